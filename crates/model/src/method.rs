@@ -1,0 +1,61 @@
+//! What a method says of itself. The methods are the engine's; this is the form of their card.
+
+use crate::axis::{Axis, Prepare, Sync};
+
+/// How a method finds the place in the file that it writes to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Cursor {
+    /// By the position of the open file, which all users of a descriptor share.
+    FilePosition,
+    /// By an offset in the call.
+    Offset,
+    /// By an address in a mapping.
+    Mapping,
+    /// It hands over no data.
+    NoData,
+}
+
+/// A method's card: all that planning, help, documentation and checks need to know of it.
+#[derive(Debug)]
+pub struct MethodInfo {
+    /// The name in a case, in the field's standard terms.
+    pub name: &'static str,
+    /// One line for `writebench list methods`.
+    pub summary: &'static str,
+    /// The calls that do the work, as strace would show them.
+    pub calls: &'static str,
+    /// How it finds its place.
+    pub cursor: Cursor,
+    /// The axes it has, beside [`MethodInfo::COMMON_AXES`].
+    pub axes: &'static [Axis],
+    /// The states of the file that it can start from; the first is its default.
+    pub prepares: &'static [Prepare],
+    /// The sync calls that reach its data.
+    pub syncs: &'static [Sync],
+}
+
+impl MethodInfo {
+    /// Axes that every method has.
+    pub const COMMON_AXES: &'static [Axis] = &[Axis::Size, Axis::Prepare, Axis::Sync];
+
+    /// Whether the method has that axis.
+    #[must_use]
+    pub fn has_axis(&self, axis: Axis) -> bool {
+        Self::COMMON_AXES.contains(&axis) || self.axes.contains(&axis)
+    }
+
+    /// Whether data reaches the file.
+    #[must_use]
+    pub fn writes_data(&self) -> bool {
+        self.cursor != Cursor::NoData
+    }
+}
+
+/// Two cards are the same when the name is: there is one card per name.
+impl PartialEq for MethodInfo {
+    fn eq(&self, other: &Self) -> bool {
+        self.name == other.name
+    }
+}
+
+impl Eq for MethodInfo {}

@@ -1,0 +1,95 @@
+//! One invocation and what it made.
+
+use serde::{Deserialize, Serialize};
+
+use crate::axis::named_values;
+use crate::contract::Contract;
+use crate::environment::Environment;
+use crate::sample::Sample;
+
+named_values! {
+    /// How a run stands.
+    RunStatus {
+        /// Under way, or ended without a word.
+        Running = "running",
+        /// Every case has its samples, or an outcome that ends it.
+        Complete = "complete",
+        /// A limit on time or bytes came first.
+        Limited = "limited",
+        /// A signal ended it.
+        Interrupted = "interrupted",
+        /// writebench itself failed: the target vanished, the database could not be written.
+        Failed = "failed",
+    }
+}
+
+named_values! {
+    /// When files are read back and compared.
+    Verify {
+        /// After each case's first sample.
+        First = "first",
+        /// After every sample.
+        Every = "every",
+        /// Never; the size is still checked.
+        Never = "never",
+    }
+}
+
+/// What a run was told, as far as it shapes the samples. With the cases, enough to resume it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Settings {
+    /// Undisturbed samples wanted of each case.
+    pub samples: u32,
+    /// Time limit for the run.
+    pub budget_ns: Option<u64>,
+    /// Most bytes that the run may write.
+    pub max_bytes: Option<u64>,
+    /// Seed of the order and of the data.
+    pub seed: u64,
+    /// When files are read back.
+    pub verify: Verify,
+    /// Deadline of a sample; from its size if none.
+    pub timeout_ns: Option<u64>,
+}
+
+/// One invocation, as the database holds it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RunRecord {
+    /// Random, so unique among runs of all machines.
+    pub id: String,
+    /// How it stands.
+    pub status: RunStatus,
+    /// When it began, RFC 3339 in UTC.
+    pub started: String,
+    /// writebench's version.
+    pub version: String,
+    /// The command line.
+    pub arguments: Vec<String>,
+    /// The directory written to.
+    pub target: String,
+    /// What it was told.
+    pub settings: Settings,
+    /// What was measured on.
+    pub environment: Environment,
+    /// In the order of the suites.
+    pub cases: Vec<CaseRecord>,
+}
+
+/// A row of a suite's table, with the samples of its case.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CaseRecord {
+    /// The suite, or `case` for one given by name.
+    pub suite: String,
+    /// The table's heading.
+    pub section: String,
+    /// The case's name, which parses back to it.
+    pub case: String,
+    /// The method's name.
+    pub method: String,
+    /// The values on its axes, by name.
+    pub axes: std::collections::BTreeMap<String, String>,
+    /// What it leaves behind.
+    pub contract: Contract,
+    /// In the order in which they were taken.
+    pub samples: Vec<Sample>,
+}

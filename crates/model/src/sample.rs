@@ -1,0 +1,272 @@
+//! One timed execution of a case, and what came of it.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::axis::named_values;
+
+named_values! {
+    /// Where in a sample something happened. `settle`, `verify` and `clean` are in no figure.
+    Phase {
+        /// Before the clock: source data, old content, writeback, warm memory.
+        Settle = "settle",
+        /// `open` and what attaches a method to the file: `fdopen`, `mmap`.
+        Open = "open",
+        /// Giving the file its length and blocks.
+        Prepare = "prepare",
+        /// Handing over the data.
+        Write = "write",
+        /// Making it durable.
+        Sync = "sync",
+        /// `close` and what detaches a method: `fclose`, `munmap`.
+        Close = "close",
+        /// After the clock: size and content compared.
+        Verify = "verify",
+        /// After the clock: files removed.
+        Clean = "clean",
+    }
+}
+
+impl Phase {
+    /// A byte for the progress record that a worker shares with its runner.
+    #[must_use]
+    pub fn index(self) -> u8 {
+        self as u8
+    }
+
+    /// The phase of that byte.
+    #[must_use]
+    pub fn from_index(index: u8) -> Option<Self> {
+        Self::ALL.get(usize::from(index)).copied()
+    }
+}
+
+/// Nanoseconds on a monotonic clock in each timed phase.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PhasesNs {
+    /// [`Phase::Prepare`].
+    pub prepare: u64,
+    /// [`Phase::Open`].
+    pub open: u64,
+    /// [`Phase::Write`].
+    pub write: u64,
+    /// [`Phase::Sync`].
+    pub sync: u64,
+    /// [`Phase::Close`].
+    pub close: u64,
+}
+
+impl PhasesNs {
+    /// All of it: the sum of the phases.
+    #[must_use]
+    pub fn total(&self) -> u64 {
+        self.prepare + self.open + self.write + self.sync + self.close
+    }
+}
+
+/// A call that failed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Failure {
+    /// When.
+    pub phase: Phase,
+    /// The call, or what else went wrong.
+    pub call: String,
+    /// The file, relative to the target.
+    pub path: Option<String>,
+    /// Where in the file, in bytes.
+    pub offset: Option<u64>,
+    /// The error number, if the call gave one.
+    pub errno: Option<i32>,
+    /// What it means, in words.
+    pub message: String,
+}
+
+impl Failure {
+    /// The meaning of an error number, without Rust's suffix.
+    #[must_use]
+    pub fn errno_message(errno: i32) -> String {
+        let text = std::io::Error::from_raw_os_error(errno).to_string();
+        text.strip_suffix(&format!(" (os error {errno})")).map_or(text.clone(), str::to_owned)
+    }
+}
+
+/// `fallocate: No space left on device (28)`, with the offset where there is one.
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.call, self.message)?;
+        if let Some(errno) = self.errno {
+            write!(f, " ({errno})")?;
+        }
+        if let Some(offset) = self.offset.filter(|&offset| offset > 0) {
+            write!(f, " at offset {offset}")?;
+        }
+        Ok(())
+    }
+}
+
+/// What came of a sample. Only `ok` has figures.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Outcome {
+    /// All bytes are in the file.
+    Ok,
+    /// The target cannot do what the case's name says.
+    Unsupported(Failure),
+    /// A call failed, or the file is not what it should be.
+    Failed(Failure),
+    /// The deadline passed; the worker was killed.
+    TimedOut {
+        /// Where it was last seen.
+        phase: Phase,
+        /// The deadline.
+        limit_ns: u64,
+    },
+    /// The worker process ended in the middle.
+    WorkerDied {
+        /// Where it was last seen.
+        phase: Phase,
+        /// The signal that ended it.
+        signal: Option<i32>,
+        /// Its exit code otherwise, and the last line it wrote to stderr.
+        detail: String,
+    },
+}
+
+impl Outcome {
+    /// The outcome's word in tables, the database and JSON.
+    #[must_use]
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Ok => "ok",
+            Self::Unsupported(_) => "unsupported",
+            Self::Failed(_) => "failed",
+            Self::TimedOut { .. } => "timed-out",
+            Self::WorkerDied { .. } => "worker-died",
+        }
+    }
+
+    /// Whether there are figures.
+    #[must_use]
+    pub fn is_ok(&self) -> bool {
+        *self == Self::Ok
+    }
+
+    /// Whether this is a fault, not a property of the target.
+    #[must_use]
+    pub fn is_fault(&self) -> bool {
+        !matches!(self, Self::Ok | Self::Unsupported(_))
+    }
+
+    /// The cause in a few words; none when all is well.
+    #[must_use]
+    pub fn reason(&self) -> Option<String> {
+        match self {
+            Self::Ok => None,
+            Self::Unsupported(failure) | Self::Failed(failure) => Some(failure.to_string()),
+            Self::TimedOut { phase, limit_ns } => {
+                Some(format!("no end after {} s, last seen in phase {phase}; killed", limit_ns / 1_000_000_000))
+            }
+            Self::WorkerDied { phase, signal, detail } => Some(match signal {
+                Some(signal) => format!("{} in phase {phase}{detail}", signal_meaning(*signal)),
+                None => format!("worker ended in phase {phase}{detail}"),
+            }),
+        }
+    }
+}
+
+fn signal_meaning(signal: i32) -> String {
+    // The numbers of signal(7) that are the same on every Linux architecture that Rust knows, except
+    // SIGBUS, which is 10 on MIPS.
+    match signal {
+        4 => "SIGILL (4)".to_owned(),
+        6 => "SIGABRT (6)".to_owned(),
+        7 => "SIGBUS (7): the file lost the pages behind a mapping, or the disk is full,".to_owned(),
+        9 => "SIGKILL (9): killed from outside, as the kernel does when memory runs out,".to_owned(),
+        11 => "SIGSEGV (11)".to_owned(),
+        25 => "SIGXFSZ (25): over the file size limit (ulimit -f)".to_owned(),
+        other => format!("signal {other}"),
+    }
+}
+
+/// One timed execution of a case.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Sample {
+    /// The round it was taken in, from 0.
+    pub round: u32,
+    /// What came of it.
+    pub outcome: Outcome,
+    /// Time in each phase.
+    pub phases_ns: PhasesNs,
+    /// Bytes in the files at the end.
+    pub bytes: u64,
+    /// CPU time of the process in user mode over the timed phases, from getrusage(2).
+    pub user_cpu_ns: u64,
+    /// CPU time of the process in the kernel over the timed phases.
+    pub system_cpu_ns: u64,
+    /// Page faults, minor and major.
+    pub page_faults: u64,
+    /// Context switches, voluntary and involuntary.
+    pub context_switches: u64,
+    /// Bytes that the block device was given meanwhile, by anyone; none where there is no device.
+    pub device_bytes: Option<u64>,
+    /// Whether the content was read back and compared; none if it was not looked at.
+    pub verified: Option<bool>,
+    /// The memory-copy probe before and after.
+    pub probe_ns: [u64; 2],
+    /// CPU time that the hypervisor gave to others meanwhile, over all CPUs.
+    pub steal_ns: u64,
+    /// Time from the last sample's end until the target was quiet.
+    pub settle_ns: u64,
+    /// Why the machine was not itself, by the rule of the runner; none if it was.
+    pub disturbed: Option<String>,
+}
+
+impl Sample {
+    /// A sample without figures.
+    #[must_use]
+    pub fn without_figures(round: u32, outcome: Outcome) -> Self {
+        Self {
+            round,
+            outcome,
+            phases_ns: PhasesNs::default(),
+            bytes: 0,
+            user_cpu_ns: 0,
+            system_cpu_ns: 0,
+            page_faults: 0,
+            context_switches: 0,
+            device_bytes: None,
+            verified: None,
+            probe_ns: [0; 2],
+            steal_ns: 0,
+            settle_ns: 0,
+            disturbed: None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_failure_reads_as_the_call_its_meaning_and_number() {
+        let failure = Failure {
+            phase: Phase::Prepare,
+            call: "fallocate".to_owned(),
+            path: None,
+            offset: None,
+            errno: Some(28),
+            message: Failure::errno_message(28),
+        };
+        assert_eq!(failure.to_string(), "fallocate: No space left on device (28)");
+    }
+
+    #[test]
+    fn phases_survive_their_byte() {
+        for &phase in Phase::ALL {
+            assert_eq!(Phase::from_index(phase.index()), Some(phase));
+        }
+        assert_eq!(Phase::from_index(200), None);
+    }
+}
