@@ -1,1 +1,22 @@
-//! engine
+//! Runs one case in this process.
+//!
+//! [`Engine::sample`] takes a [`model::Case`] through its phases: settle, open, prepare, write, sync,
+//! close, verify, clean. Only `run` reads the clock, at phase borders. A method owns its chunk loop,
+//! so that dynamic dispatch happens once per thread and phase, never once per chunk.
+
+mod call;
+mod crew;
+mod file;
+mod job;
+mod machine;
+mod methods;
+mod pattern;
+mod run;
+mod seat;
+mod settle;
+mod source;
+mod sync;
+mod verify;
+
+pub use methods::infos as method_infos;
+pub use run::Engine;

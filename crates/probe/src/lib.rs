@@ -1,1 +1,67 @@
-//! probe
+//! What a benchmark runs on, read from the kernel: machine, filesystem, device, settings.
+//!
+//! Each file pairs readers, which take the root of the file tree so that a test can hand them another, with
+//! parsers, which take text. What cannot be learnt is `None`, never a guess and never an error; errors are
+//! for a target that cannot be looked at.
+
+mod btrfs;
+mod cgroup;
+mod cpu;
+mod device;
+mod device_number;
+mod error;
+mod filesystem;
+mod hypervisor;
+mod kernel_file;
+mod memory;
+mod mount;
+mod mountinfo;
+mod os_release;
+mod space;
+mod system;
+mod target;
+mod tunables;
+
+use std::path::Path;
+
+pub use error::ProbeError;
+pub use space::{Space, space};
+
+use crate::target::Target;
+
+const ROOT: &str = "/";
+
+/// Facts about machine, filesystem, device, tunables for a target directory.
+///
+/// A target that is itself a block device has that device as its [`model::Device`]; its filesystem is the
+/// one that the node lies on.
+///
+/// # Errors
+///
+/// When the target cannot be looked at with stat(2) or statvfs(3).
+pub fn environment(target: &Path) -> Result<model::Environment, ProbeError> {
+    let root = Path::new(ROOT);
+    let target = Target::look_at(target)?;
+    let mounts = mount::all(root);
+    let mount = mount::of(&target, &mounts);
+    let device = device::below(root, &target, mount);
+    Ok(model::Environment {
+        system: system::facts(root),
+        cpu: cpu::facts(root),
+        memory: memory::facts(root, &mounts),
+        filesystem: filesystem::facts(target.path, mount)?,
+        tunables: tunables::of(root, target.filesystem, device.as_ref()),
+        device: device.map(|device| device.facts()),
+    })
+}
+
+/// What new work can have without swapping: the kernel's `MemAvailable`, capped by what the control groups
+/// around this process still allow, where page cache of files counts as free.
+///
+/// # Errors
+///
+/// When `/proc/meminfo` cannot be read or does not say.
+pub fn available_memory_bytes() -> Result<u64, ProbeError> {
+    let root = Path::new(ROOT);
+    memory::available_bytes(root, &mount::all(root))
+}

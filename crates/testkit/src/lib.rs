@@ -1,1 +1,10 @@
-//! testkit
+//! What tests share: directories on real filesystems, filesystems in image files, and trials that say
+//! what they need of the machine. Development only.
+
+mod directory;
+mod image;
+mod trial;
+
+pub use directory::{Kind, directory_on};
+pub use image::Image;
+pub use trial::{Need, Trials};

@@ -1,0 +1,188 @@
+//! System calls that failed, and the loop around those that hand over data.
+
+use std::io::IoSlice;
+
+use model::{Failure, Outcome, Phase};
+use rustix::io::Errno;
+
+/// A call that failed, before it is known in which phase and for which file.
+#[derive(Debug)]
+pub struct CallError {
+    call: &'static str,
+    offset: Option<u64>,
+    cause: Cause,
+}
+
+#[derive(Debug)]
+enum Cause {
+    Errno(Errno),
+    Other(String),
+}
+
+impl CallError {
+    /// The call gave an error number.
+    pub fn new(call: &'static str, errno: Errno) -> Self {
+        Self { call, offset: None, cause: Cause::Errno(errno) }
+    }
+
+    /// Something else than a system call went wrong.
+    pub fn other(what: &'static str, message: String) -> Self {
+        Self { call: what, offset: None, cause: Cause::Other(message) }
+    }
+
+    /// For calls of the C library, right after they failed.
+    pub fn last(call: &'static str) -> Self {
+        let error = std::io::Error::last_os_error();
+        Self::new(call, Errno::from_io_error(&error).unwrap_or(Errno::IO))
+    }
+
+    /// Where in the file.
+    pub fn at(mut self, offset: u64) -> Self {
+        self.offset = Some(offset);
+        self
+    }
+
+    /// What it means for the sample. "Not supported" is a property of the target and no fault: see
+    /// fallocate(2) for EOPNOTSUPP and ENOSYS, mmap(2) for ENODEV.
+    pub fn outcome(self, phase: Phase, path: Option<&str>) -> Outcome {
+        let (errno, message) = match self.cause {
+            Cause::Errno(errno) => {
+                let number = errno.raw_os_error();
+                (Some(number), Failure::errno_message(number))
+            }
+            Cause::Other(message) => (None, message),
+        };
+        let failure = Failure {
+            phase,
+            call: self.call.to_owned(),
+            path: path.map(str::to_owned),
+            offset: self.offset,
+            errno,
+            message,
+        };
+        let unsupported = match errno.map(Errno::from_raw_os_error) {
+            Some(Errno::OPNOTSUPP | Errno::NOSYS) => true,
+            Some(Errno::NODEV) => failure.call == "mmap",
+            _ => false,
+        };
+        if unsupported { Outcome::Unsupported(failure) } else { Outcome::Failed(failure) }
+    }
+}
+
+/// Calls until it is not interrupted.
+pub fn retry<T>(call: &'static str, mut work: impl FnMut() -> rustix::io::Result<T>) -> Result<T, CallError> {
+    loop {
+        match work() {
+            Err(Errno::INTR) => {}
+            other => return other.map_err(|errno| CallError::new(call, errno)),
+        }
+    }
+}
+
+/// Hands over all of `bytes`, the first of which belongs at `offset`: continues after a short write
+/// (Linux moves at most 0x7ffff000 bytes in one call), tries again after EINTR.
+#[inline]
+pub fn hand_over(
+    call: &'static str,
+    mut bytes: &[u8],
+    mut offset: u64,
+    mut write: impl FnMut(&[u8], u64) -> rustix::io::Result<usize>,
+) -> Result<(), CallError> {
+    loop {
+        match write(bytes, offset) {
+            Ok(written) if written == bytes.len() => return Ok(()),
+            Ok(0) => return Err(wrote_nothing(call).at(offset)),
+            Ok(written) => {
+                bytes = &bytes[written..];
+                offset += written as u64;
+            }
+            Err(Errno::INTR) => {}
+            Err(errno) => return Err(CallError::new(call, errno).at(offset)),
+        }
+    }
+}
+
+/// As [`hand_over`], for a vector of buffers.
+#[inline]
+pub fn hand_over_vector(
+    call: &'static str,
+    mut vector: &mut [IoSlice<'_>],
+    mut offset: u64,
+    mut write: impl FnMut(&[IoSlice<'_>], u64) -> rustix::io::Result<usize>,
+) -> Result<(), CallError> {
+    while !vector.is_empty() {
+        match write(vector, offset) {
+            Ok(0) => return Err(wrote_nothing(call).at(offset)),
+            Ok(written) => {
+                IoSlice::advance_slices(&mut vector, written);
+                offset += written as u64;
+            }
+            Err(Errno::INTR) => {}
+            Err(errno) => return Err(CallError::new(call, errno).at(offset)),
+        }
+    }
+    Ok(())
+}
+
+fn wrote_nothing(call: &'static str) -> CallError {
+    CallError::other(call, "wrote 0 bytes and gave no error".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn short_writes_are_continued_and_interrupts_retried() {
+        let mut file = Vec::new();
+        let mut calls = 0;
+        hand_over("write", b"abcdefgh", 100, |bytes, offset| {
+            calls += 1;
+            assert_eq!(offset, 100 + file.len() as u64);
+            if calls == 2 {
+                return Err(Errno::INTR);
+            }
+            let taken = bytes.len().min(3);
+            file.extend_from_slice(&bytes[..taken]);
+            Ok(taken)
+        })
+        .unwrap();
+        assert_eq!((file.as_slice(), calls), (&b"abcdefgh"[..], 4));
+    }
+
+    #[test]
+    fn short_vectored_writes_are_continued_inside_an_element() {
+        let mut file = Vec::new();
+        let mut vector = [IoSlice::new(b"abc"), IoSlice::new(b"defg"), IoSlice::new(b"h")];
+        hand_over_vector("writev", &mut vector, 0, |vector, offset| {
+            assert_eq!(offset, file.len() as u64);
+            let all: Vec<u8> = vector.iter().flat_map(|slice| slice.iter().copied()).collect();
+            let taken = all.len().min(5);
+            file.extend_from_slice(&all[..taken]);
+            Ok(taken)
+        })
+        .unwrap();
+        assert_eq!(file, b"abcdefgh");
+    }
+
+    #[test]
+    fn errors_say_where_and_a_write_of_nothing_is_one() {
+        let mut calls = 0;
+        let error = hand_over("write", b"abcd", 10, |_, _| {
+            calls += 1;
+            if calls == 1 { Ok(3) } else { Err(Errno::IO) }
+        });
+        let outcome = error.unwrap_err().outcome(Phase::Write, Some("x"));
+        assert_eq!(outcome.reason().unwrap(), "write: Input/output error (5) at offset 13");
+        let error = hand_over("write", b"abcd", 10, |_, _| Ok(0)).unwrap_err();
+        assert_eq!(error.outcome(Phase::Write, None).name(), "failed");
+    }
+
+    #[test]
+    fn not_supported_is_no_fault() {
+        let outcome = |call, errno| CallError::new(call, errno).outcome(Phase::Prepare, None).name();
+        assert_eq!(outcome("fallocate", Errno::OPNOTSUPP), "unsupported");
+        assert_eq!(outcome("mmap", Errno::NODEV), "unsupported");
+        assert_eq!(outcome("fallocate", Errno::NOSPC), "failed");
+    }
+}

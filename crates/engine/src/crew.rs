@@ -1,0 +1,137 @@
+//! Threads that wait before the clock starts, one for each part, and take their steps together.
+
+use std::sync::{Barrier, Mutex, MutexGuard, PoisonError};
+use std::thread::Scope;
+
+use crate::call::CallError;
+
+type Step<S> = fn(&mut S) -> Result<(), CallError>;
+
+/// Seats, one for each part, and the threads bound to them. A part's work is always done by its own
+/// thread; with one part there is none, and the caller does it.
+pub struct Crew<'env, S> {
+    shared: &'env Shared<S>,
+}
+
+/// What the threads of a crew share; lives outside the scope of the threads.
+pub struct Shared<S> {
+    seats: Vec<Mutex<Place<S>>>,
+    border: Barrier,
+    step: Mutex<Option<Step<S>>>,
+}
+
+struct Place<S> {
+    seat: S,
+    result: Result<(), CallError>,
+}
+
+impl<S: Send> Shared<S> {
+    /// Places for these seats.
+    pub fn new(seats: Vec<S>) -> Self {
+        Self {
+            border: Barrier::new(seats.len() + 1),
+            seats: seats.into_iter().map(|seat| Mutex::new(Place { seat, result: Ok(()) })).collect(),
+            step: Mutex::new(None),
+        }
+    }
+}
+
+impl<'env, S: Send> Crew<'env, S> {
+    /// Starts a thread for each seat, where there are several.
+    pub fn start<'scope>(scope: &'scope Scope<'scope, 'env>, shared: &'env Shared<S>) -> Self {
+        if shared.seats.len() > 1 {
+            for place in &shared.seats {
+                scope.spawn(move || attend(shared, place));
+            }
+        }
+        Self { shared }
+    }
+
+    /// One step of all parts, side by side. The first error, by the order of the parts.
+    pub fn together(&self, step: Step<S>) -> Result<(), CallError> {
+        if self.shared.seats.len() == 1 {
+            return self.first(step);
+        }
+        *lock(&self.shared.step) = Some(step);
+        self.shared.border.wait();
+        self.shared.border.wait();
+        self.shared.seats.iter().try_for_each(|place| std::mem::replace(&mut lock(place).result, Ok(())))
+    }
+
+    /// A step of the first part alone, by the caller.
+    pub fn first(&self, step: Step<S>) -> Result<(), CallError> {
+        step(&mut lock(&self.shared.seats[0]).seat)
+    }
+
+    /// A step of each part, one after the other, by the caller.
+    pub fn in_turn(&self, mut step: impl FnMut(&mut S) -> Result<(), CallError>) -> Result<(), CallError> {
+        self.shared.seats.iter().try_for_each(|place| step(&mut lock(place).seat))
+    }
+}
+
+impl<S> Drop for Crew<'_, S> {
+    fn drop(&mut self) {
+        if self.shared.seats.len() > 1 {
+            *lock(&self.shared.step) = None;
+            self.shared.border.wait();
+        }
+    }
+}
+
+fn attend<S>(shared: &Shared<S>, place: &Mutex<Place<S>>) {
+    loop {
+        shared.border.wait();
+        let Some(step) = *lock(&shared.step) else { return };
+        {
+            let mut place = lock(place);
+            place.result = step(&mut place.seat);
+        }
+        shared.border.wait();
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::thread::{ThreadId, current};
+
+    #[test]
+    fn each_part_keeps_its_own_thread() {
+        let shared = Shared::new(vec![Vec::<ThreadId>::new(); 4]);
+        std::thread::scope(|scope| {
+            let crew = Crew::start(scope, &shared);
+            for _ in 0..10 {
+                crew.together(|seen| {
+                    seen.push(current().id());
+                    Ok(())
+                })
+                .unwrap();
+            }
+        });
+        let mut ids = Vec::new();
+        for seat in &shared.seats {
+            let seen = &lock(seat).seat;
+            assert!(seen.len() == 10 && seen.iter().all(|id| *id == seen[0]));
+            assert!(!ids.contains(&seen[0]));
+            ids.push(seen[0]);
+        }
+    }
+
+    #[test]
+    fn one_part_is_the_callers() {
+        let shared = Shared::new(vec![None]);
+        std::thread::scope(|scope| {
+            let crew = Crew::start(scope, &shared);
+            crew.together(|seen| {
+                *seen = Some(current().id());
+                Ok(())
+            })
+            .unwrap();
+        });
+        assert_eq!(lock(&shared.seats[0]).seat, Some(current().id()));
+    }
+}

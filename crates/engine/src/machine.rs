@@ -1,0 +1,93 @@
+//! What the process, the machine and the device did meanwhile.
+
+use std::time::{Duration, Instant};
+
+use model::Sample;
+use nix::sys::resource::{Usage, UsageWho, getrusage};
+
+/// Counters at one moment.
+pub struct Counters {
+    usage: Option<Usage>,
+    steal_ns: u64,
+    device_bytes: Option<u64>,
+}
+
+impl Counters {
+    /// Reads them all; `device_number` is as in `/sys/dev/block`.
+    pub fn read(device_number: Option<&str>) -> Self {
+        Self {
+            device_bytes: device_number.and_then(device_bytes),
+            steal_ns: steal_ns().unwrap_or(0),
+            usage: getrusage(UsageWho::RUSAGE_SELF).ok(),
+        }
+    }
+
+    /// Writes what happened from then to now into `sample`.
+    pub fn since(self, then: &Self, sample: &mut Sample) {
+        sample.steal_ns = self.steal_ns.saturating_sub(then.steal_ns);
+        sample.device_bytes =
+            self.device_bytes.zip(then.device_bytes).map(|(now, then)| now.saturating_sub(then));
+        let (Some(now), Some(then)) = (self.usage, &then.usage) else { return };
+        let between = |count: fn(&Usage) -> i64| u64::try_from(count(&now) - count(then)).unwrap_or(0);
+        sample.user_cpu_ns = between(|usage| nanoseconds(usage.user_time()));
+        sample.system_cpu_ns = between(|usage| nanoseconds(usage.system_time()));
+        sample.page_faults = between(|usage| usage.minor_page_faults() + usage.major_page_faults());
+        sample.context_switches =
+            between(|usage| usage.voluntary_context_switches() + usage.involuntary_context_switches());
+    }
+}
+
+fn nanoseconds(time: nix::sys::time::TimeVal) -> i64 {
+    time.tv_sec() * 1_000_000_000 + time.tv_usec() * 1_000
+}
+
+/// Time that the hypervisor gave to others, over all CPUs: `steal` in proc_stat(5).
+fn steal_ns() -> Option<u64> {
+    let stat = std::fs::read_to_string("/proc/stat").ok()?;
+    let ticks: u64 = stat.lines().next()?.split_whitespace().nth(8)?.parse().ok()?;
+    ticks.checked_mul(1_000_000_000 / rustix::param::clock_ticks_per_second())
+}
+
+/// Bytes written to the device since it appeared: sectors of 512 bytes, field 7 of the kernel's
+/// Documentation/block/stat.rst.
+fn device_bytes(device_number: &str) -> Option<u64> {
+    let stat = std::fs::read_to_string(format!("/sys/dev/block/{device_number}/stat")).ok()?;
+    let sectors: u64 = stat.split_whitespace().nth(6)?.parse().ok()?;
+    sectors.checked_mul(512)
+}
+
+/// A line of `/proc/meminfo`, in bytes.
+pub fn meminfo_bytes(name: &str) -> Option<u64> {
+    let meminfo = std::fs::read_to_string("/proc/meminfo").ok()?;
+    let line = meminfo.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':'))?;
+    line.split_whitespace().next()?.parse::<u64>().ok()?.checked_mul(1024)
+}
+
+/// A copy of a fixed amount of memory: how long it takes says in what state the machine is.
+pub struct MemoryProbe {
+    from: Vec<u8>,
+    to: Vec<u8>,
+}
+
+impl MemoryProbe {
+    // Larger than a core's own caches, small enough to add only milliseconds to a sample.
+    const BYTES: usize = 16 << 20;
+
+    /// Buffers whose pages are there.
+    pub fn new() -> Self {
+        Self { from: vec![1; Self::BYTES], to: vec![2; Self::BYTES] }
+    }
+
+    /// The faster of two copies, so that only what lasts longer than one is seen.
+    pub fn copy_ns(&mut self) -> u64 {
+        let fastest = self.copy().min(self.copy());
+        u64::try_from(fastest.as_nanos()).unwrap_or(u64::MAX)
+    }
+
+    fn copy(&mut self) -> Duration {
+        let start = Instant::now();
+        self.to.copy_from_slice(std::hint::black_box(&self.from));
+        std::hint::black_box(&self.to);
+        start.elapsed()
+    }
+}

@@ -1,0 +1,89 @@
+//! `fwrite(3)`: the C library's stdio, with its own buffer of its own size.
+#![expect(unsafe_code, reason = "the C library's streams have no safe interface")]
+
+use std::ffi::c_void;
+use std::os::fd::{AsRawFd, BorrowedFd, IntoRawFd, OwnedFd};
+use std::ptr::NonNull;
+
+use model::{Axis, Cursor, MethodInfo, Prepare, Sync};
+
+use super::{Lane, Method};
+use crate::call::CallError;
+use crate::job::Part;
+
+static INFO: MethodInfo = MethodInfo {
+    name: "fwrite",
+    summary: "fwrite(3) of the C library, with its default buffer; flushed in phase write",
+    calls: "fdopen, fwrite, fflush, fclose",
+    cursor: Cursor::FilePosition,
+    axes: &[Axis::Chunk, Axis::Threads, Axis::Files, Axis::Descriptor, Axis::Data, Axis::Source],
+    prepares: Prepare::ALL,
+    syncs: &[Sync::None, Sync::Fsync, Sync::Fdatasync],
+};
+
+pub(super) struct Fwrite;
+
+impl Method for Fwrite {
+    fn info(&self) -> &'static MethodInfo {
+        &INFO
+    }
+
+    fn lanes<'a>(&self, parts: &[Part<'a>]) -> Vec<Box<dyn Lane + 'a>> {
+        parts.iter().map(|&part| Box::new(FwriteLane { part, stream: None }) as Box<dyn Lane + 'a>).collect()
+    }
+}
+
+struct FwriteLane<'a> {
+    part: Part<'a>,
+    stream: Option<Stream>,
+}
+
+/// A stream over a descriptor that someone else owns until [`Lane::close`].
+struct Stream(NonNull<libc::FILE>);
+
+// SAFETY: POSIX lets any thread use a stream; each call locks it. Here only one thread does at a time.
+unsafe impl Send for Stream {}
+
+impl Lane for FwriteLane<'_> {
+    fn attaches(&self) -> bool {
+        true
+    }
+
+    fn attach(&mut self, file: BorrowedFd<'_>) -> Result<(), CallError> {
+        // SAFETY: the descriptor is open and the mode is a C string. The stream closes it only in
+        // `fclose`, which `close` calls with the descriptor's ownership in hand.
+        let stream = unsafe { libc::fdopen(file.as_raw_fd(), c"w".as_ptr()) };
+        self.stream = Some(Stream(NonNull::new(stream).ok_or_else(|| CallError::last("fdopen"))?));
+        Ok(())
+    }
+
+    fn write(&mut self, _file: BorrowedFd<'_>) -> Result<(), CallError> {
+        let Some(Stream(stream)) = self.stream else { return Ok(()) };
+        let mut offset = self.part.file_offset;
+        for chunk in self.part.chunks() {
+            let bytes = chunk.as_ptr().cast::<c_void>();
+            // SAFETY: the stream is open and the chunk has that many bytes.
+            let written = unsafe { libc::fwrite(bytes, 1, chunk.len(), stream.as_ptr()) };
+            if written != chunk.len() {
+                return Err(CallError::last("fwrite").at(offset + written as u64));
+            }
+            offset += chunk.len() as u64;
+        }
+        // SAFETY: the stream is open.
+        match unsafe { libc::fflush(stream.as_ptr()) } {
+            0 => Ok(()),
+            _ => Err(CallError::last("fflush")),
+        }
+    }
+
+    fn close(&mut self, file: OwnedFd) -> Result<(), CallError> {
+        let Some(Stream(stream)) = self.stream.take() else { return Ok(()) };
+        // The stream closes the descriptor from here on.
+        let _ = file.into_raw_fd();
+        // SAFETY: the stream is open, was taken out of the lane, and is not used again.
+        match unsafe { libc::fclose(stream.as_ptr()) } {
+            0 => Ok(()),
+            _ => Err(CallError::last("fclose")),
+        }
+    }
+}

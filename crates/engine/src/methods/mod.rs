@@ -1,0 +1,82 @@
+//! The methods: one file each, and the registry.
+//!
+//! To add one, write a file with a type that implements [`Method`] and add a line to [`METHODS`]. The
+//! conformance tests, `writebench list`, the documentation and the completions go through the registry.
+
+use std::os::fd::{BorrowedFd, OwnedFd};
+
+use model::{MethodInfo, Sync};
+
+use crate::call::CallError;
+use crate::file;
+use crate::job::Part;
+
+pub mod allocate;
+mod fwrite;
+mod mmap;
+mod pwrite;
+mod pwritev;
+mod write;
+mod writev;
+
+/// Every method, in the order in which help shows them.
+const METHODS: &[&dyn Method] = &[
+    &write::Write,
+    &pwrite::Pwrite,
+    &writev::Writev,
+    &pwritev::Pwritev,
+    &fwrite::Fwrite,
+    &mmap::Mmap,
+    &allocate::Allocate,
+];
+
+/// The API that moves the bytes.
+pub trait Method: std::marker::Sync {
+    /// Its card.
+    fn info(&self) -> &'static MethodInfo;
+
+    /// A lane for each part. Before the clock: buffers are made here.
+    fn lanes<'a>(&self, parts: &[Part<'a>]) -> Vec<Box<dyn Lane + 'a>>;
+}
+
+/// A method at work on one part, in the part's own thread. Each function is called once, in this order.
+pub trait Lane: Send {
+    /// Whether [`Lane::attach`] and [`Lane::detach`] do anything.
+    fn attaches(&self) -> bool {
+        false
+    }
+
+    /// Phase `open`, after the file is open and has its length.
+    fn attach(&mut self, _file: BorrowedFd<'_>) -> Result<(), CallError> {
+        Ok(())
+    }
+
+    /// Phase `write`: the loop. When it returns, the kernel has the data.
+    fn write(&mut self, file: BorrowedFd<'_>) -> Result<(), CallError>;
+
+    /// Phase `sync`.
+    fn sync(&mut self, file: BorrowedFd<'_>, call: Sync) -> Result<(), CallError> {
+        crate::sync::sync(file, call)
+    }
+
+    /// Phase `close`, before the file is closed.
+    fn detach(&mut self) -> Result<(), CallError> {
+        Ok(())
+    }
+
+    /// Phase `close`, for the last lane that holds the descriptor.
+    fn close(&mut self, file: OwnedFd) -> Result<(), CallError> {
+        file::close(file)
+    }
+}
+
+/// The cards of all methods.
+#[must_use]
+pub fn infos() -> Vec<&'static MethodInfo> {
+    METHODS.iter().map(|method| method.info()).collect()
+}
+
+/// The method with that card. Cards come from here, so it is always found.
+pub(crate) fn named(info: &'static MethodInfo) -> &'static dyn Method {
+    METHODS.iter().copied().find(|method| method.info() == info).unwrap_or(METHODS[0])
+}

@@ -1,0 +1,46 @@
+//! `write(2)`: at the file's own position.
+
+use std::os::fd::BorrowedFd;
+
+use model::{Axis, Cursor, MethodInfo, Prepare, Sync};
+
+use super::{Lane, Method};
+use crate::call::{CallError, hand_over};
+use crate::job::Part;
+
+static INFO: MethodInfo = MethodInfo {
+    name: "write",
+    summary: "write(2) at the file's own position, one call per chunk",
+    calls: "write",
+    cursor: Cursor::FilePosition,
+    axes: &[Axis::Chunk, Axis::Threads, Axis::Files, Axis::Descriptor, Axis::Data, Axis::Source],
+    prepares: Prepare::ALL,
+    syncs: &[Sync::None, Sync::Fsync, Sync::Fdatasync],
+};
+
+pub(super) struct Write;
+
+impl Method for Write {
+    fn info(&self) -> &'static MethodInfo {
+        &INFO
+    }
+
+    fn lanes<'a>(&self, parts: &[Part<'a>]) -> Vec<Box<dyn Lane + 'a>> {
+        parts.iter().map(|&part| Box::new(WriteLane { part }) as Box<dyn Lane + 'a>).collect()
+    }
+}
+
+struct WriteLane<'a> {
+    part: Part<'a>,
+}
+
+impl Lane for WriteLane<'_> {
+    fn write(&mut self, file: BorrowedFd<'_>) -> Result<(), CallError> {
+        let mut offset = self.part.file_offset;
+        for chunk in self.part.chunks() {
+            hand_over("write", chunk, offset, |bytes, _| rustix::io::write(file, bytes))?;
+            offset += chunk.len() as u64;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,109 @@
+//! A thread's place in a sample, and the step it takes in each phase.
+
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::sync::Arc;
+
+use model::{Case, Cursor};
+
+use crate::call::{CallError, retry};
+use crate::file;
+use crate::job::Part;
+use crate::methods::{self, Lane};
+
+/// A part, its open file, and the method at work on it.
+pub struct Seat<'a> {
+    directory: BorrowedFd<'a>,
+    case: &'a Case,
+    name: &'a str,
+    part: Part<'a>,
+    lane: Box<dyn Lane + 'a>,
+    // Shared by all seats, or each its own. The last to let go closes.
+    file: Option<Arc<OwnedFd>>,
+}
+
+/// A seat for each part; `names` has one file for all of them or one for each.
+pub fn seats<'a>(
+    directory: BorrowedFd<'a>,
+    case: &'a Case,
+    names: &'a [String],
+    parts: &[Part<'a>],
+) -> Vec<Seat<'a>> {
+    let lanes = methods::named(case.method()).lanes(parts);
+    lanes
+        .into_iter()
+        .zip(parts)
+        .map(|(lane, &part)| Seat { directory, case, name: part.name(names), part, lane, file: None })
+        .collect()
+}
+
+impl Seat<'_> {
+    /// Whether the method has something to do between opening and writing.
+    pub fn attaches(&self) -> bool {
+        self.lane.attaches()
+    }
+
+    /// Opens the file as the case's `prepare` asks for.
+    pub fn open(&mut self) -> Result<(), CallError> {
+        self.file = Some(Arc::new(file::open(self.directory, self.name, self.case)?));
+        Ok(())
+    }
+
+    /// Opens a descriptor of its own for a file that is there.
+    pub fn open_own(&mut self) -> Result<(), CallError> {
+        if self.file.is_none() {
+            self.file = Some(Arc::new(file::open_again(self.directory, self.name, self.case)?));
+        }
+        let position = rustix::fs::SeekFrom::Start(self.part.file_offset);
+        if self.case.method().cursor == Cursor::FilePosition && self.part.file_offset > 0 {
+            retry("lseek", || rustix::fs::seek(self.file.as_ref().ok_or(rustix::io::Errno::BADF)?, position))?;
+        }
+        Ok(())
+    }
+
+    /// Uses the first seat's descriptor, which is in `first` once that seat has had its turn.
+    pub fn open_shared(&mut self, first: &mut Option<Arc<OwnedFd>>) {
+        match first {
+            None => first.clone_from(&self.file),
+            Some(_) => self.file.clone_from(first),
+        }
+    }
+
+    /// Gives the file its length and blocks, where the case's `prepare` does.
+    pub fn prepare(&mut self) -> Result<(), CallError> {
+        match self.case.axes().prepare.call() {
+            Some(call) => methods::allocate::allocate(self.file()?.as_fd(), call, self.part.file_length),
+            None => Ok(()),
+        }
+    }
+
+    /// Attaches the method to the open file.
+    pub fn attach(&mut self) -> Result<(), CallError> {
+        let file = self.file()?;
+        self.lane.attach(file.as_fd())
+    }
+
+    /// The method's loop.
+    pub fn write(&mut self) -> Result<(), CallError> {
+        let file = self.file()?;
+        self.lane.write(file.as_fd())
+    }
+
+    /// Makes durable what the case's `sync` reaches from here.
+    pub fn sync(&mut self) -> Result<(), CallError> {
+        let file = self.file()?;
+        self.lane.sync(file.as_fd(), self.case.axes().sync)
+    }
+
+    /// Detaches the method and closes what no other seat holds.
+    pub fn close(&mut self) -> Result<(), CallError> {
+        self.lane.detach()?;
+        match self.file.take().and_then(Arc::into_inner) {
+            Some(file) => self.lane.close(file),
+            None => Ok(()),
+        }
+    }
+
+    fn file(&self) -> Result<Arc<OwnedFd>, CallError> {
+        self.file.clone().ok_or_else(|| CallError::new("open", rustix::io::Errno::BADF))
+    }
+}

@@ -1,0 +1,34 @@
+//! Before the clock: the target quiet, the memory warm.
+
+use std::os::fd::BorrowedFd;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use crate::call::{CallError, retry};
+use crate::machine::meminfo_bytes;
+
+/// Writes out what earlier samples left (their removal included) and waits until the kernel has no
+/// more than a trickle under way, or until `limit` has passed.
+pub fn quiet(directory: BorrowedFd<'_>, limit: Duration) -> Result<(), CallError> {
+    const TRICKLE_BYTES: u64 = 4 << 20;
+    let start = Instant::now();
+    retry("syncfs", || rustix::fs::syncfs(directory))?;
+    while meminfo_bytes("Writeback").is_some_and(|bytes| bytes > TRICKLE_BYTES) && start.elapsed() < limit {
+        sleep(Duration::from_millis(10));
+    }
+    Ok(())
+}
+
+/// Takes as much fresh memory as the sample will need and gives it back, so that the pages it gets
+/// are backed: on a virtual machine a page's first touch can be ten times slower, and free pages go
+/// back to the host within seconds.
+pub fn warm(bytes: u64) {
+    // Half of what is there: a warm-up must not push anything out.
+    let most = meminfo_bytes("MemAvailable").unwrap_or(0) / 2;
+    let length = usize::try_from(bytes.min(most)).unwrap_or(0);
+    let mut memory: Vec<u8> = Vec::new();
+    if memory.try_reserve_exact(length).is_ok() {
+        memory.resize(length, 1);
+        std::hint::black_box(&memory);
+    }
+}

@@ -1,0 +1,76 @@
+//! The memory that data is written from.
+
+use model::{Case, Data, Source};
+
+use crate::call::CallError;
+use crate::pattern;
+
+/// Source data, kept from sample to sample as long as the next case wants the same.
+#[derive(Default)]
+pub struct SourceBuffer {
+    // Longer than the data by up to a page, so that the data can begin at a page.
+    memory: Vec<u8>,
+    start: usize,
+    length: usize,
+    made: Option<(Data, u64)>,
+}
+
+const PAGE_BYTES: usize = 4096;
+
+impl SourceBuffer {
+    /// Makes the data that `case` writes, or keeps what is there where it will do.
+    pub fn make(&mut self, case: &Case, seed: u64) -> Result<(), CallError> {
+        let data = case.axes().data;
+        let length = usize::try_from(case.source_bytes())
+            .map_err(|_| CallError::other("source", "larger than the address space".to_owned()))?;
+        if self.made == Some((data, seed)) && length <= self.length {
+            return Ok(());
+        }
+        *self = Self::default();
+        let mut memory = Vec::new();
+        memory.try_reserve_exact(length + PAGE_BYTES).map_err(|_| {
+            CallError::other(
+                "source",
+                format!("no memory for {length} bytes; try a smaller size or source=chunk"),
+            )
+        })?;
+        memory.resize(length + PAGE_BYTES, 0);
+        let start = memory.as_ptr().align_offset(PAGE_BYTES);
+        match data {
+            Data::Random => pattern::fill(seed, 0, &mut memory[start..start + length]),
+            // Written, not only asked for: untouched memory is one shared page of zeros.
+            Data::Zero => memory.fill(0),
+        }
+        *self = Self { memory, start, length, made: Some((data, seed)) };
+        Ok(())
+    }
+
+    /// The data.
+    pub fn bytes(&self) -> &[u8] {
+        &self.memory[self.start..self.start + self.length]
+    }
+
+    /// Reads one byte of every page, so that none has to be fetched from anywhere inside the clock.
+    pub fn touch(&self) {
+        let sum = self.bytes().iter().step_by(PAGE_BYTES).fold(0u8, |sum, byte| sum.wrapping_add(*byte));
+        std::hint::black_box(sum);
+    }
+}
+
+/// What a file should hold at `offset` of the data of a part that begins at `range_offset`.
+pub fn expected(case: &Case, seed: u64, range_offset: u64, offset: u64, bytes: &mut [u8]) {
+    match (case.axes().data, case.axes().source) {
+        (Data::Zero, _) => bytes.fill(0),
+        (Data::Random, Source::File) => pattern::fill(seed, range_offset + offset, bytes),
+        (Data::Random, Source::Chunk) => {
+            let chunk = case.axes().chunk_size_bytes;
+            let mut done = 0;
+            while done < bytes.len() {
+                let into_chunk = (offset + done as u64) % chunk;
+                let length = usize::try_from(chunk - into_chunk).unwrap_or(usize::MAX).min(bytes.len() - done);
+                pattern::fill(seed, into_chunk, &mut bytes[done..done + length]);
+                done += length;
+            }
+        }
+    }
+}

@@ -1,0 +1,30 @@
+//! Whether a btrfs stands on one device.
+
+use std::fs;
+use std::path::Path;
+
+/// Whether the device shares a btrfs with others. The mount names only one of them, and its count of
+/// sectors is then not what the filesystem wrote.
+pub(crate) fn has_other_devices(root: &Path, name: &str) -> bool {
+    let Ok(filesystems) = fs::read_dir(root.join("sys/fs/btrfs")) else { return false };
+    filesystems.flatten().any(|filesystem| {
+        let devices = filesystem.path().join("devices");
+        devices.join(name).exists() && fs::read_dir(devices).is_ok_and(|entries| entries.count() > 1)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_device_has_others_only_in_a_filesystem_that_lists_them() {
+        let root = tempfile::tempdir().unwrap();
+        for path in ["single/devices/sda1", "pair/devices/sdb", "pair/devices/sdc", "features"] {
+            fs::create_dir_all(root.path().join("sys/fs/btrfs").join(path)).unwrap();
+        }
+        assert!(!has_other_devices(root.path(), "sda1"));
+        assert!(has_other_devices(root.path(), "sdb"));
+        assert!(!has_other_devices(root.path(), "vda"));
+    }
+}

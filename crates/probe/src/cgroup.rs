@@ -1,0 +1,186 @@
+//! The memory that control groups allow to this process, as cgroups(7) has it.
+
+use std::path::{Component, Path, PathBuf};
+
+use crate::kernel_file;
+use crate::mountinfo::Mount;
+
+/// A control group's account of memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Group {
+    pub(crate) limit_bytes: Option<u64>,
+    used_bytes: Option<u64>,
+    /// Page cache of files: counted as used, and given up when something else needs it.
+    reclaimable_bytes: u64,
+}
+
+impl Group {
+    /// What the limit leaves; none without a limit.
+    pub(crate) fn left_bytes(&self) -> Option<u64> {
+        let held_bytes = self.used_bytes?.saturating_sub(self.reclaimable_bytes);
+        Some(self.limit_bytes?.saturating_sub(held_bytes))
+    }
+}
+
+/// The files of one of the two generations.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Version {
+    limit: &'static str,
+    used: &'static str,
+    /// Lines of `memory.stat` whose sum can be reclaimed, the groups below included.
+    reclaimable: [&'static str; 2],
+}
+
+const V1: Version = Version {
+    limit: "memory.limit_in_bytes",
+    used: "memory.usage_in_bytes",
+    reclaimable: ["total_active_file", "total_inactive_file"],
+};
+
+const V2: Version =
+    Version { limit: "memory.max", used: "memory.current", reclaimable: ["active_file", "inactive_file"] };
+
+/// This process's group and those around it, each of which limits it; of both generations, since either may
+/// have the memory controller.
+pub(crate) fn of_this_process(root: &Path, mounts: &[Mount]) -> Vec<Group> {
+    let memberships = kernel_file::text(&root.join("proc/self/cgroup")).unwrap_or_default();
+    let folders = folders(&memberships, mounts);
+    folders.iter().map(|(folder, version)| read(&below(root, folder), *version)).collect()
+}
+
+fn below(root: &Path, path: &Path) -> PathBuf {
+    root.join(path.strip_prefix("/").unwrap_or(path))
+}
+
+fn read(folder: &Path, version: Version) -> Group {
+    let stat = kernel_file::text(&folder.join("memory.stat")).unwrap_or_default();
+    Group {
+        // "max", the second generation's word for no limit, is no number.
+        limit_bytes: kernel_file::value(&folder.join(version.limit)),
+        used_bytes: kernel_file::value(&folder.join(version.used)),
+        reclaimable_bytes: version.reclaimable.iter().filter_map(|name| stat_bytes(&stat, name)).sum(),
+    }
+}
+
+fn stat_bytes(stat: &str, name: &str) -> Option<u64> {
+    stat.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '))?.trim().parse().ok()
+}
+
+/// The folders of the groups named in the text of `/proc/self/cgroup`, from the innermost to the mounted root.
+fn folders(memberships: &str, mounts: &[Mount]) -> Vec<(PathBuf, Version)> {
+    let mut folders = Vec::new();
+    for (group, version) in memberships.lines().filter_map(membership) {
+        let mut mounted = mounts.iter().filter(|mount| version_at(mount) == Some(version));
+        if let Some((top, inside)) = mounted.find_map(|mount| place(mount, group)) {
+            folders.extend(inside.ancestors().map(|group| (top.join(group), version)));
+        }
+    }
+    folders
+}
+
+/// `0::/user.slice` or `4:memory:/docker/1f`.
+fn membership(line: &str) -> Option<(&Path, Version)> {
+    let mut fields = line.splitn(3, ':').skip(1);
+    let version = match fields.next()? {
+        "" => V2,
+        controllers if has_memory(controllers) => V1,
+        _ => return None,
+    };
+    fields.next().map(|group| (Path::new(group), version))
+}
+
+fn version_at(mount: &Mount) -> Option<Version> {
+    match mount.kind.as_str() {
+        "cgroup2" => Some(V2),
+        "cgroup" if has_memory(&mount.super_options) => Some(V1),
+        _ => None,
+    }
+}
+
+fn has_memory(list: &str) -> bool {
+    list.split(',').any(|word| word == "memory")
+}
+
+/// The mount point, and the group's path below it. A container may see the tree from its own group on: then
+/// the mount's root is that group. A group outside what is mounted cannot be looked at.
+fn place<'p>(mount: &'p Mount, group: &'p Path) -> Option<(&'p Path, &'p Path)> {
+    let inside = group.strip_prefix(&mount.root).ok()?;
+    let is_plain = inside.components().all(|part| matches!(part, Component::Normal(_)));
+    is_plain.then_some((Path::new(&mount.mount_point), inside))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::mountinfo;
+
+    fn paths(memberships: &str, mountinfo: &str) -> Vec<PathBuf> {
+        let mounts = mountinfo::parse(mountinfo);
+        folders(memberships, &mounts).into_iter().map(|(path, _)| path).collect()
+    }
+
+    fn expected<const N: usize>(paths: [&str; N]) -> Vec<PathBuf> {
+        paths.map(PathBuf::from).to_vec()
+    }
+
+    const UNIFIED: &str = "30 22 0:26 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw,nsdelegate\n";
+    const HYBRID: &str = "31 23 0:28 / /sys/fs/cgroup rw - tmpfs tmpfs rw\n\
+                          32 31 0:29 / /sys/fs/cgroup/cpu rw - cgroup cgroup rw,cpu\n\
+                          35 31 0:32 / /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory\n\
+                          41 31 0:38 / /sys/fs/cgroup/unified rw - cgroup2 cgroup2 rw\n";
+
+    #[test]
+    fn groups_are_found_from_the_innermost_to_the_root() {
+        assert_eq!(
+            paths("0::/user.slice/job.scope\n", UNIFIED),
+            expected(["/sys/fs/cgroup/user.slice/job.scope", "/sys/fs/cgroup/user.slice", "/sys/fs/cgroup"])
+        );
+    }
+
+    #[test]
+    fn both_generations_are_looked_at() {
+        assert_eq!(
+            paths("4:memory:/job\n3:cpuset:/\n1:cpu:/x\n0::/\n", HYBRID),
+            expected(["/sys/fs/cgroup/memory/job", "/sys/fs/cgroup/memory", "/sys/fs/cgroup/unified"])
+        );
+    }
+
+    #[test]
+    fn a_container_sees_its_own_group_as_the_root() {
+        let mountinfo = "35 31 0:32 /docker/1f /sys/fs/cgroup/memory ro - cgroup cgroup rw,memory\n";
+        assert_eq!(paths("4:memory:/docker/1f\n", mountinfo), expected(["/sys/fs/cgroup/memory"]));
+    }
+
+    #[test]
+    fn a_group_that_is_not_mounted_is_passed_over() {
+        let mountinfo = "35 31 0:32 /docker/1f /sys/fs/cgroup/memory ro - cgroup cgroup rw,memory\n";
+        assert!(paths("4:memory:/docker/2a\n", mountinfo).is_empty());
+        assert!(paths("0::/../sibling\n", UNIFIED).is_empty());
+        assert!(paths("0::/job\n", "").is_empty());
+    }
+
+    #[test]
+    fn page_cache_counts_as_left() {
+        let group = Group { limit_bytes: Some(100), used_bytes: Some(70), reclaimable_bytes: 30 };
+        assert_eq!(group.left_bytes(), Some(60));
+        assert_eq!(Group { used_bytes: Some(200), ..group }.left_bytes(), Some(0));
+        assert_eq!(Group { limit_bytes: None, ..group }.left_bytes(), None);
+    }
+
+    #[test]
+    fn a_line_is_found_by_its_whole_name() {
+        let stat = "inactive_file 5\ntotal_inactive_file 7\n";
+        assert_eq!(stat_bytes(stat, "total_inactive_file"), Some(7));
+        assert_eq!(stat_bytes(stat, "inactive"), None);
+    }
+
+    proptest! {
+        #[test]
+        fn no_membership_makes_it_panic(text in any::<String>(), path in "[./a:\u{e9}]{0,12}") {
+            paths(&text, UNIFIED);
+            paths(&format!("0::{path}\n4:memory:{path}\n"), HYBRID);
+        }
+    }
+}

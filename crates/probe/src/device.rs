@@ -1,0 +1,213 @@
+//! The block device below a target, and what sysfs tells about it.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use model::Device;
+
+use crate::device_number::DeviceNumber;
+use crate::mountinfo::Mount;
+use crate::target::{Target, block_device_at};
+use crate::{btrfs, kernel_file};
+
+/// The unit of `size`, whatever the device's own sector size.
+const SECTOR_BYTES: u64 = 512;
+
+/// A block device's place in sysfs.
+#[derive(Debug)]
+pub(crate) struct BlockDevice {
+    /// Its own number, under which sectors are counted, also for a partition.
+    number: DeviceNumber,
+    folder: PathBuf,
+    /// The folder of the whole disk, which has the queue: the device's own unless it is a partition.
+    disk: PathBuf,
+}
+
+/// The one device that counts what is written to the target; none where there is none, or more than one.
+pub(crate) fn below(root: &Path, target: &Target<'_>, mount: Option<&Mount>) -> Option<BlockDevice> {
+    if let Some(number) = target.node {
+        return BlockDevice::find(root, number);
+    }
+    if !target.filesystem.is_anonymous() {
+        return BlockDevice::find(root, target.filesystem);
+    }
+    let mount = mount?;
+    let device = BlockDevice::find(root, source_number(&mount.source)?)?;
+    let shared = mount.kind == "btrfs" && btrfs::has_other_devices(root, &device.name()?);
+    (!shared).then_some(device)
+}
+
+/// A source that is no path, like `tank/data` of ZFS, is no name in the current directory either.
+fn source_number(source: &str) -> Option<DeviceNumber> {
+    let source = Path::new(source);
+    source.is_absolute().then(|| block_device_at(source)).flatten()
+}
+
+impl BlockDevice {
+    fn find(root: &Path, number: DeviceNumber) -> Option<Self> {
+        let link = root.join("sys/dev/block").join(number.to_string());
+        let folder = fs::canonicalize(link).ok()?;
+        let is_partition = folder.join("partition").exists();
+        let disk = if is_partition { folder.parent()?.to_owned() } else { folder.clone() };
+        Some(Self { number, folder, disk })
+    }
+
+    fn name(&self) -> Option<String> {
+        name_of(&self.folder)
+    }
+
+    /// The whole disk's name, as in `/sys/block`.
+    pub(crate) fn disk_name(&self) -> Option<String> {
+        name_of(&self.disk)
+    }
+
+    /// The whole disk's number, under which its writeback limits are found.
+    pub(crate) fn disk_number(&self) -> Option<DeviceNumber> {
+        kernel_file::value(&self.disk.join("dev"))
+    }
+
+    pub(crate) fn facts(&self) -> Device {
+        let queue = self.disk.join("queue");
+        Device {
+            name: self.name().unwrap_or_else(|| self.number.to_string()),
+            number: self.number.to_string(),
+            model: self.model(),
+            size_bytes: kernel_file::value::<u64>(&self.folder.join("size"))
+                .and_then(|sectors| sectors.checked_mul(SECTOR_BYTES)),
+            rotational: kernel_file::value::<u8>(&queue.join("rotational")).map(|flag| flag != 0),
+            write_cache: kernel_file::text(&queue.join("write_cache")),
+            scheduler: kernel_file::choice(&queue.join("scheduler")),
+            logical_sector_bytes: kernel_file::value(&queue.join("logical_block_size")),
+            physical_sector_bytes: kernel_file::value(&queue.join("physical_block_size")),
+        }
+    }
+
+    /// What hardware calls itself, or what a virtual device stands on.
+    fn model(&self) -> Option<String> {
+        let text = |path: &str| kernel_file::text(&self.disk.join(path));
+        let described = |path: &str, prefix: &str| text(path).map(|value| format!("{prefix} {value}"));
+        // Memory cards have a name where disks have a model.
+        text("device/model")
+            .or_else(|| text("device/name"))
+            .or_else(|| described("loop/backing_file", "loop over"))
+            .or_else(|| described("dm/name", "device mapper"))
+            .or_else(|| described("md/level", "md"))
+            .or_else(|| self.vendor())
+    }
+
+    /// A virtio disk has no model, and its vendor is a number: the driver says more.
+    fn vendor(&self) -> Option<String> {
+        let vendor = kernel_file::text(&self.disk.join("device/vendor"))?;
+        let driver = fs::canonicalize(self.disk.join("device/driver")).ok().and_then(|path| name_of(&path));
+        Some(driver.map_or(vendor.clone(), |driver| format!("{driver}, vendor {vendor}")))
+    }
+}
+
+fn name_of(path: &Path) -> Option<String> {
+    path.file_name().map(|name| name.to_string_lossy().into_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::symlink;
+
+    use tempfile::TempDir;
+
+    use super::*;
+
+    /// The root of a tree with one device, linked as in sysfs, and files below `sys/devices`.
+    fn tree(number: &str, device: &str, files: &[(&str, &str)]) -> TempDir {
+        let root = tempfile::tempdir().unwrap();
+        let links = root.path().join("sys/dev/block");
+        fs::create_dir_all(&links).unwrap();
+        fs::create_dir_all(root.path().join("sys/devices").join(device)).unwrap();
+        symlink(format!("../../devices/{device}"), links.join(number)).unwrap();
+        for (path, content) in files {
+            let path = root.path().join("sys/devices").join(path);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, format!("{content}\n")).unwrap();
+        }
+        root
+    }
+
+    fn facts(root: &TempDir, number: &str) -> Device {
+        BlockDevice::find(root.path(), number.parse().unwrap()).unwrap().facts()
+    }
+
+    #[test]
+    fn a_partition_has_its_own_size_and_number_and_its_disks_queue_and_model() {
+        let root = tree(
+            "8:1",
+            "sda/sda1",
+            &[
+                ("sda/sda1/partition", "1"),
+                ("sda/sda1/size", "2048"),
+                ("sda/size", "4096"),
+                ("sda/dev", "8:0"),
+                ("sda/device/model", "Samsung SSD 870 "),
+                ("sda/queue/rotational", "0"),
+                ("sda/queue/write_cache", "write back"),
+                ("sda/queue/scheduler", "[mq-deadline] none"),
+                ("sda/queue/logical_block_size", "512"),
+                ("sda/queue/physical_block_size", "4096"),
+            ],
+        );
+        let expected = Device {
+            name: "sda1".to_owned(),
+            number: "8:1".to_owned(),
+            model: Some("Samsung SSD 870".to_owned()),
+            size_bytes: Some(1 << 20),
+            rotational: Some(false),
+            write_cache: Some("write back".to_owned()),
+            scheduler: Some("mq-deadline".to_owned()),
+            logical_sector_bytes: Some(512),
+            physical_sector_bytes: Some(4096),
+        };
+        assert_eq!(facts(&root, "8:1"), expected);
+        let device = BlockDevice::find(root.path(), "8:1".parse().unwrap()).unwrap();
+        assert_eq!(device.disk_name().as_deref(), Some("sda"));
+        assert_eq!(device.disk_number(), Some(DeviceNumber { major: 8, minor: 0 }));
+    }
+
+    #[test]
+    fn a_virtual_device_is_known_by_what_it_stands_on() {
+        let models = [
+            (("loop0/loop/backing_file", "/var/disk image"), "loop over /var/disk image"),
+            (("loop0/dm/name", "vg0-root"), "device mapper vg0-root"),
+            (("loop0/md/level", "raid1"), "md raid1"),
+            (("loop0/device/name", "SD32G"), "SD32G"),
+            (("loop0/device/vendor", "0x1af4"), "0x1af4"),
+        ];
+        for (file, model) in models {
+            let root = tree("7:0", "loop0", &[file]);
+            assert_eq!(facts(&root, "7:0").model.as_deref(), Some(model));
+        }
+    }
+
+    #[test]
+    fn a_vendors_number_comes_with_the_driver() {
+        let root = tree("254:0", "vda", &[("vda/device/vendor", "0x1af4"), ("virtio_blk/module", "")]);
+        symlink("../../virtio_blk", root.path().join("sys/devices/vda/device/driver")).unwrap();
+        assert_eq!(facts(&root, "254:0").model.as_deref(), Some("virtio_blk, vendor 0x1af4"));
+    }
+
+    #[test]
+    fn what_sysfs_does_not_say_is_left_out() {
+        let root = tree("7:0", "loop0", &[("loop0/size", "many"), ("loop0/queue/rotational", "")]);
+        let facts = facts(&root, "7:0");
+        assert_eq!((facts.size_bytes, facts.rotational, facts.model), (None, None, None));
+    }
+
+    #[test]
+    fn without_sysfs_there_is_no_device() {
+        let root = tempfile::tempdir().unwrap();
+        assert!(BlockDevice::find(root.path(), DeviceNumber { major: 8, minor: 0 }).is_none());
+    }
+
+    #[test]
+    fn a_source_that_is_no_device_node_has_no_number() {
+        for source in ["tmpfs", "tank/data", "server:/export", "/", "/dev/null", ""] {
+            assert_eq!(source_number(source), None, "{source}");
+        }
+    }
+}

@@ -1,0 +1,62 @@
+//! Major and minor number.
+
+use std::fmt;
+use std::str::FromStr;
+
+/// The kernel's number for a device, or for a filesystem.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct DeviceNumber {
+    pub(crate) major: u32,
+    pub(crate) minor: u32,
+}
+
+impl DeviceNumber {
+    /// From `st_dev` or `st_rdev`.
+    pub(crate) fn from_stat(number: u64) -> Self {
+        Self { major: rustix::fs::major(number), minor: rustix::fs::minor(number) }
+    }
+
+    /// Whether the number is that of a filesystem that stands on no single device: tmpfs, btrfs, overlay, NFS.
+    pub(crate) fn is_anonymous(self) -> bool {
+        self.major == 0
+    }
+}
+
+/// `254:0`, as in `/sys/dev/block` and mountinfo.
+impl fmt::Display for DeviceNumber {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}", self.major, self.minor)
+    }
+}
+
+/// Not two numbers with a colon between them.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct NotADeviceNumber;
+
+impl FromStr for DeviceNumber {
+    type Err = NotADeviceNumber;
+
+    fn from_str(text: &str) -> Result<Self, NotADeviceNumber> {
+        let (major, minor) = text.split_once(':').ok_or(NotADeviceNumber)?;
+        let number = |digits: &str| digits.parse().map_err(|_| NotADeviceNumber);
+        Ok(Self { major: number(major)?, minor: number(minor)? })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_number_survives_its_text() {
+        let number = DeviceNumber { major: 259, minor: 1_048_575 };
+        assert_eq!(number.to_string().parse(), Ok(number));
+    }
+
+    #[test]
+    fn anything_else_is_refused() {
+        for text in ["", "8", "8:", ":1", "8:1:2", "a:b", "-1:0"] {
+            assert_eq!(text.parse::<DeviceNumber>(), Err(NotADeviceNumber), "{text}");
+        }
+    }
+}

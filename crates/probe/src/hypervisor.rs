@@ -1,0 +1,114 @@
+//! Who runs the virtual machine.
+
+use std::path::Path;
+
+use crate::{cpu, kernel_file};
+
+/// What betrays a virtual machine.
+#[derive(Debug, Default)]
+struct Traces {
+    /// Whether the processor says that it is virtual; none where processors have no way to say so.
+    flag: Option<bool>,
+    /// The firmware's maker of the machine.
+    vendor: Option<String>,
+    /// The firmware's name for the machine.
+    product: Option<String>,
+    /// The kernel's name for a hypervisor that it talks to.
+    kind: Option<String>,
+}
+
+/// Beginnings of names that firmware gives to virtual machines, where no flag of the processor's tells.
+/// The clouds among them rent out bare metal too, under a name that says so.
+const VIRTUAL_MACHINES: [&str; 14] = [
+    "Alibaba Cloud ECS",
+    "Amazon EC2",
+    "Apple Virtualization",
+    "BHYVE",
+    "Google Compute Engine",
+    "KVM",
+    "KubeVirt",
+    "OpenStack",
+    "Parallels",
+    "QEMU",
+    "VMware",
+    "Virtual Machine",
+    "VirtualBox",
+    "Xen",
+];
+
+pub(crate) fn of(root: &Path, cpuinfo: Option<&str>) -> Option<String> {
+    let text = |path: &str| kernel_file::text(&root.join(path));
+    name(Traces {
+        flag: cpuinfo.and_then(cpu::hypervisor_flag),
+        vendor: text("sys/class/dmi/id/sys_vendor"),
+        product: text("sys/class/dmi/id/product_name"),
+        kind: text("sys/hypervisor/type"),
+    })
+}
+
+fn name(traces: Traces) -> Option<String> {
+    let firmware = || traces.vendor.iter().chain(&traces.product);
+    let is_virtual = traces.flag.unwrap_or_else(|| {
+        firmware().any(|name| VIRTUAL_MACHINES.iter().any(|known| name.starts_with(known)))
+            && !firmware().any(|name| name.contains("metal"))
+    });
+    // Bare metal has a maker and a product as well.
+    let machine = is_virtual.then(|| machine(&traces)).flatten();
+    machine.or(traces.kind).or_else(|| is_virtual.then(|| "unknown hypervisor (cpu flag)".to_owned()))
+}
+
+/// The firmware's words: maker and product, or the product that begins with its maker.
+fn machine(traces: &Traces) -> Option<String> {
+    match (traces.vendor.as_deref(), traces.product.as_deref()) {
+        (Some(vendor), Some(product)) if !product.starts_with(vendor) => Some(format!("{vendor} {product}")),
+        (vendor, product) => product.or(vendor).map(str::to_owned),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn named(flag: Option<bool>, vendor: &str, product: &str, kind: &str) -> Option<String> {
+        let text = |text: &str| (!text.is_empty()).then(|| text.to_owned());
+        name(Traces { flag, vendor: text(vendor), product: text(product), kind: text(kind) })
+    }
+
+    #[test]
+    fn a_virtual_machine_is_named_by_its_firmware() {
+        let name = named(Some(true), "QEMU", "Standard PC (Q35 + ICH9, 2009)", "");
+        assert_eq!(name.as_deref(), Some("QEMU Standard PC (Q35 + ICH9, 2009)"));
+        let name = named(Some(true), "Microsoft Corporation", "Virtual Machine", "");
+        assert_eq!(name.as_deref(), Some("Microsoft Corporation Virtual Machine"));
+    }
+
+    #[test]
+    fn without_firmware_the_kernel_tells() {
+        assert_eq!(named(Some(true), "", "", "xen").as_deref(), Some("xen"));
+        assert_eq!(named(None, "", "", "xen").as_deref(), Some("xen"));
+    }
+
+    #[test]
+    fn the_flag_alone_says_that_there_is_one() {
+        assert_eq!(named(Some(true), "", "", "").as_deref(), Some("unknown hypervisor (cpu flag)"));
+    }
+
+    #[test]
+    fn bare_metal_has_none() {
+        assert_eq!(named(Some(false), "Dell Inc.", "PowerEdge R740", ""), None);
+        assert_eq!(named(Some(false), "Amazon EC2", "m5.metal", ""), None);
+        assert_eq!(named(None, "Amazon EC2", "a1.metal", ""), None);
+        assert_eq!(named(None, "Ampere", "Mt. Jade", ""), None);
+        assert_eq!(named(None, "", "", ""), None);
+    }
+
+    #[test]
+    fn where_processors_have_no_flag_known_names_of_firmware_tell() {
+        assert_eq!(named(None, "Amazon EC2", "t4g.small", "").as_deref(), Some("Amazon EC2 t4g.small"));
+        assert_eq!(named(None, "QEMU", "KVM Virtual Machine", "").as_deref(), Some("QEMU KVM Virtual Machine"));
+        assert_eq!(
+            named(None, "Google", "Google Compute Engine", "").as_deref(),
+            Some("Google Compute Engine")
+        );
+    }
+}

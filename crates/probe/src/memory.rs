@@ -1,0 +1,138 @@
+//! Main memory, and what of it is left.
+
+use std::fs;
+use std::path::Path;
+
+use model::Memory;
+use rustix::param::page_size;
+use rustix::system::sysinfo;
+
+use crate::ProbeError;
+use crate::cgroup::{self, Group};
+use crate::mountinfo::Mount;
+
+/// Two lines of `/proc/meminfo`.
+#[derive(Debug, PartialEq, Eq)]
+struct Meminfo {
+    total_bytes: u64,
+    available_bytes: u64,
+}
+
+pub(crate) fn facts(root: &Path, mounts: &[Mount]) -> Memory {
+    let Meminfo { total_bytes, available_bytes } = read(root).unwrap_or_else(|_| from_sysinfo());
+    let limit_bytes = cgroup::of_this_process(root, mounts).iter().filter_map(|group| group.limit_bytes).min();
+    Memory {
+        total_bytes,
+        available_bytes,
+        limit_bytes: limit_bytes.filter(|&limit| limit < total_bytes),
+        page_size_bytes: page_size() as u64,
+    }
+}
+
+pub(crate) fn available_bytes(root: &Path, mounts: &[Mount]) -> Result<u64, ProbeError> {
+    let available_bytes = read(root)?.available_bytes;
+    let allowed_bytes = cgroup::of_this_process(root, mounts).iter().filter_map(Group::left_bytes).min();
+    Ok(allowed_bytes.map_or(available_bytes, |allowed| allowed.min(available_bytes)))
+}
+
+fn read(root: &Path) -> Result<Meminfo, ProbeError> {
+    let path = root.join("proc/meminfo");
+    let bytes = fs::read(&path).map_err(|error| ProbeError::call("read", &path, error))?;
+    parse(&String::from_utf8_lossy(&bytes)).map_err(|line| ProbeError::Absent { path, line })
+}
+
+/// Or the line that is not there.
+fn parse(text: &str) -> Result<Meminfo, &'static str> {
+    let bytes = |name: &'static str| line_bytes(text, name).ok_or(name);
+    Ok(Meminfo { total_bytes: bytes("MemTotal")?, available_bytes: bytes("MemAvailable")? })
+}
+
+fn line_bytes(text: &str, name: &str) -> Option<u64> {
+    let value = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':'))?;
+    value.trim().strip_suffix("kB")?.trim_end().parse::<u64>().ok()?.checked_mul(1024)
+}
+
+/// For a process without `/proc`: free memory is available, and the least that is.
+fn from_sysinfo() -> Meminfo {
+    let info = sysinfo();
+    let bytes = |units: u64| units.saturating_mul(u64::from(info.mem_unit));
+    Meminfo { total_bytes: bytes(info.totalram as u64), available_bytes: bytes(info.freeram as u64) }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::PathBuf;
+
+    use super::*;
+    use crate::mountinfo;
+
+    const MEMINFO: &str = "MemTotal:       24684096 kB\nMemFree:        20000000 kB\n\
+                           MemAvailable:   24361388 kB\nBuffers:            1756 kB\n";
+
+    fn write(root: &Path, files: &[(&str, &str)]) {
+        for (path, content) in files {
+            let path: PathBuf = root.join(path);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, content).unwrap();
+        }
+    }
+
+    #[test]
+    fn kilobytes_are_counted_in_bytes() {
+        let expected = Meminfo { total_bytes: 24_684_096 * 1024, available_bytes: 24_361_388 * 1024 };
+        assert_eq!(parse(MEMINFO), Ok(expected));
+    }
+
+    #[test]
+    fn a_missing_line_is_named() {
+        assert_eq!(parse("MemTotal: 1 kB\nMemAvailableX: 1 kB\n"), Err("MemAvailable"));
+        assert_eq!(parse("MemTotal: much kB\n"), Err("MemTotal"));
+    }
+
+    #[test]
+    fn the_kernels_estimate_is_capped_by_the_control_group() {
+        let root = tempfile::tempdir().unwrap();
+        let mounts = mountinfo::parse("30 22 0:26 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n");
+        write(root.path(), &[("proc/meminfo", MEMINFO), ("proc/self/cgroup", "0::/job\n")]);
+        assert_eq!(available_bytes(root.path(), &mounts).unwrap(), 24_361_388 * 1024);
+        assert_eq!(facts(root.path(), &mounts).limit_bytes, None);
+
+        let group = [
+            ("sys/fs/cgroup/job/memory.max", "1000000\n"),
+            ("sys/fs/cgroup/job/memory.current", "700000\n"),
+            (
+                "sys/fs/cgroup/job/memory.stat",
+                "anon 500000\nfile 200000\nactive_file 50000\ninactive_file 100000\n",
+            ),
+        ];
+        write(root.path(), &group);
+        assert_eq!(available_bytes(root.path(), &mounts).unwrap(), 450_000);
+        assert_eq!(facts(root.path(), &mounts).limit_bytes, Some(1_000_000));
+    }
+
+    #[test]
+    fn a_limit_above_all_memory_is_none() {
+        let root = tempfile::tempdir().unwrap();
+        let mounts = mountinfo::parse("35 31 0:32 / /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory\n");
+        let files = [
+            ("proc/meminfo", MEMINFO),
+            ("proc/self/cgroup", "4:memory:/\n"),
+            ("sys/fs/cgroup/memory/memory.limit_in_bytes", "9223372036854771712\n"),
+            ("sys/fs/cgroup/memory/memory.usage_in_bytes", "180998144\n"),
+        ];
+        write(root.path(), &files);
+        assert_eq!(facts(root.path(), &mounts).limit_bytes, None);
+        assert_eq!(available_bytes(root.path(), &mounts).unwrap(), 24_361_388 * 1024);
+    }
+
+    #[test]
+    fn without_proc_the_facts_are_there_and_the_estimate_is_an_error() {
+        let root = tempfile::tempdir().unwrap();
+        assert!(facts(root.path(), &[]).total_bytes > 0);
+        let error = available_bytes(root.path(), &[]).unwrap_err().to_string();
+        assert!(
+            error.starts_with("read ") && error.ends_with("meminfo: No such file or directory (2)"),
+            "{error}"
+        );
+    }
+}

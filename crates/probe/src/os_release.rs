@@ -1,0 +1,70 @@
+//! The distribution's name, from os-release(5).
+
+use std::path::Path;
+
+use crate::kernel_file;
+
+/// The distribution's own name for itself.
+pub(crate) fn distribution(root: &Path) -> Option<String> {
+    // The second is the vendor's, for systems that keep /etc empty.
+    ["etc/os-release", "usr/lib/os-release"]
+        .iter()
+        .find_map(|path| kernel_file::text(&root.join(path)))
+        .and_then(|text| pretty_name(&text))
+}
+
+fn pretty_name(text: &str) -> Option<String> {
+    let assigned = text.lines().find_map(|line| line.trim().strip_prefix("PRETTY_NAME="))?;
+    let name = unquote(assigned.trim());
+    (!name.is_empty()).then_some(name)
+}
+
+/// The file is a shell's: values may be quoted, and quotes escaped.
+fn unquote(value: &str) -> String {
+    if let Some(literal) = between(value, '\'') {
+        return literal.to_owned();
+    }
+    let mut name = String::with_capacity(value.len());
+    let mut characters = between(value, '"').unwrap_or(value).chars();
+    while let Some(character) = characters.next() {
+        name.extend(if character == '\\' { characters.next() } else { Some(character) });
+    }
+    name
+}
+
+fn between(value: &str, quote: char) -> Option<&str> {
+    value.strip_prefix(quote)?.strip_suffix(quote)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn the_name_is_found_among_the_others() {
+        let text = "NAME=\"Debian GNU/Linux\"\nPRETTY_NAME=\"Debian GNU/Linux 12 (bookworm)\"\nID=debian\n";
+        assert_eq!(pretty_name(text).as_deref(), Some("Debian GNU/Linux 12 (bookworm)"));
+    }
+
+    #[test]
+    fn quotes_are_those_of_a_shell() {
+        assert_eq!(pretty_name("PRETTY_NAME=Alpine").as_deref(), Some("Alpine"));
+        assert_eq!(pretty_name("PRETTY_NAME='Void \\ $1'").as_deref(), Some("Void \\ $1"));
+        assert_eq!(pretty_name(r#"PRETTY_NAME="a \"b\" \$c""#).as_deref(), Some(r#"a "b" $c"#));
+    }
+
+    #[test]
+    fn no_name_is_none() {
+        assert_eq!(pretty_name("NAME=x"), None);
+        assert_eq!(pretty_name("PRETTY_NAME=\"\""), None);
+    }
+
+    proptest! {
+        #[test]
+        fn no_value_makes_it_panic(value in any::<String>()) {
+            let _ = pretty_name(&format!("PRETTY_NAME={value}"));
+        }
+    }
+}

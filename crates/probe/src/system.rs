@@ -1,0 +1,19 @@
+//! Name, kernel, distribution.
+
+use std::path::Path;
+
+use model::System;
+use rustix::system::uname;
+
+use crate::{cpu, hypervisor, os_release};
+
+pub(crate) fn facts(root: &Path) -> System {
+    let kernel = uname();
+    System {
+        hostname: kernel.nodename().to_string_lossy().into_owned(),
+        kernel: format!("{} {}", kernel.sysname().to_string_lossy(), kernel.release().to_string_lossy()),
+        architecture: kernel.machine().to_string_lossy().into_owned(),
+        distribution: os_release::distribution(root),
+        hypervisor: hypervisor::of(root, cpu::cpuinfo(root).as_deref()),
+    }
+}

@@ -1,0 +1,35 @@
+//! The target as stat(2) sees it.
+
+use std::fs;
+use std::os::unix::fs::{FileTypeExt, MetadataExt};
+use std::path::Path;
+
+use crate::ProbeError;
+use crate::device_number::DeviceNumber;
+
+/// A path and the numbers behind it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Target<'a> {
+    pub(crate) path: &'a Path,
+    /// The filesystem's number: its device, or an anonymous one.
+    pub(crate) filesystem: DeviceNumber,
+    /// The device's number where the target is a block device itself.
+    pub(crate) node: Option<DeviceNumber>,
+}
+
+impl<'a> Target<'a> {
+    pub(crate) fn look_at(path: &'a Path) -> Result<Self, ProbeError> {
+        let stat = fs::metadata(path).map_err(|error| ProbeError::call("stat", path, error))?;
+        let filesystem = DeviceNumber::from_stat(stat.dev());
+        Ok(Self { path, filesystem, node: block_device_number(&stat) })
+    }
+}
+
+/// The number of the block device that a path names; none if it names anything else.
+pub(crate) fn block_device_at(path: &Path) -> Option<DeviceNumber> {
+    block_device_number(&fs::metadata(path).ok()?)
+}
+
+fn block_device_number(stat: &fs::Metadata) -> Option<DeviceNumber> {
+    stat.file_type().is_block_device().then(|| DeviceNumber::from_stat(stat.rdev()))
+}

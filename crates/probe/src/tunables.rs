@@ -1,0 +1,86 @@
+//! Kernel settings that shape writing.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use crate::device::BlockDevice;
+use crate::device_number::DeviceNumber;
+use crate::kernel_file;
+
+const WRITEBACK: [&str; 8] = [
+    "dirty_ratio",
+    "dirty_bytes",
+    "dirty_background_ratio",
+    "dirty_background_bytes",
+    "dirty_expire_centisecs",
+    "dirty_writeback_centisecs",
+    "swappiness",
+    "overcommit_memory",
+];
+
+const HUGE_PAGES: [&str; 2] = ["enabled", "shmem_enabled"];
+
+const QUEUE: [&str; 4] = ["nr_requests", "max_sectors_kb", "read_ahead_kb", "wbt_lat_usec"];
+
+/// Those that exist, by their path without the first slash.
+pub(crate) fn of(
+    root: &Path,
+    filesystem: DeviceNumber,
+    device: Option<&BlockDevice>,
+) -> BTreeMap<String, String> {
+    let plain = WRITEBACK
+        .map(|name| format!("proc/sys/vm/{name}"))
+        .into_iter()
+        .chain(queue_paths(device))
+        .chain(writeback_limit_paths(filesystem, device))
+        .filter_map(|path| kernel_file::text(&root.join(&path)).map(|value| (path, value)));
+    let chosen = HUGE_PAGES
+        .map(|name| format!("sys/kernel/mm/transparent_hugepage/{name}"))
+        .into_iter()
+        .filter_map(|path| kernel_file::choice(&root.join(&path)).map(|value| (path, value)));
+    plain.chain(chosen).collect()
+}
+
+fn queue_paths(device: Option<&BlockDevice>) -> Vec<String> {
+    let disk = device.and_then(BlockDevice::disk_name);
+    disk.map_or_else(Vec::new, |disk| QUEUE.map(|name| format!("sys/block/{disk}/queue/{name}")).to_vec())
+}
+
+/// Dirty pages are counted per disk, whatever its partitions; for a network filesystem, per mount.
+fn writeback_limit_paths(
+    filesystem: DeviceNumber,
+    device: Option<&BlockDevice>,
+) -> impl Iterator<Item = String> {
+    let disk = device.and_then(BlockDevice::disk_number);
+    [disk, Some(filesystem)].into_iter().flatten().map(|number| format!("sys/class/bdi/{number}/max_ratio"))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    #[test]
+    fn those_that_exist_are_found_by_their_path() {
+        let root = tempfile::tempdir().unwrap();
+        let files = [
+            ("proc/sys/vm/dirty_ratio", "20\n"),
+            ("proc/sys/vm/laptop_mode", "0\n"),
+            ("sys/kernel/mm/transparent_hugepage/enabled", "always [madvise] never\n"),
+            ("sys/class/bdi/0:52/max_ratio", "100\n"),
+        ];
+        for (path, content) in files {
+            let path = root.path().join(path);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, content).unwrap();
+        }
+        let tunables = of(root.path(), DeviceNumber { major: 0, minor: 52 }, None);
+        let expected = [
+            ("proc/sys/vm/dirty_ratio", "20"),
+            ("sys/class/bdi/0:52/max_ratio", "100"),
+            ("sys/kernel/mm/transparent_hugepage/enabled", "madvise"),
+        ];
+        assert_eq!(tunables, expected.map(|(path, value)| (path.to_owned(), value.to_owned())).into());
+    }
+}

@@ -1,0 +1,85 @@
+//! The median with a nonparametric interval.
+
+use crate::{median, sorted};
+
+/// A figure and the range that holds the true one with the stated confidence.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Interval {
+    /// The figure.
+    pub estimate: f64,
+    /// The lower end.
+    pub low: f64,
+    /// The upper end.
+    pub high: f64,
+    /// The confidence that was reached, from 0 to 1.
+    pub confidence: f64,
+}
+
+/// The median with the narrowest symmetric pair of order statistics whose coverage is at least
+/// `confidence`: `[x(k), x(n+1-k)]` holds the median with probability `1 - 2 P(B <= k-1)`, B binomial
+/// with n trials of probability 1/2 (the interval of the sign test; Conover, *Practical Nonparametric
+/// Statistics*, 3rd ed., section 3.2). With too few values for that confidence (fewer than 6 for 95 %)
+/// the range of all values, with the confidence that it has: 1 - 2^(1-n).
+#[must_use]
+pub fn median_interval(values: &[f64], confidence: f64) -> Option<Interval> {
+    let sorted = sorted(values);
+    let estimate = median(values)?;
+    let count = sorted.len();
+    let mut cut = 1;
+    while cut < count.div_ceil(2) && coverage(count, cut + 1) >= confidence {
+        cut += 1;
+    }
+    Some(Interval {
+        estimate,
+        low: sorted[cut - 1],
+        high: sorted[count - cut],
+        confidence: coverage(count, cut).max(0.0),
+    })
+}
+
+/// Probability that the median lies between the `cut`-th smallest and the `cut`-th largest of `count`.
+fn coverage(count: usize, cut: usize) -> f64 {
+    // Terms of the binomial distribution by their ratio, in logarithms so that no count underflows.
+    let mut log_term = -(count as f64) * std::f64::consts::LN_2;
+    let mut tail = 0.0;
+    for k in 0..cut {
+        tail += log_term.exp();
+        log_term += ((count - k) as f64 / (k + 1) as f64).ln();
+    }
+    1.0 - 2.0 * tail
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// Conover's table, and R's `qbinom`: ranks and coverage at 95 %.
+    #[test]
+    fn ranks_and_coverage_are_those_of_the_sign_test() {
+        for (count, low, high, reached) in
+            [(5, 1, 5, 0.9375), (6, 1, 6, 0.96875), (9, 2, 8, 0.9609), (10, 2, 9, 0.9785), (20, 6, 15, 0.9586)]
+        {
+            let values: Vec<f64> = (1..=count).map(f64::from).collect();
+            let interval = median_interval(&values, 0.95).unwrap();
+            assert_eq!((interval.low, interval.high), (f64::from(low), f64::from(high)), "n = {count}");
+            assert!((interval.confidence - reached).abs() < 1e-4, "n = {count}: {}", interval.confidence);
+        }
+    }
+
+    #[test]
+    fn one_value_has_no_confidence() {
+        let interval = median_interval(&[7.0], 0.95).unwrap();
+        assert_eq!((interval.low, interval.high, interval.confidence), (7.0, 7.0, 0.0));
+        assert_eq!(median_interval(&[], 0.95), None);
+    }
+
+    proptest! {
+        #[test]
+        fn the_interval_holds_its_estimate(values in prop::collection::vec(0.0..1e12f64, 1..300)) {
+            let interval = median_interval(&values, 0.95).unwrap();
+            prop_assert!(interval.low <= interval.estimate && interval.estimate <= interval.high);
+            prop_assert!(values.len() < 6 || interval.confidence >= 0.95);
+        }
+    }
+}

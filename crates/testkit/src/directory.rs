@@ -1,0 +1,66 @@
+//! Fresh directories on filesystems that this machine has mounted.
+
+use std::path::{Path, PathBuf};
+
+use tempfile::TempDir;
+
+/// A kind of filesystem.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// In memory.
+    Tmpfs,
+    /// On a disk.
+    Ext4,
+}
+
+impl Kind {
+    /// The kinds that tests go through.
+    pub const ALL: [Self; 2] = [Self::Tmpfs, Self::Ext4];
+
+    /// As mount(8) names it.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Tmpfs => "tmpfs",
+            Self::Ext4 => "ext4",
+        }
+    }
+
+    // linux/magic.h
+    fn magic(self) -> u64 {
+        match self {
+            Self::Tmpfs => 0x0102_1994,
+            Self::Ext4 => 0xef53,
+        }
+    }
+
+    /// A writable directory on such a filesystem, if one is mounted.
+    #[must_use]
+    pub fn parent(self) -> Option<PathBuf> {
+        let candidates = match self {
+            Self::Tmpfs => vec![PathBuf::from("/dev/shm"), std::env::temp_dir()],
+            Self::Ext4 => vec![build_directory(), PathBuf::from("/var/tmp"), std::env::temp_dir()],
+        };
+        candidates.into_iter().find(|path| self.is_at(path) && tempfile::tempdir_in(path).is_ok())
+    }
+
+    fn is_at(self, path: &Path) -> bool {
+        rustix::fs::statfs(path)
+            .is_ok_and(|found| u64::try_from(found.f_type).is_ok_and(|it| it == self.magic()))
+    }
+}
+
+/// A fresh directory on a filesystem of that kind; removed when dropped.
+///
+/// # Panics
+/// There is none: state the need for it in the trial.
+#[must_use]
+pub fn directory_on(kind: Kind) -> TempDir {
+    let parent = kind.parent().unwrap_or_else(|| panic!("no {} is mounted", kind.name()));
+    tempfile::Builder::new().prefix("writebench-test-").tempdir_in(parent).expect("a writable directory")
+}
+
+/// Where cargo builds, found from the test's own program.
+fn build_directory() -> PathBuf {
+    std::env::current_exe().ok().and_then(|exe| exe.parent().map(Path::to_path_buf)).unwrap_or_default()
+}

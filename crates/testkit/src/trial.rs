@@ -1,0 +1,86 @@
+//! Tests that say what they need of the machine, so that one which cannot run counts as ignored and
+//! never as passed.
+
+use std::process::{Command, ExitCode};
+
+use anyhow::Result;
+use libtest_mimic::{Arguments, Trial};
+
+use crate::directory::Kind;
+use crate::image::has_program;
+
+/// What a test needs beyond cargo.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Need {
+    /// A mounted, writable filesystem of that kind.
+    Filesystem(Kind),
+    /// Root, with loop devices, and `mkfs.KIND`.
+    Image(&'static str),
+    /// strace, allowed to trace.
+    Strace,
+    /// A program on the path.
+    Program(&'static str),
+}
+
+impl Need {
+    /// Why this machine does not have it; none if it does.
+    #[must_use]
+    pub fn missing(self) -> Option<String> {
+        match self {
+            Self::Filesystem(kind) => {
+                kind.parent().is_none().then(|| format!("no writable {} here", kind.name()))
+            }
+            Self::Image(kind) => image_missing(kind),
+            Self::Strace => {
+                let traces = Command::new("strace").args(["-o", "/dev/null", "true"]).output();
+                (!traces.is_ok_and(|output| output.status.success()))
+                    .then(|| "strace is missing or may not trace".to_owned())
+            }
+            Self::Program(name) => (!has_program(name)).then(|| format!("{name} is not installed")),
+        }
+    }
+}
+
+fn image_missing(kind: &str) -> Option<String> {
+    if !rustix::process::geteuid().is_root() {
+        return Some("needs root".to_owned());
+    }
+    let mkfs = format!("mkfs.{kind}");
+    if !has_program(&mkfs) {
+        return Some(format!("{mkfs} is not installed"));
+    }
+    let free = Command::new("losetup").arg("--find").output();
+    (!free.is_ok_and(|output| output.status.success())).then(|| "no loop devices".to_owned())
+}
+
+/// The tests of one program.
+#[derive(Default)]
+pub struct Trials {
+    trials: Vec<Trial>,
+}
+
+impl Trials {
+    /// Adds a test; it is ignored, with the reason in its name's place, where a need is not met.
+    pub fn add(
+        &mut self,
+        name: impl Into<String>,
+        needs: &[Need],
+        test: impl FnOnce() -> Result<()> + Send + 'static,
+    ) {
+        let missing = needs.iter().find_map(|need| need.missing());
+        let ignored = missing.is_some();
+        let mut trial = Trial::test(name, move || test().map_err(|error| format!("{error:?}").into()));
+        if let Some(missing) = missing {
+            trial = trial.with_kind(format!("skipped: {missing}"));
+        }
+        self.trials.push(trial.with_ignored_flag(ignored));
+    }
+
+    /// Runs them as cargo's own harness would; `threads` at most, for tests that measure or mount.
+    #[must_use]
+    pub fn run(self, threads: usize) -> ExitCode {
+        let mut arguments = Arguments::from_args();
+        arguments.test_threads = Some(arguments.test_threads.unwrap_or(threads).min(threads));
+        libtest_mimic::run(&arguments, self.trials).exit_code()
+    }
+}
