@@ -1,1 +1,51 @@
-fn main() {}
+//! The project's own tools: `cargo xtask setup|test|tidy|parity`.
+
+#![allow(clippy::print_stdout, clippy::print_stderr, reason = "these tools talk to whoever runs them")]
+
+mod command;
+mod parity;
+mod setup;
+mod test;
+mod tidy;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+/// The project's own tools.
+#[derive(Parser)]
+#[command(name = "cargo xtask", bin_name = "cargo xtask")]
+struct Arguments {
+    #[command(subcommand)]
+    task: Task,
+}
+
+#[derive(Subcommand)]
+enum Task {
+    /// Install what only the tests need.
+    Setup,
+    /// Everything that must hold before a change goes in: format, lints, rules, documentation, tests,
+    /// release build.
+    Test,
+    /// Check the rules of the repository that no compiler knows.
+    Tidy,
+    /// Compare writebench with plain C programs that do the same work.
+    Parity(parity::Options),
+}
+
+fn main() -> ExitCode {
+    let outcome = match Arguments::parse().task {
+        Task::Setup => setup::run().map(|()| true),
+        Task::Test => test::run(),
+        Task::Tidy => tidy::run(),
+        Task::Parity(options) => parity::run(&options),
+    };
+    match outcome {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}

@@ -1,1 +1,67 @@
-fn main() {}
+//! `writebench`: finds, and proves, the fastest way to write a file on a given storage target.
+
+mod arguments;
+mod database;
+mod exit;
+mod export;
+mod list;
+mod output;
+mod probe_command;
+mod progress;
+mod run_command;
+mod selection;
+mod show;
+mod worker;
+
+use std::process::ExitCode;
+
+use clap::{CommandFactory, Parser};
+
+use crate::arguments::{Arguments, Command};
+use crate::exit::Exit;
+use crate::output::Output;
+
+fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    let output = Output::new(arguments.color, arguments.quiet);
+    let result = match arguments.command {
+        Command::Run(command) => run_command::run(&command, arguments.db.as_deref(), &output),
+        Command::List(command) => list::list(&command, arguments.db.as_deref(), &output),
+        Command::Show(command) => show::show(&command, arguments.db.as_deref(), &output),
+        Command::Probe(command) => probe_command::probe(&command, &output),
+        Command::Completions { shell } => completions(shell, &output),
+        Command::Man { command } => man(command.as_deref(), &output),
+        Command::Worker(command) => worker::work(&command),
+    };
+    match result {
+        Ok(exit) => exit.into(),
+        Err(error) => {
+            output.error(&error);
+            exit::of(&error).into()
+        }
+    }
+}
+
+fn completions(shell: clap_complete::Shell, output: &Output) -> anyhow::Result<Exit> {
+    let mut text = Vec::new();
+    clap_complete::generate(shell, &mut Arguments::command(), "writebench", &mut text);
+    output.results(&String::from_utf8_lossy(&text))?;
+    Ok(Exit::Ok)
+}
+
+fn man(name: Option<&str>, output: &Output) -> anyhow::Result<Exit> {
+    let mut command = Arguments::command();
+    command.build();
+    let command = match name {
+        None => command,
+        Some(name) => {
+            let found = command.find_subcommand(name).filter(|found| !found.is_hide_set()).cloned();
+            let found = found.ok_or_else(|| exit::usage(format!("there is no command '{name}'")))?;
+            found.display_name(format!("writebench-{name}"))
+        }
+    };
+    let mut text = Vec::new();
+    clap_mangen::Man::new(command).render(&mut text)?;
+    output.results(&String::from_utf8_lossy(&text))?;
+    Ok(Exit::Ok)
+}

@@ -30,12 +30,6 @@ impl CallError {
         Self { call: what, offset: None, cause: Cause::Other(message) }
     }
 
-    /// For calls of the C library, right after they failed.
-    pub fn last(call: &'static str) -> Self {
-        let error = std::io::Error::last_os_error();
-        Self::new(call, Errno::from_io_error(&error).unwrap_or(Errno::IO))
-    }
-
     /// Where in the file.
     pub fn at(mut self, offset: u64) -> Self {
         self.offset = Some(offset);

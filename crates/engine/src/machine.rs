@@ -1,7 +1,8 @@
 //! What the process, the machine and the device did meanwhile.
 
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
+use memmap2::MmapMut;
 use model::Sample;
 use nix::sys::resource::{Usage, UsageWho, getrusage};
 
@@ -63,31 +64,27 @@ pub fn meminfo_bytes(name: &str) -> Option<u64> {
     line.split_whitespace().next()?.parse::<u64>().ok()?.checked_mul(1024)
 }
 
-/// A copy of a fixed amount of memory: how long it takes says in what state the machine is.
+/// A copy of a fixed amount of data into fresh memory: how long it takes says in what state the
+/// machine is, its memory bandwidth as well as what a page's first touch costs at the moment.
 pub struct MemoryProbe {
     from: Vec<u8>,
-    to: Vec<u8>,
 }
 
 impl MemoryProbe {
-    // Larger than a core's own caches, small enough to add only milliseconds to a sample.
-    const BYTES: usize = 16 << 20;
+    /// Small enough to add only milliseconds to a sample.
+    pub const BYTES: usize = 16 << 20;
 
-    /// Buffers whose pages are there.
+    /// A source whose pages are there.
     pub fn new() -> Self {
-        Self { from: vec![1; Self::BYTES], to: vec![2; Self::BYTES] }
+        Self { from: vec![1; Self::BYTES] }
     }
 
-    /// The faster of two copies, so that only what lasts longer than one is seen.
-    pub fn copy_ns(&mut self) -> u64 {
-        let fastest = self.copy().min(self.copy());
-        u64::try_from(fastest.as_nanos()).unwrap_or(u64::MAX)
-    }
-
-    fn copy(&mut self) -> Duration {
+    /// Copies once; 0 if there is no memory to copy to.
+    pub fn copy_ns(&self) -> u64 {
         let start = Instant::now();
-        self.to.copy_from_slice(std::hint::black_box(&self.from));
-        std::hint::black_box(&self.to);
-        start.elapsed()
+        let Ok(mut to) = MmapMut::map_anon(Self::BYTES) else { return 0 };
+        to.copy_from_slice(&self.from);
+        std::hint::black_box(&to);
+        u64::try_from(start.elapsed().as_nanos()).unwrap_or(u64::MAX)
     }
 }

@@ -27,11 +27,6 @@ impl Default for Engine {
 }
 
 impl Engine {
-    /// Copies memory `count` times; nanoseconds for each.
-    pub fn probe(&mut self, count: u32) -> Vec<u64> {
-        (0..count).map(|_| self.probe.copy_ns()).collect()
-    }
-
     /// Takes one sample of `case` in `directory`, which must be ours alone. `progress` hears of each
     /// phase before it begins, outside the clock. No file is left behind.
     pub fn sample(

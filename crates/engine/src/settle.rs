@@ -4,8 +4,10 @@ use std::os::fd::BorrowedFd;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
+use memmap2::MmapMut;
+
 use crate::call::{CallError, retry};
-use crate::machine::meminfo_bytes;
+use crate::machine::{MemoryProbe, meminfo_bytes};
 
 /// Writes out what earlier samples left (their removal included) and waits until the kernel has no
 /// more than a trickle under way, or until `limit` has passed.
@@ -21,14 +23,15 @@ pub fn quiet(directory: BorrowedFd<'_>, limit: Duration) -> Result<(), CallError
 
 /// Takes as much fresh memory as the sample will need and gives it back, so that the pages it gets
 /// are backed: on a virtual machine a page's first touch can be ten times slower, and free pages go
-/// back to the host within seconds.
+/// back to the host within seconds (the kernel's free page reporting, every two seconds). Some is left
+/// over for the memory probe behind the sample: if that is slow, the host took pages back meanwhile.
 pub fn warm(bytes: u64) {
+    const LEFT_OVER_BYTES: u64 = 4 * MemoryProbe::BYTES as u64;
     // Half of what is there: a warm-up must not push anything out.
     let most = meminfo_bytes("MemAvailable").unwrap_or(0) / 2;
-    let length = usize::try_from(bytes.min(most)).unwrap_or(0);
-    let mut memory: Vec<u8> = Vec::new();
-    if memory.try_reserve_exact(length).is_ok() {
-        memory.resize(length, 1);
+    let length = usize::try_from(bytes.saturating_add(LEFT_OVER_BYTES).min(most)).unwrap_or(0);
+    if let Ok(mut memory) = MmapMut::map_anon(length) {
+        memory.fill(1);
         std::hint::black_box(&memory);
     }
 }

@@ -1,5 +1,6 @@
 //! The memory that data is written from.
 
+use memmap2::MmapMut;
 use model::{Case, Data, Source};
 
 use crate::call::CallError;
@@ -8,10 +9,8 @@ use crate::pattern;
 /// Source data, kept from sample to sample as long as the next case wants the same.
 #[derive(Default)]
 pub struct SourceBuffer {
-    // Longer than the data by up to a page, so that the data can begin at a page.
-    memory: Vec<u8>,
-    start: usize,
-    length: usize,
+    // A mapping, so that the data begins at a page. Empty mappings do not exist.
+    memory: Option<MmapMut>,
     made: Option<(Data, u64)>,
 }
 
@@ -23,31 +22,29 @@ impl SourceBuffer {
         let data = case.axes().data;
         let length = usize::try_from(case.source_bytes())
             .map_err(|_| CallError::other("source", "larger than the address space".to_owned()))?;
-        if self.made == Some((data, seed)) && length <= self.length {
+        if self.made == Some((data, seed)) && length <= self.bytes().len() {
             return Ok(());
         }
         *self = Self::default();
-        let mut memory = Vec::new();
-        memory.try_reserve_exact(length + PAGE_BYTES).map_err(|_| {
-            CallError::other(
-                "source",
-                format!("no memory for {length} bytes; try a smaller size or source=chunk"),
-            )
+        if length == 0 {
+            return Ok(());
+        }
+        let mut memory = MmapMut::map_anon(length).map_err(|error| {
+            let message = format!("no memory for {length} bytes ({error}); try a smaller size or source=chunk");
+            CallError::other("source", message)
         })?;
-        memory.resize(length + PAGE_BYTES, 0);
-        let start = memory.as_ptr().align_offset(PAGE_BYTES);
         match data {
-            Data::Random => pattern::fill(seed, 0, &mut memory[start..start + length]),
+            Data::Random => pattern::fill(seed, 0, &mut memory),
             // Written, not only asked for: untouched memory is one shared page of zeros.
             Data::Zero => memory.fill(0),
         }
-        *self = Self { memory, start, length, made: Some((data, seed)) };
+        *self = Self { memory: Some(memory), made: Some((data, seed)) };
         Ok(())
     }
 
     /// The data.
     pub fn bytes(&self) -> &[u8] {
-        &self.memory[self.start..self.start + self.length]
+        self.memory.as_deref().unwrap_or_default()
     }
 
     /// Reads one byte of every page, so that none has to be fetched from anywhere inside the clock.

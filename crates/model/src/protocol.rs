@@ -1,5 +1,5 @@
 //! What runner and worker say to each other: one JSON document per line, requests down the worker's
-//! stdin, replies up its stdout. Each request has one reply.
+//! stdin, replies up its stdout. Each [`SampleRequest`] has one [`Reply`].
 //!
 //! Beside the pipes both hold an anonymous file of one byte, in which the worker keeps the
 //! [`crate::Phase`] it is in, so that the runner knows where a worker was that can no longer speak.
@@ -7,19 +7,6 @@
 use serde::{Deserialize, Serialize};
 
 use crate::sample::Sample;
-
-/// What a runner asks of a worker.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Request {
-    /// Copy memory that many times, to learn what is normal here.
-    Probe {
-        /// How often.
-        count: u32,
-    },
-    /// Take one sample.
-    Sample(SampleRequest),
-}
 
 /// One sample, fully specified.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -44,12 +31,7 @@ pub struct SampleRequest {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Reply {
-    /// To [`Request::Probe`].
-    Probe {
-        /// Nanoseconds for each copy.
-        copies_ns: Vec<u64>,
-    },
-    /// To [`Request::Sample`].
+    /// The sample.
     Sample(Box<Sample>),
     /// The request could not be understood.
     Refused {

@@ -1,1 +1,13 @@
-//! report
+//! From a run's samples to what people and programs read: [`Report`] holds numbers and warnings, each
+//! file of `formats` renders it. Nothing here prints.
+
+mod conclusion;
+mod estimate;
+pub mod formats;
+mod machine;
+mod report;
+mod warning;
+
+pub use estimate::{Estimate, Figure};
+pub use machine::machine_lines;
+pub use report::{CaseReport, Report};

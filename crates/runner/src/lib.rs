@@ -1,1 +1,20 @@
-//! runner
+//! Plans and supervises a run.
+//!
+//! Samples are taken by a worker process, so that whatever happens to one (a SIGBUS, a hang, an
+//! out-of-memory kill) is that sample's outcome; a new worker takes the next. All live cases come
+//! once in every round, in a random order from a recorded seed, so that drift hits all alike.
+
+mod disturbance;
+mod error;
+mod limits;
+mod order;
+mod supervise;
+mod worker;
+mod workspace;
+
+pub use disturbance::Disturbance;
+pub use error::RunnerError;
+pub use limits::{check_memory, check_space, deadline};
+pub use supervise::{End, Event, Observer, Plan, supervise};
+pub use worker::{ProgressRecord, WorkerCommand};
+pub use workspace::{LeftOver, Workspace, remove_left_over};

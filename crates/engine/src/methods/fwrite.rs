@@ -6,9 +6,10 @@ use std::os::fd::{AsRawFd, BorrowedFd, IntoRawFd, OwnedFd};
 use std::ptr::NonNull;
 
 use model::{Axis, Cursor, MethodInfo, Prepare, Sync};
+use rustix::io::Errno;
 
 use super::{Lane, Method};
-use crate::call::CallError;
+use crate::call::{CallError, hand_over, retry};
 use crate::job::Part;
 
 static INFO: MethodInfo = MethodInfo {
@@ -53,7 +54,7 @@ impl Lane for FwriteLane<'_> {
         // SAFETY: the descriptor is open and the mode is a C string. The stream closes it only in
         // `fclose`, which `close` calls with the descriptor's ownership in hand.
         let stream = unsafe { libc::fdopen(file.as_raw_fd(), c"w".as_ptr()) };
-        self.stream = Some(Stream(NonNull::new(stream).ok_or_else(|| CallError::last("fdopen"))?));
+        self.stream = Some(Stream(NonNull::new(stream).ok_or_else(|| CallError::new("fdopen", last_errno()))?));
         Ok(())
     }
 
@@ -61,19 +62,23 @@ impl Lane for FwriteLane<'_> {
         let Some(Stream(stream)) = self.stream else { return Ok(()) };
         let mut offset = self.part.file_offset;
         for chunk in self.part.chunks() {
-            let bytes = chunk.as_ptr().cast::<c_void>();
-            // SAFETY: the stream is open and the chunk has that many bytes.
-            let written = unsafe { libc::fwrite(bytes, 1, chunk.len(), stream.as_ptr()) };
-            if written != chunk.len() {
-                return Err(CallError::last("fwrite").at(offset + written as u64));
-            }
+            hand_over("fwrite", chunk, offset, |bytes, _| {
+                // SAFETY: the stream is open and the chunk has that many bytes.
+                match unsafe { libc::fwrite(bytes.as_ptr().cast::<c_void>(), 1, bytes.len(), stream.as_ptr()) }
+                {
+                    0 => Err(last_errno()),
+                    written => Ok(written),
+                }
+            })?;
             offset += chunk.len() as u64;
         }
-        // SAFETY: the stream is open.
-        match unsafe { libc::fflush(stream.as_ptr()) } {
-            0 => Ok(()),
-            _ => Err(CallError::last("fflush")),
-        }
+        retry("fflush", || {
+            // SAFETY: the stream is open.
+            match unsafe { libc::fflush(stream.as_ptr()) } {
+                0 => Ok(()),
+                _ => Err(last_errno()),
+            }
+        })
     }
 
     fn close(&mut self, file: OwnedFd) -> Result<(), CallError> {
@@ -83,7 +88,12 @@ impl Lane for FwriteLane<'_> {
         // SAFETY: the stream is open, was taken out of the lane, and is not used again.
         match unsafe { libc::fclose(stream.as_ptr()) } {
             0 => Ok(()),
-            _ => Err(CallError::last("fclose")),
+            _ => Err(CallError::new("fclose", last_errno())),
         }
     }
+}
+
+/// Why the call before failed. The C library's streams keep it in errno.
+fn last_errno() -> Errno {
+    Errno::from_io_error(&std::io::Error::last_os_error()).unwrap_or(Errno::IO)
 }

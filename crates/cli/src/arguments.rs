@@ -1,0 +1,216 @@
+//! The command line.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::{Args, ColorChoice, Parser, Subcommand, ValueHint};
+use model::{Axis, Bytes, Data, Verify};
+
+use crate::export::Export;
+
+/// Finds, and proves, the fastest way to write a file on a given storage target.
+#[derive(Parser)]
+#[command(version, after_help = EXIT_CODES, disable_help_subcommand = true)]
+pub struct Arguments {
+    /// Database of runs [default: writebench.db in the user's data directory]
+    #[arg(long, global = true, value_name = "FILE", env = "WRITEBENCH_DB", value_hint = ValueHint::FilePath)]
+    pub db: Option<PathBuf>,
+    /// When to use colour; `auto` is on in a terminal unless NO_COLOR is set
+    #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
+    pub color: ColorChoice,
+    /// No progress and no notes: results and errors only
+    #[arg(long, short, global = true)]
+    pub quiet: bool,
+    /// What to do
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+const EXIT_CODES: &str = "Exit codes: 0 ok, 1 runtime error, 2 usage, 3 refused as unsafe, 4 some cases failed, \
+    130 interrupted.\nSizes are binary (4k, 1M, 1GiB) unless they say kB, MB or GB; rates are in decimal GB/s.";
+
+/// What to do.
+#[derive(Subcommand)]
+pub enum Command {
+    /// Measure: without a suite or case, a first look that takes less than half a minute
+    Run(Box<RunCommand>),
+    /// What there is: suites, methods, axes, the cases of a suite, runs
+    List(ListCommand),
+    /// Show a run again, or export it
+    Show(ShowCommand),
+    /// Facts about the machine and a target
+    Probe(ProbeCommand),
+    /// Completions for a shell, to standard output
+    Completions {
+        /// Which shell
+        shell: clap_complete::Shell,
+    },
+    /// The manual page, to standard output
+    Man {
+        /// Of that command; of writebench itself if none
+        command: Option<String>,
+    },
+    /// Takes samples for a supervisor that talks to it over its pipes
+    #[command(hide = true)]
+    Worker(WorkerArguments),
+}
+
+/// `writebench run`
+#[derive(Args)]
+#[command(after_help = RUN_EXAMPLES)]
+pub struct RunCommand {
+    /// Directory to write to; only files that writebench makes there are ever written or removed
+    #[arg(default_value = ".", value_name = "TARGET", value_hint = ValueHint::DirPath)]
+    pub target: PathBuf,
+    /// Suites to run (`writebench list suites`)
+    #[arg(long, value_name = "NAME", value_delimiter = ',', value_parser = suite_names())]
+    pub suite: Vec<String>,
+    /// A case to run, by its name: METHOD[,AXIS=VALUE...]; may be repeated
+    #[arg(long, value_name = "CASE")]
+    pub case: Vec<String>,
+    /// Size in place of the suites' own; several separated by commas
+    #[arg(long, value_name = "SIZE", value_delimiter = ',')]
+    pub size: Vec<Bytes>,
+    /// Values in place of the suites' own on any axis: AXIS=VALUE[,VALUE...]; may be repeated
+    #[arg(long, value_name = "AXIS=VALUES", value_parser = assignment)]
+    pub set: Vec<(Axis, Vec<String>)>,
+    /// What is written
+    #[arg(long, value_parser = names(Data::ALL, Data::name, Data::from_name))]
+    pub data: Option<Data>,
+    /// Undisturbed samples to take of each case; 6 are the least with a 95 % interval
+    #[arg(long, value_name = "N", default_value_t = 6, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    pub samples: u32,
+    /// Stop after that time; what was not reached is said [default: none; 20s for the first look]
+    #[arg(long, value_name = "TIME", value_parser = model::parse_duration)]
+    pub budget: Option<Duration>,
+    /// Stop before more than that is written
+    #[arg(long, value_name = "BYTES")]
+    pub max_bytes: Option<Bytes>,
+    /// Seed of the order and the data [default: random, and shown]
+    #[arg(long, value_name = "NUMBER")]
+    pub seed: Option<u64>,
+    /// When to read files back and compare every byte
+    #[arg(long, value_name = "WHEN", default_value = "first",
+        value_parser = names(Verify::ALL, Verify::name, Verify::from_name))]
+    pub verify: Verify,
+    /// When a sample counts as hanging [default: by its size, at least a minute]
+    #[arg(long, value_name = "TIME", value_parser = model::parse_duration)]
+    pub timeout: Option<Duration>,
+    /// Show what would be run and how many bytes written, and write nothing
+    #[arg(long)]
+    pub dry_run: bool,
+    /// Write the results to a file, or - for standard output: json, csv or markdown; may be repeated
+    #[arg(long, value_name = "FORMAT=FILE")]
+    pub export: Vec<Export>,
+    /// Go on with a run that did not come to its end: the newest, or the one with that number
+    #[arg(long, value_name = "RUN", num_args = 0..=1, require_equals = true, default_missing_value = "0",
+        conflicts_with_all = ["suite", "case", "size", "set", "data", "samples", "seed", "verify", "dry_run", "target"])]
+    pub resume: Option<i64>,
+}
+
+const RUN_EXAMPLES: &str = "Examples:
+  writebench run /data                                      a first look at /data
+  writebench run /data --suite write,parallel --size 4GiB   two suites, with larger files
+  writebench run --case write,chunk=64KiB --case mmap       two cases, in the current directory
+  writebench run /data --suite mmap --dry-run               how much would be written?";
+
+/// `writebench list`
+#[derive(Args)]
+pub struct ListCommand {
+    /// What to list
+    #[command(subcommand)]
+    pub what: Option<Listed>,
+}
+
+/// What can be listed.
+#[derive(Subcommand)]
+pub enum Listed {
+    /// Named lists of cases
+    Suites,
+    /// The APIs that move the bytes
+    Methods,
+    /// The properties of a case
+    Axes,
+    /// The names of a suite's cases, to use with --case
+    Cases {
+        /// The suite
+        #[arg(value_parser = suite_names())]
+        suite: String,
+    },
+    /// What the database holds
+    Runs,
+}
+
+/// `writebench show`
+#[derive(Args)]
+pub struct ShowCommand {
+    /// Number of the run; the newest if none
+    pub run: Option<i64>,
+    /// Write it to a file, or - for standard output: json, csv or markdown; may be repeated
+    #[arg(long, value_name = "FORMAT=FILE")]
+    pub export: Vec<Export>,
+}
+
+/// `writebench probe`
+#[derive(Args)]
+pub struct ProbeCommand {
+    /// Directory that would be written to
+    #[arg(default_value = ".", value_name = "TARGET", value_hint = ValueHint::DirPath)]
+    pub target: PathBuf,
+    /// As JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `writebench worker`, for the supervisor only.
+#[derive(Args)]
+pub struct WorkerArguments {
+    /// The directory to work in.
+    #[arg(long)]
+    pub directory: OsString,
+    /// Its device and inode, so that nothing else can stand in for it.
+    #[arg(long, num_args = 2)]
+    pub identity: Vec<u64>,
+    /// The descriptor of the progress record.
+    pub progress: u32,
+}
+
+fn suite_names() -> PossibleValuesParser {
+    PossibleValuesParser::new(model::built_in_suites().into_iter().map(|suite| suite.name))
+}
+
+/// A parser for a closed set of values, so that errors and completions know them.
+fn names<T: Copy + Send + Sync + 'static>(
+    all: &'static [T],
+    name: fn(T) -> &'static str,
+    from_name: fn(&str) -> Option<T>,
+) -> impl TypedValueParser<Value = T> {
+    PossibleValuesParser::new(all.iter().map(|&value| name(value)))
+        .try_map(move |text| from_name(&text).ok_or("no such value"))
+}
+
+fn assignment(text: &str) -> Result<(Axis, Vec<String>), String> {
+    let (axis, values) = text.split_once('=').ok_or("expected AXIS=VALUE[,VALUE...]")?;
+    let known = || Axis::ALL.iter().map(|axis| axis.name()).collect::<Vec<_>>().join(", ");
+    let axis =
+        Axis::from_name(axis).ok_or_else(|| format!("unknown axis '{axis}': expected one of {}", known()))?;
+    let values: Vec<String> = values.split(',').map(str::to_owned).collect();
+    for value in &values {
+        // Contradictions show when cases are made; a value that the axis does not have shows here.
+        model::Axes::defaults(model::Prepare::Create).set(axis, value).map_err(|error| error.to_string())?;
+    }
+    Ok((axis, values))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        Arguments::command().debug_assert();
+    }
+}

@@ -1,0 +1,28 @@
+//! Where the database is.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result};
+use etcetera::BaseStrategy;
+use store::Store;
+
+/// Opens the database that was named, or the user's own, which is created where it is missing.
+pub fn open(named: Option<&Path>) -> Result<Store> {
+    let path = match named {
+        Some(path) => path.to_path_buf(),
+        None => default_path()?,
+    };
+    if named.is_none()
+        && let Some(directory) = path.parent()
+    {
+        std::fs::create_dir_all(directory)
+            .with_context(|| format!("cannot create {}; name a database with --db", directory.display()))?;
+    }
+    Ok(Store::open(&path)?)
+}
+
+fn default_path() -> Result<PathBuf> {
+    let directories =
+        etcetera::choose_base_strategy().context("no home directory; name a database with --db")?;
+    Ok(directories.data_dir().join("writebench").join("writebench.db"))
+}

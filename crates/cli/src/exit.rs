@@ -1,0 +1,57 @@
+//! How the program ends, as `docs/exit-codes.md` lists it.
+
+use std::fmt;
+use std::process::ExitCode;
+
+use runner::RunnerError;
+
+/// How the program ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Exit {
+    /// All is well.
+    Ok = 0,
+    /// Something failed that is not a case: the target, the database, an export.
+    Runtime = 1,
+    /// The command line cannot be followed.
+    Usage = 2,
+    /// Following it would not be safe.
+    Refused = 3,
+    /// Some cases failed; the others have figures.
+    CasesFailed = 4,
+    /// A signal came.
+    Interrupted = 130,
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> Self {
+        Self::from(exit as u8)
+    }
+}
+
+/// An error of the user's, to be mended on the command line.
+#[derive(Debug)]
+struct UsageError(String);
+
+impl fmt::Display for UsageError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for UsageError {}
+
+/// An error that ends with [`Exit::Usage`].
+pub fn usage(message: impl fmt::Display) -> anyhow::Error {
+    UsageError(message.to_string()).into()
+}
+
+/// The exit that an error asks for.
+pub fn of(error: &anyhow::Error) -> Exit {
+    if error.is::<UsageError>() {
+        return Exit::Usage;
+    }
+    match error.downcast_ref::<RunnerError>() {
+        Some(RunnerError::NoSpace { .. } | RunnerError::NoMemory { .. }) => Exit::Refused,
+        _ => Exit::Runtime,
+    }
+}

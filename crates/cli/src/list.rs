@@ -1,0 +1,87 @@
+//! `writebench list`.
+
+use std::path::Path;
+
+use anyhow::Result;
+use model::{Axes, Axis, Prepare, built_in_suites, suite_named};
+
+use crate::arguments::{ListCommand, Listed};
+use crate::database;
+use crate::exit::Exit;
+use crate::output::Output;
+
+/// Lists what there is.
+pub fn list(command: &ListCommand, db: Option<&Path>, output: &Output) -> Result<Exit> {
+    let text = match &command.what {
+        None | Some(Listed::Suites) => suites()?,
+        Some(Listed::Methods) => methods(),
+        Some(Listed::Axes) => axes(),
+        Some(Listed::Cases { suite }) => cases(suite)?,
+        Some(Listed::Runs) => runs(db)?,
+    };
+    output.results(&text)?;
+    if command.what.is_none() {
+        output.note("More: writebench list methods, axes, cases SUITE, runs");
+    }
+    Ok(Exit::Ok)
+}
+
+fn suites() -> Result<String> {
+    let methods = engine::method_infos();
+    let mut text = String::new();
+    for suite in built_in_suites() {
+        let cases = suite.rows(&methods, &[])?.len();
+        text += &format!("{:<10}{cases:>4} cases  {}\n", suite.name, suite.summary);
+    }
+    Ok(text)
+}
+
+fn methods() -> String {
+    let mut text = String::new();
+    for method in engine::method_infos() {
+        text += &format!("{:<10}{}\n", method.name, method.summary);
+        let names = |names: Vec<&str>| names.join(", ");
+        let axes = Axis::ALL.iter().filter(|&&axis| method.has_axis(axis)).map(|axis| axis.name()).collect();
+        text += &format!("          axes: {}\n", names(axes));
+        text += &format!(
+            "          prepare: {} (default {})\n",
+            names(method.prepares.iter().map(|prepare| prepare.name()).collect()),
+            method.prepares[0]
+        );
+    }
+    text
+}
+
+fn axes() -> String {
+    let defaults = Axes::defaults(Prepare::Create);
+    let mut text = String::new();
+    for &axis in Axis::ALL {
+        text += &format!("{axis:<12}{}\n", axis.summary());
+        text += &format!("            {} (default {})\n", axis.values(), defaults.get(axis));
+    }
+    text
+}
+
+fn cases(name: &str) -> Result<String> {
+    let rows = suite_named(name)?.rows(&engine::method_infos(), &[])?;
+    Ok(rows.iter().map(|row| format!("{}\n", row.case)).collect())
+}
+
+fn runs(db: Option<&Path>) -> Result<String> {
+    let store = database::open(db)?;
+    let runs = store.runs()?;
+    if runs.is_empty() {
+        return Ok(format!("no runs in {}\n", store.path().display()));
+    }
+    let mut text = format!(
+        "{:>4}  {:<20}  {:<11}  {:>5}  {:>7}  suites, target\n",
+        "run", "started", "status", "cases", "samples"
+    );
+    for run in runs {
+        text += &format!(
+            "{:>4}  {:<20}  {:<11}  {:>5}  {:>7}  {} on {}\n",
+            run.number, run.started, run.status, run.cases, run.samples, run.suites, run.target
+        );
+    }
+    Ok(text)
+}

@@ -1,0 +1,58 @@
+//! Where the program prints: results on stdout, all else on stderr.
+
+#![expect(clippy::print_stderr, reason = "this is where printing is allowed")]
+
+use std::io::{self, IsTerminal, Write};
+
+use anstream::AutoStream;
+use clap::ColorChoice;
+
+/// The program's two outputs.
+pub struct Output {
+    choice: anstream::ColorChoice,
+    quiet: bool,
+}
+
+impl Output {
+    /// By the options of the command line.
+    pub fn new(color: ColorChoice, quiet: bool) -> Self {
+        let choice = match color {
+            ColorChoice::Auto => anstream::ColorChoice::Auto,
+            ColorChoice::Always => anstream::ColorChoice::AlwaysAnsi,
+            ColorChoice::Never => anstream::ColorChoice::Never,
+        };
+        Self { choice, quiet }
+    }
+
+    /// Prints results. That nobody reads on (`| head -1`) is no error.
+    pub fn results(&self, styled: &str) -> io::Result<()> {
+        let mut stdout = AutoStream::new(io::stdout(), self.choice);
+        match stdout.write_all(styled.as_bytes()).and_then(|()| stdout.flush()) {
+            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+            other => other,
+        }
+    }
+
+    /// Prints a note for the person at the terminal.
+    pub fn note(&self, text: &str) {
+        if !self.quiet {
+            eprintln!("{text}");
+        }
+    }
+
+    /// Prints what went wrong, in one line.
+    pub fn error(&self, error: &anyhow::Error) {
+        eprintln!("writebench: {error:#}");
+    }
+
+    /// Whether a progress bar has a place.
+    pub fn shows_progress(&self) -> bool {
+        !self.quiet && io::stderr().is_terminal()
+    }
+
+    /// The width that results should fit in; none if they go to a file or another program.
+    pub fn width(&self) -> Option<usize> {
+        let size = terminal_size::terminal_size_of(io::stdout());
+        size.map(|(width, _)| usize::from(width.0))
+    }
+}

@@ -1,0 +1,46 @@
+//! `writebench probe`.
+
+use std::path::Path;
+
+use anyhow::{Context, Result};
+use model::Environment;
+
+use crate::arguments::ProbeCommand;
+use crate::exit::{self, Exit};
+use crate::output::Output;
+
+/// Shows facts about the machine and a target.
+pub fn probe(command: &ProbeCommand, output: &Output) -> Result<Exit> {
+    let target = existing_directory(&command.target)?;
+    let environment = probe::environment(&target)?;
+    let text = if command.json {
+        serde_json::to_string_pretty(&environment).context("cannot write JSON")? + "\n"
+    } else {
+        text(&environment, &target)
+    };
+    output.results(&text)?;
+    Ok(Exit::Ok)
+}
+
+/// The absolute path of a directory that is there.
+pub fn existing_directory(target: &Path) -> Result<std::path::PathBuf> {
+    let canonical = target.canonicalize().map_err(|error| {
+        let why = error.raw_os_error().map_or_else(|| error.to_string(), model::Failure::errno_message);
+        exit::usage(format!("target {}: {why}; give a directory that exists", target.display()))
+    })?;
+    if !canonical.is_dir() {
+        return Err(exit::usage(format!("target {}: not a directory", target.display())));
+    }
+    Ok(canonical)
+}
+
+fn text(environment: &Environment, target: &Path) -> String {
+    let mut text = String::new();
+    for (label, line) in report::machine_lines(environment, &target.display().to_string()) {
+        text += &format!("{label:<12}{line}\n");
+    }
+    for (path, value) in &environment.tunables {
+        text += &format!("  {path:<52}{value}\n");
+    }
+    text
+}

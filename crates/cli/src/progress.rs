@@ -1,0 +1,43 @@
+//! A bar on stderr, in a terminal only.
+
+use std::time::Duration;
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use model::Case;
+
+use crate::output::Output;
+
+/// How far a run is.
+pub struct Progress {
+    bar: ProgressBar,
+}
+
+impl Progress {
+    /// A bar, or nothing where a bar has no place.
+    pub fn new(output: &Output) -> Self {
+        let target =
+            if output.shows_progress() { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
+        let bar = ProgressBar::with_draw_target(Some(0), target);
+        if let Ok(style) = ProgressStyle::with_template("{bar:24} {pos}/{len} samples, {eta} left  {msg}") {
+            bar.set_style(style);
+        }
+        bar.enable_steady_tick(Duration::from_millis(500));
+        Self { bar }
+    }
+
+    /// A sample of that case begins.
+    pub fn started(&self, case: &Case, left: usize) {
+        self.bar.set_length(self.bar.position() + left as u64);
+        self.bar.set_message(case.to_string());
+    }
+
+    /// It has been taken.
+    pub fn taken(&self) {
+        self.bar.inc(1);
+    }
+
+    /// Takes the bar away.
+    pub fn finish(&self) {
+        self.bar.finish_and_clear();
+    }
+}

@@ -1,0 +1,277 @@
+//! `writebench run`: arguments → cases → runner → database → report.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use anyhow::{Context, Result};
+use model::{Bytes, Case, Environment, RunRecord, RunStatus, Settings};
+use report::{Report, formats};
+use runner::{End, Event, LeftOver, Plan, WorkerCommand, Workspace};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use store::{Store, WorkspaceRecord};
+
+use crate::arguments::RunCommand;
+use crate::exit::{self, Exit};
+use crate::export::Export;
+use crate::output::Output;
+use crate::probe_command::existing_directory;
+use crate::progress::Progress;
+use crate::{database, selection};
+
+/// Budget of the first look, which promises an answer in half a minute.
+const FIRST_LOOK_BUDGET_NS: u64 = 20_000_000_000;
+
+/// Runs what was asked for.
+pub fn run(command: &RunCommand, db: Option<&Path>, output: &Output) -> Result<Exit> {
+    for export in &command.export {
+        export.check()?;
+    }
+    if command.resume.is_some() {
+        return resume(command, db, output);
+    }
+    let target = existing_directory(&command.target)?;
+    let rows = selection::rows(command, &engine::method_infos())?;
+    let environment = probe::environment(&target)?;
+    let run = RunRecord {
+        id: uuid::Uuid::new_v4().simple().to_string(),
+        status: RunStatus::Running,
+        started: jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        arguments: std::env::args_os().map(|argument| argument.to_string_lossy().into_owned()).collect(),
+        target: target.display().to_string(),
+        settings: settings(command),
+        environment,
+        cases: rows.iter().map(selection::record).collect(),
+    };
+    let cases = selection::different_cases(&run.cases, &engine::method_infos())?;
+    if command.dry_run {
+        return dry_run(&run, &cases, &target, output);
+    }
+    check_limits(&target, &run.environment, &cases)?;
+    let mut store = database::open(db)?;
+    let number = store.begin_run(&run)?;
+    measure(Job { store: &store, number, run, target, cases }, &command.export, output)
+}
+
+fn settings(command: &RunCommand) -> Settings {
+    let first_look = command.suite.is_empty() && command.case.is_empty();
+    let nanoseconds = |time: std::time::Duration| u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
+    Settings {
+        samples: command.samples,
+        budget_ns: command.budget.map(nanoseconds).or(first_look.then_some(FIRST_LOOK_BUDGET_NS)),
+        max_bytes: command.max_bytes.map(|bytes| bytes.0),
+        // Within 53 bits, so that every reader of JSON gets it whole.
+        seed: command.seed.unwrap_or_else(|| uuid::Uuid::new_v4().as_u64_pair().0 >> 11),
+        verify: command.verify,
+        timeout_ns: command.timeout.map(nanoseconds),
+    }
+}
+
+fn resume(command: &RunCommand, db: Option<&Path>, output: &Output) -> Result<Exit> {
+    let store = database::open(db)?;
+    let number = match command.resume {
+        Some(number) if number > 0 => number,
+        _ => store.newest_run(true)?.ok_or_else(|| exit::usage("there is no unfinished run to resume"))?,
+    };
+    let mut run = store.run(number)?;
+    let target = existing_directory(Path::new(&run.target))?;
+    let now = probe::environment(&target)?;
+    let place = |it: &Environment| {
+        let filesystem = &it.filesystem;
+        (
+            it.system.clone(),
+            filesystem.kind.clone(),
+            filesystem.source.clone(),
+            filesystem.mount_options.clone(),
+        )
+    };
+    if place(&now) != place(&run.environment) {
+        return Err(exit::usage(format!(
+            "run {number} was made on another kernel, filesystem or mount; its samples cannot be mixed with new ones"
+        )));
+    }
+    let given = settings(command);
+    run.settings.budget_ns = command.budget.and(given.budget_ns);
+    run.settings.max_bytes = command.max_bytes.map_or(run.settings.max_bytes, |bytes| Some(bytes.0));
+    let cases = selection::different_cases(&run.cases, &engine::method_infos())?;
+    check_limits(&target, &now, &cases)?;
+    store.set_status(number, RunStatus::Running)?;
+    measure(Job { store: &store, number, run, target, cases }, &command.export, output)
+}
+
+fn check_limits(target: &Path, environment: &Environment, cases: &[Case]) -> Result<()> {
+    runner::check_space(target, cases)?;
+    runner::check_memory(environment, cases)?;
+    Ok(())
+}
+
+/// What would be run, in the order of the tables.
+fn dry_run(run: &RunRecord, cases: &[Case], target: &Path, output: &Output) -> Result<Exit> {
+    let round: u64 = cases.iter().map(Case::bytes_written).sum();
+    let most_at_once = cases.iter().map(|case| case.axes().size_bytes).max().unwrap_or(0);
+    let mut text = String::new();
+    for case in cases {
+        text += &format!("{case}\n");
+    }
+    let samples = u64::from(run.settings.samples);
+    text += &format!(
+        "{} cases × {samples} samples into {}: {} to be written ({} in a round), at most {} at once; nothing was written.\n",
+        cases.len(),
+        target.display(),
+        Bytes(round.saturating_mul(samples)).approximate(),
+        Bytes(round).approximate(),
+        Bytes(most_at_once).approximate(),
+    );
+    text += "Disturbed samples are taken again, up to as many more.\n";
+    output.results(&text)?;
+    Ok(Exit::Ok)
+}
+
+/// A run in the database, about to be measured.
+struct Job<'s> {
+    store: &'s Store,
+    number: i64,
+    run: RunRecord,
+    target: PathBuf,
+    cases: Vec<Case>,
+}
+
+fn measure(job: Job<'_>, exports: &[Export], output: &Output) -> Result<Exit> {
+    let (store, number) = (job.store, job.number);
+    let tables = !exports.iter().any(Export::is_to_stdout);
+    let first_look = job.run.cases.iter().all(|case| case.suite == selection::FIRST_LOOK);
+    if tables {
+        output.results(&formats::terminal::head(&Report::of(Some(number), job.run.clone())))?;
+    }
+    remove_left_overs(store, output)?;
+    let end = supervise(job, output);
+    let status = match &end {
+        Ok(End::Complete) => RunStatus::Complete,
+        Ok(End::Budget | End::MaxBytes) => RunStatus::Limited,
+        Ok(End::Stopped) => RunStatus::Interrupted,
+        Err(_) => RunStatus::Failed,
+    };
+    let recorded = store.set_status(number, status);
+    let end = end?;
+    recorded?;
+    let report = Report::of(Some(number), store.run(number)?);
+    if tables {
+        output.results(&formats::terminal::body(&report, output.width()))?;
+    }
+    for export in exports {
+        export.write(&report, output)?;
+    }
+    output.note(&format!(
+        "Run {number} is in {}; `writebench show {number}` shows it again.",
+        store.path().display()
+    ));
+    if first_look {
+        output.note(
+            "This was a first look. `writebench list` names the suites that go deeper: `writebench run --suite write`.",
+        );
+    }
+    let failed = report.run.cases.iter().flat_map(|case| &case.samples).any(|sample| sample.outcome.is_fault());
+    Ok(match end {
+        End::Stopped => Exit::Interrupted,
+        _ if failed => Exit::CasesFailed,
+        _ => Exit::Ok,
+    })
+}
+
+fn supervise(job: Job<'_>, output: &Output) -> Result<End> {
+    let Job { store, number, run, target, cases } = job;
+    let stop = Arc::new(AtomicBool::new(false));
+    for signal in [SIGINT, SIGTERM, SIGHUP] {
+        // A second one ends the program at once; the next run removes what stays.
+        signal_hook::flag::register_conditional_shutdown(signal, Exit::Interrupted as i32, stop.clone())?;
+        signal_hook::flag::register(signal, stop.clone())?;
+    }
+    let workspace = make_workspace(store, &target)?;
+    let path = workspace.path().to_path_buf();
+    let result = worker_command(&workspace).and_then(|worker| {
+        let progress = Progress::new(output);
+        let samples = |case: &Case| {
+            let name = case.to_string();
+            run.cases.iter().find(|row| row.case == name).map(|row| row.samples.clone()).unwrap_or_default()
+        };
+        let plan = Plan {
+            taken: cases.iter().map(samples).collect(),
+            cases,
+            settings: run.settings.clone(),
+            device_number: run.environment.device.as_ref().map(|device| device.number.clone()),
+        };
+        let end = runner::supervise(&plan, &workspace, &worker, &stop, &mut |event| {
+            match event {
+                Event::Started { case, left, .. } => progress.started(case, left),
+                Event::Taken { case, sample } => {
+                    store.add_sample(number, &case.to_string(), sample)?;
+                    progress.taken();
+                }
+            }
+            Ok(())
+        });
+        progress.finish();
+        Ok(end?)
+    });
+    let removed = workspace.remove();
+    let end = result?;
+    removed?;
+    store.forget_workspace(&path)?;
+    Ok(end)
+}
+
+/// Makes the run's directory. Its name is recorded before and its identity after, so that there is no
+/// moment at which it is there and nobody knows of it.
+fn make_workspace(store: &Store, target: &Path) -> Result<Workspace> {
+    let id = uuid::Uuid::new_v4().simple().to_string();
+    let mut record = WorkspaceRecord { path: Workspace::path_in(target, &id), device: 0, inode: 0 };
+    store.add_workspace(&record)?;
+    let workspace = match Workspace::create(target, &id) {
+        Ok(workspace) => workspace,
+        Err(error) => {
+            store.forget_workspace(&record.path)?;
+            return Err(error.into());
+        }
+    };
+    (record.device, record.inode) = workspace.identity()?;
+    store.add_workspace(&record)?;
+    Ok(workspace)
+}
+
+fn worker_command(workspace: &Workspace) -> Result<WorkerCommand> {
+    let (device, inode) = workspace.identity()?;
+    Ok(WorkerCommand {
+        // The same file even if it was replaced or removed meanwhile, as an update does.
+        program: std::env::current_exe()
+            .map(|_| PathBuf::from("/proc/self/exe"))
+            .context("find this program")?,
+        arguments: vec![
+            "worker".into(),
+            "--directory".into(),
+            workspace.path().into(),
+            "--identity".into(),
+            device.to_string().into(),
+            inode.to_string().into(),
+        ],
+    })
+}
+
+/// Removes what runs left that were killed. What cannot be removed is said, and is no reason to stop.
+fn remove_left_overs(store: &Store, output: &Output) -> Result<()> {
+    for left in store.workspaces()? {
+        match runner::remove_left_over(&left.path, (left.device, left.inode)) {
+            Ok(LeftOver::InUse) => continue,
+            Ok(LeftOver::Gone) => {}
+            Ok(LeftOver::Removed) => {
+                output.note(&format!("Removed {}, left by a run that was killed.", left.path.display()));
+            }
+            Err(error) => {
+                output.note(&format!("Could not remove what a killed run left: {error}"));
+                continue;
+            }
+        }
+        store.forget_workspace(&left.path)?;
+    }
+    Ok(())
+}

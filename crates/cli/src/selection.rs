@@ -1,0 +1,95 @@
+//! From `--suite`, `--case` and the values that replace a suite's own, to cases.
+
+use anyhow::Result;
+use model::{Axis, Case, CaseRecord, MethodInfo, Row, suite_named};
+
+use crate::arguments::RunCommand;
+use crate::exit;
+
+/// The suite that is run when nothing is named.
+pub const FIRST_LOOK: &str = "quick";
+
+/// The heading of cases that were given by name.
+const NAMED: &str = "Cases by name";
+
+/// The rows of the run's tables.
+pub fn rows(command: &RunCommand, methods: &[&'static MethodInfo]) -> Result<Vec<Row>> {
+    let overrides = overrides(command)?;
+    let mut rows = Vec::new();
+    let first_look = command.suite.is_empty() && command.case.is_empty();
+    let suites = command.suite.iter().map(String::as_str).chain(first_look.then_some(FIRST_LOOK));
+    for name in suites {
+        rows.extend(suite_named(name)?.rows(methods, &overrides).map_err(exit::usage)?);
+    }
+    for name in &command.case {
+        for case in named_cases(name, methods, &overrides)? {
+            rows.push(Row { suite: "case".to_owned(), section: NAMED.to_owned(), case });
+        }
+    }
+    if let Some((axis, _)) =
+        overrides.iter().find(|(axis, _)| rows.iter().all(|row| !row.case.method().has_axis(*axis)))
+    {
+        return Err(exit::usage(format!("no selected case has the axis '{axis}'")));
+    }
+    Ok(rows)
+}
+
+/// The case of that name. Values for axes that the name leaves out come from the overrides.
+fn named_cases(name: &str, methods: &[&'static MethodInfo], overrides: &model::Overrides) -> Result<Vec<Case>> {
+    let method = Case::parse(name.split(',').next().unwrap_or_default(), methods).map(|case| case.method());
+    let mut names = vec![name.to_owned()];
+    for (axis, values) in overrides {
+        let left_out = !name.split(',').any(|part| part.split('=').next() == Some(axis.name()));
+        if left_out && method.as_ref().is_ok_and(|method| method.has_axis(*axis)) {
+            names = names
+                .iter()
+                .flat_map(|name| values.iter().map(move |value| format!("{name},{axis}={value}")))
+                .collect();
+        }
+    }
+    names
+        .iter()
+        .map(|name| Case::parse(name, methods).map_err(|error| exit::usage(format!("--case {name}: {error}"))))
+        .collect()
+}
+
+fn overrides(command: &RunCommand) -> Result<Vec<(Axis, Vec<String>)>> {
+    let mut overrides = command.set.clone();
+    if !command.size.is_empty() {
+        overrides.push((Axis::Size, command.size.iter().map(ToString::to_string).collect()));
+    }
+    if let Some(data) = command.data {
+        overrides.push((Axis::Data, vec![data.to_string()]));
+    }
+    for (index, (axis, _)) in overrides.iter().enumerate() {
+        if overrides[..index].iter().any(|(earlier, _)| earlier == axis) {
+            return Err(exit::usage(format!("values for '{axis}' are given twice; separate them with commas")));
+        }
+    }
+    Ok(overrides)
+}
+
+/// A row as the database holds it, without samples.
+pub fn record(row: &Row) -> CaseRecord {
+    CaseRecord {
+        suite: row.suite.clone(),
+        section: row.section.clone(),
+        case: row.case.to_string(),
+        method: row.case.method().name.to_owned(),
+        axes: row.case.axis_values().into_iter().map(|(axis, value)| (axis.to_owned(), value)).collect(),
+        contract: row.case.contract(),
+        samples: Vec::new(),
+    }
+}
+
+/// The different cases of a run, each once. A case that stands in two tables is measured once.
+pub fn different_cases(records: &[CaseRecord], methods: &[&'static MethodInfo]) -> Result<Vec<Case>> {
+    let mut cases: Vec<Case> = Vec::new();
+    for record in records {
+        let case = Case::parse(&record.case, methods)?;
+        if !cases.contains(&case) {
+            cases.push(case);
+        }
+    }
+    Ok(cases)
+}

@@ -1,0 +1,32 @@
+//! `writebench show`.
+
+use std::path::Path;
+
+use anyhow::Result;
+use report::{Report, formats};
+
+use crate::arguments::ShowCommand;
+use crate::database;
+use crate::exit::{self, Exit};
+use crate::output::Output;
+
+/// Shows a run from the database.
+pub fn show(command: &ShowCommand, db: Option<&Path>, output: &Output) -> Result<Exit> {
+    let store = database::open(db)?;
+    let number = match command.run {
+        Some(number) => number,
+        None => store.newest_run(false)?.ok_or_else(|| {
+            exit::usage(format!("no runs in {}; `writebench run` makes one", store.path().display()))
+        })?,
+    };
+    let report = Report::of(Some(number), store.run(number)?);
+    for export in &command.export {
+        export.check()?;
+        export.write(&report, output)?;
+    }
+    if !command.export.iter().any(super::export::Export::is_to_stdout) {
+        output.results(&formats::terminal::head(&report))?;
+        output.results(&formats::terminal::body(&report, output.width()))?;
+    }
+    Ok(Exit::Ok)
+}

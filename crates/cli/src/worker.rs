@@ -1,0 +1,51 @@
+//! `writebench worker`: takes samples for the supervisor that started it.
+
+use std::io::{BufRead, Write};
+use std::os::fd::AsFd;
+
+use anyhow::{Context, Result, bail};
+use engine::Engine;
+use model::Case;
+use model::protocol::{Reply, SampleRequest};
+use runner::ProgressRecord;
+use rustix::fs::{Mode, OFlags};
+use rustix::process::Signal;
+
+use crate::arguments::WorkerArguments;
+use crate::exit::Exit;
+
+/// Answers requests until there are no more.
+pub fn work(arguments: &WorkerArguments) -> Result<Exit> {
+    // Nothing may go on writing behind the back of a supervisor that is gone.
+    rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?;
+    // When memory runs out, this process goes, and not somebody's database. That it cannot be said
+    // (a sandbox without /proc) changes nothing else.
+    let _ = std::fs::write("/proc/self/oom_score_adj", "1000");
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let directory = rustix::fs::open(&*arguments.directory, flags, Mode::empty())
+        .with_context(|| format!("open {}", arguments.directory.display()))?;
+    let stat = rustix::fs::fstat(&directory)?;
+    if arguments.identity != [stat.st_dev, stat.st_ino] {
+        bail!("{} is not the directory it was", arguments.directory.display());
+    }
+    let progress = ProgressRecord::inherited(arguments.progress).context("open the progress record")?;
+    let methods = engine::method_infos();
+    let mut engine = Engine::default();
+    let mut stdout = std::io::stdout().lock();
+    for line in std::io::stdin().lock().lines() {
+        let request: SampleRequest = serde_json::from_str(&line?)?;
+        let reply = match Case::parse(&request.case, &methods) {
+            Ok(case) => {
+                let sample =
+                    engine.sample(directory.as_fd(), &case, &request, &mut |phase| progress.enter(phase));
+                Reply::Sample(Box::new(sample))
+            }
+            Err(error) => Reply::Refused { why: error.to_string() },
+        };
+        let mut line = serde_json::to_string(&reply)?;
+        line.push('\n');
+        stdout.write_all(line.as_bytes())?;
+        stdout.flush()?;
+    }
+    Ok(Exit::Ok)
+}

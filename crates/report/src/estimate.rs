@@ -1,0 +1,160 @@
+//! What a case's samples say.
+
+use model::{PhasesNs, Sample};
+use serde::Serialize;
+
+/// The confidence that intervals aim at.
+pub const CONFIDENCE: f64 = 0.95;
+
+/// A figure with its interval and spread.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Figure {
+    /// The median.
+    pub median: f64,
+    /// Lower end of the median's interval.
+    pub low: f64,
+    /// Upper end.
+    pub high: f64,
+    /// The smallest value.
+    pub min: f64,
+    /// The largest.
+    pub max: f64,
+    /// The mean.
+    pub mean: f64,
+    /// The sample standard deviation.
+    pub sd: f64,
+}
+
+/// What a case's good samples say. Disturbed samples count only where there is no other.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Estimate {
+    /// Bytes over the time of all phases.
+    pub throughput_bytes_per_s: Figure,
+    /// Bytes over the time of phase `write`.
+    pub write_alone_bytes_per_s: Figure,
+    /// Time of all phases.
+    pub total_ns: Figure,
+    /// Median of each phase.
+    pub phases_ns: PhasesNs,
+    /// Median CPU time in user mode.
+    pub user_cpu_ns: u64,
+    /// Median CPU time in the kernel.
+    pub system_cpu_ns: u64,
+    /// The confidence that the intervals reach.
+    pub confidence: f64,
+    /// Samples that it rests on.
+    pub samples: usize,
+    /// Good samples that were disturbed.
+    pub disturbed: usize,
+    /// Outliers among the samples that it rests on; they are in every figure.
+    pub outliers: usize,
+}
+
+/// The samples that figures rest on: the good ones, less the disturbed unless all are.
+pub fn usable(samples: &[Sample]) -> Vec<&Sample> {
+    let good: Vec<&Sample> = samples.iter().filter(|sample| sample.outcome.is_ok()).collect();
+    let calm: Vec<&Sample> = good.iter().copied().filter(|sample| sample.disturbed.is_none()).collect();
+    if calm.is_empty() { good } else { calm }
+}
+
+impl Estimate {
+    /// None without a good sample.
+    #[must_use]
+    pub fn of(samples: &[Sample]) -> Option<Self> {
+        let usable = usable(samples);
+        let total_ns: Vec<f64> = usable.iter().map(|sample| as_f64(sample.phases_ns.total())).collect();
+        let per_s = |sample: &&Sample, ns: u64| as_f64(sample.bytes) * 1e9 / as_f64(ns.max(1));
+        let throughput: Vec<f64> = usable.iter().map(|it| per_s(it, it.phases_ns.total())).collect();
+        let write_alone: Vec<f64> = usable.iter().map(|it| per_s(it, it.phases_ns.write)).collect();
+        let median = |value: fn(&Sample) -> u64| {
+            let values: Vec<f64> = usable.iter().map(|sample| as_f64(value(sample))).collect();
+            stats::median(&values).map(as_u64)
+        };
+        let disturbed = samples.iter().filter(|it| it.outcome.is_ok() && it.disturbed.is_some()).count();
+        Some(Self {
+            throughput_bytes_per_s: Figure::of(&throughput)?,
+            write_alone_bytes_per_s: Figure::of(&write_alone)?,
+            total_ns: Figure::of(&total_ns)?,
+            phases_ns: PhasesNs {
+                prepare: median(|sample| sample.phases_ns.prepare)?,
+                open: median(|sample| sample.phases_ns.open)?,
+                write: median(|sample| sample.phases_ns.write)?,
+                sync: median(|sample| sample.phases_ns.sync)?,
+                close: median(|sample| sample.phases_ns.close)?,
+            },
+            user_cpu_ns: median(|sample| sample.user_cpu_ns)?,
+            system_cpu_ns: median(|sample| sample.system_cpu_ns)?,
+            confidence: stats::median_interval(&total_ns, CONFIDENCE)?.confidence,
+            samples: usable.len(),
+            disturbed,
+            outliers: stats::count_outliers(&total_ns),
+        })
+    }
+}
+
+impl Figure {
+    fn of(values: &[f64]) -> Option<Self> {
+        let interval = stats::median_interval(values, CONFIDENCE)?;
+        let (mean, sd) = stats::mean_and_sd(values)?;
+        let (min, max) = values
+            .iter()
+            .fold((f64::INFINITY, f64::NEG_INFINITY), |(min, max), &value| (min.min(value), max.max(value)));
+        Some(Self { median: interval.estimate, low: interval.low, high: interval.high, min, max, mean, sd })
+    }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "figures have three digits, f64 fifteen")]
+fn as_f64(value: u64) -> f64 {
+    value as f64
+}
+
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a median of u64s")]
+fn as_u64(value: f64) -> u64 {
+    value as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use model::{Failure, Outcome, Phase};
+
+    fn sample(write_ns: u64, disturbed: bool) -> Sample {
+        let mut sample = Sample::without_figures(0, Outcome::Ok);
+        sample.phases_ns.write = write_ns;
+        sample.phases_ns.prepare = 10;
+        sample.bytes = 1000;
+        sample.disturbed = disturbed.then(|| "noise".to_owned());
+        sample
+    }
+
+    #[test]
+    fn a_failed_sample_gives_no_figure() {
+        let failure = Failure {
+            phase: Phase::Prepare,
+            call: "fallocate".to_owned(),
+            path: None,
+            offset: None,
+            errno: Some(28),
+            message: String::new(),
+        };
+        let failed = Sample::without_figures(0, Outcome::Failed(failure));
+        assert_eq!(Estimate::of(std::slice::from_ref(&failed)), None);
+        let estimate = Estimate::of(&[sample(90, false), failed]).unwrap();
+        assert_eq!(estimate.samples, 1);
+    }
+
+    #[test]
+    fn all_of_it_counts_every_phase_and_write_alone_one() {
+        let estimate = Estimate::of(&[sample(90, false)]).unwrap();
+        assert!((estimate.throughput_bytes_per_s.median - 1e10).abs() < 1.0);
+        assert!((estimate.write_alone_bytes_per_s.median - 1000.0 * 1e9 / 90.0).abs() < 1.0);
+    }
+
+    #[test]
+    fn disturbed_samples_count_only_where_there_is_no_other() {
+        let estimate = Estimate::of(&[sample(90, false), sample(900, true)]).unwrap();
+        assert_eq!((estimate.samples, estimate.disturbed, estimate.phases_ns.write), (1, 1, 90));
+        let estimate = Estimate::of(&[sample(900, true), sample(900, true)]).unwrap();
+        assert_eq!((estimate.samples, estimate.disturbed, estimate.phases_ns.write), (2, 2, 900));
+    }
+}

@@ -1,0 +1,97 @@
+//! For spreadsheets and data frames: one row per sample.
+
+use model::Sample;
+
+use crate::report::{CaseReport, Report};
+
+const HEADINGS: &[&str] = &[
+    "run_id",
+    "target",
+    "filesystem",
+    "suite",
+    "section",
+    "case",
+    "method",
+    "content",
+    "contract_bytes",
+    "files",
+    "durability",
+    "round",
+    "outcome",
+    "reason",
+    "bytes",
+    "total_ns",
+    "prepare_ns",
+    "open_ns",
+    "write_ns",
+    "sync_ns",
+    "close_ns",
+    "user_cpu_ns",
+    "system_cpu_ns",
+    "page_faults",
+    "context_switches",
+    "device_bytes",
+    "verified",
+    "probe_before_ns",
+    "probe_after_ns",
+    "steal_ns",
+    "settle_ns",
+    "disturbed",
+];
+
+/// The whole report, with a row of headings. RFC 4180.
+///
+/// # Errors
+/// Never in practice: it is written to memory.
+pub fn render(report: &Report) -> Result<String, csv::Error> {
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    writer.write_record(HEADINGS)?;
+    for case in &report.cases {
+        for sample in &case.record.samples {
+            writer.write_record(record(report, case, sample))?;
+        }
+    }
+    let bytes = writer.into_inner().map_err(|error| csv::Error::from(error.into_error()))?;
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+fn record(report: &Report, case: &CaseReport, sample: &Sample) -> Vec<String> {
+    let record = &case.record;
+    let contract = &record.contract;
+    let phases = &sample.phases_ns;
+    let optional = |value: Option<String>| value.unwrap_or_default();
+    vec![
+        report.run.id.clone(),
+        report.run.target.clone(),
+        report.run.environment.filesystem.kind.clone(),
+        record.suite.clone(),
+        record.section.clone(),
+        record.case.clone(),
+        record.method.clone(),
+        contract.content.to_string(),
+        contract.bytes.to_string(),
+        contract.files.to_string(),
+        contract.durability.to_string(),
+        sample.round.to_string(),
+        sample.outcome.name().to_owned(),
+        optional(sample.outcome.reason()),
+        sample.bytes.to_string(),
+        phases.total().to_string(),
+        phases.prepare.to_string(),
+        phases.open.to_string(),
+        phases.write.to_string(),
+        phases.sync.to_string(),
+        phases.close.to_string(),
+        sample.user_cpu_ns.to_string(),
+        sample.system_cpu_ns.to_string(),
+        sample.page_faults.to_string(),
+        sample.context_switches.to_string(),
+        optional(sample.device_bytes.map(|bytes| bytes.to_string())),
+        optional(sample.verified.map(|verified| verified.to_string())),
+        sample.probe_ns[0].to_string(),
+        sample.probe_ns[1].to_string(),
+        sample.steal_ns.to_string(),
+        sample.settle_ns.to_string(),
+        optional(sample.disturbed.clone()),
+    ]
+}

@@ -1,0 +1,134 @@
+//! For programs. `docs/json.md` describes the document; a change that a reader could stumble over
+//! raises [`SCHEMA`].
+
+use model::{Contract, Environment, PhasesNs, Sample, Settings};
+use serde::Serialize;
+
+use crate::estimate::Estimate;
+use crate::report::{CaseReport, Report};
+
+/// The version of the document's form.
+pub const SCHEMA: u32 = 1;
+
+#[derive(Serialize)]
+struct Document<'r> {
+    schema: u32,
+    run: Run<'r>,
+    environment: &'r Environment,
+    cases: Vec<Case<'r>>,
+    conclusions: &'r [String],
+    warnings: &'r [String],
+}
+
+#[derive(Serialize)]
+struct Run<'r> {
+    id: &'r str,
+    number: Option<i64>,
+    status: &'r str,
+    seed: u64,
+    started: &'r str,
+    version: &'r str,
+    arguments: &'r [String],
+    target: &'r str,
+    settings: &'r Settings,
+}
+
+#[derive(Serialize)]
+struct Case<'r> {
+    id: &'r str,
+    suite: &'r str,
+    section: &'r str,
+    method: &'r str,
+    axes: &'r std::collections::BTreeMap<String, String>,
+    contract: &'r Contract,
+    outcome: &'r str,
+    reason: Option<&'r str>,
+    samples: Vec<SampleRow<'r>>,
+    estimate: Option<&'r Estimate>,
+}
+
+#[derive(Serialize)]
+struct SampleRow<'r> {
+    outcome: &'r str,
+    reason: Option<String>,
+    round: u32,
+    phases_ns: &'r PhasesNs,
+    total_ns: u64,
+    bytes: u64,
+    user_cpu_ns: u64,
+    system_cpu_ns: u64,
+    page_faults: u64,
+    context_switches: u64,
+    device_bytes: Option<u64>,
+    verified: Option<bool>,
+    probe_ns: [u64; 2],
+    steal_ns: u64,
+    settle_ns: u64,
+    disturbed: Option<&'r str>,
+}
+
+/// The whole report.
+///
+/// # Errors
+/// Never in practice: every key is a text.
+pub fn render(report: &Report) -> Result<String, serde_json::Error> {
+    let run = &report.run;
+    let document = Document {
+        schema: SCHEMA,
+        run: Run {
+            id: &run.id,
+            number: report.number,
+            status: run.status.name(),
+            seed: run.settings.seed,
+            started: &run.started,
+            version: &run.version,
+            arguments: &run.arguments,
+            target: &run.target,
+            settings: &run.settings,
+        },
+        environment: &run.environment,
+        cases: report.cases.iter().map(case).collect(),
+        conclusions: &report.conclusions,
+        warnings: &report.warnings,
+    };
+    let mut text = serde_json::to_string_pretty(&document)?;
+    text.push('\n');
+    Ok(text)
+}
+
+fn case(case: &CaseReport) -> Case<'_> {
+    let record = &case.record;
+    Case {
+        id: &record.case,
+        suite: &record.suite,
+        section: &record.section,
+        method: &record.method,
+        axes: &record.axes,
+        contract: &record.contract,
+        outcome: case.outcome,
+        reason: case.reason.as_deref(),
+        samples: record.samples.iter().map(sample).collect(),
+        estimate: case.estimate.as_ref(),
+    }
+}
+
+fn sample(sample: &Sample) -> SampleRow<'_> {
+    SampleRow {
+        outcome: sample.outcome.name(),
+        reason: sample.outcome.reason(),
+        round: sample.round,
+        phases_ns: &sample.phases_ns,
+        total_ns: sample.phases_ns.total(),
+        bytes: sample.bytes,
+        user_cpu_ns: sample.user_cpu_ns,
+        system_cpu_ns: sample.system_cpu_ns,
+        page_faults: sample.page_faults,
+        context_switches: sample.context_switches,
+        device_bytes: sample.device_bytes,
+        verified: sample.verified,
+        probe_ns: sample.probe_ns,
+        steal_ns: sample.steal_ns,
+        settle_ns: sample.settle_ns,
+        disturbed: sample.disturbed.as_deref(),
+    }
+}

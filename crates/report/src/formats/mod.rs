@@ -1,0 +1,44 @@
+//! One file for each format that a [`crate::Report`] is rendered in.
+
+pub mod csv;
+pub mod json;
+pub mod markdown;
+mod table;
+pub mod terminal;
+
+#[cfg(test)]
+pub(crate) mod tests;
+
+use crate::estimate::Figure;
+
+/// A rate in decimal gigabytes per second with three significant digits.
+pub(crate) fn gigabytes_per_s(bytes_per_s: f64) -> String {
+    significant(bytes_per_s / 1e9)
+}
+
+/// `low – high` in decimal gigabytes per second.
+pub(crate) fn range(low: f64, high: f64) -> String {
+    format!("{} – {}", gigabytes_per_s(low), gigabytes_per_s(high))
+}
+
+/// The interval of a figure's median.
+pub(crate) fn interval(figure: &Figure) -> String {
+    range(figure.low, figure.high)
+}
+
+/// Milliseconds with three significant digits.
+pub(crate) fn milliseconds(nanoseconds: u64) -> String {
+    #[expect(clippy::cast_precision_loss, reason = "three digits are shown")]
+    let milliseconds = nanoseconds as f64 / 1e6;
+    if nanoseconds == 0 { "0".to_owned() } else { significant(milliseconds) }
+}
+
+fn significant(value: f64) -> String {
+    let digits = match value.abs() {
+        it if it >= 99.95 => 0,
+        it if it >= 9.995 => 1,
+        it if it >= 0.9995 => 2,
+        _ => 3,
+    };
+    format!("{value:.digits$}")
+}

@@ -1,0 +1,65 @@
+//! A run's numbers and warnings.
+
+use model::{CaseRecord, RunRecord};
+
+use crate::conclusion::conclusions;
+use crate::estimate::Estimate;
+use crate::warning::warnings;
+
+/// A run, ready to be rendered.
+#[derive(Debug, Clone)]
+pub struct Report {
+    /// The run's number in its database, where it has one.
+    pub number: Option<i64>,
+    /// The run as recorded.
+    pub run: RunRecord,
+    /// One for each of the run's cases, in the same order.
+    pub cases: Vec<CaseReport>,
+    /// What it comes to: a sentence per contract.
+    pub conclusions: Vec<String>,
+    /// What a reader of the figures must know.
+    pub warnings: Vec<String>,
+}
+
+/// A row of a table.
+#[derive(Debug, Clone)]
+pub struct CaseReport {
+    /// What was recorded.
+    pub record: CaseRecord,
+    /// The outcome of the case: that of its last sample, or `not-run`.
+    pub outcome: &'static str,
+    /// The cause, where the outcome is not ok.
+    pub reason: Option<String>,
+    /// What its good samples say.
+    pub estimate: Option<Estimate>,
+}
+
+impl Report {
+    /// Of a run.
+    #[must_use]
+    pub fn of(number: Option<i64>, run: RunRecord) -> Self {
+        let cases: Vec<CaseReport> = run.cases.iter().map(CaseReport::of).collect();
+        let (conclusions, warnings) = (conclusions(&cases), warnings(&run, &cases));
+        Self { number, run, cases, conclusions, warnings }
+    }
+
+    /// The rows of each table, in order: a table is a section of a suite.
+    pub fn tables(&self) -> impl Iterator<Item = &[CaseReport]> {
+        self.cases.chunk_by(|a, b| (&a.record.suite, &a.record.section) == (&b.record.suite, &b.record.section))
+    }
+}
+
+impl CaseReport {
+    fn of(record: &CaseRecord) -> Self {
+        let last = record.samples.last();
+        Self {
+            outcome: last.map_or("not-run", |sample| sample.outcome.name()),
+            reason: match last {
+                Some(sample) => sample.outcome.reason(),
+                None => Some("not measured: the run ended before its turn".to_owned()),
+            },
+            estimate: Estimate::of(&record.samples),
+            record: record.clone(),
+        }
+    }
+}

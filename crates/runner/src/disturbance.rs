@@ -1,0 +1,82 @@
+//! Was the machine itself while a sample was taken?
+
+use model::Sample;
+
+/// The rule, and what it needs to remember: how long the memory-copy probe beside a sample usually takes.
+///
+/// A sample is disturbed if the slower of the probes beside it took more than 1.5 times the median
+/// of all probes of the run, or if the hypervisor gave more than a tenth of its time to others. Steal
+/// time is counted in clock ticks of 10 ms, so less than three of them say nothing.
+#[derive(Debug, Clone, Default)]
+pub struct Disturbance {
+    probes_ns: Vec<f64>,
+}
+
+impl Disturbance {
+    /// How much slower than normal a probe may be.
+    pub const SLOW_PROBE: f64 = 1.5;
+    /// What share of a sample's time may be stolen.
+    pub const STEAL: f64 = 0.1;
+    const STEAL_LEAST_NS: u64 = 30_000_000;
+
+    /// Probes to judge later ones by.
+    pub fn learn(&mut self, probes_ns: impl IntoIterator<Item = u64>) {
+        #[expect(clippy::cast_precision_loss, reason = "durations are compared, not added up")]
+        self.probes_ns.extend(probes_ns.into_iter().filter(|&probe| probe > 0).map(|probe| probe as f64));
+    }
+
+    /// Why the machine was not itself, in words; none if it was. Learns from the sample.
+    #[expect(clippy::cast_precision_loss, reason = "ratios of durations")]
+    pub fn judge(&mut self, sample: &Sample) -> Option<String> {
+        self.learn(sample.probe_ns);
+        let normal_ns = stats::median(&self.probes_ns)?;
+        let slower_ns = sample.probe_ns[0].max(sample.probe_ns[1]) as f64;
+        if slower_ns > Self::SLOW_PROBE * normal_ns {
+            return Some(format!("memory copy {:.1} times slower than usual", slower_ns / normal_ns));
+        }
+        let share = sample.steal_ns as f64 / sample.phases_ns.total().max(1) as f64;
+        if sample.steal_ns >= Self::STEAL_LEAST_NS && share > Self::STEAL {
+            return Some(format!("hypervisor took {:.0} % of the time of a CPU", share * 100.0));
+        }
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use model::Outcome;
+
+    fn sample(probe_ns: [u64; 2], steal_ns: u64, write_ns: u64) -> Sample {
+        let mut sample = Sample::without_figures(0, Outcome::Ok);
+        sample.phases_ns.write = write_ns;
+        Sample { probe_ns, steal_ns, ..sample }
+    }
+
+    #[test]
+    fn a_slow_copy_on_either_side_marks_a_sample() {
+        let mut rule = Disturbance::default();
+        rule.learn([1000; 15]);
+        assert_eq!(rule.judge(&sample([1000, 1400], 0, 1)), None);
+        assert!(rule.judge(&sample([1600, 1000], 0, 1)).is_some());
+        assert!(rule.judge(&sample([1000, 1600], 0, 1)).is_some());
+    }
+
+    #[test]
+    fn stolen_time_marks_a_sample_when_it_is_much() {
+        let mut rule = Disturbance::default();
+        rule.learn([1000; 15]);
+        assert_eq!(rule.judge(&sample([1000; 2], 20_000_000, 50_000_000)), None, "two ticks say nothing");
+        assert_eq!(rule.judge(&sample([1000; 2], 40_000_000, 1_000_000_000)), None, "4 %");
+        let reason = rule.judge(&sample([1000; 2], 400_000_000, 1_000_000_000)).unwrap();
+        assert_eq!(reason, "hypervisor took 40 % of the time of a CPU");
+    }
+
+    #[test]
+    fn a_machine_that_became_slower_for_good_becomes_normal() {
+        let mut rule = Disturbance::default();
+        rule.learn([1000; 15]);
+        let marked = (0..40).filter(|_| rule.judge(&sample([2000; 2], 0, 1)).is_some()).count();
+        assert!((5..15).contains(&marked), "{marked}");
+    }
+}

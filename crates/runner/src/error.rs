@@ -1,0 +1,76 @@
+//! What can end a run.
+
+use std::io;
+use std::path::PathBuf;
+
+use model::{Bytes, Failure};
+
+/// What can end a run, or keep it from beginning.
+#[derive(Debug, thiserror::Error)]
+pub enum RunnerError {
+    /// A call on the target's directory failed.
+    #[error("{call} {path}: {}", describe(.error), path = path.display())]
+    Target {
+        /// The call.
+        call: &'static str,
+        /// The path.
+        path: PathBuf,
+        /// What it said.
+        error: io::Error,
+    },
+    /// The worker process could not be started or spoken to.
+    #[error("worker: {doing}: {}", describe(.error))]
+    Worker {
+        /// What was being done.
+        doing: &'static str,
+        /// What the system said.
+        error: io::Error,
+    },
+    /// The worker said something that is no reply.
+    #[error("worker: {0}")]
+    Protocol(String),
+    /// A case does not fit onto the target.
+    #[error(
+        "not enough free space in {path}: {case} needs {}, {} are free and {} of them stay in reserve; use a smaller --size",
+        Bytes(*.needed_bytes).approximate(), Bytes(*.available_bytes).approximate(),
+        Bytes(*.reserve_bytes).approximate(), path = path.display()
+    )]
+    NoSpace {
+        /// The target.
+        path: PathBuf,
+        /// The largest case.
+        case: String,
+        /// What it writes.
+        needed_bytes: u64,
+        /// What there is.
+        available_bytes: u64,
+        /// What is not ours to fill.
+        reserve_bytes: u64,
+    },
+    /// A case does not fit into memory.
+    #[error(
+        "not enough memory: {case} needs {}, {} are available; use a smaller --size, or source=chunk",
+        Bytes(*.needed_bytes).approximate(), Bytes(*.available_bytes).approximate()
+    )]
+    NoMemory {
+        /// The largest case.
+        case: String,
+        /// What it needs, for its source and for a target in memory.
+        needed_bytes: u64,
+        /// What there is.
+        available_bytes: u64,
+    },
+    /// Facts about the machine could not be learnt.
+    #[error(transparent)]
+    Probe(#[from] probe::ProbeError),
+    /// Whoever listens to the run could not go on.
+    #[error("{0}")]
+    Observer(Box<dyn std::error::Error + Send + Sync>),
+}
+
+fn describe(error: &io::Error) -> String {
+    match error.raw_os_error() {
+        Some(errno) => format!("{} ({errno})", Failure::errno_message(errno)),
+        None => error.to_string(),
+    }
+}

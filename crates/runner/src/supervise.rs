@@ -1,0 +1,270 @@
+//! Rounds of samples, until every case has what it needs or a limit comes first.
+
+use std::error::Error;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use model::protocol::{Reply, SampleRequest};
+use model::{Case, Outcome, Sample, Settings, Verify};
+
+use crate::disturbance::Disturbance;
+use crate::error::RunnerError;
+use crate::limits::deadline;
+use crate::order::order;
+use crate::worker::{Answer, Worker, WorkerCommand};
+use crate::workspace::Workspace;
+
+/// What to do.
+pub struct Plan {
+    /// Different cases.
+    pub cases: Vec<Case>,
+    /// Samples that each has already, when a run is resumed; as long as `cases`.
+    pub taken: Vec<Vec<Sample>>,
+    /// What the run was told.
+    pub settings: Settings,
+    /// The device whose written sectors are counted.
+    pub device_number: Option<String>,
+}
+
+/// What happens in a run.
+pub enum Event<'a> {
+    /// A sample begins.
+    Started {
+        /// Its case.
+        case: &'a Case,
+        /// The round, from 0.
+        round: u32,
+        /// Samples that are still to come, this one included, if no case ends early.
+        left: usize,
+    },
+    /// A sample has been taken.
+    Taken {
+        /// Its case.
+        case: &'a Case,
+        /// What came of it.
+        sample: &'a Sample,
+    },
+}
+
+/// Hears of what happens, and can end the run by failing.
+pub type Observer<'o> = dyn FnMut(Event<'_>) -> Result<(), Box<dyn Error + Send + Sync>> + 'o;
+
+/// Why a run ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum End {
+    /// Every case has its samples, or an outcome that ends it.
+    Complete,
+    /// The time limit came first.
+    Budget,
+    /// The limit on bytes came first.
+    MaxBytes,
+    /// It was told to stop.
+    Stopped,
+}
+
+/// Longest wait for a target to be quiet before a sample.
+const SETTLE_LIMIT: Duration = Duration::from_secs(5);
+/// A case whose samples are disturbed is sampled again, up to so many times what was asked for.
+const MOST_SAMPLES_FACTOR: usize = 2;
+
+/// Runs a plan in a workspace. `observe` hears of everything, before the next thing happens; what it
+/// fails at ends the run.
+///
+/// # Errors
+/// No worker can be started, the workspace is gone, or `observe` failed. A fault in a sample is no
+/// error but that sample's outcome.
+pub fn supervise(
+    plan: &Plan,
+    workspace: &Workspace,
+    command: &WorkerCommand,
+    stop: &AtomicBool,
+    observe: &mut Observer<'_>,
+) -> Result<End, RunnerError> {
+    let mut run = Run {
+        plan,
+        workspace,
+        command,
+        stop,
+        worker: None,
+        taken: plan.taken.clone(),
+        disturbance: Disturbance::default(),
+        bytes_written: 0,
+        start: Instant::now(),
+        taken_here: 0,
+    };
+    run.resume_counts();
+    run.rounds(observe)
+}
+
+struct Run<'p> {
+    plan: &'p Plan,
+    workspace: &'p Workspace,
+    command: &'p WorkerCommand,
+    stop: &'p AtomicBool,
+    worker: Option<Worker>,
+    taken: Vec<Vec<Sample>>,
+    disturbance: Disturbance,
+    bytes_written: u64,
+    // When this process began, and how many samples it has taken.
+    start: Instant,
+    taken_here: u32,
+}
+
+impl Run<'_> {
+    fn resume_counts(&mut self) {
+        for (case, samples) in self.plan.cases.iter().zip(&self.taken) {
+            self.bytes_written += case.bytes_written() * samples.len() as u64;
+            self.disturbance.learn(samples.iter().flat_map(|sample| sample.probe_ns));
+        }
+    }
+
+    fn rounds(&mut self, observe: &mut Observer<'_>) -> Result<End, RunnerError> {
+        let mut round = self.taken.iter().flatten().map(|sample| sample.round + 1).max().unwrap_or(0);
+        loop {
+            let wanting = self.wanted().into_iter().filter(|&wanted| wanted > 0).count();
+            if wanting == 0 {
+                return Ok(End::Complete);
+            }
+            // A round that cannot be finished would give some cases more samples than others.
+            if self.budget_ends_within(wanting) {
+                return Ok(End::Budget);
+            }
+            if let Some(end) = self.round(round, observe)? {
+                return Ok(end);
+            }
+            round += 1;
+        }
+    }
+
+    /// Every case that wants a sample once, and those that were disturbed once more, so that as many
+    /// cases as can be are compared inside the round. Why the run ends in the middle; none if it goes on.
+    fn round(&mut self, round: u32, observe: &mut Observer<'_>) -> Result<Option<End>, RunnerError> {
+        let order = order(self.plan.settings.seed, round, self.plan.cases.len());
+        let mut disturbed = Vec::new();
+        for &index in &order {
+            if let Some(end) = self.turn(index, round, observe)? {
+                return Ok(Some(end));
+            }
+            let last = self.taken[index].last();
+            if last.is_some_and(|sample| sample.round == round && sample.disturbed.is_some()) {
+                disturbed.push(index);
+            }
+        }
+        for index in disturbed {
+            if let Some(end) = self.turn(index, round, observe)? {
+                return Ok(Some(end));
+            }
+        }
+        Ok(None)
+    }
+
+    /// One sample of a case, if it wants one.
+    fn turn(
+        &mut self,
+        index: usize,
+        round: u32,
+        observe: &mut Observer<'_>,
+    ) -> Result<Option<End>, RunnerError> {
+        let wanted = self.wanted();
+        if wanted[index] == 0 {
+            return Ok(None);
+        }
+        if self.budget_ends_within(0) {
+            return Ok(Some(End::Budget));
+        }
+        let case = &self.plan.cases[index];
+        let most = self.plan.settings.max_bytes.unwrap_or(u64::MAX);
+        if self.bytes_written.saturating_add(case.bytes_written()) > most {
+            return Ok(Some(End::MaxBytes));
+        }
+        let left = wanted.iter().sum();
+        observe(Event::Started { case, round, left }).map_err(RunnerError::Observer)?;
+        let Some(sample) = self.sample(index, round)? else { return Ok(Some(End::Stopped)) };
+        observe(Event::Taken { case, sample: &sample }).map_err(RunnerError::Observer)?;
+        self.taken[index].push(sample);
+        self.taken_here += 1;
+        Ok(None)
+    }
+
+    /// Whether the time for so many more samples, by the mean of those before, is more than is left.
+    fn budget_ends_within(&self, samples: usize) -> bool {
+        let Some(budget) = self.plan.settings.budget_ns.map(Duration::from_nanos) else { return false };
+        let elapsed = self.start.elapsed();
+        let mean = elapsed.checked_div(self.taken_here).unwrap_or_default();
+        elapsed + mean.saturating_mul(u32::try_from(samples).unwrap_or(u32::MAX)) >= budget
+    }
+
+    /// How many samples each case still wants.
+    fn wanted(&self) -> Vec<usize> {
+        let asked = self.plan.settings.samples as usize;
+        let wanted = |samples: &Vec<Sample>| {
+            if samples.iter().any(|sample| !sample.outcome.is_ok()) {
+                return 0;
+            }
+            let good = samples.iter().filter(|sample| sample.disturbed.is_none()).count();
+            let most = asked.saturating_mul(MOST_SAMPLES_FACTOR).saturating_sub(samples.len());
+            asked.saturating_sub(good).min(most)
+        };
+        self.taken.iter().map(wanted).collect()
+    }
+
+    /// One sample of a case; none if the run was told to stop.
+    fn sample(&mut self, index: usize, round: u32) -> Result<Option<Sample>, RunnerError> {
+        let (plan, case) = (self.plan, &self.plan.cases[index]);
+        let verify = match plan.settings.verify {
+            Verify::First => self.taken[index].is_empty(),
+            Verify::Every => true,
+            Verify::Never => false,
+        };
+        let request = SampleRequest {
+            case: case.to_string(),
+            round,
+            file_stem: "sample".to_owned(),
+            data_seed: plan.settings.seed,
+            verify,
+            settle_limit_ns: u64::try_from(SETTLE_LIMIT.as_nanos()).unwrap_or(u64::MAX),
+            device_number: plan.device_number.clone(),
+        };
+        let limit = plan.settings.timeout_ns.map_or_else(|| deadline(case), Duration::from_nanos);
+        self.bytes_written += case.bytes_written();
+        let Some(answer) = self.ask(&request, limit)? else { return Ok(None) };
+        let mut sample = match answer {
+            Answer::Reply(Reply::Sample(sample)) => *sample,
+            Answer::Reply(Reply::Refused { why }) => return Err(RunnerError::Protocol(why)),
+            Answer::TimedOut(phase) => {
+                let limit_ns = u64::try_from(limit.as_nanos()).unwrap_or(u64::MAX);
+                self.without_worker(round, Outcome::TimedOut { phase, limit_ns })?
+            }
+            Answer::Died { phase, signal, detail } => {
+                self.without_worker(round, Outcome::WorkerDied { phase, signal, detail })?
+            }
+            Answer::Stopped => {
+                self.worker = None;
+                return Ok(None);
+            }
+        };
+        if sample.outcome.is_ok() {
+            sample.disturbed = self.disturbance.judge(&sample);
+        }
+        Ok(Some(sample))
+    }
+
+    /// Asks the worker, starting one where there is none.
+    fn ask(&mut self, request: &SampleRequest, limit: Duration) -> Result<Option<Answer>, RunnerError> {
+        if self.stop.load(Ordering::Relaxed) {
+            return Ok(None);
+        }
+        let worker = match &mut self.worker {
+            Some(worker) => worker,
+            none => none.insert(Worker::start(self.command)?),
+        };
+        worker.ask(request, limit, self.stop).map(Some)
+    }
+
+    /// The sample of a worker that is gone, after tidying up behind it.
+    fn without_worker(&mut self, round: u32, outcome: Outcome) -> Result<Sample, RunnerError> {
+        self.worker = None;
+        self.workspace.remove_samples()?;
+        Ok(Sample::without_figures(round, outcome))
+    }
+}

@@ -1,0 +1,189 @@
+//! A worker process: the same program, its hidden subcommand, JSON lines over pipes.
+
+use std::ffi::OsString;
+use std::io::{self, BufRead, BufReader, Write};
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::path::PathBuf;
+use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use model::Phase;
+use model::protocol::{Reply, SampleRequest};
+use rustix::process::{Pid, Signal, kill_process_group};
+
+use crate::error::RunnerError;
+
+/// How to start a worker. The file descriptor number of the progress record is added at the end.
+#[derive(Debug, Clone)]
+pub struct WorkerCommand {
+    /// The program.
+    pub program: PathBuf,
+    /// Its arguments.
+    pub arguments: Vec<OsString>,
+}
+
+/// A byte that says which phase the worker is in, shared through an anonymous file: it can still be
+/// read when the worker can no longer speak.
+pub struct ProgressRecord {
+    file: OwnedFd,
+}
+
+impl ProgressRecord {
+    fn new() -> Result<Self, RunnerError> {
+        // Without CLOEXEC, so that the worker inherits it.
+        let file = rustix::fs::memfd_create("writebench-progress", rustix::fs::MemfdFlags::empty())
+            .map_err(|errno| RunnerError::Worker { doing: "memfd_create", error: errno.into() })?;
+        Ok(Self { file })
+    }
+
+    /// The worker's side: the record whose descriptor it inherited.
+    ///
+    /// # Errors
+    /// There is no such descriptor.
+    pub fn inherited(number: u32) -> io::Result<Self> {
+        let file =
+            std::fs::OpenOptions::new().read(true).write(true).open(format!("/proc/self/fd/{number}"))?;
+        Ok(Self { file: file.into() })
+    }
+
+    /// Says which phase begins.
+    pub fn enter(&self, phase: Phase) {
+        // What cannot be recorded is missed only in an error's text.
+        let _ = rustix::io::pwrite(&self.file, &[phase.index()], 0);
+    }
+
+    fn phase(&self) -> Phase {
+        let mut byte = [0];
+        let read = rustix::io::pread(&self.file, &mut byte, 0);
+        read.ok().and_then(|_| Phase::from_index(byte[0])).unwrap_or(Phase::Settle)
+    }
+}
+
+/// A live worker.
+pub(crate) struct Worker {
+    child: Child,
+    requests: Option<ChildStdin>,
+    replies: Receiver<String>,
+    last_words: Option<JoinHandle<String>>,
+    progress: ProgressRecord,
+}
+
+/// What a request came to.
+pub(crate) enum Answer {
+    /// A reply in time.
+    Reply(Reply),
+    /// None before the deadline; the worker was killed in that phase.
+    TimedOut(Phase),
+    /// None, because the worker ended.
+    Died { phase: Phase, signal: Option<i32>, detail: String },
+    /// None, because the run was told to stop; the worker was killed.
+    Stopped,
+}
+
+impl Worker {
+    pub(crate) fn start(command: &WorkerCommand) -> Result<Self, RunnerError> {
+        let failed = |doing| move |error| RunnerError::Worker { doing, error };
+        let progress = ProgressRecord::new()?;
+        let mut child = Command::new(&command.program)
+            .args(&command.arguments)
+            .arg(progress.file.as_raw_fd().to_string())
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            // Of its own, so that a terminal's interrupt reaches only us, and that all of it can be killed.
+            .process_group(0)
+            .spawn()
+            .map_err(failed("start"))?;
+        let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
+        let (sender, replies) = channel();
+        std::thread::spawn(move || {
+            let Some(stdout) = stdout else { return };
+            for line in BufReader::new(stdout).lines() {
+                let Ok(line) = line else { return };
+                if sender.send(line).is_err() {
+                    return;
+                }
+            }
+        });
+        let last_words = std::thread::spawn(move || {
+            let lines = stderr.into_iter().flat_map(|stderr| BufReader::new(stderr).lines());
+            lines.map_while(Result::ok).last().unwrap_or_default()
+        });
+        let requests = child.stdin.take();
+        Ok(Self { child, requests, replies, last_words: Some(last_words), progress })
+    }
+
+    /// Asks, and waits for the answer until `limit` has passed or `stop` is set.
+    pub(crate) fn ask(
+        &mut self,
+        request: &SampleRequest,
+        limit: Duration,
+        stop: &AtomicBool,
+    ) -> Result<Answer, RunnerError> {
+        const LOOK_AGAIN: Duration = Duration::from_millis(100);
+        let mut line =
+            serde_json::to_string(request).map_err(|error| RunnerError::Protocol(error.to_string()))?;
+        line.push('\n');
+        // A worker that is gone shows when its answer does not come.
+        let _ = self.requests.as_mut().map(|requests| requests.write_all(line.as_bytes()));
+        let start = Instant::now();
+        loop {
+            if stop.load(Ordering::Relaxed) {
+                self.kill();
+                return Ok(Answer::Stopped);
+            }
+            if start.elapsed() >= limit {
+                let phase = self.progress.phase();
+                self.kill();
+                return Ok(Answer::TimedOut(phase));
+            }
+            match self.replies.recv_timeout(LOOK_AGAIN) {
+                Ok(reply) => {
+                    return serde_json::from_str(&reply)
+                        .map(Answer::Reply)
+                        .map_err(|error| RunnerError::Protocol(format!("said '{reply}': {error}")));
+                }
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => return self.died(),
+            }
+        }
+    }
+
+    fn died(&mut self) -> Result<Answer, RunnerError> {
+        let phase = self.progress.phase();
+        let status = self.child.wait().map_err(|error| RunnerError::Worker { doing: "wait", error })?;
+        let last_words = self.last_words.take().and_then(|thread| thread.join().ok()).unwrap_or_default();
+        Ok(Answer::Died { phase, signal: status.signal(), detail: detail(status, &last_words) })
+    }
+
+    /// Ends it and its threads now.
+    fn kill(&mut self) {
+        self.requests = None;
+        if let Some(group) = i32::try_from(self.child.id()).ok().and_then(Pid::from_raw) {
+            let _ = kill_process_group(group, Signal::KILL);
+        }
+        // One that hangs in the kernel cannot be killed now; it is left to end when the kernel lets it.
+        let start = Instant::now();
+        while start.elapsed() < Duration::from_secs(5) && matches!(self.child.try_wait(), Ok(None)) {
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    }
+}
+
+impl Drop for Worker {
+    fn drop(&mut self) {
+        if matches!(self.child.try_wait(), Ok(None)) {
+            self.kill();
+        }
+    }
+}
+
+fn detail(status: ExitStatus, last_words: &str) -> String {
+    let code = status.code().map(|code| format!(" with exit code {code}")).unwrap_or_default();
+    let words = if last_words.is_empty() { String::new() } else { format!(": {last_words}") };
+    format!("{code}{words}")
+}

@@ -1,0 +1,199 @@
+//! What a run left in the database.
+
+use std::collections::HashMap;
+
+use model::{CaseRecord, Outcome, PhasesNs, RunRecord, RunStatus, Sample};
+use rusqlite::{OptionalExtension, Row, params};
+
+use crate::{Store, StoreError};
+
+/// A run in a list.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RunSummary {
+    /// The number that people give.
+    pub number: i64,
+    /// When it began.
+    pub started: String,
+    /// How it stands.
+    pub status: String,
+    /// The directory written to.
+    pub target: String,
+    /// Its suites, in order.
+    pub suites: String,
+    /// How many different cases it has.
+    pub cases: i64,
+    /// How many samples.
+    pub samples: i64,
+}
+
+impl Store {
+    /// All runs, the newest last.
+    ///
+    /// # Errors
+    /// The database cannot be read.
+    pub fn runs(&self) -> Result<Vec<RunSummary>, StoreError> {
+        self.read_runs().map_err(self.failed("list runs"))
+    }
+
+    fn read_runs(&self) -> rusqlite::Result<Vec<RunSummary>> {
+        let mut statement = self.connection.prepare(
+            "SELECT number, started, status, target,
+                (SELECT group_concat(suite, ' ') FROM (
+                    SELECT suite FROM cases WHERE run = number GROUP BY suite ORDER BY min(position))),
+                (SELECT count(DISTINCT name) FROM cases WHERE run = number),
+                (SELECT count(*) FROM samples WHERE run = number)
+             FROM runs ORDER BY number",
+        )?;
+        let rows = statement.query_map([], |row| {
+            Ok(RunSummary {
+                number: row.get(0)?,
+                started: row.get(1)?,
+                status: row.get(2)?,
+                target: row.get(3)?,
+                suites: row.get::<_, Option<String>>(4)?.unwrap_or_default(),
+                cases: row.get(5)?,
+                samples: row.get(6)?,
+            })
+        })?;
+        rows.collect()
+    }
+
+    /// The number of the newest run, or of the newest that is not complete.
+    ///
+    /// # Errors
+    /// The database cannot be read.
+    pub fn newest_run(&self, unfinished: bool) -> Result<Option<i64>, StoreError> {
+        let complete = RunStatus::Complete.name();
+        self.connection
+            .query_row(
+                "SELECT number FROM runs WHERE NOT ?1 OR status <> ?2 ORDER BY number DESC LIMIT 1",
+                params![unfinished, complete],
+                |row| row.get(0),
+            )
+            .optional()
+            .map_err(self.failed("look for a run"))
+    }
+
+    /// The run with that number, with everything in it.
+    ///
+    /// # Errors
+    /// There is none, or it cannot be read.
+    pub fn run(&self, number: i64) -> Result<RunRecord, StoreError> {
+        let mut run = self
+            .connection
+            .query_row(
+                "SELECT id, status, started, version, arguments, target, settings, environment
+                 FROM runs WHERE number = ?1",
+                [number],
+                run_from_row,
+            )
+            .optional()
+            .map_err(self.failed("read the run"))?
+            .ok_or_else(|| {
+                self.content(format!("has no run {number}; `writebench list runs` shows what there is"))
+            })?;
+        run.cases = self.read_cases(number).map_err(self.failed("read the run's cases"))?;
+        let mut samples = self.read_samples(number).map_err(self.failed("read the run's samples"))?;
+        let mut left = HashMap::<String, usize>::new();
+        for case in &run.cases {
+            *left.entry(case.case.clone()).or_default() += 1;
+        }
+        for case in &mut run.cases {
+            let left = left.entry(case.case.clone()).or_default();
+            *left -= 1;
+            // The last row of a name takes the samples, earlier ones a copy.
+            case.samples = match *left {
+                0 => samples.remove(&case.case).unwrap_or_default(),
+                _ => samples.get(&case.case).cloned().unwrap_or_default(),
+            };
+        }
+        Ok(run)
+    }
+
+    fn read_cases(&self, run: i64) -> rusqlite::Result<Vec<CaseRecord>> {
+        let mut statement = self.connection.prepare(
+            "SELECT suite, section, name, method, axes, contract FROM cases WHERE run = ?1 ORDER BY position",
+        )?;
+        let rows = statement.query_map([run], |row| {
+            Ok(CaseRecord {
+                suite: row.get(0)?,
+                section: row.get(1)?,
+                case: row.get(2)?,
+                method: row.get(3)?,
+                axes: json(row, 4)?,
+                contract: json(row, 5)?,
+                samples: Vec::new(),
+            })
+        })?;
+        rows.collect()
+    }
+
+    fn read_samples(&self, run: i64) -> rusqlite::Result<HashMap<String, Vec<Sample>>> {
+        let mut statement = self.connection.prepare(
+            "SELECT name, round, cause, prepare_ns, open_ns, write_ns, sync_ns, close_ns, bytes, user_cpu_ns,
+                system_cpu_ns, page_faults, context_switches, device_bytes, verified, probe_before_ns,
+                probe_after_ns, steal_ns, settle_ns, disturbed
+             FROM samples WHERE run = ?1 ORDER BY id",
+        )?;
+        let mut samples = HashMap::<String, Vec<Sample>>::new();
+        let mut rows = statement.query([run])?;
+        while let Some(row) = rows.next()? {
+            samples.entry(row.get(0)?).or_default().push(sample_from_row(row)?);
+        }
+        Ok(samples)
+    }
+}
+
+fn run_from_row(row: &Row<'_>) -> rusqlite::Result<RunRecord> {
+    let status: String = row.get(1)?;
+    Ok(RunRecord {
+        id: row.get(0)?,
+        status: RunStatus::from_name(&status)
+            .ok_or_else(|| unknown(1, format!("unknown status '{status}'")))?,
+        started: row.get(2)?,
+        version: row.get(3)?,
+        arguments: json(row, 4)?,
+        target: row.get(5)?,
+        settings: json(row, 6)?,
+        environment: json(row, 7)?,
+        cases: Vec::new(),
+    })
+}
+
+fn sample_from_row(row: &Row<'_>) -> rusqlite::Result<Sample> {
+    let outcome = match row.get_ref(2)? {
+        rusqlite::types::ValueRef::Null => Outcome::Ok,
+        _ => json(row, 2)?,
+    };
+    Ok(Sample {
+        round: row.get(1)?,
+        outcome,
+        phases_ns: PhasesNs {
+            prepare: row.get(3)?,
+            open: row.get(4)?,
+            write: row.get(5)?,
+            sync: row.get(6)?,
+            close: row.get(7)?,
+        },
+        bytes: row.get(8)?,
+        user_cpu_ns: row.get(9)?,
+        system_cpu_ns: row.get(10)?,
+        page_faults: row.get(11)?,
+        context_switches: row.get(12)?,
+        device_bytes: row.get(13)?,
+        verified: row.get(14)?,
+        probe_ns: [row.get(15)?, row.get(16)?],
+        steal_ns: row.get(17)?,
+        settle_ns: row.get(18)?,
+        disturbed: row.get(19)?,
+    })
+}
+
+fn json<T: serde::de::DeserializeOwned>(row: &Row<'_>, column: usize) -> rusqlite::Result<T> {
+    let text: String = row.get(column)?;
+    serde_json::from_str(&text).map_err(|error| unknown(column, error.to_string()))
+}
+
+fn unknown(column: usize, what: String) -> rusqlite::Error {
+    rusqlite::Error::FromSqlConversionFailure(column, rusqlite::types::Type::Text, what.into())
+}

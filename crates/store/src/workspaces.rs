@@ -1,0 +1,73 @@
+//! The directories that writebench made in targets, so that a later run can remove what one left that
+//! was killed, and only that.
+
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+use rusqlite::params;
+
+use crate::{Store, StoreError};
+
+/// A directory of ours.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct WorkspaceRecord {
+    /// Where.
+    pub path: PathBuf,
+    /// The filesystem it is on, as in stat(2).
+    pub device: u64,
+    /// Its inode there.
+    pub inode: u64,
+}
+
+impl Store {
+    /// Records a directory, right after it was made.
+    ///
+    /// # Errors
+    /// The database cannot be written.
+    pub fn add_workspace(&self, workspace: &WorkspaceRecord) -> Result<(), StoreError> {
+        self.connection
+            .execute(
+                "INSERT OR REPLACE INTO workspaces (path, device, inode) VALUES (?1, ?2, ?3)",
+                params![
+                    workspace.path.as_os_str().as_bytes(),
+                    workspace.device.cast_signed(),
+                    workspace.inode.cast_signed()
+                ],
+            )
+            .map(|_| ())
+            .map_err(self.failed("record a directory"))
+    }
+
+    /// Forgets a directory, after it was removed.
+    ///
+    /// # Errors
+    /// The database cannot be written.
+    pub fn forget_workspace(&self, path: &Path) -> Result<(), StoreError> {
+        self.connection
+            .execute("DELETE FROM workspaces WHERE path = ?1", [path.as_os_str().as_bytes()])
+            .map(|_| ())
+            .map_err(self.failed("forget a directory"))
+    }
+
+    /// The directories that were made and not yet removed.
+    ///
+    /// # Errors
+    /// The database cannot be read.
+    pub fn workspaces(&self) -> Result<Vec<WorkspaceRecord>, StoreError> {
+        self.read_workspaces().map_err(self.failed("list directories"))
+    }
+
+    fn read_workspaces(&self) -> rusqlite::Result<Vec<WorkspaceRecord>> {
+        let mut statement = self.connection.prepare("SELECT path, device, inode FROM workspaces")?;
+        let rows = statement.query_map([], |row| {
+            let path: Vec<u8> = row.get(0)?;
+            Ok(WorkspaceRecord {
+                path: PathBuf::from(OsStr::from_bytes(&path)),
+                device: row.get::<_, i64>(1)?.cast_unsigned(),
+                inode: row.get::<_, i64>(2)?.cast_unsigned(),
+            })
+        })?;
+        rows.collect()
+    }
+}

@@ -1,0 +1,131 @@
+//! What a run puts into the database.
+
+use model::{CaseRecord, Outcome, RunRecord, RunStatus, Sample};
+use rusqlite::params;
+
+use crate::{Store, StoreError};
+
+impl Store {
+    /// Records a run and its cases before the first sample. Returns the run's number.
+    ///
+    /// # Errors
+    /// The database cannot be written.
+    pub fn begin_run(&mut self, run: &RunRecord) -> Result<i64, StoreError> {
+        let inserted = insert_run(&mut self.connection, run);
+        inserted.map_err(self.failed("record the run"))
+    }
+
+    /// Commits a sample of the case with that name.
+    ///
+    /// # Errors
+    /// The database cannot be written.
+    pub fn add_sample(&self, run: i64, name: &str, sample: &Sample) -> Result<(), StoreError> {
+        insert_sample(&self.connection, run, name, sample).map_err(self.failed("record a sample"))
+    }
+
+    /// Records how a run stands.
+    ///
+    /// # Errors
+    /// The database cannot be written.
+    pub fn set_status(&self, run: i64, status: RunStatus) -> Result<(), StoreError> {
+        self.connection
+            .execute("UPDATE runs SET status = ?2 WHERE number = ?1", params![run, status.name()])
+            .map(|_| ())
+            .map_err(self.failed("record the run's status"))
+    }
+}
+
+fn insert_run(connection: &mut rusqlite::Connection, run: &RunRecord) -> rusqlite::Result<i64> {
+    let transaction = connection.transaction()?;
+    transaction.execute(
+        "INSERT INTO runs (id, status, started, version, arguments, target, settings, environment)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+        params![
+            run.id,
+            run.status.name(),
+            run.started,
+            run.version,
+            json(&run.arguments)?,
+            run.target,
+            json(&run.settings)?,
+            json(&run.environment)?,
+        ],
+    )?;
+    let number = transaction.last_insert_rowid();
+    for (position, case) in (0i64..).zip(&run.cases) {
+        insert_case(&transaction, number, position, case)?;
+    }
+    transaction.commit()?;
+    Ok(number)
+}
+
+fn insert_case(
+    connection: &rusqlite::Connection,
+    run: i64,
+    position: i64,
+    case: &CaseRecord,
+) -> rusqlite::Result<()> {
+    let axes = json(&case.axes)?;
+    let contract = json(&case.contract)?;
+    connection.execute(
+        "INSERT INTO cases (run, position, suite, section, name, method, axes, contract)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+        params![run, position, case.suite, case.section, case.case, case.method, axes, contract],
+    )?;
+    Ok(())
+}
+
+fn insert_sample(
+    connection: &rusqlite::Connection,
+    run: i64,
+    name: &str,
+    sample: &Sample,
+) -> rusqlite::Result<()> {
+    let cause = match &sample.outcome {
+        Outcome::Ok => None,
+        cause => Some(json(cause)?),
+    };
+    let phases = &sample.phases_ns;
+    connection
+        .prepare_cached(
+            "INSERT INTO samples (run, name, round, outcome, cause, prepare_ns, open_ns, write_ns, sync_ns,
+                close_ns, bytes, user_cpu_ns, system_cpu_ns, page_faults, context_switches, device_bytes,
+                verified, probe_before_ns, probe_after_ns, steal_ns, settle_ns, disturbed)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19,
+                ?20, ?21, ?22)",
+        )?
+        .execute(params![
+            run,
+            name,
+            sample.round,
+            sample.outcome.name(),
+            cause,
+            integer(phases.prepare),
+            integer(phases.open),
+            integer(phases.write),
+            integer(phases.sync),
+            integer(phases.close),
+            integer(sample.bytes),
+            integer(sample.user_cpu_ns),
+            integer(sample.system_cpu_ns),
+            integer(sample.page_faults),
+            integer(sample.context_switches),
+            sample.device_bytes.map(integer),
+            sample.verified,
+            integer(sample.probe_ns[0]),
+            integer(sample.probe_ns[1]),
+            integer(sample.steal_ns),
+            integer(sample.settle_ns),
+            sample.disturbed,
+        ])?;
+    Ok(())
+}
+
+/// SQLite's integers are signed; 292 years of nanoseconds fit.
+fn integer(value: u64) -> i64 {
+    i64::try_from(value).unwrap_or(i64::MAX)
+}
+
+fn json(value: &impl serde::Serialize) -> rusqlite::Result<String> {
+    serde_json::to_string(value).map_err(|error| rusqlite::Error::ToSqlConversionFailure(error.into()))
+}

@@ -1,0 +1,91 @@
+//! Running other programs from the root of the repository.
+
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use anyhow::{Context, Result, bail};
+
+/// The root of the repository.
+pub(crate) fn root() -> &'static Path {
+    let xtask = Path::new(env!("CARGO_MANIFEST_DIR"));
+    xtask.parent().unwrap_or(xtask)
+}
+
+/// The cargo that runs us, with the root as its working directory.
+pub(crate) fn cargo() -> Command {
+    let program = std::env::var_os("CARGO").unwrap_or_else(|| OsString::from("cargo"));
+    let mut command = Command::new(program);
+    command.current_dir(root());
+    command
+}
+
+/// Facts about the workspace: its members, its target directory.
+pub(crate) fn metadata() -> Result<cargo_metadata::Metadata> {
+    let mut command = cargo_metadata::MetadataCommand::new();
+    command.current_dir(root()).no_deps();
+    command.exec().context("cargo metadata")
+}
+
+/// The command as a person would type it.
+pub(crate) fn shown(command: &Command) -> String {
+    let name = Path::new(command.get_program()).file_name().unwrap_or_default();
+    let settings = command
+        .get_envs()
+        .filter_map(|(key, value)| value.map(|value| format!("{}='{}'", key.display(), value.display())));
+    let words = std::iter::once(name).chain(command.get_args()).map(quoted);
+    settings.chain(words).collect::<Vec<_>>().join(" ")
+}
+
+fn quoted(word: &OsStr) -> String {
+    let word = word.to_string_lossy();
+    let plain = |c: char| c.is_alphanumeric() || "-_./=,:+".contains(c);
+    if !word.is_empty() && word.chars().all(plain) { word.into_owned() } else { format!("'{word}'") }
+}
+
+/// Runs the command with our own output; the error names it.
+pub(crate) fn succeed(command: &mut Command) -> Result<()> {
+    let status = command.status().with_context(|| format!("cannot start {}", shown(command)))?;
+    if !status.success() {
+        bail!("{} ended with {status}", shown(command));
+    }
+    Ok(())
+}
+
+/// Runs the command and returns what it wrote; the error has the end of what it complained of.
+pub(crate) fn output(command: &mut Command) -> Result<Output> {
+    let output = command.output().with_context(|| format!("cannot start {}", shown(command)))?;
+    if !output.status.success() {
+        let complaint = String::from_utf8_lossy(&output.stderr);
+        let last = complaint.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or("it said nothing");
+        bail!("{} ended with {}: {last}", shown(command), output.status);
+    }
+    Ok(output)
+}
+
+/// Where the shell would find the program. System programs count even where a user's path lacks them.
+pub(crate) fn find_program(name: &str) -> Option<PathBuf> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let system = ["/usr/local/sbin", "/usr/sbin", "/sbin"].map(PathBuf::from);
+    std::env::split_paths(&path).chain(system).map(|folder| folder.join(name)).find(|file| file.is_file())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_command_is_shown_so_that_it_can_be_typed() {
+        let mut command = Command::new("/usr/bin/cargo");
+        command.args(["clippy", "--", "-D", "two words"]).env("RUSTDOCFLAGS", "-D warnings");
+        assert_eq!(shown(&command), "RUSTDOCFLAGS='-D warnings' cargo clippy -- -D 'two words'");
+    }
+
+    #[test]
+    fn a_failure_names_the_command_and_its_last_complaint() {
+        let mut command = Command::new("sh");
+        command.args(["-c", "echo first >&2; echo last >&2; exit 3"]);
+        let error = output(&mut command).unwrap_err().to_string();
+        assert!(error.contains("sh -c") && error.ends_with("exit status: 3: last"), "{error}");
+    }
+}

@@ -1,0 +1,186 @@
+//! Pairs of runs, and what they say.
+
+use std::collections::VecDeque;
+use std::path::Path;
+
+use anyhow::{Result, bail};
+use stats::{Interval, bootstrap_ratio_of_medians, median};
+
+use super::case::Case;
+use super::reading::Reading;
+use super::reference::Reference;
+use super::writebench::Writebench;
+
+/// The two programs that are compared.
+pub(super) struct Pairing<'a> {
+    reference: &'a Reference,
+    writebench: &'a Writebench,
+    calm: Calm,
+}
+
+/// What the pairs of one case say.
+#[derive(Debug)]
+pub(super) struct Comparison {
+    /// Over all phases.
+    pub(super) total: Ratio,
+    /// Over the work alone.
+    pub(super) work: Ratio,
+    /// Pairs that count.
+    pub(super) pairs: usize,
+    /// Pairs that were taken again because the machine was disturbed.
+    pub(super) disturbed: usize,
+}
+
+/// Two medians in GB/s, and writebench's over the reference's.
+#[derive(Debug)]
+pub(super) struct Ratio {
+    pub(super) reference: f64,
+    pub(super) writebench: f64,
+    pub(super) interval: Interval,
+}
+
+/// A pair of runs, one right after the other.
+struct Pair {
+    reference: Reading,
+    writebench: Reading,
+}
+
+impl<'a> Pairing<'a> {
+    pub(super) fn new(reference: &'a Reference, writebench: &'a Writebench) -> Self {
+        Self { reference, writebench, calm: Calm::default() }
+    }
+
+    /// Takes `rounds` undisturbed pairs, or as many as twice that many attempts give.
+    pub(super) fn compare(&mut self, case: &Case, target: &Path, rounds: u32, seed: u64) -> Result<Comparison> {
+        let rounds = usize::try_from(rounds)?;
+        let mut order = Order(seed);
+        let mut pairs = Vec::new();
+        let mut attempts = 0;
+        while pairs.len() < rounds && attempts < 2 * rounds {
+            attempts += 1;
+            if let Some(pair) = self.pair(case, target, order.reference_first())?
+                && self.calm.admits(pair.reference.probe_ns)
+            {
+                pairs.push(pair);
+            }
+        }
+        compared(&pairs, attempts, seed)
+    }
+
+    fn pair(&self, case: &Case, target: &Path, reference_first: bool) -> Result<Option<Pair>> {
+        let (reference, writebench) = if reference_first {
+            let reference = self.reference.measure(case, target)?;
+            (reference, self.writebench.measure(case, target)?)
+        } else {
+            let writebench = self.writebench.measure(case, target)?;
+            (self.reference.measure(case, target)?, writebench)
+        };
+        Ok(writebench.map(|writebench| Pair { reference, writebench }))
+    }
+}
+
+fn compared(pairs: &[Pair], attempts: usize, seed: u64) -> Result<Comparison> {
+    let ratio = |rate: fn(&Reading) -> f64| {
+        let reference: Vec<_> = pairs.iter().map(|pair| rate(&pair.reference)).collect();
+        let writebench: Vec<_> = pairs.iter().map(|pair| rate(&pair.writebench)).collect();
+        Some(Ratio {
+            reference: median(&reference)?,
+            writebench: median(&writebench)?,
+            interval: bootstrap_ratio_of_medians(&writebench, &reference, seed)?,
+        })
+    };
+    let (Some(total), Some(work)) = (ratio(Reading::total_rate), ratio(Reading::work_rate)) else {
+        bail!("the machine was disturbed in all {attempts} attempts");
+    };
+    Ok(Comparison { total, work, pairs: pairs.len(), disturbed: attempts - pairs.len() })
+}
+
+/// Which program goes first: splitmix64, so that a seed gives the same order everywhere.
+struct Order(u64);
+
+impl Order {
+    fn reference_first(&mut self) -> bool {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        (mixed ^ (mixed >> 31)) & 1 == 1
+    }
+}
+
+/// What the reference's memory-copy probes took lately, over all cases.
+#[derive(Default)]
+struct Calm {
+    probes_ns: VecDeque<f64>,
+}
+
+impl Calm {
+    /// A probe this many times slower than the median is of another machine.
+    const LIMIT: f64 = 1.5;
+    /// Older probes are forgotten, so that a machine that stays slow becomes the rule.
+    const MOST: usize = 21;
+    /// Before that many, there is no telling.
+    const LEAST: usize = 5;
+
+    fn admits(&mut self, probe_ns: u64) -> bool {
+        #[expect(clippy::cast_precision_loss, reason = "a probe takes milliseconds")]
+        let probe_ns = probe_ns as f64;
+        let usual = median(self.probes_ns.make_contiguous()).filter(|_| self.probes_ns.len() >= Self::LEAST);
+        if self.probes_ns.len() == Self::MOST {
+            self.probes_ns.pop_front();
+        }
+        self.probes_ns.push_back(probe_ns);
+        usual.is_none_or(|usual| probe_ns <= Self::LIMIT * usual)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn reading(total_ns: u64) -> Reading {
+        Reading { total_ns, work_ns: total_ns / 2, bytes: 8000, probe_ns: 1 }
+    }
+
+    #[test]
+    fn twice_as_fast_is_a_ratio_of_two() {
+        let times = [4000, 4200, 4400, 4600];
+        let pair = |ns: u64| Pair { reference: reading(ns * 2), writebench: reading(ns) };
+        let pairs: Vec<_> = times.into_iter().map(pair).collect();
+        let comparison = compared(&pairs, 6, 1).unwrap();
+        assert!((comparison.total.interval.estimate - 2.0).abs() < 0.01);
+        assert!((comparison.work.reference - 2.0 * comparison.total.reference).abs() < 0.01);
+        assert_eq!((comparison.pairs, comparison.disturbed), (4, 2));
+    }
+
+    #[test]
+    fn without_a_pair_there_is_no_figure() {
+        assert!(compared(&[], 42, 1).is_err());
+    }
+
+    #[test]
+    fn a_slow_probe_is_a_disturbance_once_the_usual_is_known() {
+        let mut calm = Calm::default();
+        assert!([900, 1000, 1000, 1100, 9000].into_iter().all(|probe_ns| calm.admits(probe_ns)));
+        assert!(calm.admits(1400));
+        assert!(!calm.admits(1700));
+    }
+
+    #[test]
+    fn a_machine_that_stays_slow_becomes_the_rule() {
+        let mut calm = Calm::default();
+        let rejected = std::iter::repeat_n(1000, 100).chain(std::iter::repeat_n(2000, 100));
+        assert_eq!(rejected.filter(|&probe_ns| !calm.admits(probe_ns)).count(), 11);
+    }
+
+    #[test]
+    fn both_programs_go_first_about_as_often_and_the_same_for_a_seed() {
+        let order = |seed| {
+            let mut order = Order(seed);
+            std::array::from_fn::<bool, 1000, _>(|_| order.reference_first())
+        };
+        let first = order(7).into_iter().filter(|first| *first).count();
+        assert!((400..600).contains(&first), "{first}");
+        assert_eq!(order(7), order(7));
+        assert_ne!(order(7), order(8));
+    }
+}

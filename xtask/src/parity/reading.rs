@@ -1,0 +1,108 @@
+//! What one run of either program says of itself.
+
+use anyhow::{Context, Result};
+use serde_json::Value;
+
+use super::case::Work;
+
+/// The figures of one run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Reading {
+    /// All of it: open, prepare, write, sync, close.
+    pub(super) total_ns: u64,
+    /// Only what the method is about: handing over the data, or reserving the blocks.
+    pub(super) work_ns: u64,
+    /// Bytes in the files at the end.
+    pub(super) bytes: u64,
+    /// The slower of the memory-copy probes before and after.
+    pub(super) probe_ns: u64,
+}
+
+impl Reading {
+    /// Reads a reference program's line.
+    pub(super) fn of_reference(json: &Value, work: Work) -> Result<Self> {
+        let phase = |name: &str| number(json, name);
+        Ok(Self {
+            total_ns: number(json, "total_ns")?,
+            work_ns: work.elapsed_ns(phase("prepare_ns")?, phase("write_ns")?),
+            bytes: number(json, "bytes")?,
+            probe_ns: slower_probe(json)?,
+        })
+    }
+
+    /// Reads a sample of writebench's JSON.
+    pub(super) fn of_sample(json: &Value, work: Work) -> Result<Self> {
+        let phases = json.get("phases_ns").context("a sample without phases_ns")?;
+        Ok(Self {
+            total_ns: number(json, "total_ns")?,
+            work_ns: work.elapsed_ns(number(phases, "prepare")?, number(phases, "write")?),
+            bytes: number(json, "bytes")?,
+            probe_ns: slower_probe(json)?,
+        })
+    }
+
+    /// Decimal gigabytes per second, over all phases.
+    pub(super) fn total_rate(&self) -> f64 {
+        rate(self.bytes, self.total_ns)
+    }
+
+    /// Decimal gigabytes per second, over the work alone.
+    pub(super) fn work_rate(&self) -> f64 {
+        rate(self.bytes, self.work_ns)
+    }
+}
+
+impl Work {
+    /// Reserving is the work itself or the preparation of no work, as one likes to call it.
+    fn elapsed_ns(self, prepare_ns: u64, write_ns: u64) -> u64 {
+        match self {
+            Self::Writing => write_ns,
+            Self::Reserving => prepare_ns + write_ns,
+        }
+    }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "sizes and times are far below 2^52")]
+fn rate(bytes: u64, elapsed_ns: u64) -> f64 {
+    bytes as f64 / elapsed_ns.max(1) as f64
+}
+
+fn number(json: &Value, name: &str) -> Result<u64> {
+    json.get(name).and_then(Value::as_u64).with_context(|| format!("no number '{name}' in {json}"))
+}
+
+fn slower_probe(json: &Value) -> Result<u64> {
+    let probes = json.get("probe_ns").and_then(Value::as_array).context("no probe_ns")?;
+    probes.iter().filter_map(Value::as_u64).max().context("probe_ns is empty")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_reference_and_a_sample_with_the_same_figures_read_the_same() {
+        let line = r#"{"open_ns":1,"prepare_ns":2,"write_ns":3000,"sync_ns":0,"close_ns":4,
+            "total_ns":3007,"bytes":6000,"probe_ns":[20,30]}"#;
+        let sample = r#"{"outcome":"ok","phases_ns":{"prepare":2,"open":1,"write":3000,"sync":0,"close":4},
+            "total_ns":3007,"bytes":6000,"probe_ns":[30,20],"disturbed":null}"#;
+        let reference = Reading::of_reference(&serde_json::from_str(line).unwrap(), Work::Writing).unwrap();
+        let sample = Reading::of_sample(&serde_json::from_str(sample).unwrap(), Work::Writing).unwrap();
+        assert_eq!(reference, sample);
+        assert_eq!(reference, Reading { total_ns: 3007, work_ns: 3000, bytes: 6000, probe_ns: 30 });
+        assert_eq!(reference.work_rate(), 2.0);
+    }
+
+    #[test]
+    fn where_nothing_is_written_reserving_is_the_work_in_either_phase() {
+        assert_eq!(Work::Reserving.elapsed_ns(5000, 40), 5040);
+        assert_eq!(Work::Writing.elapsed_ns(5000, 40), 40);
+    }
+
+    #[test]
+    fn a_missing_figure_is_an_error_that_names_it() {
+        let error =
+            Reading::of_reference(&serde_json::json!({"total_ns": 1}), Work::Writing).unwrap_err().to_string();
+        assert!(error.contains("prepare_ns"), "{error}");
+    }
+}

@@ -1,0 +1,104 @@
+//! writebench itself, run for one sample at a time.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use anyhow::{Context, Result, bail, ensure};
+use serde_json::Value;
+use tempfile::TempDir;
+
+use super::case::{Case, Work};
+use super::reading::Reading;
+use crate::command::{cargo, shown, succeed};
+
+/// The built program, and a place for its database and exports.
+pub(super) struct Writebench {
+    program: PathBuf,
+    scratch: TempDir,
+}
+
+impl Writebench {
+    /// Builds the program as users get it.
+    pub(super) fn build(target_directory: &Path) -> Result<Self> {
+        succeed(cargo().args(["build", "--release", "--locked"]))?;
+        let program = target_directory.join("release/writebench");
+        ensure!(program.is_file(), "cargo built no {}", program.display());
+        Ok(Self { program, scratch: tempfile::tempdir().context("a folder for the database")? })
+    }
+
+    /// Takes one sample of the case; none if writebench says that the machine was disturbed.
+    pub(super) fn measure(&self, case: &Case, target: &Path) -> Result<Option<Reading>> {
+        let export = self.scratch.path().join("export.json");
+        // An export of an earlier case must not be taken for this one's.
+        let _ = fs::remove_file(&export);
+        let mut command = Command::new(&self.program);
+        command.arg("run").arg(target).arg("--case").arg(case.to_string());
+        command.args(["--samples", "1", "--verify", "never", "--quiet"]);
+        command.arg("--db").arg(self.scratch.path().join("parity.db"));
+        command.arg("--export").arg(format!("json={}", export.display()));
+        let output = command.stdin(Stdio::null()).output().context("starting writebench")?;
+        let Ok(text) = fs::read_to_string(&export) else {
+            let complaint = String::from_utf8_lossy(&output.stderr);
+            bail!("{} ended with {}: {}", shown(&command), output.status, complaint.trim());
+        };
+        let json = serde_json::from_str(&text).context("writebench's export is no JSON")?;
+        let reading = last_good(&json, case.work)?;
+        if let Some(reading) = reading {
+            ensure!(reading.bytes == case.size_bytes, "{} bytes instead of {}", reading.bytes, case.size_bytes);
+        }
+        Ok(reading)
+    }
+}
+
+/// The last sample that is fit for a figure; none if the only fault of the others is a disturbance.
+fn last_good(json: &Value, work: Work) -> Result<Option<Reading>> {
+    let samples = json["cases"][0]["samples"].as_array().context("the export has no cases[0].samples")?;
+    let is_ok = |sample: &&Value| sample["outcome"] == "ok";
+    let is_calm = |sample: &&Value| sample["disturbed"].is_null();
+    if let Some(sample) = samples.iter().rev().filter(is_ok).find(is_calm) {
+        return Reading::of_sample(sample, work).map(Some);
+    }
+    match samples.iter().find(|sample| !is_ok(sample)) {
+        Some(sample) => bail!("writebench: {}", sample["outcome"]),
+        None => Ok(None),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn sample(total_ns: u64, outcome: Value, disturbed: Value) -> Value {
+        json!({
+            "outcome": outcome, "disturbed": disturbed, "total_ns": total_ns, "bytes": 1,
+            "phases_ns": {"prepare": 0, "open": 0, "write": total_ns, "sync": 0, "close": 0},
+            "probe_ns": [1, 1],
+        })
+    }
+
+    fn export(samples: &[Value]) -> Value {
+        json!({"cases": [{"samples": samples}]})
+    }
+
+    #[test]
+    fn the_last_sample_that_is_fit_is_taken() {
+        let ok = || json!("ok");
+        let samples = [
+            sample(5000, ok(), Value::Null),
+            sample(6000, ok(), Value::Null),
+            sample(7000, ok(), json!("slow memory")),
+        ];
+        assert_eq!(last_good(&export(&samples), Work::Writing).unwrap().unwrap().total_ns, 6000);
+        assert_eq!(last_good(&export(&samples[2..]), Work::Writing).unwrap(), None);
+    }
+
+    #[test]
+    fn what_cannot_be_done_is_an_error_that_says_why() {
+        let failed = sample(1, json!({"unsupported": {"call": "fallocate"}}), Value::Null);
+        let error = last_good(&export(&[failed]), Work::Writing).unwrap_err().to_string();
+        assert!(error.contains("fallocate"), "{error}");
+        assert!(last_good(&json!({"cases": []}), Work::Writing).is_err());
+    }
+}

@@ -1,0 +1,137 @@
+//! `cargo xtask tidy`: the rules of the repository that no compiler knows.
+//!
+//! A rule is a function over a file's path and text, in a file of its own below, and one line in
+//! [`RULES`]. It returns what it finds; nothing is fixed.
+
+mod code;
+mod external;
+mod files;
+mod imports;
+mod links;
+mod manifests;
+mod printing;
+mod unsafety;
+
+use std::fmt;
+use std::fs;
+use std::path::Path;
+
+use anyhow::{Context, Result};
+
+use crate::command::{metadata, root};
+
+/// A place that breaks a rule.
+#[derive(Debug, PartialEq, Eq)]
+struct Finding {
+    /// Relative to the root of the repository.
+    path: String,
+    /// From 1.
+    line: usize,
+    what: String,
+}
+
+impl Finding {
+    fn new(path: &str, line: usize, what: impl Into<String>) -> Self {
+        Self { path: path.to_owned(), line, what: what.into() }
+    }
+}
+
+impl fmt::Display for Finding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}: {}", self.path, self.line, self.what)
+    }
+}
+
+/// What a rule has to say of a file.
+type Rule = fn(path: &str, text: &str) -> Vec<Finding>;
+
+const RULES: &[Rule] = &[
+    files::too_long,
+    files::badly_named,
+    files::unfinished,
+    printing::outside_the_programs,
+    unsafety::out_of_place,
+    unsafety::unexplained,
+];
+
+/// Folders that hold nothing of ours.
+const FOREIGN_FOLDERS: &[&str] = &["target", "node_modules", ".git"];
+
+/// Prints all findings; whether there are none.
+pub(crate) fn run() -> Result<bool> {
+    let findings = findings()?;
+    for finding in &findings {
+        println!("{finding}");
+    }
+    match findings.len() {
+        0 => println!("tidy: nothing found"),
+        1 => println!("tidy: 1 finding"),
+        count => println!("tidy: {count} findings"),
+    }
+    Ok(findings.is_empty())
+}
+
+fn findings() -> Result<Vec<Finding>> {
+    let mut findings = Vec::new();
+    let exists = |path: &str| root().join(path).exists();
+    for (path, text) in files_below(root())? {
+        for rule in RULES {
+            findings.extend(rule(&path, &text));
+        }
+        findings.extend(links::broken(&path, &text, exists));
+    }
+    for member in imports::members(&metadata()?, root())? {
+        findings.extend(imports::forbidden(&member));
+        findings.extend(external::forbidden(&member));
+        findings.extend(manifests::without_lints(&member.manifest_path, &member.manifest));
+    }
+    Ok(findings)
+}
+
+/// The text files below a folder by their path relative to it, in order.
+fn files_below(root: &Path) -> Result<Vec<(String, String)>> {
+    let mut files = Vec::new();
+    let mut folders = vec![root.to_owned()];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(&folder).with_context(|| format!("reading {}", folder.display()))? {
+            let entry = entry?;
+            let kind = entry.file_type()?;
+            let path = entry.path();
+            if kind.is_dir() && !FOREIGN_FOLDERS.contains(&entry.file_name().to_string_lossy().as_ref()) {
+                folders.push(path);
+            } else if kind.is_file()
+                && let Ok(text) = fs::read_to_string(&path)
+            {
+                let relative = path.strip_prefix(root)?.to_string_lossy().into_owned();
+                files.push((relative, text));
+            }
+        }
+    }
+    files.sort();
+    Ok(files)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_finding_can_be_clicked_on() {
+        assert_eq!(
+            Finding::new("crates/a/src/b.rs", 7, "too long").to_string(),
+            "crates/a/src/b.rs:7: too long"
+        );
+    }
+
+    #[test]
+    fn built_and_foreign_files_are_left_alone() {
+        let folder = tempfile::tempdir().unwrap();
+        for path in ["target/a.rs", "bindings/node/node_modules/b.rs", ".git/c", ".ci/run", "docs/d.md"] {
+            let path = folder.path().join(path);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, "text").unwrap();
+        }
+        let paths: Vec<_> = files_below(folder.path()).unwrap().into_iter().map(|(path, _)| path).collect();
+        assert_eq!(paths, [".ci/run", "docs/d.md"]);
+    }
+}

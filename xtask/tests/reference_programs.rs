@@ -1,0 +1,39 @@
+//! The C programs of `parity/` do what they are compared for.
+
+use std::path::Path;
+use std::process::Command;
+
+use libtest_mimic::{Arguments, Failed, Trial};
+
+fn main() {
+    let arguments = Arguments::from_args();
+    let no_compiler = Command::new("cc").arg("--version").output().is_err();
+    let trials = ["/dev/shm", env!("CARGO_TARGET_TMPDIR")].map(|target| {
+        let name = format!("every_reference_program_writes_what_it_says_to::{}", place(target));
+        let is_impossible = no_compiler || !Path::new(target).is_dir();
+        Trial::test(name, move || check(target)).with_ignored_flag(is_impossible)
+    });
+    libtest_mimic::run(&arguments, trials.into()).exit();
+}
+
+fn place(target: &str) -> &str {
+    if target == "/dev/shm" { "memory" } else { "disk" }
+}
+
+/// Each program reads its file back and compares; none may leave anything behind.
+fn check(target: &str) -> Result<(), Failed> {
+    let folder = tempfile::tempdir_in(target)?;
+    let output =
+        Command::new(env!("CARGO_BIN_EXE_xtask")).args(["parity", "--check"]).arg(folder.path()).output()?;
+    if !output.status.success() {
+        return Err(String::from_utf8_lossy(&output.stderr).into_owned().into());
+    }
+    let said = String::from_utf8_lossy(&output.stdout).matches("as it should be").count();
+    if said < 10 {
+        return Err(format!("only {said} cases were checked").into());
+    }
+    match folder.path().read_dir()?.next() {
+        Some(left) => Err(format!("left behind: {}", left?.path().display()).into()),
+        None => Ok(()),
+    }
+}
