@@ -1,6 +1,5 @@
 //! The command line.
 
-use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -52,9 +51,6 @@ pub enum Command {
         /// Of that command; of writebench itself if none
         command: Option<String>,
     },
-    /// Takes samples for a supervisor that talks to it over its pipes
-    #[command(hide = true)]
-    Worker(WorkerArguments),
 }
 
 /// `writebench run`
@@ -162,19 +158,6 @@ pub struct ProbeCommand {
     /// As JSON
     #[arg(long)]
     pub json: bool,
-}
-
-/// `writebench worker`, for the supervisor only.
-#[derive(Args)]
-pub struct WorkerArguments {
-    /// The directory to work in.
-    #[arg(long)]
-    pub directory: OsString,
-    /// Its device and inode, so that nothing else can stand in for it.
-    #[arg(long, num_args = 2)]
-    pub identity: Vec<u64>,
-    /// The descriptor of the progress record.
-    pub progress: u32,
 }
 
 fn suite_names() -> PossibleValuesParser {

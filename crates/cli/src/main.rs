@@ -15,13 +15,18 @@ mod worker;
 
 use std::process::ExitCode;
 
-use clap::{CommandFactory, Parser};
+use clap::{ColorChoice, CommandFactory, Parser};
 
 use crate::arguments::{Arguments, Command};
 use crate::exit::Exit;
 use crate::output::Output;
 
 fn main() -> ExitCode {
+    // A worker is no command for people: help, manual and completions do not know it.
+    let mut words = std::env::args_os().skip(1);
+    if words.next().is_some_and(|word| word == "worker") {
+        return ended(worker::work(words), &Output::new(ColorChoice::Never, false));
+    }
     let arguments = Arguments::parse();
     let output = Output::new(arguments.color, arguments.quiet);
     let result = match arguments.command {
@@ -31,8 +36,11 @@ fn main() -> ExitCode {
         Command::Probe(command) => probe_command::probe(&command, &output),
         Command::Completions { shell } => completions(shell, &output),
         Command::Man { command } => man(command.as_deref(), &output),
-        Command::Worker(command) => worker::work(&command),
     };
+    ended(result, &output)
+}
+
+fn ended(result: anyhow::Result<Exit>, output: &Output) -> ExitCode {
     match result {
         Ok(exit) => exit.into(),
         Err(error) => {
@@ -55,7 +63,7 @@ fn man(name: Option<&str>, output: &Output) -> anyhow::Result<Exit> {
     let command = match name {
         None => command,
         Some(name) => {
-            let found = command.find_subcommand(name).filter(|found| !found.is_hide_set()).cloned();
+            let found = command.find_subcommand(name).cloned();
             let found = found.ok_or_else(|| exit::usage(format!("there is no command '{name}'")))?;
             found.display_name(format!("writebench-{name}"))
         }

@@ -116,8 +116,9 @@ fn dry_run(run: &RunRecord, cases: &[Case], target: &Path, output: &Output) -> R
     }
     let samples = u64::from(run.settings.samples);
     text += &format!(
-        "{} cases × {samples} samples into {}: {} to be written ({} in a round), at most {} at once; nothing was written.\n",
-        cases.len(),
+        "{} × {} into {}: {} to be written ({} in a round), at most {} at once. Nothing was written.\n",
+        counted(cases.len() as u64, "case"),
+        counted(samples, "sample"),
         target.display(),
         Bytes(round.saturating_mul(samples)).approximate(),
         Bytes(round).approximate(),
@@ -126,6 +127,10 @@ fn dry_run(run: &RunRecord, cases: &[Case], target: &Path, output: &Output) -> R
     text += "Disturbed samples are taken again, up to as many more.\n";
     output.results(&text)?;
     Ok(Exit::Ok)
+}
+
+fn counted(number: u64, what: &str) -> String {
+    if number == 1 { format!("1 {what}") } else { format!("{number} {what}s") }
 }
 
 /// A run in the database, about to be measured.
@@ -248,9 +253,7 @@ fn worker_command(workspace: &Workspace) -> Result<WorkerCommand> {
             .context("find this program")?,
         arguments: vec![
             "worker".into(),
-            "--directory".into(),
             workspace.path().into(),
-            "--identity".into(),
             device.to_string().into(),
             inode.to_string().into(),
         ],

@@ -1,9 +1,11 @@
 //! `writebench worker`: takes samples for the supervisor that started it.
 
+use std::ffi::OsString;
 use std::io::{BufRead, Write};
 use std::os::fd::AsFd;
 
 use anyhow::{Context, Result, bail};
+use clap::Parser;
 use engine::Engine;
 use model::Case;
 use model::protocol::{Reply, SampleRequest};
@@ -11,11 +13,24 @@ use runner::ProgressRecord;
 use rustix::fs::{Mode, OFlags};
 use rustix::process::Signal;
 
-use crate::arguments::WorkerArguments;
 use crate::exit::Exit;
 
+/// What the supervisor gives its worker.
+#[derive(Parser)]
+struct WorkerArguments {
+    /// The directory to work in.
+    directory: OsString,
+    /// Its device and inode, so that nothing else can stand in for it.
+    device: u64,
+    inode: u64,
+    /// The descriptor of the progress record.
+    progress: u32,
+}
+
 /// Answers requests until there are no more.
-pub fn work(arguments: &WorkerArguments) -> Result<Exit> {
+pub fn work(words: impl Iterator<Item = OsString>) -> Result<Exit> {
+    let name = std::iter::once(OsString::from("writebench worker"));
+    let arguments = WorkerArguments::try_parse_from(name.chain(words))?;
     // Nothing may go on writing behind the back of a supervisor that is gone.
     rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?;
     // When memory runs out, this process goes, and not somebody's database. That it cannot be said
@@ -25,7 +40,7 @@ pub fn work(arguments: &WorkerArguments) -> Result<Exit> {
     let directory = rustix::fs::open(&*arguments.directory, flags, Mode::empty())
         .with_context(|| format!("open {}", arguments.directory.display()))?;
     let stat = rustix::fs::fstat(&directory)?;
-    if arguments.identity != [stat.st_dev, stat.st_ino] {
+    if (arguments.device, arguments.inode) != (stat.st_dev, stat.st_ino) {
         bail!("{} is not the directory it was", arguments.directory.display());
     }
     let progress = ProgressRecord::inherited(arguments.progress).context("open the progress record")?;

@@ -71,7 +71,7 @@ impl Run<'_> {
         self.settle(engine).map_err(|error| self.outcome(Phase::Settle, error))?;
         let parts = job::parts(case, engine.source.bytes());
         engine.source.touch();
-        settle::warm(case.axes().size_bytes);
+        settle::warm(case.axes().size_bytes, request.warm_limit_bytes);
         sample.settle_ns = nanoseconds(start.elapsed());
 
         sample.probe_ns[0] = engine.probe.copy_ns();

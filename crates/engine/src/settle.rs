@@ -25,11 +25,9 @@ pub fn quiet(directory: BorrowedFd<'_>, limit: Duration) -> Result<(), CallError
 /// are backed: on a virtual machine a page's first touch can be ten times slower, and free pages go
 /// back to the host within seconds (the kernel's free page reporting, every two seconds). Some is left
 /// over for the memory probe behind the sample: if that is slow, the host took pages back meanwhile.
-pub fn warm(bytes: u64) {
+pub fn warm(bytes: u64, limit_bytes: u64) {
     const LEFT_OVER_BYTES: u64 = 4 * MemoryProbe::BYTES as u64;
-    // Half of what is there: a warm-up must not push anything out.
-    let most = meminfo_bytes("MemAvailable").unwrap_or(0) / 2;
-    let length = usize::try_from(bytes.saturating_add(LEFT_OVER_BYTES).min(most)).unwrap_or(0);
+    let length = usize::try_from(bytes.saturating_add(LEFT_OVER_BYTES).min(limit_bytes)).unwrap_or(0);
     if let Ok(mut memory) = MmapMut::map_anon(length) {
         memory.fill(1);
         std::hint::black_box(&memory);

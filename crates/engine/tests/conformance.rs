@@ -145,6 +145,7 @@ fn request() -> SampleRequest {
         data_seed: SEED,
         verify: true,
         settle_limit_ns: 0,
+        warm_limit_bytes: 0,
         device_number: None,
     }
 }

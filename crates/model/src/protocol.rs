@@ -23,6 +23,8 @@ pub struct SampleRequest {
     pub verify: bool,
     /// Longest wait for the target to be quiet.
     pub settle_limit_ns: u64,
+    /// Most memory that may be taken and given back to warm it.
+    pub warm_limit_bytes: u64,
     /// The device whose written sectors are counted, as in `/sys/dev/block`.
     pub device_number: Option<String>,
 }

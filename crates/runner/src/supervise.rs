@@ -223,6 +223,8 @@ impl Run<'_> {
             data_seed: plan.settings.seed,
             verify,
             settle_limit_ns: u64::try_from(SETTLE_LIMIT.as_nanos()).unwrap_or(u64::MAX),
+            // Half of what is there: a warm-up must not push anything out.
+            warm_limit_bytes: probe::available_memory_bytes()? / 2,
             device_number: plan.device_number.clone(),
         };
         let limit = plan.settings.timeout_ns.map_or_else(|| deadline(case), Duration::from_nanos);

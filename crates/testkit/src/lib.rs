@@ -3,8 +3,10 @@
 
 mod directory;
 mod image;
+mod program;
 mod trial;
 
 pub use directory::{Kind, directory_on};
 pub use image::Image;
+pub use program::{Ended, Program, children, entries, wait_for};
 pub use trial::{Need, Trials};

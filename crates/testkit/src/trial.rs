@@ -69,7 +69,7 @@ impl Trials {
     ) {
         let missing = needs.iter().find_map(|need| need.missing());
         let ignored = missing.is_some();
-        let mut trial = Trial::test(name, move || test().map_err(|error| format!("{error:?}").into()));
+        let mut trial = Trial::test(name, move || test().map_err(|error| format!("{error:#}").into()));
         if let Some(missing) = missing {
             trial = trial.with_kind(format!("skipped: {missing}"));
         }

@@ -1,0 +1,155 @@
+//! The commands beside `run`.
+
+use anyhow::{Context, Result, ensure};
+use serde_json::Value;
+use testkit::{Kind, Need, Trials, directory_on};
+
+use crate::program;
+
+pub fn add(trials: &mut Trials) {
+    let tmpfs = [Need::Filesystem(Kind::Tmpfs)];
+    trials.add("list shows what there is, and names its cases so that they run", &[], listed_cases_parse);
+    trials.add("show repeats a run and exports it the same", &tmpfs, show_repeats);
+    trials.add("probe says what a target is on", &tmpfs, probe_names_the_filesystem);
+    trials.add("completions and the manual know every command", &[], completions_and_manual);
+    trials.add("a dry run says what would be written and writes nothing", &tmpfs, dry_run);
+    trials.add("without suite or case a first look is taken", &tmpfs, first_look);
+    trials.add("results go to stdout and all else to stderr", &tmpfs, outputs);
+    trials.add("a reader that stops reading is no error", &tmpfs, closed_pipe);
+    trials.add("equal seeds give the same order", &tmpfs, seeds_repeat);
+}
+
+fn listed_cases_parse() -> Result<()> {
+    let program = program()?;
+    for what in ["suites", "methods", "axes"] {
+        let ended = program.call(&["list", what])?;
+        ensure!(ended.code == Some(0) && ended.stdout.lines().count() >= 6, "{ended:?}");
+    }
+    let cases = program.call(&["list", "cases", "vectored"])?.stdout;
+    ensure!(cases.lines().count() == 36, "2 methods × 6 chunks × 3 states: {cases}");
+    let last = cases.lines().last().context("a case")?;
+    let ended = program.call(&["run", "/dev/shm", "--case", last, "--dry-run"])?;
+    ensure!(ended.code == Some(0) && ended.stdout.contains(last), "{ended:?}");
+    Ok(())
+}
+
+fn show_repeats() -> Result<()> {
+    let (program, target) = (program()?, directory_on(Kind::Tmpfs));
+    let document = program.run(target.path(), &["--case", "write,size=1MiB", "--samples", "2"], 0)?;
+    let shown = program.call(&["show", "1", "--export=json=-"])?;
+    ensure!(serde_json::from_str::<Value>(&shown.stdout)? == document, "{shown:?}");
+    let tables = program.call(&["show"])?.stdout;
+    ensure!(tables.contains("write,size=1MiB") && tables.contains("run 1"), "{tables}");
+    let runs = program.call(&["list", "runs"])?.stdout;
+    ensure!(runs.contains("complete"), "{runs}");
+    ensure!(program.call(&["show", "7"])?.stderr.contains("has no run 7"));
+    for (format, start) in [("csv", "run_id,"), ("markdown", "# writebench")] {
+        let ended = program.call(&["show", "--export", &format!("{format}=-")])?;
+        ensure!(ended.stdout.starts_with(start), "{ended:?}");
+    }
+    Ok(())
+}
+
+fn probe_names_the_filesystem() -> Result<()> {
+    let (program, target) = (program()?, directory_on(Kind::Tmpfs));
+    let target = target.path().to_str().context("UTF-8")?;
+    ensure!(program.call(&["probe", target])?.stdout.contains("tmpfs on tmpfs"));
+    let facts: Value = serde_json::from_str(&program.call(&["probe", target, "--json"])?.stdout)?;
+    ensure!(facts["filesystem"]["kind"] == "tmpfs" && facts["device"].is_null(), "{facts}");
+    Ok(())
+}
+
+fn completions_and_manual() -> Result<()> {
+    let program = program()?;
+    for shell in ["bash", "zsh", "fish"] {
+        let script = program.call(&["completions", shell])?.stdout;
+        ensure!(
+            script.contains("vectored") && !script.contains("identity"),
+            "{shell}: suites, no hidden command"
+        );
+    }
+    ensure!(program.call(&["man"])?.stdout.contains("writebench"));
+    ensure!(program.call(&["man", "run"])?.stdout.contains("max\\-bytes"));
+    ensure!(program.call(&["man", "worker"])?.code == Some(2));
+    Ok(())
+}
+
+fn dry_run() -> Result<()> {
+    let (program, target) = (program()?, directory_on(Kind::Tmpfs));
+    let path = target.path().to_str().context("UTF-8")?;
+    let ended = program.call(&[
+        "run",
+        path,
+        "--case",
+        "write,size=1GiB,prepare=overwrite",
+        "--samples",
+        "3",
+        "--dry-run",
+    ])?;
+    ensure!(ended.stdout.contains("1 case × 3 samples"), "{ended:?}");
+    ensure!(
+        ended.stdout.contains("6 GiB to be written (2 GiB in a round), at most 1 GiB at once"),
+        "{ended:?}"
+    );
+    ensure!(testkit::entries(target.path()).is_empty() && testkit::entries(program.home()).is_empty());
+    Ok(())
+}
+
+fn first_look() -> Result<()> {
+    let (program, target) = (program()?, directory_on(Kind::Tmpfs));
+    let document = program.run(target.path(), &["--size", "1MiB", "--samples", "1"], 0)?;
+    let cases = document["cases"].as_array().context("cases")?;
+    ensure!(cases.len() >= 8 && cases.iter().all(|case| case["suite"] == "quick"), "{cases:?}");
+    Ok(())
+}
+
+fn outputs() -> Result<()> {
+    let (program, target) = (program()?, directory_on(Kind::Tmpfs));
+    let path = target.path().to_str().context("UTF-8")?;
+    let arguments = ["run", path, "--case", "write,size=1MiB", "--samples", "1"];
+    let ended = program.call(&arguments)?;
+    ensure!(
+        ended.stdout.contains("write,size=1MiB") && ended.stderr.contains("writebench show 1"),
+        "{ended:?}"
+    );
+    ensure!(!ended.stdout.contains('\u{1b}'), "no colour into a pipe");
+    let quiet = program.call(&[&arguments[..], &["--quiet", "--color", "always"]].concat())?;
+    ensure!(quiet.stderr.is_empty() && quiet.stdout.contains('\u{1b}'), "{quiet:?}");
+    let json = program.call(&[&arguments[..], &["--export", "json=-"]].concat())?;
+    serde_json::from_str::<Value>(&json.stdout).context("nothing but JSON")?;
+    Ok(())
+}
+
+fn closed_pipe() -> Result<()> {
+    let (program, target) = (program()?, directory_on(Kind::Tmpfs));
+    let script = format!(
+        "HOME={home} {binary} run {target} --case write,size=1MiB --samples 1 --db {home}/db | head -1; echo ${{PIPESTATUS[0]}}",
+        home = program.home().display(),
+        binary = program.binary().display(),
+        target = target.path().display(),
+    );
+    let output = std::process::Command::new("bash").args(["-c", &script]).output()?;
+    let stdout = String::from_utf8_lossy(&output.stdout);
+    ensure!(stdout.lines().last() == Some("0"), "{output:?}");
+    ensure!(testkit::entries(target.path()).is_empty());
+    Ok(())
+}
+
+fn seeds_repeat() -> Result<()> {
+    let target = directory_on(Kind::Tmpfs);
+    // A limit that lets through the first part of a round shows what came first in it.
+    let first_part = |seed: &str| -> Result<Vec<String>> {
+        let limits = ["--samples", "1", "--max-bytes", "2MiB", "--seed", seed];
+        let document = program()?.run(
+            target.path(),
+            &[&["--suite", "write", "--size", "64KiB"], &limits[..]].concat(),
+            0,
+        )?;
+        let cases = document["cases"].as_array().context("cases")?;
+        let measured = cases.iter().filter(|case| case["outcome"] == "ok");
+        Ok(measured.map(|case| case["id"].to_string()).collect())
+    };
+    let (first, again, other) = (first_part("1")?, first_part("1")?, first_part("2")?);
+    ensure!(first.len() > 10 && first == again && first != other, "{first:?} {other:?}");
+    Ok(())
+}

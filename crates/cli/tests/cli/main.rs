@@ -1,0 +1,28 @@
+//! The program as people, scripts and accidents meet it.
+
+mod commands;
+mod outcomes;
+mod refusals;
+mod signals;
+mod suites;
+mod syscalls;
+
+use std::process::ExitCode;
+
+use anyhow::Result;
+use testkit::{Program, Trials};
+
+fn main() -> ExitCode {
+    let mut trials = Trials::default();
+    commands::add(&mut trials);
+    refusals::add(&mut trials);
+    suites::add(&mut trials);
+    syscalls::add(&mut trials);
+    outcomes::add(&mut trials);
+    signals::add(&mut trials);
+    trials.run(2)
+}
+
+fn program() -> Result<Program> {
+    Program::new(env!("CARGO_BIN_EXE_writebench"))
+}

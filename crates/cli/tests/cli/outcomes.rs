@@ -1,0 +1,164 @@
+//! What goes wrong in a sample is that sample's outcome: it has no figure, and the others go on.
+
+use std::path::Path;
+use std::process::Child;
+
+use anyhow::{Context, Result, ensure};
+use serde_json::Value;
+use testkit::{Image, Kind, Need, Program, Trials, children, directory_on, entries, wait_for};
+
+use crate::program;
+
+pub fn add(trials: &mut Trials) {
+    let tmpfs = [Need::Filesystem(Kind::Tmpfs)];
+    trials.add(
+        "an allocation that does not fit has no bandwidth",
+        &[Need::Image("ext4")],
+        allocation_too_large,
+    );
+    trials.add("a file cut behind a mapping costs one case (SIGBUS)", &tmpfs, sigbus);
+    trials.add("a hang costs one case", &tmpfs, hang);
+    trials.add("a killed worker costs one case", &tmpfs, killed);
+    trials.add("writes beyond the file size limit cost their case", &tmpfs, file_size_limit);
+    trials.add("the limit on bytes is kept", &tmpfs, max_bytes);
+    trials.add("the limit on time is kept and said", &tmpfs, budget);
+}
+
+fn case<'d>(document: &'d Value, id: &str) -> Result<&'d Value> {
+    let cases = document["cases"].as_array().context("cases")?;
+    cases.iter().find(|case| case["id"] == id).with_context(|| format!("{id} in {cases:?}"))
+}
+
+/// The first mistake of the benchmark that suite `create` comes from.
+fn allocation_too_large() -> Result<()> {
+    let (program, image) = (program()?, Image::mount("ext4", 64 << 20)?);
+    let document =
+        program.run(&image.path(), &["--suite", "create", "--size", "8MiB,4GiB", "--samples", "3"], 4)?;
+    for (call, text) in [
+        ("call=fallocate,", "fallocate: No space left on device (28)"),
+        ("", "posix_fallocate: No space left on device (28)"),
+    ] {
+        let too_large = case(&document, format!("allocate,size=4GiB,{call}").trim_end_matches(','))?;
+        ensure!(too_large["outcome"] == "failed" && too_large["reason"] == text, "{too_large}");
+        ensure!(too_large["estimate"].is_null(), "{too_large}");
+        ensure!(too_large["samples"].as_array().map(Vec::len) == Some(1), "once: {too_large}");
+        let fits = case(&document, format!("allocate,size=8MiB,{call}").trim_end_matches(','))?;
+        ensure!(fits["outcome"] == "ok" && fits["estimate"].is_object(), "{fits}");
+    }
+    // A length is no allocation: it always fits.
+    ensure!(case(&document, "allocate,size=4GiB,call=ftruncate")?["outcome"] == "ok");
+    let table = program.call(&["show"])?.stdout;
+    let failed = "allocate,size=4GiB,call=fallocate: failed: fallocate: No space left on device (28)";
+    ensure!(table.contains(failed), "{table}");
+    Ok(())
+}
+
+const SLOW: &str = "mmap,size=512MiB";
+const AFTER: &str = "write,size=1MiB";
+
+/// Starts a run whose first case is slow, and waits until it is in the middle of writing.
+fn start_slow(program: &Program, target: &Path, slow: &str, more: &[&str]) -> Result<(Child, u32)> {
+    let export = format!("--export=json={}", program.home().join("export.json").display());
+    let target_text = target.to_str().context("UTF-8")?;
+    // With this seed the slow case comes first.
+    let arguments =
+        ["run", target_text, &export, "--case", slow, "--case", AFTER, "--samples", "2", "--seed", "3"];
+    let child = program.start(&[&arguments[..], more].concat())?;
+    let worker = wait_for("a worker", || children(child.id()).first().copied())?;
+    wait_for("the slow case's file", || sample_of(target, 512 << 20))?;
+    Ok((child, worker))
+}
+
+fn sample_of(target: &Path, length: u64) -> Option<std::path::PathBuf> {
+    let workspace = entries(target).pop()?;
+    let sample = workspace.join("sample");
+    (std::fs::metadata(&sample).ok()?.len() == length).then_some(sample)
+}
+
+fn end(program: &Program, child: Child, target: &Path) -> Result<Value> {
+    let output = child.wait_with_output()?;
+    ensure!(output.status.code() == Some(4), "some cases failed: {output:?}");
+    ensure!(entries(target).is_empty(), "something was left behind");
+    let document: Value = serde_json::from_str(&std::fs::read_to_string(program.home().join("export.json"))?)?;
+    let after = case(&document, AFTER)?;
+    let samples = after["samples"].as_array().context("samples")?;
+    ensure!(after["outcome"] == "ok" && samples.len() >= 2, "{after}");
+    Ok(document)
+}
+
+fn slow_ended(document: &Value, slow: &str, outcome: &str, text: &str) -> Result<()> {
+    let slow = case(document, slow)?;
+    ensure!(slow["outcome"] == outcome && slow["estimate"].is_null(), "{slow}");
+    ensure!(slow["reason"].as_str().is_some_and(|reason| reason.contains(text)), "{slow}");
+    Ok(())
+}
+
+fn sigbus() -> Result<()> {
+    let (program, target) = (program()?, directory_on(Kind::Tmpfs));
+    let (child, _) = start_slow(&program, target.path(), SLOW, &[])?;
+    let sample = sample_of(target.path(), 512 << 20).context("still there")?;
+    std::fs::OpenOptions::new().write(true).open(sample)?.set_len(0)?;
+    slow_ended(&end(&program, child, target.path())?, SLOW, "worker-died", "SIGBUS (7)")
+}
+
+fn hang() -> Result<()> {
+    let (program, target) = (program()?, directory_on(Kind::Tmpfs));
+    let (child, worker) = start_slow(&program, target.path(), SLOW, &["--timeout", "10s"])?;
+    signal(worker, "STOP")?;
+    slow_ended(&end(&program, child, target.path())?, SLOW, "timed-out", "last seen in phase write")
+}
+
+fn killed() -> Result<()> {
+    let (program, target) = (program()?, directory_on(Kind::Tmpfs));
+    let (child, worker) = start_slow(&program, target.path(), SLOW, &[])?;
+    signal(worker, "KILL")?;
+    slow_ended(&end(&program, child, target.path())?, SLOW, "worker-died", "SIGKILL (9)")
+}
+
+fn file_size_limit() -> Result<()> {
+    let (program, target) = (program()?, directory_on(Kind::Tmpfs));
+    let script = format!(
+        "ulimit -f 4096; exec {} run {} --case write,size=16MiB --case write,size=1MiB --samples 1 --db {home}/db --export json={home}/out",
+        program.binary().display(),
+        target.path().display(),
+        home = program.home().display(),
+    );
+    let output = std::process::Command::new("bash").args(["-c", &script]).output()?;
+    ensure!(output.status.code() == Some(4), "{output:?}");
+    let document: Value = serde_json::from_str(&std::fs::read_to_string(program.home().join("out"))?)?;
+    slow_ended(&document, "write,size=16MiB", "worker-died", "SIGXFSZ")?;
+    ensure!(case(&document, "write,size=1MiB")?["outcome"] == "ok");
+    Ok(())
+}
+
+fn max_bytes() -> Result<()> {
+    let (program, target) = (program()?, directory_on(Kind::Tmpfs));
+    let arguments = ["--case", "write,size=1MiB,prepare=overwrite", "--samples", "9", "--max-bytes", "5MiB"];
+    let document = program.run(target.path(), &arguments, 0)?;
+    let samples = document["cases"][0]["samples"].as_array().context("samples")?;
+    ensure!(samples.len() == 2, "old and new content count: 2 MiB a sample, {}", samples.len());
+    ensure!(document["run"]["status"] == "limited", "{}", document["run"]);
+    Ok(())
+}
+
+fn budget() -> Result<()> {
+    let (program, target) = (program()?, directory_on(Kind::Tmpfs));
+    let arguments = ["--suite", "write", "--size", "1MiB", "--samples", "1000", "--budget", "2s"];
+    let start = std::time::Instant::now();
+    let document = program.run(target.path(), &arguments, 0)?;
+    ensure!(start.elapsed().as_secs() < 30, "nowhere near 60 × 1000 samples");
+    ensure!(document["run"]["status"] == "limited", "{}", document["run"]);
+    let warnings = document["warnings"].as_array().context("warnings")?;
+    ensure!(
+        warnings.iter().any(|it| it.as_str().is_some_and(|it| it.contains("limit on time"))),
+        "{warnings:?}"
+    );
+    Ok(())
+}
+
+fn signal(process: u32, name: &str) -> Result<()> {
+    let status =
+        std::process::Command::new("kill").args([&format!("-{name}"), &process.to_string()]).status()?;
+    ensure!(status.success(), "kill -{name} {process}");
+    Ok(())
+}

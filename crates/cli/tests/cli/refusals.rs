@@ -1,0 +1,145 @@
+//! What cannot be done is refused in one clear line, with the documented exit code, before anything is
+//! written.
+
+use std::path::Path;
+
+use anyhow::{Context, Result, ensure};
+use testkit::{Image, Kind, Need, Trials, directory_on, entries};
+
+use crate::program;
+
+/// Arguments after `run TARGET`, the exit code, and what the line must name.
+const REFUSED: &[(&[&str], i32, &[&str])] = &[
+    (&["--case", "wirte"], 2, &["unknown method 'wirte'", "pwritev"]),
+    (&["--case", "write,chnk=4k"], 2, &["unknown axis 'chnk'", "chunk"]),
+    (&["--case", "write,chunk=0"], 2, &["chunk=0", "at least one byte"]),
+    (&["--case", "write,chunk=4KB"], 2, &["4KB", "ambiguous", "4kB"]),
+    (&["--case", "write,chunk=4k,chunk=8k"], 2, &["chunk is given twice"]),
+    (&["--case", "write,sync=msync"], 2, &["sync=msync", "fdatasync"]),
+    (&["--case", "write,vector=4"], 2, &["unknown axis 'vector'"]),
+    (&["--case", "write,threads=2"], 2, &["threads=2", "files=per-thread"]),
+    (&["--case", "mmap,prepare=create"], 2, &["prepare=create", "set-len"]),
+    (&["--case", "mmap,size=0"], 2, &["size=0"]),
+    (&["--case", "mmap,threads=2,descriptor=per-thread"], 2, &["map=per-thread"]),
+    (&["--case", "write,threads"], 2, &["'threads'", "axis=value"]),
+    (&["--size", "nonsense"], 2, &["nonsense", "4096"]),
+    (&["--size", "-1"], 2, &["-1"]),
+    (&["--size", "9223372036854775808"], 2, &["8 EiB"]),
+    (&["--set", "theads=3"], 2, &["unknown axis 'theads'"]),
+    (&["--set", "map=shared", "--suite", "write"], 2, &["no selected case has the axis 'map'"]),
+    (&["--suite", "wrte"], 2, &["wrte", "vectored"]),
+    (&["--samples", "0"], 2, &["--samples"]),
+    (&["--budget", "soon"], 2, &["soon", "30s"]),
+    (&["--data", "ones"], 2, &["ones", "random"]),
+    (&["--export", "xml=file"], 2, &["xml", "markdown"]),
+    (&["--export", "json=/no/such/directory/file"], 2, &["/no/such/directory"]),
+    (&["--resume=99"], 1, &["no run 99"]),
+];
+
+pub fn add(trials: &mut Trials) {
+    for (arguments, code, texts) in REFUSED {
+        let name = format!("refused with exit code {code}: {}", arguments.join(" "));
+        trials.add(name, &[Need::Filesystem(Kind::Tmpfs)], move || refused(arguments, *code, texts));
+    }
+    trials.add("a missing directory is named", &[], || target_refused("/no/such/target", "No such file"));
+    trials.add("a file is no target", &[], || target_refused("/proc/version", "not a directory"));
+    trials.add(
+        "too little space is refused before anything is written",
+        &[Need::Image("ext4")],
+        too_little_space,
+    );
+    trials.add("too little memory is refused", &[Need::Filesystem(Kind::Ext4)], too_little_memory);
+    trials.add("a read-only target ends with one line", &[Need::Image("ext4")], read_only);
+    trials.add("a database that is none is named", &[Need::Filesystem(Kind::Tmpfs)], broken_database);
+    trials.add(
+        "a database of a newer version is not touched",
+        &[Need::Filesystem(Kind::Tmpfs)],
+        newer_database,
+    );
+}
+
+fn refused(arguments: &[&str], code: i32, texts: &[&str]) -> Result<()> {
+    let (program, target) = (program()?, directory_on(Kind::Tmpfs));
+    let path = target.path().to_str().context("UTF-8")?;
+    let with_target = [&["run", path], arguments].concat();
+    let without = [&["run"], arguments].concat();
+    let resumes = arguments.iter().any(|argument| argument.starts_with("--resume"));
+    let ended = program.call(if resumes { &without } else { &with_target })?;
+    ensure!(ended.code == Some(code), "{ended:?}");
+    ensure!(texts.iter().all(|text| ended.stderr.contains(text)), "{ended:?}");
+    ensure!(ended.stdout.is_empty() && !ended.stderr.contains("panicked"), "{ended:?}");
+    ensure!(entries(target.path()).is_empty());
+    Ok(())
+}
+
+fn target_refused(target: &str, text: &str) -> Result<()> {
+    let ended = program()?.call(&["run", target])?;
+    ensure!(ended.code == Some(2) && ended.stderr.contains(target) && ended.stderr.contains(text), "{ended:?}");
+    one_line(&ended.stderr)
+}
+
+fn one_line(stderr: &str) -> Result<()> {
+    ensure!(stderr.trim_end().lines().count() == 1 && stderr.starts_with("writebench: "), "{stderr}");
+    Ok(())
+}
+
+fn too_little_space() -> Result<()> {
+    let image = Image::mount("ext4", 64 << 20)?;
+    let path = image.path();
+    let ended = program()?.call(&["run", text(&path)?, "--case", "write,size=100MiB"])?;
+    ensure!(ended.code == Some(3), "{ended:?}");
+    ensure!(ended.stderr.contains("not enough free space") && ended.stderr.contains("100 MiB"), "{ended:?}");
+    one_line(&ended.stderr)?;
+    ensure!(entries(&path).iter().all(|entry| entry.ends_with("lost+found")));
+    Ok(())
+}
+
+fn too_little_memory() -> Result<()> {
+    let target = directory_on(Kind::Ext4);
+    let arguments = ["run", text(target.path())?, "--case", "write,size=8EiB"];
+    let larger_than_all = ["run", text(target.path())?, "--case", "pwrite,size=40GiB"];
+    ensure!(program()?.call(&arguments)?.code == Some(2), "beyond the largest offset");
+    let ended = program()?.call(&larger_than_all)?;
+    ensure!(ended.code == Some(3), "{ended:?}");
+    ensure!(ended.stderr.contains("not enough"), "memory, or space where the disk is small: {ended:?}");
+    one_line(&ended.stderr)
+}
+
+fn read_only() -> Result<()> {
+    let image = Image::mount("ext4", 64 << 20)?;
+    image.remount("ro")?;
+    let ended = program()?.call(&["run", text(&image.path())?, "--case", "write,size=1MiB"])?;
+    ensure!(ended.code == Some(1), "{ended:?}");
+    ensure!(ended.stderr.contains("mkdir") && ended.stderr.contains("Read-only file system (30)"), "{ended:?}");
+    one_line(&ended.stderr)
+}
+
+fn broken_database() -> Result<()> {
+    let (program, target) = (program()?, directory_on(Kind::Tmpfs));
+    let database = program.home().join("broken.db");
+    std::fs::write(&database, "this is a letter and no database, and long enough to be read as one")?;
+    let ended =
+        program.call(&["run", text(target.path())?, "--case", "write,size=1MiB", "--db", text(&database)?])?;
+    ensure!(ended.code == Some(1) && ended.stderr.contains("broken.db"), "{ended:?}");
+    one_line(&ended.stderr)?;
+    ensure!(entries(target.path()).is_empty());
+    Ok(())
+}
+
+fn newer_database() -> Result<()> {
+    let (program, target) = (program()?, directory_on(Kind::Tmpfs));
+    program.run(target.path(), &["--case", "write,size=1MiB", "--samples", "1"], 0)?;
+    let database = program.home().join("writebench/writebench.db");
+    // The schema's number is at byte 60 of the file: https://www.sqlite.org/fileformat.html
+    let mut bytes = std::fs::read(&database)?;
+    bytes[60..64].copy_from_slice(&99u32.to_be_bytes());
+    std::fs::write(&database, &bytes)?;
+    let ended = program.call(&["show"])?;
+    ensure!(ended.code == Some(1) && ended.stderr.contains("schema 99"), "{ended:?}");
+    ensure!(std::fs::read(&database)? == bytes, "not touched");
+    Ok(())
+}
+
+fn text(path: &Path) -> Result<&str> {
+    path.to_str().context("UTF-8")
+}

@@ -1,0 +1,120 @@
+//! However a run ends, no file of ours stays in the target and no sample that was taken is lost.
+
+use std::path::Path;
+use std::process::Child;
+
+use anyhow::{Context, Result, ensure};
+use serde_json::Value;
+use testkit::{Kind, Need, Program, Trials, children, directory_on, entries, wait_for};
+
+use crate::program;
+
+pub fn add(trials: &mut Trials) {
+    let tmpfs = [Need::Filesystem(Kind::Tmpfs)];
+    for signal in ["INT", "TERM", "HUP"] {
+        trials.add(format!("SIG{signal} cleans up, keeps the samples and shows them"), &tmpfs, move || {
+            ended_by(signal)
+        });
+    }
+    trials.add("after kill -9 the next run removes what was left, and only that", &tmpfs, left_overs);
+    trials.add("a run that was killed is resumed, its samples untouched", &tmpfs, resumed);
+    trials.add("two runs at once do not disturb each other's files", &tmpfs, two_at_once);
+}
+
+const CASES: [&str; 6] = ["--case", "write,size=2MiB", "--case", "pwrite,size=2MiB", "--samples", "40"];
+
+fn start(program: &Program, target: &Path) -> Result<Child> {
+    let target = target.to_str().context("UTF-8")?;
+    program.start(&[&["run", target], &CASES[..]].concat())
+}
+
+fn csv_rows(program: &Program) -> Result<Vec<String>> {
+    let ended = program.call(&["show", "--export", "csv=-"])?;
+    Ok(ended.stdout.lines().skip(1).map(str::to_owned).collect())
+}
+
+/// Waits until some samples are in the database.
+fn wait_for_samples(program: &Program, at_least: usize) -> Result<()> {
+    wait_for("samples", || csv_rows(program).ok().filter(|rows| rows.len() >= at_least)).map(|_| ())
+}
+
+fn kill(process: u32, signal: &str) -> Result<()> {
+    let status =
+        std::process::Command::new("kill").args([&format!("-{signal}"), &process.to_string()]).status()?;
+    ensure!(status.success(), "kill -{signal} {process}");
+    Ok(())
+}
+
+fn ended_by(signal: &str) -> Result<()> {
+    let (program, target) = (program()?, directory_on(Kind::Tmpfs));
+    let child = start(&program, target.path())?;
+    wait_for_samples(&program, 4)?;
+    kill(child.id(), signal)?;
+    let output = child.wait_with_output()?;
+    ensure!(output.status.code() == Some(130), "{output:?}");
+    ensure!(entries(target.path()).is_empty(), "something was left behind");
+    let stdout = String::from_utf8_lossy(&output.stdout);
+    ensure!(stdout.contains("write,size=2MiB") && stdout.contains("interrupted"), "{stdout}");
+    let rows = csv_rows(&program)?;
+    ensure!((4..80).contains(&rows.len()), "{} samples", rows.len());
+    Ok(())
+}
+
+fn left_overs() -> Result<()> {
+    let (program, target) = (program()?, directory_on(Kind::Tmpfs));
+    // Somebody else's, in the style of ours.
+    let theirs = target.path().join(".writebench-0123456789abcdef0123456789abcdef");
+    std::fs::create_dir(&theirs)?;
+    std::fs::write(theirs.join("sample"), "precious")?;
+    let mut child = start(&program, target.path())?;
+    wait_for_samples(&program, 2)?;
+    let worker = *children(child.id()).first().context("a worker")?;
+    child.kill()?;
+    child.wait()?;
+    wait_for("the worker to end with its supervisor", || {
+        (!Path::new(&format!("/proc/{worker}/status")).exists()).then_some(())
+    })?;
+    ensure!(entries(target.path()).len() == 2, "ours was left, or this test shows nothing");
+    let path = target.path().to_str().context("UTF-8")?;
+    let ended = program.call(&["run", path, "--case", "write,size=1MiB", "--samples", "1"])?;
+    ensure!(ended.code == Some(0) && ended.stderr.contains("left by a run that was killed"), "{ended:?}");
+    ensure!(entries(target.path()) == [theirs.clone()], "ours is gone and theirs is not");
+    ensure!(std::fs::read_to_string(theirs.join("sample"))? == "precious");
+    Ok(())
+}
+
+fn resumed() -> Result<()> {
+    let (program, target) = (program()?, directory_on(Kind::Tmpfs));
+    let mut child = start(&program, target.path())?;
+    wait_for_samples(&program, 5)?;
+    child.kill()?;
+    child.wait()?;
+    let before = csv_rows(&program)?;
+    let ended = program.call(&["run", "--resume", "--export", "json=-"])?;
+    ensure!(ended.code == Some(0), "{ended:?}");
+    let document: Value = serde_json::from_str(&ended.stdout)?;
+    ensure!(document["run"]["status"] == "complete" && document["run"]["number"] == 1, "{}", document["run"]);
+    for case in document["cases"].as_array().context("cases")? {
+        let samples = case["samples"].as_array().context("samples")?;
+        let good = samples.iter().filter(|sample| sample["disturbed"].is_null()).count();
+        ensure!(good == 40 || samples.len() == 80, "{good} of {}", samples.len());
+    }
+    let after = csv_rows(&program)?;
+    ensure!(before.iter().all(|row| after.contains(row)), "a sample changed");
+    let again = program.call(&["run", "--resume"])?;
+    ensure!(again.code == Some(2) && again.stderr.contains("no unfinished run"), "{again:?}");
+    Ok(())
+}
+
+fn two_at_once() -> Result<()> {
+    let (program, target) = (program()?, directory_on(Kind::Tmpfs));
+    let first = start(&program, target.path())?;
+    wait_for_samples(&program, 1)?;
+    let path = target.path().to_str().context("UTF-8")?;
+    let second = program.call(&["run", path, "--case", "write,size=1MiB", "--samples", "1"])?;
+    ensure!(second.code == Some(0) && !second.stderr.contains("Removed"), "{second:?}");
+    let first = first.wait_with_output()?;
+    ensure!(first.status.code() == Some(0), "{first:?}");
+    ensure!(entries(target.path()).is_empty());
+    Ok(())
+}

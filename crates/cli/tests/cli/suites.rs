@@ -1,0 +1,59 @@
+//! Every suite runs from end to end, on tmpfs and on ext4, and leaves nothing behind.
+
+use anyhow::{Context, Result, ensure};
+use serde_json::Value;
+use testkit::{Kind, Need, Trials, directory_on, entries};
+
+use crate::program;
+
+/// The suites with the number of their rows in the benchmark that they come from, and a size at which
+/// each case of theirs has work for 16 threads.
+const SUITES: &[(&str, usize)] =
+    &[("quick", 10), ("create", 12), ("mmap", 16), ("vectored", 36), ("parallel", 30), ("write", 60)];
+
+pub fn add(trials: &mut Trials) {
+    for kind in Kind::ALL {
+        for (suite, rows) in SUITES {
+            let name = format!("suite {suite} runs on {}", kind.name());
+            trials.add(name, &[Need::Filesystem(kind)], move || runs(kind, suite, *rows));
+        }
+    }
+}
+
+fn runs(kind: Kind, suite: &str, rows: usize) -> Result<()> {
+    let (program, target) = (program()?, directory_on(kind));
+    let listed = program.call(&["list", "cases", suite])?.stdout;
+    ensure!(listed.lines().count() == rows, "{} rows", listed.lines().count());
+    let arguments =
+        ["--suite", suite, "--size", "256KiB", "--samples", "1", "--verify", "every", "--seed", "7"];
+    let document = program.run(target.path(), &arguments, 0)?;
+    ensure!(document["schema"] == 1 && document["run"]["seed"] == 7, "{}", document["run"]);
+    ensure!(document["environment"]["filesystem"]["kind"] == kind.name(), "{}", document["environment"]);
+    let cases = document["cases"].as_array().context("cases")?;
+    // Sizes are one here, so the suite that goes through sizes has fewer rows.
+    ensure!(cases.len() == if suite == "create" { 3 } else { rows }, "{} cases", cases.len());
+    for case in cases {
+        check_case(case).with_context(|| case["id"].to_string())?;
+    }
+    ensure!(entries(target.path()).is_empty(), "something was left behind");
+    Ok(())
+}
+
+fn check_case(case: &Value) -> Result<()> {
+    ensure!(case["outcome"] == "ok" && case["reason"].is_null(), "{} {}", case["outcome"], case["reason"]);
+    let sample = &case["samples"][0];
+    let number = |value: &Value| value.as_u64().context("a number");
+    ensure!(number(&sample["bytes"])? == 256 << 10 && case["contract"]["bytes"] == 256 << 10, "{sample}");
+    let mut sum = 0;
+    for phase in ["prepare", "open", "write", "sync", "close"] {
+        sum += number(&sample["phases_ns"][phase])?;
+    }
+    ensure!(sum == number(&sample["total_ns"])? && sum > 0, "the phases are all of it: {sample}");
+    let written = case["method"] != "allocate";
+    ensure!(sample["verified"] == Value::from(written.then_some(true)), "{sample}");
+    ensure!(sample["probe_ns"][0].as_u64() > Some(0) && sample["probe_ns"][1].as_u64() > Some(0), "{sample}");
+    let all_of_it = case["estimate"]["throughput_bytes_per_s"]["median"].as_f64().context("a figure")?;
+    let write_alone = case["estimate"]["write_alone_bytes_per_s"]["median"].as_f64().context("a figure")?;
+    ensure!(all_of_it > 0.0 && all_of_it <= write_alone, "{}", case["estimate"]);
+    Ok(())
+}

@@ -1,0 +1,121 @@
+//! The program under test, as a person or a script would call it.
+
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, bail, ensure};
+use serde_json::Value;
+use tempfile::TempDir;
+
+/// `writebench`, with a database of its own.
+pub struct Program {
+    binary: PathBuf,
+    home: TempDir,
+}
+
+/// What a call came to.
+#[derive(Debug)]
+pub struct Ended {
+    /// The exit code; none after a signal.
+    pub code: Option<i32>,
+    /// What it printed.
+    pub stdout: String,
+    /// What it printed beside results.
+    pub stderr: String,
+}
+
+impl Program {
+    /// The program at that path.
+    ///
+    /// # Errors
+    /// No temporary directory can be made.
+    pub fn new(binary: &str) -> Result<Self> {
+        Ok(Self { binary: PathBuf::from(binary), home: tempfile::tempdir()? })
+    }
+
+    /// Where it is.
+    #[must_use]
+    pub fn binary(&self) -> &Path {
+        &self.binary
+    }
+
+    /// The directory that is its home: its database is in it, and exports may be.
+    #[must_use]
+    pub fn home(&self) -> &Path {
+        self.home.path()
+    }
+
+    /// A call that has not begun. It finds nothing of the caller's own settings.
+    #[must_use]
+    pub fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(&self.binary);
+        command.args(arguments).env("HOME", self.home()).env("XDG_DATA_HOME", self.home());
+        command.env_remove("WRITEBENCH_DB").stdin(Stdio::null());
+        command
+    }
+
+    /// A call, to its end.
+    ///
+    /// # Errors
+    /// It cannot be started.
+    pub fn call(&self, arguments: &[&str]) -> Result<Ended> {
+        let output = self.command(arguments).output().context("start writebench")?;
+        Ok(Ended {
+            code: output.status.code(),
+            stdout: String::from_utf8_lossy(&output.stdout).into_owned(),
+            stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
+        })
+    }
+
+    /// `writebench run TARGET ARGUMENTS…` to its end, which must be that exit code; its JSON export.
+    ///
+    /// # Errors
+    /// Another exit code, or no JSON.
+    pub fn run(&self, target: &Path, arguments: &[&str], code: i32) -> Result<Value> {
+        let export = self.home().join("export.json");
+        let target = target.to_str().context("a target in UTF-8")?;
+        let export_argument = format!("--export=json={}", export.display());
+        let ended = self.call(&[&["run", target, &export_argument], arguments].concat())?;
+        ensure!(ended.code == Some(code), "expected exit code {code}: {ended:#?}");
+        Ok(serde_json::from_str(&std::fs::read_to_string(export)?)?)
+    }
+
+    /// A call in the background.
+    ///
+    /// # Errors
+    /// It cannot be started.
+    pub fn start(&self, arguments: &[&str]) -> Result<Child> {
+        Ok(self.command(arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?)
+    }
+}
+
+/// Waits until `found` finds something, half a minute at most.
+///
+/// # Errors
+/// It does not come.
+pub fn wait_for<T>(what: &str, mut found: impl FnMut() -> Option<T>) -> Result<T> {
+    let start = Instant::now();
+    while start.elapsed() < Duration::from_secs(30) {
+        if let Some(it) = found() {
+            return Ok(it);
+        }
+        std::thread::sleep(Duration::from_millis(2));
+    }
+    bail!("waited 30 s for {what}")
+}
+
+/// The children of a process, by number.
+#[must_use]
+pub fn children(process: u32) -> Vec<u32> {
+    let path = format!("/proc/{process}/task/{process}/children");
+    let text = std::fs::read_to_string(path).unwrap_or_default();
+    text.split_whitespace().filter_map(|number| number.parse().ok()).collect()
+}
+
+/// What is in a directory.
+#[must_use]
+pub fn entries(directory: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(directory).into_iter().flatten();
+    entries.filter_map(Result::ok).map(|entry| entry.path()).collect()
+}
