@@ -6,7 +6,7 @@
 
 enum { PROBE_BYTES = 16 << 20, PAGE_BYTES = 4096 };
 
-static char *probe_from, *probe_to;
+static char *probe_from;
 
 static inline char *map_memory(uint64_t size_bytes)
 {
@@ -39,28 +39,22 @@ static inline void use(const void *memory)
     __asm__ volatile("" : : "r"(memory) : "memory");
 }
 
-static inline uint64_t copy_ns(void)
-{
-    uint64_t began = now_ns();
-    memcpy(probe_to, probe_from, PROBE_BYTES);
-    use(probe_to);
-    return now_ns() - began;
-}
-
-/* Time to copy 16 MiB, the faster of two: the state that the machine is in. */
+/* Time to copy 16 MiB into fresh memory: the state that the machine is in. */
 static inline uint64_t probe_ns(void)
 {
-    uint64_t first = copy_ns(), second = copy_ns();
-    return first < second ? first : second;
+    uint64_t began = now_ns();
+    char *probe_to = map_memory(PROBE_BYTES);
+    memcpy(probe_to, probe_from, PROBE_BYTES);
+    use(probe_to);
+    if (munmap(probe_to, PROBE_BYTES) != 0)
+        die("munmap of memory");
+    return now_ns() - began;
 }
 
 static inline void make_probe(void)
 {
     probe_from = map_memory(PROBE_BYTES);
-    probe_to = map_memory(PROBE_BYTES);
-    memset(probe_from, 0x5a, PROBE_BYTES);
-    memset(probe_to, 0xa5, PROBE_BYTES);
-    probe_ns();
+    memset(probe_from, 1, PROBE_BYTES);
 }
 
 static inline void sync_filesystem(void)
@@ -70,9 +64,10 @@ static inline void sync_filesystem(void)
         die("syncfs");
 }
 
-/* Has the kernel, and the hypervisor below, hold as much free memory as the file will take. */
+/* Has the kernel, and the hypervisor below, hold as much free memory as the file and the probes take. */
 static inline void warm_page_cache(uint64_t size_bytes)
 {
+    size_bytes += 4 * PROBE_BYTES;
     char *memory = map_memory(size_bytes);
     memset(memory, 1, size_bytes);
     use(memory);

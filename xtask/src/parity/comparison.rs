@@ -58,9 +58,10 @@ impl<'a> Pairing<'a> {
         let mut attempts = 0;
         while pairs.len() < rounds && attempts < 2 * rounds {
             attempts += 1;
-            if let Some(pair) = self.pair(case, target, order.reference_first())?
-                && self.calm.admits(pair.reference.probe_ns)
-            {
+            let Some(pair) = self.pair(case, target, order.reference_first())? else { continue };
+            // Both are judged, whatever the first is: the rule learns from each.
+            let calm = [pair.reference.probe_ns, pair.writebench.probe_ns].map(|probe| self.calm.admits(probe));
+            if calm == [true; 2] {
                 pairs.push(pair);
             }
         }
