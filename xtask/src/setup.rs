@@ -26,7 +26,6 @@ const NEEDS: &[Need] = &[
     Need { package: "mount", proof: "losetup", purpose: "loop-mounted filesystems" },
     Need { package: "gcc", proof: "cc", purpose: "the reference programs of `cargo xtask parity`" },
     Need { package: "libc6-dev", proof: "/usr/include/stdio.h", purpose: "the same" },
-    Need { package: "python3", proof: "python3", purpose: "reading exports back" },
 ];
 
 /// Parts of the Rust toolchain that `cargo xtask test` runs: (rustup component, program).

@@ -92,7 +92,7 @@ pub struct RunCommand {
         value_parser = names(Verify::ALL, Verify::name, Verify::from_name))]
     pub verify: Verify,
     /// When a sample counts as hanging [default: by its size, at least a minute]
-    #[arg(long, value_name = "TIME", value_parser = model::parse_duration)]
+    #[arg(long, value_name = "TIME", value_parser = positive_duration)]
     pub timeout: Option<Duration>,
     /// Show what would be run and how many bytes written, and write nothing
     #[arg(long)]
@@ -174,6 +174,11 @@ fn names<T: Copy + Send + Sync + 'static>(
         .try_map(move |text| from_name(&text).ok_or("no such value"))
 }
 
+fn positive_duration(text: &str) -> Result<Duration, String> {
+    let duration = model::parse_duration(text).map_err(|error| error.to_string())?;
+    if duration.is_zero() { Err("must be longer than nothing".to_owned()) } else { Ok(duration) }
+}
+
 fn assignment(text: &str) -> Result<(Axis, Vec<String>), String> {
     let (axis, values) = text.split_once('=').ok_or("expected AXIS=VALUE[,VALUE...]")?;
     let known = || Axis::ALL.iter().map(|axis| axis.name()).collect::<Vec<_>>().join(", ");
@@ -185,6 +190,16 @@ fn assignment(text: &str) -> Result<(Axis, Vec<String>), String> {
         model::Axes::defaults(model::Prepare::Create).set(axis, value).map_err(|error| error.to_string())?;
     }
     Ok((axis, values))
+}
+
+/// The parser's error in one line: what is wrong and what would fit, without usage and advice.
+pub fn one_line(error: &clap::Error) -> String {
+    let text = error.render().to_string();
+    let text = text.split("\n\nUsage:").next().unwrap_or_default();
+    let text = text.split("\n\nFor more information").next().unwrap_or_default();
+    let words: Vec<&str> = text.split_whitespace().collect();
+    let line = words.join(" ");
+    format!("{}; see writebench --help", line.strip_prefix("error: ").unwrap_or(&line))
 }
 
 #[cfg(test)]

@@ -6,6 +6,8 @@ use anyhow::{Context, Result};
 use etcetera::BaseStrategy;
 use store::Store;
 
+use crate::exit;
+
 /// Opens the database that was named, or the user's own, which is created where it is missing.
 pub fn open(named: Option<&Path>) -> Result<Store> {
     let path = match named {
@@ -17,6 +19,18 @@ pub fn open(named: Option<&Path>) -> Result<Store> {
     {
         std::fs::create_dir_all(directory)
             .with_context(|| format!("cannot create {}; name a database with --db", directory.display()))?;
+    }
+    Ok(Store::open(&path)?)
+}
+
+/// Opens a database for reading, which must be there.
+pub fn open_existing(named: Option<&Path>) -> Result<Store> {
+    let path = named.map_or_else(default_path, |path| Ok(path.to_path_buf()))?;
+    if !path.exists() {
+        return Err(exit::usage(format!(
+            "no runs yet: there is no {}; `writebench run` makes it",
+            path.display()
+        )));
     }
     Ok(Store::open(&path)?)
 }

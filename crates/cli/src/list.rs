@@ -42,6 +42,7 @@ fn methods() -> String {
         text += &format!("{:<10}{}\n", method.name, method.summary);
         let names = |names: Vec<&str>| names.join(", ");
         let axes = Axis::ALL.iter().filter(|&&axis| method.has_axis(axis)).map(|axis| axis.name()).collect();
+        text += &format!("          calls: {}\n", method.calls);
         text += &format!("          axes: {}\n", names(axes));
         text += &format!(
             "          prepare: {} (default {})\n",
@@ -68,7 +69,7 @@ fn cases(name: &str) -> Result<String> {
 }
 
 fn runs(db: Option<&Path>) -> Result<String> {
-    let store = database::open(db)?;
+    let store = database::open_existing(db)?;
     let runs = store.runs()?;
     if runs.is_empty() {
         return Ok(format!("no runs in {}\n", store.path().display()));

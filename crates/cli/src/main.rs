@@ -27,7 +27,15 @@ fn main() -> ExitCode {
     if words.next().is_some_and(|word| word == "worker") {
         return ended(worker::work(words), &Output::new(ColorChoice::Never, false));
     }
-    let arguments = Arguments::parse();
+    let arguments = match Arguments::try_parse() {
+        Ok(arguments) => arguments,
+        Err(error) if error.use_stderr() => {
+            let error = exit::usage(arguments::one_line(&error));
+            return ended(Err(error), &Output::new(ColorChoice::Never, false));
+        }
+        // `--help` and `--version` are results.
+        Err(error) => error.exit(),
+    };
     let output = Output::new(arguments.color, arguments.quiet);
     let result = match arguments.command {
         Command::Run(command) => run_command::run(&command, arguments.db.as_deref(), &output),

@@ -1,7 +1,5 @@
 //! Where the program prints: results on stdout, all else on stderr.
 
-#![expect(clippy::print_stderr, reason = "this is where printing is allowed")]
-
 use std::io::{self, IsTerminal, Write};
 
 use anstream::AutoStream;
@@ -36,13 +34,14 @@ impl Output {
     /// Prints a note for the person at the terminal.
     pub fn note(&self, text: &str) {
         if !self.quiet {
-            eprintln!("{text}");
+            let _ = writeln!(io::stderr(), "{text}");
         }
     }
 
     /// Prints what went wrong, in one line.
     pub fn error(&self, error: &anyhow::Error) {
-        eprintln!("writebench: {error:#}");
+        // Where not even this can be said, the exit code still says it.
+        let _ = writeln!(io::stderr(), "writebench: {error:#}");
     }
 
     /// Whether a progress bar has a place.

@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicBool;
 
 use anyhow::{Context, Result};
 use model::{Bytes, Case, Environment, RunRecord, RunStatus, Settings};
-use report::{Report, formats};
+use report::{Report, counted, formats};
 use runner::{End, Event, LeftOver, Plan, WorkerCommand, Workspace};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use store::{Store, WorkspaceRecord};
@@ -51,7 +51,8 @@ pub fn run(command: &RunCommand, db: Option<&Path>, output: &Output) -> Result<E
     check_limits(&target, &run.environment, &cases)?;
     let mut store = database::open(db)?;
     let number = store.begin_run(&run)?;
-    measure(Job { store: &store, number, run, target, cases }, &command.export, output)
+    let device_number = run.environment.device.as_ref().map(|device| device.number.clone());
+    measure(Job { store: &store, number, run, target, cases, device_number }, &command.export, output)
 }
 
 fn settings(command: &RunCommand) -> Settings {
@@ -75,6 +76,9 @@ fn resume(command: &RunCommand, db: Option<&Path>, output: &Output) -> Result<Ex
         _ => store.newest_run(true)?.ok_or_else(|| exit::usage("there is no unfinished run to resume"))?,
     };
     let mut run = store.run(number)?;
+    if store.workspaces()?.iter().any(|it| it.run == number && runner::is_in_use(&it.path)) {
+        return Err(exit::usage(format!("run {number} is still under way")));
+    }
     let target = existing_directory(Path::new(&run.target))?;
     let now = probe::environment(&target)?;
     let place = |it: &Environment| {
@@ -86,18 +90,22 @@ fn resume(command: &RunCommand, db: Option<&Path>, output: &Output) -> Result<Ex
             filesystem.mount_options.clone(),
         )
     };
-    if place(&now) != place(&run.environment) {
+    if place(&now) != place(&run.environment) || run.version != env!("CARGO_PKG_VERSION") {
         return Err(exit::usage(format!(
-            "run {number} was made on another kernel, filesystem or mount; its samples cannot be mixed with new ones"
+            "run {number} was made by another writebench, or on another kernel, filesystem or mount; \
+             its samples cannot be mixed with new ones"
         )));
     }
+    // Numbers of devices change when a machine starts.
+    let device_number = now.device.as_ref().map(|device| device.number.clone());
     let given = settings(command);
     run.settings.budget_ns = command.budget.and(given.budget_ns);
+    run.settings.timeout_ns = given.timeout_ns.or(run.settings.timeout_ns);
     run.settings.max_bytes = command.max_bytes.map_or(run.settings.max_bytes, |bytes| Some(bytes.0));
     let cases = selection::different_cases(&run.cases, &engine::method_infos())?;
     check_limits(&target, &now, &cases)?;
     store.set_status(number, RunStatus::Running)?;
-    measure(Job { store: &store, number, run, target, cases }, &command.export, output)
+    measure(Job { store: &store, number, run, target, cases, device_number }, &command.export, output)
 }
 
 fn check_limits(target: &Path, environment: &Environment, cases: &[Case]) -> Result<()> {
@@ -114,23 +122,19 @@ fn dry_run(run: &RunRecord, cases: &[Case], target: &Path, output: &Output) -> R
     for case in cases {
         text += &format!("{case}\n");
     }
-    let samples = u64::from(run.settings.samples);
+    let samples = run.settings.samples;
     text += &format!(
         "{} × {} into {}: {} to be written ({} in a round), at most {} at once. Nothing was written.\n",
-        counted(cases.len() as u64, "case"),
-        counted(samples, "sample"),
+        counted(cases.len(), "case"),
+        counted(samples as usize, "sample"),
         target.display(),
-        Bytes(round.saturating_mul(samples)).approximate(),
+        Bytes(round.saturating_mul(u64::from(samples))).approximate(),
         Bytes(round).approximate(),
         Bytes(most_at_once).approximate(),
     );
     text += "Disturbed samples are taken again, up to as many more.\n";
     output.results(&text)?;
     Ok(Exit::Ok)
-}
-
-fn counted(number: u64, what: &str) -> String {
-    if number == 1 { format!("1 {what}") } else { format!("{number} {what}s") }
 }
 
 /// A run in the database, about to be measured.
@@ -140,6 +144,7 @@ struct Job<'s> {
     run: RunRecord,
     target: PathBuf,
     cases: Vec<Case>,
+    device_number: Option<String>,
 }
 
 fn measure(job: Job<'_>, exports: &[Export], output: &Output) -> Result<Exit> {
@@ -176,6 +181,9 @@ fn measure(job: Job<'_>, exports: &[Export], output: &Output) -> Result<Exit> {
             "This was a first look. `writebench list` names the suites that go deeper: `writebench run --suite write`.",
         );
     }
+    if end == End::MaxBytes {
+        output.note("The limit on bytes was reached: `writebench run --resume --max-bytes MORE` goes on.");
+    }
     let failed = report.run.cases.iter().flat_map(|case| &case.samples).any(|sample| sample.outcome.is_fault());
     Ok(match end {
         End::Stopped => Exit::Interrupted,
@@ -185,14 +193,18 @@ fn measure(job: Job<'_>, exports: &[Export], output: &Output) -> Result<Exit> {
 }
 
 fn supervise(job: Job<'_>, output: &Output) -> Result<End> {
-    let Job { store, number, run, target, cases } = job;
+    let Job { store, number, run, target, cases, device_number } = job;
     let stop = Arc::new(AtomicBool::new(false));
     for signal in [SIGINT, SIGTERM, SIGHUP] {
+        // Whoever started us with nohup wants the run to go on.
+        if signal == SIGHUP && is_ignored(signal) {
+            continue;
+        }
         // A second one ends the program at once; the next run removes what stays.
         signal_hook::flag::register_conditional_shutdown(signal, Exit::Interrupted as i32, stop.clone())?;
         signal_hook::flag::register(signal, stop.clone())?;
     }
-    let workspace = make_workspace(store, &target)?;
+    let workspace = make_workspace(store, number, &target)?;
     let path = workspace.path().to_path_buf();
     let result = worker_command(&workspace).and_then(|worker| {
         let progress = Progress::new(output);
@@ -204,7 +216,7 @@ fn supervise(job: Job<'_>, output: &Output) -> Result<End> {
             taken: cases.iter().map(samples).collect(),
             cases,
             settings: run.settings.clone(),
-            device_number: run.environment.device.as_ref().map(|device| device.number.clone()),
+            device_number,
         };
         let end = runner::supervise(&plan, &workspace, &worker, &stop, &mut |event| {
             match event {
@@ -226,22 +238,25 @@ fn supervise(job: Job<'_>, output: &Output) -> Result<End> {
     Ok(end)
 }
 
-/// Makes the run's directory. Its name is recorded before and its identity after, so that there is no
-/// moment at which it is there and nobody knows of it.
-fn make_workspace(store: &Store, target: &Path) -> Result<Workspace> {
+/// Whether this process was started with that signal ignored: `SigIgn` of proc_pid_status(5).
+fn is_ignored(signal: i32) -> bool {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    let mask = mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0);
+    mask >> (signal - 1) & 1 == 1
+}
+
+/// Makes the run's directory. It is recorded before, so that there is no moment at which it is there and
+/// nobody knows of it.
+fn make_workspace(store: &Store, run: i64, target: &Path) -> Result<Workspace> {
     let id = uuid::Uuid::new_v4().simple().to_string();
-    let mut record = WorkspaceRecord { path: Workspace::path_in(target, &id), device: 0, inode: 0 };
-    store.add_workspace(&record)?;
-    let workspace = match Workspace::create(target, &id) {
-        Ok(workspace) => workspace,
-        Err(error) => {
-            store.forget_workspace(&record.path)?;
-            return Err(error.into());
-        }
-    };
-    (record.device, record.inode) = workspace.identity()?;
-    store.add_workspace(&record)?;
-    Ok(workspace)
+    let path = Workspace::path_in(target, &id);
+    store.add_workspace(&WorkspaceRecord { path: path.clone(), run })?;
+    let made = Workspace::create(target, &id);
+    if made.is_err() {
+        store.forget_workspace(&path)?;
+    }
+    Ok(made?)
 }
 
 fn worker_command(workspace: &Workspace) -> Result<WorkerCommand> {
@@ -263,9 +278,11 @@ fn worker_command(workspace: &Workspace) -> Result<WorkerCommand> {
 /// Removes what runs left that were killed. What cannot be removed is said, and is no reason to stop.
 fn remove_left_overs(store: &Store, output: &Output) -> Result<()> {
     for left in store.workspaces()? {
-        match runner::remove_left_over(&left.path, (left.device, left.inode)) {
+        match runner::remove_left_over(&left.path) {
             Ok(LeftOver::InUse) => continue,
-            Ok(LeftOver::Gone) => {}
+            // A disk that is not mounted now may come back with it.
+            Ok(LeftOver::NotThere) if !left.path.parent().is_some_and(Path::is_dir) => continue,
+            Ok(LeftOver::NotThere) => {}
             Ok(LeftOver::Removed) => {
                 output.note(&format!("Removed {}, left by a run that was killed.", left.path.display()));
             }

@@ -12,7 +12,7 @@ use crate::output::Output;
 
 /// Shows a run from the database.
 pub fn show(command: &ShowCommand, db: Option<&Path>, output: &Output) -> Result<Exit> {
-    let store = database::open(db)?;
+    let store = database::open_existing(db)?;
     let number = match command.run {
         Some(number) => number,
         None => store.newest_run(false)?.ok_or_else(|| {

@@ -31,6 +31,15 @@ struct WorkerArguments {
 pub fn work(words: impl Iterator<Item = OsString>) -> Result<Exit> {
     let name = std::iter::once(OsString::from("writebench worker"));
     let arguments = WorkerArguments::try_parse_from(name.chain(words))?;
+    // A fault is one sample's outcome: one line, and the end, without threads that wait for others.
+    std::panic::set_hook(Box::new(|panic| {
+        let text = panic.to_string().replace('\n', " ");
+        let _ = writeln!(std::io::stderr(), "{text}");
+        std::process::abort();
+    }));
+    // SIGBUS and the like are outcomes, too, and no reason to write the source data to a core file.
+    let no_core = rustix::process::Rlimit { current: Some(0), maximum: Some(0) };
+    rustix::process::setrlimit(rustix::process::Resource::Core, no_core)?;
     // Nothing may go on writing behind the back of a supervisor that is gone.
     rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?;
     // When memory runs out, this process goes, and not somebody's database. That it cannot be said

@@ -36,6 +36,11 @@ impl CallError {
         self
     }
 
+    /// The cause in words, wherever it was.
+    pub fn reason(self) -> String {
+        self.outcome(Phase::Settle, None).reason().unwrap_or_default()
+    }
+
     /// What it means for the sample. "Not supported" is a property of the target and no fault: see
     /// fallocate(2) for EOPNOTSUPP and ENOSYS, mmap(2) for ENODEV.
     pub fn outcome(self, phase: Phase, path: Option<&str>) -> Outcome {

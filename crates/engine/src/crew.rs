@@ -1,7 +1,9 @@
 //! Threads that wait before the clock starts, one for each part, and take their steps together.
 
-use std::sync::{Barrier, Mutex, MutexGuard, PoisonError};
-use std::thread::Scope;
+use std::sync::{Barrier, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::{Builder, Scope};
+
+use rustix::io::Errno;
 
 use crate::call::CallError;
 
@@ -18,6 +20,9 @@ pub struct Shared<S> {
     seats: Vec<Mutex<Place<S>>>,
     border: Barrier,
     step: Mutex<Option<Step<S>>>,
+    // Whether all threads could be started; until that is known none goes to the border.
+    complete: Mutex<Option<bool>>,
+    known: Condvar,
 }
 
 struct Place<S> {
@@ -32,19 +37,30 @@ impl<S: Send> Shared<S> {
             border: Barrier::new(seats.len() + 1),
             seats: seats.into_iter().map(|seat| Mutex::new(Place { seat, result: Ok(()) })).collect(),
             step: Mutex::new(None),
+            complete: Mutex::new(None),
+            known: Condvar::new(),
         }
     }
 }
 
 impl<'env, S: Send> Crew<'env, S> {
-    /// Starts a thread for each seat, where there are several.
-    pub fn start<'scope>(scope: &'scope Scope<'scope, 'env>, shared: &'env Shared<S>) -> Self {
+    /// Starts a thread for each seat, where there are several, and waits until all are there.
+    pub fn start<'scope>(
+        scope: &'scope Scope<'scope, 'env>,
+        shared: &'env Shared<S>,
+    ) -> Result<Self, CallError> {
         if shared.seats.len() > 1 {
-            for place in &shared.seats {
-                scope.spawn(move || attend(shared, place));
-            }
+            let started = shared.seats.iter().try_for_each(|place| {
+                Builder::new().spawn_scoped(scope, move || attend(shared, place)).map(|_| ())
+            });
+            *lock(&shared.complete) = Some(started.is_ok());
+            shared.known.notify_all();
+            started.map_err(|error| {
+                CallError::new("pthread_create", Errno::from_io_error(&error).unwrap_or(Errno::AGAIN))
+            })?;
+            shared.border.wait();
         }
-        Self { shared }
+        Ok(Self { shared })
     }
 
     /// One step of all parts, side by side. The first error, by the order of the parts.
@@ -79,6 +95,11 @@ impl<S> Drop for Crew<'_, S> {
 }
 
 fn attend<S>(shared: &Shared<S>, place: &Mutex<Place<S>>) {
+    let complete = shared.known.wait_while(lock(&shared.complete), |complete| complete.is_none());
+    if *complete.unwrap_or_else(PoisonError::into_inner) != Some(true) {
+        return;
+    }
+    shared.border.wait();
     loop {
         shared.border.wait();
         let Some(step) = *lock(&shared.step) else { return };
@@ -103,7 +124,7 @@ mod tests {
     fn each_part_keeps_its_own_thread() {
         let shared = Shared::new(vec![Vec::<ThreadId>::new(); 4]);
         std::thread::scope(|scope| {
-            let crew = Crew::start(scope, &shared);
+            let crew = Crew::start(scope, &shared).unwrap();
             for _ in 0..10 {
                 crew.together(|seen| {
                     seen.push(current().id());
@@ -125,7 +146,7 @@ mod tests {
     fn one_part_is_the_callers() {
         let shared = Shared::new(vec![None]);
         std::thread::scope(|scope| {
-            let crew = Crew::start(scope, &shared);
+            let crew = Crew::start(scope, &shared).unwrap();
             crew.together(|seen| {
                 *seen = Some(current().id());
                 Ok(())

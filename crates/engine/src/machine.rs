@@ -4,23 +4,19 @@ use std::time::Instant;
 
 use memmap2::MmapMut;
 use model::Sample;
-use nix::sys::resource::{Usage, UsageWho, getrusage};
+use nix::sys::resource::{UsageWho, getrusage};
+use nix::sys::time::TimeVal;
 
-/// Counters at one moment.
+/// Counters of the machine at one moment.
 pub struct Counters {
-    usage: Option<Usage>,
     steal_ns: u64,
     device_bytes: Option<u64>,
 }
 
 impl Counters {
-    /// Reads them all; `device_number` is as in `/sys/dev/block`.
+    /// Reads them; `device_number` is as in `/sys/dev/block`.
     pub fn read(device_number: Option<&str>) -> Self {
-        Self {
-            device_bytes: device_number.and_then(device_bytes),
-            steal_ns: steal_ns().unwrap_or(0),
-            usage: getrusage(UsageWho::RUSAGE_SELF).ok(),
-        }
+        Self { device_bytes: device_number.and_then(device_bytes), steal_ns: steal_ns().unwrap_or(0) }
     }
 
     /// Writes what happened from then to now into `sample`.
@@ -28,18 +24,53 @@ impl Counters {
         sample.steal_ns = self.steal_ns.saturating_sub(then.steal_ns);
         sample.device_bytes =
             self.device_bytes.zip(then.device_bytes).map(|(now, then)| now.saturating_sub(then));
-        let (Some(now), Some(then)) = (self.usage, &then.usage) else { return };
-        let between = |count: fn(&Usage) -> i64| u64::try_from(count(&now) - count(then)).unwrap_or(0);
-        sample.user_cpu_ns = between(|usage| nanoseconds(usage.user_time()));
-        sample.system_cpu_ns = between(|usage| nanoseconds(usage.system_time()));
-        sample.page_faults = between(|usage| usage.minor_page_faults() + usage.major_page_faults());
-        sample.context_switches =
-            between(|usage| usage.voluntary_context_switches() + usage.involuntary_context_switches());
     }
 }
 
-fn nanoseconds(time: nix::sys::time::TimeVal) -> i64 {
-    time.tv_sec() * 1_000_000_000 + time.tv_usec() * 1_000
+/// What this process has used, over all its threads. Kernels that account by ticks (4 ms is usual) know
+/// the sum of user and system time exactly, and share it out between the two by the ticks they saw.
+#[derive(Clone, Copy, Default)]
+pub struct Usage {
+    user_cpu_ns: i64,
+    system_cpu_ns: i64,
+    page_faults: i64,
+    context_switches: i64,
+}
+
+impl Usage {
+    /// From getrusage(2).
+    pub fn now() -> Self {
+        let nanoseconds = |time: TimeVal| time.tv_sec() * 1_000_000_000 + time.tv_usec() * 1_000;
+        // It cannot fail: the arguments are right.
+        getrusage(UsageWho::RUSAGE_SELF).map_or_else(
+            |_| Self::default(),
+            |usage| Self {
+                user_cpu_ns: nanoseconds(usage.user_time()),
+                system_cpu_ns: nanoseconds(usage.system_time()),
+                page_faults: usage.minor_page_faults() + usage.major_page_faults(),
+                context_switches: usage.voluntary_context_switches() + usage.involuntary_context_switches(),
+            },
+        )
+    }
+
+    /// From then to now.
+    pub fn since(self, then: &Self) -> Self {
+        Self {
+            user_cpu_ns: self.user_cpu_ns - then.user_cpu_ns,
+            system_cpu_ns: self.system_cpu_ns - then.system_cpu_ns,
+            page_faults: self.page_faults - then.page_faults,
+            context_switches: self.context_switches - then.context_switches,
+        }
+    }
+
+    /// Into a sample.
+    pub fn write_into(self, sample: &mut Sample) {
+        let count = |value: i64| u64::try_from(value).unwrap_or(0);
+        sample.user_cpu_ns = count(self.user_cpu_ns);
+        sample.system_cpu_ns = count(self.system_cpu_ns);
+        sample.page_faults = count(self.page_faults);
+        sample.context_switches = count(self.context_switches);
+    }
 }
 
 /// Time that the hypervisor gave to others, over all CPUs: `steal` in proc_stat(5).

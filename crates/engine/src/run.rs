@@ -9,7 +9,7 @@ use model::{Case, Descriptor, Files, MapSharing, Outcome, Phase, PhasesNs, Sampl
 use crate::call::{CallError, hand_over};
 use crate::crew::{Crew, Shared};
 use crate::job;
-use crate::machine::{Counters, MemoryProbe};
+use crate::machine::{Counters, MemoryProbe, Usage};
 use crate::seat::{self, Seat};
 use crate::source::SourceBuffer;
 use crate::{file, pattern, settle, sync, verify};
@@ -41,14 +41,15 @@ impl Engine {
             (0..case.file_count() as usize).map(|index| file::name(&request.file_stem, case, index)).collect();
         let mut run = Run { directory, case, names: &names, request, progress };
         if let Err(outcome) = run.through_all_phases(self, &mut sample) {
-            sample = Sample { outcome, ..Sample::without_figures(request.round, Outcome::Ok) };
+            sample = Sample::without_figures(request.round, outcome);
         }
         (run.progress)(Phase::Clean);
         for name in &names {
             if let Err(error) = file::remove(directory, name)
                 && sample.outcome.is_ok()
             {
-                sample.outcome = error.outcome(Phase::Clean, Some(name));
+                let outcome = error.outcome(Phase::Clean, Some(name));
+                sample = Sample::without_figures(request.round, outcome);
             }
         }
         sample
@@ -66,21 +67,20 @@ struct Run<'r> {
 impl Run<'_> {
     fn through_all_phases(&mut self, engine: &mut Engine, sample: &mut Sample) -> Result<(), Outcome> {
         let (case, request) = (self.case, self.request);
-        let start = Instant::now();
         (self.progress)(Phase::Settle);
-        self.settle(engine).map_err(|error| self.outcome(Phase::Settle, error))?;
+        self.settle(engine, sample).map_err(|error| self.outcome(Phase::Settle, error))?;
         let parts = job::parts(case, engine.source.bytes());
         engine.source.touch();
         settle::warm(case.axes().size_bytes, request.warm_limit_bytes);
-        sample.settle_ns = nanoseconds(start.elapsed());
 
         sample.probe_ns[0] = engine.probe.copy_ns();
         let before = Counters::read(request.device_number.as_deref());
-        let mut clock = Clock { phases: PhasesNs::default(), progress: self.progress };
+        let mut clock = Clock { phases: PhasesNs::default(), usage: Usage::default(), progress: self.progress };
         let result = timed_phases(seat::seats(self.directory, case, self.names, &parts), case, &mut clock);
-        let phases = clock.phases;
+        let Clock { phases, usage, .. } = clock;
         result.map_err(|(phase, error)| self.outcome(phase, error))?;
         Counters::read(request.device_number.as_deref()).since(&before, sample);
+        usage.write_into(sample);
         sample.probe_ns[1] = engine.probe.copy_ns();
 
         (self.progress)(Phase::Verify);
@@ -95,7 +95,7 @@ impl Run<'_> {
         Ok(())
     }
 
-    fn settle(&self, engine: &mut Engine) -> Result<(), CallError> {
+    fn settle(&self, engine: &mut Engine, sample: &mut Sample) -> Result<(), CallError> {
         let case = self.case;
         engine.source.make(case, self.request.data_seed)?;
         if case.axes().prepare.needs_old_content() {
@@ -103,7 +103,11 @@ impl Run<'_> {
                 old_content(self.directory, name, part.file_length, self.request.data_seed)?;
             }
         }
-        settle::quiet(self.directory, Duration::from_nanos(self.request.settle_limit_ns))
+        let start = Instant::now();
+        sample.disturbed =
+            settle::quiet(self.directory, Duration::from_nanos(self.request.settle_limit_ns)).err();
+        sample.settle_ns = nanoseconds(start.elapsed());
+        Ok(())
     }
 
     fn outcome(&self, phase: Phase, error: CallError) -> Outcome {
@@ -129,6 +133,7 @@ fn old_content(directory: BorrowedFd<'_>, name: &str, length: u64, seed: u64) ->
 /// Adds up time by phase. Between two phases the progress record is written, outside the clock.
 struct Clock<'p> {
     phases: PhasesNs,
+    usage: Usage,
     progress: &'p mut dyn FnMut(Phase),
 }
 
@@ -158,10 +163,16 @@ fn timed_phases(seats: Vec<Seat<'_>>, case: &Case, clock: &mut Clock<'_>) -> Res
     let attaches = seats.iter().any(Seat::attaches);
     let crew_seats = Shared::new(seats);
     std::thread::scope(|scope| {
-        let crew = Crew::start(scope, &crew_seats);
+        let crew = Crew::start(scope, &crew_seats).map_err(|error| (Phase::Settle, error))?;
+        let before = Usage::now();
         let result = steps(&crew, case, attaches, clock);
+        clock.usage = Usage::now().since(&before);
         if result.is_err() {
-            let _ = crew.in_turn(Seat::close);
+            // Errors change nothing any more, and must not keep the next seat from closing.
+            let _ = crew.in_turn(|seat| {
+                let _ = seat.close();
+                Ok(())
+            });
         }
         result
     })

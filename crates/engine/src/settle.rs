@@ -6,16 +6,22 @@ use std::time::{Duration, Instant};
 
 use memmap2::MmapMut;
 
-use crate::call::{CallError, retry};
+use crate::call::retry;
 use crate::machine::{MemoryProbe, meminfo_bytes};
 
 /// Writes out what earlier samples left (their removal included) and waits until the kernel has no
-/// more than a trickle under way, or until `limit` has passed.
-pub fn quiet(directory: BorrowedFd<'_>, limit: Duration) -> Result<(), CallError> {
+/// more than a trickle under way. Why the target is not quiet, if it is not after `limit`: a reason to
+/// doubt the sample, and none to blame it.
+pub fn quiet(directory: BorrowedFd<'_>, limit: Duration) -> Result<(), String> {
     const TRICKLE_BYTES: u64 = 4 << 20;
     let start = Instant::now();
-    retry("syncfs", || rustix::fs::syncfs(directory))?;
-    while meminfo_bytes("Writeback").is_some_and(|bytes| bytes > TRICKLE_BYTES) && start.elapsed() < limit {
+    // It reports errors of earlier writes, too, once.
+    retry("syncfs", || rustix::fs::syncfs(directory))
+        .map_err(|error| format!("before it: {}", error.reason()))?;
+    while meminfo_bytes("Writeback").is_some_and(|bytes| bytes > TRICKLE_BYTES) {
+        if start.elapsed() >= limit {
+            return Err(format!("the kernel was still writing back after {limit:?}"));
+        }
         sleep(Duration::from_millis(10));
     }
     Ok(())

@@ -2,14 +2,15 @@
 
 use std::os::fd::{AsFd, BorrowedFd};
 
-use model::{AllocateCall, Case};
+use model::{Case, Content};
 
 use crate::call::{CallError, retry};
 use crate::file;
 use crate::job::Part;
 use crate::source;
 
-/// The length of each file, and for reserved files their blocks. Returns the bytes in all of them.
+/// The length of each file and, where reserving blocks is all that a case does, its blocks. Returns the
+/// bytes in all of them.
 pub fn sizes(
     directory: BorrowedFd<'_>,
     names: &[String],
@@ -25,9 +26,7 @@ pub fn sizes(
             return Err(wrong(format!("the file has {length} bytes and should have {}", part.file_length)));
         }
         let reserved = u64::try_from(stat.st_blocks).unwrap_or(0).saturating_mul(512);
-        let reserves =
-            case.axes().allocating_call(case.method()).is_some_and(|call| call != AllocateCall::Ftruncate);
-        if reserves && reserved < length {
+        if case.contract().content == Content::Reserved && reserved < length {
             return Err(wrong(format!("the file has {reserved} bytes of blocks and should have {length}")));
         }
         total += length;

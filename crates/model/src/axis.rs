@@ -308,6 +308,12 @@ impl Axes {
 }
 
 impl Axis {
+    /// Whether its values are numbers, and not names.
+    #[must_use]
+    pub fn is_number(self) -> bool {
+        matches!(self, Self::Size | Self::Chunk | Self::Vector | Self::Threads)
+    }
+
     /// One line for `writebench list axes`.
     #[must_use]
     pub fn summary(self) -> &'static str {

@@ -5,7 +5,7 @@ use std::fmt;
 
 use crate::axis::{AllocateCall, Axes, Axis, Data, Descriptor, Files, InvalidValue, MapSharing, Source, Sync};
 use crate::bytes::Bytes;
-use crate::contract::{Content, Contract, Durability};
+use crate::contract::{Content, Contract, Durability, Start};
 use crate::method::{Cursor, MethodInfo};
 
 /// One fully specified experiment. Only combinations that make sense exist: every way to make a
@@ -131,8 +131,8 @@ impl Case {
             let fitting = method.syncs.iter().map(|sync| sync.name()).collect::<Vec<_>>().join(", ");
             return refuse(Axis::Sync, format!("its data is reached by {fitting}"));
         }
-        if axes.size_bytes == 0 && (method.cursor == Cursor::Mapping || axes.allocating_call(method).is_some())
-        {
+        let reserves = axes.allocating_call(method).is_some_and(|call| call != AllocateCall::Ftruncate);
+        if axes.size_bytes == 0 && (method.cursor == Cursor::Mapping || reserves) {
             return refuse(
                 Axis::Size,
                 "mapping or reserving nothing is an error; give at least one byte".to_owned(),
@@ -218,6 +218,8 @@ impl Case {
             content,
             bytes: self.axes.size_bytes,
             files: self.file_count(),
+            start: if self.axes.prepare.needs_old_content() { Start::Existing } else { Start::New },
+            source: self.axes.source,
             durability: match self.axes.sync {
                 Sync::None => Durability::Cached,
                 Sync::Fsync | Sync::Fdatasync | Sync::Msync => Durability::Durable,

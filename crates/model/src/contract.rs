@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::axis::named_values;
+use crate::axis::{Source, named_values};
 use crate::bytes::Bytes;
 
 /// What a case leaves behind. Only cases of one contract are ranked together.
@@ -16,6 +16,10 @@ pub struct Contract {
     pub bytes: u64,
     /// In how many files.
     pub files: u32,
+    /// Whether there was a file before: one that exists has its blocks, and may have its pages.
+    pub start: Start,
+    /// How much memory the data was read from.
+    pub source: Source,
     /// What survives a loss of power.
     pub durability: Durability,
 }
@@ -31,6 +35,16 @@ named_values! {
         Reserved = "reserved",
         /// A length and no blocks.
         Hole = "hole",
+    }
+}
+
+named_values! {
+    /// What there was before.
+    Start {
+        /// No file.
+        New = "new",
+        /// A file of the same size.
+        Existing = "existing",
     }
 }
 
@@ -52,11 +66,17 @@ impl fmt::Display for Contract {
             Content::Reserved => "reserved blocks",
             Content::Hole => "length without blocks",
         };
-        let files = if self.files == 1 { "1 file".to_owned() } else { format!("{} files", self.files) };
+        let source = match self.source {
+            Source::File => "",
+            Source::Chunk => " (one chunk again and again)",
+        };
+        let start = self.start;
+        let files =
+            if self.files == 1 { format!("1 {start} file") } else { format!("{} {start} files", self.files) };
         let durability = match self.durability {
             Durability::Cached => "in the page cache",
             Durability::Durable => "durable",
         };
-        write!(f, "{} of {content} in {files}, {durability}", Bytes(self.bytes))
+        write!(f, "{} of {content}{source} in {files}, {durability}", Bytes(self.bytes))
     }
 }

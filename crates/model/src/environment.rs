@@ -18,7 +18,7 @@ pub struct Environment {
     pub filesystem: Filesystem,
     /// The device below it, if it has one.
     pub device: Option<Device>,
-    /// Kernel settings that shape writing, by their path below `/proc/sys` or `/sys`.
+    /// Kernel settings that shape writing, by their path without the first slash.
     pub tunables: BTreeMap<String, String>,
 }
 

@@ -22,7 +22,7 @@ pub use axis::{
 };
 pub use bytes::{Bytes, ParseBytesError};
 pub use case::{Assignment, Case, CaseError};
-pub use contract::{Content, Contract, Durability};
+pub use contract::{Content, Contract, Durability, Start};
 pub use duration::{ParseDurationError, parse_duration};
 pub use environment::{Cpu, Device, Environment, Filesystem, Memory, System};
 pub use method::{Cursor, MethodInfo};

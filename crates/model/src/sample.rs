@@ -165,7 +165,8 @@ impl Outcome {
             Self::Ok => None,
             Self::Unsupported(failure) | Self::Failed(failure) => Some(failure.to_string()),
             Self::TimedOut { phase, limit_ns } => {
-                Some(format!("no end after {} s, last seen in phase {phase}; killed", limit_ns / 1_000_000_000))
+                let limit = std::time::Duration::from_nanos(*limit_ns);
+                Some(format!("no end after {limit:?}, last seen in phase {phase}; killed"))
             }
             Self::WorkerDied { phase, signal, detail } => Some(match signal {
                 Some(signal) => format!("{} in phase {phase}{detail}", signal_meaning(*signal)),
@@ -216,7 +217,7 @@ pub struct Sample {
     pub probe_ns: [u64; 2],
     /// CPU time that the hypervisor gave to others meanwhile, over all CPUs.
     pub steal_ns: u64,
-    /// Time from the last sample's end until the target was quiet.
+    /// How long the target took to be quiet.
     pub settle_ns: u64,
     /// Why the machine was not itself, by the rule of the runner; none if it was.
     pub disturbed: Option<String>,

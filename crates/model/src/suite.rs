@@ -38,6 +38,8 @@ pub struct Section {
     pub methods: Vec<String>,
     /// Values of axes, the first the outermost loop.
     pub axes: Vec<(Axis, Vec<String>)>,
+    /// Those of the axes that are the section's own, and not its suite's.
+    pub own: Vec<Axis>,
 }
 
 /// A row of a suite's table.
@@ -64,6 +66,14 @@ pub enum SuiteError {
         name: String,
         /// What would fit.
         suites: String,
+    },
+    /// The overrides leave no section.
+    #[error(
+        "suite {suite} has no section with those values; `writebench list cases {suite}` shows what it has, --case takes any"
+    )]
+    NothingLeft {
+        /// The suite.
+        suite: String,
     },
     /// Not the form of a suite.
     #[error("suite file: {0}")]
@@ -115,10 +125,11 @@ impl Suite {
             .into_iter()
             .map(|section| {
                 let mut axes = axes_of(&section.axes)?;
+                let own = axes.iter().map(|(axis, _)| *axis).collect();
                 axes.extend(common.iter().filter(|(axis, _)| !section.axes.contains_key(axis.name())).cloned());
                 let methods = section.methods.or_else(|| file.methods.clone());
                 let methods = methods.ok_or_else(|| format!("section '{}' has no methods", section.title))?;
-                Ok(Section { title: section.title, methods, axes })
+                Ok(Section { title: section.title, methods, axes, own })
             })
             .collect::<Result<_, String>>()
             .map_err(form)?;
@@ -127,12 +138,14 @@ impl Suite {
 
     /// Its rows, with `overrides` in place of its own values on those axes, for the methods that
     /// have them. A row that overrides make equal to an earlier one of its section is left out.
+    /// A section that is about one named value (`prepare=fallocate`) is not overridden but left out
+    /// where another value is asked for: its heading would lie.
     ///
     /// # Errors
-    /// A combination is no case.
+    /// A combination is no case, or no section is left.
     pub fn rows(&self, methods: &[&'static MethodInfo], overrides: &Overrides) -> Result<Vec<Row>, SuiteError> {
         let mut rows: Vec<Row> = Vec::new();
-        for section in &self.sections {
+        for section in self.sections.iter().filter(|section| !section.is_contradicted(overrides)) {
             let first_of_section = rows.len();
             for name in &section.methods {
                 let cases = section_cases(section, name, methods, overrides).map_err(|error| {
@@ -145,7 +158,21 @@ impl Suite {
                 }
             }
         }
+        if rows.is_empty() {
+            return Err(SuiteError::NothingLeft { suite: self.name.clone() });
+        }
         Ok(rows)
+    }
+}
+
+impl Section {
+    fn is_contradicted(&self, overrides: &Overrides) -> bool {
+        self.own.iter().any(|own| {
+            let fixed =
+                self.axes.iter().find(|(axis, values)| axis == own && values.len() == 1 && !axis.is_number());
+            let over = overrides.iter().find(|(axis, _)| axis == own);
+            fixed.zip(over).is_some_and(|((_, fixed), (_, over))| !over.contains(&fixed[0]))
+        })
     }
 }
 
@@ -160,7 +187,8 @@ fn section_cases(
         .axes
         .iter()
         .map(|(axis, values)| {
-            let over = overrides.iter().find(|(over, _)| over == axis);
+            let fixed = values.len() == 1 && !axis.is_number() && section.own.contains(axis);
+            let over = overrides.iter().find(|(over, _)| over == axis && !fixed);
             (*axis, over.map_or(values.as_slice(), |(_, values)| values.as_slice()))
         })
         .collect();

@@ -54,7 +54,7 @@ fn name(traces: Traces) -> Option<String> {
     });
     // Bare metal has a maker and a product as well.
     let machine = is_virtual.then(|| machine(&traces)).flatten();
-    machine.or(traces.kind).or_else(|| is_virtual.then(|| "unknown hypervisor (cpu flag)".to_owned()))
+    machine.or(traces.kind).or_else(|| is_virtual.then(|| "unnamed hypervisor".to_owned()))
 }
 
 /// The firmware's words: maker and product, or the product that begins with its maker.
@@ -90,7 +90,7 @@ mod tests {
 
     #[test]
     fn the_flag_alone_says_that_there_is_one() {
-        assert_eq!(named(Some(true), "", "", "").as_deref(), Some("unknown hypervisor (cpu flag)"));
+        assert_eq!(named(Some(true), "", "", "").as_deref(), Some("unnamed hypervisor"));
     }
 
     #[test]

@@ -4,20 +4,18 @@ use std::collections::HashMap;
 
 use model::{Contract, Sample};
 
-use crate::estimate::usable;
+use crate::estimate::{CONFIDENCE, usable};
 use crate::formats::gigabytes_per_s;
 use crate::report::CaseReport;
 
-/// Rounds in common without which nothing is said: fewer have no 95 % interval.
-const LEAST_ROUNDS: usize = 6;
-/// How many cases are named that cannot be told from the best.
+/// How many cases are named in a list before the rest is counted.
 const NAMED: usize = 3;
 
 /// For each contract that several cases fulfil: the fastest, and those that cannot be told from it.
-/// Two cases differ when the interval of their in-round ratio excludes 1.
+/// Two cases differ when the interval of their in-round ratio excludes 1, at 95 % for each comparison.
 pub(crate) fn conclusions(cases: &[CaseReport]) -> Vec<String> {
     let mut contracts: Vec<&Contract> = Vec::new();
-    for case in cases.iter().filter(|case| case.estimate.is_some()) {
+    for case in cases.iter().filter(|case| is_ranked(case)) {
         if !contracts.contains(&&case.record.contract) {
             contracts.push(&case.record.contract);
         }
@@ -25,9 +23,14 @@ pub(crate) fn conclusions(cases: &[CaseReport]) -> Vec<String> {
     contracts.into_iter().filter_map(|contract| conclusion(contract, cases)).collect()
 }
 
+/// A case that failed on the way, or has only disturbed samples, has figures but no rank.
+fn is_ranked(case: &CaseReport) -> bool {
+    case.outcome == "ok" && case.estimate.as_ref().is_some_and(|estimate| !estimate.only_disturbed)
+}
+
 fn conclusion(contract: &Contract, cases: &[CaseReport]) -> Option<String> {
     let mut ranked: Vec<&CaseReport> = Vec::new();
-    for case in cases.iter().filter(|case| case.record.contract == *contract && case.estimate.is_some()) {
+    for case in cases.iter().filter(|case| case.record.contract == *contract && is_ranked(case)) {
         // The same case may stand in several tables.
         if ranked.iter().all(|other| other.record.case != case.record.case) {
             ranked.push(case);
@@ -37,38 +40,44 @@ fn conclusion(contract: &Contract, cases: &[CaseReport]) -> Option<String> {
     ranked.sort_by(|a, b| time(a).total_cmp(&time(b)));
     let (best, others) = ranked.split_first().filter(|(_, others)| !others.is_empty())?;
     let figure = gigabytes_per_s(best.estimate.as_ref()?.throughput_bytes_per_s.median);
-    let verdicts: Vec<Option<bool>> = others.iter().map(|other| differs(best, other)).collect();
-    let unclear: Vec<&str> = others
-        .iter()
-        .zip(&verdicts)
-        .filter(|(_, verdict)| **verdict == Some(false))
-        .map(|(other, _)| other.record.case.as_str())
-        .collect();
-    let rest = match (unclear.as_slice(), verdicts.contains(&None)) {
-        (_, true) => "; too few rounds to say more".to_owned(),
-        ([], false) => ", clear of all others".to_owned(),
-        (few, false) if few.len() <= NAMED => format!("; no difference to {}", few.join(", ")),
-        (many, false) => {
-            format!("; no difference to {} and {} more", many[..NAMED].join(", "), many.len() - NAMED)
-        }
+    let with_verdict = |wanted: Option<bool>| -> Vec<&str> {
+        let names = others.iter().filter(|other| differs(best, other) == wanted);
+        names.map(|other| other.record.case.as_str()).collect()
     };
-    Some(format!("Fastest to leave {contract}: {} at {figure} GB/s{rest}.", best.record.case))
+    let (same, unclear) = (with_verdict(Some(false)), with_verdict(None));
+    let mut text = format!("Fastest to leave {contract}: {} at {figure} GB/s", best.record.case);
+    match (same.is_empty(), unclear.len()) {
+        (true, 0) => text += ", clear of all others",
+        (true, unclear) if unclear == others.len() => text += "; too few rounds to compare",
+        (true, _) => {}
+        (false, _) => text += &format!("; no difference to {}", list(&same)),
+    }
+    if !unclear.is_empty() && unclear.len() < others.len() {
+        text += &format!("; too few rounds to compare it with {}", list(&unclear));
+    }
+    Some(text + ".")
 }
 
-/// Whether the interval of the in-round ratio excludes 1; none if there are too few rounds in common.
+fn list(names: &[&str]) -> String {
+    match names.len() {
+        ..=NAMED => names.join(", "),
+        many => format!("{} and {} more", names[..NAMED].join(", "), many - NAMED),
+    }
+}
+
+/// Whether the interval of the in-round ratio excludes 1; none if the rounds in common are too few for
+/// an interval of 95 %.
 fn differs(best: &CaseReport, other: &CaseReport) -> Option<bool> {
     let by_round = |case: &CaseReport| -> HashMap<u32, f64> {
         usable(&case.record.samples).into_iter().map(|sample| (sample.round, total(sample))).collect()
     };
-    let (best, other) = (by_round(best), by_round(other));
-    let mut rounds: Vec<u32> = best.keys().copied().filter(|round| other.contains_key(round)).collect();
-    rounds.sort_unstable();
-    if rounds.len() < LEAST_ROUNDS {
-        return None;
-    }
-    let values = |of: &HashMap<u32, f64>| rounds.iter().map(|round| of[round]).collect::<Vec<f64>>();
-    let ratio = stats::bootstrap_ratio_of_medians(&values(&other), &values(&best), 0)?;
-    Some(ratio.low > 1.0 || ratio.high < 1.0)
+    let best = by_round(best);
+    let ratios: Vec<f64> = by_round(other)
+        .into_iter()
+        .filter_map(|(round, other)| best.get(&round).map(|best| other / best))
+        .collect();
+    let ratio = stats::median_interval(&ratios, CONFIDENCE)?;
+    (ratio.confidence >= CONFIDENCE).then_some(ratio.low > 1.0 || ratio.high < 1.0)
 }
 
 #[expect(clippy::cast_precision_loss, reason = "durations are compared")]
@@ -79,7 +88,7 @@ fn total(sample: &Sample) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use model::{CaseRecord, Content, Durability, Outcome, RunRecord};
+    use model::{CaseRecord, Content, Durability, Outcome, RunRecord, Source, Start};
 
     fn case(name: &str, durability: Durability, write_ns: &[u64]) -> CaseRecord {
         let samples = (0u32..).zip(write_ns).map(|(round, &write_ns)| {
@@ -94,9 +103,14 @@ mod tests {
             case: name.to_owned(),
             method: name.to_owned(),
             axes: std::collections::BTreeMap::new(),
-            contract: Contract { content: Content::Random, bytes: 1 << 20, files: 1, durability },
+            contract: contract(durability),
             samples: samples.collect(),
         }
+    }
+
+    fn contract(durability: Durability) -> Contract {
+        let (content, start, source) = (Content::Random, Start::New, Source::File);
+        Contract { content, bytes: 1 << 20, files: 1, start, source, durability }
     }
 
     fn conclude(cases: Vec<CaseRecord>) -> Vec<String> {
@@ -126,7 +140,7 @@ mod tests {
         ]);
         assert_eq!(
             sentences,
-            ["Fastest to leave 1MiB of incompressible data in 1 file, in the page cache: a at 9.95 GB/s; \
+            ["Fastest to leave 1MiB of incompressible data in 1 new file, in the page cache: a at 9.95 GB/s; \
               no difference to b."]
         );
     }
@@ -141,6 +155,6 @@ mod tests {
             case("slow", Durability::Cached, &slow[..3]),
             case("fast", Durability::Cached, &fast[..3]),
         ]);
-        assert!(sentences[0].ends_with("; too few rounds to say more."), "{sentences:?}");
+        assert!(sentences[0].ends_with("; too few rounds to compare."), "{sentences:?}");
     }
 }

@@ -46,6 +46,8 @@ pub struct Estimate {
     pub samples: usize,
     /// Good samples that were disturbed.
     pub disturbed: usize,
+    /// Whether it rests on disturbed samples, for want of others.
+    pub only_disturbed: bool,
     /// Outliers among the samples that it rests on; they are in every figure.
     pub outliers: usize,
 }
@@ -87,6 +89,7 @@ impl Estimate {
             confidence: stats::median_interval(&total_ns, CONFIDENCE)?.confidence,
             samples: usable.len(),
             disturbed,
+            only_disturbed: usable.iter().all(|sample| sample.disturbed.is_some()),
             outliers: stats::count_outliers(&total_ns),
         })
     }
@@ -154,7 +157,9 @@ mod tests {
     fn disturbed_samples_count_only_where_there_is_no_other() {
         let estimate = Estimate::of(&[sample(90, false), sample(900, true)]).unwrap();
         assert_eq!((estimate.samples, estimate.disturbed, estimate.phases_ns.write), (1, 1, 90));
+        assert!(!estimate.only_disturbed);
         let estimate = Estimate::of(&[sample(900, true), sample(900, true)]).unwrap();
         assert_eq!((estimate.samples, estimate.disturbed, estimate.phases_ns.write), (2, 2, 900));
+        assert!(estimate.only_disturbed);
     }
 }

@@ -11,3 +11,9 @@ mod warning;
 pub use estimate::{Estimate, Figure};
 pub use machine::machine_lines;
 pub use report::{CaseReport, Report};
+
+/// `1 case`, `2 cases`.
+#[must_use]
+pub fn counted(number: usize, what: &str) -> String {
+    if number == 1 { format!("1 {what}") } else { format!("{number} {what}s") }
+}

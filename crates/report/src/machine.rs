@@ -2,13 +2,15 @@
 
 use model::{Bytes, Device, Environment};
 
+use crate::counted;
+
 /// Label and text of each line: machine, target, device.
 #[must_use]
 pub fn machine_lines(environment: &Environment, target: &str) -> Vec<(&'static str, String)> {
     let Environment { system, cpu, memory, filesystem, device, .. } = environment;
     let size = |bytes| Bytes(bytes).approximate();
     let mut machine = format!("{}: {}", system.hostname, cpu.model.as_deref().unwrap_or(&system.architecture));
-    machine += &format!(", {}", count(cpu.available, "CPU"));
+    machine += &format!(", {}", counted(cpu.available as usize, "CPU"));
     machine += &format!(", {} memory, {} available", size(memory.total_bytes), size(memory.available_bytes));
     if let Some(limit) = memory.limit_bytes {
         machine += &format!(", limited to {}", size(limit));
@@ -54,8 +56,4 @@ fn device_line(device: &Device) -> String {
         add(Some(format!("sectors {logical} B logical, {physical} B physical")));
     }
     line
-}
-
-fn count(number: u32, what: &str) -> String {
-    if number == 1 { format!("1 {what}") } else { format!("{number} {what}s") }
 }

@@ -1,7 +1,10 @@
 //! What a reader of the figures must know.
 
-use model::{RunRecord, RunStatus};
+use std::collections::HashSet;
 
+use model::{Durability, RunRecord, RunStatus};
+
+use crate::counted;
 use crate::estimate::CONFIDENCE;
 use crate::report::CaseReport;
 
@@ -17,31 +20,39 @@ pub(crate) fn warnings(run: &RunRecord, cases: &[CaseReport]) -> Vec<String> {
             warnings.push("The run did not come to its end; --resume goes on with it.".to_owned());
         }
     }
+    let cases = distinct(cases);
     let estimates = || cases.iter().filter_map(|case| case.estimate.as_ref());
-    let fewest = estimates().map(|estimate| estimate.samples).min();
-    if let Some(fewest) = fewest
-        && let Some(lowest) = estimates().map(|it| it.confidence).min_by(f64::total_cmp)
-        && lowest < CONFIDENCE
+    if let Some(lowest) = estimates().min_by(|a, b| a.confidence.total_cmp(&b.confidence))
+        && lowest.confidence < CONFIDENCE
     {
-        let lowest = lowest * 100.0;
         warnings.push(format!(
-            "As few as {}: their intervals are the range seen and hold the median with {lowest:.0} % confidence, not 95 %.",
-            if fewest == 1 { "1 sample".to_owned() } else { format!("{fewest} samples") }
+            "As few as {}: their intervals are the range seen and hold the median with {:.0} % confidence, not 95 %.",
+            counted(lowest.samples, "sample"),
+            lowest.confidence * 100.0
         ));
     }
-    let (mut disturbed, mut all) = (0, 0);
-    for case in cases {
-        all += case.record.samples.iter().filter(|sample| sample.outcome.is_ok()).count();
-        disturbed += case.estimate.as_ref().map_or(0, |estimate| estimate.disturbed);
-    }
+    let good = |case: &&CaseReport| case.record.samples.iter().filter(|sample| sample.outcome.is_ok()).count();
+    let (all, disturbed): (usize, usize) =
+        (cases.iter().map(good).sum(), estimates().map(|estimate| estimate.disturbed).sum());
     if disturbed > 0 {
         warnings.push(format!(
-            "{disturbed} of {all} samples were disturbed and are in no figure, unless a case has no other."
+            "{disturbed} of {} were disturbed and are in no figure, unless a case has no other.",
+            counted(all, "sample")
         ));
     }
-    let only_disturbed = estimates().filter(|it| it.disturbed > 0 && it.disturbed == it.samples).count();
+    let only_disturbed = estimates().filter(|estimate| estimate.only_disturbed).count();
     if only_disturbed > 0 {
-        warnings.push(format!("Cases with nothing but disturbed samples, marked ~: {only_disturbed}."));
+        warnings.push(format!(
+            "{} with nothing but disturbed samples, marked ~ and not ranked.",
+            counted(only_disturbed, "case")
+        ));
+    }
+    let in_memory = matches!(run.environment.filesystem.kind.as_str(), "tmpfs" | "ramfs" | "devtmpfs");
+    if in_memory && cases.iter().any(|case| case.record.contract.durability == Durability::Durable) {
+        let kind = &run.environment.filesystem.kind;
+        warnings.push(format!(
+            "{kind} keeps nothing over a loss of power: 'durable' says only that it was synced."
+        ));
     }
     if let Some(governor) = &run.environment.cpu.governor
         && governor != "performance"
@@ -50,4 +61,10 @@ pub(crate) fn warnings(run: &RunRecord, cases: &[CaseReport]) -> Vec<String> {
             .push(format!("The CPU frequency governor is '{governor}': clocks may change between samples."));
     }
     warnings
+}
+
+/// Each case once: it may stand in several tables.
+fn distinct(cases: &[CaseReport]) -> Vec<&CaseReport> {
+    let mut seen = HashSet::new();
+    cases.iter().filter(|case| seen.insert(case.record.case.as_str())).collect()
 }

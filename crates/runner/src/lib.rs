@@ -17,4 +17,4 @@ pub use error::RunnerError;
 pub use limits::{check_memory, check_space, deadline};
 pub use supervise::{End, Event, Observer, Plan, supervise};
 pub use worker::{ProgressRecord, WorkerCommand};
-pub use workspace::{LeftOver, Workspace, remove_left_over};
+pub use workspace::{LeftOver, Workspace, is_in_use, remove_left_over};

@@ -119,7 +119,8 @@ impl Run<'_> {
     }
 
     fn rounds(&mut self, observe: &mut Observer<'_>) -> Result<End, RunnerError> {
-        let mut round = self.taken.iter().flatten().map(|sample| sample.round + 1).max().unwrap_or(0);
+        // A round that was broken off is finished first.
+        let mut round = self.taken.iter().flatten().map(|sample| sample.round).max().unwrap_or(0);
         loop {
             let wanting = self.wanted().into_iter().filter(|&wanted| wanted > 0).count();
             if wanting == 0 {
@@ -142,11 +143,14 @@ impl Run<'_> {
         let order = order(self.plan.settings.seed, round, self.plan.cases.len());
         let mut disturbed = Vec::new();
         for &index in &order {
-            if let Some(end) = self.turn(index, round, observe)? {
+            let in_round = |samples: &[Sample]| samples.last().is_some_and(|sample| sample.round == round);
+            if !in_round(&self.taken[index])
+                && let Some(end) = self.turn(index, round, observe)?
+            {
                 return Ok(Some(end));
             }
-            let last = self.taken[index].last();
-            if last.is_some_and(|sample| sample.round == round && sample.disturbed.is_some()) {
+            let samples = &self.taken[index];
+            if in_round(samples) && samples.last().is_some_and(|sample| sample.disturbed.is_some()) {
                 disturbed.push(index);
             }
         }
@@ -246,7 +250,9 @@ impl Run<'_> {
             }
         };
         if sample.outcome.is_ok() {
-            sample.disturbed = self.disturbance.judge(&sample);
+            // The engine may have seen a reason of its own.
+            let judged = self.disturbance.judge(&sample);
+            sample.disturbed = sample.disturbed.or(judged);
         }
         Ok(Some(sample))
     }

@@ -148,9 +148,19 @@ impl Worker {
                         .map_err(|error| RunnerError::Protocol(format!("said '{reply}': {error}")));
                 }
                 Err(RecvTimeoutError::Timeout) => {}
-                Err(RecvTimeoutError::Disconnected) => return self.died(),
+                Err(RecvTimeoutError::Disconnected) => break,
             }
         }
+        // It has closed its end; that it is gone can take longer, when files close on a slow target.
+        while matches!(self.child.try_wait(), Ok(None)) {
+            if stop.load(Ordering::Relaxed) || start.elapsed() >= limit {
+                let phase = self.progress.phase();
+                self.kill();
+                return Ok(Answer::TimedOut(phase));
+            }
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        self.died()
     }
 
     fn died(&mut self) -> Result<Answer, RunnerError> {

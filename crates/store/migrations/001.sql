@@ -54,9 +54,8 @@ CREATE TABLE samples (
 
 CREATE INDEX samples_of_run ON samples (run, name);
 
--- Directories that writebench made in targets, until it has removed them.
+-- Directories that writebench made in targets, until it has removed them. Recorded before they are made.
 CREATE TABLE workspaces (
-    path   BLOB PRIMARY KEY,
-    device INTEGER NOT NULL,
-    inode  INTEGER NOT NULL
+    path BLOB PRIMARY KEY,
+    run  INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;

@@ -14,6 +14,9 @@ use rusqlite::Connection;
 pub use read::RunSummary;
 pub use workspaces::WorkspaceRecord;
 
+/// Says in the file's header whose it is: "wrbt".
+const APPLICATION_ID: i32 = 0x7772_6274;
+
 /// What can go wrong with the database.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
@@ -62,13 +65,27 @@ impl Store {
         let error = |doing| move |source| StoreError::Sqlite { path: path.to_path_buf(), doing, source };
         let connection = Connection::open(path).map_err(error("open"))?;
         let mut store = Self { connection, path: path.to_path_buf() };
+        if !store.is_ours().map_err(error("open"))? {
+            return Err(store.content("belongs to another program; name another with --db"));
+        }
         store.set_up().map_err(error("open"))?;
         store.migrate()?;
         Ok(store)
     }
 
-    fn set_up(&self) -> rusqlite::Result<()> {
+    /// Whether it is new, or was made by writebench. Changes nothing.
+    fn is_ours(&self) -> rusqlite::Result<bool> {
         self.connection.busy_timeout(Duration::from_secs(10))?;
+        // In one statement, so that nobody makes it in between.
+        let (id, tables): (i32, i64) = self.connection.query_row(
+            "SELECT application_id, (SELECT count(*) FROM sqlite_schema) FROM pragma_application_id",
+            [],
+            |row| Ok((row.get(0)?, row.get(1)?)),
+        )?;
+        Ok(id == APPLICATION_ID || tables == 0)
+    }
+
+    fn set_up(&self) -> rusqlite::Result<()> {
         self.connection.pragma_update(None, "foreign_keys", true)?;
         // In a write-ahead log a commit needs no sync to survive a crash of the program, so that the
         // database does not disturb the disk that is measured.

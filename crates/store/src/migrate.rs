@@ -1,6 +1,6 @@
 //! Bringing a database up to date.
 
-use crate::{Store, StoreError};
+use crate::{APPLICATION_ID, Store, StoreError};
 
 /// In order; the database's `user_version` counts those that it has had.
 const MIGRATIONS: &[&str] = &[include_str!("../migrations/001.sql")];
@@ -29,6 +29,7 @@ impl Store {
         for migration in MIGRATIONS.iter().skip(found) {
             transaction.execute_batch(migration)?;
         }
+        transaction.pragma_update(None, "application_id", APPLICATION_ID)?;
         transaction.pragma_update(None, "user_version", MIGRATIONS.len())?;
         transaction.commit()
     }

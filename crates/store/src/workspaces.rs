@@ -14,26 +14,20 @@ use crate::{Store, StoreError};
 pub struct WorkspaceRecord {
     /// Where.
     pub path: PathBuf,
-    /// The filesystem it is on, as in stat(2).
-    pub device: u64,
-    /// Its inode there.
-    pub inode: u64,
+    /// The number of the run that works in it.
+    pub run: i64,
 }
 
 impl Store {
-    /// Records a directory, right after it was made.
+    /// Records a directory, right before it is made.
     ///
     /// # Errors
     /// The database cannot be written.
     pub fn add_workspace(&self, workspace: &WorkspaceRecord) -> Result<(), StoreError> {
         self.connection
             .execute(
-                "INSERT OR REPLACE INTO workspaces (path, device, inode) VALUES (?1, ?2, ?3)",
-                params![
-                    workspace.path.as_os_str().as_bytes(),
-                    workspace.device.cast_signed(),
-                    workspace.inode.cast_signed()
-                ],
+                "INSERT INTO workspaces (path, run) VALUES (?1, ?2)",
+                params![workspace.path.as_os_str().as_bytes(), workspace.run],
             )
             .map(|_| ())
             .map_err(self.failed("record a directory"))
@@ -59,14 +53,10 @@ impl Store {
     }
 
     fn read_workspaces(&self) -> rusqlite::Result<Vec<WorkspaceRecord>> {
-        let mut statement = self.connection.prepare("SELECT path, device, inode FROM workspaces")?;
+        let mut statement = self.connection.prepare("SELECT path, run FROM workspaces")?;
         let rows = statement.query_map([], |row| {
             let path: Vec<u8> = row.get(0)?;
-            Ok(WorkspaceRecord {
-                path: PathBuf::from(OsStr::from_bytes(&path)),
-                device: row.get::<_, i64>(1)?.cast_unsigned(),
-                inode: row.get::<_, i64>(2)?.cast_unsigned(),
-            })
+            Ok(WorkspaceRecord { path: PathBuf::from(OsStr::from_bytes(&path)), run: row.get(1)? })
         })?;
         rows.collect()
     }

@@ -43,6 +43,8 @@ fn show_repeats() -> Result<()> {
     let runs = program.call(&["list", "runs"])?.stdout;
     ensure!(runs.contains("complete"), "{runs}");
     ensure!(program.call(&["show", "7"])?.stderr.contains("has no run 7"));
+    let missing = program.call(&["show", "--db", "/no/such.db"])?;
+    ensure!(missing.code == Some(2) && missing.stderr.contains("no runs yet"), "{missing:?}");
     for (format, start) in [("csv", "run_id,"), ("markdown", "# writebench")] {
         let ended = program.call(&["show", "--export", &format!("{format}=-")])?;
         ensure!(ended.stdout.starts_with(start), "{ended:?}");

@@ -1,6 +1,7 @@
 //! The program as people, scripts and accidents meet it.
 
 mod commands;
+mod docs;
 mod outcomes;
 mod refusals;
 mod signals;
@@ -15,6 +16,7 @@ use testkit::{Program, Trials};
 fn main() -> ExitCode {
     let mut trials = Trials::default();
     commands::add(&mut trials);
+    docs::add(&mut trials);
     refusals::add(&mut trials);
     suites::add(&mut trials);
     syscalls::add(&mut trials);

@@ -18,6 +18,8 @@ pub fn add(trials: &mut Trials) {
     }
     trials.add("after kill -9 the next run removes what was left, and only that", &tmpfs, left_overs);
     trials.add("a run that was killed is resumed, its samples untouched", &tmpfs, resumed);
+    trials.add("nohup protects a run", &tmpfs, nohup);
+    trials.add("a run that is under way is not resumed", &tmpfs, under_way);
     trials.add("two runs at once do not disturb each other's files", &tmpfs, two_at_once);
 }
 
@@ -103,6 +105,33 @@ fn resumed() -> Result<()> {
     ensure!(before.iter().all(|row| after.contains(row)), "a sample changed");
     let again = program.call(&["run", "--resume"])?;
     ensure!(again.code == Some(2) && again.stderr.contains("no unfinished run"), "{again:?}");
+    Ok(())
+}
+
+fn nohup() -> Result<()> {
+    let (program, target) = (program()?, directory_on(Kind::Tmpfs));
+    let mut command = std::process::Command::new("nohup");
+    command
+        .arg(program.binary())
+        .arg("run")
+        .arg(target.path())
+        .args(CASES)
+        .env("XDG_DATA_HOME", program.home());
+    let child = command.stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped()).spawn()?;
+    wait_for_samples(&program, 2)?;
+    kill(child.id(), "HUP")?;
+    let output = child.wait_with_output()?;
+    ensure!(output.status.code() == Some(0), "{output:?}");
+    Ok(())
+}
+
+fn under_way() -> Result<()> {
+    let (program, target) = (program()?, directory_on(Kind::Tmpfs));
+    let child = start(&program, target.path())?;
+    wait_for_samples(&program, 1)?;
+    let second = program.call(&["run", "--resume"])?;
+    ensure!(second.code == Some(2) && second.stderr.contains("run 1 is still under way"), "{second:?}");
+    ensure!(child.wait_with_output()?.status.code() == Some(0));
     Ok(())
 }
 

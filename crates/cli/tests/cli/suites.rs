@@ -2,7 +2,7 @@
 
 use anyhow::{Context, Result, ensure};
 use serde_json::Value;
-use testkit::{Kind, Need, Trials, directory_on, entries};
+use testkit::{Image, Kind, Need, Trials, directory_on, entries};
 
 use crate::program;
 
@@ -18,6 +18,27 @@ pub fn add(trials: &mut Trials) {
             trials.add(name, &[Need::Filesystem(kind)], move || runs(kind, suite, *rows));
         }
     }
+    for kind in ["xfs", "btrfs"] {
+        trials.add(format!("suites run on {kind}"), &[Need::Image(kind)], move || runs_on_image(kind));
+    }
+}
+
+/// Filesystems that reserve, map and sync in ways of their own.
+fn runs_on_image(kind: &str) -> Result<()> {
+    let (program, image) = (program()?, Image::mount(kind, 512 << 20)?);
+    for suite in ["quick", "create", "mmap", "parallel"] {
+        let arguments = ["--suite", suite, "--size", "256KiB", "--samples", "1", "--verify", "every"];
+        let document = program.run(&image.path(), &arguments, 0)?;
+        ensure!(document["environment"]["filesystem"]["kind"] == kind, "{}", document["environment"]);
+        for case in document["cases"].as_array().context("cases")? {
+            check_case(case).with_context(|| case["id"].to_string())?;
+        }
+    }
+    ensure!(
+        entries(&image.path()).iter().all(|entry| entry.ends_with("lost+found")),
+        "something was left behind"
+    );
+    Ok(())
 }
 
 fn runs(kind: Kind, suite: &str, rows: usize) -> Result<()> {

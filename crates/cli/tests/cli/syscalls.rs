@@ -167,7 +167,7 @@ pub fn add(trials: &mut Trials) {
 fn keeps(case: &str, promised: &[(&str, usize)]) -> Result<()> {
     let (program, target) = (program()?, directory_on(Kind::Ext4));
     let log = program.home().join("strace");
-    let calls = "openat,write,writev,pwrite64,pwritev,pwritev2,lseek,ftruncate,fallocate,fsync,fdatasync,sync_file_range,msync,mmap,munmap,close";
+    let calls = "openat,write,writev,pwrite64,pwritev,pwritev2,lseek,ftruncate,fallocate,fsync,fdatasync,sync_file_range,msync,mmap,munmap,close,unlinkat";
     let output = Command::new("strace")
         .args(["-f", "-y", "-s", "0", "-e", &format!("trace={calls}"), "-o"])
         .arg(&log)
@@ -204,6 +204,7 @@ fn calls_on_samples(text: &str) -> Vec<String> {
                     .replace("|O_LARGEFILE", "");
                 calls.push(format!("open {flags}"));
             }
+            "unlinkat" if arguments[1].starts_with("\"sample") => break,
             "mmap" if of_sample(&arguments[4]) => {
                 calls.push(format!("mmap {} {}", arguments[1], arguments[5]));
                 maps.push(result);

@@ -6,7 +6,7 @@ use model::{AllocateCall, Axis, Cursor, MethodInfo, Prepare, Sync};
 use rustix::fs::FallocateFlags;
 use rustix::io::Errno;
 
-use super::{Lane, Method};
+use super::{Lane, Method, lane_each};
 use crate::call::{CallError, retry};
 use crate::job::Part;
 
@@ -28,7 +28,7 @@ impl Method for Allocate {
     }
 
     fn lanes<'a>(&self, parts: &[Part<'a>]) -> Vec<Box<dyn Lane + 'a>> {
-        parts.iter().map(|&part| Box::new(AllocateLane { part }) as Box<dyn Lane + 'a>).collect()
+        lane_each(parts, |part| AllocateLane { part })
     }
 }
 

@@ -8,7 +8,7 @@ use std::ptr::NonNull;
 use model::{Axis, Cursor, MethodInfo, Prepare, Sync};
 use rustix::io::Errno;
 
-use super::{Lane, Method};
+use super::{Lane, Method, lane_each};
 use crate::call::{CallError, hand_over, retry};
 use crate::job::Part;
 
@@ -30,7 +30,7 @@ impl Method for Fwrite {
     }
 
     fn lanes<'a>(&self, parts: &[Part<'a>]) -> Vec<Box<dyn Lane + 'a>> {
-        parts.iter().map(|&part| Box::new(FwriteLane { part, stream: None }) as Box<dyn Lane + 'a>).collect()
+        lane_each(parts, |part| FwriteLane { part, stream: None })
     }
 }
 

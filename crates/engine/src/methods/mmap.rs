@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 use model::{Axis, Cursor, Files, MapSharing, MethodInfo, Prepare, Sync};
 use rustix::mm::{MapFlags, MsyncFlags, ProtFlags};
 
-use super::{Lane, Method};
+use super::{Lane, Method, lane_each};
 use crate::call::CallError;
 use crate::job::Part;
 
@@ -32,10 +32,7 @@ impl Method for Mmap {
 
     fn lanes<'a>(&self, parts: &[Part<'a>]) -> Vec<Box<dyn Lane + 'a>> {
         let shared = Arc::new(Mutex::new(Weak::new()));
-        parts
-            .iter()
-            .map(|&part| Box::new(MmapLane { part, shared: shared.clone(), map: None }) as Box<dyn Lane + 'a>)
-            .collect()
+        lane_each(parts, |part| MmapLane { part, shared: shared.clone(), map: None })
     }
 }
 

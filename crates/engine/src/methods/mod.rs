@@ -76,7 +76,12 @@ pub fn infos() -> Vec<&'static MethodInfo> {
     METHODS.iter().map(|method| method.info()).collect()
 }
 
-/// The method with that card. Cards come from here, so it is always found.
+/// The method with that card.
 pub(crate) fn named(info: &'static MethodInfo) -> &'static dyn Method {
-    METHODS.iter().copied().find(|method| method.info() == info).unwrap_or(METHODS[0])
+    METHODS.iter().copied().find(|method| method.info() == info).expect("cards come from the registry")
+}
+
+/// A lane for each part, made the same way.
+fn lane_each<'a, L: Lane + 'a>(parts: &[Part<'a>], lane: impl Fn(Part<'a>) -> L) -> Vec<Box<dyn Lane + 'a>> {
+    parts.iter().map(|&part| Box::new(lane(part)) as Box<dyn Lane + 'a>).collect()
 }

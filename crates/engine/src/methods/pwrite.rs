@@ -4,7 +4,7 @@ use std::os::fd::BorrowedFd;
 
 use model::{Axis, Cursor, MethodInfo, Prepare, Sync};
 
-use super::{Lane, Method};
+use super::{Lane, Method, lane_each};
 use crate::call::{CallError, hand_over};
 use crate::job::Part;
 
@@ -26,7 +26,7 @@ impl Method for Pwrite {
     }
 
     fn lanes<'a>(&self, parts: &[Part<'a>]) -> Vec<Box<dyn Lane + 'a>> {
-        parts.iter().map(|&part| Box::new(PwriteLane { part }) as Box<dyn Lane + 'a>).collect()
+        lane_each(parts, |part| PwriteLane { part })
     }
 }
 

@@ -6,7 +6,7 @@ use std::os::fd::BorrowedFd;
 use model::{Axis, Cursor, MethodInfo, Prepare, Sync};
 
 use super::writev::{refill, vector};
-use super::{Lane, Method};
+use super::{Lane, Method, lane_each};
 use crate::call::{CallError, hand_over_vector};
 use crate::job::Part;
 
@@ -28,10 +28,7 @@ impl Method for Pwritev {
     }
 
     fn lanes<'a>(&self, parts: &[Part<'a>]) -> Vec<Box<dyn Lane + 'a>> {
-        parts
-            .iter()
-            .map(|&part| Box::new(PwritevLane { part, vector: vector(&part) }) as Box<dyn Lane + 'a>)
-            .collect()
+        lane_each(parts, |part| PwritevLane { part, vector: vector(&part) })
     }
 }
 

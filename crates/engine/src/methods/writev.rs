@@ -5,7 +5,7 @@ use std::os::fd::BorrowedFd;
 
 use model::{Axis, Cursor, MethodInfo, Prepare, Sync};
 
-use super::{Lane, Method};
+use super::{Lane, Method, lane_each};
 use crate::call::{CallError, hand_over_vector};
 use crate::job::{Chunks, Part};
 
@@ -27,10 +27,7 @@ impl Method for Writev {
     }
 
     fn lanes<'a>(&self, parts: &[Part<'a>]) -> Vec<Box<dyn Lane + 'a>> {
-        parts
-            .iter()
-            .map(|&part| Box::new(WritevLane { part, vector: vector(&part) }) as Box<dyn Lane + 'a>)
-            .collect()
+        lane_each(parts, |part| WritevLane { part, vector: vector(&part) })
     }
 }
 

@@ -30,15 +30,24 @@ pub(crate) fn interval(figure: &Figure) -> String {
 pub(crate) fn milliseconds(nanoseconds: u64) -> String {
     #[expect(clippy::cast_precision_loss, reason = "three digits are shown")]
     let milliseconds = nanoseconds as f64 / 1e6;
-    if nanoseconds == 0 { "0".to_owned() } else { significant(milliseconds) }
+    match nanoseconds {
+        0 => "0".to_owned(),
+        // Microseconds are enough.
+        1..1_000_000 => format!("{milliseconds:.3}"),
+        _ => significant(milliseconds),
+    }
 }
 
+/// Three digits from the first that is not zero.
 fn significant(value: f64) -> String {
     let digits = match value.abs() {
         it if it >= 99.95 => 0,
         it if it >= 9.995 => 1,
         it if it >= 0.9995 => 2,
-        _ => 3,
+        it if it >= 0.099_95 => 3,
+        it if it >= 0.009_995 => 4,
+        it if it >= 0.000_999_5 => 5,
+        _ => 6,
     };
     format!("{value:.digits$}")
 }

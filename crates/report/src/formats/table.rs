@@ -1,5 +1,6 @@
 //! The columns that the tables of the terminal and of Markdown have in common.
 
+use crate::counted;
 use crate::estimate::Estimate;
 use crate::formats::{gigabytes_per_s, interval, milliseconds, range};
 use crate::report::CaseReport;
@@ -38,14 +39,16 @@ pub(crate) const COLUMNS: &[Column] = &[
 
 /// A figure of nothing but disturbed samples is marked.
 fn mark(estimate: &Estimate, figure: String) -> String {
-    if estimate.disturbed == estimate.samples { format!("~{figure}") } else { figure }
+    if estimate.only_disturbed { format!("~{figure}") } else { figure }
 }
 
 /// A sentence for a case that has no figure, or lost one on the way.
 pub(crate) fn sentence(case: &CaseReport) -> Option<String> {
     let reason = case.reason.as_ref()?;
-    let good =
-        case.estimate.as_ref().map_or(String::new(), |it| format!(" (after {} good samples)", it.samples));
+    let good = case
+        .estimate
+        .as_ref()
+        .map_or(String::new(), |it| format!(" (after {})", counted(it.samples, "good sample")));
     Some(match case.outcome {
         "not-run" => format!("{}: {reason}", case.record.case),
         outcome => format!("{}: {outcome}: {reason}{good}", case.record.case),

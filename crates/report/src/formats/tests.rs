@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use model::{
     CaseRecord, Content, Contract, Cpu, Device, Durability, Environment, Failure, Filesystem, Memory, Outcome,
-    Phase, RunRecord, RunStatus, Sample, Settings, System, Verify,
+    Phase, RunRecord, RunStatus, Sample, Settings, Source, Start, System, Verify,
 };
 
 use crate::Report;
@@ -82,6 +82,8 @@ fn case(section: &str, name: &str, samples: Vec<Sample>) -> CaseRecord {
             content: Content::Random,
             bytes: 1 << 30,
             files: 1,
+            start: Start::New,
+            source: Source::File,
             durability: Durability::Cached,
         },
         samples,

@@ -1,0 +1,76 @@
+//! The documents that show what the program prints show what it prints.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, ensure};
+use testkit::{Program, Trials};
+
+use crate::program;
+
+/// Each call, under the words that introduce it.
+const CALLS: &[(&str, &[&str])] = &[
+    ("The program", &["--help"]),
+    ("Measuring", &["run", "--help"]),
+    ("What there is", &["list", "--help"]),
+    ("A run again", &["show", "--help"]),
+    ("Facts", &["probe", "--help"]),
+    ("Suites", &["list", "suites"]),
+    ("Methods", &["list", "methods"]),
+    ("Axes", &["list", "axes"]),
+];
+
+pub fn add(trials: &mut Trials) {
+    trials.add("docs/commands.md is what the program prints", &[], commands);
+    trials.add("docs/exit-codes.md lists the codes that --help lists", &[], exit_codes);
+}
+
+fn documents() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs")
+}
+
+fn commands() -> Result<()> {
+    let mut text = String::from(
+        "# Commands\n\nWhat the program itself says. Made by `UPDATE_DOCS=1 cargo test -p writebench --test cli docs`.\n",
+    );
+    let program = program()?;
+    for (title, arguments) in CALLS {
+        text += &format!(
+            "\n## {title}\n\n```text\n$ writebench {}\n{}```\n",
+            arguments.join(" "),
+            printed(&program, arguments)?
+        );
+    }
+    let path = documents().join("commands.md");
+    if std::env::var_os("UPDATE_DOCS").is_some() {
+        std::fs::write(&path, &text)?;
+    }
+    let written = std::fs::read_to_string(&path).with_context(|| path.display().to_string())?;
+    ensure!(written == text, "docs/commands.md is out of date; its second line says how to make it");
+    Ok(())
+}
+
+fn printed(program: &Program, arguments: &[&str]) -> Result<String> {
+    let ended = program.call(arguments)?;
+    ensure!(ended.code == Some(0), "{ended:?}");
+    let lines: Vec<&str> = ended.stdout.lines().map(str::trim_end).collect();
+    Ok(lines.join("\n") + "\n")
+}
+
+fn exit_codes() -> Result<()> {
+    let help = program()?.call(&["--help"])?.stdout;
+    let text = std::fs::read_to_string(documents().join("exit-codes.md"))?;
+    let mut checked = 0;
+    for row in text.lines().filter_map(|line| line.strip_prefix("| ")) {
+        let mut cells = row.split(" | ");
+        let (Some(code), Some(meaning)) = (cells.next(), cells.next()) else { continue };
+        if code.parse::<u8>().is_ok() {
+            checked += 1;
+            ensure!(
+                help.replace('\n', " ").contains(&format!("{code} {meaning}")),
+                "{code} {meaning} is not in {help}"
+            );
+        }
+    }
+    ensure!(checked == 6, "{checked} codes");
+    Ok(())
+}

@@ -1,0 +1,112 @@
+//! Case names, with the real methods.
+
+use engine::method_infos;
+use model::{Axis, Case, MethodInfo, built_in_suites};
+use proptest::prelude::*;
+
+fn method() -> impl Strategy<Value = &'static MethodInfo> {
+    prop::sample::select(method_infos())
+}
+
+/// An axis with a value that it has.
+fn assignment() -> impl Strategy<Value = (Axis, String)> {
+    prop::sample::select(Axis::ALL).prop_flat_map(|axis| {
+        let values = axis.values();
+        let value = match axis {
+            Axis::Size => (0u64..1 << 50).prop_map(|bytes| bytes.to_string()).boxed(),
+            Axis::Chunk => (1u64..1 << 32).prop_map(|bytes| bytes.to_string()).boxed(),
+            Axis::Vector | Axis::Threads => (1u32..=64).prop_map(|count| count.to_string()).boxed(),
+            _ => prop::sample::select(values.split('|').map(str::to_owned).collect::<Vec<_>>()).boxed(),
+        };
+        (Just(axis), value)
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(2000))]
+
+    #[test]
+    fn every_case_parses_back_from_its_name(method in method(), values in prop::collection::vec(assignment(), 0..6)) {
+        let assignments: Vec<(Axis, &str)> = values.iter().map(|(axis, value)| (*axis, value.as_str())).collect();
+        if let Ok(case) = Case::new(method, &assignments) {
+            let name = case.to_string();
+            let parsed = Case::parse(&name, &method_infos());
+            prop_assert_eq!(parsed.as_ref(), Ok(&case), "{}", name);
+            prop_assert_eq!(parsed.unwrap().to_string(), name);
+        }
+    }
+
+    #[test]
+    fn no_text_makes_it_panic(text in "(write|mmap|allocate)?[a-z0-9=,.-]{0,40}") {
+        let _ = Case::parse(&text, &method_infos());
+    }
+
+    #[test]
+    fn a_value_given_in_any_order_makes_the_same_case(
+        method in method(),
+        values in prop::collection::hash_map(prop::sample::select(vec!["size=4MiB", "prepare=overwrite", "sync=fsync"]), Just(()), 0..3),
+    ) {
+        let forwards: Vec<&str> = values.keys().copied().collect();
+        let backwards: Vec<&str> = forwards.iter().rev().copied().collect();
+        let parse = |parts: &[&str]| Case::parse(&[&[method.name], parts].concat().join(","), &method_infos());
+        prop_assert_eq!(parse(&forwards).ok(), parse(&backwards).ok());
+    }
+}
+
+#[test]
+fn names_hold_only_what_differs_from_the_defaults() {
+    for (given, name) in [
+        ("write,chunk=1MiB,size=1GiB", "write"),
+        ("write,sync=none,chunk=4k,size=5M", "write,size=5MiB,chunk=4KiB"),
+        ("mmap,prepare=set-len", "mmap"),
+        ("pwrite,prepare=create,threads=4", "pwrite,threads=4"),
+        ("allocate,call=posix-fallocate", "allocate"),
+    ] {
+        assert_eq!(Case::parse(given, &method_infos()).unwrap().to_string(), name);
+    }
+}
+
+#[test]
+fn only_cases_that_leave_the_same_behind_have_one_contract() {
+    let contract = |name: &str| Case::parse(name, &method_infos()).unwrap().contract();
+    assert_eq!(contract("write"), contract("mmap,threads=4"));
+    assert_eq!(contract("write"), contract("pwritev,prepare=fallocate,chunk=4k"));
+    assert_eq!(contract("write,prepare=truncate"), contract("mmap,prepare=overwrite"));
+    assert_eq!(contract("write,sync=fsync"), contract("mmap,sync=msync"));
+    for other in [
+        "write,sync=fsync",
+        "write,size=2GiB",
+        "write,data=zero",
+        "write,source=chunk",
+        "write,prepare=overwrite",
+        "pwrite,threads=2,files=per-thread",
+    ] {
+        assert_ne!(contract("write"), contract(other), "{other}");
+    }
+    assert_ne!(contract("allocate,call=ftruncate"), contract("allocate,call=fallocate"));
+}
+
+#[test]
+fn built_in_suites_are_the_grids_of_their_seed() {
+    let rows: Vec<(String, usize)> = built_in_suites()
+        .iter()
+        .map(|suite| (suite.name.clone(), suite.rows(&method_infos(), &[]).unwrap().len()))
+        .collect();
+    let expected =
+        [("quick", 10), ("create", 12), ("mmap", 16), ("vectored", 36), ("parallel", 30), ("write", 60)];
+    assert_eq!(rows, expected.map(|(name, count)| (name.to_owned(), count)));
+}
+
+#[test]
+fn overrides_replace_a_suites_values_where_the_method_has_the_axis() {
+    let suite = model::suite_named("write").unwrap();
+    let overrides = [
+        (Axis::Chunk, vec!["4KiB".to_owned(), "4k".to_owned()]),
+        (Axis::Sync, vec!["fsync".to_owned()]),
+        (Axis::Vector, vec!["4".to_owned()]),
+    ];
+    let rows = suite.rows(&method_infos(), &overrides).unwrap();
+    // 2 methods × 3 states; the chunk that was given twice is one; neither method has vectors.
+    assert_eq!(rows.len(), 6);
+    assert_eq!(rows[0].case.to_string(), "fwrite,chunk=4KiB,prepare=truncate,sync=fsync");
+}

@@ -1,0 +1,192 @@
+//! What goes into the database comes out of it.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use model::{
+    CaseRecord, Content, Contract, Cpu, Durability, Environment, Failure, Filesystem, Memory, Outcome, Phase,
+    PhasesNs, RunRecord, RunStatus, Sample, Settings, Source, Start, System, Verify,
+};
+use store::{Store, StoreError, WorkspaceRecord};
+
+fn run() -> RunRecord {
+    let case = |section: &str, name: &str| CaseRecord {
+        suite: "write".to_owned(),
+        section: section.to_owned(),
+        case: name.to_owned(),
+        method: "write".to_owned(),
+        axes: BTreeMap::from([("chunk".to_owned(), "4KiB".to_owned())]),
+        contract: Contract {
+            content: Content::Random,
+            bytes: 1,
+            files: 1,
+            start: Start::New,
+            source: Source::File,
+            durability: Durability::Cached,
+        },
+        samples: Vec::new(),
+    };
+    RunRecord {
+        id: "id".to_owned(),
+        status: RunStatus::Running,
+        started: "2026-11-21T00:00:00Z".to_owned(),
+        version: "0.1.0".to_owned(),
+        arguments: vec!["a \"quoted\"\nword".to_owned()],
+        target: "/target".to_owned(),
+        settings: Settings {
+            samples: 6,
+            budget_ns: Some(1),
+            max_bytes: None,
+            seed: u64::MAX >> 11,
+            verify: Verify::First,
+            timeout_ns: None,
+        },
+        environment: environment(),
+        cases: vec![case("one", "write"), case("two", "write,chunk=4KiB"), case("two", "write")],
+    }
+}
+
+fn environment() -> Environment {
+    Environment {
+        system: System {
+            hostname: "host".to_owned(),
+            kernel: "Linux".to_owned(),
+            architecture: "x86_64".to_owned(),
+            distribution: None,
+            hypervisor: None,
+        },
+        cpu: Cpu { model: None, available: 1, governor: None },
+        memory: Memory { total_bytes: 1, available_bytes: 1, limit_bytes: None, page_size_bytes: 4096 },
+        filesystem: Filesystem {
+            kind: "tmpfs".to_owned(),
+            source: "tmpfs".to_owned(),
+            mount_point: "/".to_owned(),
+            mount_options: "rw".to_owned(),
+            total_bytes: 1,
+            available_bytes: 1,
+            block_size_bytes: 4096,
+        },
+        device: None,
+        tunables: BTreeMap::new(),
+    }
+}
+
+fn samples() -> Vec<Sample> {
+    let good = Sample {
+        round: 0,
+        outcome: Outcome::Ok,
+        phases_ns: PhasesNs { prepare: 1, open: 2, write: 3, sync: 4, close: 5 },
+        bytes: 6,
+        user_cpu_ns: 7,
+        system_cpu_ns: 8,
+        page_faults: 9,
+        context_switches: 10,
+        device_bytes: Some(11),
+        verified: Some(true),
+        probe_ns: [12, 13],
+        steal_ns: 14,
+        settle_ns: 15,
+        disturbed: Some("why".to_owned()),
+    };
+    let failure = Failure {
+        phase: Phase::Write,
+        call: "write".to_owned(),
+        path: Some("sample".to_owned()),
+        offset: Some(17),
+        errno: Some(5),
+        message: "Input/output error".to_owned(),
+    };
+    let outcomes = [
+        Outcome::Failed(failure.clone()),
+        Outcome::Unsupported(failure),
+        Outcome::TimedOut { phase: Phase::Sync, limit_ns: 9 },
+        Outcome::WorkerDied { phase: Phase::Write, signal: Some(7), detail: String::new() },
+    ];
+    std::iter::once(good).chain(outcomes.map(|outcome| Sample::without_figures(1, outcome))).collect()
+}
+
+#[test]
+fn a_run_is_read_as_it_was_written() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("db");
+    let mut expected = run();
+    let number = {
+        let mut store = Store::open(&path).unwrap();
+        let number = store.begin_run(&expected).unwrap();
+        for sample in samples() {
+            store.add_sample(number, "write", &sample).unwrap();
+        }
+        store.set_status(number, RunStatus::Complete).unwrap();
+        number
+    };
+    expected.status = RunStatus::Complete;
+    // A case that stands in two tables has its samples in both.
+    expected.cases[0].samples = samples();
+    expected.cases[2].samples = samples();
+    let store = Store::open(&path).unwrap();
+    assert_eq!(store.run(number).unwrap(), expected);
+    let summary = &store.runs().unwrap()[0];
+    assert_eq!((summary.cases, summary.samples, summary.status.as_str()), (2, 5, "complete"));
+}
+
+#[test]
+fn another_connection_sees_a_sample_as_soon_as_it_is_added() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("db");
+    let mut writer = Store::open(&path).unwrap();
+    let reader = Store::open(&path).unwrap();
+    let number = writer.begin_run(&run()).unwrap();
+    for count in 1..=3 {
+        writer.add_sample(number, "write", &samples()[0]).unwrap();
+        assert_eq!(reader.run(number).unwrap().cases[0].samples.len(), count);
+    }
+}
+
+#[test]
+fn the_newest_run_is_found_and_the_newest_unfinished_one() {
+    let directory = tempfile::tempdir().unwrap();
+    let mut store = Store::open(&directory.path().join("db")).unwrap();
+    assert_eq!(store.newest_run(false).unwrap(), None);
+    let first = store.begin_run(&run()).unwrap();
+    let second = store.begin_run(&RunRecord { id: "other".to_owned(), ..run() }).unwrap();
+    store.set_status(second, RunStatus::Complete).unwrap();
+    assert_eq!(store.newest_run(false).unwrap(), Some(second));
+    assert_eq!(store.newest_run(true).unwrap(), Some(first));
+    assert!(matches!(store.run(99), Err(StoreError::Content { .. })));
+}
+
+#[test]
+fn workspaces_are_remembered_until_they_are_forgotten() {
+    use std::os::unix::ffi::OsStringExt;
+    let directory = tempfile::tempdir().unwrap();
+    let store = Store::open(&directory.path().join("db")).unwrap();
+    // No UTF-8.
+    let path = PathBuf::from(std::ffi::OsString::from_vec(b"/t/\xff".to_vec()));
+    let record = WorkspaceRecord { path: path.clone(), run: 3 };
+    store.add_workspace(&record).unwrap();
+    assert_eq!(store.workspaces().unwrap(), [record]);
+    store.forget_workspace(&path).unwrap();
+    assert!(store.workspaces().unwrap().is_empty());
+}
+
+#[test]
+fn a_database_of_another_program_is_not_touched() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("theirs");
+    rusqlite::Connection::open(&path).unwrap().execute_batch("CREATE TABLE theirs (a)").unwrap();
+    let before = std::fs::read(&path).unwrap();
+    let error = Store::open(&path).err().unwrap().to_string();
+    assert!(error.contains("another program"), "{error}");
+    assert_eq!(std::fs::read(&path).unwrap(), before);
+}
+
+#[test]
+fn two_programs_may_open_a_new_database_at_once() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("db");
+    std::thread::scope(|scope| {
+        for _ in 0..8 {
+            scope.spawn(|| Store::open(&path).unwrap().runs().unwrap());
+        }
+    });
+}
