@@ -14,7 +14,7 @@ use crate::export::Export;
 #[command(version, after_help = EXIT_CODES, disable_help_subcommand = true)]
 pub struct Arguments {
     /// Database of runs [default: writebench.db in the user's data directory]
-    #[arg(long, global = true, value_name = "FILE", env = "WRITEBENCH_DB", value_hint = ValueHint::FilePath)]
+    #[arg(long, global = true, value_name = "FILE", env = "WRITEBENCH_DB", hide_env_values = true, value_hint = ValueHint::FilePath)]
     pub db: Option<PathBuf>,
     /// When to use colour; `auto` is on in a terminal unless NO_COLOR is set
     #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]

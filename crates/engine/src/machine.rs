@@ -99,6 +99,7 @@ pub fn meminfo_bytes(name: &str) -> Option<u64> {
 /// machine is, its memory bandwidth as well as what a page's first touch costs at the moment.
 pub struct MemoryProbe {
     from: Vec<u8>,
+    fastest_ns: u64,
 }
 
 impl MemoryProbe {
@@ -107,15 +108,22 @@ impl MemoryProbe {
 
     /// A source whose pages are there.
     pub fn new() -> Self {
-        Self { from: vec![1; Self::BYTES] }
+        Self { from: vec![1; Self::BYTES], fastest_ns: u64::MAX }
     }
 
     /// Copies once; 0 if there is no memory to copy to.
-    pub fn copy_ns(&self) -> u64 {
+    pub fn copy_ns(&mut self) -> u64 {
         let start = Instant::now();
         let Ok(mut to) = MmapMut::map_anon(Self::BYTES) else { return 0 };
         to.copy_from_slice(&self.from);
         std::hint::black_box(&to);
-        u64::try_from(start.elapsed().as_nanos()).unwrap_or(u64::MAX)
+        let elapsed_ns = u64::try_from(start.elapsed().as_nanos()).unwrap_or(u64::MAX);
+        self.fastest_ns = self.fastest_ns.min(elapsed_ns);
+        elapsed_ns
+    }
+
+    /// Whether a copy took so long that memory must have been cold, by the fastest there was.
+    pub fn was_cold(&self, copy_ns: u64) -> bool {
+        copy_ns / 2 > self.fastest_ns
     }
 }

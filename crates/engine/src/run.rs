@@ -71,9 +71,7 @@ impl Run<'_> {
         self.settle(engine, sample).map_err(|error| self.outcome(Phase::Settle, error))?;
         let parts = job::parts(case, engine.source.bytes());
         engine.source.touch();
-        settle::warm(case.axes().size_bytes, request.warm_limit_bytes);
-
-        sample.probe_ns[0] = engine.probe.copy_ns();
+        sample.probe_ns[0] = settle::warm(&mut engine.probe, case.axes().size_bytes, request.warm_limit_bytes);
         let before = Counters::read(request.device_number.as_deref());
         let mut clock = Clock { phases: PhasesNs::default(), usage: Usage::default(), progress: self.progress };
         let result = timed_phases(seat::seats(self.directory, case, self.names, &parts), case, &mut clock);

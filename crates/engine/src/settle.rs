@@ -29,13 +29,24 @@ pub fn quiet(directory: BorrowedFd<'_>, limit: Duration) -> Result<(), String> {
 
 /// Takes as much fresh memory as the sample will need and gives it back, so that the pages it gets
 /// are backed: on a virtual machine a page's first touch can be ten times slower, and free pages go
-/// back to the host within seconds (the kernel's free page reporting, every two seconds). Some is left
-/// over for the memory probe behind the sample: if that is slow, the host took pages back meanwhile.
-pub fn warm(bytes: u64, limit_bytes: u64) {
+/// back to the host within seconds (the kernel's free page reporting, every two seconds). If that has
+/// happened since, the probe shows it, and there is time for another try before it happens again.
+/// Returns the last probe. Some memory is left over for the probe behind the sample: if that one is
+/// slow, the host took pages back during the sample.
+pub fn warm(probe: &mut MemoryProbe, bytes: u64, limit_bytes: u64) -> u64 {
     const LEFT_OVER_BYTES: u64 = 4 * MemoryProbe::BYTES as u64;
+    const TRIES: u32 = 3;
     let length = usize::try_from(bytes.saturating_add(LEFT_OVER_BYTES).min(limit_bytes)).unwrap_or(0);
-    if let Ok(mut memory) = MmapMut::map_anon(length) {
-        memory.fill(1);
-        std::hint::black_box(&memory);
+    let mut probe_ns = 0;
+    for _ in 0..TRIES {
+        if let Ok(mut memory) = MmapMut::map_anon(length) {
+            memory.fill(1);
+            std::hint::black_box(&memory);
+        }
+        probe_ns = probe.copy_ns();
+        if !probe.was_cold(probe_ns) {
+            break;
+        }
     }
+    probe_ns
 }

@@ -31,13 +31,14 @@ pub fn head(report: &Report) -> String {
 #[must_use]
 pub fn body(report: &Report, width: Option<usize>) -> String {
     let mut text = String::new();
-    let tables: Vec<&[CaseReport]> = report.tables().collect();
-    let columns = fitting_columns(&tables, width);
-    for rows in tables {
+    let mut cut = false;
+    for rows in report.tables() {
         let first = &rows[0].record;
         text += &format!("\n{HEADING}{} · {}{HEADING:#}\n", first.suite, first.section);
         if rows.iter().any(|row| row.estimate.is_some()) {
-            text += &table(rows, &columns);
+            let (table, columns) = fitting_table(rows, width);
+            cut |= columns < COLUMNS.len();
+            text += &table;
             text += "\n";
         }
         for row in rows {
@@ -54,22 +55,24 @@ pub fn body(report: &Report, width: Option<usize>) -> String {
     for warning in &report.warnings {
         text += &format!("{WARNING}{warning}{WARNING:#}\n");
     }
-    if columns.len() < COLUMNS.len() {
+    if cut {
         text += &format!("{QUIET}A wider terminal shows more columns.{QUIET:#}\n");
     }
     text
 }
 
-/// All columns, or as many ranks of them as leave every table within the width.
-fn fitting_columns(tables: &[&[CaseReport]], width: Option<usize>) -> Vec<&'static Column> {
-    let ranked = |most: u8| COLUMNS.iter().filter(move |column| column.rank <= most).collect::<Vec<_>>();
+/// The table with all columns, or with as many ranks of them as fit the width, and their number.
+fn fitting_table(rows: &[CaseReport], width: Option<usize>) -> (String, usize) {
     let highest = COLUMNS.iter().map(|column| column.rank).max().unwrap_or(0);
-    let fits = |columns: &[&Column]| {
-        width.is_none_or(|width| {
-            tables.iter().all(|rows| table(rows, columns).lines().all(|line| line.chars().count() <= width))
-        })
-    };
-    (0..=highest).rev().map(ranked).find(|columns| fits(columns)).unwrap_or_else(|| ranked(0))
+    let fits = |text: &str| width.is_none_or(|width| text.lines().all(|line| line.chars().count() <= width));
+    for most in (0..=highest).rev() {
+        let columns: Vec<&Column> = COLUMNS.iter().filter(|column| column.rank <= most).collect();
+        let text = table(rows, &columns);
+        if most == 0 || fits(&text) {
+            return (text, columns.len());
+        }
+    }
+    (String::new(), 0)
 }
 
 fn table(rows: &[CaseReport], columns: &[&Column]) -> String {
