@@ -4,7 +4,7 @@
 
 #include <sys/mman.h>
 
-enum { PROBE_BYTES = 16 << 20, PAGE_BYTES = 4096 };
+enum { PROBE_BYTES = 8 << 20, PAGE_BYTES = 4096 };
 
 static char *probe_from;
 
@@ -39,15 +39,32 @@ static inline void use(const void *memory)
     __asm__ volatile("" : : "r"(memory) : "memory");
 }
 
+/* Fresh memory in small pages or, where the kernel gives them, in huge ones: a file's pages come from both
+ * kinds of free memory. */
+static inline char *fresh_memory(uint64_t size_bytes, int huge)
+{
+    char *memory = map_memory(size_bytes);
+    if (huge)
+        (void)madvise(memory, size_bytes, MADV_HUGEPAGE); /* or both are small */
+    return memory;
+}
+
+static inline void give_back(char *memory, uint64_t size_bytes)
+{
+    use(memory);
+    if (munmap(memory, size_bytes) != 0)
+        die("munmap of memory");
+}
+
 /* Time to copy 16 MiB into fresh memory: the state that the machine is in. */
 static inline uint64_t probe_ns(void)
 {
     uint64_t began = now_ns();
-    char *probe_to = map_memory(PROBE_BYTES);
-    memcpy(probe_to, probe_from, PROBE_BYTES);
-    use(probe_to);
-    if (munmap(probe_to, PROBE_BYTES) != 0)
-        die("munmap of memory");
+    for (int huge = 0; huge < 2; huge++) {
+        char *probe_to = fresh_memory(PROBE_BYTES, huge);
+        memcpy(probe_to, probe_from, PROBE_BYTES);
+        give_back(probe_to, PROBE_BYTES);
+    }
     return now_ns() - began;
 }
 
@@ -67,12 +84,14 @@ static inline void sync_filesystem(void)
 /* Has the kernel, and the hypervisor below, hold as much free memory as the file and the probes take. */
 static inline void warm_page_cache(uint64_t size_bytes)
 {
+    char *memory[2];
     size_bytes += 4 * PROBE_BYTES;
-    char *memory = map_memory(size_bytes);
-    memset(memory, 1, size_bytes);
-    use(memory);
-    if (munmap(memory, size_bytes) != 0)
-        die("munmap of memory");
+    for (int huge = 0; huge < 2; huge++) {
+        memory[huge] = fresh_memory(size_bytes, huge);
+        memset(memory[huge], 1, size_bytes);
+    }
+    for (int huge = 0; huge < 2; huge++)
+        give_back(memory[huge], size_bytes);
 }
 
 /* The last thing before the clock, in the order of writebench's engine. `source` is NULL where no data

@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use memmap2::MmapMut;
+use memmap2::{Advice, MmapMut};
 use model::Sample;
 use nix::sys::resource::{UsageWho, getrusage};
 use nix::sys::time::TimeVal;
@@ -95,6 +95,31 @@ pub fn meminfo_bytes(name: &str) -> Option<u64> {
     line.split_whitespace().next()?.parse::<u64>().ok()?.checked_mul(1024)
 }
 
+/// Fresh memory, half of it in small pages and half in huge ones where the kernel gives those: the page
+/// cache takes both (ext4 and xfs keep a write of 2 MiB in one piece), and the kernel keeps their free
+/// memory in different lists.
+pub struct FreshMemory {
+    halves: [MmapMut; 2],
+}
+
+impl FreshMemory {
+    /// Memory that nothing has touched; none if there is not as much.
+    pub fn new(bytes_each: usize) -> Option<Self> {
+        let halves = [MmapMut::map_anon(bytes_each).ok()?, MmapMut::map_anon(bytes_each).ok()?];
+        // Kernels without huge pages refuse: then both halves are the same.
+        let _ = halves[1].advise(Advice::HugePage);
+        Some(Self { halves })
+    }
+
+    /// Touches all of it.
+    pub fn fill(&mut self) {
+        for half in &mut self.halves {
+            half.fill(1);
+            std::hint::black_box(half);
+        }
+    }
+}
+
 /// A copy of a fixed amount of data into fresh memory: how long it takes says in what state the
 /// machine is, its memory bandwidth as well as what a page's first touch costs at the moment.
 pub struct MemoryProbe {
@@ -103,20 +128,22 @@ pub struct MemoryProbe {
 }
 
 impl MemoryProbe {
-    /// Small enough to add only milliseconds to a sample.
-    pub const BYTES: usize = 16 << 20;
+    /// Small enough to add only milliseconds to a sample; in each kind of pages.
+    pub const BYTES_EACH: usize = 8 << 20;
 
     /// A source whose pages are there.
     pub fn new() -> Self {
-        Self { from: vec![1; Self::BYTES], fastest_ns: u64::MAX }
+        Self { from: vec![1; Self::BYTES_EACH], fastest_ns: u64::MAX }
     }
 
     /// Copies once; 0 if there is no memory to copy to.
     pub fn copy_ns(&mut self) -> u64 {
         let start = Instant::now();
-        let Ok(mut to) = MmapMut::map_anon(Self::BYTES) else { return 0 };
-        to.copy_from_slice(&self.from);
-        std::hint::black_box(&to);
+        let Some(mut to) = FreshMemory::new(Self::BYTES_EACH) else { return 0 };
+        for half in &mut to.halves {
+            half.copy_from_slice(&self.from);
+            std::hint::black_box(half);
+        }
         let elapsed_ns = u64::try_from(start.elapsed().as_nanos()).unwrap_or(u64::MAX);
         self.fastest_ns = self.fastest_ns.min(elapsed_ns);
         elapsed_ns

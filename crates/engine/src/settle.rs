@@ -4,10 +4,8 @@ use std::os::fd::BorrowedFd;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use memmap2::MmapMut;
-
 use crate::call::retry;
-use crate::machine::{MemoryProbe, meminfo_bytes};
+use crate::machine::{FreshMemory, MemoryProbe, meminfo_bytes};
 
 /// Writes out what earlier samples left (their removal included) and waits until the kernel has no
 /// more than a trickle under way. Why the target is not quiet, if it is not after `limit`: a reason to
@@ -27,21 +25,20 @@ pub fn quiet(directory: BorrowedFd<'_>, limit: Duration) -> Result<(), String> {
     Ok(())
 }
 
-/// Takes as much fresh memory as the sample will need and gives it back, so that the pages it gets
-/// are backed: on a virtual machine a page's first touch can be ten times slower, and free pages go
-/// back to the host within seconds (the kernel's free page reporting, every two seconds). If that has
-/// happened since, the probe shows it, and there is time for another try before it happens again.
-/// Returns the last probe. Some memory is left over for the probe behind the sample: if that one is
-/// slow, the host took pages back during the sample.
+/// Takes as much fresh memory as the sample will need, in small pages and in huge ones, and gives it
+/// back, so that the pages it gets are backed: on a virtual machine a page's first touch can be ten
+/// times slower, and free pages go back to the host within seconds (the kernel's free page reporting,
+/// every two seconds). If that has happened since, the probe shows it, and there is time for another
+/// try before it happens again. Returns the last probe. Some memory is left over for the probe behind
+/// the sample: if that one is slow, the host took pages back during the sample.
 pub fn warm(probe: &mut MemoryProbe, bytes: u64, limit_bytes: u64) -> u64 {
-    const LEFT_OVER_BYTES: u64 = 4 * MemoryProbe::BYTES as u64;
+    const LEFT_OVER_BYTES: u64 = 4 * MemoryProbe::BYTES_EACH as u64;
     const TRIES: u32 = 3;
-    let length = usize::try_from(bytes.saturating_add(LEFT_OVER_BYTES).min(limit_bytes)).unwrap_or(0);
+    let each = bytes.saturating_add(LEFT_OVER_BYTES).min(limit_bytes / 2);
     let mut probe_ns = 0;
     for _ in 0..TRIES {
-        if let Ok(mut memory) = MmapMut::map_anon(length) {
-            memory.fill(1);
-            std::hint::black_box(&memory);
+        if let Some(mut memory) = FreshMemory::new(usize::try_from(each).unwrap_or(0)) {
+            memory.fill();
         }
         probe_ns = probe.copy_ns();
         if !probe.was_cold(probe_ns) {

@@ -88,7 +88,8 @@ fn total(sample: &Sample) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use model::{CaseRecord, Content, Durability, Outcome, RunRecord, Source, Start};
+    use model::{CaseRecord, Durability, Outcome, RunRecord};
+    use testkit::{example_case, example_run};
 
     fn case(name: &str, durability: Durability, write_ns: &[u64]) -> CaseRecord {
         let samples = (0u32..).zip(write_ns).map(|(round, &write_ns)| {
@@ -97,25 +98,13 @@ mod tests {
             sample.phases_ns.write = write_ns;
             sample
         });
-        CaseRecord {
-            suite: "test".to_owned(),
-            section: "test".to_owned(),
-            case: name.to_owned(),
-            method: name.to_owned(),
-            axes: std::collections::BTreeMap::new(),
-            contract: contract(durability),
-            samples: samples.collect(),
-        }
-    }
-
-    fn contract(durability: Durability) -> Contract {
-        let (content, start, source) = (Content::Random, Start::New, Source::File);
-        Contract { content, bytes: 1 << 20, files: 1, start, source, durability }
+        let mut record = example_case("test", name, samples.collect());
+        record.contract.durability = durability;
+        record
     }
 
     fn conclude(cases: Vec<CaseRecord>) -> Vec<String> {
-        let run = RunRecord { cases, ..crate::formats::tests::run() };
-        crate::Report::of(None, run).conclusions
+        crate::Report::of(None, RunRecord { cases, ..example_run() }).conclusions
     }
 
     #[test]
@@ -140,7 +129,7 @@ mod tests {
         ]);
         assert_eq!(
             sentences,
-            ["Fastest to leave 1MiB of incompressible data in 1 new file, in the page cache: a at 9.95 GB/s; \
+            ["Fastest to leave 1GiB of incompressible data in 1 new file, in the page cache: a at 9.95 GB/s; \
               no difference to b."]
         );
     }

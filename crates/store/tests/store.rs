@@ -1,73 +1,18 @@
 //! What goes into the database comes out of it.
 
-use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use model::{
-    CaseRecord, Content, Contract, Cpu, Durability, Environment, Failure, Filesystem, Memory, Outcome, Phase,
-    PhasesNs, RunRecord, RunStatus, Sample, Settings, Source, Start, System, Verify,
-};
+use model::{Failure, Outcome, Phase, PhasesNs, RunRecord, RunStatus, Sample};
 use store::{Store, StoreError, WorkspaceRecord};
+use testkit::{example_case, example_run};
 
 fn run() -> RunRecord {
-    let case = |section: &str, name: &str| CaseRecord {
-        suite: "write".to_owned(),
-        section: section.to_owned(),
-        case: name.to_owned(),
-        method: "write".to_owned(),
-        axes: BTreeMap::from([("chunk".to_owned(), "4KiB".to_owned())]),
-        contract: Contract {
-            content: Content::Random,
-            bytes: 1,
-            files: 1,
-            start: Start::New,
-            source: Source::File,
-            durability: Durability::Cached,
-        },
-        samples: Vec::new(),
-    };
+    let case = |section, name| example_case(section, name, Vec::new());
     RunRecord {
-        id: "id".to_owned(),
         status: RunStatus::Running,
-        started: "2026-11-21T00:00:00Z".to_owned(),
-        version: "0.1.0".to_owned(),
         arguments: vec!["a \"quoted\"\nword".to_owned()],
-        target: "/target".to_owned(),
-        settings: Settings {
-            samples: 6,
-            budget_ns: Some(1),
-            max_bytes: None,
-            seed: u64::MAX >> 11,
-            verify: Verify::First,
-            timeout_ns: None,
-        },
-        environment: environment(),
         cases: vec![case("one", "write"), case("two", "write,chunk=4KiB"), case("two", "write")],
-    }
-}
-
-fn environment() -> Environment {
-    Environment {
-        system: System {
-            hostname: "host".to_owned(),
-            kernel: "Linux".to_owned(),
-            architecture: "x86_64".to_owned(),
-            distribution: None,
-            hypervisor: None,
-        },
-        cpu: Cpu { model: None, available: 1, governor: None },
-        memory: Memory { total_bytes: 1, available_bytes: 1, limit_bytes: None, page_size_bytes: 4096 },
-        filesystem: Filesystem {
-            kind: "tmpfs".to_owned(),
-            source: "tmpfs".to_owned(),
-            mount_point: "/".to_owned(),
-            mount_options: "rw".to_owned(),
-            total_bytes: 1,
-            available_bytes: 1,
-            block_size_bytes: 4096,
-        },
-        device: None,
-        tunables: BTreeMap::new(),
+        ..example_run()
     }
 }
 

@@ -2,11 +2,13 @@
 //! what they need of the machine. Development only.
 
 mod directory;
+mod example;
 mod image;
 mod program;
 mod trial;
 
 pub use directory::{Kind, directory_on};
+pub use example::{example_case, example_run};
 pub use image::Image;
 pub use program::{Ended, Program, children, entries, wait_for};
 pub use trial::{Need, Trials};

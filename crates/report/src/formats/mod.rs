@@ -7,7 +7,7 @@ mod table;
 pub mod terminal;
 
 #[cfg(test)]
-pub(crate) mod tests;
+mod tests;
 
 use crate::estimate::Figure;
 

@@ -1,94 +1,10 @@
 //! What people and programs are shown, for a run that was never made: figures, a failure, an
 //! unsupported case, one that was not reached, and text that tries to be markup.
 
-use std::collections::BTreeMap;
-
-use model::{
-    CaseRecord, Content, Contract, Cpu, Device, Durability, Environment, Failure, Filesystem, Memory, Outcome,
-    Phase, RunRecord, RunStatus, Sample, Settings, Source, Start, System, Verify,
-};
+use model::{Failure, Outcome, Phase, RunRecord, Sample};
+use testkit::{example_case, example_run};
 
 use crate::Report;
-
-pub(crate) fn run() -> RunRecord {
-    RunRecord {
-        id: "0f0e".to_owned(),
-        status: RunStatus::Limited,
-        started: "2026-11-21T00:00:00Z".to_owned(),
-        version: "0.1.0".to_owned(),
-        arguments: vec!["writebench".to_owned(), "run".to_owned()],
-        target: "/data/<b>|`x`".to_owned(),
-        settings: Settings {
-            samples: 6,
-            budget_ns: None,
-            max_bytes: None,
-            seed: 42,
-            verify: Verify::First,
-            timeout_ns: None,
-        },
-        environment: environment(),
-        cases: Vec::new(),
-    }
-}
-
-fn environment() -> Environment {
-    Environment {
-        system: System {
-            hostname: "host".to_owned(),
-            kernel: "Linux 6.18".to_owned(),
-            architecture: "x86_64".to_owned(),
-            distribution: Some("Debian 12".to_owned()),
-            hypervisor: None,
-        },
-        cpu: Cpu { model: Some("A Processor".to_owned()), available: 2, governor: None },
-        memory: Memory {
-            total_bytes: 16 << 30,
-            available_bytes: 12 << 30,
-            limit_bytes: None,
-            page_size_bytes: 4096,
-        },
-        filesystem: Filesystem {
-            kind: "ext4".to_owned(),
-            source: "/dev/sda1".to_owned(),
-            mount_point: "/data".to_owned(),
-            mount_options: "rw,relatime".to_owned(),
-            total_bytes: 100 << 30,
-            available_bytes: 50 << 30,
-            block_size_bytes: 4096,
-        },
-        device: Some(Device {
-            name: "sda".to_owned(),
-            number: "8:0".to_owned(),
-            model: Some("A Disk".to_owned()),
-            size_bytes: Some(1 << 40),
-            rotational: Some(false),
-            write_cache: Some("write back".to_owned()),
-            scheduler: Some("none".to_owned()),
-            logical_sector_bytes: Some(512),
-            physical_sector_bytes: Some(4096),
-        }),
-        tunables: BTreeMap::new(),
-    }
-}
-
-fn case(section: &str, name: &str, samples: Vec<Sample>) -> CaseRecord {
-    CaseRecord {
-        suite: "write".to_owned(),
-        section: section.to_owned(),
-        case: name.to_owned(),
-        method: "write".to_owned(),
-        axes: BTreeMap::from([("chunk".to_owned(), "4KiB".to_owned())]),
-        contract: Contract {
-            content: Content::Random,
-            bytes: 1 << 30,
-            files: 1,
-            start: Start::New,
-            source: Source::File,
-            durability: Durability::Cached,
-        },
-        samples,
-    }
-}
 
 fn good(write_ms: [u64; 6]) -> Vec<Sample> {
     (0u32..)
@@ -126,13 +42,17 @@ fn report() -> Report {
     let failed = vec![Sample::without_figures(0, Outcome::Failed(failure(28)))];
     let unsupported = vec![Sample::without_figures(0, Outcome::Unsupported(failure(95)))];
     let cases = vec![
-        case("Into an emptied file", "write,chunk=4KiB,prepare=truncate", good([300, 310, 305, 301, 302, 303])),
-        case("Into an emptied file", "write,prepare=truncate", disturbed),
-        case("Into a preallocated file", "write,prepare=fallocate", unsupported),
-        case("Into a preallocated file", "write,size=4GiB,prepare=fallocate", failed),
-        case("Into a preallocated file", "fwrite,prepare=fallocate", Vec::new()),
+        example_case(
+            "Into an emptied file",
+            "write,chunk=4KiB,prepare=truncate",
+            good([300, 310, 305, 301, 302, 303]),
+        ),
+        example_case("Into an emptied file", "write,prepare=truncate", disturbed),
+        example_case("Into a preallocated file", "write,prepare=fallocate", unsupported),
+        example_case("Into a preallocated file", "write,size=4GiB,prepare=fallocate", failed),
+        example_case("Into a preallocated file", "fwrite,prepare=fallocate", Vec::new()),
     ];
-    Report::of(Some(3), RunRecord { cases, ..run() })
+    Report::of(Some(3), RunRecord { cases, ..example_run() })
 }
 
 fn plain(styled: &str) -> String {
