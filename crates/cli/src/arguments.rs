@@ -197,8 +197,8 @@ pub fn one_line(error: &clap::Error) -> String {
     let text = error.render().to_string();
     let text = text.split("\n\nUsage:").next().unwrap_or_default();
     let text = text.split("\n\nFor more information").next().unwrap_or_default();
-    let words: Vec<&str> = text.split_whitespace().collect();
-    let line = words.join(" ");
+    let text = text.replace("\n\n  tip:", "; tip:");
+    let line = text.split_whitespace().collect::<Vec<&str>>().join(" ");
     format!("{}; see writebench --help", line.strip_prefix("error: ").unwrap_or(&line))
 }
 

@@ -15,6 +15,7 @@ mod worker;
 
 use std::process::ExitCode;
 
+use clap::error::ErrorKind;
 use clap::{ColorChoice, CommandFactory, Parser};
 
 use crate::arguments::{Arguments, Command};
@@ -29,6 +30,7 @@ fn main() -> ExitCode {
     }
     let arguments = match Arguments::try_parse() {
         Ok(arguments) => arguments,
+        Err(error) if error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => error.exit(),
         Err(error) if error.use_stderr() => {
             let error = exit::usage(arguments::one_line(&error));
             return ended(Err(error), &Output::new(ColorChoice::Never, false));

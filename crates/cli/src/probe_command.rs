@@ -25,7 +25,10 @@ pub fn probe(command: &ProbeCommand, output: &Output) -> Result<Exit> {
 /// The absolute path of a directory that is there.
 pub fn existing_directory(target: &Path) -> Result<std::path::PathBuf> {
     let canonical = target.canonicalize().map_err(|error| {
-        let why = error.raw_os_error().map_or_else(|| error.to_string(), model::Failure::errno_message);
+        let why = match error.raw_os_error() {
+            Some(errno) => format!("{} ({errno})", model::Failure::errno_message(errno)),
+            None => error.to_string(),
+        };
         exit::usage(format!("target {}: {why}; give a directory that exists", target.display()))
     })?;
     if !canonical.is_dir() {

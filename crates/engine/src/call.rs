@@ -80,7 +80,7 @@ pub fn retry<T>(call: &'static str, mut work: impl FnMut() -> rustix::io::Result
 
 /// Hands over all of `bytes`, the first of which belongs at `offset`: continues after a short write
 /// (Linux moves at most 0x7ffff000 bytes in one call), tries again after EINTR.
-#[inline]
+#[inline(always)]
 pub fn hand_over(
     call: &'static str,
     mut bytes: &[u8],
@@ -102,7 +102,7 @@ pub fn hand_over(
 }
 
 /// As [`hand_over`], for a vector of buffers.
-#[inline]
+#[inline(always)]
 pub fn hand_over_vector(
     call: &'static str,
     mut vector: &mut [IoSlice<'_>],

@@ -2,6 +2,8 @@
 
 use model::{Axes, Case, Files, Range, Source};
 
+use crate::call::CallError;
+
 /// What one thread writes, and where.
 #[derive(Clone, Copy)]
 pub struct Part<'a> {
@@ -24,44 +26,32 @@ impl<'a> Part<'a> {
         &names[self.index.min(names.len() - 1)]
     }
 
-    /// The pieces to hand over, in order: the thread's own range of the source, or one chunk over and over.
-    #[inline]
-    pub fn chunks(&self) -> Chunks<'a> {
-        let chunk = usize::try_from(self.axes.chunk_size_bytes).unwrap_or(usize::MAX);
-        let (bytes, again) = match self.axes.source {
-            Source::File => {
-                let start = usize::try_from(self.range.offset).unwrap_or(usize::MAX);
-                (&self.source[start..], false)
+    /// Hands over one chunk after the other, each with its offset in the file: the thread's own range of
+    /// the source, or the one chunk over and over. Inlined into a method's loop, which is all there is
+    /// between two calls of the kernel.
+    #[inline(always)]
+    pub fn try_each_chunk(
+        &self,
+        mut hand_over: impl FnMut(&'a [u8], u64) -> Result<(), CallError>,
+    ) -> Result<(), CallError> {
+        let size = |bytes: u64| usize::try_from(bytes).unwrap_or(usize::MAX);
+        let chunk_size = size(self.axes.chunk_size_bytes);
+        let mut offset = self.file_offset;
+        if self.axes.source == Source::File {
+            let start = size(self.range.offset);
+            for chunk in self.source[start..start + size(self.range.length)].chunks(chunk_size) {
+                hand_over(chunk, offset)?;
+                offset += chunk.len() as u64;
             }
-            Source::Chunk => (self.source, true),
-        };
-        Chunks { bytes, chunk, rest: self.range.length, again }
-    }
-}
-
-/// See [`Part::chunks`].
-pub struct Chunks<'a> {
-    bytes: &'a [u8],
-    chunk: usize,
-    rest: u64,
-    again: bool,
-}
-
-impl<'a> Iterator for Chunks<'a> {
-    type Item = &'a [u8];
-
-    #[inline]
-    fn next(&mut self) -> Option<&'a [u8]> {
-        if self.rest == 0 {
-            return None;
+            return Ok(());
         }
-        let length = usize::try_from(self.rest).unwrap_or(usize::MAX).min(self.chunk);
-        let (piece, after) = self.bytes.split_at(length);
-        self.rest -= length as u64;
-        if !self.again {
-            self.bytes = after;
+        let end = offset + self.range.length;
+        while offset < end {
+            let chunk = &self.source[..size(end - offset).min(chunk_size)];
+            hand_over(chunk, offset)?;
+            offset += chunk.len() as u64;
         }
-        Some(piece)
+        Ok(())
     }
 }
 

@@ -45,6 +45,11 @@ pub fn add(trials: &mut Trials) {
         let name = format!("refused with exit code {code}: {}", arguments.join(" "));
         trials.add(name, &[Need::Filesystem(Kind::Tmpfs)], move || refused(arguments, *code, texts));
     }
+    trials.add("nothing to do shows the help", &[], || {
+        let ended = program()?.call(&[])?;
+        ensure!(ended.code == Some(2) && ended.stderr.contains("Commands:"), "{ended:?}");
+        Ok(())
+    });
     trials.add("a missing directory is named", &[], || target_refused("/no/such/target", "No such file"));
     trials.add("a file is no target", &[], || target_refused("/proc/version", "not a directory"));
     trials.add(

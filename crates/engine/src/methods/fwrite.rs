@@ -60,8 +60,7 @@ impl Lane for FwriteLane<'_> {
 
     fn write(&mut self, _file: BorrowedFd<'_>) -> Result<(), CallError> {
         let Some(Stream(stream)) = self.stream else { return Ok(()) };
-        let mut offset = self.part.file_offset;
-        for chunk in self.part.chunks() {
+        self.part.try_each_chunk(|chunk, offset| {
             hand_over("fwrite", chunk, offset, |bytes, _| {
                 // SAFETY: the stream is open and the chunk has that many bytes.
                 match unsafe { libc::fwrite(bytes.as_ptr().cast::<c_void>(), 1, bytes.len(), stream.as_ptr()) }
@@ -69,9 +68,8 @@ impl Lane for FwriteLane<'_> {
                     0 => Err(last_errno()),
                     written => Ok(written),
                 }
-            })?;
-            offset += chunk.len() as u64;
-        }
+            })
+        })?;
         retry("fflush", || {
             // SAFETY: the stream is open.
             match unsafe { libc::fflush(stream.as_ptr()) } {

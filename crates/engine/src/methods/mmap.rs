@@ -69,12 +69,10 @@ impl Lane for MmapLane<'_> {
 
     fn write(&mut self, _file: BorrowedFd<'_>) -> Result<(), CallError> {
         let Some(map) = &self.map else { return Ok(()) };
-        let mut offset = self.part.file_offset;
-        for chunk in self.part.chunks() {
+        self.part.try_each_chunk(|chunk, offset| {
             map.store(offset, chunk);
-            offset += chunk.len() as u64;
-        }
-        Ok(())
+            Ok(())
+        })
     }
 
     fn sync(&mut self, file: BorrowedFd<'_>, call: Sync) -> Result<(), CallError> {

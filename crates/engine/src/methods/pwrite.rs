@@ -36,11 +36,8 @@ struct PwriteLane<'a> {
 
 impl Lane for PwriteLane<'_> {
     fn write(&mut self, file: BorrowedFd<'_>) -> Result<(), CallError> {
-        let mut offset = self.part.file_offset;
-        for chunk in self.part.chunks() {
-            hand_over("pwrite", chunk, offset, |bytes, offset| rustix::io::pwrite(file, bytes, offset))?;
-            offset += chunk.len() as u64;
-        }
-        Ok(())
+        self.part.try_each_chunk(|chunk, offset| {
+            hand_over("pwrite", chunk, offset, |bytes, offset| rustix::io::pwrite(file, bytes, offset))
+        })
     }
 }

@@ -5,9 +5,9 @@ use std::os::fd::BorrowedFd;
 
 use model::{Axis, Cursor, MethodInfo, Prepare, Sync};
 
-use super::writev::{refill, vector};
+use super::writev::{vector, write_vectors};
 use super::{Lane, Method, lane_each};
-use crate::call::{CallError, hand_over_vector};
+use crate::call::CallError;
 use crate::job::Part;
 
 static INFO: MethodInfo = MethodInfo {
@@ -39,14 +39,8 @@ struct PwritevLane<'a> {
 
 impl Lane for PwritevLane<'_> {
     fn write(&mut self, file: BorrowedFd<'_>) -> Result<(), CallError> {
-        let mut chunks = self.part.chunks();
-        let mut offset = self.part.file_offset;
-        while let Some(length) = refill(&mut self.vector, &mut chunks) {
-            hand_over_vector("pwritev", &mut self.vector, offset, |vector, offset| {
-                rustix::io::pwritev(file, vector, offset)
-            })?;
-            offset += length;
-        }
-        Ok(())
+        write_vectors(&self.part, &mut self.vector, "pwritev", |vector, offset| {
+            rustix::io::pwritev(file, vector, offset)
+        })
     }
 }

@@ -36,11 +36,8 @@ struct WriteLane<'a> {
 
 impl Lane for WriteLane<'_> {
     fn write(&mut self, file: BorrowedFd<'_>) -> Result<(), CallError> {
-        let mut offset = self.part.file_offset;
-        for chunk in self.part.chunks() {
-            hand_over("write", chunk, offset, |bytes, _| rustix::io::write(file, bytes))?;
-            offset += chunk.len() as u64;
-        }
-        Ok(())
+        self.part.try_each_chunk(|chunk, offset| {
+            hand_over("write", chunk, offset, |bytes, _| rustix::io::write(file, bytes))
+        })
     }
 }

@@ -7,7 +7,7 @@ use model::{Axis, Cursor, MethodInfo, Prepare, Sync};
 
 use super::{Lane, Method, lane_each};
 use crate::call::{CallError, hand_over_vector};
-use crate::job::{Chunks, Part};
+use crate::job::Part;
 
 static INFO: MethodInfo = MethodInfo {
     name: "writev",
@@ -38,13 +38,7 @@ struct WritevLane<'a> {
 
 impl Lane for WritevLane<'_> {
     fn write(&mut self, file: BorrowedFd<'_>) -> Result<(), CallError> {
-        let mut chunks = self.part.chunks();
-        let mut offset = self.part.file_offset;
-        while let Some(length) = refill(&mut self.vector, &mut chunks) {
-            hand_over_vector("writev", &mut self.vector, offset, |vector, _| rustix::io::writev(file, vector))?;
-            offset += length;
-        }
-        Ok(())
+        write_vectors(&self.part, &mut self.vector, "writev", |vector, _| rustix::io::writev(file, vector))
     }
 }
 
@@ -53,15 +47,24 @@ pub(super) fn vector<'a>(part: &Part<'_>) -> Vec<IoSlice<'a>> {
     Vec::with_capacity(part.axes.vector as usize)
 }
 
-/// Puts the next chunks into `vector`; their length, or none if there are no more.
-#[inline]
-pub(super) fn refill<'a>(vector: &mut Vec<IoSlice<'a>>, chunks: &mut Chunks<'a>) -> Option<u64> {
-    let room = vector.capacity();
-    vector.clear();
-    let mut length = 0;
-    for chunk in chunks.take(room) {
+/// Gathers chunks until the vector is full, hands it over, and begins again.
+#[inline(always)]
+pub(super) fn write_vectors<'a>(
+    part: &Part<'a>,
+    vector: &mut Vec<IoSlice<'a>>,
+    call: &'static str,
+    mut write: impl FnMut(&[IoSlice<'_>], u64) -> rustix::io::Result<usize>,
+) -> Result<(), CallError> {
+    let room = part.axes.vector as usize;
+    let mut start = part.file_offset;
+    part.try_each_chunk(|chunk, offset| {
         vector.push(IoSlice::new(chunk));
-        length += chunk.len() as u64;
-    }
-    (length > 0).then_some(length)
+        if vector.len() == room {
+            hand_over_vector(call, vector, start, &mut write)?;
+            vector.clear();
+            start = offset + chunk.len() as u64;
+        }
+        Ok(())
+    })?;
+    hand_over_vector(call, vector, start, &mut write)
 }
