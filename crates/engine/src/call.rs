@@ -83,13 +83,29 @@ pub fn retry<T>(call: &'static str, mut work: impl FnMut() -> rustix::io::Result
 #[inline(always)]
 pub fn hand_over(
     call: &'static str,
+    bytes: &[u8],
+    offset: u64,
+    mut write: impl FnMut(&[u8], u64) -> rustix::io::Result<usize>,
+) -> Result<(), CallError> {
+    match write(bytes, offset) {
+        Ok(written) if written == bytes.len() => Ok(()),
+        first => hand_over_rest(call, bytes, offset, first, write),
+    }
+}
+
+/// What happens rarely, out of the way of the loop around [`hand_over`], which has to keep only what it
+/// needs across a call.
+#[cold]
+#[inline(never)]
+fn hand_over_rest(
+    call: &'static str,
     mut bytes: &[u8],
     mut offset: u64,
+    mut result: rustix::io::Result<usize>,
     mut write: impl FnMut(&[u8], u64) -> rustix::io::Result<usize>,
 ) -> Result<(), CallError> {
     loop {
-        match write(bytes, offset) {
-            Ok(written) if written == bytes.len() => return Ok(()),
+        match result {
             Ok(0) => return Err(wrote_nothing(call).at(offset)),
             Ok(written) => {
                 bytes = &bytes[written..];
@@ -98,6 +114,10 @@ pub fn hand_over(
             Err(Errno::INTR) => {}
             Err(errno) => return Err(CallError::new(call, errno).at(offset)),
         }
+        if bytes.is_empty() {
+            return Ok(());
+        }
+        result = write(bytes, offset);
     }
 }
 
