@@ -57,8 +57,9 @@ pub enum Command {
 #[derive(Args)]
 #[command(after_help = RUN_EXAMPLES)]
 pub struct RunCommand {
-    /// Directory to write to; only files that writebench makes there are ever written or removed
-    #[arg(default_value = ".", value_name = "TARGET", value_hint = ValueHint::DirPath)]
+    /// Directory to write to, or with --destroy a block device; of a directory's files only those that writebench
+    /// makes are ever written or removed
+    #[arg(default_value = ".", value_name = "TARGET", value_hint = ValueHint::AnyPath)]
     pub target: PathBuf,
     /// Suites to run (`writebench list suites`)
     #[arg(long, value_name = "NAME", value_delimiter = ',', value_parser = suite_names())]
@@ -69,12 +70,30 @@ pub struct RunCommand {
     /// Size in place of the suites' own; several separated by commas
     #[arg(long, value_name = "SIZE", value_delimiter = ',')]
     pub size: Vec<Bytes>,
+    /// Size of a record: what is handed over in one call, in place of the suites' own (axis `chunk`)
+    #[arg(long, value_name = "SIZE", value_delimiter = ',')]
+    pub record: Vec<Bytes>,
     /// Values in place of the suites' own on any axis: AXIS=VALUE[,VALUE...]; may be repeated
     #[arg(long, value_name = "AXIS=VALUES", value_parser = assignment)]
     pub set: Vec<(Axis, Vec<String>)>,
     /// What is written
     #[arg(long, value_parser = names(Data::ALL, Data::name, Data::from_name))]
     pub data: Option<Data>,
+    /// The file that is copied, with suite copy [default: one is made in the target]
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub from: Option<PathBuf>,
+    /// Measure beside FILE, and leave it as a copy of --from
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, requires = "from", conflicts_with = "target")]
+    pub to: Option<PathBuf>,
+    /// Evict the file that is copied from the page cache before every sample (axis `origin`)
+    #[arg(long)]
+    pub cold: bool,
+    /// Write over a block device: names it again. Refused if it is in use, or carries data
+    #[arg(long, value_name = "DEVICE", value_hint = ValueHint::FilePath)]
+    pub destroy: Option<PathBuf>,
+    /// Also if it carries a filesystem or a partition table
+    #[arg(long, requires = "destroy")]
+    pub destroy_data: bool,
     /// Undisturbed samples to take of each case; 6 are the least with a 95 % interval
     #[arg(long, value_name = "N", default_value_t = 6, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub samples: u32,
@@ -102,7 +121,8 @@ pub struct RunCommand {
     pub export: Vec<Export>,
     /// Go on with a run that did not come to its end: the newest, or the one with that number
     #[arg(long, value_name = "RUN", num_args = 0..=1, require_equals = true, default_missing_value = "0",
-        conflicts_with_all = ["suite", "case", "size", "set", "data", "samples", "seed", "verify", "dry_run", "target"])]
+        conflicts_with_all = ["suite", "case", "size", "record", "set", "data", "from", "to", "cold", "destroy_data", "samples", "seed",
+            "verify", "dry_run", "target"])]
     pub resume: Option<i64>,
 }
 
@@ -110,7 +130,10 @@ const RUN_EXAMPLES: &str = "Examples:
   writebench run /data                                      a first look at /data
   writebench run /data --suite write,parallel --size 4GiB   two suites, with larger files
   writebench run --case write,chunk=64KiB --case mmap       two cases, in the current directory
-  writebench run /data --suite mmap --dry-run               how much would be written?";
+  writebench run /data --suite mmap --dry-run               how much would be written?
+  writebench run --suite copy <X >Y                         twenty ways to copy X; Y is a copy of it afterwards
+  writebench run /data --suite durable --record 512         what does it cost to make every record durable?
+  writebench run /dev/sdX --suite direct --destroy /dev/sdX all that is on sdX is lost";
 
 /// `writebench list`
 #[derive(Args)]

@@ -51,6 +51,7 @@ pub fn of(error: &anyhow::Error) -> Exit {
         return Exit::Usage;
     }
     match error.downcast_ref::<RunnerError>() {
+        Some(RunnerError::Sector { .. } | RunnerError::Device { .. }) => Exit::Usage,
         Some(RunnerError::NoSpace { .. } | RunnerError::NoMemory { .. }) => Exit::Refused,
         _ => Exit::Runtime,
     }

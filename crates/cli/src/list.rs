@@ -10,6 +10,9 @@ use crate::database;
 use crate::exit::Exit;
 use crate::output::Output;
 
+/// What a filesystem's block is taken for where no target is in sight: suites may count in blocks.
+const USUAL_BLOCK_BYTES: u64 = 4096;
+
 /// Lists what there is.
 pub fn list(command: &ListCommand, db: Option<&Path>, output: &Output) -> Result<Exit> {
     let text = match &command.what {
@@ -30,7 +33,7 @@ fn suites() -> Result<String> {
     let methods = engine::method_infos();
     let mut text = String::new();
     for suite in built_in_suites() {
-        let cases = suite.rows(&methods, &[])?.len();
+        let cases = suite.rows(&methods, &[], USUAL_BLOCK_BYTES)?.len();
         text += &format!("{:<10}{cases:>4} cases  {}\n", suite.name, suite.summary);
     }
     Ok(text)
@@ -39,16 +42,24 @@ fn suites() -> Result<String> {
 fn methods() -> String {
     let mut text = String::new();
     for method in engine::method_infos() {
-        text += &format!("{:<10}{}\n", method.name, method.summary);
+        text += &format!("{:<16}{}\n", method.name, method.summary);
         let names = |names: Vec<&str>| names.join(", ");
         let axes = Axis::ALL.iter().filter(|&&axis| method.has_axis(axis)).map(|axis| axis.name()).collect();
-        text += &format!("          calls: {}\n", method.calls);
-        text += &format!("          axes: {}\n", names(axes));
+        text += &format!("                calls: {}\n", method.calls);
+        text += &format!("                axes: {}\n", names(axes));
         text += &format!(
-            "          prepare: {} (default {})\n",
+            "                prepare: {} (default {})\n",
             names(method.prepares.iter().map(|prepare| prepare.name()).collect()),
             method.prepares[0]
         );
+        text += &format!(
+            "                sync: {}\n",
+            names(method.syncs.iter().map(|sync| sync.name()).collect()),
+        );
+        if !method.syncs_on_the_way.is_empty() {
+            let calls = method.syncs_on_the_way.iter().map(|call| format!("{call}/N")).collect::<Vec<_>>();
+            text += &format!("                      and after every N chunks: {}\n", calls.join(", "));
+        }
     }
     text
 }
@@ -64,7 +75,7 @@ fn axes() -> String {
 }
 
 fn cases(name: &str) -> Result<String> {
-    let rows = suite_named(name)?.rows(&engine::method_infos(), &[])?;
+    let rows = suite_named(name)?.rows(&engine::method_infos(), &[], USUAL_BLOCK_BYTES)?;
     Ok(rows.iter().map(|row| format!("{}\n", row.case)).collect())
 }
 

@@ -9,6 +9,8 @@ use clap::ColorChoice;
 pub struct Output {
     choice: anstream::ColorChoice,
     quiet: bool,
+    // Where standard output is somebody's file.
+    results_on_stderr: bool,
 }
 
 impl Output {
@@ -19,13 +21,23 @@ impl Output {
             ColorChoice::Always => anstream::ColorChoice::AlwaysAnsi,
             ColorChoice::Never => anstream::ColorChoice::Never,
         };
-        Self { choice, quiet }
+        Self { choice, quiet, results_on_stderr: false }
+    }
+
+    /// The same, with results on standard error, because standard output is written to by somebody else.
+    pub fn with_results_on_stderr(&self) -> Self {
+        Self { results_on_stderr: true, ..*self }
     }
 
     /// Prints results. That nobody reads on (`| head -1`) is no error.
     pub fn results(&self, styled: &str) -> io::Result<()> {
-        let mut stdout = AutoStream::new(io::stdout(), self.choice);
-        match stdout.write_all(styled.as_bytes()).and_then(|()| stdout.flush()) {
+        let written = if self.results_on_stderr {
+            AutoStream::new(io::stderr(), self.choice).write_all(styled.as_bytes())
+        } else {
+            let mut stdout = AutoStream::new(io::stdout(), self.choice);
+            stdout.write_all(styled.as_bytes()).and_then(|()| stdout.flush())
+        };
+        match written {
             Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
             other => other,
         }
@@ -51,7 +63,11 @@ impl Output {
 
     /// The width that results should fit in; none if they go to a file or another program.
     pub fn width(&self) -> Option<usize> {
-        let size = terminal_size::terminal_size_of(io::stdout());
+        let size = if self.results_on_stderr {
+            terminal_size::terminal_size_of(io::stderr())
+        } else {
+            terminal_size::terminal_size_of(io::stdout())
+        };
         size.map(|(width, _)| usize::from(width.0))
     }
 }

@@ -1,35 +1,50 @@
 //! From `--suite`, `--case` and the values that replace a suite's own, to cases.
 
 use anyhow::Result;
-use model::{Axis, Case, CaseRecord, MethodInfo, Row, suite_named};
+use model::{Axis, Bytes, Case, CaseRecord, MethodInfo, Origin, Row, suite_named};
 
 use crate::arguments::RunCommand;
+use crate::copied::Copied;
 use crate::exit;
 
 /// The suite that is run when nothing is named.
 pub const FIRST_LOOK: &str = "quick";
 
+/// The suite that a given file to copy asks for.
+const COPY: &str = "copy";
+
 /// The heading of cases that were given by name.
 const NAMED: &str = "Cases by name";
 
 /// The rows of the run's tables.
-pub fn rows(command: &RunCommand, methods: &[&'static MethodInfo]) -> Result<Vec<Row>> {
-    let overrides = overrides(command)?;
+///
+/// `copied` is the length of a given file to copy, `block_size_bytes` that of the target's blocks.
+pub fn rows(
+    command: &RunCommand,
+    methods: &[&'static MethodInfo],
+    copied: Option<&Copied>,
+    block_size_bytes: u64,
+) -> Result<Vec<Row>> {
+    let overrides = overrides(command, copied)?;
     let mut rows = Vec::new();
-    let first_look = command.suite.is_empty() && command.case.is_empty();
-    let suites = command.suite.iter().map(String::as_str).chain(first_look.then_some(FIRST_LOOK));
+    let none_named = command.suite.is_empty() && command.case.is_empty();
+    let in_place = if copied.is_some() { COPY } else { FIRST_LOOK };
+    let suites = command.suite.iter().map(String::as_str).chain(none_named.then_some(in_place));
     for name in suites {
-        rows.extend(suite_named(name)?.rows(methods, &overrides).map_err(exit::usage)?);
+        rows.extend(suite_named(name)?.rows(methods, &overrides, block_size_bytes).map_err(exit::usage)?);
     }
     for name in &command.case {
         for case in named_cases(name, methods, &overrides)? {
-            rows.push(Row { suite: "case".to_owned(), section: NAMED.to_owned(), case });
+            rows.push(Row { suite: "case".to_owned(), section: NAMED.to_owned(), label: None, case });
         }
     }
     if let Some((axis, _)) =
         overrides.iter().find(|(axis, _)| rows.iter().all(|row| !row.case.method().has_axis(*axis)))
     {
         return Err(exit::usage(format!("no selected case has the axis '{axis}'")));
+    }
+    if copied.is_some() && !rows.iter().any(|row| row.case.method().copies()) {
+        return Err(exit::usage("no selected case copies a file: add --suite copy, or leave --from out"));
     }
     Ok(rows)
 }
@@ -53,10 +68,22 @@ fn named_cases(name: &str, methods: &[&'static MethodInfo], overrides: &model::O
         .collect()
 }
 
-fn overrides(command: &RunCommand) -> Result<Vec<(Axis, Vec<String>)>> {
+fn overrides(command: &RunCommand, copied: Option<&Copied>) -> Result<Vec<(Axis, Vec<String>)>> {
     let mut overrides = command.set.clone();
     if !command.size.is_empty() {
         overrides.push((Axis::Size, command.size.iter().map(ToString::to_string).collect()));
+    }
+    if let Some(copied) = copied {
+        copied.check_size(&command.size)?;
+        if command.size.is_empty() {
+            overrides.push((Axis::Size, vec![Bytes(copied.size_bytes()).to_string()]));
+        }
+    }
+    if !command.record.is_empty() {
+        overrides.push((Axis::Chunk, command.record.iter().map(ToString::to_string).collect()));
+    }
+    if command.cold {
+        overrides.push((Axis::Origin, vec![Origin::Cold.to_string()]));
     }
     if let Some(data) = command.data {
         overrides.push((Axis::Data, vec![data.to_string()]));
@@ -74,6 +101,7 @@ pub fn record(row: &Row) -> CaseRecord {
     CaseRecord {
         suite: row.suite.clone(),
         section: row.section.clone(),
+        label: row.label.clone(),
         case: row.case.to_string(),
         method: row.case.method().name.to_owned(),
         axes: row.case.axis_values().into_iter().map(|(axis, value)| (axis.to_owned(), value)).collect(),

@@ -5,6 +5,11 @@ use std::io::IoSlice;
 use model::{Failure, Outcome, Phase};
 use rustix::io::Errno;
 
+use crate::file::OPEN_DIRECT;
+
+/// The call that a kernel or a sandbox refuses where io_uring is forbidden.
+pub const IO_URING_SETUP: &str = "io_uring_setup";
+
 /// A call that failed, before it is known in which phase and for which file.
 #[derive(Debug)]
 pub struct CallError {
@@ -17,6 +22,7 @@ pub struct CallError {
 enum Cause {
     Errno(Errno),
     Other(String),
+    Unsupported(String),
 }
 
 impl CallError {
@@ -28,6 +34,11 @@ impl CallError {
     /// Something else than a system call went wrong.
     pub fn other(what: &'static str, message: String) -> Self {
         Self { call: what, offset: None, cause: Cause::Other(message) }
+    }
+
+    /// The target cannot do what the case says, although no call said so.
+    pub fn unsupported(what: &'static str, message: String) -> Self {
+        Self { call: what, offset: None, cause: Cause::Unsupported(message) }
     }
 
     /// Where in the file.
@@ -42,14 +53,16 @@ impl CallError {
     }
 
     /// What it means for the sample. "Not supported" is a property of the target and no fault: see
-    /// fallocate(2) for EOPNOTSUPP and ENOSYS, mmap(2) for ENODEV.
+    /// fallocate(2) for EOPNOTSUPP and ENOSYS, mmap(2) for ENODEV, open(2) for EINVAL with `O_DIRECT`,
+    /// io_uring_setup(2) for EPERM.
     pub fn outcome(self, phase: Phase, path: Option<&str>) -> Outcome {
+        let found_out = matches!(self.cause, Cause::Unsupported(_));
         let (errno, message) = match self.cause {
             Cause::Errno(errno) => {
                 let number = errno.raw_os_error();
                 (Some(number), Failure::errno_message(number))
             }
-            Cause::Other(message) => (None, message),
+            Cause::Other(message) | Cause::Unsupported(message) => (None, message),
         };
         let failure = Failure {
             phase,
@@ -62,7 +75,9 @@ impl CallError {
         let unsupported = match errno.map(Errno::from_raw_os_error) {
             Some(Errno::OPNOTSUPP | Errno::NOSYS) => true,
             Some(Errno::NODEV) => failure.call == "mmap",
-            _ => false,
+            Some(Errno::INVAL) => failure.call == OPEN_DIRECT,
+            Some(Errno::PERM) => failure.call == IO_URING_SETUP,
+            _ => found_out,
         };
         if unsupported { Outcome::Unsupported(failure) } else { Outcome::Failed(failure) }
     }

@@ -1,14 +1,26 @@
 //! Opening and removing files by the rules of care: only what we created, by name in a directory that
-//! is held open, never through a link.
+//! is held open, never through a link; or the one block device that was given to us.
 
-use std::os::fd::{BorrowedFd, OwnedFd};
+use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd};
 
-use model::{Case, Cursor, Prepare};
+use model::{Cache, Case, Cursor, Prepare, SyncCall};
 use rustix::fs::{AtFlags, Mode, OFlags};
 
 use crate::call::{CallError, retry};
 
 const MODE: Mode = Mode::from_raw_mode(0o600);
+
+/// Where a sample writes to.
+#[derive(Clone, Copy)]
+pub enum Target<'t> {
+    /// A directory that is ours alone.
+    Directory(BorrowedFd<'t>),
+    /// A block device that somebody holds exclusively for us. Cases write over it in place.
+    Device(BorrowedFd<'t>),
+}
+
+/// What a refused [`OFlags::DIRECT`] is called; [`CallError`] knows what it means.
+pub const OPEN_DIRECT: &str = "open with O_DIRECT";
 
 /// The name of a part's file.
 pub fn name(stem: &str, case: &Case, part: usize) -> String {
@@ -16,34 +28,40 @@ pub fn name(stem: &str, case: &Case, part: usize) -> String {
 }
 
 /// Opens a file the way its case's `prepare` asks for. A file that must be new is created exclusively.
-pub fn open(directory: BorrowedFd<'_>, name: &str, case: &Case) -> Result<OwnedFd, CallError> {
+pub fn open(target: Target<'_>, name: &str, case: &Case) -> Result<OwnedFd, CallError> {
     let flags = match case.axes().prepare {
-        Prepare::Create | Prepare::SetLen | Prepare::Fallocate | Prepare::PosixFallocate => {
-            OFlags::CREATE | OFlags::EXCL
-        }
         Prepare::Truncate => OFlags::TRUNC,
         Prepare::Overwrite => OFlags::empty(),
+        _ => OFlags::CREATE | OFlags::EXCL,
     };
-    open_with(directory, name, access(case) | flags)
+    open_with(target, name, access(case) | flags)
 }
 
 /// Opens once more what [`open`] opened.
-pub fn open_again(directory: BorrowedFd<'_>, name: &str, case: &Case) -> Result<OwnedFd, CallError> {
-    open_with(directory, name, access(case))
+pub fn open_again(target: Target<'_>, name: &str, case: &Case) -> Result<OwnedFd, CallError> {
+    open_with(target, name, access(case))
 }
 
 /// Creates a file that must not exist yet.
 pub fn create(directory: BorrowedFd<'_>, name: &str) -> Result<OwnedFd, CallError> {
-    open_with(directory, name, OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL)
+    open_with(Target::Directory(directory), name, OFlags::RDWR | OFlags::CREATE | OFlags::EXCL)
 }
 
 /// Opens for reading.
-pub fn open_to_read(directory: BorrowedFd<'_>, name: &str) -> Result<OwnedFd, CallError> {
-    open_with(directory, name, OFlags::RDONLY)
+pub fn open_to_read(target: Target<'_>, name: &str) -> Result<OwnedFd, CallError> {
+    open_with(target, name, OFlags::RDONLY)
 }
 
-/// Removes a file; that it is not there is no error.
-pub fn remove(directory: BorrowedFd<'_>, name: &str) -> Result<(), CallError> {
+/// Opens what a descriptor refers to once more, with a position and advice of its own.
+pub fn reopen(file: BorrowedFd<'_>, flags: OFlags) -> Result<OwnedFd, CallError> {
+    let path = format!("/proc/self/fd/{}", file.as_raw_fd());
+    let call = if flags.contains(OFlags::DIRECT) { OPEN_DIRECT } else { "open" };
+    retry(call, || rustix::fs::open(&path, flags | OFlags::CLOEXEC, Mode::empty()))
+}
+
+/// Removes a file; that it is not there is no error. A device stays.
+pub fn remove(target: Target<'_>, name: &str) -> Result<(), CallError> {
+    let Target::Directory(directory) = target else { return Ok(()) };
     match rustix::fs::unlinkat(directory, name, AtFlags::empty()) {
         Ok(()) | Err(rustix::io::Errno::NOENT) => Ok(()),
         Err(errno) => Err(CallError::new("unlink", errno)),
@@ -61,10 +79,22 @@ pub fn close(file: OwnedFd) -> Result<(), CallError> {
 
 // A shared writable mapping needs a descriptor that can read: mmap(2), EACCES.
 fn access(case: &Case) -> OFlags {
-    if case.method().cursor == Cursor::Mapping { OFlags::RDWR } else { OFlags::WRONLY }
+    let access = if case.method().cursor == Cursor::Mapping { OFlags::RDWR } else { OFlags::WRONLY };
+    let cache = if case.axes().cache == Cache::Direct { OFlags::DIRECT } else { OFlags::empty() };
+    let sync = match case.axes().sync.call {
+        SyncCall::ODsync => OFlags::DSYNC,
+        SyncCall::OSync => OFlags::SYNC,
+        _ => OFlags::empty(),
+    };
+    access | cache | sync
 }
 
-fn open_with(directory: BorrowedFd<'_>, name: &str, flags: OFlags) -> Result<OwnedFd, CallError> {
+fn open_with(target: Target<'_>, name: &str, flags: OFlags) -> Result<OwnedFd, CallError> {
+    let directory = match target {
+        Target::Directory(directory) => directory,
+        Target::Device(device) => return reopen(device, flags),
+    };
     let flags = flags | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    retry("open", || rustix::fs::openat(directory, name, flags, MODE))
+    let call = if flags.contains(OFlags::DIRECT) { OPEN_DIRECT } else { "open" };
+    retry(call, || rustix::fs::openat(directory, name, flags, MODE))
 }

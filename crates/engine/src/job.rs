@@ -1,8 +1,8 @@
 //! A case cut into one part per thread.
 
-use model::{Axes, Case, Files, Range, Source};
+use std::os::fd::BorrowedFd;
 
-use crate::call::CallError;
+use model::{Axes, Case, Files, Range, Source};
 
 /// What one thread writes, and where.
 #[derive(Clone, Copy)]
@@ -17,6 +17,8 @@ pub struct Part<'a> {
     pub file_offset: u64,
     /// How long its file will be.
     pub file_length: u64,
+    /// The file that is copied, where the method copies one.
+    pub copy_from: Option<BorrowedFd<'a>>,
     source: &'a [u8],
 }
 
@@ -26,20 +28,33 @@ impl<'a> Part<'a> {
         &names[self.index.min(names.len() - 1)]
     }
 
+    /// The memory that holds the part's data: its own range, or the one chunk.
+    pub fn memory(&self) -> &'a [u8] {
+        let size = |bytes: u64| usize::try_from(bytes).unwrap_or(usize::MAX);
+        match self.axes.source {
+            Source::File => {
+                let start = size(self.range.offset);
+                &self.source[start..start + size(self.range.length)]
+            }
+            Source::Chunk => {
+                &self.source[..size(self.axes.chunk_size_bytes.min(self.range.length)).min(self.source.len())]
+            }
+        }
+    }
+
     /// Hands over one chunk after the other, each with its offset in the file: the thread's own range of
     /// the source, or the one chunk over and over. Inlined into a method's loop, which is all there is
     /// between two calls of the kernel.
     #[inline(always)]
-    pub fn try_each_chunk(
+    pub fn try_each_chunk<E>(
         &self,
-        mut hand_over: impl FnMut(&'a [u8], u64) -> Result<(), CallError>,
-    ) -> Result<(), CallError> {
+        mut hand_over: impl FnMut(&'a [u8], u64) -> Result<(), E>,
+    ) -> Result<(), E> {
         let size = |bytes: u64| usize::try_from(bytes).unwrap_or(usize::MAX);
         let chunk_size = size(self.axes.chunk_size_bytes);
         let mut offset = self.file_offset;
         if self.axes.source == Source::File {
-            let start = size(self.range.offset);
-            let own = &self.source[start..start + size(self.range.length)];
+            let own = self.memory();
             for chunk in own.chunks(chunk_size) {
                 // Not counted: a method that does not need it then has nothing to keep across its call.
                 let done = chunk.as_ptr().addr() - own.as_ptr().addr();
@@ -57,8 +72,8 @@ impl<'a> Part<'a> {
     }
 }
 
-/// One part per thread.
-pub fn parts<'a>(case: &'a Case, source: &'a [u8]) -> Vec<Part<'a>> {
+/// One part per thread, of data in memory or in a file.
+pub fn parts<'a>(case: &'a Case, source: &'a [u8], copy_from: Option<BorrowedFd<'a>>) -> Vec<Part<'a>> {
     let axes = case.axes();
     let chunk = if case.method().writes_data() { axes.chunk_size_bytes } else { 0 };
     model::split(axes.size_bytes, axes.threads, chunk)
@@ -69,7 +84,7 @@ pub fn parts<'a>(case: &'a Case, source: &'a [u8]) -> Vec<Part<'a>> {
                 Files::Shared => (range.offset, axes.size_bytes),
                 Files::PerThread => (0, range.length),
             };
-            Part { axes, index, range, file_offset, file_length, source }
+            Part { axes, index, range, file_offset, file_length, copy_from, source }
         })
         .collect()
 }

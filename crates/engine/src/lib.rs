@@ -5,12 +5,14 @@
 //! so that dynamic dispatch happens once per thread and phase, never once per chunk.
 
 mod call;
+mod copy_source;
 mod crew;
 mod file;
 mod job;
 mod machine;
 mod methods;
 mod pattern;
+mod records;
 mod run;
 mod seat;
 mod settle;
@@ -18,5 +20,6 @@ mod source;
 mod sync;
 mod verify;
 
+pub use file::Target;
 pub use methods::infos as method_infos;
 pub use run::Engine;

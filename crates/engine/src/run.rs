@@ -1,37 +1,52 @@
 //! The order of the phases, and the only clock.
 
-use std::os::fd::{AsFd, BorrowedFd};
+use std::os::fd::OwnedFd;
 use std::time::{Duration, Instant};
 
 use model::protocol::SampleRequest;
-use model::{Case, Descriptor, Files, MapSharing, Outcome, Phase, PhasesNs, Sample, Sync};
+use model::{Cache, Case, Descriptor, Files, MapSharing, Outcome, Phase, PhasesNs, Sample, SyncCall};
 
-use crate::call::{CallError, hand_over};
+use crate::call::CallError;
+use crate::copy_source::CopySource;
 use crate::crew::{Crew, Shared};
+use crate::file::Target;
 use crate::job;
 use crate::machine::{Counters, MemoryProbe, Usage};
+use crate::records::Records;
 use crate::seat::{self, Seat};
 use crate::source::SourceBuffer;
-use crate::{file, pattern, settle, sync, verify};
+use crate::{file, settle, verify};
 
 /// Takes samples in this process, one after the other.
 pub struct Engine {
     source: SourceBuffer,
+    copy_source: Option<CopySource>,
     probe: MemoryProbe,
 }
 
 impl Default for Engine {
     fn default() -> Self {
-        Self { source: SourceBuffer::default(), probe: MemoryProbe::new() }
+        Self::new(None)
     }
 }
 
 impl Engine {
-    /// Takes one sample of `case` in `directory`, which must be ours alone. `progress` hears of each
-    /// phase before it begins, outside the clock. No file is left behind.
+    /// An engine whose copying cases copy that file; without one, they make one beside their samples.
+    #[must_use]
+    pub fn new(copy_from: Option<OwnedFd>) -> Self {
+        Self {
+            source: SourceBuffer::default(),
+            copy_source: copy_from.map(CopySource::given),
+            probe: MemoryProbe::new(),
+        }
+    }
+
+    /// Takes one sample of `case` in a directory that must be ours alone, or on a device. `progress` hears of
+    /// each phase before it begins, outside the clock. No file of the sample is left behind; one that was made
+    /// to be copied stays for the next.
     pub fn sample(
         &mut self,
-        directory: BorrowedFd<'_>,
+        target: Target<'_>,
         case: &Case,
         request: &SampleRequest,
         progress: &mut dyn FnMut(Phase),
@@ -39,13 +54,13 @@ impl Engine {
         let mut sample = Sample::without_figures(request.round, Outcome::Ok);
         let names: Vec<String> =
             (0..case.file_count() as usize).map(|index| file::name(&request.file_stem, case, index)).collect();
-        let mut run = Run { directory, case, names: &names, request, progress };
+        let mut run = Run { target, case, names: &names, request, progress };
         if let Err(outcome) = run.through_all_phases(self, &mut sample) {
             sample = Sample::without_figures(request.round, outcome);
         }
         (run.progress)(Phase::Clean);
         for name in &names {
-            if let Err(error) = file::remove(directory, name)
+            if let Err(error) = file::remove(target, name)
                 && sample.outcome.is_ok()
             {
                 let outcome = error.outcome(Phase::Clean, Some(name));
@@ -57,7 +72,7 @@ impl Engine {
 }
 
 struct Run<'r> {
-    directory: BorrowedFd<'r>,
+    target: Target<'r>,
     case: &'r Case,
     names: &'r [String],
     request: &'r SampleRequest,
@@ -69,63 +84,74 @@ impl Run<'_> {
         let (case, request) = (self.case, self.request);
         (self.progress)(Phase::Settle);
         self.settle(engine, sample).map_err(|error| self.outcome(Phase::Settle, error))?;
-        let parts = job::parts(case, engine.source.bytes());
+        let copy_from = engine.copy_source.as_ref().filter(|_| case.method().copies());
+        let parts = job::parts(case, engine.source.bytes(), copy_from.map(CopySource::file));
         engine.source.touch();
-        sample.probe_ns[0] = settle::warm(&mut engine.probe, case.axes().size_bytes, request.warm_limit_bytes);
+        let warm_bytes = case.axes().size_bytes;
+        sample.probe_ns[0] = settle::warm(&mut engine.probe, warm_bytes, request.warm_limit_bytes);
+        if let Some(source) = copy_from {
+            let doubt = source.settle(case).map_err(|error| self.outcome(Phase::Settle, error))?;
+            sample.disturbed = sample.disturbed.take().or(doubt);
+        }
         let before = Counters::read(request.device_number.as_deref());
         let mut clock = Clock { phases: PhasesNs::default(), usage: Usage::default(), progress: self.progress };
-        let result = timed_phases(seat::seats(self.directory, case, self.names, &parts), case, &mut clock);
+        let limit = request.write_limit_ns.map(Duration::from_nanos);
+        let seats = seat::seats(self.target, case, self.names, &parts, limit);
+        let (result, records) = timed_phases(seats, case, &mut clock);
         let Clock { phases, usage, .. } = clock;
         result.map_err(|(phase, error)| self.outcome(phase, error))?;
         Counters::read(request.device_number.as_deref()).since(&before, sample);
         usage.write_into(sample);
         sample.probe_ns[1] = engine.probe.copy_ns();
+        sample.latency = records.merged.latency();
+        sample.phases_ns = phases;
 
         (self.progress)(Phase::Verify);
-        let bytes = verify::sizes(self.directory, self.names, case, &parts);
-        sample.bytes = bytes.map_err(|error| self.outcome(Phase::Verify, error))?;
-        if request.verify && case.method().writes_data() {
-            verify::content(self.directory, self.names, case, &parts, request.data_seed)
-                .map_err(|error| self.outcome(Phase::Verify, error))?;
-            sample.verified = Some(true);
-        }
-        sample.phases_ns = phases;
-        Ok(())
+        self.verify(&parts, records.handed_over_bytes, sample)
+            .map_err(|error| self.outcome(Phase::Verify, error))
     }
 
     fn settle(&self, engine: &mut Engine, sample: &mut Sample) -> Result<(), CallError> {
-        let case = self.case;
-        engine.source.make(case, self.request.data_seed)?;
-        if case.axes().prepare.needs_old_content() {
-            for (name, part) in self.names.iter().zip(job::parts(case, engine.source.bytes())) {
-                old_content(self.directory, name, part.file_length, self.request.data_seed)?;
+        let (case, seed) = (self.case, self.request.data_seed);
+        if case.method().copies() {
+            CopySource::make(&mut engine.copy_source, self.target, case.axes().size_bytes, seed)?;
+        } else {
+            engine.source.make(case, seed)?;
+        }
+        if let (Target::Directory(directory), true) = (self.target, case.axes().prepare.needs_old_content()) {
+            for (name, part) in self.names.iter().zip(job::parts(case, &[], None)) {
+                settle::old_content(directory, name, part.file_length, seed)?;
             }
         }
         let start = Instant::now();
-        sample.disturbed =
-            settle::quiet(self.directory, Duration::from_nanos(self.request.settle_limit_ns)).err();
+        sample.disturbed = settle::quiet(self.target, Duration::from_nanos(self.request.settle_limit_ns)).err();
         sample.settle_ns = nanoseconds(start.elapsed());
+        Ok(())
+    }
+
+    /// Whether everything is in the file, and came there the way that the case says.
+    fn verify(
+        &self,
+        parts: &[job::Part<'_>],
+        handed_over_bytes: Vec<u64>,
+        sample: &mut Sample,
+    ) -> Result<(), CallError> {
+        let (case, request) = (self.case, self.request);
+        let all = verify::Written { target: self.target, names: self.names, case, parts, handed_over_bytes };
+        sample.bytes = all.sizes()?;
+        if case.axes().cache == Cache::Direct {
+            all.past_the_page_cache()?;
+        }
+        if request.verify && case.method().writes_data() {
+            all.content(request.data_seed)?;
+            sample.verified = Some(true);
+        }
         Ok(())
     }
 
     fn outcome(&self, phase: Phase, error: CallError) -> Outcome {
         error.outcome(phase, self.names.first().map(String::as_str))
     }
-}
-
-/// A file as an earlier program would have left it: written, synced, closed; other bytes than ours.
-fn old_content(directory: BorrowedFd<'_>, name: &str, length: u64, seed: u64) -> Result<(), CallError> {
-    let file = file::create(directory, name)?;
-    let mut block = vec![0; 1 << 20];
-    pattern::fill(!seed, 0, &mut block);
-    let mut at = 0;
-    while at < length {
-        let piece = &block[..usize::try_from(length - at).unwrap_or(usize::MAX).min(block.len())];
-        hand_over("write", piece, at, |bytes, _| rustix::io::write(&file, bytes))?;
-        at += piece.len() as u64;
-    }
-    sync::sync(file.as_fd(), Sync::Fsync)?;
-    file::close(file)
 }
 
 /// Adds up time by phase. Between two phases the progress record is written, outside the clock.
@@ -155,25 +181,40 @@ impl Clock<'_> {
     }
 }
 
+/// What all seats handed over.
+struct AllRecords {
+    merged: Records,
+    handed_over_bytes: Vec<u64>,
+}
+
 /// The phases with a figure. Whatever happens, every descriptor is closed in the end: a stream of the C
 /// library that stayed open would be flushed at exit, into whatever file has its number by then.
-fn timed_phases(seats: Vec<Seat<'_>>, case: &Case, clock: &mut Clock<'_>) -> Result<(), PhaseError> {
+fn timed_phases(
+    seats: Vec<Seat<'_>>,
+    case: &Case,
+    clock: &mut Clock<'_>,
+) -> (Result<(), PhaseError>, AllRecords) {
     let attaches = seats.iter().any(Seat::attaches);
+    let mut records =
+        AllRecords { merged: Records::new(case.axes().sync, None), handed_over_bytes: Vec::new() };
     let crew_seats = Shared::new(seats);
-    std::thread::scope(|scope| {
+    let result = std::thread::scope(|scope| {
         let crew = Crew::start(scope, &crew_seats).map_err(|error| (Phase::Settle, error))?;
         let before = Usage::now();
         let result = steps(&crew, case, attaches, clock);
         clock.usage = Usage::now().since(&before);
-        if result.is_err() {
-            // Errors change nothing any more, and must not keep the next seat from closing.
-            let _ = crew.in_turn(|seat| {
+        // Errors change nothing any more, and must not keep the next seat from closing.
+        let _ = crew.in_turn(|seat| {
+            records.handed_over_bytes.push(seat.records().handed_over_bytes());
+            records.merged.merge(seat.records());
+            if result.is_err() {
                 let _ = seat.close();
-                Ok(())
-            });
-        }
+            }
+            Ok(())
+        });
         result
-    })
+    });
+    (result, records)
 }
 
 fn steps(
@@ -199,7 +240,7 @@ fn steps(
             Ok(())
         })
     })?;
-    if axes.prepare.call().is_some() {
+    if axes.prepare.has_step() {
         clock.time(Phase::Prepare, || {
             if own_files { crew.together(Seat::prepare) } else { crew.first(Seat::prepare) }
         })?;
@@ -208,8 +249,8 @@ fn steps(
         clock.time(Phase::Open, || crew.together(Seat::attach))?;
     }
     clock.time(Phase::Write, || crew.together(Seat::write))?;
-    if axes.sync != Sync::None {
-        let each = own_files || (axes.sync == Sync::Msync && axes.map == MapSharing::PerThread);
+    if axes.sync.is_at_end() {
+        let each = own_files || (axes.sync.call == SyncCall::Msync && axes.map == MapSharing::PerThread);
         clock.time(Phase::Sync, || if each { crew.together(Seat::sync) } else { crew.first(Seat::sync) })?;
     }
     let each = own_files || own_descriptors || attaches;

@@ -1,38 +1,47 @@
 //! A thread's place in a sample, and the step it takes in each phase.
 
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
+use std::time::Duration;
 
-use model::{Case, Cursor};
+use model::{Case, Cursor, Prepare};
 
 use crate::call::{CallError, retry};
-use crate::file;
+use crate::file::{self, Target};
 use crate::job::Part;
 use crate::methods::{self, Lane};
+use crate::records::Records;
 
 /// A part, its open file, and the method at work on it.
 pub struct Seat<'a> {
-    directory: BorrowedFd<'a>,
+    target: Target<'a>,
     case: &'a Case,
     name: &'a str,
     part: Part<'a>,
     lane: Box<dyn Lane + 'a>,
+    records: Records,
     // Shared by all seats, or each its own. The last to let go closes.
     file: Option<Arc<OwnedFd>>,
 }
 
-/// A seat for each part; `names` has one file for all of them or one for each.
+/// A seat for each part; `names` has one file for all of them or one for each. `limit` ends loops that look at the
+/// clock.
 pub fn seats<'a>(
-    directory: BorrowedFd<'a>,
+    target: Target<'a>,
     case: &'a Case,
     names: &'a [String],
     parts: &[Part<'a>],
+    limit: Option<Duration>,
 ) -> Vec<Seat<'a>> {
+    let records = || Records::new(case.axes().sync, limit);
     let lanes = methods::named(case.method()).lanes(parts);
     lanes
         .into_iter()
         .zip(parts)
-        .map(|(lane, &part)| Seat { directory, case, name: part.name(names), part, lane, file: None })
+        .map(|(lane, &part)| {
+            let name = part.name(names);
+            Seat { target, case, name, part, lane, records: records(), file: None }
+        })
         .collect()
 }
 
@@ -44,14 +53,14 @@ impl Seat<'_> {
 
     /// Opens the file as the case's `prepare` asks for.
     pub fn open(&mut self) -> Result<(), CallError> {
-        self.file = Some(Arc::new(file::open(self.directory, self.name, self.case)?));
+        self.file = Some(Arc::new(file::open(self.target, self.name, self.case)?));
         Ok(())
     }
 
     /// Opens a descriptor of its own for a file that is there.
     pub fn open_own(&mut self) -> Result<(), CallError> {
         if self.file.is_none() {
-            self.file = Some(Arc::new(file::open_again(self.directory, self.name, self.case)?));
+            self.file = Some(Arc::new(file::open_again(self.target, self.name, self.case)?));
         }
         let position = rustix::fs::SeekFrom::Start(self.part.file_offset);
         if self.case.method().cursor == Cursor::FilePosition && self.part.file_offset > 0 {
@@ -70,7 +79,11 @@ impl Seat<'_> {
 
     /// Gives the file its length and blocks, where the case's `prepare` does.
     pub fn prepare(&mut self) -> Result<(), CallError> {
-        match self.case.axes().prepare.call() {
+        let prepare = self.case.axes().prepare;
+        if prepare == Prepare::ZeroFill {
+            return methods::allocate::zero_fill(self.file()?.as_fd(), self.part.file_length);
+        }
+        match prepare.call() {
             Some(call) => methods::allocate::allocate(self.file()?.as_fd(), call, self.part.file_length),
             None => Ok(()),
         }
@@ -85,13 +98,18 @@ impl Seat<'_> {
     /// The method's loop.
     pub fn write(&mut self) -> Result<(), CallError> {
         let file = self.file()?;
-        self.lane.write(file.as_fd())
+        self.lane.write(file.as_fd(), &mut self.records)
+    }
+
+    /// What was handed over.
+    pub fn records(&self) -> &Records {
+        &self.records
     }
 
     /// Makes durable what the case's `sync` reaches from here.
     pub fn sync(&mut self) -> Result<(), CallError> {
         let file = self.file()?;
-        self.lane.sync(file.as_fd(), self.case.axes().sync)
+        self.lane.sync(file.as_fd(), self.case.axes().sync.call)
     }
 
     /// Detaches the method and closes what no other seat holds.

@@ -1,21 +1,43 @@
 //! Before the clock: the target quiet, the memory warm.
 
-use std::os::fd::BorrowedFd;
+use std::os::fd::{AsFd, BorrowedFd};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use crate::call::retry;
+use model::SyncCall;
+
+use crate::call::{CallError, hand_over, retry};
+use crate::file::{self, Target};
 use crate::machine::{FreshMemory, MemoryProbe, meminfo_bytes};
+use crate::{pattern, sync};
+
+/// A file as an earlier program would have left it: written, synced, closed; other bytes than ours.
+pub fn old_content(directory: BorrowedFd<'_>, name: &str, length: u64, seed: u64) -> Result<(), CallError> {
+    let file = file::create(directory, name)?;
+    let mut block = vec![0; 1 << 20];
+    pattern::fill(!seed, 0, &mut block);
+    let mut at = 0;
+    while at < length {
+        let piece = &block[..usize::try_from(length - at).unwrap_or(usize::MAX).min(block.len())];
+        hand_over("write", piece, at, |bytes, _| rustix::io::write(&file, bytes))?;
+        at += piece.len() as u64;
+    }
+    sync::sync(file.as_fd(), SyncCall::Fsync)?;
+    file::close(file)
+}
 
 /// Writes out what earlier samples left (their removal included) and waits until the kernel has no
 /// more than a trickle under way. Why the target is not quiet, if it is not after `limit`: a reason to
 /// doubt the sample, and none to blame it.
-pub fn quiet(directory: BorrowedFd<'_>, limit: Duration) -> Result<(), String> {
+pub fn quiet(target: Target<'_>, limit: Duration) -> Result<(), String> {
     const TRICKLE_BYTES: u64 = 4 << 20;
     let start = Instant::now();
     // It reports errors of earlier writes, too, once.
-    retry("syncfs", || rustix::fs::syncfs(directory))
-        .map_err(|error| format!("before it: {}", error.reason()))?;
+    let written_out = match target {
+        Target::Directory(directory) => retry("syncfs", || rustix::fs::syncfs(directory)),
+        Target::Device(device) => retry("fsync", || rustix::fs::fsync(device)),
+    };
+    written_out.map_err(|error| format!("before it: {}", error.reason()))?;
     while meminfo_bytes("Writeback").is_some_and(|bytes| bytes > TRICKLE_BYTES) {
         if start.elapsed() >= limit {
             return Err(format!("the kernel was still writing back after {limit:?}"));

@@ -1,7 +1,7 @@
 //! The memory that data is written from.
 
 use memmap2::MmapMut;
-use model::{Case, Data, Source};
+use model::{Alignment, Case, Data, Source};
 
 use crate::call::CallError;
 use crate::pattern;
@@ -11,7 +11,9 @@ use crate::pattern;
 pub struct SourceBuffer {
     // A mapping, so that the data begins at a page. Empty mappings do not exist.
     memory: Option<MmapMut>,
-    made: Option<(Data, u64)>,
+    // Where in it the data begins.
+    start: usize,
+    made: Option<(Data, Alignment, u64)>,
 }
 
 const PAGE_BYTES: usize = 4096;
@@ -19,32 +21,37 @@ const PAGE_BYTES: usize = 4096;
 impl SourceBuffer {
     /// Makes the data that `case` writes, or keeps what is there where it will do.
     pub fn make(&mut self, case: &Case, seed: u64) -> Result<(), CallError> {
-        let data = case.axes().data;
+        let (data, alignment) = (case.axes().data, case.axes().alignment);
+        let start = match alignment {
+            Alignment::Page => 0,
+            Alignment::OffByOne => 1,
+        };
         let length = usize::try_from(case.source_bytes())
             .map_err(|_| CallError::other("source", "larger than the address space".to_owned()))?;
-        if self.made == Some((data, seed)) && length <= self.bytes().len() {
+        let made = Some((data, alignment, seed));
+        if self.made == made && length <= self.bytes().len() {
             return Ok(());
         }
         *self = Self::default();
         if length == 0 {
             return Ok(());
         }
-        let mut memory = MmapMut::map_anon(length).map_err(|error| {
+        let mut memory = MmapMut::map_anon(start + length).map_err(|error| {
             let message = format!("no memory for {length} bytes ({error}); try a smaller size or source=chunk");
             CallError::other("source", message)
         })?;
         match data {
-            Data::Random => pattern::fill(seed, 0, &mut memory),
+            Data::Random => pattern::fill(seed, 0, &mut memory[start..]),
             // Written, not only asked for: untouched memory is one shared page of zeros.
             Data::Zero => memory.fill(0),
         }
-        *self = Self { memory: Some(memory), made: Some((data, seed)) };
+        *self = Self { memory: Some(memory), start, made };
         Ok(())
     }
 
     /// The data.
     pub fn bytes(&self) -> &[u8] {
-        self.memory.as_deref().unwrap_or_default()
+        self.memory.as_deref().map_or(&[], |memory| &memory[self.start..])
     }
 
     /// Reads one byte of every page, so that none has to be fetched from anywhere inside the clock.

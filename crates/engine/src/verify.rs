@@ -1,67 +1,113 @@
-//! After the clock: is everything in the file?
+//! After the clock: is everything in the file, and did it come there the way that the case says?
 
 use std::os::fd::{AsFd, BorrowedFd};
 
 use model::{Case, Content};
 
 use crate::call::{CallError, retry};
-use crate::file;
+use crate::file::{self, Target};
 use crate::job::Part;
+use crate::methods::map::{Access, Map};
 use crate::source;
 
-/// The length of each file and, where reserving blocks is all that a case does, its blocks. Returns the
-/// bytes in all of them.
-pub fn sizes(
-    directory: BorrowedFd<'_>,
-    names: &[String],
-    case: &Case,
-    parts: &[Part<'_>],
-) -> Result<u64, CallError> {
-    let mut total = 0;
-    for (name, part) in names.iter().zip(parts) {
-        let stat = rustix::fs::statat(directory, name, rustix::fs::AtFlags::SYMLINK_NOFOLLOW)
-            .map_err(|errno| CallError::new("stat", errno))?;
-        let length = u64::try_from(stat.st_size).unwrap_or(0);
-        if length != part.file_length {
-            return Err(wrong(format!("the file has {length} bytes and should have {}", part.file_length)));
-        }
-        let reserved = u64::try_from(stat.st_blocks).unwrap_or(0).saturating_mul(512);
-        if case.contract().content == Content::Reserved && reserved < length {
-            return Err(wrong(format!("the file has {reserved} bytes of blocks and should have {length}")));
-        }
-        total += length;
-    }
-    Ok(total)
+/// What a sample left behind.
+pub struct Written<'w, 'a> {
+    /// Where.
+    pub target: Target<'w>,
+    /// The names of its files.
+    pub names: &'w [String],
+    /// What it was to do.
+    pub case: &'w Case,
+    /// Who wrote what.
+    pub parts: &'w [Part<'a>],
+    /// How much of each part was handed over: all of it, unless its time was limited.
+    pub handed_over_bytes: Vec<u64>,
 }
 
-/// Every byte of every part, against what was to be written.
-pub fn content(
-    directory: BorrowedFd<'_>,
-    names: &[String],
-    case: &Case,
-    parts: &[Part<'_>],
-    seed: u64,
-) -> Result<(), CallError> {
-    const BLOCK_BYTES: u64 = 1 << 20;
-    let mut found = vec![0; 1 << 20];
-    let mut expected = vec![0; 1 << 20];
-    for part in parts {
-        let file = file::open_to_read(directory, part.name(names))?;
-        let mut at = 0;
-        while at < part.range.length {
-            let length = usize::try_from(BLOCK_BYTES.min(part.range.length - at)).unwrap_or(0);
-            let (found, expected) = (&mut found[..length], &mut expected[..length]);
-            read_exact(file.as_fd(), found, part.file_offset + at)?;
-            source::expected(case, seed, part.range.offset, at, expected);
-            if found != expected {
-                let place = found.iter().zip(expected.iter()).position(|(found, expected)| found != expected);
-                let offset = part.file_offset + at + place.unwrap_or(0) as u64;
-                return Err(wrong("the content differs from what was written".to_owned()).at(offset));
+impl Written<'_, '_> {
+    /// Looks at the length of each file and, where reserving blocks is all that a case does, at its blocks.
+    /// Returns the bytes that were handed over, or that the files have where none were.
+    pub fn sizes(&self) -> Result<u64, CallError> {
+        let mut lengths = 0;
+        for (index, name) in self.names.iter().enumerate() {
+            let Target::Directory(directory) = self.target else { break };
+            let stat = rustix::fs::statat(directory, name, rustix::fs::AtFlags::SYMLINK_NOFOLLOW)
+                .map_err(|errno| CallError::new("stat", errno))?;
+            let length = u64::try_from(stat.st_size).unwrap_or(0);
+            let expected = self.expected_length(index);
+            if length != expected {
+                return Err(wrong(format!("the file has {length} bytes and should have {expected}")));
             }
-            at += length as u64;
+            let reserved = u64::try_from(stat.st_blocks).unwrap_or(0).saturating_mul(512);
+            if self.case.contract().content == Content::Reserved && reserved < length {
+                return Err(wrong(format!("the file has {reserved} bytes of blocks and should have {length}")));
+            }
+            lengths += length;
         }
+        Ok(if self.case.method().writes_data() { self.handed_over_bytes.iter().sum() } else { lengths })
     }
-    Ok(())
+
+    /// The length that the file of that index has: its final one, or as far as anybody came.
+    fn expected_length(&self, index: usize) -> u64 {
+        let whole = self.parts[index].file_length;
+        let prepare = self.case.axes().prepare;
+        if prepare.gives_length() || !self.case.method().writes_data() {
+            return whole;
+        }
+        let own = self.parts.iter().zip(&self.handed_over_bytes);
+        let own = own.filter(|(part, _)| self.names.len() == 1 || part.index == index);
+        own.filter(|(_, bytes)| **bytes > 0).map(|(part, bytes)| part.file_offset + bytes).max().unwrap_or(0)
+    }
+
+    /// Whether direct I/O was direct. Some filesystems accept `O_DIRECT` and then use the page cache (tmpfs does
+    /// always, btrfs where it keeps checksums); the pages that are there afterwards give them away.
+    pub fn past_the_page_cache(&self) -> Result<(), CallError> {
+        for (part, &bytes) in self.parts.iter().zip(&self.handed_over_bytes) {
+            if bytes == 0 {
+                continue;
+            }
+            let file = file::open_to_read(self.target, part.name(self.names))?;
+            let map = Map::new(file.as_fd(), part.file_offset, bytes, Access::Read)?;
+            let there = map.resident_bytes()?;
+            // Readers beside us may have brought in a few.
+            if there > bytes / 2 {
+                let message = format!(
+                    "O_DIRECT was accepted, but {} of {bytes} bytes went through the page cache",
+                    there.min(bytes)
+                );
+                return Err(CallError::unsupported("cache=direct", message));
+            }
+        }
+        Ok(())
+    }
+
+    /// Compares every byte that was handed over with what it should be.
+    pub fn content(&self, seed: u64) -> Result<(), CallError> {
+        const BLOCK_BYTES: u64 = 1 << 20;
+        let mut found = vec![0; 1 << 20];
+        let mut expected = vec![0; 1 << 20];
+        for (part, &bytes) in self.parts.iter().zip(&self.handed_over_bytes) {
+            let file = file::open_to_read(self.target, part.name(self.names))?;
+            let mut at = 0;
+            while at < bytes {
+                let length = usize::try_from(BLOCK_BYTES.min(bytes - at)).unwrap_or(0);
+                let (found, expected) = (&mut found[..length], &mut expected[..length]);
+                read_exact(file.as_fd(), found, part.file_offset + at)?;
+                match part.copy_from {
+                    Some(source) => read_exact(source, expected, at)?,
+                    None => source::expected(self.case, seed, part.range.offset, at, expected),
+                }
+                if found != expected {
+                    let pairs = found.iter().zip(expected.iter());
+                    let place = pairs.take_while(|(found, expected)| found == expected).count();
+                    let error = wrong("the content differs from what was written".to_owned());
+                    return Err(error.at(part.file_offset + at + place as u64));
+                }
+                at += length as u64;
+            }
+        }
+        Ok(())
+    }
 }
 
 fn read_exact(file: BorrowedFd<'_>, mut bytes: &mut [u8], mut offset: u64) -> Result<(), CallError> {

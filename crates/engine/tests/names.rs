@@ -15,7 +15,8 @@ fn assignment() -> impl Strategy<Value = (Axis, String)> {
         let value = match axis {
             Axis::Size => (0u64..1 << 50).prop_map(|bytes| bytes.to_string()).boxed(),
             Axis::Chunk => (1u64..1 << 32).prop_map(|bytes| bytes.to_string()).boxed(),
-            Axis::Vector | Axis::Threads => (1u32..=64).prop_map(|count| count.to_string()).boxed(),
+            Axis::Sync => "(none|o-dsync|rwf-dsync|(fsync|fdatasync|msync)(/[1-9][0-9]{0,3})?)".boxed(),
+            Axis::Vector | Axis::Threads | Axis::Depth => (1u32..=64).prop_map(|count| count.to_string()).boxed(),
             _ => prop::sample::select(values.split('|').map(str::to_owned).collect::<Vec<_>>()).boxed(),
         };
         (Just(axis), value)
@@ -90,10 +91,20 @@ fn only_cases_that_leave_the_same_behind_have_one_contract() {
 fn built_in_suites_are_the_grids_of_their_seed() {
     let rows: Vec<(String, usize)> = built_in_suites()
         .iter()
-        .map(|suite| (suite.name.clone(), suite.rows(&method_infos(), &[]).unwrap().len()))
+        .map(|suite| (suite.name.clone(), suite.rows(&method_infos(), &[], 4096).unwrap().len()))
         .collect();
-    let expected =
-        [("quick", 10), ("create", 12), ("mmap", 16), ("vectored", 36), ("parallel", 30), ("write", 60)];
+    let expected = [
+        ("quick", 10),
+        ("create", 12),
+        ("mmap", 16),
+        ("vectored", 36),
+        ("parallel", 30),
+        ("write", 60),
+        ("copy", 20),
+        ("durable", 39),
+        ("direct", 14 * 21),
+        ("buffer", 14),
+    ];
     assert_eq!(rows, expected.map(|(name, count)| (name.to_owned(), count)));
 }
 
@@ -105,7 +116,7 @@ fn overrides_replace_a_suites_values_where_the_method_has_the_axis() {
         (Axis::Sync, vec!["fsync".to_owned()]),
         (Axis::Vector, vec!["4".to_owned()]),
     ];
-    let rows = suite.rows(&method_infos(), &overrides).unwrap();
+    let rows = suite.rows(&method_infos(), &overrides, 4096).unwrap();
     // 2 methods × 3 states; the chunk that was given twice is one; neither method has vectors.
     assert_eq!(rows.len(), 6);
     assert_eq!(rows[0].case.to_string(), "fwrite,chunk=4KiB,prepare=truncate,sync=fsync");

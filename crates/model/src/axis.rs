@@ -1,8 +1,11 @@
 //! The axes of the space of cases, and the values that each may take.
 
-use serde::{Deserialize, Serialize};
-
 use crate::bytes::Bytes;
+use crate::sync::Sync;
+use crate::value::{
+    Advice, Alignment, AllocateCall, Cache, Data, Descriptor, Files, MapSharing, Origin, Prepare, Registered,
+    Source, named_values,
+};
 
 /// A value that an axis does not have, and what would fit.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -16,39 +19,6 @@ pub struct InvalidValue {
     pub why: String,
 }
 
-/// A closed set of values with one text each, for an axis, the command line and the database alike.
-macro_rules! named_values {
-    ($(#[$meta:meta])* $name:ident { $($(#[$doc:meta])* $variant:ident = $text:literal,)+ }) => {
-        $(#[$meta])*
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-        pub enum $name { $($(#[$doc])* #[serde(rename = $text)] $variant,)+ }
-
-        impl $name {
-            /// Every value, in the order in which help shows them.
-            pub const ALL: &[Self] = &[$(Self::$variant,)+];
-
-            /// The value's text.
-            #[must_use]
-            pub fn name(self) -> &'static str {
-                match self { $(Self::$variant => $text,)+ }
-            }
-
-            /// The value with that text.
-            #[must_use]
-            pub fn from_name(name: &str) -> Option<Self> {
-                match name { $($text => Some(Self::$variant),)+ _ => None }
-            }
-        }
-
-        impl std::fmt::Display for $name {
-            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-                f.pad(self.name())
-            }
-        }
-    };
-}
-pub(crate) use named_values;
-
 named_values! {
     /// One orthogonal property of a case. The order here is the order in a case's name.
     Axis {
@@ -58,6 +28,10 @@ named_values! {
         Chunk = "chunk",
         /// Chunks handed over in one vectored call.
         Vector = "vector",
+        /// Operations under way at the same time.
+        Depth = "depth",
+        /// What the kernel is told of before.
+        Registered = "registered",
         /// Threads that write.
         Threads = "threads",
         /// One file for all threads, or a file for each.
@@ -70,144 +44,39 @@ named_values! {
         Call = "call",
         /// The state that the file is put in first.
         Prepare = "prepare",
-        /// The call that makes the data durable at the end.
+        /// Through the page cache, or past it.
+        Cache = "cache",
+        /// The call that makes the data durable, and when.
         Sync = "sync",
         /// What is written.
         Data = "data",
         /// How much memory the data is read from.
         Source = "source",
+        /// Where in a page that memory begins.
+        Alignment = "alignment",
+        /// What the kernel is told of how the file that is copied will be read.
+        Advice = "advice",
+        /// Whether the file that is copied is in the page cache.
+        Origin = "origin",
     }
 }
 
-named_values! {
-    /// See [`Axis::Files`].
-    Files {
-        /// All threads write ranges of one file.
-        Shared = "shared",
-        /// Each thread writes a file of its own.
-        PerThread = "per-thread",
-    }
-}
-
-named_values! {
-    /// See [`Axis::Descriptor`].
-    Descriptor {
-        /// One `open` for the file.
-        Shared = "shared",
-        /// Each thread opens the file for itself.
-        PerThread = "per-thread",
-    }
-}
-
-named_values! {
-    /// See [`Axis::Map`].
-    MapSharing {
-        /// One mapping of the whole file.
-        Shared = "shared",
-        /// Each thread maps its own range.
-        PerThread = "per-thread",
-    }
-}
-
-named_values! {
-    /// See [`Axis::Call`].
-    AllocateCall {
-        /// The C library's call: `fallocate`, or a write into every block where that is refused.
-        PosixFallocate = "posix-fallocate",
-        /// The Linux system call: blocks are reserved, nothing is written.
-        Fallocate = "fallocate",
-        /// Only the length: a hole.
-        Ftruncate = "ftruncate",
-    }
-}
-
-named_values! {
-    /// See [`Axis::Prepare`]. What a program would do inside the clock is phase `prepare`; what
-    /// must have happened long before (the old content) is not timed.
-    Prepare {
-        /// No file exists; opening creates it.
-        Create = "create",
-        /// A file of that size exists, written and synced; opening empties it.
-        Truncate = "truncate",
-        /// A new file is given its length by `ftruncate`: sparse.
-        SetLen = "set-len",
-        /// A new file's blocks are reserved by `fallocate`.
-        Fallocate = "fallocate",
-        /// A new file's blocks are reserved by `posix_fallocate`.
-        PosixFallocate = "posix-fallocate",
-        /// A file of that size exists, written and synced; it is written over in place.
-        Overwrite = "overwrite",
-    }
-}
-
-impl Prepare {
-    /// Whether a file with old content must exist before the clock starts.
-    #[must_use]
-    pub fn needs_old_content(self) -> bool {
-        matches!(self, Self::Truncate | Self::Overwrite)
-    }
-
-    /// Whether the file has its final length when writing begins.
-    #[must_use]
-    pub fn gives_length(self) -> bool {
-        !matches!(self, Self::Create | Self::Truncate)
-    }
-
-    /// The allocating call of this state, if it has one.
-    #[must_use]
-    pub fn call(self) -> Option<AllocateCall> {
-        match self {
-            Self::SetLen => Some(AllocateCall::Ftruncate),
-            Self::Fallocate => Some(AllocateCall::Fallocate),
-            Self::PosixFallocate => Some(AllocateCall::PosixFallocate),
-            Self::Create | Self::Truncate | Self::Overwrite => None,
-        }
-    }
-}
-
-named_values! {
-    /// See [`Axis::Sync`].
-    Sync {
-        /// No call: the data is in the page cache when the case is done.
-        None = "none",
-        /// `fsync(2)`.
-        Fsync = "fsync",
-        /// `fdatasync(2)`.
-        Fdatasync = "fdatasync",
-        /// `msync(2)` with `MS_SYNC`, for mappings.
-        Msync = "msync",
-    }
-}
-
-named_values! {
-    /// See [`Axis::Data`].
-    Data {
-        /// Incompressible, different in every block, reproducible from a seed.
-        Random = "random",
-        /// All bytes zero.
-        Zero = "zero",
-    }
-}
-
-named_values! {
-    /// See [`Axis::Source`].
-    Source {
-        /// Every byte of the file has its own byte in memory.
-        File = "file",
-        /// One chunk-sized buffer is written again and again.
-        Chunk = "chunk",
-    }
-}
+/// The text of [`Axes::WHOLE`].
+const WHOLE: &str = "whole";
 
 /// A value on each axis. [`crate::Case`] holds only combinations that make sense.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Axes {
     /// [`Axis::Size`].
     pub size_bytes: u64,
-    /// [`Axis::Chunk`].
+    /// [`Axis::Chunk`]; [`Axes::WHOLE`] for a thread's whole range in one call.
     pub chunk_size_bytes: u64,
     /// [`Axis::Vector`].
     pub vector: u32,
+    /// [`Axis::Depth`].
+    pub depth: u32,
+    /// [`Axis::Registered`].
+    pub registered: Registered,
     /// [`Axis::Threads`].
     pub threads: u32,
     /// [`Axis::Files`].
@@ -220,12 +89,20 @@ pub struct Axes {
     pub call: AllocateCall,
     /// [`Axis::Prepare`].
     pub prepare: Prepare,
+    /// [`Axis::Cache`].
+    pub cache: Cache,
     /// [`Axis::Sync`].
     pub sync: Sync,
     /// [`Axis::Data`].
     pub data: Data,
     /// [`Axis::Source`].
     pub source: Source,
+    /// [`Axis::Alignment`].
+    pub alignment: Alignment,
+    /// [`Axis::Advice`].
+    pub advice: Advice,
+    /// [`Axis::Origin`].
+    pub origin: Origin,
 }
 
 impl Axes {
@@ -236,15 +113,21 @@ impl Axes {
             size_bytes: 1 << 30,
             chunk_size_bytes: 1 << 20,
             vector: 128,
+            depth: 32,
+            registered: Registered::None,
             threads: 1,
             files: Files::Shared,
             descriptor: Descriptor::Shared,
             map: MapSharing::Shared,
             call: AllocateCall::PosixFallocate,
             prepare,
-            sync: Sync::None,
+            cache: Cache::Buffered,
+            sync: Sync::NONE,
             data: Data::Random,
             source: Source::File,
+            alignment: Alignment::Page,
+            advice: Advice::None,
+            origin: Origin::Warm,
         }
     }
 
@@ -253,17 +136,24 @@ impl Axes {
     pub fn get(&self, axis: Axis) -> String {
         match axis {
             Axis::Size => Bytes(self.size_bytes).to_string(),
+            Axis::Chunk if self.chunk_size_bytes == Self::WHOLE => WHOLE.to_owned(),
             Axis::Chunk => Bytes(self.chunk_size_bytes).to_string(),
             Axis::Vector => self.vector.to_string(),
+            Axis::Depth => self.depth.to_string(),
+            Axis::Registered => self.registered.to_string(),
             Axis::Threads => self.threads.to_string(),
             Axis::Files => self.files.to_string(),
             Axis::Descriptor => self.descriptor.to_string(),
             Axis::Map => self.map.to_string(),
             Axis::Call => self.call.to_string(),
             Axis::Prepare => self.prepare.to_string(),
+            Axis::Cache => self.cache.to_string(),
             Axis::Sync => self.sync.to_string(),
             Axis::Data => self.data.to_string(),
             Axis::Source => self.source.to_string(),
+            Axis::Alignment => self.alignment.to_string(),
+            Axis::Advice => self.advice.to_string(),
+            Axis::Origin => self.origin.to_string(),
         }
     }
 
@@ -281,6 +171,7 @@ impl Axes {
         let unknown = || invalid(format!("expected one of {}", axis.values()));
         match axis {
             Axis::Size => self.size_bytes = bytes()?,
+            Axis::Chunk if value == WHOLE => self.chunk_size_bytes = Self::WHOLE,
             Axis::Chunk => {
                 self.chunk_size_bytes = bytes()?;
                 if self.chunk_size_bytes == 0 {
@@ -288,19 +179,29 @@ impl Axes {
                 }
             }
             Axis::Vector => self.vector = count(Self::MAX_VECTOR)?,
+            Axis::Depth => self.depth = count(Self::MAX_DEPTH)?,
+            Axis::Registered => self.registered = Registered::from_name(value).ok_or_else(unknown)?,
             Axis::Threads => self.threads = count(Self::MAX_THREADS)?,
             Axis::Files => self.files = Files::from_name(value).ok_or_else(unknown)?,
             Axis::Descriptor => self.descriptor = Descriptor::from_name(value).ok_or_else(unknown)?,
             Axis::Map => self.map = MapSharing::from_name(value).ok_or_else(unknown)?,
             Axis::Call => self.call = AllocateCall::from_name(value).ok_or_else(unknown)?,
             Axis::Prepare => self.prepare = Prepare::from_name(value).ok_or_else(unknown)?,
-            Axis::Sync => self.sync = Sync::from_name(value).ok_or_else(unknown)?,
+            Axis::Cache => self.cache = Cache::from_name(value).ok_or_else(unknown)?,
+            Axis::Sync => self.sync = Sync::parse(value).map_err(invalid)?,
             Axis::Data => self.data = Data::from_name(value).ok_or_else(unknown)?,
             Axis::Source => self.source = Source::from_name(value).ok_or_else(unknown)?,
+            Axis::Alignment => self.alignment = Alignment::from_name(value).ok_or_else(unknown)?,
+            Axis::Advice => self.advice = Advice::from_name(value).ok_or_else(unknown)?,
+            Axis::Origin => self.origin = Origin::from_name(value).ok_or_else(unknown)?,
         }
         Ok(())
     }
 
+    /// The chunk size that means a thread's whole range.
+    pub const WHOLE: u64 = u64::MAX;
+    /// More operations under way than this are a slip; io_uring_setup(2) takes up to 32768 entries.
+    pub const MAX_DEPTH: u32 = 4096;
     /// Linux refuses vectors of more elements (`UIO_MAXIOV`, see writev(2)).
     pub const MAX_VECTOR: u32 = 1024;
     /// More threads than this are a slip, not an experiment.
@@ -311,7 +212,7 @@ impl Axis {
     /// Whether its values are numbers, and not names.
     #[must_use]
     pub fn is_number(self) -> bool {
-        matches!(self, Self::Size | Self::Chunk | Self::Vector | Self::Threads)
+        matches!(self, Self::Size | Self::Chunk | Self::Vector | Self::Depth | Self::Threads)
     }
 
     /// One line for `writebench list axes`.
@@ -320,9 +221,11 @@ impl Axis {
         match self {
             Self::Size => "bytes that the case writes, over all its files",
             Self::Chunk => {
-                "bytes handed over in one call, or in one element of a vector; cut to the thread's range"
+                "bytes handed over in one call, or in one element of a vector: a record; cut to the thread's range"
             }
             Self::Vector => "chunks handed over in one vectored call",
+            Self::Depth => "operations under way at the same time, for each thread",
+            Self::Registered => "what the kernel is told of before: the memory, the file, or both",
             Self::Threads => "threads that write, each its own range",
             Self::Files => "one file for all threads, or a file for each",
             Self::Descriptor => "one open file description for all threads, or one for each",
@@ -331,9 +234,16 @@ impl Axis {
             Self::Prepare => {
                 "the state that the file is put in first; what it costs is phase `prepare` or `open`"
             }
-            Self::Sync => "the call that makes the data durable at the end; what it costs is phase `sync`",
+            Self::Cache => "through the page cache, past it (O_DIRECT), or dropped from it (RWF_DONTCACHE)",
+            Self::Sync => {
+                "the call that makes the data durable: once at the end (phase `sync`), after every N chunks, or \
+                 in each write (phase `write`)"
+            }
             Self::Data => "what is written: incompressible bytes made from a seed, or zeros",
             Self::Source => "memory the data is read from: as large as the file, or one chunk used again",
+            Self::Alignment => "where that memory begins: at a page, or one byte behind it",
+            Self::Advice => "what the kernel is told of the file that is copied: WILLNEED and SEQUENTIAL",
+            Self::Origin => "whether the file that is copied is in the page cache (warm) or not (cold)",
         }
     }
 
@@ -344,7 +254,10 @@ impl Axis {
             all.iter().map(|&value| name(value)).collect::<Vec<_>>().join("|")
         }
         match self {
-            Self::Size | Self::Chunk => "a size such as 4096, 4k, 1MiB, 1GB".to_owned(),
+            Self::Size => "a size such as 4096, 4k, 1MiB, 1GB".to_owned(),
+            Self::Chunk => "a size such as 4096, 4k, 1MiB, 1GB, or whole".to_owned(),
+            Self::Depth => format!("1 to {}", Axes::MAX_DEPTH),
+            Self::Registered => join(Registered::ALL, Registered::name),
             Self::Vector => format!("1 to {}", Axes::MAX_VECTOR),
             Self::Threads => format!("1 to {}", Axes::MAX_THREADS),
             Self::Files => join(Files::ALL, Files::name),
@@ -352,9 +265,13 @@ impl Axis {
             Self::Map => join(MapSharing::ALL, MapSharing::name),
             Self::Call => join(AllocateCall::ALL, AllocateCall::name),
             Self::Prepare => join(Prepare::ALL, Prepare::name),
-            Self::Sync => join(Sync::ALL, Sync::name),
+            Self::Cache => join(Cache::ALL, Cache::name),
+            Self::Sync => Sync::values(),
             Self::Data => join(Data::ALL, Data::name),
             Self::Source => join(Source::ALL, Source::name),
+            Self::Alignment => join(Alignment::ALL, Alignment::name),
+            Self::Advice => join(Advice::ALL, Advice::name),
+            Self::Origin => join(Origin::ALL, Origin::name),
         }
     }
 }

@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use crate::axis::{AllocateCall, Axes, Axis, Data, Descriptor, Files, InvalidValue, MapSharing, Source, Sync};
-use crate::bytes::Bytes;
-use crate::contract::{Content, Contract, Durability, Start};
+use crate::axis::{Axes, Axis, InvalidValue};
+use crate::contract::{Content, Contract, Durability, Feed, Start};
 use crate::method::{Cursor, MethodInfo};
+use crate::sync::SyncCall;
+use crate::value::{Data, Files, Origin, Prepare, Source};
 
 /// One fully specified experiment. Only combinations that make sense exist: every way to make a
 /// case goes through [`Case::new`], which refuses the others and says what would fit.
@@ -118,62 +119,6 @@ impl Case {
         Self::new(method, &assignments)
     }
 
-    fn check(&self) -> Result<(), CaseError> {
-        let Self { method, axes } = self;
-        let refuse = |axis: Axis, why: String| {
-            Err(CaseError::Contradiction { axis, value: axes.get(axis), method: method.name, why })
-        };
-        if !method.prepares.contains(&axes.prepare) {
-            let fitting = method.prepares.iter().map(|prepare| prepare.name()).collect::<Vec<_>>().join(", ");
-            return refuse(Axis::Prepare, format!("it can start from {fitting}"));
-        }
-        if !method.syncs.contains(&axes.sync) {
-            let fitting = method.syncs.iter().map(|sync| sync.name()).collect::<Vec<_>>().join(", ");
-            return refuse(Axis::Sync, format!("its data is reached by {fitting}"));
-        }
-        let reserves = axes.allocating_call(method).is_some_and(|call| call != AllocateCall::Ftruncate);
-        if axes.size_bytes == 0 && (method.cursor == Cursor::Mapping || reserves) {
-            return refuse(
-                Axis::Size,
-                "mapping or reserving nothing is an error; give at least one byte".to_owned(),
-            );
-        }
-        if axes.threads > 1 && axes.size_bytes < u64::from(axes.threads) {
-            return refuse(
-                Axis::Threads,
-                format!("threads would have nothing to write; size={} is too small", Bytes(axes.size_bytes)),
-            );
-        }
-        let own_file = axes.files == Files::PerThread;
-        if own_file && axes.descriptor == Descriptor::PerThread {
-            return refuse(Axis::Descriptor, "files=per-thread gives each thread its own already".to_owned());
-        }
-        if own_file && axes.map == MapSharing::PerThread {
-            return refuse(Axis::Map, "files=per-thread gives each thread its own already".to_owned());
-        }
-        if method.cursor == Cursor::Mapping
-            && axes.descriptor == Descriptor::PerThread
-            && axes.map == MapSharing::Shared
-        {
-            return refuse(
-                Axis::Descriptor,
-                "a shared mapping has one descriptor; set map=per-thread".to_owned(),
-            );
-        }
-        if method.cursor == Cursor::FilePosition
-            && axes.threads > 1
-            && !own_file
-            && axes.descriptor == Descriptor::Shared
-        {
-            return refuse(
-                Axis::Threads,
-                "threads would share one file position; set files=per-thread or descriptor=per-thread"
-                    .to_owned(),
-            );
-        }
-        Ok(())
-    }
-
     /// The method's card.
     #[must_use]
     pub fn method(&self) -> &'static MethodInfo {
@@ -208,49 +153,64 @@ impl Case {
     /// What the caller has when the case is done.
     #[must_use]
     pub fn contract(&self) -> Contract {
-        let content = match (self.method.writes_data(), self.axes.data) {
-            (true, Data::Random) => Content::Random,
-            (true, Data::Zero) => Content::Zero,
-            (false, _) if self.axes.call == AllocateCall::Ftruncate => Content::Hole,
-            (false, _) => Content::Reserved,
+        let axes = &self.axes;
+        let content = match (self.method.cursor, axes.data) {
+            (Cursor::Copy, _) => Content::Copy,
+            (Cursor::NoData, _) if axes.call.gives_blocks() => Content::Reserved,
+            (Cursor::NoData, _) => Content::Hole,
+            (_, Data::Random) => Content::Random,
+            (_, Data::Zero) => Content::Zero,
+        };
+        let source = match (self.method.cursor, axes.source, axes.origin) {
+            (Cursor::Copy, _, Origin::Warm) => Feed::WarmFile,
+            (Cursor::Copy, _, Origin::Cold) => Feed::ColdFile,
+            (_, Source::File, _) => Feed::Memory,
+            (_, Source::Chunk, _) => Feed::Chunk,
         };
         Contract {
             content,
-            bytes: self.axes.size_bytes,
+            bytes: axes.size_bytes,
             files: self.file_count(),
-            start: if self.axes.prepare.needs_old_content() { Start::Existing } else { Start::New },
-            source: self.axes.source,
-            durability: match self.axes.sync {
-                Sync::None => Durability::Cached,
-                Sync::Fsync | Sync::Fdatasync | Sync::Msync => Durability::Durable,
+            start: if axes.prepare.needs_old_content() { Start::Existing } else { Start::New },
+            source,
+            durability: match axes.sync.call {
+                SyncCall::None => Durability::Cached,
+                _ => Durability::Durable,
             },
+            durable_every_bytes: self.durable_every_bytes(),
         }
     }
 
-    /// Bytes that one sample writes to the target at most, old content included.
+    /// What is handed over between two moments at which all before is durable; none if that is all there is.
+    fn durable_every_bytes(&self) -> Option<u64> {
+        let axes = &self.axes;
+        let chunks = match axes.sync.every {
+            Some(every) => u64::from(every),
+            None if !axes.sync.call.is_write_through() => return None,
+            None if self.method.has_axis(Axis::Vector) => u64::from(axes.vector),
+            None => 1,
+        };
+        let bytes = axes.chunk_size_bytes.saturating_mul(chunks);
+        (bytes < axes.size_bytes.div_ceil(u64::from(axes.threads))).then_some(bytes)
+    }
+
+    /// Bytes that one sample writes to the target at most, old content and zeros written before included.
     #[must_use]
     pub fn bytes_written(&self) -> u64 {
-        let new = if self.method.writes_data() { self.axes.size_bytes } else { 0 };
-        let old = if self.axes.prepare.needs_old_content() { self.axes.size_bytes } else { 0 };
-        new.saturating_add(old)
+        let size_bytes = self.axes.size_bytes;
+        let new = if self.method.writes_data() { size_bytes } else { 0 };
+        let before = self.axes.prepare.needs_old_content() || self.axes.prepare == Prepare::ZeroFill;
+        new.saturating_add(if before { size_bytes } else { 0 })
     }
 
     /// Bytes of memory that the source data takes.
     #[must_use]
     pub fn source_bytes(&self) -> u64 {
-        match (self.method.writes_data(), self.axes.source) {
+        match (self.method.writes_data() && !self.method.copies(), self.axes.source) {
             (false, _) => 0,
             (true, Source::File) => self.axes.size_bytes,
             (true, Source::Chunk) => self.axes.chunk_size_bytes.min(self.axes.size_bytes),
         }
-    }
-}
-
-impl Axes {
-    /// The call that reserves blocks or sets the length, whether it is the method or comes before it.
-    #[must_use]
-    pub fn allocating_call(&self, method: &MethodInfo) -> Option<AllocateCall> {
-        if method.cursor == Cursor::NoData { Some(self.call) } else { self.prepare.call() }
     }
 }
 

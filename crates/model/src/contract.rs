@@ -4,8 +4,8 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::axis::{Source, named_values};
 use crate::bytes::Bytes;
+use crate::value::named_values;
 
 /// What a case leaves behind. Only cases of one contract are ranked together.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -18,10 +18,13 @@ pub struct Contract {
     pub files: u32,
     /// Whether there was a file before: one that exists has its blocks, and may have its pages.
     pub start: Start,
-    /// How much memory the data was read from.
-    pub source: Source,
+    /// Where the data was read from.
+    pub source: Feed,
     /// What survives a loss of power.
     pub durability: Durability,
+    /// After how many bytes of a thread all of them are durable on the way; none if only at the end.
+    #[serde(default)]
+    pub durable_every_bytes: Option<u64>,
 }
 
 named_values! {
@@ -35,6 +38,22 @@ named_values! {
         Reserved = "reserved",
         /// A length and no blocks.
         Hole = "hole",
+        /// What another file holds.
+        Copy = "copy",
+    }
+}
+
+named_values! {
+    /// Where the data came from.
+    Feed {
+        /// Memory as large as the file.
+        Memory = "file",
+        /// One chunk in memory, again and again.
+        Chunk = "chunk",
+        /// Another file that is in the page cache.
+        WarmFile = "warm-file",
+        /// Another file that is not.
+        ColdFile = "cold-file",
     }
 }
 
@@ -60,23 +79,24 @@ named_values! {
 
 impl fmt::Display for Contract {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let content = match self.content {
-            Content::Random => "incompressible data",
-            Content::Zero => "zeros",
-            Content::Reserved => "reserved blocks",
-            Content::Hole => "length without blocks",
-        };
-        let source = match self.source {
-            Source::File => "",
-            Source::Chunk => " (one chunk again and again)",
+        let content = match (self.content, self.source) {
+            (Content::Random, Feed::Chunk) => "of incompressible data (one chunk again and again)",
+            (Content::Random, _) => "of incompressible data",
+            (Content::Zero, Feed::Chunk) => "of zeros (one chunk again and again)",
+            (Content::Zero, _) => "of zeros",
+            (Content::Reserved, _) => "of reserved blocks",
+            (Content::Hole, _) => "of length without blocks",
+            (Content::Copy, Feed::ColdFile) => "copied from a file that is not in the page cache",
+            (Content::Copy, _) => "copied from a file in the page cache",
         };
         let start = self.start;
         let files =
             if self.files == 1 { format!("1 {start} file") } else { format!("{} {start} files", self.files) };
-        let durability = match self.durability {
-            Durability::Cached => "in the page cache",
-            Durability::Durable => "durable",
+        let durability = match (self.durability, self.durable_every_bytes) {
+            (Durability::Cached, _) => "in the page cache".to_owned(),
+            (Durability::Durable, None) => "durable".to_owned(),
+            (Durability::Durable, Some(bytes)) => format!("durable every {}", Bytes(bytes)),
         };
-        write!(f, "{} of {content}{source} in {files}, {durability}", Bytes(self.bytes))
+        write!(f, "{} {content} in {files}, {durability}", Bytes(self.bytes))
     }
 }

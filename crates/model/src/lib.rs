@@ -7,6 +7,7 @@
 mod axis;
 mod bytes;
 mod case;
+mod consistency;
 mod contract;
 mod duration;
 mod environment;
@@ -14,19 +15,25 @@ mod method;
 pub mod protocol;
 mod range;
 mod run;
+mod latency;
 mod sample;
 mod suite;
+mod sync;
+mod value;
 
-pub use axis::{
-    AllocateCall, Axes, Axis, Data, Descriptor, Files, InvalidValue, MapSharing, Prepare, Source, Sync,
-};
+pub use axis::{Axes, Axis, InvalidValue};
 pub use bytes::{Bytes, ParseBytesError};
 pub use case::{Assignment, Case, CaseError};
-pub use contract::{Content, Contract, Durability, Start};
+pub use contract::{Content, Contract, Durability, Feed, Start};
 pub use duration::{ParseDurationError, parse_duration};
 pub use environment::{Cpu, Device, Environment, Filesystem, Memory, System};
+pub use latency::Latency;
 pub use method::{Cursor, MethodInfo};
 pub use range::{Range, split};
 pub use run::{CaseRecord, RunRecord, RunStatus, Settings, Verify};
 pub use sample::{Failure, Outcome, Phase, PhasesNs, Sample};
-pub use suite::{Overrides, Row, SUITES, Section, Suite, SuiteError, built_in_suites, suite_named};
+pub use sync::{Sync, SyncCall};
+pub use value::{
+    Advice, Alignment, AllocateCall, Cache, Data, Descriptor, Files, MapSharing, Origin, Prepare, Registered, Source,
+};
+pub use suite::{Head, Layout, Overrides, Row, SUITES, Section, Suite, SuiteError, built_in_suites, suite_named};

@@ -1,6 +1,8 @@
 //! What a method says of itself. The methods are the engine's; this is the form of their card.
 
-use crate::axis::{Axis, Prepare, Sync};
+use crate::axis::Axis;
+use crate::sync::SyncCall;
+use crate::value::Prepare;
 
 /// How a method finds the place in the file that it writes to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -11,6 +13,8 @@ pub enum Cursor {
     Offset,
     /// By an address in a mapping.
     Mapping,
+    /// By the position of the open file; the data comes from another file.
+    Copy,
     /// It hands over no data.
     NoData,
 }
@@ -30,8 +34,10 @@ pub struct MethodInfo {
     pub axes: &'static [Axis],
     /// The states of the file that it can start from; the first is its default.
     pub prepares: &'static [Prepare],
-    /// The sync calls that reach its data.
-    pub syncs: &'static [Sync],
+    /// The sync calls that reach its data once it is all there, and the kinds of write-through it can ask for.
+    pub syncs: &'static [SyncCall],
+    /// The sync calls that it can make after every so many chunks.
+    pub syncs_on_the_way: &'static [SyncCall],
 }
 
 impl MethodInfo {
@@ -48,6 +54,18 @@ impl MethodInfo {
     #[must_use]
     pub fn writes_data(&self) -> bool {
         self.cursor != Cursor::NoData
+    }
+
+    /// Whether its calls take flags for one call: RWF_DSYNC, RWF_DONTCACHE.
+    #[must_use]
+    pub fn has_flags(&self) -> bool {
+        self.syncs.contains(&SyncCall::RwfDsync)
+    }
+
+    /// Whether the data comes from another file.
+    #[must_use]
+    pub fn copies(&self) -> bool {
+        self.cursor == Cursor::Copy
     }
 }
 

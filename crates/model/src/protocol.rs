@@ -25,6 +25,8 @@ pub struct SampleRequest {
     pub settle_limit_ns: u64,
     /// Most memory that may be taken and given back to warm it.
     pub warm_limit_bytes: u64,
+    /// How long a loop that reads the clock for each record may go on; none for as long as it takes.
+    pub write_limit_ns: Option<u64>,
     /// The device whose written sectors are counted, as in `/sys/dev/block`.
     pub device_number: Option<String>,
 }

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::axis::named_values;
+use crate::value::named_values;
 use crate::contract::Contract;
 use crate::environment::Environment;
 use crate::sample::Sample;
@@ -50,6 +50,12 @@ pub struct Settings {
     pub verify: Verify,
     /// Deadline of a sample; from its size if none.
     pub timeout_ns: Option<u64>,
+    /// The file that copying cases copy; their own if none.
+    #[serde(default)]
+    pub copy_from: Option<String>,
+    /// The file that is a copy of it when the run is over.
+    #[serde(default)]
+    pub copy_to: Option<String>,
 }
 
 /// One invocation, as the database holds it.
@@ -65,7 +71,7 @@ pub struct RunRecord {
     pub version: String,
     /// The command line.
     pub arguments: Vec<String>,
-    /// The directory written to.
+    /// The directory or the block device written to.
     pub target: String,
     /// What it was told.
     pub settings: Settings,
@@ -82,6 +88,8 @@ pub struct CaseRecord {
     pub suite: String,
     /// The table's heading.
     pub section: String,
+    /// What the table calls it beside its name, where the suite has a word for it.
+    pub label: Option<String>,
     /// The case's name, which parses back to it.
     pub case: String,
     /// The method's name.

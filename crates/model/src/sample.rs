@@ -4,7 +4,8 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::axis::named_values;
+use crate::latency::Latency;
+use crate::value::named_values;
 
 named_values! {
     /// Where in a sample something happened. `settle`, `verify` and `clean` are in no figure.
@@ -199,7 +200,7 @@ pub struct Sample {
     pub outcome: Outcome,
     /// Time in each phase.
     pub phases_ns: PhasesNs,
-    /// Bytes in the files at the end.
+    /// Bytes that were handed over: fewer than the case says where its time was limited.
     pub bytes: u64,
     /// CPU time of the process in user mode over the timed phases, from getrusage(2).
     pub user_cpu_ns: u64,
@@ -221,6 +222,9 @@ pub struct Sample {
     pub settle_ns: u64,
     /// Why the machine was not itself, by the rule of the runner; none if it was.
     pub disturbed: Option<String>,
+    /// How long each hand-over took, where data becomes durable on the way.
+    #[serde(default)]
+    pub latency: Option<Latency>,
 }
 
 impl Sample {
@@ -242,6 +246,7 @@ impl Sample {
             steal_ns: 0,
             settle_ns: 0,
             disturbed: None,
+            latency: None,
         }
     }
 }

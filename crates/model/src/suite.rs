@@ -3,8 +3,10 @@
 use serde::Deserialize;
 
 use crate::axis::Axis;
+use crate::bytes::Bytes;
 use crate::case::{Case, CaseError};
 use crate::method::MethodInfo;
+use crate::value::named_values;
 
 /// The built-in suites, in the order of `writebench list`.
 pub const SUITES: &[&str] = &[
@@ -14,9 +16,30 @@ pub const SUITES: &[&str] = &[
     include_str!("../suites/vectored.toml"),
     include_str!("../suites/parallel.toml"),
     include_str!("../suites/write.toml"),
+    include_str!("../suites/copy.toml"),
+    include_str!("../suites/durable.toml"),
+    include_str!("../suites/direct.toml"),
+    include_str!("../suites/buffer.toml"),
 ];
 
-/// A named list of cases: every section is a table, every combination of its axes' values a row.
+named_values! {
+    /// How a suite's tables are laid out.
+    Layout {
+        /// A row per case with throughput and phases.
+        Phases = "phases",
+        /// The same, from the fastest to the slowest, with the distance to the fastest.
+        Ranked = "ranked",
+        /// Records per second and what each record took.
+        Records = "records",
+        /// Throughput: a row per label, a column per chunk size.
+        Matrix = "matrix",
+        /// Elapsed time, user CPU time and system CPU time, a table each.
+        CpuTime = "cpu-time",
+    }
+}
+
+/// A named list of cases: every section is a table, and every combination of its axes' values a row for each
+/// of its heads.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Suite {
     /// What `--suite` takes.
@@ -25,6 +48,8 @@ pub struct Suite {
     pub title: String,
     /// What it answers.
     pub summary: String,
+    /// How its tables are laid out.
+    pub layout: Layout,
     /// Its tables.
     pub sections: Vec<Section>,
 }
@@ -34,12 +59,24 @@ pub struct Suite {
 pub struct Section {
     /// Its heading.
     pub title: String,
-    /// Methods, the outermost loop.
-    pub methods: Vec<String>,
+    /// What rows begin with, the outermost loop.
+    pub heads: Vec<Head>,
     /// Values of axes, the first the outermost loop.
     pub axes: Vec<(Axis, Vec<String>)>,
     /// Those of the axes that are the section's own, and not its suite's.
     pub own: Vec<Axis>,
+}
+
+/// A method, or a label with a method and what is fixed for it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Head {
+    /// What its rows are called in the table.
+    pub label: Option<String>,
+    /// The method's name.
+    pub method: String,
+    /// Values that hold for its rows; a number of them is not overridden, since the label tells of it. A chunk
+    /// can be in blocks of the filesystem: `16bs`.
+    pub fixed: Vec<(Axis, String)>,
 }
 
 /// A row of a suite's table.
@@ -49,6 +86,8 @@ pub struct Row {
     pub suite: String,
     /// The section's heading.
     pub section: String,
+    /// What the table calls it, beside the case's name.
+    pub label: Option<String>,
     /// The case.
     pub case: Case,
 }
@@ -96,6 +135,7 @@ struct SuiteFile {
     name: String,
     title: String,
     summary: String,
+    layout: Option<Layout>,
     methods: Option<Vec<String>>,
     #[serde(default)]
     axes: toml::Table,
@@ -107,6 +147,8 @@ struct SuiteFile {
 struct SectionFile {
     title: String,
     methods: Option<Vec<String>>,
+    // A label and the beginning of a case's name.
+    rows: Option<Vec<[String; 2]>>,
     #[serde(default)]
     axes: toml::Table,
 }
@@ -127,33 +169,47 @@ impl Suite {
                 let mut axes = axes_of(&section.axes)?;
                 let own = axes.iter().map(|(axis, _)| *axis).collect();
                 axes.extend(common.iter().filter(|(axis, _)| !section.axes.contains_key(axis.name())).cloned());
-                let methods = section.methods.or_else(|| file.methods.clone());
-                let methods = methods.ok_or_else(|| format!("section '{}' has no methods", section.title))?;
-                Ok(Section { title: section.title, methods, axes, own })
+                let heads = match (section.rows, section.methods.or_else(|| file.methods.clone())) {
+                    (Some(rows), _) => {
+                        rows.iter().map(|[label, name]| labelled(label, name)).collect::<Result<_, _>>()?
+                    }
+                    (None, Some(methods)) => methods.into_iter().map(plain).collect(),
+                    (None, None) => return Err(format!("section '{}' has no methods and no rows", section.title)),
+                };
+                Ok(Section { title: section.title, heads, axes, own })
             })
             .collect::<Result<_, String>>()
             .map_err(form)?;
-        Ok(Self { name: file.name, title: file.title, summary: file.summary, sections })
+        let layout = file.layout.unwrap_or(Layout::Phases);
+        Ok(Self { name: file.name, title: file.title, summary: file.summary, layout, sections })
     }
 
     /// Its rows, with `overrides` in place of its own values on those axes, for the methods that
     /// have them. A row that overrides make equal to an earlier one of its section is left out.
-    /// A section that is about one named value (`prepare=fallocate`) is not overridden but left out
-    /// where another value is asked for: its heading would lie.
+    /// A section that is about one named value (`prepare=fallocate`), or a label that is, is not overridden but
+    /// left out where another value is asked for: what it is called would lie.
+    /// `block_size_bytes` is the target's, for chunks that are given in blocks.
     ///
     /// # Errors
     /// A combination is no case, or no section is left.
-    pub fn rows(&self, methods: &[&'static MethodInfo], overrides: &Overrides) -> Result<Vec<Row>, SuiteError> {
+    pub fn rows(
+        &self,
+        methods: &[&'static MethodInfo],
+        overrides: &Overrides,
+        block_size_bytes: u64,
+    ) -> Result<Vec<Row>, SuiteError> {
         let mut rows: Vec<Row> = Vec::new();
         for section in self.sections.iter().filter(|section| !section.is_contradicted(overrides)) {
             let first_of_section = rows.len();
-            for name in &section.methods {
-                let cases = section_cases(section, name, methods, overrides).map_err(|error| {
+            for head in section.heads.iter().filter(|head| !head.is_contradicted(overrides)) {
+                let cases = section.cases(head, methods, overrides, block_size_bytes).map_err(|error| {
                     SuiteError::Case { suite: self.name.clone(), section: section.title.clone(), error }
                 })?;
                 for case in cases {
-                    if rows[first_of_section..].iter().all(|row| row.case != case) {
-                        rows.push(Row { suite: self.name.clone(), section: section.title.clone(), case });
+                    let (suite, section) = (self.name.clone(), section.title.clone());
+                    let row = Row { suite, section, label: head.label.clone(), case };
+                    if !rows[first_of_section..].contains(&row) {
+                        rows.push(row);
                     }
                 }
             }
@@ -165,40 +221,62 @@ impl Suite {
     }
 }
 
-impl Section {
+/// The value that an axis is fixed on by name; numbers are there to be replaced.
+fn named_value<'v>(axis: Axis, values: &'v [String]) -> Option<&'v String> {
+    values.first().filter(|_| values.len() == 1 && !axis.is_number())
+}
+
+fn contradicts(overrides: &Overrides, axis: Axis, value: &String) -> bool {
+    overrides.iter().any(|(over, values)| *over == axis && !values.contains(value))
+}
+
+impl Head {
     fn is_contradicted(&self, overrides: &Overrides) -> bool {
-        self.own.iter().any(|own| {
-            let fixed =
-                self.axes.iter().find(|(axis, values)| axis == own && values.len() == 1 && !axis.is_number());
-            let over = overrides.iter().find(|(axis, _)| axis == own);
-            fixed.zip(over).is_some_and(|((_, fixed), (_, over))| !over.contains(&fixed[0]))
-        })
+        self.fixed.iter().any(|(axis, value)| !axis.is_number() && contradicts(overrides, *axis, value))
     }
 }
 
-fn section_cases(
-    section: &Section,
-    method_name: &str,
-    methods: &[&'static MethodInfo],
-    overrides: &Overrides,
-) -> Result<Vec<Case>, CaseError> {
-    let method = Case::parse(method_name, methods)?.method();
-    let mut axes: Vec<(Axis, &[String])> = section
-        .axes
-        .iter()
-        .map(|(axis, values)| {
-            let fixed = values.len() == 1 && !axis.is_number() && section.own.contains(axis);
-            let over = overrides.iter().find(|(over, _)| over == axis && !fixed);
-            (*axis, over.map_or(values.as_slice(), |(_, values)| values.as_slice()))
+impl Section {
+    fn is_contradicted(&self, overrides: &Overrides) -> bool {
+        self.axes.iter().filter(|(axis, _)| self.own.contains(axis)).any(|(axis, values)| {
+            named_value(*axis, values).is_some_and(|value| contradicts(overrides, *axis, value))
         })
-        .collect();
-    for (axis, values) in overrides {
-        if method.has_axis(*axis) && axes.iter().all(|(own, _)| own != axis) {
-            axes.push((*axis, values));
-        }
     }
+
+    fn cases(
+        &self,
+        head: &Head,
+        methods: &[&'static MethodInfo],
+        overrides: &Overrides,
+        block_size_bytes: u64,
+    ) -> Result<Vec<Case>, CaseError> {
+        let method = Case::parse(&head.method, methods)?.method();
+        let fixed: Vec<(Axis, Vec<String>)> = head
+            .fixed
+            .iter()
+            .map(|(axis, value)| (*axis, vec![in_bytes(value, block_size_bytes)]))
+            .collect();
+        let is_fixed = |axis: Axis| fixed.iter().any(|(fixed, _)| *fixed == axis);
+        let mut axes: Vec<(Axis, &[String])> =
+            fixed.iter().map(|(axis, values)| (*axis, values.as_slice())).collect();
+        for (axis, values) in self.axes.iter().filter(|(axis, _)| !is_fixed(*axis)) {
+            let stays = self.own.contains(axis) && named_value(*axis, values).is_some();
+            let over = overrides.iter().find(|(over, _)| over == axis && !stays);
+            axes.push((*axis, over.map_or(values.as_slice(), |(_, values)| values.as_slice())));
+        }
+        for (axis, values) in overrides {
+            if method.has_axis(*axis) && axes.iter().all(|(own, _)| own != axis) {
+                axes.push((*axis, values));
+            }
+        }
+        combinations(&axes).iter().map(|assignments| Case::new(method, assignments)).collect()
+    }
+}
+
+/// Every choice of one value for each axis, the first axis the outermost loop.
+fn combinations<'v>(axes: &[(Axis, &'v [String])]) -> Vec<Vec<(Axis, &'v str)>> {
     let mut combinations: Vec<Vec<(Axis, &str)>> = vec![Vec::new()];
-    for (axis, values) in axes {
+    for &(axis, values) in axes {
         combinations = combinations
             .into_iter()
             .flat_map(|combination| {
@@ -210,7 +288,30 @@ fn section_cases(
             })
             .collect();
     }
-    combinations.iter().map(|assignments| Case::new(method, assignments)).collect()
+    combinations
+}
+
+/// `16bs` as bytes; anything else as it is.
+fn in_bytes(value: &str, block_size_bytes: u64) -> String {
+    let blocks = value.strip_suffix("bs").and_then(|blocks| blocks.parse::<u64>().ok());
+    blocks.map_or_else(|| value.to_owned(), |blocks| Bytes(blocks * block_size_bytes).to_string())
+}
+
+fn plain(method: String) -> Head {
+    Head { label: None, method, fixed: Vec::new() }
+}
+
+fn labelled(label: &str, name: &str) -> Result<Head, String> {
+    let mut parts = name.split(',');
+    let method = parts.next().unwrap_or_default().to_owned();
+    let fixed = parts
+        .map(|part| {
+            let (axis, value) = part.split_once('=').ok_or_else(|| format!("'{part}' is no axis=value"))?;
+            let axis = Axis::from_name(axis).ok_or_else(|| format!("unknown axis '{axis}'"))?;
+            Ok((axis, value.to_owned()))
+        })
+        .collect::<Result<_, String>>()?;
+    Ok(Head { label: Some(label.to_owned()), method, fixed })
 }
 
 fn axes_of(table: &toml::Table) -> Result<Vec<(Axis, Vec<String>)>, String> {

@@ -3,7 +3,7 @@
 use std::io;
 use std::path::PathBuf;
 
-use model::{Bytes, Failure};
+use model::{Axis, Bytes, Failure};
 
 /// What can end a run, or keep it from beginning.
 #[derive(Debug, thiserror::Error)]
@@ -59,6 +59,30 @@ pub enum RunnerError {
         needed_bytes: u64,
         /// What there is.
         available_bytes: u64,
+    },
+    /// A case of direct I/O does not fit the device's sectors.
+    #[error(
+        "{case}: direct I/O takes multiples of the device's sectors of {sector_bytes} bytes, and {axis}={value} is none"
+    )]
+    Sector {
+        /// The case.
+        case: String,
+        /// What does not fit.
+        axis: Axis,
+        /// Its value.
+        value: String,
+        /// The device's logical sector.
+        sector_bytes: u64,
+    },
+    /// A case cannot be run on a block device.
+    #[error("{case} cannot be run on {path}: {why}", path = path.display())]
+    Device {
+        /// The device.
+        path: PathBuf,
+        /// The case.
+        case: String,
+        /// Why not, and what would do.
+        why: String,
     },
     /// Facts about the machine could not be learnt.
     #[error(transparent)]

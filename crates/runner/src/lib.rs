@@ -14,7 +14,7 @@ mod workspace;
 
 pub use disturbance::Disturbance;
 pub use error::RunnerError;
-pub use limits::{check_memory, check_space, deadline};
+pub use limits::{check_device, check_memory, check_sectors, check_space, deadline};
 pub use supervise::{End, Event, Observer, Plan, supervise};
 pub use worker::{ProgressRecord, WorkerCommand};
 pub use workspace::{LeftOver, Workspace, is_in_use, remove_left_over};

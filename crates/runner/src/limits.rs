@@ -3,19 +3,20 @@
 use std::path::Path;
 use std::time::Duration;
 
-use model::{Case, Content, Environment};
+use model::{Axis, Cache, Case, Content, Environment, Prepare};
 
 use crate::error::RunnerError;
 
 /// The part of a filesystem that stays free, in percent of its size.
 const RESERVE_PERCENT: u64 = 5;
 
-/// Whether every case leaves the target its reserve. A case that only allocates, and more than there
+/// Whether every case leaves the target its reserve; `beside_bytes` is what stands there at the same time as the
+/// largest case: a file that is copied, and the copy that stays. A case that only allocates, and more than there
 /// is, passes: the kernel's refusal is what such a case is about.
 ///
 /// # Errors
 /// The largest case does not fit, or the target cannot be asked.
-pub fn check_space(target: &Path, cases: &[Case]) -> Result<(), RunnerError> {
+pub fn check_space(target: &Path, cases: &[Case], beside_bytes: u64) -> Result<(), RunnerError> {
     let space = probe::space(target)?;
     let reserve_bytes = space.total_bytes / 100 * RESERVE_PERCENT;
     let takes_blocks = |case: &&Case| case.contract().content != Content::Hole;
@@ -23,11 +24,14 @@ pub fn check_space(target: &Path, cases: &[Case]) -> Result<(), RunnerError> {
     let largest =
         cases.iter().filter(takes_blocks).filter(|case| !tries(case)).max_by_key(|case| case.axes().size_bytes);
     match largest {
-        Some(case) if case.axes().size_bytes.saturating_add(reserve_bytes) > space.available_bytes => {
+        Some(case)
+            if case.axes().size_bytes.saturating_add(beside_bytes).saturating_add(reserve_bytes)
+                > space.available_bytes =>
+        {
             Err(RunnerError::NoSpace {
                 path: target.to_path_buf(),
                 case: case.to_string(),
-                needed_bytes: case.axes().size_bytes,
+                needed_bytes: case.axes().size_bytes.saturating_add(beside_bytes),
                 available_bytes: space.available_bytes,
                 reserve_bytes,
             })
@@ -57,6 +61,45 @@ pub fn check_memory(environment: &Environment, cases: &[Case]) -> Result<(), Run
         }
         _ => Ok(()),
     }
+}
+
+/// Whether direct I/O fits the sectors below the target. What is a multiple of the smallest sector there is has
+/// been checked with the case; devices may have larger ones.
+///
+/// # Errors
+/// The first case that does not fit.
+pub fn check_sectors(environment: &Environment, cases: &[Case]) -> Result<(), RunnerError> {
+    let sector_bytes = environment.device.as_ref().and_then(|device| device.logical_sector_bytes);
+    let Some(sector_bytes) = sector_bytes.filter(|&bytes| bytes > Case::SECTOR_BYTES) else { return Ok(()) };
+    for case in cases.iter().filter(|case| case.axes().cache == Cache::Direct) {
+        let axes = case.axes();
+        for (axis, bytes) in [(Axis::Chunk, axes.chunk_size_bytes.min(axes.size_bytes)), (Axis::Size, axes.size_bytes)] {
+            if !bytes.is_multiple_of(sector_bytes) {
+                return Err(RunnerError::Sector { case: case.to_string(), axis, value: axes.get(axis), sector_bytes });
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Whether every case writes over a device in place, and fits onto it.
+///
+/// # Errors
+/// The first case that does not.
+pub fn check_device(path: &Path, size_bytes: u64, cases: &[Case]) -> Result<(), RunnerError> {
+    for case in cases {
+        let why = if case.axes().prepare != Prepare::Overwrite {
+            "a device can only be written over: add --set prepare=overwrite".to_owned()
+        } else if case.file_count() > 1 {
+            "a device is one file: leave files=per-thread out".to_owned()
+        } else if case.axes().size_bytes > size_bytes {
+            format!("it has {size_bytes} bytes: use a smaller --size")
+        } else {
+            continue;
+        };
+        return Err(RunnerError::Device { path: path.to_path_buf(), case: case.to_string(), why });
+    }
+    Ok(())
 }
 
 /// When a sample counts as hanging, where the user has not said: a minute, and time to write its

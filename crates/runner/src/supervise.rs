@@ -67,7 +67,10 @@ const SETTLE_LIMIT: Duration = Duration::from_secs(5);
 /// A case whose samples are disturbed is sampled again, up to so many times what was asked for.
 const MOST_SAMPLES_FACTOR: usize = 2;
 
-/// Runs a plan in a workspace. `observe` hears of everything, before the next thing happens; what it
+/// Least time for a loop whose time is limited.
+const LEAST_WRITE_LIMIT_NS: u64 = 100_000_000;
+
+/// Runs a plan in a workspace, or on a device, which has none. `observe` hears of everything, before the next thing happens; what it
 /// fails at ends the run.
 ///
 /// # Errors
@@ -75,7 +78,7 @@ const MOST_SAMPLES_FACTOR: usize = 2;
 /// error but that sample's outcome.
 pub fn supervise(
     plan: &Plan,
-    workspace: &Workspace,
+    workspace: Option<&Workspace>,
     command: &WorkerCommand,
     stop: &AtomicBool,
     observe: &mut Observer<'_>,
@@ -98,7 +101,7 @@ pub fn supervise(
 
 struct Run<'p> {
     plan: &'p Plan,
-    workspace: &'p Workspace,
+    workspace: Option<&'p Workspace>,
     command: &'p WorkerCommand,
     stop: &'p AtomicBool,
     worker: Option<Worker>,
@@ -229,6 +232,7 @@ impl Run<'_> {
             settle_limit_ns: u64::try_from(SETTLE_LIMIT.as_nanos()).unwrap_or(u64::MAX),
             // Half of what is there: a warm-up must not push anything out.
             warm_limit_bytes: probe::available_memory_bytes()? / 2,
+            write_limit_ns: self.write_limit_ns(),
             device_number: plan.device_number.clone(),
         };
         let limit = plan.settings.timeout_ns.map_or_else(|| deadline(case), Duration::from_nanos);
@@ -257,6 +261,14 @@ impl Run<'_> {
         Ok(Some(sample))
     }
 
+    /// A sample's share of the budget. Loops that look at the clock anyway end there, so that a few slow cases
+    /// do not eat the time of all others; what they wrote until then is in the sample.
+    fn write_limit_ns(&self) -> Option<u64> {
+        let samples = (self.plan.cases.len() as u64).saturating_mul(u64::from(self.plan.settings.samples));
+        let budget_ns = self.plan.settings.budget_ns?;
+        Some(budget_ns.checked_div(samples).unwrap_or(budget_ns).max(LEAST_WRITE_LIMIT_NS))
+    }
+
     /// Asks the worker, starting one where there is none.
     fn ask(&mut self, request: &SampleRequest, limit: Duration) -> Result<Option<Answer>, RunnerError> {
         if self.stop.load(Ordering::Relaxed) {
@@ -272,7 +284,7 @@ impl Run<'_> {
     /// The sample of a worker that is gone, after tidying up behind it.
     fn without_worker(&mut self, round: u32, outcome: Outcome) -> Result<Sample, RunnerError> {
         self.worker = None;
-        self.workspace.remove_samples()?;
+        self.workspace.map_or(Ok(()), Workspace::remove_samples)?;
         Ok(Sample::without_figures(round, outcome))
     }
 }

@@ -112,7 +112,7 @@ impl Store {
 
     fn read_cases(&self, run: i64) -> rusqlite::Result<Vec<CaseRecord>> {
         let mut statement = self.connection.prepare(
-            "SELECT suite, section, name, method, axes, contract FROM cases WHERE run = ?1 ORDER BY position",
+            "SELECT suite, section, name, method, axes, contract, label FROM cases WHERE run = ?1 ORDER BY position",
         )?;
         let rows = statement.query_map([run], |row| {
             Ok(CaseRecord {
@@ -122,6 +122,7 @@ impl Store {
                 method: row.get(3)?,
                 axes: json(row, 4)?,
                 contract: json(row, 5)?,
+                label: row.get(6)?,
                 samples: Vec::new(),
             })
         })?;
@@ -132,7 +133,7 @@ impl Store {
         let mut statement = self.connection.prepare(
             "SELECT name, round, cause, prepare_ns, open_ns, write_ns, sync_ns, close_ns, bytes, user_cpu_ns,
                 system_cpu_ns, page_faults, context_switches, device_bytes, verified, probe_before_ns,
-                probe_after_ns, steal_ns, settle_ns, disturbed
+                probe_after_ns, steal_ns, settle_ns, disturbed, latency
              FROM samples WHERE run = ?1 ORDER BY id",
         )?;
         let mut samples = HashMap::<String, Vec<Sample>>::new();
@@ -186,6 +187,10 @@ fn sample_from_row(row: &Row<'_>) -> rusqlite::Result<Sample> {
         steal_ns: row.get(17)?,
         settle_ns: row.get(18)?,
         disturbed: row.get(19)?,
+        latency: match row.get_ref(20)? {
+            rusqlite::types::ValueRef::Null => None,
+            _ => Some(json(row, 20)?),
+        },
     })
 }
 

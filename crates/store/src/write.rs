@@ -68,9 +68,9 @@ fn insert_case(
     let axes = json(&case.axes)?;
     let contract = json(&case.contract)?;
     connection.execute(
-        "INSERT INTO cases (run, position, suite, section, name, method, axes, contract)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
-        params![run, position, case.suite, case.section, case.case, case.method, axes, contract],
+        "INSERT INTO cases (run, position, suite, section, label, name, method, axes, contract)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
+        params![run, position, case.suite, case.section, case.label, case.case, case.method, axes, contract],
     )?;
     Ok(())
 }
@@ -90,9 +90,9 @@ fn insert_sample(
         .prepare_cached(
             "INSERT INTO samples (run, name, round, outcome, cause, prepare_ns, open_ns, write_ns, sync_ns,
                 close_ns, bytes, user_cpu_ns, system_cpu_ns, page_faults, context_switches, device_bytes,
-                verified, probe_before_ns, probe_after_ns, steal_ns, settle_ns, disturbed)
+                verified, probe_before_ns, probe_after_ns, steal_ns, settle_ns, disturbed, latency)
              VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19,
-                ?20, ?21, ?22)",
+                ?20, ?21, ?22, ?23)",
         )?
         .execute(params![
             run,
@@ -117,6 +117,7 @@ fn insert_sample(
             integer(sample.steal_ns),
             integer(sample.settle_ns),
             sample.disturbed,
+            sample.latency.as_ref().map(json).transpose()?,
         ])?;
     Ok(())
 }

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use model::{
-    CaseRecord, Content, Contract, Cpu, Device, Durability, Environment, Filesystem, Memory, RunRecord,
-    RunStatus, Sample, Settings, Source, Start, System, Verify,
+    CaseRecord, Content, Contract, Cpu, Device, Durability, Environment, Feed, Filesystem, Memory, RunRecord,
+    RunStatus, Sample, Settings, Start, System, Verify,
 };
 
 /// A run without cases. Its target tries to be markup.
@@ -24,6 +24,8 @@ pub fn example_run() -> RunRecord {
             seed: 42,
             verify: Verify::First,
             timeout_ns: None,
+            copy_from: None,
+            copy_to: None,
         },
         environment: environment(),
         cases: Vec::new(),
@@ -76,6 +78,7 @@ pub fn example_case(section: &str, name: &str, samples: Vec<Sample>) -> CaseReco
     CaseRecord {
         suite: "write".to_owned(),
         section: section.to_owned(),
+        label: None,
         case: name.to_owned(),
         method: "write".to_owned(),
         axes: BTreeMap::from([("chunk".to_owned(), "4KiB".to_owned())]),
@@ -84,8 +87,9 @@ pub fn example_case(section: &str, name: &str, samples: Vec<Sample>) -> CaseReco
             bytes: 1 << 30,
             files: 1,
             start: Start::New,
-            source: Source::File,
+            source: Feed::Memory,
             durability: Durability::Cached,
+            durable_every_bytes: None,
         },
         samples,
     }

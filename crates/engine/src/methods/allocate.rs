@@ -2,13 +2,14 @@
 
 use std::os::fd::BorrowedFd;
 
-use model::{AllocateCall, Axis, Cursor, MethodInfo, Prepare, Sync};
+use model::{AllocateCall, Axis, Cursor, MethodInfo, Prepare, SyncCall};
 use rustix::fs::FallocateFlags;
 use rustix::io::Errno;
 
 use super::{Lane, Method, lane_each};
-use crate::call::{CallError, retry};
+use crate::call::{CallError, hand_over, retry};
 use crate::job::Part;
+use crate::records::Records;
 
 static INFO: MethodInfo = MethodInfo {
     name: "allocate",
@@ -17,7 +18,8 @@ static INFO: MethodInfo = MethodInfo {
     cursor: Cursor::NoData,
     axes: &[Axis::Call],
     prepares: &[Prepare::Create, Prepare::Truncate],
-    syncs: &[Sync::None, Sync::Fsync, Sync::Fdatasync],
+    syncs: &[SyncCall::None, SyncCall::Fsync, SyncCall::Fdatasync],
+    syncs_on_the_way: &[],
 };
 
 pub(super) struct Allocate;
@@ -37,7 +39,7 @@ struct AllocateLane<'a> {
 }
 
 impl Lane for AllocateLane<'_> {
-    fn write(&mut self, file: BorrowedFd<'_>) -> Result<(), CallError> {
+    fn write(&mut self, file: BorrowedFd<'_>, _records: &mut Records) -> Result<(), CallError> {
         allocate(file, self.part.axes.call, self.part.file_length)
     }
 }
@@ -46,9 +48,9 @@ impl Lane for AllocateLane<'_> {
 pub(crate) fn allocate(file: BorrowedFd<'_>, call: AllocateCall, length: u64) -> Result<(), CallError> {
     match call {
         AllocateCall::Ftruncate => retry("ftruncate", || rustix::fs::ftruncate(file, length)),
-        AllocateCall::Fallocate => {
-            retry("fallocate", || rustix::fs::fallocate(file, FallocateFlags::empty(), 0, length))
-        }
+        AllocateCall::Fallocate => fallocate(file, FallocateFlags::empty(), length),
+        AllocateCall::FallocateZeroRange => fallocate(file, FallocateFlags::ZERO_RANGE, length),
+        AllocateCall::FallocateKeepSize => fallocate(file, FallocateFlags::KEEP_SIZE, length),
         AllocateCall::PosixFallocate => {
             let length = i64::try_from(length).map_err(|_| CallError::new("posix_fallocate", Errno::FBIG))?;
             // It returns the error number and leaves errno alone, unlike everything around it.
@@ -58,4 +60,24 @@ pub(crate) fn allocate(file: BorrowedFd<'_>, call: AllocateCall, length: u64) ->
             })
         }
     }
+}
+
+fn fallocate(file: BorrowedFd<'_>, flags: FallocateFlags, length: u64) -> Result<(), CallError> {
+    retry("fallocate", || rustix::fs::fallocate(file, flags, 0, length))
+}
+
+/// Writes zeros into all of a file and syncs them, so that its blocks are there and nothing has to be recorded
+/// when they are written again.
+pub(crate) fn zero_fill(file: BorrowedFd<'_>, length: u64) -> Result<(), CallError> {
+    // Aligned, so that direct I/O takes it, too.
+    #[repr(align(4096))]
+    struct Zeros([u8; 64 << 10]);
+    static ZEROS: Zeros = Zeros([0; 64 << 10]);
+    let mut at = 0;
+    while at < length {
+        let piece = &ZEROS.0[..usize::try_from(length - at).unwrap_or(usize::MAX).min(ZEROS.0.len())];
+        hand_over("pwrite", piece, at, |bytes, at| rustix::io::pwrite(file, bytes, at))?;
+        at += piece.len() as u64;
+    }
+    crate::sync::sync(file, SyncCall::Fsync)
 }

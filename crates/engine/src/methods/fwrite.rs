@@ -5,12 +5,13 @@ use std::ffi::c_void;
 use std::os::fd::{AsRawFd, BorrowedFd, IntoRawFd, OwnedFd};
 use std::ptr::NonNull;
 
-use model::{Axis, Cursor, MethodInfo, Prepare, Sync};
+use model::{Axis, Cursor, MethodInfo, Prepare, SyncCall};
 use rustix::io::Errno;
 
 use super::{Lane, Method, lane_each};
 use crate::call::{CallError, hand_over, retry};
 use crate::job::Part;
+use crate::records::Records;
 
 static INFO: MethodInfo = MethodInfo {
     name: "fwrite",
@@ -19,7 +20,8 @@ static INFO: MethodInfo = MethodInfo {
     cursor: Cursor::FilePosition,
     axes: &[Axis::Chunk, Axis::Threads, Axis::Files, Axis::Descriptor, Axis::Data, Axis::Source],
     prepares: Prepare::ALL,
-    syncs: &[Sync::None, Sync::Fsync, Sync::Fdatasync],
+    syncs: &[SyncCall::None, SyncCall::Fsync, SyncCall::Fdatasync],
+    syncs_on_the_way: &[],
 };
 
 pub(super) struct Fwrite;
@@ -58,9 +60,10 @@ impl Lane for FwriteLane<'_> {
         Ok(())
     }
 
-    fn write(&mut self, _file: BorrowedFd<'_>) -> Result<(), CallError> {
+    fn write(&mut self, _file: BorrowedFd<'_>, records: &mut Records) -> Result<(), CallError> {
         let Some(Stream(stream)) = self.stream else { return Ok(()) };
-        self.part.try_each_chunk(|chunk, offset| {
+        let flush_only = |_, _| Ok(());
+        let put = |chunk: &[u8], offset| {
             hand_over("fwrite", chunk, offset, |bytes, _| {
                 // SAFETY: the stream is open and the chunk has that many bytes.
                 match unsafe { libc::fwrite(bytes.as_ptr().cast::<c_void>(), 1, bytes.len(), stream.as_ptr()) }
@@ -69,7 +72,8 @@ impl Lane for FwriteLane<'_> {
                     written => Ok(written),
                 }
             })
-        })?;
+        };
+        records.each(&self.part, put, flush_only)?;
         retry("fflush", || {
             // SAFETY: the stream is open.
             match unsafe { libc::fflush(stream.as_ptr()) } {

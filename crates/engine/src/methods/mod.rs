@@ -5,17 +5,26 @@
 
 use std::os::fd::{BorrowedFd, OwnedFd};
 
-use model::{MethodInfo, Sync};
+use model::{MethodInfo, SyncCall};
 
 use crate::call::CallError;
 use crate::file;
 use crate::job::Part;
+use crate::records::Records;
 
 pub mod allocate;
+mod copy;
+mod copy_file_range;
 mod fwrite;
+pub mod map;
 mod mmap;
+mod mmap_write;
 mod pwrite;
 mod pwritev;
+mod read_write;
+mod sendfile;
+mod splice;
+mod uring;
 mod write;
 mod writev;
 
@@ -27,6 +36,12 @@ const METHODS: &[&dyn Method] = &[
     &pwritev::Pwritev,
     &fwrite::Fwrite,
     &mmap::Mmap,
+    &uring::Uring,
+    &read_write::ReadWrite,
+    &mmap_write::MmapWrite,
+    &splice::Splice,
+    &sendfile::Sendfile,
+    &copy_file_range::CopyFileRange,
     &allocate::Allocate,
 ];
 
@@ -51,11 +66,11 @@ pub trait Lane: Send {
         Ok(())
     }
 
-    /// Phase `write`: the loop. When it returns, the kernel has the data.
-    fn write(&mut self, file: BorrowedFd<'_>) -> Result<(), CallError>;
+    /// Phase `write`: the loop. When it returns, the kernel has the data. `records` is told what was handed over.
+    fn write(&mut self, file: BorrowedFd<'_>, records: &mut Records) -> Result<(), CallError>;
 
     /// Phase `sync`.
-    fn sync(&mut self, file: BorrowedFd<'_>, call: Sync) -> Result<(), CallError> {
+    fn sync(&mut self, file: BorrowedFd<'_>, call: SyncCall) -> Result<(), CallError> {
         crate::sync::sync(file, call)
     }
 

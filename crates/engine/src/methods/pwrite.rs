@@ -2,20 +2,32 @@
 
 use std::os::fd::BorrowedFd;
 
-use model::{Axis, Cursor, MethodInfo, Prepare, Sync};
+use model::{Axis, Cursor, MethodInfo, Prepare, SyncCall};
 
 use super::{Lane, Method, lane_each};
 use crate::call::{CallError, hand_over};
 use crate::job::Part;
+use crate::records::Records;
+use crate::sync;
 
 static INFO: MethodInfo = MethodInfo {
     name: "pwrite",
     summary: "pwrite(2) at an offset, one call per chunk; threads can share a descriptor",
     calls: "pwrite64",
     cursor: Cursor::Offset,
-    axes: &[Axis::Chunk, Axis::Threads, Axis::Files, Axis::Descriptor, Axis::Data, Axis::Source],
+    axes: &[
+        Axis::Chunk,
+        Axis::Threads,
+        Axis::Files,
+        Axis::Descriptor,
+        Axis::Cache,
+        Axis::Data,
+        Axis::Source,
+        Axis::Alignment,
+    ],
     prepares: Prepare::ALL,
-    syncs: &[Sync::None, Sync::Fsync, Sync::Fdatasync],
+    syncs: &[SyncCall::None, SyncCall::Fsync, SyncCall::Fdatasync, SyncCall::ODsync, SyncCall::OSync],
+    syncs_on_the_way: &[SyncCall::Fsync, SyncCall::Fdatasync],
 };
 
 pub(super) struct Pwrite;
@@ -35,9 +47,14 @@ struct PwriteLane<'a> {
 }
 
 impl Lane for PwriteLane<'_> {
-    fn write(&mut self, file: BorrowedFd<'_>) -> Result<(), CallError> {
-        self.part.try_each_chunk(|chunk, offset| {
-            hand_over("pwrite", chunk, offset, |bytes, offset| rustix::io::pwrite(file, bytes, offset))
-        })
+    fn write(&mut self, file: BorrowedFd<'_>, records: &mut Records) -> Result<(), CallError> {
+        let call = self.part.axes.sync.call;
+        records.each(
+            &self.part,
+            |chunk, offset| {
+                hand_over("pwrite", chunk, offset, |bytes, offset| rustix::io::pwrite(file, bytes, offset))
+            },
+            |_, _| sync::sync(file, call),
+        )
     }
 }

@@ -3,21 +3,41 @@
 use std::io::IoSlice;
 use std::os::fd::BorrowedFd;
 
-use model::{Axis, Cursor, MethodInfo, Prepare, Sync};
+use model::{Axis, Cursor, MethodInfo, Prepare, SyncCall};
 
-use super::writev::{vector, write_vectors};
+use super::writev::{flags, vector, write_vectors};
 use super::{Lane, Method, lane_each};
 use crate::call::CallError;
 use crate::job::Part;
+use crate::records::Records;
+use crate::sync;
 
 static INFO: MethodInfo = MethodInfo {
     name: "pwritev",
     summary: "pwritev(2) at an offset, a vector of chunks per call; threads can share a descriptor",
     calls: "pwritev",
     cursor: Cursor::Offset,
-    axes: &[Axis::Chunk, Axis::Vector, Axis::Threads, Axis::Files, Axis::Descriptor, Axis::Data, Axis::Source],
+    axes: &[
+        Axis::Chunk,
+        Axis::Vector,
+        Axis::Threads,
+        Axis::Files,
+        Axis::Descriptor,
+        Axis::Cache,
+        Axis::Data,
+        Axis::Source,
+        Axis::Alignment,
+    ],
     prepares: Prepare::ALL,
-    syncs: &[Sync::None, Sync::Fsync, Sync::Fdatasync],
+    syncs: &[
+        SyncCall::None,
+        SyncCall::Fsync,
+        SyncCall::Fdatasync,
+        SyncCall::ODsync,
+        SyncCall::OSync,
+        SyncCall::RwfDsync,
+    ],
+    syncs_on_the_way: &[SyncCall::Fsync, SyncCall::Fdatasync],
 };
 
 pub(super) struct Pwritev;
@@ -38,9 +58,16 @@ struct PwritevLane<'a> {
 }
 
 impl Lane for PwritevLane<'_> {
-    fn write(&mut self, file: BorrowedFd<'_>) -> Result<(), CallError> {
-        write_vectors(&self.part, &mut self.vector, "pwritev", |vector, offset| {
-            rustix::io::pwritev(file, vector, offset)
-        })
+    fn write(&mut self, file: BorrowedFd<'_>, records: &mut Records) -> Result<(), CallError> {
+        let flags = flags(self.part.axes);
+        let sync = self.part.axes.sync.call;
+        let sync = |_, _| sync::sync(file, sync);
+        if flags.is_empty() {
+            let write = |vector: &[IoSlice<'_>], offset| rustix::io::pwritev(file, vector, offset);
+            write_vectors(&self.part, &mut self.vector, "pwritev", records, write, sync)
+        } else {
+            let write = |vector: &[IoSlice<'_>], offset| rustix::io::pwritev2(file, vector, offset, flags);
+            write_vectors(&self.part, &mut self.vector, "pwritev2", records, write, sync)
+        }
     }
 }

@@ -3,20 +3,41 @@
 use std::io::IoSlice;
 use std::os::fd::BorrowedFd;
 
-use model::{Axis, Cursor, MethodInfo, Prepare, Sync};
+use model::{Axes, Axis, Cache, Cursor, MethodInfo, Prepare, SyncCall};
+use rustix::io::ReadWriteFlags;
 
 use super::{Lane, Method, lane_each};
 use crate::call::{CallError, hand_over_vector};
 use crate::job::Part;
+use crate::records::Records;
+use crate::sync;
 
 static INFO: MethodInfo = MethodInfo {
     name: "writev",
     summary: "writev(2) at the file's own position, a vector of chunks per call",
     calls: "writev",
     cursor: Cursor::FilePosition,
-    axes: &[Axis::Chunk, Axis::Vector, Axis::Threads, Axis::Files, Axis::Descriptor, Axis::Data, Axis::Source],
+    axes: &[
+        Axis::Chunk,
+        Axis::Vector,
+        Axis::Threads,
+        Axis::Files,
+        Axis::Descriptor,
+        Axis::Cache,
+        Axis::Data,
+        Axis::Source,
+        Axis::Alignment,
+    ],
     prepares: Prepare::ALL,
-    syncs: &[Sync::None, Sync::Fsync, Sync::Fdatasync],
+    syncs: &[
+        SyncCall::None,
+        SyncCall::Fsync,
+        SyncCall::Fdatasync,
+        SyncCall::ODsync,
+        SyncCall::OSync,
+        SyncCall::RwfDsync,
+    ],
+    syncs_on_the_way: &[SyncCall::Fsync, SyncCall::Fdatasync],
 };
 
 pub(super) struct Writev;
@@ -37,10 +58,35 @@ struct WritevLane<'a> {
 }
 
 impl Lane for WritevLane<'_> {
-    fn write(&mut self, file: BorrowedFd<'_>) -> Result<(), CallError> {
-        write_vectors(&self.part, &mut self.vector, "writev", |vector, _| rustix::io::writev(file, vector))
+    fn write(&mut self, file: BorrowedFd<'_>, records: &mut Records) -> Result<(), CallError> {
+        let flags = flags(self.part.axes);
+        let sync = self.part.axes.sync.call;
+        let sync = |_, _| sync::sync(file, sync);
+        if flags.is_empty() {
+            let write = |vector: &[IoSlice<'_>], _| rustix::io::writev(file, vector);
+            write_vectors(&self.part, &mut self.vector, "writev", records, write, sync)
+        } else {
+            // At offset -1 it uses the file's position: pwritev2(2).
+            let write = |vector: &[IoSlice<'_>], _| rustix::io::pwritev2(file, vector, u64::MAX, flags);
+            write_vectors(&self.part, &mut self.vector, "pwritev2", records, write, sync)
+        }
     }
 }
+
+/// What is asked for in each call.
+pub(super) fn flags(axes: &Axes) -> ReadWriteFlags {
+    let mut flags = ReadWriteFlags::empty();
+    if axes.sync.call == SyncCall::RwfDsync {
+        flags |= ReadWriteFlags::DSYNC;
+    }
+    if axes.cache == Cache::Dontcache {
+        flags |= ReadWriteFlags::from_bits_retain(RWF_DONTCACHE);
+    }
+    flags
+}
+
+/// include/uapi/linux/fs.h, since Linux 6.14; neither rustix nor libc has it.
+const RWF_DONTCACHE: u32 = 0x80;
 
 /// An empty vector with room for as many chunks as the case hands over at once.
 pub(super) fn vector<'a>(part: &Part<'_>) -> Vec<IoSlice<'a>> {
@@ -53,18 +99,41 @@ pub(super) fn write_vectors<'a>(
     part: &Part<'a>,
     vector: &mut Vec<IoSlice<'a>>,
     call: &'static str,
+    records: &mut Records,
     mut write: impl FnMut(&[IoSlice<'_>], u64) -> rustix::io::Result<usize>,
+    mut sync: impl FnMut(u64, u64) -> Result<(), CallError>,
 ) -> Result<(), CallError> {
+    if records.is_off() {
+        let hand_over = |vector: &mut [IoSlice<'_>], start| hand_over_vector(call, vector, start, &mut write);
+        try_each_vector::<CallError>(part, vector, hand_over)?;
+        records.add_bytes(part.range.length);
+        return Ok(());
+    }
+    records.run(part, &mut sync, |records, sync| {
+        try_each_vector(part, vector, |vector, start| {
+            let (chunks, bytes) = (vector.len() as u64, vector.iter().map(|chunk| chunk.len()).sum());
+            hand_over_vector(call, vector, start, &mut write)?;
+            records.done(part, chunks, bytes, sync)
+        })
+    })
+}
+
+#[inline(always)]
+fn try_each_vector<'a, E>(
+    part: &Part<'a>,
+    vector: &mut Vec<IoSlice<'a>>,
+    mut hand_over: impl FnMut(&mut [IoSlice<'a>], u64) -> Result<(), E>,
+) -> Result<(), E> {
     let room = part.axes.vector as usize;
     let mut start = part.file_offset;
     part.try_each_chunk(|chunk, offset| {
         vector.push(IoSlice::new(chunk));
         if vector.len() == room {
-            hand_over_vector(call, vector, start, &mut write)?;
+            hand_over(vector, start)?;
             vector.clear();
             start = offset + chunk.len() as u64;
         }
         Ok(())
     })?;
-    hand_over_vector(call, vector, start, &mut write)
+    if vector.is_empty() { Ok(()) } else { hand_over(vector, start) }
 }

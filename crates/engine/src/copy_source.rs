@@ -1,0 +1,111 @@
+//! The file that is copied: somebody's, or one of our own beside the samples.
+
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+
+use model::{Case, Origin};
+use rustix::fs::{Advice, OFlags};
+
+use crate::call::{CallError, hand_over, retry};
+use crate::file::{self, Target};
+use crate::methods::map::{Access, Map};
+use crate::pattern;
+
+/// What our own is called in the directory of the samples.
+const NAME: &str = "copied";
+
+/// The file that is copied, open.
+pub struct CopySource {
+    file: OwnedFd,
+    // How much our own holds, and of which data; none for somebody's.
+    made: Option<(u64, u64)>,
+}
+
+impl CopySource {
+    /// Somebody's file, which is only read.
+    pub fn given(file: OwnedFd) -> Self {
+        Self { file, made: None }
+    }
+
+    /// Our own with at least so many bytes, made where there is none that will do. Incompressible data.
+    pub fn make(place: &mut Option<Self>, target: Target<'_>, bytes: u64, seed: u64) -> Result<(), CallError> {
+        match place {
+            Some(Self { made: None, .. }) => return Ok(()),
+            Some(Self { made: Some((length, of)), .. }) if *length >= bytes && *of == seed => return Ok(()),
+            _ => *place = None,
+        }
+        let Target::Directory(directory) = target else {
+            return Err(CallError::other("copy", "a device has no place for a file to copy; give --from".to_owned()));
+        };
+        file::remove(target, NAME)?;
+        let file = file::create(directory, NAME)?;
+        let mut block = vec![0; 1 << 20];
+        let mut at = 0;
+        while at < bytes {
+            let length = usize::try_from(bytes - at).unwrap_or(usize::MAX).min(block.len());
+            pattern::fill(seed, at, &mut block[..length]);
+            hand_over("write", &block[..length], at, |bytes, _| rustix::io::write(&file, bytes))?;
+            at += length as u64;
+        }
+        rustix::fs::fsync(&file).map_err(|errno| CallError::new("fsync", errno))?;
+        *place = Some(Self { file, made: Some((bytes, seed)) });
+        Ok(())
+    }
+
+    /// The file, to be opened again by whoever reads it.
+    pub fn file(&self) -> BorrowedFd<'_> {
+        self.file.as_fd()
+    }
+
+    /// Brings the first `size` bytes into the page cache, or out of it, as the case asks, and looks whether they
+    /// are. Why the sample would not be itself, if they are not all there.
+    pub fn settle(&self, case: &Case) -> Result<Option<String>, CallError> {
+        let bytes = case.axes().size_bytes;
+        let length = rustix::fs::fstat(&self.file).map_err(|errno| CallError::new("stat", errno))?.st_size;
+        let length = u64::try_from(length).unwrap_or(0);
+        if length < bytes {
+            let message = format!("the file has {length} bytes, and {bytes} are to be copied");
+            return Err(CallError::other("copy from", message));
+        }
+        // One that is read from its end or twice leaves another read-ahead behind than a fresh one.
+        let file = file::reopen(self.file(), OFlags::RDONLY)?;
+        match case.axes().origin {
+            Origin::Warm => {
+                read_all(&file, bytes)?;
+                let there = resident_bytes(&file, bytes)?;
+                Ok((there < bytes).then(|| {
+                    format!("only {there} of {bytes} bytes of the copied file stayed in the page cache")
+                }))
+            }
+            Origin::Cold => {
+                // Dirty pages stay.
+                rustix::fs::fdatasync(&file).map_err(|errno| CallError::new("fdatasync", errno))?;
+                rustix::fs::fadvise(&file, 0, None, Advice::DontNeed)
+                    .map_err(|errno| CallError::new("posix_fadvise", errno))?;
+                match resident_bytes(&file, bytes)? {
+                    0 => Ok(None),
+                    there => {
+                        let message =
+                            format!("{there} of {bytes} bytes stay in the page cache after POSIX_FADV_DONTNEED");
+                        Err(CallError::unsupported("origin=cold", message))
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn resident_bytes(file: &OwnedFd, bytes: u64) -> Result<u64, CallError> {
+    Map::new(file.as_fd(), 0, bytes, Access::Read)?.resident_bytes().map(|there| there.min(bytes))
+}
+
+fn read_all(file: &OwnedFd, bytes: u64) -> Result<(), CallError> {
+    let mut block = vec![0; 1 << 20];
+    let mut at = 0;
+    while at < bytes {
+        match retry("pread", || rustix::io::pread(file, block.as_mut_slice(), at))? {
+            0 => return Err(CallError::other("copy from", "the file ends too early".to_owned()).at(at)),
+            read => at += read as u64,
+        }
+    }
+    Ok(())
+}

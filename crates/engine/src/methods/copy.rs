@@ -1,0 +1,81 @@
+//! What the methods that copy another file have in common.
+
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+
+use model::{Advice, Axis, SyncCall};
+use rustix::fs::OFlags;
+
+use crate::call::{CallError, retry};
+use crate::file;
+use crate::job::Part;
+use crate::records::Records;
+
+/// The axes of every method that copies.
+pub(super) const AXES: &[Axis] = &[Axis::Chunk, Axis::Advice, Axis::Origin];
+/// The sync calls of every method that copies.
+pub(super) const SYNCS: &[SyncCall] = &[SyncCall::None, SyncCall::Fsync, SyncCall::Fdatasync];
+
+/// The file that is copied, with a position and advice of its own: what an earlier sample advised is gone with
+/// its descriptor.
+#[derive(Default)]
+pub(super) struct Input {
+    file: Option<OwnedFd>,
+}
+
+impl Input {
+    /// Opens it, and gives the case's advice for a file that is read.
+    pub(super) fn open(&mut self, part: &Part<'_>) -> Result<(), CallError> {
+        let file = Self::open_unadvised(part)?;
+        if part.axes.advice == Advice::Sequential {
+            for advice in [rustix::fs::Advice::WillNeed, rustix::fs::Advice::Sequential] {
+                retry("posix_fadvise", || rustix::fs::fadvise(&file, 0, None, advice))?;
+            }
+        }
+        self.file = Some(file);
+        Ok(())
+    }
+
+    /// Opens it.
+    pub(super) fn open_unadvised(part: &Part<'_>) -> Result<OwnedFd, CallError> {
+        let source = part.copy_from.ok_or_else(|| CallError::other("copy", "there is no file to copy".to_owned()))?;
+        file::reopen(source, OFlags::RDONLY)
+    }
+
+    /// The open file.
+    pub(super) fn file(&self) -> Result<BorrowedFd<'_>, CallError> {
+        let file = self.file.as_ref().ok_or_else(|| CallError::other("copy", "the source is not open".to_owned()))?;
+        Ok(file.as_fd())
+    }
+
+    /// Closes it.
+    pub(super) fn close(&mut self) -> Result<(), CallError> {
+        self.file.take().map_or(Ok(()), file::close)
+    }
+}
+
+/// Calls `step` with the most that it may move until all of the part has been. It says how much it moved.
+#[inline(always)]
+pub(super) fn move_all(
+    part: &Part<'_>,
+    call: &'static str,
+    records: &mut Records,
+    mut step: impl FnMut(usize, u64) -> rustix::io::Result<usize>,
+) -> Result<(), CallError> {
+    let mut at = 0;
+    while at < part.range.length {
+        let most = part.axes.chunk_size_bytes.min(part.range.length - at);
+        let most = usize::try_from(most).unwrap_or(usize::MAX);
+        match retry(call, || step(most, at)).map_err(|error| error.at(at))? {
+            0 => return Err(ended(call, at)),
+            moved => at += moved as u64,
+        }
+    }
+    records.add_bytes(at);
+    Ok(())
+}
+
+/// The file that is copied became shorter.
+#[cold]
+pub(super) fn ended(call: &'static str, at: u64) -> CallError {
+    CallError::other(call, "the file that is copied ends too early".to_owned()).at(at)
+}

@@ -1,0 +1,73 @@
+//! `write(2)` from a mapping of the file that is copied.
+
+use std::os::fd::{AsFd, BorrowedFd};
+
+use model::{Advice, Cursor, MethodInfo, Prepare};
+
+use super::copy::{AXES, Input, SYNCS, move_all};
+use super::map::{Access, Map};
+use super::{Lane, Method, lane_each};
+use crate::call::CallError;
+use crate::file;
+use crate::job::Part;
+use crate::records::Records;
+
+static INFO: MethodInfo = MethodInfo {
+    name: "mmap-write",
+    summary: "copies a file: mmap(2) of all of it, write(2) from the mapping, a chunk per call",
+    calls: "mmap, write",
+    cursor: Cursor::Copy,
+    axes: AXES,
+    prepares: Prepare::ALL,
+    syncs: SYNCS,
+    syncs_on_the_way: &[],
+};
+
+pub(super) struct MmapWrite;
+
+impl Method for MmapWrite {
+    fn info(&self) -> &'static MethodInfo {
+        &INFO
+    }
+
+    fn lanes<'a>(&self, parts: &[Part<'a>]) -> Vec<Box<dyn Lane + 'a>> {
+        lane_each(parts, |part| MmapWriteLane { part, map: None })
+    }
+}
+
+struct MmapWriteLane<'a> {
+    part: Part<'a>,
+    map: Option<Map>,
+}
+
+impl Lane for MmapWriteLane<'_> {
+    fn attaches(&self) -> bool {
+        true
+    }
+
+    fn attach(&mut self, _file: BorrowedFd<'_>) -> Result<(), CallError> {
+        let input = Input::open_unadvised(&self.part)?;
+        let map = Map::new(input.as_fd(), 0, self.part.range.length, Access::Read)?;
+        // The mapping keeps the file.
+        file::close(input)?;
+        if self.part.axes.advice == Advice::Sequential {
+            map.advise(rustix::mm::Advice::WillNeed)?;
+            map.advise(rustix::mm::Advice::Sequential)?;
+        }
+        self.map = Some(map);
+        Ok(())
+    }
+
+    fn write(&mut self, file: BorrowedFd<'_>, records: &mut Records) -> Result<(), CallError> {
+        let Some(map) = &self.map else { return Ok(()) };
+        let bytes = map.bytes();
+        move_all(&self.part, "write", records, |most, at| {
+            let at = usize::try_from(at).unwrap_or(usize::MAX);
+            rustix::io::write(file, &bytes[at..at + most])
+        })
+    }
+
+    fn detach(&mut self) -> Result<(), CallError> {
+        self.map.take().map_or(Ok(()), Map::unmap)
+    }
+}

@@ -1,0 +1,79 @@
+//! `read(2)` into a buffer and `write(2)` from it.
+
+use std::os::fd::BorrowedFd;
+
+use memmap2::MmapMut;
+use model::{Cursor, MethodInfo, Prepare};
+
+use super::copy::{AXES, Input, SYNCS, move_all};
+use super::{Lane, Method, lane_each};
+use crate::call::{CallError, hand_over};
+use crate::job::Part;
+use crate::records::Records;
+
+static INFO: MethodInfo = MethodInfo {
+    name: "read-write",
+    summary: "copies a file: read(2) into a buffer of a chunk, write(2) from it",
+    calls: "read, write",
+    cursor: Cursor::Copy,
+    axes: AXES,
+    prepares: Prepare::ALL,
+    syncs: SYNCS,
+    syncs_on_the_way: &[],
+};
+
+pub(super) struct ReadWrite;
+
+impl Method for ReadWrite {
+    fn info(&self) -> &'static MethodInfo {
+        &INFO
+    }
+
+    fn lanes<'a>(&self, parts: &[Part<'a>]) -> Vec<Box<dyn Lane + 'a>> {
+        lane_each(parts, |part| ReadWriteLane { part, buffer: buffer(&part), input: Input::default() })
+    }
+}
+
+struct ReadWriteLane<'a> {
+    part: Part<'a>,
+    // None if there is no memory for it.
+    buffer: Option<MmapMut>,
+    input: Input,
+}
+
+/// Page-aligned, and touched before the clock starts.
+fn buffer(part: &Part<'_>) -> Option<MmapMut> {
+    let length = part.axes.chunk_size_bytes.min(part.range.length);
+    let mut buffer = MmapMut::map_anon(usize::try_from(length).ok()?).ok()?;
+    buffer.fill(1);
+    Some(buffer)
+}
+
+impl Lane for ReadWriteLane<'_> {
+    fn attaches(&self) -> bool {
+        true
+    }
+
+    fn attach(&mut self, _file: BorrowedFd<'_>) -> Result<(), CallError> {
+        self.input.open(&self.part)
+    }
+
+    fn write(&mut self, file: BorrowedFd<'_>, records: &mut Records) -> Result<(), CallError> {
+        let input = self.input.file()?;
+        let Some(buffer) = &mut self.buffer else {
+            return Err(CallError::other("read", "no memory for a buffer; try a smaller chunk".to_owned()));
+        };
+        let mut written = Ok(());
+        move_all(&self.part, "read", records, |most, at| {
+            let read = rustix::io::read(input, &mut buffer[..most])?;
+            written = hand_over("write", &buffer[..read], at, |bytes, _| rustix::io::write(file, bytes));
+            // Ends the loop; the error itself is what counts.
+            if written.is_err() { Ok(0) } else { Ok(read) }
+        })
+        .or_else(|error| written.and(Err(error)))
+    }
+
+    fn detach(&mut self) -> Result<(), CallError> {
+        self.input.close()
+    }
+}

@@ -1,0 +1,94 @@
+//! `splice(2)`: from file to file through a pipe.
+
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+
+use model::{Cursor, MethodInfo, Prepare};
+use rustix::pipe::SpliceFlags;
+
+use super::copy::{AXES, Input, SYNCS, ended, move_all};
+use super::{Lane, Method, lane_each};
+use crate::call::{CallError, retry};
+use crate::file;
+use crate::job::Part;
+use crate::records::Records;
+
+static INFO: MethodInfo = MethodInfo {
+    name: "splice",
+    summary: "copies a file: splice(2) into a pipe and out of it; the pipe holds a chunk, 1 MiB at most",
+    calls: "pipe2, fcntl, splice",
+    cursor: Cursor::Copy,
+    axes: AXES,
+    prepares: Prepare::ALL,
+    syncs: SYNCS,
+    syncs_on_the_way: &[],
+};
+
+pub(super) struct Splice;
+
+impl Method for Splice {
+    fn info(&self) -> &'static MethodInfo {
+        &INFO
+    }
+
+    fn lanes<'a>(&self, parts: &[Part<'a>]) -> Vec<Box<dyn Lane + 'a>> {
+        lane_each(parts, |part| SpliceLane { part, input: Input::default(), pipe: None })
+    }
+}
+
+struct SpliceLane<'a> {
+    part: Part<'a>,
+    input: Input,
+    pipe: Option<(OwnedFd, OwnedFd)>,
+}
+
+impl Lane for SpliceLane<'_> {
+    fn attaches(&self) -> bool {
+        true
+    }
+
+    fn attach(&mut self, _file: BorrowedFd<'_>) -> Result<(), CallError> {
+        /// What an ordinary user may have: `/proc/sys/fs/pipe-max-size` of pipe(7).
+        const PIPE_MAX_BYTES: u64 = 1 << 20;
+        self.input.open(&self.part)?;
+        let pipe = retry("pipe2", || rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC))?;
+        let capacity = usize::try_from(self.part.axes.chunk_size_bytes.min(PIPE_MAX_BYTES)).unwrap_or(0);
+        retry("fcntl(F_SETPIPE_SZ)", || rustix::pipe::fcntl_setpipe_size(&pipe.1, capacity))?;
+        self.pipe = Some(pipe);
+        Ok(())
+    }
+
+    fn write(&mut self, file: BorrowedFd<'_>, records: &mut Records) -> Result<(), CallError> {
+        let input = self.input.file()?;
+        let Some((from, into)) = &self.pipe else { return Ok(()) };
+        let mut emptied = Ok(());
+        move_all(&self.part, "splice", records, |most, at| {
+            let flags = SpliceFlags::MOVE | SpliceFlags::MORE;
+            let filled = rustix::pipe::splice(input, None, into, None, most, flags)?;
+            emptied = empty(from.as_fd(), file, filled, at);
+            if emptied.is_err() { Ok(0) } else { Ok(filled) }
+        })
+        .or_else(|error| emptied.and(Err(error)))
+    }
+
+    fn detach(&mut self) -> Result<(), CallError> {
+        self.input.close()?;
+        let Some((from, into)) = self.pipe.take() else { return Ok(()) };
+        file::close(into)?;
+        file::close(from)
+    }
+}
+
+/// Moves all that is in the pipe to the file.
+fn empty(pipe: BorrowedFd<'_>, file: BorrowedFd<'_>, filled: usize, at: u64) -> Result<(), CallError> {
+    let mut left = filled;
+    while left > 0 {
+        let at = at + (filled - left) as u64;
+        let flags = SpliceFlags::MOVE | SpliceFlags::MORE;
+        let moved = retry("splice", || rustix::pipe::splice(pipe, None, file, None, left, flags));
+        match moved.map_err(|error| error.at(at))? {
+            0 => return Err(ended("splice", at)),
+            moved => left -= moved,
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,178 @@
+//! Data that becomes durable on the way: when to sync, how long each record takes, when to stop.
+
+use std::time::{Duration, Instant};
+
+use base64::Engine as _;
+use hdrhistogram::Histogram;
+use hdrhistogram::serialization::{Serializer, V2DeflateSerializer};
+use model::{Latency, Sync};
+
+use crate::call::CallError;
+use crate::job::Part;
+
+/// What one thread has handed over, record by record. Off, and so without a look at the clock, where nothing
+/// becomes durable before the end: then there is nothing between two calls but the loop.
+pub struct Records {
+    every: Option<u64>,
+    limit: Option<Duration>,
+    // Of nanoseconds; none where it is off.
+    latencies: Option<Histogram<u64>>,
+    since_sync: u64,
+    handed_over_bytes: u64,
+    start: Instant,
+    last: Instant,
+}
+
+/// Why a loop over records ends before its end.
+pub enum Stop {
+    /// A call failed.
+    Failed(CallError),
+    /// Its time is over.
+    Limit,
+}
+
+impl From<CallError> for Stop {
+    fn from(error: CallError) -> Self {
+        Self::Failed(error)
+    }
+}
+
+impl Records {
+    /// For a thread's part of a case with that sync. The loop ends after `limit`, if it is on.
+    pub fn new(sync: Sync, limit: Option<Duration>) -> Self {
+        const LONGEST_NS: u64 = 3_600_000_000_000;
+        const DIGITS: u8 = 3;
+        let now = Instant::now();
+        Self {
+            every: sync.every.map(u64::from),
+            limit,
+            latencies: sync
+                .is_on_the_way()
+                .then(|| Histogram::new_with_bounds(1, LONGEST_NS, DIGITS).expect("the bounds are right")),
+            since_sync: 0,
+            handed_over_bytes: 0,
+            start: now,
+            last: now,
+        }
+    }
+
+    /// Whether nothing is timed or synced on the way.
+    pub fn is_off(&self) -> bool {
+        self.latencies.is_none()
+    }
+
+    /// Hands over every chunk of a part, each a record. `sync` is told from where to where the file has not
+    /// been synced yet.
+    #[inline(always)]
+    pub fn each<'a>(
+        &mut self,
+        part: &Part<'a>,
+        mut hand_over: impl FnMut(&'a [u8], u64) -> Result<(), CallError>,
+        mut sync: impl FnMut(u64, u64) -> Result<(), CallError>,
+    ) -> Result<(), CallError> {
+        if self.is_off() {
+            part.try_each_chunk(hand_over)?;
+            self.handed_over_bytes = part.range.length;
+            return Ok(());
+        }
+        self.run(part, &mut sync, |records, sync| {
+            part.try_each_chunk(|chunk, offset| {
+                hand_over(chunk, offset)?;
+                records.done(part, 1, chunk.len(), sync)
+            })
+        })
+    }
+
+    /// Runs a loop that calls [`Records::done`], and syncs what is left at its end.
+    pub fn run<S: FnMut(u64, u64) -> Result<(), CallError>>(
+        &mut self,
+        part: &Part<'_>,
+        sync: &mut S,
+        work: impl FnOnce(&mut Self, &mut S) -> Result<(), Stop>,
+    ) -> Result<(), CallError> {
+        self.start = Instant::now();
+        self.last = self.start;
+        match work(self, sync) {
+            Ok(()) | Err(Stop::Limit) => {}
+            Err(Stop::Failed(error)) => return Err(error),
+        }
+        if self.every.is_some() { self.sync_rest(part, sync) } else { Ok(()) }
+    }
+
+    /// So many chunks with so many bytes have been handed over: syncs if it is time, and takes the time.
+    pub fn done(
+        &mut self,
+        part: &Part<'_>,
+        chunks: u64,
+        bytes: usize,
+        sync: &mut impl FnMut(u64, u64) -> Result<(), CallError>,
+    ) -> Result<(), Stop> {
+        self.handed_over_bytes += bytes as u64;
+        self.since_sync += chunks;
+        if self.every.is_some_and(|every| self.since_sync >= every) {
+            self.sync_rest(part, sync)?;
+        }
+        let now = Instant::now();
+        self.took(now - self.last);
+        self.last = now;
+        match self.limit {
+            Some(limit) if now - self.start >= limit => Err(Stop::Limit),
+            _ => Ok(()),
+        }
+    }
+
+    fn sync_rest(
+        &mut self,
+        part: &Part<'_>,
+        sync: &mut impl FnMut(u64, u64) -> Result<(), CallError>,
+    ) -> Result<(), CallError> {
+        if self.since_sync == 0 {
+            return Ok(());
+        }
+        let end = part.file_offset + self.handed_over_bytes;
+        let unsynced = self.since_sync.saturating_mul(part.axes.chunk_size_bytes);
+        sync(end.saturating_sub(unsynced).max(part.file_offset), end)?;
+        self.since_sync = 0;
+        Ok(())
+    }
+
+    /// A record took that long.
+    pub fn took(&mut self, duration: Duration) {
+        if let Some(latencies) = &mut self.latencies {
+            latencies.saturating_record(u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX));
+        }
+    }
+
+    /// So much more has been handed over, by a method that keeps its own loop.
+    pub fn add_bytes(&mut self, bytes: u64) {
+        self.handed_over_bytes += bytes;
+    }
+
+    /// What has been handed over.
+    pub fn handed_over_bytes(&self) -> u64 {
+        self.handed_over_bytes
+    }
+
+    /// Adds what another thread measured.
+    pub fn merge(&mut self, other: &Self) {
+        if let (Some(all), Some(more)) = (&mut self.latencies, &other.latencies) {
+            all.add(more).expect("the bounds are the same");
+        }
+    }
+
+    /// The distribution of what was measured; none if nothing was.
+    pub fn latency(&self) -> Option<Latency> {
+        let latencies = self.latencies.as_ref().filter(|latencies| !latencies.is_empty())?;
+        let mut bytes = Vec::new();
+        V2DeflateSerializer::new().serialize(latencies, &mut bytes).expect("it is written to memory");
+        Some(Latency {
+            count: latencies.len(),
+            p50_ns: latencies.value_at_quantile(0.5),
+            p90_ns: latencies.value_at_quantile(0.9),
+            p99_ns: latencies.value_at_quantile(0.99),
+            p99_9_ns: latencies.value_at_quantile(0.999),
+            max_ns: latencies.max(),
+            histogram: base64::engine::general_purpose::STANDARD.encode(bytes),
+        })
+    }
+}

@@ -1,0 +1,112 @@
+//! Which values cannot stand together.
+
+use crate::axis::{Axes, Axis};
+use crate::bytes::Bytes;
+use crate::case::{Case, CaseError};
+use crate::method::{Cursor, MethodInfo};
+use crate::range::split;
+use crate::sync::SyncCall;
+use crate::value::{Alignment, AllocateCall, Cache, Descriptor, Files, MapSharing};
+
+/// An axis to change, and why, with what would fit.
+type Contradiction = (Axis, String);
+
+impl Case {
+    /// The smallest sector there is: direct I/O needs multiples of it everywhere.
+    pub const SECTOR_BYTES: u64 = 512;
+
+    pub(crate) fn check(&self) -> Result<(), CaseError> {
+        let (method, axes) = (self.method(), self.axes());
+        let refused = methods_own(method, axes)
+            .and_then(|()| sizes(method, axes))
+            .and_then(|()| layout(method, axes))
+            .and_then(|()| direct(axes));
+        refused.map_err(|(axis, why)| CaseError::Contradiction {
+            axis,
+            value: axes.get(axis),
+            method: method.name,
+            why,
+        })
+    }
+}
+
+/// What the method says of itself.
+fn methods_own(method: &MethodInfo, axes: &Axes) -> Result<(), Contradiction> {
+    if !method.prepares.contains(&axes.prepare) {
+        let fitting = method.prepares.iter().map(|prepare| prepare.name()).collect::<Vec<_>>().join(", ");
+        return Err((Axis::Prepare, format!("it can start from {fitting}")));
+    }
+    let join = |calls: &[SyncCall]| calls.iter().map(|call| call.name()).collect::<Vec<_>>().join(", ");
+    if axes.sync.every.is_some() && !method.syncs_on_the_way.contains(&axes.sync.call) {
+        let fitting = if method.syncs_on_the_way.is_empty() {
+            "it is synced at the end only".to_owned()
+        } else {
+            format!("on the way its data is reached by {}", join(method.syncs_on_the_way))
+        };
+        return Err((Axis::Sync, fitting));
+    }
+    if !method.syncs.contains(&axes.sync.call) {
+        return Err((Axis::Sync, format!("its data is reached by {}", join(method.syncs))));
+    }
+    if axes.cache == Cache::Dontcache && !method.has_flags() {
+        return Err((Axis::Cache, "RWF_DONTCACHE is a flag of pwritev2; take writev, pwritev or uring".to_owned()));
+    }
+    Ok(())
+}
+
+fn sizes(method: &MethodInfo, axes: &Axes) -> Result<(), Contradiction> {
+    if method.cursor == Cursor::NoData && axes.call == AllocateCall::FallocateKeepSize {
+        return Err((Axis::Call, "the file would have no length; take prepare=fallocate-keep-size".to_owned()));
+    }
+    let allocating = if method.cursor == Cursor::NoData { Some(axes.call) } else { axes.prepare.call() };
+    let reserves = allocating.is_some_and(AllocateCall::gives_blocks);
+    if axes.size_bytes == 0 && (method.cursor == Cursor::Mapping || reserves || method.copies()) {
+        let why = "mapping, reserving or copying nothing is an error; give at least one byte";
+        return Err((Axis::Size, why.to_owned()));
+    }
+    if axes.threads > 1 && axes.size_bytes < u64::from(axes.threads) {
+        let size = Bytes(axes.size_bytes);
+        return Err((Axis::Threads, format!("threads would have nothing to write; size={size} is too small")));
+    }
+    Ok(())
+}
+
+fn layout(method: &MethodInfo, axes: &Axes) -> Result<(), Contradiction> {
+    let own_file = axes.files == Files::PerThread;
+    let own_descriptor = axes.descriptor == Descriptor::PerThread;
+    if own_file && own_descriptor {
+        return Err((Axis::Descriptor, "files=per-thread gives each thread its own already".to_owned()));
+    }
+    if own_file && axes.map == MapSharing::PerThread {
+        return Err((Axis::Map, "files=per-thread gives each thread its own already".to_owned()));
+    }
+    if method.cursor == Cursor::Mapping && own_descriptor && axes.map == MapSharing::Shared {
+        return Err((Axis::Descriptor, "a shared mapping has one descriptor; set map=per-thread".to_owned()));
+    }
+    if method.cursor == Cursor::FilePosition && axes.threads > 1 && !own_file && !own_descriptor {
+        let why = "threads would share one file position; set files=per-thread or descriptor=per-thread";
+        return Err((Axis::Threads, why.to_owned()));
+    }
+    Ok(())
+}
+
+/// Direct I/O takes whole sectors, from aligned memory, to aligned places: open(2), `O_DIRECT`.
+fn direct(axes: &Axes) -> Result<(), Contradiction> {
+    const SECTOR: u64 = Case::SECTOR_BYTES;
+    if axes.cache != Cache::Direct {
+        return Ok(());
+    }
+    if axes.alignment != Alignment::Page {
+        return Err((Axis::Alignment, "direct I/O reads from aligned memory only".to_owned()));
+    }
+    for (axis, bytes) in [(Axis::Chunk, axes.chunk_size_bytes), (Axis::Size, axes.size_bytes)] {
+        if bytes != Axes::WHOLE && !bytes.is_multiple_of(SECTOR) {
+            return Err((axis, format!("direct I/O takes multiples of a sector, {SECTOR} bytes at least")));
+        }
+    }
+    let ranges = split(axes.size_bytes, axes.threads, axes.chunk_size_bytes);
+    if ranges.iter().any(|range| !range.offset.is_multiple_of(SECTOR)) {
+        return Err((Axis::Threads, "each thread needs a whole sector of its own for direct I/O".to_owned()));
+    }
+    Ok(())
+}

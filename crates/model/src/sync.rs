@@ -1,0 +1,130 @@
+//! Which call makes data durable, and when.
+
+use std::fmt;
+
+use crate::value::named_values;
+
+named_values! {
+    /// A way to make data durable.
+    SyncCall {
+        /// None: the data is in the page cache when the case is done.
+        None = "none",
+        /// `fsync(2)`.
+        Fsync = "fsync",
+        /// `fdatasync(2)`.
+        Fdatasync = "fdatasync",
+        /// `msync(2)` with `MS_SYNC`, for mappings.
+        Msync = "msync",
+        /// The file is opened with `O_DSYNC`: each call returns when its data is durable.
+        ODsync = "o-dsync",
+        /// The file is opened with `O_SYNC`: each call returns when its data and all of its metadata are durable.
+        OSync = "o-sync",
+        /// Each call has the flag `RWF_DSYNC` of pwritev2(2): as `O_DSYNC`, without opening the file so.
+        RwfDsync = "rwf-dsync",
+    }
+}
+
+impl SyncCall {
+    /// Whether it belongs to the call that hands over the data, so that there is no call of its own.
+    #[must_use]
+    pub fn is_write_through(self) -> bool {
+        matches!(self, Self::ODsync | Self::OSync | Self::RwfDsync)
+    }
+}
+
+/// The call, and after how many chunks it comes: `fsync` is once at the end, `fsync/1` after each chunk.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Sync {
+    /// The call.
+    pub call: SyncCall,
+    /// After how many chunks of a thread; none for once at the end, and for write-through, where each call
+    /// makes its own data durable.
+    pub every: Option<u32>,
+}
+
+impl Sync {
+    /// Nothing is made durable.
+    pub const NONE: Self = Self { call: SyncCall::None, every: None };
+    /// More chunks between two syncs than this are a slip.
+    pub const MAX_EVERY: u32 = 1 << 24;
+
+    /// Reads `CALL` or `CALL/N`.
+    ///
+    /// # Errors
+    /// Why it is neither, in words.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        let (name, every) = match text.split_once('/') {
+            Some((name, every)) => (name, Some(every)),
+            None => (text, None),
+        };
+        let call = SyncCall::from_name(name).ok_or_else(|| format!("expected {}", Self::values()))?;
+        let Some(every) = every else { return Ok(Self { call, every: None }) };
+        if call == SyncCall::None {
+            return Err("nothing comes after so many chunks; leave the number out".to_owned());
+        }
+        if call.is_write_through() {
+            return Err(format!(
+                "{call} makes each call's own data durable and none before it; for several records at a time \
+                 hand them over in one call: writev or pwritev with vector={every},sync={call}"
+            ));
+        }
+        match every.parse::<u32>() {
+            Ok(every) if (1..=Self::MAX_EVERY).contains(&every) => Ok(Self { call, every: Some(every) }),
+            _ => Err(format!("expected {call}/N with N from 1 to {}", Self::MAX_EVERY)),
+        }
+    }
+
+    /// The values that fit, for help and errors.
+    #[must_use]
+    pub fn values() -> String {
+        let names = SyncCall::ALL.iter().map(|call| call.name()).collect::<Vec<_>>().join("|");
+        format!("{names}, or CALL/N for after every N chunks")
+    }
+
+    /// Whether there is a call of its own after the last chunk and only there.
+    #[must_use]
+    pub fn is_at_end(self) -> bool {
+        self.call != SyncCall::None && !self.call.is_write_through() && self.every.is_none()
+    }
+
+    /// Whether data becomes durable on the way, so that how long each hand-over takes is a figure.
+    #[must_use]
+    pub fn is_on_the_way(self) -> bool {
+        self.every.is_some() || self.call.is_write_through()
+    }
+}
+
+impl fmt::Display for Sync {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.every {
+            None => write!(f, "{}", self.call),
+            Some(every) => write!(f, "{}/{every}", self.call),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_read_back() {
+        for text in ["none", "fsync", "fdatasync/1", "msync/16", "o-dsync", "rwf-dsync"] {
+            assert_eq!(Sync::parse(text).unwrap().to_string(), text);
+        }
+    }
+
+    #[test]
+    fn what_makes_no_sense_is_refused_with_what_would() {
+        for (text, why) in [
+            ("sync", "expected none|fsync"),
+            ("fsync/0", "expected fsync/N"),
+            ("fsync/x", "expected fsync/N"),
+            ("none/1", "leave the number out"),
+            ("o-dsync/16", "vector=16,sync=o-dsync"),
+        ] {
+            let error = Sync::parse(text).unwrap_err();
+            assert!(error.contains(why), "{text}: {error}");
+        }
+    }
+}

@@ -1,0 +1,223 @@
+//! The values of the axes that are names.
+
+/// A closed set of values with one text each, for an axis, the command line and the database alike.
+macro_rules! named_values {
+    ($(#[$meta:meta])* $name:ident { $($(#[$doc:meta])* $variant:ident = $text:literal,)+ }) => {
+        $(#[$meta])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
+        pub enum $name { $($(#[$doc])* #[serde(rename = $text)] $variant,)+ }
+
+        impl $name {
+            /// Every value, in the order in which help shows them.
+            pub const ALL: &[Self] = &[$(Self::$variant,)+];
+
+            /// The value's text.
+            #[must_use]
+            pub fn name(self) -> &'static str {
+                match self { $(Self::$variant => $text,)+ }
+            }
+
+            /// The value with that text.
+            #[must_use]
+            pub fn from_name(name: &str) -> Option<Self> {
+                match name { $($text => Some(Self::$variant),)+ _ => None }
+            }
+        }
+
+        impl std::fmt::Display for $name {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.pad(self.name())
+            }
+        }
+    };
+}
+pub(crate) use named_values;
+
+named_values! {
+    /// See [`crate::Axis::Files`].
+    Files {
+        /// All threads write ranges of one file.
+        Shared = "shared",
+        /// Each thread writes a file of its own.
+        PerThread = "per-thread",
+    }
+}
+
+named_values! {
+    /// See [`crate::Axis::Descriptor`].
+    Descriptor {
+        /// One `open` for the file.
+        Shared = "shared",
+        /// Each thread opens the file for itself.
+        PerThread = "per-thread",
+    }
+}
+
+named_values! {
+    /// See [`crate::Axis::Map`].
+    MapSharing {
+        /// One mapping of the whole file.
+        Shared = "shared",
+        /// Each thread maps its own range.
+        PerThread = "per-thread",
+    }
+}
+
+named_values! {
+    /// See [`crate::Axis::Call`].
+    AllocateCall {
+        /// The C library's call: `fallocate`, or a write into every block where that is refused.
+        PosixFallocate = "posix-fallocate",
+        /// The Linux system call: blocks are reserved, nothing is written.
+        Fallocate = "fallocate",
+        /// As `fallocate`, and what was in the range reads as zeros.
+        FallocateZeroRange = "fallocate-zero-range",
+        /// As `fallocate`, and the length stays what it was: blocks behind the end of the file.
+        FallocateKeepSize = "fallocate-keep-size",
+        /// Only the length: a hole.
+        Ftruncate = "ftruncate",
+    }
+}
+
+impl AllocateCall {
+    /// Whether it reserves blocks, and not only gives a length.
+    #[must_use]
+    pub fn gives_blocks(self) -> bool {
+        self != Self::Ftruncate
+    }
+}
+
+named_values! {
+    /// See [`crate::Axis::Prepare`]. What a program would do inside the clock is phase `prepare`; what
+    /// must have happened long before (the old content) is not timed.
+    Prepare {
+        /// No file exists; opening creates it.
+        Create = "create",
+        /// A file of that size exists, written and synced; opening empties it.
+        Truncate = "truncate",
+        /// A new file is given its length by `ftruncate`: sparse.
+        SetLen = "set-len",
+        /// A new file's blocks are reserved by `fallocate`.
+        Fallocate = "fallocate",
+        /// A new file's blocks are reserved by `posix_fallocate`.
+        PosixFallocate = "posix-fallocate",
+        /// The same with `FALLOC_FL_KEEP_SIZE`: the blocks are there, and the file still grows as it is written.
+        FallocateKeepSize = "fallocate-keep-size",
+        /// The same with `FALLOC_FL_ZERO_RANGE`.
+        FallocateZeroRange = "fallocate-zero-range",
+        /// A new file is filled with zeros and synced, so that its blocks are there and have been written.
+        ZeroFill = "zero-fill",
+        /// A file of that size exists, written and synced; it is written over in place.
+        Overwrite = "overwrite",
+    }
+}
+
+impl Prepare {
+    /// Whether a file with old content must exist before the clock starts.
+    #[must_use]
+    pub fn needs_old_content(self) -> bool {
+        matches!(self, Self::Truncate | Self::Overwrite)
+    }
+
+    /// Whether the file has its final length when writing begins.
+    #[must_use]
+    pub fn gives_length(self) -> bool {
+        !matches!(self, Self::Create | Self::Truncate | Self::FallocateKeepSize)
+    }
+
+    /// Whether something is done to the open file before it is written.
+    #[must_use]
+    pub fn has_step(self) -> bool {
+        self == Self::ZeroFill || self.call().is_some()
+    }
+
+    /// The allocating call of this state, if it has one.
+    #[must_use]
+    pub fn call(self) -> Option<AllocateCall> {
+        match self {
+            Self::SetLen => Some(AllocateCall::Ftruncate),
+            Self::Fallocate => Some(AllocateCall::Fallocate),
+            Self::PosixFallocate => Some(AllocateCall::PosixFallocate),
+            Self::FallocateKeepSize => Some(AllocateCall::FallocateKeepSize),
+            Self::FallocateZeroRange => Some(AllocateCall::FallocateZeroRange),
+            Self::Create | Self::Truncate | Self::ZeroFill | Self::Overwrite => None,
+        }
+    }
+}
+
+named_values! {
+    /// See [`crate::Axis::Data`].
+    Data {
+        /// Incompressible, different in every block, reproducible from a seed.
+        Random = "random",
+        /// All bytes zero.
+        Zero = "zero",
+    }
+}
+
+named_values! {
+    /// See [`crate::Axis::Source`].
+    Source {
+        /// Every byte of the file has its own byte in memory.
+        File = "file",
+        /// One chunk-sized buffer is written again and again.
+        Chunk = "chunk",
+    }
+}
+
+
+named_values! {
+    /// See [`crate::Axis::Cache`].
+    Cache {
+        /// Through the page cache.
+        Buffered = "buffered",
+        /// Past it: `O_DIRECT`.
+        Direct = "direct",
+        /// Through it, and dropped from it once written back: `RWF_DONTCACHE` of pwritev2(2), Linux 6.14.
+        Dontcache = "dontcache",
+    }
+}
+
+named_values! {
+    /// See [`crate::Axis::Alignment`].
+    Alignment {
+        /// At the start of a page.
+        Page = "page",
+        /// One byte behind it.
+        OffByOne = "off-by-one",
+    }
+}
+
+named_values! {
+    /// See [`crate::Axis::Registered`]; io_uring_register(2).
+    Registered {
+        /// Nothing.
+        None = "none",
+        /// The memory: pinned once, not in every operation.
+        Buffers = "buffers",
+        /// The file: looked up once, not in every operation.
+        Files = "files",
+        /// Both.
+        Both = "both",
+    }
+}
+
+named_values! {
+    /// See [`crate::Axis::Advice`]; posix_fadvise(2), and madvise(2) where the file is mapped.
+    Advice {
+        /// Nothing.
+        None = "none",
+        /// All of it, soon, from beginning to end: `WILLNEED` and `SEQUENTIAL`.
+        Sequential = "sequential",
+    }
+}
+
+named_values! {
+    /// See [`crate::Axis::Origin`].
+    Origin {
+        /// It was read just before.
+        Warm = "warm",
+        /// It was evicted just before.
+        Cold = "cold",
+    }
+}
