@@ -48,7 +48,8 @@ impl Drop for Image {
     }
 }
 
-fn call(command: &mut Command) -> Result<()> {
+/// Runs a program to its end, which must be success.
+pub(crate) fn call(command: &mut Command) -> Result<()> {
     let output = command.output().with_context(|| format!("{command:?}"))?;
     if !output.status.success() {
         bail!("{command:?}: {}", String::from_utf8_lossy(&output.stderr));
