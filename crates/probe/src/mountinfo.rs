@@ -68,7 +68,7 @@ fn parse_line(line: &str) -> Option<Mount> {
 }
 
 /// The kernel writes space, tab, newline, backslash and hash as three octal digits after a backslash.
-fn unescape(field: &str) -> String {
+pub(crate) fn unescape(field: &str) -> String {
     let mut rest = field.as_bytes();
     let mut bytes = Vec::with_capacity(rest.len());
     while let [first, tail @ ..] = rest {
