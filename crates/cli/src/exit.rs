@@ -51,7 +51,21 @@ pub fn of(error: &anyhow::Error) -> Exit {
         return Exit::Usage;
     }
     match error.downcast_ref::<RunnerError>() {
-        Some(RunnerError::NoSpace { .. } | RunnerError::NoMemory { .. }) => Exit::Refused,
+        Some(
+            RunnerError::NoSpace { .. } | RunnerError::NoMemory { .. } | RunnerError::DeviceRefused { .. },
+        ) => Exit::Refused,
         _ => Exit::Runtime,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_device_that_must_not_be_written_is_refused() {
+        let device = "/dev/sdb".to_owned();
+        let error = RunnerError::DeviceRefused { device, refusal: runner::DeviceRefusal::Swap };
+        assert_eq!(of(&error.into()), Exit::Refused);
     }
 }

@@ -5,6 +5,8 @@ use std::path::PathBuf;
 
 use model::{Bytes, Failure};
 
+use crate::refusal::DeviceRefusal;
+
 /// What can end a run, or keep it from beginning.
 #[derive(Debug, thiserror::Error)]
 pub enum RunnerError {
@@ -59,6 +61,14 @@ pub enum RunnerError {
         needed_bytes: u64,
         /// What there is.
         available_bytes: u64,
+    },
+    /// A block device must not be written to.
+    #[error("{device} {refusal}")]
+    DeviceRefused {
+        /// What the user named, with the partition that it is about, if it is about one.
+        device: String,
+        /// Why.
+        refusal: DeviceRefusal,
     },
     /// Facts about the machine could not be learnt.
     #[error(transparent)]
