@@ -24,6 +24,7 @@ const NEEDS: &[Need] = &[
     Need { package: "btrfs-progs", proof: "mkfs.btrfs", purpose: "tests on btrfs" },
     Need { package: "e2fsprogs", proof: "mkfs.ext4", purpose: "tests on ext4" },
     Need { package: "mount", proof: "losetup", purpose: "loop-mounted filesystems" },
+    Need { package: "dmsetup", proof: "dmsetup", purpose: "devices that stand on others" },
     Need { package: "gcc", proof: "cc", purpose: "the reference programs of `cargo xtask parity`" },
     Need { package: "libc6-dev", proof: "/usr/include/stdio.h", purpose: "the same" },
 ];

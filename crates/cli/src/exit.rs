@@ -45,14 +45,48 @@ pub fn usage(message: impl fmt::Display) -> anyhow::Error {
     UsageError(message.to_string()).into()
 }
 
+/// Something that would not be safe.
+#[derive(Debug)]
+struct RefusedError(String);
+
+impl fmt::Display for RefusedError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for RefusedError {}
+
+/// An error that ends with [`Exit::Refused`].
+pub fn refused(message: impl fmt::Display) -> anyhow::Error {
+    RefusedError(message.to_string()).into()
+}
+
 /// The exit that an error asks for.
 pub fn of(error: &anyhow::Error) -> Exit {
     if error.is::<UsageError>() {
         return Exit::Usage;
     }
+    if error.is::<RefusedError>() {
+        return Exit::Refused;
+    }
     match error.downcast_ref::<RunnerError>() {
         Some(RunnerError::Sector { .. } | RunnerError::Device { .. }) => Exit::Usage,
-        Some(RunnerError::NoSpace { .. } | RunnerError::NoMemory { .. }) => Exit::Refused,
+        Some(
+            RunnerError::NoSpace { .. } | RunnerError::NoMemory { .. } | RunnerError::DeviceRefused { .. },
+        ) => Exit::Refused,
         _ => Exit::Runtime,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_device_that_must_not_be_written_is_refused() {
+        let device = "/dev/sdb".to_owned();
+        let error = RunnerError::DeviceRefused { device, refusal: runner::DeviceRefusal::Swap };
+        assert_eq!(of(&error.into()), Exit::Refused);
     }
 }

@@ -1,11 +1,13 @@
 //! `writebench`: finds, and proves, the fastest way to write a file on a given storage target.
 
 mod arguments;
+mod copied;
 mod database;
 mod exit;
 mod export;
 mod list;
 mod output;
+mod place;
 mod probe_command;
 mod progress;
 mod run_command;

@@ -11,7 +11,7 @@ use crate::output::Output;
 
 /// Shows facts about the machine and a target.
 pub fn probe(command: &ProbeCommand, output: &Output) -> Result<Exit> {
-    let target = existing_directory(&command.target)?;
+    let target = existing_path(&command.target)?;
     let environment = probe::environment(&target)?;
     let text = if command.json {
         serde_json::to_string_pretty(&environment).context("cannot write JSON")? + "\n"
@@ -22,19 +22,15 @@ pub fn probe(command: &ProbeCommand, output: &Output) -> Result<Exit> {
     Ok(Exit::Ok)
 }
 
-/// The absolute path of a directory that is there.
-pub fn existing_directory(target: &Path) -> Result<std::path::PathBuf> {
-    let canonical = target.canonicalize().map_err(|error| {
+/// The absolute path of something that is there.
+pub fn existing_path(target: &Path) -> Result<std::path::PathBuf> {
+    target.canonicalize().map_err(|error| {
         let why = match error.raw_os_error() {
             Some(errno) => format!("{} ({errno})", model::Failure::errno_message(errno)),
             None => error.to_string(),
         };
         exit::usage(format!("target {}: {why}; give a directory that exists", target.display()))
-    })?;
-    if !canonical.is_dir() {
-        return Err(exit::usage(format!("target {}: not a directory", target.display())));
-    }
-    Ok(canonical)
+    })
 }
 
 fn text(environment: &Environment, target: &Path) -> String {

@@ -1,5 +1,7 @@
 //! `writebench run`: arguments → cases → runner → database → report.
 
+use std::ffi::{OsStr, OsString};
+use std::os::fd::{AsFd, AsRawFd};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -12,10 +14,11 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use store::{Store, WorkspaceRecord};
 
 use crate::arguments::RunCommand;
+use crate::copied::Copied;
 use crate::exit::{self, Exit};
 use crate::export::Export;
 use crate::output::Output;
-use crate::probe_command::existing_directory;
+use crate::place::{Claimed, Place};
 use crate::progress::Progress;
 use crate::{database, selection};
 
@@ -30,33 +33,41 @@ pub fn run(command: &RunCommand, db: Option<&Path>, output: &Output) -> Result<E
     if command.resume.is_some() {
         return resume(command, db, output);
     }
-    let target = existing_directory(&command.target)?;
-    let rows = selection::rows(command, &engine::method_infos())?;
-    let environment = probe::environment(&target)?;
+    let copied = Copied::of(command)?;
+    let output = &match &copied {
+        Some(copied) if copied.takes_stdout() => output.with_results_on_stderr(),
+        _ => output.again(),
+    };
+    let place = Place::find(command, copied.as_ref())?;
+    let environment = probe::environment(place.path())?;
+    let block_size_bytes = environment.filesystem.block_size_bytes;
+    let rows = selection::rows(command, &engine::method_infos(), copied.as_ref(), block_size_bytes)?;
     let run = RunRecord {
         id: uuid::Uuid::new_v4().simple().to_string(),
         status: RunStatus::Running,
         started: jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
         arguments: std::env::args_os().map(|argument| argument.to_string_lossy().into_owned()).collect(),
-        target: target.display().to_string(),
-        settings: settings(command),
+        target: place.path().display().to_string(),
+        settings: settings(command, copied.as_ref()),
         environment,
         cases: rows.iter().map(selection::record).collect(),
     };
     let cases = selection::different_cases(&run.cases, &engine::method_infos())?;
+    check_limits(&place, &run.environment, &cases, copied.as_ref())?;
     if command.dry_run {
-        return dry_run(&run, &cases, &target, output);
+        return dry_run(&run, &cases, &place, output);
     }
-    check_limits(&target, &run.environment, &cases)?;
+    let place = place.claim(command.destroy_data, output)?;
     let mut store = database::open(db)?;
     let number = store.begin_run(&run)?;
     let device_number = run.environment.device.as_ref().map(|device| device.number.clone());
-    measure(Job { store: &store, number, run, target, cases, device_number }, &command.export, output)
+    let job = Job { store: &store, number, run, place, copied, cases, device_number };
+    measure(job, &command.export, output)
 }
 
-fn settings(command: &RunCommand) -> Settings {
-    let first_look = command.suite.is_empty() && command.case.is_empty();
+fn settings(command: &RunCommand, copied: Option<&Copied>) -> Settings {
+    let first_look = command.suite.is_empty() && command.case.is_empty() && copied.is_none();
     let nanoseconds = |time: std::time::Duration| u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
     Settings {
         samples: command.samples,
@@ -66,6 +77,8 @@ fn settings(command: &RunCommand) -> Settings {
         seed: command.seed.unwrap_or_else(|| uuid::Uuid::new_v4().as_u64_pair().0 >> 11),
         verify: command.verify,
         timeout_ns: command.timeout.map(nanoseconds),
+        copy_from: copied.map(Copied::from_path),
+        copy_to: copied.and_then(Copied::to_path),
     }
 }
 
@@ -79,9 +92,10 @@ fn resume(command: &RunCommand, db: Option<&Path>, output: &Output) -> Result<Ex
     if store.workspaces()?.iter().any(|it| it.run == number && runner::is_in_use(&it.path)) {
         return Err(exit::usage(format!("run {number} is still under way")));
     }
-    let target = existing_directory(Path::new(&run.target))?;
-    let now = probe::environment(&target)?;
-    let place = |it: &Environment| {
+    let copied = Copied::of_run(&run)?;
+    let place = Place::find_again(Path::new(&run.target), command.destroy.as_deref())?;
+    let now = probe::environment(place.path())?;
+    let facts = |it: &Environment| {
         let filesystem = &it.filesystem;
         (
             it.system.clone(),
@@ -90,7 +104,7 @@ fn resume(command: &RunCommand, db: Option<&Path>, output: &Output) -> Result<Ex
             filesystem.mount_options.clone(),
         )
     };
-    if place(&now) != place(&run.environment) || run.version != env!("CARGO_PKG_VERSION") {
+    if facts(&now) != facts(&run.environment) || run.version != env!("CARGO_PKG_VERSION") {
         return Err(exit::usage(format!(
             "run {number} was made by another writebench, or on another kernel, filesystem or mount; \
              its samples cannot be mixed with new ones"
@@ -98,24 +112,46 @@ fn resume(command: &RunCommand, db: Option<&Path>, output: &Output) -> Result<Ex
     }
     // Numbers of devices change when a machine starts.
     let device_number = now.device.as_ref().map(|device| device.number.clone());
-    let given = settings(command);
+    let given = settings(command, copied.as_ref());
     run.settings.budget_ns = command.budget.and(given.budget_ns);
     run.settings.timeout_ns = given.timeout_ns.or(run.settings.timeout_ns);
     run.settings.max_bytes = command.max_bytes.map_or(run.settings.max_bytes, |bytes| Some(bytes.0));
     let cases = selection::different_cases(&run.cases, &engine::method_infos())?;
-    check_limits(&target, &now, &cases)?;
+    if let (Some(copied), Some(case)) = (&copied, cases.iter().find(|case| case.method().copies()))
+        && case.axes().size_bytes > copied.size_bytes()
+    {
+        return Err(exit::usage(format!("{} has become shorter since the run began", copied.from_path())));
+    }
+    check_limits(&place, &now, &cases, copied.as_ref())?;
+    // What is on the device now is what this run wrote.
+    let place = place.claim(true, output)?;
     store.set_status(number, RunStatus::Running)?;
-    measure(Job { store: &store, number, run, target, cases, device_number }, &command.export, output)
+    measure(Job { store: &store, number, run, place, copied, cases, device_number }, &command.export, output)
 }
 
-fn check_limits(target: &Path, environment: &Environment, cases: &[Case]) -> Result<()> {
-    runner::check_space(target, cases)?;
+fn check_limits(
+    place: &Place,
+    environment: &Environment,
+    cases: &[Case],
+    copied: Option<&Copied>,
+) -> Result<()> {
+    match place {
+        Place::Device(path) => {
+            runner::check_device(path, environment.filesystem.total_bytes, cases)?;
+        }
+        Place::Directory(path) => {
+            let own = cases.iter().filter(|case| case.method().copies()).map(|case| case.axes().size_bytes).max();
+            let beside_bytes = copied.map_or(own.unwrap_or(0), Copied::copy_bytes);
+            runner::check_space(path, cases, beside_bytes)?;
+        }
+    }
+    runner::check_sectors(environment, cases)?;
     runner::check_memory(environment, cases)?;
     Ok(())
 }
 
 /// What would be run, in the order of the tables.
-fn dry_run(run: &RunRecord, cases: &[Case], target: &Path, output: &Output) -> Result<Exit> {
+fn dry_run(run: &RunRecord, cases: &[Case], place: &Place, output: &Output) -> Result<Exit> {
     let round: u64 = cases.iter().map(Case::bytes_written).sum();
     let most_at_once = cases.iter().map(|case| case.axes().size_bytes).max().unwrap_or(0);
     let mut text = String::new();
@@ -127,7 +163,7 @@ fn dry_run(run: &RunRecord, cases: &[Case], target: &Path, output: &Output) -> R
         "{} × {} into {}: {} to be written ({} in a round), at most {} at once. Nothing was written.\n",
         counted(cases.len(), "case"),
         counted(samples as usize, "sample"),
-        target.display(),
+        place.path().display(),
         Bytes(round.saturating_mul(u64::from(samples))).approximate(),
         Bytes(round).approximate(),
         Bytes(most_at_once).approximate(),
@@ -142,20 +178,21 @@ struct Job<'s> {
     store: &'s Store,
     number: i64,
     run: RunRecord,
-    target: PathBuf,
+    place: Claimed,
+    copied: Option<Copied>,
     cases: Vec<Case>,
     device_number: Option<String>,
 }
 
-fn measure(job: Job<'_>, exports: &[Export], output: &Output) -> Result<Exit> {
+fn measure(mut job: Job<'_>, exports: &[Export], output: &Output) -> Result<Exit> {
     let (store, number) = (job.store, job.number);
+    let suites: Vec<String> = job.run.cases.iter().map(|case| case.suite.clone()).collect();
     let tables = !exports.iter().any(Export::is_to_stdout);
-    let first_look = job.run.cases.iter().all(|case| case.suite == selection::FIRST_LOOK);
     if tables {
         output.results(&formats::terminal::head(&Report::of(Some(number), job.run.clone())))?;
     }
     remove_left_overs(store, output)?;
-    let end = supervise(job, output);
+    let end = supervise(&job, output);
     let status = match &end {
         Ok(End::Complete) => RunStatus::Complete,
         Ok(End::Budget | End::MaxBytes) => RunStatus::Limited,
@@ -172,11 +209,16 @@ fn measure(job: Job<'_>, exports: &[Export], output: &Output) -> Result<Exit> {
     for export in exports {
         export.write(&report, output)?;
     }
+    if let Some(copied) = job.copied.take().filter(|_| end != End::Stopped)
+        && let Some(copy) = copied.finish()?
+    {
+        output.note(&format!("{} is a copy, compared byte by byte.", copy.display()));
+    }
     output.note(&format!(
         "Run {number} is in {}; `writebench show {number}` shows it again.",
         store.path().display()
     ));
-    if first_look {
+    if suites.iter().all(|suite| suite == selection::FIRST_LOOK) {
         output.note(
             "This was a first look. `writebench list` names the suites that go deeper: `writebench run --suite write`.",
         );
@@ -192,8 +234,8 @@ fn measure(job: Job<'_>, exports: &[Export], output: &Output) -> Result<Exit> {
     })
 }
 
-fn supervise(job: Job<'_>, output: &Output) -> Result<End> {
-    let Job { store, number, run, target, cases, device_number } = job;
+fn supervise(job: &Job<'_>, output: &Output) -> Result<End> {
+    let (store, number) = (job.store, job.number);
     let stop = Arc::new(AtomicBool::new(false));
     for signal in [SIGINT, SIGTERM, SIGHUP] {
         // Whoever started us with nohup wants the run to go on.
@@ -204,21 +246,25 @@ fn supervise(job: Job<'_>, output: &Output) -> Result<End> {
         signal_hook::flag::register_conditional_shutdown(signal, Exit::Interrupted as i32, stop.clone())?;
         signal_hook::flag::register(signal, stop.clone())?;
     }
-    let workspace = make_workspace(store, number, &target)?;
-    let path = workspace.path().to_path_buf();
-    let result = worker_command(&workspace).and_then(|worker| {
+    let workspace = match &job.place {
+        Claimed::Directory(target) => Some(make_workspace(store, number, target)?),
+        Claimed::Device(_) => None,
+    };
+    let path = workspace.as_ref().map(|workspace| workspace.path().to_path_buf());
+    let result = worker_command(job, workspace.as_ref()).and_then(|worker| {
         let progress = Progress::new(output);
         let samples = |case: &Case| {
             let name = case.to_string();
-            run.cases.iter().find(|row| row.case == name).map(|row| row.samples.clone()).unwrap_or_default()
+            let row = job.run.cases.iter().find(|row| row.case == name);
+            row.map(|row| row.samples.clone()).unwrap_or_default()
         };
         let plan = Plan {
-            taken: cases.iter().map(samples).collect(),
-            cases,
-            settings: run.settings.clone(),
-            device_number,
+            taken: job.cases.iter().map(samples).collect(),
+            cases: job.cases.clone(),
+            settings: job.run.settings.clone(),
+            device_number: job.device_number.clone(),
         };
-        let end = runner::supervise(&plan, &workspace, &worker, &stop, &mut |event| {
+        let end = runner::supervise(&plan, workspace.as_ref(), &worker, &stop, &mut |event| {
             match event {
                 Event::Started { case, left, .. } => progress.started(case, left),
                 Event::Taken { case, sample } => {
@@ -231,10 +277,12 @@ fn supervise(job: Job<'_>, output: &Output) -> Result<End> {
         progress.finish();
         Ok(end?)
     });
-    let removed = workspace.remove();
+    let removed = workspace.map_or(Ok(()), Workspace::remove);
     let end = result?;
     removed?;
-    store.forget_workspace(&path)?;
+    if let Some(path) = path {
+        store.forget_workspace(&path)?;
+    }
     Ok(end)
 }
 
@@ -259,19 +307,30 @@ fn make_workspace(store: &Store, run: i64, target: &Path) -> Result<Workspace> {
     Ok(made?)
 }
 
-fn worker_command(workspace: &Workspace) -> Result<WorkerCommand> {
-    let (device, inode) = workspace.identity()?;
+fn worker_command(job: &Job<'_>, workspace: Option<&Workspace>) -> Result<WorkerCommand> {
+    let mut arguments: Vec<OsString> = vec!["worker".into()];
+    let mut add = |name: &str, value: &OsStr| {
+        arguments.push(name.into());
+        arguments.push(value.into());
+    };
+    if let Some(workspace) = workspace {
+        let (device, inode) = workspace.identity()?;
+        add("--directory", workspace.path().as_os_str());
+        add("--identity", device.to_string().as_ref());
+        arguments.push(inode.to_string().into());
+    } else if let Claimed::Device(device) = &job.place {
+        add("--device", device.as_fd().as_raw_fd().to_string().as_ref());
+    }
+    if let Some(copied) = &job.copied {
+        arguments.push("--copy-from".into());
+        arguments.push(copied.file().as_raw_fd().to_string().into());
+    }
     Ok(WorkerCommand {
         // The same file even if it was replaced or removed meanwhile, as an update does.
         program: std::env::current_exe()
             .map(|_| PathBuf::from("/proc/self/exe"))
             .context("find this program")?,
-        arguments: vec![
-            "worker".into(),
-            workspace.path().into(),
-            device.to_string().into(),
-            inode.to_string().into(),
-        ],
+        arguments,
     })
 }
 

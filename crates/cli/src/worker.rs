@@ -2,11 +2,11 @@
 
 use std::ffi::OsString;
 use std::io::{BufRead, Write};
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, OwnedFd};
 
 use anyhow::{Context, Result, bail};
 use clap::Parser;
-use engine::Engine;
+use engine::{Engine, Target};
 use model::Case;
 use model::protocol::{Reply, SampleRequest};
 use runner::ProgressRecord;
@@ -19,10 +19,17 @@ use crate::exit::Exit;
 #[derive(Parser)]
 struct WorkerArguments {
     /// The directory to work in.
-    directory: OsString,
+    #[arg(long, requires = "identity")]
+    directory: Option<OsString>,
     /// Its device and inode, so that nothing else can stand in for it.
-    device: u64,
-    inode: u64,
+    #[arg(long, num_args = 2)]
+    identity: Vec<u64>,
+    /// The descriptor of the device to work on instead, held exclusively.
+    #[arg(long, conflicts_with = "directory")]
+    device: Option<u32>,
+    /// The descriptor of the file that is copied.
+    #[arg(long)]
+    copy_from: Option<u32>,
     /// The descriptor of the progress record.
     progress: u32,
 }
@@ -45,23 +52,25 @@ pub fn work(words: impl Iterator<Item = OsString>) -> Result<Exit> {
     // When memory runs out, this process goes, and not somebody's database. That it cannot be said
     // (a sandbox without /proc) changes nothing else.
     let _ = std::fs::write("/proc/self/oom_score_adj", "1000");
-    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    let directory = rustix::fs::open(&*arguments.directory, flags, Mode::empty())
-        .with_context(|| format!("open {}", arguments.directory.display()))?;
-    let stat = rustix::fs::fstat(&directory)?;
-    if (arguments.device, arguments.inode) != (stat.st_dev, stat.st_ino) {
-        bail!("{} is not the directory it was", arguments.directory.display());
-    }
+    let target = match (&arguments.directory, arguments.device) {
+        (Some(directory), _) => open_directory(directory, &arguments.identity)?,
+        (None, Some(device)) => inherited(device, OFlags::RDONLY)?,
+        (None, None) => bail!("neither --directory nor --device"),
+    };
+    let target = match arguments.device {
+        None => Target::Directory(target.as_fd()),
+        Some(_) => Target::Device(target.as_fd()),
+    };
+    let copy_from = arguments.copy_from.map(|number| inherited(number, OFlags::RDONLY)).transpose()?;
     let progress = ProgressRecord::inherited(arguments.progress).context("open the progress record")?;
     let methods = engine::method_infos();
-    let mut engine = Engine::default();
+    let mut engine = Engine::new(copy_from);
     let mut stdout = std::io::stdout().lock();
     for line in std::io::stdin().lock().lines() {
         let request: SampleRequest = serde_json::from_str(&line?)?;
         let reply = match Case::parse(&request.case, &methods) {
             Ok(case) => {
-                let sample =
-                    engine.sample(directory.as_fd(), &case, &request, &mut |phase| progress.enter(phase));
+                let sample = engine.sample(target, &case, &request, &mut |phase| progress.enter(phase));
                 Reply::Sample(Box::new(sample))
             }
             Err(error) => Reply::Refused { why: error.to_string() },
@@ -72,4 +81,21 @@ pub fn work(words: impl Iterator<Item = OsString>) -> Result<Exit> {
         stdout.flush()?;
     }
     Ok(Exit::Ok)
+}
+
+fn open_directory(path: &OsString, identity: &[u64]) -> Result<OwnedFd> {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let directory = rustix::fs::open(&**path, flags, Mode::empty())
+        .with_context(|| format!("open {}", path.display()))?;
+    let stat = rustix::fs::fstat(&directory)?;
+    if identity != [stat.st_dev, stat.st_ino] {
+        bail!("{} is not the directory it was", path.display());
+    }
+    Ok(directory)
+}
+
+/// What a descriptor that was inherited refers to, opened for this process alone.
+fn inherited(number: u32, flags: OFlags) -> Result<OwnedFd> {
+    let path = format!("/proc/self/fd/{number}");
+    rustix::fs::open(&path, flags | OFlags::CLOEXEC, Mode::empty()).with_context(|| format!("open {path}"))
 }

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use model::Device;
 
+use crate::ProbeError;
 use crate::device_number::DeviceNumber;
 use crate::mountinfo::Mount;
 use crate::target::{Target, block_device_at};
@@ -17,8 +18,8 @@ const SECTOR_BYTES: u64 = 512;
 #[derive(Debug)]
 pub(crate) struct BlockDevice {
     /// Its own number, under which sectors are counted, also for a partition.
-    number: DeviceNumber,
-    folder: PathBuf,
+    pub(crate) number: DeviceNumber,
+    pub(crate) folder: PathBuf,
     /// The folder of the whole disk, which has the queue: the device's own unless it is a partition.
     disk: PathBuf,
 }
@@ -38,13 +39,13 @@ pub(crate) fn below(root: &Path, target: &Target<'_>, mount: Option<&Mount>) -> 
 }
 
 /// A source that is no path, like `tank/data` of ZFS, is no name in the current directory either.
-fn source_number(source: &str) -> Option<DeviceNumber> {
+pub(crate) fn source_number(source: &str) -> Option<DeviceNumber> {
     let source = Path::new(source);
     source.is_absolute().then(|| block_device_at(source)).flatten()
 }
 
 impl BlockDevice {
-    fn find(root: &Path, number: DeviceNumber) -> Option<Self> {
+    pub(crate) fn find(root: &Path, number: DeviceNumber) -> Option<Self> {
         let link = root.join("sys/dev/block").join(number.to_string());
         let folder = fs::canonicalize(link).ok()?;
         let is_partition = folder.join("partition").exists();
@@ -52,8 +53,28 @@ impl BlockDevice {
         Some(Self { number, folder, disk })
     }
 
+    /// The device that a node stands for.
+    pub(crate) fn of_node(root: &Path, node: &Path, number: DeviceNumber) -> Result<Self, ProbeError> {
+        let missing = || ProbeError::NoSuchDevice { path: node.to_owned(), number: number.to_string() };
+        Self::find(root, number).ok_or_else(missing)
+    }
+
     fn name(&self) -> Option<String> {
         name_of(&self.folder)
+    }
+
+    /// The kernel's name, or else the number.
+    pub(crate) fn label(&self) -> String {
+        self.name().unwrap_or_else(|| self.number.to_string())
+    }
+
+    pub(crate) fn size_bytes(&self) -> Result<u64, ProbeError> {
+        kernel_file::needed_number(&self.folder.join("size"))
+            .map(|sectors| sectors.saturating_mul(SECTOR_BYTES))
+    }
+
+    pub(crate) fn logical_sector_bytes(&self) -> Result<u64, ProbeError> {
+        kernel_file::needed_number(&self.disk.join("queue/logical_block_size"))
     }
 
     /// The whole disk's name, as in `/sys/block`.
@@ -69,21 +90,20 @@ impl BlockDevice {
     pub(crate) fn facts(&self) -> Device {
         let queue = self.disk.join("queue");
         Device {
-            name: self.name().unwrap_or_else(|| self.number.to_string()),
+            name: self.label(),
             number: self.number.to_string(),
             model: self.model(),
-            size_bytes: kernel_file::value::<u64>(&self.folder.join("size"))
-                .and_then(|sectors| sectors.checked_mul(SECTOR_BYTES)),
+            size_bytes: self.size_bytes().ok(),
             rotational: kernel_file::value::<u8>(&queue.join("rotational")).map(|flag| flag != 0),
             write_cache: kernel_file::text(&queue.join("write_cache")),
             scheduler: kernel_file::choice(&queue.join("scheduler")),
-            logical_sector_bytes: kernel_file::value(&queue.join("logical_block_size")),
+            logical_sector_bytes: self.logical_sector_bytes().ok(),
             physical_sector_bytes: kernel_file::value(&queue.join("physical_block_size")),
         }
     }
 
     /// What hardware calls itself, or what a virtual device stands on.
-    fn model(&self) -> Option<String> {
+    pub(crate) fn model(&self) -> Option<String> {
         let text = |path: &str| kernel_file::text(&self.disk.join(path));
         let described = |path: &str, prefix: &str| text(path).map(|value| format!("{prefix} {value}"));
         // Memory cards have a name where disks have a model.
@@ -95,12 +115,28 @@ impl BlockDevice {
             .or_else(|| self.vendor())
     }
 
+    /// What tells it from others of its model. NVMe and memory cards have it beside the model, virtio disks
+    /// beside the queue; SCSI disks have only the page of their answers that it is on.
+    pub(crate) fn serial(&self) -> Option<String> {
+        let text = |path: &str| kernel_file::text(&self.disk.join(path));
+        let page = || serial_on_page(&fs::read(self.disk.join("device/vpd_pg80")).ok()?);
+        text("device/serial").or_else(|| text("serial")).or_else(page)
+    }
+
     /// A virtio disk has no model, and its vendor is a number: the driver says more.
     fn vendor(&self) -> Option<String> {
         let vendor = kernel_file::text(&self.disk.join("device/vendor"))?;
         let driver = fs::canonicalize(self.disk.join("device/driver")).ok().and_then(|path| name_of(&path));
         Some(driver.map_or(vendor.clone(), |driver| format!("{driver}, vendor {vendor}")))
     }
+}
+
+/// SCSI's page 0x80: four bytes of header, then the number.
+fn serial_on_page(page: &[u8]) -> Option<String> {
+    let [_, 0x80, _, _, serial @ ..] = page else { return None };
+    let serial = String::from_utf8_lossy(serial);
+    let serial = serial.trim_matches(|character: char| character == '\0' || character.is_whitespace());
+    (!serial.is_empty()).then(|| serial.to_owned())
 }
 
 fn name_of(path: &Path) -> Option<String> {
@@ -189,6 +225,26 @@ mod tests {
         let root = tree("254:0", "vda", &[("vda/device/vendor", "0x1af4"), ("virtio_blk/module", "")]);
         symlink("../../virtio_blk", root.path().join("sys/devices/vda/device/driver")).unwrap();
         assert_eq!(facts(&root, "254:0").model.as_deref(), Some("virtio_blk, vendor 0x1af4"));
+    }
+
+    #[test]
+    fn a_serial_number_is_found_where_each_kind_of_disk_has_it() {
+        let serials = [
+            (("sda/device/serial", "S5H9NS0N"), "S5H9NS0N"),
+            (("sda/serial", "vol-0123"), "vol-0123"),
+            (("sda/device/vpd_pg80", "\0\u{80}\0\u{8}  WD-WCC4"), "WD-WCC4"),
+        ];
+        for ((path, content), serial) in serials {
+            let root = tree("8:0", "sda", &[(path, "")]);
+            // One byte for each character, as the page has it.
+            let bytes: Vec<u8> = content.chars().map(|character| u8::try_from(character).unwrap()).collect();
+            fs::write(root.path().join("sys/devices").join(path), bytes).unwrap();
+            let device = BlockDevice::find(root.path(), "8:0".parse().unwrap()).unwrap();
+            assert_eq!(device.serial().as_deref(), Some(serial));
+        }
+        for page in [&b""[..], b"\0\x83\0\x01x", b"\0\x80\0\x02  "] {
+            assert_eq!(serial_on_page(page), None);
+        }
     }
 
     #[test]

@@ -27,6 +27,20 @@ pub enum ProbeError {
         /// How the line begins.
         line: &'static str,
     },
+    /// Where a block device is needed there is something else.
+    #[error("{} is no block device: name one, such as /dev/sdb", .path.display())]
+    NotABlockDevice {
+        /// What was named.
+        path: PathBuf,
+    },
+    /// A node in the file tree stands for no device.
+    #[error("{} stands for block device {number}, which sysfs does not have: name one that is there", .path.display())]
+    NoSuchDevice {
+        /// The node.
+        path: PathBuf,
+        /// Its major and minor number.
+        number: String,
+    },
 }
 
 impl ProbeError {

@@ -1,15 +1,36 @@
 //! The target's filesystem.
 
+use std::fs;
 use std::path::Path;
 
 use model::Filesystem;
 
 use crate::ProbeError;
+use crate::device::BlockDevice;
 use crate::mountinfo::Mount;
 use crate::space::{Space, statvfs};
 
 /// For what only a mount can tell when the mount was not found.
 const UNKNOWN: &str = "unknown";
+
+/// For what only a mount can tell of a device that is written as it is.
+const NONE: &str = "none";
+
+/// What stands in a filesystem's place where the target is a device: the node's own filesystem, devtmpfs as a
+/// rule, has nothing to do with it.
+pub(crate) fn of_block_device(target: &Path, device: &BlockDevice) -> Result<Filesystem, ProbeError> {
+    let path = fs::canonicalize(target).map_err(|error| ProbeError::call("realpath", target, error))?;
+    let space = Space::of_block_device(device)?;
+    Ok(Filesystem {
+        kind: "block device".to_owned(),
+        source: path.to_string_lossy().into_owned(),
+        mount_point: NONE.to_owned(),
+        mount_options: NONE.to_owned(),
+        total_bytes: space.total_bytes,
+        available_bytes: space.available_bytes,
+        block_size_bytes: device.logical_sector_bytes()?,
+    })
+}
 
 pub(crate) fn facts(target: &Path, mount: Option<&Mount>) -> Result<Filesystem, ProbeError> {
     let stat = statvfs(target)?;

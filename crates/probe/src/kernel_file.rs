@@ -4,12 +4,26 @@ use std::fs;
 use std::path::Path;
 use std::str::FromStr;
 
+use crate::ProbeError;
+
 /// A file's text without the space around it; none if there is no such file, or nothing in it.
 pub(crate) fn text(path: &Path) -> Option<String> {
     let bytes = fs::read(path).ok()?;
     let text = String::from_utf8_lossy(&bytes);
     let text = text.trim();
     (!text.is_empty()).then(|| text.to_owned())
+}
+
+/// The same where the caller cannot go on without it.
+pub(crate) fn needed_text(path: &Path) -> Result<String, ProbeError> {
+    let bytes = fs::read(path).map_err(|error| ProbeError::call("read", path, error))?;
+    Ok(String::from_utf8_lossy(&bytes).trim().to_owned())
+}
+
+/// A number that the caller cannot go on without.
+pub(crate) fn needed_number(path: &Path) -> Result<u64, ProbeError> {
+    let number = needed_text(path)?.parse();
+    number.map_err(|_| ProbeError::Absent { path: path.to_owned(), line: "number" })
 }
 
 /// A file's text as a number, or as whatever else parses.
@@ -48,6 +62,18 @@ mod tests {
     fn without_brackets_nothing_is_chosen_among_several() {
         assert_eq!(chosen("none kyber"), None);
         assert_eq!(chosen("none [kyber"), None);
+    }
+
+    #[test]
+    fn a_number_that_is_needed_is_there_or_an_error_with_its_path() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("size");
+        let error = needed_number(&path).unwrap_err().to_string();
+        assert!(error.ends_with("size: No such file or directory (2)"), "{error}");
+        fs::write(&path, "many\n").unwrap();
+        assert!(needed_number(&path).unwrap_err().to_string().ends_with("size has no number"));
+        fs::write(&path, "2048\n").unwrap();
+        assert_eq!(needed_number(&path).unwrap(), 2048);
     }
 
     #[test]

@@ -4,6 +4,7 @@
 //! parsers, which take text. What cannot be learnt is `None`, never a guess and never an error; errors are
 //! for a target that cannot be looked at.
 
+mod block_device;
 mod btrfs;
 mod cgroup;
 mod cpu;
@@ -18,39 +19,48 @@ mod mount;
 mod mountinfo;
 mod os_release;
 mod space;
+mod swap;
 mod system;
 mod target;
 mod tunables;
 
 use std::path::Path;
 
+pub use block_device::{BlockDeviceFacts, Holder, Mounted, block_device};
 pub use error::ProbeError;
 pub use space::{Space, space};
 
+use crate::device::BlockDevice;
 use crate::target::Target;
 
 const ROOT: &str = "/";
 
 /// Facts about machine, filesystem, device, tunables for a target directory.
 ///
-/// A target that is itself a block device has that device as its [`model::Device`]; its filesystem is the
-/// one that the node lies on.
+/// A target that is itself a block device has that device as its [`model::Device`], and a filesystem of the
+/// kind `block device` with the device's path, size and sectors.
 ///
 /// # Errors
 ///
-/// When the target cannot be looked at with stat(2) or statvfs(3).
+/// When the target cannot be looked at with stat(2) or statvfs(3), or is a device that sysfs does not have.
 pub fn environment(target: &Path) -> Result<model::Environment, ProbeError> {
     let root = Path::new(ROOT);
     let target = Target::look_at(target)?;
     let mounts = mount::all(root);
     let mount = mount::of(&target, &mounts);
     let device = device::below(root, &target, mount);
+    let filesystem = match target.node {
+        Some(number) => {
+            filesystem::of_block_device(target.path, &BlockDevice::of_node(root, target.path, number)?)?
+        }
+        None => filesystem::facts(target.path, mount)?,
+    };
     Ok(model::Environment {
         system: system::facts(root),
         cpu: cpu::facts(root),
         memory: memory::facts(root, &mounts),
-        filesystem: filesystem::facts(target.path, mount)?,
-        tunables: tunables::of(root, target.filesystem, device.as_ref()),
+        filesystem,
+        tunables: tunables::of(root, target.node.unwrap_or(target.filesystem), device.as_ref()),
         device: device.map(|device| device.facts()),
     })
 }

@@ -5,14 +5,20 @@ use std::path::Path;
 
 use rustix::fs::{AtFlags, CWD, StatxFlags, statx};
 
+use crate::ProbeError;
 use crate::device_number::DeviceNumber;
 use crate::kernel_file;
 use crate::mountinfo::{self, Mount};
 use crate::target::Target;
 
-/// All that this process sees.
+/// All that this process sees; none where the kernel does not say.
 pub(crate) fn all(root: &Path) -> Vec<Mount> {
-    kernel_file::text(&root.join("proc/self/mountinfo")).map_or_else(Vec::new, |text| mountinfo::parse(&text))
+    list(root).unwrap_or_default()
+}
+
+/// All that this process sees, for a caller to whom none means that nothing is mounted.
+pub(crate) fn list(root: &Path) -> Result<Vec<Mount>, ProbeError> {
+    kernel_file::needed_text(&root.join("proc/self/mountinfo")).map(|text| mountinfo::parse(&text))
 }
 
 /// The target's. The kernel names it since Linux 5.8; before that, the path tells.

@@ -48,19 +48,22 @@ pub(crate) fn parse(text: &str) -> Vec<Mount> {
 }
 
 fn parse_line(line: &str) -> Option<Mount> {
-    // Between the two parts stand any number of optional fields. Fields are never split at more than one
-    // space: a source may be empty.
-    let (of_mount, of_filesystem) = line.split_once(" - ")?;
-    let mut mount = of_mount.split(' ');
-    let mut filesystem = of_filesystem.splitn(3, ' ');
+    // Fields are never split at more than one space: a source may be empty.
+    let mut mount = line.splitn(7, ' ');
     let id = mount.next()?.parse().ok()?;
     let _parent = mount.next()?;
+    let number = mount.next()?.parse().ok()?;
+    let [root, mount_point, options] = [mount.next()?, mount.next()?, mount.next()?];
+    // Between the two parts stand any number of optional fields.
+    let rest = mount.next()?;
+    let of_filesystem = rest.strip_prefix("- ").or_else(|| rest.split_once(" - ").map(|(_, last)| last))?;
+    let mut filesystem = of_filesystem.splitn(3, ' ');
     Some(Mount {
         id,
-        number: mount.next()?.parse().ok()?,
-        root: unescape(mount.next()?),
-        mount_point: unescape(mount.next()?),
-        options: unescape(mount.next()?),
+        number,
+        root: unescape(root),
+        mount_point: unescape(mount_point),
+        options: unescape(options),
         kind: unescape(filesystem.next()?),
         source: unescape(filesystem.next()?),
         super_options: unescape(filesystem.next()?),
@@ -68,7 +71,7 @@ fn parse_line(line: &str) -> Option<Mount> {
 }
 
 /// The kernel writes space, tab, newline, backslash and hash as three octal digits after a backslash.
-fn unescape(field: &str) -> String {
+pub(crate) fn unescape(field: &str) -> String {
     let mut rest = field.as_bytes();
     let mut bytes = Vec::with_capacity(rest.len());
     while let [first, tail @ ..] = rest {
@@ -198,6 +201,12 @@ mod tests {
             "44 22 0:40 / /mnt rw,c2 - tmpfs tmpfs rw,context=\"system_u:object_r:tmp_t:s0:c1,c2\",size=4k",
         );
         assert_eq!(mount.all_options(), "rw,c2,context=\"system_u:object_r:tmp_t:s0:c1,c2\",size=4k");
+    }
+
+    #[test]
+    fn a_field_that_looks_like_the_separator_is_a_field() {
+        let mount = only("27 1 254:0 - - rw shared:1 - ext4 /dev/vda rw");
+        assert_eq!((mount.root.as_str(), mount.mount_point.as_str(), mount.kind.as_str()), ("-", "-", "ext4"));
     }
 
     #[test]

@@ -5,6 +5,9 @@ use std::path::Path;
 use rustix::fs::StatVfs;
 
 use crate::ProbeError;
+use crate::ROOT;
+use crate::device::BlockDevice;
+use crate::target::block_device_at;
 
 /// What a filesystem has left.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,13 +31,24 @@ impl From<&StatVfs> for Space {
     }
 }
 
-/// What the filesystem of a target has left.
+impl Space {
+    /// All of a device can be written.
+    pub(crate) fn of_block_device(device: &BlockDevice) -> Result<Self, ProbeError> {
+        let size_bytes = device.size_bytes()?;
+        Ok(Self { total_bytes: size_bytes, available_bytes: size_bytes, available_inodes: None })
+    }
+}
+
+/// What the filesystem of a target has left; for a target that is itself a block device, that device's size.
 ///
 /// # Errors
 ///
-/// When statvfs(3) fails on the target.
+/// When statvfs(3) fails on the target, or sysfs does not tell the device's size.
 pub fn space(target: &Path) -> Result<Space, ProbeError> {
-    statvfs(target).map(|stat| Space::from(&stat))
+    match block_device_at(target) {
+        Some(number) => Space::of_block_device(&BlockDevice::of_node(Path::new(ROOT), target, number)?),
+        None => statvfs(target).map(|stat| Space::from(&stat)),
+    }
 }
 
 pub(crate) fn statvfs(target: &Path) -> Result<StatVfs, ProbeError> {

@@ -5,6 +5,8 @@ use std::path::PathBuf;
 
 use model::{Axis, Bytes, Failure};
 
+use crate::refusal::DeviceRefusal;
+
 /// What can end a run, or keep it from beginning.
 #[derive(Debug, thiserror::Error)]
 pub enum RunnerError {
@@ -83,6 +85,14 @@ pub enum RunnerError {
         case: String,
         /// Why not, and what would do.
         why: String,
+    },
+    /// A block device must not be written to.
+    #[error("{device} {refusal}")]
+    DeviceRefused {
+        /// What the user named, with the partition that it is about, if it is about one.
+        device: String,
+        /// Why.
+        refusal: DeviceRefusal,
     },
     /// Facts about the machine could not be learnt.
     #[error(transparent)]

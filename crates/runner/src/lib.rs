@@ -4,17 +4,22 @@
 //! out-of-memory kill) is that sample's outcome; a new worker takes the next. All live cases come
 //! once in every round, in a random order from a recorded seed, so that drift hits all alike.
 
+mod claim;
 mod disturbance;
 mod error;
 mod limits;
 mod order;
+mod refusal;
+mod signature;
 mod supervise;
 mod worker;
 mod workspace;
 
+pub use claim::{ClaimedDevice, claim_device};
 pub use disturbance::Disturbance;
 pub use error::RunnerError;
 pub use limits::{check_device, check_memory, check_sectors, check_space, deadline};
+pub use refusal::DeviceRefusal;
 pub use supervise::{End, Event, Observer, Plan, supervise};
 pub use worker::{ProgressRecord, WorkerCommand};
 pub use workspace::{LeftOver, Workspace, is_in_use, remove_left_over};

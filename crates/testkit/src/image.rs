@@ -48,8 +48,12 @@ impl Drop for Image {
     }
 }
 
-fn call(command: &mut Command) -> Result<()> {
-    let output = command.output().with_context(|| format!("{command:?}"))?;
+/// Runs a program to its end, which must be success. It speaks English.
+///
+/// # Errors
+/// It cannot be started, or fails: then with what it said.
+pub fn call(command: &mut Command) -> Result<()> {
+    let output = command.env("LC_ALL", "C").output().with_context(|| format!("{command:?}"))?;
     if !output.status.success() {
         bail!("{command:?}: {}", String::from_utf8_lossy(&output.stderr));
     }

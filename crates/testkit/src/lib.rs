@@ -1,14 +1,16 @@
-//! What tests share: directories on real filesystems, filesystems in image files, and trials that say
+//! What tests share: directories on real filesystems, filesystems in image files, loop devices, and trials that say
 //! what they need of the machine. Development only.
 
 mod directory;
 mod example;
 mod image;
+mod loop_device;
 mod program;
 mod trial;
 
 pub use directory::{Kind, directory_on};
 pub use example::{example_case, example_run};
-pub use image::Image;
+pub use image::{Image, call};
+pub use loop_device::LoopDevice;
 pub use program::{Ended, Program, children, entries, wait_for};
 pub use trial::{Need, Trials};

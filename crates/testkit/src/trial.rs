@@ -16,6 +16,10 @@ pub enum Need {
     Filesystem(Kind),
     /// Root, with loop devices, and `mkfs.KIND`.
     Image(&'static str),
+    /// Root, and a free loop device.
+    LoopDevice,
+    /// `dmsetup`, and a kernel with device mapper.
+    DeviceMapper,
     /// strace, allowed to trace.
     Strace,
     /// A program on the path.
@@ -31,6 +35,12 @@ impl Need {
                 kind.parent().is_none().then(|| format!("no writable {} here", kind.name()))
             }
             Self::Image(kind) => image_missing(kind),
+            Self::LoopDevice => loop_device_missing(),
+            Self::DeviceMapper => {
+                let version = Command::new("dmsetup").arg("version").output();
+                (!version.is_ok_and(|output| output.status.success()))
+                    .then(|| "dmsetup or the kernel's device mapper is missing".to_owned())
+            }
             Self::Strace => {
                 let traces = Command::new("strace").args(["-o", "/dev/null", "true"]).output();
                 (!traces.is_ok_and(|output| output.status.success()))
@@ -42,12 +52,16 @@ impl Need {
 }
 
 fn image_missing(kind: &str) -> Option<String> {
-    if !rustix::process::geteuid().is_root() {
-        return Some("needs root".to_owned());
-    }
     let mkfs = format!("mkfs.{kind}");
     if !has_program(&mkfs) {
         return Some(format!("{mkfs} is not installed"));
+    }
+    loop_device_missing()
+}
+
+fn loop_device_missing() -> Option<String> {
+    if !rustix::process::geteuid().is_root() {
+        return Some("needs root".to_owned());
     }
     let free = Command::new("losetup").arg("--find").output();
     (!free.is_ok_and(|output| output.status.success())).then(|| "no loop devices".to_owned())

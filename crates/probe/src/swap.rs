@@ -1,0 +1,47 @@
+//! What the kernel swaps to.
+
+use std::path::Path;
+
+use crate::ProbeError;
+use crate::device::source_number;
+use crate::device_number::DeviceNumber;
+use crate::kernel_file;
+use crate::mountinfo::unescape;
+
+/// The numbers of the devices that are swap; swap files are not among them.
+pub(crate) fn devices(root: &Path) -> Result<Vec<DeviceNumber>, ProbeError> {
+    let path = root.join("proc/swaps");
+    // A kernel without swap has no such file.
+    if path.parent().is_some_and(Path::exists) && !path.exists() {
+        return Ok(Vec::new());
+    }
+    let paths = paths(&kernel_file::needed_text(&path)?);
+    Ok(paths.iter().filter_map(|path| source_number(path)).collect())
+}
+
+/// A line each, after a headline.
+fn paths(text: &str) -> Vec<String> {
+    text.lines().skip(1).filter_map(|line| line.split_whitespace().next()).map(unescape).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_line_but_the_first_begins_with_a_path() {
+        let text = "Filename\t\t\t\tType\t\tSize\t\tUsed\t\tPriority\n\
+                    /dev/sda2                               partition\t65532\t\t0\t\t-2\n\
+                    /var/my\\040swap                         file\t\t65532\t\t0\t\t-3\n";
+        assert_eq!(paths(text), ["/dev/sda2", "/var/my swap"]);
+        assert!(paths("Filename Type Size Used Priority\n").is_empty());
+    }
+
+    #[test]
+    fn a_kernel_without_swap_has_none_and_a_machine_without_proc_does_not_say() {
+        let root = tempfile::tempdir().unwrap();
+        assert!(devices(root.path()).is_err());
+        std::fs::create_dir(root.path().join("proc")).unwrap();
+        assert!(devices(root.path()).unwrap().is_empty());
+    }
+}

@@ -1,0 +1,122 @@
+//! What is told of block devices, on real ones that belong to the test.
+
+use std::path::Path;
+use std::process::{Command, ExitCode};
+
+use anyhow::{Result, ensure};
+use testkit::{LoopDevice, Need, Trials};
+
+const SIZE_BYTES: u64 = 8 << 20;
+
+fn main() -> ExitCode {
+    let mut trials = Trials::default();
+    trials.add(
+        "a device that nothing uses has its size, its sectors and what it stands on",
+        &[Need::LoopDevice],
+        an_unused_device,
+    );
+    trials.add("large sectors are told", &[Need::LoopDevice], large_sectors);
+    trials.add(
+        "a link and another node are the same device by number",
+        &[Need::LoopDevice, Need::Program("mknod")],
+        the_same_device_by_other_names,
+    );
+    trials.add("partitions are named", &[Need::LoopDevice, Need::Program("partx")], partitions_are_named);
+    trials.add(
+        "the environment of a device is the device, not the filesystem that its node lies on",
+        &[Need::LoopDevice],
+        the_environment_of_a_device,
+    );
+    trials.add(
+        "a node without a device is an error",
+        &[Need::LoopDevice, Need::Program("mknod")],
+        a_node_without_a_device,
+    );
+    trials.run(1)
+}
+
+fn an_unused_device() -> Result<()> {
+    let device = LoopDevice::attach(SIZE_BYTES)?;
+    let facts = probe::block_device(device.path())?;
+    ensure!(facts.path == device.path() && Path::new("/dev").join(&facts.name) == device.path(), "{facts:?}");
+    ensure!((facts.size_bytes, facts.logical_sector_bytes) == (SIZE_BYTES, 512), "{facts:?}");
+    ensure!(facts.model == Some(format!("loop over {}", device.image().display())), "{facts:?}");
+    let unused = facts.mounts.is_empty() && facts.swaps.is_empty() && facts.holders.is_empty();
+    ensure!(unused && facts.partitions.is_empty() && !facts.read_only, "{facts:?}");
+    Ok(())
+}
+
+fn large_sectors() -> Result<()> {
+    let device = LoopDevice::attach_with_sectors(SIZE_BYTES, 4096)?;
+    let facts = probe::block_device(device.path())?;
+    ensure!((facts.size_bytes, facts.logical_sector_bytes) == (SIZE_BYTES, 4096), "{facts:?}");
+    Ok(())
+}
+
+fn the_same_device_by_other_names() -> Result<()> {
+    let device = LoopDevice::attach(SIZE_BYTES)?;
+    let directory = tempfile::tempdir()?;
+    let link = directory.path().join("by-id");
+    std::os::unix::fs::symlink(device.path(), &link)?;
+    let facts = probe::block_device(device.path())?;
+    ensure!(probe::block_device(&link)? == facts, "the link leads to the device");
+    let node = directory.path().join("node");
+    make_node(&node, &facts.number)?;
+    let other = probe::block_device(&node)?;
+    ensure!((&other.number, &other.name) == (&facts.number, &facts.name), "{other:?}");
+    Ok(())
+}
+
+fn partitions_are_named() -> Result<()> {
+    let device = LoopDevice::attach(SIZE_BYTES)?;
+    let partition = device.partition()?;
+    let disk = probe::block_device(device.path())?;
+    let facts = probe::block_device(&partition)?;
+    ensure!(disk.partitions == [facts.name.as_str()], "{disk:?}");
+    ensure!(facts.size_bytes == SIZE_BYTES - (1 << 20) && facts.partitions.is_empty(), "{facts:?}");
+    Ok(())
+}
+
+fn the_environment_of_a_device() -> Result<()> {
+    let device = LoopDevice::attach_with_sectors(SIZE_BYTES, 4096)?;
+    let environment = probe::environment(device.path())?;
+    let expected = model::Filesystem {
+        kind: "block device".to_owned(),
+        source: device.path().display().to_string(),
+        mount_point: "none".to_owned(),
+        mount_options: "none".to_owned(),
+        total_bytes: SIZE_BYTES,
+        available_bytes: SIZE_BYTES,
+        block_size_bytes: 4096,
+    };
+    ensure!(environment.filesystem == expected, "{:?}", environment.filesystem);
+    let number = probe::block_device(device.path())?.number;
+    ensure!(environment.device.map(|device| device.number) == Some(number));
+    let space = probe::space(device.path())?;
+    ensure!((space.total_bytes, space.available_bytes) == (SIZE_BYTES, SIZE_BYTES), "{space:?}");
+    ensure!(space.available_inodes.is_none(), "{space:?}");
+    Ok(())
+}
+
+fn a_node_without_a_device() -> Result<()> {
+    let directory = tempfile::tempdir()?;
+    let node = directory.path().join("node");
+    // No disk has that many partitions.
+    make_node(&node, "254:1048575")?;
+    let error = probe::block_device(&node).map_err(|error| error.to_string());
+    let expected = format!(
+        "{} stands for block device 254:1048575, which sysfs does not have: name one that is there",
+        node.display()
+    );
+    ensure!(error == Err(expected.clone()), "{error:?}");
+    ensure!(probe::environment(&node).is_err_and(|error| error.to_string() == expected));
+    ensure!(probe::space(&node).is_err_and(|error| error.to_string() == expected));
+    Ok(())
+}
+
+fn make_node(path: &Path, number: &str) -> Result<()> {
+    let (major, minor) = number.split_once(':').unwrap_or_default();
+    let made = Command::new("mknod").arg(path).args(["b", major, minor]).status()?;
+    ensure!(made.success(), "mknod {}", path.display());
+    Ok(())
+}

@@ -1,0 +1,119 @@
+//! What a block device carries: asked of `blkid`, which knows every kind of filesystem and table that this
+//! program does not. It is here and not in probe, which reads what the kernel tells and starts no programs.
+
+use std::ffi::{OsStr, OsString};
+use std::io;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+/// Where system programs are, also for a user whose path does not say so.
+const SYSTEM_FOLDERS: &str = "/usr/sbin:/sbin";
+
+/// What the device carries, in words; none if it is blank.
+///
+/// # Errors
+/// It cannot be told, for the reason in words. That is never the same as blank.
+pub(crate) fn of(device: &Path) -> Result<Option<String>, String> {
+    ask(OsStr::new("blkid"), device)
+}
+
+fn ask(program: &OsStr, device: &Path) -> Result<Option<String>, String> {
+    // With the I/O limits (-i) a blank device has an answer too. Without them blkid ends in the same way, code 2
+    // and no word, for a blank device and for one that it could not open or read.
+    let output = Command::new(program)
+        .args(["-p", "-i", "-o", "export"])
+        .arg(device)
+        .env("PATH", search_path())
+        .env("LC_ALL", "C")
+        .stdin(Stdio::null())
+        .output();
+    match output {
+        Ok(output) => understand(output.status.code(), &String::from_utf8_lossy(&output.stdout)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            Err("as blkid is not installed (util-linux has it)".to_owned())
+        }
+        Err(error) => Err(format!("as blkid cannot be started ({error})")),
+    }
+}
+
+fn search_path() -> OsString {
+    let mut path = std::env::var_os("PATH").unwrap_or_default();
+    if !path.is_empty() {
+        path.push(":");
+    }
+    path.push(SYSTEM_FOLDERS);
+    path
+}
+
+/// Exit code 0 comes with what was found, 8 says that there is more than one thing.
+fn understand(code: Option<i32>, text: &str) -> Result<Option<String>, String> {
+    match code {
+        Some(0) => {}
+        Some(8) => return Ok(Some("the signatures of several things at once".to_owned())),
+        Some(2) => return Err("as blkid could not read it".to_owned()),
+        Some(code) => return Err(format!("as blkid failed with exit code {code}")),
+        None => return Err("as blkid was killed".to_owned()),
+    }
+    let value = |name: &str| text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix('='));
+    match (value("TYPE"), value("PTTYPE")) {
+        (Some(kind), _) if value("USAGE") == Some("filesystem") => {
+            Ok(Some(format!("{} {kind} filesystem", article(kind))))
+        }
+        (Some(kind), _) => Ok(Some(format!("the signature of {kind}"))),
+        (None, Some(kind)) => Ok(Some(format!("a partition table ({kind})"))),
+        // That it was read shows in what every device has.
+        (None, None) if value("LOGICAL_SECTOR_SIZE").is_some() => Ok(None),
+        (None, None) => Err("as blkid gave no answer that is known here".to_owned()),
+    }
+}
+
+/// By sound: an ext4, an xfs, a btrfs.
+fn article(kind: &str) -> &'static str {
+    if kind.starts_with(['a', 'e', 'i', 'o', 'x']) { "an" } else { "a" }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LIMITS: &str = "MINIMUM_IO_SIZE=512\nPHYSICAL_SECTOR_SIZE=512\nLOGICAL_SECTOR_SIZE=512\n";
+
+    fn found(text: &str) -> Option<String> {
+        understand(Some(0), &format!("DEVNAME=/dev/sdb\n{text}{LIMITS}")).unwrap()
+    }
+
+    #[test]
+    fn what_is_found_is_put_into_words() {
+        let ext4 = "UUID=1\nVERSION=1.0\nBLOCK_SIZE=4096\nTYPE=ext4\nUSAGE=filesystem\n";
+        assert_eq!(found(ext4).as_deref(), Some("an ext4 filesystem"));
+        assert_eq!(found("TYPE=btrfs\nUSAGE=filesystem\n").as_deref(), Some("a btrfs filesystem"));
+        assert_eq!(found("TYPE=LVM2_member\nUSAGE=raid\n").as_deref(), Some("the signature of LVM2_member"));
+        assert_eq!(found("PTUUID=1\nPTTYPE=gpt\n").as_deref(), Some("a partition table (gpt)"));
+        assert!(understand(Some(8), "").unwrap().is_some());
+    }
+
+    #[test]
+    fn a_device_is_blank_only_if_blkid_says_that_it_has_read_it() {
+        assert_eq!(found(""), None);
+        let partition = "PART_ENTRY_SCHEME=dos\nPART_ENTRY_TYPE=0x83\nPART_ENTRY_NUMBER=1\n";
+        assert_eq!(found(partition), None, "which only says what it is a partition of");
+        for text in ["", "DEVNAME=/dev/sdb\n", "/dev/sdb: UUID=\"1\" TYPE=\"ext4\"\n"] {
+            assert!(understand(Some(0), text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn any_other_end_tells_nothing() {
+        for code in [Some(1), Some(2), Some(4), Some(127), None] {
+            assert!(understand(code, LIMITS).is_err(), "{code:?}");
+        }
+    }
+
+    #[test]
+    fn a_program_that_is_missing_or_is_another_tells_nothing() {
+        for program in ["/no such folder/blkid", "/dev/null", "true", "false"] {
+            assert!(ask(OsStr::new(program), Path::new("/dev/null")).is_err(), "{program}");
+        }
+        assert!(of(Path::new("/no such device")).is_err());
+    }
+}

@@ -1,0 +1,78 @@
+//! What uses a block device; each lets go of it when dropped.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::Result;
+use tempfile::TempDir;
+use testkit::call;
+
+/// A mount, on a directory of its own.
+pub struct MountedAt {
+    point: TempDir,
+}
+
+impl MountedAt {
+    /// Mounts the device.
+    pub fn new(device: &Path) -> Result<Self> {
+        let point = tempfile::Builder::new().prefix("writebench-mount-").tempdir()?;
+        call(Command::new("mount").args([device, point.path()]))?;
+        Ok(Self { point })
+    }
+
+    /// Where.
+    pub fn point(&self) -> &Path {
+        self.point.path()
+    }
+}
+
+impl Drop for MountedAt {
+    fn drop(&mut self) {
+        let _ = Command::new("umount").arg(self.point.path()).output();
+    }
+}
+
+/// Swap in use.
+pub struct SwappedTo {
+    device: PathBuf,
+}
+
+impl SwappedTo {
+    /// Swaps to the device, after every other.
+    pub fn new(device: &Path) -> Result<Self> {
+        call(Command::new("swapon").arg(device))?;
+        Ok(Self { device: device.to_path_buf() })
+    }
+}
+
+impl Drop for SwappedTo {
+    fn drop(&mut self) {
+        let _ = Command::new("swapoff").arg(&self.device).output();
+    }
+}
+
+/// A device that device mapper has put onto another.
+pub struct Mapped {
+    name: String,
+}
+
+impl Mapped {
+    /// Maps all of the device, which has that many sectors of 512 bytes.
+    pub fn over(device: &Path, sectors: u64) -> Result<Self> {
+        let name = format!("writebench-test-{}", std::process::id());
+        let table = format!("0 {sectors} linear {} 0", device.display());
+        call(Command::new("dmsetup").args(["create", &name, "--table", &table]))?;
+        Ok(Self { name })
+    }
+
+    /// What device mapper calls it.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+}
+
+impl Drop for Mapped {
+    fn drop(&mut self) {
+        let _ = Command::new("dmsetup").args(["remove", "--retry", &self.name]).output();
+    }
+}

@@ -1,0 +1,88 @@
+//! Block devices that nobody has data on: loop devices over image files.
+
+use std::fs::{File, OpenOptions};
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, Result, ensure};
+use tempfile::TempDir;
+
+use crate::image::call;
+
+/// A loop device of its own over a sparse image of zeros. Detached, and the image removed, when dropped:
+/// drop what mounts or opens it first.
+pub struct LoopDevice {
+    path: PathBuf,
+    directory: TempDir,
+}
+
+impl LoopDevice {
+    /// A device with sectors of 512 bytes.
+    ///
+    /// # Errors
+    /// `losetup` is missing or refuses.
+    pub fn attach(size_bytes: u64) -> Result<Self> {
+        Self::attach_with_sectors(size_bytes, 512)
+    }
+
+    /// A device with logical sectors of that size.
+    ///
+    /// # Errors
+    /// `losetup` is missing or refuses.
+    pub fn attach_with_sectors(size_bytes: u64, sector_bytes: u32) -> Result<Self> {
+        let directory = tempfile::Builder::new().prefix("writebench-loop-").tempdir()?;
+        let image = directory.path().join("image");
+        File::create(&image)?.set_len(size_bytes)?;
+        let mut losetup = Command::new("losetup");
+        // Without --partscan a loop device can have no partitions.
+        losetup.args(["--find", "--show", "--partscan", "--sector-size", &sector_bytes.to_string()]);
+        let output = losetup.arg(&image).output().context("losetup")?;
+        ensure!(output.status.success(), "{losetup:?}: {}", String::from_utf8_lossy(&output.stderr));
+        let path = PathBuf::from(String::from_utf8(output.stdout)?.trim_end());
+        Ok(Self { path, directory })
+    }
+
+    /// Its node, `/dev/loop0`.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The file that its data is in.
+    #[must_use]
+    pub fn image(&self) -> PathBuf {
+        self.directory.path().join("image")
+    }
+
+    /// Writes a partition table with one partition, from 1 MiB to the end, and has the kernel look at it;
+    /// the partition's node. The device must have sectors of 512 bytes and be larger than 1 MiB.
+    ///
+    /// # Errors
+    /// `partx` is missing or refuses.
+    pub fn partition(&self) -> Result<PathBuf> {
+        const FIRST_SECTOR: u32 = 2048;
+        let device = OpenOptions::new().read(true).write(true).open(&self.path)?;
+        let size_bytes = std::fs::metadata(self.image())?.len();
+        let sectors = u32::try_from(size_bytes / 512)? - FIRST_SECTOR;
+        let mut table = [0; 512];
+        table[450] = 0x83;
+        table[454..458].copy_from_slice(&FIRST_SECTOR.to_le_bytes());
+        table[458..462].copy_from_slice(&sectors.to_le_bytes());
+        table[510..].copy_from_slice(&[0x55, 0xaa]);
+        device.write_all_at(&table, 0)?;
+        device.sync_all()?;
+        drop(device);
+        // Also where the kernel, or udev, has found it by itself.
+        call(Command::new("partx").arg("--update").arg(&self.path))?;
+        let partition = PathBuf::from(format!("{}p1", self.path.display()));
+        ensure!(partition.exists(), "{} did not come", partition.display());
+        Ok(partition)
+    }
+}
+
+impl Drop for LoopDevice {
+    fn drop(&mut self) {
+        let _ = Command::new("losetup").arg("--detach").arg(&self.path).output();
+    }
+}
