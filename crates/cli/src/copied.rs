@@ -215,4 +215,3 @@ fn meaning(errno: rustix::io::Errno) -> String {
     let number = errno.raw_os_error();
     format!("{} ({number})", Failure::errno_message(number))
 }
-

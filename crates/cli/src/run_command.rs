@@ -140,7 +140,8 @@ fn check_limits(
             runner::check_device(path, environment.filesystem.total_bytes, cases)?;
         }
         Place::Directory(path) => {
-            let own = cases.iter().filter(|case| case.method().copies()).map(|case| case.axes().size_bytes).max();
+            let own =
+                cases.iter().filter(|case| case.method().copies()).map(|case| case.axes().size_bytes).max();
             let beside_bytes = copied.map_or(own.unwrap_or(0), Copied::copy_bytes);
             runner::check_space(path, cases, beside_bytes)?;
         }

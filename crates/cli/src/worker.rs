@@ -85,8 +85,8 @@ pub fn work(words: impl Iterator<Item = OsString>) -> Result<Exit> {
 
 fn open_directory(path: &OsString, identity: &[u64]) -> Result<OwnedFd> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    let directory = rustix::fs::open(&**path, flags, Mode::empty())
-        .with_context(|| format!("open {}", path.display()))?;
+    let directory =
+        rustix::fs::open(&**path, flags, Mode::empty()).with_context(|| format!("open {}", path.display()))?;
     let stat = rustix::fs::fstat(&directory)?;
     if identity != [stat.st_dev, stat.st_ino] {
         bail!("{} is not the directory it was", path.display());

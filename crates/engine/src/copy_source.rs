@@ -34,7 +34,10 @@ impl CopySource {
             _ => *place = None,
         }
         let Target::Directory(directory) = target else {
-            return Err(CallError::other("copy", "a device has no place for a file to copy; give --from".to_owned()));
+            return Err(CallError::other(
+                "copy",
+                "a device has no place for a file to copy; give --from".to_owned(),
+            ));
         };
         file::remove(target, NAME)?;
         let file = file::create(directory, NAME)?;
@@ -84,8 +87,9 @@ impl CopySource {
                 match resident_bytes(&file, bytes)? {
                     0 => Ok(None),
                     there => {
-                        let message =
-                            format!("{there} of {bytes} bytes stay in the page cache after POSIX_FADV_DONTNEED");
+                        let message = format!(
+                            "{there} of {bytes} bytes stay in the page cache after POSIX_FADV_DONTNEED"
+                        );
                         Err(CallError::unsupported("origin=cold", message))
                     }
                 }

@@ -124,7 +124,11 @@ fn run_and_read(engine: &mut Engine, kind: Kind, directory: &Path, case: &Case) 
     let zeroed = case.axes().prepare == Prepare::FallocateZeroRange;
     if kind == Kind::Tmpfs && (direct || cold || zeroed) {
         // The page cache is all that tmpfs has; that it accepts O_DIRECT must be found out, not believed.
-        ensure!(sample.outcome.name() == "unsupported" && sample.phases_ns.total() == 0, "{:?}", sample.outcome);
+        ensure!(
+            sample.outcome.name() == "unsupported" && sample.phases_ns.total() == 0,
+            "{:?}",
+            sample.outcome
+        );
         return Ok(());
     }
     ensure!(sample.outcome == Outcome::Ok, "{:?}", sample.outcome);

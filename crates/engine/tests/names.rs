@@ -16,7 +16,9 @@ fn assignment() -> impl Strategy<Value = (Axis, String)> {
             Axis::Size => (0u64..1 << 50).prop_map(|bytes| bytes.to_string()).boxed(),
             Axis::Chunk => (1u64..1 << 32).prop_map(|bytes| bytes.to_string()).boxed(),
             Axis::Sync => "(none|o-dsync|rwf-dsync|(fsync|fdatasync|msync)(/[1-9][0-9]{0,3})?)".boxed(),
-            Axis::Vector | Axis::Threads | Axis::Depth => (1u32..=64).prop_map(|count| count.to_string()).boxed(),
+            Axis::Vector | Axis::Threads | Axis::Depth => {
+                (1u32..=64).prop_map(|count| count.to_string()).boxed()
+            }
             _ => prop::sample::select(values.split('|').map(str::to_owned).collect::<Vec<_>>()).boxed(),
         };
         (Just(axis), value)

@@ -49,7 +49,10 @@ fn methods_own(method: &MethodInfo, axes: &Axes) -> Result<(), Contradiction> {
         return Err((Axis::Sync, format!("its data is reached by {}", join(method.syncs))));
     }
     if axes.cache == Cache::Dontcache && !method.has_flags() {
-        return Err((Axis::Cache, "RWF_DONTCACHE is a flag of pwritev2; take writev, pwritev or uring".to_owned()));
+        return Err((
+            Axis::Cache,
+            "RWF_DONTCACHE is a flag of pwritev2; take writev, pwritev or uring".to_owned(),
+        ));
     }
     Ok(())
 }

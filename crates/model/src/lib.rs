@@ -11,11 +11,11 @@ mod consistency;
 mod contract;
 mod duration;
 mod environment;
+mod latency;
 mod method;
 pub mod protocol;
 mod range;
 mod run;
-mod latency;
 mod sample;
 mod suite;
 mod sync;
@@ -32,8 +32,11 @@ pub use method::{Cursor, MethodInfo};
 pub use range::{Range, split};
 pub use run::{CaseRecord, RunRecord, RunStatus, Settings, Verify};
 pub use sample::{Failure, Outcome, Phase, PhasesNs, Sample};
+pub use suite::{
+    Head, Layout, Overrides, Row, SUITES, Section, Suite, SuiteError, built_in_suites, suite_named,
+};
 pub use sync::{Sync, SyncCall};
 pub use value::{
-    Advice, Alignment, AllocateCall, Cache, Data, Descriptor, Files, MapSharing, Origin, Prepare, Registered, Source,
+    Advice, Alignment, AllocateCall, Cache, Data, Descriptor, Files, MapSharing, Origin, Prepare, Registered,
+    Source,
 };
-pub use suite::{Head, Layout, Overrides, Row, SUITES, Section, Suite, SuiteError, built_in_suites, suite_named};

@@ -2,10 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::value::named_values;
 use crate::contract::Contract;
 use crate::environment::Environment;
 use crate::sample::Sample;
+use crate::value::named_values;
 
 named_values! {
     /// How a run stands.

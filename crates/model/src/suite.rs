@@ -174,7 +174,9 @@ impl Suite {
                         rows.iter().map(|[label, name]| labelled(label, name)).collect::<Result<_, _>>()?
                     }
                     (None, Some(methods)) => methods.into_iter().map(plain).collect(),
-                    (None, None) => return Err(format!("section '{}' has no methods and no rows", section.title)),
+                    (None, None) => {
+                        return Err(format!("section '{}' has no methods and no rows", section.title));
+                    }
                 };
                 Ok(Section { title: section.title, heads, axes, own })
             })
@@ -251,11 +253,8 @@ impl Section {
         block_size_bytes: u64,
     ) -> Result<Vec<Case>, CaseError> {
         let method = Case::parse(&head.method, methods)?.method();
-        let fixed: Vec<(Axis, Vec<String>)> = head
-            .fixed
-            .iter()
-            .map(|(axis, value)| (*axis, vec![in_bytes(value, block_size_bytes)]))
-            .collect();
+        let fixed: Vec<(Axis, Vec<String>)> =
+            head.fixed.iter().map(|(axis, value)| (*axis, vec![in_bytes(value, block_size_bytes)])).collect();
         let is_fixed = |axis: Axis| fixed.iter().any(|(fixed, _)| *fixed == axis);
         let mut axes: Vec<(Axis, &[String])> =
             fixed.iter().map(|(axis, values)| (*axis, values.as_slice())).collect();

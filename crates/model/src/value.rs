@@ -165,7 +165,6 @@ named_values! {
     }
 }
 
-
 named_values! {
     /// See [`crate::Axis::Cache`].
     Cache {

@@ -5,8 +5,8 @@ use std::collections::HashMap;
 use model::{Contract, Sample};
 
 use crate::estimate::{CONFIDENCE, usable};
-use crate::formats::gigabytes_per_s;
 use crate::report::CaseReport;
+use crate::table::number::{gigabytes_per_s, thousands};
 
 /// How many cases are named in a list before the rest is counted.
 const NAMED: usize = 3;
@@ -14,18 +14,27 @@ const NAMED: usize = 3;
 /// For each contract that several cases fulfil: the fastest, and those that cannot be told from it.
 /// Two cases differ when the interval of their in-round ratio excludes 1, at 95 % for each comparison.
 pub(crate) fn conclusions(cases: &[CaseReport]) -> Vec<String> {
+    contracts(cases).into_iter().filter_map(|contract| conclusion(contract, cases)).collect()
+}
+
+/// The different contracts of cases, in order.
+pub(crate) fn contracts(cases: &[CaseReport]) -> Vec<&Contract> {
     let mut contracts: Vec<&Contract> = Vec::new();
-    for case in cases.iter().filter(|case| is_ranked(case)) {
+    for case in cases {
         if !contracts.contains(&&case.record.contract) {
             contracts.push(&case.record.contract);
         }
     }
-    contracts.into_iter().filter_map(|contract| conclusion(contract, cases)).collect()
+    contracts
 }
 
-/// A case that failed on the way, or has only disturbed samples, has figures but no rank.
-fn is_ranked(case: &CaseReport) -> bool {
-    case.outcome == "ok" && case.estimate.as_ref().is_some_and(|estimate| !estimate.only_disturbed)
+/// A case that failed on the way, was cut short or has only disturbed samples has figures but no rank.
+pub(crate) fn is_ranked(case: &CaseReport) -> bool {
+    let whole =
+        |case: &CaseReport| case.estimate.as_ref().is_some_and(|it| it.bytes == case.record.contract.bytes);
+    case.outcome == "ok"
+        && whole(case)
+        && case.estimate.as_ref().is_some_and(|estimate| !estimate.only_disturbed)
 }
 
 fn conclusion(contract: &Contract, cases: &[CaseReport]) -> Option<String> {
@@ -39,13 +48,18 @@ fn conclusion(contract: &Contract, cases: &[CaseReport]) -> Option<String> {
     let time = |case: &CaseReport| case.estimate.as_ref().map_or(f64::INFINITY, |it| it.total_ns.median);
     ranked.sort_by(|a, b| time(a).total_cmp(&time(b)));
     let (best, others) = ranked.split_first().filter(|(_, others)| !others.is_empty())?;
-    let figure = gigabytes_per_s(best.estimate.as_ref()?.throughput_bytes_per_s.median);
+    let estimate = best.estimate.as_ref()?;
+    // Where data becomes durable on the way, records are what is asked about.
+    let figure = match estimate.records_per_s.as_ref().filter(|_| contract.durable_every_bytes.is_some()) {
+        Some(records_per_s) => format!("{} records/s", thousands(records_per_s.median)),
+        None => format!("{} GB/s", gigabytes_per_s(estimate.throughput_bytes_per_s.median)),
+    };
     let with_verdict = |wanted: Option<bool>| -> Vec<&str> {
         let names = others.iter().filter(|other| differs(best, other) == wanted);
         names.map(|other| other.record.case.as_str()).collect()
     };
     let (same, unclear) = (with_verdict(Some(false)), with_verdict(None));
-    let mut text = format!("Fastest to leave {contract}: {} at {figure} GB/s", best.record.case);
+    let mut text = format!("Fastest to leave {contract}: {} at {figure}", best.record.case);
     match (same.is_empty(), unclear.len()) {
         (true, 0) => text += ", clear of all others",
         (true, unclear) if unclear == others.len() => text += "; too few rounds to compare",
@@ -67,7 +81,7 @@ fn list(names: &[&str]) -> String {
 
 /// Whether the interval of the in-round ratio excludes 1; none if the rounds in common are too few for
 /// an interval of 95 %.
-fn differs(best: &CaseReport, other: &CaseReport) -> Option<bool> {
+pub(crate) fn differs(best: &CaseReport, other: &CaseReport) -> Option<bool> {
     let by_round = |case: &CaseReport| -> HashMap<u32, f64> {
         usable(&case.record.samples).into_iter().map(|sample| (sample.round, total(sample))).collect()
     };
@@ -100,6 +114,7 @@ mod tests {
         });
         let mut record = example_case("test", name, samples.collect());
         record.contract.durability = durability;
+        record.contract.bytes = 1_000_000;
         record
     }
 
@@ -129,8 +144,10 @@ mod tests {
         ]);
         assert_eq!(
             sentences,
-            ["Fastest to leave 1GiB of incompressible data in 1 new file, in the page cache: a at 9.95 GB/s; \
-              no difference to b."]
+            [
+                "Fastest to leave 1000000 of incompressible data in 1 new file, in the page cache: a at 9.95 GB/s; \
+              no difference to b."
+            ]
         );
     }
 

@@ -1,6 +1,9 @@
 //! What a case's samples say.
 
-use model::{PhasesNs, Sample};
+use base64::Engine as _;
+use hdrhistogram::Histogram;
+use hdrhistogram::serialization::Deserializer;
+use model::{Bytes, CaseRecord, PhasesNs, Sample};
 use serde::Serialize;
 
 /// The confidence that intervals aim at.
@@ -25,6 +28,48 @@ pub struct Figure {
     pub sd: f64,
 }
 
+/// A distribution of durations, in nanoseconds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct LatencyEstimate {
+    /// How many there were.
+    pub count: u64,
+    /// Half of them were no longer.
+    pub p50: u64,
+    /// 90 % of them.
+    pub p90: u64,
+    /// 99 %.
+    pub p99: u64,
+    /// 99.9 %.
+    pub p99_9: u64,
+    /// The longest.
+    pub max: u64,
+}
+
+impl LatencyEstimate {
+    /// Of all samples' histograms together; none where one has none or cannot be read.
+    fn of(samples: &[&Sample]) -> Option<Self> {
+        let mut all: Option<Histogram<u64>> = None;
+        for sample in samples {
+            let text = &sample.latency.as_ref()?.histogram;
+            let bytes = base64::engine::general_purpose::STANDARD.decode(text).ok()?;
+            let one: Histogram<u64> = Deserializer::new().deserialize(&mut bytes.as_slice()).ok()?;
+            match &mut all {
+                Some(all) => all.add(&one).ok()?,
+                none => *none = Some(one),
+            }
+        }
+        let all = all?;
+        Some(Self {
+            count: all.len(),
+            p50: all.value_at_quantile(0.5),
+            p90: all.value_at_quantile(0.9),
+            p99: all.value_at_quantile(0.99),
+            p99_9: all.value_at_quantile(0.999),
+            max: all.max(),
+        })
+    }
+}
+
 /// What a case's good samples say. Disturbed samples count only where there is no other.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Estimate {
@@ -40,6 +85,16 @@ pub struct Estimate {
     pub user_cpu_ns: u64,
     /// Median CPU time in the kernel.
     pub system_cpu_ns: u64,
+    /// CPU time in user mode with its interval.
+    pub user_cpu_figure_ns: Figure,
+    /// CPU time in the kernel with its interval.
+    pub system_cpu_figure_ns: Figure,
+    /// Median of the bytes handed over: fewer than the case says where its time was limited.
+    pub bytes: u64,
+    /// Chunks over the time of all phases; none where a chunk is as large as the file.
+    pub records_per_s: Option<Figure>,
+    /// How long each hand-over took, over all samples together.
+    pub latency_ns: Option<LatencyEstimate>,
     /// The confidence that the intervals reach.
     pub confidence: f64,
     /// Samples that it rests on.
@@ -60,9 +115,14 @@ pub fn usable(samples: &[Sample]) -> Vec<&Sample> {
 }
 
 impl Estimate {
-    /// None without a good sample.
+    /// Of a case; none without a good sample.
     #[must_use]
-    pub fn of(samples: &[Sample]) -> Option<Self> {
+    pub fn of_case(case: &CaseRecord) -> Option<Self> {
+        let chunk = case.axes.get("chunk").and_then(|chunk| chunk.parse::<Bytes>().ok());
+        Self::of(&case.samples, chunk.map(|chunk| chunk.0))
+    }
+
+    fn of(samples: &[Sample], record_bytes: Option<u64>) -> Option<Self> {
         let usable = usable(samples);
         let total_ns: Vec<f64> = usable.iter().map(|sample| as_f64(sample.phases_ns.total())).collect();
         let per_s = |sample: &&Sample, ns: u64| as_f64(sample.bytes) * 1e9 / as_f64(ns.max(1));
@@ -72,6 +132,16 @@ impl Estimate {
             let values: Vec<f64> = usable.iter().map(|sample| as_f64(value(sample))).collect();
             stats::median(&values).map(as_u64)
         };
+        let figure = |value: fn(&Sample) -> u64| {
+            let values: Vec<f64> = usable.iter().map(|sample| as_f64(value(sample))).collect();
+            Figure::of(&values)
+        };
+        let records_per_s = record_bytes.and_then(|record_bytes| {
+            let per_s = |it: &&Sample| {
+                as_f64(it.bytes.div_ceil(record_bytes.max(1))) * 1e9 / as_f64(it.phases_ns.total().max(1))
+            };
+            Figure::of(&usable.iter().map(per_s).collect::<Vec<f64>>())
+        });
         let disturbed = samples.iter().filter(|it| it.outcome.is_ok() && it.disturbed.is_some()).count();
         Some(Self {
             throughput_bytes_per_s: Figure::of(&throughput)?,
@@ -86,6 +156,11 @@ impl Estimate {
             },
             user_cpu_ns: median(|sample| sample.user_cpu_ns)?,
             system_cpu_ns: median(|sample| sample.system_cpu_ns)?,
+            user_cpu_figure_ns: figure(|sample| sample.user_cpu_ns)?,
+            system_cpu_figure_ns: figure(|sample| sample.system_cpu_ns)?,
+            bytes: median(|sample| sample.bytes)?,
+            records_per_s,
+            latency_ns: LatencyEstimate::of(&usable),
             confidence: stats::median_interval(&total_ns, CONFIDENCE)?.confidence,
             samples: usable.len(),
             disturbed,
@@ -141,25 +216,32 @@ mod tests {
             message: String::new(),
         };
         let failed = Sample::without_figures(0, Outcome::Failed(failure));
-        assert_eq!(Estimate::of(std::slice::from_ref(&failed)), None);
-        let estimate = Estimate::of(&[sample(90, false), failed]).unwrap();
+        assert_eq!(Estimate::of(std::slice::from_ref(&failed), None), None);
+        let estimate = Estimate::of(&[sample(90, false), failed], None).unwrap();
         assert_eq!(estimate.samples, 1);
     }
 
     #[test]
     fn all_of_it_counts_every_phase_and_write_alone_one() {
-        let estimate = Estimate::of(&[sample(90, false)]).unwrap();
+        let estimate = Estimate::of(&[sample(90, false)], None).unwrap();
         assert!((estimate.throughput_bytes_per_s.median - 1e10).abs() < 1.0);
         assert!((estimate.write_alone_bytes_per_s.median - 1000.0 * 1e9 / 90.0).abs() < 1.0);
     }
 
     #[test]
     fn disturbed_samples_count_only_where_there_is_no_other() {
-        let estimate = Estimate::of(&[sample(90, false), sample(900, true)]).unwrap();
+        let estimate = Estimate::of(&[sample(90, false), sample(900, true)], None).unwrap();
         assert_eq!((estimate.samples, estimate.disturbed, estimate.phases_ns.write), (1, 1, 90));
         assert!(!estimate.only_disturbed);
-        let estimate = Estimate::of(&[sample(900, true), sample(900, true)]).unwrap();
+        let estimate = Estimate::of(&[sample(900, true), sample(900, true)], None).unwrap();
         assert_eq!((estimate.samples, estimate.disturbed, estimate.phases_ns.write), (2, 2, 900));
         assert!(estimate.only_disturbed);
+    }
+
+    #[test]
+    fn records_per_second_count_the_last_short_one_and_all_phases() {
+        let estimate = Estimate::of(&[sample(90, false)], Some(300)).unwrap();
+        // Four records in 100 ns.
+        assert!((estimate.records_per_s.unwrap().median - 4.0 * 1e9 / 100.0).abs() < 1e-3);
     }
 }

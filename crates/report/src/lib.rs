@@ -6,11 +6,13 @@ mod estimate;
 pub mod formats;
 mod machine;
 mod report;
+mod table;
 mod warning;
 
-pub use estimate::{Estimate, Figure};
+pub use estimate::{Estimate, Figure, LatencyEstimate};
 pub use machine::machine_lines;
 pub use report::{CaseReport, Report};
+pub use table::{Column, Sentence, Table};
 
 /// `1 case`, `2 cases`.
 #[must_use]

@@ -43,8 +43,8 @@ impl Report {
         Self { number, run, cases, conclusions, warnings }
     }
 
-    /// The rows of each table, in order: a table is a section of a suite.
-    pub fn tables(&self) -> impl Iterator<Item = &[CaseReport]> {
+    /// The rows of each section of a suite, in order.
+    pub fn sections(&self) -> impl Iterator<Item = &[CaseReport]> {
         self.cases.chunk_by(|a, b| (&a.record.suite, &a.record.section) == (&b.record.suite, &b.record.section))
     }
 }
@@ -58,7 +58,7 @@ impl CaseReport {
                 Some(sample) => sample.outcome.reason(),
                 None => Some("not measured: the run ended before its turn".to_owned()),
             },
-            estimate: Estimate::of(&record.samples),
+            estimate: Estimate::of_case(record),
             record: record.clone(),
         }
     }

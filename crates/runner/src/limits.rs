@@ -73,9 +73,16 @@ pub fn check_sectors(environment: &Environment, cases: &[Case]) -> Result<(), Ru
     let Some(sector_bytes) = sector_bytes.filter(|&bytes| bytes > Case::SECTOR_BYTES) else { return Ok(()) };
     for case in cases.iter().filter(|case| case.axes().cache == Cache::Direct) {
         let axes = case.axes();
-        for (axis, bytes) in [(Axis::Chunk, axes.chunk_size_bytes.min(axes.size_bytes)), (Axis::Size, axes.size_bytes)] {
+        for (axis, bytes) in
+            [(Axis::Chunk, axes.chunk_size_bytes.min(axes.size_bytes)), (Axis::Size, axes.size_bytes)]
+        {
             if !bytes.is_multiple_of(sector_bytes) {
-                return Err(RunnerError::Sector { case: case.to_string(), axis, value: axes.get(axis), sector_bytes });
+                return Err(RunnerError::Sector {
+                    case: case.to_string(),
+                    axis,
+                    value: axes.get(axis),
+                    sector_bytes,
+                });
             }
         }
     }

@@ -37,13 +37,15 @@ impl Input {
 
     /// Opens it.
     pub(super) fn open_unadvised(part: &Part<'_>) -> Result<OwnedFd, CallError> {
-        let source = part.copy_from.ok_or_else(|| CallError::other("copy", "there is no file to copy".to_owned()))?;
+        let source =
+            part.copy_from.ok_or_else(|| CallError::other("copy", "there is no file to copy".to_owned()))?;
         file::reopen(source, OFlags::RDONLY)
     }
 
     /// The open file.
     pub(super) fn file(&self) -> Result<BorrowedFd<'_>, CallError> {
-        let file = self.file.as_ref().ok_or_else(|| CallError::other("copy", "the source is not open".to_owned()))?;
+        let file =
+            self.file.as_ref().ok_or_else(|| CallError::other("copy", "the source is not open".to_owned()))?;
         Ok(file.as_fd())
     }
 

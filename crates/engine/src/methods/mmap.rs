@@ -16,7 +16,16 @@ static INFO: MethodInfo = MethodInfo {
     summary: "memory copies into a MAP_SHARED mapping, one per chunk",
     calls: "mmap, memcpy, msync, munmap",
     cursor: Cursor::Mapping,
-    axes: &[Axis::Chunk, Axis::Threads, Axis::Files, Axis::Descriptor, Axis::Map, Axis::Data, Axis::Source, Axis::Alignment],
+    axes: &[
+        Axis::Chunk,
+        Axis::Threads,
+        Axis::Files,
+        Axis::Descriptor,
+        Axis::Map,
+        Axis::Data,
+        Axis::Source,
+        Axis::Alignment,
+    ],
     prepares: &[
         Prepare::SetLen,
         Prepare::Fallocate,

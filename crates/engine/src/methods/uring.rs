@@ -261,9 +261,10 @@ impl<'q, 'a> Queue<'q, 'a> {
             Registered::Buffers => {
                 opcode::WriteFixed::new(number, pointer, length, buffer).offset(offset).rw_flags(flags).build()
             }
-            Registered::Both => {
-                opcode::WriteFixed::new(Fixed(0), pointer, length, buffer).offset(offset).rw_flags(flags).build()
-            }
+            Registered::Both => opcode::WriteFixed::new(Fixed(0), pointer, length, buffer)
+                .offset(offset)
+                .rw_flags(flags)
+                .build(),
         }
     }
 

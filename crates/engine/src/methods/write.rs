@@ -51,9 +51,7 @@ impl Lane for WriteLane<'_> {
         let call = self.part.axes.sync.call;
         records.each(
             &self.part,
-            |chunk, offset| {
-                hand_over("write", chunk, offset, |bytes, _| rustix::io::write(file, bytes))
-            },
+            |chunk, offset| hand_over("write", chunk, offset, |bytes, _| rustix::io::write(file, bytes)),
             |_, _| sync::sync(file, call),
         )
     }

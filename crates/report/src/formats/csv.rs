@@ -1,6 +1,6 @@
 //! For spreadsheets and data frames: one row per sample.
 
-use model::Sample;
+use model::{Latency, Sample};
 
 use crate::report::{CaseReport, Report};
 
@@ -10,6 +10,7 @@ const HEADINGS: &[&str] = &[
     "filesystem",
     "suite",
     "section",
+    "label",
     "case",
     "method",
     "content",
@@ -18,6 +19,7 @@ const HEADINGS: &[&str] = &[
     "start",
     "source",
     "durability",
+    "durable_every_bytes",
     "round",
     "outcome",
     "reason",
@@ -39,6 +41,11 @@ const HEADINGS: &[&str] = &[
     "steal_ns",
     "settle_ns",
     "disturbed",
+    "latency_p50_ns",
+    "latency_p90_ns",
+    "latency_p99_ns",
+    "latency_p99_9_ns",
+    "latency_max_ns",
 ];
 
 /// The whole report, with a row of headings. RFC 4180.
@@ -62,12 +69,15 @@ fn record(report: &Report, case: &CaseReport, sample: &Sample) -> Vec<String> {
     let contract = &record.contract;
     let phases = &sample.phases_ns;
     let optional = |value: Option<String>| value.unwrap_or_default();
+    let latency =
+        |value: fn(&Latency) -> u64| sample.latency.as_ref().map_or(String::new(), |it| value(it).to_string());
     vec![
         report.run.id.clone(),
         report.run.target.clone(),
         report.run.environment.filesystem.kind.clone(),
         record.suite.clone(),
         record.section.clone(),
+        optional(record.label.clone()),
         record.case.clone(),
         record.method.clone(),
         contract.content.to_string(),
@@ -76,6 +86,7 @@ fn record(report: &Report, case: &CaseReport, sample: &Sample) -> Vec<String> {
         contract.start.to_string(),
         contract.source.to_string(),
         contract.durability.to_string(),
+        optional(contract.durable_every_bytes.map(|bytes| bytes.to_string())),
         sample.round.to_string(),
         sample.outcome.name().to_owned(),
         optional(sample.outcome.reason()),
@@ -97,5 +108,10 @@ fn record(report: &Report, case: &CaseReport, sample: &Sample) -> Vec<String> {
         sample.steal_ns.to_string(),
         sample.settle_ns.to_string(),
         optional(sample.disturbed.clone()),
+        latency(|it| it.p50_ns),
+        latency(|it| it.p90_ns),
+        latency(|it| it.p99_ns),
+        latency(|it| it.p99_9_ns),
+        latency(|it| it.max_ns),
     ]
 }

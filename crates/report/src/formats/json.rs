@@ -1,7 +1,7 @@
 //! For programs. `docs/json.md` describes the document; a change that a reader could stumble over
 //! raises [`SCHEMA`].
 
-use model::{Contract, Environment, PhasesNs, Sample, Settings};
+use model::{Contract, Environment, Latency, PhasesNs, Sample, Settings};
 use serde::Serialize;
 
 use crate::estimate::Estimate;
@@ -38,6 +38,7 @@ struct Case<'r> {
     id: &'r str,
     suite: &'r str,
     section: &'r str,
+    label: Option<&'r str>,
     method: &'r str,
     axes: &'r std::collections::BTreeMap<String, String>,
     contract: &'r Contract,
@@ -65,6 +66,7 @@ struct SampleRow<'r> {
     steal_ns: u64,
     settle_ns: u64,
     disturbed: Option<&'r str>,
+    latency: Option<&'r Latency>,
 }
 
 /// The whole report.
@@ -102,6 +104,7 @@ fn case(case: &CaseReport) -> Case<'_> {
         id: &record.case,
         suite: &record.suite,
         section: &record.section,
+        label: record.label.as_deref(),
         method: &record.method,
         axes: &record.axes,
         contract: &record.contract,
@@ -130,5 +133,6 @@ fn sample(sample: &Sample) -> SampleRow<'_> {
         steal_ns: sample.steal_ns,
         settle_ns: sample.settle_ns,
         disturbed: sample.disturbed.as_deref(),
+        latency: sample.latency.as_ref(),
     }
 }

@@ -1,6 +1,5 @@
 //! For READMEs and issues: the same tables in GitHub's Markdown.
 
-use crate::formats::table::{COLUMNS, sentence};
 use crate::machine::machine_lines;
 use crate::report::Report;
 
@@ -13,30 +12,30 @@ pub fn render(report: &Report) -> String {
         text += &format!("- {label}: {}\n", escape(&line));
     }
     text += &format!("- seed: {}\n", run.settings.seed);
-    for rows in report.tables() {
-        let first = &rows[0].record;
-        text += &format!("\n## {}: {}\n\n", first.suite, first.section);
-        if rows.iter().any(|row| row.estimate.is_some()) {
-            text += "| case |";
-            for column in COLUMNS {
-                text += &format!(" {} |", format!("{} {}", column.group, column.heading).trim());
-            }
-            text += &format!("\n|---|{}\n", "---:|".repeat(COLUMNS.len()));
+    for table in report.tables() {
+        text += &format!("\n## {}\n\n", escape(&table.title));
+        if !table.rows.is_empty() {
+            let headings =
+                table.columns.iter().map(|it| format!("{} {}", it.group, it.heading).trim().to_owned());
+            text += &format!("| {} |\n", headings.collect::<Vec<_>>().join(" | "));
+            text += &format!(
+                "|{}\n",
+                table.columns.iter().map(|it| if it.is_text { "---|" } else { "---:|" }).collect::<String>()
+            );
         }
-        for row in rows {
-            let Some(estimate) = &row.estimate else { continue };
-            text += &format!("| `{}` |", row.record.case);
-            for column in COLUMNS {
-                text += &format!(" {} |", (column.cell)(estimate));
-            }
+        for row in &table.rows {
+            let cells = row.iter().zip(&table.columns);
+            let cells = cells.map(|(cell, column)| match column.heading.as_str() {
+                "case" => format!("`{cell}`"),
+                _ => escape(cell),
+            });
+            text += &format!("| {} |\n", cells.collect::<Vec<_>>().join(" | "));
+        }
+        if !table.sentences.is_empty() && !text.ends_with("\n\n") {
             text += "\n";
         }
-        let sentences: Vec<String> = rows.iter().filter_map(sentence).collect();
-        if !sentences.is_empty() && !text.ends_with("\n\n") {
-            text += "\n";
-        }
-        for sentence in sentences {
-            text += &format!("- {}\n", escape(&sentence));
+        for sentence in &table.sentences {
+            text += &format!("- {}\n", escape(&sentence.text));
         }
     }
     if !report.conclusions.is_empty() || !report.warnings.is_empty() {

@@ -3,51 +3,7 @@
 pub mod csv;
 pub mod json;
 pub mod markdown;
-mod table;
 pub mod terminal;
 
 #[cfg(test)]
 mod tests;
-
-use crate::estimate::Figure;
-
-/// A rate in decimal gigabytes per second with three significant digits.
-pub(crate) fn gigabytes_per_s(bytes_per_s: f64) -> String {
-    significant(bytes_per_s / 1e9)
-}
-
-/// `low – high` in decimal gigabytes per second.
-pub(crate) fn range(low: f64, high: f64) -> String {
-    format!("{} – {}", gigabytes_per_s(low), gigabytes_per_s(high))
-}
-
-/// The interval of a figure's median.
-pub(crate) fn interval(figure: &Figure) -> String {
-    range(figure.low, figure.high)
-}
-
-/// Milliseconds with three significant digits.
-pub(crate) fn milliseconds(nanoseconds: u64) -> String {
-    #[expect(clippy::cast_precision_loss, reason = "three digits are shown")]
-    let milliseconds = nanoseconds as f64 / 1e6;
-    match nanoseconds {
-        0 => "0".to_owned(),
-        // Microseconds are enough.
-        1..1_000_000 => format!("{milliseconds:.3}"),
-        _ => significant(milliseconds),
-    }
-}
-
-/// Three digits from the first that is not zero.
-fn significant(value: f64) -> String {
-    let digits = match value.abs() {
-        it if it >= 99.95 => 0,
-        it if it >= 9.995 => 1,
-        it if it >= 0.9995 => 2,
-        it if it >= 0.099_95 => 3,
-        it if it >= 0.009_995 => 4,
-        it if it >= 0.000_999_5 => 5,
-        _ => 6,
-    };
-    format!("{value:.digits$}")
-}

@@ -1,11 +1,11 @@
 //! For people, in a terminal or a log.
 
 use anstyle::{AnsiColor, Style};
-use comfy_table::{Cell, CellAlignment, Table, presets};
+use comfy_table::{Cell, CellAlignment, presets};
 
-use crate::formats::table::{COLUMNS, Column, sentence};
 use crate::machine::machine_lines;
-use crate::report::{CaseReport, Report};
+use crate::report::Report;
+use crate::table::{Column, Table};
 
 const HEADING: Style = Style::new().bold();
 const QUIET: Style = Style::new().dimmed();
@@ -32,20 +32,17 @@ pub fn head(report: &Report) -> String {
 pub fn body(report: &Report, width: Option<usize>) -> String {
     let mut text = String::new();
     let mut cut = false;
-    for rows in report.tables() {
-        let first = &rows[0].record;
-        text += &format!("\n{HEADING}{} · {}{HEADING:#}\n", first.suite, first.section);
-        if rows.iter().any(|row| row.estimate.is_some()) {
-            let (table, columns) = fitting_table(rows, width);
-            cut |= columns < COLUMNS.len();
-            text += &table;
+    for table in report.tables() {
+        text += &format!("\n{HEADING}{}{HEADING:#}\n", table.title);
+        if !table.rows.is_empty() {
+            let (lines, columns) = fitting(&table, width);
+            cut |= columns < table.columns.len();
+            text += &lines;
             text += "\n";
         }
-        for row in rows {
-            let style = if row.outcome == "not-run" || row.outcome == "unsupported" { WARNING } else { FAULT };
-            if let Some(sentence) = sentence(row) {
-                text += &format!("{style}{sentence}{style:#}\n");
-            }
+        for sentence in &table.sentences {
+            let style = if sentence.is_fault { FAULT } else { WARNING };
+            text += &format!("{style}{}{style:#}\n", sentence.text);
         }
     }
     text += "\n";
@@ -62,33 +59,39 @@ pub fn body(report: &Report, width: Option<usize>) -> String {
 }
 
 /// The table with all columns, or with as many ranks of them as fit the width, and their number.
-fn fitting_table(rows: &[CaseReport], width: Option<usize>) -> (String, usize) {
-    let highest = COLUMNS.iter().map(|column| column.rank).max().unwrap_or(0);
+fn fitting(table: &Table, width: Option<usize>) -> (String, usize) {
+    let highest = table.columns.iter().map(|column| column.rank).max().unwrap_or(0);
     let fits = |text: &str| width.is_none_or(|width| text.lines().all(|line| line.chars().count() <= width));
     for most in (0..=highest).rev() {
-        let columns: Vec<&Column> = COLUMNS.iter().filter(|column| column.rank <= most).collect();
-        let text = table(rows, &columns);
+        let shown: Vec<bool> = table.columns.iter().map(|column| column.rank <= most).collect();
+        let text = lines(table, &shown);
         if most == 0 || fits(&text) {
-            return (text, columns.len());
+            return (text, shown.iter().filter(|shown| **shown).count());
         }
     }
     (String::new(), 0)
 }
 
-fn table(rows: &[CaseReport], columns: &[&Column]) -> String {
-    let mut table = Table::new();
-    table.load_style(presets::NOTHING);
-    let headings = columns.iter().map(|column| {
-        Cell::new(format!("{}\n{}", column.group, column.heading)).set_alignment(CellAlignment::Right)
-    });
-    table.set_header(std::iter::once(Cell::new("\ncase")).chain(headings));
-    for row in rows {
-        let Some(estimate) = &row.estimate else { continue };
-        let cells =
-            columns.iter().map(|column| Cell::new((column.cell)(estimate)).set_alignment(CellAlignment::Right));
-        table.add_row(std::iter::once(Cell::new(&row.record.case)).chain(cells));
+fn lines(table: &Table, shown: &[bool]) -> String {
+    let align = |column: &Column, text: String| {
+        let side = if column.is_text { CellAlignment::Left } else { CellAlignment::Right };
+        Cell::new(text).set_alignment(side)
+    };
+    let is_shown = |(index, _): &(usize, &Column)| shown[*index];
+    let columns: Vec<(usize, &Column)> = table.columns.iter().enumerate().filter(is_shown).collect();
+    let mut drawn = comfy_table::Table::new();
+    drawn.load_style(presets::NOTHING);
+    // One line of headings where no column is in a group.
+    let grouped = table.columns.iter().any(|column| !column.group.is_empty());
+    drawn.set_header(columns.iter().map(|(_, column)| {
+        let heading =
+            if grouped { format!("{}\n{}", column.group, column.heading) } else { column.heading.clone() };
+        align(column, heading)
+    }));
+    for row in &table.rows {
+        drawn.add_row(columns.iter().map(|(index, column)| align(column, row[*index].clone())));
     }
     // Every cell is padded by a space on either side.
     let trimmed = |line: String| line.trim_end().get(1..).unwrap_or_default().to_owned();
-    table.lines().map(trimmed).collect::<Vec<_>>().join("\n")
+    drawn.lines().map(trimmed).collect::<Vec<_>>().join("\n")
 }

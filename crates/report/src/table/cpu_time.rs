@@ -1,0 +1,48 @@
+//! Elapsed time, user CPU time and system CPU time by chunk size, a table each.
+
+use crate::estimate::{Estimate, Figure};
+use crate::report::CaseReport;
+use crate::table::number::{mark, seconds, thousands};
+use crate::table::{Column, Table};
+
+/// The three tables.
+pub(super) fn tables(title: &str, cases: &[CaseReport]) -> Vec<Table> {
+    vec![
+        table(&format!("{title}: elapsed time, all of it"), cases, |it| &it.total_ns),
+        table(&format!("{title}: user CPU time"), cases, |it| &it.user_cpu_figure_ns),
+        table(&format!("{title}: system CPU time"), cases, |it| &it.system_cpu_figure_ns),
+    ]
+}
+
+fn table(title: &str, cases: &[CaseReport], figure: fn(&Estimate) -> &Figure) -> Table {
+    let columns = vec![
+        Column::text("buffer", 0),
+        Column::figure("", "s", 0),
+        Column::figure("95 %", "interval", 0),
+        Column::figure("", "min – max", 1),
+        Column::figure("per call", "ns", 0),
+        Column::figure("", "n", 2),
+        Column::text("case", 3),
+    ];
+    let rows = cases.iter().filter_map(|case| {
+        let estimate = case.estimate.as_ref()?;
+        let figure = figure(estimate);
+        let chunk = case.record.axes.get("chunk").cloned().unwrap_or_default();
+        Some(vec![
+            chunk,
+            mark(estimate, seconds(figure.median)),
+            format!("{} – {}", seconds(figure.low), seconds(figure.high)),
+            format!("{} – {}", seconds(figure.min), seconds(figure.max)),
+            per_call(estimate, figure).map_or_else(|| "–".to_owned(), thousands),
+            estimate.samples.to_string(),
+            case.record.case.clone(),
+        ])
+    });
+    Table { title: title.to_owned(), columns, rows: rows.collect(), sentences: Vec::new() }
+}
+
+/// What one hand-over takes on average, in nanoseconds.
+fn per_call(estimate: &Estimate, figure: &Figure) -> Option<f64> {
+    let calls = estimate.records_per_s.as_ref()?.median * estimate.total_ns.median / 1e9;
+    (calls > 0.0).then_some(figure.median / calls)
+}

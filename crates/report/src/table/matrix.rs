@@ -1,0 +1,73 @@
+//! Throughput by chunk size: a row per label, a column per chunk.
+
+use model::Bytes;
+
+use crate::report::CaseReport;
+use crate::table::number::{gigabytes_per_s, mark};
+use crate::table::{Column, Table, per_case};
+
+/// A table for each size of the file. Where cases differ in more than label and chunk, a row per case instead.
+pub(super) fn throughput(title: &str, cases: &[CaseReport]) -> Vec<Table> {
+    let mut sizes: Vec<&str> = Vec::new();
+    for case in cases {
+        if !sizes.contains(&axis(case, "size")) {
+            sizes.push(axis(case, "size"));
+        }
+    }
+    let mut tables = Vec::new();
+    for size in sizes {
+        let of_size: Vec<&CaseReport> = cases.iter().filter(|case| axis(case, "size") == size).collect();
+        match table(&format!("{title}, {size}"), &of_size) {
+            Some(table) => tables.push(table),
+            None => return vec![per_case::phases(title, cases)],
+        }
+    }
+    tables
+}
+
+fn axis<'c>(case: &'c CaseReport, name: &str) -> &'c str {
+    case.record.axes.get(name).map_or("", String::as_str)
+}
+
+/// None where two cases would share a cell.
+fn table(title: &str, cases: &[&CaseReport]) -> Option<Table> {
+    let (mut labels, mut chunks): (Vec<&str>, Vec<&str>) = (Vec::new(), Vec::new());
+    let label = |case: &CaseReport| -> Option<String> { case.record.label.clone() };
+    for case in cases {
+        let label = case.record.label.as_deref()?;
+        if !labels.contains(&label) {
+            labels.push(label);
+        }
+        if !chunks.contains(&axis(case, "chunk")) {
+            chunks.push(axis(case, "chunk"));
+        }
+    }
+    let mut columns = vec![Column::text("GB/s, all of it", 0)];
+    columns.extend(chunks.iter().map(|chunk| Column::figure("", chunk, 0)));
+    let mut rows = Vec::new();
+    for row_label in labels {
+        let mut row = vec![row_label.to_owned()];
+        for chunk in &chunks {
+            let mut here = cases
+                .iter()
+                .filter(|case| label(case).as_deref() == Some(row_label) && axis(case, "chunk") == *chunk);
+            row.push(here.next().map_or_else(String::new, |case| cell(case)));
+            if here.next().is_some() {
+                return None;
+            }
+        }
+        rows.push(row);
+    }
+    Some(Table { title: title.to_owned(), columns, rows, sentences: Vec::new() })
+}
+
+/// The figure; with the bytes where the time was limited.
+fn cell(case: &CaseReport) -> String {
+    let Some(estimate) = &case.estimate else { return "–".to_owned() };
+    let figure = mark(estimate, gigabytes_per_s(estimate.throughput_bytes_per_s.median));
+    if estimate.bytes < case.record.contract.bytes {
+        format!("{figure} ({})", Bytes(estimate.bytes).approximate())
+    } else {
+        figure
+    }
+}

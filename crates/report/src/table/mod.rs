@@ -1,0 +1,138 @@
+//! What the terminal and Markdown show: texts in rows and columns, laid out as the suite asks.
+
+mod cpu_time;
+mod matrix;
+pub(crate) mod number;
+mod per_case;
+
+use model::Layout;
+
+use crate::conclusion::contracts;
+use crate::counted;
+use crate::report::{CaseReport, Report};
+
+/// A table, ready to be rendered.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Table {
+    /// What it is about.
+    pub title: String,
+    /// Its columns.
+    pub columns: Vec<Column>,
+    /// Its rows, each with a text for every column.
+    pub rows: Vec<Vec<String>>,
+    /// What is to be said of cases without a figure.
+    pub sentences: Vec<Sentence>,
+}
+
+/// A column's heading.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Column {
+    /// What several columns together are about.
+    pub group: String,
+    /// The heading.
+    pub heading: String,
+    /// Whether it holds words, and not figures.
+    pub is_text: bool,
+    /// Where space is short, columns of higher number go first.
+    pub rank: u8,
+}
+
+/// A sentence about cases that have no figure, or lost theirs on the way.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Sentence {
+    /// Whether it tells of a fault, and not of a property of the target.
+    pub is_fault: bool,
+    /// The words.
+    pub text: String,
+}
+
+impl Column {
+    fn figure(group: &str, heading: &str, rank: u8) -> Self {
+        Self { group: group.to_owned(), heading: heading.to_owned(), is_text: false, rank }
+    }
+
+    fn text(heading: &str, rank: u8) -> Self {
+        Self { group: String::new(), heading: heading.to_owned(), is_text: true, rank }
+    }
+}
+
+impl Report {
+    /// The tables of all sections, in order.
+    #[must_use]
+    pub fn tables(&self) -> Vec<Table> {
+        self.sections().flat_map(section_tables).collect()
+    }
+}
+
+fn section_tables(cases: &[CaseReport]) -> Vec<Table> {
+    let first = &cases[0].record;
+    let title = format!("{} · {}", first.suite, first.section);
+    let layout = model::suite_named(&first.suite).map_or(Layout::Phases, |suite| suite.layout);
+    let mut tables = match layout {
+        Layout::Phases => vec![per_case::phases(&title, cases)],
+        Layout::Ranked => ranked(&title, cases),
+        Layout::Records => vec![per_case::records(&title, cases)],
+        Layout::Matrix => matrix::throughput(&title, cases),
+        Layout::CpuTime => cpu_time::tables(&title, cases),
+    };
+    if let Some(last) = tables.last_mut() {
+        last.sentences = sentences(cases);
+    }
+    tables
+}
+
+/// A table for each contract: nothing else is ranked together.
+fn ranked(title: &str, cases: &[CaseReport]) -> Vec<Table> {
+    let contracts = contracts(cases);
+    let several = contracts.len() > 1;
+    let of = |contract: &model::Contract| {
+        cases.iter().filter(|case| case.record.contract == *contract).collect::<Vec<_>>()
+    };
+    contracts
+        .iter()
+        .map(|contract| {
+            let title = if several { format!("{title}: {contract}") } else { title.to_owned() };
+            per_case::ranked(&title, &of(contract))
+        })
+        .collect()
+}
+
+/// What is to be said of cases without a figure. Many with the same cause are one sentence.
+fn sentences(cases: &[CaseReport]) -> Vec<Sentence> {
+    const NAMED: usize = 3;
+    let mut causes: Vec<(&'static str, &str, Vec<&CaseReport>)> = Vec::new();
+    for case in cases {
+        let Some(reason) = case.reason.as_deref() else { continue };
+        match causes.iter_mut().find(|(outcome, other, _)| *outcome == case.outcome && *other == reason) {
+            Some((_, _, with)) => with.push(case),
+            None => causes.push((case.outcome, reason, vec![case])),
+        }
+    }
+    let mut sentences = Vec::new();
+    for (outcome, reason, with) in causes {
+        let is_fault = outcome != "not-run" && outcome != "unsupported";
+        if with.len() <= NAMED {
+            sentences.extend(with.iter().map(|case| Sentence { is_fault, text: sentence(case, reason) }));
+            continue;
+        }
+        let names: Vec<&str> = with.iter().take(NAMED).map(|case| case.record.case.as_str()).collect();
+        let (count, names, more) = (with.len(), names.join(", "), with.len() - NAMED);
+        let text = match outcome {
+            "not-run" => format!("{count} cases: {reason}: {names} and {more} more"),
+            outcome => format!("{count} cases: {outcome}: {reason}: {names} and {more} more"),
+        };
+        sentences.push(Sentence { is_fault, text });
+    }
+    sentences
+}
+
+fn sentence(case: &CaseReport, reason: &str) -> String {
+    let good = case
+        .estimate
+        .as_ref()
+        .map_or(String::new(), |it| format!(" (after {})", counted(it.samples, "good sample")));
+    match case.outcome {
+        "not-run" => format!("{}: {reason}", case.record.case),
+        outcome => format!("{}: {outcome}: {reason}{good}", case.record.case),
+    }
+}
