@@ -113,12 +113,12 @@ impl Copied {
     }
 
     /// Its path, for the record.
-    pub fn from_path(&self) -> String {
+    pub fn source_path(&self) -> String {
         self.from_path.display().to_string()
     }
 
     /// The copy's path, for the record.
-    pub fn to_path(&self) -> Option<String> {
+    pub fn copy_path(&self) -> Option<String> {
         self.to.as_ref().map(|to| to.path.display().to_string())
     }
 

@@ -24,7 +24,7 @@ pub enum Claimed {
     /// A directory: what is ours in it is made later.
     Directory(PathBuf),
     /// A device, held exclusively.
-    Device(ClaimedDevice),
+    Device(Box<ClaimedDevice>),
 }
 
 impl Place {
@@ -83,7 +83,7 @@ impl Place {
             Self::Device(path) => {
                 let device = claim_device(&path, destroy_data)?;
                 output.note(&format!("Writing over {}.", device.description()));
-                Claimed::Device(device)
+                Claimed::Device(Box::new(device))
             }
         })
     }

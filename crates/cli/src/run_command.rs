@@ -77,8 +77,8 @@ fn settings(command: &RunCommand, copied: Option<&Copied>) -> Settings {
         seed: command.seed.unwrap_or_else(|| uuid::Uuid::new_v4().as_u64_pair().0 >> 11),
         verify: command.verify,
         timeout_ns: command.timeout.map(nanoseconds),
-        copy_from: copied.map(Copied::from_path),
-        copy_to: copied.and_then(Copied::to_path),
+        copy_from: copied.map(Copied::source_path),
+        copy_to: copied.and_then(Copied::copy_path),
     }
 }
 
@@ -120,7 +120,7 @@ fn resume(command: &RunCommand, db: Option<&Path>, output: &Output) -> Result<Ex
     if let (Some(copied), Some(case)) = (&copied, cases.iter().find(|case| case.method().copies()))
         && case.axes().size_bytes > copied.size_bytes()
     {
-        return Err(exit::usage(format!("{} has become shorter since the run began", copied.from_path())));
+        return Err(exit::usage(format!("{} has become shorter since the run began", copied.source_path())));
     }
     check_limits(&place, &now, &cases, copied.as_ref())?;
     // What is on the device now is what this run wrote.

@@ -50,6 +50,7 @@ impl CopySource {
             at += length as u64;
         }
         rustix::fs::fsync(&file).map_err(|errno| CallError::new("fsync", errno))?;
+        let file = file::reopen(file.as_fd(), OFlags::RDONLY)?;
         *place = Some(Self { file, made: Some((bytes, seed)) });
         Ok(())
     }

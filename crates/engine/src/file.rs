@@ -44,7 +44,7 @@ pub fn open_again(target: Target<'_>, name: &str, case: &Case) -> Result<OwnedFd
 
 /// Creates a file that must not exist yet.
 pub fn create(directory: BorrowedFd<'_>, name: &str) -> Result<OwnedFd, CallError> {
-    open_with(Target::Directory(directory), name, OFlags::RDWR | OFlags::CREATE | OFlags::EXCL)
+    open_with(Target::Directory(directory), name, OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL)
 }
 
 /// Opens for reading.
@@ -82,7 +82,8 @@ fn access(case: &Case) -> OFlags {
     let access = if case.method().cursor == Cursor::Mapping { OFlags::RDWR } else { OFlags::WRONLY };
     let cache = if case.axes().cache == Cache::Direct { OFlags::DIRECT } else { OFlags::empty() };
     let sync = match case.axes().sync.call {
-        SyncCall::ODsync => OFlags::DSYNC,
+        // rustix takes O_DSYNC for O_SYNC on Linux, where they differ: open(2).
+        SyncCall::ODsync => OFlags::from_bits_retain(libc::O_DSYNC.cast_unsigned()),
         SyncCall::OSync => OFlags::SYNC,
         _ => OFlags::empty(),
     };

@@ -224,7 +224,7 @@ impl Suite {
 }
 
 /// The value that an axis is fixed on by name; numbers are there to be replaced.
-fn named_value<'v>(axis: Axis, values: &'v [String]) -> Option<&'v String> {
+fn named_value(axis: Axis, values: &[String]) -> Option<&String> {
     values.first().filter(|_| values.len() == 1 && !axis.is_number())
 }
 

@@ -27,10 +27,15 @@ pub fn machine_lines(environment: &Environment, target: &str) -> Vec<(&'static s
     }
     let target =
         format!("{target}, {} free of {}", size(filesystem.available_bytes), size(filesystem.total_bytes));
-    let mount = format!(
-        "{} on {} at {} ({})",
-        filesystem.kind, filesystem.source, filesystem.mount_point, filesystem.mount_options
-    );
+    let mount = match filesystem.kind.as_str() {
+        "block device" => "none: the device itself".to_owned(),
+        kind => {
+            format!(
+                "{kind} on {} at {} ({})",
+                filesystem.source, filesystem.mount_point, filesystem.mount_options
+            )
+        }
+    };
     vec![
         ("machine", machine),
         ("kernel", kernel),

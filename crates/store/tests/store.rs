@@ -2,16 +2,17 @@
 
 use std::path::PathBuf;
 
-use model::{Failure, Outcome, Phase, PhasesNs, RunRecord, RunStatus, Sample};
+use model::{CaseRecord, Failure, Latency, Outcome, Phase, PhasesNs, RunRecord, RunStatus, Sample};
 use store::{Store, StoreError, WorkspaceRecord};
 use testkit::{example_case, example_run};
 
 fn run() -> RunRecord {
     let case = |section, name| example_case(section, name, Vec::new());
+    let labelled = CaseRecord { label: Some("its name".to_owned()), ..case("two", "write,chunk=4KiB") };
     RunRecord {
         status: RunStatus::Running,
         arguments: vec!["a \"quoted\"\nword".to_owned()],
-        cases: vec![case("one", "write"), case("two", "write,chunk=4KiB"), case("two", "write")],
+        cases: vec![case("one", "write"), labelled, case("two", "write")],
         ..example_run()
     }
 }
@@ -32,6 +33,15 @@ fn samples() -> Vec<Sample> {
         steal_ns: 14,
         settle_ns: 15,
         disturbed: Some("why".to_owned()),
+        latency: Some(Latency {
+            count: 18,
+            p50_ns: 19,
+            p90_ns: 20,
+            p99_ns: 21,
+            p99_9_ns: 22,
+            max_ns: 23,
+            histogram: "aGlzdG9ncmFt".to_owned(),
+        }),
     };
     let failure = Failure {
         phase: Phase::Write,

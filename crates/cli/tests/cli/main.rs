@@ -1,8 +1,11 @@
 //! The program as people, scripts and accidents meet it.
 
 mod commands;
+mod copying;
+mod devices;
 mod docs;
 mod outcomes;
+mod promises;
 mod refusals;
 mod signals;
 mod suites;
@@ -16,6 +19,8 @@ use testkit::{Program, Trials};
 fn main() -> ExitCode {
     let mut trials = Trials::default();
     commands::add(&mut trials);
+    copying::add(&mut trials);
+    devices::add(&mut trials);
     docs::add(&mut trials);
     refusals::add(&mut trials);
     suites::add(&mut trials);

@@ -21,7 +21,72 @@ pub fn add(trials: &mut Trials) {
     trials.add("a killed worker costs one case", &tmpfs, killed);
     trials.add("writes beyond the file size limit cost their case", &tmpfs, file_size_limit);
     trials.add("the limit on bytes is kept", &tmpfs, max_bytes);
+    trials.add(
+        "a limit on time cuts slow records, and says how far they came",
+        &[Need::Filesystem(Kind::Ext4)],
+        cut,
+    );
+    trials.add("where io_uring is forbidden it is unsupported, with the errno", &[Need::Strace], forbidden);
+    trials.add(
+        "a filesystem without O_DIRECT is told from one that pretends",
+        &[Need::Image("ext4")],
+        no_direct,
+    );
     trials.add("the limit on time is kept and said", &tmpfs, budget);
+}
+
+/// As a sandbox does it: the system call is refused.
+fn forbidden() -> Result<()> {
+    for (errno, number) in [("EPERM", 1), ("ENOSYS", 38)] {
+        let (program, target) = (program()?, directory_on(Kind::Tmpfs));
+        let inject = format!("inject=io_uring_setup:error={errno}");
+        let export = program.home().join("export.json");
+        let output = std::process::Command::new("strace")
+            .args(["-f", "-o", "/dev/null", "-e", "trace=io_uring_setup", "-e", &inject])
+            .arg(program.binary())
+            .args(["run", "--samples", "1", "--case", "uring,size=1MiB", "--case", AFTER, "--db"])
+            .arg(program.home().join("db"))
+            .arg(format!("--export=json={}", export.display()))
+            .arg(target.path())
+            .output()?;
+        ensure!(output.status.success(), "unsupported is no failure: {output:?}");
+        let document: Value = serde_json::from_str(&std::fs::read_to_string(export)?)?;
+        let uring = case(&document, "uring,size=1MiB")?;
+        let reason = uring["reason"].as_str().context("a reason")?;
+        ensure!(uring["outcome"] == "unsupported" && uring["estimate"].is_null(), "{uring}");
+        ensure!(reason.starts_with("io_uring_setup: ") && reason.ends_with(&format!("({number})")), "{reason}");
+        ensure!(case(&document, AFTER)?["outcome"] == "ok");
+    }
+    Ok(())
+}
+
+fn no_direct() -> Result<()> {
+    let (program, directory) = (program()?, tempfile::tempdir()?);
+    let name = "write,size=1MiB,cache=direct";
+    testkit::call(std::process::Command::new("mount").args(["-t", "ramfs", "none"]).arg(directory.path()))?;
+    let document = program.run(directory.path(), &["--case", name, "--samples", "1"], 0);
+    testkit::call(std::process::Command::new("umount").arg(directory.path()))?;
+    let reason = case(&document?, name)?["reason"].clone();
+    ensure!(reason == "open with O_DIRECT: Invalid argument (22)", "{reason}");
+    let target = directory_on(Kind::Tmpfs);
+    let document = program.run(target.path(), &["--case", name, "--samples", "1"], 0)?;
+    let tmpfs = case(&document, name)?;
+    let reason = tmpfs["reason"].as_str().context("a reason")?;
+    ensure!(tmpfs["outcome"] == "unsupported" && reason.contains("went through the page cache"), "{tmpfs}");
+    Ok(())
+}
+
+fn cut() -> Result<()> {
+    let (program, target) = (program()?, directory_on(Kind::Ext4));
+    let name = "write,chunk=4KiB,sync=fsync/1,source=chunk";
+    let document = program.run(target.path(), &["--case", name, "--samples", "1", "--budget", "200ms"], 0)?;
+    let sample = &case(&document, name)?["samples"][0];
+    let bytes = sample["bytes"].as_u64().context("a number")?;
+    ensure!(sample["outcome"] == "ok" && sample["verified"] == true, "{sample}");
+    ensure!(bytes > 0 && bytes < 1 << 30 && sample["latency"]["count"] == bytes / 4096, "{sample}");
+    let conclusions = document["conclusions"].as_array().context("conclusions")?;
+    ensure!(conclusions.is_empty(), "{conclusions:?}");
+    Ok(())
 }
 
 fn case<'d>(document: &'d Value, id: &str) -> Result<&'d Value> {

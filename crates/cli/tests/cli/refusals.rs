@@ -21,6 +21,19 @@ const REFUSED: &[(&[&str], i32, &[&str])] = &[
     (&["--case", "mmap,prepare=create"], 2, &["prepare=create", "set-len"]),
     (&["--case", "mmap,size=0"], 2, &["size=0"]),
     (&["--case", "mmap,threads=2,descriptor=per-thread"], 2, &["map=per-thread"]),
+    (&["--case", "write,sync=o-dsync/4"], 2, &["writev", "vector=4"]),
+    (&["--case", "fwrite,sync=fsync/1"], 2, &["synced at the end only"]),
+    (&["--case", "write,sync=rwf-dsync"], 2, &["o-dsync"]),
+    (&["--case", "pwrite,chunk=1000,cache=direct"], 2, &["chunk=1000", "512 bytes"]),
+    (&["--case", "pwrite,size=1000,cache=direct"], 2, &["size=1000", "512 bytes"]),
+    (&["--case", "pwrite,cache=direct,alignment=off-by-one"], 2, &["aligned memory"]),
+    (&["--case", "pwrite,cache=dontcache"], 2, &["pwritev2"]),
+    (&["--case", "splice,size=0"], 2, &["size=0"]),
+    (&["--case", "uring,depth=0"], 2, &["depth=0", "4096"]),
+    (&["--suite", "write", "--cold"], 2, &["no selected case has the axis 'origin'"]),
+    (&["--suite", "durable", "--record", "0"], 2, &["chunk=0"]),
+    (&["--suite", "durable", "--record", "512", "--set", "chunk=4k"], 2, &["'chunk' are given twice"]),
+    (&["--destroy-data"], 2, &["--destroy"]),
     (&["--case", "write,threads"], 2, &["'threads'", "axis=value"]),
     (&["--size", "nonsense"], 2, &["nonsense", "4096"]),
     (&["--size", "-1"], 2, &["-1"]),
@@ -51,7 +64,9 @@ pub fn add(trials: &mut Trials) {
         Ok(())
     });
     trials.add("a missing directory is named", &[], || target_refused("/no/such/target", "No such file"));
-    trials.add("a file is no target", &[], || target_refused("/proc/version", "not a directory"));
+    trials.add("a file is no target", &[], || {
+        target_refused("/proc/version", "neither a directory nor a block device")
+    });
     trials.add(
         "too little space is refused before anything is written",
         &[Need::Image("ext4")],

@@ -8,8 +8,18 @@ use crate::program;
 
 /// The suites with the number of their rows in the benchmark that they come from, and a size at which
 /// each case of theirs has work for 16 threads.
-const SUITES: &[(&str, usize)] =
-    &[("quick", 10), ("create", 12), ("mmap", 16), ("vectored", 36), ("parallel", 30), ("write", 60)];
+const SUITES: &[(&str, usize)] = &[
+    ("quick", 10),
+    ("create", 12),
+    ("mmap", 16),
+    ("vectored", 36),
+    ("parallel", 30),
+    ("write", 60),
+    ("copy", 20),
+    ("durable", 39),
+    ("direct", 14 * 21),
+    ("buffer", 14),
+];
 
 pub fn add(trials: &mut Trials) {
     for kind in Kind::ALL {
@@ -26,7 +36,7 @@ pub fn add(trials: &mut Trials) {
 /// Filesystems that reserve, map and sync in ways of their own.
 fn runs_on_image(kind: &str) -> Result<()> {
     let (program, image) = (program()?, Image::mount(kind, 512 << 20)?);
-    for suite in ["quick", "create", "mmap", "parallel"] {
+    for suite in ["quick", "create", "mmap", "parallel", "copy"] {
         let arguments = ["--suite", suite, "--size", "256KiB", "--samples", "1", "--verify", "every"];
         let document = program.run(&image.path(), &arguments, 0)?;
         ensure!(document["environment"]["filesystem"]["kind"] == kind, "{}", document["environment"]);
@@ -45,15 +55,30 @@ fn runs(kind: Kind, suite: &str, rows: usize) -> Result<()> {
     let (program, target) = (program()?, directory_on(kind));
     let listed = program.call(&["list", "cases", suite])?.stdout;
     ensure!(listed.lines().count() == rows, "{} rows", listed.lines().count());
-    let arguments =
-        ["--suite", suite, "--size", "256KiB", "--samples", "1", "--verify", "every", "--seed", "7"];
+    let mut arguments =
+        vec!["--suite", suite, "--size", "256KiB", "--samples", "1", "--verify", "every", "--seed", "7"];
+    if suite == "direct" {
+        arguments.extend(["--set", "chunk=4KiB,1MiB"]);
+    }
     let document = program.run(target.path(), &arguments, 0)?;
     ensure!(document["schema"] == 1 && document["run"]["seed"] == 7, "{}", document["run"]);
     ensure!(document["environment"]["filesystem"]["kind"] == kind.name(), "{}", document["environment"]);
     let cases = document["cases"].as_array().context("cases")?;
-    // Sizes are one here, so the suite that goes through sizes has fewer rows.
-    ensure!(cases.len() == if suite == "create" { 3 } else { rows }, "{} cases", cases.len());
+    // Sizes, or chunks, are fewer here, so the suites that go through them have fewer rows.
+    let rows = match suite {
+        "create" => 3,
+        "direct" => 2 * 21,
+        _ => rows,
+    };
+    ensure!(cases.len() == rows, "{} cases", cases.len());
     for case in cases {
+        // All that tmpfs has is the page cache.
+        let axes = &case["axes"];
+        let impossible = axes["cache"] == "direct" || axes["prepare"] == "fallocate-zero-range";
+        if kind == Kind::Tmpfs && impossible {
+            ensure!(case["outcome"] == "unsupported" && case["estimate"].is_null(), "{case}");
+            continue;
+        }
         check_case(case).with_context(|| case["id"].to_string())?;
     }
     ensure!(entries(target.path()).is_empty(), "something was left behind");
@@ -75,6 +100,10 @@ fn check_case(case: &Value) -> Result<()> {
     ensure!(sample["probe_ns"][0].as_u64() > Some(0) && sample["probe_ns"][1].as_u64() > Some(0), "{sample}");
     let all_of_it = case["estimate"]["throughput_bytes_per_s"]["median"].as_f64().context("a figure")?;
     let write_alone = case["estimate"]["write_alone_bytes_per_s"]["median"].as_f64().context("a figure")?;
+    let each = case["axes"]["sync"]
+        .as_str()
+        .is_some_and(|sync| sync.contains('/') || sync.starts_with("o-") || sync.starts_with("rwf-"));
+    ensure!(sample["latency"].is_object() == each, "{}", sample["latency"]);
     ensure!(all_of_it > 0.0 && all_of_it <= write_alone, "{}", case["estimate"]);
     Ok(())
 }

@@ -8,149 +8,10 @@ use anyhow::{Context, Result, ensure};
 use testkit::{Kind, Need, Trials, directory_on};
 
 use crate::program;
-
-const CREATE: &str = "open O_WRONLY|O_CREAT|O_EXCL";
-const CREATE_TO_MAP: &str = "open O_RDWR|O_CREAT|O_EXCL";
-
-/// A case, and every call on its files with the number of times that it must come.
-const PROMISES: &[(&str, &[(&str, usize)])] = &[
-    ("write,size=1MiB,chunk=64KiB", &[(CREATE, 1), ("write 65536", 16), ("close", 1)]),
-    ("write,size=1000,chunk=300", &[(CREATE, 1), ("write 300", 3), ("write 100", 1), ("close", 1)]),
-    ("write,size=100,chunk=1", &[(CREATE, 1), ("write 1", 100), ("close", 1)]),
-    ("write,size=0", &[(CREATE, 1), ("close", 1)]),
-    ("write,size=1MiB,sync=fsync", &[(CREATE, 1), ("write 1048576", 1), ("fsync", 1), ("close", 1)]),
-    ("write,size=1MiB,sync=fdatasync", &[(CREATE, 1), ("write 1048576", 1), ("fdatasync", 1), ("close", 1)]),
-    (
-        "write,size=1MiB,prepare=set-len",
-        &[(CREATE, 1), ("ftruncate 1048576", 1), ("write 1048576", 1), ("close", 1)],
-    ),
-    (
-        "write,size=1MiB,prepare=fallocate",
-        &[(CREATE, 1), ("fallocate 0 0 1048576", 1), ("write 1048576", 1), ("close", 1)],
-    ),
-    (
-        "write,size=1MiB,prepare=posix-fallocate",
-        &[(CREATE, 1), ("fallocate 0 0 1048576", 1), ("write 1048576", 1), ("close", 1)],
-    ),
-    // The first four are the old content, made before the clock.
-    (
-        "write,size=1MiB,chunk=512KiB,prepare=truncate",
-        &[
-            (CREATE, 1),
-            ("write 1048576", 1),
-            ("fsync", 1),
-            ("open O_WRONLY|O_TRUNC", 1),
-            ("write 524288", 2),
-            ("close", 2),
-        ],
-    ),
-    (
-        "write,size=1MiB,chunk=512KiB,prepare=overwrite",
-        &[
-            (CREATE, 1),
-            ("write 1048576", 1),
-            ("fsync", 1),
-            ("open O_WRONLY", 1),
-            ("write 524288", 2),
-            ("close", 2),
-        ],
-    ),
-    (
-        "write,size=1MiB,chunk=64KiB,threads=2,descriptor=per-thread",
-        &[(CREATE, 1), ("open O_WRONLY", 1), ("lseek 524288 SEEK_SET", 1), ("write 65536", 16), ("close", 2)],
-    ),
-    (
-        "write,size=1MiB,chunk=64KiB,threads=2,files=per-thread,sync=fsync",
-        &[(CREATE, 2), ("write 65536", 16), ("fsync", 2), ("close", 2)],
-    ),
-    (
-        "pwrite,size=1MiB,chunk=256KiB",
-        &[
-            (CREATE, 1),
-            ("pwrite64 262144 0", 1),
-            ("pwrite64 262144 262144", 1),
-            ("pwrite64 262144 524288", 1),
-            ("pwrite64 262144 786432", 1),
-            ("close", 1),
-        ],
-    ),
-    (
-        "pwrite,size=1MiB,chunk=1GiB,threads=4",
-        &[
-            (CREATE, 1),
-            ("pwrite64 262144 0", 1),
-            ("pwrite64 262144 262144", 1),
-            ("pwrite64 262144 524288", 1),
-            ("pwrite64 262144 786432", 1),
-            ("close", 1),
-        ],
-    ),
-    // The range of each thread, at the start of its own file and inside its own allocation.
-    (
-        "pwrite,size=1MiB,chunk=1GiB,threads=2,files=per-thread,prepare=fallocate",
-        &[(CREATE, 2), ("fallocate 0 0 524288", 2), ("pwrite64 524288 0", 2), ("close", 2)],
-    ),
-    ("writev,size=1MiB,chunk=4KiB", &[(CREATE, 1), ("writev 128 524288", 2), ("close", 1)]),
-    ("writev,size=100,chunk=7,vector=4", &[(CREATE, 1), ("writev 4 28", 3), ("writev 3 16", 1), ("close", 1)]),
-    (
-        "pwritev,size=1MiB,chunk=4KiB,vector=64",
-        &[
-            (CREATE, 1),
-            ("pwritev 64 0 262144", 1),
-            ("pwritev 64 262144 262144", 1),
-            ("pwritev 64 524288 262144", 1),
-            ("pwritev 64 786432 262144", 1),
-            ("close", 1),
-        ],
-    ),
-    // The C library gathers small pieces into its buffer of a block. Of large ones, but for the first,
-    // it puts a block's worth into the buffer and hands on the rest: two calls for one of ours.
-    ("fwrite,size=64KiB,chunk=1KiB", &[(CREATE, 1), ("write 4096", 16), ("close", 1)]),
-    (
-        "fwrite,size=1MiB,chunk=64KiB",
-        &[(CREATE, 1), ("write 65536", 1), ("write 4096", 15), ("write 61440", 15), ("close", 1)],
-    ),
-    (
-        "mmap,size=1MiB,sync=msync",
-        &[
-            (CREATE_TO_MAP, 1),
-            ("ftruncate 1048576", 1),
-            ("mmap 1048576 0", 1),
-            ("msync 1048576", 1),
-            ("munmap 1048576", 1),
-            ("close", 1),
-        ],
-    ),
-    (
-        "mmap,size=1MiB,threads=2",
-        &[
-            (CREATE_TO_MAP, 1),
-            ("ftruncate 1048576", 1),
-            ("mmap 1048576 0", 1),
-            ("munmap 1048576", 1),
-            ("close", 1),
-        ],
-    ),
-    (
-        "mmap,size=1MiB,chunk=1GiB,threads=2,descriptor=per-thread,map=per-thread,sync=msync",
-        &[
-            (CREATE_TO_MAP, 1),
-            ("open O_RDWR", 1),
-            ("ftruncate 1048576", 1),
-            ("mmap 524288 0", 1),
-            ("mmap 524288 0x80000", 1),
-            ("msync 524288", 2),
-            ("munmap 524288", 2),
-            ("close", 2),
-        ],
-    ),
-    ("allocate,size=1MiB", &[(CREATE, 1), ("fallocate 0 0 1048576", 1), ("close", 1)]),
-    ("allocate,size=1MiB,call=fallocate", &[(CREATE, 1), ("fallocate 0 0 1048576", 1), ("close", 1)]),
-    ("allocate,size=1MiB,call=ftruncate", &[(CREATE, 1), ("ftruncate 1048576", 1), ("close", 1)]),
-];
+use crate::promises::{COPIES, PROMISES};
 
 pub fn add(trials: &mut Trials) {
-    for (case, calls) in PROMISES {
+    for (case, calls) in PROMISES.iter().chain(COPIES) {
         let needs = [Need::Strace, Need::Filesystem(Kind::Ext4)];
         trials.add(format!("{case} asks the kernel for what it says"), &needs, move || keeps(case, calls));
     }
@@ -158,7 +19,10 @@ pub fn add(trials: &mut Trials) {
         let methods = program()?.call(&["list", "methods"])?.stdout;
         for method in methods.lines().filter(|line| !line.starts_with(' ')) {
             let name = method.split(' ').next().context("a name")?;
-            ensure!(PROMISES.iter().any(|(case, _)| case.split(',').next() == Some(name)), "{name}");
+            ensure!(
+                PROMISES.iter().chain(COPIES).any(|(case, _)| case.split(',').next() == Some(name)),
+                "{name}"
+            );
         }
         Ok(())
     });
@@ -167,7 +31,10 @@ pub fn add(trials: &mut Trials) {
 fn keeps(case: &str, promised: &[(&str, usize)]) -> Result<()> {
     let (program, target) = (program()?, directory_on(Kind::Ext4));
     let log = program.home().join("strace");
-    let calls = "openat,write,writev,pwrite64,pwritev,pwritev2,lseek,ftruncate,fallocate,fsync,fdatasync,sync_file_range,msync,mmap,munmap,close,unlinkat";
+    let calls = "open,openat,read,write,writev,pwrite64,pwritev,pwritev2,lseek,ftruncate,fallocate,fsync,fdatasync,\
+        sync_file_range,msync,mmap,munmap,madvise,fadvise64,splice,sendfile,copy_file_range,io_uring_setup,\
+        io_uring_register,io_uring_enter,close,unlinkat";
+    let calls = calls.replace(' ', "");
     let output = Command::new("strace")
         .args(["-f", "-y", "-s", "0", "-e", &format!("trace={calls}"), "-o"])
         .arg(&log)
@@ -189,13 +56,17 @@ fn keeps(case: &str, promised: &[(&str, usize)]) -> Result<()> {
 }
 
 /// The calls on our files, each as its name and the numbers that matter. A disturbed sample is taken
-/// again, so only the calls up to the first removal count.
+/// again, so only the calls up to the first removal count. On the file that is copied they count from the
+/// moment at which the sample's file is there: before, it is brought into the page cache.
 fn calls_on_samples(text: &str) -> Vec<String> {
     let mut calls = Vec::new();
     let mut maps: Vec<String> = Vec::new();
     for (name, arguments, result) in joined(text).iter().filter_map(|line| split_call(line)) {
-        let of_sample = |argument: &str| argument.contains("/.writebench-") && argument.contains("/sample");
+        let ours = |argument: &str, file: &str| argument.contains("/.writebench-") && argument.contains(file);
+        let of_sample = |index: usize| arguments.get(index).is_some_and(|it| ours(it, "/sample"));
+        let of_source = |index: usize| arguments.get(index).is_some_and(|it| ours(it, "/copied"));
         let numbers = |from: usize| arguments[from.min(arguments.len())..].join(" ");
+        let begun = !calls.is_empty();
         match name.as_str() {
             "openat" if arguments[1].starts_with("\"sample") => {
                 let flags = arguments[2]
@@ -204,27 +75,43 @@ fn calls_on_samples(text: &str) -> Vec<String> {
                     .replace("|O_LARGEFILE", "");
                 calls.push(format!("open {flags}"));
             }
+            "open" if begun && result.contains("/copied") => calls.push("open source".to_owned()),
             "unlinkat" if arguments[1].starts_with("\"sample") => break,
-            "mmap" if of_sample(&arguments[4]) => {
-                calls.push(format!("mmap {} {}", arguments[1], arguments[5]));
+            "mmap" if of_sample(4) || (begun && of_source(4)) => {
+                let which = if of_source(4) { "source " } else { "" };
+                calls.push(format!("mmap {which}{} {}", arguments[1], arguments[5]));
                 maps.push(result);
             }
             "msync" | "munmap" if maps.contains(&arguments[0]) => {
                 calls.push(format!("{name} {}", arguments[1]));
             }
-            "close" | "fsync" | "fdatasync" if of_sample(&arguments[0]) => calls.push(name),
-            "write" if of_sample(&arguments[0]) => calls.push(format!("write {}", arguments[2])),
-            "pwrite64" if of_sample(&arguments[0]) => calls.push(format!("pwrite64 {}", numbers(2))),
-            "writev" | "pwritev" if of_sample(&arguments[0]) => {
-                // The vector itself holds commas; what follows it is count and offset, then the result.
+            "madvise" if maps.contains(&arguments[0]) => calls.push(format!("madvise {}", numbers(1))),
+            "close" | "fsync" | "fdatasync" if of_sample(0) => calls.push(name),
+            "close" if begun && of_source(0) => calls.push("close source".to_owned()),
+            "read" if begun && of_source(0) => calls.push(format!("read source {}", arguments[2])),
+            "fadvise64" if begun && of_source(0) => calls.push(format!("fadvise64 {}", numbers(1))),
+            "write" if of_sample(0) => calls.push(format!("write {}", arguments[2])),
+            "pwrite64" if of_sample(0) => calls.push(format!("pwrite64 {}", numbers(2))),
+            "writev" | "pwritev" | "pwritev2" if of_sample(0) => {
+                // The vector itself holds commas; what follows it is count, offset and flags, then the result.
                 let after =
                     arguments.iter().rposition(|argument| argument.ends_with(']')).map_or(0, |at| at + 1);
-                calls.push(format!("{name} {} {result}", numbers(after)));
+                // A flag that this strace has no name for.
+                let numbers = numbers(after).replace("0x80 /* RWF_??? */", "RWF_DONTCACHE");
+                calls.push(format!("{name} {numbers} {result}"));
             }
-            "lseek" | "ftruncate" | "fallocate" | "pwritev2" | "sync_file_range"
-                if of_sample(&arguments[0]) =>
-            {
+            "splice" if begun && of_source(0) => calls.push(format!("splice source {result}")),
+            "splice" if of_sample(2) => calls.push(format!("splice into {result}")),
+            "sendfile" if of_sample(0) => calls.push(format!("sendfile {result}")),
+            "copy_file_range" if of_sample(2) => calls.push(format!("copy_file_range {result}")),
+            "lseek" | "ftruncate" | "fallocate" | "sync_file_range" if of_sample(0) => {
                 calls.push(format!("{name} {}", numbers(1)));
+            }
+            "io_uring_setup" => calls.push(format!("io_uring_setup {}", arguments[0])),
+            "io_uring_register" => calls.push(format!("io_uring_register {}", arguments[1])),
+            "io_uring_enter" => {
+                let operations = result.parse::<usize>().unwrap_or(0);
+                calls.extend(std::iter::repeat_n("operations".to_owned(), operations));
             }
             _ => {}
         }

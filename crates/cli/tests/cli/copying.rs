@@ -1,0 +1,203 @@
+//! Copying a file that was given: from the file to its copy, which is exact.
+
+use std::fs::{File, OpenOptions};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use anyhow::{Context, Result, ensure};
+use testkit::{Kind, Need, Program, Trials, directory_on, entries};
+
+use crate::program;
+
+pub fn add(trials: &mut Trials) {
+    for kind in Kind::ALL {
+        let needs = [Need::Filesystem(kind)];
+        let on = kind.name();
+        trials.add(format!("<X >Y leaves an exact copy and the table on stderr, on {on}"), &needs, move || {
+            redirected(kind)
+        });
+        trials.add(format!("--from X --to Y leaves an exact copy, on {on}"), &needs, move || from_to(kind));
+    }
+    let ext4 = [Need::Filesystem(Kind::Ext4)];
+    trials.add("an output that is appended to or holds something is not taken for a copy", &ext4, logs);
+    trials.add("one redirection alone is no copy", &ext4, one_redirection);
+    trials.add("what cannot be copied is refused in one line", &ext4, refused);
+    trials.add("a source that becomes shorter fails its cases and never a copy", &ext4, shorter);
+    trials.add("a cold source is read from the disk, a warm one is not", &ext4, cold);
+    trials.add(
+        "a source that cannot be evicted is unsupported, not warm",
+        &[Need::Filesystem(Kind::Tmpfs)],
+        || {
+            let (program, target) = (program()?, directory_on(Kind::Tmpfs));
+            let arguments = ["--case", "sendfile,size=1MiB,origin=cold", "--samples", "1"];
+            let document = program.run(target.path(), &arguments, 0)?;
+            let case = &document["cases"][0];
+            ensure!(case["outcome"] == "unsupported" && case["estimate"].is_null(), "{case}");
+            ensure!(
+                case["reason"].as_str().is_some_and(|reason| reason.contains("POSIX_FADV_DONTNEED")),
+                "{case}"
+            );
+            Ok(())
+        },
+    );
+}
+
+const LENGTH: usize = 3_000_001;
+
+/// A file whose length is no multiple of anything.
+fn source(directory: &Path) -> Result<PathBuf> {
+    let path = directory.join("X");
+    let bytes: Vec<u8> = (0..=250).cycle().step_by(31).take(LENGTH).collect();
+    std::fs::write(&path, bytes)?;
+    Ok(path)
+}
+
+fn is_copy(directory: &Path) -> Result<()> {
+    let (from, copy) = (std::fs::read(directory.join("X"))?, std::fs::read(directory.join("Y"))?);
+    ensure!(from.len() == LENGTH && from == copy, "{} of {LENGTH} bytes, or other ones", copy.len());
+    ensure!(entries(directory).len() == 2, "{:?}", entries(directory));
+    Ok(())
+}
+
+fn redirect(program: &Program, from: Option<&Path>, to: File) -> Result<Output> {
+    let mut command: Command =
+        program.command(&["run", "--suite", "copy", "--samples", "1", "--verify", "every"]);
+    if let Some(from) = from {
+        command.stdin(File::open(from)?);
+    }
+    Ok(command.stdout(to).stderr(std::process::Stdio::piped()).output()?)
+}
+
+fn redirected(kind: Kind) -> Result<()> {
+    let (program, directory) = (program()?, directory_on(kind));
+    let from = source(directory.path())?;
+    let output = redirect(&program, Some(&from), File::create(directory.path().join("Y"))?)?;
+    let table = String::from_utf8_lossy(&output.stderr);
+    ensure!(output.status.success(), "{table}");
+    is_copy(directory.path())?;
+    for label in
+        ["read+write 1k", "read+write 256bs", "mmap+write + advices + falloc", "pipe+splice", "sendfile"]
+    {
+        ensure!(table.lines().any(|line| line.starts_with(label)), "{label}: {table}");
+    }
+    // Ranked: each row has its distance to the first, and none is less than the one before.
+    let distances: Vec<f64> = table.lines().filter_map(distance).collect();
+    ensure!(distances.len() == 19 && distances.is_sorted(), "{distances:?}\n{table}");
+    let document = program.call(&["show", "--export", "json=-"])?.stdout;
+    let document: serde_json::Value = serde_json::from_str(&document)?;
+    let cases = document["cases"].as_array().context("cases")?;
+    ensure!(
+        cases.iter().all(|case| case["outcome"] == "ok" && case["samples"][0]["bytes"] == LENGTH),
+        "{cases:?}"
+    );
+    ensure!(cases.iter().all(|case| case["samples"][0]["verified"] == true), "{cases:?}");
+    Ok(())
+}
+
+fn distance(line: &str) -> Option<f64> {
+    let (_, after) = line.split_once("  + ").or_else(|| line.split_once("≈ + "))?;
+    after.split_once(" %")?.0.trim().parse().ok()
+}
+
+fn from_to(kind: Kind) -> Result<()> {
+    let (program, directory) = (program()?, directory_on(kind));
+    let (from, to) = (source(directory.path())?, directory.path().join("Y"));
+    // What is there is written over, as cp would.
+    std::fs::write(&to, vec![7; LENGTH + 5])?;
+    let (from, to) = (from.to_str().context("UTF-8")?, to.to_str().context("UTF-8")?);
+    let ended = program.call(&["run", "--from", from, "--to", to, "--samples", "1"])?;
+    ensure!(ended.code == Some(0) && ended.stdout.contains("sendfile + advices"), "{ended:?}");
+    is_copy(directory.path())
+}
+
+fn logs() -> Result<()> {
+    let (program, directory) = (program()?, directory_on(Kind::Ext4));
+    let from = source(directory.path())?;
+    let log = directory.path().join("log");
+    std::fs::write(&log, "precious")?;
+    for output in [
+        OpenOptions::new().append(true).open(&log)?,
+        OpenOptions::new().write(true).open(&log)?,
+        OpenOptions::new().append(true).create(true).open(directory.path().join("empty"))?,
+    ] {
+        let output = redirect(&program, Some(&from), output)?;
+        let text = String::from_utf8_lossy(&output.stderr);
+        ensure!(output.status.code() == Some(2) && text.contains("--from and --to"), "{text}");
+    }
+    ensure!(std::fs::read_to_string(log)? == "precious");
+    Ok(())
+}
+
+fn one_redirection() -> Result<()> {
+    let (program, directory) = (program()?, directory_on(Kind::Ext4));
+    let file = File::create(directory.path().join("table"))?;
+    let mut command =
+        program.command(&["run", "--suite", "copy", "--size", "64KiB", "--samples", "1", "--quiet"]);
+    let output = command.current_dir(directory.path()).stdout(file).output()?;
+    ensure!(output.status.success(), "{output:?}");
+    let table = std::fs::read_to_string(directory.path().join("table"))?;
+    ensure!(table.contains("pipe+splice + advices + trunc"), "{table}");
+    Ok(())
+}
+
+fn refused() -> Result<()> {
+    let (program, directory) = (program()?, directory_on(Kind::Ext4));
+    let from = source(directory.path())?;
+    std::fs::write(directory.path().join("empty"), "")?;
+    let target = directory.path().to_str().context("UTF-8")?;
+    let from = from.to_str().context("UTF-8")?;
+    let (same, empty) = (from, format!("{target}/empty"));
+    for (arguments, why) in [
+        (vec!["--from", "/no/such/file"], "No such file"),
+        (vec!["--from", target], "not a regular file"),
+        (vec!["--from", &empty], "empty"),
+        (vec!["--from", from, "--to", same], "the same file"),
+        (vec!["--from", from, "--to", "/no/such/Y"], "No such file"),
+        (vec!["--from", from, "--size", "3000002"], "--size 3000002 asks for more"),
+        (vec!["--from", from, "--to", "Y", "--size", "1MiB"], "leave --size out"),
+        (vec!["--from", from, "--suite", "write"], "no selected case copies"),
+        (vec!["--to", "Y"], "--from"),
+    ] {
+        let mut command = program.command(&[&["run"], arguments.as_slice()].concat());
+        let output = command.current_dir(directory.path()).output()?;
+        let text = String::from_utf8_lossy(&output.stderr);
+        ensure!(output.status.code() == Some(2) && text.contains(why), "{arguments:?}: {text}");
+        ensure!(text.lines().count() == 1, "{text}");
+    }
+    Ok(())
+}
+
+fn shorter() -> Result<()> {
+    let (program, directory) = (program()?, directory_on(Kind::Ext4));
+    let from = source(directory.path())?;
+    let to = directory.path().join("Y");
+    let (from_text, to_text) = (from.to_str().context("UTF-8")?, to.to_str().context("UTF-8")?);
+    let arguments =
+        ["run", "--from", from_text, "--to", to_text, "--suite", "copy", "--samples", "1000", "--budget", "4s"];
+    let mut child = program.start(&arguments)?;
+    std::thread::sleep(std::time::Duration::from_secs(1));
+    OpenOptions::new().write(true).open(&from)?.set_len(1000)?;
+    let code = child.wait()?.code();
+    ensure!(code != Some(0), "{code:?}");
+    let table = program.call(&["show"])?.stdout;
+    ensure!(table.contains("and 3000001 are to be copied") || table.contains("ends too early"), "{table}");
+    ensure!(entries(directory.path()).len() == 2, "{:?}", entries(directory.path()));
+    Ok(())
+}
+
+fn cold() -> Result<()> {
+    let (program, directory) = (program()?, directory_on(Kind::Ext4));
+    let measure = |origin: &str| -> Result<(u64, f64)> {
+        let case = format!("read-write,size=64MiB,origin={origin}");
+        let document = program.run(directory.path(), &["--case", &case, "--samples", "3"], 0)?;
+        let case = &document["cases"][0];
+        let waits = case["samples"][0]["context_switches"].as_u64().context("a number")?;
+        Ok((waits, case["estimate"]["total_ns"]["median"].as_f64().context("a figure")?))
+    };
+    let (warm_waits, warm_ns) = measure("warm")?;
+    let (cold_waits, cold_ns) = measure("cold")?;
+    // Who reads from a disk waits for it.
+    ensure!(cold_waits > warm_waits, "{cold_waits} and {warm_waits} waits");
+    ensure!(cold_ns > warm_ns, "cold {cold_ns} ns, warm {warm_ns} ns");
+    Ok(())
+}

@@ -1,0 +1,120 @@
+//! A block device as target: only when it is named twice and nobody's, and then all of it is written over in
+//! place.
+
+use std::os::unix::fs::FileExt;
+use std::path::Path;
+use std::process::Command;
+
+use anyhow::{Context, Result, ensure};
+use testkit::{Kind, LoopDevice, Need, Trials, call, directory_on};
+
+use crate::program;
+
+const SIZE: u64 = 64 << 20;
+
+pub fn add(trials: &mut Trials) {
+    let needs = [Need::LoopDevice];
+    trials.add("suite direct runs on a loop device and what it wrote is on it", &needs, on_a_device);
+    trials.add("a device that is not named twice is refused", &needs, not_named);
+    trials.add("a device with a filesystem needs --destroy-data, a mounted one is refused", &needs, with_data);
+    trials.add("cases that need a file of their own are refused on a device", &needs, files);
+    trials.add("sectors of 4096 bytes are respected", &needs, sectors);
+    trials.add("--destroy goes with a device only", &[Need::Filesystem(Kind::Tmpfs)], || {
+        let target = directory_on(Kind::Tmpfs);
+        refused(&[target.path().to_str().context("UTF-8")?, "--destroy", "/dev/null"], 2, "name the device")
+    });
+}
+
+fn text(path: &Path) -> Result<&str> {
+    path.to_str().context("a path in UTF-8")
+}
+
+fn refused(arguments: &[&str], code: i32, why: &str) -> Result<()> {
+    let ended = program()?.call(&[&["run"], arguments].concat())?;
+    ensure!(ended.code == Some(code) && ended.stderr.contains(why), "{arguments:?}: {ended:?}");
+    ensure!(ended.stderr.lines().count() == 1 && ended.stdout.is_empty(), "{ended:?}");
+    Ok(())
+}
+
+fn on_a_device() -> Result<()> {
+    let (program, device) = (program()?, LoopDevice::attach(SIZE)?);
+    let node = text(device.path())?;
+    let arguments = [
+        "--suite",
+        "direct",
+        "--size",
+        "1MiB",
+        "--set",
+        "chunk=4KiB,64KiB",
+        "--samples",
+        "1",
+        "--verify",
+        "every",
+        "--destroy",
+        node,
+    ];
+    let document = program.run(device.path(), &arguments, 0)?;
+    let cases = document["cases"].as_array().context("cases")?;
+    ensure!(cases.len() == 2 * 21, "{} cases", cases.len());
+    for case in cases {
+        let sample = &case["samples"][0];
+        ensure!(case["outcome"] == "ok" && sample["verified"] == true && sample["bytes"] == 1 << 20, "{case}");
+    }
+    ensure!(document["environment"]["filesystem"]["kind"] == "block device", "{}", document["environment"]);
+    // Written at its beginning, and nowhere else.
+    let image = std::fs::File::open(device.image())?;
+    let mut bytes = vec![0; 2 << 20];
+    call(Command::new("blockdev").args(["--flushbufs", node]))?;
+    image.read_exact_at(&mut bytes, 0)?;
+    ensure!(bytes[..1 << 20].iter().any(|byte| *byte != 0) && bytes[1 << 20..].iter().all(|byte| *byte == 0));
+    Ok(())
+}
+
+fn not_named() -> Result<()> {
+    let (device, other) = (LoopDevice::attach(SIZE)?, LoopDevice::attach(SIZE)?);
+    let (node, other) = (text(device.path())?, text(other.path())?);
+    refused(&[node, "--suite", "direct"], 3, &format!("add --destroy {node}"))?;
+    refused(&[node, "--suite", "direct", "--destroy", other], 3, "does not name the target")?;
+    let image = std::fs::read(device.image())?;
+    ensure!(image.iter().all(|byte| *byte == 0), "something was written");
+    Ok(())
+}
+
+fn with_data() -> Result<()> {
+    let (program, device) = (program()?, LoopDevice::attach(SIZE)?);
+    let node = text(device.path())?;
+    call(Command::new("mkfs.ext4").args(["-q", node]))?;
+    let run = ["--case", "pwrite,size=1MiB,prepare=overwrite", "--samples", "1", "--destroy", node];
+    refused(&[&[node], run.as_slice()].concat(), 3, "ext4")?;
+    let mounted = tempfile::tempdir()?;
+    call(Command::new("mount").arg(node).arg(mounted.path()))?;
+    let result = refused(&[&[node], run.as_slice(), &["--destroy-data"]].concat(), 3, "mounted at");
+    call(Command::new("umount").arg(mounted.path()))?;
+    result?;
+    let document = program.run(device.path(), &[run.as_slice(), &["--destroy-data"]].concat(), 0)?;
+    ensure!(document["cases"][0]["outcome"] == "ok", "{document}");
+    Ok(())
+}
+
+fn files() -> Result<()> {
+    let device = LoopDevice::attach(SIZE)?;
+    let node = text(device.path())?;
+    for (case, why) in [
+        ("write,size=1MiB", "prepare=overwrite"),
+        ("pwrite,size=1MiB,prepare=overwrite,threads=2,files=per-thread", "files=per-thread"),
+        ("write,size=65MiB,prepare=overwrite", "67108864 bytes"),
+    ] {
+        refused(&[node, "--case", case, "--destroy", node], 2, why)?;
+    }
+    Ok(())
+}
+
+fn sectors() -> Result<()> {
+    let (program, device) = (program()?, LoopDevice::attach_with_sectors(SIZE, 4096)?);
+    let node = text(device.path())?;
+    let case = |chunk: &str| format!("pwrite,size=1MiB,chunk={chunk},prepare=overwrite,cache=direct");
+    refused(&[node, "--case", &case("512"), "--destroy", node], 2, "sectors of 4096 bytes")?;
+    let arguments = ["--case", &case("4KiB"), "--samples", "1", "--destroy", node];
+    ensure!(program.run(device.path(), &arguments, 0)?["cases"][0]["outcome"] == "ok");
+    Ok(())
+}

@@ -1,0 +1,329 @@
+//! What each method asks the kernel for, by case.
+
+const CREATE: &str = "open O_WRONLY|O_CREAT|O_EXCL";
+// After the clock: did direct I/O leave pages behind?
+const LOOK: &str = "open O_RDONLY";
+const CREATE_TO_MAP: &str = "open O_RDWR|O_CREAT|O_EXCL";
+
+/// A case, and every call on its files with the number of times that it must come.
+pub type Promise = (&'static str, &'static [(&'static str, usize)]);
+
+pub const PROMISES: &[Promise] = &[
+    ("write,size=1MiB,chunk=64KiB", &[(CREATE, 1), ("write 65536", 16), ("close", 1)]),
+    ("write,size=1000,chunk=300", &[(CREATE, 1), ("write 300", 3), ("write 100", 1), ("close", 1)]),
+    ("write,size=100,chunk=1", &[(CREATE, 1), ("write 1", 100), ("close", 1)]),
+    ("write,size=0", &[(CREATE, 1), ("close", 1)]),
+    ("write,size=1MiB,sync=fsync", &[(CREATE, 1), ("write 1048576", 1), ("fsync", 1), ("close", 1)]),
+    ("write,size=1MiB,sync=fdatasync", &[(CREATE, 1), ("write 1048576", 1), ("fdatasync", 1), ("close", 1)]),
+    (
+        "write,size=1MiB,prepare=set-len",
+        &[(CREATE, 1), ("ftruncate 1048576", 1), ("write 1048576", 1), ("close", 1)],
+    ),
+    (
+        "write,size=1MiB,prepare=fallocate",
+        &[(CREATE, 1), ("fallocate 0 0 1048576", 1), ("write 1048576", 1), ("close", 1)],
+    ),
+    (
+        "write,size=1MiB,prepare=posix-fallocate",
+        &[(CREATE, 1), ("fallocate 0 0 1048576", 1), ("write 1048576", 1), ("close", 1)],
+    ),
+    // The first four are the old content, made before the clock.
+    (
+        "write,size=1MiB,chunk=512KiB,prepare=truncate",
+        &[
+            (CREATE, 1),
+            ("write 1048576", 1),
+            ("fsync", 1),
+            ("open O_WRONLY|O_TRUNC", 1),
+            ("write 524288", 2),
+            ("close", 2),
+        ],
+    ),
+    (
+        "write,size=1MiB,chunk=512KiB,prepare=overwrite",
+        &[
+            (CREATE, 1),
+            ("write 1048576", 1),
+            ("fsync", 1),
+            ("open O_WRONLY", 1),
+            ("write 524288", 2),
+            ("close", 2),
+        ],
+    ),
+    (
+        "write,size=1MiB,chunk=64KiB,threads=2,descriptor=per-thread",
+        &[(CREATE, 1), ("open O_WRONLY", 1), ("lseek 524288 SEEK_SET", 1), ("write 65536", 16), ("close", 2)],
+    ),
+    (
+        "write,size=1MiB,chunk=64KiB,threads=2,files=per-thread,sync=fsync",
+        &[(CREATE, 2), ("write 65536", 16), ("fsync", 2), ("close", 2)],
+    ),
+    (
+        "pwrite,size=1MiB,chunk=256KiB",
+        &[
+            (CREATE, 1),
+            ("pwrite64 262144 0", 1),
+            ("pwrite64 262144 262144", 1),
+            ("pwrite64 262144 524288", 1),
+            ("pwrite64 262144 786432", 1),
+            ("close", 1),
+        ],
+    ),
+    (
+        "pwrite,size=1MiB,chunk=1GiB,threads=4",
+        &[
+            (CREATE, 1),
+            ("pwrite64 262144 0", 1),
+            ("pwrite64 262144 262144", 1),
+            ("pwrite64 262144 524288", 1),
+            ("pwrite64 262144 786432", 1),
+            ("close", 1),
+        ],
+    ),
+    // The range of each thread, at the start of its own file and inside its own allocation.
+    (
+        "pwrite,size=1MiB,chunk=1GiB,threads=2,files=per-thread,prepare=fallocate",
+        &[(CREATE, 2), ("fallocate 0 0 524288", 2), ("pwrite64 524288 0", 2), ("close", 2)],
+    ),
+    ("writev,size=1MiB,chunk=4KiB", &[(CREATE, 1), ("writev 128 524288", 2), ("close", 1)]),
+    ("writev,size=100,chunk=7,vector=4", &[(CREATE, 1), ("writev 4 28", 3), ("writev 3 16", 1), ("close", 1)]),
+    (
+        "pwritev,size=1MiB,chunk=4KiB,vector=64",
+        &[
+            (CREATE, 1),
+            ("pwritev 64 0 262144", 1),
+            ("pwritev 64 262144 262144", 1),
+            ("pwritev 64 524288 262144", 1),
+            ("pwritev 64 786432 262144", 1),
+            ("close", 1),
+        ],
+    ),
+    // The C library gathers small pieces into its buffer of a block. Of large ones, but for the first,
+    // it puts a block's worth into the buffer and hands on the rest: two calls for one of ours.
+    ("fwrite,size=64KiB,chunk=1KiB", &[(CREATE, 1), ("write 4096", 16), ("close", 1)]),
+    (
+        "fwrite,size=1MiB,chunk=64KiB",
+        &[(CREATE, 1), ("write 65536", 1), ("write 4096", 15), ("write 61440", 15), ("close", 1)],
+    ),
+    (
+        "mmap,size=1MiB,sync=msync",
+        &[
+            (CREATE_TO_MAP, 1),
+            ("ftruncate 1048576", 1),
+            ("mmap 1048576 0", 1),
+            ("msync 1048576", 1),
+            ("munmap 1048576", 1),
+            ("close", 1),
+        ],
+    ),
+    (
+        "mmap,size=1MiB,threads=2",
+        &[
+            (CREATE_TO_MAP, 1),
+            ("ftruncate 1048576", 1),
+            ("mmap 1048576 0", 1),
+            ("munmap 1048576", 1),
+            ("close", 1),
+        ],
+    ),
+    (
+        "mmap,size=1MiB,chunk=1GiB,threads=2,descriptor=per-thread,map=per-thread,sync=msync",
+        &[
+            (CREATE_TO_MAP, 1),
+            ("open O_RDWR", 1),
+            ("ftruncate 1048576", 1),
+            ("mmap 524288 0", 1),
+            ("mmap 524288 0x80000", 1),
+            ("msync 524288", 2),
+            ("munmap 524288", 2),
+            ("close", 2),
+        ],
+    ),
+    ("allocate,size=1MiB", &[(CREATE, 1), ("fallocate 0 0 1048576", 1), ("close", 1)]),
+    ("allocate,size=1MiB,call=fallocate", &[(CREATE, 1), ("fallocate 0 0 1048576", 1), ("close", 1)]),
+    ("allocate,size=1MiB,call=ftruncate", &[(CREATE, 1), ("ftruncate 1048576", 1), ("close", 1)]),
+    // Durable on the way, with a rest at the end.
+    (
+        "write,size=1000,chunk=300,sync=fsync/1",
+        &[(CREATE, 1), ("write 300", 3), ("write 100", 1), ("fsync", 4), ("close", 1)],
+    ),
+    (
+        "pwrite,size=16KiB,chunk=4KiB,sync=fdatasync/3",
+        &[
+            (CREATE, 1),
+            ("pwrite64 4096 0", 1),
+            ("pwrite64 4096 4096", 1),
+            ("pwrite64 4096 8192", 1),
+            ("pwrite64 4096 12288", 1),
+            ("fdatasync", 2),
+            ("close", 1),
+        ],
+    ),
+    (
+        "mmap,size=64KiB,chunk=16KiB,sync=msync/2",
+        &[
+            (CREATE_TO_MAP, 1),
+            ("ftruncate 65536", 1),
+            ("mmap 65536 0", 1),
+            ("msync 32768", 1),
+            ("munmap 65536", 1),
+            ("close", 1),
+        ],
+    ),
+    // Through the call itself.
+    (
+        "write,size=8KiB,chunk=4KiB,sync=o-dsync",
+        &[("open O_WRONLY|O_CREAT|O_EXCL|O_DSYNC", 1), ("write 4096", 2), ("close", 1)],
+    ),
+    (
+        "write,size=8KiB,chunk=4KiB,sync=o-sync",
+        &[("open O_WRONLY|O_CREAT|O_EXCL|O_SYNC", 1), ("write 4096", 2), ("close", 1)],
+    ),
+    (
+        "writev,size=32KiB,chunk=4KiB,vector=4,sync=rwf-dsync",
+        &[(CREATE, 1), ("pwritev2 4 -1 RWF_DSYNC 16384", 2), ("close", 1)],
+    ),
+    (
+        "pwritev,size=8KiB,chunk=4KiB,vector=1,sync=rwf-dsync",
+        &[(CREATE, 1), ("pwritev2 1 0 RWF_DSYNC 4096", 1), ("pwritev2 1 4096 RWF_DSYNC 4096", 1), ("close", 1)],
+    ),
+    // Past the page cache, also where the old content went through it.
+    (
+        "pwrite,size=1MiB,chunk=512KiB,prepare=overwrite,cache=direct",
+        &[
+            (CREATE, 1),
+            ("write 1048576", 1),
+            ("fsync", 1),
+            ("open O_WRONLY|O_DIRECT", 1),
+            ("pwrite64 524288 0", 1),
+            ("pwrite64 524288 524288", 1),
+            ("close", 3),
+            (LOOK, 1),
+            ("mmap 1048576 0", 1),
+            ("munmap 1048576", 1),
+        ],
+    ),
+    (
+        "pwritev,size=16KiB,chunk=4KiB,vector=4,cache=dontcache",
+        &[(CREATE, 1), ("pwritev2 4 0 RWF_DONTCACHE 16384", 1), ("close", 1)],
+    ),
+    // More states of the file.
+    (
+        "write,size=128KiB,prepare=zero-fill",
+        &[
+            (CREATE, 1),
+            ("pwrite64 65536 0", 1),
+            ("pwrite64 65536 65536", 1),
+            ("fsync", 1),
+            ("write 131072", 1),
+            ("close", 1),
+        ],
+    ),
+    (
+        "write,size=128KiB,prepare=fallocate-keep-size",
+        &[(CREATE, 1), ("fallocate FALLOC_FL_KEEP_SIZE 0 131072", 1), ("write 131072", 1), ("close", 1)],
+    ),
+    (
+        "write,size=128KiB,prepare=fallocate-zero-range",
+        &[(CREATE, 1), ("fallocate FALLOC_FL_ZERO_RANGE 0 131072", 1), ("write 131072", 1), ("close", 1)],
+    ),
+    ("write,size=1MiB,chunk=whole,alignment=off-by-one", &[(CREATE, 1), ("write 1048576", 1), ("close", 1)]),
+    // A queue makes no calls on the file: what it was given is counted.
+    (
+        "uring,size=1MiB,chunk=64KiB,depth=4",
+        &[(CREATE, 1), ("io_uring_setup 8", 1), ("operations", 16), ("close", 1)],
+    ),
+    (
+        "uring,size=64KiB,chunk=4KiB,depth=2,registered=both,sync=fsync/1",
+        &[
+            (CREATE, 1),
+            ("io_uring_setup 4", 1),
+            ("io_uring_register IORING_REGISTER_BUFFERS", 1),
+            ("io_uring_register IORING_REGISTER_FILES", 1),
+            ("operations", 32),
+            ("close", 1),
+        ],
+    ),
+    (
+        "uring,size=64KiB,chunk=4KiB,depth=8,cache=direct,sync=fdatasync/4",
+        &[
+            ("open O_WRONLY|O_CREAT|O_EXCL|O_DIRECT", 1),
+            ("io_uring_setup 16", 1),
+            ("operations", 20),
+            ("close", 2),
+            (LOOK, 1),
+            ("mmap 65536 0", 1),
+            ("munmap 65536", 1),
+        ],
+    ),
+];
+
+/// Cases that copy, with their calls on the file that is copied, too.
+pub const COPIES: &[Promise] = &[
+    (
+        "read-write,size=1MiB,chunk=256KiB",
+        &[
+            (CREATE, 1),
+            ("open source", 1),
+            ("read source 262144", 4),
+            ("write 262144", 4),
+            ("close source", 1),
+            ("close", 1),
+        ],
+    ),
+    (
+        "read-write,size=1MiB,prepare=posix-fallocate,advice=sequential",
+        &[
+            (CREATE, 1),
+            ("fallocate 0 0 1048576", 1),
+            ("open source", 1),
+            ("fadvise64 0 0 POSIX_FADV_WILLNEED", 1),
+            ("fadvise64 0 0 POSIX_FADV_SEQUENTIAL", 1),
+            ("read source 1048576", 1),
+            ("write 1048576", 1),
+            ("close source", 1),
+            ("close", 1),
+        ],
+    ),
+    (
+        "mmap-write,size=1MiB,chunk=whole,advice=sequential",
+        &[
+            (CREATE, 1),
+            ("open source", 1),
+            ("mmap source 1048576 0", 1),
+            ("close source", 1),
+            ("madvise 1048576 MADV_WILLNEED", 1),
+            ("madvise 1048576 MADV_SEQUENTIAL", 1),
+            ("write 1048576", 1),
+            ("munmap 1048576", 1),
+            ("close", 1),
+        ],
+    ),
+    // The pipe holds a chunk: in and out once for each.
+    (
+        "splice,size=1MiB,chunk=256KiB",
+        &[
+            (CREATE, 1),
+            ("open source", 1),
+            ("splice source 262144", 4),
+            ("splice into 262144", 4),
+            ("close source", 1),
+            ("close", 1),
+        ],
+    ),
+    (
+        "sendfile,size=1MiB,chunk=whole,prepare=set-len",
+        &[
+            (CREATE, 1),
+            ("ftruncate 1048576", 1),
+            ("open source", 1),
+            ("sendfile 1048576", 1),
+            ("close source", 1),
+            ("close", 1),
+        ],
+    ),
+    (
+        "copy-file-range,size=1MiB",
+        &[(CREATE, 1), ("open source", 1), ("copy_file_range 1048576", 1), ("close source", 1), ("close", 1)],
+    ),
+];
