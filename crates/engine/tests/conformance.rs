@@ -54,7 +54,52 @@ fn main() -> ExitCode {
         let name = format!("a wrong byte is found on {}", kind.name());
         trials.add(name, &[Need::Filesystem(kind)], move || wrong_byte_is_found(kind));
     }
+    for case in FILLING {
+        let name = format!("{case} on a full disk fails where it ends, and the next one is well");
+        trials.add(name, &[Need::Image("ext4")], move || full_disk(case));
+    }
     trials.run(2)
+}
+
+/// Larger than the disk. A mapping of it raises SIGBUS, which is for the worker process to test.
+const FILLING: &[&str] = &[
+    "write,size=64MiB",
+    "write,size=64MiB,sync=fsync/4",
+    "pwrite,size=64MiB,cache=direct",
+    "writev,size=64MiB,chunk=16KiB",
+    "pwritev,size=64MiB,chunk=16KiB,sync=rwf-dsync",
+    "fwrite,size=64MiB,chunk=1KiB",
+    "uring,size=64MiB,chunk=384KiB",
+    "uring,size=64MiB,chunk=384KiB,sync=fsync/1",
+    "uring,size=64MiB,chunk=384KiB,depth=4,sync=fdatasync/3,cache=direct,registered=both",
+    "uring,size=64MiB,chunk=384KiB,threads=2,depth=3",
+    "read-write,size=64MiB",
+    "mmap-write,size=64MiB",
+    "splice,size=64MiB",
+    "sendfile,size=64MiB",
+    "copy-file-range,size=64MiB",
+    "write,size=64MiB,prepare=zero-fill",
+];
+
+fn full_disk(name: &str) -> Result<()> {
+    let image = testkit::Image::mount("ext4", 32 << 20)?;
+    // Zeros that take no space; on the same filesystem, or copy_file_range refuses.
+    let source = image.path().join("source");
+    std::fs::File::create(&source)?.set_len(64 << 20)?;
+    let mut engine = Engine::new(Some(open(&source)?.into()));
+    let case = Case::parse(name, &method_infos())?;
+    let place = open(&image.path())?;
+    let sample = engine.sample(Target::Directory(place.as_fd()), &case, &request(), &mut |_| {});
+    let Outcome::Failed(failure) = &sample.outcome else { anyhow::bail!("{:?}", sample.outcome) };
+    ensure!(failure.errno == Some(28), "{failure:?}");
+    // The C library does not say how far its buffer came; the rest does.
+    let offset = failure.offset.unwrap_or(0);
+    ensure!((1..64 << 20).contains(&offset), "{failure:?}");
+    ensure!(sample.phases_ns.total() == 0 && sample.latency.is_none(), "a failed sample has no figures");
+    let small = Case::parse(&format!("{},size=1MiB", case.method().name), &method_infos())?;
+    let sample = engine.sample(Target::Directory(place.as_fd()), &small, &request(), &mut |_| {});
+    ensure!(sample.outcome == Outcome::Ok && sample.verified == Some(true), "{:?}", sample.outcome);
+    Ok(())
 }
 
 fn check(kind: Kind, method: &str, prepare: Prepare) -> Result<()> {

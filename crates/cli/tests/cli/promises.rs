@@ -240,6 +240,7 @@ pub const PROMISES: &[Promise] = &[
             ("io_uring_setup 4", 1),
             ("io_uring_register IORING_REGISTER_BUFFERS", 1),
             ("io_uring_register IORING_REGISTER_FILES", 1),
+            ("io_uring_register IORING_UNREGISTER_FILES", 1),
             ("operations", 32),
             ("close", 1),
         ],

@@ -94,8 +94,15 @@ impl Lane for UringLane<'_> {
     }
 
     fn detach(&mut self) -> Result<(), CallError> {
-        self.ring = None;
-        Ok(())
+        let Some(ring) = self.ring.take() else { return Ok(()) };
+        // The kernel takes a ring apart some time after it was closed; until then it would hold on to the file.
+        match self.part.axes.registered {
+            Registered::Files | Registered::Both => ring
+                .submitter()
+                .unregister_files()
+                .map_err(|error| failed("io_uring_register unregister files", &error)),
+            _ => Ok(()),
+        }
     }
 }
 
