@@ -33,7 +33,7 @@ fn suites() -> Result<String> {
     let methods = engine::method_infos();
     let mut text = String::new();
     for suite in built_in_suites() {
-        let cases = suite.rows(&methods, &[], USUAL_BLOCK_BYTES)?.len();
+        let cases = suite.rows(&methods, &[], USUAL_BLOCK_BYTES)?.rows.len();
         text += &format!("{:<10}{cases:>4} cases  {}\n", suite.name, suite.summary);
     }
     Ok(text)
@@ -76,7 +76,7 @@ fn axes() -> String {
 
 fn cases(name: &str) -> Result<String> {
     let rows = suite_named(name)?.rows(&engine::method_infos(), &[], USUAL_BLOCK_BYTES)?;
-    Ok(rows.iter().map(|row| format!("{}\n", row.case)).collect())
+    Ok(rows.rows.iter().map(|row| format!("{}\n", row.case)).collect())
 }
 
 fn runs(db: Option<&Path>) -> Result<String> {

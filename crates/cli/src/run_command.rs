@@ -41,7 +41,10 @@ pub fn run(command: &RunCommand, db: Option<&Path>, output: &Output) -> Result<E
     let place = Place::find(command, copied.as_ref())?;
     let environment = probe::environment(place.path())?;
     let block_size_bytes = environment.filesystem.block_size_bytes;
-    let rows = selection::rows(command, &engine::method_infos(), copied.as_ref(), block_size_bytes)?;
+    let selected = selection::rows(command, &engine::method_infos(), copied.as_ref(), block_size_bytes)?;
+    for note in &selected.notes {
+        output.note(note);
+    }
     let run = RunRecord {
         id: uuid::Uuid::new_v4().simple().to_string(),
         status: RunStatus::Running,
@@ -51,7 +54,7 @@ pub fn run(command: &RunCommand, db: Option<&Path>, output: &Output) -> Result<E
         target: place.path().display().to_string(),
         settings: settings(command, copied.as_ref()),
         environment,
-        cases: rows.iter().map(selection::record).collect(),
+        cases: selected.rows.iter().map(selection::record).collect(),
     };
     let cases = selection::different_cases(&run.cases, &engine::method_infos())?;
     check_limits(&place, &run.environment, &cases, copied.as_ref())?;

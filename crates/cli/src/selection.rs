@@ -16,6 +16,14 @@ const COPY: &str = "copy";
 /// The heading of cases that were given by name.
 const NAMED: &str = "Cases by name";
 
+/// What is to be run.
+pub struct Selected {
+    /// The rows of the run's tables.
+    pub rows: Vec<Row>,
+    /// What was left out, and why.
+    pub notes: Vec<String>,
+}
+
 /// The rows of the run's tables.
 ///
 /// `copied` is the length of a given file to copy, `block_size_bytes` that of the target's blocks.
@@ -24,14 +32,16 @@ pub fn rows(
     methods: &[&'static MethodInfo],
     copied: Option<&Copied>,
     block_size_bytes: u64,
-) -> Result<Vec<Row>> {
+) -> Result<Selected> {
     let overrides = overrides(command, copied)?;
-    let mut rows = Vec::new();
+    let (mut rows, mut notes) = (Vec::new(), Vec::new());
     let none_named = command.suite.is_empty() && command.case.is_empty();
     let in_place = if copied.is_some() { COPY } else { FIRST_LOOK };
     let suites = command.suite.iter().map(String::as_str).chain(none_named.then_some(in_place));
     for name in suites {
-        rows.extend(suite_named(name)?.rows(methods, &overrides, block_size_bytes).map_err(exit::usage)?);
+        let of_suite = suite_named(name)?.rows(methods, &overrides, block_size_bytes).map_err(exit::usage)?;
+        rows.extend(of_suite.rows);
+        notes.extend(of_suite.left_out.iter().map(|(label, error)| format!("Left out: {label}: {error}")));
     }
     for name in &command.case {
         for case in named_cases(name, methods, &overrides)? {
@@ -46,7 +56,7 @@ pub fn rows(
     if copied.is_some() && !rows.iter().any(|row| row.case.method().copies()) {
         return Err(exit::usage("no selected case copies a file: add --suite copy, or leave --from out"));
     }
-    Ok(rows)
+    Ok(Selected { rows, notes })
 }
 
 /// The case of that name. Values for axes that the name leaves out come from the overrides.

@@ -93,7 +93,7 @@ fn only_cases_that_leave_the_same_behind_have_one_contract() {
 fn built_in_suites_are_the_grids_of_their_seed() {
     let rows: Vec<(String, usize)> = built_in_suites()
         .iter()
-        .map(|suite| (suite.name.clone(), suite.rows(&method_infos(), &[], 4096).unwrap().len()))
+        .map(|suite| (suite.name.clone(), suite.rows(&method_infos(), &[], 4096).unwrap().rows.len()))
         .collect();
     let expected = [
         ("quick", 10),
@@ -118,8 +118,34 @@ fn overrides_replace_a_suites_values_where_the_method_has_the_axis() {
         (Axis::Sync, vec!["fsync".to_owned()]),
         (Axis::Vector, vec!["4".to_owned()]),
     ];
-    let rows = suite.rows(&method_infos(), &overrides, 4096).unwrap();
+    let rows = suite.rows(&method_infos(), &overrides, 4096).unwrap().rows;
     // 2 methods × 3 states; the chunk that was given twice is one; neither method has vectors.
     assert_eq!(rows.len(), 6);
     assert_eq!(rows[0].case.to_string(), "fwrite,chunk=4KiB,prepare=truncate,sync=fsync");
+}
+
+#[test]
+fn a_label_keeps_its_numbers_and_its_row_is_told_of_where_values_make_it_impossible() {
+    let rows = |suite: &str, axis: Axis, value: &str| {
+        let overrides = [(axis, vec![value.to_owned()])];
+        model::suite_named(suite).unwrap().rows(&method_infos(), &overrides, 1024).unwrap()
+    };
+    let name = |rows: &model::Rows, label: &str| {
+        let row = rows.rows.iter().find(|row| row.label.as_deref() == Some(label));
+        row.map(|row| row.case.to_string())
+    };
+    let odd = rows("durable", Axis::Chunk, "1000");
+    assert_eq!(name(&odd, "append").unwrap(), "write,size=5MiB,chunk=1000,sync=fsync/1");
+    assert_eq!(name(&odd, "one big write + fsync").unwrap(), "write,size=5MiB,chunk=whole,sync=fsync");
+    let left_out: Vec<&str> = odd.left_out.iter().map(|(label, _)| label.as_str()).collect();
+    assert_eq!(left_out, ["overwrite, O_DIRECT + O_DSYNC", "overwrite, O_DIRECT + O_DSYNC, 8 under way"]);
+    assert!(odd.left_out[0].1.to_string().contains("multiples of a sector"));
+    // In blocks of the filesystem that is written to.
+    let copies = rows("copy", Axis::Chunk, "8KiB");
+    assert_eq!(name(&copies, "read+write 16bs").unwrap(), "read-write,size=256MiB,chunk=16KiB");
+    // A label that names a state of the file goes where another is asked for.
+    let states = rows("durable", Axis::Prepare, "overwrite");
+    assert_eq!(name(&states, "zero-filled + overwrite"), None);
+    assert_eq!(name(&states, "append"), None);
+    assert!(name(&states, "one big write + fsync").unwrap().contains("prepare=overwrite"));
 }

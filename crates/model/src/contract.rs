@@ -95,6 +95,10 @@ impl fmt::Display for Contract {
         let durability = match (self.durability, self.durable_every_bytes) {
             (Durability::Cached, _) => "in the page cache".to_owned(),
             (Durability::Durable, None) => "durable".to_owned(),
+            (Durability::Durable, Some(1)) => "durable every byte".to_owned(),
+            (Durability::Durable, Some(bytes)) if !bytes.is_multiple_of(1024) => {
+                format!("durable every {bytes} bytes")
+            }
             (Durability::Durable, Some(bytes)) => format!("durable every {}", Bytes(bytes)),
         };
         write!(f, "{} {content} in {files}, {durability}", Bytes(self.bytes))

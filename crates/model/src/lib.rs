@@ -33,7 +33,7 @@ pub use range::{Range, split};
 pub use run::{CaseRecord, RunRecord, RunStatus, Settings, Verify};
 pub use sample::{Failure, Outcome, Phase, PhasesNs, Sample};
 pub use suite::{
-    Head, Layout, Overrides, Row, SUITES, Section, Suite, SuiteError, built_in_suites, suite_named,
+    Head, Layout, Overrides, Row, Rows, SUITES, Section, Suite, SuiteError, built_in_suites, suite_named,
 };
 pub use sync::{Sync, SyncCall};
 pub use value::{

@@ -92,6 +92,15 @@ pub struct Row {
     pub case: Case,
 }
 
+/// The rows of a suite with a user's values.
+#[derive(Debug)]
+pub struct Rows {
+    /// In the order of the tables.
+    pub rows: Vec<Row>,
+    /// The labels of those that the values make impossible, and why.
+    pub left_out: Vec<(String, SuiteError)>,
+}
+
 /// Values that replace a suite's own, by axis.
 pub type Overrides = [(Axis, Vec<String>)];
 
@@ -189,7 +198,8 @@ impl Suite {
     /// Its rows, with `overrides` in place of its own values on those axes, for the methods that
     /// have them. A row that overrides make equal to an earlier one of its section is left out.
     /// A section that is about one named value (`prepare=fallocate`), or a label that is, is not overridden but
-    /// left out where another value is asked for: what it is called would lie.
+    /// left out where another value is asked for: what it is called would lie. A labelled row that the overrides
+    /// make impossible (direct I/O with records that are no sectors) is left out, too, and told of.
     /// `block_size_bytes` is the target's, for chunks that are given in blocks.
     ///
     /// # Errors
@@ -199,14 +209,24 @@ impl Suite {
         methods: &[&'static MethodInfo],
         overrides: &Overrides,
         block_size_bytes: u64,
-    ) -> Result<Vec<Row>, SuiteError> {
+    ) -> Result<Rows, SuiteError> {
         let mut rows: Vec<Row> = Vec::new();
+        let mut left_out = Vec::new();
         for section in self.sections.iter().filter(|section| !section.is_contradicted(overrides)) {
             let first_of_section = rows.len();
             for head in section.heads.iter().filter(|head| !head.is_contradicted(overrides)) {
-                let cases = section.cases(head, methods, overrides, block_size_bytes).map_err(|error| {
-                    SuiteError::Case { suite: self.name.clone(), section: section.title.clone(), error }
-                })?;
+                let cases = match section.cases(head, methods, overrides, block_size_bytes) {
+                    Ok(cases) => cases,
+                    Err(error) => {
+                        let (suite, section) = (self.name.clone(), section.title.clone());
+                        let error = SuiteError::Case { suite, section, error };
+                        match &head.label {
+                            Some(label) if !overrides.is_empty() => left_out.push((label.clone(), error)),
+                            _ => return Err(error),
+                        }
+                        continue;
+                    }
+                };
                 for case in cases {
                     let (suite, section) = (self.name.clone(), section.title.clone());
                     let row = Row { suite, section, label: head.label.clone(), case };
@@ -216,10 +236,14 @@ impl Suite {
                 }
             }
         }
-        if rows.is_empty() {
-            return Err(SuiteError::NothingLeft { suite: self.name.clone() });
+        match left_out.pop() {
+            Some((_, error)) if rows.is_empty() => Err(error),
+            None if rows.is_empty() => Err(SuiteError::NothingLeft { suite: self.name.clone() }),
+            last => {
+                left_out.extend(last);
+                Ok(Rows { rows, left_out })
+            }
         }
-        Ok(rows)
     }
 }
 

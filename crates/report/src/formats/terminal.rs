@@ -58,18 +58,33 @@ pub fn body(report: &Report, width: Option<usize>) -> String {
     text
 }
 
-/// The table with all columns, or with as many ranks of them as fit the width, and their number.
+/// The table with all columns, or with as many ranks of them as fit the width, and their number. What is too wide
+/// even without all that can be left out is shown in parts, one below the other.
 fn fitting(table: &Table, width: Option<usize>) -> (String, usize) {
     let highest = table.columns.iter().map(|column| column.rank).max().unwrap_or(0);
     let fits = |text: &str| width.is_none_or(|width| text.lines().all(|line| line.chars().count() <= width));
     for most in (0..=highest).rev() {
         let shown: Vec<bool> = table.columns.iter().map(|column| column.rank <= most).collect();
         let text = lines(table, &shown);
-        if most == 0 || fits(&text) {
+        if fits(&text) {
             return (text, shown.iter().filter(|shown| **shown).count());
         }
     }
-    (String::new(), 0)
+    let needed: Vec<usize> = (1..table.columns.len()).filter(|&index| table.columns[index].rank == 0).collect();
+    let part = |columns: &[usize]| {
+        let is_shown = |index| index == 0 || columns.contains(&index);
+        lines(table, &(0..table.columns.len()).map(is_shown).collect::<Vec<bool>>())
+    };
+    let mut parts = Vec::new();
+    let mut rest = needed.as_slice();
+    while !rest.is_empty() {
+        // A single column is shown whether it fits or not.
+        let most = (2..=rest.len()).rev().find(|&count| fits(&part(&rest[..count]))).unwrap_or(1);
+        let (now, later) = rest.split_at(most);
+        parts.push(part(now));
+        rest = later;
+    }
+    (parts.join("\n\n"), needed.len() + 1)
 }
 
 fn lines(table: &Table, shown: &[bool]) -> String {
