@@ -41,7 +41,7 @@ pub fn rows(
     for name in suites {
         let of_suite = suite_named(name)?.rows(methods, &overrides, block_size_bytes).map_err(exit::usage)?;
         rows.extend(of_suite.rows);
-        notes.extend(of_suite.left_out.iter().map(|(label, error)| format!("Left out: {label}: {error}")));
+        notes.extend(of_suite.left_out.iter().map(|(label, error)| format!("Left out '{label}': {error}")));
     }
     for name in &command.case {
         for case in named_cases(name, methods, &overrides)? {

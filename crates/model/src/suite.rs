@@ -219,12 +219,15 @@ impl Suite {
                     Ok(cases) => cases,
                     Err(error) => {
                         let (suite, section) = (self.name.clone(), section.title.clone());
+                        let contradicts = matches!(error, CaseError::Contradiction { .. });
                         let error = SuiteError::Case { suite, section, error };
                         match &head.label {
-                            Some(label) if !overrides.is_empty() => left_out.push((label.clone(), error)),
+                            Some(label) if contradicts && !overrides.is_empty() => {
+                                left_out.push((label.clone(), error));
+                                continue;
+                            }
                             _ => return Err(error),
                         }
-                        continue;
                     }
                 };
                 for case in cases {
