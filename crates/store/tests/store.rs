@@ -145,3 +145,48 @@ fn two_programs_may_open_a_new_database_at_once() {
         }
     });
 }
+
+/// A database that an earlier writebench made is brought up to date, with what is in it.
+#[test]
+fn a_database_of_the_first_schema_is_read_and_written_on() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("db");
+    let expected = run();
+    let without = |mut value: serde_json::Value, fields: &[&str]| {
+        for field in fields {
+            value.as_object_mut().unwrap().remove(*field).unwrap();
+        }
+        value.to_string()
+    };
+    let settings = without(serde_json::to_value(&expected.settings).unwrap(), &["copy_from", "copy_to"]);
+    let contract =
+        without(serde_json::to_value(&expected.cases[0].contract).unwrap(), &["durable_every_bytes"]);
+    let environment = serde_json::to_string(&expected.environment).unwrap();
+    let old = rusqlite::Connection::open(&path).unwrap();
+    old.execute_batch(include_str!("../migrations/001.sql")).unwrap();
+    old.pragma_update(None, "application_id", 0x7772_6274).unwrap();
+    old.pragma_update(None, "user_version", 1).unwrap();
+    old.execute(
+        "INSERT INTO runs VALUES (1, '0f0e', 'limited', '2026', '0.1.0', '[]', '/data', ?1, ?2)",
+        [settings, environment],
+    )
+    .unwrap();
+    old.execute("INSERT INTO cases VALUES (1, 1, 0, 'write', 'one', 'write', 'write', '{}', ?1)", [contract])
+        .unwrap();
+    old.execute_batch(
+        "INSERT INTO samples (run, name, round, outcome, prepare_ns, open_ns, write_ns, sync_ns, close_ns, bytes,
+            user_cpu_ns, system_cpu_ns, page_faults, context_switches, probe_before_ns, probe_after_ns, steal_ns,
+            settle_ns) VALUES (1, 'write', 0, 'ok', 0, 0, 9, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0)",
+    )
+    .unwrap();
+    drop(old);
+    let store = Store::open(&path).unwrap();
+    store.add_sample(1, "write", &samples()[0]).unwrap();
+    let found = store.run(1).unwrap();
+    assert_eq!((found.settings, found.cases[0].label.clone()), (expected.settings, None));
+    assert_eq!(found.cases[0].contract, expected.cases[0].contract);
+    let written: Vec<u64> = found.cases[0].samples.iter().map(|sample| sample.phases_ns.write).collect();
+    assert_eq!(written, [9, 3]);
+    assert_eq!(found.cases[0].samples[0].latency, None);
+    assert_eq!(found.cases[0].samples[1].latency, samples()[0].latency);
+}
