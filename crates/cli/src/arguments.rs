@@ -59,8 +59,9 @@ pub enum Command {
 pub struct RunCommand {
     /// Directory to write to, or with --destroy a block device; of a directory's files only those that writebench
     /// makes are ever written or removed
-    #[arg(default_value = ".", value_name = "TARGET", value_hint = ValueHint::AnyPath)]
-    pub target: PathBuf,
+    /// [default: the current directory]
+    #[arg(value_name = "TARGET", value_hint = ValueHint::AnyPath)]
+    pub target: Option<PathBuf>,
     /// Suites to run (`writebench list suites`)
     #[arg(long, value_name = "NAME", value_delimiter = ',', value_parser = suite_names())]
     pub suite: Vec<String>,
@@ -121,7 +122,7 @@ pub struct RunCommand {
     pub export: Vec<Export>,
     /// Go on with a run that did not come to its end: the newest, or the one with that number
     #[arg(long, value_name = "RUN", num_args = 0..=1, require_equals = true, default_missing_value = "0",
-        conflicts_with_all = ["suite", "case", "size", "record", "set", "data", "from", "to", "cold", "destroy_data", "samples", "seed",
+        conflicts_with_all = ["suite", "case", "size", "record", "set", "data", "from", "to", "cold", "samples", "seed",
             "verify", "dry_run", "target"])]
     pub resume: Option<i64>,
 }

@@ -2,6 +2,7 @@
 
 mod arguments;
 mod copied;
+mod copy_to;
 mod database;
 mod exit;
 mod export;

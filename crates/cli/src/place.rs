@@ -30,7 +30,8 @@ pub enum Claimed {
 impl Place {
     /// What the command line names.
     pub fn find(command: &RunCommand, copied: Option<&Copied>) -> Result<Self> {
-        let target = copied.and_then(Copied::target).unwrap_or(&command.target);
+        let given = command.target.as_deref().unwrap_or(Path::new("."));
+        let target = copied.and_then(Copied::target).unwrap_or(given);
         Self::find_again(target, command.destroy.as_deref())
     }
 

@@ -4,7 +4,7 @@ use std::ffi::{OsStr, OsString};
 use std::os::fd::{AsFd, AsRawFd};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::{Context, Result};
 use model::{Bytes, Case, Environment, RunRecord, RunStatus, Settings};
@@ -105,11 +105,12 @@ fn resume(command: &RunCommand, db: Option<&Path>, output: &Output) -> Result<Ex
             filesystem.kind.clone(),
             filesystem.source.clone(),
             filesystem.mount_options.clone(),
+            it.device.as_ref().map(|it| (it.model.clone(), it.size_bytes, it.logical_sector_bytes)),
         )
     };
     if facts(&now) != facts(&run.environment) || run.version != env!("CARGO_PKG_VERSION") {
         return Err(exit::usage(format!(
-            "run {number} was made by another writebench, or on another kernel, filesystem or mount; \
+            "run {number} was made by another writebench, or on another kernel, filesystem, mount or device; \
              its samples cannot be mixed with new ones"
         )));
     }
@@ -121,13 +122,13 @@ fn resume(command: &RunCommand, db: Option<&Path>, output: &Output) -> Result<Ex
     run.settings.max_bytes = command.max_bytes.map_or(run.settings.max_bytes, |bytes| Some(bytes.0));
     let cases = selection::different_cases(&run.cases, &engine::method_infos())?;
     if let (Some(copied), Some(case)) = (&copied, cases.iter().find(|case| case.method().copies()))
-        && case.axes().size_bytes > copied.size_bytes()
+        && (case.axes().size_bytes > copied.size_bytes()
+            || (copied.copy_path().is_some() && case.axes().size_bytes < copied.size_bytes()))
     {
-        return Err(exit::usage(format!("{} has become shorter since the run began", copied.source_path())));
+        return Err(exit::usage(format!("{} has changed since the run began", copied.source_path())));
     }
     check_limits(&place, &now, &cases, copied.as_ref())?;
-    // What is on the device now is what this run wrote.
-    let place = place.claim(true, output)?;
+    let place = place.claim(command.destroy_data, output)?;
     store.set_status(number, RunStatus::Running)?;
     measure(Job { store: &store, number, run, place, copied, cases, device_number }, &command.export, output)
 }
@@ -138,19 +139,18 @@ fn check_limits(
     cases: &[Case],
     copied: Option<&Copied>,
 ) -> Result<()> {
+    let own = cases.iter().filter(|case| case.method().copies()).map(|case| case.axes().size_bytes).max();
+    let beside_bytes = copied.map_or(own.unwrap_or(0), Copied::copy_bytes);
     match place {
         Place::Device(path) => {
             runner::check_device(path, environment.filesystem.total_bytes, cases)?;
         }
         Place::Directory(path) => {
-            let own =
-                cases.iter().filter(|case| case.method().copies()).map(|case| case.axes().size_bytes).max();
-            let beside_bytes = copied.map_or(own.unwrap_or(0), Copied::copy_bytes);
             runner::check_space(path, cases, beside_bytes)?;
         }
     }
     runner::check_sectors(environment, cases)?;
-    runner::check_memory(environment, cases)?;
+    runner::check_memory(environment, cases, beside_bytes)?;
     Ok(())
 }
 
@@ -196,7 +196,8 @@ fn measure(mut job: Job<'_>, exports: &[Export], output: &Output) -> Result<Exit
         output.results(&formats::terminal::head(&Report::of(Some(number), job.run.clone())))?;
     }
     remove_left_overs(store, output)?;
-    let end = supervise(&job, output);
+    let stop = stop_on_signals()?;
+    let end = supervise(&job, &stop, output);
     let status = match &end {
         Ok(End::Complete) => RunStatus::Complete,
         Ok(End::Budget | End::MaxBytes) => RunStatus::Limited,
@@ -213,10 +214,16 @@ fn measure(mut job: Job<'_>, exports: &[Export], output: &Output) -> Result<Exit
     for export in exports {
         export.write(&report, output)?;
     }
-    if let Some(copied) = job.copied.take().filter(|_| end != End::Stopped)
-        && let Some(copy) = copied.finish()?
-    {
-        output.note(&format!("{} is a copy, compared byte by byte.", copy.display()));
+    if let Some(copied) = job.copied.take().filter(|_| end != End::Stopped) {
+        match copied.finish(&stop) {
+            Ok(Some(copy)) => output.note(&format!("{} is a copy, compared byte by byte.", copy.display())),
+            Ok(None) => {}
+            Err(error) if stop.load(Ordering::Relaxed) => {
+                output.error(&error);
+                return Ok(Exit::Interrupted);
+            }
+            Err(error) => return Err(error),
+        }
     }
     output.note(&format!(
         "Run {number} is in {}; `writebench show {number}` shows it again.",
@@ -238,18 +245,23 @@ fn measure(mut job: Job<'_>, exports: &[Export], output: &Output) -> Result<Exit
     })
 }
 
-fn supervise(job: &Job<'_>, output: &Output) -> Result<End> {
-    let (store, number) = (job.store, job.number);
+/// Set by the first signal that asks for an end. A second one ends the program at once; the next run removes
+/// what stays.
+fn stop_on_signals() -> Result<Arc<AtomicBool>> {
     let stop = Arc::new(AtomicBool::new(false));
     for signal in [SIGINT, SIGTERM, SIGHUP] {
         // Whoever started us with nohup wants the run to go on.
         if signal == SIGHUP && is_ignored(signal) {
             continue;
         }
-        // A second one ends the program at once; the next run removes what stays.
         signal_hook::flag::register_conditional_shutdown(signal, Exit::Interrupted as i32, stop.clone())?;
         signal_hook::flag::register(signal, stop.clone())?;
     }
+    Ok(stop)
+}
+
+fn supervise(job: &Job<'_>, stop: &AtomicBool, output: &Output) -> Result<End> {
+    let (store, number) = (job.store, job.number);
     let workspace = match &job.place {
         Claimed::Directory(target) => Some(make_workspace(store, number, target)?),
         Claimed::Device(_) => None,
@@ -268,7 +280,7 @@ fn supervise(job: &Job<'_>, output: &Output) -> Result<End> {
             settings: job.run.settings.clone(),
             device_number: job.device_number.clone(),
         };
-        let end = runner::supervise(&plan, workspace.as_ref(), &worker, &stop, &mut |event| {
+        let end = runner::supervise(&plan, workspace.as_ref(), &worker, stop, &mut |event| {
             match event {
                 Event::Started { case, left, .. } => progress.started(case, left),
                 Event::Taken { case, sample } => {

@@ -1,7 +1,7 @@
 //! From `--suite`, `--case` and the values that replace a suite's own, to cases.
 
 use anyhow::Result;
-use model::{Axis, Bytes, Case, CaseRecord, MethodInfo, Origin, Row, suite_named};
+use model::{Axis, Bytes, Case, CaseRecord, MethodInfo, Origin, Row, Suite, suite_named};
 
 use crate::arguments::RunCommand;
 use crate::copied::Copied;
@@ -33,18 +33,22 @@ pub fn rows(
     copied: Option<&Copied>,
     block_size_bytes: u64,
 ) -> Result<Selected> {
-    let overrides = overrides(command, copied)?;
+    let overrides = overrides(command)?;
+    let of_copies = with_length(&overrides, copied)?;
     let (mut rows, mut notes) = (Vec::new(), Vec::new());
     let none_named = command.suite.is_empty() && command.case.is_empty();
     let in_place = if copied.is_some() { COPY } else { FIRST_LOOK };
     let suites = command.suite.iter().map(String::as_str).chain(none_named.then_some(in_place));
     for name in suites {
-        let of_suite = suite_named(name)?.rows(methods, &overrides, block_size_bytes).map_err(exit::usage)?;
+        let suite = suite_named(name)?;
+        let overrides = if copies_only(&suite, methods) { &of_copies } else { &overrides };
+        let of_suite = suite.rows(methods, overrides, block_size_bytes).map_err(exit::usage)?;
         rows.extend(of_suite.rows);
         notes.extend(of_suite.left_out.iter().map(|(label, error)| format!("Left out '{label}': {error}")));
     }
     for name in &command.case {
-        for case in named_cases(name, methods, &overrides)? {
+        let copies = name.split(',').next().is_some_and(|name| copies(name, methods));
+        for case in named_cases(name, methods, if copies { &of_copies } else { &overrides })? {
             rows.push(Row { suite: "case".to_owned(), section: NAMED.to_owned(), label: None, case });
         }
     }
@@ -78,16 +82,10 @@ fn named_cases(name: &str, methods: &[&'static MethodInfo], overrides: &model::O
         .collect()
 }
 
-fn overrides(command: &RunCommand, copied: Option<&Copied>) -> Result<Vec<(Axis, Vec<String>)>> {
+fn overrides(command: &RunCommand) -> Result<Vec<(Axis, Vec<String>)>> {
     let mut overrides = command.set.clone();
     if !command.size.is_empty() {
         overrides.push((Axis::Size, command.size.iter().map(ToString::to_string).collect()));
-    }
-    if let Some(copied) = copied {
-        copied.check_size(&command.size)?;
-        if command.size.is_empty() {
-            overrides.push((Axis::Size, vec![Bytes(copied.size_bytes()).to_string()]));
-        }
     }
     if !command.record.is_empty() {
         overrides.push((Axis::Chunk, command.record.iter().map(ToString::to_string).collect()));
@@ -104,6 +102,27 @@ fn overrides(command: &RunCommand, copied: Option<&Copied>) -> Result<Vec<(Axis,
         }
     }
     Ok(overrides)
+}
+
+/// The values for cases that copy: all of the given file, unless another size was asked for.
+fn with_length(overrides: &model::Overrides, copied: Option<&Copied>) -> Result<Vec<(Axis, Vec<String>)>> {
+    let mut overrides = overrides.to_vec();
+    if let Some(copied) = copied {
+        let sizes = overrides.iter().filter(|(axis, _)| *axis == Axis::Size).flat_map(|(_, sizes)| sizes);
+        copied.check_size(&sizes.filter_map(|size| size.parse().ok()).collect::<Vec<Bytes>>())?;
+        if overrides.iter().all(|(axis, _)| *axis != Axis::Size) {
+            overrides.push((Axis::Size, vec![Bytes(copied.size_bytes()).to_string()]));
+        }
+    }
+    Ok(overrides)
+}
+
+fn copies(method: &str, methods: &[&'static MethodInfo]) -> bool {
+    methods.iter().any(|info| info.name == method && info.copies())
+}
+
+fn copies_only(suite: &Suite, methods: &[&'static MethodInfo]) -> bool {
+    suite.sections.iter().flat_map(|section| &section.heads).all(|head| copies(&head.method, methods))
 }
 
 /// A row as the database holds it, without samples.

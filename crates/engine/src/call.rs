@@ -7,6 +7,9 @@ use rustix::io::Errno;
 
 use crate::file::OPEN_DIRECT;
 
+/// The call that only goes from file to file.
+pub const COPY_FILE_RANGE: &str = "copy_file_range";
+
 /// The call that a kernel or a sandbox refuses where io_uring is forbidden.
 pub const IO_URING_SETUP: &str = "io_uring_setup";
 
@@ -54,7 +57,8 @@ impl CallError {
 
     /// What it means for the sample. "Not supported" is a property of the target and no fault: see
     /// fallocate(2) for EOPNOTSUPP and ENOSYS, mmap(2) for ENODEV, open(2) for EINVAL with `O_DIRECT`,
-    /// io_uring_setup(2) for EPERM, copy_file_range(2) for EXDEV.
+    /// io_uring_setup(2) for EPERM, copy_file_range(2) for EXDEV and
+    /// EINVAL.
     pub fn outcome(self, phase: Phase, path: Option<&str>) -> Outcome {
         let found_out = matches!(self.cause, Cause::Unsupported(_));
         let (errno, message) = match self.cause {
@@ -75,8 +79,9 @@ impl CallError {
         let unsupported = match errno.map(Errno::from_raw_os_error) {
             Some(Errno::OPNOTSUPP | Errno::NOSYS) => true,
             Some(Errno::NODEV) => failure.call == "mmap",
-            Some(Errno::XDEV) => failure.call == "copy_file_range",
-            Some(Errno::INVAL) => failure.call == OPEN_DIRECT,
+            // From one filesystem to another, or to what is no regular file.
+            Some(Errno::XDEV) => failure.call == COPY_FILE_RANGE,
+            Some(Errno::INVAL) => failure.call == OPEN_DIRECT || failure.call == COPY_FILE_RANGE,
             Some(Errno::PERM) => failure.call == IO_URING_SETUP,
             _ => found_out,
         };
@@ -218,7 +223,7 @@ mod tests {
         let outcome = |call, errno| CallError::new(call, errno).outcome(Phase::Prepare, None).name();
         assert_eq!(outcome("fallocate", Errno::OPNOTSUPP), "unsupported");
         assert_eq!(outcome("mmap", Errno::NODEV), "unsupported");
-        assert_eq!(outcome("copy_file_range", Errno::XDEV), "unsupported");
+        assert_eq!(outcome(COPY_FILE_RANGE, Errno::XDEV), "unsupported");
         assert_eq!(outcome(OPEN_DIRECT, Errno::INVAL), "unsupported");
         assert_eq!(outcome(IO_URING_SETUP, Errno::PERM), "unsupported");
         assert_eq!(outcome("write", Errno::INVAL), "failed");

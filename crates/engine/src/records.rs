@@ -90,8 +90,7 @@ impl Records {
         sync: &mut S,
         work: impl FnOnce(&mut Self, &mut S) -> Result<(), Stop>,
     ) -> Result<(), CallError> {
-        self.start = Instant::now();
-        self.last = self.start;
+        self.begin();
         match work(self, sync) {
             Ok(()) | Err(Stop::Limit) => {}
             Err(Stop::Failed(error)) => return Err(error),
@@ -134,6 +133,17 @@ impl Records {
         sync(end.saturating_sub(unsynced).max(part.file_offset), end)?;
         self.since_sync = 0;
         Ok(())
+    }
+
+    /// The loop begins.
+    pub fn begin(&mut self) {
+        self.start = Instant::now();
+        self.last = self.start;
+    }
+
+    /// Whether the loop's time is over.
+    pub fn is_over(&self) -> bool {
+        !self.is_off() && self.limit.is_some_and(|limit| self.start.elapsed() >= limit)
     }
 
     /// A record took that long.

@@ -7,7 +7,7 @@ use crate::axis::{Axes, Axis, InvalidValue};
 use crate::contract::{Content, Contract, Durability, Feed, Start};
 use crate::method::{Cursor, MethodInfo};
 use crate::sync::SyncCall;
-use crate::value::{Data, Files, Origin, Prepare, Source};
+use crate::value::{Cache, Data, Files, Origin, Prepare, Source};
 
 /// One fully specified experiment. Only combinations that make sense exist: every way to make a
 /// case goes through [`Case::new`], which refuses the others and says what would fit.
@@ -173,8 +173,9 @@ impl Case {
             files: self.file_count(),
             start: if axes.prepare.needs_old_content() { Start::Existing } else { Start::New },
             source,
-            durability: match axes.sync.call {
-                SyncCall::None => Durability::Cached,
+            durability: match (axes.sync.call, axes.cache) {
+                (SyncCall::None, Cache::Direct) => Durability::Device,
+                (SyncCall::None, _) => Durability::Cached,
                 _ => Durability::Durable,
             },
             durable_every_bytes: self.durable_every_bytes(),
@@ -184,11 +185,15 @@ impl Case {
     /// What is handed over between two moments at which all before is durable; none if that is all there is.
     fn durable_every_bytes(&self) -> Option<u64> {
         let axes = &self.axes;
-        let chunks = match axes.sync.every {
-            Some(every) => u64::from(every),
-            None if !axes.sync.call.is_write_through() => return None,
-            None if self.method.has_axis(Axis::Vector) => u64::from(axes.vector),
-            None => 1,
+        let vector = if self.method.has_axis(Axis::Vector) { u64::from(axes.vector) } else { 1 };
+        let depth = if self.method.has_axis(Axis::Depth) { u64::from(axes.depth) } else { 1 };
+        let chunks = match axes.sync.every.map(u64::from) {
+            // Each of those under way, in any order.
+            Some(1) => vector * depth,
+            // What a call hands over is not synced in parts.
+            Some(every) => every.div_ceil(vector) * vector,
+            None if axes.sync.call.is_write_through() => vector * depth,
+            None => return None,
         };
         let bytes = axes.chunk_size_bytes.saturating_mul(chunks);
         (bytes < axes.size_bytes.div_ceil(u64::from(axes.threads))).then_some(bytes)
@@ -203,13 +208,16 @@ impl Case {
         new.saturating_add(if before { size_bytes } else { 0 })
     }
 
-    /// Bytes of memory that the source data takes.
+    /// Bytes of memory that the data is written from.
     #[must_use]
     pub fn source_bytes(&self) -> u64 {
-        match (self.method.writes_data() && !self.method.copies(), self.axes.source) {
-            (false, _) => 0,
-            (true, Source::File) => self.axes.size_bytes,
-            (true, Source::Chunk) => self.axes.chunk_size_bytes.min(self.axes.size_bytes),
+        let chunk = self.axes.chunk_size_bytes.min(self.axes.size_bytes);
+        match (self.method.cursor, self.axes.source) {
+            (Cursor::NoData, _) => 0,
+            (Cursor::Copy, _) if self.method.has_buffer => chunk,
+            (Cursor::Copy, _) => 0,
+            (_, Source::File) => self.axes.size_bytes,
+            (_, Source::Chunk) => chunk,
         }
     }
 }

@@ -72,6 +72,8 @@ named_values! {
     Durability {
         /// Nothing is promised: the data is in the page cache.
         Cached = "cached",
+        /// Nothing is promised: the device has the data, but may keep it in a cache of its own.
+        Device = "device",
         /// All data: a sync call has returned.
         Durable = "durable",
     }
@@ -94,6 +96,7 @@ impl fmt::Display for Contract {
             if self.files == 1 { format!("1 {start} file") } else { format!("{} {start} files", self.files) };
         let durability = match (self.durability, self.durable_every_bytes) {
             (Durability::Cached, _) => "in the page cache".to_owned(),
+            (Durability::Device, _) => "handed to the device".to_owned(),
             (Durability::Durable, None) => "durable".to_owned(),
             (Durability::Durable, Some(1)) => "durable every byte".to_owned(),
             (Durability::Durable, Some(bytes)) if !bytes.is_multiple_of(1024) => {

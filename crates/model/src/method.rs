@@ -28,6 +28,8 @@ pub struct MethodInfo {
     pub summary: &'static str,
     /// The calls that do the work, as strace would show them.
     pub calls: &'static str,
+    /// Whether it has a buffer of a chunk, beside the source.
+    pub has_buffer: bool,
     /// How it finds its place.
     pub cursor: Cursor,
     /// The axes it has, beside [`MethodInfo::COMMON_AXES`].

@@ -30,11 +30,8 @@ pub(crate) fn contracts(cases: &[CaseReport]) -> Vec<&Contract> {
 
 /// A case that failed on the way, was cut short or has only disturbed samples has figures but no rank.
 pub(crate) fn is_ranked(case: &CaseReport) -> bool {
-    let whole =
-        |case: &CaseReport| case.estimate.as_ref().is_some_and(|it| it.bytes == case.record.contract.bytes);
     case.outcome == "ok"
-        && whole(case)
-        && case.estimate.as_ref().is_some_and(|estimate| !estimate.only_disturbed)
+        && case.estimate.as_ref().is_some_and(|estimate| !estimate.only_disturbed && estimate.cut == 0)
 }
 
 fn conclusion(contract: &Contract, cases: &[CaseReport]) -> Option<String> {

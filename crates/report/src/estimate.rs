@@ -89,8 +89,10 @@ pub struct Estimate {
     pub user_cpu_figure_ns: Figure,
     /// CPU time in the kernel with its interval.
     pub system_cpu_figure_ns: Figure,
-    /// Median of the bytes handed over: fewer than the case says where its time was limited.
+    /// Least bytes that were handed over: fewer than the case says where its time was limited.
     pub bytes: u64,
+    /// Samples that it rests on whose time was limited. Then the case is not ranked.
+    pub cut: usize,
     /// Chunks over the time of all phases; none where a chunk is as large as the file.
     pub records_per_s: Option<Figure>,
     /// How long each hand-over took, over all samples together.
@@ -119,7 +121,10 @@ impl Estimate {
     #[must_use]
     pub fn of_case(case: &CaseRecord) -> Option<Self> {
         let chunk = case.axes.get("chunk").and_then(|chunk| chunk.parse::<Bytes>().ok());
-        Self::of(&case.samples, chunk.map(|chunk| chunk.0))
+        let mut estimate = Self::of(&case.samples, chunk.map(|chunk| chunk.0))?;
+        let is_cut = |sample: &&&Sample| sample.bytes < case.contract.bytes;
+        estimate.cut = usable(&case.samples).iter().filter(is_cut).count();
+        Some(estimate)
     }
 
     fn of(samples: &[Sample], record_bytes: Option<u64>) -> Option<Self> {
@@ -158,7 +163,8 @@ impl Estimate {
             system_cpu_ns: median(|sample| sample.system_cpu_ns)?,
             user_cpu_figure_ns: figure(|sample| sample.user_cpu_ns)?,
             system_cpu_figure_ns: figure(|sample| sample.system_cpu_ns)?,
-            bytes: median(|sample| sample.bytes)?,
+            bytes: usable.iter().map(|sample| sample.bytes).min()?,
+            cut: 0,
             records_per_s,
             latency_ns: LatencyEstimate::of(&usable),
             confidence: stats::median_interval(&total_ns, CONFIDENCE)?.confidence,

@@ -47,6 +47,13 @@ pub(crate) fn warnings(run: &RunRecord, cases: &[CaseReport]) -> Vec<String> {
             counted(only_disturbed, "case")
         ));
     }
+    let cut = estimates().filter(|estimate| estimate.cut > 0).count();
+    if cut > 0 {
+        warnings.push(format!(
+            "{} whose records the budget cut short: what was written is in brackets, and they are not ranked.",
+            counted(cut, "case")
+        ));
+    }
     let in_memory = matches!(run.environment.filesystem.kind.as_str(), "tmpfs" | "ramfs" | "devtmpfs");
     if in_memory && cases.iter().any(|case| case.record.contract.durability == Durability::Durable) {
         let kind = &run.environment.filesystem.kind;

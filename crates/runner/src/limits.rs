@@ -44,11 +44,12 @@ pub fn check_space(target: &Path, cases: &[Case], beside_bytes: u64) -> Result<(
     }
 }
 
-/// Whether every case's source fits into memory, beside the file itself where the target is memory.
+/// Whether every case's source fits into memory, beside the file itself where the target is memory, and with
+/// `beside_bytes` of other files there.
 ///
 /// # Errors
 /// The largest case does not fit, or the machine cannot be asked.
-pub fn check_memory(environment: &Environment, cases: &[Case]) -> Result<(), RunnerError> {
+pub fn check_memory(environment: &Environment, cases: &[Case], beside_bytes: u64) -> Result<(), RunnerError> {
     let filesystem = &environment.filesystem;
     let in_memory = matches!(filesystem.kind.as_str(), "tmpfs" | "ramfs" | "devtmpfs");
     let needed = |case: &Case| {
@@ -56,7 +57,8 @@ pub fn check_memory(environment: &Environment, cases: &[Case]) -> Result<(), Run
         let takes_blocks =
             case.contract().content != Content::Hole && case.axes().size_bytes <= filesystem.total_bytes;
         let file = if in_memory && takes_blocks { case.axes().size_bytes } else { 0 };
-        case.source_bytes().saturating_add(file)
+        let beside = if in_memory { beside_bytes } else { 0 };
+        case.source_bytes().saturating_add(file).saturating_add(beside)
     };
     let available_bytes = probe::available_memory_bytes()?;
     match cases.iter().max_by_key(|case| needed(case)) {
@@ -114,13 +116,20 @@ pub fn check_device(path: &Path, size_bytes: u64, cases: &[Case]) -> Result<(), 
 }
 
 /// When a sample counts as hanging, where the user has not said: a minute, and time to write its
-/// data (old content included) and to read it at 4 MiB/s, with 20 µs for every call.
+/// data (old content included) and to read it at 4 MiB/s, with 20 µs for every call, and 100 ms where it makes
+/// data durable: a busy disk takes tens of them.
 #[must_use]
 pub fn deadline(case: &Case) -> Duration {
     const SLOWEST_BYTES_PER_S: u64 = 4 << 20;
     let axes = case.axes();
     let calls = if case.method().writes_data() { axes.size_bytes.div_ceil(axes.chunk_size_bytes) } else { 0 };
+    let synced = match axes.sync.every {
+        Some(every) => calls.div_ceil(u64::from(every)),
+        None if axes.sync.call.is_write_through() => calls,
+        None => 0,
+    };
     Duration::from_secs(60)
+        + Duration::from_millis(synced.saturating_mul(100))
         + Duration::from_secs((case.bytes_written().saturating_add(axes.size_bytes)) / SLOWEST_BYTES_PER_S)
         + Duration::from_micros(calls.saturating_mul(20))
 }

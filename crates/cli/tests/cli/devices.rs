@@ -17,6 +17,7 @@ pub fn add(trials: &mut Trials) {
     trials.add("suite direct runs on a loop device and what it wrote is on it", &needs, on_a_device);
     trials.add("a device that is not named twice is refused", &needs, not_named);
     trials.add("a device with a filesystem needs --destroy-data, a mounted one is refused", &needs, with_data);
+    trials.add("a run is resumed on a device only while nobody has put data there", &needs, resumed);
     trials.add("cases that need a file of their own are refused on a device", &needs, files);
     trials.add("sectors of 4096 bytes are respected", &needs, sectors);
     trials.add("--destroy goes with a device only", &[Need::Filesystem(Kind::Tmpfs)], || {
@@ -93,6 +94,22 @@ fn with_data() -> Result<()> {
     result?;
     let document = program.run(device.path(), &[run.as_slice(), &["--destroy-data"]].concat(), 0)?;
     ensure!(document["cases"][0]["outcome"] == "ok", "{document}");
+    Ok(())
+}
+
+/// Between a run and its resumption somebody may have put the device to use.
+fn resumed() -> Result<()> {
+    let (program, device) = (program()?, LoopDevice::attach(SIZE)?);
+    let node = text(device.path())?;
+    let case = ["--case", "pwrite,size=1MiB,prepare=overwrite", "--samples", "3", "--destroy", node];
+    program.run(device.path(), &[case.as_slice(), &["--max-bytes", "3MiB"]].concat(), 0)?;
+    let resume = ["run", "--resume", "--destroy", node, "--max-bytes", "100MiB"];
+    call(Command::new("mkfs.ext4").args(["-q", node]))?;
+    let ended = program.call(&resume)?;
+    ensure!(ended.code == Some(3) && ended.stderr.contains("--destroy-data"), "{ended:?}");
+    call(Command::new("wipefs").args(["--all", "--quiet", node]))?;
+    let ended = program.call(&resume)?;
+    ensure!(ended.code == Some(0), "{ended:?}");
     Ok(())
 }
 

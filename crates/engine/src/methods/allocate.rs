@@ -15,6 +15,7 @@ static INFO: MethodInfo = MethodInfo {
     name: "allocate",
     summary: "creates a file of that size with posix_fallocate, fallocate or ftruncate; no data is written",
     calls: "fallocate or ftruncate",
+    has_buffer: false,
     cursor: Cursor::NoData,
     axes: &[Axis::Call],
     prepares: &[Prepare::Create, Prepare::Truncate],

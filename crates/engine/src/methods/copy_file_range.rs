@@ -6,7 +6,7 @@ use model::{Cursor, MethodInfo, Prepare};
 
 use super::copy::{AXES, Input, SYNCS, move_all};
 use super::{Lane, Method, lane_each};
-use crate::call::CallError;
+use crate::call::{COPY_FILE_RANGE, CallError};
 use crate::job::Part;
 use crate::records::Records;
 
@@ -14,6 +14,7 @@ static INFO: MethodInfo = MethodInfo {
     name: "copy-file-range",
     summary: "copies a file: copy_file_range(2), a chunk per call; btrfs and xfs may share the blocks",
     calls: "copy_file_range",
+    has_buffer: false,
     cursor: Cursor::Copy,
     axes: AXES,
     prepares: Prepare::ALL,
@@ -49,7 +50,7 @@ impl Lane for CopyFileRangeLane<'_> {
 
     fn write(&mut self, file: BorrowedFd<'_>, records: &mut Records) -> Result<(), CallError> {
         let input = self.input.file()?;
-        move_all(&self.part, "copy_file_range", records, |most, _| {
+        move_all(&self.part, COPY_FILE_RANGE, records, |most, _| {
             rustix::fs::copy_file_range(input, None, file, None, most)
         })
     }

@@ -17,6 +17,7 @@ static INFO: MethodInfo = MethodInfo {
     name: "fwrite",
     summary: "fwrite(3) of the C library, with its default buffer; flushed in phase write",
     calls: "fdopen, fwrite, fflush, fclose",
+    has_buffer: false,
     cursor: Cursor::FilePosition,
     axes: &[Axis::Chunk, Axis::Threads, Axis::Files, Axis::Descriptor, Axis::Data, Axis::Source],
     prepares: Prepare::ALL,

@@ -15,6 +15,7 @@ static INFO: MethodInfo = MethodInfo {
     name: "mmap",
     summary: "memory copies into a MAP_SHARED mapping, one per chunk",
     calls: "mmap, memcpy, msync, munmap",
+    has_buffer: false,
     cursor: Cursor::Mapping,
     axes: &[
         Axis::Chunk,

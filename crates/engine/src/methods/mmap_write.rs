@@ -16,6 +16,7 @@ static INFO: MethodInfo = MethodInfo {
     name: "mmap-write",
     summary: "copies a file: mmap(2) of all of it, write(2) from the mapping, a chunk per call",
     calls: "mmap, write",
+    has_buffer: false,
     cursor: Cursor::Copy,
     axes: AXES,
     prepares: Prepare::ALL,

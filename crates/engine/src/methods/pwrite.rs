@@ -14,6 +14,7 @@ static INFO: MethodInfo = MethodInfo {
     name: "pwrite",
     summary: "pwrite(2) at an offset, one call per chunk; threads can share a descriptor",
     calls: "pwrite64",
+    has_buffer: false,
     cursor: Cursor::Offset,
     axes: &[
         Axis::Chunk,

@@ -16,6 +16,7 @@ static INFO: MethodInfo = MethodInfo {
     name: "pwritev",
     summary: "pwritev(2) at an offset, a vector of chunks per call; threads can share a descriptor",
     calls: "pwritev",
+    has_buffer: false,
     cursor: Cursor::Offset,
     axes: &[
         Axis::Chunk,

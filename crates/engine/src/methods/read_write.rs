@@ -15,6 +15,7 @@ static INFO: MethodInfo = MethodInfo {
     name: "read-write",
     summary: "copies a file: read(2) into a buffer of a chunk, write(2) from it",
     calls: "read, write",
+    has_buffer: true,
     cursor: Cursor::Copy,
     axes: AXES,
     prepares: Prepare::ALL,

@@ -14,6 +14,7 @@ static INFO: MethodInfo = MethodInfo {
     name: "sendfile",
     summary: "copies a file: sendfile(2), a chunk per call",
     calls: "sendfile",
+    has_buffer: false,
     cursor: Cursor::Copy,
     axes: AXES,
     prepares: Prepare::ALL,

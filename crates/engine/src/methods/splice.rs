@@ -16,6 +16,7 @@ static INFO: MethodInfo = MethodInfo {
     name: "splice",
     summary: "copies a file: splice(2) into a pipe and out of it; the pipe holds a chunk, 1 MiB at most",
     calls: "pipe2, fcntl, splice",
+    has_buffer: false,
     cursor: Cursor::Copy,
     axes: AXES,
     prepares: Prepare::ALL,

@@ -14,6 +14,7 @@ static INFO: MethodInfo = MethodInfo {
     name: "write",
     summary: "write(2) at the file's own position, one call per chunk",
     calls: "write",
+    has_buffer: false,
     cursor: Cursor::FilePosition,
     axes: &[
         Axis::Chunk,

@@ -16,6 +16,7 @@ static INFO: MethodInfo = MethodInfo {
     name: "writev",
     summary: "writev(2) at the file's own position, a vector of chunks per call",
     calls: "writev",
+    has_buffer: false,
     cursor: Cursor::FilePosition,
     axes: &[
         Axis::Chunk,

@@ -1,7 +1,5 @@
 //! Throughput by chunk size: a row per label, a column per chunk.
 
-use model::Bytes;
-
 use crate::report::CaseReport;
 use crate::table::number::{gigabytes_per_s, mark};
 use crate::table::{Column, Table, per_case};
@@ -61,13 +59,7 @@ fn table(title: &str, cases: &[&CaseReport]) -> Option<Table> {
     Some(Table { title: title.to_owned(), columns, rows, sentences: Vec::new() })
 }
 
-/// The figure; with the bytes where the time was limited.
 fn cell(case: &CaseReport) -> String {
     let Some(estimate) = &case.estimate else { return "–".to_owned() };
-    let figure = mark(estimate, gigabytes_per_s(estimate.throughput_bytes_per_s.median));
-    if estimate.bytes < case.record.contract.bytes {
-        format!("{figure} ({})", Bytes(estimate.bytes).approximate())
-    } else {
-        figure
-    }
+    mark(estimate, gigabytes_per_s(estimate.throughput_bytes_per_s.median))
 }

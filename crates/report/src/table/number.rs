@@ -1,5 +1,7 @@
 //! Numbers as people read them.
 
+use model::Bytes;
+
 use crate::estimate::{Estimate, Figure};
 
 /// A rate in decimal gigabytes per second with three significant digits.
@@ -66,7 +68,9 @@ pub(crate) fn thousands(value: f64) -> String {
     significant(value)
 }
 
-/// A figure of nothing but disturbed samples is marked.
+/// A figure of nothing but disturbed samples is marked, and one of samples whose time was limited has the bytes
+/// beside it.
 pub(crate) fn mark(estimate: &Estimate, figure: String) -> String {
-    if estimate.only_disturbed { format!("~{figure}") } else { figure }
+    let figure = if estimate.only_disturbed { format!("~{figure}") } else { figure };
+    if estimate.cut > 0 { format!("{figure} ({})", Bytes(estimate.bytes).approximate()) } else { figure }
 }

@@ -1,0 +1,394 @@
+//! The operations of one part: what is queued, what is under way, what came of it.
+#![expect(unsafe_code, reason = "the kernel reads memory that the queue refers to after the call")]
+
+use std::os::fd::{AsRawFd, BorrowedFd};
+use std::time::Instant;
+
+use io_uring::squeue::{Entry, Flags};
+use io_uring::types::{Fixed, FsyncFlags};
+use io_uring::{IoUring, opcode, types};
+use model::{Registered, SyncCall};
+use rustix::io::Errno;
+
+use super::{PIECE_BYTES, failed};
+use crate::call::CallError;
+use crate::job::Part;
+use crate::methods::writev::flags;
+use crate::records::Records;
+
+/// What a write moves at most: write(2). The kernel cuts a longer one silently, and a sync linked to it would
+/// run although something is left.
+const MOST_BYTES: usize = 0x7fff_f000;
+
+/// A chunk under way.
+#[derive(Clone, Copy)]
+struct Slot {
+    // Where in the part's range it begins, and how much of it is still to be written.
+    begin: usize,
+    left: usize,
+    length: usize,
+    // Where each record is a figure.
+    submitted: Option<Instant>,
+    // Whether a sync is linked to the write that is under way.
+    linked: bool,
+    // Whether its write has ended and only the sync linked to it is awaited.
+    write_ended: bool,
+}
+
+/// The operations of one part: at most `depth` chunks under way, every result looked at.
+pub(super) struct Queue<'q, 'a> {
+    part: Part<'a>,
+    file: BorrowedFd<'q>,
+    ring: &'q mut IoUring,
+    memory: &'a [u8],
+    slots: Vec<Option<Slot>>,
+    free: Vec<usize>,
+    next: usize,
+    length: usize,
+    under_way: usize,
+    // Chunks since the last sync that waits for all before it.
+    since_sync: u64,
+    sync_owed: bool,
+}
+
+/// What a completion is of, in the low bits of its user data.
+const WRITE: u64 = 0;
+const SYNC: u64 = 1;
+const BARRIER: u64 = 2;
+const KINDS: u64 = 4;
+
+impl<'q, 'a> Queue<'q, 'a> {
+    pub(super) fn new(part: Part<'a>, file: BorrowedFd<'q>, ring: &'q mut IoUring) -> Self {
+        let depth = part.axes.depth as usize;
+        let length = usize::try_from(part.range.length).unwrap_or(usize::MAX);
+        Self {
+            part,
+            file,
+            ring,
+            memory: part.memory(),
+            slots: vec![None; depth],
+            free: (0..depth).rev().collect(),
+            next: 0,
+            length,
+            under_way: 0,
+            since_sync: 0,
+            sync_owed: false,
+        }
+    }
+
+    pub(super) fn run(&mut self, records: &mut Records) -> Result<(), CallError> {
+        let chunk = usize::try_from(self.part.axes.chunk_size_bytes).unwrap_or(usize::MAX);
+        records.begin();
+        while self.next < self.length || self.under_way > 0 {
+            if records.is_over() {
+                // What has begun is ended; nothing else begins.
+                self.length = self.next;
+            }
+            while self.next < self.length
+                && let Some(index) = self.free.pop()
+            {
+                let length = chunk.min(self.length - self.next);
+                // The clock is read only where each record is a figure.
+                let submitted = if records.is_off() { None } else { Some(Instant::now()) };
+                self.begin(index, length, submitted)?;
+            }
+            self.wait()?;
+            self.reap(records)?;
+        }
+        if self.sync_owed || (self.waits_for_all() && self.since_sync > 0) {
+            crate::sync::sync(self.file, self.part.axes.sync.call)?;
+        }
+        records.add_bytes(self.length as u64);
+        Ok(())
+    }
+
+    /// Whether a sync is linked to each write.
+    fn links(&self) -> bool {
+        self.part.axes.sync.every == Some(1)
+    }
+
+    /// Whether a sync comes after several writes, and so must wait for all of them.
+    fn waits_for_all(&self) -> bool {
+        self.part.axes.sync.every.is_some_and(|every| every > 1)
+    }
+
+    fn begin(&mut self, index: usize, length: usize, submitted: Option<Instant>) -> Result<(), CallError> {
+        let begin = self.next;
+        self.slots[index] =
+            Some(Slot { begin, left: length, length, submitted, linked: false, write_ended: false });
+        self.next += length;
+        self.push_write(index)?;
+        if self.waits_for_all() {
+            self.since_sync += 1;
+            if self.part.axes.sync.every.is_some_and(|every| self.since_sync >= u64::from(every)) {
+                self.push(self.sync_entry().flags(Flags::IO_DRAIN).user_data(BARRIER))?;
+                self.since_sync = 0;
+            }
+        }
+        Ok(())
+    }
+
+    /// Queues what is left of a slot's chunk, with the sync that is linked to it.
+    fn push_write(&mut self, index: usize) -> Result<(), CallError> {
+        let Some((write, sync)) = self.operations(index) else { return Ok(()) };
+        self.push(write)?;
+        sync.map_or(Ok(()), |sync| self.push(sync))
+    }
+
+    /// The write of what is left of a slot's chunk, and the sync that is linked to it.
+    fn operations(&mut self, index: usize) -> Option<(Entry, Option<Entry>)> {
+        let (links, registered) = (self.links(), self.part.axes.registered);
+        let slot = self.slots[index].as_mut()?;
+        let done = slot.length - slot.left;
+        let in_memory = match self.part.axes.source {
+            model::Source::File => slot.begin + done,
+            model::Source::Chunk => done,
+        };
+        // Not over the border of a registered buffer.
+        let most = match registered {
+            Registered::Buffers | Registered::Both => PIECE_BYTES - in_memory % PIECE_BYTES,
+            _ => MOST_BYTES,
+        };
+        let bytes = &self.memory[in_memory..in_memory + slot.left.min(most)];
+        slot.linked = links && bytes.len() == slot.left;
+        let linked = slot.linked;
+        let offset = self.part.file_offset + (slot.begin + done) as u64;
+        let write = self.write_entry(bytes, offset, in_memory / PIECE_BYTES);
+        let data = index as u64 * KINDS;
+        if !linked {
+            return Some((write.user_data(data | WRITE), None));
+        }
+        let write = write.flags(Flags::IO_LINK).user_data(data | WRITE);
+        Some((write, Some(self.sync_entry().user_data(data | SYNC))))
+    }
+
+    fn write_entry(&self, bytes: &[u8], offset: u64, buffer: usize) -> Entry {
+        let length = u32::try_from(bytes.len()).unwrap_or(u32::MAX);
+        let flags = i32::try_from(flags(self.part.axes).bits()).unwrap_or(0);
+        let buffer = u16::try_from(buffer).unwrap_or(u16::MAX);
+        let (pointer, number) = (bytes.as_ptr(), types::Fd(self.file.as_raw_fd()));
+        let write = |fd| opcode::Write::new(fd, pointer, length).offset(offset).rw_flags(flags).build();
+        match self.part.axes.registered {
+            Registered::None => write(number),
+            Registered::Files => {
+                opcode::Write::new(Fixed(0), pointer, length).offset(offset).rw_flags(flags).build()
+            }
+            Registered::Buffers => {
+                opcode::WriteFixed::new(number, pointer, length, buffer).offset(offset).rw_flags(flags).build()
+            }
+            Registered::Both => opcode::WriteFixed::new(Fixed(0), pointer, length, buffer)
+                .offset(offset)
+                .rw_flags(flags)
+                .build(),
+        }
+    }
+
+    fn sync_entry(&self) -> Entry {
+        let flags = match self.part.axes.sync.call {
+            SyncCall::Fdatasync => FsyncFlags::DATASYNC,
+            _ => FsyncFlags::empty(),
+        };
+        match self.part.axes.registered {
+            Registered::Files | Registered::Both => opcode::Fsync::new(Fixed(0)).flags(flags).build(),
+            _ => opcode::Fsync::new(types::Fd(self.file.as_raw_fd())).flags(flags).build(),
+        }
+    }
+
+    fn push(&mut self, entry: Entry) -> Result<(), CallError> {
+        loop {
+            // SAFETY: what the entry refers to, the source and the file, outlives the operation: the queue is
+            // drained before either goes.
+            if unsafe { self.ring.submission().push(&entry) }.is_ok() {
+                self.under_way += 1;
+                return Ok(());
+            }
+            self.submit(0)?;
+        }
+    }
+
+    fn wait(&mut self) -> Result<(), CallError> {
+        self.submit(usize::from(self.under_way > 0))
+    }
+
+    fn submit(&mut self, wanted: usize) -> Result<(), CallError> {
+        loop {
+            match self.ring.submit_and_wait(wanted) {
+                Ok(_) => return Ok(()),
+                Err(error) if error.raw_os_error() == Some(libc::EINTR) => {}
+                // The kernel wants its completions taken first: io_uring_enter(2).
+                Err(error) if matches!(error.raw_os_error(), Some(libc::EBUSY | libc::EAGAIN)) => return Ok(()),
+                Err(error) => return Err(failed("io_uring_enter", &error)),
+            }
+        }
+    }
+
+    /// Takes all completions that are there.
+    fn reap(&mut self, records: &mut Records) -> Result<(), CallError> {
+        loop {
+            let next = self.ring.completion().next();
+            let Some(completion) = next else { return Ok(()) };
+            self.under_way -= 1;
+            let (data, result) = (completion.user_data(), completion.result());
+            let index = usize::try_from(data / KINDS).unwrap_or(usize::MAX);
+            match data % KINDS {
+                WRITE => self.written(index, result, records)?,
+                SYNC => self.synced(index, result, records)?,
+                _ => sync_result(result)?,
+            }
+        }
+    }
+
+    fn written(&mut self, index: usize, result: i32, records: &mut Records) -> Result<(), CallError> {
+        let part_offset = self.part.file_offset;
+        let Some(slot) = self.slots.get_mut(index).and_then(Option::as_mut) else { return Ok(()) };
+        let offset = part_offset + (slot.begin + slot.length - slot.left) as u64;
+        let linked = slot.linked;
+        match usize::try_from(result) {
+            Ok(0) if slot.left > 0 => {
+                let message = "wrote 0 bytes and gave no error".to_owned();
+                return Err(CallError::other("io_uring write", message).at(offset));
+            }
+            Ok(written) => slot.left -= written.min(slot.left),
+            Err(_) if matches!(-result, libc::EINTR | libc::EAGAIN) => {}
+            Err(_) => return Err(operation_failed("io_uring write", result).at(offset)),
+        }
+        if slot.left == 0 {
+            slot.write_ended = true;
+            return if linked { Ok(()) } else { self.end(index, records) };
+        }
+        // A short write. A sync that is linked to it comes back canceled, and then both are queued again.
+        self.sync_owed |= self.waits_for_all();
+        if linked { Ok(()) } else { self.push_write(index) }
+    }
+
+    fn synced(&mut self, index: usize, result: i32, records: &mut Records) -> Result<(), CallError> {
+        let ended = self.slots.get(index).copied().flatten().is_some_and(|slot| slot.write_ended);
+        if result < 0 && (ended || -result != libc::ECANCELED) {
+            return Err(operation_failed("io_uring fsync", result));
+        }
+        // Canceled, or too early: something of the write is left.
+        if ended { self.end(index, records) } else { self.push_write(index) }
+    }
+
+    fn end(&mut self, index: usize, records: &mut Records) -> Result<(), CallError> {
+        if let Some(slot) = self.slots[index].take() {
+            if let Some(submitted) = slot.submitted {
+                records.took(submitted.elapsed());
+            }
+            self.free.push(index);
+        }
+        Ok(())
+    }
+
+    /// Waits until nothing is under way, whatever comes of it.
+    pub(super) fn drain(&mut self) {
+        while self.under_way > 0 {
+            let waited = self.ring.submit_and_wait(1);
+            let goes_on = [libc::EINTR, libc::EAGAIN, libc::EBUSY].map(Some);
+            if waited.is_err_and(|error| !goes_on.contains(&error.raw_os_error())) {
+                return;
+            }
+            while self.ring.completion().next().is_some() {
+                self.under_way -= 1;
+            }
+        }
+    }
+}
+
+fn sync_result(result: i32) -> Result<(), CallError> {
+    if result < 0 { Err(operation_failed("io_uring fsync", result)) } else { Ok(()) }
+}
+
+fn operation_failed(call: &'static str, result: i32) -> CallError {
+    CallError::new(call, Errno::from_raw_os_error(-result))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::job;
+    use model::Case;
+    use std::os::fd::AsFd;
+
+    /// Opcode, flags and user data, which an entry shows in no other way.
+    fn shown(entry: &Entry) -> String {
+        format!("{entry:?}")
+    }
+
+    fn with_queue(name: &str, test: impl FnOnce(&mut Queue<'_, '_>, &mut Records)) {
+        let case = Case::parse(name, &[&super::super::INFO]).unwrap();
+        let source = vec![7; 64 << 10];
+        let part = job::parts(&case, &source, None)[0];
+        let file = tempfile::tempfile().unwrap();
+        // Where a sandbox forbids io_uring the program says so, and there is nothing to test.
+        let Ok(mut ring) = IoUring::new(16) else { return };
+        let mut queue = Queue::new(part, file.as_fd(), &mut ring);
+        test(&mut queue, &mut Records::new(case.axes().sync, None));
+    }
+
+    #[test]
+    fn a_sync_is_linked_to_its_write_and_comes_right_behind_it() {
+        with_queue("uring,size=64KiB,chunk=16KiB,depth=4,sync=fdatasync/1", |queue, _| {
+            let index = queue.free.pop().unwrap();
+            queue.begin(index, 16 << 10, None).unwrap();
+            let (write, sync) = queue.operations(index).unwrap();
+            let linked = format!("flags: {}", Flags::IO_LINK.bits());
+            assert!(shown(&write).contains(&linked), "{write:?}");
+            assert!(shown(&sync.unwrap()).contains("flags: 0"));
+            assert_eq!(queue.under_way, 2);
+        });
+        with_queue("uring,size=64KiB,chunk=16KiB,depth=4,sync=fsync/2", |queue, _| {
+            for _ in 0..2 {
+                let index = queue.free.pop().unwrap();
+                queue.begin(index, 16 << 10, None).unwrap();
+            }
+            assert_eq!(queue.under_way, 3, "two writes and the sync that waits for them");
+        });
+    }
+
+    #[test]
+    fn a_short_write_and_its_canceled_sync_are_queued_again_in_any_order() {
+        for write_first in [true, false] {
+            with_queue("uring,size=64KiB,chunk=16KiB,depth=4,sync=fsync/1", |queue, records| {
+                let index = queue.free.pop().unwrap();
+                queue.begin(index, 16 << 10, None).unwrap();
+                if write_first {
+                    queue.written(index, 4096, records).unwrap();
+                    assert_eq!(queue.under_way, 2, "nothing before the sync has come back");
+                    queue.synced(index, -libc::ECANCELED, records).unwrap();
+                    let slot = queue.slots[index].unwrap();
+                    assert_eq!((slot.left, slot.linked, queue.under_way), (12 << 10, true, 4));
+                }
+                let left = i32::try_from(queue.slots[index].unwrap().left).unwrap();
+                queue.written(index, left, records).unwrap();
+                queue.synced(index, 0, records).unwrap();
+                assert!(queue.slots[index].is_none() && queue.free.contains(&index));
+            });
+        }
+    }
+
+    #[test]
+    fn a_sync_that_ran_behind_a_short_write_does_not_count() {
+        with_queue("uring,size=64KiB,chunk=16KiB,depth=4,sync=fsync/1", |queue, records| {
+            let index = queue.free.pop().unwrap();
+            queue.begin(index, 16 << 10, None).unwrap();
+            queue.written(index, 4096, records).unwrap();
+            queue.synced(index, 0, records).unwrap();
+            assert_eq!(queue.slots[index].unwrap().left, 12 << 10);
+            assert_eq!(queue.under_way, 4, "the rest and a sync of its own");
+        });
+    }
+
+    #[test]
+    fn interrupted_writes_are_queued_again_and_errors_are_errors() {
+        with_queue("uring,size=64KiB,chunk=16KiB,depth=4", |queue, records| {
+            let index = queue.free.pop().unwrap();
+            queue.begin(index, 16 << 10, None).unwrap();
+            queue.written(index, -libc::EINTR, records).unwrap();
+            assert_eq!((queue.slots[index].unwrap().left, queue.under_way), (16 << 10, 2));
+            assert!(queue.written(index, -libc::EIO, records).is_err());
+            assert!(queue.written(index, 0, records).is_err(), "nothing written, and no error");
+            assert!(queue.synced(index, -libc::EIO, records).is_err());
+        });
+    }
+}
