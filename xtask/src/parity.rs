@@ -10,6 +10,7 @@ mod comparison;
 mod reading;
 mod reference;
 mod table;
+mod tools;
 mod twin;
 mod writebench;
 
@@ -23,6 +24,7 @@ use crate::command::metadata;
 use comparison::Pairing;
 use reference::Reference;
 use table::{Against, Table};
+use tools::Bench;
 use twin::{Sizes, Twin};
 use writebench::Writebench;
 
@@ -31,6 +33,9 @@ use writebench::Writebench;
 pub(crate) struct Options {
     /// Directories to write to [default: /dev/shm and the folder `parity` of cargo's target directory]
     targets: Vec<PathBuf>,
+    /// Compare with cp, dd and fio instead of C programs
+    #[arg(long, conflicts_with = "check")]
+    tools: bool,
     /// Size of the files, where a case has no size of its own
     #[arg(long, default_value = "256MiB")]
     size: Bytes,
@@ -72,10 +77,14 @@ pub(crate) fn run(options: &Options) -> Result<bool> {
         let scratch = tempfile::tempdir_in(&folder).context("a folder for the programs")?;
         return check(&Reference::build(scratch.path())?, &targets, &twins);
     }
-    let twins = options.chosen(Sizes::of(options.size))?;
+    let twins = if options.tools { Vec::new() } else { options.chosen(Sizes::of(options.size))? };
     let reference = Reference::build(&folder)?;
     let writebench = Writebench::build(&target_directory)?;
-    compare_with_programs(options, &targets, &twins, &reference, &writebench)
+    if options.tools {
+        compare_with_tools(options, &targets, &reference, &writebench)
+    } else {
+        compare_with_programs(options, &targets, &twins, &reference, &writebench)
+    }
 }
 
 fn compare_with_programs(
@@ -97,6 +106,36 @@ fn compare_with_programs(
             let ours = || writebench.measure(&twin.case, target);
             let result = pairing.compare(&program, &ours, options.rounds, seed);
             println!("{}", table.add(&[&twin.case.to_string()], "", result));
+        }
+    }
+    finish(options, &table)
+}
+
+fn compare_with_tools(
+    options: &Options,
+    targets: &[PathBuf],
+    reference: &Reference,
+    writebench: &Writebench,
+) -> Result<bool> {
+    let mut table = Table::new(Against::Tools, options.rounds, options.seed);
+    let mut pairing = Pairing::default();
+    println!("{}", table.heading());
+    println!(
+        "starting a program that does nothing takes {:.3} ms (`true`, median)",
+        tools::process_start_ms()?
+    );
+    let mut seed = options.seed;
+    for target in targets {
+        let bench = Bench { reference, writebench, target };
+        println!("{}", table.start_target(target));
+        for rival in tools::rivals(&bench, options.size, is_memory(target)?)? {
+            let (tool, case) = (rival.tool(), rival.case.to_string());
+            if !options.wants(rival.case.method(), &format!("{tool} {case}")) {
+                continue;
+            }
+            seed = seed.wrapping_add(1);
+            let result = rival.compare(&bench, &mut pairing, options.rounds, seed);
+            println!("{}", table.add(&[&tool, &case], &rival.remark, result));
         }
     }
     finish(options, &table)
