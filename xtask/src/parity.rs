@@ -21,6 +21,7 @@ use anyhow::{Context, Result, bail};
 use model::Bytes;
 
 use crate::command::metadata;
+use crate::target::is_memory;
 use comparison::Pairing;
 use reference::Reference;
 use table::{Against, Table};
@@ -166,13 +167,6 @@ fn possible<'t>(twins: &'t [Twin], target: &Path) -> Result<impl Iterator<Item =
     Ok(twins.iter().filter(move |twin| !(is_memory && twin.case.is_direct())))
 }
 
-/// Whether the filesystem is in memory: `TMPFS_MAGIC` of statfs(2).
-fn is_memory(target: &Path) -> Result<bool> {
-    const TMPFS_MAGIC: u64 = 0x0102_1994;
-    let status = rustix::fs::statfs(target).with_context(|| format!("statfs of {}", target.display()))?;
-    Ok(u64::try_from(status.f_type).is_ok_and(|kind| kind == TMPFS_MAGIC))
-}
-
 impl Options {
     fn chosen(&self, sizes: Sizes) -> Result<Vec<Twin>> {
         let mut twins = twin::all(sizes);
@@ -223,11 +217,5 @@ mod tests {
     fn a_choice_that_has_no_case_is_an_error() {
         assert!(chosen(&["--method", "teleport"]).unwrap_err().to_string().contains("teleport"));
         assert!(chosen(&["--only", "no-such-thing"]).is_err());
-    }
-
-    #[test]
-    fn memory_is_told_from_a_disk() {
-        assert!(!is_memory(Path::new("/proc")).unwrap());
-        assert!(is_memory(Path::new("/no/such/place")).is_err());
     }
 }

@@ -1,12 +1,11 @@
 //! A table of comparisons, for the terminal and as Markdown.
 
 use std::path::Path;
-use std::process::Command;
 
 use anyhow::{Error, Result};
 
 use super::comparison::{Comparison, Ratio, RecordMedians};
-use crate::command::output;
+use crate::target::described;
 
 /// Below this, writebench's own overhead is in the figure.
 const LEAST_RATIO: f64 = 0.97;
@@ -58,7 +57,7 @@ impl Table {
 
     /// Begins the rows of a target; returns their heading.
     pub(super) fn start_target(&mut self, target: &Path) -> String {
-        let title = format!("{} ({}, {})", target.display(), filesystem(target), system());
+        let title = described(target);
         let columns =
             |what: &str| format!("{:>8} {:>8} {:<20}", self.against.short(), "ours", format!("ratio, {what}"));
         let heading = format!("\n{title}\n{:<60} {}   {}", "case", columns("all of it"), columns("work alone"));
@@ -228,21 +227,6 @@ fn is_below(ratio: &Ratio) -> bool {
 
 fn is_surely_below(ratio: &Ratio) -> bool {
     ratio.interval.high < LEAST_RATIO
-}
-
-/// The filesystem's name, from util-linux, for the reader only.
-fn filesystem(target: &Path) -> String {
-    let mut command = Command::new("findmnt");
-    first_line(command.args(["--noheadings", "--output", "FSTYPE", "--target"]).arg(target))
-}
-
-fn system() -> String {
-    format!("Linux {}", first_line(Command::new("uname").arg("-r")))
-}
-
-fn first_line(command: &mut Command) -> String {
-    let text = output(command).map(|output| String::from_utf8_lossy(&output.stdout).into_owned());
-    text.ok().and_then(|text| text.lines().next().map(str::to_owned)).unwrap_or_else(|| "unknown".to_owned())
 }
 
 #[cfg(test)]
