@@ -104,7 +104,7 @@ pub(super) fn rivals(bench: &Bench<'_>, copied: Bytes, is_memory: bool) -> Resul
     }
     if !is_memory {
         rivals.extend([false, true].map(durable));
-        rivals.push(queued());
+        rivals.extend(["file", "chunk"].map(queued));
     }
     Ok(rivals)
 }
@@ -119,13 +119,18 @@ fn durable(overwrites: bool) -> Rival {
     }
 }
 
-fn queued() -> Rival {
+/// fio writes the same few buffers again and again; writebench's source is as large as the file, or one chunk.
+fn queued(source: &str) -> Rival {
     let chunk = Bytes(64 << 10);
-    let case = Case::new("uring", QUEUED).chunked(chunk).with("prepare", "overwrite");
+    let case = Case::new("uring", QUEUED).chunked(chunk).with("prepare", "overwrite").with("cache", "direct");
+    let (case, written) = match source {
+        "chunk" => (case.with("source", source), "one chunk of 64 KiB again and again"),
+        _ => (case, "128 MiB from memory"),
+    };
     Rival {
         tool: Tool::Fio(Job::queued(QUEUED, chunk)),
-        case: case.with("cache", "direct"),
-        remark: "fio's own runtime, in whole milliseconds".to_owned(),
+        case,
+        remark: format!("fio's own runtime, in whole milliseconds; it writes from 2 MiB, writebench {written}"),
     }
 }
 
@@ -162,7 +167,7 @@ mod tests {
 
     #[test]
     fn a_fio_job_and_its_case_do_the_same() {
-        let (append, overwrite, queued) = (durable(false), durable(true), queued());
+        let (append, overwrite, queued) = (durable(false), durable(true), queued("file"));
         assert_eq!(append.case.to_string(), "write,size=5MiB,chunk=4KiB,sync=fsync/1");
         assert!(append.tool().contains("--bs=4096 --size=5242880") && append.tool().contains("--overwrite=0"));
         assert_eq!(overwrite.case.to_string(), "write,size=5MiB,chunk=4KiB,prepare=overwrite,sync=fsync/1");
