@@ -15,9 +15,12 @@ struct file {
 static char directory[4096];
 static struct file files[FILES_MAX];
 static unsigned file_count;
+static char copied_path[4200]; /* what a copying program reads; empty where nothing is copied */
 
 static inline void clean(void)
 {
+    if (copied_path[0] != '\0')
+        unlink(copied_path);
     for (unsigned i = 0; i < file_count; i++)
         unlink(files[i].path);
     rmdir(directory);

@@ -76,5 +76,6 @@ static inline void clock_lap(uint64_t *phase_ns)
 
 #include "files.h"
 #include "memory.h"
+#include "content.h"
 #include "finish.h"
 #endif

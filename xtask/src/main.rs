@@ -1,12 +1,15 @@
-//! The project's own tools: `cargo xtask setup|test|tidy|parity`.
+//! The project's own tools: `cargo xtask setup|test|tidy|parity|validate`.
 
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "these tools talk to whoever runs them")]
 
 mod command;
 mod parity;
+mod program;
 mod setup;
+mod target;
 mod test;
 mod tidy;
+mod validate;
 
 use std::process::ExitCode;
 
@@ -29,8 +32,11 @@ enum Task {
     Test,
     /// Check the rules of the repository that no compiler knows.
     Tidy,
-    /// Compare writebench with plain C programs that do the same work.
+    /// Compare writebench with plain C programs that do the same work, or with cp, dd and fio.
     Parity(parity::Options),
+    /// Look whether what writebench says can be relied on.
+    #[command(subcommand)]
+    Validate(validate::Question),
 }
 
 fn main() -> ExitCode {
@@ -39,6 +45,7 @@ fn main() -> ExitCode {
         Task::Test => test::run(),
         Task::Tidy => tidy::run(),
         Task::Parity(options) => parity::run(&options),
+        Task::Validate(question) => validate::run(&question),
     };
     match outcome {
         Ok(true) => ExitCode::SUCCESS,

@@ -1,4 +1,5 @@
-//! `cargo xtask parity`: writebench beside plain C programs that do the same work.
+//! `cargo xtask parity`: writebench beside plain C programs that do the same work, or beside the tools that
+//! people know.
 //!
 //! What a benchmark shows must be the kernel's figure, not the benchmark's own overhead. Each program of
 //! `parity/` is the loop that a good C programmer would write; the two run in pairs, in random order, and
@@ -9,19 +10,23 @@ mod comparison;
 mod reading;
 mod reference;
 mod table;
+mod tools;
+mod twin;
 mod writebench;
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 use model::Bytes;
 
 use crate::command::metadata;
-use case::{Case, Sizes};
+use crate::target::is_memory;
 use comparison::Pairing;
 use reference::Reference;
-use table::Table;
+use table::{Against, Table};
+use tools::Bench;
+use twin::{Sizes, Twin};
 use writebench::Writebench;
 
 /// What to compare, where and how often.
@@ -29,6 +34,9 @@ use writebench::Writebench;
 pub(crate) struct Options {
     /// Directories to write to [default: /dev/shm and the folder `parity` of cargo's target directory]
     targets: Vec<PathBuf>,
+    /// Compare with cp, dd and fio instead of C programs
+    #[arg(long, conflicts_with = "check")]
+    tools: bool,
     /// Size of the files, where a case has no size of its own
     #[arg(long, default_value = "256MiB")]
     size: Bytes,
@@ -38,6 +46,9 @@ pub(crate) struct Options {
     /// Only the cases of this method
     #[arg(long = "method", value_name = "NAME")]
     methods: Vec<String>,
+    /// Only the cases (or tools) whose name has this in it
+    #[arg(long = "only", value_name = "TEXT")]
+    only: Vec<String>,
     /// Write the table to this file, too
     #[arg(long, value_name = "FILE")]
     markdown: Option<PathBuf>,
@@ -62,29 +73,76 @@ pub(crate) fn run(options: &Options) -> Result<bool> {
         bail!("{} is not a directory", target.display());
     }
     if options.check {
-        let cases = chosen(options, Sizes::small())?;
+        let twins = options.chosen(Sizes::small())?;
         // A build of its own: another check may be running the programs at the same time.
         let scratch = tempfile::tempdir_in(&folder).context("a folder for the programs")?;
-        return check(&Reference::build(scratch.path())?, &targets, &cases);
+        return check(&Reference::build(scratch.path())?, &targets, &twins);
     }
-    let cases = chosen(options, Sizes::of(options.size))?;
+    let twins = if options.tools { Vec::new() } else { options.chosen(Sizes::of(options.size))? };
     let reference = Reference::build(&folder)?;
     let writebench = Writebench::build(&target_directory)?;
-    compare(options, &targets, &cases, Pairing::new(&reference, &writebench))
+    if options.tools {
+        compare_with_tools(options, &targets, &reference, &writebench)
+    } else {
+        compare_with_programs(options, &targets, &twins, &reference, &writebench)
+    }
 }
 
-fn compare(options: &Options, targets: &[PathBuf], cases: &[Case], mut pairing: Pairing<'_>) -> Result<bool> {
-    let mut table = Table::new(options.rounds, options.seed);
+fn compare_with_programs(
+    options: &Options,
+    targets: &[PathBuf],
+    twins: &[Twin],
+    reference: &Reference,
+    writebench: &Writebench,
+) -> Result<bool> {
+    let mut table = Table::new(Against::Programs, options.rounds, options.seed);
+    let mut pairing = Pairing::default();
     println!("{}", table.heading());
     let mut seed = options.seed;
     for target in targets {
         println!("{}", table.start_target(target));
-        for case in cases {
+        for twin in possible(twins, target)? {
             seed = seed.wrapping_add(1);
-            let result = pairing.compare(case, target, options.rounds, seed);
-            println!("{}", table.add(case, result));
+            let program = || reference.measure(twin, target).map(Some);
+            let ours = || writebench.measure(&twin.case, target);
+            let result = pairing.compare(&program, &ours, options.rounds, seed);
+            println!("{}", table.add(&[&twin.case.to_string()], "", result));
         }
     }
+    finish(options, &table)
+}
+
+fn compare_with_tools(
+    options: &Options,
+    targets: &[PathBuf],
+    reference: &Reference,
+    writebench: &Writebench,
+) -> Result<bool> {
+    let mut table = Table::new(Against::Tools, options.rounds, options.seed);
+    let mut pairing = Pairing::default();
+    println!("{}", table.heading());
+    println!(
+        "starting a program that does nothing takes {:.3} ms (`true`, median)",
+        tools::process_start_ms()?
+    );
+    let mut seed = options.seed;
+    for target in targets {
+        let bench = Bench { reference, writebench, target };
+        println!("{}", table.start_target(target));
+        for rival in tools::rivals(&bench, options.size, is_memory(target)?)? {
+            let (tool, case) = (rival.tool(), rival.case.to_string());
+            if !options.wants(rival.case.method(), &format!("{tool} {case}")) {
+                continue;
+            }
+            seed = seed.wrapping_add(1);
+            let result = rival.compare(&bench, &mut pairing, options.rounds, seed);
+            println!("{}", table.add(&[&tool, &case], &rival.remark, result));
+        }
+    }
+    finish(options, &table)
+}
+
+fn finish(options: &Options, table: &Table) -> Result<bool> {
     println!("\n{}", table.summary());
     if let Some(file) = &options.markdown {
         fs::write(file, table.markdown()).with_context(|| format!("writing {}", file.display()))?;
@@ -92,25 +150,72 @@ fn compare(options: &Options, targets: &[PathBuf], cases: &[Case], mut pairing: 
     Ok(table.is_complete())
 }
 
-fn check(reference: &Reference, targets: &[PathBuf], cases: &[Case]) -> Result<bool> {
+fn check(reference: &Reference, targets: &[PathBuf], twins: &[Twin]) -> Result<bool> {
     for target in targets {
-        for case in cases {
-            reference.check(case, target).with_context(|| format!("{case} on {}", target.display()))?;
+        for twin in possible(twins, target)? {
+            let case = &twin.case;
+            reference.check(twin, target).with_context(|| format!("{case} on {}", target.display()))?;
             println!("{case} on {}: as it should be", target.display());
         }
     }
     Ok(true)
 }
 
-fn chosen(options: &Options, sizes: Sizes) -> Result<Vec<Case>> {
-    let mut cases = case::all(sizes);
-    for method in &options.methods {
-        if !cases.iter().any(|case| case.method == method) {
-            bail!("no case of method '{method}' has a reference program");
+/// What makes sense on the target: memory has nothing behind the page cache.
+fn possible<'t>(twins: &'t [Twin], target: &Path) -> Result<impl Iterator<Item = &'t Twin>> {
+    let is_memory = is_memory(target)?;
+    Ok(twins.iter().filter(move |twin| !(is_memory && twin.case.is_direct())))
+}
+
+impl Options {
+    fn chosen(&self, sizes: Sizes) -> Result<Vec<Twin>> {
+        let mut twins = twin::all(sizes);
+        for method in &self.methods {
+            if !twins.iter().any(|twin| twin.case.method() == method) {
+                bail!("no case of method '{method}' has a reference program");
+            }
         }
+        twins.retain(|twin| self.wants(twin.case.method(), &twin.case.to_string()));
+        if twins.is_empty() {
+            bail!("no case that has a reference program has '{}' in its name", self.only.join("' or '"));
+        }
+        Ok(twins)
     }
-    if !options.methods.is_empty() {
-        cases.retain(|case| options.methods.iter().any(|method| case.method == method));
+
+    fn wants(&self, method: &str, name: &str) -> bool {
+        (self.methods.is_empty() || self.methods.iter().any(|wanted| wanted == method))
+            && (self.only.is_empty() || self.only.iter().any(|text| name.contains(text)))
     }
-    Ok(cases)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::Parser;
+
+    #[derive(Parser)]
+    struct Line {
+        #[command(flatten)]
+        options: Options,
+    }
+
+    fn chosen(arguments: &[&str]) -> Result<Vec<String>> {
+        let line = Line::parse_from(std::iter::once("parity").chain(arguments.iter().copied()));
+        let twins = line.options.chosen(Sizes::of(Bytes(256 << 20)))?;
+        Ok(twins.iter().map(|twin| twin.case.to_string()).collect())
+    }
+
+    #[test]
+    fn cases_are_chosen_by_method_and_by_a_part_of_their_name() {
+        assert!(chosen(&["--method", "splice"]).unwrap().iter().all(|name| name.starts_with("splice,")));
+        let direct = chosen(&["--only", "cache=direct", "--method", "uring"]).unwrap();
+        assert_eq!(direct.len(), 2, "{direct:?}");
+        assert!(chosen(&[]).unwrap().len() > 40);
+    }
+
+    #[test]
+    fn a_choice_that_has_no_case_is_an_error() {
+        assert!(chosen(&["--method", "teleport"]).unwrap_err().to_string().contains("teleport"));
+        assert!(chosen(&["--only", "no-such-thing"]).is_err());
+    }
 }

@@ -27,6 +27,8 @@ const NEEDS: &[Need] = &[
     Need { package: "dmsetup", proof: "dmsetup", purpose: "devices that stand on others" },
     Need { package: "gcc", proof: "cc", purpose: "the reference programs of `cargo xtask parity`" },
     Need { package: "libc6-dev", proof: "/usr/include/stdio.h", purpose: "the same" },
+    Need { package: "liburing-dev", proof: "/usr/include/liburing.h", purpose: "the same, for io_uring" },
+    Need { package: "fio", proof: "fio", purpose: "`cargo xtask parity --tools`" },
 ];
 
 /// Parts of the Rust toolchain that `cargo xtask test` runs: (rustup component, program).

@@ -7,7 +7,8 @@ use libtest_mimic::{Arguments, Failed, Trial};
 
 fn main() {
     let arguments = Arguments::from_args();
-    let no_compiler = Command::new("cc").arg("--version").output().is_err();
+    let no_compiler =
+        Command::new("cc").arg("--version").output().is_err() || !Path::new("/usr/include/liburing.h").exists();
     let trials = ["/dev/shm", env!("CARGO_TARGET_TMPDIR")].map(|target| {
         let name = format!("every_reference_program_writes_what_it_says_to::{}", place(target));
         let is_impossible = no_compiler || !Path::new(target).is_dir();
@@ -29,7 +30,7 @@ fn check(target: &str) -> Result<(), Failed> {
         return Err(String::from_utf8_lossy(&output.stderr).into_owned().into());
     }
     let said = String::from_utf8_lossy(&output.stdout).matches("as it should be").count();
-    if said < 10 {
+    if said < 35 {
         return Err(format!("only {said} cases were checked").into());
     }
     match folder.path().read_dir()?.next() {

@@ -5,10 +5,12 @@
 
 mod interval;
 mod outliers;
+mod rank;
 mod ratio;
 
 pub use interval::{Interval, median_interval};
 pub use outliers::count_outliers;
+pub use rank::spearman;
 pub use ratio::bootstrap_ratio_of_medians;
 
 /// The middle value, or the mean of the two middle values; none of nothing.

@@ -1,20 +1,17 @@
 //! Pairs of runs, and what they say.
 
-use std::collections::VecDeque;
-use std::path::Path;
-
 use anyhow::{Result, bail};
 use stats::{Interval, bootstrap_ratio_of_medians, median};
+use std::collections::VecDeque;
 
-use super::case::Case;
-use super::reading::Reading;
-use super::reference::Reference;
-use super::writebench::Writebench;
+use super::reading::{Reading, RecordTimes};
 
-/// The two programs that are compared.
-pub(super) struct Pairing<'a> {
-    reference: &'a Reference,
-    writebench: &'a Writebench,
+/// Takes one sample; none if the machine was disturbed.
+pub(super) type Measure<'a> = dyn Fn() -> Result<Option<Reading>> + 'a;
+
+/// Takes pairs, and knows which of them count.
+#[derive(Default)]
+pub(super) struct Pairing {
     calm: Calm,
 }
 
@@ -25,6 +22,8 @@ pub(super) struct Comparison {
     pub(super) total: Ratio,
     /// Over the work alone.
     pub(super) work: Ratio,
+    /// Median percentiles of records, of the reference and of writebench, where both timed them: µs.
+    pub(super) records: Option<[RecordMedians; 2]>,
     /// Pairs that count.
     pub(super) pairs: usize,
     /// Pairs that were taken again because the machine was disturbed.
@@ -39,26 +38,35 @@ pub(super) struct Ratio {
     pub(super) interval: Interval,
 }
 
+/// Medians over the runs of what one run's percentiles were, in µs.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct RecordMedians {
+    pub(super) p50: f64,
+    pub(super) p99: f64,
+}
+
 /// A pair of runs, one right after the other.
 struct Pair {
     reference: Reading,
     writebench: Reading,
 }
 
-impl<'a> Pairing<'a> {
-    pub(super) fn new(reference: &'a Reference, writebench: &'a Writebench) -> Self {
-        Self { reference, writebench, calm: Calm::default() }
-    }
-
+impl Pairing {
     /// Takes `rounds` undisturbed pairs, or as many as twice that many attempts give.
-    pub(super) fn compare(&mut self, case: &Case, target: &Path, rounds: u32, seed: u64) -> Result<Comparison> {
+    pub(super) fn compare(
+        &mut self,
+        reference: &Measure<'_>,
+        writebench: &Measure<'_>,
+        rounds: u32,
+        seed: u64,
+    ) -> Result<Comparison> {
         let rounds = usize::try_from(rounds)?;
         let mut order = Order(seed);
         let mut pairs = Vec::new();
         let mut attempts = 0;
         while pairs.len() < rounds && attempts < 2 * rounds {
             attempts += 1;
-            let Some(pair) = self.pair(case, target, order.reference_first())? else { continue };
+            let Some(pair) = pair(reference, writebench, order.reference_first())? else { continue };
             // Both are judged, whatever the first is: the rule learns from each.
             let calm = [pair.reference.probe_ns, pair.writebench.probe_ns].map(|probe| self.calm.admits(probe));
             if calm == [true; 2] {
@@ -67,17 +75,17 @@ impl<'a> Pairing<'a> {
         }
         compared(&pairs, attempts, seed)
     }
+}
 
-    fn pair(&self, case: &Case, target: &Path, reference_first: bool) -> Result<Option<Pair>> {
-        let (reference, writebench) = if reference_first {
-            let reference = self.reference.measure(case, target)?;
-            (reference, self.writebench.measure(case, target)?)
-        } else {
-            let writebench = self.writebench.measure(case, target)?;
-            (self.reference.measure(case, target)?, writebench)
-        };
-        Ok(writebench.map(|writebench| Pair { reference, writebench }))
-    }
+fn pair(reference: &Measure<'_>, writebench: &Measure<'_>, reference_first: bool) -> Result<Option<Pair>> {
+    let (reference, writebench) = if reference_first {
+        let reference = reference()?;
+        (reference, writebench()?)
+    } else {
+        let writebench = writebench()?;
+        (reference()?, writebench)
+    };
+    Ok(reference.zip(writebench).map(|(reference, writebench)| Pair { reference, writebench }))
 }
 
 fn compared(pairs: &[Pair], attempts: usize, seed: u64) -> Result<Comparison> {
@@ -93,7 +101,19 @@ fn compared(pairs: &[Pair], attempts: usize, seed: u64) -> Result<Comparison> {
     let (Some(total), Some(work)) = (ratio(Reading::total_rate), ratio(Reading::work_rate)) else {
         bail!("the machine was disturbed in all {attempts} attempts");
     };
-    Ok(Comparison { total, work, pairs: pairs.len(), disturbed: attempts - pairs.len() })
+    let records = record_medians(pairs, |pair| &pair.reference)
+        .zip(record_medians(pairs, |pair| &pair.writebench))
+        .map(|(reference, writebench)| [reference, writebench]);
+    Ok(Comparison { total, work, records, pairs: pairs.len(), disturbed: attempts - pairs.len() })
+}
+
+fn record_medians(pairs: &[Pair], side: fn(&Pair) -> &Reading) -> Option<RecordMedians> {
+    let times: Vec<_> = pairs.iter().map(|pair| side(pair).record).collect::<Option<_>>()?;
+    #[expect(clippy::cast_precision_loss, reason = "a record takes far less than 2^52 ns")]
+    let middle = |percentile: fn(&RecordTimes) -> u64| {
+        median(&times.iter().map(|times| percentile(times) as f64 / 1e3).collect::<Vec<_>>())
+    };
+    Some(RecordMedians { p50: middle(|times| times.p50_ns)?, p99: middle(|times| times.p99_ns)? })
 }
 
 /// Which program goes first: splitmix64, so that a seed gives the same order everywhere.
@@ -139,7 +159,8 @@ mod tests {
     use super::*;
 
     fn reading(total_ns: u64) -> Reading {
-        Reading { total_ns, work_ns: total_ns / 2, bytes: 8000, probe_ns: 1 }
+        let record = Some(RecordTimes { p50_ns: total_ns / 2, p99_ns: total_ns });
+        Reading { total_ns, work_ns: total_ns / 2, bytes: 8000, probe_ns: 1, record }
     }
 
     #[test]
@@ -151,6 +172,22 @@ mod tests {
         assert!((comparison.total.interval.estimate - 2.0).abs() < 0.01);
         assert!((comparison.work.reference - 2.0 * comparison.total.reference).abs() < 0.01);
         assert_eq!((comparison.pairs, comparison.disturbed), (4, 2));
+        let [reference, ours] = comparison.records.unwrap();
+        let about = |value: f64, wanted: f64| (value - wanted).abs() < 1e-9;
+        assert!(about(reference.p50, 4.3) && about(ours.p50, 2.15) && about(ours.p99, 4.3));
+    }
+
+    #[test]
+    fn a_pair_of_which_one_was_disturbed_is_taken_again() {
+        let attempts = std::cell::Cell::new(0);
+        let reference = || Ok(Some(reading(4000)));
+        let writebench = || {
+            attempts.set(attempts.get() + 1);
+            Ok((attempts.get() > 2).then(|| reading(2000)))
+        };
+        let comparison = Pairing::default().compare(&reference, &writebench, 3, 1).unwrap();
+        assert_eq!((comparison.pairs, comparison.disturbed), (3, 2));
+        assert_eq!(comparison.total.interval.estimate, 2.0);
     }
 
     #[test]

@@ -16,6 +16,15 @@ pub(super) struct Reading {
     pub(super) bytes: u64,
     /// The slower of the memory-copy probes before and after.
     pub(super) probe_ns: u64,
+    /// How long records took, where each became durable.
+    pub(super) record: Option<RecordTimes>,
+}
+
+/// Percentiles of the records of one run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct RecordTimes {
+    pub(super) p50_ns: u64,
+    pub(super) p99_ns: u64,
 }
 
 impl Reading {
@@ -27,6 +36,7 @@ impl Reading {
             work_ns: work.elapsed_ns(phase("prepare_ns")?, phase("write_ns")?),
             bytes: number(json, "bytes")?,
             probe_ns: slower_probe(json)?,
+            record: None,
         })
     }
 
@@ -38,6 +48,7 @@ impl Reading {
             work_ns: work.elapsed_ns(number(phases, "prepare")?, number(phases, "write")?),
             bytes: number(json, "bytes")?,
             probe_ns: slower_probe(json)?,
+            record: json.get("latency").and_then(RecordTimes::of),
         })
     }
 
@@ -49,6 +60,13 @@ impl Reading {
     /// Decimal gigabytes per second, over the work alone.
     pub(super) fn work_rate(&self) -> f64 {
         rate(self.bytes, self.work_ns)
+    }
+}
+
+impl RecordTimes {
+    /// A sample's latencies; none where records were not timed.
+    fn of(json: &Value) -> Option<Self> {
+        Some(Self { p50_ns: json["p50_ns"].as_u64()?, p99_ns: json["p99_ns"].as_u64()? })
     }
 }
 
@@ -89,8 +107,18 @@ mod tests {
         let reference = Reading::of_reference(&serde_json::from_str(line).unwrap(), Work::Writing).unwrap();
         let sample = Reading::of_sample(&serde_json::from_str(sample).unwrap(), Work::Writing).unwrap();
         assert_eq!(reference, sample);
-        assert_eq!(reference, Reading { total_ns: 3007, work_ns: 3000, bytes: 6000, probe_ns: 30 });
+        assert_eq!(
+            reference,
+            Reading { total_ns: 3007, work_ns: 3000, bytes: 6000, probe_ns: 30, record: None }
+        );
         assert_eq!(reference.work_rate(), 2.0);
+    }
+
+    #[test]
+    fn latencies_of_records_are_read_where_there_are_any() {
+        let times = RecordTimes::of(&serde_json::json!({"count": 9, "p50_ns": 80, "p99_ns": 300}));
+        assert_eq!(times, Some(RecordTimes { p50_ns: 80, p99_ns: 300 }));
+        assert_eq!(RecordTimes::of(&Value::Null), None);
     }
 
     #[test]

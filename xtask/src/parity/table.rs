@@ -1,19 +1,27 @@
-//! The table of all comparisons, for the terminal and as Markdown.
+//! A table of comparisons, for the terminal and as Markdown.
 
 use std::path::Path;
-use std::process::Command;
 
 use anyhow::{Error, Result};
 
-use super::case::Case;
-use super::comparison::{Comparison, Ratio};
-use crate::command::output;
+use super::comparison::{Comparison, Ratio, RecordMedians};
+use crate::target::described;
 
 /// Below this, writebench's own overhead is in the figure.
 const LEAST_RATIO: f64 = 0.97;
 
+/// What writebench is compared with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Against {
+    /// Programs that do the same work, and that writebench should not be slower than.
+    Programs,
+    /// Tools that do other things beside.
+    Tools,
+}
+
 /// What was compared so far.
 pub(super) struct Table {
+    against: Against,
     rounds: u32,
     seed: u64,
     targets: Vec<Target>,
@@ -25,20 +33,23 @@ struct Target {
 }
 
 struct Row {
-    case: String,
+    // The tool, where it is one, and the case.
+    labels: Vec<String>,
+    remark: String,
     result: Result<Comparison, Error>,
 }
 
 impl Table {
-    pub(super) fn new(rounds: u32, seed: u64) -> Self {
-        Self { rounds, seed, targets: Vec::new() }
+    pub(super) fn new(against: Against, rounds: u32, seed: u64) -> Self {
+        Self { against, rounds, seed, targets: Vec::new() }
     }
 
     /// What is said before the first row.
     pub(super) fn heading(&self) -> String {
+        let reference = self.against.reference();
         format!(
             "parity: {} pairs per case, order and intervals from seed {}\n\
-             GB/s are medians of reference (C) and writebench; ratio = writebench / reference, above 1 means\n\
+             GB/s are medians of {reference} and writebench; ratio = writebench / {reference}, above 1 means\n\
              that writebench is faster, with its 95 % bootstrap interval over pairs",
             self.rounds, self.seed
         )
@@ -46,17 +57,19 @@ impl Table {
 
     /// Begins the rows of a target; returns their heading.
     pub(super) fn start_target(&mut self, target: &Path) -> String {
-        let title = format!("{} ({}, {})", target.display(), filesystem(target), system());
-        let columns = |what: &str| format!("{:>8} {:>8} {:<20}", "C", "ours", format!("ratio, {what}"));
-        let heading = format!("\n{title}\n{:<44} {}   {}", "case", columns("all of it"), columns("work alone"));
+        let title = described(target);
+        let columns =
+            |what: &str| format!("{:>8} {:>8} {:<20}", self.against.short(), "ours", format!("ratio, {what}"));
+        let heading = format!("\n{title}\n{:<60} {}   {}", "case", columns("all of it"), columns("work alone"));
         self.targets.push(Target { title, rows: Vec::new() });
         heading
     }
 
-    /// Adds what came of a case; returns its line.
-    pub(super) fn add(&mut self, case: &Case, result: Result<Comparison>) -> String {
-        let row = Row { case: case.to_string(), result };
-        let line = row.line(self.rounds);
+    /// Adds what came of a comparison of what the labels name; returns its line.
+    pub(super) fn add(&mut self, labels: &[&str], remark: &str, result: Result<Comparison>) -> String {
+        let labels = labels.iter().map(|&label| label.to_owned()).collect();
+        let row = Row { labels, remark: remark.to_owned(), result };
+        let line = row.line(self.against, self.rounds);
         if let Some(target) = self.targets.last_mut() {
             target.rows.push(row);
         }
@@ -66,13 +79,16 @@ impl Table {
     /// How many are slower, in a line.
     pub(super) fn summary(&self) -> String {
         let comparisons: Vec<_> = self.rows().filter_map(|row| row.result.as_ref().ok()).collect();
+        let impossible = self.rows().count() - comparisons.len();
+        if self.against == Against::Tools {
+            return format!("pairs compared: {}, impossible to compare: {impossible}", comparisons.len());
+        }
         let below = comparisons.iter().filter(|comparison| is_below(&comparison.total)).count();
         let surely = comparisons.iter().filter(|comparison| is_surely_below(&comparison.total)).count();
         format!(
-            "cases compared: {}, impossible to compare: {}, below {LEAST_RATIO} over all phases: {below}, of which \
+            "cases compared: {}, impossible to compare: {impossible}, below {LEAST_RATIO} over all phases: {below}, of which \
              with the whole interval: {surely}",
             comparisons.len(),
-            self.rows().count() - comparisons.len()
         )
     }
 
@@ -83,14 +99,15 @@ impl Table {
 
     /// The same as a document.
     pub(super) fn markdown(&self) -> String {
-        let mut text = format!("# Parity with plain C\n\n{}.\n", self.heading());
+        let reference = self.against.short();
+        let mut text = format!("# {}\n\n{}.\n", self.against.title(), self.heading());
         for target in &self.targets {
-            text.push_str(&format!("\n## {}\n\n", target.title));
-            text.push_str(
-                "| case | C, GB/s | writebench, GB/s | ratio | C, work alone | writebench, work alone ",
-            );
-            text.push_str("| ratio, work alone | notes |\n|---|--:|--:|--:|--:|--:|--:|---|\n");
-            target.rows.iter().for_each(|row| text.push_str(&row.markdown(self.rounds)));
+            text.push_str(&format!(
+                "\n## {}\n\n| case | {reference}, GB/s | writebench, GB/s | ratio | {reference}, work alone \
+                 | writebench, work alone | ratio, work alone | notes |\n|---|--:|--:|--:|--:|--:|--:|---|\n",
+                target.title
+            ));
+            target.rows.iter().for_each(|row| text.push_str(&row.markdown(self.against, self.rounds)));
         }
         text.push_str(&format!("\n{}.\n", self.summary()));
         text
@@ -101,32 +118,70 @@ impl Table {
     }
 }
 
-impl Row {
-    fn line(&self, rounds: u32) -> String {
-        match &self.result {
-            Ok(comparison) => {
-                let columns = [&comparison.total, &comparison.work].map(|ratio| cells(ratio).join(" "));
-                let line =
-                    format!("{:<44} {}   {}  {}", self.case, columns[0], columns[1], notes(comparison, rounds));
-                line.trim_end().to_owned()
-            }
-            Err(error) => format!("{:<44} not compared: {error:#}", self.case),
+impl Against {
+    fn title(self) -> &'static str {
+        match self {
+            Self::Programs => "Parity with plain C",
+            Self::Tools => "Beside the tools that people know",
         }
     }
 
-    fn markdown(&self, rounds: u32) -> String {
+    fn reference(self) -> &'static str {
+        match self {
+            Self::Programs => "reference (C)",
+            Self::Tools => "the tool",
+        }
+    }
+
+    fn short(self) -> &'static str {
+        match self {
+            Self::Programs => "C",
+            Self::Tools => "tool",
+        }
+    }
+}
+
+impl Row {
+    fn line(&self, against: Against, rounds: u32) -> String {
+        // A tool's name takes a line of its own.
+        let label = self.labels.join("\n  ");
+        let width = 60 + label.rfind('\n').map_or(0, |end| end + 1);
+        match &self.result {
+            Ok(comparison) => {
+                let columns = [&comparison.total, &comparison.work].map(|ratio| cells(ratio).join(" "));
+                let notes = self.notes(comparison, against, rounds);
+                let line = format!("{label:<width$} {}   {}  {notes}", columns[0], columns[1]);
+                line.trim_end().to_owned()
+            }
+            Err(error) => format!("{label:<width$} not compared: {error:#}"),
+        }
+    }
+
+    fn markdown(&self, against: Against, rounds: u32) -> String {
+        let label = self.labels.iter().map(|label| format!("`{label}`")).collect::<Vec<_>>().join(": ");
         match &self.result {
             Ok(comparison) => {
                 let columns = [&comparison.total, &comparison.work]
                     .map(|ratio| cells(ratio).map(|cell| cell.trim().to_owned()).join(" | "));
-                let notes = notes(comparison, rounds);
-                format!("| `{}` | {} | {} | {notes} |\n", self.case, columns[0], columns[1])
+                let notes = self.notes(comparison, against, rounds);
+                format!("| {label} | {} | {} | {notes} |\n", columns[0], columns[1])
             }
             Err(error) => {
                 let reason = format!("{error:#}").replace('|', "\\|").replace('\n', " ");
-                format!("| `{}` | | | | | | | not compared: {reason} |\n", self.case)
+                format!("| {label} | | | | | | | not compared: {reason} |\n")
             }
         }
+    }
+
+    fn notes(&self, comparison: &Comparison, against: Against, rounds: u32) -> String {
+        let mut all: Vec<String> = Vec::new();
+        all.extend(Some(&self.remark).filter(|remark| !remark.is_empty()).cloned());
+        all.extend(comparison.records.as_ref().map(|[tool, ours]| {
+            let times = |it: &RecordMedians| format!("{:.0}/{:.0}", it.p50, it.p99);
+            format!("p50/p99 in µs: sync {}, record of writebench {}", times(tool), times(ours))
+        }));
+        all.extend(Some(notes(comparison, against, rounds)).filter(|notes| !notes.is_empty()));
+        all.join("; ")
     }
 }
 
@@ -149,9 +204,11 @@ fn rate(gigabytes_per_second: f64) -> String {
     format!("{gigabytes_per_second:>8.digits$}")
 }
 
-fn notes(comparison: &Comparison, rounds: u32) -> String {
+fn notes(comparison: &Comparison, against: Against, rounds: u32) -> String {
     let mut notes = Vec::new();
-    if is_surely_below(&comparison.total) {
+    if against == Against::Tools {
+        // No goal to be below of.
+    } else if is_surely_below(&comparison.total) {
         notes.push(format!("BELOW {LEAST_RATIO}"));
     } else if is_below(&comparison.total) {
         notes.push(format!("below {LEAST_RATIO}, not certain"));
@@ -172,26 +229,9 @@ fn is_surely_below(ratio: &Ratio) -> bool {
     ratio.interval.high < LEAST_RATIO
 }
 
-/// The filesystem's name, from util-linux, for the reader only.
-fn filesystem(target: &Path) -> String {
-    let mut command = Command::new("findmnt");
-    first_line(command.args(["--noheadings", "--output", "FSTYPE", "--target"]).arg(target))
-}
-
-fn system() -> String {
-    format!("Linux {}", first_line(Command::new("uname").arg("-r")))
-}
-
-fn first_line(command: &mut Command) -> String {
-    let text = output(command).map(|output| String::from_utf8_lossy(&output.stdout).into_owned());
-    text.ok().and_then(|text| text.lines().next().map(str::to_owned)).unwrap_or_else(|| "unknown".to_owned())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::parity::case::{Sizes, all};
-    use model::Bytes;
     use stats::Interval;
 
     fn ratio(estimate: f64, low: f64, high: f64) -> Ratio {
@@ -200,30 +240,32 @@ mod tests {
     }
 
     fn comparison(total: Ratio) -> Comparison {
-        Comparison { total, work: ratio(1.0, 0.9, 1.1), pairs: 21, disturbed: 0 }
+        Comparison { total, work: ratio(1.0, 0.9, 1.1), records: None, pairs: 21, disturbed: 0 }
     }
 
     #[test]
     fn a_slower_case_is_marked_and_an_uncertain_one_is_said_to_be() {
-        assert_eq!(notes(&comparison(ratio(0.9, 0.88, 0.92)), 21), "BELOW 0.97");
-        assert_eq!(notes(&comparison(ratio(0.96, 0.9, 1.02)), 21), "below 0.97, not certain");
-        assert_eq!(notes(&comparison(ratio(0.99, 0.9, 1.02)), 21), "");
+        assert_eq!(notes(&comparison(ratio(0.9, 0.88, 0.92)), Against::Programs, 21), "BELOW 0.97");
+        assert_eq!(
+            notes(&comparison(ratio(0.96, 0.9, 1.02)), Against::Programs, 21),
+            "below 0.97, not certain"
+        );
+        assert_eq!(notes(&comparison(ratio(0.99, 0.9, 1.02)), Against::Programs, 21), "");
     }
 
     #[test]
     fn missing_and_repeated_pairs_are_said() {
         let disturbed = Comparison { disturbed: 2, ..comparison(ratio(1.0, 1.0, 1.0)) };
-        assert_eq!(notes(&disturbed, 21), "disturbed pairs taken again: 2");
-        assert_eq!(notes(&disturbed, 25), "only 21 undisturbed pairs");
+        assert_eq!(notes(&disturbed, Against::Programs, 21), "disturbed pairs taken again: 2");
+        assert_eq!(notes(&disturbed, Against::Tools, 25), "only 21 undisturbed pairs");
     }
 
     #[test]
     fn every_case_has_a_row_with_as_many_cells_as_the_header() {
-        let mut table = Table::new(21, 7);
+        let mut table = Table::new(Against::Programs, 21, 7);
         table.start_target(Path::new("/"));
-        let cases = all(Sizes::of(Bytes(1 << 20)));
-        table.add(&cases[0], Ok(comparison(ratio(0.9, 0.88, 0.92))));
-        table.add(&cases[1], Err(anyhow::anyhow!("writebench: failed | at\nopen")));
+        table.add(&["write"], "", Ok(comparison(ratio(0.9, 0.88, 0.92))));
+        table.add(&["mmap"], "", Err(anyhow::anyhow!("writebench: failed | at\nopen")));
         let markdown = table.markdown();
         let cells = |line: &str| line.replace("\\|", "").matches('|').count();
         let rows: Vec<_> = markdown.lines().filter(|line| line.starts_with('|')).map(cells).collect();
@@ -234,5 +276,21 @@ mod tests {
                 .summary()
                 .starts_with("cases compared: 1, impossible to compare: 1, below 0.97 over all phases: 1,")
         );
+    }
+
+    #[test]
+    fn a_tool_is_never_below_the_goal_and_its_clock_is_said() {
+        let mut table = Table::new(Against::Tools, 21, 7);
+        table.start_target(Path::new("/"));
+        let records = [RecordMedians { p50: 98.4, p99: 1010.0 }, RecordMedians { p50: 97.0, p99: 990.0 }];
+        let result = Comparison { records: Some(records), ..comparison(ratio(0.5, 0.4, 0.6)) };
+        let line = table.add(&["fio --bs=4096", "write,size=5MiB"], "fio's own clock", Ok(result));
+        assert!(line.starts_with("fio --bs=4096\n  write,size=5MiB  "), "{line}");
+        let said = "fio's own clock; p50/p99 in µs: sync 98/1010, record of writebench 97/990";
+        assert!(line.ends_with(said), "{line}");
+        assert!(
+            table.markdown().contains("| `fio --bs=4096`: `write,size=5MiB` | 2.000 | 1.000 | 0.500 [0.400")
+        );
+        assert_eq!(table.summary(), "pairs compared: 1, impossible to compare: 0");
     }
 }

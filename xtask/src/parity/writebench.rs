@@ -10,7 +10,8 @@ use tempfile::TempDir;
 
 use super::case::{Case, Work};
 use super::reading::Reading;
-use crate::command::{cargo, shown, succeed};
+use crate::command::shown;
+use crate::program;
 
 /// The built program, and a place for its database and exports.
 pub(super) struct Writebench {
@@ -21,10 +22,10 @@ pub(super) struct Writebench {
 impl Writebench {
     /// Builds the program as users get it.
     pub(super) fn build(target_directory: &Path) -> Result<Self> {
-        succeed(cargo().args(["build", "--release", "--locked"]))?;
-        let program = target_directory.join("release/writebench");
-        ensure!(program.is_file(), "cargo built no {}", program.display());
-        Ok(Self { program, scratch: tempfile::tempdir().context("a folder for the database")? })
+        Ok(Self {
+            program: program::build(target_directory)?,
+            scratch: tempfile::tempdir().context("a folder for the database")?,
+        })
     }
 
     /// Takes one sample of the case; none if writebench says that the machine was disturbed.

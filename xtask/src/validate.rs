@@ -1,0 +1,20 @@
+//! `cargo xtask validate`: whether what writebench says can be relied on.
+
+mod order;
+mod ranking;
+
+use anyhow::Result;
+
+/// What is looked into.
+#[derive(clap::Subcommand)]
+pub(crate) enum Question {
+    /// Does a second run rank the ways of copying as the first did?
+    Ranking(ranking::Options),
+}
+
+/// Looks into it; whether there is an answer.
+pub(crate) fn run(question: &Question) -> Result<bool> {
+    match question {
+        Question::Ranking(options) => ranking::run(options),
+    }
+}

@@ -1,0 +1,180 @@
+//! `cargo xtask validate ranking`: three runs of suite `copy`, and how alike they rank its cases.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::Instant;
+
+use anyhow::{Context, Result, bail};
+use model::Bytes;
+
+use super::order::{Likeness, Order};
+use crate::command::{metadata, shown};
+use crate::program;
+use crate::target::{described, filesystem};
+
+/// Where, how large and how often.
+#[derive(clap::Args)]
+pub(crate) struct Options {
+    /// Directories to write to [default: /dev/shm and the folder `ranking` of cargo's target directory]
+    targets: Vec<PathBuf>,
+    /// Size of the copied file
+    #[arg(long, default_value = "256MiB")]
+    size: Bytes,
+    /// Samples of each case in each run
+    #[arg(long, default_value_t = 6, value_parser = clap::value_parser!(u32).range(1..))]
+    samples: u32,
+    /// Separate runs on each target
+    #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u32).range(2..))]
+    runs: u32,
+}
+
+/// One run.
+struct Run {
+    order: Order,
+    seconds: f64,
+}
+
+/// The smallest rank correlation between runs of the program that writebench's suite `copy` takes after, as its
+/// own runs gave it on such a filesystem.
+const EARLIER: &[(&str, f64)] = &[("ext4", 0.87), ("tmpfs", 0.58)];
+
+/// How many of the fastest are shown.
+const SHOWN: usize = 5;
+
+/// Runs the suite and says how alike the orders are; whether every pair of runs could be compared.
+pub(crate) fn run(options: &Options) -> Result<bool> {
+    let target_directory = metadata()?.target_directory.into_std_path_buf();
+    let targets = match &options.targets[..] {
+        [] => {
+            let folder = target_directory.join("ranking");
+            fs::create_dir_all(&folder).with_context(|| format!("making {}", folder.display()))?;
+            vec![PathBuf::from("/dev/shm"), folder]
+        }
+        given => given.to_vec(),
+    };
+    if let Some(target) = targets.iter().find(|target| !target.is_dir()) {
+        bail!("{} is not a directory", target.display());
+    }
+    let program = program::build(&target_directory)?;
+    println!(
+        "ranking: {} runs of suite copy on each target, {} copied, {} samples of each case",
+        options.runs, options.size, options.samples
+    );
+    let mut complete = true;
+    for target in &targets {
+        println!("\n{}\n{:>3} {:>8} {:>6}  fastest first", described(target), "run", "seconds", "cases");
+        let mut runs = Vec::new();
+        for number in 1..=options.runs {
+            let run = Run::take(&program, target, options)?;
+            println!("{}", run.line(number));
+            runs.push(run);
+        }
+        let likenesses = likenesses(&runs);
+        complete &= likenesses.iter().all(|(_, likeness)| likeness.correlation.is_some());
+        println!("{}", conclusion(&likenesses, &filesystem(target)));
+    }
+    Ok(complete)
+}
+
+impl Run {
+    fn take(program: &Path, target: &Path, options: &Options) -> Result<Self> {
+        let scratch = tempfile::tempdir().context("a folder for the database")?;
+        let export = scratch.path().join("export.json");
+        let mut command = Command::new(program);
+        command.arg("run").arg(target).args(["--suite", "copy", "--quiet"]);
+        command.arg("--size").arg(options.size.to_string()).arg("--samples").arg(options.samples.to_string());
+        command.arg("--db").arg(scratch.path().join("ranking.db"));
+        command.arg("--export").arg(format!("json={}", export.display()));
+        let start = Instant::now();
+        let output = command.stdin(Stdio::null()).output().context("starting writebench")?;
+        let seconds = start.elapsed().as_secs_f64();
+        // It also ends with an error where a single case failed.
+        let Ok(text) = fs::read_to_string(&export) else {
+            let complaint = String::from_utf8_lossy(&output.stderr);
+            bail!("{} ended with {}: {}", shown(&command), output.status, complaint.trim());
+        };
+        let json = serde_json::from_str(&text).context("writebench's export is no JSON")?;
+        Ok(Self { order: Order::of_export(&json)?, seconds })
+    }
+
+    fn line(&self, number: u32) -> String {
+        let fastest = self.order.first(SHOWN).join(" · ");
+        format!("{number:>3} {:>8.1} {:>6}  {fastest}", self.seconds, self.order.len())
+    }
+}
+
+/// Each run with each later one, numbered from 1.
+fn likenesses(runs: &[Run]) -> Vec<((usize, usize), Likeness)> {
+    let mut all = Vec::new();
+    for (first, run) in runs.iter().enumerate() {
+        for (second, other) in runs.iter().enumerate().skip(first + 1) {
+            all.push(((first + 1, second + 1), run.order.likeness(&other.order)));
+        }
+    }
+    all
+}
+
+/// A line for each pair of runs, and the smallest correlation beside the earlier program's.
+fn conclusion(likenesses: &[((usize, usize), Likeness)], filesystem: &str) -> String {
+    let mut text =
+        format!("\n{:>7} {:>17}  pairs of cases that both runs tell apart", "runs", "rank correlation");
+    for ((first, second), likeness) in likenesses {
+        let correlation = likeness.correlation.map_or_else(|| "none".to_owned(), |it| format!("{it:.3}"));
+        let all = likeness.cases * likeness.cases.saturating_sub(1) / 2;
+        text += &format!(
+            "\n{:>7} {correlation:>17}  {} of {all}, of which in the same order: {}",
+            format!("{first} and {second}"),
+            likeness.told_apart,
+            likeness.alike
+        );
+    }
+    let smallest = likenesses.iter().filter_map(|(_, likeness)| likeness.correlation).min_by(f64::total_cmp);
+    let Some(smallest) = smallest else { return text + "\nno rank correlation" };
+    text += &format!("\nsmallest rank correlation: {smallest:.3}");
+    match EARLIER.iter().find(|(kind, _)| *kind == filesystem) {
+        Some((kind, earlier)) => text + &format!("; the seed's on {kind}: {earlier:.2}"),
+        None => text,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::order::tests::order;
+    use super::*;
+
+    fn runs() -> Vec<Run> {
+        let times: [&[(&str, f64)]; 3] = [
+            &[("splice", 100.0), ("sendfile", 200.0), ("read-write", 300.0)],
+            &[("splice", 150.0), ("sendfile", 250.0), ("read-write", 350.0)],
+            &[("splice", 200.0), ("sendfile", 100.0), ("read-write", 300.0)],
+        ];
+        times.into_iter().map(|times| Run { order: order(times), seconds: 61.24 }).collect()
+    }
+
+    #[test]
+    fn a_run_says_how_long_it_took_and_what_was_fastest() {
+        assert_eq!(runs()[0].line(1), "  1     61.2      3  splice · sendfile · read-write");
+    }
+
+    #[test]
+    fn every_pair_of_runs_is_compared_and_the_smallest_correlation_is_said() {
+        let said = conclusion(&likenesses(&runs()), "tmpfs");
+        let lines: Vec<_> = said.lines().skip(2).collect();
+        assert_eq!(
+            lines,
+            [
+                "1 and 2             1.000  3 of 3, of which in the same order: 3",
+                "1 and 3             0.500  3 of 3, of which in the same order: 2",
+                "2 and 3             0.500  3 of 3, of which in the same order: 2",
+                "smallest rank correlation: 0.500; the seed's on tmpfs: 0.58",
+            ]
+        );
+    }
+
+    #[test]
+    fn a_filesystem_that_nobody_measured_earlier_is_compared_with_nothing() {
+        assert!(conclusion(&likenesses(&runs()), "xfs").ends_with("correlation: 0.500"));
+        assert!(conclusion(&[], "ext4").ends_with("no rank correlation"));
+    }
+}
