@@ -95,9 +95,9 @@ pub struct RunCommand {
     /// Also if it carries a filesystem or a partition table
     #[arg(long, requires = "destroy")]
     pub destroy_data: bool,
-    /// Undisturbed samples to take of each case; 6 are the least with a 95 % interval
-    #[arg(long, value_name = "N", default_value_t = 6, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
-    pub samples: u32,
+    /// Undisturbed samples to take of each case [default: 6, the least with a 95 % interval; 11 for suite copy]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    pub samples: Option<u32>,
     /// Stop after that time; what was not reached is said [default: none; 20s for the first look]
     #[arg(long, value_name = "TIME", value_parser = model::parse_duration)]
     pub budget: Option<Duration>,

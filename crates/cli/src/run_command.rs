@@ -52,7 +52,7 @@ pub fn run(command: &RunCommand, db: Option<&Path>, output: &Output) -> Result<E
         version: env!("CARGO_PKG_VERSION").to_owned(),
         arguments: std::env::args_os().map(|argument| argument.to_string_lossy().into_owned()).collect(),
         target: place.path().display().to_string(),
-        settings: settings(command, copied.as_ref()),
+        settings: settings(command, copied.as_ref(), selected.samples),
         environment,
         cases: selected.rows.iter().map(selection::record).collect(),
     };
@@ -69,11 +69,11 @@ pub fn run(command: &RunCommand, db: Option<&Path>, output: &Output) -> Result<E
     measure(job, &command.export, output)
 }
 
-fn settings(command: &RunCommand, copied: Option<&Copied>) -> Settings {
+fn settings(command: &RunCommand, copied: Option<&Copied>, samples: u32) -> Settings {
     let first_look = command.suite.is_empty() && command.case.is_empty() && copied.is_none();
     let nanoseconds = |time: std::time::Duration| u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
     Settings {
-        samples: command.samples,
+        samples,
         budget_ns: command.budget.map(nanoseconds).or(first_look.then_some(FIRST_LOOK_BUDGET_NS)),
         max_bytes: command.max_bytes.map(|bytes| bytes.0),
         // Within 53 bits, so that every reader of JSON gets it whole.
@@ -116,7 +116,7 @@ fn resume(command: &RunCommand, db: Option<&Path>, output: &Output) -> Result<Ex
     }
     // Numbers of devices change when a machine starts.
     let device_number = now.device.as_ref().map(|device| device.number.clone());
-    let given = settings(command, copied.as_ref());
+    let given = settings(command, copied.as_ref(), run.settings.samples);
     run.settings.budget_ns = command.budget.and(given.budget_ns);
     run.settings.timeout_ns = given.timeout_ns.or(run.settings.timeout_ns);
     run.settings.max_bytes = command.max_bytes.map_or(run.settings.max_bytes, |bytes| Some(bytes.0));

@@ -22,7 +22,12 @@ pub struct Selected {
     pub rows: Vec<Row>,
     /// What was left out, and why.
     pub notes: Vec<String>,
+    /// Undisturbed samples to take of each case.
+    pub samples: u32,
 }
+
+/// The least with an interval of 95 % for the median.
+const SAMPLES: u32 = 6;
 
 /// The rows of the run's tables.
 ///
@@ -35,7 +40,7 @@ pub fn rows(
 ) -> Result<Selected> {
     let overrides = overrides(command)?;
     let of_copies = with_length(&overrides, copied)?;
-    let (mut rows, mut notes) = (Vec::new(), Vec::new());
+    let (mut rows, mut notes, mut samples) = (Vec::new(), Vec::new(), SAMPLES);
     let none_named = command.suite.is_empty() && command.case.is_empty();
     let in_place = if copied.is_some() { COPY } else { FIRST_LOOK };
     let suites = command.suite.iter().map(String::as_str).chain(none_named.then_some(in_place));
@@ -44,6 +49,7 @@ pub fn rows(
         let overrides = if copies_only(&suite, methods) { &of_copies } else { &overrides };
         let of_suite = suite.rows(methods, overrides, block_size_bytes).map_err(exit::usage)?;
         rows.extend(of_suite.rows);
+        samples = samples.max(suite.samples.unwrap_or(SAMPLES));
         notes.extend(of_suite.left_out.iter().map(|(label, error)| format!("Left out '{label}': {error}")));
     }
     for name in &command.case {
@@ -60,7 +66,7 @@ pub fn rows(
     if copied.is_some() && !rows.iter().any(|row| row.case.method().copies()) {
         return Err(exit::usage("no selected case copies a file: add --suite copy, or leave --from out"));
     }
-    Ok(Selected { rows, notes })
+    Ok(Selected { rows, notes, samples: command.samples.unwrap_or(samples) })
 }
 
 /// The case of that name. Values for axes that the name leaves out come from the overrides.

@@ -50,6 +50,8 @@ pub struct Suite {
     pub summary: String,
     /// How its tables are laid out.
     pub layout: Layout,
+    /// Samples of each case that its question needs, where that is more than usual.
+    pub samples: Option<u32>,
     /// Its tables.
     pub sections: Vec<Section>,
 }
@@ -145,6 +147,7 @@ struct SuiteFile {
     title: String,
     summary: String,
     layout: Option<Layout>,
+    samples: Option<u32>,
     methods: Option<Vec<String>>,
     #[serde(default)]
     axes: toml::Table,
@@ -191,8 +194,9 @@ impl Suite {
             })
             .collect::<Result<_, String>>()
             .map_err(form)?;
+        let SuiteFile { name, title, summary, samples, .. } = file;
         let layout = file.layout.unwrap_or(Layout::Phases);
-        Ok(Self { name: file.name, title: file.title, summary: file.summary, layout, sections })
+        Ok(Self { name, title, summary, layout, samples, sections })
     }
 
     /// Its rows, with `overrides` in place of its own values on those axes, for the methods that

@@ -22,7 +22,7 @@ pub(crate) struct Options {
     #[arg(long, default_value = "256MiB")]
     size: Bytes,
     /// Samples of each case in each run
-    #[arg(long, default_value_t = 6, value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, default_value_t = 11, value_parser = clap::value_parser!(u32).range(1..))]
     samples: u32,
     /// Separate runs on each target
     #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u32).range(2..))]

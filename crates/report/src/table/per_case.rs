@@ -62,7 +62,7 @@ pub(super) fn records(title: &str, cases: &[CaseReport]) -> Table {
             it.map_or_else(|| "–".to_owned(), |it| format!("{} – {}", thousands(it.low), thousands(it.high)))
         }),
         figures("", "ms", 0, |it| mark(it, milliseconds_of(it.total_ns.median))),
-        figures("µs per call:", "p50", 1, |it| latency(it, |latency| latency.p50)),
+        figures("µs/call:", "p50", 1, |it| latency(it, |latency| latency.p50)),
         figures("", "p90", 1, |it| latency(it, |latency| latency.p90)),
         figures("", "p99", 1, |it| latency(it, |latency| latency.p99)),
         figures("", "p99.9", 1, |it| latency(it, |latency| latency.p99_9)),
