@@ -15,6 +15,10 @@ pub fn add(trials: &mut Trials) {
         let needs = [Need::Strace, Need::Filesystem(Kind::Ext4)];
         trials.add(format!("{case} asks the kernel for what it says"), &needs, move || keeps(case, calls));
     }
+    for (case, least, most) in FLUSHES {
+        let name = format!("{case} flushes the device {least} times at least");
+        trials.add(name, &[Need::Image("ext4")], move || flushes(case, *least, *most));
+    }
     trials.add("every method has such a promise", &[], || {
         let methods = program()?.call(&["list", "methods"])?.stdout;
         for method in methods.lines().filter(|line| !line.starts_with(' ')) {
@@ -26,6 +30,38 @@ pub fn add(trials: &mut Trials) {
         }
         Ok(())
     });
+}
+
+/// How often a device is flushed for 64 records: what is said to be durable has been on its way there. A
+/// commit of the journal may flush twice, and a few are the filesystem's own.
+const FLUSHES: &[(&str, u64, u64)] = &[
+    ("write,size=256KiB,chunk=4KiB", 0, 20),
+    ("write,size=256KiB,chunk=4KiB,sync=fsync", 1, 25),
+    ("write,size=256KiB,chunk=4KiB,sync=fsync/16", 4, 50),
+    ("write,size=256KiB,chunk=4KiB,sync=fsync/1", 64, 170),
+    ("write,size=256KiB,chunk=4KiB,prepare=overwrite,sync=o-dsync", 64, 170),
+    ("pwritev,size=256KiB,chunk=4KiB,vector=1,prepare=overwrite,sync=rwf-dsync", 64, 170),
+    ("writev,size=256KiB,chunk=4KiB,vector=16,sync=o-dsync", 4, 50),
+    ("uring,size=256KiB,chunk=4KiB,depth=1,sync=fsync/1", 64, 170),
+    ("uring,size=256KiB,chunk=4KiB,depth=16,sync=fsync/16", 4, 50),
+    ("mmap,size=256KiB,chunk=4KiB,sync=msync/1", 64, 170),
+];
+
+fn flushes(case: &str, least: u64, most: u64) -> Result<()> {
+    let (program, image) = (program()?, testkit::Image::mount("ext4", 64 << 20)?);
+    let document = program.run(&image.path(), &["--case", "allocate,size=4KiB", "--samples", "1"], 0)?;
+    let number = document["environment"]["device"]["number"].as_str().context("a device")?.to_owned();
+    // Field 16 of the kernel's Documentation/block/stat.rst.
+    let count = || -> Result<u64> {
+        let stat = std::fs::read_to_string(format!("/sys/dev/block/{number}/stat"))?;
+        Ok(stat.split_whitespace().nth(15).context("flushes are not counted")?.parse()?)
+    };
+    let before = count()?;
+    let document = program.run(&image.path(), &["--case", case, "--samples", "1"], 0)?;
+    let samples = document["cases"][0]["samples"].as_array().context("samples")?.len() as u64;
+    let each = (count()? - before) / samples;
+    ensure!((least..=most).contains(&each), "{each} flushes for each of {samples}");
+    Ok(())
 }
 
 fn keeps(case: &str, promised: &[(&str, usize)]) -> Result<()> {
