@@ -5,6 +5,7 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use model::{Advice, Axis, SyncCall};
 use rustix::fs::OFlags;
 
+use super::Lane;
 use crate::call::{CallError, retry};
 use crate::file;
 use crate::job::Part;
@@ -52,6 +53,42 @@ impl Input {
     /// Closes it.
     pub(super) fn close(&mut self) -> Result<(), CallError> {
         self.file.take().map_or(Ok(()), file::close)
+    }
+}
+
+/// A method whose one call moves bytes from file to file inside the kernel.
+pub(super) struct InKernelLane<'a, S> {
+    part: Part<'a>,
+    input: Input,
+    call: &'static str,
+    step: S,
+}
+
+impl<'a, S: Fn(BorrowedFd<'_>, BorrowedFd<'_>, usize) -> rustix::io::Result<usize>> InKernelLane<'a, S> {
+    /// `step` moves at most so many bytes from the first file to the second, each at its own position.
+    pub(super) fn new(part: Part<'a>, call: &'static str, step: S) -> Self {
+        Self { part, input: Input::default(), call, step }
+    }
+}
+
+impl<S: Fn(BorrowedFd<'_>, BorrowedFd<'_>, usize) -> rustix::io::Result<usize> + Send> Lane
+    for InKernelLane<'_, S>
+{
+    fn attaches(&self) -> bool {
+        true
+    }
+
+    fn attach(&mut self, _file: BorrowedFd<'_>) -> Result<(), CallError> {
+        self.input.open(&self.part)
+    }
+
+    fn write(&mut self, file: BorrowedFd<'_>, records: &mut Records) -> Result<(), CallError> {
+        let input = self.input.file()?;
+        move_all(&self.part, self.call, records, |most, _| (self.step)(input, file, most))
+    }
+
+    fn detach(&mut self) -> Result<(), CallError> {
+        self.input.close()
     }
 }
 

@@ -1,14 +1,11 @@
 //! `copy_file_range(2)`: the filesystem copies, or shares blocks where it can.
 
-use std::os::fd::BorrowedFd;
-
 use model::{Cursor, MethodInfo, Prepare};
 
-use super::copy::{AXES, Input, SYNCS, move_all};
+use super::copy::{AXES, InKernelLane, SYNCS};
 use super::{Lane, Method, lane_each};
-use crate::call::{COPY_FILE_RANGE, CallError};
+use crate::call::COPY_FILE_RANGE;
 use crate::job::Part;
-use crate::records::Records;
 
 static INFO: MethodInfo = MethodInfo {
     name: "copy-file-range",
@@ -30,32 +27,10 @@ impl Method for CopyFileRange {
     }
 
     fn lanes<'a>(&self, parts: &[Part<'a>]) -> Vec<Box<dyn Lane + 'a>> {
-        lane_each(parts, |part| CopyFileRangeLane { part, input: Input::default() })
-    }
-}
-
-struct CopyFileRangeLane<'a> {
-    part: Part<'a>,
-    input: Input,
-}
-
-impl Lane for CopyFileRangeLane<'_> {
-    fn attaches(&self) -> bool {
-        true
-    }
-
-    fn attach(&mut self, _file: BorrowedFd<'_>) -> Result<(), CallError> {
-        self.input.open(&self.part)
-    }
-
-    fn write(&mut self, file: BorrowedFd<'_>, records: &mut Records) -> Result<(), CallError> {
-        let input = self.input.file()?;
-        move_all(&self.part, COPY_FILE_RANGE, records, |most, _| {
-            rustix::fs::copy_file_range(input, None, file, None, most)
+        lane_each(parts, |part| {
+            InKernelLane::new(part, COPY_FILE_RANGE, |from, to, most| {
+                rustix::fs::copy_file_range(from, None, to, None, most)
+            })
         })
-    }
-
-    fn detach(&mut self) -> Result<(), CallError> {
-        self.input.close()
     }
 }

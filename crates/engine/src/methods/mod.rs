@@ -45,6 +45,21 @@ const METHODS: &[&dyn Method] = &[
     &allocate::Allocate,
 ];
 
+/// What makes data durable that was handed over by a call on a file: a call of its own, or the file itself.
+const SYNCS: &[SyncCall] =
+    &[SyncCall::None, SyncCall::Fsync, SyncCall::Fdatasync, SyncCall::ODsync, SyncCall::OSync];
+/// The same, and a flag of the call.
+const SYNCS_WITH_FLAGS: &[SyncCall] = &[
+    SyncCall::None,
+    SyncCall::Fsync,
+    SyncCall::Fdatasync,
+    SyncCall::ODsync,
+    SyncCall::OSync,
+    SyncCall::RwfDsync,
+];
+/// What can come after every so many chunks.
+const SYNCS_ON_THE_WAY: &[SyncCall] = &[SyncCall::Fsync, SyncCall::Fdatasync];
+
 /// The API that moves the bytes.
 pub trait Method: std::marker::Sync {
     /// Its card.

@@ -1,14 +1,10 @@
 //! `sendfile(2)`: from file to file in the kernel.
 
-use std::os::fd::BorrowedFd;
-
 use model::{Cursor, MethodInfo, Prepare};
 
-use super::copy::{AXES, Input, SYNCS, move_all};
+use super::copy::{AXES, InKernelLane, SYNCS};
 use super::{Lane, Method, lane_each};
-use crate::call::CallError;
 use crate::job::Part;
-use crate::records::Records;
 
 static INFO: MethodInfo = MethodInfo {
     name: "sendfile",
@@ -30,30 +26,8 @@ impl Method for Sendfile {
     }
 
     fn lanes<'a>(&self, parts: &[Part<'a>]) -> Vec<Box<dyn Lane + 'a>> {
-        lane_each(parts, |part| SendfileLane { part, input: Input::default() })
-    }
-}
-
-struct SendfileLane<'a> {
-    part: Part<'a>,
-    input: Input,
-}
-
-impl Lane for SendfileLane<'_> {
-    fn attaches(&self) -> bool {
-        true
-    }
-
-    fn attach(&mut self, _file: BorrowedFd<'_>) -> Result<(), CallError> {
-        self.input.open(&self.part)
-    }
-
-    fn write(&mut self, file: BorrowedFd<'_>, records: &mut Records) -> Result<(), CallError> {
-        let input = self.input.file()?;
-        move_all(&self.part, "sendfile", records, |most, _| rustix::fs::sendfile(file, input, None, most))
-    }
-
-    fn detach(&mut self) -> Result<(), CallError> {
-        self.input.close()
+        lane_each(parts, |part| {
+            InKernelLane::new(part, "sendfile", |from, to, most| rustix::fs::sendfile(to, from, None, most))
+        })
     }
 }

@@ -6,11 +6,11 @@ mod queue;
 use std::os::fd::{AsRawFd, BorrowedFd};
 
 use io_uring::IoUring;
-use model::{Axis, Cursor, MethodInfo, Prepare, Registered, SyncCall};
+use model::{Axis, Cursor, MethodInfo, Prepare, Registered};
 use rustix::io::Errno;
 
 use self::queue::Queue;
-use super::{Lane, Method, lane_each};
+use super::{Lane, Method, SYNCS_ON_THE_WAY, SYNCS_WITH_FLAGS, lane_each};
 use crate::call::{CallError, IO_URING_SETUP};
 use crate::job::Part;
 use crate::records::Records;
@@ -34,15 +34,8 @@ static INFO: MethodInfo = MethodInfo {
         Axis::Alignment,
     ],
     prepares: Prepare::ALL,
-    syncs: &[
-        SyncCall::None,
-        SyncCall::Fsync,
-        SyncCall::Fdatasync,
-        SyncCall::ODsync,
-        SyncCall::OSync,
-        SyncCall::RwfDsync,
-    ],
-    syncs_on_the_way: &[SyncCall::Fsync, SyncCall::Fdatasync],
+    syncs: SYNCS_WITH_FLAGS,
+    syncs_on_the_way: SYNCS_ON_THE_WAY,
 };
 
 pub(super) struct Uring;

@@ -2,9 +2,9 @@
 
 use std::os::fd::BorrowedFd;
 
-use model::{Axis, Cursor, MethodInfo, Prepare, SyncCall};
+use model::{Axis, Cursor, MethodInfo, Prepare};
 
-use super::{Lane, Method, lane_each};
+use super::{Lane, Method, SYNCS, SYNCS_ON_THE_WAY, lane_each};
 use crate::call::{CallError, hand_over};
 use crate::job::Part;
 use crate::records::Records;
@@ -27,8 +27,8 @@ static INFO: MethodInfo = MethodInfo {
         Axis::Alignment,
     ],
     prepares: Prepare::ALL,
-    syncs: &[SyncCall::None, SyncCall::Fsync, SyncCall::Fdatasync, SyncCall::ODsync, SyncCall::OSync],
-    syncs_on_the_way: &[SyncCall::Fsync, SyncCall::Fdatasync],
+    syncs: SYNCS,
+    syncs_on_the_way: SYNCS_ON_THE_WAY,
 };
 
 pub(super) struct Write;

@@ -6,7 +6,7 @@ use std::os::fd::BorrowedFd;
 use model::{Axes, Axis, Cache, Cursor, MethodInfo, Prepare, SyncCall};
 use rustix::io::ReadWriteFlags;
 
-use super::{Lane, Method, lane_each};
+use super::{Lane, Method, SYNCS_ON_THE_WAY, SYNCS_WITH_FLAGS, lane_each};
 use crate::call::{CallError, hand_over_vector};
 use crate::job::Part;
 use crate::records::Records;
@@ -30,15 +30,8 @@ static INFO: MethodInfo = MethodInfo {
         Axis::Alignment,
     ],
     prepares: Prepare::ALL,
-    syncs: &[
-        SyncCall::None,
-        SyncCall::Fsync,
-        SyncCall::Fdatasync,
-        SyncCall::ODsync,
-        SyncCall::OSync,
-        SyncCall::RwfDsync,
-    ],
-    syncs_on_the_way: &[SyncCall::Fsync, SyncCall::Fdatasync],
+    syncs: SYNCS_WITH_FLAGS,
+    syncs_on_the_way: SYNCS_ON_THE_WAY,
 };
 
 pub(super) struct Writev;
