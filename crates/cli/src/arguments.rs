@@ -98,7 +98,7 @@ pub struct RunCommand {
     /// Undisturbed samples to take of each case [default: 6, the least with a 95 % interval; 11 for suite copy]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub samples: Option<u32>,
-    /// Stop after that time; what was not reached is said [default: none; 20s for the first look]
+    /// Stop after that time, and cut loops over durable records to their share of it; what was not reached is said [default: none; 20s for the first look]
     #[arg(long, value_name = "TIME", value_parser = model::parse_duration)]
     pub budget: Option<Duration>,
     /// Stop before more than that is written
@@ -132,8 +132,8 @@ const RUN_EXAMPLES: &str = "Examples:
   writebench run /data --suite write,parallel --size 4GiB   two suites, with larger files
   writebench run --case write,chunk=64KiB --case mmap       two cases, in the current directory
   writebench run /data --suite mmap --dry-run               how much would be written?
-  writebench run --suite copy <X >Y                         twenty ways to copy X; Y is a copy of it afterwards
-  writebench run /data --suite durable --record 512         what does it cost to make every record durable?
+  writebench run --suite copy <X >Y                         twenty ways to copy X to Y
+  writebench run /data --suite durable --record 512         the price of durable records
   writebench run /dev/sdX --suite direct --destroy /dev/sdX all that is on sdX is lost";
 
 /// `writebench list`
