@@ -24,11 +24,6 @@ impl Output {
         Self { choice, quiet, results_on_stderr: false }
     }
 
-    /// The same once more.
-    pub fn again(&self) -> Self {
-        Self { ..*self }
-    }
-
     /// The same, with results on standard error, because standard output is written to by somebody else.
     pub fn with_results_on_stderr(&self) -> Self {
         Self { results_on_stderr: true, ..*self }

@@ -34,10 +34,8 @@ pub fn run(command: &RunCommand, db: Option<&Path>, output: &Output) -> Result<E
         return resume(command, db, output);
     }
     let copied = Copied::of(command)?;
-    let output = &match &copied {
-        Some(copied) if copied.takes_stdout() => output.with_results_on_stderr(),
-        _ => output.again(),
-    };
+    let on_stderr = output.with_results_on_stderr();
+    let output = if copied.as_ref().is_some_and(Copied::takes_stdout) { &on_stderr } else { output };
     let place = Place::find(command, copied.as_ref())?;
     let environment = probe::environment(place.path())?;
     let block_size_bytes = environment.filesystem.block_size_bytes;
@@ -57,10 +55,10 @@ pub fn run(command: &RunCommand, db: Option<&Path>, output: &Output) -> Result<E
         cases: selected.rows.iter().map(selection::record).collect(),
     };
     let cases = selection::different_cases(&run.cases, &engine::method_infos())?;
-    check_limits(&place, &run.environment, &cases, copied.as_ref())?;
     if command.dry_run {
         return dry_run(&run, &cases, &place, output);
     }
+    check_limits(&place, &run.environment, &cases, copied.as_ref())?;
     let place = place.claim(command.destroy_data, output)?;
     let mut store = database::open(db)?;
     let number = store.begin_run(&run)?;
