@@ -160,4 +160,15 @@ mod tests {
         ]);
         assert!(sentences[0].ends_with("; too few rounds to compare."), "{sentences:?}");
     }
+
+    #[test]
+    fn a_case_with_one_sample_that_was_cut_short_has_no_rank() {
+        let (fast, slow) = ([100_000; 8], [900_000; 8]);
+        let mut cut = case("cut", Durability::Cached, &fast);
+        cut.samples[3].bytes /= 2;
+        let others = [case("fast", Durability::Cached, &fast), case("slow", Durability::Cached, &slow)];
+        let sentences = conclude([&[cut.clone()], others.as_slice()].concat());
+        assert!(sentences[0].contains(": fast at 10.0 GB/s, clear of all others."), "{sentences:?}");
+        assert!(conclude(vec![cut, case("slow", Durability::Cached, &slow)]).is_empty(), "nothing to compare");
+    }
 }
