@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
 use anyhow::{Context, Result};
-use model::{Bytes, Failure, RunRecord};
+use model::{Bytes, RunRecord};
 use rustix::fs::{Mode, OFlags};
 
 use crate::arguments::RunCommand;
@@ -53,7 +53,9 @@ impl Copied {
     fn open(from: &Path, to: Option<&Path>, existing: Existing) -> Result<Self> {
         // A pipe would wait for its other end.
         let file: File = rustix::fs::open(from, OFlags::RDONLY | OFlags::NONBLOCK, Mode::empty())
-            .map_err(|errno| exit::usage(format!("--from {}: {}", from.display(), meaning(errno))))?
+            .map_err(|errno| {
+                exit::usage(format!("--from {}: {}", from.display(), exit::meaning(&errno.into())))
+            })?
             .into();
         let metadata = file.metadata().with_context(|| format!("stat {}", from.display()))?;
         let copied = Self::new(file, from, &metadata, None)?;
@@ -150,10 +152,4 @@ impl Copied {
         let doing = format!("copy {} to {}", self.from_path.display(), to.path().display());
         to.fill(&self.from, self.size_bytes, stop).context(doing).map(Some)
     }
-}
-
-/// An error number in words.
-pub fn meaning(errno: rustix::io::Errno) -> String {
-    let number = errno.raw_os_error();
-    format!("{} ({number})", Failure::errno_message(number))
 }

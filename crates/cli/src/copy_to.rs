@@ -9,7 +9,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use anyhow::{Context, Result, bail};
 use rustix::fs::{Access, OFlags};
 
-use crate::copied::meaning;
 use crate::exit;
 
 /// A file that is to become a copy.
@@ -35,7 +34,7 @@ impl CopyTo {
         let metadata = match path.metadata() {
             Ok(metadata) => metadata,
             Err(error) if error.kind() == ErrorKind::NotFound => return Self::new_file(path),
-            Err(error) => return Err(refuse(error.to_string())),
+            Err(error) => return Err(refuse(exit::meaning(&error))),
         };
         if !metadata.is_file() {
             return Err(refuse("not a regular file".to_owned()));
@@ -48,14 +47,15 @@ impl CopyTo {
                 "holds something now, and a run that is resumed copies into no such file".to_owned(),
             ));
         }
-        rustix::fs::access(path, Access::WRITE_OK).map_err(|errno| refuse(meaning(errno)))?;
+        rustix::fs::access(path, Access::WRITE_OK).map_err(|errno| refuse(exit::meaning(&errno.into())))?;
         let path = path.canonicalize().with_context(|| format!("find {}", path.display()))?;
         Ok(Self { path, stdout: None })
     }
 
     /// One that is not there yet.
     fn new_file(path: &Path) -> Result<Self> {
-        let refuse = |error: io::Error| exit::usage(format!("--to {}: {error}", path.display()));
+        let refuse =
+            |error: io::Error| exit::usage(format!("--to {}: {}", path.display(), exit::meaning(&error)));
         let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
         let name = path.file_name().ok_or_else(|| refuse(ErrorKind::InvalidFilename.into()))?;
         Ok(Self { path: parent.canonicalize().map_err(refuse)?.join(name), stdout: None })

@@ -1,8 +1,10 @@
 //! How the program ends, as `docs/exit-codes.md` lists it.
 
 use std::fmt;
+use std::io;
 use std::process::ExitCode;
 
+use model::Failure;
 use runner::RunnerError;
 
 /// How the program ends.
@@ -43,6 +45,14 @@ impl std::error::Error for UsageError {}
 /// An error that ends with [`Exit::Usage`].
 pub fn usage(message: impl fmt::Display) -> anyhow::Error {
     UsageError(message.to_string()).into()
+}
+
+/// What the system said, in words and with its number.
+pub fn meaning(error: &io::Error) -> String {
+    match error.raw_os_error() {
+        Some(errno) => format!("{} ({errno})", Failure::errno_message(errno)),
+        None => error.to_string(),
+    }
 }
 
 /// Something that would not be safe.

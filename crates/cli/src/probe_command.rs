@@ -25,10 +25,7 @@ pub fn probe(command: &ProbeCommand, output: &Output) -> Result<Exit> {
 /// The absolute path of something that is there.
 pub fn existing_path(target: &Path) -> Result<std::path::PathBuf> {
     target.canonicalize().map_err(|error| {
-        let why = match error.raw_os_error() {
-            Some(errno) => format!("{} ({errno})", model::Failure::errno_message(errno)),
-            None => error.to_string(),
-        };
+        let why = exit::meaning(&error);
         exit::usage(format!("target {}: {why}; give a directory that exists", target.display()))
     })
 }

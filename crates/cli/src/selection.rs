@@ -31,7 +31,7 @@ const SAMPLES: u32 = 6;
 
 /// The rows of the run's tables.
 ///
-/// `copied` is the length of a given file to copy, `block_size_bytes` that of the target's blocks.
+/// `copied` is the given file to copy, `block_size_bytes` the size of the target's blocks.
 pub fn rows(
     command: &RunCommand,
     methods: &[&'static MethodInfo],

@@ -54,14 +54,14 @@ pub fn work(words: impl Iterator<Item = OsString>) -> Result<Exit> {
     let _ = std::fs::write("/proc/self/oom_score_adj", "1000");
     let target = match (&arguments.directory, arguments.device) {
         (Some(directory), _) => open_directory(directory, &arguments.identity)?,
-        (None, Some(device)) => inherited(device, OFlags::RDONLY)?,
+        (None, Some(device)) => inherited(device)?,
         (None, None) => bail!("neither --directory nor --device"),
     };
     let target = match arguments.device {
         None => Target::Directory(target.as_fd()),
         Some(_) => Target::Device(target.as_fd()),
     };
-    let copy_from = arguments.copy_from.map(|number| inherited(number, OFlags::RDONLY)).transpose()?;
+    let copy_from = arguments.copy_from.map(inherited).transpose()?;
     let progress = ProgressRecord::inherited(arguments.progress).context("open the progress record")?;
     let methods = engine::method_infos();
     let mut engine = Engine::new(copy_from);
@@ -95,7 +95,8 @@ fn open_directory(path: &OsString, identity: &[u64]) -> Result<OwnedFd> {
 }
 
 /// What a descriptor that was inherited refers to, opened for this process alone.
-fn inherited(number: u32, flags: OFlags) -> Result<OwnedFd> {
+fn inherited(number: u32) -> Result<OwnedFd> {
     let path = format!("/proc/self/fd/{number}");
-    rustix::fs::open(&path, flags | OFlags::CLOEXEC, Mode::empty()).with_context(|| format!("open {path}"))
+    rustix::fs::open(&path, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())
+        .with_context(|| format!("open {path}"))
 }

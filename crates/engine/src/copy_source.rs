@@ -5,10 +5,9 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use model::{Case, Origin};
 use rustix::fs::{Advice, OFlags};
 
-use crate::call::{CallError, hand_over, retry};
+use crate::call::{CallError, retry};
 use crate::file::{self, Target};
 use crate::methods::map::{Access, Map};
-use crate::pattern;
 
 /// What our own is called in the directory of the samples.
 const NAME: &str = "copied";
@@ -40,16 +39,7 @@ impl CopySource {
             ));
         };
         file::remove(target, NAME)?;
-        let file = file::create(directory, NAME)?;
-        let mut block = vec![0; 1 << 20];
-        let mut at = 0;
-        while at < bytes {
-            let length = usize::try_from(bytes - at).unwrap_or(usize::MAX).min(block.len());
-            pattern::fill(seed, at, &mut block[..length]);
-            hand_over("write", &block[..length], at, |bytes, _| rustix::io::write(&file, bytes))?;
-            at += length as u64;
-        }
-        rustix::fs::fsync(&file).map_err(|errno| CallError::new("fsync", errno))?;
+        let file = file::create_filled(directory, NAME, bytes, seed)?;
         let file = file::reopen(file.as_fd(), OFlags::RDONLY)?;
         *place = Some(Self { file, made: Some((bytes, seed)) });
         Ok(())

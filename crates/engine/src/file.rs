@@ -1,12 +1,13 @@
 //! Opening and removing files by the rules of care: only what we created, by name in a directory that
 //! is held open, never through a link; or the one block device that was given to us.
 
-use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 
 use model::{Cache, Case, Cursor, Prepare, SyncCall};
 use rustix::fs::{AtFlags, Mode, OFlags};
 
-use crate::call::{CallError, retry};
+use crate::call::{CallError, hand_over, retry};
+use crate::{pattern, sync};
 
 const MODE: Mode = Mode::from_raw_mode(0o600);
 
@@ -45,6 +46,26 @@ pub fn open_again(target: Target<'_>, name: &str, case: &Case) -> Result<OwnedFd
 /// Creates a file that must not exist yet.
 pub fn create(directory: BorrowedFd<'_>, name: &str) -> Result<OwnedFd, CallError> {
     open_with(Target::Directory(directory), name, OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL)
+}
+
+/// Creates a file that must not exist yet, with the data of that seed, synced.
+pub fn create_filled(
+    directory: BorrowedFd<'_>,
+    name: &str,
+    length: u64,
+    seed: u64,
+) -> Result<OwnedFd, CallError> {
+    let file = create(directory, name)?;
+    let mut block = vec![0; 1 << 20];
+    let mut at = 0;
+    while at < length {
+        let piece = usize::try_from(length - at).unwrap_or(usize::MAX).min(block.len());
+        pattern::fill(seed, at, &mut block[..piece]);
+        hand_over("write", &block[..piece], at, |bytes, _| rustix::io::write(&file, bytes))?;
+        at += piece as u64;
+    }
+    sync::sync(file.as_fd(), SyncCall::Fsync)?;
+    Ok(file)
 }
 
 /// Opens for reading.

@@ -1,29 +1,16 @@
 //! Before the clock: the target quiet, the memory warm.
 
-use std::os::fd::{AsFd, BorrowedFd};
+use std::os::fd::BorrowedFd;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use model::SyncCall;
-
-use crate::call::{CallError, hand_over, retry};
+use crate::call::{CallError, retry};
 use crate::file::{self, Target};
 use crate::machine::{FreshMemory, MemoryProbe, meminfo_bytes};
-use crate::{pattern, sync};
 
 /// A file as an earlier program would have left it: written, synced, closed; other bytes than ours.
 pub fn old_content(directory: BorrowedFd<'_>, name: &str, length: u64, seed: u64) -> Result<(), CallError> {
-    let file = file::create(directory, name)?;
-    let mut block = vec![0; 1 << 20];
-    pattern::fill(!seed, 0, &mut block);
-    let mut at = 0;
-    while at < length {
-        let piece = &block[..usize::try_from(length - at).unwrap_or(usize::MAX).min(block.len())];
-        hand_over("write", piece, at, |bytes, _| rustix::io::write(&file, bytes))?;
-        at += piece.len() as u64;
-    }
-    sync::sync(file.as_fd(), SyncCall::Fsync)?;
-    file::close(file)
+    file::close(file::create_filled(directory, name, length, !seed)?)
 }
 
 /// Writes out what earlier samples left (their removal included) and waits until the kernel has no
