@@ -116,6 +116,7 @@ fn nohup() -> Result<()> {
         .arg("run")
         .arg(target.path())
         .args(CASES)
+        .env_remove("WRITEBENCH_DB")
         .env("XDG_DATA_HOME", program.home());
     let child = command.stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped()).spawn()?;
     wait_for_samples(&program, 2)?;
