@@ -1,0 +1,224 @@
+//! Memory that begins where direct I/O needs it to.
+
+use std::fmt;
+use std::ops::{Deref, DerefMut};
+
+use crate::sys::memory::Allocation;
+
+/// A zero-filled buffer whose address is a multiple of its alignment.
+///
+/// Direct I/O hands the pages of a buffer to the device, which needs them to begin at a certain multiple:
+/// [`DirectIo`](crate::DirectIo) tells which, and 4096 will do nearly everywhere. A `Vec<u8>` gives no such
+/// promise.
+///
+/// The memory comes from Rust's global allocator (`posix_memalign` or `aligned_alloc` on Unix, the process heap
+/// on Windows) and goes back to it when the buffer is dropped, with the alignment it was asked for. An allocator
+/// may spend up to `alignment` bytes more than `size`.
+///
+/// ```
+/// use direct_io::AlignedBuffer;
+///
+/// let mut buffer = AlignedBuffer::new(1 << 20, 4096)?;
+/// assert_eq!(buffer.as_ptr().addr() % 4096, 0);
+/// assert!(buffer.iter().all(|&byte| byte == 0));
+/// buffer[..5].copy_from_slice(b"hello");
+/// # Ok::<(), direct_io::BufferError>(())
+/// ```
+pub struct AlignedBuffer {
+    memory: Allocation,
+    alignment: usize,
+}
+
+/// The smallest alignment: that of a pointer on 64-bit systems, also on 32-bit ones, so that code that was only
+/// tried there works everywhere.
+pub const ALIGNMENT_MIN_BYTES: usize = 8;
+
+/// The largest alignment: more than any device asks for.
+pub const ALIGNMENT_MAX_BYTES: usize = 4 << 20;
+
+/// Which rule a buffer would have broken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum BufferError {
+    /// A buffer of nothing.
+    #[error("size must not be 0")]
+    SizeZero,
+    /// Rounded up to its alignment it would be longer than `isize::MAX` bytes, which no memory can be.
+    #[error("size must be at most {max} bytes")]
+    SizeTooLarge {
+        /// The largest size with that alignment, in bytes.
+        max: usize,
+    },
+    /// Every address is a multiple of one, and none of zero.
+    #[error("alignment must not be 0")]
+    AlignmentZero,
+    /// Such as 12 or 1000.
+    #[error("alignment must be a power of 2")]
+    AlignmentNotPowerOfTwo,
+    /// Below [`ALIGNMENT_MIN_BYTES`].
+    #[error("alignment must be at least {ALIGNMENT_MIN_BYTES} bytes")]
+    AlignmentTooSmall,
+    /// Above [`ALIGNMENT_MAX_BYTES`].
+    #[error("alignment must be at most {ALIGNMENT_MAX_BYTES} bytes")]
+    AlignmentTooLarge,
+    /// The allocator has no memory of that size.
+    #[error("insufficient memory for {size} bytes")]
+    OutOfMemory {
+        /// What was asked for, in bytes.
+        size: usize,
+    },
+}
+
+impl AlignedBuffer {
+    /// A buffer of `size` bytes, all zero, that begins at a multiple of `alignment` bytes.
+    ///
+    /// For direct I/O the size should be a multiple of the sector size, too; this is not checked here, as a
+    /// buffer is used in parts.
+    ///
+    /// # Errors
+    /// `size` is zero or too large; `alignment` is no power of two from 8 to 4194304; there is not enough memory.
+    pub fn new(size: usize, alignment: usize) -> Result<Self, BufferError> {
+        check(size, alignment)?;
+        let memory = Allocation::zeroed(size, alignment).ok_or(BufferError::OutOfMemory { size })?;
+        Ok(Self { memory, alignment })
+    }
+
+    /// What its address is a multiple of, in bytes.
+    #[must_use]
+    pub fn alignment(&self) -> usize {
+        self.alignment
+    }
+}
+
+fn check(size: usize, alignment: usize) -> Result<(), BufferError> {
+    if size == 0 {
+        return Err(BufferError::SizeZero);
+    }
+    if alignment == 0 {
+        return Err(BufferError::AlignmentZero);
+    }
+    if !alignment.is_power_of_two() {
+        return Err(BufferError::AlignmentNotPowerOfTwo);
+    }
+    if alignment < ALIGNMENT_MIN_BYTES {
+        return Err(BufferError::AlignmentTooSmall);
+    }
+    if alignment > ALIGNMENT_MAX_BYTES {
+        return Err(BufferError::AlignmentTooLarge);
+    }
+    let max = isize::MAX.unsigned_abs() - (alignment - 1);
+    if size > max {
+        return Err(BufferError::SizeTooLarge { max });
+    }
+    Ok(())
+}
+
+impl Deref for AlignedBuffer {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        self.memory.bytes()
+    }
+}
+
+impl DerefMut for AlignedBuffer {
+    fn deref_mut(&mut self) -> &mut [u8] {
+        self.memory.bytes_mut()
+    }
+}
+
+impl AsRef<[u8]> for AlignedBuffer {
+    fn as_ref(&self) -> &[u8] {
+        self
+    }
+}
+
+impl AsMut<[u8]> for AlignedBuffer {
+    fn as_mut(&mut self) -> &mut [u8] {
+        self
+    }
+}
+
+impl fmt::Debug for AlignedBuffer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("AlignedBuffer")
+            .field("size", &self.len())
+            .field("alignment", &self.alignment)
+            .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn refused(size: usize, alignment: usize) -> String {
+        AlignedBuffer::new(size, alignment).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn every_broken_rule_has_its_words() {
+        assert_eq!(refused(0, 8), "size must not be 0");
+        assert_eq!(refused(8, 0), "alignment must not be 0");
+        for alignment in [3, 9, 12, 4095] {
+            assert_eq!(refused(8, alignment), "alignment must be a power of 2");
+        }
+        for alignment in [1, 2, 4] {
+            assert_eq!(refused(8, alignment), "alignment must be at least 8 bytes");
+        }
+        assert_eq!(refused(8, 8 << 20), "alignment must be at most 4194304 bytes");
+        let max = isize::MAX.unsigned_abs() - 4095;
+        assert_eq!(refused(usize::MAX, 4096), format!("size must be at most {max} bytes"));
+    }
+
+    // Miri's memory has no end, and valgrind's allocator no such error.
+    #[cfg(not(miri))]
+    #[test]
+    fn memory_that_nobody_has_is_an_error_and_no_abort() {
+        let size = isize::MAX.unsigned_abs() - 4095;
+        assert_eq!(refused(size, 4096), format!("insufficient memory for {size} bytes"));
+    }
+
+    #[test]
+    fn a_buffer_can_go_to_another_thread_and_be_shared() {
+        fn goes<T: Send + Sync>() {}
+        goes::<AlignedBuffer>();
+        let mut buffer = AlignedBuffer::new(64, 64).unwrap();
+        let buffer = std::thread::spawn(move || {
+            buffer[63] = 7;
+            buffer
+        });
+        assert_eq!(buffer.join().unwrap()[63], 7);
+    }
+
+    #[test]
+    fn it_does_not_print_its_bytes() {
+        let buffer = AlignedBuffer::new(512, 4096).unwrap();
+        assert_eq!(format!("{buffer:?}"), "AlignedBuffer { size: 512, alignment: 4096, .. }");
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig {
+            cases: if cfg!(miri) { 16 } else { 256 },
+            failure_persistence: None,
+            ..ProptestConfig::default()
+        })]
+
+        #[test]
+        fn a_buffer_is_zero_begins_at_its_alignment_and_holds_what_is_written(
+            size in 1usize..(if cfg!(miri) { 5000 } else { 1 << 20 }),
+            power in 3u32..=22,
+        ) {
+            // Miri keeps a record of every byte that an allocation could be moved by.
+            let alignment = 1 << (if cfg!(miri) { power.min(13) } else { power });
+            let mut buffer = AlignedBuffer::new(size, alignment).unwrap();
+            prop_assert_eq!((buffer.len(), buffer.alignment()), (size, alignment));
+            prop_assert_eq!(buffer.as_ptr().addr() % alignment, 0);
+            prop_assert!(buffer.iter().all(|&byte| byte == 0));
+            buffer.fill(0xa5);
+            prop_assert!(buffer.as_ref().iter().all(|&byte| byte == 0xa5));
+        }
+    }
+}

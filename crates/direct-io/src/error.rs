@@ -1,0 +1,126 @@
+//! What can go wrong.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use crate::{BufferError, Misaligned};
+
+/// Why something could not be done.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The system refused a call.
+    #[error("{}", described(.call, .path.as_deref(), *.offset, .source))]
+    Call {
+        /// The call, as its manual page or the vendor's documentation names it: `openat`, `DeviceIoControl
+        /// FSCTL_LOCK_VOLUME`.
+        call: &'static str,
+        /// The path that was opened.
+        path: Option<PathBuf>,
+        /// Where in the file, in bytes.
+        offset: Option<u64>,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// This system, or this kind of file, has no such call. Nothing else was done in its place.
+    #[error("{call} is not supported: {reason}")]
+    Unsupported {
+        /// The call that was asked for.
+        call: &'static str,
+        /// What would have to be different, or what to use instead.
+        reason: &'static str,
+    },
+    /// Somebody else holds the lock.
+    #[error("the file is locked by another open file description")]
+    Locked,
+    /// A block or character device was needed, and this is something else.
+    #[error("is no block device and no character device")]
+    NotADevice,
+    /// A file on a filesystem that stands on no device, or on several (tmpfs, NFS, overlayfs, btrfs, ZFS).
+    #[error("the filesystem stands on no device, or on more than one")]
+    NoSingleDevice,
+    /// Options that contradict each other.
+    #[error("contradictory options: {0}")]
+    Options(&'static str),
+    /// Direct I/O was refused, because this does not fit.
+    #[error(transparent)]
+    Misaligned(#[from] Misaligned),
+    /// A buffer that cannot be.
+    #[error(transparent)]
+    Buffer(#[from] BufferError),
+}
+
+impl Error {
+    pub(crate) fn call(call: &'static str, source: impl Into<io::Error>) -> Self {
+        Self::Call { call, path: None, offset: None, source: source.into() }
+    }
+
+    pub(crate) fn with_path(mut self, of: &Path) -> Self {
+        if let Self::Call { path, .. } = &mut self {
+            *path = Some(of.to_owned());
+        }
+        self
+    }
+
+    pub(crate) fn with_offset(mut self, at: u64) -> Self {
+        if let Self::Call { offset, .. } = &mut self {
+            *offset = Some(at);
+        }
+        self
+    }
+
+    /// The system's own number (errno, or `GetLastError` on Windows) where a call gave one.
+    #[must_use]
+    pub fn raw_os_error(&self) -> Option<i32> {
+        match self {
+            Self::Call { source, .. } => source.raw_os_error(),
+            _ => None,
+        }
+    }
+}
+
+/// So that it goes through functions that return [`io::Result`]. The number of the system, if there was one,
+/// is kept as the source's.
+impl From<Error> for io::Error {
+    fn from(error: Error) -> Self {
+        let kind = match &error {
+            Error::Call { source, .. } => source.kind(),
+            Error::Unsupported { .. } | Error::NoSingleDevice => io::ErrorKind::Unsupported,
+            Error::Locked => io::ErrorKind::WouldBlock,
+            Error::Buffer(BufferError::OutOfMemory { .. }) => io::ErrorKind::OutOfMemory,
+            Error::NotADevice | Error::Options(_) | Error::Misaligned(_) | Error::Buffer(_) => {
+                io::ErrorKind::InvalidInput
+            }
+        };
+        Self::new(kind, error)
+    }
+}
+
+fn described(call: &str, path: Option<&Path>, offset: Option<u64>, source: &io::Error) -> String {
+    let path = path.map(|path| format!(" {}", path.display())).unwrap_or_default();
+    let offset = offset.map(|offset| format!(" at offset {offset}")).unwrap_or_default();
+    format!("{call}{path}{offset}: {source}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_error_says_the_call_the_path_and_the_place() {
+        let source = || io::Error::new(io::ErrorKind::NotFound, "gone");
+        assert_eq!(Error::call("fsync", source()).to_string(), "fsync: gone");
+        let error = Error::call("open", source()).with_path(Path::new("/a b"));
+        assert_eq!(error.to_string(), "open /a b: gone");
+        assert_eq!(Error::call("pwrite", source()).with_offset(512).to_string(), "pwrite at offset 512: gone");
+    }
+
+    #[test]
+    fn as_an_error_of_io_it_keeps_its_kind_and_its_words() {
+        let error = Error::call("fsync", io::Error::from(io::ErrorKind::PermissionDenied));
+        let text = error.to_string();
+        let error = io::Error::from(error);
+        assert_eq!((error.kind(), error.to_string()), (io::ErrorKind::PermissionDenied, text));
+        assert_eq!(io::Error::from(Error::Locked).kind(), io::ErrorKind::WouldBlock);
+    }
+}

@@ -1,0 +1,56 @@
+//! Direct I/O: reading and writing past the page cache, and what that needs, on Linux, macOS, Windows and FreeBSD.
+//!
+//! - [`AlignedBuffer`]: memory at the alignment that the device asks for.
+//! - [`OpenOptions`]: `O_DIRECT`, `O_DSYNC`, `O_SYNC`, `O_EXCL`, and what other systems have in their place.
+//! - [`DirectIo`]: what direct I/O needs on this file; [`write_all_at`] and [`read_at`] say it when it was missing.
+//! - [`BlockDevice`]: sector sizes, capacity and serial number of a device, or of the device below a file.
+//! - [`fdatasync`], [`fsync`], [`full_fsync`]; [`lock`], [`lock_volume`]; [`preallocate`]; [`set_no_cache`].
+//!
+//! Every function names the system calls behind it. What a system does not have is [`Error::Unsupported`]; nothing
+//! is done in its place without a word.
+//!
+//! ```
+//! use direct_io::{AlignedBuffer, DirectIo, OpenOptions, fdatasync, write_all_at};
+//!
+//! # let directory = tempfile::tempdir().unwrap();
+//! # let path = directory.path().join("file");
+//! // Not every filesystem has direct I/O: ask for it, and say so if it is refused.
+//! let options = OpenOptions::new().read(true).write(true).create(true);
+//! let (file, is_direct) = match options.direct(true).open(&path) {
+//!     Ok(file) => (file, true),
+//!     Err(_) => (options.open(&path)?, false),
+//! };
+//! let needed = DirectIo::of(&file)?.alignment();
+//! let mut block = AlignedBuffer::new(4096, needed.map_or(4096, |needed| needed.memory_bytes.max(8)))?;
+//! block[..5].copy_from_slice(b"hello");
+//! write_all_at(&file, &block, 0)?;
+//! # #[cfg(any(target_os = "linux", target_os = "freebsd"))]
+//! fdatasync(&file)?;
+//! # let _ = is_direct;
+//! # Ok::<(), direct_io::Error>(())
+//! ```
+
+mod alignment;
+mod buffer;
+mod cache;
+mod device;
+mod error;
+mod flush;
+mod lock;
+mod open;
+mod preallocate;
+mod sys;
+mod transfer;
+
+pub use alignment::{Alignment, DirectIo, Misaligned, Part, explain};
+pub use buffer::{ALIGNMENT_MAX_BYTES, ALIGNMENT_MIN_BYTES, AlignedBuffer, BufferError};
+pub use cache::set_no_cache;
+pub use device::BlockDevice;
+pub use error::Error;
+pub use flush::{fdatasync, fsync, full_fsync};
+pub use lock::{lock, lock_volume, unlock, unlock_volume};
+pub use open::{OpenOptions, WriteThrough};
+pub use preallocate::preallocate;
+/// An open file: `AsFd` on Unix, `AsHandle` on Windows.
+pub use sys::AsFile;
+pub use transfer::{read_at, write_all_at};

@@ -1,0 +1,193 @@
+//! Opening past the page cache, written through, and exclusively.
+
+use std::fs::File;
+use std::path::Path;
+
+#[cfg(unix)]
+use crate::AsFile;
+use crate::{Error, sys};
+
+/// How a file or device is opened; as [`std::fs::OpenOptions`], with what direct I/O needs.
+///
+/// Files that are created have mode 0666 less the umask on Unix. Descriptors are closed on exec, and handles are
+/// not inherited.
+///
+/// ```no_run
+/// use direct_io::{AlignedBuffer, DirectIo, OpenOptions, WriteThrough, write_all_at};
+///
+/// let file = OpenOptions::new()
+///     .write(true)
+///     .create(true)
+///     .direct(true)
+///     .write_through(WriteThrough::DataSync)
+///     .open("journal")?;
+/// let alignment = DirectIo::of(&file)?.alignment().map_or(4096, |alignment| alignment.memory_bytes);
+/// let block = AlignedBuffer::new(4096, alignment.max(8))?;
+/// write_all_at(&file, &block, 0)?;
+/// # Ok::<(), direct_io::Error>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[must_use]
+pub struct OpenOptions {
+    pub(crate) read: bool,
+    pub(crate) write: bool,
+    pub(crate) create: bool,
+    pub(crate) create_new: bool,
+    pub(crate) truncate: bool,
+    pub(crate) no_follow: bool,
+    pub(crate) direct: bool,
+    pub(crate) exclusive: bool,
+    pub(crate) write_through: WriteThrough,
+}
+
+/// What a write has made durable when it returns.
+///
+/// Durable means that the system asked the device to keep it. There are devices that lie, and filesystems that
+/// have forgotten to ask when the page cache was not involved; a flush ([`fdatasync`](crate::fdatasync),
+/// [`fsync`](crate::fsync)) at a barrier is still good advice.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum WriteThrough {
+    /// Nothing: that takes a flush.
+    #[default]
+    None,
+    /// The data and what it takes to read it back, such as the length. `O_DSYNC` on Unix,
+    /// `FILE_FLAG_WRITE_THROUGH` on Windows.
+    DataSync,
+    /// The data and all that is known of the file, such as its time of modification. `O_SYNC` on Unix,
+    /// `FILE_FLAG_WRITE_THROUGH` on Windows, which does not distinguish the two.
+    Sync,
+}
+
+impl OpenOptions {
+    /// Neither for reading nor for writing, yet.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// For reading.
+    pub fn read(mut self, read: bool) -> Self {
+        self.read = read;
+        self
+    }
+
+    /// For writing.
+    pub fn write(mut self, write: bool) -> Self {
+        self.write = write;
+        self
+    }
+
+    /// Creates the file if it is not there. Needs `write`.
+    pub fn create(mut self, create: bool) -> Self {
+        self.create = create;
+        self
+    }
+
+    /// Creates the file and fails if anything of that name is there, be it a dangling link. Needs `write`.
+    pub fn create_new(mut self, create_new: bool) -> Self {
+        self.create_new = create_new;
+        self
+    }
+
+    /// Cuts the file to no bytes. Needs `write`.
+    pub fn truncate(mut self, truncate: bool) -> Self {
+        self.truncate = truncate;
+        self
+    }
+
+    /// Fails if the last part of the path is a symbolic link. `O_NOFOLLOW` on Unix (`ELOOP`; `EMLINK` on
+    /// FreeBSD); on Windows the link itself is opened (`FILE_FLAG_OPEN_REPARSE_POINT`) and then refused.
+    pub fn no_follow(mut self, no_follow: bool) -> Self {
+        self.no_follow = no_follow;
+        self
+    }
+
+    /// Past the page cache.
+    ///
+    /// | system | by | where it cannot be done |
+    /// |---|---|---|
+    /// | Linux | `O_DIRECT` | open fails with `EINVAL`. Some filesystems accept it and use the page cache all the same (tmpfs; btrfs with checksums): [`DirectIo`](crate::DirectIo) tells what is known. |
+    /// | FreeBSD | `O_DIRECT` | accepted and ignored |
+    /// | macOS | `fcntl(F_NOCACHE)` after opening | transfers that are not aligned to pages go through the cache; pages that are cached already stay |
+    /// | Windows | `FILE_FLAG_NO_BUFFERING` | open fails |
+    pub fn direct(mut self, direct: bool) -> Self {
+        self.direct = direct;
+        self
+    }
+
+    /// What a write has made durable when it returns.
+    pub fn write_through(mut self, write_through: WriteThrough) -> Self {
+        self.write_through = write_through;
+        self
+    }
+
+    /// Fails if somebody else has it, and keeps others from having it in the same way.
+    ///
+    /// | system | by | for | meaning |
+    /// |---|---|---|---|
+    /// | Linux | `O_EXCL` | block devices | `EBUSY` if it is mounted, swap, part of RAID or LVM, or open exclusively; others may still open it without |
+    /// | FreeBSD | `O_EXCL` | disks | GEOM does not look at the flag (`g_dev_open`), but refuses to open a mounted disk for writing in any case (`EPERM`) |
+    /// | macOS | `O_EXLOCK` and `O_NONBLOCK` (taken off again) | disks and files | `EBUSY` or `EAGAIN` |
+    /// | Windows | sharing mode 0 | disks, volumes and files | `ERROR_SHARING_VIOLATION` for everybody else |
+    ///
+    /// On Linux and FreeBSD a regular file is refused with [`Error::Unsupported`], since `O_EXCL` alone means
+    /// nothing there: [`lock`](crate::lock) is for files. It contradicts `create`, `create_new` and `truncate`,
+    /// on all systems.
+    pub fn exclusive(mut self, exclusive: bool) -> Self {
+        self.exclusive = exclusive;
+        self
+    }
+
+    /// Opens `path`: `open(2)`, `CreateFileW`.
+    ///
+    /// # Errors
+    /// The options contradict each other; the system refuses. On macOS also when `F_NOCACHE` is refused. A
+    /// file that was created stays where something after creating it fails.
+    pub fn open(&self, path: impl AsRef<Path>) -> Result<File, Error> {
+        self.check()?;
+        sys::open(self, path.as_ref()).map_err(|error| error.with_path(path.as_ref()))
+    }
+
+    /// Opens `path` relative to an open directory: `openat(2)`. Not on Windows.
+    ///
+    /// # Errors
+    /// As [`open`](Self::open).
+    #[cfg(unix)]
+    pub fn open_at(&self, directory: impl AsFile, path: impl AsRef<Path>) -> Result<File, Error> {
+        self.check()?;
+        sys::open_at(self, directory.as_fd(), path.as_ref()).map_err(|error| error.with_path(path.as_ref()))
+    }
+
+    fn check(&self) -> Result<(), Error> {
+        if !self.read && !self.write {
+            return Err(Error::Options("neither read nor write"));
+        }
+        if !self.write && (self.create || self.create_new || self.truncate) {
+            return Err(Error::Options("create, create_new and truncate need write"));
+        }
+        if self.exclusive && (self.create || self.create_new || self.truncate) {
+            return Err(Error::Options("exclusive is for what is there already; create_new is for new files"));
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn contradictions_are_found_before_anything_is_opened() {
+        let refused = |options: OpenOptions| {
+            let directory = tempfile::tempdir().unwrap();
+            let path = directory.path().join("file");
+            let error = options.open(&path).unwrap_err();
+            assert!(matches!(error, Error::Options(_)), "{error}");
+            assert!(!path.exists());
+        };
+        refused(OpenOptions::new());
+        refused(OpenOptions::new().direct(true));
+        refused(OpenOptions::new().read(true).create(true));
+        refused(OpenOptions::new().read(true).truncate(true));
+        refused(OpenOptions::new().write(true).create(true).exclusive(true));
+    }
+}

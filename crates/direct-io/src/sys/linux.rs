@@ -1,0 +1,163 @@
+//! Linux.
+
+use std::fs;
+use std::os::fd::{AsFd, BorrowedFd};
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+
+use rustix::fs::{AtFlags, OFlags, Statx, StatxFlags};
+use rustix::io::Errno;
+use rustix::ioctl::{Getter, Opcode, ioctl, opcode};
+
+pub(crate) use super::unix::*;
+use crate::{Alignment, BlockDevice, DirectIo, Error, OpenOptions, WriteThrough};
+
+/// `BLKGETSIZE64` of linux/fs.h: declared for a `size_t`, and fills a `u64`.
+const BLKGETSIZE64: Opcode = opcode::read::<usize>(0x12, 114);
+
+pub(crate) fn open_at(
+    options: &OpenOptions,
+    directory: BorrowedFd<'_>,
+    path: &Path,
+) -> Result<fs::File, Error> {
+    let direct = if options.direct { OFlags::DIRECT } else { OFlags::empty() };
+    let exclusive = if options.exclusive { OFlags::EXCL } else { OFlags::empty() };
+    let write_through = match options.write_through {
+        WriteThrough::None => OFlags::empty(),
+        // rustix takes O_DSYNC for O_SYNC, where they differ since 2.6.33: open(2).
+        WriteThrough::DataSync => OFlags::from_bits_retain(libc::O_DSYNC.cast_unsigned()),
+        WriteThrough::Sync => OFlags::SYNC,
+    };
+    let file = open_with(directory, path, flags(options) | direct | exclusive | write_through)?;
+    if options.exclusive {
+        refuse_exclusive_file(&file)?;
+    }
+    Ok(file)
+}
+
+pub(crate) fn device(file: BorrowedFd<'_>) -> Result<BlockDevice, Error> {
+    if !is_device(file)? {
+        return Err(Error::NotADevice);
+    }
+    let failed = |call| move |errno: Errno| Error::call(call, errno);
+    let logical = rustix::fs::ioctl_blksszget(file).map_err(failed("ioctl(BLKSSZGET)"))?;
+    let physical = rustix::fs::ioctl_blkpbszget(file).map_err(failed("ioctl(BLKPBSZGET)"))?;
+    // SAFETY: the kernel fills a u64 for this code on all architectures, whatever the code says.
+    let size = unsafe { Getter::<BLKGETSIZE64, u64>::new() };
+    // SAFETY: it only writes to the value that belongs to `size`.
+    let capacity = unsafe { ioctl(file, size) }.map_err(failed("ioctl(BLKGETSIZE64)"))?;
+    let status = status(file, StatxFlags::BASIC_STATS)?;
+    let disk = Disk::of(status.stx_rdev_major, status.stx_rdev_minor);
+    Ok(BlockDevice {
+        logical_sector_bytes: Some(logical.into()),
+        physical_sector_bytes: Some(physical.into()),
+        capacity_bytes: Some(capacity),
+        serial: disk.and_then(|disk| disk.serial()),
+    })
+}
+
+pub(crate) fn device_below(file: BorrowedFd<'_>) -> Result<BlockDevice, Error> {
+    /// The unit of sysfs's `size`, whatever the device's own sector size.
+    const UNIT_BYTES: u64 = 512;
+    let status = status(file, StatxFlags::BASIC_STATS)?;
+    // Major number 0 is for filesystems that stand on no device, or on several.
+    if status.stx_dev_major == 0 {
+        return Err(Error::NoSingleDevice);
+    }
+    let disk = Disk::of(status.stx_dev_major, status.stx_dev_minor).ok_or(Error::NoSingleDevice)?;
+    Ok(BlockDevice {
+        logical_sector_bytes: value(&disk.whole.join("queue/logical_block_size")),
+        physical_sector_bytes: value(&disk.whole.join("queue/physical_block_size")),
+        capacity_bytes: value::<u64>(&disk.own.join("size")).map(|units| units.saturating_mul(UNIT_BYTES)),
+        serial: disk.serial(),
+    })
+}
+
+pub(crate) fn direct(file: BorrowedFd<'_>) -> Result<DirectIo, Error> {
+    let status = status(file, StatxFlags::DIOALIGN)?;
+    if !StatxFlags::from_bits_retain(status.stx_mask).contains(StatxFlags::DIOALIGN) {
+        return Ok(DirectIo::Unknown);
+    }
+    // "If direct I/O is not supported on this file, the values are 0": statx(2).
+    match (usize::try_from(status.stx_dio_mem_align), u64::from(status.stx_dio_offset_align)) {
+        (Ok(memory_bytes @ 1..), offset_bytes @ 1..) => {
+            Ok(DirectIo::Supported(Alignment { memory_bytes, offset_bytes }))
+        }
+        _ => Ok(DirectIo::Unsupported),
+    }
+}
+
+pub(crate) fn preallocate(file: BorrowedFd<'_>, length_bytes: u64) -> Result<(), Error> {
+    preallocate_by("fallocate", file, length_bytes)
+}
+
+fn status(file: BorrowedFd<'_>, wanted: StatxFlags) -> Result<Statx, Error> {
+    rustix::fs::statx(file.as_fd(), "", AtFlags::EMPTY_PATH, wanted)
+        .map_err(|errno| Error::call("statx", errno))
+}
+
+/// A device in sysfs.
+struct Disk {
+    own: PathBuf,
+    /// The folder that has the queue: the device's own unless it is a partition.
+    whole: PathBuf,
+}
+
+impl Disk {
+    fn of(major: u32, minor: u32) -> Option<Self> {
+        let own = fs::canonicalize(format!("/sys/dev/block/{major}:{minor}")).ok()?;
+        let whole = if own.join("partition").exists() { own.parent()?.to_owned() } else { own.clone() };
+        Some(Self { own, whole })
+    }
+
+    fn serial(&self) -> Option<String> {
+        serial(&self.whole)
+    }
+}
+
+/// NVMe disks and memory cards have it beside the model, virtio disks beside the queue; SCSI disks have only the
+/// page of their answers that it is on.
+fn serial(disk: &Path) -> Option<String> {
+    let text = |path: &str| fs::read_to_string(disk.join(path)).ok().filter(|text| !text.trim().is_empty());
+    let page = || serial_on_page(&fs::read(disk.join("device/vpd_pg80")).ok()?);
+    text("device/serial").or_else(|| text("serial")).or_else(page)
+}
+
+/// SCSI's page 0x80: four bytes of header, the last two of them the length, then the number.
+fn serial_on_page(page: &[u8]) -> Option<String> {
+    let [_, 0x80, high, low, rest @ ..] = page else { return None };
+    let length = usize::from(u16::from_be_bytes([*high, *low])).min(rest.len());
+    Some(String::from_utf8_lossy(&rest[..length]).into_owned())
+}
+
+fn value<T: FromStr>(path: &Path) -> Option<T> {
+    fs::read_to_string(path).ok()?.trim().parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_serial_number_is_found_where_each_kind_of_disk_has_it() {
+        let places: [(&str, &[u8], &str); 3] = [
+            ("device/serial", b"S5H9NS0N\n", "S5H9NS0N\n"),
+            ("serial", b"vol-0123", "vol-0123"),
+            ("device/vpd_pg80", b"\0\x80\0\x09  WD-WCC4beyond", "  WD-WCC4"),
+        ];
+        for (place, content, expected) in places {
+            let disk = tempfile::tempdir().unwrap();
+            fs::create_dir(disk.path().join("device")).unwrap();
+            fs::write(disk.path().join("serial"), " \n").unwrap();
+            fs::write(disk.path().join(place), content).unwrap();
+            assert_eq!(serial(disk.path()).as_deref(), Some(expected));
+        }
+    }
+
+    #[test]
+    fn a_page_that_is_cut_or_another_is_no_error() {
+        assert_eq!(serial_on_page(b""), None);
+        assert_eq!(serial_on_page(b"\0\x83\0\x01x"), None);
+        assert_eq!(serial_on_page(b"\0\x80\xff\xffx").as_deref(), Some("x"));
+    }
+}

@@ -1,0 +1,106 @@
+//! macOS.
+
+use std::fs::File;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
+use std::path::Path;
+
+use rustix::fs::OFlags;
+use rustix::io::Errno;
+use rustix::ioctl::{Getter, Opcode, ioctl, opcode};
+
+pub(crate) use super::unix::*;
+use crate::{BlockDevice, DirectIo, Error, OpenOptions, WriteThrough};
+
+// sys/disk.h
+const DKIOCGETBLOCKSIZE: Opcode = opcode::read::<u32>(b'd', 24);
+const DKIOCGETBLOCKCOUNT: Opcode = opcode::read::<u64>(b'd', 25);
+const DKIOCGETPHYSICALBLOCKSIZE: Opcode = opcode::read::<u32>(b'd', 77);
+
+pub(crate) fn open_at(options: &OpenOptions, directory: BorrowedFd<'_>, path: &Path) -> Result<File, Error> {
+    // Without O_NONBLOCK, O_EXLOCK would wait for whoever has the lock.
+    let exclusive = OFlags::from_bits_retain(libc::O_EXLOCK.cast_unsigned()) | OFlags::NONBLOCK;
+    let exclusive = if options.exclusive { exclusive } else { OFlags::empty() };
+    let write_through = match options.write_through {
+        WriteThrough::None => OFlags::empty(),
+        WriteThrough::DataSync => OFlags::DSYNC,
+        WriteThrough::Sync => OFlags::SYNC,
+    };
+    let file = open_with(directory, path, flags(options) | exclusive | write_through)?;
+    if options.exclusive {
+        let flags = rustix::fs::fcntl_getfl(&file).map_err(|errno| Error::call("fcntl(F_GETFL)", errno))?;
+        rustix::fs::fcntl_setfl(&file, flags - OFlags::NONBLOCK)
+            .map_err(|errno| Error::call("fcntl(F_SETFL)", errno))?;
+    }
+    if options.direct {
+        set_no_cache(file.as_fd(), true)?;
+    }
+    Ok(file)
+}
+
+pub(crate) fn device(file: BorrowedFd<'_>) -> Result<BlockDevice, Error> {
+    if !is_device(file)? {
+        return Err(Error::NotADevice);
+    }
+    let failed = |call| move |errno: Errno| Error::call(call, errno);
+    // SAFETY: sys/disk.h declares the code for a uint32_t.
+    let logical = unsafe { Getter::<DKIOCGETBLOCKSIZE, u32>::new() };
+    // SAFETY: it only writes to the value that belongs to `logical`.
+    let logical = unsafe { ioctl(file, logical) }.map_err(failed("ioctl(DKIOCGETBLOCKSIZE)"))?;
+    // SAFETY: sys/disk.h declares the code for a uint32_t.
+    let physical = unsafe { Getter::<DKIOCGETPHYSICALBLOCKSIZE, u32>::new() };
+    // SAFETY: it only writes to the value that belongs to `physical`.
+    let physical = unsafe { ioctl(file, physical) }.map_err(failed("ioctl(DKIOCGETPHYSICALBLOCKSIZE)"))?;
+    // SAFETY: sys/disk.h declares the code for a uint64_t.
+    let count = unsafe { Getter::<DKIOCGETBLOCKCOUNT, u64>::new() };
+    // SAFETY: it only writes to the value that belongs to `count`.
+    let count = unsafe { ioctl(file, count) }.map_err(failed("ioctl(DKIOCGETBLOCKCOUNT)"))?;
+    Ok(BlockDevice {
+        logical_sector_bytes: Some(logical.into()),
+        physical_sector_bytes: Some(physical.into()),
+        capacity_bytes: u64::from(logical).checked_mul(count),
+        serial: None,
+    })
+}
+
+pub(crate) fn device_below(file: BorrowedFd<'_>) -> Result<BlockDevice, Error> {
+    device(mounted_device(file)?.as_fd())
+}
+
+pub(crate) fn direct(_: BorrowedFd<'_>) -> Result<DirectIo, Error> {
+    Ok(DirectIo::Unknown)
+}
+
+pub(crate) fn fdatasync(_: BorrowedFd<'_>) -> Result<(), Error> {
+    Err(Error::Unsupported { call: "fdatasync", reason: "macOS does not declare it; use fsync or F_FULLFSYNC" })
+}
+
+pub(crate) fn full_fsync(file: BorrowedFd<'_>) -> Result<(), Error> {
+    rustix::fs::fcntl_fullfsync(file).map_err(|errno| Error::call("fcntl(F_FULLFSYNC)", errno))
+}
+
+pub(crate) fn set_no_cache(file: BorrowedFd<'_>, off: bool) -> Result<(), Error> {
+    rustix::fs::fcntl_nocache(file, off).map_err(|errno| Error::call("fcntl(F_NOCACHE)", errno))
+}
+
+/// Without the usual `ftruncate` to the wanted length, which would cut a file that is longer.
+pub(crate) fn preallocate(file: BorrowedFd<'_>, length_bytes: u64) -> Result<(), Error> {
+    let status = rustix::fs::fstat(file).map_err(|errno| Error::call("fstat", errno))?;
+    let present = u64::try_from(status.st_size).unwrap_or(0);
+    if length_bytes <= present {
+        return Ok(());
+    }
+    let too_big = |_| Error::call("fcntl(F_PREALLOCATE)", Errno::FBIG);
+    let mut store = libc::fstore_t {
+        fst_flags: libc::F_ALLOCATEALL,
+        fst_posmode: libc::F_PEOFPOSMODE,
+        fst_offset: 0,
+        fst_length: libc::off_t::try_from(length_bytes - present).map_err(too_big)?,
+        fst_bytesalloc: 0,
+    };
+    // SAFETY: the descriptor is open while borrowed, and `store` is what F_PREALLOCATE takes: fcntl(2).
+    let result = unsafe { libc::fcntl(file.as_raw_fd(), libc::F_PREALLOCATE, &raw mut store) };
+    if result == -1 {
+        return Err(Error::call("fcntl(F_PREALLOCATE)", std::io::Error::last_os_error()));
+    }
+    rustix::fs::ftruncate(file, length_bytes).map_err(|errno| Error::call("ftruncate", errno))
+}

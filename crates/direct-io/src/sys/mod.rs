@@ -1,0 +1,46 @@
+//! The only platform switch. Each platform's file has the same surface:
+//!
+//! | item | does |
+//! |---|---|
+//! | `AsFile`, `borrow` | an open file |
+//! | `open`, on Unix `open_at` | opens by options that do not contradict each other |
+//! | `WRITE_AT`, `write_at`, `READ_AT`, `read_at` | one transfer, and the name of its call |
+//! | `device`, `device_below`, `direct` | facts, as the system tells them |
+//! | `lock`, `unlock`, `lock_volume`, `unlock_volume` | locks |
+//! | `fdatasync`, `fsync`, `full_fsync`, `set_no_cache`, `preallocate` | one call each |
+
+#![allow(unsafe_code, reason = "system calls and memory")]
+
+pub(crate) mod memory;
+
+#[cfg(unix)]
+mod unix;
+
+#[cfg(target_os = "freebsd")]
+mod freebsd;
+#[cfg(target_os = "freebsd")]
+pub(crate) use freebsd::*;
+
+#[cfg(target_os = "linux")]
+mod linux;
+#[cfg(target_os = "linux")]
+pub(crate) use linux::*;
+
+#[cfg(target_os = "macos")]
+mod macos;
+#[cfg(target_os = "macos")]
+pub(crate) use macos::*;
+
+#[cfg(windows)]
+mod windows;
+#[cfg(windows)]
+pub(crate) use windows::*;
+
+#[cfg(windows)]
+pub use std::os::windows::io::AsHandle as AsFile;
+
+#[cfg(unix)]
+pub use std::os::fd::AsFd as AsFile;
+
+#[cfg(not(any(target_os = "freebsd", target_os = "linux", target_os = "macos", windows)))]
+compile_error!("direct-io knows Linux, macOS, Windows and FreeBSD");

@@ -1,0 +1,168 @@
+//! What Linux, macOS and FreeBSD have in common.
+
+use std::fs::File;
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd};
+use std::os::unix::fs::FileExt;
+use std::path::Path;
+
+use rustix::fs::{FileType, FlockOperation, Mode, OFlags};
+use rustix::io::Errno;
+
+use crate::{Error, OpenOptions};
+
+pub(crate) fn borrow<F: AsFd>(file: &F) -> BorrowedFd<'_> {
+    file.as_fd()
+}
+
+/// What open(2) is told on every system.
+pub(crate) fn flags(options: &OpenOptions) -> OFlags {
+    let access = match (options.read, options.write) {
+        (true, true) => OFlags::RDWR,
+        (false, true) => OFlags::WRONLY,
+        _ => OFlags::RDONLY,
+    };
+    let chosen = [
+        (options.create, OFlags::CREATE),
+        (options.create_new, OFlags::CREATE | OFlags::EXCL),
+        (options.truncate, OFlags::TRUNC),
+        (options.no_follow, OFlags::NOFOLLOW),
+    ];
+    let chosen = chosen.into_iter().filter(|(is_chosen, _)| *is_chosen).map(|(_, flag)| flag);
+    chosen.fold(access | OFlags::CLOEXEC, |all, flag| all | flag)
+}
+
+/// Opens relative to a directory. The file has mode 0666 less the umask, as the standard library's have.
+pub(crate) fn open_with(directory: BorrowedFd<'_>, path: &Path, flags: OFlags) -> Result<File, Error> {
+    let mode = Mode::from_raw_mode(0o666);
+    loop {
+        match rustix::fs::openat(directory, path, flags, mode) {
+            Ok(file) => return Ok(file.into()),
+            Err(Errno::INTR) => {}
+            Err(errno) => return Err(Error::call("openat", errno)),
+        }
+    }
+}
+
+pub(crate) fn open(options: &OpenOptions, path: &Path) -> Result<File, Error> {
+    super::open_at(options, rustix::fs::CWD, path)
+}
+
+pub(crate) const WRITE_AT: &str = "pwrite";
+
+pub(crate) fn write_at(file: &File, bytes: &[u8], offset: u64) -> io::Result<usize> {
+    file.write_at(bytes, offset)
+}
+
+pub(crate) const READ_AT: &str = "pread";
+
+pub(crate) fn read_at(file: &File, bytes: &mut [u8], offset: u64) -> io::Result<usize> {
+    file.read_at(bytes, offset)
+}
+
+pub(crate) fn file_type(file: BorrowedFd<'_>) -> Result<FileType, Error> {
+    let stat = rustix::fs::fstat(file).map_err(|errno| Error::call("fstat", errno))?;
+    Ok(FileType::from_raw_mode(stat.st_mode))
+}
+
+pub(crate) fn is_device(file: BorrowedFd<'_>) -> Result<bool, Error> {
+    Ok(matches!(file_type(file)?, FileType::BlockDevice | FileType::CharacterDevice))
+}
+
+pub(crate) fn lock(file: BorrowedFd<'_>) -> Result<(), Error> {
+    match flock(file, FlockOperation::NonBlockingLockExclusive) {
+        Err(Errno::WOULDBLOCK) => Err(Error::Locked),
+        result => result.map_err(|errno| Error::call("flock", errno)),
+    }
+}
+
+pub(crate) fn unlock(file: BorrowedFd<'_>) -> Result<(), Error> {
+    flock(file, FlockOperation::Unlock).map_err(|errno| Error::call("flock", errno))
+}
+
+fn flock(file: BorrowedFd<'_>, operation: FlockOperation) -> rustix::io::Result<()> {
+    loop {
+        match rustix::fs::flock(file, operation) {
+            Err(Errno::INTR) => {}
+            result => return result,
+        }
+    }
+}
+
+pub(crate) fn lock_volume(_: BorrowedFd<'_>) -> Result<(), Error> {
+    Err(ONLY_ON_WINDOWS)
+}
+
+pub(crate) fn unlock_volume(_: BorrowedFd<'_>) -> Result<(), Error> {
+    Err(ONLY_ON_WINDOWS)
+}
+
+const ONLY_ON_WINDOWS: Error = Error::Unsupported {
+    call: "FSCTL_LOCK_VOLUME",
+    reason: "it is Windows' own; open the device exclusively instead",
+};
+
+#[inline]
+pub(crate) fn fsync(file: BorrowedFd<'_>) -> Result<(), Error> {
+    rustix::fs::fsync(file).map_err(|errno| Error::call("fsync", errno))
+}
+
+#[cfg(not(target_os = "macos"))]
+#[inline]
+pub(crate) fn fdatasync(file: BorrowedFd<'_>) -> Result<(), Error> {
+    rustix::fs::fdatasync(file).map_err(|errno| Error::call("fdatasync", errno))
+}
+
+#[cfg(not(target_os = "macos"))]
+pub(crate) fn full_fsync(_: BorrowedFd<'_>) -> Result<(), Error> {
+    Err(Error::Unsupported {
+        call: "fcntl(F_FULLFSYNC)",
+        reason: "it is macOS's own; fsync makes data durable here",
+    })
+}
+
+#[cfg(not(target_os = "macos"))]
+pub(crate) fn set_no_cache(_: BorrowedFd<'_>, _: bool) -> Result<(), Error> {
+    Err(Error::Unsupported {
+        call: "fcntl(F_NOCACHE)",
+        reason: "it is macOS's own; open the file with O_DIRECT instead",
+    })
+}
+
+/// Grows the file and never shrinks it: posix_fallocate(2), fallocate(2) with mode 0.
+#[cfg(not(target_os = "macos"))]
+pub(crate) fn preallocate_by(call: &'static str, file: BorrowedFd<'_>, length_bytes: u64) -> Result<(), Error> {
+    loop {
+        match rustix::fs::fallocate(file, rustix::fs::FallocateFlags::empty(), 0, length_bytes) {
+            Err(Errno::INTR) => {}
+            result => return result.map_err(|errno| Error::call(call, errno)),
+        }
+    }
+}
+
+/// Where `O_EXCL` without `O_CREAT` means something, it does so for devices only: open(2).
+#[cfg(not(target_os = "macos"))]
+pub(crate) fn refuse_exclusive_file(file: &File) -> Result<(), Error> {
+    if is_device(file.as_fd())? {
+        return Ok(());
+    }
+    Err(Error::Unsupported {
+        call: "open with O_EXCL",
+        reason: "without creating a file it is for devices; lock a file instead",
+    })
+}
+
+/// The device that the filesystem of `file` says it was mounted from, open for reading.
+#[cfg(not(target_os = "linux"))]
+pub(crate) fn mounted_device(file: BorrowedFd<'_>) -> Result<File, Error> {
+    use std::os::unix::ffi::OsStringExt;
+    let status = rustix::fs::fstatfs(file).map_err(|errno| Error::call("fstatfs", errno))?;
+    let name = status.f_mntfromname.iter().map(|&byte| byte.cast_unsigned());
+    let name: Vec<u8> = name.take_while(|&byte| byte != 0).collect();
+    let path = std::path::PathBuf::from(std::ffi::OsString::from_vec(name));
+    if !path.starts_with("/dev") {
+        return Err(Error::NoSingleDevice);
+    }
+    let options = OpenOptions::new().read(true);
+    super::open_at(&options, rustix::fs::CWD, &path).map_err(|error| error.with_path(&path))
+}

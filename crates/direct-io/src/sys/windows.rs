@@ -1,0 +1,343 @@
+//! Windows.
+
+use std::ffi::c_void;
+use std::fs::File;
+use std::io;
+use std::mem::offset_of;
+use std::os::windows::fs::{FileExt, MetadataExt, OpenOptionsExt};
+use std::os::windows::io::{AsHandle, AsRawHandle, BorrowedHandle};
+use std::path::Path;
+use std::ptr;
+
+use windows_sys::Win32::Foundation::ERROR_STOPPED_ON_SYMLINK;
+use windows_sys::Win32::Storage::FileSystem::{
+    FILE_ALLOCATION_INFO, FILE_ATTRIBUTE_REPARSE_POINT, FILE_END_OF_FILE_INFO, FILE_FLAG_NO_BUFFERING,
+    FILE_FLAG_OPEN_REPARSE_POINT, FILE_FLAG_WRITE_THROUGH, FILE_INFO_BY_HANDLE_CLASS, FILE_STANDARD_INFO,
+    FILE_STORAGE_INFO, FileAllocationInfo, FileEndOfFileInfo, FileStandardInfo, FileStorageInfo,
+    FlushFileBuffers, GetFileInformationByHandleEx, SetFileInformationByHandle,
+};
+use windows_sys::Win32::System::IO::DeviceIoControl;
+use windows_sys::Win32::System::Ioctl::{
+    FSCTL_LOCK_VOLUME, FSCTL_UNLOCK_VOLUME, GET_LENGTH_INFORMATION, IOCTL_DISK_GET_LENGTH_INFO,
+    IOCTL_STORAGE_QUERY_PROPERTY, PropertyStandardQuery, STORAGE_ACCESS_ALIGNMENT_DESCRIPTOR,
+    STORAGE_DEVICE_DESCRIPTOR, STORAGE_PROPERTY_ID, STORAGE_PROPERTY_QUERY, StorageAccessAlignmentProperty,
+    StorageDeviceProperty,
+};
+
+use crate::{Alignment, BlockDevice, DirectIo, Error, OpenOptions, WriteThrough};
+
+pub(crate) fn borrow<F: AsHandle>(file: &F) -> BorrowedHandle<'_> {
+    file.as_handle()
+}
+
+pub(crate) fn open(options: &OpenOptions, path: &Path) -> Result<File, Error> {
+    let chosen = [
+        (options.direct, FILE_FLAG_NO_BUFFERING),
+        (options.write_through != WriteThrough::None, FILE_FLAG_WRITE_THROUGH),
+        (options.no_follow, FILE_FLAG_OPEN_REPARSE_POINT),
+    ];
+    let flags = chosen.into_iter().filter(|(is_chosen, _)| *is_chosen).fold(0, |all, (_, flag)| all | flag);
+    let mut std = std::fs::OpenOptions::new();
+    std.read(options.read).write(options.write).create(options.create).create_new(options.create_new);
+    std.truncate(options.truncate).custom_flags(flags);
+    if options.exclusive {
+        std.share_mode(0);
+    }
+    let failed = |error| Error::call("CreateFileW", error);
+    let file = std.open(path).map_err(failed)?;
+    if options.no_follow {
+        let attributes = file.metadata().map_err(failed)?.file_attributes();
+        if attributes & FILE_ATTRIBUTE_REPARSE_POINT != 0 {
+            return Err(failed(io::Error::from_raw_os_error(ERROR_STOPPED_ON_SYMLINK.cast_signed())));
+        }
+    }
+    Ok(file)
+}
+
+pub(crate) const WRITE_AT: &str = "WriteFile";
+
+pub(crate) fn write_at(file: &File, bytes: &[u8], offset: u64) -> io::Result<usize> {
+    file.seek_write(bytes, offset)
+}
+
+pub(crate) const READ_AT: &str = "ReadFile";
+
+pub(crate) fn read_at(file: &File, bytes: &mut [u8], offset: u64) -> io::Result<usize> {
+    file.seek_read(bytes, offset)
+}
+
+pub(crate) fn device(file: BorrowedHandle<'_>) -> Result<BlockDevice, Error> {
+    let sectors = match sectors(file) {
+        // Only files have this kind of information.
+        Err(_) if information::<FILE_STANDARD_INFO>(file).is_ok() => return Err(Error::NotADevice),
+        sectors => sectors?,
+    };
+    let mut length = GET_LENGTH_INFORMATION::default();
+    // SAFETY: the call takes no input, and fills what is declared for its code.
+    unsafe {
+        control(
+            file,
+            IOCTL_DISK_GET_LENGTH_INFO,
+            "DeviceIoControl(IOCTL_DISK_GET_LENGTH_INFO)",
+            Input::NONE,
+            Output::of(&mut length),
+        )
+    }?;
+    Ok(BlockDevice {
+        logical_sector_bytes: Some(sectors.BytesPerLogicalSector.into()),
+        physical_sector_bytes: Some(sectors.BytesPerPhysicalSector.into()),
+        capacity_bytes: u64::try_from(length.Length).ok(),
+        // Not every driver has one.
+        serial: serial(file).ok().flatten(),
+    })
+}
+
+pub(crate) fn device_below(file: BorrowedHandle<'_>) -> Result<BlockDevice, Error> {
+    let sectors = information::<FILE_STORAGE_INFO>(file)?;
+    Ok(BlockDevice {
+        logical_sector_bytes: Some(sectors.LogicalBytesPerSector.into()),
+        physical_sector_bytes: Some(sectors.PhysicalBytesPerSectorForPerformance.into()),
+        capacity_bytes: None,
+        serial: None,
+    })
+}
+
+/// "File access buffer addresses … should be physical sector-aligned", sizes and offsets multiples of the volume's
+/// sector: File Buffering, Win32 documentation.
+pub(crate) fn direct(file: BorrowedHandle<'_>) -> Result<DirectIo, Error> {
+    let (logical, physical) = match information::<FILE_STORAGE_INFO>(file) {
+        Ok(info) => (info.LogicalBytesPerSector, info.PhysicalBytesPerSectorForPerformance),
+        Err(error) => match sectors(file) {
+            Ok(sectors) => (sectors.BytesPerLogicalSector, sectors.BytesPerPhysicalSector),
+            Err(_) => return Err(error),
+        },
+    };
+    if logical == 0 || physical == 0 {
+        return Ok(DirectIo::Unknown);
+    }
+    Ok(DirectIo::Supported(Alignment { memory_bytes: physical as usize, offset_bytes: logical.into() }))
+}
+
+pub(crate) fn lock(_: BorrowedHandle<'_>) -> Result<(), Error> {
+    Err(NO_FLOCK)
+}
+
+pub(crate) fn unlock(_: BorrowedHandle<'_>) -> Result<(), Error> {
+    Err(NO_FLOCK)
+}
+
+const NO_FLOCK: Error = Error::Unsupported {
+    call: "flock",
+    reason: "Windows has no advisory locks; open the file exclusively instead",
+};
+
+pub(crate) fn lock_volume(volume: BorrowedHandle<'_>) -> Result<(), Error> {
+    volume_control(volume, FSCTL_LOCK_VOLUME, "DeviceIoControl(FSCTL_LOCK_VOLUME)")
+}
+
+pub(crate) fn unlock_volume(volume: BorrowedHandle<'_>) -> Result<(), Error> {
+    volume_control(volume, FSCTL_UNLOCK_VOLUME, "DeviceIoControl(FSCTL_UNLOCK_VOLUME)")
+}
+
+fn volume_control(volume: BorrowedHandle<'_>, code: u32, call: &'static str) -> Result<(), Error> {
+    // SAFETY: both codes take nothing and give nothing.
+    unsafe { control(volume, code, call, Input::NONE, Output::NONE) }.map(drop)
+}
+
+pub(crate) fn fdatasync(_: BorrowedHandle<'_>) -> Result<(), Error> {
+    Err(Error::Unsupported { call: "fdatasync", reason: "Windows has FlushFileBuffers only; use fsync" })
+}
+
+pub(crate) fn fsync(file: BorrowedHandle<'_>) -> Result<(), Error> {
+    // SAFETY: the handle is open while borrowed.
+    let result = unsafe { FlushFileBuffers(file.as_raw_handle()) };
+    succeeded(result, "FlushFileBuffers")
+}
+
+pub(crate) fn full_fsync(_: BorrowedHandle<'_>) -> Result<(), Error> {
+    Err(Error::Unsupported {
+        call: "fcntl(F_FULLFSYNC)",
+        reason: "it is macOS's own; fsync makes data durable here",
+    })
+}
+
+pub(crate) fn set_no_cache(_: BorrowedHandle<'_>, _: bool) -> Result<(), Error> {
+    Err(Error::Unsupported {
+        call: "fcntl(F_NOCACHE)",
+        reason: "it is macOS's own; open the file with FILE_FLAG_NO_BUFFERING instead",
+    })
+}
+
+/// Each only if it makes the file longer: a smaller allocation would cut it.
+pub(crate) fn preallocate(file: BorrowedHandle<'_>, length_bytes: u64) -> Result<(), Error> {
+    const CALL: &str = "SetFileInformationByHandle(FileAllocationInfo)";
+    let length = i64::try_from(length_bytes)
+        .map_err(|_| Error::call(CALL, io::Error::from(io::ErrorKind::FileTooLarge)))?;
+    let present = information::<FILE_STANDARD_INFO>(file)?;
+    if length > present.AllocationSize {
+        let wanted = FILE_ALLOCATION_INFO { AllocationSize: length };
+        // SAFETY: the structure is the one of its class.
+        unsafe { set(file, FileAllocationInfo, CALL, &wanted) }?;
+    }
+    if length > present.EndOfFile {
+        let wanted = FILE_END_OF_FILE_INFO { EndOfFile: length };
+        // SAFETY: the structure is the one of its class.
+        unsafe { set(file, FileEndOfFileInfo, "SetFileInformationByHandle(FileEndOfFileInfo)", &wanted) }?;
+    }
+    Ok(())
+}
+
+fn sectors(file: BorrowedHandle<'_>) -> Result<STORAGE_ACCESS_ALIGNMENT_DESCRIPTOR, Error> {
+    let mut sectors = STORAGE_ACCESS_ALIGNMENT_DESCRIPTOR::default();
+    property(file, StorageAccessAlignmentProperty, Output::of(&mut sectors)).map(|_| sectors)
+}
+
+fn serial(file: BorrowedHandle<'_>) -> Result<Option<String>, Error> {
+    let mut answer = [0u8; 1024];
+    let filled = property(file, StorageDeviceProperty, Output::of(&mut answer))?;
+    Ok(serial_in(answer.get(..filled).unwrap_or(&answer)))
+}
+
+/// A STORAGE_DEVICE_DESCRIPTOR is followed by strings that end with a zero; it says where they begin.
+fn serial_in(descriptor: &[u8]) -> Option<String> {
+    let at = offset_of!(STORAGE_DEVICE_DESCRIPTOR, SerialNumberOffset);
+    let start: [u8; 4] = descriptor.get(at..at + 4)?.try_into().ok()?;
+    // 0 means that there is none; some drivers say -1.
+    let start = usize::try_from(u32::from_le_bytes(start)).ok().filter(|&start| start != 0)?;
+    let text = descriptor.get(start..)?.split(|&byte| byte == 0).next()?;
+    Some(String::from_utf8_lossy(text).into_owned())
+}
+
+fn property(file: BorrowedHandle<'_>, id: STORAGE_PROPERTY_ID, output: Output) -> Result<usize, Error> {
+    let query =
+        STORAGE_PROPERTY_QUERY { PropertyId: id, QueryType: PropertyStandardQuery, AdditionalParameters: [0] };
+    let call = "DeviceIoControl(IOCTL_STORAGE_QUERY_PROPERTY)";
+    // SAFETY: the code takes a query and fills as much of the output as there is.
+    unsafe { control(file, IOCTL_STORAGE_QUERY_PROPERTY, call, Input::of(&query), output) }
+}
+
+/// Memory that a call reads.
+struct Input(*const c_void, u32);
+
+/// Memory that a call fills.
+struct Output(*mut c_void, u32);
+
+impl Input {
+    const NONE: Self = Self(ptr::null(), 0);
+
+    fn of<T>(value: &T) -> Self {
+        Self(ptr::from_ref(value).cast(), size_of_u32::<T>())
+    }
+}
+
+impl Output {
+    const NONE: Self = Self(ptr::null_mut(), 0);
+
+    fn of<T>(value: &mut T) -> Self {
+        Self(ptr::from_mut(value).cast(), size_of_u32::<T>())
+    }
+}
+
+fn size_of_u32<T>() -> u32 {
+    u32::try_from(size_of::<T>()).unwrap_or(0)
+}
+
+/// Returns how many bytes of the output were filled.
+///
+/// # Safety
+/// Input and output are alive, and what the code takes and gives; every content of the output is valid.
+unsafe fn control(
+    file: BorrowedHandle<'_>,
+    code: u32,
+    call: &'static str,
+    input: Input,
+    output: Output,
+) -> Result<usize, Error> {
+    let mut filled = 0;
+    // SAFETY: the handle is open while borrowed and was not opened for overlapped use by us; the lengths are those
+    // of the memory, which the caller promises to fit the code.
+    let result = unsafe {
+        DeviceIoControl(
+            file.as_raw_handle(),
+            code,
+            input.0,
+            input.1,
+            output.0,
+            output.1,
+            &raw mut filled,
+            ptr::null_mut(),
+        )
+    };
+    succeeded(result, call).map(|()| filled as usize)
+}
+
+/// What GetFileInformationByHandleEx fills.
+///
+/// # Safety
+/// The type is the one that belongs to the class, and valid whatever is in it.
+unsafe trait Information: Default {
+    const CLASS: FILE_INFO_BY_HANDLE_CLASS;
+    const CALL: &'static str;
+}
+
+// SAFETY: FILE_STANDARD_INFO belongs to FileStandardInfo; it has integers only.
+unsafe impl Information for FILE_STANDARD_INFO {
+    const CLASS: FILE_INFO_BY_HANDLE_CLASS = FileStandardInfo;
+    const CALL: &'static str = "GetFileInformationByHandleEx(FileStandardInfo)";
+}
+
+// SAFETY: FILE_STORAGE_INFO belongs to FileStorageInfo; it has integers only.
+unsafe impl Information for FILE_STORAGE_INFO {
+    const CLASS: FILE_INFO_BY_HANDLE_CLASS = FileStorageInfo;
+    const CALL: &'static str = "GetFileInformationByHandleEx(FileStorageInfo)";
+}
+
+fn information<T: Information>(file: BorrowedHandle<'_>) -> Result<T, Error> {
+    let mut information = T::default();
+    let start = ptr::from_mut(&mut information).cast();
+    // SAFETY: the handle is open while borrowed; the memory is a T, which belongs to the class.
+    let result =
+        unsafe { GetFileInformationByHandleEx(file.as_raw_handle(), T::CLASS, start, size_of_u32::<T>()) };
+    succeeded(result, T::CALL).map(|()| information)
+}
+
+/// # Safety
+/// The type is the one that belongs to the class.
+unsafe fn set<T>(
+    file: BorrowedHandle<'_>,
+    class: FILE_INFO_BY_HANDLE_CLASS,
+    call: &'static str,
+    information: &T,
+) -> Result<(), Error> {
+    let start = ptr::from_ref(information).cast();
+    // SAFETY: the handle is open while borrowed; the caller promises the type.
+    let result = unsafe { SetFileInformationByHandle(file.as_raw_handle(), class, start, size_of_u32::<T>()) };
+    succeeded(result, call)
+}
+
+fn succeeded(result: i32, call: &'static str) -> Result<(), Error> {
+    if result == 0 { Err(Error::call(call, io::Error::last_os_error())) } else { Ok(()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A descriptor whose serial number begins at `start`.
+    fn descriptor(start: u32, strings: &[u8]) -> Vec<u8> {
+        let mut bytes = vec![0; size_of::<STORAGE_DEVICE_DESCRIPTOR>()];
+        let at = offset_of!(STORAGE_DEVICE_DESCRIPTOR, SerialNumberOffset);
+        bytes[at..at + 4].copy_from_slice(&start.to_le_bytes());
+        bytes.extend_from_slice(strings);
+        bytes
+    }
+
+    #[test]
+    fn a_serial_number_is_where_the_descriptor_says() {
+        let size = size_of_u32::<STORAGE_DEVICE_DESCRIPTOR>();
+        assert_eq!(serial_in(&descriptor(size + 2, b"a\0S5H9\0rest")).as_deref(), Some("S5H9"));
+        assert_eq!(serial_in(&descriptor(0, b"S5H9\0")), None);
+        assert_eq!(serial_in(&descriptor(u32::MAX, b"S5H9\0")), None);
+        assert_eq!(serial_in(b""), None);
+    }
+}

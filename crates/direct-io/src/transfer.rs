@@ -1,0 +1,54 @@
+//! Reading and writing at an offset, with errors that say what direct I/O would have needed.
+
+use std::fs::File;
+use std::io;
+
+use crate::{Error, explain, sys};
+
+/// Writes all of `bytes` at `offset`: `pwrite(2)`, `WriteFile`. Continues after short writes and interrupts.
+///
+/// # Errors
+/// [`Error::Misaligned`] if the file is open for direct I/O and the transfer does not fit it; otherwise what the
+/// system says, with the offset that was reached. On Windows the file's own position moves.
+pub fn write_all_at(file: &File, mut bytes: &[u8], mut offset: u64) -> Result<(), Error> {
+    while !bytes.is_empty() {
+        match sys::write_at(file, bytes, offset) {
+            Ok(0) => {
+                let error = io::Error::new(io::ErrorKind::WriteZero, "wrote 0 bytes and gave no error");
+                return Err(Error::call(sys::WRITE_AT, error).with_offset(offset));
+            }
+            Ok(written) => {
+                bytes = &bytes[written..];
+                offset += written as u64;
+            }
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(explain(file, sys::WRITE_AT, bytes, offset, error)),
+        }
+    }
+    Ok(())
+}
+
+/// Reads from `offset` until `bytes` is full or the file ends, and returns how much that was: `pread(2)`,
+/// `ReadFile`. Continues after short reads and interrupts.
+///
+/// # Errors
+/// As [`write_all_at`].
+pub fn read_at(file: &File, bytes: &mut [u8], offset: u64) -> Result<usize, Error> {
+    let mut done = 0;
+    while done < bytes.len() {
+        let at = offset + done as u64;
+        match sys::read_at(file, &mut bytes[done..], at) {
+            Ok(0) => break,
+            Ok(read) => done += read,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            // A direct read that ended in mid-sector ended at the end of the file: no more can be asked for.
+            Err(_) if done > 0 && is_at_end(file, at) => break,
+            Err(error) => return Err(explain(file, sys::READ_AT, &bytes[done..], at, error)),
+        }
+    }
+    Ok(done)
+}
+
+fn is_at_end(file: &File, offset: u64) -> bool {
+    file.metadata().is_ok_and(|metadata| metadata.is_file() && metadata.len() <= offset)
+}
