@@ -1,5 +1,7 @@
 //! Facts about the device that data ends up on.
 
+use std::path::Path;
+
 use crate::{AsFile, Error, sys};
 
 /// A block device (or FreeBSD's and macOS's character devices for disks). What the system does not tell, or tells
@@ -40,6 +42,17 @@ impl BlockDevice {
     /// [`Error::NotADevice`] for anything else than a device; the system refuses to tell.
     pub fn of(file: impl AsFile) -> Result<Self, Error> {
         sys::device(sys::borrow(&file)).map(Self::known)
+    }
+
+    /// The device that `path` names, directly or through symbolic links.
+    ///
+    /// On Linux it is not opened: sysfs tells, and no privileges are needed. Elsewhere it is opened for reading.
+    ///
+    /// # Errors
+    /// As [`of`](Self::of), and if `path` cannot be looked at or opened.
+    pub fn at(path: impl AsRef<Path>) -> Result<Self, Error> {
+        let device = sys::device_at(path.as_ref()).map_err(|error| error.with_path(path.as_ref()))?;
+        Ok(device.known())
     }
 
     /// The device, or partition, below the filesystem that `file` is on.

@@ -83,6 +83,10 @@ pub(crate) fn device(file: BorrowedHandle<'_>) -> Result<BlockDevice, Error> {
     })
 }
 
+pub(crate) fn device_at(path: &Path) -> Result<BlockDevice, Error> {
+    device(open(&OpenOptions::new().read(true), path)?.as_handle())
+}
+
 pub(crate) fn device_below(file: BorrowedHandle<'_>) -> Result<BlockDevice, Error> {
     let sectors = information::<FILE_STORAGE_INFO>(file)?;
     Ok(BlockDevice {

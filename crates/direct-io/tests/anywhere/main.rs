@@ -27,7 +27,7 @@ const TESTS: &[Test] = &[
     Test("what direct I/O needs can be asked of any file", needs, file_storage_info),
     Test("an exclusive file is a matter of the system", exclusive, nothing),
     #[cfg(unix)]
-    Test("a link is not followed where that is said", links, nothing),
+    Test("a link is not followed where that is said, and a mode is given", paths, nothing),
     #[cfg(windows)]
     Test("a disk tells its sectors and its size", disk, an_open_disk),
     #[cfg(windows)]
@@ -226,7 +226,7 @@ fn exclusive() {
 }
 
 #[cfg(unix)]
-fn links() {
+fn paths() {
     let directory = directory();
     let (path, link) = (directory.path().join("file"), directory.path().join("link"));
     fs::write(&path, "hello").unwrap();
@@ -237,6 +237,9 @@ fn links() {
     assert_eq!(fs::read(&path).unwrap(), b"hello");
     let parent = File::open(directory.path()).unwrap();
     write.no_follow(true).open_at(&parent, "file").unwrap();
+    let own = write.create_new(true).mode(0o600).open_at(&parent, "own").unwrap();
+    let mode = std::os::unix::fs::PermissionsExt::mode(&own.metadata().unwrap().permissions());
+    assert_eq!(mode & 0o777, 0o600);
     assert!(write.no_follow(true).open_at(&parent, "link").is_err());
 }
 

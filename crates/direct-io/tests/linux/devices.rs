@@ -1,13 +1,11 @@
 //! Facts about loop devices, which tell what they were made with.
 
 use std::fs::File;
-use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::path::Path;
 
 use anyhow::{Context, Result, ensure};
 use direct_io::{BlockDevice, Error, OpenOptions};
-use tempfile::TempDir;
-use testkit::{Kind, LoopDevice, Need, Trials, call, directory_on};
+use testkit::{Kind, LoopDevice, Need, Trials, directory_on};
 
 const SIZE: u64 = 64 << 20;
 
@@ -32,42 +30,27 @@ pub fn add(trials: &mut Trials) {
     trials.add("a device is open exclusively once: EBUSY", &loops, twice);
     let tmpfs = [Need::Filesystem(Kind::Tmpfs)];
     trials.add("a memory filesystem stands on no device", &tmpfs, on_no_device);
-    trials.add("a terminal's device is a device without sectors", &[], || {
+    trials.add("a character device has no sectors", &[], || {
         let error = BlockDevice::of(File::open("/dev/null")?).err().context("it has none")?;
         ensure!(error.to_string().starts_with("ioctl(BLKSSZGET): "), "{error}");
+        ensure!(matches!(BlockDevice::at("/dev/null"), Err(Error::NotADevice)));
+        let error = BlockDevice::at("/dev/no-such").err().context("it is not there")?;
+        ensure!(error.to_string().starts_with("statx /dev/no-such: No such file"), "{error}");
         Ok(())
     });
 }
 
-/// A filesystem on a device, unmounted when dropped.
-pub struct Mounted(TempDir);
-
-impl Mounted {
-    pub fn new(device: &Path) -> Result<Self> {
-        let point = tempfile::Builder::new().prefix("direct-io-mount-").tempdir()?;
-        call(Command::new("mkfs.ext4").arg("-q").arg(device))?;
-        call(Command::new("mount").arg(device).arg(point.path()))?;
-        Ok(Self(point))
-    }
-
-    pub fn file(&self) -> PathBuf {
-        self.0.path().join("file")
-    }
-}
-
-impl Drop for Mounted {
-    fn drop(&mut self) {
-        let _ = Command::new("umount").arg(self.0.path()).output();
-    }
-}
-
-fn open(path: &Path) -> Result<BlockDevice> {
-    Ok(BlockDevice::of(OpenOptions::new().read(true).open(path)?)?)
+/// What the open device tells, which must be what sysfs tells of it.
+fn facts(path: &Path) -> Result<BlockDevice> {
+    let facts = BlockDevice::of(OpenOptions::new().read(true).open(path)?)?;
+    let at = BlockDevice::at(path)?;
+    ensure!(at == facts, "{at:?}, {facts:?}");
+    Ok(facts)
 }
 
 fn sectors(sector_bytes: u32) -> Result<()> {
     let device = LoopDevice::attach_with_sectors(SIZE, sector_bytes)?;
-    let facts = open(device.path())?;
+    let facts = facts(device.path())?;
     ensure!(facts.logical_sector_bytes == Some(sector_bytes.into()), "{facts:?}");
     ensure!(facts.physical_sector_bytes.is_some_and(|bytes| bytes >= sector_bytes.into()), "{facts:?}");
     ensure!(facts.capacity_bytes == Some(SIZE) && facts.serial.is_none(), "{facts:?}");
@@ -76,26 +59,26 @@ fn sectors(sector_bytes: u32) -> Result<()> {
 
 fn below(sector_bytes: u32) -> Result<()> {
     let device = LoopDevice::attach_with_sectors(SIZE, sector_bytes)?;
-    let mounted = Mounted::new(device.path())?;
-    let below = BlockDevice::below(File::create(mounted.file())?)?;
-    ensure!(below == open(device.path())?, "{below:?}");
+    let mounted = device.format_and_mount(device.path(), "ext4")?;
+    let below = BlockDevice::below(File::create(mounted.path().join("file"))?)?;
+    ensure!(below == facts(device.path())?, "{below:?}");
     Ok(())
 }
 
 fn partition() -> Result<()> {
     let device = LoopDevice::attach(SIZE)?;
     let partition = device.partition()?;
-    let facts = open(&partition)?;
+    let facts = facts(&partition)?;
     ensure!(facts.capacity_bytes == Some(SIZE - (1 << 20)), "{facts:?}");
-    let mounted = Mounted::new(&partition)?;
-    let below = BlockDevice::below(File::create(mounted.file())?)?;
+    let mounted = device.format_and_mount(&partition, "ext4")?;
+    let below = BlockDevice::below(File::create(mounted.path().join("file"))?)?;
     ensure!(below == facts, "{below:?}");
     Ok(())
 }
 
 fn empty() -> Result<()> {
     let device = LoopDevice::attach(0)?;
-    let facts = open(device.path())?;
+    let facts = facts(device.path())?;
     ensure!(facts.capacity_bytes.is_none() && facts.logical_sector_bytes == Some(512), "{facts:?}");
     Ok(())
 }
@@ -110,7 +93,7 @@ fn busy(path: &Path) -> Result<()> {
 
 fn mounted() -> Result<()> {
     let device = LoopDevice::attach(SIZE)?;
-    let mounted = Mounted::new(device.path())?;
+    let mounted = device.format_and_mount(device.path(), "ext4")?;
     busy(device.path())?;
     drop(mounted);
     OpenOptions::new().write(true).exclusive(true).open(device.path())?;

@@ -10,8 +10,6 @@ use direct_io::{
 };
 use testkit::{Image, Kind, LoopDevice, Need, Trials, directory_on};
 
-use super::devices::Mounted;
-
 const SIZE: u64 = 64 << 20;
 
 pub fn add(trials: &mut Trials) {
@@ -32,9 +30,9 @@ pub fn add(trials: &mut Trials) {
     }
     trials.add("a misaligned write to a file on sectors of 4096 bytes says so", &images, || {
         let device = LoopDevice::attach_with_sectors(SIZE, 4096)?;
-        let mounted = Mounted::new(device.path())?;
+        let mounted = device.format_and_mount(device.path(), "ext4")?;
         let options = OpenOptions::new().read(true).write(true).create(true).direct(true);
-        misaligned(&options.open(mounted.file())?, 4096)
+        misaligned(&options.open(mounted.path().join("file"))?, 4096)
     });
     trials.add("an error that has another cause keeps its own words", &loops, other_cause);
     trials.add("what the kernel tells of direct I/O is what it wants", &loops, told);
