@@ -3,11 +3,14 @@
 
 #![expect(clippy::cast_precision_loss, reason = "numbers of samples are far below 2^52")]
 
+mod independent;
 mod interval;
+mod mann_whitney;
 mod outliers;
 mod rank;
 mod ratio;
 
+pub use independent::independent_ratio;
 pub use interval::{Interval, median_interval};
 pub use outliers::count_outliers;
 pub use rank::spearman;

@@ -1,0 +1,146 @@
+//! The distribution of Mann and Whitney's count when both sides are alike.
+
+/// Beyond this many bits the orders of two sides are not counted but approximated.
+const COUNTED_BITS: f64 = 127.0;
+
+/// How far an interval of pairwise figures reaches: `[r(cut), r(n m + 1 - cut)]` of the `n m` ordered ones, and the
+/// confidence that it has. The narrowest with at least `confidence`; all of them where too few values cannot have it.
+pub(crate) fn cut(n: usize, m: usize, confidence: f64) -> (usize, f64) {
+    let middle = (n * m).div_ceil(2);
+    if bits(n, m) >= COUNTED_BITS {
+        let coverage = |cut: usize| 1.0 - 2.0 * approximate_tail(n, m, cut - 1);
+        let (mut cut, mut beyond) = (1, middle + 1);
+        while beyond - cut > 1 {
+            let between = usize::midpoint(cut, beyond);
+            if coverage(between) >= confidence { cut = between } else { beyond = between }
+        }
+        return (cut, coverage(cut));
+    }
+    let orders = orders(n, m);
+    let all = total(n, m);
+    // So that a coverage that is the wanted one exactly is not missed by a last digit.
+    let enough = confidence - 1e-12;
+    let (mut cut, mut below, mut reached) = (1, orders[0], 1.0 - 2.0 * share(orders[0], all));
+    while cut < middle {
+        below += orders[cut];
+        let coverage = 1.0 - 2.0 * share(below, all);
+        if coverage < enough {
+            break;
+        }
+        (cut, reached) = (cut + 1, coverage);
+    }
+    (cut, reached.max(0.0))
+}
+
+/// In how many of the orders in which `n` and `m` values can stand, all equally probable, exactly `u` pairs are the wrong
+/// way round, for each `u` up to the middle: the coefficients of the Gaussian binomial (Mann and Whitney 1947).
+///
+/// By integers, and modulo 2^128: what comes out fits, so what overflows on the way does no harm.
+fn orders(n: usize, m: usize) -> Vec<u128> {
+    let (few, many) = (n.min(m), n.max(m));
+    let length = n * m / 2 + 1;
+    let mut counts = vec![0u128; length];
+    counts[0] = 1;
+    for factor in 1..=few {
+        // Times 1 - q^(many + factor), …
+        for u in (many + factor..length).rev() {
+            counts[u] = counts[u].wrapping_sub(counts[u - many - factor]);
+        }
+        // … divided by 1 - q^factor.
+        for u in factor..length {
+            counts[u] = counts[u].wrapping_add(counts[u - factor]);
+        }
+    }
+    counts
+}
+
+/// Logarithm to base 2 of the number of orders.
+fn bits(n: usize, m: usize) -> f64 {
+    let (few, many) = (n.min(m), n.max(m));
+    (1..=few).map(|factor| ((many + factor) as f64 / factor as f64).log2()).sum()
+}
+
+fn total(n: usize, m: usize) -> u128 {
+    let (few, many) = (n.min(m), n.max(m));
+    // Each step is a binomial coefficient, so it divides; in parts, so that it does not overflow.
+    (1..=few).fold(1, |product, factor| {
+        let (top, bottom) = ((many + factor) as u128, factor as u128);
+        product / bottom * top + product % bottom * top / bottom
+    })
+}
+
+fn share(part: u128, all: u128) -> f64 {
+    part as f64 / all as f64
+}
+
+/// Probability of at most `u`, by the normal distribution with correction for continuity.
+fn approximate_tail(n: usize, m: usize, u: usize) -> f64 {
+    let (n, m) = (n as f64, m as f64);
+    normal_tail((n * m / 2.0 - u as f64 - 0.5) / (n * m * (n + m + 1.0) / 12.0).sqrt())
+}
+
+/// Probability that a normal deviate is above `z`, which is not negative; to 7.5e-8 (Abramowitz and Stegun, *Handbook of
+/// Mathematical Functions*, 26.2.17).
+fn normal_tail(z: f64) -> f64 {
+    const COEFFICIENTS: [f64; 5] =
+        [1.330_274_429, -1.821_255_978, 1.781_477_937, -0.356_563_782, 0.319_381_530];
+    let t = 1.0 / (1.0 + 0.231_641_9 * z);
+    let polynomial = COEFFICIENTS.iter().fold(0.0, |sum, coefficient| (sum + coefficient) * t);
+    (-z * z / 2.0).exp() / (2.0 * std::f64::consts::PI).sqrt() * polynomial
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// The table that every textbook prints: the largest count that is significant at 5 %, two-sided.
+    #[test]
+    fn the_published_critical_values_come_out() {
+        for (n, m, critical) in
+            [(4, 4, 0), (5, 5, 2), (8, 6, 8), (10, 10, 23), (15, 12, 49), (20, 20, 127), (3, 5, 0), (2, 8, 0)]
+        {
+            let (cut, reached) = cut(n, m, 0.95);
+            assert_eq!(cut, critical + 1, "{n} and {m}");
+            assert!(reached >= 0.95);
+        }
+    }
+
+    #[test]
+    fn too_few_have_what_they_have() {
+        assert_eq!(cut(1, 1, 0.95), (1, 0.0));
+        let (all, reached) = cut(3, 3, 0.95);
+        assert!(all == 1 && (reached - 0.9).abs() < 1e-12, "2 of the 20 orders are as far out: {reached}");
+    }
+
+    #[test]
+    fn all_orders_are_counted() {
+        // By hand: of the 6 orders of two and two values 1, 1, 2, 1, 1 have 0, 1, 2, 3, 4 pairs the wrong way round.
+        assert_eq!(orders(2, 2), [1, 1, 2]);
+        assert_eq!((total(2, 2), total(65, 65)), (6, 95_067_625_827_960_698_145_584_333_020_095_113_100));
+    }
+
+    #[test]
+    fn where_counting_ends_the_approximation_goes_on() {
+        for (n, m) in [(60, 60), (40, 80), (20, 200)] {
+            let (counted, reached) = cut(n, m, 0.95);
+            let approximate = 1.0 - 2.0 * approximate_tail(n, m, counted - 1);
+            assert!((approximate - reached).abs() < 5e-4, "{n} and {m}: {approximate} {reached}");
+        }
+        assert!((normal_tail(1.959_964) - 0.025).abs() < 1e-7);
+        let (large, reached) = cut(400, 400, 0.95);
+        // nm/2 - 1.96 sd + 1/2
+        assert!(large == 73_595 && (0.95..0.9501).contains(&reached), "{large} {reached}");
+    }
+
+    proptest! {
+        #[test]
+        fn the_counts_of_both_halves_are_all_orders(n in 1usize..40, m in 1usize..40) {
+            let orders = orders(n, m);
+            let half: u128 = orders.iter().sum();
+            // The middle stands in both halves where there is one.
+            let middle = if n * m % 2 == 0 { orders[n * m / 2] } else { 0 };
+            prop_assert_eq!(2 * half - middle, total(n, m));
+        }
+    }
+}
