@@ -8,6 +8,7 @@ use clap::{Args, ColorChoice, Parser, Subcommand, ValueHint};
 use model::{Axis, Bytes, Data, Verify};
 
 use crate::export::Export;
+use crate::run_name::{Label, RunName};
 
 /// Finds, and proves, the fastest way to write a file on a given storage target.
 #[derive(Parser)]
@@ -28,7 +29,7 @@ pub struct Arguments {
 }
 
 const EXIT_CODES: &str = "Exit codes: 0 ok, 1 runtime error, 2 usage, 3 refused as unsafe, 4 some cases failed, \
-    130 interrupted.\nSizes are binary (4k, 1M, 1GiB) unless they say kB, MB or GB; rates are in decimal GB/s.";
+    5 slower than --fail-if-slower allows, 130 interrupted.\nSizes are binary (4k, 1M, 1GiB) unless they say kB, MB or GB; rates are in decimal GB/s.";
 
 /// What to do.
 #[derive(Subcommand)]
@@ -39,6 +40,8 @@ pub enum Command {
     List(ListCommand),
     /// Show a run again, or export it
     Show(ShowCommand),
+    /// Compare runs case by case: is B faster or slower than A?
+    Compare(CompareCommand),
     /// Facts about the machine and a target
     Probe(ProbeCommand),
     /// Completions for a shell, to standard output
@@ -114,6 +117,9 @@ pub struct RunCommand {
     /// When a sample counts as hanging [default: by its size, at least a minute]
     #[arg(long, value_name = "TIME", value_parser = positive_duration)]
     pub timeout: Option<Duration>,
+    /// Name the run: `show`, `compare` and `list runs` know it by it. Several runs may have the same label
+    #[arg(long, value_name = "NAME")]
+    pub label: Option<Label>,
     /// Show what would be run and how many bytes written, and write nothing
     #[arg(long)]
     pub dry_run: bool,
@@ -123,7 +129,7 @@ pub struct RunCommand {
     /// Go on with a run that did not come to its end: the newest, or the one with that number
     #[arg(long, value_name = "RUN", num_args = 0..=1, require_equals = true, default_missing_value = "0",
         conflicts_with_all = ["suite", "case", "size", "record", "set", "data", "from", "to", "cold", "samples", "seed",
-            "verify", "dry_run", "target"])]
+            "verify", "label", "dry_run", "target"])]
     pub resume: Option<i64>,
 }
 
@@ -166,12 +172,41 @@ pub enum Listed {
 /// `writebench show`
 #[derive(Args)]
 pub struct ShowCommand {
-    /// Number of the run; the newest if none
-    pub run: Option<i64>,
+    /// Number of the run, or a label: the newest run with it; the newest of all if none
+    pub run: Option<RunName>,
     /// Write it to a file, or - for standard output: json, csv or markdown; may be repeated
     #[arg(long, value_name = "FORMAT=FILE")]
     pub export: Vec<Export>,
 }
+
+/// `writebench compare`
+#[derive(Args)]
+#[command(after_help = COMPARE_EXAMPLES)]
+pub struct CompareCommand {
+    /// What is compared with: run numbers, labels (all runs with that label) and exported JSON files (FILE.json, or
+    /// with a `/`), separated by commas
+    #[arg(value_name = "A", value_delimiter = ',', num_args = 1, required = true)]
+    pub a: Vec<RunName>,
+    /// What is compared: the same
+    #[arg(value_name = "B", value_delimiter = ',', num_args = 1, required = true)]
+    pub b: Vec<RunName>,
+    /// End with exit code 5 if a case is slower by more than that with the whole of its interval (for 5%: all of it
+    /// below 0.95), so that noise does not fail a build
+    #[arg(long, value_name = "PERCENT", value_parser = percent)]
+    pub fail_if_slower: Option<f64>,
+    /// Write the comparison to a file, or - for standard output: json; may be repeated
+    #[arg(long, value_name = "FORMAT=FILE")]
+    pub export: Vec<Export>,
+}
+
+const COMPARE_EXAMPLES: &str = "Examples:
+  writebench compare 3 4                      one run with another
+  writebench compare before after             all runs labelled 'before' with all labelled 'after'
+  writebench compare base.json 7,9,11         an exported run with three of the database
+  writebench compare before after --fail-if-slower 5%
+
+With one run on each side what drifted between them is in no interval. Several runs of each, taken in turns
+(run --label before, run --label after, and again), take care of it; it takes four of each for an answer.";
 
 /// `writebench probe`
 #[derive(Args)]
@@ -196,6 +231,15 @@ fn names<T: Copy + Send + Sync + 'static>(
 ) -> impl TypedValueParser<Value = T> {
     PossibleValuesParser::new(all.iter().map(|&value| name(value)))
         .try_map(move |text| from_name(&text).ok_or("no such value"))
+}
+
+/// A share from a text such as `5%`.
+fn percent(text: &str) -> Result<f64, String> {
+    let number = text.strip_suffix('%').ok_or("expected a percentage, such as 5%")?;
+    match number.trim_end().parse::<f64>() {
+        Ok(percent) if (0.0..100.0).contains(&percent) => Ok(percent / 100.0),
+        _ => Err("expected a percentage from 0% to below 100%, such as 5%".to_owned()),
+    }
 }
 
 fn positive_duration(text: &str) -> Result<Duration, String> {

@@ -20,6 +20,8 @@ pub enum Exit {
     Refused = 3,
     /// Some cases failed; the others have figures.
     CasesFailed = 4,
+    /// A case is slower than was allowed.
+    Slower = 5,
     /// A signal came.
     Interrupted = 130,
 }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::str::FromStr;
 
 use anyhow::{Context, Result};
-use report::{Report, formats};
+use report::{Comparison, Report, formats};
 
 use crate::exit;
 use crate::output::Output;
@@ -68,8 +68,27 @@ impl Export {
             Format::Csv => formats::csv::render(report)?,
             Format::Markdown => formats::markdown::render(report),
         };
+        self.write_text(&text, output)
+    }
+
+    /// Refuses the formats that a comparison does not have.
+    pub fn check_for_comparison(&self) -> Result<()> {
+        match self.format {
+            Format::Json => self.check(),
+            Format::Csv | Format::Markdown => {
+                Err(exit::usage("--export: a comparison is written as json only: json=FILE"))
+            }
+        }
+    }
+
+    /// Writes a comparison, which has been checked.
+    pub fn write_comparison(&self, comparison: &Comparison, output: &Output) -> Result<()> {
+        self.write_text(&formats::comparison::json(comparison)?, output)
+    }
+
+    fn write_text(&self, text: &str, output: &Output) -> Result<()> {
         if self.is_to_stdout() {
-            return Ok(output.results(&text)?);
+            return Ok(output.results(text)?);
         }
         std::fs::write(&self.file, text).with_context(|| format!("cannot write {}", self.file.display()))
     }

@@ -85,14 +85,23 @@ fn runs(db: Option<&Path>) -> Result<String> {
     if runs.is_empty() {
         return Ok(format!("no runs in {}\n", store.path().display()));
     }
+    let label = |run: &store::RunSummary| run.label.clone().unwrap_or_else(|| "-".to_owned());
+    let label_width = runs.iter().map(|run| label(run).chars().count()).max().unwrap_or(0).max(5);
     let mut text = format!(
-        "{:>4}  {:<20}  {:<11}  {:>5}  {:>7}  suites, target\n",
-        "run", "started", "status", "cases", "samples"
+        "{:>4}  {:<20}  {:<11}  {:>5}  {:>7}  {:<label_width$}  suites, target\n",
+        "run", "started", "status", "cases", "samples", "label"
     );
     for run in runs {
         text += &format!(
-            "{:>4}  {:<20}  {:<11}  {:>5}  {:>7}  {} on {}\n",
-            run.number, run.started, run.status, run.cases, run.samples, run.suites, run.target
+            "{:>4}  {:<20}  {:<11}  {:>5}  {:>7}  {:<label_width$}  {} on {}\n",
+            run.number,
+            run.started,
+            run.status,
+            run.cases,
+            run.samples,
+            label(&run),
+            run.suites,
+            run.target
         );
     }
     Ok(text)

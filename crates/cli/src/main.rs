@@ -1,6 +1,7 @@
 //! `writebench`: finds, and proves, the fastest way to write a file on a given storage target.
 
 mod arguments;
+mod compare;
 mod copied;
 mod copy_to;
 mod database;
@@ -12,6 +13,7 @@ mod place;
 mod probe_command;
 mod progress;
 mod run_command;
+mod run_name;
 mod selection;
 mod show;
 mod worker;
@@ -46,6 +48,7 @@ fn main() -> ExitCode {
         Command::Run(command) => run_command::run(&command, arguments.db.as_deref(), &output),
         Command::List(command) => list::list(&command, arguments.db.as_deref(), &output),
         Command::Show(command) => show::show(&command, arguments.db.as_deref(), &output),
+        Command::Compare(command) => compare::compare(&command, arguments.db.as_deref(), &output),
         Command::Probe(command) => probe_command::probe(&command, &output),
         Command::Completions { shell } => completions(shell, &output),
         Command::Man { command } => man(command.as_deref(), &output),

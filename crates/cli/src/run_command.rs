@@ -45,7 +45,7 @@ pub fn run(command: &RunCommand, db: Option<&Path>, output: &Output) -> Result<E
     }
     let run = RunRecord {
         id: uuid::Uuid::new_v4().simple().to_string(),
-        label: None,
+        label: command.label.as_ref().map(ToString::to_string),
         status: RunStatus::Running,
         started: jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
         version: env!("CARGO_PKG_VERSION").to_owned(),

@@ -13,8 +13,8 @@ use crate::output::Output;
 /// Shows a run from the database.
 pub fn show(command: &ShowCommand, db: Option<&Path>, output: &Output) -> Result<Exit> {
     let store = database::open_existing(db)?;
-    let number = match command.run {
-        Some(number) => number,
+    let number = match &command.run {
+        Some(name) => name.newest(&store)?,
         None => store.newest_run(false)?.ok_or_else(|| {
             exit::usage(format!("no runs in {}; `writebench run` makes one", store.path().display()))
         })?,

@@ -92,7 +92,7 @@ pub(crate) fn differs(best: &CaseReport, other: &CaseReport) -> Option<bool> {
 }
 
 #[expect(clippy::cast_precision_loss, reason = "durations are compared")]
-fn total(sample: &Sample) -> f64 {
+pub(crate) fn total(sample: &Sample) -> f64 {
     sample.phases_ns.total() as f64
 }
 

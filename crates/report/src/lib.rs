@@ -1,15 +1,21 @@
 //! From a run's samples to what people and programs read: [`Report`] holds numbers and warnings, each
 //! file of `formats` renders it. Nothing here prints.
 
+mod comparison;
 mod conclusion;
 mod estimate;
 pub mod formats;
+mod import;
 mod machine;
 mod report;
 mod table;
 mod warning;
 
+pub use comparison::{
+    Change, CompareError, ComparedCase, ComparedRun, Comparison, LeftOut, Side, Unit, Verdict,
+};
 pub use estimate::{Estimate, Figure, LatencyEstimate};
+pub use import::{ImportError, run_of_export};
 pub use machine::machine_lines;
 pub use report::{CaseReport, Report};
 pub use table::{Column, Sentence, Table};

@@ -45,7 +45,7 @@ pub fn machine_lines(environment: &Environment, target: &str) -> Vec<(&'static s
     ]
 }
 
-fn device_line(device: &Device) -> String {
+pub(crate) fn device_line(device: &Device) -> String {
     let mut line = device.name.clone();
     let mut add = |text: Option<String>| {
         if let Some(text) = text {

@@ -50,7 +50,7 @@ impl Report {
 }
 
 impl CaseReport {
-    fn of(record: &CaseRecord) -> Self {
+    pub(crate) fn of(record: &CaseRecord) -> Self {
         let last = record.samples.last();
         Self {
             outcome: last.map_or("not-run", |sample| sample.outcome.name()),

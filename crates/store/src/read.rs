@@ -12,6 +12,8 @@ use crate::{Store, StoreError};
 pub struct RunSummary {
     /// The number that people give.
     pub number: i64,
+    /// What people call it.
+    pub label: Option<String>,
     /// When it began.
     pub started: String,
     /// How it stands.
@@ -41,7 +43,7 @@ impl Store {
                 (SELECT group_concat(suite, ' ') FROM (
                     SELECT suite FROM cases WHERE run = number GROUP BY suite ORDER BY min(position))),
                 (SELECT count(DISTINCT name) FROM cases WHERE run = number),
-                (SELECT count(*) FROM samples WHERE run = number)
+                (SELECT count(*) FROM samples WHERE run = number), label
              FROM runs ORDER BY number",
         )?;
         let rows = statement.query_map([], |row| {
@@ -53,6 +55,7 @@ impl Store {
                 suites: row.get::<_, Option<String>>(4)?.unwrap_or_default(),
                 cases: row.get(5)?,
                 samples: row.get(6)?,
+                label: row.get(7)?,
             })
         })?;
         rows.collect()
@@ -72,6 +75,21 @@ impl Store {
             )
             .optional()
             .map_err(self.failed("look for a run"))
+    }
+
+    /// The numbers of all runs with that label, the newest last.
+    ///
+    /// # Errors
+    /// The database cannot be read.
+    pub fn runs_labelled(&self, label: &str) -> Result<Vec<i64>, StoreError> {
+        self.read_labelled(label).map_err(self.failed("look for a label"))
+    }
+
+    fn read_labelled(&self, label: &str) -> rusqlite::Result<Vec<i64>> {
+        let mut statement =
+            self.connection.prepare("SELECT number FROM runs WHERE label = ?1 ORDER BY number")?;
+        let rows = statement.query_map([label], |row| row.get(0))?;
+        rows.collect()
     }
 
     /// The run with that number, with everything in it.

@@ -13,6 +13,7 @@ const CALLS: &[(&str, &[&str])] = &[
     ("Measuring", &["run", "--help"]),
     ("What there is", &["list", "--help"]),
     ("A run again", &["show", "--help"]),
+    ("Two runs", &["compare", "--help"]),
     ("Facts", &["probe", "--help"]),
     ("Suites", &["list", "suites"]),
     ("Methods", &["list", "methods"]),
@@ -71,6 +72,6 @@ fn exit_codes() -> Result<()> {
             );
         }
     }
-    ensure!(checked == 6, "{checked} codes");
+    ensure!(checked == 7, "{checked} codes");
     Ok(())
 }

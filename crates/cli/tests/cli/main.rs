@@ -1,6 +1,7 @@
 //! The program as people, scripts and accidents meet it.
 
 mod commands;
+mod compare;
 mod copying;
 mod devices;
 mod docs;
@@ -19,6 +20,7 @@ use testkit::{Program, Trials};
 fn main() -> ExitCode {
     let mut trials = Trials::default();
     commands::add(&mut trials);
+    compare::add(&mut trials);
     copying::add(&mut trials);
     devices::add(&mut trials);
     docs::add(&mut trials);

@@ -1,7 +1,7 @@
 //! For programs. `docs/json.md` describes the document; a change that a reader could stumble over
 //! raises [`SCHEMA`].
 
-use model::{Contract, Environment, Latency, Limit, PhasesNs, Sample, Settings, Timeline, Watch};
+use model::{Contract, Environment, Latency, Limit, Outcome, PhasesNs, Sample, Settings, Timeline, Watch};
 use serde::Serialize;
 
 use crate::estimate::Estimate;
@@ -54,6 +54,7 @@ struct Case<'r> {
 struct SampleRow<'r> {
     outcome: &'r str,
     reason: Option<String>,
+    cause: Option<&'r Outcome>,
     round: u32,
     phases_ns: &'r PhasesNs,
     total_ns: u64,
@@ -125,6 +126,7 @@ fn sample(sample: &Sample) -> SampleRow<'_> {
     SampleRow {
         outcome: sample.outcome.name(),
         reason: sample.outcome.reason(),
+        cause: Some(&sample.outcome).filter(|outcome| !outcome.is_ok()),
         round: sample.round,
         phases_ns: &sample.phases_ns,
         total_ns: sample.phases_ns.total(),

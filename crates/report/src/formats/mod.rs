@@ -1,5 +1,6 @@
 //! One file for each format that a [`crate::Report`] is rendered in.
 
+pub mod comparison;
 pub mod csv;
 pub mod json;
 pub mod markdown;

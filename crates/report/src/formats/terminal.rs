@@ -7,10 +7,10 @@ use crate::machine::machine_lines;
 use crate::report::Report;
 use crate::table::{Column, Table};
 
-const HEADING: Style = Style::new().bold();
-const QUIET: Style = Style::new().dimmed();
-const FAULT: Style = AnsiColor::Red.on_default();
-const WARNING: Style = AnsiColor::Yellow.on_default();
+pub(super) const HEADING: Style = Style::new().bold();
+pub(super) const QUIET: Style = Style::new().dimmed();
+pub(super) const FAULT: Style = AnsiColor::Red.on_default();
+pub(super) const WARNING: Style = AnsiColor::Yellow.on_default();
 
 /// What was measured on. Styled text; whoever prints it strips what the output cannot show.
 #[must_use]
@@ -60,7 +60,7 @@ pub fn body(report: &Report, width: Option<usize>) -> String {
 
 /// The table with all columns, or with as many ranks of them as fit the width, and their number. What is too wide
 /// even without all that can be left out is shown in parts, one below the other.
-fn fitting(table: &Table, width: Option<usize>) -> (String, usize) {
+pub(super) fn fitting(table: &Table, width: Option<usize>) -> (String, usize) {
     let highest = table.columns.iter().map(|column| column.rank).max().unwrap_or(0);
     let fits = |text: &str| width.is_none_or(|width| text.lines().all(|line| line.chars().count() <= width));
     for most in (0..=highest).rev() {

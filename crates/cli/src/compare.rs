@@ -1,0 +1,98 @@
+//! `writebench compare`.
+
+use std::path::Path;
+
+use anyhow::Result;
+use report::{ComparedRun, Comparison, Side, Verdict, formats};
+use store::Store;
+
+use crate::arguments::CompareCommand;
+use crate::database;
+use crate::exit::{self, Exit};
+use crate::export::Export;
+use crate::output::Output;
+use crate::run_name::{RunName, labelled};
+
+/// Compares runs of the database, exported files, or one with the other.
+pub fn compare(command: &CompareCommand, db: Option<&Path>, output: &Output) -> Result<Exit> {
+    for export in &command.export {
+        export.check_for_comparison()?;
+    }
+    let in_database = |name: &RunName| !matches!(name, RunName::File(_));
+    // Exported files can be compared where there never was a database.
+    let store = match command.a.iter().chain(&command.b).any(in_database) {
+        true => Some(database::open_existing(db)?),
+        false => None,
+    };
+    let (a, b) = (side(&command.a, store.as_ref())?, side(&command.b, store.as_ref())?);
+    let comparison = Comparison::of(a, b).map_err(exit::usage)?;
+    for export in &command.export {
+        export.write_comparison(&comparison, output)?;
+    }
+    if !command.export.iter().any(Export::is_to_stdout) {
+        output.results(&formats::comparison::terminal(&comparison, output.width()))?;
+    }
+    match command.fail_if_slower {
+        Some(share) => judge(&comparison, share, output),
+        None => Ok(Exit::Ok),
+    }
+}
+
+fn side(names: &[RunName], store: Option<&Store>) -> Result<Side> {
+    let mut runs = Vec::new();
+    for name in names {
+        match (name, store) {
+            (RunName::File(path), _) => runs.push(exported(path)?),
+            (RunName::Number(number), Some(store)) => runs.push(recorded(store, *number)?),
+            (RunName::Label(label), Some(store)) => {
+                for number in labelled(store, label)?.0 {
+                    runs.push(recorded(store, number)?);
+                }
+            }
+            (_, None) => {}
+        }
+    }
+    let name = match names {
+        [RunName::Number(number)] => format!("run {number}"),
+        several => several.iter().map(ToString::to_string).collect::<Vec<_>>().join(","),
+    };
+    Ok(Side { name, runs })
+}
+
+fn recorded(store: &Store, number: i64) -> Result<ComparedRun> {
+    Ok(ComparedRun { name: format!("run {number}"), run: store.run(number)? })
+}
+
+fn exported(path: &Path) -> Result<ComparedRun> {
+    let name = path.display().to_string();
+    let text = std::fs::read_to_string(path)
+        .map_err(|error| exit::usage(format!("{name}: {}", exit::meaning(&error))))?;
+    let run = report::run_of_export(&text).map_err(|error| exit::usage(format!("{name} {error}")))?;
+    Ok(ComparedRun { name, run })
+}
+
+/// Whether the build that asked may pass.
+fn judge(comparison: &Comparison, share: f64, output: &Output) -> Result<Exit> {
+    let (cases, too_few) = (comparison.cases.len(), comparison.count(Verdict::TooFew));
+    if cases == too_few {
+        return Err(exit::usage(
+            "--fail-if-slower: no case has enough samples (or runs) on both sides to be judged",
+        ));
+    }
+    if too_few > 0 {
+        output.note(&format!(
+            "--fail-if-slower does not judge {too_few} of {cases} cases: too few samples or runs."
+        ));
+    }
+    let slower = comparison.slower_than(share);
+    if slower.is_empty() {
+        return Ok(Exit::Ok);
+    }
+    let of_each: Vec<String> = slower
+        .iter()
+        .map(|it| format!("{} ({:.3} – {:.3})", it.case, it.speed_ratio.low, it.speed_ratio.high))
+        .collect();
+    let percent = share * 100.0;
+    output.error(&anyhow::anyhow!("slower by more than {percent} %: {}", of_each.join(", ")));
+    Ok(Exit::Slower)
+}

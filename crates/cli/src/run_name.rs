@@ -1,0 +1,123 @@
+//! How runs are named on the command line.
+
+use std::convert::Infallible;
+use std::fmt;
+use std::path::PathBuf;
+use std::str::FromStr;
+
+use anyhow::Result;
+use store::Store;
+
+use crate::exit;
+
+/// What people call a run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Label(String);
+
+impl FromStr for Label {
+    type Err = &'static str;
+
+    /// A label must be told from a run's number, from a file, and from the next label of a list.
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        match text {
+            "" => Err("a label needs at least one character"),
+            _ if text.bytes().all(|byte| byte.is_ascii_digit()) => {
+                Err("a number is a run's own number; put a letter into the label")
+            }
+            _ if text.contains(',') => Err("commas separate labels; leave them out"),
+            _ if is_file(text) => Err("a name with '/' or '.json' is a file's; choose another label"),
+            _ if text.chars().any(char::is_control) => Err("a label is one line of text"),
+            _ if text.trim() != text || text.starts_with('-') => {
+                Err("a label begins and ends with neither a space nor a dash")
+            }
+            _ => Ok(Self(text.to_owned())),
+        }
+    }
+}
+
+impl fmt::Display for Label {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// A run, or several.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum RunName {
+    /// The one with that number.
+    Number(i64),
+    /// Those with that label.
+    Label(String),
+    /// An exported one.
+    File(PathBuf),
+}
+
+impl FromStr for RunName {
+    type Err = Infallible;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        Ok(match text.parse() {
+            Ok(number) => Self::Number(number),
+            Err(_) if is_file(text) => Self::File(PathBuf::from(text)),
+            Err(_) => Self::Label(text.to_owned()),
+        })
+    }
+}
+
+impl fmt::Display for RunName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Number(number) => write!(f, "{number}"),
+            Self::Label(label) => f.write_str(label),
+            Self::File(path) => write!(f, "{}", path.display()),
+        }
+    }
+}
+
+impl RunName {
+    /// The newest run of that name in the database.
+    pub fn newest(&self, store: &Store) -> Result<i64> {
+        match self {
+            Self::Number(number) => Ok(*number),
+            Self::Label(label) => Ok(labelled(store, label)?.1),
+            Self::File(path) => Err(exit::usage(format!(
+                "{} is a file; `writebench compare` reads exported files, this wants a run's number or label",
+                path.display()
+            ))),
+        }
+    }
+}
+
+/// The numbers of all runs with that label, of which there is one, and the newest of them.
+pub fn labelled(store: &Store, label: &str) -> Result<(Vec<i64>, i64)> {
+    let numbers = store.runs_labelled(label)?;
+    let newest = numbers.last().copied().ok_or_else(|| {
+        exit::usage(format!(
+            "no run has the label '{label}'; `writebench list runs` shows what there is (a file's name has '/' or \
+             ends with .json)"
+        ))
+    })?;
+    Ok((numbers, newest))
+}
+
+fn is_file(text: &str) -> bool {
+    text.contains('/') || text.ends_with(".json")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_label_is_told_from_numbers_files_and_lists() {
+        for label in ["before", "6.18-rc1", "v2 of July", "3a"] {
+            assert_eq!(label.parse::<Label>().map(|it| it.to_string()), Ok(label.to_owned()));
+            assert_eq!(label.parse(), Ok(RunName::Label(label.to_owned())));
+        }
+        for refused in ["", "12", "a,b", "a/b", "base.json", "two\nlines", " a", "-a"] {
+            assert!(refused.parse::<Label>().is_err(), "{refused:?}");
+        }
+        assert_eq!("12".parse(), Ok(RunName::Number(12)));
+        assert_eq!("./12".parse(), Ok(RunName::File(PathBuf::from("./12"))));
+    }
+}

@@ -1,0 +1,260 @@
+//! Two runs, compared: by number, by label, from exported files.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, ensure};
+use serde_json::Value;
+use testkit::{Ended, Kind, Need, Program, Trials, directory_on};
+
+use crate::program;
+
+pub fn add(trials: &mut Trials) {
+    let tmpfs = [Need::Filesystem(Kind::Tmpfs)];
+    trials.add("compare: two runs by number, and by label", &tmpfs, by_number_and_label);
+    trials.add("compare: several runs of each side are the unit", &tmpfs, several_runs);
+    trials.add("compare: show takes a label: its newest run", &tmpfs, show_by_label);
+    trials.add("compare: exported files, without a database", &tmpfs, exported_files);
+    trials.add("compare: what changed beside the speed is listed", &tmpfs, changed_environment);
+    trials.add("compare: a build fails for what is slower, and for nothing else", &tmpfs, fail_if_slower);
+    trials.add("compare: unequal work of one name is refused", &tmpfs, unequal_contracts);
+    trials.add("compare: fits in 80 columns", &tmpfs, fits);
+    trials.add("compare: every refusal is one line", &tmpfs, refusals);
+    for (label, text) in [("7", "a number"), ("", "at least one"), ("a,b", "commas"), ("a/b", "file")] {
+        trials.add(format!("compare: the label '{label}' is refused"), &tmpfs, move || {
+            label_refused(label, text)
+        });
+    }
+}
+
+const CASE: &str = "write,size=1MiB";
+
+fn measured(program: &Program, more: &[&str]) -> Result<Value> {
+    let target = directory_on(Kind::Tmpfs);
+    program.run(target.path(), &[&["--case", CASE, "--samples", "6"], more].concat(), 0)
+}
+
+/// Succeeds with that exit code.
+fn call(program: &Program, arguments: &[&str], code: i32) -> Result<Ended> {
+    let ended = program.call(arguments)?;
+    ensure!(ended.code == Some(code), "expected exit code {code}: {ended:#?}");
+    Ok(ended)
+}
+
+fn refused(program: &Program, arguments: &[&str], code: i32, text: &str) -> Result<()> {
+    let ended = call(program, arguments, code)?;
+    let stderr = &ended.stderr;
+    ensure!(stderr.trim_end().lines().count() == 1 && stderr.starts_with("writebench: "), "{stderr}");
+    ensure!(stderr.contains(text) && ended.stdout.is_empty(), "'{text}' in {ended:?}");
+    Ok(())
+}
+
+fn by_number_and_label() -> Result<()> {
+    let program = program()?;
+    let exported = measured(&program, &["--label", "before"])?;
+    ensure!(exported["run"]["label"] == "before", "{}", exported["run"]);
+    measured(&program, &["--label", "after"])?;
+    let listed = call(&program, &["list", "runs"], 0)?.stdout;
+    ensure!(listed.contains("before") && listed.contains("after") && listed.contains("label"), "{listed}");
+    for (a, b) in [("1", "2"), ("before", "after"), ("before", "2")] {
+        let shown = call(&program, &["compare", a, b], 0)?.stdout;
+        ensure!(shown.contains("run 1 of 2") && shown.contains("run 2 of 2"), "{shown}");
+        ensure!(shown.contains(CASE) && shown.contains("One run on each side"), "{shown}");
+        let summary = shown.lines().last().context("a summary")?;
+        ensure!(summary.contains("faster, ") && summary.contains("no difference"), "{summary}");
+    }
+    // Turned round, the ratio is the inverse.
+    let ratio = |a: &str, b: &str| -> Result<f64> {
+        let text = call(&program, &["compare", a, b, "--export", "json=-"], 0)?.stdout;
+        let document: Value = serde_json::from_str(&text)?;
+        document["cases"][0]["speed_ratio"]["estimate"].as_f64().context("a ratio")
+    };
+    let product = ratio("1", "2")? * ratio("2", "1")?;
+    ensure!((product - 1.0).abs() < 1e-9, "{product}");
+    Ok(())
+}
+
+fn several_runs() -> Result<()> {
+    let program = program()?;
+    for _ in 0..4 {
+        measured(&program, &["--label", "a"])?;
+        measured(&program, &["--label", "b"])?;
+    }
+    let shown = call(&program, &["compare", "a", "b"], 0)?.stdout;
+    ensure!(
+        shown.contains("4 runs") && shown.contains("the unit is the run") && shown.contains("4 / 4"),
+        "{shown}"
+    );
+    let few = call(&program, &["compare", "1,3", "2"], 0)?.stdout;
+    ensure!(few.contains("too few runs") && few.contains("at least 4 runs"), "{few}");
+    refused(&program, &["compare", "1,3", "2", "--fail-if-slower", "5%"], 2, "enough")?;
+    refused(&program, &["compare", "a", "1"], 2, "the same run")
+}
+
+fn show_by_label() -> Result<()> {
+    let program = program()?;
+    measured(&program, &["--label", "mine"])?;
+    measured(&program, &["--label", "mine"])?;
+    measured(&program, &[])?;
+    ensure!(call(&program, &["show", "mine"], 0)?.stdout.contains("run 2"));
+    ensure!(call(&program, &["show", "1"], 0)?.stdout.contains("run 1"));
+    refused(&program, &["show", "yours"], 2, "no run has the label 'yours'")?;
+    refused(&program, &["show", "a.json"], 2, "is a file")
+}
+
+/// An exported run, changed, in a file of its own.
+fn file(program: &Program, name: &str, document: &Value) -> Result<PathBuf> {
+    let path = program.home().join(name);
+    std::fs::write(&path, document.to_string())?;
+    Ok(path)
+}
+
+fn text(path: &Path) -> Result<&str> {
+    path.to_str().context("UTF-8")
+}
+
+/// The same run as made by another, with all of its times multiplied.
+fn altered(document: &Value, factor: f64) -> Result<Value> {
+    let mut altered = document.clone();
+    altered["run"]["id"] = "another".into();
+    for case in altered["cases"].as_array_mut().context("cases")? {
+        for sample in case["samples"].as_array_mut().context("samples")? {
+            sample["disturbed"] = Value::Null;
+            for phase in ["prepare", "open", "write", "sync", "close"] {
+                let time = sample["phases_ns"][phase].as_f64().context("a time")? * factor;
+                #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "nanoseconds")]
+                let time = time as u64;
+                sample["phases_ns"][phase] = time.into();
+            }
+        }
+    }
+    Ok(altered)
+}
+
+fn exported_files() -> Result<()> {
+    let maker = program()?;
+    let document = measured(&maker, &[])?;
+    let (a, b) = (file(&maker, "a.json", &document)?, file(&maker, "b.json", &altered(&document, 10.0)?)?);
+    // Another home: no database is there, none is needed, and none is made.
+    let program = program()?;
+    let export = program.home().join("comparison.json");
+    let shown = call(
+        &program,
+        &["compare", text(&a)?, text(&b)?, "--export", &format!("json={}", export.display())],
+        0,
+    )?;
+    ensure!(shown.stdout.contains("1 slower") && shown.stdout.contains("a.json"), "{shown:?}");
+    let read: Value = serde_json::from_str(&std::fs::read_to_string(&export)?)?;
+    ensure!(read["cases"][0]["verdict"] == "slower" && read["summary"]["slower"] == 1, "{read}");
+    let ratio = read["cases"][0]["speed_ratio"]["estimate"].as_f64().context("a ratio")?;
+    ensure!(ratio < 0.2, "{ratio}");
+    ensure!(testkit::entries(program.home()) == [export], "no database");
+    Ok(())
+}
+
+fn changed_environment() -> Result<()> {
+    let program = program()?;
+    let document = measured(&program, &[])?;
+    let mut other = altered(&document, 1.0)?;
+    other["environment"]["system"]["kernel"] = "Linux 9.99".into();
+    other["environment"]["filesystem"]["mount_options"] = "rw,nosuch".into();
+    other["run"]["version"] = "9.9.9".into();
+    let other = file(&program, "other.json", &other)?;
+    let shown = call(&program, &["compare", "1", text(&other)?], 0)?.stdout;
+    for text in ["this changed too", "kernel", "Linux 9.99", "mount options", "→ rw,nosuch", "→ 9.9.9"] {
+        ensure!(shown.contains(text), "'{text}' in {shown}");
+    }
+    let same = file(&program, "same.json", &altered(&document, 1.0)?)?;
+    let shown = call(&program, &["compare", "1", text(&same)?], 0)?.stdout;
+    ensure!(!shown.contains("this changed too"), "{shown}");
+    Ok(())
+}
+
+fn fail_if_slower() -> Result<()> {
+    let program = program()?;
+    let document = altered(&measured(&program, &[])?, 1.0)?;
+    let mut base = document.clone();
+    base["run"]["id"] = "base".into();
+    let base = file(&program, "base.json", &base)?;
+    let compare = |factor: f64, limit: &str, code: i32| -> Result<Ended> {
+        let other = file(&program, "other.json", &altered(&document, factor)?)?;
+        call(&program, &["compare", text(&base)?, text(&other)?, "--fail-if-slower", limit], code)
+    };
+    let failed = compare(10.0, "5%", 5)?;
+    ensure!(
+        failed.stderr.starts_with("writebench: slower by more than 5 %: write,size=1MiB (0."),
+        "{failed:?}"
+    );
+    ensure!(failed.stdout.contains("1 slower"), "the comparison is still shown: {failed:?}");
+    compare(0.1, "5%", 0)?;
+    compare(1.0, "5%", 0)?;
+    compare(1.0, "0%", 0)?;
+    // Ten times slower is no more than 95 % slower.
+    compare(10.0, "95%", 0)?;
+    Ok(())
+}
+
+fn unequal_contracts() -> Result<()> {
+    let program = program()?;
+    let mut other = altered(&measured(&program, &[])?, 1.0)?;
+    other["cases"][0]["contract"]["durability"] = "durable".into();
+    let other = file(&program, "other.json", &other)?;
+    let what = "not the same work in run 1 and";
+    refused(&program, &["compare", "1", text(&other)?], 2, what)?;
+    refused(&program, &["compare", "1", text(&other)?], 2, "durability: cached → durable")
+}
+
+fn fits() -> Result<()> {
+    let program = program()?;
+    let target = directory_on(Kind::Tmpfs);
+    for _ in 0..2 {
+        program.run(target.path(), &["--suite", "quick", "--size", "64KiB", "--samples", "4"], 0)?;
+    }
+    let script = format!(
+        "stty cols 80; exec {} compare 1 2 --db {}",
+        program.binary().display(),
+        program.home().join("writebench/writebench.db").display()
+    );
+    let output = std::process::Command::new("script").args(["-qec", &script, "/dev/null"]).output()?;
+    let shown = String::from_utf8_lossy(&output.stdout).into_owned();
+    ensure!(shown.contains("no difference"), "{shown}");
+    for line in shown.lines() {
+        let plain: String = line.split('\u{1b}').enumerate().fold(String::new(), |text, (index, part)| {
+            text + if index == 0 { part } else { part.split_once('m').map_or("", |(_, after)| after) }
+        });
+        ensure!(plain.trim_end().chars().count() <= 80, "{plain}");
+    }
+    Ok(())
+}
+
+fn refusals() -> Result<()> {
+    let empty = program()?;
+    refused(&empty, &["compare", "1", "2"], 2, "no runs yet")?;
+    let program = program()?;
+    let document = measured(&program, &[])?;
+    refused(&program, &["compare", "1"], 2, "<B>")?;
+    refused(&program, &["compare", "1", "9"], 1, "no run 9")?;
+    refused(&program, &["compare", "1", "nobody"], 2, "no run has the label 'nobody'")?;
+    refused(&program, &["compare", "1", "1"], 2, "the same run")?;
+    refused(&program, &["compare", "1", ""], 2, "label ''")?;
+    refused(&program, &["compare", "1", "/no/such.json"], 2, "No such file or directory (2)")?;
+    refused(&program, &["compare", "1", "1", "--export", "csv=-"], 2, "json only")?;
+    for limit in ["5", "-1%", "100%", "much"] {
+        let limit = format!("--fail-if-slower={limit}");
+        refused(&program, &["compare", "1", "1", &limit], 2, "such as 5%")?;
+    }
+    let letter = program.home().join("letter.json");
+    std::fs::write(&letter, "Dear Sir,\nthis is a letter.\n")?;
+    refused(&program, &["compare", "1", text(&letter)?], 2, "no JSON export of writebench")?;
+    let mut newer = document.clone();
+    newer["schema"] = 7.into();
+    refused(&program, &["compare", "1", text(&file(&program, "newer.json", &newer)?)?], 2, "schema 7")?;
+    let mut other = altered(&document, 1.0)?;
+    other["cases"][0]["id"] = "mmap".into();
+    refused(&program, &["compare", "1", text(&file(&program, "other.json", &other)?)?], 2, "no case in common")
+}
+
+fn label_refused(label: &str, text: &str) -> Result<()> {
+    let target = directory_on(Kind::Tmpfs);
+    let path = target.path().to_str().context("UTF-8")?;
+    refused(&program()?, &["run", path, "--case", CASE, "--label", label], 2, text)
+}

@@ -1,0 +1,284 @@
+//! Two sides of one or several runs, case by case.
+
+mod changes;
+mod contract;
+
+use std::collections::HashSet;
+
+use model::RunRecord;
+use serde::Serialize;
+use stats::Interval;
+
+use crate::conclusion::is_ranked;
+use crate::estimate::{CONFIDENCE, usable};
+use crate::report::CaseReport;
+
+pub use changes::Change;
+
+/// What is compared with another such side.
+#[derive(Debug, Clone)]
+pub struct Side {
+    /// As it was given.
+    pub name: String,
+    /// Its runs.
+    pub runs: Vec<ComparedRun>,
+}
+
+/// A run of a side.
+#[derive(Debug, Clone)]
+pub struct ComparedRun {
+    /// What to call it: `run 3`, or a file's name.
+    pub name: String,
+    /// All of it.
+    pub run: RunRecord,
+}
+
+/// What counts as one observation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Unit {
+    /// A sample, where each side is one run.
+    Sample,
+    /// The median of a run. Runs differ by more than their samples do (Kalibera and Jones, *Rigorous Benchmarking in
+    /// Reasonable Time*, 2013).
+    Run,
+}
+
+/// Whether B's speed is another than A's.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Verdict {
+    /// The whole interval is above 1.
+    Faster,
+    /// The whole interval is below 1.
+    Slower,
+    /// The interval holds 1.
+    NoDifference,
+    /// Too few observations for an interval of 95 %.
+    TooFew,
+}
+
+/// A case that both sides have figures of.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ComparedCase {
+    /// Its name.
+    pub case: String,
+    /// A's median, in bytes per second.
+    pub a_bytes_per_s: f64,
+    /// B's.
+    pub b_bytes_per_s: f64,
+    /// How many observations A has.
+    pub a_count: usize,
+    /// How many B has.
+    pub b_count: usize,
+    /// B's speed over A's.
+    pub speed_ratio: Interval,
+    /// What that comes to.
+    pub verdict: Verdict,
+}
+
+/// A case of a run that has no figure that could be compared.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct LeftOut {
+    /// Its name.
+    pub case: String,
+    /// The run.
+    pub run: String,
+    /// Why.
+    pub why: String,
+}
+
+/// Two sides, compared.
+#[derive(Debug, Clone)]
+pub struct Comparison {
+    /// What is compared with.
+    pub a: Side,
+    /// What is compared.
+    pub b: Side,
+    /// What counts as one observation.
+    pub unit: Unit,
+    /// The cases that both sides have figures of, in A's order.
+    pub cases: Vec<ComparedCase>,
+    /// Cases that only A has.
+    pub only_in_a: Vec<String>,
+    /// Cases that only B has.
+    pub only_in_b: Vec<String>,
+    /// Cases of single runs that have no figure, or none that is ranked.
+    pub left_out: Vec<LeftOut>,
+    /// What else is different between the sides, or among the runs of one.
+    pub changes: Vec<Change>,
+}
+
+/// Why two sides are not compared.
+#[derive(Debug, thiserror::Error, PartialEq, Eq)]
+pub enum CompareError {
+    /// A case of the same name does other work.
+    #[error(
+        "case {case} is not the same work in {first} and {second} ({differing}); unequal work is not compared"
+    )]
+    Contract {
+        /// The case.
+        case: String,
+        /// A run.
+        first: String,
+        /// A run that has it otherwise.
+        second: String,
+        /// What differs.
+        differing: String,
+    },
+    /// The same run twice.
+    #[error("{first} and {second} are the same run; it can stand on one side only, and once")]
+    SameRun {
+        /// Its name.
+        first: String,
+        /// Its name again.
+        second: String,
+    },
+    /// Nothing to compare.
+    #[error("{a} and {b} have no case in common; `writebench show` lists what a run has")]
+    NothingInCommon {
+        /// A.
+        a: String,
+        /// B.
+        b: String,
+    },
+}
+
+impl Comparison {
+    /// Of B with A.
+    ///
+    /// # Errors
+    /// A run is given twice, a case of the same name is other work, or there is no case that both have.
+    pub fn of(a: Side, b: Side) -> Result<Self, CompareError> {
+        let runs: Vec<&ComparedRun> = a.runs.iter().chain(&b.runs).collect();
+        different(&runs)?;
+        contract::check(&runs)?;
+        let (names_of_a, names_of_b) = (case_names(&a), case_names(&b));
+        let (common, only_in_a) = parted(&names_of_a, &names_of_b);
+        let (_, only_in_b) = parted(&names_of_b, &names_of_a);
+        if common.is_empty() {
+            return Err(CompareError::NothingInCommon { a: a.name, b: b.name });
+        }
+        let unit = if a.runs.len() == 1 && b.runs.len() == 1 { Unit::Sample } else { Unit::Run };
+        let mut left_out = Vec::new();
+        let mut cases = Vec::new();
+        for case in common {
+            let (of_a, of_b) =
+                (Observed::of(&a, &case, unit, &mut left_out), Observed::of(&b, &case, unit, &mut left_out));
+            cases.extend(compared(case, &of_a, &of_b));
+        }
+        let changes = changes::between(&a, &b);
+        Ok(Self { a, b, unit, cases, only_in_a, only_in_b, left_out, changes })
+    }
+
+    /// How many cases have that verdict.
+    #[must_use]
+    pub fn count(&self, verdict: Verdict) -> usize {
+        self.cases.iter().filter(|case| case.verdict == verdict).count()
+    }
+
+    /// The cases that are slower by more than that share with all of their interval, so that noise does not put one here.
+    #[must_use]
+    pub fn slower_than(&self, share: f64) -> Vec<&ComparedCase> {
+        let is_slower =
+            |case: &&ComparedCase| case.verdict == Verdict::Slower && case.speed_ratio.high < 1.0 - share;
+        self.cases.iter().filter(is_slower).collect()
+    }
+}
+
+fn different(runs: &[&ComparedRun]) -> Result<(), CompareError> {
+    for (index, second) in runs.iter().enumerate() {
+        if let Some(first) = runs[..index].iter().find(|first| first.run.id == second.run.id) {
+            return Err(CompareError::SameRun { first: first.name.clone(), second: second.name.clone() });
+        }
+    }
+    Ok(())
+}
+
+/// Each case once, in order: it may stand in several tables, and in several runs.
+fn case_names(side: &Side) -> Vec<String> {
+    let mut seen = HashSet::new();
+    let cases = side.runs.iter().flat_map(|it| &it.run.cases);
+    cases.filter(|case| seen.insert(&case.case)).map(|case| case.case.clone()).collect()
+}
+
+/// Those that are among the others, and those that are not.
+fn parted(names: &[String], others: &[String]) -> (Vec<String>, Vec<String>) {
+    let others: HashSet<&String> = others.iter().collect();
+    names.iter().cloned().partition(|name| others.contains(name))
+}
+
+/// What a side says of a case.
+struct Observed {
+    times_ns: Vec<f64>,
+    bytes: f64,
+}
+
+impl Observed {
+    fn of(side: &Side, case: &str, unit: Unit, left_out: &mut Vec<LeftOut>) -> Self {
+        let mut observed = Self { times_ns: Vec::new(), bytes: 0.0 };
+        for run in &side.runs {
+            let mut leave_out = |why: String| {
+                left_out.push(LeftOut { case: case.to_owned(), run: run.name.clone(), why });
+            };
+            let Some(record) = run.run.cases.iter().find(|it| it.case == case) else {
+                leave_out("the run does not have it".to_owned());
+                continue;
+            };
+            let report = CaseReport::of(record);
+            if !is_ranked(&report) {
+                leave_out(why_left_out(&report));
+                continue;
+            }
+            let times: Vec<f64> = usable(&record.samples).into_iter().map(crate::conclusion::total).collect();
+            match unit {
+                Unit::Sample => observed.times_ns = times,
+                Unit::Run => observed.times_ns.extend(stats::median(&times)),
+            }
+            #[expect(clippy::cast_precision_loss, reason = "three digits are shown")]
+            let bytes = record.contract.bytes as f64;
+            observed.bytes = bytes;
+        }
+        observed
+    }
+
+    fn bytes_per_s(&self) -> Option<f64> {
+        stats::median(&self.times_ns).map(|ns| self.bytes * 1e9 / ns)
+    }
+}
+
+fn compared(case: String, a: &Observed, b: &Observed) -> Option<ComparedCase> {
+    // The slower a side is the longer its time: A's time over B's is B's speed over A's.
+    let speed_ratio = stats::independent_ratio(&a.times_ns, &b.times_ns, CONFIDENCE)?;
+    Some(ComparedCase {
+        case,
+        a_bytes_per_s: a.bytes_per_s()?,
+        b_bytes_per_s: b.bytes_per_s()?,
+        a_count: a.times_ns.len(),
+        b_count: b.times_ns.len(),
+        verdict: verdict(&speed_ratio),
+        speed_ratio,
+    })
+}
+
+pub(crate) fn verdict(speed_ratio: &Interval) -> Verdict {
+    match speed_ratio {
+        // As counting it, a last digit may be missing.
+        it if it.confidence < CONFIDENCE - 1e-9 => Verdict::TooFew,
+        it if it.low > 1.0 => Verdict::Faster,
+        it if it.high < 1.0 => Verdict::Slower,
+        _ => Verdict::NoDifference,
+    }
+}
+
+fn why_left_out(case: &CaseReport) -> String {
+    match (case.outcome, &case.estimate) {
+        ("ok", Some(estimate)) if estimate.cut > 0 => "the budget cut its records short".to_owned(),
+        ("ok", _) => "nothing but disturbed samples".to_owned(),
+        ("not-run", _) => "not measured: the run ended before its turn".to_owned(),
+        (outcome, _) => format!("{outcome}: {}", case.reason.as_deref().unwrap_or("no reason given")),
+    }
+}
+
+#[cfg(test)]
+mod tests;

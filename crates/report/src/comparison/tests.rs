@@ -1,0 +1,146 @@
+use model::{CaseRecord, Durability, Outcome, Sample};
+use testkit::{example_case, example_run};
+
+use super::*;
+
+fn case(name: &str, write_ns: &[u64]) -> CaseRecord {
+    let samples = (0u32..).zip(write_ns).map(|(round, &write_ns)| {
+        let mut sample = Sample::without_figures(round, Outcome::Ok);
+        sample.bytes = 1 << 30;
+        sample.phases_ns.write = write_ns;
+        sample
+    });
+    example_case("test", name, samples.collect())
+}
+
+/// Run N of a side whose cases took that long.
+fn run(number: u32, cases: Vec<CaseRecord>) -> ComparedRun {
+    let run = RunRecord { id: number.to_string(), cases, ..example_run() };
+    ComparedRun { name: format!("run {number}"), run }
+}
+
+fn side(name: &str, runs: Vec<ComparedRun>) -> Side {
+    Side { name: name.to_owned(), runs }
+}
+
+const FAST: [u64; 6] = [100, 102, 98, 101, 99, 103];
+const SLOW: [u64; 6] = [200, 204, 196, 202, 198, 206];
+
+fn two(a: Vec<CaseRecord>, b: Vec<CaseRecord>) -> Result<Comparison, CompareError> {
+    Comparison::of(side("A", vec![run(1, a)]), side("B", vec![run(2, b)]))
+}
+
+fn verdicts(comparison: &Comparison) -> Vec<Verdict> {
+    comparison.cases.iter().map(|case| case.verdict).collect()
+}
+
+#[test]
+fn a_side_that_takes_twice_as_long_has_half_the_speed() {
+    let compared = two(vec![case("write", &FAST)], vec![case("write", &SLOW)]).unwrap();
+    let ratio = compared.cases[0].speed_ratio;
+    assert!((ratio.estimate - 0.5).abs() < 1e-9 && ratio.low < 0.5 && ratio.high > 0.5, "{ratio:?}");
+    assert_eq!((compared.unit, verdicts(&compared)), (Unit::Sample, vec![Verdict::Slower]));
+    assert_eq!((compared.slower_than(0.45).len(), compared.slower_than(0.55).len()), (1, 0));
+    let turned = two(vec![case("write", &SLOW)], vec![case("write", &FAST)]).unwrap();
+    assert_eq!((verdicts(&turned), turned.slower_than(0.0).len()), (vec![Verdict::Faster], 0));
+    let same = two(vec![case("write", &FAST)], vec![case("write", &FAST)]).unwrap();
+    assert_eq!(verdicts(&same), [Verdict::NoDifference]);
+}
+
+#[test]
+fn three_samples_are_too_few_and_nothing_is_called_slower() {
+    let compared = two(vec![case("write", &FAST[..3])], vec![case("write", &SLOW[..3])]).unwrap();
+    assert_eq!(verdicts(&compared), [Verdict::TooFew]);
+    assert!(compared.slower_than(0.05).is_empty());
+}
+
+/// A thousand samples each make no difference out of two runs that stand apart.
+#[test]
+fn with_several_runs_the_run_is_the_unit() {
+    let runs = |first: u32, times: &[u64]| -> Vec<ComparedRun> {
+        (first..).zip(times).map(|(number, &time)| run(number, vec![case("write", &[time; 50])])).collect()
+    };
+    let compare = |a: &[u64], b: &[u64]| Comparison::of(side("A", runs(1, a)), side("B", runs(11, b))).unwrap();
+    let apart = compare(&[100, 101], &[120, 121]);
+    assert_eq!((apart.unit, verdicts(&apart)), (Unit::Run, vec![Verdict::TooFew]));
+    let enough = compare(&[100, 101, 102, 103], &[120, 121, 122, 123]);
+    assert_eq!((enough.cases[0].a_count, verdicts(&enough)), (4, vec![Verdict::Slower]));
+    let mixed = compare(&[100, 121, 102, 123], &[120, 101, 122, 103]);
+    assert_eq!(verdicts(&mixed), [Verdict::NoDifference]);
+}
+
+#[test]
+fn other_work_under_the_same_name_is_refused_and_says_what_differs() {
+    let mut durable = case("write", &FAST);
+    durable.contract.durability = Durability::Durable;
+    durable.contract.bytes = 5;
+    let error = two(vec![case("write", &FAST)], vec![durable]).unwrap_err().to_string();
+    assert_eq!(
+        error,
+        "case write is not the same work in run 1 and run 2 (bytes: 1073741824 → 5, durability: cached → durable); \
+         unequal work is not compared"
+    );
+}
+
+#[test]
+fn a_run_cannot_be_compared_with_itself_nor_counted_twice() {
+    let one = || run(1, vec![case("write", &FAST)]);
+    let twice = Comparison::of(side("A", vec![one()]), side("B", vec![one()])).unwrap_err();
+    assert!(twice.to_string().contains("run 1 and run 1 are the same run"), "{twice}");
+    let other = run(2, vec![case("write", &FAST)]);
+    assert!(Comparison::of(side("A", vec![one(), one()]), side("B", vec![other])).is_err());
+}
+
+#[test]
+fn what_only_one_side_has_is_listed_and_what_has_no_figure_says_why() {
+    let mut disturbed = case("disturbed", &FAST);
+    disturbed.samples.iter_mut().for_each(|sample| sample.disturbed = Some("slow memory".to_owned()));
+    let mut cut = case("cut", &FAST);
+    cut.samples[2].bytes = 7;
+    let both = || [case("disturbed", &FAST), case("cut", &FAST), case("missing", &FAST)];
+    let a = [&both()[..], &[case("old", &FAST)]].concat();
+    let b = vec![disturbed, cut, case("missing", &[]), case("new", &FAST)];
+    let compared = two(a, b).unwrap();
+    assert_eq!((compared.only_in_a, compared.only_in_b), (vec!["old".to_owned()], vec!["new".to_owned()]));
+    assert!(compared.cases.is_empty());
+    let why: Vec<&str> = compared.left_out.iter().map(|it| it.why.as_str()).collect();
+    assert_eq!(
+        why,
+        [
+            "nothing but disturbed samples",
+            "the budget cut its records short",
+            "not measured: the run ended before its turn"
+        ]
+    );
+    let nothing = two(vec![case("old", &FAST)], vec![case("new", &FAST)]).unwrap_err();
+    assert_eq!(nothing, CompareError::NothingInCommon { a: "A".to_owned(), b: "B".to_owned() });
+}
+
+#[test]
+fn what_else_changed_is_listed_old_and_new() {
+    let mut new = run(2, vec![case("write", &FAST)]);
+    new.run.environment.system.kernel = "Linux 7.0".to_owned();
+    new.run.environment.filesystem.mount_options = "rw,noatime".to_owned();
+    new.run.environment.device = None;
+    new.run.environment.tunables.insert("proc/sys/vm/dirty_ratio".to_owned(), "40".to_owned());
+    // Not what makes a run slower.
+    new.run.settings.seed = 43;
+    new.run.settings.samples = 60;
+    let old = run(1, vec![case("write", &FAST)]);
+    let compared = Comparison::of(side("A", vec![old]), side("B", vec![new])).unwrap();
+    let what: Vec<&str> = compared.changes.iter().map(|change| change.what.as_str()).collect();
+    assert_eq!(what, ["kernel", "mount options", "device", "proc/sys/vm/dirty_ratio"]);
+    assert_eq!(compared.changes[1].a, ["rw,relatime"]);
+    assert_eq!(compared.changes[1].b, ["rw,noatime"]);
+    assert_eq!(compared.changes[3].a, ["unknown"]);
+}
+
+#[test]
+fn runs_of_one_side_that_differ_among_themselves_are_told() {
+    let mut second = run(2, vec![case("write", &FAST)]);
+    second.run.version = "0.2.0".to_owned();
+    let a = side("A", vec![run(1, vec![case("write", &FAST)]), second]);
+    let compared = Comparison::of(a, side("B", vec![run(3, vec![case("write", &FAST)])])).unwrap();
+    assert_eq!(compared.changes.len(), 1);
+    assert_eq!(compared.changes[0].a, ["0.1.0", "0.2.0"]);
+}

@@ -1,0 +1,288 @@
+//! Two sides of runs: for people in a terminal, and for programs. `docs/json.md` describes the document.
+
+use serde::Serialize;
+
+use super::terminal::{FAULT, HEADING, QUIET, WARNING, fitting};
+use crate::comparison::{Change, ComparedCase, ComparedRun, Comparison, LeftOut, Side, Unit, Verdict};
+use crate::counted;
+use crate::table::number::gigabytes_per_s;
+use crate::table::{Column, Table};
+
+/// The version of the document's form.
+pub const SCHEMA: u32 = 1;
+
+/// How many names are shown before the rest is counted.
+const NAMED: usize = 5;
+
+/// Styled text; `width` is the terminal's, none for all columns.
+#[must_use]
+pub fn terminal(comparison: &Comparison, width: Option<usize>) -> String {
+    let mut text = format!("{HEADING}B compared with A{HEADING:#}\n");
+    for (letter, side) in [("A", &comparison.a), ("B", &comparison.b)] {
+        text += &format!("{QUIET}{letter}{QUIET:#}  {}\n", side_line(side));
+    }
+    text += "\n";
+    if !comparison.cases.is_empty() {
+        text += &fitting(&table(comparison), width).0;
+        text += "\n\n";
+    }
+    let fold = |line: String| folded(&line, width.unwrap_or(usize::MAX));
+    for (side, cases) in [("A", &comparison.only_in_a), ("B", &comparison.only_in_b)] {
+        if !cases.is_empty() {
+            text += &fold(format!("Only in {side}: {}", list(cases)));
+        }
+    }
+    for LeftOut { case, run, why } in &comparison.left_out {
+        text += &format!("{WARNING}{}{WARNING:#}", fold(format!("{case} of {run} is left out: {why}.")));
+    }
+    if !comparison.changes.is_empty() {
+        text +=
+            &format!("{WARNING}Not the only difference; this changed too, and may be the reason:{WARNING:#}\n");
+        comparison.changes.iter().for_each(|change| text += &change_lines(change));
+    }
+    for note in notes(comparison) {
+        text += &fold(note);
+    }
+    text + &format!("{HEADING}{}{HEADING:#}\n", summary(comparison))
+}
+
+/// The run or runs that a side is.
+fn side_line(side: &Side) -> String {
+    let run = |it: &ComparedRun| format!("{} of {}", it.name, it.run.started);
+    match side.runs.as_slice() {
+        [one] if one.name == side.name => run(one),
+        [one] => format!("{}: {}", side.name, run(one)),
+        several => {
+            let names: Vec<String> = several.iter().map(|it| it.name.clone()).collect();
+            format!("{}: {}, {}", side.name, counted(several.len(), "run"), list(&names))
+        }
+    }
+}
+
+fn list(names: &[String]) -> String {
+    match names.len() {
+        ..=NAMED => names.join(", "),
+        many => format!("{} and {} more", names[..NAMED].join(", "), many - NAMED),
+    }
+}
+
+fn table(comparison: &Comparison) -> Table {
+    let row = |case: &ComparedCase| {
+        vec![
+            case.case.clone(),
+            gigabytes_per_s(case.a_bytes_per_s),
+            gigabytes_per_s(case.b_bytes_per_s),
+            format!("{:.3}", case.speed_ratio.estimate),
+            format!("{:.3} – {:.3}", case.speed_ratio.low, case.speed_ratio.high),
+            verdict(case.verdict, comparison.unit).to_owned(),
+            format!("{} / {}", case.a_count, case.b_count),
+        ]
+    };
+    Table {
+        title: String::new(),
+        columns: vec![
+            Column::text("case", 0),
+            Column::figure("", "A GB/s", 1),
+            Column::figure("", "B GB/s", 1),
+            Column::figure("", "B / A", 0),
+            Column::figure("", "interval", 0),
+            Column::text("B is", 0),
+            Column::figure("", if comparison.unit == Unit::Run { "runs A / B" } else { "samples A / B" }, 2),
+        ],
+        rows: comparison.cases.iter().map(row).collect(),
+        sentences: Vec::new(),
+    }
+}
+
+fn verdict(verdict: Verdict, unit: Unit) -> &'static str {
+    match (verdict, unit) {
+        (Verdict::Faster, _) => "faster",
+        (Verdict::Slower, _) => "slower",
+        (Verdict::NoDifference, _) => "no difference",
+        (Verdict::TooFew, Unit::Sample) => "too few samples",
+        (Verdict::TooFew, Unit::Run) => "too few runs",
+    }
+}
+
+/// Old and new below each other: two lists of mount options do not fit beside each other.
+fn change_lines(change: &Change) -> String {
+    let (a, b) = (change.a.join(" and "), change.b.join(" and "));
+    if a.chars().count() + b.chars().count() < 50 {
+        return format!("  {QUIET}{:<17}{QUIET:#}{a} → {b}\n", change.what);
+    }
+    format!("  {QUIET}{:<17}{QUIET:#}{a}\n{:<17}→ {b}\n", change.what, "")
+}
+
+/// How to read the figures.
+fn notes(comparison: &Comparison) -> Vec<String> {
+    let mut notes = Vec::new();
+    match comparison.unit {
+        Unit::Sample => notes.push(
+            "One run on each side, so the unit is the sample: what drifted between the two runs is in no interval. \
+             Several runs of each, taken in turns (A B A B …), take care of it: compare 1,3,5,7 2,4,6,8."
+                .to_owned(),
+        ),
+        Unit::Run => notes.push(
+            "Several runs on a side, so the unit is the run (its median): runs differ by more than their samples do."
+                .to_owned(),
+        ),
+    }
+    if comparison.count(Verdict::TooFew) > 0 {
+        let what = if comparison.unit == Unit::Run { "runs" } else { "samples" };
+        notes.push(format!("For 95 % it takes at least 4 {what} on each side, or 3 and 5, or 2 and 8."));
+    }
+    let told = comparison.count(Verdict::Faster) + comparison.count(Verdict::Slower);
+    if told > 0 && comparison.cases.len() > 1 {
+        notes.push(
+            "Each case is judged at 95 %: of those that did not change, one in 20 is called faster or slower by chance."
+                .to_owned(),
+        );
+    }
+    notes
+}
+
+/// `3 faster, 1 slower, 56 no difference`.
+fn summary(comparison: &Comparison) -> String {
+    let count = |verdict| comparison.count(verdict);
+    let mut text = format!(
+        "{} faster, {} slower, {} no difference",
+        count(Verdict::Faster),
+        count(Verdict::Slower),
+        count(Verdict::NoDifference)
+    );
+    if count(Verdict::TooFew) > 0 {
+        text += &format!(", {} {}", count(Verdict::TooFew), verdict(Verdict::TooFew, comparison.unit));
+    }
+    if comparison.cases.is_empty() {
+        text += &format!("; {FAULT}no case has figures on both sides{FAULT:#}");
+    }
+    text
+}
+
+/// Lines that break at spaces, so that a terminal does not break them in the middle of a word.
+fn folded(line: &str, width: usize) -> String {
+    let (mut text, mut column) = (String::new(), 0);
+    for word in line.split(' ') {
+        let length = word.chars().count();
+        if column > 0 && column + 1 + length > width {
+            text.push('\n');
+            column = 0;
+        } else if column > 0 {
+            text.push(' ');
+            column += 1;
+        }
+        text += word;
+        column += length;
+    }
+    text + "\n"
+}
+
+#[derive(Serialize)]
+struct Document<'c> {
+    comparison: u32,
+    unit: Unit,
+    a: SideOf<'c>,
+    b: SideOf<'c>,
+    cases: Vec<CaseOf<'c>>,
+    only_in_a: &'c [String],
+    only_in_b: &'c [String],
+    left_out: &'c [LeftOut],
+    changes: &'c [Change],
+    summary: Summary,
+}
+
+#[derive(Serialize)]
+struct SideOf<'c> {
+    name: &'c str,
+    runs: Vec<RunOf<'c>>,
+}
+
+#[derive(Serialize)]
+struct RunOf<'c> {
+    name: &'c str,
+    id: &'c str,
+    label: Option<&'c str>,
+    started: &'c str,
+    version: &'c str,
+}
+
+#[derive(Serialize)]
+struct CaseOf<'c> {
+    id: &'c str,
+    a_bytes_per_s: f64,
+    b_bytes_per_s: f64,
+    a_count: usize,
+    b_count: usize,
+    speed_ratio: RatioOf,
+    verdict: Verdict,
+}
+
+#[derive(Serialize)]
+struct RatioOf {
+    estimate: f64,
+    low: f64,
+    high: f64,
+    confidence: f64,
+}
+
+#[derive(Serialize)]
+struct Summary {
+    faster: usize,
+    slower: usize,
+    no_difference: usize,
+    too_few: usize,
+}
+
+/// For programs.
+///
+/// # Errors
+/// Never in practice: every key is a text.
+pub fn json(comparison: &Comparison) -> Result<String, serde_json::Error> {
+    let document = Document {
+        comparison: SCHEMA,
+        unit: comparison.unit,
+        a: side_of(&comparison.a),
+        b: side_of(&comparison.b),
+        cases: comparison.cases.iter().map(case_of).collect(),
+        only_in_a: &comparison.only_in_a,
+        only_in_b: &comparison.only_in_b,
+        left_out: &comparison.left_out,
+        changes: &comparison.changes,
+        summary: Summary {
+            faster: comparison.count(Verdict::Faster),
+            slower: comparison.count(Verdict::Slower),
+            no_difference: comparison.count(Verdict::NoDifference),
+            too_few: comparison.count(Verdict::TooFew),
+        },
+    };
+    Ok(serde_json::to_string_pretty(&document)? + "\n")
+}
+
+fn side_of<'c>(side: &'c Side) -> SideOf<'c> {
+    let run = |ComparedRun { name, run }: &'c ComparedRun| RunOf {
+        name,
+        id: &run.id,
+        label: run.label.as_deref(),
+        started: &run.started,
+        version: &run.version,
+    };
+    SideOf { name: &side.name, runs: side.runs.iter().map(run).collect() }
+}
+
+fn case_of(case: &ComparedCase) -> CaseOf<'_> {
+    let ratio = &case.speed_ratio;
+    CaseOf {
+        id: &case.case,
+        a_bytes_per_s: case.a_bytes_per_s,
+        b_bytes_per_s: case.b_bytes_per_s,
+        a_count: case.a_count,
+        b_count: case.b_count,
+        speed_ratio: RatioOf {
+            estimate: ratio.estimate,
+            low: ratio.low,
+            high: ratio.high,
+            confidence: ratio.confidence,
+        },
+        verdict: case.verdict,
+    }
+}

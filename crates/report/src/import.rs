@@ -1,0 +1,263 @@
+//! A JSON export, read back into the run that it was made of.
+
+use model::{
+    CaseRecord, Contract, Environment, Failure, Latency, Limit, Outcome, Phase, PhasesNs, RunRecord, RunStatus,
+    Sample, Settings, Timeline, Watch,
+};
+use serde::Deserialize;
+
+use crate::formats::json::SCHEMA;
+
+/// Why a text is no export that can be read.
+#[derive(Debug, thiserror::Error, PartialEq, Eq)]
+pub enum ImportError {
+    /// No JSON, or other JSON.
+    #[error("is no JSON export of writebench: {0}")]
+    Foreign(String),
+    /// Written by a later version.
+    #[error("has schema {found}, this writebench reads schema {SCHEMA}; use a newer writebench")]
+    Newer {
+        /// Its schema.
+        found: u64,
+    },
+    /// Of ours by its schema, but with a part that is missing or makes no sense.
+    #[error("is an export of writebench with something wrong in it: {0}")]
+    Content(String),
+}
+
+/// What every document of ours begins with, whatever its schema.
+#[derive(Deserialize)]
+struct Beginning {
+    schema: u64,
+}
+
+#[derive(Deserialize)]
+struct Document {
+    run: Run,
+    environment: Environment,
+    #[serde(default)]
+    limits: Vec<Limit>,
+    cases: Vec<Case>,
+}
+
+#[derive(Deserialize)]
+struct Run {
+    id: String,
+    label: Option<String>,
+    status: RunStatus,
+    started: String,
+    version: String,
+    arguments: Vec<String>,
+    target: String,
+    settings: Settings,
+}
+
+#[derive(Deserialize)]
+struct Case {
+    id: String,
+    suite: String,
+    section: String,
+    label: Option<String>,
+    method: String,
+    axes: std::collections::BTreeMap<String, String>,
+    contract: Contract,
+    samples: Vec<SampleRow>,
+}
+
+#[derive(Deserialize)]
+struct SampleRow {
+    outcome: String,
+    reason: Option<String>,
+    cause: Option<Outcome>,
+    round: u32,
+    phases_ns: PhasesNs,
+    bytes: u64,
+    user_cpu_ns: u64,
+    system_cpu_ns: u64,
+    page_faults: u64,
+    context_switches: u64,
+    device_bytes: Option<u64>,
+    verified: Option<bool>,
+    probe_ns: [u64; 2],
+    steal_ns: u64,
+    settle_ns: u64,
+    disturbed: Option<String>,
+    latency: Option<Latency>,
+    #[serde(default)]
+    watch: Watch,
+    timeline: Option<Timeline>,
+}
+
+/// Reads a document of schema 1. Fields that came later may be missing, and those that are computed are not read:
+/// a report of the run computes them again.
+///
+/// # Errors
+/// The text is no such document.
+pub fn run_of_export(text: &str) -> Result<RunRecord, ImportError> {
+    let foreign = |error: serde_json::Error| ImportError::Foreign(error.to_string());
+    let beginning: Beginning = serde_json::from_str(text).map_err(foreign)?;
+    if beginning.schema != u64::from(SCHEMA) {
+        return Err(ImportError::Newer { found: beginning.schema });
+    }
+    let content = |error: serde_json::Error| ImportError::Content(error.to_string());
+    let Document { run, environment, limits, cases } = serde_json::from_str(text).map_err(content)?;
+    Ok(RunRecord {
+        id: run.id,
+        label: run.label,
+        status: run.status,
+        started: run.started,
+        version: run.version,
+        arguments: run.arguments,
+        target: run.target,
+        settings: run.settings,
+        environment,
+        limits,
+        cases: cases.into_iter().map(case).collect::<Result<_, _>>()?,
+    })
+}
+
+fn case(case: Case) -> Result<CaseRecord, ImportError> {
+    let samples = case.samples.into_iter().map(sample).collect::<Result<_, _>>();
+    let samples = samples.map_err(|what| ImportError::Content(format!("case {}: {what}", case.id)))?;
+    Ok(CaseRecord {
+        suite: case.suite,
+        section: case.section,
+        label: case.label,
+        case: case.id,
+        method: case.method,
+        axes: case.axes,
+        contract: case.contract,
+        samples,
+    })
+}
+
+fn sample(row: SampleRow) -> Result<Sample, String> {
+    Ok(Sample {
+        outcome: outcome(&row)?,
+        round: row.round,
+        phases_ns: row.phases_ns,
+        bytes: row.bytes,
+        user_cpu_ns: row.user_cpu_ns,
+        system_cpu_ns: row.system_cpu_ns,
+        page_faults: row.page_faults,
+        context_switches: row.context_switches,
+        device_bytes: row.device_bytes,
+        verified: row.verified,
+        probe_ns: row.probe_ns,
+        steal_ns: row.steal_ns,
+        settle_ns: row.settle_ns,
+        disturbed: row.disturbed,
+        latency: row.latency,
+        watch: row.watch,
+        timeline: row.timeline,
+    })
+}
+
+/// The outcome. Documents without `cause` have its words only; then a sample that has no figure is one that failed, or is
+/// unsupported, with these words.
+fn outcome(row: &SampleRow) -> Result<Outcome, String> {
+    if let Some(cause) = &row.cause {
+        return Ok(cause.clone());
+    }
+    let words = row.reason.clone().unwrap_or_default();
+    let (call, message) = words.split_once(": ").unwrap_or((row.outcome.as_str(), &words));
+    let failure = Failure {
+        phase: Phase::Write,
+        call: call.to_owned(),
+        path: None,
+        offset: None,
+        errno: None,
+        message: message.to_owned(),
+    };
+    match row.outcome.as_str() {
+        "ok" => Ok(Outcome::Ok),
+        "unsupported" => Ok(Outcome::Unsupported(failure)),
+        "failed" | "timed-out" | "worker-died" => Ok(Outcome::Failed(failure)),
+        other => Err(format!("unknown outcome '{other}'")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Report;
+    use crate::formats::json::render;
+    use testkit::{example_case, example_run};
+
+    fn run() -> RunRecord {
+        let mut good = Sample::without_figures(0, Outcome::Ok);
+        good.phases_ns.write = 17;
+        good.bytes = 1 << 30;
+        good.watch.dirty_bytes = Some(4096);
+        good.timeline = Some(Timeline { interval_ns: 5, bytes: vec![1, 2] });
+        let failure = Failure {
+            phase: Phase::Prepare,
+            call: "fallocate".to_owned(),
+            path: Some("sample".to_owned()),
+            offset: None,
+            errno: Some(28),
+            message: "No space left on device".to_owned(),
+        };
+        let late = Outcome::TimedOut { phase: Phase::Sync, limit_ns: 10_000_000_000 };
+        let outcomes = [Outcome::Failed(failure.clone()), Outcome::Unsupported(failure), late];
+        let others = outcomes.into_iter().map(|outcome| Sample::without_figures(1, outcome));
+        let cases = vec![
+            example_case("a section", "write", vec![good]),
+            example_case("a section", "mmap", others.collect()),
+        ];
+        RunRecord { cases, label: Some("before".to_owned()), ..example_run() }
+    }
+
+    fn document() -> serde_json::Value {
+        serde_json::from_str(&render(&Report::of(Some(3), run())).unwrap()).unwrap()
+    }
+
+    #[test]
+    fn an_export_reads_back_as_the_run_that_it_was_made_of() {
+        assert_eq!(run_of_export(&document().to_string()), Ok(run()));
+    }
+
+    #[test]
+    fn what_came_later_may_be_missing() {
+        let mut document = document();
+        document.as_object_mut().unwrap().remove("limits");
+        document["run"].as_object_mut().unwrap().remove("label");
+        for case in document["cases"].as_array_mut().unwrap() {
+            for sample in case["samples"].as_array_mut().unwrap() {
+                for field in ["watch", "timeline", "latency", "cause"] {
+                    sample.as_object_mut().unwrap().remove(field);
+                }
+            }
+        }
+        let read = run_of_export(&document.to_string()).unwrap();
+        assert_eq!(read.label, None);
+        assert_eq!(read.cases[0].samples[0].phases_ns, run().cases[0].samples[0].phases_ns);
+        let reasons = |run: &RunRecord| {
+            run.cases[1].samples[..2]
+                .iter()
+                .map(|it| (it.outcome.name(), it.outcome.reason()))
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(reasons(&read), reasons(&run()), "in words, it is the same");
+    }
+
+    #[test]
+    fn what_is_no_export_is_told_in_one_line() {
+        let mut newer = document();
+        newer["schema"] = 2.into();
+        let mut broken = document();
+        broken["environment"].as_object_mut().unwrap().remove("system");
+        let mut unknown = document();
+        unknown["cases"][0]["samples"][0]["outcome"] = "wonderful".into();
+        for (text, told) in [
+            (String::new(), "no JSON export of writebench"),
+            ("{\"cases\": []}".to_owned(), "missing field `schema`"),
+            (newer.to_string(), "has schema 2, this writebench reads schema 1"),
+            (broken.to_string(), "missing field `system`"),
+            (unknown.to_string(), "unknown outcome 'wonderful'"),
+        ] {
+            let error = run_of_export(&text).unwrap_err().to_string();
+            assert!(error.contains(told) && error.lines().count() == 1, "{error}");
+        }
+    }
+}
