@@ -8,7 +8,7 @@ use clap::{Args, ColorChoice, Parser, Subcommand, ValueHint};
 use model::{Axis, Bytes, Data, Verify};
 
 use crate::export::Export;
-use crate::run_name::{Label, RunName};
+use crate::run_name::{Label, RunName, RunNames};
 
 /// Finds, and proves, the fastest way to write a file on a given storage target.
 #[derive(Parser)]
@@ -185,11 +185,11 @@ pub struct ShowCommand {
 pub struct CompareCommand {
     /// What is compared with: run numbers, labels (all runs with that label) and exported JSON files (FILE.json, or
     /// with a `/`), separated by commas
-    #[arg(value_name = "A", value_delimiter = ',', num_args = 1, required = true)]
-    pub a: Vec<RunName>,
+    #[arg(value_name = "A")]
+    pub a: RunNames,
     /// What is compared: the same
-    #[arg(value_name = "B", value_delimiter = ',', num_args = 1, required = true)]
-    pub b: Vec<RunName>,
+    #[arg(value_name = "B")]
+    pub b: RunNames,
     /// End with exit code 5 if a case is slower by more than that with the whole of its interval (for 5%: all of it
     /// below 0.95), so that noise does not fail a build
     #[arg(long, value_name = "PERCENT", value_parser = percent)]

@@ -20,11 +20,11 @@ pub fn compare(command: &CompareCommand, db: Option<&Path>, output: &Output) -> 
     }
     let in_database = |name: &RunName| !matches!(name, RunName::File(_));
     // Exported files can be compared where there never was a database.
-    let store = match command.a.iter().chain(&command.b).any(in_database) {
+    let store = match command.a.0.iter().chain(&command.b.0).any(in_database) {
         true => Some(database::open_existing(db)?),
         false => None,
     };
-    let (a, b) = (side(&command.a, store.as_ref())?, side(&command.b, store.as_ref())?);
+    let (a, b) = (side(&command.a.0, store.as_ref())?, side(&command.b.0, store.as_ref())?);
     let comparison = Comparison::of(a, b).map_err(exit::usage)?;
     for export in &command.export {
         export.write_comparison(&comparison, output)?;

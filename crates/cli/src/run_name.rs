@@ -74,6 +74,25 @@ impl fmt::Display for RunName {
     }
 }
 
+/// Several, separated by commas.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RunNames(pub Vec<RunName>);
+
+impl FromStr for RunNames {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        if text.split(',').any(str::is_empty) {
+            return Err("expected run numbers, labels or files, separated by single commas");
+        }
+        Ok(Self(
+            text.split(',')
+                .map(|name| name.parse().unwrap_or_else(|error: Infallible| match error {}))
+                .collect(),
+        ))
+    }
+}
+
 impl RunName {
     /// The newest run of that name in the database.
     pub fn newest(&self, store: &Store) -> Result<i64> {

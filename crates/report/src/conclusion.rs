@@ -14,7 +14,19 @@ const NAMED: usize = 3;
 /// For each contract that several cases fulfil: the fastest, and those that cannot be told from it.
 /// Two cases differ when the interval of their in-round ratio excludes 1, at 95 % for each comparison.
 pub(crate) fn conclusions(cases: &[CaseReport]) -> Vec<String> {
-    contracts(cases).into_iter().filter_map(|contract| conclusion(contract, cases)).collect()
+    let mut conclusions: Vec<String> =
+        contracts(cases).into_iter().filter_map(|contract| conclusion(contract, cases)).collect();
+    let compares_many = |contract: &&Contract| ranked(contract, cases).len() > 2;
+    if contracts(cases).iter().any(compares_many) {
+        // No allowance is made for many comparisons: with six rounds none could be called different any more. "Clear of all
+        // others" needs none, since every comparison must come out for it.
+        conclusions.push(
+            "Each comparison with the fastest is made at 95 %: of cases just as fast, up to one in ten is called \
+             slower by chance."
+                .to_owned(),
+        );
+    }
+    conclusions
 }
 
 /// The different contracts of cases, in order.
@@ -34,7 +46,8 @@ pub(crate) fn is_ranked(case: &CaseReport) -> bool {
         && case.estimate.as_ref().is_some_and(|estimate| !estimate.only_disturbed && estimate.cut == 0)
 }
 
-fn conclusion(contract: &Contract, cases: &[CaseReport]) -> Option<String> {
+/// The cases of a contract that have a rank, fastest first.
+fn ranked<'c>(contract: &Contract, cases: &'c [CaseReport]) -> Vec<&'c CaseReport> {
     let mut ranked: Vec<&CaseReport> = Vec::new();
     for case in cases.iter().filter(|case| case.record.contract == *contract && is_ranked(case)) {
         // The same case may stand in several tables.
@@ -44,6 +57,11 @@ fn conclusion(contract: &Contract, cases: &[CaseReport]) -> Option<String> {
     }
     let time = |case: &CaseReport| case.estimate.as_ref().map_or(f64::INFINITY, |it| it.total_ns.median);
     ranked.sort_by(|a, b| time(a).total_cmp(&time(b)));
+    ranked
+}
+
+fn conclusion(contract: &Contract, cases: &[CaseReport]) -> Option<String> {
+    let ranked = ranked(contract, cases);
     let (best, others) = ranked.split_first().filter(|(_, others)| !others.is_empty())?;
     let estimate = best.estimate.as_ref()?;
     // Where data becomes durable on the way, records are what is asked about.
@@ -143,7 +161,9 @@ mod tests {
             sentences,
             [
                 "Fastest to leave 1000000 of incompressible data in 1 new file, in the page cache: a at 9.95 GB/s; \
-              no difference to b."
+              no difference to b.",
+                "Each comparison with the fastest is made at 95 %: of cases just as fast, up to one in ten is called \
+                 slower by chance.",
             ]
         );
     }
@@ -154,6 +174,7 @@ mod tests {
         let sentences =
             conclude(vec![case("slow", Durability::Cached, &slow), case("fast", Durability::Cached, &fast)]);
         assert!(sentences[0].contains(": fast at 10.0 GB/s, clear of all others."), "{sentences:?}");
+        assert_eq!(sentences.len(), 1, "one comparison needs no word on many");
         let sentences = conclude(vec![
             case("slow", Durability::Cached, &slow[..3]),
             case("fast", Durability::Cached, &fast[..3]),

@@ -7,6 +7,8 @@ mod estimate;
 pub mod formats;
 mod import;
 mod machine;
+#[cfg(test)]
+mod noise;
 mod report;
 mod table;
 mod warning;

@@ -21,7 +21,8 @@ pub fn independent_ratio(numerator: &[f64], denominator: &[f64], confidence: f64
     let (cut, reached) = mann_whitney::cut(numerator.len(), denominator.len(), confidence);
     let (lower, upper) = (ratios.smallest(count.div_ceil(2)), ratios.smallest(count / 2 + 1));
     Some(Interval {
-        estimate: f64::midpoint(lower, upper),
+        // The middle between two logarithms, so that A over B is the inverse of B over A.
+        estimate: if lower < upper { (lower * upper).sqrt() } else { lower },
         low: ratios.smallest(cut),
         high: ratios.smallest(count + 1 - cut),
         confidence: reached,
@@ -118,6 +119,7 @@ mod tests {
             let there = independent_ratio(&a, &b, 0.95).unwrap();
             let back = independent_ratio(&b, &a, 0.95).unwrap();
             prop_assert!(there.low <= there.estimate && there.estimate <= there.high);
+            prop_assert!((there.estimate * back.estimate - 1.0).abs() < 1e-12);
             prop_assert!((there.low * back.high - 1.0).abs() < 1e-12 && (there.high * back.low - 1.0).abs() < 1e-12);
         }
     }

@@ -1,0 +1,117 @@
+"""Reference figures for crates/stats, by scipy and numpy: prints JSON. See main.rs beside this file.
+
+    python3 crates/stats/tests/reference/reference.py > crates/stats/tests/reference/reference.json
+"""
+
+import json
+
+import numpy
+from scipy import stats
+
+# From a fixed formula, so that no generator of random numbers must be the same everywhere: skewed, like write times.
+def skewed(count, seed):
+    uniform = [((seed + i * 7919) % 104729 + 0.5) / 104729 for i in range(1, count + 1)]
+    return [round(1e6 * (1 - numpy.log(u) ** 3 / 40) * (1 + 0.3 * ((i * seed) % 5)), 0) for i, u in enumerate(uniform)]
+
+
+def median_interval(values):
+    """Order statistics of the sign test, symmetric: the largest k with coverage of 95 %, by scipy's binomial test."""
+    ordered, n = sorted(values), len(values)
+    coverage = lambda k: 1 - stats.binomtest(k - 1, n, 0.5).pvalue
+    k = max([1] + [k for k in range(1, (n + 1) // 2 + 1) if coverage(k) >= 0.95])
+    return {
+        "values": values,
+        "estimate": float(numpy.median(values)),
+        "low": ordered[k - 1],
+        "high": ordered[n - k],
+        "confidence": max(0.0, float(coverage(k))),
+    }
+
+
+def independent_ratio(numerator, denominator):
+    """Inverts scipy's exact Mann-Whitney test: the ratios that it does not reject at 5 %."""
+    ratios = sorted({x / y for x in numerator for y in denominator})
+    # Between two neighbouring ratios the test's count is constant; at the ratios themselves there are ties.
+    edges = [ratios[0] / 2] + ratios + [ratios[-1] * 2]
+    accepted = []
+    for below, above in zip(edges, edges[1:]):
+        shifted = [y * (below * above) ** 0.5 for y in denominator]
+        if stats.mannwhitneyu(numerator, shifted, method="exact").pvalue > 0.05:
+            accepted += [below, above]
+    all_ratios = [x / y for x in numerator for y in denominator]
+    return {
+        "numerator": numerator,
+        "denominator": denominator,
+        "estimate": float(numpy.exp(numpy.median(numpy.log(all_ratios)))),
+        "low": min(accepted),
+        "high": max(accepted),
+    }
+
+
+def mann_whitney(n, m):
+    """The largest count that is significant at 5 %, two-sided, and the coverage of the interval that it gives."""
+    reached = -1, 0.0
+    for u in range(n * m // 2 + 1):
+        # Two sides of whole numbers that have exactly u pairs the wrong way round.
+        full, rest = divmod(u, m)
+        ones = [float(m + 1 + i) for i in range(full)] + [float(rest) + 0.5] + [-float(i + 1) for i in range(n - full - 1)]
+        others = [float(i + 1) for i in range(m)]
+        # u is at most the middle, so that there is a value for the rest.
+        pvalue = stats.mannwhitneyu(ones[:n], others, method="exact").pvalue
+        if pvalue > 0.05:
+            break
+        reached = u, float(1 - pvalue)
+    return {"n": n, "m": m, "critical": reached[0], "confidence": reached[1]}
+
+
+def bootstrap(numerator, denominator):
+    result = stats.bootstrap(
+        (numerator, denominator),
+        lambda x, y, axis=-1: numpy.median(x, axis=axis) / numpy.median(y, axis=axis),
+        paired=True,
+        vectorized=True,
+        method="percentile",
+        n_resamples=20000,
+        rng=numpy.random.default_rng(1),
+    )
+    return {
+        "numerator": numerator,
+        "denominator": denominator,
+        "estimate": float(numpy.median(numerator) / numpy.median(denominator)),
+        "low": float(result.confidence_interval.low),
+        "high": float(result.confidence_interval.high),
+    }
+
+
+def outliers(values):
+    deviations = numpy.abs(numpy.array(values) - numpy.median(values))
+    mad = stats.median_abs_deviation(values)
+    return {"values": values, "count": int((0.6745 * deviations / mad > 3.5).sum()) if mad > 0 else 0}
+
+
+def spearman(a, b):
+    return {"a": a, "b": b, "correlation": float(stats.spearmanr(a, b).statistic)}
+
+
+def mean_and_sd(values):
+    return {"values": values, "mean": float(numpy.mean(values)), "sd": float(numpy.std(values, ddof=1))}
+
+
+TIED = [3.0, 1.0, 4.0, 1.0, 5.0, 9.0, 2.0, 6.0, 5.0, 3.0, 5.0, 8.0]
+OTHER = [2.0, 7.0, 1.0, 8.0, 2.0, 8.0, 1.0, 8.0, 2.0, 8.0, 4.0, 5.0]
+sizes = [(4, 4), (6, 6), (8, 5), (11, 7), (20, 20)]
+
+print(
+    json.dumps(
+        {
+            "median_interval": [median_interval(skewed(n, 11)) for n in (6, 7, 11, 20, 51, 200)] + [median_interval(TIED)],
+            "independent_ratio": [independent_ratio(skewed(n, 3), skewed(m, 17)) for n, m in sizes],
+            "mann_whitney": [mann_whitney(n, m) for n, m in sizes + [(3, 5), (2, 8), (15, 12), (30, 40)]],
+            "bootstrap_ratio_of_medians": [bootstrap(skewed(n, 5), skewed(n, 23)) for n in (9, 20, 60)],
+            "count_outliers": [outliers(skewed(n, 31)) for n in (6, 20, 100)] + [outliers(TIED + [60.0])],
+            "spearman": [spearman(TIED, OTHER)] + [spearman(skewed(n, 5), skewed(n, 41)) for n in (5, 30, 200)],
+            "mean_and_sd": [mean_and_sd(values) for values in (TIED, skewed(6, 2), skewed(100, 2))],
+        },
+        indent=1,
+    )
+)
