@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 
 use anyhow::Result;
 
-use crate::command::{find_program, shown, succeed};
+use crate::command::{find_program, metadata, shown, succeed};
 
 /// A Debian package that a test needs.
 struct Need {
@@ -37,6 +37,7 @@ const COMPONENTS: &[(&str, &str)] = &[("rustfmt", "cargo-fmt"), ("clippy", "carg
 /// Installs what is missing. Never fails for a tool that cannot be had.
 pub(crate) fn run() -> Result<()> {
     install_components();
+    install_python_modules();
     let missing = missing(NEEDS, is_there);
     if missing.is_empty() {
         println!("setup: all that the tests need is installed");
@@ -79,6 +80,37 @@ fn install(packages: &[&str]) {
         command.env("DEBIAN_FRONTEND", "noninteractive").stdin(Stdio::null());
         if let Err(error) = succeed(&mut command) {
             println!("setup: {error:#}; going on without {}", packages.join(", "));
+            return;
+        }
+    }
+}
+
+/// What reference figures are made with, in an environment of its own; the tests find it in cargo's target directory.
+fn install_python_modules() {
+    const MODULE: &str = "scipy";
+    let Ok(metadata) = metadata() else { return };
+    let folder = metadata.target_directory.into_std_path_buf().join("python");
+    let python = folder.join("bin/python3");
+    let imports = |python: &Path| {
+        let output = Command::new(python).args(["-c", &format!("import {MODULE}")]).output();
+        output.is_ok_and(|output| output.status.success())
+    };
+    if imports(&python) || imports(Path::new("python3")) {
+        return;
+    }
+    println!("setup: missing {MODULE}, for the reference figures of crates/stats");
+    let Some(system) = find_program("python3") else {
+        println!("setup: no python3 here; install it, or the tests that need it are skipped");
+        return;
+    };
+    let mut environment = Command::new(system);
+    environment.args(["-m", "venv"]).arg(&folder);
+    let mut install = Command::new(&python);
+    install.args(["-m", "pip", "install", "--quiet", MODULE]);
+    for mut command in [environment, install] {
+        println!("setup: {}", shown(&command));
+        if let Err(error) = succeed(command.stdin(Stdio::null())) {
+            println!("setup: {error:#}; going on without {MODULE}");
             return;
         }
     }

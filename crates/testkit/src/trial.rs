@@ -8,6 +8,7 @@ use libtest_mimic::{Arguments, Trial};
 
 use crate::directory::Kind;
 use crate::image::has_program;
+use crate::python::python_with;
 
 /// What a test needs beyond cargo.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -22,6 +23,8 @@ pub enum Need {
     DeviceMapper,
     /// strace, allowed to trace.
     Strace,
+    /// Python with that module.
+    Python(&'static str),
     /// A program on the path.
     Program(&'static str),
 }
@@ -46,6 +49,9 @@ impl Need {
                 (!traces.is_ok_and(|output| output.status.success()))
                     .then(|| "strace is missing or may not trace".to_owned())
             }
+            Self::Python(module) => python_with(module)
+                .is_none()
+                .then(|| format!("no python3 with {module}: `cargo xtask setup` installs it")),
             Self::Program(name) => (!has_program(name)).then(|| format!("{name} is not installed")),
         }
     }

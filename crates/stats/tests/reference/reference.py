@@ -101,17 +101,16 @@ TIED = [3.0, 1.0, 4.0, 1.0, 5.0, 9.0, 2.0, 6.0, 5.0, 3.0, 5.0, 8.0]
 OTHER = [2.0, 7.0, 1.0, 8.0, 2.0, 8.0, 1.0, 8.0, 2.0, 8.0, 4.0, 5.0]
 sizes = [(4, 4), (6, 6), (8, 5), (11, 7), (20, 20)]
 
-print(
-    json.dumps(
-        {
-            "median_interval": [median_interval(skewed(n, 11)) for n in (6, 7, 11, 20, 51, 200)] + [median_interval(TIED)],
-            "independent_ratio": [independent_ratio(skewed(n, 3), skewed(m, 17)) for n, m in sizes],
-            "mann_whitney": [mann_whitney(n, m) for n, m in sizes + [(3, 5), (2, 8), (15, 12), (30, 40)]],
-            "bootstrap_ratio_of_medians": [bootstrap(skewed(n, 5), skewed(n, 23)) for n in (9, 20, 60)],
-            "count_outliers": [outliers(skewed(n, 31)) for n in (6, 20, 100)] + [outliers(TIED + [60.0])],
-            "spearman": [spearman(TIED, OTHER)] + [spearman(skewed(n, 5), skewed(n, 41)) for n in (5, 30, 200)],
-            "mean_and_sd": [mean_and_sd(values) for values in (TIED, skewed(6, 2), skewed(100, 2))],
-        },
-        indent=1,
-    )
-)
+figures = {
+    "median_interval": [median_interval(skewed(n, 11)) for n in (6, 7, 11, 20, 51, 200)] + [median_interval(TIED)],
+    "independent_ratio": [independent_ratio(skewed(n, 3), skewed(m, 17)) for n, m in sizes],
+    "mann_whitney": [mann_whitney(n, m) for n, m in sizes + [(3, 5), (2, 8), (15, 12), (30, 40)]],
+    "bootstrap_ratio_of_medians": [bootstrap(skewed(n, 5), skewed(n, 23)) for n in (9, 20, 60)],
+    "count_outliers": [outliers(skewed(n, 31)) for n in (6, 20, 100)] + [outliers(TIED + [60.0])],
+    "spearman": [spearman(TIED, OTHER)] + [spearman(skewed(n, 5), skewed(n, 41)) for n in (5, 30, 200)],
+    "mean_and_sd": [mean_and_sd(values) for values in (TIED, skewed(6, 2), skewed(100, 2))],
+}
+
+# A line for each entry, so that a change of one shows as one.
+parts = [f' "{name}": [\n  ' + ",\n  ".join(map(json.dumps, entries)) + "\n ]" for name, entries in figures.items()]
+print("{\n" + ",\n".join(parts) + "\n}")

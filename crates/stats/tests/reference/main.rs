@@ -1,0 +1,160 @@
+//! Our figures against those of scipy and numpy: the stored ones always, and where Python has scipy also such as it makes
+//! now. `reference.py` makes them.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode};
+
+use anyhow::{Context, Result, ensure};
+use serde_json::Value;
+use stats::Interval;
+use testkit::{Need, Trials};
+
+/// Ends of an interval are values of the data, or ratios of them; the rest is arithmetic in another order.
+const CLOSE: f64 = 1e-9;
+
+/// The ends of a bootstrap interval are order statistics of random draws, ours and scipy's with another generator each.
+const BY_CHANCE: f64 = 0.03;
+
+const CHECKS: &[(&str, fn(&Value) -> Result<()>)] = &[
+    ("median_interval", median_interval),
+    ("independent_ratio", independent_ratio),
+    ("mann_whitney", mann_whitney),
+    ("bootstrap_ratio_of_medians", bootstrap_ratio_of_medians),
+    ("count_outliers", count_outliers),
+    ("spearman", spearman),
+    ("mean_and_sd", mean_and_sd),
+];
+
+fn main() -> ExitCode {
+    let mut trials = Trials::default();
+    for (name, check) in CHECKS {
+        trials.add(format!("{name} is what scipy says"), &[], move || {
+            check_all(&stored()?, name, check).context("crates/stats/tests/reference/reference.json")
+        });
+    }
+    trials.add("all of it is what the scipy of this machine says", &[Need::Python("scipy")], || {
+        let fresh = made_now()?;
+        CHECKS.iter().try_for_each(|(name, check)| check_all(&fresh, name, check))
+    });
+    trials.add("the stored figures are those that the script makes", &[Need::Python("scipy")], || {
+        let (stored, fresh) = (stored()?, made_now()?);
+        let names = stored.as_object().context("an object")?.keys();
+        ensure!(names.eq(CHECKS.iter().map(|(name, _)| *name)), "a check for each, and figures for each check");
+        same("", &stored, &fresh)
+    });
+    trials.run(2)
+}
+
+fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/reference")
+}
+
+fn stored() -> Result<Value> {
+    Ok(serde_json::from_str(&std::fs::read_to_string(folder().join("reference.json"))?)?)
+}
+
+fn made_now() -> Result<Value> {
+    let python = testkit::python_with("scipy").context("python3 with scipy")?;
+    let output = Command::new(python).arg(folder().join("reference.py")).output()?;
+    ensure!(output.status.success(), "reference.py: {}", String::from_utf8_lossy(&output.stderr));
+    Ok(serde_json::from_slice(&output.stdout)?)
+}
+
+fn check_all(figures: &Value, name: &str, check: &fn(&Value) -> Result<()>) -> Result<()> {
+    let entries = figures[name].as_array().with_context(|| format!("no figures of {name}"))?;
+    ensure!(!entries.is_empty(), "no figures of {name}");
+    (0..).zip(entries).try_for_each(|(index, entry): (usize, _)| {
+        check(entry).with_context(|| format!("{name}, entry {index}"))
+    })
+}
+
+/// Alike but for numbers that differ in their last digits; chance is seeded, but its generator is not ours.
+fn same(place: &str, a: &Value, b: &Value) -> Result<()> {
+    let tolerance = if place.starts_with(".bootstrap") { BY_CHANCE } else { CLOSE };
+    match (a, b) {
+        (Value::Object(a), Value::Object(b)) => {
+            ensure!(a.keys().eq(b.keys()), "{place}: other fields");
+            a.iter().try_for_each(|(name, value)| same(&format!("{place}.{name}"), value, &b[name]))
+        }
+        (Value::Array(a), Value::Array(b)) => {
+            ensure!(a.len() == b.len(), "{place}: other length");
+            (0..)
+                .zip(a.iter().zip(b))
+                .try_for_each(|(index, (a, b)): (usize, _)| same(&format!("{place}[{index}]"), a, b))
+        }
+        _ => close(place, a.as_f64().context("a number")?, b.as_f64().context("a number")?, tolerance),
+    }
+}
+
+fn close(what: &str, ours: f64, theirs: f64, tolerance: f64) -> Result<()> {
+    ensure!((ours - theirs).abs() <= tolerance * theirs.abs().max(1e-300), "{what}: {ours}, not {theirs}");
+    Ok(())
+}
+
+fn number(entry: &Value, name: &str) -> Result<f64> {
+    entry[name].as_f64().with_context(|| format!("no number {name}"))
+}
+
+fn numbers(entry: &Value, name: &str) -> Result<Vec<f64>> {
+    let values = entry[name].as_array().with_context(|| format!("no numbers {name}"))?;
+    values.iter().map(|value| value.as_f64().context("a number")).collect()
+}
+
+fn interval(ours: Interval, entry: &Value, tolerance: f64) -> Result<()> {
+    close("estimate", ours.estimate, number(entry, "estimate")?, CLOSE)?;
+    close("low", ours.low, number(entry, "low")?, tolerance)?;
+    close("high", ours.high, number(entry, "high")?, tolerance)
+}
+
+fn median_interval(entry: &Value) -> Result<()> {
+    let ours = stats::median_interval(&numbers(entry, "values")?, 0.95).context("an interval")?;
+    interval(ours, entry, CLOSE)?;
+    close("confidence", ours.confidence, number(entry, "confidence")?, CLOSE)
+}
+
+fn independent_ratio(entry: &Value) -> Result<()> {
+    let (numerator, denominator) = (numbers(entry, "numerator")?, numbers(entry, "denominator")?);
+    let ours = stats::independent_ratio(&numerator, &denominator, 0.95).context("an interval")?;
+    interval(ours, entry, CLOSE)
+}
+
+/// Seen from outside: of the ratios of 2, 4, 8, … to powers of a much smaller factor all are different, so that the ends of the
+/// interval say how many were left out.
+fn mann_whitney(entry: &Value) -> Result<()> {
+    let count = |name| entry[name].as_u64().with_context(|| format!("no count {name}"));
+    let (n, m) = (count("n")?, count("m")?);
+    let side = |count: u64, step: f64| {
+        (0..count).scan(1.0, move |value, _| Some(std::mem::replace(value, *value * step)))
+    };
+    let numerator: Vec<f64> = side(n, 2.0).collect();
+    let denominator: Vec<f64> = side(m, 1.0 + 1e-4).collect();
+    let ours = stats::independent_ratio(&numerator, &denominator, 0.95).context("an interval")?;
+    let below = numerator.iter().flat_map(|x| denominator.iter().map(move |y| x / y));
+    let left_out = below.filter(|ratio| *ratio < ours.low).count();
+    let critical = usize::try_from(count("critical")?)?;
+    ensure!(left_out == critical, "{n} and {m}: {left_out} left out, not {critical}");
+    close("confidence", ours.confidence, number(entry, "confidence")?, CLOSE)
+}
+
+fn bootstrap_ratio_of_medians(entry: &Value) -> Result<()> {
+    let (numerator, denominator) = (numbers(entry, "numerator")?, numbers(entry, "denominator")?);
+    let ours = stats::bootstrap_ratio_of_medians(&numerator, &denominator, 1).context("an interval")?;
+    interval(ours, entry, BY_CHANCE)
+}
+
+fn count_outliers(entry: &Value) -> Result<()> {
+    let ours = stats::count_outliers(&numbers(entry, "values")?);
+    ensure!(Some(ours as u64) == entry["count"].as_u64(), "{ours}, not {}", entry["count"]);
+    Ok(())
+}
+
+fn spearman(entry: &Value) -> Result<()> {
+    let ours = stats::spearman(&numbers(entry, "a")?, &numbers(entry, "b")?).context("a correlation")?;
+    close("correlation", ours, number(entry, "correlation")?, CLOSE)
+}
+
+fn mean_and_sd(entry: &Value) -> Result<()> {
+    let (mean, sd) = stats::mean_and_sd(&numbers(entry, "values")?).context("values")?;
+    close("mean", mean, number(entry, "mean")?, CLOSE)?;
+    close("standard deviation", sd, number(entry, "sd")?, CLOSE)
+}
