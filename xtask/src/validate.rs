@@ -1,5 +1,6 @@
 //! `cargo xtask validate`: whether what writebench says can be relied on.
 
+mod noise;
 mod order;
 mod ranking;
 
@@ -8,6 +9,8 @@ use anyhow::Result;
 /// What is looked into.
 #[derive(clap::Subcommand)]
 pub(crate) enum Question {
+    /// How often does `compare` tell a build from itself, and from one that is 5 % slower?
+    Noise(noise::Options),
     /// Does a second run rank the ways of copying as the first did?
     Ranking(ranking::Options),
 }
@@ -15,6 +18,7 @@ pub(crate) enum Question {
 /// Looks into it; whether there is an answer.
 pub(crate) fn run(question: &Question) -> Result<bool> {
     match question {
+        Question::Noise(options) => noise::run(options),
         Question::Ranking(options) => ranking::run(options),
     }
 }

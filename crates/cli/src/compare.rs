@@ -52,10 +52,11 @@ fn side(names: &[RunName], store: Option<&Store>) -> Result<Side> {
             (_, None) => {}
         }
     }
-    let name = match names {
-        [RunName::Number(number)] => format!("run {number}"),
-        several => several.iter().map(ToString::to_string).collect::<Vec<_>>().join(","),
+    let name = |name: &RunName| match name {
+        RunName::Number(number) => format!("run {number}"),
+        named => named.to_string(),
     };
+    let name = names.iter().map(name).collect::<Vec<_>>().join(",");
     Ok(Side { name, runs })
 }
 

@@ -22,6 +22,13 @@ use crate::place::{Claimed, Place};
 use crate::progress::Progress;
 use crate::{database, selection};
 
+/// What a run records of the program that made it.
+const VERSION: &str = if cfg!(feature = "deliberate-delay") {
+    concat!(env!("CARGO_PKG_VERSION"), "+deliberate-delay")
+} else {
+    env!("CARGO_PKG_VERSION")
+};
+
 /// Budget of the first look, which promises an answer in half a minute.
 const FIRST_LOOK_BUDGET_NS: u64 = 20_000_000_000;
 
@@ -48,7 +55,7 @@ pub fn run(command: &RunCommand, db: Option<&Path>, output: &Output) -> Result<E
         label: command.label.as_ref().map(ToString::to_string),
         status: RunStatus::Running,
         started: jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
-        version: env!("CARGO_PKG_VERSION").to_owned(),
+        version: VERSION.to_owned(),
         arguments: std::env::args_os().map(|argument| argument.to_string_lossy().into_owned()).collect(),
         target: place.path().display().to_string(),
         settings: settings(command, copied.as_ref(), selected.samples),
@@ -109,7 +116,7 @@ fn resume(command: &RunCommand, db: Option<&Path>, output: &Output) -> Result<Ex
             it.device.as_ref().map(|it| (it.model.clone(), it.size_bytes, it.logical_sector_bytes)),
         )
     };
-    if facts(&now) != facts(&run.environment) || run.version != env!("CARGO_PKG_VERSION") {
+    if facts(&now) != facts(&run.environment) || run.version != VERSION {
         return Err(exit::usage(format!(
             "run {number} was made by another writebench, or on another kernel, filesystem, mount or device; \
              its samples cannot be mixed with new ones"

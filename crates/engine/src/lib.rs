@@ -7,6 +7,8 @@
 mod call;
 mod copy_source;
 mod crew;
+#[cfg(feature = "deliberate-delay")]
+mod deliberate_delay;
 mod file;
 mod job;
 mod machine;

@@ -171,6 +171,8 @@ impl Clock<'_> {
         (self.progress)(phase);
         let start = Instant::now();
         let result = work();
+        #[cfg(feature = "deliberate-delay")]
+        crate::deliberate_delay::lengthen(start);
         let elapsed_ns = nanoseconds(start.elapsed());
         match phase {
             Phase::Open => self.phases.open += elapsed_ns,

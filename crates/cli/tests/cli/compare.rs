@@ -81,7 +81,9 @@ fn several_runs() -> Result<()> {
     }
     let shown = call(&program, &["compare", "a", "b"], 0)?.stdout;
     ensure!(
-        shown.contains("4 runs") && shown.contains("the unit is the run") && shown.contains("4 / 4"),
+        shown.contains("a: run 1, run 3, run 5, run 7 (4 runs)")
+            && shown.contains("the unit is the run")
+            && shown.contains("4 / 4"),
         "{shown}"
     );
     let few = call(&program, &["compare", "1,3", "2"], 0)?.stdout;

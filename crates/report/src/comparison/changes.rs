@@ -30,7 +30,12 @@ pub(super) fn between(a: &Side, b: &Side) -> Vec<Change> {
         let (a, b) = (values(&facts_of_a, name), values(&facts_of_b, name));
         (a != b || a.len() > 1).then(|| Change { what: name.to_owned(), a, b })
     };
-    names.into_iter().filter_map(change).collect()
+    let mut changes: Vec<Change> = names.into_iter().filter_map(change).collect();
+    // Another device has its own settings; that it is another one says it all.
+    if changes.iter().any(|change| change.what == "device") {
+        changes.retain(|change| !change.what.starts_with("sys/"));
+    }
+    changes
 }
 
 type Facts = Vec<(String, String)>;

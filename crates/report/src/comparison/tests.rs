@@ -7,7 +7,7 @@ fn case(name: &str, write_ns: &[u64]) -> CaseRecord {
     let samples = (0u32..).zip(write_ns).map(|(round, &write_ns)| {
         let mut sample = Sample::without_figures(round, Outcome::Ok);
         sample.bytes = 1 << 30;
-        sample.phases_ns.write = write_ns;
+        sample.phases_ns.write = write_ns * 1_000_000;
         sample
     });
     example_case("test", name, samples.collect())
@@ -143,4 +143,36 @@ fn runs_of_one_side_that_differ_among_themselves_are_told() {
     let compared = Comparison::of(a, side("B", vec![run(3, vec![case("write", &FAST)])])).unwrap();
     assert_eq!(compared.changes.len(), 1);
     assert_eq!(compared.changes[0].a, ["0.1.0", "0.2.0"]);
+}
+
+/// What a person meets, at 80 columns: figures, what is left out, what changed, how to read it.
+fn shown() -> Comparison {
+    let mut new = run(2, vec![case("write", &SLOW), case("pwrite,chunk=64KiB", &FAST), case("new", &FAST)]);
+    new.run.environment.system.kernel = "Linux 7.0".to_owned();
+    new.run.environment.device = None;
+    let cases = vec![case("write", &FAST), case("pwrite,chunk=64KiB", &FAST), case("mmap", &FAST)];
+    new.run.cases.push(case("mmap", &[]));
+    Comparison::of(side("before", vec![run(1, cases)]), side("run 2", vec![new])).unwrap()
+}
+
+#[test]
+fn eighty_columns_are_enough() {
+    let text = crate::formats::comparison::terminal(&shown(), Some(80));
+    let plain = crate::formats::tests::plain(&text);
+    assert!(plain.lines().all(|line| line.chars().count() <= 80), "{plain}");
+    insta::assert_snapshot!(plain);
+}
+
+#[test]
+fn programs_get_the_same() {
+    let text = crate::formats::comparison::json(&shown()).unwrap();
+    let document: serde_json::Value = serde_json::from_str(&text).unwrap();
+    assert_eq!((&document["comparison"], &document["unit"]), (&1.into(), &"sample".into()));
+    assert_eq!(document["cases"][0]["verdict"], "slower");
+    assert_eq!(document["cases"][0]["speed_ratio"]["estimate"], 0.5);
+    assert_eq!(document["changes"][0]["what"], "kernel");
+    assert_eq!(document["left_out"][0]["why"], "not measured: the run ended before its turn");
+    assert_eq!(document["only_in_b"][0], "new");
+    let summary = serde_json::json!({"faster": 0, "slower": 1, "no_difference": 1, "too_few": 0});
+    assert_eq!(document["summary"], summary);
 }

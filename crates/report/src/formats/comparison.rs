@@ -22,11 +22,16 @@ pub fn terminal(comparison: &Comparison, width: Option<usize>) -> String {
         text += &format!("{QUIET}{letter}{QUIET:#}  {}\n", side_line(side));
     }
     text += "\n";
+    let table = table(comparison);
+    let mut is_cut = false;
     if !comparison.cases.is_empty() {
-        text += &fitting(&table(comparison), width).0;
+        let (lines, columns) = fitting(&table, width);
+        text += &lines;
         text += "\n\n";
+        is_cut = columns < table.columns.len();
     }
-    let fold = |line: String| folded(&line, width.unwrap_or(usize::MAX));
+    let width = width.unwrap_or(usize::MAX);
+    let fold = |line: String| folded(&line, width, 0);
     for (side, cases) in [("A", &comparison.only_in_a), ("B", &comparison.only_in_b)] {
         if !cases.is_empty() {
             text += &fold(format!("Only in {side}: {}", list(cases)));
@@ -38,25 +43,26 @@ pub fn terminal(comparison: &Comparison, width: Option<usize>) -> String {
     if !comparison.changes.is_empty() {
         text +=
             &format!("{WARNING}Not the only difference; this changed too, and may be the reason:{WARNING:#}\n");
-        comparison.changes.iter().for_each(|change| text += &change_lines(change));
+        comparison.changes.iter().for_each(|change| text += &change_lines(change, width));
     }
     for note in notes(comparison) {
         text += &fold(note);
+    }
+    if is_cut {
+        text += &format!("{QUIET}A wider terminal shows more columns.{QUIET:#}\n");
     }
     text + &format!("{HEADING}{}{HEADING:#}\n", summary(comparison))
 }
 
 /// The run or runs that a side is.
 fn side_line(side: &Side) -> String {
-    let run = |it: &ComparedRun| format!("{} of {}", it.name, it.run.started);
-    match side.runs.as_slice() {
-        [one] if one.name == side.name => run(one),
-        [one] => format!("{}: {}", side.name, run(one)),
-        several => {
-            let names: Vec<String> = several.iter().map(|it| it.name.clone()).collect();
-            format!("{}: {}, {}", side.name, counted(several.len(), "run"), list(&names))
-        }
-    }
+    let names: Vec<String> = side.runs.iter().map(|it| it.name.clone()).collect();
+    let started = match side.runs.as_slice() {
+        [one] => format!(" of {}", one.run.started),
+        several => format!(" ({})", counted(several.len(), "run")),
+    };
+    let label = if side.name == names.join(",") { String::new() } else { format!("{}: ", side.name) };
+    format!("{label}{}{started}", list(&names))
 }
 
 fn list(names: &[String]) -> String {
@@ -104,13 +110,16 @@ fn verdict(verdict: Verdict, unit: Unit) -> &'static str {
     }
 }
 
-/// Old and new below each other: two lists of mount options do not fit beside each other.
-fn change_lines(change: &Change) -> String {
-    let (a, b) = (change.a.join(" and "), change.b.join(" and "));
-    if a.chars().count() + b.chars().count() < 50 {
-        return format!("  {QUIET}{:<17}{QUIET:#}{a} → {b}\n", change.what);
+/// Old and new beside each other, or below each other where that is too wide, as two lists of mount options are.
+fn change_lines(change: &Change, width: usize) -> String {
+    const NAME_WIDTH: usize = 16;
+    let (name, a, b) = (&change.what, change.a.join(" and "), change.b.join(" and "));
+    let one = format!("  {name:<NAME_WIDTH$} {a} → {b}\n");
+    if one.trim_end().chars().count() <= width {
+        return one;
     }
-    format!("  {QUIET}{:<17}{QUIET:#}{a}\n{:<17}→ {b}\n", change.what, "")
+    let below = |text: String| folded(&text, width, NAME_WIDTH + 5);
+    below(format!("  {name:<NAME_WIDTH$} {a}")) + &below(format!("  {:<NAME_WIDTH$} → {b}", ""))
 }
 
 /// How to read the figures.
@@ -159,20 +168,23 @@ fn summary(comparison: &Comparison) -> String {
     text
 }
 
-/// Lines that break at spaces, so that a terminal does not break them in the middle of a word.
-fn folded(line: &str, width: usize) -> String {
+/// Lines that break at spaces, so that a terminal does not break them in the middle of a word; all but the first are
+/// indented.
+fn folded(line: &str, width: usize, indent: usize) -> String {
     let (mut text, mut column) = (String::new(), 0);
-    for word in line.split(' ') {
+    for (index, word) in line.split(' ').enumerate() {
         let length = word.chars().count();
-        if column > 0 && column + 1 + length > width {
-            text.push('\n');
-            column = 0;
-        } else if column > 0 {
+        if index == 0 {
+            column = length;
+        } else if column + 1 + length > width && column > indent {
+            text += "\n";
+            text += &" ".repeat(indent);
+            column = indent + length;
+        } else {
             text.push(' ');
-            column += 1;
+            column += 1 + length;
         }
         text += word;
-        column += length;
     }
     text + "\n"
 }

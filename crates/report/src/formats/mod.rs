@@ -7,4 +7,4 @@ pub mod markdown;
 pub mod terminal;
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

@@ -55,7 +55,7 @@ fn report() -> Report {
     Report::of(Some(3), RunRecord { cases, ..example_run() })
 }
 
-fn plain(styled: &str) -> String {
+pub(crate) fn plain(styled: &str) -> String {
     let mut plain = String::new();
     let mut rest = styled;
     while let Some((before, after)) = rest.split_once('\u{1b}') {

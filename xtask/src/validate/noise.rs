@@ -1,0 +1,186 @@
+//! `cargo xtask validate noise`: runs of one build and of one that is deliberately 5 % slower, in turns, and how often
+//! `writebench compare` tells them apart.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::Instant;
+
+use anyhow::{Context, Result, bail, ensure};
+use serde_json::Value;
+
+use crate::command::{metadata, output, shown};
+use crate::program;
+use crate::target::described;
+
+/// Where, what and how often.
+#[derive(clap::Args)]
+pub(crate) struct Options {
+    /// Directories to write to [default: /dev/shm and the folder `noise` of cargo's target directory]
+    targets: Vec<PathBuf>,
+    /// The case
+    #[arg(long, default_value = "write,size=4MiB")]
+    case: String,
+    /// Samples in each run
+    #[arg(long, default_value_t = 20, value_parser = clap::value_parser!(u32).range(4..))]
+    samples: u32,
+    /// Runs of each build
+    #[arg(long, default_value_t = 20, value_parser = clap::value_parser!(u32).range(8..))]
+    runs: u32,
+}
+
+/// Runs on a side where several are compared: the least that 95 % can be had with.
+const SEVERAL: usize = 4;
+
+/// The exports of one target's runs, in the order in which they were taken: the one, the other, the one, …
+struct Taken {
+    normal: Vec<PathBuf>,
+    delayed: Vec<PathBuf>,
+}
+
+/// What some comparisons came to.
+#[derive(Debug, Default, PartialEq)]
+struct Tally {
+    comparisons: usize,
+    faster: usize,
+    slower: usize,
+    ratios: Vec<f64>,
+}
+
+/// Takes the runs and says how often they are told apart; whether every comparison could be made.
+pub(crate) fn run(options: &Options) -> Result<bool> {
+    let target_directory = metadata()?.target_directory.into_std_path_buf();
+    let targets = match &options.targets[..] {
+        [] => {
+            let folder = target_directory.join("noise");
+            fs::create_dir_all(&folder).with_context(|| format!("making {}", folder.display()))?;
+            vec![PathBuf::from("/dev/shm"), folder]
+        }
+        given => given.to_vec(),
+    };
+    let delayed = program::build_delayed(&target_directory)?;
+    let normal = program::build(&target_directory)?;
+    println!(
+        "noise: {} runs of a build and of one that is 5 % slower, in turns; {}, {} samples in each run",
+        options.runs, options.case, options.samples
+    );
+    for target in &targets {
+        let start = Instant::now();
+        let scratch = tempfile::tempdir().context("a folder for exports")?;
+        let taken = Taken::take(&normal, &delayed, target, options, scratch.path())?;
+        println!("\n{}, {:.0} s", described(target), start.elapsed().as_secs_f64());
+        println!("{:<36} {:>11} {:>7} {:>7} {:>9}", "", "comparisons", "faster", "slower", "B / A");
+        for (what, pairs) in taken.pairs() {
+            println!("{}", line(what, &tally(&normal, &pairs)?));
+        }
+    }
+    Ok(true)
+}
+
+type Pair = (Vec<PathBuf>, Vec<PathBuf>);
+
+impl Taken {
+    fn take(normal: &Path, delayed: &Path, target: &Path, options: &Options, scratch: &Path) -> Result<Self> {
+        let mut taken = Self { normal: Vec::new(), delayed: Vec::new() };
+        for number in 0..options.runs {
+            let export = |name: &str| scratch.join(format!("{name}-{number}.json"));
+            taken.normal.push(one_run(normal, target, options, export("normal"))?);
+            taken.delayed.push(one_run(delayed, target, options, export("delayed"))?);
+        }
+        Ok(taken)
+    }
+
+    /// What is compared with what. Among the runs of one build there is nothing to be found.
+    fn pairs(&self) -> Vec<(&'static str, Vec<Pair>)> {
+        let one = |a: &PathBuf, b: &PathBuf| (vec![a.clone()], vec![b.clone()]);
+        let alone = self.normal.chunks_exact(2).map(|pair| one(&pair[0], &pair[1])).collect();
+        let every_other =
+            |runs: &[PathBuf], first: usize| runs.iter().skip(first).step_by(2).cloned().collect::<Vec<_>>();
+        let in_turns = |runs: &[PathBuf]| (every_other(runs, 0), every_other(runs, 1));
+        let several = self.normal.chunks_exact(2 * SEVERAL).map(in_turns).collect();
+        let apart = self.normal.iter().zip(&self.delayed).map(|(a, b)| one(a, b)).collect();
+        let chunks = self.normal.chunks_exact(SEVERAL).zip(self.delayed.chunks_exact(SEVERAL));
+        let several_apart = chunks.map(|(a, b)| (a.to_vec(), b.to_vec())).collect();
+        vec![
+            ("the same, one run each", alone),
+            ("the same, four runs each in turns", several),
+            ("5 % slower, one run each", apart),
+            ("5 % slower, four runs each in turns", several_apart),
+            ("5 % slower, all runs", vec![(self.normal.clone(), self.delayed.clone())]),
+        ]
+    }
+}
+
+fn one_run(program: &Path, target: &Path, options: &Options, export: PathBuf) -> Result<PathBuf> {
+    let mut command = Command::new(program);
+    command.arg("run").arg(target).args(["--case", &options.case, "--quiet"]);
+    command.arg("--samples").arg(options.samples.to_string());
+    command.arg("--db").arg(export.with_extension("db")).arg(format!("--export=json={}", export.display()));
+    output(command.stdin(Stdio::null()))?;
+    Ok(export)
+}
+
+fn tally(program: &Path, pairs: &[Pair]) -> Result<Tally> {
+    let mut tally = Tally::default();
+    for (a, b) in pairs {
+        let names =
+            |files: &[PathBuf]| files.iter().map(|it| it.display().to_string()).collect::<Vec<_>>().join(",");
+        let mut command = Command::new(program);
+        command.args(["compare", &names(a), &names(b), "--export", "json=-"]);
+        let text = output(command.stdin(Stdio::null()))?.stdout;
+        let document: Value = serde_json::from_slice(&text).with_context(|| shown(&command))?;
+        tally.add(&document["cases"][0])?;
+    }
+    ensure!(tally.comparisons > 0, "nothing was compared");
+    Ok(tally)
+}
+
+impl Tally {
+    fn add(&mut self, case: &Value) -> Result<()> {
+        match case["verdict"].as_str() {
+            Some("faster") => self.faster += 1,
+            Some("slower") => self.slower += 1,
+            Some("no-difference") => {}
+            other => bail!("a comparison that came to {other:?}: {case}"),
+        }
+        self.comparisons += 1;
+        self.ratios.push(case["speed_ratio"]["estimate"].as_f64().context("a ratio")?);
+        Ok(())
+    }
+}
+
+fn line(what: &str, tally: &Tally) -> String {
+    let Tally { comparisons, faster, slower, ratios } = tally;
+    let ratio = stats::median(ratios).map_or_else(|| "-".to_owned(), |ratio| format!("{ratio:.3}"));
+    format!("{what:<36} {comparisons:>11} {faster:>7} {slower:>7} {ratio:>9}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn the_runs_of_both_sides_are_taken_in_turns() {
+        let names = |name: &str| (0..8).map(|number| PathBuf::from(format!("{name}{number}"))).collect();
+        let pairs = Taken { normal: names("n"), delayed: names("d") }.pairs();
+        let counts: Vec<usize> = pairs.iter().map(|(_, pairs)| pairs.len()).collect();
+        assert_eq!(counts, [4, 1, 8, 2, 1]);
+        let text = |files: &[PathBuf]| files.iter().map(|it| it.display().to_string()).collect::<String>();
+        let (a, b) = &pairs[1].1[0];
+        assert_eq!((text(a), text(b)), ("n0n2n4n6".to_owned(), "n1n3n5n7".to_owned()));
+        let (a, b) = &pairs[3].1[1];
+        assert_eq!((text(a), text(b)), ("n4n5n6n7".to_owned(), "d4d5d6d7".to_owned()));
+    }
+
+    #[test]
+    fn verdicts_are_counted_and_one_that_is_none_is_no_result() {
+        let mut tally = Tally::default();
+        for (verdict, ratio) in [("slower", 0.9), ("no-difference", 1.0), ("slower", 0.95)] {
+            tally.add(&json!({"verdict": verdict, "speed_ratio": {"estimate": ratio}})).unwrap();
+        }
+        assert_eq!((tally.comparisons, tally.faster, tally.slower), (3, 0, 2));
+        assert!(line("5 % slower", &tally).ends_with("3       0       2     0.950"), "{}", line("", &tally));
+        assert!(tally.add(&json!({"verdict": "too-few"})).is_err());
+    }
+}
