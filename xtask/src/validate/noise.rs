@@ -45,6 +45,7 @@ struct Tally {
     faster: usize,
     slower: usize,
     ratios: Vec<f64>,
+    last_interval: (f64, f64),
 }
 
 /// Takes the runs and says how often they are told apart; whether every comparison could be made.
@@ -104,6 +105,7 @@ impl Taken {
         vec![
             ("the same, one run each", alone),
             ("the same, four runs each in turns", several),
+            ("the same, all runs in turns", vec![in_turns(&self.normal)]),
             ("5 % slower, one run each", apart),
             ("5 % slower, four runs each in turns", several_apart),
             ("5 % slower, all runs", vec![(self.normal.clone(), self.delayed.clone())]),
@@ -144,15 +146,21 @@ impl Tally {
             other => bail!("a comparison that came to {other:?}: {case}"),
         }
         self.comparisons += 1;
-        self.ratios.push(case["speed_ratio"]["estimate"].as_f64().context("a ratio")?);
+        let ratio = |name: &str| case["speed_ratio"][name].as_f64().context("a ratio");
+        self.ratios.push(ratio("estimate")?);
+        self.last_interval = (ratio("low")?, ratio("high")?);
         Ok(())
     }
 }
 
 fn line(what: &str, tally: &Tally) -> String {
-    let Tally { comparisons, faster, slower, ratios } = tally;
+    let Tally { comparisons, faster, slower, ratios, last_interval } = tally;
     let ratio = stats::median(ratios).map_or_else(|| "-".to_owned(), |ratio| format!("{ratio:.3}"));
-    format!("{what:<36} {comparisons:>11} {faster:>7} {slower:>7} {ratio:>9}")
+    let interval = match comparisons {
+        1 => format!("  ({:.3} – {:.3})", last_interval.0, last_interval.1),
+        _ => String::new(),
+    };
+    format!("{what:<36} {comparisons:>11} {faster:>7} {slower:>7} {ratio:>9}{interval}")
 }
 
 #[cfg(test)]
@@ -165,11 +173,11 @@ mod tests {
         let names = |name: &str| (0..8).map(|number| PathBuf::from(format!("{name}{number}"))).collect();
         let pairs = Taken { normal: names("n"), delayed: names("d") }.pairs();
         let counts: Vec<usize> = pairs.iter().map(|(_, pairs)| pairs.len()).collect();
-        assert_eq!(counts, [4, 1, 8, 2, 1]);
+        assert_eq!(counts, [4, 1, 1, 8, 2, 1]);
         let text = |files: &[PathBuf]| files.iter().map(|it| it.display().to_string()).collect::<String>();
         let (a, b) = &pairs[1].1[0];
         assert_eq!((text(a), text(b)), ("n0n2n4n6".to_owned(), "n1n3n5n7".to_owned()));
-        let (a, b) = &pairs[3].1[1];
+        let (a, b) = &pairs[4].1[1];
         assert_eq!((text(a), text(b)), ("n4n5n6n7".to_owned(), "d4d5d6d7".to_owned()));
     }
 
@@ -177,7 +185,9 @@ mod tests {
     fn verdicts_are_counted_and_one_that_is_none_is_no_result() {
         let mut tally = Tally::default();
         for (verdict, ratio) in [("slower", 0.9), ("no-difference", 1.0), ("slower", 0.95)] {
-            tally.add(&json!({"verdict": verdict, "speed_ratio": {"estimate": ratio}})).unwrap();
+            tally
+                .add(&json!({"verdict": verdict, "speed_ratio": {"estimate": ratio, "low": 0.8, "high": 1.1}}))
+                .unwrap();
         }
         assert_eq!((tally.comparisons, tally.faster, tally.slower), (3, 0, 2));
         assert!(line("5 % slower", &tally).ends_with("3       0       2     0.950"), "{}", line("", &tally));

@@ -15,7 +15,9 @@ const CLOSE: f64 = 1e-9;
 /// The ends of a bootstrap interval are order statistics of random draws, ours and scipy's with another generator each.
 const BY_CHANCE: f64 = 0.03;
 
-const CHECKS: &[(&str, fn(&Value) -> Result<()>)] = &[
+type Check = fn(&Value) -> Result<()>;
+
+const CHECKS: &[(&str, Check)] = &[
     ("median_interval", median_interval),
     ("independent_ratio", independent_ratio),
     ("mann_whitney", mann_whitney),
@@ -60,7 +62,7 @@ fn made_now() -> Result<Value> {
     Ok(serde_json::from_slice(&output.stdout)?)
 }
 
-fn check_all(figures: &Value, name: &str, check: &fn(&Value) -> Result<()>) -> Result<()> {
+fn check_all(figures: &Value, name: &str, check: &Check) -> Result<()> {
     let entries = figures[name].as_array().with_context(|| format!("no figures of {name}"))?;
     ensure!(!entries.is_empty(), "no figures of {name}");
     (0..).zip(entries).try_for_each(|(index, entry): (usize, _)| {
