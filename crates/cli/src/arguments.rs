@@ -191,7 +191,7 @@ pub struct CompareCommand {
     #[arg(value_name = "B")]
     pub b: RunNames,
     /// End with exit code 5 if a case is slower by more than that with the whole of its interval (for 5%: all of it
-    /// below 0.95), so that noise does not fail a build
+    /// below 0.95), so that noise does not fail a build; drift between single runs may, so give several of each
     #[arg(long, value_name = "PERCENT", value_parser = percent)]
     pub fail_if_slower: Option<f64>,
     /// Write the comparison to a file, or - for standard output: json; may be repeated
@@ -205,8 +205,8 @@ const COMPARE_EXAMPLES: &str = "Examples:
   writebench compare base.json 7,9,11         an exported run with three of the database
   writebench compare before after --fail-if-slower 5%
 
-With one run on each side what drifted between them is in no interval. Several runs of each, taken in turns
-(run --label before, run --label after, and again), take care of it; it takes four of each for an answer.";
+With one run on each side what drifted between them is in no interval, and looks like a difference. Several runs of each, \
+    taken in turns (run --label before, run --label after, and again), take care of it; it takes four of each for an answer.";
 
 /// `writebench probe`
 #[derive(Args)]
@@ -233,11 +233,11 @@ fn names<T: Copy + Send + Sync + 'static>(
         .try_map(move |text| from_name(&text).ok_or("no such value"))
 }
 
-/// A share from a text such as `5%`.
+/// The number in a text such as `5%`.
 fn percent(text: &str) -> Result<f64, String> {
     let number = text.strip_suffix('%').ok_or("expected a percentage, such as 5%")?;
     match number.trim_end().parse::<f64>() {
-        Ok(percent) if (0.0..100.0).contains(&percent) => Ok(percent / 100.0),
+        Ok(percent) if (0.0..100.0).contains(&percent) => Ok(percent),
         _ => Err("expected a percentage from 0% to below 100%, such as 5%".to_owned()),
     }
 }

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use anyhow::Result;
-use report::{ComparedRun, Comparison, Side, Verdict, formats};
+use report::{ComparedRun, Comparison, Side, Unit, Verdict, counted, formats};
 use store::Store;
 
 use crate::arguments::CompareCommand;
@@ -33,7 +33,7 @@ pub fn compare(command: &CompareCommand, db: Option<&Path>, output: &Output) -> 
         output.results(&formats::comparison::terminal(&comparison, output.width()))?;
     }
     match command.fail_if_slower {
-        Some(share) => judge(&comparison, share, output),
+        Some(percent) => judge(&comparison, percent, output),
         None => Ok(Exit::Ok),
     }
 }
@@ -73,19 +73,20 @@ fn exported(path: &Path) -> Result<ComparedRun> {
 }
 
 /// Whether the build that asked may pass.
-fn judge(comparison: &Comparison, share: f64, output: &Output) -> Result<Exit> {
-    let (cases, too_few) = (comparison.cases.len(), comparison.count(Verdict::TooFew));
-    if cases == too_few {
+fn judge(comparison: &Comparison, percent: f64, output: &Output) -> Result<Exit> {
+    if comparison.cases.len() == comparison.count(Verdict::TooFew) {
         return Err(exit::usage(
             "--fail-if-slower: no case has enough samples (or runs) on both sides to be judged",
         ));
     }
-    if too_few > 0 {
+    let undecided = comparison.undecided_cases();
+    if undecided > 0 {
         output.note(&format!(
-            "--fail-if-slower does not judge {too_few} of {cases} cases: too few samples or runs."
+            "--fail-if-slower does not judge {} of A: too few samples or runs, no figure, or not in B.",
+            counted(undecided, "case")
         ));
     }
-    let slower = comparison.slower_than(share);
+    let slower = comparison.slower_than(percent / 100.0);
     if slower.is_empty() {
         return Ok(Exit::Ok);
     }
@@ -93,7 +94,10 @@ fn judge(comparison: &Comparison, share: f64, output: &Output) -> Result<Exit> {
         .iter()
         .map(|it| format!("{} ({:.3} – {:.3})", it.case, it.speed_ratio.low, it.speed_ratio.high))
         .collect();
-    let percent = share * 100.0;
-    output.error(&anyhow::anyhow!("slower by more than {percent} %: {}", of_each.join(", ")));
+    let doubt = match comparison.unit {
+        Unit::Sample => "; single runs: drift between them can look like this, several of each tell",
+        Unit::Run => "",
+    };
+    output.error(&anyhow::anyhow!("slower by more than {percent} %: {}{doubt}", of_each.join(", ")));
     Ok(Exit::Slower)
 }

@@ -21,9 +21,7 @@ impl FromStr for Label {
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         match text {
             "" => Err("a label needs at least one character"),
-            _ if text.bytes().all(|byte| byte.is_ascii_digit()) => {
-                Err("a number is a run's own number; put a letter into the label")
-            }
+            _ if is_number(text) => Err("a number is a run's own number; put a letter into the label"),
             _ if text.contains(',') => Err("commas separate labels; leave them out"),
             _ if is_file(text) => Err("a name with '/' or '.json' is a file's; choose another label"),
             _ if text.chars().any(char::is_control) => Err("a label is one line of text"),
@@ -57,9 +55,9 @@ impl FromStr for RunName {
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         Ok(match text.parse() {
-            Ok(number) => Self::Number(number),
-            Err(_) if is_file(text) => Self::File(PathBuf::from(text)),
-            Err(_) => Self::Label(text.to_owned()),
+            Ok(number) if is_number(text) => Self::Number(number),
+            _ if is_file(text) => Self::File(PathBuf::from(text)),
+            _ => Self::Label(text.to_owned()),
         })
     }
 }
@@ -119,6 +117,10 @@ pub fn labelled(store: &Store, label: &str) -> Result<(Vec<i64>, i64)> {
     Ok((numbers, newest))
 }
 
+fn is_number(text: &str) -> bool {
+    text.bytes().all(|byte| byte.is_ascii_digit())
+}
+
 fn is_file(text: &str) -> bool {
     text.contains('/') || text.ends_with(".json")
 }
@@ -129,7 +131,7 @@ mod tests {
 
     #[test]
     fn a_label_is_told_from_numbers_files_and_lists() {
-        for label in ["before", "6.18-rc1", "v2 of July", "3a"] {
+        for label in ["before", "6.18-rc1", "v2 of July", "3a", "+5"] {
             assert_eq!(label.parse::<Label>().map(|it| it.to_string()), Ok(label.to_owned()));
             assert_eq!(label.parse(), Ok(RunName::Label(label.to_owned())));
         }

@@ -177,6 +177,15 @@ impl Comparison {
         self.cases.iter().filter(|case| case.verdict == verdict).count()
     }
 
+    /// How many cases A has that nothing can be said of, for want of figures or of the case in B.
+    #[must_use]
+    pub fn undecided_cases(&self) -> usize {
+        let is_compared = |case: &str| self.cases.iter().any(|it| it.case == case);
+        let left_out: HashSet<&str> = self.left_out.iter().map(|it| it.case.as_str()).collect();
+        let without_figures = left_out.into_iter().filter(|case| !is_compared(case)).count();
+        self.only_in_a.len() + without_figures + self.count(Verdict::TooFew)
+    }
+
     /// The cases that are slower by more than that share with all of their interval, so that noise does not put one here.
     #[must_use]
     pub fn slower_than(&self, share: f64) -> Vec<&ComparedCase> {

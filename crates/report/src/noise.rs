@@ -1,7 +1,7 @@
 //! How often the rules are right, on the noise of a real machine. No clock: the times were recorded once
 //! (`tests/noise/README.md`), and chance comes from seeds, so the counts are what they are. `docs/design/measuring.md` has them.
 
-use model::{Outcome, RunRecord, Sample};
+use model::{RunRecord, Sample};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 use testkit::{example_case, example_run};
@@ -40,7 +40,7 @@ fn slowed(time: u64, factor: f64) -> u64 {
 
 fn case(times: &[u64]) -> model::CaseRecord {
     let samples = (0u32..).zip(times).map(|(round, &time)| {
-        let mut sample = Sample::without_figures(round, Outcome::Ok);
+        let mut sample = Sample::without_figures(round, model::Outcome::Ok);
         sample.bytes = 1 << 30;
         sample.phases_ns.write = time;
         sample
@@ -66,8 +66,8 @@ fn told_apart_in_rounds(recorded: &[u64], rounds: usize, factor: f64) -> usize {
     (0..EXPERIMENTS).filter(told_apart).count()
 }
 
-/// B's verdict, each side with so many runs.
-fn compare(a: &[Vec<u64>], b: &[Vec<u64>]) -> Verdict {
+/// B with A, each side with its runs.
+fn compare(a: &[Vec<u64>], b: &[Vec<u64>]) -> Comparison {
     let side = |name: &str, runs: &[Vec<u64>]| Side {
         name: name.to_owned(),
         runs: (0..)
@@ -78,27 +78,34 @@ fn compare(a: &[Vec<u64>], b: &[Vec<u64>]) -> Verdict {
             })
             .collect(),
     };
-    Comparison::of(side("A", a), side("B", b)).unwrap().cases[0].verdict
+    Comparison::of(side("A", a), side("B", b)).unwrap()
 }
 
-/// In how many of the experiments two runs get that verdict whose samples are drawn at random, so that nothing drifts, and
+/// What a comparison may come to.
+type Outcome = fn(&Comparison) -> bool;
+
+const SLOWER: Outcome = |it| it.cases[0].verdict == Verdict::Slower;
+const DIFFERENT: Outcome = |it| it.cases[0].verdict != Verdict::NoDifference;
+const FAILS_A_BUILD: Outcome = |it| !it.slower_than(0.05).is_empty();
+
+/// In how many of the experiments two runs come to that whose samples are drawn at random, so that nothing drifts, and
 /// of which the second is slower by a factor.
-fn verdicts_without_drift(recorded: &[u64], samples: usize, factor: f64, verdict: Verdict) -> usize {
-    let has_verdict = |experiment: &u64| {
+fn outcomes_without_drift(recorded: &[u64], samples: usize, factor: f64, outcome: Outcome) -> usize {
+    let has_outcome = |experiment: &u64| {
         let mut random = Pcg64Mcg::seed_from_u64(*experiment);
         let mut draw = |factor: f64| -> Vec<u64> {
             (0..samples).map(|_| slowed(recorded[random.random_range(0..recorded.len())], factor)).collect()
         };
         let (a, b) = (draw(1.0), draw(factor));
-        compare(&[a], &[b]) == verdict
+        outcome(&compare(&[a], &[b]))
     };
-    (0..EXPERIMENTS).filter(has_verdict).count()
+    (0..EXPERIMENTS).filter(has_outcome).count()
 }
 
-/// In how many of the experiments two sides get that verdict whose runs were taken in turns, one right after the other.
-fn verdicts_in_turns(recorded: &[u64], runs: usize, samples: usize, factor: f64, verdict: Verdict) -> usize {
+/// In how many of the experiments two sides come to that whose runs were taken in turns, one right after the other.
+fn outcomes_in_turns(recorded: &[u64], runs: usize, samples: usize, factor: f64, outcome: Outcome) -> usize {
     let length = 2 * runs * samples;
-    let has_verdict = |experiment: &u64| {
+    let has_outcome = |experiment: &u64| {
         let mut random = Pcg64Mcg::seed_from_u64(*experiment);
         let first = random.random_range(0..=recorded.len() - length);
         let (mut a, mut b) = (Vec::new(), Vec::new());
@@ -108,9 +115,9 @@ fn verdicts_in_turns(recorded: &[u64], runs: usize, samples: usize, factor: f64,
                 _ => b.push(block.iter().map(|&time| slowed(time, factor)).collect()),
             }
         }
-        compare(&a, &b) == verdict
+        outcome(&compare(&a, &b))
     };
-    (0..EXPERIMENTS).filter(has_verdict).count()
+    (0..EXPERIMENTS).filter(has_outcome).count()
 }
 
 /// From how many of the nine others the fastest of ten equal cases is told, over all experiments.
@@ -169,11 +176,8 @@ fn a_case_is_told_from_itself_no_more_often_than_promised() {
 #[test]
 fn two_runs_without_drift_are_told_apart_no_more_often_than_promised() {
     for samples in [6, 20] {
-        let same = of_each(|it| verdicts_without_drift(it, samples, 1.0, Verdict::NoDifference));
-        assert!(
-            same.iter().all(|&same| 200 - same <= MOST_FALSE),
-            "{samples} samples: {same:?} of {EXPERIMENTS}"
-        );
+        let told = of_each(|it| outcomes_without_drift(it, samples, 1.0, DIFFERENT));
+        assert!(told.iter().all(|&told| told <= MOST_FALSE), "{samples} samples: {told:?} of {EXPERIMENTS}");
     }
 }
 
@@ -186,29 +190,25 @@ fn five_percent_are_found_in_rounds_as_often_as_the_documentation_says() {
 
 #[test]
 fn five_percent_are_found_between_runs_without_drift_as_often_as_the_documentation_says() {
-    let found = [20, 100].map(|samples| {
-        of_each(|it| verdicts_without_drift(it, samples, 1.05, Verdict::Slower)).map(in_percent)
-    });
+    let found = [20, 100]
+        .map(|samples| of_each(|it| outcomes_without_drift(it, samples, 1.05, SLOWER)).map(in_percent));
     assert_eq!(found, [[20, 97, 5], [63, 100, 13]]);
 }
 
 /// Far more than 5 %: what drifts from one run to the next is in no interval of a single run.
 #[test]
 fn drift_between_single_runs_looks_like_a_difference_as_often_as_the_documentation_says() {
-    let wrong = [6, 20, 40].map(|samples| {
-        of_each(|it| 200 - verdicts_in_turns(it, 1, samples, 1.0, Verdict::NoDifference)).map(in_percent)
-    });
+    let wrong = [6, 20, 40]
+        .map(|samples| of_each(|it| outcomes_in_turns(it, 1, samples, 1.0, DIFFERENT)).map(in_percent));
     assert_eq!(wrong, [[4, 10, 8], [5, 18, 44], [30, 49, 50]]);
 }
 
 #[test]
 fn several_runs_in_turns_are_not_misled_by_drift_and_find_what_the_documentation_says() {
-    let wrong = [4, 8].map(|runs| {
-        of_each(|it| 200 - verdicts_in_turns(it, runs, 20, 1.0, Verdict::NoDifference)).map(in_percent)
-    });
+    let wrong =
+        [4, 8].map(|runs| of_each(|it| outcomes_in_turns(it, runs, 20, 1.0, DIFFERENT)).map(in_percent));
     assert_eq!(wrong, [[0, 0, 0], [0, 0, 0]]);
-    let found =
-        [4, 8].map(|runs| of_each(|it| verdicts_in_turns(it, runs, 20, 1.05, Verdict::Slower)).map(in_percent));
+    let found = [4, 8].map(|runs| of_each(|it| outcomes_in_turns(it, runs, 20, 1.05, SLOWER)).map(in_percent));
     assert_eq!(found, [[0, 88, 0], [1, 100, 0]]);
 }
 
@@ -219,4 +219,15 @@ fn of_equal_cases_the_fastest_is_told_from_no_more_than_one_in_ten() {
     let told =
         [6, 20].map(|rounds| of_each(|it| told_from_the_fastest(it, rounds)).map(|told| told * 1000 / 1800));
     assert_eq!(told, [[66, 73, 53], [86, 87, 78]]);
+}
+
+#[test]
+fn a_build_that_is_as_fast_fails_where_single_runs_drift_and_not_with_several() {
+    let fails =
+        |runs, samples| of_each(|it| outcomes_in_turns(it, runs, samples, 1.0, FAILS_A_BUILD)).map(in_percent);
+    let without_drift = of_each(|it| outcomes_without_drift(it, 20, 1.0, FAILS_A_BUILD)).map(in_percent);
+    assert_eq!(
+        ([fails(1, 6), fails(1, 20), fails(1, 40)], without_drift, [fails(4, 20), fails(8, 20)]),
+        ([[0, 2, 2], [0, 0, 20], [1, 0, 24]], [1, 0, 2], [[0; 3]; 2])
+    );
 }

@@ -18,6 +18,16 @@ pub fn count_outliers(values: &[f64]) -> usize {
 mod tests {
     use super::*;
 
+    /// By hand: median 2.45, MAD 0.15; 8.2 has 0.6745 × 5.75 / 0.15 = 25.9, and 2.1 only 1.57. Two outliers hide each other
+    /// from a score by mean and standard deviation: 8.3 has (8.3 - 3.54) / 2.49 = 1.9.
+    #[test]
+    fn two_outliers_do_not_hide_each_other() {
+        let values = [2.1, 2.6, 2.4, 2.5, 2.3, 2.1, 2.3, 2.6, 8.2, 8.3];
+        assert_eq!(count_outliers(&values), 2);
+        let (mean, sd) = crate::mean_and_sd(&values).unwrap();
+        assert!((8.3 - mean) / sd < 3.5);
+    }
+
     #[test]
     fn a_value_far_off_is_counted_and_near_ones_are_not() {
         assert_eq!(count_outliers(&[10.0, 11.0, 9.0, 10.5, 9.5, 100.0]), 1);

@@ -134,6 +134,21 @@ fn the_newest_run_is_found_and_the_newest_unfinished_one() {
 }
 
 #[test]
+fn runs_are_found_by_their_label_and_listed_with_it() {
+    let directory = tempfile::tempdir().unwrap();
+    let mut store = Store::open(&directory.path().join("db")).unwrap();
+    let labels = [Some("before"), None, Some("after"), Some("before")];
+    for (number, label) in (1..).zip(labels) {
+        let (id, label): (i32, _) = (number, label.map(str::to_owned));
+        store.begin_run(&RunRecord { id: id.to_string(), label, ..run() }).unwrap();
+    }
+    assert_eq!(store.runs_labelled("before").unwrap(), [1, 4]);
+    assert!(store.runs_labelled("").unwrap().is_empty());
+    let listed: Vec<Option<String>> = store.runs().unwrap().into_iter().map(|run| run.label).collect();
+    assert_eq!(listed.iter().map(Option::as_deref).collect::<Vec<_>>(), labels);
+}
+
+#[test]
 fn workspaces_are_remembered_until_they_are_forgotten() {
     use std::os::unix::ffi::OsStringExt;
     let directory = tempfile::tempdir().unwrap();

@@ -187,6 +187,7 @@ fn fail_if_slower() -> Result<()> {
         failed.stderr.starts_with("writebench: slower by more than 5 %: write,size=1MiB (0."),
         "{failed:?}"
     );
+    ensure!(failed.stderr.contains("drift") && failed.stderr.lines().count() == 1, "{failed:?}");
     ensure!(failed.stdout.contains("1 slower"), "the comparison is still shown: {failed:?}");
     compare(0.1, "5%", 0)?;
     compare(1.0, "5%", 0)?;

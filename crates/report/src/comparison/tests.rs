@@ -101,6 +101,7 @@ fn what_only_one_side_has_is_listed_and_what_has_no_figure_says_why() {
     let a = [&both()[..], &[case("old", &FAST)]].concat();
     let b = vec![disturbed, cut, case("missing", &[]), case("new", &FAST)];
     let compared = two(a, b).unwrap();
+    assert_eq!(compared.undecided_cases(), 4, "all that A has");
     assert_eq!((compared.only_in_a, compared.only_in_b), (vec!["old".to_owned()], vec!["new".to_owned()]));
     assert!(compared.cases.is_empty());
     let why: Vec<&str> = compared.left_out.iter().map(|it| it.why.as_str()).collect();
