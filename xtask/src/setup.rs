@@ -106,7 +106,7 @@ fn install_python_modules() {
     let mut environment = Command::new(system);
     environment.args(["-m", "venv"]).arg(&folder);
     let mut install = Command::new(&python);
-    install.args(["-m", "pip", "install", "--quiet", MODULE]);
+    install.args(["-m", "pip", "install", "--quiet", "--retries", "1", MODULE]);
     for mut command in [environment, install] {
         println!("setup: {}", shown(&command));
         if let Err(error) = succeed(command.stdin(Stdio::null())) {

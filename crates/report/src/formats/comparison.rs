@@ -11,6 +11,9 @@ use crate::table::{Column, Table};
 /// The version of the document's form.
 pub const SCHEMA: u32 = 1;
 
+/// In a table of more rows the few that matter are named again below.
+const FEW: usize = 10;
+
 /// How many names are shown before the rest is counted.
 const NAMED: usize = 5;
 
@@ -25,10 +28,15 @@ pub fn terminal(comparison: &Comparison, width: Option<usize>) -> String {
     let table = table(comparison);
     let mut is_cut = false;
     if !comparison.cases.is_empty() {
-        let (lines, columns) = fitting(&table, width);
-        text += &lines;
+        match width.filter(|&width| !fits(&table, width)) {
+            Some(width) => text += &named_above(table, width),
+            None => {
+                let (lines, columns) = fitting(&table, width);
+                text += &lines;
+                is_cut = columns < table.columns.len();
+            }
+        }
         text += "\n\n";
-        is_cut = columns < table.columns.len();
     }
     let width = width.unwrap_or(usize::MAX);
     let fold = |line: String| folded(&line, width, 0);
@@ -37,8 +45,8 @@ pub fn terminal(comparison: &Comparison, width: Option<usize>) -> String {
             text += &fold(format!("Only in {side}: {}", list(cases)));
         }
     }
-    for LeftOut { case, run, why } in &comparison.left_out {
-        text += &format!("{WARNING}{}{WARNING:#}", fold(format!("{case} of {run} is left out: {why}.")));
+    for line in left_out(&comparison.left_out) {
+        text += &format!("{WARNING}{}{WARNING:#}\n", fold(line).trim_end());
     }
     if !comparison.changes.is_empty() {
         text +=
@@ -47,6 +55,16 @@ pub fn terminal(comparison: &Comparison, width: Option<usize>) -> String {
     }
     for note in notes(comparison) {
         text += &fold(note);
+    }
+    if comparison.cases.len() > FEW {
+        for (word, of) in [("Faster", Verdict::Faster), ("Slower", Verdict::Slower)] {
+            let cases = comparison.cases.iter().filter(|case| case.verdict == of);
+            let names: Vec<String> =
+                cases.map(|case| format!("{} ({:.3})", case.case, case.speed_ratio.estimate)).collect();
+            if !names.is_empty() {
+                text += &fold(format!("{word}: {}", list(&names)));
+            }
+        }
     }
     if is_cut {
         text += &format!("{QUIET}A wider terminal shows more columns.{QUIET:#}\n");
@@ -98,6 +116,55 @@ fn table(comparison: &Comparison) -> Table {
         rows: comparison.cases.iter().map(row).collect(),
         sentences: Vec::new(),
     }
+}
+
+/// Whether the columns that cannot be left out fit.
+fn fits(table: &Table, width: usize) -> bool {
+    let is_needed: Vec<bool> = table.columns.iter().map(|column| column.rank == 0).collect();
+    let mut needed = table.clone();
+    needed.columns.retain(|column| column.rank == 0);
+    for row in &mut needed.rows {
+        let mut is_needed = is_needed.iter();
+        row.retain(|_| is_needed.next() == Some(&true));
+    }
+    fitting(&needed, None).0.lines().all(|line| line.chars().count() <= width)
+}
+
+/// Each case's name on a line of its own, above its figures: names may be as wide as a terminal.
+fn named_above(table: Table, width: usize) -> String {
+    let names: Vec<String> = table.rows.iter().map(|row| row[0].clone()).collect();
+    let mut figures = table;
+    figures.columns[0].heading = String::new();
+    figures.rows.iter_mut().for_each(|row| row[0] = "  ".to_owned());
+    let (lines, _) = fitting(&figures, Some(width));
+    let mut lines = lines.lines();
+    let mut text = lines.next().unwrap_or_default().to_owned();
+    for (name, line) in names.iter().zip(lines) {
+        text += &format!("\n{name}\n{line}");
+    }
+    text
+}
+
+/// A line for all cases that are left out of the same runs for the same reason.
+fn left_out(all: &[LeftOut]) -> Vec<String> {
+    let mut of_runs: Vec<(Vec<String>, &str, Vec<String>)> = Vec::new();
+    let mut seen: Vec<(&str, &str)> = Vec::new();
+    for LeftOut { case, why, .. } in all {
+        if seen.contains(&(case, why)) {
+            continue;
+        }
+        seen.push((case, why));
+        let same = all.iter().filter(|it| it.case == *case && it.why == *why);
+        let runs: Vec<String> = same.map(|it| it.run.clone()).collect();
+        match of_runs.iter_mut().find(|(others, reason, _)| *others == runs && reason == why) {
+            Some((_, _, cases)) => cases.push(case.clone()),
+            None => of_runs.push((runs, why, vec![case.clone()])),
+        }
+    }
+    let line = |(runs, why, cases): (Vec<String>, &str, Vec<String>)| {
+        format!("Left out of {}: {}: {why}", list(&runs), list(&cases))
+    };
+    of_runs.into_iter().map(line).collect()
 }
 
 fn verdict(verdict: Verdict, unit: Unit) -> &'static str {
