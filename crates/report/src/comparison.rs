@@ -239,7 +239,9 @@ impl Observed {
                 leave_out(why_left_out(&report));
                 continue;
             }
-            let times: Vec<f64> = usable(&record.samples).into_iter().map(crate::conclusion::total).collect();
+            // Nothing takes no time, but a file may say so.
+            let time = |sample: &model::Sample| crate::conclusion::total(sample).max(1.0);
+            let times: Vec<f64> = usable(&record.samples).into_iter().map(time).collect();
             match unit {
                 Unit::Sample => observed.times_ns = times,
                 Unit::Run => observed.times_ns.extend(stats::median(&times)),

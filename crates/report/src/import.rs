@@ -132,6 +132,11 @@ fn case(case: Case) -> Result<CaseRecord, ImportError> {
 }
 
 fn sample(row: SampleRow) -> Result<Sample, String> {
+    let PhasesNs { prepare, open, write, sync, close } = row.phases_ns;
+    let phases = [prepare, open, write, sync, close];
+    if phases.iter().try_fold(0u64, |sum, &phase| sum.checked_add(phase)).is_none() {
+        return Err("phases_ns add up to more than a number holds".to_owned());
+    }
     Ok(Sample {
         outcome: outcome(&row)?,
         round: row.round,
@@ -249,7 +254,10 @@ mod tests {
         broken["environment"].as_object_mut().unwrap().remove("system");
         let mut unknown = document();
         unknown["cases"][0]["samples"][0]["outcome"] = "wonderful".into();
+        let mut endless = document();
+        endless["cases"][0]["samples"][0]["phases_ns"]["open"] = u64::MAX.into();
         for (text, told) in [
+            (endless.to_string(), "more than a number holds"),
             (String::new(), "no JSON export of writebench"),
             ("{\"cases\": []}".to_owned(), "missing field `schema`"),
             (newer.to_string(), "has schema 2, this writebench reads schema 1"),

@@ -8,7 +8,7 @@ pub mod formats;
 mod import;
 mod machine;
 #[cfg(test)]
-mod noise;
+mod recorded_noise;
 mod report;
 mod table;
 mod warning;
