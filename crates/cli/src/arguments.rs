@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ColorChoice, Parser, Subcommand, ValueHint};
-use model::{Axis, Bytes, Data, Verify};
+use model::{Axis, Bytes, Data, Purpose, Verify};
 
 use crate::export::Export;
 
@@ -35,6 +35,8 @@ const EXIT_CODES: &str = "Exit codes: 0 ok, 1 runtime error, 2 usage, 3 refused 
 pub enum Command {
     /// Measure: without a suite or case, a first look that takes less than half a minute
     Run(Box<RunCommand>),
+    /// Search all ways to write for a purpose, and recommend one
+    Advise(Box<AdviseCommand>),
     /// What there is: suites, methods, axes, the cases of a suite, runs
     List(ListCommand),
     /// Show a run again, or export it
@@ -139,6 +141,47 @@ const RUN_EXAMPLES: &str = "Examples:
   writebench run --suite copy <X >Y                         twenty ways to copy X to Y
   writebench run /data --suite durable --record 512         the price of durable records
   writebench run /dev/sdX --suite direct --destroy /dev/sdX all that is on sdX is lost";
+
+/// `writebench advise`
+#[derive(Args)]
+#[command(after_help = ADVISE_EXAMPLES)]
+pub struct AdviseCommand {
+    /// Directory to write to; of its files only those that writebench makes are ever written or removed
+    /// [default: the current directory]
+    #[arg(value_name = "TARGET", value_hint = ValueHint::DirPath)]
+    pub target: Option<PathBuf>,
+    /// What is to be written: stream (a new file, which may still be in the page cache), durable-stream (a new file that is
+    /// durable at the end), durable-records (records, each durable before the next), copy (of a file in the page cache)
+    #[arg(long = "for", value_name = "PURPOSE", hide_possible_values = true,
+        value_parser = names(Purpose::ALL, Purpose::name, Purpose::from_name))]
+    pub purpose: Purpose,
+    /// Size of the file [default: 256MiB; 4MiB for durable-records]
+    #[arg(long, value_name = "SIZE")]
+    pub size: Option<Bytes>,
+    /// Size of a record, for durable-records [default: 4KiB]
+    #[arg(long, value_name = "SIZE")]
+    pub record: Option<Bytes>,
+    /// Time for the search
+    #[arg(long, value_name = "TIME", default_value = "60s", value_parser = positive_duration)]
+    pub budget: Duration,
+    /// Most bytes to write, since disks wear [default: 32 times the size]
+    #[arg(long, value_name = "BYTES")]
+    pub max_bytes: Option<Bytes>,
+    /// Seed of the order and the data [default: random, and shown]
+    #[arg(long, value_name = "NUMBER")]
+    pub seed: Option<u64>,
+    /// Show the candidates and how many bytes would be written at most, and write nothing
+    #[arg(long)]
+    pub dry_run: bool,
+    /// Write the results to a file, or - for standard output: json, csv or markdown; may be repeated
+    #[arg(long, value_name = "FORMAT=FILE")]
+    pub export: Vec<Export>,
+}
+
+const ADVISE_EXAMPLES: &str = "Examples:
+  writebench advise /data --for stream --size 1GiB               how to write a file of 1 GiB
+  writebench advise /data --for durable-records --record 512     how to append to a log
+  writebench advise /data --for durable-stream --budget 20s      a quicker look, less sure";
 
 /// `writebench list`
 #[derive(Args)]

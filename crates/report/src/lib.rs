@@ -1,11 +1,13 @@
 //! From a run's samples to what people and programs read: [`Report`] holds numbers and warnings, each
 //! file of `formats` renders it. Nothing here prints.
 
+pub mod advice;
 mod conclusion;
 mod estimate;
 pub mod formats;
 mod machine;
 mod report;
+mod simplicity;
 mod table;
 mod warning;
 

@@ -4,6 +4,7 @@ use std::collections::HashSet;
 
 use model::{Durability, RunRecord, RunStatus};
 
+use crate::advice::{ADVISE, is_look};
 use crate::counted;
 use crate::estimate::{CONFIDENCE, Figure};
 use crate::report::CaseReport;
@@ -12,6 +13,8 @@ pub(crate) fn warnings(run: &RunRecord, cases: &[CaseReport]) -> Vec<String> {
     let mut warnings = Vec::new();
     match run.status {
         RunStatus::Complete => {}
+        RunStatus::Limited if is_search(cases) => warnings
+            .push("The limit on bytes ended the search: a larger --max-bytes would look longer.".to_owned()),
         RunStatus::Limited => warnings.push("A limit on time or bytes ended the run early.".to_owned()),
         RunStatus::Interrupted => {
             warnings.push("The run was interrupted; --resume goes on with it.".to_owned());
@@ -94,10 +97,15 @@ fn imprecise(run: &RunRecord, cases: &[&CaseReport]) -> Option<String> {
     Some(format!("{} of {} did not reach ± {asked} %; {widest}.", wide.len(), counted(widths.len(), "case")))
 }
 
-/// Each case once: it may stand in several tables.
+fn is_search(cases: &[CaseReport]) -> bool {
+    cases.iter().any(|case| case.record.suite == ADVISE)
+}
+
+/// Each case that has figures in a table, once: it may stand in several.
 fn distinct(cases: &[CaseReport]) -> Vec<&CaseReport> {
     let mut seen = HashSet::new();
-    cases.iter().filter(|case| seen.insert(case.record.case.as_str())).collect()
+    let shown = cases.iter().filter(|case| !is_look(case));
+    shown.filter(|case| seen.insert(case.record.case.as_str())).collect()
 }
 
 #[cfg(test)]

@@ -21,7 +21,7 @@ pub use claim::{ClaimedDevice, claim_device};
 pub use disturbance::Disturbance;
 pub use error::RunnerError;
 pub use limits::{check_device, check_memory, check_sectors, check_space, deadline};
-pub use race::{Candidate, Race, RaceLimits};
+pub use race::{Race, RaceLimits};
 pub use refusal::DeviceRefusal;
 pub use schedule::{EachCase, Schedule, Spent};
 pub use supervise::{End, Event, Observer, Plan, supervise};

@@ -1,5 +1,10 @@
 //! A race: many candidates are looked at cheaply, losers are dropped in rounds, the few that are left are
 //! measured at the real size.
+//!
+//! It goes up in levels, each with larger files than the one before, as successive halving does (Jamieson and
+//! Talwalkar, *Non-stochastic Best Arm Identification and Hyperparameter Optimization*, AISTATS 2016). On the levels
+//! of looks who is much slower than the best of a round's medians is dropped, and at least half of all; on the
+//! last level only whose interval is clear of the leader's.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -8,56 +13,48 @@ use model::Sample;
 
 use crate::schedule::{Schedule, Spent};
 
-/// A candidate, by the places of its cases in the plan.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Candidate {
-    /// Its case at the size of a look.
-    pub look: usize,
-    /// Its case at the real size; the same where that is no larger.
-    pub real: usize,
-}
-
 /// What a race may take.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub struct RaceLimits {
     /// Time for all of it.
     pub budget: Duration,
     /// Bytes for all of it.
     pub max_bytes: u64,
-    /// Bytes of one sample at the real size.
-    pub real_bytes: u64,
+    /// Bytes of one sample on each level, the real size last.
+    pub level_bytes: Vec<u64>,
 }
 
 /// The schedule of a race. What it decides follows from the samples and what was spent, and from nothing else.
 #[derive(Debug)]
 pub struct Race {
-    candidates: Vec<Candidate>,
-    /// The one that all are compared with in the end; it is measured whatever the looks say.
+    // For each candidate the places of its cases in the plan, one for each level. Levels may share a case.
+    candidates: Vec<Vec<usize>>,
+    // The one that all are compared with in the end; it is measured whatever the looks say.
     naive: usize,
     limits: RaceLimits,
-    stage: Stage,
-    /// Candidates still in the race.
+    level: usize,
+    is_over: bool,
+    // Candidates still in the race.
     alive: Vec<usize>,
-    /// Undisturbed samples that each of them should have in this stage.
+    // Undisturbed samples that each of them should have on this level.
     target: usize,
+    // What was spent, and how many samples were taken, when the level began.
+    begin: (Spent, usize),
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Stage {
-    Looks,
-    Finals,
-    Over,
-}
-
-/// So many are measured at the real size, and the naive one.
+/// Most that are measured at the real size, beside the naive one, and the least.
 const FINALISTS: usize = 8;
-/// Shares of the limits that looks may take.
-const LOOKS_SHARE: f64 = 0.4;
-/// How much slower than the leader a candidate may look after so many rounds of looks; the last holds for all later.
-const LOOKS_CUTOFF: [f64; 3] = [1.8, 1.4, 1.25];
-/// With fewer rounds than an interval of 95 % takes, only who lost every one of them by so much is dropped.
+const LEAST_FINALISTS: usize = 2;
+/// The share of the limits that all levels of looks may take, divided among them.
+const LOOKS_SHARE: f64 = 0.5;
+/// How much slower than the leader a candidate may look after so many rounds; the last holds for all later ones.
+const CUTOFF: [f64; 3] = [1.8, 1.4, 1.25];
+/// On the last level, with fewer rounds than an interval of 95 % takes, only who lost every one of them by so much is
+/// dropped.
 const CLEAR_LOSS: f64 = 1.25;
 const CLEAR_LOSS_ROUNDS: usize = 3;
+/// The least with an interval of 95 % for the median.
+const ROUNDS_FOR_95: usize = 6;
 /// Nobody needs more.
 const MOST_FINAL_ROUNDS: usize = 25;
 const CONFIDENCE: f64 = 0.95;
@@ -65,31 +62,35 @@ const CONFIDENCE: f64 = 0.95;
 impl Race {
     /// With all candidates at the start. `naive` is an index among them.
     #[must_use]
-    pub fn new(candidates: Vec<Candidate>, naive: usize, limits: RaceLimits) -> Self {
+    pub fn new(candidates: Vec<Vec<usize>>, naive: usize, limits: RaceLimits) -> Self {
         let alive = (0..candidates.len()).collect();
-        Self { candidates, naive, limits, stage: Stage::Looks, alive, target: 1 }
+        let begin = (Spent::default(), 0);
+        Self { candidates, naive, limits, level: 0, is_over: false, alive, target: 1, begin }
     }
 
     fn case(&self, candidate: usize) -> usize {
-        let Candidate { look, real } = self.candidates[candidate];
-        if self.stage == Stage::Looks { look } else { real }
+        self.candidates[candidate][self.level]
     }
 
-    /// Ends rounds and stages that are complete, until somebody wants a sample or the race is over.
+    fn is_final(&self) -> bool {
+        self.level + 1 == self.limits.level_bytes.len()
+    }
+
+    /// Ends rounds and levels that are complete, until somebody wants a sample or the race is over.
     fn advance(&mut self, taken: &[Vec<Sample>], spent: Spent) {
         let has_failed = |index: usize| taken[index].iter().any(|sample| !sample.outcome.is_ok());
-        if spent.elapsed >= self.limits.budget {
-            self.stage = Stage::Over;
-        }
-        loop {
+        self.is_over |= spent.elapsed >= self.limits.budget;
+        while !self.is_over {
             let alive = std::mem::take(&mut self.alive);
             self.alive = alive.into_iter().filter(|&it| !has_failed(self.case(it))).collect();
-            match self.stage {
-                Stage::Over => return,
-                Stage::Looks if self.looks_are_spent(spent) => self.begin_finals(taken),
-                _ if self.alive.iter().any(|&it| self.wants(self.case(it), taken)) => return,
-                Stage::Looks => self.end_round_of_looks(taken, spent),
-                Stage::Finals => self.end_round_of_finals(taken),
+            if !self.is_final() && self.is_spent(spent) {
+                self.next_level(taken, spent);
+            } else if self.alive.iter().any(|&it| self.wants(self.case(it), taken)) {
+                return;
+            } else if self.is_final() {
+                self.end_final_round(taken);
+            } else {
+                self.end_round_of_looks(taken, spent);
             }
         }
     }
@@ -100,53 +101,78 @@ impl Race {
         usable(samples).len().max(samples.len() / 2) < self.target || samples.is_empty()
     }
 
-    fn looks_are_spent(&self, spent: Spent) -> bool {
-        spent.elapsed.as_secs_f64() >= LOOKS_SHARE * self.limits.budget.as_secs_f64()
-            || as_f64(spent.bytes) >= LOOKS_SHARE * as_f64(self.limits.max_bytes)
+    /// The share of the limits that may be spent when this level ends.
+    fn share(&self) -> f64 {
+        let looks = self.limits.level_bytes.len().saturating_sub(1).max(1);
+        LOOKS_SHARE * as_f64(self.level as u64 + 1) / as_f64(looks as u64)
+    }
+
+    fn is_spent(&self, spent: Spent) -> bool {
+        spent.elapsed.as_secs_f64() >= self.share() * self.limits.budget.as_secs_f64()
+            || as_f64(spent.bytes) >= self.share() * as_f64(self.limits.max_bytes)
     }
 
     fn end_round_of_looks(&mut self, taken: &[Vec<Sample>], spent: Spent) {
         let ranked = self.ranked(taken);
-        let cutoff = LOOKS_CUTOFF[(self.target - 1).min(LOOKS_CUTOFF.len() - 1)];
+        let cutoff = CUTOFF[(self.target - 1).min(CUTOFF.len() - 1)];
         let Some(&(_, best_ns)) = ranked.first() else {
-            self.stage = Stage::Over;
+            self.is_over = true;
             return;
         };
-        // Half of them at most go on, and whoever is close to the best of those.
         let half = ranked.len().div_ceil(2).max(FINALISTS);
         let kept = ranked.iter().take(half).filter(|(_, time_ns)| *time_ns <= cutoff * best_ns);
         self.alive = kept.map(|(candidate, _)| *candidate).collect();
-        let samples: usize = taken.iter().map(Vec::len).sum();
-        let round_s =
-            spent.elapsed.as_secs_f64() / as_f64(samples.max(1) as u64) * as_f64(self.alive.len() as u64);
-        let left_s = LOOKS_SHARE * self.limits.budget.as_secs_f64() - spent.elapsed.as_secs_f64();
-        if self.alive.len() <= FINALISTS || round_s > left_s {
-            self.begin_finals(taken);
+        let (samples, seconds) = self.since_begin(taken, spent);
+        let round_s = seconds / samples * as_f64(self.alive.len() as u64);
+        let left_s = self.share() * self.limits.budget.as_secs_f64() - spent.elapsed.as_secs_f64();
+        let round_bytes = self.limits.level_bytes[self.level].saturating_mul(self.alive.len() as u64);
+        let left_bytes = self.share() * as_f64(self.limits.max_bytes) - as_f64(spent.bytes);
+        let is_last = self.target >= CUTOFF.len() || self.alive.len() <= FINALISTS;
+        if is_last || round_s > left_s || as_f64(round_bytes) > left_bytes {
+            self.next_level(taken, spent);
         } else {
             self.target += 1;
         }
     }
 
-    /// The best of those that were looked at, as many as the limits allow to be measured often enough.
-    fn begin_finals(&mut self, taken: &[Vec<Sample>]) {
-        const ROUNDS: u64 = 8;
-        let affordable = self.limits.max_bytes / self.limits.real_bytes.max(1) / ROUNDS;
-        let most = usize::try_from(affordable).unwrap_or(usize::MAX).clamp(2, FINALISTS);
-        let ranked = self.ranked(taken);
-        self.alive = ranked.into_iter().take(most).map(|(candidate, _)| candidate).collect();
-        self.stage = if self.alive.is_empty() { Stage::Over } else { Stage::Finals };
-        let Candidate { look, real } = self.candidates[self.naive];
-        let is_able = [look, real].iter().all(|&case| taken[case].iter().all(|sample| sample.outcome.is_ok()));
-        if is_able && !self.alive.contains(&self.naive) {
-            self.alive.push(self.naive);
-        }
-        self.target = 1;
+    /// Samples taken on this level, one at least, and the time they took.
+    fn since_begin(&self, taken: &[Vec<Sample>], spent: Spent) -> (f64, f64) {
+        let samples = taken.iter().map(Vec::len).sum::<usize>().saturating_sub(self.begin.1);
+        let time = spent.elapsed.saturating_sub(self.begin.0.elapsed);
+        (as_f64(samples.max(1) as u64), time.as_secs_f64())
     }
 
-    fn end_round_of_finals(&mut self, taken: &[Vec<Sample>]) {
+    /// Goes on with the best, as many as can be measured often enough on the next level.
+    fn next_level(&mut self, taken: &[Vec<Sample>], spent: Spent) {
+        let (samples, seconds) = self.since_begin(taken, spent);
+        let [own_bytes, next_bytes] =
+            [self.level, self.level + 1].map(|level| as_f64(self.limits.level_bytes[level].max(1)));
+        let ranked = self.ranked(taken);
+        self.level += 1;
+        let (rounds, share, beside) =
+            if self.is_final() { (ROUNDS_FOR_95, 1.0, 1) } else { (2, self.share(), 0) };
+        // A larger file takes longer in proportion, at most.
+        let sample_s = seconds / samples * next_bytes / own_bytes;
+        let left_s = share * self.limits.budget.as_secs_f64() - spent.elapsed.as_secs_f64();
+        let left_bytes = share * as_f64(self.limits.max_bytes) - as_f64(spent.bytes);
+        let affordable = (left_s / sample_s.max(1e-9)).min(left_bytes / next_bytes) / as_f64(rounds as u64);
+        let most = if self.is_final() { FINALISTS } else { usize::MAX };
+        let most = floor(affordable).saturating_sub(beside).clamp(LEAST_FINALISTS, most);
+        self.alive = ranked.into_iter().take(most).map(|(candidate, _)| candidate).collect();
+        self.is_over = self.alive.is_empty();
+        self.target = 1;
+        self.begin = (spent, taken.iter().map(Vec::len).sum());
+        let naive = &self.candidates[self.naive];
+        let is_able = naive.iter().all(|&case| taken[case].iter().all(|sample| sample.outcome.is_ok()));
+        if self.is_final() && is_able && !self.alive.contains(&self.naive) {
+            self.alive.push(self.naive);
+        }
+    }
+
+    fn end_final_round(&mut self, taken: &[Vec<Sample>]) {
         let ranked = self.ranked(taken);
         let Some(&(best, _)) = ranked.first() else {
-            self.stage = Stage::Over;
+            self.is_over = true;
             return;
         };
         let leader = by_round(&taken[self.case(best)]);
@@ -163,13 +189,11 @@ impl Race {
         let rivals =
             self.alive.iter().filter(|&&candidate| candidate != self.naive || best == candidate).count();
         let is_decided = rivals <= 1 && self.target >= ROUNDS_FOR_95;
-        if is_decided || self.target >= MOST_FINAL_ROUNDS {
-            self.stage = Stage::Over;
-        }
+        self.is_over = is_decided || self.target >= MOST_FINAL_ROUNDS;
         self.target += 1;
     }
 
-    /// Those still in the race that have figures in this stage, the fastest first.
+    /// Those still in the race that have figures on this level, the fastest first.
     fn ranked(&self, taken: &[Vec<Sample>]) -> Vec<(usize, f64)> {
         let median = |&candidate: &usize| {
             let times: Vec<f64> = by_round(&taken[self.case(candidate)]).into_values().collect();
@@ -180,9 +204,6 @@ impl Race {
         ranked
     }
 }
-
-/// The least with an interval of 95 % for the median.
-const ROUNDS_FOR_95: usize = 6;
 
 /// Whether the interval of these ratios to the leader, in rounds in common, lies above 1; or nearly as sure, with fewer.
 fn is_clear_loss(ratios: &[f64]) -> bool {
@@ -197,7 +218,7 @@ impl Schedule for Race {
     fn wanted(&mut self, taken: &[Vec<Sample>], spent: Spent) -> Vec<usize> {
         self.advance(taken, spent);
         let mut wanted = vec![0; taken.len()];
-        if self.stage != Stage::Over {
+        if !self.is_over {
             for &candidate in &self.alive {
                 let case = self.case(candidate);
                 wanted[case] = usize::from(self.wants(case, taken));
@@ -224,6 +245,11 @@ fn as_f64(value: u64) -> f64 {
     value as f64
 }
 
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a count, and saturating")]
+fn floor(value: f64) -> usize {
+    value as usize
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -231,8 +257,8 @@ mod tests {
     use rand::{RngExt as _, SeedableRng};
     use rand_pcg::Pcg64Mcg;
 
-    const LOOK_BYTES: u64 = 16 << 20;
-    const REAL_BYTES: u64 = 256 << 20;
+    const LEVEL_BYTES: [u64; 3] = [4 << 20, 32 << 20, 256 << 20];
+    const LEVELS: usize = LEVEL_BYTES.len();
 
     /// A race on a machine whose samples take `times` seconds for each GiB, with so much noise, half of it common to
     /// a round.
@@ -247,7 +273,7 @@ mod tests {
 
     impl World {
         fn new(seconds_per_gib: Vec<f64>, noise: f64, seed: u8) -> Self {
-            let cases = seconds_per_gib.len() * 2;
+            let cases = seconds_per_gib.len() * LEVELS;
             let random = Pcg64Mcg::from_seed([seed | 1; 16]);
             Self {
                 seconds_per_gib,
@@ -260,33 +286,36 @@ mod tests {
         }
 
         fn limits(&self) -> RaceLimits {
-            RaceLimits { budget: Duration::from_secs(60), max_bytes: 32 * (1 << 30), real_bytes: REAL_BYTES }
+            RaceLimits {
+                budget: Duration::from_secs(60),
+                max_bytes: 32 * LEVEL_BYTES[LEVELS - 1],
+                level_bytes: LEVEL_BYTES.to_vec(),
+            }
         }
 
         /// Runs until nobody wants a sample; the fastest at the real size.
         fn run(&mut self, naive: usize) -> usize {
             let count = self.seconds_per_gib.len();
-            let candidates = (0..count).map(|index| Candidate { look: index, real: count + index }).collect();
-            let mut race = Race::new(candidates, naive, self.limits());
+            let mut race = Race::new(candidates(count), naive, self.limits());
             for round in 0.. {
                 let wanted = race.wanted(&self.taken, self.spent);
                 if wanted.iter().all(|&wanted| wanted == 0) {
                     break;
                 }
                 let drift = 1.0 + self.noise * self.random.random::<f64>();
-                for case in (0..2 * count).filter(|&case| wanted[case] > 0) {
+                for case in (0..LEVELS * count).filter(|&case| wanted[case] > 0) {
                     self.sample(case, round, drift);
                 }
             }
             let median =
                 |case: usize| stats::median(&by_round(&self.taken[case]).into_values().collect::<Vec<_>>());
-            let medians = (0..count).filter_map(|index| Some((index, median(count + index)?)));
+            let medians = (0..count).filter_map(|index| Some((index, median((LEVELS - 1) * count + index)?)));
             medians.min_by(|a, b| a.1.total_cmp(&b.1)).map(|(index, _)| index).unwrap()
         }
 
         fn sample(&mut self, case: usize, round: u32, drift: f64) {
             let count = self.seconds_per_gib.len();
-            let bytes = if case < count { LOOK_BYTES } else { REAL_BYTES };
+            let bytes = LEVEL_BYTES[case / count];
             let noise = drift * (1.0 + self.noise * self.random.random::<f64>());
             let seconds = self.seconds_per_gib[case % count] * as_f64(bytes) / as_f64(1 << 30) * noise;
             let outcome = if self.fails == Some(case) { failed() } else { Outcome::Ok };
@@ -296,6 +325,11 @@ mod tests {
             self.spent.bytes += bytes;
             self.taken[case].push(sample);
         }
+    }
+
+    /// Candidate `i` has case `level * count + i` on each level.
+    fn candidates(count: usize) -> Vec<Vec<usize>> {
+        (0..count).map(|index| (0..LEVELS).map(|level| level * count + index).collect()).collect()
     }
 
     fn failed() -> Outcome {
@@ -336,31 +370,43 @@ mod tests {
         let slowest =
             (0..200).max_by(|&a, &b| world.seconds_per_gib[a].total_cmp(&world.seconds_per_gib[b])).unwrap();
         world.run(slowest);
-        assert!(world.taken[200 + slowest].len() >= ROUNDS_FOR_95);
-        let finalists = world.taken[200..].iter().filter(|samples| !samples.is_empty()).count();
+        assert!(world.taken[400 + slowest].len() >= ROUNDS_FOR_95);
+        let finalists = world.taken[400..].iter().filter(|samples| !samples.is_empty()).count();
         assert!(finalists <= FINALISTS + 1, "{finalists}");
     }
 
     #[test]
     fn a_candidate_that_fails_in_the_finals_leaves_the_race_to_the_others() {
         let mut world = World::new(field(), 0.02, 5);
-        world.fails = Some(200 + 123);
+        world.fails = Some(400 + 123);
         let pick = world.run(0);
         assert!(pick != 123 && world.seconds_per_gib[pick] < 0.23, "{pick}");
-        assert_eq!(world.taken[200 + 123].len(), 1);
+        assert_eq!(world.taken[400 + 123].len(), 1);
     }
 
     #[test]
-    fn it_ends_when_time_is_over_even_in_the_middle_of_the_looks() {
-        let mut world = World::new(vec![20.0; 400], 0.01, 7);
-        let candidates = (0..400).map(|index| Candidate { look: index, real: 400 + index }).collect();
-        let mut race = Race::new(candidates, 0, world.limits());
-        for case in 0..100 {
+    fn the_limits_are_kept_and_leave_room_for_the_finals() {
+        for seed in [3, 5, 7] {
+            let mut world = World::new(field(), 0.05, seed);
+            world.run(0);
+            let Spent { elapsed, bytes } = world.spent;
+            assert!(bytes <= 33 * LEVEL_BYTES[2] && elapsed < Duration::from_secs(61), "{elapsed:?}, {bytes}");
+            let finals: usize = world.taken[400..].iter().map(Vec::len).sum();
+            assert!(finals >= 3 * ROUNDS_FOR_95, "{finals} samples at the real size");
+        }
+    }
+
+    #[test]
+    fn it_goes_on_when_a_level_has_had_its_share_and_ends_when_time_is_over() {
+        let mut world = World::new(vec![200.0; 400], 0.01, 7);
+        let mut race = Race::new(candidates(400), 0, world.limits());
+        // Twenty looks of 4 MiB, more than three quarters of a second each.
+        for case in 0..20 {
             world.sample(case, 0, 1.0);
         }
         let wanted = race.wanted(&world.taken, world.spent);
-        let finalists = wanted[400..].iter().filter(|&&wanted| wanted > 0).count();
-        assert_eq!((wanted[..400].iter().sum::<usize>(), finalists), (0, FINALISTS + 1), "{:?}", world.spent);
+        let of_level = |level: usize| wanted[level * 400..(level + 1) * 400].iter().sum::<usize>();
+        assert_eq!((of_level(0), of_level(1), of_level(2)), (0, LEAST_FINALISTS, 0), "{:?}", world.spent);
         world.spent.elapsed = Duration::from_secs(60);
         assert_eq!(race.wanted(&world.taken, world.spent).iter().sum::<usize>(), 0);
     }
@@ -369,7 +415,7 @@ mod tests {
     fn one_candidate_needs_no_race_and_none_is_none() {
         let mut world = World::new(vec![1.0], 0.01, 9);
         assert_eq!(world.run(0), 0);
-        assert!(world.taken[1].len() <= ROUNDS_FOR_95, "{}", world.taken[1].len());
+        assert!(world.taken[2].len() <= ROUNDS_FOR_95, "{}", world.taken[2].len());
         let mut race = Race::new(Vec::new(), 0, world.limits());
         assert!(race.wanted(&[], Spent::default()).is_empty());
     }
