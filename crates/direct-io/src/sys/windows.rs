@@ -109,6 +109,7 @@ pub(crate) fn direct(file: BorrowedHandle<'_>) -> Result<DirectIo, Error> {
         Ok(info) => (info.LogicalBytesPerSector, info.PhysicalBytesPerSectorForPerformance),
         Err(error) => match sectors(file) {
             Ok(sectors) => (sectors.BytesPerLogicalSector, sectors.BytesPerPhysicalSector),
+            Err(_) if has_no_such_call(&error) => return Ok(DirectIo::Unknown),
             Err(_) => return Err(error),
         },
     };
@@ -116,6 +117,11 @@ pub(crate) fn direct(file: BorrowedHandle<'_>) -> Result<DirectIo, Error> {
         return Ok(DirectIo::Unknown);
     }
     Ok(DirectIo::Supported(Alignment { memory_bytes: physical as usize, offset_bytes: logical.into() }))
+}
+
+/// As Wine says of FileStorageInfo.
+fn has_no_such_call(error: &Error) -> bool {
+    matches!(error, Error::Call { source, .. } if source.kind() == io::ErrorKind::Unsupported)
 }
 
 pub(crate) fn lock(_: BorrowedHandle<'_>) -> Result<(), Error> {
