@@ -1,80 +1,93 @@
 //! What is checked, in which order, and by which commands.
 
-use std::fmt;
-use std::process::Command;
+use std::path::Path;
 
-use crate::command::{cargo, shown};
-
-/// One part of the whole check.
-pub(super) struct Step {
-    pub(super) name: &'static str,
-    pub(super) work: Work,
-}
-
-pub(super) enum Work {
-    Setup,
-    Tidy,
-    Cargo { arguments: &'static [&'static str], variables: &'static [(&'static str, &'static str)] },
-    Tests,
-}
-
-const DENY_WARNINGS: &[(&str, &str)] = &[("RUSTDOCFLAGS", "-D warnings")];
-
-const TESTS: &[&str] = &["test", "--workspace", "--locked", "--no-fail-fast"];
+use super::counts::libtest;
+use super::need::Need;
+use super::node;
+use super::platform;
+use super::step::{Step, Tests, Work};
+use crate::command::{cargo, program};
 
 /// From the quickest to the slowest, as far as they do not build on each other.
-pub(super) const STEPS: &[Step] = &[
-    Step { name: "setup", work: Work::Setup },
-    Step { name: "format", work: Work::Cargo { arguments: &["fmt", "--all", "--check"], variables: &[] } },
-    Step {
-        name: "lints",
-        work: Work::Cargo {
-            arguments: &["clippy", "--workspace", "--all-targets", "--locked", "--", "-D", "warnings"],
-            variables: &[],
-        },
-    },
-    Step { name: "tidy", work: Work::Tidy },
-    Step {
-        name: "documentation",
-        work: Work::Cargo {
-            arguments: &["doc", "--workspace", "--no-deps", "--locked"],
-            variables: DENY_WARNINGS,
-        },
-    },
-    Step { name: "tests", work: Work::Tests },
-    Step {
-        name: "release build",
-        work: Work::Cargo { arguments: &["build", "--release", "--locked"], variables: &[] },
-    },
-];
-
-impl Work {
-    pub(super) fn command(&self) -> Command {
-        let mut command = cargo();
-        match self {
-            Self::Setup => command.args(["xtask", "setup"]),
-            Self::Tidy => command.args(["xtask", "tidy"]),
-            Self::Tests => command.args(TESTS),
-            Self::Cargo { arguments, variables } => command.args(*arguments).envs(variables.iter().copied()),
-        };
-        command
+pub(super) fn steps(target_directory: &Path) -> Vec<Step> {
+    let mut steps = vec![
+        Step::new("setup", Work::Setup),
+        step("format", &["fmt", "--all", "--check"]),
+        step("lints", &["clippy", "--workspace", "--all-targets", "--locked", "--", "-D", "warnings"]),
+    ];
+    steps.extend(platform::lints());
+    steps.extend([Step::new("tidy", Work::Tidy), documentation(), package(), tests()]);
+    steps.extend([platform::windows(target_directory), platform::aarch64(), miri()]);
+    steps.push(step("release-build", &["build", "--release", "--locked"]));
+    if node::package_exists() {
+        steps.push(node::step(target_directory));
     }
+    steps
 }
 
-impl fmt::Display for Work {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&shown(&self.command()))
-    }
+fn step(name: &'static str, arguments: &[&str]) -> Step {
+    let mut command = cargo();
+    command.args(arguments);
+    Step::new(name, Work::Command(command))
+}
+
+fn documentation() -> Step {
+    let mut command = cargo();
+    command.args(["doc", "--workspace", "--no-deps", "--locked"]).env("RUSTDOCFLAGS", "-D warnings");
+    Step::new("documentation", Work::Command(command))
+}
+
+/// What crates.io would get must build by itself.
+fn package() -> Step {
+    step("package", &["package", "-p", "direct-io", "--locked", "--allow-dirty"])
+}
+
+fn tests() -> Step {
+    let mut command = cargo();
+    command.args(["test", "--workspace", "--locked", "--no-fail-fast"]);
+    Step::new("tests", Work::Tests(Tests::of(command, libtest)))
+}
+
+/// Whether the memory of direct-io's buffers is used, and given back, as it was asked for.
+fn miri() -> Step {
+    // The cargo that runs us belongs to one toolchain and takes no other's name.
+    let mut command = program("cargo");
+    command.args(["+nightly", "miri", "test", "--locked", "-p", "direct-io", "--lib", "buffer::"]);
+    Step { needs: vec![Need::Miri], ..Step::new("miri", Work::Tests(Tests::of(command, libtest))) }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::process::Command;
+
     use super::*;
+    use crate::command::output;
+
+    fn all() -> Vec<Step> {
+        steps(Path::new("/w/target"))
+    }
 
     #[test]
     fn every_step_can_be_repeated_by_hand() {
-        for step in STEPS {
-            assert!(step.work.to_string().starts_with("cargo ") || step.name == "documentation");
+        for step in all() {
+            let text = step.work.to_string();
+            // A shell understands it, without doing it.
+            output(Command::new("sh").args(["-n", "-c", &text])).unwrap();
+            let programs = ["cargo ", "npm "];
+            assert!(programs.iter().any(|program| text.contains(program)), "{}: {text}", step.name);
+        }
+    }
+
+    #[test]
+    fn a_step_has_a_name_of_its_own_that_is_easily_typed() {
+        let names: Vec<_> = all().iter().map(|step| step.name).collect();
+        for (index, name) in names.iter().enumerate() {
+            assert!(
+                name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || "-_".contains(c)),
+                "{name}"
+            );
+            assert!(!names[..index].contains(name), "{name}");
         }
     }
 }
