@@ -10,14 +10,6 @@ use crate::command::{program, root};
 
 const FOLDER: &str = "bindings/node";
 
-/// The same output everywhere, and nothing asked for but the packages.
-const QUIET: &[(&str, &str)] = &[
-    ("NO_COLOR", "1"),
-    ("npm_config_audit", "false"),
-    ("npm_config_fund", "false"),
-    ("npm_config_update_notifier", "false"),
-];
-
 pub(super) fn package_exists() -> bool {
     root().join(FOLDER).join("package.json").is_file()
 }
@@ -27,7 +19,7 @@ pub(super) fn step(target_directory: &Path) -> Step {
     let writebench = target_directory.join("release/writebench");
     let mut tests = npm(&["test"]);
     tests.env("WRITEBENCH", &writebench);
-    let before = vec![npm(&["ci"]), npm(&["run", "build"])];
+    let before = vec![npm(&["ci", "--no-audit", "--no-fund"]), npm(&["run", "build"])];
     Step {
         needs: vec![
             Need::Program("node"),
@@ -40,7 +32,7 @@ pub(super) fn step(target_directory: &Path) -> Step {
 
 fn npm(arguments: &[&str]) -> Command {
     let mut command = program("npm");
-    command.args(["--prefix", FOLDER]).args(arguments).envs(QUIET.iter().copied());
+    command.args(["--prefix", FOLDER, "--no-update-notifier"]).args(arguments).env("NO_COLOR", "1");
     command
 }
 
