@@ -49,7 +49,7 @@ pub(crate) fn run() -> Result<()> {
     toolchain::install();
     let missing = missing(NEEDS, is_there);
     if missing.is_empty() {
-        println!("setup: all that the tests need is installed");
+        println!("setup: all packages that the tests need are installed");
         return Ok(());
     }
     for need in &missing {

@@ -48,8 +48,8 @@ mod tests {
             "no-such-program-here is not installed; `cargo xtask setup` installs it"
         );
         assert_eq!(
-            Need::Target("sparc64-unknown-netbsd").missing().unwrap(),
-            "Rust's standard library for sparc64-unknown-netbsd is not installed; `cargo xtask setup` installs it"
+            Need::Target("sparc64-unknown-openbsd").missing().unwrap(),
+            "Rust's standard library for sparc64-unknown-openbsd is not installed; `cargo xtask setup` installs it"
         );
         assert_eq!(
             Need::File { path: "/no/such/file".into(), made_by: "release-build" }.missing().unwrap(),
