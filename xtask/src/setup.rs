@@ -84,14 +84,24 @@ fn install_command(packages: &[&str]) -> Command {
 fn install(packages: &[&str]) {
     let mut update = Command::new("apt-get");
     update.args(["update", "-q"]);
-    for mut command in [update, install_command(packages)] {
-        println!("setup: {}", shown(&command));
-        command.env("DEBIAN_FRONTEND", "noninteractive").stdin(Stdio::null());
-        if let Err(error) = succeed(&mut command) {
-            println!("setup: {error:#}; going on without {}", packages.join(", "));
-            return;
+    if !is_done(update) {
+        println!("setup: going on without {}", packages.join(", "));
+    } else if !is_done(install_command(packages)) {
+        // One that cannot be had keeps apt-get from installing the others.
+        for package in packages.iter().filter(|package| !is_done(install_command(&[package]))) {
+            println!("setup: going on without {package}");
         }
     }
+}
+
+fn is_done(mut command: Command) -> bool {
+    println!("setup: {}", shown(&command));
+    command.env("DEBIAN_FRONTEND", "noninteractive").stdin(Stdio::null());
+    let outcome = succeed(&mut command);
+    if let Err(error) = &outcome {
+        println!("setup: {error:#}");
+    }
+    outcome.is_ok()
 }
 
 #[cfg(test)]
@@ -106,6 +116,14 @@ mod tests {
             shown(&install_command(&packages)),
             "apt-get install -y --no-install-recommends xfsprogs libc6-dev"
         );
+    }
+
+    #[test]
+    fn npm_is_installed_only_with_node() {
+        let absent = |there: &'static str| missing(NEEDS, move |proof| proof == there);
+        let has_npm = |needs: Vec<&Need>| needs.iter().any(|need| need.package == "npm");
+        assert!(has_npm(absent("npm")));
+        assert!(!has_npm(absent("node")));
     }
 
     #[test]
