@@ -98,6 +98,10 @@ pub struct RunCommand {
     /// Undisturbed samples to take of each case [default: 6, the least with a 95 % interval; 11 for suite copy]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub samples: Option<u32>,
+    /// Take more samples of a case until half its interval is no more than that share of its median, such as 2%; up to 20
+    /// times --samples, or until --budget
+    #[arg(long, value_name = "PERCENT", value_parser = percent_in_ppm)]
+    pub precision: Option<u32>,
     /// Stop after that time, and cut loops over durable records to their share of it; what was not reached is said [default: none; 20s for the first look]
     #[arg(long, value_name = "TIME", value_parser = model::parse_duration)]
     pub budget: Option<Duration>,
@@ -122,7 +126,7 @@ pub struct RunCommand {
     pub export: Vec<Export>,
     /// Go on with a run that did not come to its end: the newest, or the one with that number
     #[arg(long, value_name = "RUN", num_args = 0..=1, require_equals = true, default_missing_value = "0",
-        conflicts_with_all = ["suite", "case", "size", "record", "set", "data", "from", "to", "cold", "samples", "seed",
+        conflicts_with_all = ["suite", "case", "size", "record", "set", "data", "from", "to", "cold", "samples", "precision", "seed",
             "verify", "dry_run", "target"])]
     pub resume: Option<i64>,
 }
@@ -196,6 +200,14 @@ fn names<T: Copy + Send + Sync + 'static>(
 ) -> impl TypedValueParser<Value = T> {
     PossibleValuesParser::new(all.iter().map(|&value| name(value)))
         .try_map(move |text| from_name(&text).ok_or("no such value"))
+}
+
+/// A share such as `2%` or `0.5%`, in millionths.
+fn percent_in_ppm(text: &str) -> Result<u32, String> {
+    let number = text.strip_suffix('%').and_then(|number| number.trim().parse::<f64>().ok());
+    let ppm = number.map(|percent| (percent * 1e4).round()).filter(|ppm| (100.0..=1e6).contains(ppm));
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "between 100 and a million")]
+    ppm.map(|ppm| ppm as u32).ok_or_else(|| "expected a share from 0.01% to 100%, such as 2%".to_owned())
 }
 
 fn positive_duration(text: &str) -> Result<Duration, String> {

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use anyhow::{Context, Result};
 use model::{Bytes, Case, Environment, RunRecord, RunStatus, Settings};
 use report::{Report, counted, formats};
-use runner::{End, Event, LeftOver, Plan, WorkerCommand, Workspace};
+use runner::{EachCase, End, Event, LeftOver, Plan, WorkerCommand, Workspace};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use store::{Store, WorkspaceRecord};
 
@@ -45,6 +45,7 @@ pub fn run(command: &RunCommand, db: Option<&Path>, output: &Output) -> Result<E
     }
     let run = RunRecord {
         id: uuid::Uuid::new_v4().simple().to_string(),
+        label: None,
         status: RunStatus::Running,
         started: jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -52,6 +53,7 @@ pub fn run(command: &RunCommand, db: Option<&Path>, output: &Output) -> Result<E
         target: place.path().display().to_string(),
         settings: settings(command, copied.as_ref(), selected.samples),
         environment,
+        limits: Vec::new(),
         cases: selected.rows.iter().map(selection::record).collect(),
     };
     let cases = selection::different_cases(&run.cases, &engine::method_infos())?;
@@ -72,6 +74,7 @@ fn settings(command: &RunCommand, copied: Option<&Copied>, samples: u32) -> Sett
     let nanoseconds = |time: std::time::Duration| u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
     Settings {
         samples,
+        precision_ppm: command.precision,
         budget_ns: command.budget.map(nanoseconds).or(first_look.then_some(FIRST_LOOK_BUDGET_NS)),
         max_bytes: command.max_bytes.map(|bytes| bytes.0),
         // Within 53 bits, so that every reader of JSON gets it whole.
@@ -278,7 +281,8 @@ fn supervise(job: &Job<'_>, stop: &AtomicBool, output: &Output) -> Result<End> {
             settings: job.run.settings.clone(),
             device_number: job.device_number.clone(),
         };
-        let end = runner::supervise(&plan, workspace.as_ref(), &worker, stop, &mut |event| {
+        let mut schedule = EachCase::of(&plan.settings);
+        let end = runner::supervise(&plan, &mut schedule, workspace.as_ref(), &worker, stop, &mut |event| {
             match event {
                 Event::Started { case, left, .. } => progress.started(case, left),
                 Event::Taken { case, sample } => {

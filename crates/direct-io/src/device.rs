@@ -1,5 +1,7 @@
 //! Facts about the device that data ends up on.
 
+use std::path::Path;
+
 use crate::{AsFile, Error, sys};
 
 /// A block device (or FreeBSD's and macOS's character devices for disks). What the system does not tell, or tells
@@ -17,14 +19,15 @@ use crate::{AsFile, Error, sys};
 #[non_exhaustive]
 pub struct BlockDevice {
     /// The unit of its addresses, in bytes: direct I/O smaller than this is refused. `BLKSSZGET` on Linux,
-    /// `DKIOCGETBLOCKSIZE` on macOS, `DIOCGSECTORSIZE` on FreeBSD, `IOCTL_STORAGE_QUERY_PROPERTY` on Windows.
+    /// `DKIOCGETBLOCKSIZE` on macOS, `DIOCGSECTORSIZE` on FreeBSD, `IOCTL_STORAGE_QUERY_PROPERTY` on Windows, or
+    /// `IOCTL_DISK_GET_DRIVE_GEOMETRY_EX` where the driver does not answer that.
     pub logical_sector_bytes: Option<u64>,
     /// What it writes at once, in bytes: anything smaller makes it read first. `BLKPBSZGET` on Linux,
     /// `DKIOCGETPHYSICALBLOCKSIZE` on macOS, `IOCTL_STORAGE_QUERY_PROPERTY` on Windows. On FreeBSD
     /// `DIOCGSTRIPESIZE`, which for RAID is the size of a stripe.
     pub physical_sector_bytes: Option<u64>,
     /// All of it, in bytes. `BLKGETSIZE64` on Linux, `DKIOCGETBLOCKCOUNT` on macOS, `DIOCGMEDIASIZE` on FreeBSD,
-    /// `IOCTL_DISK_GET_LENGTH_INFO` on Windows. `None` for a reader without a card, too.
+    /// `IOCTL_DISK_GET_LENGTH_INFO` on Windows, or the disk's geometry. `None` for a reader without a card, too.
     pub capacity_bytes: Option<u64>,
     /// What tells it from others of its model, without blanks around it. From sysfs on Linux (NVMe, virtio, memory
     /// cards, and page 0x80 of SCSI's vital product data), `DIOCGIDENT` on FreeBSD, `IOCTL_STORAGE_QUERY_PROPERTY`
@@ -41,13 +44,24 @@ impl BlockDevice {
         sys::device(sys::borrow(&file)).map(Self::known)
     }
 
+    /// The device that `path` names, directly or through symbolic links.
+    ///
+    /// On Linux it is not opened: sysfs tells, and no privileges are needed. Elsewhere it is opened for reading.
+    ///
+    /// # Errors
+    /// As [`of`](Self::of), and if `path` cannot be looked at or opened.
+    pub fn at(path: impl AsRef<Path>) -> Result<Self, Error> {
+        let device = sys::device_at(path.as_ref()).map_err(|error| error.with_path(path.as_ref()))?;
+        Ok(device.known())
+    }
+
     /// The device, or partition, below the filesystem that `file` is on.
     ///
     /// | system | how | needs |
     /// |---|---|---|
     /// | Linux | `fstat`'s device number, looked up in `/sys/dev/block` | sysfs, no privileges |
     /// | macOS, FreeBSD | `fstatfs`'s `f_mntfromname`, opened for reading | the right to open the device, usually root |
-    /// | Windows | `FileStorageInfo` of `file` and `GetFileSizeEx`'s volume: sector sizes only | nothing |
+    /// | Windows | `GetFileInformationByHandleEx(FileStorageInfo)`: sector sizes only | nothing |
     ///
     /// # Errors
     /// [`Error::NoSingleDevice`] where the filesystem stands on none or on several (tmpfs, NFS, overlayfs, btrfs,

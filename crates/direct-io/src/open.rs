@@ -9,7 +9,7 @@ use crate::{Error, sys};
 
 /// How a file or device is opened; as [`std::fs::OpenOptions`], with what direct I/O needs.
 ///
-/// Files that are created have mode 0666 less the umask on Unix. Descriptors are closed on exec, and handles are
+/// Files that are created have mode 0666 less the umask on Unix, unless `mode` says otherwise. Descriptors are closed on exec, and handles are
 /// not inherited.
 ///
 /// ```no_run
@@ -29,6 +29,8 @@ use crate::{Error, sys};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[must_use]
 pub struct OpenOptions {
+    #[cfg(unix)]
+    pub(crate) mode: Option<u32>,
     pub(crate) read: bool,
     pub(crate) write: bool,
     pub(crate) create: bool,
@@ -98,6 +100,13 @@ impl OpenOptions {
     /// FreeBSD); on Windows the link itself is opened (`FILE_FLAG_OPEN_REPARSE_POINT`) and then refused.
     pub fn no_follow(mut self, no_follow: bool) -> Self {
         self.no_follow = no_follow;
+        self
+    }
+
+    /// The permissions of a file that is created, less the umask: `0o600` for its owner alone. Not on Windows.
+    #[cfg(unix)]
+    pub fn mode(mut self, mode: u32) -> Self {
+        self.mode = Some(mode);
         self
     }
 

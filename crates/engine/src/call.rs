@@ -1,7 +1,9 @@
 //! System calls that failed, and the loop around those that hand over data.
 
 use std::io::IoSlice;
+use std::os::fd::BorrowedFd;
 
+use direct_io::{Alignment, DirectIo};
 use model::{Failure, Outcome, Phase};
 use rustix::io::Errno;
 
@@ -19,6 +21,8 @@ pub struct CallError {
     call: &'static str,
     offset: Option<u64>,
     cause: Cause,
+    // What the file would have needed, for an error number that does not say it.
+    needed: Option<String>,
 }
 
 #[derive(Debug)]
@@ -31,17 +35,39 @@ enum Cause {
 impl CallError {
     /// The call gave an error number.
     pub fn new(call: &'static str, errno: Errno) -> Self {
-        Self { call, offset: None, cause: Cause::Errno(errno) }
+        Self::because(call, Cause::Errno(errno))
+    }
+
+    /// The library for direct I/O gave an error.
+    pub fn of(call: &'static str, error: &direct_io::Error) -> Self {
+        match error.raw_os_error() {
+            Some(number) => Self::new(call, Errno::from_raw_os_error(number)),
+            None => Self::other(call, error.to_string()),
+        }
     }
 
     /// Something else than a system call went wrong.
     pub fn other(what: &'static str, message: String) -> Self {
-        Self { call: what, offset: None, cause: Cause::Other(message) }
+        Self::because(what, Cause::Other(message))
     }
 
     /// The target cannot do what the case says, although no call said so.
     pub fn unsupported(what: &'static str, message: String) -> Self {
-        Self { call: what, offset: None, cause: Cause::Unsupported(message) }
+        Self::because(what, Cause::Unsupported(message))
+    }
+
+    fn because(call: &'static str, cause: Cause) -> Self {
+        Self { call, offset: None, cause, needed: None }
+    }
+
+    /// Of a direct transfer: EINVAL says that something was misaligned, and not what would have fitted.
+    pub fn of_direct(mut self, file: BorrowedFd<'_>) -> Self {
+        let is_invalid = matches!(self.cause, Cause::Errno(Errno::INVAL));
+        let needed = is_invalid.then(|| DirectIo::of(file).ok()?.alignment()).flatten();
+        self.needed = needed.map(|Alignment { memory_bytes, offset_bytes, .. }| {
+            format!("direct I/O here goes by {offset_bytes} bytes in the file and {memory_bytes} in memory")
+        });
+        self
     }
 
     /// Where in the file.
@@ -64,7 +90,8 @@ impl CallError {
         let (errno, message) = match self.cause {
             Cause::Errno(errno) => {
                 let number = errno.raw_os_error();
-                (Some(number), Failure::errno_message(number))
+                let needed = self.needed.map(|needed| format!(": {needed}")).unwrap_or_default();
+                (Some(number), Failure::errno_message(number) + &needed)
             }
             Cause::Other(message) | Cause::Unsupported(message) => (None, message),
         };

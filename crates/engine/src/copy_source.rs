@@ -2,12 +2,13 @@
 
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 
-use model::{Case, Origin};
-use rustix::fs::{Advice, OFlags};
+use model::{Case, Origin, SyncCall};
+use rustix::fs::Advice;
 
 use crate::call::{CallError, retry};
 use crate::file::{self, Target};
 use crate::methods::map::{Access, Map};
+use crate::sync;
 
 /// What our own is called in the directory of the samples.
 const NAME: &str = "copied";
@@ -40,7 +41,7 @@ impl CopySource {
         };
         file::remove(target, NAME)?;
         let file = file::create_filled(directory, NAME, bytes, seed)?;
-        let file = file::reopen(file.as_fd(), OFlags::RDONLY)?;
+        let file = file::reopen_to_read(file.as_fd())?;
         *place = Some(Self { file, made: Some((bytes, seed)) });
         Ok(())
     }
@@ -61,7 +62,7 @@ impl CopySource {
             return Err(CallError::other("copy from", message));
         }
         // One that is read from its end or twice leaves another read-ahead behind than a fresh one.
-        let file = file::reopen(self.file(), OFlags::RDONLY)?;
+        let file = file::reopen_to_read(self.file())?;
         match case.axes().origin {
             Origin::Warm => {
                 read_all(&file, bytes)?;
@@ -73,7 +74,7 @@ impl CopySource {
             }
             Origin::Cold => {
                 // Dirty pages stay.
-                rustix::fs::fdatasync(&file).map_err(|errno| CallError::new("fdatasync", errno))?;
+                sync::sync(file.as_fd(), SyncCall::Fdatasync)?;
                 rustix::fs::fadvise(&file, 0, None, Advice::DontNeed)
                     .map_err(|errno| CallError::new("posix_fadvise", errno))?;
                 if !may_ask(&file)? {

@@ -3,13 +3,12 @@
 
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 
+use direct_io::{OpenOptions, WriteThrough};
 use model::{Cache, Case, Cursor, Prepare, SyncCall};
-use rustix::fs::{AtFlags, Mode, OFlags};
+use rustix::fs::AtFlags;
 
-use crate::call::{CallError, hand_over, retry};
+use crate::call::{CallError, hand_over};
 use crate::{pattern, sync};
-
-const MODE: Mode = Mode::from_raw_mode(0o600);
 
 /// Where a sample writes to.
 #[derive(Clone, Copy)]
@@ -20,7 +19,7 @@ pub enum Target<'t> {
     Device(BorrowedFd<'t>),
 }
 
-/// What a refused [`OFlags::DIRECT`] is called; [`CallError`] knows what it means.
+/// What a refused `O_DIRECT` is called; [`CallError`] knows what it means.
 pub const OPEN_DIRECT: &str = "open with O_DIRECT";
 
 /// The name of a part's file.
@@ -30,22 +29,24 @@ pub fn name(stem: &str, case: &Case, part: usize) -> String {
 
 /// Opens a file the way its case's `prepare` asks for. A file that must be new is created exclusively.
 pub fn open(target: Target<'_>, name: &str, case: &Case) -> Result<OwnedFd, CallError> {
-    let flags = match case.axes().prepare {
-        Prepare::Truncate => OFlags::TRUNC,
-        Prepare::Overwrite => OFlags::empty(),
-        _ => OFlags::CREATE | OFlags::EXCL,
+    let options = access(case);
+    let options = match case.axes().prepare {
+        Prepare::Truncate => options.truncate(true),
+        Prepare::Overwrite => options,
+        _ => options.create_new(true),
     };
-    open_with(target, name, access(case) | flags)
+    open_with(target, name, case.axes().cache, options)
 }
 
 /// Opens once more what [`open`] opened.
 pub fn open_again(target: Target<'_>, name: &str, case: &Case) -> Result<OwnedFd, CallError> {
-    open_with(target, name, access(case))
+    open_with(target, name, case.axes().cache, access(case))
 }
 
 /// Creates a file that must not exist yet.
 pub fn create(directory: BorrowedFd<'_>, name: &str) -> Result<OwnedFd, CallError> {
-    open_with(Target::Directory(directory), name, OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL)
+    let options = OpenOptions::new().write(true).create_new(true);
+    open_with(Target::Directory(directory), name, Cache::Buffered, options)
 }
 
 /// Creates a file that must not exist yet, with the data of that seed, synced.
@@ -70,14 +71,12 @@ pub fn create_filled(
 
 /// Opens for reading.
 pub fn open_to_read(target: Target<'_>, name: &str) -> Result<OwnedFd, CallError> {
-    open_with(target, name, OFlags::RDONLY)
+    open_with(target, name, Cache::Buffered, OpenOptions::new().read(true))
 }
 
-/// Opens what a descriptor refers to once more, with a position and advice of its own.
-pub fn reopen(file: BorrowedFd<'_>, flags: OFlags) -> Result<OwnedFd, CallError> {
-    let path = format!("/proc/self/fd/{}", file.as_raw_fd());
-    let call = if flags.contains(OFlags::DIRECT) { OPEN_DIRECT } else { "open" };
-    retry(call, || rustix::fs::open(&path, flags | OFlags::CLOEXEC, Mode::empty()))
+/// Opens what a descriptor refers to once more for reading, with a position and advice of its own.
+pub fn reopen_to_read(file: BorrowedFd<'_>) -> Result<OwnedFd, CallError> {
+    open_with(Target::Device(file), "", Cache::Buffered, OpenOptions::new().read(true))
 }
 
 /// Removes a file; that it is not there is no error. A device stays.
@@ -99,24 +98,24 @@ pub fn close(file: OwnedFd) -> Result<(), CallError> {
 }
 
 // A shared writable mapping needs a descriptor that can read: mmap(2), EACCES.
-fn access(case: &Case) -> OFlags {
-    let access = if case.method().cursor == Cursor::Mapping { OFlags::RDWR } else { OFlags::WRONLY };
-    let cache = if case.axes().cache == Cache::Direct { OFlags::DIRECT } else { OFlags::empty() };
-    let sync = match case.axes().sync.call {
-        // rustix takes O_DSYNC for O_SYNC on Linux, where they differ: open(2).
-        SyncCall::ODsync => OFlags::from_bits_retain(libc::O_DSYNC.cast_unsigned()),
-        SyncCall::OSync => OFlags::SYNC,
-        _ => OFlags::empty(),
+fn access(case: &Case) -> OpenOptions {
+    let write_through = match case.axes().sync.call {
+        SyncCall::ODsync => WriteThrough::DataSync,
+        SyncCall::OSync => WriteThrough::Sync,
+        _ => WriteThrough::None,
     };
-    access | cache | sync
+    OpenOptions::new()
+        .read(case.method().cursor == Cursor::Mapping)
+        .write(true)
+        .direct(case.axes().cache == Cache::Direct)
+        .write_through(write_through)
 }
 
-fn open_with(target: Target<'_>, name: &str, flags: OFlags) -> Result<OwnedFd, CallError> {
-    let directory = match target {
-        Target::Directory(directory) => directory,
-        Target::Device(device) => return reopen(device, flags),
+fn open_with(target: Target<'_>, name: &str, cache: Cache, options: OpenOptions) -> Result<OwnedFd, CallError> {
+    let file = match target {
+        Target::Directory(directory) => options.no_follow(true).mode(0o600).open_at(directory, name),
+        Target::Device(device) => options.open(format!("/proc/self/fd/{}", device.as_raw_fd())),
     };
-    let flags = flags | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    let call = if flags.contains(OFlags::DIRECT) { OPEN_DIRECT } else { "open" };
-    retry(call, || rustix::fs::openat(directory, name, flags, MODE))
+    let call = if cache == Cache::Direct { OPEN_DIRECT } else { "open" };
+    file.map(OwnedFd::from).map_err(|error| CallError::of(call, &error))
 }

@@ -19,6 +19,7 @@ mod settle;
 mod source;
 mod sync;
 mod verify;
+mod watch;
 
 pub use file::Target;
 pub use methods::infos as method_infos;

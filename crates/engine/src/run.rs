@@ -15,6 +15,7 @@ use crate::machine::{Counters, MemoryProbe, Usage};
 use crate::records::Records;
 use crate::seat::{self, Seat};
 use crate::source::SourceBuffer;
+use crate::watch::Watcher;
 use crate::{file, settle, verify};
 
 /// Takes samples in this process, one after the other.
@@ -93,6 +94,7 @@ impl Run<'_> {
             let doubt = source.settle(case).map_err(|error| self.outcome(Phase::Settle, error))?;
             sample.disturbed = sample.disturbed.take().or(doubt);
         }
+        let watcher = Watcher::begin();
         let before = Counters::read(request.device_number.as_deref());
         let mut clock = Clock { phases: PhasesNs::default(), usage: Usage::default(), progress: self.progress };
         let limit = request.write_limit_ns.map(Duration::from_nanos);
@@ -101,6 +103,7 @@ impl Run<'_> {
         let Clock { phases, usage, .. } = clock;
         result.map_err(|(phase, error)| self.outcome(phase, error))?;
         Counters::read(request.device_number.as_deref()).since(&before, sample);
+        sample.watch = watcher.end();
         usage.write_into(sample);
         sample.probe_ns[1] = engine.probe.copy_ns();
         sample.latency = records.merged.latency();

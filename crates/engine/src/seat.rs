@@ -4,7 +4,7 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
 use std::time::Duration;
 
-use model::{Case, Cursor, Prepare};
+use model::{Cache, Case, Cursor, Prepare};
 
 use crate::call::{CallError, retry};
 use crate::file::{self, Target};
@@ -98,7 +98,11 @@ impl Seat<'_> {
     /// The method's loop.
     pub fn write(&mut self) -> Result<(), CallError> {
         let file = self.file()?;
-        self.lane.write(file.as_fd(), &mut self.records)
+        let result = self.lane.write(file.as_fd(), &mut self.records);
+        if self.case.axes().cache == Cache::Direct {
+            return result.map_err(|error| error.of_direct(file.as_fd()));
+        }
+        result
     }
 
     /// What was handed over.

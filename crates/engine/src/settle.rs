@@ -4,9 +4,12 @@ use std::os::fd::BorrowedFd;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
+use model::SyncCall;
+
 use crate::call::{CallError, retry};
 use crate::file::{self, Target};
 use crate::machine::{FreshMemory, MemoryProbe, meminfo_bytes};
+use crate::sync;
 
 /// A file as an earlier program would have left it: written, synced, closed; other bytes than ours.
 pub fn old_content(directory: BorrowedFd<'_>, name: &str, length: u64, seed: u64) -> Result<(), CallError> {
@@ -22,7 +25,7 @@ pub fn quiet(target: Target<'_>, limit: Duration) -> Result<(), String> {
     // It reports errors of earlier writes, too, once.
     let written_out = match target {
         Target::Directory(directory) => retry("syncfs", || rustix::fs::syncfs(directory)),
-        Target::Device(device) => retry("fsync", || rustix::fs::fsync(device)),
+        Target::Device(device) => sync::sync(device, SyncCall::Fsync),
     };
     written_out.map_err(|error| format!("before it: {}", error.reason()))?;
     while meminfo_bytes("Writeback").is_some_and(|bytes| bytes > TRICKLE_BYTES) {

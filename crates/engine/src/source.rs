@@ -1,6 +1,6 @@
 //! The memory that data is written from.
 
-use memmap2::MmapMut;
+use direct_io::AlignedBuffer;
 use model::{Alignment, Case, Data, Source};
 
 use crate::call::CallError;
@@ -9,8 +9,8 @@ use crate::pattern;
 /// Source data, kept from sample to sample as long as the next case wants the same.
 #[derive(Default)]
 pub struct SourceBuffer {
-    // A mapping, so that the data begins at a page. Empty mappings do not exist.
-    memory: Option<MmapMut>,
+    // Empty buffers do not exist.
+    memory: Option<AlignedBuffer>,
     // Where in it the data begins.
     start: usize,
     made: Option<(Data, Alignment, u64)>,
@@ -36,9 +36,8 @@ impl SourceBuffer {
         if length == 0 {
             return Ok(());
         }
-        let mut memory = MmapMut::map_anon(start + length).map_err(|error| {
-            let message = format!("no memory for {length} bytes ({error}); try a smaller size or source=chunk");
-            CallError::other("source", message)
+        let mut memory = AlignedBuffer::new(start + length, PAGE_BYTES).map_err(|error| {
+            CallError::other("source", format!("{error}; try a smaller size or source=chunk"))
         })?;
         match data {
             Data::Random => pattern::fill(seed, 0, &mut memory[start..]),

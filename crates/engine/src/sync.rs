@@ -11,8 +11,8 @@ use crate::call::CallError;
 /// *Can Applications Recover from fsync Failures?*, USENIX ATC 2020).
 pub fn sync(file: BorrowedFd<'_>, call: SyncCall) -> Result<(), CallError> {
     match call {
-        SyncCall::Fsync => rustix::fs::fsync(file).map_err(|errno| CallError::new("fsync", errno)),
-        SyncCall::Fdatasync => rustix::fs::fdatasync(file).map_err(|errno| CallError::new("fdatasync", errno)),
+        SyncCall::Fsync => direct_io::fsync(file).map_err(|error| CallError::of("fsync", &error)),
+        SyncCall::Fdatasync => direct_io::fdatasync(file).map_err(|error| CallError::of("fdatasync", &error)),
         // Mappings do this themselves, and write-through has been done; `Case` refuses everything else.
         _ => Ok(()),
     }

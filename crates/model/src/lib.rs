@@ -12,6 +12,7 @@ mod contract;
 mod duration;
 mod environment;
 mod latency;
+mod limit;
 mod method;
 pub mod protocol;
 mod range;
@@ -20,6 +21,7 @@ mod sample;
 mod suite;
 mod sync;
 mod value;
+mod watch;
 
 pub use axis::{Axes, Axis, InvalidValue};
 pub use bytes::{Bytes, ParseBytesError};
@@ -28,6 +30,7 @@ pub use contract::{Content, Contract, Durability, Feed, Start};
 pub use duration::{ParseDurationError, parse_duration};
 pub use environment::{Cpu, Device, Environment, Filesystem, Memory, System};
 pub use latency::Latency;
+pub use limit::{Limit, LimitKind};
 pub use method::{Cursor, MethodInfo};
 pub use range::{Range, split};
 pub use run::{CaseRecord, RunRecord, RunStatus, Settings, Verify};
@@ -40,3 +43,4 @@ pub use value::{
     Advice, Alignment, AllocateCall, Cache, Data, Descriptor, Files, MapSharing, Origin, Prepare, Registered,
     Source,
 };
+pub use watch::{Timeline, Watch};

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::contract::Contract;
 use crate::environment::Environment;
+use crate::limit::Limit;
 use crate::sample::Sample;
 use crate::value::named_values;
 
@@ -40,6 +41,10 @@ named_values! {
 pub struct Settings {
     /// Undisturbed samples wanted of each case.
     pub samples: u32,
+    /// Half the width of a case's interval, in millionths of its median, at which it needs no more samples; none to
+    /// take as many as were asked for.
+    #[serde(default)]
+    pub precision_ppm: Option<u32>,
     /// Time limit for the run.
     pub budget_ns: Option<u64>,
     /// Most bytes that the run may write.
@@ -63,6 +68,8 @@ pub struct Settings {
 pub struct RunRecord {
     /// Random, so unique among runs of all machines.
     pub id: String,
+    /// What people call it.
+    pub label: Option<String>,
     /// How it stands.
     pub status: RunStatus,
     /// When it began, RFC 3339 in UTC.
@@ -77,6 +84,8 @@ pub struct RunRecord {
     pub settings: Settings,
     /// What was measured on.
     pub environment: Environment,
+    /// What the hardware could do at most.
+    pub limits: Vec<Limit>,
     /// In the order of the suites.
     pub cases: Vec<CaseRecord>,
 }

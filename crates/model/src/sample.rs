@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::latency::Latency;
 use crate::value::named_values;
+use crate::watch::{Timeline, Watch};
 
 named_values! {
     /// Where in a sample something happened. `settle`, `verify` and `clean` are in no figure.
@@ -225,6 +226,12 @@ pub struct Sample {
     /// How long each hand-over took, where data becomes durable on the way.
     #[serde(default)]
     pub latency: Option<Latency>,
+    /// The machine right before, and what held it up.
+    #[serde(default)]
+    pub watch: Watch,
+    /// Throughput over time, where phase write took long enough for it.
+    #[serde(default)]
+    pub timeline: Option<Timeline>,
 }
 
 impl Sample {
@@ -247,6 +254,8 @@ impl Sample {
             settle_ns: 0,
             disturbed: None,
             latency: None,
+            watch: Watch::default(),
+            timeline: None,
         }
     }
 }

@@ -69,10 +69,17 @@ pub fn block_device(path: &Path) -> Result<BlockDeviceFacts, ProbeError> {
     let node = Target::look_at(path)?.node;
     let number = node.ok_or_else(|| ProbeError::NotABlockDevice { path: path.to_owned() })?;
     let canonical = fs::canonicalize(path).map_err(|error| ProbeError::call("realpath", path, error))?;
-    facts(root, canonical, &BlockDevice::of_node(root, path, number)?)
+    let device = BlockDevice::of_node(root, path, number)?;
+    let told = direct_io::BlockDevice::at(path).map_err(|error| ProbeError::call("look at", path, error))?;
+    facts(root, canonical, &device, told.serial)
 }
 
-fn facts(root: &Path, path: PathBuf, device: &BlockDevice) -> Result<BlockDeviceFacts, ProbeError> {
+fn facts(
+    root: &Path,
+    path: PathBuf,
+    device: &BlockDevice,
+    serial: Option<String>,
+) -> Result<BlockDeviceFacts, ProbeError> {
     let partitions = device.partitions(root)?;
     let all: Vec<&BlockDevice> = [device].into_iter().chain(&partitions).collect();
     let mounts = mount::list(root)?;
@@ -88,7 +95,7 @@ fn facts(root: &Path, path: PathBuf, device: &BlockDevice) -> Result<BlockDevice
         size_bytes: device.size_bytes()?,
         logical_sector_bytes: device.logical_sector_bytes()?,
         model: device.model(),
-        serial: device.serial(),
+        serial,
         read_only: kernel_file::needed_number(&device.folder.join("ro"))? != 0,
         mounts: all.iter().flat_map(|device| device.mounts(&mounts)).collect(),
         swaps: all.iter().filter(|device| swap_numbers.contains(&device.number)).map(|it| it.label()).collect(),
@@ -181,7 +188,7 @@ mod tests {
 
     fn facts_of(root: &TempDir, number: &str) -> Result<BlockDeviceFacts, ProbeError> {
         let device = BlockDevice::find(root.path(), number.parse().unwrap()).unwrap();
-        facts(root.path(), "/dev/sdz".into(), &device)
+        facts(root.path(), "/dev/sdz".into(), &device, None)
     }
 
     #[test]

@@ -115,28 +115,12 @@ impl BlockDevice {
             .or_else(|| self.vendor())
     }
 
-    /// What tells it from others of its model. NVMe and memory cards have it beside the model, virtio disks
-    /// beside the queue; SCSI disks have only the page of their answers that it is on.
-    pub(crate) fn serial(&self) -> Option<String> {
-        let text = |path: &str| kernel_file::text(&self.disk.join(path));
-        let page = || serial_on_page(&fs::read(self.disk.join("device/vpd_pg80")).ok()?);
-        text("device/serial").or_else(|| text("serial")).or_else(page)
-    }
-
     /// A virtio disk has no model, and its vendor is a number: the driver says more.
     fn vendor(&self) -> Option<String> {
         let vendor = kernel_file::text(&self.disk.join("device/vendor"))?;
         let driver = fs::canonicalize(self.disk.join("device/driver")).ok().and_then(|path| name_of(&path));
         Some(driver.map_or(vendor.clone(), |driver| format!("{driver}, vendor {vendor}")))
     }
-}
-
-/// SCSI's page 0x80: four bytes of header, then the number.
-fn serial_on_page(page: &[u8]) -> Option<String> {
-    let [_, 0x80, _, _, serial @ ..] = page else { return None };
-    let serial = String::from_utf8_lossy(serial);
-    let serial = serial.trim_matches(|character: char| character == '\0' || character.is_whitespace());
-    (!serial.is_empty()).then(|| serial.to_owned())
 }
 
 fn name_of(path: &Path) -> Option<String> {
@@ -225,26 +209,6 @@ mod tests {
         let root = tree("254:0", "vda", &[("vda/device/vendor", "0x1af4"), ("virtio_blk/module", "")]);
         symlink("../../virtio_blk", root.path().join("sys/devices/vda/device/driver")).unwrap();
         assert_eq!(facts(&root, "254:0").model.as_deref(), Some("virtio_blk, vendor 0x1af4"));
-    }
-
-    #[test]
-    fn a_serial_number_is_found_where_each_kind_of_disk_has_it() {
-        let serials = [
-            (("sda/device/serial", "S5H9NS0N"), "S5H9NS0N"),
-            (("sda/serial", "vol-0123"), "vol-0123"),
-            (("sda/device/vpd_pg80", "\0\u{80}\0\u{8}  WD-WCC4"), "WD-WCC4"),
-        ];
-        for ((path, content), serial) in serials {
-            let root = tree("8:0", "sda", &[(path, "")]);
-            // One byte for each character, as the page has it.
-            let bytes: Vec<u8> = content.chars().map(|character| u8::try_from(character).unwrap()).collect();
-            fs::write(root.path().join("sys/devices").join(path), bytes).unwrap();
-            let device = BlockDevice::find(root.path(), "8:0".parse().unwrap()).unwrap();
-            assert_eq!(device.serial().as_deref(), Some(serial));
-        }
-        for page in [&b""[..], b"\0\x83\0\x01x", b"\0\x80\0\x02  "] {
-            assert_eq!(serial_on_page(page), None);
-        }
     }
 
     #[test]

@@ -3,7 +3,11 @@
 use crate::{APPLICATION_ID, Store, StoreError};
 
 /// In order; the database's `user_version` counts those that it has had.
-const MIGRATIONS: &[&str] = &[include_str!("../migrations/001.sql"), include_str!("../migrations/002.sql")];
+const MIGRATIONS: &[&str] = &[
+    include_str!("../migrations/001.sql"),
+    include_str!("../migrations/002.sql"),
+    include_str!("../migrations/003.sql"),
+];
 
 impl Store {
     pub(crate) fn migrate(&mut self) -> Result<(), StoreError> {

@@ -82,7 +82,7 @@ impl Store {
         let mut run = self
             .connection
             .query_row(
-                "SELECT id, status, started, version, arguments, target, settings, environment
+                "SELECT id, status, started, version, arguments, target, settings, environment, label, limits
                  FROM runs WHERE number = ?1",
                 [number],
                 run_from_row,
@@ -133,7 +133,7 @@ impl Store {
         let mut statement = self.connection.prepare(
             "SELECT name, round, cause, prepare_ns, open_ns, write_ns, sync_ns, close_ns, bytes, user_cpu_ns,
                 system_cpu_ns, page_faults, context_switches, device_bytes, verified, probe_before_ns,
-                probe_after_ns, steal_ns, settle_ns, disturbed, latency
+                probe_after_ns, steal_ns, settle_ns, disturbed, latency, watch, timeline
              FROM samples WHERE run = ?1 ORDER BY id",
         )?;
         let mut samples = HashMap::<String, Vec<Sample>>::new();
@@ -157,6 +157,8 @@ fn run_from_row(row: &Row<'_>) -> rusqlite::Result<RunRecord> {
         target: row.get(5)?,
         settings: json(row, 6)?,
         environment: json(row, 7)?,
+        label: row.get(8)?,
+        limits: json(row, 9)?,
         cases: Vec::new(),
     })
 }
@@ -187,16 +189,22 @@ fn sample_from_row(row: &Row<'_>) -> rusqlite::Result<Sample> {
         steal_ns: row.get(17)?,
         settle_ns: row.get(18)?,
         disturbed: row.get(19)?,
-        latency: match row.get_ref(20)? {
-            rusqlite::types::ValueRef::Null => None,
-            _ => Some(json(row, 20)?),
-        },
+        latency: optional_json(row, 20)?,
+        watch: optional_json(row, 21)?.unwrap_or_default(),
+        timeline: optional_json(row, 22)?,
     })
 }
 
 fn json<T: serde::de::DeserializeOwned>(row: &Row<'_>, column: usize) -> rusqlite::Result<T> {
     let text: String = row.get(column)?;
     serde_json::from_str(&text).map_err(|error| unknown(column, error.to_string()))
+}
+
+fn optional_json<T: serde::de::DeserializeOwned>(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<T>> {
+    match row.get_ref(column)? {
+        rusqlite::types::ValueRef::Null => Ok(None),
+        _ => json(row, column).map(Some),
+    }
 }
 
 fn unknown(column: usize, what: String) -> rusqlite::Error {

@@ -1,6 +1,6 @@
 //! What a run puts into the database.
 
-use model::{CaseRecord, Outcome, RunRecord, RunStatus, Sample};
+use model::{CaseRecord, Limit, Outcome, RunRecord, RunStatus, Sample};
 use rusqlite::params;
 
 use crate::{Store, StoreError};
@@ -23,6 +23,26 @@ impl Store {
         insert_sample(&self.connection, run, name, sample).map_err(self.failed("record a sample"))
     }
 
+    /// Records what the hardware of a run could do at most.
+    ///
+    /// # Errors
+    /// The database cannot be written.
+    pub fn set_limits(&self, run: i64, limits: &[Limit]) -> Result<(), StoreError> {
+        let set = |limits: String| {
+            self.connection.execute("UPDATE runs SET limits = ?2 WHERE number = ?1", params![run, limits])
+        };
+        json(&limits).and_then(set).map(|_| ()).map_err(self.failed("record the limits"))
+    }
+
+    /// Adds rows to the tables of a run.
+    ///
+    /// # Errors
+    /// The database cannot be written.
+    pub fn add_cases(&mut self, run: i64, cases: &[CaseRecord]) -> Result<(), StoreError> {
+        let added = append_cases(&mut self.connection, run, cases);
+        added.map_err(self.failed("record cases"))
+    }
+
     /// Records how a run stands.
     ///
     /// # Errors
@@ -38,8 +58,9 @@ impl Store {
 fn insert_run(connection: &mut rusqlite::Connection, run: &RunRecord) -> rusqlite::Result<i64> {
     let transaction = connection.transaction()?;
     transaction.execute(
-        "INSERT INTO runs (id, status, started, version, arguments, target, settings, environment)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+        "INSERT INTO runs (id, status, started, version, arguments, target, settings, environment, label,
+            limits)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
         params![
             run.id,
             run.status.name(),
@@ -49,6 +70,8 @@ fn insert_run(connection: &mut rusqlite::Connection, run: &RunRecord) -> rusqlit
             run.target,
             json(&run.settings)?,
             json(&run.environment)?,
+            run.label,
+            json(&run.limits)?,
         ],
     )?;
     let number = transaction.last_insert_rowid();
@@ -57,6 +80,16 @@ fn insert_run(connection: &mut rusqlite::Connection, run: &RunRecord) -> rusqlit
     }
     transaction.commit()?;
     Ok(number)
+}
+
+fn append_cases(connection: &mut rusqlite::Connection, run: i64, cases: &[CaseRecord]) -> rusqlite::Result<()> {
+    let transaction = connection.transaction()?;
+    let next = "SELECT coalesce(max(position), -1) + 1 FROM cases WHERE run = ?1";
+    let first: i64 = transaction.query_row(next, [run], |row| row.get(0))?;
+    for (position, case) in (first..).zip(cases) {
+        insert_case(&transaction, run, position, case)?;
+    }
+    transaction.commit()
 }
 
 fn insert_case(
@@ -90,9 +123,10 @@ fn insert_sample(
         .prepare_cached(
             "INSERT INTO samples (run, name, round, outcome, cause, prepare_ns, open_ns, write_ns, sync_ns,
                 close_ns, bytes, user_cpu_ns, system_cpu_ns, page_faults, context_switches, device_bytes,
-                verified, probe_before_ns, probe_after_ns, steal_ns, settle_ns, disturbed, latency)
+                verified, probe_before_ns, probe_after_ns, steal_ns, settle_ns, disturbed, latency,
+                watch, timeline)
              VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19,
-                ?20, ?21, ?22, ?23)",
+                ?20, ?21, ?22, ?23, ?24, ?25)",
         )?
         .execute(params![
             run,
@@ -118,6 +152,8 @@ fn insert_sample(
             integer(sample.settle_ns),
             sample.disturbed,
             sample.latency.as_ref().map(json).transpose()?,
+            json(&sample.watch)?,
+            sample.timeline.as_ref().map(json).transpose()?,
         ])?;
     Ok(())
 }

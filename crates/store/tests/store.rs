@@ -2,7 +2,10 @@
 
 use std::path::PathBuf;
 
-use model::{CaseRecord, Failure, Latency, Outcome, Phase, PhasesNs, RunRecord, RunStatus, Sample};
+use model::{
+    CaseRecord, Failure, Latency, Limit, LimitKind, Outcome, Phase, PhasesNs, RunRecord, RunStatus, Sample,
+    Timeline, Watch,
+};
 use store::{Store, StoreError, WorkspaceRecord};
 use testkit::{example_case, example_run};
 
@@ -11,6 +14,7 @@ fn run() -> RunRecord {
     let labelled = CaseRecord { label: Some("its name".to_owned()), ..case("two", "write,chunk=4KiB") };
     RunRecord {
         status: RunStatus::Running,
+        label: Some("nightly".to_owned()),
         arguments: vec!["a \"quoted\"\nword".to_owned()],
         cases: vec![case("one", "write"), labelled, case("two", "write")],
         ..example_run()
@@ -42,6 +46,14 @@ fn samples() -> Vec<Sample> {
             max_ns: 23,
             histogram: "aGlzdG9ncmFt".to_owned(),
         }),
+        watch: Watch {
+            available_memory_bytes: Some(24),
+            dirty_bytes: Some(25),
+            writeback_bytes: None,
+            throttled_ns: Some(26),
+            thermal_throttles: None,
+        },
+        timeline: Some(Timeline { interval_ns: 27, bytes: vec![28, 29] }),
     };
     let failure = Failure {
         phase: Phase::Write,
@@ -72,6 +84,17 @@ fn a_run_is_read_as_it_was_written() {
             store.add_sample(number, "write", &sample).unwrap();
         }
         store.set_status(number, RunStatus::Complete).unwrap();
+        let limit = Limit {
+            kind: LimitKind::MemoryCopy,
+            threads: 2,
+            bytes_per_s: 18_000_000_000,
+            how: "16 MiB".to_owned(),
+        };
+        expected.limits = vec![limit];
+        store.set_limits(number, &expected.limits).unwrap();
+        let later = example_case("later", "pwrite", Vec::new());
+        store.add_cases(number, std::slice::from_ref(&later)).unwrap();
+        expected.cases.push(later);
         number
     };
     expected.status = RunStatus::Complete;
@@ -81,7 +104,7 @@ fn a_run_is_read_as_it_was_written() {
     let store = Store::open(&path).unwrap();
     assert_eq!(store.run(number).unwrap(), expected);
     let summary = &store.runs().unwrap()[0];
-    assert_eq!((summary.cases, summary.samples, summary.status.as_str()), (2, 5, "complete"));
+    assert_eq!((summary.cases, summary.samples, summary.status.as_str()), (3, 5, "complete"));
 }
 
 #[test]
@@ -158,7 +181,8 @@ fn a_database_of_the_first_schema_is_read_and_written_on() {
         }
         value.to_string()
     };
-    let settings = without(serde_json::to_value(&expected.settings).unwrap(), &["copy_from", "copy_to"]);
+    let settings =
+        without(serde_json::to_value(&expected.settings).unwrap(), &["copy_from", "copy_to", "precision_ppm"]);
     let contract =
         without(serde_json::to_value(&expected.cases[0].contract).unwrap(), &["durable_every_bytes"]);
     let environment = serde_json::to_string(&expected.environment).unwrap();

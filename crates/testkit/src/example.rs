@@ -12,6 +12,7 @@ use model::{
 pub fn example_run() -> RunRecord {
     RunRecord {
         id: "0f0e".to_owned(),
+        label: None,
         status: RunStatus::Limited,
         started: "2026-11-21T00:00:00Z".to_owned(),
         version: "0.1.0".to_owned(),
@@ -19,6 +20,7 @@ pub fn example_run() -> RunRecord {
         target: "/data/<b>|`x`".to_owned(),
         settings: Settings {
             samples: 6,
+            precision_ppm: None,
             budget_ns: None,
             max_bytes: None,
             seed: 42,
@@ -28,6 +30,7 @@ pub fn example_run() -> RunRecord {
             copy_to: None,
         },
         environment: environment(),
+        limits: Vec::new(),
         cases: Vec::new(),
     }
 }

@@ -11,6 +11,6 @@ mod trial;
 pub use directory::{Kind, directory_on};
 pub use example::{example_case, example_run};
 pub use image::{Image, call};
-pub use loop_device::LoopDevice;
+pub use loop_device::{LoopDevice, Mounted};
 pub use program::{Ended, Program, children, entries, wait_for};
 pub use trial::{Need, Trials};

@@ -55,6 +55,17 @@ impl LoopDevice {
         self.directory.path().join("image")
     }
 
+    /// Formats it, or a partition of it, with `mkfs.KIND`, and mounts it.
+    ///
+    /// # Errors
+    /// A program is missing or refuses.
+    pub fn format_and_mount(&self, node: &Path, kind: &str) -> Result<Mounted<'_>> {
+        let point = tempfile::Builder::new().prefix("writebench-mount-").tempdir()?;
+        call(Command::new(format!("mkfs.{kind}")).arg("-q").arg(node))?;
+        call(Command::new("mount").arg(node).arg(point.path()))?;
+        Ok(Mounted { point, _device: self })
+    }
+
     /// Writes a partition table with one partition, from 1 MiB to the end, and has the kernel look at it;
     /// the partition's node. The device must have sectors of 512 bytes and be larger than 1 MiB.
     ///
@@ -78,6 +89,26 @@ impl LoopDevice {
         let partition = PathBuf::from(format!("{}p1", self.path.display()));
         ensure!(partition.exists(), "{} did not come", partition.display());
         Ok(partition)
+    }
+}
+
+/// The filesystem of a device, mounted. Unmounted when dropped, which must be before the device.
+pub struct Mounted<'d> {
+    point: TempDir,
+    _device: &'d LoopDevice,
+}
+
+impl Mounted<'_> {
+    /// Where it is mounted.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        self.point.path()
+    }
+}
+
+impl Drop for Mounted<'_> {
+    fn drop(&mut self) {
+        let _ = Command::new("umount").arg(self.point.path()).output();
     }
 }
 

@@ -5,7 +5,7 @@ use std::process::Child;
 
 use anyhow::{Context, Result, ensure};
 use serde_json::Value;
-use testkit::{Image, Kind, Need, Program, Trials, children, directory_on, entries, wait_for};
+use testkit::{Image, Kind, LoopDevice, Need, Program, Trials, children, directory_on, entries, wait_for};
 
 use crate::program;
 
@@ -32,6 +32,7 @@ pub fn add(trials: &mut Trials) {
         &[Need::Image("ext4")],
         no_direct,
     );
+    trials.add("a misaligned direct write says what would fit", &[Need::Image("ext4")], misaligned);
     trials.add("the limit on time is kept and said", &tmpfs, budget);
 }
 
@@ -73,6 +74,29 @@ fn no_direct() -> Result<()> {
     let tmpfs = case(&document, name)?;
     let reason = tmpfs["reason"].as_str().context("a reason")?;
     ensure!(tmpfs["outcome"] == "unsupported" && reason.contains("went through the page cache"), "{tmpfs}");
+    Ok(())
+}
+
+/// Through an overlay, which hides the device and its sectors.
+fn misaligned() -> Result<()> {
+    let (program, device) = (program()?, LoopDevice::attach_with_sectors(64 << 20, 4096)?);
+    let below = device.format_and_mount(device.path(), "ext4")?;
+    let [upper, work, point] = ["upper", "work", "point"].map(|name| below.path().join(name));
+    for directory in [&upper, &work, &point] {
+        std::fs::create_dir(directory)?;
+    }
+    let [lower_text, upper_text, work_text] = [&point, &upper, &work].map(|path| path.display());
+    let options = format!("lowerdir={lower_text},upperdir={upper_text},workdir={work_text}");
+    testkit::call(
+        std::process::Command::new("mount").args(["-t", "overlay", "none", "-o", &options]).arg(&point),
+    )?;
+    let name = "write,size=1MiB,chunk=512,cache=direct";
+    let document = program.run(&point, &["--case", name, "--samples", "1"], 4);
+    testkit::call(std::process::Command::new("umount").arg(&point))?;
+    let reason = case(&document?, name)?["reason"].clone();
+    let expected =
+        "write: Invalid argument: direct I/O here goes by 4096 bytes in the file and 512 in memory (22)";
+    ensure!(reason.as_str().is_some_and(|reason| reason.starts_with(expected)), "{reason}");
     Ok(())
 }
 

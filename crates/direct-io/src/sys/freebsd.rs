@@ -26,7 +26,7 @@ pub(crate) fn open_at(options: &OpenOptions, directory: BorrowedFd<'_>, path: &P
         WriteThrough::DataSync => OFlags::DSYNC,
         WriteThrough::Sync => OFlags::SYNC,
     };
-    let file = open_with(directory, path, flags(options) | direct | exclusive | write_through)?;
+    let file = open_with(options, directory, path, direct | exclusive | write_through)?;
     if options.exclusive {
         refuse_exclusive_file(&file)?;
     }
@@ -61,6 +61,10 @@ pub(crate) fn device(file: BorrowedFd<'_>) -> Result<BlockDevice, Error> {
         capacity_bytes: u64::try_from(size).ok(),
         serial: ident.and_then(text),
     })
+}
+
+pub(crate) fn device_at(path: &Path) -> Result<BlockDevice, Error> {
+    device(open(&OpenOptions::new().read(true), path)?.as_fd())
 }
 
 pub(crate) fn device_below(file: BorrowedFd<'_>) -> Result<BlockDevice, Error> {

@@ -5,7 +5,7 @@ use std::os::fd::{AsFd, BorrowedFd};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
-use rustix::fs::{AtFlags, OFlags, Statx, StatxFlags};
+use rustix::fs::{AtFlags, FileType, OFlags, Statx, StatxFlags};
 use rustix::io::Errno;
 use rustix::ioctl::{Getter, Opcode, ioctl, opcode};
 
@@ -28,7 +28,7 @@ pub(crate) fn open_at(
         WriteThrough::DataSync => OFlags::from_bits_retain(libc::O_DSYNC.cast_unsigned()),
         WriteThrough::Sync => OFlags::SYNC,
     };
-    let file = open_with(directory, path, flags(options) | direct | exclusive | write_through)?;
+    let file = open_with(options, directory, path, direct | exclusive | write_through)?;
     if options.exclusive {
         refuse_exclusive_file(&file)?;
     }
@@ -52,26 +52,32 @@ pub(crate) fn device(file: BorrowedFd<'_>) -> Result<BlockDevice, Error> {
         logical_sector_bytes: Some(logical.into()),
         physical_sector_bytes: Some(physical.into()),
         capacity_bytes: Some(capacity),
-        serial: disk.and_then(|disk| disk.serial()),
+        serial: disk.and_then(|disk| serial(&disk.whole)),
     })
 }
 
+pub(crate) fn device_at(path: &Path) -> Result<BlockDevice, Error> {
+    let status = rustix::fs::statx(rustix::fs::CWD, path, AtFlags::empty(), StatxFlags::BASIC_STATS)
+        .map_err(|errno| Error::call("statx", errno))?;
+    if FileType::from_raw_mode(status.stx_mode.into()) != FileType::BlockDevice {
+        return Err(Error::NotADevice);
+    }
+    Disk::of(status.stx_rdev_major, status.stx_rdev_minor).map(|disk| disk.facts()).ok_or(NO_SUCH_DEVICE)
+}
+
 pub(crate) fn device_below(file: BorrowedFd<'_>) -> Result<BlockDevice, Error> {
-    /// The unit of sysfs's `size`, whatever the device's own sector size.
-    const UNIT_BYTES: u64 = 512;
     let status = status(file, StatxFlags::BASIC_STATS)?;
     // Major number 0 is for filesystems that stand on no device, or on several.
     if status.stx_dev_major == 0 {
         return Err(Error::NoSingleDevice);
     }
-    let disk = Disk::of(status.stx_dev_major, status.stx_dev_minor).ok_or(Error::NoSingleDevice)?;
-    Ok(BlockDevice {
-        logical_sector_bytes: value(&disk.whole.join("queue/logical_block_size")),
-        physical_sector_bytes: value(&disk.whole.join("queue/physical_block_size")),
-        capacity_bytes: value::<u64>(&disk.own.join("size")).map(|units| units.saturating_mul(UNIT_BYTES)),
-        serial: disk.serial(),
-    })
+    Disk::of(status.stx_dev_major, status.stx_dev_minor).map(|disk| disk.facts()).ok_or(NO_SUCH_DEVICE)
 }
+
+const NO_SUCH_DEVICE: Error = Error::Unsupported {
+    call: "/sys/dev/block",
+    reason: "the kernel has no device of that number, or sysfs is not mounted",
+};
 
 pub(crate) fn direct(file: BorrowedFd<'_>) -> Result<DirectIo, Error> {
     let status = status(file, StatxFlags::DIOALIGN)?;
@@ -110,8 +116,15 @@ impl Disk {
         Some(Self { own, whole })
     }
 
-    fn serial(&self) -> Option<String> {
-        serial(&self.whole)
+    fn facts(&self) -> BlockDevice {
+        /// The unit of sysfs's `size`, whatever the device's own sector size.
+        const UNIT_BYTES: u64 = 512;
+        BlockDevice {
+            logical_sector_bytes: value(&self.whole.join("queue/logical_block_size")),
+            physical_sector_bytes: value(&self.whole.join("queue/physical_block_size")),
+            capacity_bytes: value::<u64>(&self.own.join("size")).map(|units| units.saturating_mul(UNIT_BYTES)),
+            serial: serial(&self.whole),
+        }
     }
 }
 

@@ -25,7 +25,7 @@ pub(crate) fn open_at(options: &OpenOptions, directory: BorrowedFd<'_>, path: &P
         WriteThrough::DataSync => OFlags::DSYNC,
         WriteThrough::Sync => OFlags::SYNC,
     };
-    let file = open_with(directory, path, flags(options) | exclusive | write_through)?;
+    let file = open_with(options, directory, path, exclusive | write_through)?;
     if options.exclusive {
         let flags = rustix::fs::fcntl_getfl(&file).map_err(|errno| Error::call("fcntl(F_GETFL)", errno))?;
         rustix::fs::fcntl_setfl(&file, flags - OFlags::NONBLOCK)
@@ -60,6 +60,10 @@ pub(crate) fn device(file: BorrowedFd<'_>) -> Result<BlockDevice, Error> {
         capacity_bytes: u64::from(logical).checked_mul(count),
         serial: None,
     })
+}
+
+pub(crate) fn device_at(path: &Path) -> Result<BlockDevice, Error> {
+    device(open(&OpenOptions::new().read(true), path)?.as_fd())
 }
 
 pub(crate) fn device_below(file: BorrowedFd<'_>) -> Result<BlockDevice, Error> {

@@ -6,7 +6,7 @@ use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 
-use rustix::fs::{FileType, FlockOperation, Mode, OFlags};
+use rustix::fs::{FileType, FlockOperation, Mode, OFlags, RawMode};
 use rustix::io::Errno;
 
 use crate::{Error, OpenOptions};
@@ -16,7 +16,7 @@ pub(crate) fn borrow<F: AsFd>(file: &F) -> BorrowedFd<'_> {
 }
 
 /// What open(2) is told on every system.
-pub(crate) fn flags(options: &OpenOptions) -> OFlags {
+fn flags(options: &OpenOptions) -> OFlags {
     let access = match (options.read, options.write) {
         (true, true) => OFlags::RDWR,
         (false, true) => OFlags::WRONLY,
@@ -32,9 +32,17 @@ pub(crate) fn flags(options: &OpenOptions) -> OFlags {
     chosen.fold(access | OFlags::CLOEXEC, |all, flag| all | flag)
 }
 
-/// Opens relative to a directory. The file has mode 0666 less the umask, as the standard library's have.
-pub(crate) fn open_with(directory: BorrowedFd<'_>, path: &Path, flags: OFlags) -> Result<File, Error> {
-    let mode = Mode::from_raw_mode(0o666);
+/// Opens relative to a directory. The default mode is the standard library's.
+pub(crate) fn open_with(
+    options: &OpenOptions,
+    directory: BorrowedFd<'_>,
+    path: &Path,
+    system: OFlags,
+) -> Result<File, Error> {
+    // mode_t is smaller on FreeBSD and macOS; bits beyond the permissions mean nothing to open(2).
+    let mode = RawMode::try_from(options.mode.unwrap_or(0o666) & 0o7777).map(Mode::from_raw_mode);
+    let mode = mode.unwrap_or_else(|_| Mode::empty());
+    let flags = flags(options) | system;
     loop {
         match rustix::fs::openat(directory, path, flags, mode) {
             Ok(file) => return Ok(file.into()),

@@ -18,10 +18,10 @@ use windows_sys::Win32::Storage::FileSystem::{
 };
 use windows_sys::Win32::System::IO::DeviceIoControl;
 use windows_sys::Win32::System::Ioctl::{
-    FSCTL_LOCK_VOLUME, FSCTL_UNLOCK_VOLUME, GET_LENGTH_INFORMATION, IOCTL_DISK_GET_LENGTH_INFO,
-    IOCTL_STORAGE_QUERY_PROPERTY, PropertyStandardQuery, STORAGE_ACCESS_ALIGNMENT_DESCRIPTOR,
-    STORAGE_DEVICE_DESCRIPTOR, STORAGE_PROPERTY_ID, STORAGE_PROPERTY_QUERY, StorageAccessAlignmentProperty,
-    StorageDeviceProperty,
+    DISK_GEOMETRY_EX, FSCTL_LOCK_VOLUME, FSCTL_UNLOCK_VOLUME, GET_LENGTH_INFORMATION,
+    IOCTL_DISK_GET_DRIVE_GEOMETRY_EX, IOCTL_DISK_GET_LENGTH_INFO, IOCTL_STORAGE_QUERY_PROPERTY,
+    PropertyStandardQuery, STORAGE_ACCESS_ALIGNMENT_DESCRIPTOR, STORAGE_DEVICE_DESCRIPTOR, STORAGE_PROPERTY_ID,
+    STORAGE_PROPERTY_QUERY, StorageAccessAlignmentProperty, StorageDeviceProperty,
 };
 
 use crate::{Alignment, BlockDevice, DirectIo, Error, OpenOptions, WriteThrough};
@@ -67,29 +67,24 @@ pub(crate) fn read_at(file: &File, bytes: &mut [u8], offset: u64) -> io::Result<
 }
 
 pub(crate) fn device(file: BorrowedHandle<'_>) -> Result<BlockDevice, Error> {
-    let sectors = match sectors(file) {
+    let geometry = match geometry(file) {
         // Only files have this kind of information.
         Err(_) if information::<FILE_STANDARD_INFO>(file).is_ok() => return Err(Error::NotADevice),
-        sectors => sectors?,
+        geometry => geometry?,
     };
-    let mut length = GET_LENGTH_INFORMATION::default();
-    // SAFETY: the call takes no input, and fills what is declared for its code.
-    unsafe {
-        control(
-            file,
-            IOCTL_DISK_GET_LENGTH_INFO,
-            "DeviceIoControl(IOCTL_DISK_GET_LENGTH_INFO)",
-            Input::NONE,
-            Output::of(&mut length),
-        )
-    }?;
+    // Not every driver knows what is below its sectors, or has a serial number.
+    let sectors = sectors(file).ok();
+    let logical = sectors.map_or(geometry.Geometry.BytesPerSector, |sectors| sectors.BytesPerLogicalSector);
     Ok(BlockDevice {
-        logical_sector_bytes: Some(sectors.BytesPerLogicalSector.into()),
-        physical_sector_bytes: Some(sectors.BytesPerPhysicalSector.into()),
-        capacity_bytes: u64::try_from(length.Length).ok(),
-        // Not every driver has one.
+        logical_sector_bytes: Some(logical.into()),
+        physical_sector_bytes: sectors.map(|sectors| sectors.BytesPerPhysicalSector.into()),
+        capacity_bytes: u64::try_from(length(file).unwrap_or(geometry.DiskSize)).ok(),
         serial: serial(file).ok().flatten(),
     })
+}
+
+pub(crate) fn device_at(path: &Path) -> Result<BlockDevice, Error> {
+    device(open(&OpenOptions::new().read(true), path)?.as_handle())
 }
 
 pub(crate) fn device_below(file: BorrowedHandle<'_>) -> Result<BlockDevice, Error> {
@@ -105,18 +100,23 @@ pub(crate) fn device_below(file: BorrowedHandle<'_>) -> Result<BlockDevice, Erro
 /// "File access buffer addresses … should be physical sector-aligned", sizes and offsets multiples of the volume's
 /// sector: File Buffering, Win32 documentation.
 pub(crate) fn direct(file: BorrowedHandle<'_>) -> Result<DirectIo, Error> {
-    let (logical, physical) = match information::<FILE_STORAGE_INFO>(file) {
-        Ok(info) => (info.LogicalBytesPerSector, info.PhysicalBytesPerSectorForPerformance),
-        Err(error) => match sectors(file) {
-            Ok(sectors) => (sectors.BytesPerLogicalSector, sectors.BytesPerPhysicalSector),
-            Err(_) if has_no_such_call(&error) => return Ok(DirectIo::Unknown),
-            Err(_) => return Err(error),
-        },
+    let below = match device(file) {
+        Err(Error::NotADevice) => device_below(file),
+        device => device,
     };
-    if logical == 0 || physical == 0 {
-        return Ok(DirectIo::Unknown);
-    }
-    Ok(DirectIo::Supported(Alignment { memory_bytes: physical as usize, offset_bytes: logical.into() }))
+    let below = match below {
+        Err(error) if has_no_such_call(&error) => return Ok(DirectIo::Unknown),
+        below => below?,
+    };
+    let logical = below.logical_sector_bytes.filter(|&bytes| bytes > 0);
+    let physical =
+        below.physical_sector_bytes.filter(|&bytes| bytes > 0).and_then(|it| usize::try_from(it).ok());
+    Ok(match (physical, logical) {
+        (Some(memory_bytes), Some(offset_bytes)) => {
+            DirectIo::Supported(Alignment { memory_bytes, offset_bytes })
+        }
+        _ => DirectIo::Unknown,
+    })
 }
 
 /// As Wine says of FileStorageInfo.
@@ -191,6 +191,23 @@ pub(crate) fn preallocate(file: BorrowedHandle<'_>, length_bytes: u64) -> Result
         unsafe { set(file, FileEndOfFileInfo, "SetFileInformationByHandle(FileEndOfFileInfo)", &wanted) }?;
     }
     Ok(())
+}
+
+fn geometry(file: BorrowedHandle<'_>) -> Result<DISK_GEOMETRY_EX, Error> {
+    const CALL: &str = "DeviceIoControl(IOCTL_DISK_GET_DRIVE_GEOMETRY_EX)";
+    let mut geometry = DISK_GEOMETRY_EX::default();
+    // SAFETY: the code takes nothing, and gives a DISK_GEOMETRY_EX, which has integers only.
+    unsafe { control(file, IOCTL_DISK_GET_DRIVE_GEOMETRY_EX, CALL, Input::NONE, Output::of(&mut geometry)) }?;
+    Ok(geometry)
+}
+
+/// Of a volume, this is the volume, where the geometry is of its disk.
+fn length(file: BorrowedHandle<'_>) -> Result<i64, Error> {
+    const CALL: &str = "DeviceIoControl(IOCTL_DISK_GET_LENGTH_INFO)";
+    let mut length = GET_LENGTH_INFORMATION::default();
+    // SAFETY: the code takes nothing, and gives a GET_LENGTH_INFORMATION, which has an integer only.
+    unsafe { control(file, IOCTL_DISK_GET_LENGTH_INFO, CALL, Input::NONE, Output::of(&mut length)) }?;
+    Ok(length.Length)
 }
 
 fn sectors(file: BorrowedHandle<'_>) -> Result<STORAGE_ACCESS_ALIGNMENT_DESCRIPTOR, Error> {

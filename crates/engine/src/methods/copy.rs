@@ -3,7 +3,6 @@
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use model::{Advice, Axis, SyncCall};
-use rustix::fs::OFlags;
 
 use super::Lane;
 use crate::call::{CallError, retry};
@@ -40,7 +39,7 @@ impl Input {
     pub(super) fn open_unadvised(part: &Part<'_>) -> Result<OwnedFd, CallError> {
         let source =
             part.copy_from.ok_or_else(|| CallError::other("copy", "there is no file to copy".to_owned()))?;
-        file::reopen(source, OFlags::RDONLY)
+        file::reopen_to_read(source)
     }
 
     /// The open file.

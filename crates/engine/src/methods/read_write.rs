@@ -2,7 +2,7 @@
 
 use std::os::fd::BorrowedFd;
 
-use memmap2::MmapMut;
+use direct_io::AlignedBuffer;
 use model::{Cursor, MethodInfo, Prepare};
 
 use super::copy::{AXES, Input, SYNCS, move_all};
@@ -38,14 +38,16 @@ impl Method for ReadWrite {
 struct ReadWriteLane<'a> {
     part: Part<'a>,
     // None if there is no memory for it.
-    buffer: Option<MmapMut>,
+    buffer: Option<AlignedBuffer>,
     input: Input,
 }
 
+const PAGE_BYTES: usize = 4096;
+
 /// Page-aligned, and touched before the clock starts.
-fn buffer(part: &Part<'_>) -> Option<MmapMut> {
+fn buffer(part: &Part<'_>) -> Option<AlignedBuffer> {
     let length = part.axes.chunk_size_bytes.min(part.range.length);
-    let mut buffer = MmapMut::map_anon(usize::try_from(length).ok()?).ok()?;
+    let mut buffer = AlignedBuffer::new(usize::try_from(length).ok()?, PAGE_BYTES).ok()?;
     buffer.fill(1);
     Some(buffer)
 }

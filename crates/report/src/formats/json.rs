@@ -1,7 +1,7 @@
 //! For programs. `docs/json.md` describes the document; a change that a reader could stumble over
 //! raises [`SCHEMA`].
 
-use model::{Contract, Environment, Latency, PhasesNs, Sample, Settings};
+use model::{Contract, Environment, Latency, Limit, PhasesNs, Sample, Settings, Timeline, Watch};
 use serde::Serialize;
 
 use crate::estimate::Estimate;
@@ -15,6 +15,7 @@ struct Document<'r> {
     schema: u32,
     run: Run<'r>,
     environment: &'r Environment,
+    limits: &'r [Limit],
     cases: Vec<Case<'r>>,
     conclusions: &'r [String],
     warnings: &'r [String],
@@ -23,6 +24,7 @@ struct Document<'r> {
 #[derive(Serialize)]
 struct Run<'r> {
     id: &'r str,
+    label: Option<&'r str>,
     number: Option<i64>,
     status: &'r str,
     seed: u64,
@@ -67,6 +69,8 @@ struct SampleRow<'r> {
     settle_ns: u64,
     disturbed: Option<&'r str>,
     latency: Option<&'r Latency>,
+    watch: &'r Watch,
+    timeline: Option<&'r Timeline>,
 }
 
 /// The whole report.
@@ -79,6 +83,7 @@ pub fn render(report: &Report) -> Result<String, serde_json::Error> {
         schema: SCHEMA,
         run: Run {
             id: &run.id,
+            label: run.label.as_deref(),
             number: report.number,
             status: run.status.name(),
             seed: run.settings.seed,
@@ -89,6 +94,7 @@ pub fn render(report: &Report) -> Result<String, serde_json::Error> {
             settings: &run.settings,
         },
         environment: &run.environment,
+        limits: &run.limits,
         cases: report.cases.iter().map(case).collect(),
         conclusions: &report.conclusions,
         warnings: &report.warnings,
@@ -134,5 +140,7 @@ fn sample(sample: &Sample) -> SampleRow<'_> {
         settle_ns: sample.settle_ns,
         disturbed: sample.disturbed.as_deref(),
         latency: sample.latency.as_ref(),
+        watch: &sample.watch,
+        timeline: sample.timeline.as_ref(),
     }
 }

@@ -1,0 +1,30 @@
+//! What the hardware could do at most, measured in the same run.
+
+use serde::{Deserialize, Serialize};
+
+use crate::value::named_values;
+
+named_values! {
+    /// What was measured.
+    LimitKind {
+        /// Copying from memory to memory, as a write into the page cache does at least once.
+        MemoryCopy = "memory-copy",
+        /// The same past the caches of the CPU.
+        MemoryCopyNonTemporal = "memory-copy-non-temporal",
+        /// Large direct writes with several under way, for what must be on the device.
+        DeviceWrite = "device-write",
+    }
+}
+
+/// A bandwidth that no way of writing can exceed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Limit {
+    /// Of what.
+    pub kind: LimitKind,
+    /// With so many threads.
+    pub threads: u32,
+    /// The best of several measurements.
+    pub bytes_per_s: u64,
+    /// How it was measured, in words.
+    pub how: String,
+}
