@@ -24,6 +24,8 @@ pub enum Need {
     Strace,
     /// A program on the path.
     Program(&'static str),
+    /// What `statx` tells of direct I/O. qemu passes on that the kernel told, but not what.
+    DirectIoAlignment,
 }
 
 impl Need {
@@ -46,6 +48,9 @@ impl Need {
                 (!traces.is_ok_and(|output| output.status.success()))
                     .then(|| "strace is missing or may not trace".to_owned())
             }
+            Self::DirectIoAlignment => std::env::var("DIRECT_IO_UNDER")
+                .is_ok_and(|under| under == "qemu")
+                .then(|| "qemu leaves the alignment out of statx".to_owned()),
             Self::Program(name) => (!has_program(name)).then(|| format!("{name} is not installed")),
         }
     }
