@@ -5,7 +5,7 @@
 //! comes back as data, to become an `Error` there.
 
 mod failure;
-mod flags;
+pub mod flags;
 mod request;
 mod sys;
 
