@@ -17,9 +17,7 @@ function libc() {
 }
 
 function noBinary(message, cause) {
-  const error = new Error(`${message} ${FROM_SOURCE}`, cause && { cause });
-  error.code = 'ERR_NO_BINARY';
-  return error;
+  return Object.assign(new Error(`${message} ${FROM_SOURCE}`, cause && { cause }), { code: 'ERR_NO_BINARY' });
 }
 
 // Undefined where there is nothing by that name; any other failure is the caller's to explain.

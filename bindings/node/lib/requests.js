@@ -5,12 +5,16 @@ const { getSystemErrorName } = require('node:util');
 
 const native = require('./native.js');
 
+/** @param {import('./native.js').Failure} failure */
 function errorOf({ message, reason, errno, code, syscall }) {
   const error = new Error(message, reason === message ? undefined : { cause: reason });
-  if (errno !== undefined) error.errno = -errno;
-  if (code !== undefined || errno !== undefined) error.code = code ?? getSystemErrorName(-errno);
-  if (syscall !== undefined) error.syscall = syscall;
-  return error;
+  const name = code ?? (errno === undefined ? undefined : getSystemErrorName(-errno));
+  return Object.assign(
+    error,
+    errno !== undefined && { errno: -errno },
+    name !== undefined && { code: name },
+    syscall !== undefined && { syscall }
+  );
 }
 
 async function ask(call, ...values) {

@@ -9,9 +9,7 @@ const isNatural = (value) => Number.isInteger(value) && value >= 0 && value <= I
 const isSwitch = (value) => value === 0 || value === 1;
 
 function badArguments(expected) {
-  const error = new TypeError(`bad arguments, expected: (${expected})`);
-  error.code = 'ERR_INVALID_ARG_VALUE';
-  return error;
+  return Object.assign(new TypeError(`bad arguments, expected: (${expected})`), { code: 'ERR_INVALID_ARG_VALUE' });
 }
 
 // Why a function cannot be had on this platform, by its name.
@@ -23,9 +21,7 @@ const missing = {
 
 function refuseWhereMissing(name) {
   if (missing[name] === undefined) return;
-  const error = new Error(missing[name]);
-  error.code = 'ERR_FEATURE_UNAVAILABLE_ON_PLATFORM';
-  throw error;
+  throw Object.assign(new Error(missing[name]), { code: 'ERR_FEATURE_UNAVAILABLE_ON_PLATFORM' });
 }
 
 module.exports = { badArguments, isNatural, isSwitch, refuseWhereMissing };
