@@ -1,12 +1,13 @@
 // What aligned buffers are good for, and that they come and go as any other.
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
 import { randomFillSync } from 'node:crypto';
 import fs from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
 
 import { O_DIRECT, O_DSYNC, getAlignedBuffer } from '../index.mjs';
-import { inFolder, noDirectIo, program } from './files.mjs';
+import { PACKAGE, inFolder, noDirectIo, program } from './files.mjs';
 
 const { O_CREAT, O_RDWR } = fs.constants;
 
@@ -61,6 +62,26 @@ test('memory that there is not is an error and no abort', { skip: process.platfo
   assert.equal(status, 0);
   assert.match(stdout, /^ERR_MEMORY_ALLOCATION_FAILED insufficient memory for 2147483647 bytes$/m);
 });
+
+// Electron's sandbox, as far as the addon can see it.
+const noPreload =
+  (process.platform !== 'linux' && 'only tried on Linux') ||
+  (spawnSync('cc', ['--version']).error && 'there is no C compiler') ||
+  false;
+
+test('where Node allows no external buffers there is an error, no copy, and no memory lost', { skip: noPreload }, () =>
+  inFolder((folder) => {
+    const library = path.join(folder, 'sandbox.so');
+    const source = path.join(PACKAGE, 'test', 'programs', 'sandbox.c');
+    assert.equal(spawnSync('cc', ['-shared', '-fPIC', '-o', library, source, '-ldl']).status, 0);
+    const { stdout, stderr, status } = program('forbidden.cjs', [], { env: { ...process.env, LD_PRELOAD: library } });
+    assert.equal(status, 0, stderr);
+    const { code, message, kept } = JSON.parse(stdout);
+    assert.equal(code, 'ERR_FEATURE_UNAVAILABLE_ON_PLATFORM');
+    assert.equal(message, 'this runtime allows no external buffers, and a copy would not be aligned');
+    assert.ok(kept < 100 << 20, `${kept} bytes of a thousand MiB are still resident`);
+  })
+);
 
 test('the memory of ten thousand buffers comes back when they are garbage', () => {
   const { stdout, stderr, status } = program('garbage.cjs', [], { flags: ['--expose-gc'] });

@@ -6,6 +6,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { after, test } from 'node:test';
 
+import { noLoopDevice, withLoopDevice } from './files.mjs';
 import { NAME, PACKAGE, here, install, npm } from './installed.mjs';
 
 const SEED = '@ronomon/direct-io@3.0.1';
@@ -16,7 +17,7 @@ const { project, folder } = install();
 after(() => fs.rmSync(project, { recursive: true, force: true }));
 
 const node = (words, options = {}) =>
-  spawnSync(process.execPath, words, { cwd: project, encoding: 'utf8', timeout: 120_000, ...options });
+  spawnSync(process.execPath, words, { cwd: project, encoding: 'utf8', timeout: 300_000, ...options });
 
 const evaluate = (code, ...words) => node([...words, '-e', code]);
 
@@ -128,6 +129,20 @@ test('a binary that npm left out, or that cannot be loaded, is one error that na
     fs.renameSync(aside, binary);
   }
 });
+
+test('the examples of the README run', { skip: noLoopDevice() }, () =>
+  withLoopDevice(4096, 16 << 20, (device) => {
+    const text = fs.readFileSync(path.join(folder, 'README.md'), 'utf8');
+    const examples = [...text.matchAll(/^```js\n(.*?)^```$/gms)].map(([, code]) => code);
+    assert.ok(examples.length >= 6);
+    for (const [index, code] of examples.entries()) {
+      const file = path.join(project, `example-${index}.mjs`);
+      fs.writeFileSync(file, code);
+      const { status, stderr } = node([file, device]);
+      assert.deepEqual([status, stderr], [0, ''], code);
+    }
+  })
+);
 
 // Types, as a project that has @types/node sees them.
 const compiler = path.join(PACKAGE, 'node_modules', 'typescript', 'bin', 'tsc');
