@@ -74,7 +74,7 @@ function run(given) {
   });
   // It has the signal too, cleans up and ends by itself.
   for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => {});
-  child.on('error', (/** @type {NodeJS.ErrnoException} */ error) => {
+  child.on('error', (error) => {
     clean();
     if (error.code !== 'ENOENT') fail(`direct-io-benchmark: ${program}: ${error.message}`, FAILED);
     const place = named ? `at ${named} (environment variable WRITEBENCH)` : 'in PATH';

@@ -5,7 +5,6 @@ const { getSystemErrorName } = require('node:util');
 
 const native = require('./native.js');
 
-/** @param {import('./native.js').Failure} failure */
 function errorOf({ message, reason, errno, code, syscall }) {
   const error = new Error(message, reason === message ? undefined : { cause: reason });
   const name = code ?? (errno === undefined ? undefined : getSystemErrorName(-errno));

@@ -4,30 +4,17 @@
 // macOS, without Apple's SDK, and for FreeBSD; mingw's gcc links for Windows. The targets are rustup's.
 'use strict';
 
-const { spawnSync } = require('node:child_process');
 const fs = require('node:fs');
 const path = require('node:path');
 
 const platforms = require('../lib/platforms.json');
+const cargo = require('./cargo.js');
 const stage = require('./stage.js');
 
-const ROOT = path.resolve(__dirname, '../../..');
-const TARGET = process.env.CARGO_TARGET_DIR ?? path.join(ROOT, 'target');
 const DIST = path.resolve(__dirname, '../dist');
 
 // The glibc of RHEL 7, Debian 8 and Ubuntu 14.04, and the least that Rust's own targets ask for.
 const GLIBC = '2.17';
-
-function library({ os, target }, root) {
-  const name = { win32: 'direct_io_node.dll', darwin: 'libdirect_io_node.dylib' }[os] ?? 'libdirect_io_node.so';
-  return path.join(root, target, 'release', name);
-}
-
-function cargoArguments(platform) {
-  const { os, libc, target } = platform;
-  const command = os === 'win32' ? 'build' : 'zigbuild';
-  return [command, '--release', '--package', 'direct-io-node', '--target', libc === 'glibc' ? `${target}.${GLIBC}` : target];
-}
 
 // What Node 20 asks for, and the least that Apple's processors know. zig's own default is of last year.
 const MACOS = '11.0';
@@ -38,25 +25,13 @@ function environment({ libc, os }) {
   if (libc === 'musl') flags.push('-C target-feature=-crt-static');
   // For lack of an SDK: what a library of macOS leaves to be found in the node that loads it.
   if (os === 'darwin') flags.push('-C link-arg=-undefined', '-C link-arg=dynamic_lookup');
-  return { ...process.env, RUSTFLAGS: flags.join(' '), CARGO_TARGET_DIR: TARGET, MACOSX_DEPLOYMENT_TARGET: MACOS };
-}
-
-// Cargo's last words say what failed: the first error, or that there is no such command.
-function reason({ error, stderr }) {
-  if (error) return error.message;
-  const lines = stderr.split('\n').filter((line) => /^error|^= note: .*error|cannot find|unable to find/.test(line.trim()));
-  return (lines[0] ?? stderr.trim().split('\n').pop()).trim();
+  return { RUSTFLAGS: flags.join(' '), MACOSX_DEPLOYMENT_TARGET: MACOS };
 }
 
 function build(platform) {
-  const done = spawnSync('cargo', cargoArguments(platform), {
-    cwd: ROOT,
-    encoding: 'utf8',
-    env: environment(platform),
-    maxBuffer: 1 << 26
-  });
-  if (done.status !== 0) return { why: reason(done), log: done.stderr };
-  return { file: library(platform, TARGET) };
+  const { os, libc, target } = platform;
+  const words = ['--target', libc === 'glibc' ? `${target}.${GLIBC}` : target];
+  return cargo.build(os === 'win32' ? 'build' : 'zigbuild', words, { env: environment(platform), isQuiet: true });
 }
 
 fs.rmSync(DIST, { recursive: true, force: true });

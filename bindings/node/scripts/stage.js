@@ -23,9 +23,6 @@ function folderFor(dist, base) {
   return folder;
 }
 
-// What the build says of the native half is for our own checks.
-const isPublished = (file) => path.basename(file) !== 'native.d.ts';
-
 const json = (value) => `${JSON.stringify(value, null, 2)}\n`;
 
 /** The package with the binary `file` for `platform`, in a folder of `dist`. */
@@ -58,10 +55,10 @@ function platformPackage(platform, file, dist) {
 function mainPackage(platforms, dist) {
   const folder = folderFor(dist, 'direct-io');
   for (const file of [...manifest.files, 'README.md']) {
-    fs.cpSync(path.join(PACKAGE, file), path.join(folder, file), { recursive: true, filter: isPublished });
+    fs.cpSync(path.join(PACKAGE, file), path.join(folder, file), { recursive: true });
   }
   const optionalDependencies = Object.fromEntries(platforms.map((one) => [`${name}-${one.name}`, version]));
-  const { devDependencies, scripts, napi, files, ...published } = manifest;
+  const { devDependencies, scripts, files, ...published } = manifest;
   const whole = { name, version, license, engines, ...published, files: [...files, ...LICENSES], optionalDependencies };
   write(folder, 'package.json', json(whole));
   return folder;

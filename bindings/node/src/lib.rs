@@ -18,7 +18,7 @@ use request::{Call, Request};
 use sys::external::{External, NotExternal};
 
 /// A zero-filled buffer at that alignment, which Node's garbage collector gives back.
-#[napi(ts_return_type = "Buffer")]
+#[napi]
 pub fn get_aligned_buffer(env: Env, size: u32, alignment: u32) -> Result<External, Error<&'static str>> {
     let buffer = AlignedBuffer::new(size as usize, alignment as usize).map_err(|error| {
         let code = match error {
@@ -37,25 +37,25 @@ pub fn get_aligned_buffer(env: Env, size: u32, alignment: u32) -> Result<Externa
 }
 
 /// The facts of a device.
-#[napi(ts_return_type = "Promise<Answer>")]
+#[napi]
 pub fn get_block_device(descriptor: i32) -> AsyncTask<Request> {
     Request::task(descriptor, Call::BlockDevice)
 }
 
 /// `fcntl(F_NOCACHE)`.
-#[napi(js_name = "setF_NOCACHE", ts_return_type = "Promise<Answer>")]
+#[napi(js_name = "setF_NOCACHE")]
 pub fn set_no_cache(descriptor: i32, off: bool) -> AsyncTask<Request> {
     Request::task(descriptor, Call::NoCache(off))
 }
 
 /// `flock`.
-#[napi(ts_return_type = "Promise<Answer>")]
+#[napi]
 pub fn set_flock(descriptor: i32, locked: bool) -> AsyncTask<Request> {
     Request::task(descriptor, Call::Lock(locked))
 }
 
 /// `FSCTL_LOCK_VOLUME`.
-#[napi(js_name = "setFSCTL_LOCK_VOLUME", ts_return_type = "Promise<Answer>")]
+#[napi(js_name = "setFSCTL_LOCK_VOLUME")]
 pub fn set_lock_volume(descriptor: i32, locked: bool) -> AsyncTask<Request> {
     Request::task(descriptor, Call::LockVolume(locked))
 }

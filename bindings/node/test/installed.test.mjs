@@ -86,7 +86,6 @@ test('the packages hold what they need, with their licences, and nothing else', 
   const entries = ['index.d.mts', 'index.d.ts', 'index.js', 'index.mjs'];
   assert.deepEqual(files(folder), [...licenses, 'README.md', 'bin', ...entries, 'lib', 'package.json']);
   assert.deepEqual(files(binary), [...licenses, 'README.md', 'direct-io.node', 'package.json']);
-  assert.ok(!files(path.join(folder, 'lib')).includes('native.d.ts'));
   const manifest = JSON.parse(fs.readFileSync(path.join(folder, 'package.json')));
   assert.deepEqual(manifest.optionalDependencies, { [`${NAME}-${here().name}`]: manifest.version });
   assert.equal(manifest.scripts, undefined, 'nothing is run or compiled when it is installed');
