@@ -61,19 +61,23 @@ function argumentsFor({ name, blocks, options, destroys, destroysData }) {
 function print(file, name) {
   const { cases } = JSON.parse(fs.readFileSync(file, 'utf8'));
   for (const row of rows(cases, name)) console.log(row);
+  const missed = cases.filter(({ outcome }) => outcome === 'not-run').length;
+  if (missed > 0) console.error(`${missed} of ${cases.length} combinations were not measured: the run ended before`);
 }
 
 function run(given) {
+  const words = argumentsFor(given);
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'direct-io-benchmark-'));
   const clean = () => fs.rmSync(folder, { recursive: true, force: true });
   const results = path.join(folder, 'results.json');
   const named = process.env.WRITEBENCH;
   const program = named || 'writebench';
-  const child = spawn(program, [...argumentsFor(given), '--export', `json=${results}`], {
+  const child = spawn(program, [...words, '--export', `json=${results}`], {
     stdio: ['ignore', 'ignore', 'inherit']
   });
-  // It has the signal too, cleans up and ends by itself.
-  for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => {});
+  // Ended by a signal, it cleans up: wait for that. A terminal sends SIGINT to both of us.
+  process.on('SIGINT', () => {});
+  for (const signal of ['SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));
   child.on('error', (error) => {
     clean();
     if (error.code !== 'ENOENT') fail(`direct-io-benchmark: ${program}: ${error.message}`, FAILED);

@@ -50,9 +50,10 @@ function figure({ estimate, outcome, reason }) {
   return `${(estimate.throughput_bytes_per_s.median / MEGABYTE).toFixed(2).padStart(8)} MB/s`;
 }
 
-/** The lines of the table: block size by block size, and in each the flags in the suite's order. */
+/** The lines of the table, of what was reached: block size by block size, and in each the flags in the suite's order. */
 function rows(cases, name) {
-  const measured = cases.map((one) => ({ ...one, block: bytesOf(one.axes.chunk) }));
+  const reached = cases.filter(({ outcome }) => outcome !== 'not-run');
+  const measured = reached.map((one) => ({ ...one, block: bytesOf(one.axes.chunk) }));
   measured.sort((a, b) => a.block - b.block);
   return measured.map((one) => [String(one.block).padStart(10), name, one.label.padEnd(38), figure(one)].join(' | '));
 }

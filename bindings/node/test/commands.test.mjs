@@ -1,9 +1,12 @@
 // The two commands, as they are typed.
 import assert from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import fs from 'node:fs';
 import path from 'node:path';
+import { text } from 'node:stream/consumers';
 import { test } from 'node:test';
+import { setTimeout } from 'node:timers/promises';
 
 import { PACKAGE, inFolder, noLoopDevice, withLoopDevice } from './files.mjs';
 
@@ -129,3 +132,24 @@ test('get-block-device says in one line what it was not given', () => {
     stderr: `Error: ${BENCHMARK}: fd is not a block or character device\n`
   });
 });
+
+const isWindows = process.platform === 'win32' && 'signals are of Unix';
+
+test('ended by a signal, the benchmark waits until writebench has cleaned up', { skip: noEngine || isWindows }, () =>
+  inFolder(async (folder) => {
+    const [work, temporary] = ['work', 'temporary'].map((name) => path.join(folder, name));
+    for (const made of [work, temporary]) fs.mkdirSync(made);
+    const env = { ...process.env, WRITEBENCH, WRITEBENCH_DB: path.join(folder, 'runs.db'), TMPDIR: temporary };
+    const child = spawn(process.execPath, [BENCHMARK, work], { env, stdio: ['ignore', 'pipe', 'pipe'] });
+    const said = text(child.stderr);
+    const printed = text(child.stdout);
+    const started = Date.now();
+    while (fs.readdirSync(work).length === 0 && Date.now() - started < 60_000) await setTimeout(20);
+    child.kill('SIGTERM');
+    const [status] = await once(child, 'exit');
+    assert.notEqual(status, 0);
+    assert.match(await said, /^\d+ of 294 combinations were not measured: the run ended before$/m);
+    assert.doesNotMatch(await printed, /not-run/);
+    assert.deepEqual([fs.readdirSync(work), fs.readdirSync(temporary)], [[], []]);
+  })
+);
