@@ -28,7 +28,10 @@ function build(command, words, { env = {}, isQuiet = false } = {}) {
     maxBuffer: 1 << 28,
     stdio: ['ignore', 'pipe', isQuiet ? 'pipe' : 'inherit']
   });
-  if (done.error) return { why: `cargo: ${done.error.message}`, log: done.error.message };
+  if (done.error) {
+    const why = done.error.code === 'ENOENT' ? 'there is no cargo in PATH: https://rustup.rs' : done.error.message;
+    return { why, log: why };
+  }
   if (done.status !== 0) return { why: reason(done.stderr ?? 'cargo has said why'), log: done.stderr };
   return { file: artifact(done.stdout) };
 }
