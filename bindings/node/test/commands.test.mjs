@@ -21,7 +21,8 @@ function run(command, words, env = {}) {
 
 // The program that WRITEBENCH names, or that cargo has built here, or that is in PATH.
 function engine() {
-  const built = ['release', 'debug'].map((profile) => path.resolve(PACKAGE, '../../target', profile, 'writebench'));
+  const target = process.env.CARGO_TARGET_DIR ?? path.resolve(PACKAGE, '../../target');
+  const built = ['release', 'debug'].map((profile) => path.join(target, profile, 'writebench'));
   const candidates = process.env.WRITEBENCH ? [process.env.WRITEBENCH] : [...built, 'writebench'];
   return candidates.find((program) => spawnSync(program, ['--version']).status === 0);
 }
