@@ -42,6 +42,9 @@ pub fn advise(command: &AdviseCommand, db: Option<&Path>, output: &Output) -> Re
     if command.record.is_some() && command.purpose != Purpose::DurableRecords {
         return Err(exit::usage("--record goes with --for durable-records"));
     }
+    if command.size.is_some_and(|size| size.0 == 0) {
+        return Err(exit::usage("--size must not be 0: there is nothing to write"));
+    }
     run_command::check_limits(&place, &environment, std::slice::from_ref(&space.naive), None)?;
     let field = Field::of(&space, &environment)?;
     let real_bytes = space.naive.bytes_written();
@@ -169,8 +172,10 @@ fn level_bytes(space: &Space) -> Vec<u64> {
         Some(record) => (record.max(1), record.saturating_mul(LEAST_LOOK_RECORDS)),
         None => (1 << 20, LEAST_LOOK_BYTES),
     };
-    let parts = LOOKS_SHARES.iter().map(|share| (size_bytes / share).max(least) / unit * unit);
-    let mut levels: Vec<u64> = parts.filter(|&bytes| bytes > 0 && bytes <= size_bytes / 2).collect();
+    let part = |share: &u64| (size_bytes / share).max(least).min(size_bytes / 2);
+    let whole = |bytes: u64| if bytes >= unit { bytes / unit * unit } else { bytes };
+    let looks = LOOKS_SHARES.iter().map(|share| whole(part(share)));
+    let mut levels: Vec<u64> = looks.filter(|&bytes| bytes > 0).collect();
     levels.push(size_bytes);
     levels.dedup();
     levels
@@ -211,13 +216,15 @@ mod tests {
     fn looks_are_parts_of_the_file_and_not_too_small() {
         assert_eq!(levels(Purpose::Stream, "1GiB", None), [16 << 20, 128 << 20, 1 << 30]);
         assert_eq!(levels(Purpose::Stream, "64MiB", None), [4 << 20, 8 << 20, 64 << 20]);
-        assert_eq!(levels(Purpose::Stream, "5MiB", None), [5 << 20]);
+        assert_eq!(levels(Purpose::Stream, "5MiB", None), [2 << 20, 5 << 20]);
+        assert_eq!(levels(Purpose::Stream, "4KiB", None), [2048, 4096]);
+        assert_eq!(levels(Purpose::Stream, "1", None), [1]);
     }
 
     #[test]
     fn looks_at_records_are_whole_records() {
         assert_eq!(levels(Purpose::DurableRecords, "4MiB", None), [256 << 10, 512 << 10, 4 << 20]);
         assert_eq!(levels(Purpose::DurableRecords, "100kB", Some("100")), [6400, 12500 / 100 * 100, 100_000]);
-        assert_eq!(levels(Purpose::DurableRecords, "400", Some("100")), [400]);
+        assert_eq!(levels(Purpose::DurableRecords, "400", Some("100")), [200, 400]);
     }
 }

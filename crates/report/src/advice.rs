@@ -57,7 +57,8 @@ impl Advice {
         let in_section =
             |title: &'static str| cases.iter().copied().filter(move |case| case.record.section == title);
         let ranked = ranked(in_section(FINALS))?;
-        let (&fastest, others) = ranked.split_first()?;
+        // One alone has won nothing.
+        let (&fastest, others) = ranked.split_first().filter(|(_, others)| !others.is_empty())?;
         let with_verdict = |wanted: Option<bool>| {
             let others = others.iter().copied();
             others.filter(|other| differs(fastest, other) == wanted).collect::<Vec<&CaseReport>>()
