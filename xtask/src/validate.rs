@@ -1,5 +1,6 @@
 //! `cargo xtask validate`: whether what writebench says can be relied on.
 
+mod advice;
 mod order;
 mod ranking;
 
@@ -10,11 +11,14 @@ use anyhow::Result;
 pub(crate) enum Question {
     /// Does a second run rank the ways of copying as the first did?
     Ranking(ranking::Options),
+    /// Does a search find what measuring every candidate finds?
+    Advise(advice::Options),
 }
 
 /// Looks into it; whether there is an answer.
 pub(crate) fn run(question: &Question) -> Result<bool> {
     match question {
         Question::Ranking(options) => ranking::run(options),
+        Question::Advise(options) => advice::run(options),
     }
 }

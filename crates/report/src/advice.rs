@@ -18,6 +18,9 @@ pub const FINALS: &str = "Finals";
 /// What the label of the naive way begins with.
 pub const NAIVE: &str = "naive way";
 
+/// By how much the median of what is recommended may be above the fastest's.
+const CLOSE: f64 = 0.03;
+
 /// Whether this was a cheap look of a search: one sample or two, which are in no table.
 pub(crate) fn is_look(case: &CaseReport) -> bool {
     case.record.suite == ADVISE && case.record.section == LOOKS
@@ -32,7 +35,7 @@ pub struct Advice {
     pub no_difference: Vec<String>,
     /// Those that have too few rounds in common with it for a verdict.
     pub too_few_rounds: Vec<String>,
-    /// The simplest of those that are not slower.
+    /// The simplest of those that cannot be told from it and whose median is within 3 % of its own.
     pub recommended: String,
     /// What a program does without a second thought.
     pub naive: String,
@@ -64,8 +67,10 @@ impl Advice {
             others.filter(|other| differs(fastest, other) == wanted).collect::<Vec<&CaseReport>>()
         };
         let (same, unclear) = (with_verdict(Some(false)), with_verdict(None));
-        let simplest =
-            std::iter::once(fastest).chain(same.iter().copied()).min_by_key(|case| effort(&case.record));
+        // What few rounds cannot tell apart may still be far apart.
+        let is_close = |other: &&CaseReport| time_ns(other) <= time_ns(fastest) * (1.0 + CLOSE);
+        let close = same.iter().copied().filter(is_close);
+        let simplest = std::iter::once(fastest).chain(close).min_by_key(|case| effort(&case.record));
         let recommended = simplest.unwrap_or(fastest);
         let naive = in_section(FINALS)
             .find(|case| case.record.label.as_ref().is_some_and(|label| label.starts_with(NAIVE)));
@@ -144,11 +149,14 @@ impl Advice {
     }
 }
 
+fn time_ns(case: &CaseReport) -> f64 {
+    case.estimate.as_ref().map_or(f64::INFINITY, |it| it.total_ns.median)
+}
+
 /// The fastest first.
 fn ranked<'c>(cases: impl Iterator<Item = &'c CaseReport>) -> Option<Vec<&'c CaseReport>> {
-    let time = |case: &CaseReport| case.estimate.as_ref().map_or(f64::INFINITY, |it| it.total_ns.median);
     let mut ranked: Vec<&CaseReport> = cases.filter(|case| is_ranked(case)).collect();
-    ranked.sort_by(|a, b| time(a).total_cmp(&time(b)));
+    ranked.sort_by(|a, b| time_ns(a).total_cmp(&time_ns(b)));
     (!ranked.is_empty()).then_some(ranked)
 }
 
