@@ -20,6 +20,13 @@ pub(crate) fn cargo() -> Command {
     command
 }
 
+/// Another program, with the root as its working directory.
+pub(crate) fn program(name: &str) -> Command {
+    let mut command = Command::new(name);
+    command.current_dir(root());
+    command
+}
+
 /// Facts about the workspace: its members, its target directory.
 pub(crate) fn metadata() -> Result<cargo_metadata::Metadata> {
     let mut command = cargo_metadata::MetadataCommand::new();

@@ -5,10 +5,12 @@
 mod command;
 mod parity;
 mod program;
+mod python;
 mod setup;
 mod target;
 mod test;
 mod tidy;
+mod toolchain;
 mod validate;
 
 use std::process::ExitCode;
@@ -27,9 +29,9 @@ struct Arguments {
 enum Task {
     /// Install what only the tests need.
     Setup,
-    /// Everything that must hold before a change goes in: format, lints, rules, documentation, tests,
-    /// release build.
-    Test,
+    /// Everything that must hold before a change goes in: format, lints, rules, documentation, tests here
+    /// and on other systems, release build.
+    Test(test::Options),
     /// Check the rules of the repository that no compiler knows.
     Tidy,
     /// Compare writebench with plain C programs that do the same work, or with cp, dd and fio.
@@ -42,7 +44,7 @@ enum Task {
 fn main() -> ExitCode {
     let outcome = match Arguments::parse().task {
         Task::Setup => setup::run().map(|()| true),
-        Task::Test => test::run(),
+        Task::Test(options) => test::run(&options),
         Task::Tidy => tidy::run(),
         Task::Parity(options) => parity::run(&options),
         Task::Validate(question) => validate::run(&question),

@@ -8,7 +8,8 @@ use std::process::{Command, Stdio};
 
 use anyhow::Result;
 
-use crate::command::{find_program, metadata, shown, succeed};
+use crate::command::{find_program, shown, succeed};
+use crate::{python, toolchain};
 
 /// A Debian package that a test needs.
 struct Need {
@@ -29,18 +30,27 @@ const NEEDS: &[Need] = &[
     Need { package: "libc6-dev", proof: "/usr/include/stdio.h", purpose: "the same" },
     Need { package: "liburing-dev", proof: "/usr/include/liburing.h", purpose: "the same, for io_uring" },
     Need { package: "fio", proof: "fio", purpose: "`cargo xtask parity --tools`" },
+    Need { package: "wine", proof: "wine", purpose: "direct-io's tests on Windows" },
+    Need { package: "gcc-mingw-w64-x86-64", proof: "x86_64-w64-mingw32-gcc", purpose: "linking them" },
+    Need { package: "qemu-user", proof: "qemu-aarch64", purpose: "direct-io's tests on aarch64" },
+    Need { package: "gcc-aarch64-linux-gnu", proof: "aarch64-linux-gnu-gcc", purpose: "linking them" },
+    Need {
+        package: "libc6-dev-arm64-cross",
+        proof: "/usr/aarch64-linux-gnu/lib/libc.so",
+        purpose: "the C library that they run with",
+    },
+    Need { package: "nodejs", proof: "node", purpose: "the Node package" },
+    // Every node but Debian's brings its own npm, and would be replaced by Debian's.
+    Need { package: "npm", proof: "node", purpose: "the Node package" },
 ];
-
-/// Parts of the Rust toolchain that `cargo xtask test` runs: (rustup component, program).
-const COMPONENTS: &[(&str, &str)] = &[("rustfmt", "cargo-fmt"), ("clippy", "cargo-clippy")];
 
 /// Installs what is missing. Never fails for a tool that cannot be had.
 pub(crate) fn run() -> Result<()> {
-    install_components();
-    install_python_modules();
+    toolchain::install();
+    python::install_modules();
     let missing = missing(NEEDS, is_there);
     if missing.is_empty() {
-        println!("setup: all that the tests need is installed");
+        println!("setup: all packages that the tests need are installed");
         return Ok(());
     }
     for need in &missing {
@@ -75,59 +85,24 @@ fn install_command(packages: &[&str]) -> Command {
 fn install(packages: &[&str]) {
     let mut update = Command::new("apt-get");
     update.args(["update", "-q"]);
-    for mut command in [update, install_command(packages)] {
-        println!("setup: {}", shown(&command));
-        command.env("DEBIAN_FRONTEND", "noninteractive").stdin(Stdio::null());
-        if let Err(error) = succeed(&mut command) {
-            println!("setup: {error:#}; going on without {}", packages.join(", "));
-            return;
+    if !is_done(update) {
+        println!("setup: going on without {}", packages.join(", "));
+    } else if !is_done(install_command(packages)) {
+        // One that cannot be had keeps apt-get from installing the others.
+        for package in packages.iter().filter(|package| !is_done(install_command(&[package]))) {
+            println!("setup: going on without {package}");
         }
     }
 }
 
-/// What reference figures are made with, in an environment of its own; the tests find it in cargo's target directory.
-fn install_python_modules() {
-    const MODULE: &str = "scipy";
-    let Ok(metadata) = metadata() else { return };
-    let folder = metadata.target_directory.into_std_path_buf().join("python");
-    let python = folder.join("bin/python3");
-    let imports = |python: &Path| {
-        let output = Command::new(python).args(["-c", &format!("import {MODULE}")]).output();
-        output.is_ok_and(|output| output.status.success())
-    };
-    if imports(&python) || imports(Path::new("python3")) {
-        return;
-    }
-    println!("setup: missing {MODULE}, for the reference figures of crates/stats");
-    let Some(system) = find_program("python3") else {
-        println!("setup: no python3 here; install it, or the tests that need it are skipped");
-        return;
-    };
-    let mut environment = Command::new(system);
-    environment.args(["-m", "venv"]).arg(&folder);
-    let mut install = Command::new(&python);
-    install.args(["-m", "pip", "install", "--quiet", "--retries", "1", MODULE]);
-    for mut command in [environment, install] {
-        println!("setup: {}", shown(&command));
-        if let Err(error) = succeed(command.stdin(Stdio::null())) {
-            println!("setup: {error:#}; going on without {MODULE}");
-            return;
-        }
-    }
-}
-
-fn install_components() {
-    let missing: Vec<_> =
-        COMPONENTS.iter().filter(|(_, program)| !is_there(program)).map(|&(component, _)| component).collect();
-    if missing.is_empty() {
-        return;
-    }
-    let mut command = Command::new("rustup");
-    command.args(["component", "add"]).args(&missing).stdin(Stdio::null());
+fn is_done(mut command: Command) -> bool {
     println!("setup: {}", shown(&command));
-    if let Err(error) = succeed(&mut command) {
-        println!("setup: {error:#}; going on without {}", missing.join(", "));
+    command.env("DEBIAN_FRONTEND", "noninteractive").stdin(Stdio::null());
+    let outcome = succeed(&mut command);
+    if let Err(error) = &outcome {
+        println!("setup: {error:#}");
     }
+    outcome.is_ok()
 }
 
 #[cfg(test)]
@@ -142,6 +117,14 @@ mod tests {
             shown(&install_command(&packages)),
             "apt-get install -y --no-install-recommends xfsprogs libc6-dev"
         );
+    }
+
+    #[test]
+    fn npm_is_installed_only_with_node() {
+        let absent = |there: &'static str| missing(NEEDS, move |proof| proof == there);
+        let has_npm = |needs: Vec<&Need>| needs.iter().any(|need| need.package == "npm");
+        assert!(has_npm(absent("npm")));
+        assert!(!has_npm(absent("node")));
     }
 
     #[test]

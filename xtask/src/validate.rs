@@ -1,5 +1,6 @@
 //! `cargo xtask validate`: whether what writebench says can be relied on.
 
+mod advice;
 mod noise;
 mod order;
 mod ranking;
@@ -13,6 +14,8 @@ pub(crate) enum Question {
     Noise(noise::Options),
     /// Does a second run rank the ways of copying as the first did?
     Ranking(ranking::Options),
+    /// Does a search find what measuring every candidate finds?
+    Advise(advice::Options),
 }
 
 /// Looks into it; whether there is an answer.
@@ -20,5 +23,6 @@ pub(crate) fn run(question: &Question) -> Result<bool> {
     match question {
         Question::Noise(options) => noise::run(options),
         Question::Ranking(options) => ranking::run(options),
+        Question::Advise(options) => advice::run(options),
     }
 }

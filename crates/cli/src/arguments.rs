@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ColorChoice, Parser, Subcommand, ValueHint};
-use model::{Axis, Bytes, Data, Verify};
+use model::{Axis, Bytes, Data, Purpose, Verify};
 
 use crate::export::Export;
 use crate::run_name::{Label, RunName, RunNames};
@@ -36,6 +36,8 @@ const EXIT_CODES: &str = "Exit codes: 0 ok, 1 runtime error, 2 usage, 3 refused 
 pub enum Command {
     /// Measure: without a suite or case, a first look that takes less than half a minute
     Run(Box<RunCommand>),
+    /// Search all ways to write for a purpose, and recommend one
+    Advise(Box<AdviseCommand>),
     /// What there is: suites, methods, axes, the cases of a suite, runs
     List(ListCommand),
     /// Show a run again, or export it
@@ -101,6 +103,10 @@ pub struct RunCommand {
     /// Undisturbed samples to take of each case [default: 6, the least with a 95 % interval; 11 for suite copy]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub samples: Option<u32>,
+    /// Take more samples of a case until half its interval is no more than that share of its median, such as 2%; up to 20
+    /// times --samples, or until --budget
+    #[arg(long, value_name = "PERCENT", value_parser = percent_in_ppm)]
+    pub precision: Option<u32>,
     /// Stop after that time, and cut loops over durable records to their share of it; what was not reached is said [default: none; 20s for the first look]
     #[arg(long, value_name = "TIME", value_parser = model::parse_duration)]
     pub budget: Option<Duration>,
@@ -128,7 +134,7 @@ pub struct RunCommand {
     pub export: Vec<Export>,
     /// Go on with a run that did not come to its end: the newest, or the one with that number
     #[arg(long, value_name = "RUN", num_args = 0..=1, require_equals = true, default_missing_value = "0",
-        conflicts_with_all = ["suite", "case", "size", "record", "set", "data", "from", "to", "cold", "samples", "seed",
+        conflicts_with_all = ["suite", "case", "size", "record", "set", "data", "from", "to", "cold", "samples", "precision", "seed",
             "verify", "label", "dry_run", "target"])]
     pub resume: Option<i64>,
 }
@@ -141,6 +147,47 @@ const RUN_EXAMPLES: &str = "Examples:
   writebench run --suite copy <X >Y                         twenty ways to copy X to Y
   writebench run /data --suite durable --record 512         the price of durable records
   writebench run /dev/sdX --suite direct --destroy /dev/sdX all that is on sdX is lost";
+
+/// `writebench advise`
+#[derive(Args)]
+#[command(after_help = ADVISE_EXAMPLES)]
+pub struct AdviseCommand {
+    /// Directory to write to; of its files only those that writebench makes are ever written or removed
+    /// [default: the current directory]
+    #[arg(value_name = "TARGET", value_hint = ValueHint::DirPath)]
+    pub target: Option<PathBuf>,
+    /// What is to be written: stream (a new file, which may still be in the page cache), durable-stream (a new file that is
+    /// durable at the end), durable-records (records, each durable before the next), copy (of a file in the page cache)
+    #[arg(long = "for", value_name = "PURPOSE", hide_possible_values = true,
+        value_parser = names(Purpose::ALL, Purpose::name, Purpose::from_name))]
+    pub purpose: Purpose,
+    /// Size of the file [default: 256MiB; 4MiB for durable-records]
+    #[arg(long, value_name = "SIZE")]
+    pub size: Option<Bytes>,
+    /// Size of a record, for durable-records [default: 4KiB]
+    #[arg(long, value_name = "SIZE")]
+    pub record: Option<Bytes>,
+    /// Time for the search
+    #[arg(long, value_name = "TIME", default_value = "60s", value_parser = positive_duration)]
+    pub budget: Duration,
+    /// Most bytes to write, since disks wear [default: 32 times the size]
+    #[arg(long, value_name = "BYTES")]
+    pub max_bytes: Option<Bytes>,
+    /// Seed of the order and the data [default: random, and shown]
+    #[arg(long, value_name = "NUMBER")]
+    pub seed: Option<u64>,
+    /// Show the candidates and how many bytes would be written at most, and write nothing
+    #[arg(long)]
+    pub dry_run: bool,
+    /// Write the results to a file, or - for standard output: json, csv or markdown; may be repeated
+    #[arg(long, value_name = "FORMAT=FILE")]
+    pub export: Vec<Export>,
+}
+
+const ADVISE_EXAMPLES: &str = "Examples:
+  writebench advise /data --for stream --size 1GiB               how to write a file of 1 GiB
+  writebench advise /data --for durable-records --record 512     how to append to a log
+  writebench advise /data --for durable-stream --budget 20s      a quicker look, less sure";
 
 /// `writebench list`
 #[derive(Args)]
@@ -240,6 +287,14 @@ fn percent(text: &str) -> Result<f64, String> {
         Ok(percent) if (0.0..100.0).contains(&percent) => Ok(percent),
         _ => Err("expected a percentage from 0% to below 100%, such as 5%".to_owned()),
     }
+}
+
+/// A share such as `2%` or `0.5%`, in millionths.
+fn percent_in_ppm(text: &str) -> Result<u32, String> {
+    let number = text.strip_suffix('%').and_then(|number| number.trim().parse::<f64>().ok());
+    let ppm = number.map(|percent| (percent * 1e4).round()).filter(|ppm| (100.0..=1e6).contains(ppm));
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "between 100 and a million")]
+    ppm.map(|ppm| ppm as u32).ok_or_else(|| "expected a share from 0.01% to 100%, such as 2%".to_owned())
 }
 
 fn positive_duration(text: &str) -> Result<Duration, String> {

@@ -1,5 +1,6 @@
 //! `writebench`: finds, and proves, the fastest way to write a file on a given storage target.
 
+mod advise_command;
 mod arguments;
 mod compare;
 mod copied;
@@ -46,6 +47,7 @@ fn main() -> ExitCode {
     let output = Output::new(arguments.color, arguments.quiet);
     let result = match arguments.command {
         Command::Run(command) => run_command::run(&command, arguments.db.as_deref(), &output),
+        Command::Advise(command) => advise_command::advise(&command, arguments.db.as_deref(), &output),
         Command::List(command) => list::list(&command, arguments.db.as_deref(), &output),
         Command::Show(command) => show::show(&command, arguments.db.as_deref(), &output),
         Command::Compare(command) => compare::compare(&command, arguments.db.as_deref(), &output),

@@ -1,5 +1,6 @@
 //! `writebench run`: arguments → cases → runner → database → report.
 
+use std::collections::HashMap;
 use std::ffi::{OsStr, OsString};
 use std::os::fd::{AsFd, AsRawFd};
 use std::path::{Path, PathBuf};
@@ -7,9 +8,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::{Context, Result};
-use model::{Bytes, Case, Environment, RunRecord, RunStatus, Settings};
+use model::{Bytes, Case, CaseRecord, Environment, RunRecord, RunStatus, Settings};
 use report::{Report, counted, formats};
-use runner::{End, Event, LeftOver, Plan, WorkerCommand, Workspace};
+use runner::{EachCase, End, Event, LeftOver, Plan, Schedule, WorkerCommand, Workspace};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use store::{Store, WorkspaceRecord};
 
@@ -72,7 +73,9 @@ pub fn run(command: &RunCommand, db: Option<&Path>, output: &Output) -> Result<E
     let mut store = database::open(db)?;
     let number = store.begin_run(&run)?;
     let device_number = run.environment.device.as_ref().map(|device| device.number.clone());
-    let job = Job { store: &store, number, run, place, copied, cases, device_number };
+    let schedule = Box::new(EachCase::of(&run.settings));
+    let later = HashMap::new();
+    let job = Job { store: &store, number, run, place, copied, cases, schedule, later, device_number };
     measure(job, &command.export, output)
 }
 
@@ -81,7 +84,7 @@ fn settings(command: &RunCommand, copied: Option<&Copied>, samples: u32) -> Sett
     let nanoseconds = |time: std::time::Duration| u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
     Settings {
         samples,
-        precision_ppm: None,
+        precision_ppm: command.precision,
         budget_ns: command.budget.map(nanoseconds).or(first_look.then_some(FIRST_LOOK_BUDGET_NS)),
         max_bytes: command.max_bytes.map(|bytes| bytes.0),
         // Within 53 bits, so that every reader of JSON gets it whole.
@@ -100,6 +103,11 @@ fn resume(command: &RunCommand, db: Option<&Path>, output: &Output) -> Result<Ex
         _ => store.newest_run(true)?.ok_or_else(|| exit::usage("there is no unfinished run to resume"))?,
     };
     let mut run = store.run(number)?;
+    if run.arguments.get(1).is_some_and(|command| command == "advise") {
+        return Err(exit::usage(format!(
+            "run {number} is a search of `advise`, which cannot go on; start it again"
+        )));
+    }
     if store.workspaces()?.iter().any(|it| it.run == number && runner::is_in_use(&it.path)) {
         return Err(exit::usage(format!("run {number} is still under way")));
     }
@@ -138,10 +146,14 @@ fn resume(command: &RunCommand, db: Option<&Path>, output: &Output) -> Result<Ex
     check_limits(&place, &now, &cases, copied.as_ref())?;
     let place = place.claim(command.destroy_data, output)?;
     store.set_status(number, RunStatus::Running)?;
-    measure(Job { store: &store, number, run, place, copied, cases, device_number }, &command.export, output)
+    let schedule = Box::new(EachCase::of(&run.settings));
+    let later = HashMap::new();
+    let job = Job { store: &store, number, run, place, copied, cases, schedule, later, device_number };
+    measure(job, &command.export, output)
 }
 
-fn check_limits(
+/// Whether the target, the device and the memory are enough for the cases.
+pub fn check_limits(
     place: &Place,
     environment: &Environment,
     cases: &[Case],
@@ -186,17 +198,29 @@ fn dry_run(run: &RunRecord, cases: &[Case], place: &Place, output: &Output) -> R
 }
 
 /// A run in the database, about to be measured.
-struct Job<'s> {
-    store: &'s Store,
-    number: i64,
-    run: RunRecord,
-    place: Claimed,
-    copied: Option<Copied>,
-    cases: Vec<Case>,
-    device_number: Option<String>,
+pub struct Job<'s> {
+    /// Where it is.
+    pub store: &'s Store,
+    /// Its number there.
+    pub number: i64,
+    /// The run, with what was measured of it before.
+    pub run: RunRecord,
+    /// Where it writes to.
+    pub place: Claimed,
+    /// What it copies, where that was given.
+    pub copied: Option<Copied>,
+    /// Its different cases.
+    pub cases: Vec<Case>,
+    /// Who wants how many samples.
+    pub schedule: Box<dyn Schedule>,
+    /// Rows that come into the database when their case has its first turn.
+    pub later: HashMap<String, CaseRecord>,
+    /// The device whose written sectors are counted.
+    pub device_number: Option<String>,
 }
 
-fn measure(mut job: Job<'_>, exports: &[Export], output: &Output) -> Result<Exit> {
+/// Measures, shows and exports.
+pub fn measure(mut job: Job<'_>, exports: &[Export], output: &Output) -> Result<Exit> {
     let (store, number) = (job.store, job.number);
     let suites: Vec<String> = job.run.cases.iter().map(|case| case.suite.clone()).collect();
     let tables = !exports.iter().any(Export::is_to_stdout);
@@ -205,7 +229,7 @@ fn measure(mut job: Job<'_>, exports: &[Export], output: &Output) -> Result<Exit
     }
     remove_left_overs(store, output)?;
     let stop = stop_on_signals()?;
-    let end = supervise(&job, &stop, output);
+    let end = supervise(&mut job, &stop, output);
     let status = match &end {
         Ok(End::Complete) => RunStatus::Complete,
         Ok(End::Budget | End::MaxBytes) => RunStatus::Limited,
@@ -237,17 +261,19 @@ fn measure(mut job: Job<'_>, exports: &[Export], output: &Output) -> Result<Exit
         "Run {number} is in {}; `writebench show {number}` shows it again.",
         store.path().display()
     ));
-    if suites.iter().all(|suite| suite == selection::FIRST_LOOK) {
+    if !suites.is_empty() && suites.iter().all(|suite| suite == selection::FIRST_LOOK) {
         output.note(
             "This was a first look. `writebench list` names the suites that go deeper: `writebench run --suite write`.",
         );
     }
-    if end == End::MaxBytes {
+    if end == End::MaxBytes && report.advice.is_none() {
         output.note("The limit on bytes was reached: `writebench run --resume --max-bytes MORE` goes on.");
     }
     let failed = report.run.cases.iter().flat_map(|case| &case.samples).any(|sample| sample.outcome.is_fault());
     Ok(match end {
         End::Stopped => Exit::Interrupted,
+        // A search is for what works.
+        _ if report.advice.is_some() => Exit::Ok,
         _ if failed => Exit::CasesFailed,
         _ => Exit::Ok,
     })
@@ -268,7 +294,7 @@ fn stop_on_signals() -> Result<Arc<AtomicBool>> {
     Ok(stop)
 }
 
-fn supervise(job: &Job<'_>, stop: &AtomicBool, output: &Output) -> Result<End> {
+fn supervise(job: &mut Job<'_>, stop: &AtomicBool, output: &Output) -> Result<End> {
     let (store, number) = (job.store, job.number);
     let workspace = match &job.place {
         Claimed::Directory(target) => Some(make_workspace(store, number, target)?),
@@ -288,9 +314,15 @@ fn supervise(job: &Job<'_>, stop: &AtomicBool, output: &Output) -> Result<End> {
             settings: job.run.settings.clone(),
             device_number: job.device_number.clone(),
         };
-        let end = runner::supervise(&plan, workspace.as_ref(), &worker, stop, &mut |event| {
+        let (schedule, later) = (job.schedule.as_mut(), &mut job.later);
+        let end = runner::supervise(&plan, schedule, workspace.as_ref(), &worker, stop, &mut |event| {
             match event {
-                Event::Started { case, left, .. } => progress.started(case, left),
+                Event::Started { case, left, .. } => {
+                    if let Some(row) = later.remove(&case.to_string()) {
+                        store.add_cases(number, &[row])?;
+                    }
+                    progress.started(case, left);
+                }
                 Event::Taken { case, sample } => {
                     store.add_sample(number, &case.to_string(), sample)?;
                     progress.taken();

@@ -55,7 +55,7 @@ impl DirectIo {
     /// | system | how |
     /// |---|---|
     /// | Linux | `statx` with `STATX_DIOALIGN`, since 6.1, where the filesystem tells (ext4, xfs, f2fs, block devices; btrfs since 6.18); otherwise unknown |
-    /// | Windows | `GetFileInformationByHandleEx(FileStorageInfo)`, the physical sector for memory and the logical one for offsets; for a disk or volume its sectors |
+    /// | Windows | `GetFileInformationByHandleEx(FileStorageInfo)`, the physical sector for memory and the logical one for offsets; for a disk or volume its sectors; unknown where there is no such call (Wine) |
     /// | macOS | unknown: `F_NOCACHE` takes everything, and sends what is not aligned to pages through the cache |
     /// | FreeBSD | the sector size of a disk; unknown for files |
     ///

@@ -131,6 +131,18 @@ impl Case {
         &self.axes
     }
 
+    /// The same case with another value on one axis.
+    ///
+    /// # Errors
+    /// It is no case with that value.
+    pub fn with(&self, axis: Axis, value: &str) -> Result<Self, CaseError> {
+        let values = self.axis_values();
+        let others = values.iter().filter_map(|(name, value)| Some((Axis::from_name(name)?, value.as_str())));
+        let mut assignments: Vec<Assignment<'_>> = others.filter(|(other, _)| *other != axis).collect();
+        assignments.push((axis, value));
+        Self::new(self.method(), &assignments)
+    }
+
     /// The values on the axes that the method has, by name.
     #[must_use]
     pub fn axis_values(&self) -> BTreeMap<&'static str, String> {

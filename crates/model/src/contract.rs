@@ -79,6 +79,22 @@ named_values! {
     }
 }
 
+impl Contract {
+    /// Whether somebody who wanted the other one has at least that: the same bytes, as durable or more so.
+    #[must_use]
+    pub fn satisfies(&self, wanted: &Self) -> bool {
+        let Self { content, bytes, files, start, source, durability, durable_every_bytes } = self;
+        let is_same = (content, bytes, files, start, source)
+            == (&wanted.content, &wanted.bytes, &wanted.files, &wanted.start, &wanted.source);
+        let is_as_often = match (durable_every_bytes, wanted.durable_every_bytes) {
+            (_, None) => true,
+            (None, Some(_)) => false,
+            (Some(own), Some(wanted)) => *own <= wanted,
+        };
+        is_same && *durability as u8 >= wanted.durability as u8 && is_as_often
+    }
+}
+
 impl fmt::Display for Contract {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let content = match (self.content, self.source) {

@@ -18,6 +18,7 @@ pub mod protocol;
 mod range;
 mod run;
 mod sample;
+mod space;
 mod suite;
 mod sync;
 mod value;
@@ -35,6 +36,7 @@ pub use method::{Cursor, MethodInfo};
 pub use range::{Range, split};
 pub use run::{CaseRecord, RunRecord, RunStatus, Settings, Verify};
 pub use sample::{Failure, Outcome, Phase, PhasesNs, Sample};
+pub use space::{Purpose, Space};
 pub use suite::{
     Head, Layout, Overrides, Row, Rows, SUITES, Section, Suite, SuiteError, built_in_suites, suite_named,
 };

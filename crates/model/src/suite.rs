@@ -283,6 +283,17 @@ impl Section {
         overrides: &Overrides,
         block_size_bytes: u64,
     ) -> Result<Vec<Case>, CaseError> {
+        self.combined(head, methods, overrides, block_size_bytes)?.into_iter().collect()
+    }
+
+    /// What each combination of its values is for that head: a case, or why it is none.
+    pub(crate) fn combined(
+        &self,
+        head: &Head,
+        methods: &[&'static MethodInfo],
+        overrides: &Overrides,
+        block_size_bytes: u64,
+    ) -> Result<Vec<Result<Case, CaseError>>, CaseError> {
         let method = Case::parse(&head.method, methods)?.method();
         let fixed: Vec<(Axis, Vec<String>)> =
             head.fixed.iter().map(|(axis, value)| (*axis, vec![in_bytes(value, block_size_bytes)])).collect();
@@ -299,7 +310,7 @@ impl Section {
                 axes.push((*axis, values));
             }
         }
-        combinations(&axes).iter().map(|assignments| Case::new(method, assignments)).collect()
+        Ok(combinations(&axes).iter().map(|assignments| Case::new(method, assignments)).collect())
     }
 }
 

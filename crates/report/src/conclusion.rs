@@ -87,7 +87,7 @@ fn conclusion(contract: &Contract, cases: &[CaseReport]) -> Option<String> {
     Some(text + ".")
 }
 
-fn list(names: &[&str]) -> String {
+pub(crate) fn list(names: &[&str]) -> String {
     match names.len() {
         ..=NAMED => names.join(", "),
         many => format!("{} and {} more", names[..NAMED].join(", "), many - NAMED),
@@ -97,16 +97,21 @@ fn list(names: &[&str]) -> String {
 /// Whether the interval of the in-round ratio excludes 1; none if the rounds in common are too few for
 /// an interval of 95 %.
 pub(crate) fn differs(best: &CaseReport, other: &CaseReport) -> Option<bool> {
+    let ratio = in_round_ratio(other, best)?;
+    (ratio.confidence >= CONFIDENCE).then_some(ratio.low > 1.0 || ratio.high < 1.0)
+}
+
+/// How many times longer one case takes than the other, in the rounds that they have in common.
+pub(crate) fn in_round_ratio(case: &CaseReport, other: &CaseReport) -> Option<stats::Interval> {
     let by_round = |case: &CaseReport| -> HashMap<u32, f64> {
         usable(&case.record.samples).into_iter().map(|sample| (sample.round, total(sample))).collect()
     };
-    let best = by_round(best);
-    let ratios: Vec<f64> = by_round(other)
+    let other = by_round(other);
+    let ratios: Vec<f64> = by_round(case)
         .into_iter()
-        .filter_map(|(round, other)| best.get(&round).map(|best| other / best))
+        .filter_map(|(round, time)| other.get(&round).map(|other| time / other))
         .collect();
-    let ratio = stats::median_interval(&ratios, CONFIDENCE)?;
-    (ratio.confidence >= CONFIDENCE).then_some(ratio.low > 1.0 || ratio.high < 1.0)
+    stats::median_interval(&ratios, CONFIDENCE)
 }
 
 #[expect(clippy::cast_precision_loss, reason = "durations are compared")]

@@ -1,6 +1,7 @@
 //! From a run's samples to what people and programs read: [`Report`] holds numbers and warnings, each
 //! file of `formats` renders it. Nothing here prints.
 
+pub mod advice;
 mod comparison;
 mod conclusion;
 mod estimate;
@@ -10,6 +11,7 @@ mod machine;
 #[cfg(test)]
 mod recorded_noise;
 mod report;
+mod simplicity;
 mod table;
 mod warning;
 

@@ -2,6 +2,7 @@
 
 use model::{CaseRecord, RunRecord};
 
+use crate::advice::{ADVISE, Advice};
 use crate::conclusion::conclusions;
 use crate::estimate::Estimate;
 use crate::warning::warnings;
@@ -15,6 +16,8 @@ pub struct Report {
     pub run: RunRecord,
     /// One for each of the run's cases, in the same order.
     pub cases: Vec<CaseReport>,
+    /// What a search for the best case comes to; none if it was none.
+    pub advice: Option<Advice>,
     /// What it comes to: a sentence per contract.
     pub conclusions: Vec<String>,
     /// What a reader of the figures must know.
@@ -39,8 +42,16 @@ impl Report {
     #[must_use]
     pub fn of(number: Option<i64>, run: RunRecord) -> Self {
         let cases: Vec<CaseReport> = run.cases.iter().map(CaseReport::of).collect();
-        let (conclusions, warnings) = (conclusions(&cases), warnings(&run, &cases));
-        Self { number, run, cases, conclusions, warnings }
+        let advice = Advice::of(&cases);
+        let conclusions = match &advice {
+            Some(advice) => advice.sentences(&cases, &run.target),
+            None if cases.iter().any(|case| case.record.suite == ADVISE) => {
+                vec!["The search ended too early for advice: give it more --budget or --max-bytes.".to_owned()]
+            }
+            None => conclusions(&cases),
+        };
+        let warnings = warnings(&run, &cases);
+        Self { number, run, cases, advice, conclusions, warnings }
     }
 
     /// The rows of each section of a suite, in order.

@@ -4,14 +4,17 @@ use std::collections::HashSet;
 
 use model::{Durability, RunRecord, RunStatus};
 
+use crate::advice::{ADVISE, is_look};
 use crate::counted;
-use crate::estimate::CONFIDENCE;
+use crate::estimate::{CONFIDENCE, Figure};
 use crate::report::CaseReport;
 
 pub(crate) fn warnings(run: &RunRecord, cases: &[CaseReport]) -> Vec<String> {
     let mut warnings = Vec::new();
     match run.status {
         RunStatus::Complete => {}
+        RunStatus::Limited if is_search(cases) => warnings
+            .push("The limit on bytes ended the search: a larger --max-bytes would look longer.".to_owned()),
         RunStatus::Limited => warnings.push("A limit on time or bytes ended the run early.".to_owned()),
         RunStatus::Interrupted => {
             warnings.push("The run was interrupted; --resume goes on with it.".to_owned());
@@ -54,6 +57,7 @@ pub(crate) fn warnings(run: &RunRecord, cases: &[CaseReport]) -> Vec<String> {
             counted(cut, "case")
         ));
     }
+    warnings.extend(imprecise(run, &cases));
     let in_memory = matches!(run.environment.filesystem.kind.as_str(), "tmpfs" | "ramfs" | "devtmpfs");
     if in_memory && cases.iter().any(|case| case.record.contract.durability == Durability::Durable) {
         let kind = &run.environment.filesystem.kind;
@@ -70,8 +74,71 @@ pub(crate) fn warnings(run: &RunRecord, cases: &[CaseReport]) -> Vec<String> {
     warnings
 }
 
-/// Each case once: it may stand in several tables.
+/// Cases whose interval stayed wider than was asked for, and which is the widest.
+fn imprecise(run: &RunRecord, cases: &[&CaseReport]) -> Option<String> {
+    let wanted = f64::from(run.settings.precision_ppm?) / 1e6;
+    let half_width = |case: &&CaseReport| {
+        let estimate = case.estimate.as_ref()?;
+        let Figure { median, low, high, .. } = estimate.total_ns;
+        // Few samples have an interval that promises less.
+        let width = if estimate.confidence < CONFIDENCE { f64::INFINITY } else { (high - low) / 2.0 / median };
+        Some((case.record.case.clone(), width))
+    };
+    let widths: Vec<(String, f64)> = cases.iter().filter_map(half_width).collect();
+    let wide: Vec<&(String, f64)> = widths.iter().filter(|(_, width)| *width > wanted).collect();
+    let (name, width) = wide.iter().max_by(|a, b| a.1.total_cmp(&b.1))?;
+    let widest = if width.is_finite() {
+        format!("widest: {name}, ± {:.1} %", width * 100.0)
+    } else {
+        format!("{name} has too few samples for an interval")
+    };
+    let asked = format!("{:.4}", wanted * 100.0);
+    let asked = asked.trim_end_matches('0').trim_end_matches('.');
+    Some(format!("{} of {} did not reach ± {asked} %; {widest}.", wide.len(), counted(widths.len(), "case")))
+}
+
+fn is_search(cases: &[CaseReport]) -> bool {
+    cases.iter().any(|case| case.record.suite == ADVISE)
+}
+
+/// Each case that has figures in a table, once: it may stand in several.
 fn distinct(cases: &[CaseReport]) -> Vec<&CaseReport> {
     let mut seen = HashSet::new();
-    cases.iter().filter(|case| seen.insert(case.record.case.as_str())).collect()
+    let shown = cases.iter().filter(|case| !is_look(case));
+    shown.filter(|case| seen.insert(case.record.case.as_str())).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use model::{Outcome, Sample, Settings};
+    use testkit::{example_case, example_run};
+
+    fn warnings_of(precision_ppm: u32, cases: &[(&str, &[u64])]) -> Vec<String> {
+        let samples = |times_ns: &[u64]| {
+            let sample = |(round, &time_ns): (u32, &u64)| {
+                let mut sample = Sample::without_figures(round, Outcome::Ok);
+                sample.phases_ns.write = time_ns;
+                sample.bytes = 1 << 30;
+                sample
+            };
+            (0..).zip(times_ns).map(sample).collect()
+        };
+        let run = example_run();
+        let settings = Settings { precision_ppm: Some(precision_ppm), ..run.settings.clone() };
+        let cases = cases.iter().map(|(name, times_ns)| example_case("test", name, samples(times_ns)));
+        let run = RunRecord { settings, status: RunStatus::Complete, cases: cases.collect(), ..run };
+        crate::Report::of(None, run).warnings
+    }
+
+    #[test]
+    fn a_precision_that_was_not_reached_is_said_with_the_widest_case() {
+        let narrow: &[u64] = &[1000, 1001, 999, 1002, 998, 1000];
+        let wide: &[u64] = &[1000, 1100, 900, 1050, 950, 1000];
+        let cases = [("a", narrow), ("b", wide), ("c", narrow)];
+        assert_eq!(warnings_of(25_000, &cases), ["1 of 3 cases did not reach ± 2.5 %; widest: b, ± 10.0 %."]);
+        assert!(warnings_of(100_000, &cases).is_empty());
+        let few = warnings_of(25_000, &[("a", &narrow[..3])]);
+        assert!(few.iter().any(|line| line.ends_with("a has too few samples for an interval.")), "{few:?}");
+    }
 }

@@ -11,6 +11,7 @@ use crate::disturbance::Disturbance;
 use crate::error::RunnerError;
 use crate::limits::deadline;
 use crate::order::order;
+use crate::schedule::{Schedule, Spent};
 use crate::worker::{Answer, Worker, WorkerCommand};
 use crate::workspace::Workspace;
 
@@ -64,9 +65,6 @@ pub enum End {
 
 /// Longest wait for a target to be quiet before a sample.
 const SETTLE_LIMIT: Duration = Duration::from_secs(5);
-/// A case whose samples are disturbed is sampled again, up to so many times what was asked for.
-const MOST_SAMPLES_FACTOR: usize = 2;
-
 /// Least time for a loop whose time is limited.
 const LEAST_WRITE_LIMIT_NS: u64 = 100_000_000;
 
@@ -78,6 +76,7 @@ const LEAST_WRITE_LIMIT_NS: u64 = 100_000_000;
 /// error but that sample's outcome.
 pub fn supervise(
     plan: &Plan,
+    schedule: &mut dyn Schedule,
     workspace: Option<&Workspace>,
     command: &WorkerCommand,
     stop: &AtomicBool,
@@ -85,6 +84,7 @@ pub fn supervise(
 ) -> Result<End, RunnerError> {
     let mut run = Run {
         plan,
+        schedule,
         workspace,
         command,
         stop,
@@ -101,6 +101,7 @@ pub fn supervise(
 
 struct Run<'p> {
     plan: &'p Plan,
+    schedule: &'p mut dyn Schedule,
     workspace: Option<&'p Workspace>,
     command: &'p WorkerCommand,
     stop: &'p AtomicBool,
@@ -202,17 +203,9 @@ impl Run<'_> {
     }
 
     /// How many samples each case still wants.
-    fn wanted(&self) -> Vec<usize> {
-        let asked = self.plan.settings.samples as usize;
-        let wanted = |samples: &Vec<Sample>| {
-            if samples.iter().any(|sample| !sample.outcome.is_ok()) {
-                return 0;
-            }
-            let good = samples.iter().filter(|sample| sample.disturbed.is_none()).count();
-            let most = asked.saturating_mul(MOST_SAMPLES_FACTOR).saturating_sub(samples.len());
-            asked.saturating_sub(good).min(most)
-        };
-        self.taken.iter().map(wanted).collect()
+    fn wanted(&mut self) -> Vec<usize> {
+        let spent = Spent { elapsed: self.start.elapsed(), bytes: self.bytes_written };
+        self.schedule.wanted(&self.taken, spent)
     }
 
     /// One sample of a case; none if the run was told to stop.

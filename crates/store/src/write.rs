@@ -38,8 +38,8 @@ impl Store {
     ///
     /// # Errors
     /// The database cannot be written.
-    pub fn add_cases(&mut self, run: i64, cases: &[CaseRecord]) -> Result<(), StoreError> {
-        let added = append_cases(&mut self.connection, run, cases);
+    pub fn add_cases(&self, run: i64, cases: &[CaseRecord]) -> Result<(), StoreError> {
+        let added = append_cases(&self.connection, run, cases);
         added.map_err(self.failed("record cases"))
     }
 
@@ -82,8 +82,8 @@ fn insert_run(connection: &mut rusqlite::Connection, run: &RunRecord) -> rusqlit
     Ok(number)
 }
 
-fn append_cases(connection: &mut rusqlite::Connection, run: i64, cases: &[CaseRecord]) -> rusqlite::Result<()> {
-    let transaction = connection.transaction()?;
+fn append_cases(connection: &rusqlite::Connection, run: i64, cases: &[CaseRecord]) -> rusqlite::Result<()> {
+    let transaction = connection.unchecked_transaction()?;
     let next = "SELECT coalesce(max(position), -1) + 1 FROM cases WHERE run = ?1";
     let first: i64 = transaction.query_row(next, [run], |row| row.get(0))?;
     for (position, case) in (first..).zip(cases) {

@@ -27,6 +27,8 @@ pub enum Need {
     Python(&'static str),
     /// A program on the path.
     Program(&'static str),
+    /// What `statx` tells of direct I/O. qemu passes on that the kernel told, but not what.
+    DirectIoAlignment,
 }
 
 impl Need {
@@ -52,6 +54,9 @@ impl Need {
             Self::Python(module) => python_with(module)
                 .is_none()
                 .then(|| format!("no python3 with {module}: `cargo xtask setup` installs it")),
+            Self::DirectIoAlignment => std::env::var("DIRECT_IO_UNDER")
+                .is_ok_and(|under| under == "qemu")
+                .then(|| "qemu leaves the alignment out of statx".to_owned()),
             Self::Program(name) => (!has_program(name)).then(|| format!("{name} is not installed")),
         }
     }

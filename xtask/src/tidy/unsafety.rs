@@ -4,7 +4,12 @@ use super::Finding;
 use super::code::{lines_with, without_text};
 
 /// Beginnings of the paths where it is at home.
-const HOMES: &[&str] = &["crates/direct-io/src/sys/", "crates/engine/src/methods/", "crates/cli/src/worker"];
+const HOMES: &[&str] = &[
+    "bindings/node/src/sys/",
+    "crates/direct-io/src/sys/",
+    "crates/engine/src/methods/",
+    "crates/cli/src/worker",
+];
 
 /// How far above its block a comment may begin.
 const COMMENT_LINES: usize = 6;

@@ -29,6 +29,8 @@ pub(super) struct Likeness {
     pub(super) cases: usize,
     /// Spearman's rank correlation of the medians.
     pub(super) correlation: Option<f64>,
+    /// The same of places among which cases that a run does not tell apart are level.
+    pub(super) with_ties: Option<f64>,
     /// Pairs of cases that both runs call different.
     pub(super) told_apart: usize,
     /// Of these, pairs of which both runs call the same one faster.
@@ -65,9 +67,18 @@ impl Order {
             self.cases.iter().filter_map(|case| Some((case, other.case(&case.id)?))).collect();
         let medians = |side: fn(&(&Ranked, &Ranked)) -> f64| pairs.iter().map(side).collect::<Vec<_>>();
         let (mut told_apart, mut alike) = (0, 0);
+        // How many are slower, less how many are faster.
+        let (mut lead_here, mut lead_there) = (vec![0.0; pairs.len()], vec![0.0; pairs.len()]);
         for (place, (a, a_there)) in pairs.iter().enumerate() {
-            for (b, b_there) in &pairs[place + 1..] {
-                if let (Some(here), Some(there)) = (a.against(b), a_there.against(b_there)) {
+            for (later, (b, b_there)) in pairs.iter().enumerate().skip(place + 1) {
+                let (here, there) = (a.against(b), a_there.against(b_there));
+                for (lead, verdict) in [(&mut lead_here, here), (&mut lead_there, there)] {
+                    let points =
+                        verdict.map_or(0.0, |verdict| if verdict == Ordering::Less { 1.0 } else { -1.0 });
+                    lead[place] += points;
+                    lead[later] -= points;
+                }
+                if let (Some(here), Some(there)) = (here, there) {
                     told_apart += 1;
                     alike += usize::from(here == there);
                 }
@@ -79,6 +90,7 @@ impl Order {
                 &medians(|(here, _)| here.median_ns),
                 &medians(|(_, there)| there.median_ns),
             ),
+            with_ties: stats::spearman(&lead_here, &lead_there),
             told_apart,
             alike,
         }
@@ -172,10 +184,13 @@ pub(super) mod tests {
         let run = order(&[("a", 100.0), ("b", 200.0), ("c", 300.0)]);
         let same = order(&[("a", 110.0), ("b", 190.0), ("c", 350.0)]);
         let reverse = order(&[("a", 300.0), ("b", 200.0), ("c", 100.0)]);
-        assert_eq!(run.likeness(&same), Likeness { cases: 3, correlation: Some(1.0), told_apart: 3, alike: 3 });
+        assert_eq!(
+            run.likeness(&same),
+            Likeness { cases: 3, correlation: Some(1.0), with_ties: Some(1.0), told_apart: 3, alike: 3 }
+        );
         assert_eq!(
             run.likeness(&reverse),
-            Likeness { cases: 3, correlation: Some(-1.0), told_apart: 3, alike: 0 }
+            Likeness { cases: 3, correlation: Some(-1.0), with_ties: Some(-1.0), told_apart: 3, alike: 0 }
         );
     }
 
@@ -188,6 +203,7 @@ pub(super) mod tests {
         let likeness = near(100.0, 101.0).likeness(&near(101.0, 100.0));
         assert_eq!((likeness.told_apart, likeness.alike), (2, 2));
         assert!((likeness.correlation.unwrap() - 0.5).abs() < 1e-12);
+        assert!((likeness.with_ties.unwrap() - 1.0).abs() < 1e-12, "a and b are level in both");
     }
 
     #[test]

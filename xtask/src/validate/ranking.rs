@@ -117,13 +117,16 @@ fn likenesses(runs: &[Run]) -> Vec<((usize, usize), Likeness)> {
 
 /// A line for each pair of runs, and the smallest correlation beside the earlier program's.
 fn conclusion(likenesses: &[((usize, usize), Likeness)], filesystem: &str) -> String {
-    let mut text =
-        format!("\n{:>7} {:>17}  pairs of cases that both runs tell apart", "runs", "rank correlation");
+    let mut text = format!(
+        "\n{:>7} {:>17} {:>9}  pairs of cases that both runs tell apart",
+        "runs", "rank correlation", "with ties"
+    );
     for ((first, second), likeness) in likenesses {
-        let correlation = likeness.correlation.map_or_else(|| "none".to_owned(), |it| format!("{it:.3}"));
+        let shown = |value: Option<f64>| value.map_or_else(|| "none".to_owned(), |it| format!("{it:.3}"));
+        let (correlation, with_ties) = (shown(likeness.correlation), shown(likeness.with_ties));
         let all = likeness.cases * likeness.cases.saturating_sub(1) / 2;
         text += &format!(
-            "\n{:>7} {correlation:>17}  {} of {all}, of which in the same order: {}",
+            "\n{:>7} {correlation:>17} {with_ties:>9}  {} of {all}, of which in the same order: {}",
             format!("{first} and {second}"),
             likeness.told_apart,
             likeness.alike
@@ -131,7 +134,11 @@ fn conclusion(likenesses: &[((usize, usize), Likeness)], filesystem: &str) -> St
     }
     let smallest = likenesses.iter().filter_map(|(_, likeness)| likeness.correlation).min_by(f64::total_cmp);
     let Some(smallest) = smallest else { return text + "\nno rank correlation" };
+    let with_ties = likenesses.iter().filter_map(|(_, likeness)| likeness.with_ties).min_by(f64::total_cmp);
     text += &format!("\nsmallest rank correlation: {smallest:.3}");
+    if let Some(with_ties) = with_ties {
+        text += &format!(", with cases level that a run does not tell apart: {with_ties:.3}");
+    }
     match EARLIER.iter().find(|(kind, _)| *kind == filesystem) {
         Some((kind, earlier)) => text + &format!("; the seed's on {kind}: {earlier:.2}"),
         None => text,
@@ -164,17 +171,17 @@ mod tests {
         assert_eq!(
             lines,
             [
-                "1 and 2             1.000  3 of 3, of which in the same order: 3",
-                "1 and 3             0.500  3 of 3, of which in the same order: 2",
-                "2 and 3             0.500  3 of 3, of which in the same order: 2",
-                "smallest rank correlation: 0.500; the seed's on tmpfs: 0.58",
+                "1 and 2             1.000     1.000  3 of 3, of which in the same order: 3",
+                "1 and 3             0.500     0.500  3 of 3, of which in the same order: 2",
+                "2 and 3             0.500     0.500  3 of 3, of which in the same order: 2",
+                "smallest rank correlation: 0.500, with cases level that a run does not tell apart: 0.500; the seed's on tmpfs: 0.58",
             ]
         );
     }
 
     #[test]
     fn a_filesystem_that_nobody_measured_earlier_is_compared_with_nothing() {
-        assert!(conclusion(&likenesses(&runs()), "xfs").ends_with("correlation: 0.500"));
+        assert!(conclusion(&likenesses(&runs()), "xfs").ends_with("apart: 0.500"));
         assert!(conclusion(&[], "ext4").ends_with("no rank correlation"));
     }
 }

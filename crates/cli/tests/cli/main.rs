@@ -1,5 +1,6 @@
 //! The program as people, scripts and accidents meet it.
 
+mod advice;
 mod commands;
 mod compare;
 mod copying;
@@ -19,6 +20,7 @@ use testkit::{Program, Trials};
 
 fn main() -> ExitCode {
     let mut trials = Trials::default();
+    advice::add(&mut trials);
     commands::add(&mut trials);
     compare::add(&mut trials);
     copying::add(&mut trials);

@@ -101,8 +101,12 @@ pub(crate) fn device_below(file: BorrowedHandle<'_>) -> Result<BlockDevice, Erro
 /// sector: File Buffering, Win32 documentation.
 pub(crate) fn direct(file: BorrowedHandle<'_>) -> Result<DirectIo, Error> {
     let below = match device(file) {
-        Err(Error::NotADevice) => device_below(file)?,
-        device => device?,
+        Err(Error::NotADevice) => device_below(file),
+        device => device,
+    };
+    let below = match below {
+        Err(error) if has_no_such_call(&error) => return Ok(DirectIo::Unknown),
+        below => below?,
     };
     let logical = below.logical_sector_bytes.filter(|&bytes| bytes > 0);
     let physical =
@@ -113,6 +117,11 @@ pub(crate) fn direct(file: BorrowedHandle<'_>) -> Result<DirectIo, Error> {
         }
         _ => DirectIo::Unknown,
     })
+}
+
+/// As Wine says of FileStorageInfo.
+fn has_no_such_call(error: &Error) -> bool {
+    matches!(error, Error::Call { source, .. } if source.kind() == io::ErrorKind::Unsupported)
 }
 
 pub(crate) fn lock(_: BorrowedHandle<'_>) -> Result<(), Error> {

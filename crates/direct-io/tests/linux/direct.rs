@@ -16,26 +16,28 @@ pub fn add(trials: &mut Trials) {
     let ext4 = [Need::Filesystem(Kind::Ext4)];
     let loops = [Need::LoopDevice];
     let images = [Need::Image("ext4")];
+    let told_loops = [Need::LoopDevice, Need::DirectIoAlignment];
+    let told_images = [Need::Image("ext4"), Need::DirectIoAlignment];
     trials.add("the kernel sees the flags that were asked for, and no others", &ext4, flags);
     trials.add("a direct read ends where the file ends, in mid-sector", &ext4, mid_sector);
     for sector in [512, 4096] {
         trials.add(
             format!("a misaligned write to a device with sectors of {sector} bytes says so"),
-            &loops,
+            &told_loops,
             move || {
                 let device = LoopDevice::attach_with_sectors(SIZE, sector)?;
                 misaligned(&OpenOptions::new().read(true).write(true).direct(true).open(device.path())?, sector)
             },
         );
     }
-    trials.add("a misaligned write to a file on sectors of 4096 bytes says so", &images, || {
+    trials.add("a misaligned write to a file on sectors of 4096 bytes says so", &told_images, || {
         let device = LoopDevice::attach_with_sectors(SIZE, 4096)?;
         let mounted = device.format_and_mount(device.path(), "ext4")?;
         let options = OpenOptions::new().read(true).write(true).create(true).direct(true);
         misaligned(&options.open(mounted.path().join("file"))?, 4096)
     });
     trials.add("an error that has another cause keeps its own words", &loops, other_cause);
-    trials.add("what the kernel tells of direct I/O is what it wants", &loops, told);
+    trials.add("what the kernel tells of direct I/O is what it wants", &told_loops, told);
     trials.add("a preallocation that does not fit is an error and no write", &images, too_much);
 }
 
@@ -115,7 +117,7 @@ fn told() -> Result<()> {
     let file = OpenOptions::new().read(true).write(true).direct(true).open(device.path())?;
     let alignment = match DirectIo::of(&file)? {
         DirectIo::Supported(alignment) => alignment,
-        // An older kernel, or qemu, which passes only what it knows.
+        // An older kernel.
         DirectIo::Unknown => return Ok(()),
         DirectIo::Unsupported => bail!("a loop device has direct I/O"),
     };

@@ -4,6 +4,7 @@
 use model::{Contract, Environment, Latency, Limit, Outcome, PhasesNs, Sample, Settings, Timeline, Watch};
 use serde::Serialize;
 
+use crate::advice::Advice;
 use crate::estimate::Estimate;
 use crate::report::{CaseReport, Report};
 
@@ -17,6 +18,7 @@ struct Document<'r> {
     environment: &'r Environment,
     limits: &'r [Limit],
     cases: Vec<Case<'r>>,
+    advice: Option<&'r Advice>,
     conclusions: &'r [String],
     warnings: &'r [String],
 }
@@ -97,6 +99,7 @@ pub fn render(report: &Report) -> Result<String, serde_json::Error> {
         environment: &run.environment,
         limits: &run.limits,
         cases: report.cases.iter().map(case).collect(),
+        advice: report.advice.as_ref(),
         conclusions: &report.conclusions,
         warnings: &report.warnings,
     };

@@ -1,0 +1,98 @@
+#!/usr/bin/env node
+// Measures writing by block size and flags: writebench's suite `direct`, in the table of the benchmark that
+// @ronomon/direct-io had.
+'use strict';
+
+const { spawn } = require('node:child_process');
+const fs = require('node:fs');
+const os = require('node:os');
+const path = require('node:path');
+
+const { BLOCKS, read, rows } = require('../lib/benchmark.js');
+
+const HELP = `Usage: direct-io-benchmark [options] [device|file|directory]
+
+Measures writing by block size and flags. Files are written by writebench, beside the file or in the directory that
+is named (default: the current directory), and removed again; a file of yours is never written.
+
+Options:
+  --block-min=BYTES   smallest block (default ${BLOCKS[0]})
+  --block-max=BYTES   largest block (default ${BLOCKS[BLOCKS.length - 1]})
+  --size=SIZE         how much each combination writes (default 64MiB)
+  --samples=N         how often each is measured (default 6)
+  --budget=TIME       stop after that time, such as 10m
+  --destroy           the argument is a block device, and all that is on it may be lost
+  --destroy-data      also if it carries a filesystem or a partition table
+  --help
+
+MB are 1048576 bytes, as @ronomon/direct-io has them. The run is kept: \`writebench show\` has its intervals.
+Environment: WRITEBENCH, the writebench program (default: the one in PATH).`;
+
+const GET_IT = 'Get it by `cargo install --path crates/cli` in a clone of the writebench repository.';
+
+const FAILED = 1;
+const BAD_USAGE = 2;
+const REFUSED = 3;
+
+function fail(message, status) {
+  console.error(message);
+  process.exit(status);
+}
+
+// Where writebench is to write, and whether that is a device.
+function targetOf(name) {
+  const status = fs.statSync(name, { throwIfNoEntry: false });
+  if (status?.isBlockDevice()) return { target: name, isDevice: true };
+  if (status?.isDirectory()) return { target: name, isDevice: false };
+  if (status !== undefined && !status.isFile()) fail(`direct-io-benchmark: ${name} is no device, file or directory`, FAILED);
+  return { target: path.dirname(path.resolve(name)), isDevice: false };
+}
+
+function argumentsFor({ name, blocks, options, destroys, destroysData }) {
+  const { target, isDevice } = targetOf(name);
+  if (isDevice && !destroys) {
+    fail(`direct-io-benchmark: ${name} is a block device, and all that is on it would be lost: say --destroy`, REFUSED);
+  }
+  if (!isDevice && destroys) fail(`direct-io-benchmark: --destroy, but ${name} is no block device`, BAD_USAGE);
+  const destroy = destroys ? ['--destroy', name, ...(destroysData ? ['--destroy-data'] : [])] : [];
+  return ['run', target, '--suite', 'direct', '--set', `chunk=${blocks.join(',')}`, ...options, ...destroy];
+}
+
+function print(file, name) {
+  const { cases } = JSON.parse(fs.readFileSync(file, 'utf8'));
+  for (const row of rows(cases, name)) console.log(row);
+  const missed = cases.filter(({ outcome }) => outcome === 'not-run').length;
+  if (missed > 0) console.error(`${missed} of ${cases.length} combinations were not measured: the run ended before`);
+}
+
+function run(given) {
+  const words = argumentsFor(given);
+  const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'direct-io-benchmark-'));
+  const clean = () => fs.rmSync(folder, { recursive: true, force: true });
+  const results = path.join(folder, 'results.json');
+  const named = process.env.WRITEBENCH;
+  const program = named || 'writebench';
+  const child = spawn(program, [...words, '--export', `json=${results}`], {
+    stdio: ['ignore', 'ignore', 'inherit']
+  });
+  // Ended by a signal, it cleans up: wait for that. A terminal sends SIGINT to both of us.
+  process.on('SIGINT', () => {});
+  for (const signal of ['SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));
+  child.on('error', (error) => {
+    clean();
+    if (error.code !== 'ENOENT') fail(`direct-io-benchmark: ${program}: ${error.message}`, FAILED);
+    const place = named ? `at ${named} (environment variable WRITEBENCH)` : 'in PATH';
+    fail(`direct-io-benchmark: there is no writebench, which does the measuring, ${place}.\n${GET_IT}`, FAILED);
+  });
+  child.on('exit', (status, signal) => {
+    if (fs.existsSync(results)) print(results, given.name);
+    clean();
+    if (signal) console.error(`direct-io-benchmark: ${program} was ended by ${signal}`);
+    process.exitCode = status ?? FAILED;
+  });
+}
+
+const given = read(process.argv.slice(2));
+if (given.isHelp) console.log(HELP);
+else if (given.wrong) fail(`direct-io-benchmark: ${given.wrong}; see --help`, BAD_USAGE);
+else run(given);

@@ -1,0 +1,17 @@
+import directIo from './index.js';
+
+export const {
+  O_DIRECT,
+  O_DSYNC,
+  O_EXCL,
+  O_EXLOCK,
+  O_SYNC,
+  getAlignedBuffer,
+  getBlockDevice,
+  setF_NOCACHE,
+  setFlock,
+  setFSCTL_LOCK_VOLUME,
+  promises
+} = directIo;
+
+export default directIo;

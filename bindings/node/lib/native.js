@@ -1,0 +1,56 @@
+// Finds the native half: what was built here, or the package for this platform, which npm installs beside this one.
+'use strict';
+
+const platforms = require('./platforms.json');
+
+const PACKAGE = '@writebench/direct-io';
+const FROM_SOURCE = 'Or build it: cd bindings/node && npm ci && npm run build, in a clone of the writebench repository.';
+
+function libc() {
+  if (process.platform !== 'linux') return undefined;
+  // Without its list of network interfaces, which can take seconds where names are looked up.
+  const { excludeNetwork } = process.report;
+  process.report.excludeNetwork = true;
+  const { header } = process.report.getReport();
+  process.report.excludeNetwork = excludeNetwork;
+  return header.glibcVersionRuntime ? 'glibc' : 'musl';
+}
+
+function noBinary(message, cause) {
+  return Object.assign(new Error(`${message} ${FROM_SOURCE}`, cause && { cause }), { code: 'ERR_NO_BINARY' });
+}
+
+// Undefined where there is nothing by that name; any other failure is the caller's to explain.
+function load(name) {
+  try {
+    return require(name);
+  } catch (error) {
+    if (error.code === 'MODULE_NOT_FOUND' && error.requireStack?.[0] === __filename) return undefined;
+    throw error;
+  }
+}
+
+function find() {
+  const here = [process.platform, process.arch, libc()].filter(Boolean);
+  const built = load('../direct-io.node');
+  if (built) return built;
+  const [os, cpu, c] = here;
+  const platform = platforms.find((one) => one.os === os && one.cpu === cpu && one.libc === c);
+  if (!platform) {
+    const names = platforms.map(({ name }) => name).join(', ');
+    throw noBinary(`${PACKAGE} has no binary for ${here.join('-')}; it has them for ${names}.`);
+  }
+  const name = `${PACKAGE}-${platform.name}`;
+  let native;
+  try {
+    native = load(name);
+  } catch (error) {
+    throw noBinary(`${name} cannot be loaded on ${here.join('-')}: ${error.message}.`, error);
+  }
+  if (native) return native;
+  throw noBinary(
+    `${PACKAGE} needs the package ${name} on this platform, and it is not installed. Install again, here and without --omit=optional.`
+  );
+}
+
+module.exports = find();

@@ -1,0 +1,62 @@
+// Builds a package for every platform that can be built on this machine, and the package that names them, in dist/.
+//
+// cargo-zigbuild (with zig, both on PyPI: pip install cargo-zigbuild ziglang) links for Linux, with an old glibc, for
+// macOS, without Apple's SDK, and for FreeBSD; mingw's gcc links for Windows. The targets are rustup's.
+'use strict';
+
+const fs = require('node:fs');
+const path = require('node:path');
+
+const platforms = require('../lib/platforms.json');
+const cargo = require('./cargo.js');
+const stage = require('./stage.js');
+
+const DIST = path.resolve(__dirname, '../dist');
+
+// The glibc of RHEL 7, Debian 8 and Ubuntu 14.04, and the least that Rust's own targets ask for.
+const GLIBC = '2.17';
+
+// What Node 20 asks for, and the least that Apple's processors know. zig's own default is of last year.
+const MACOS = '11.0';
+
+// musl's targets link all of C into a program; a library that node loads has to share node's.
+function environment({ libc, os }) {
+  const flags = ['-C strip=symbols'];
+  if (libc === 'musl') flags.push('-C target-feature=-crt-static');
+  // For lack of an SDK: what a library of macOS leaves to be found in the node that loads it.
+  if (os === 'darwin') flags.push('-C link-arg=-undefined', '-C link-arg=dynamic_lookup');
+  return { RUSTFLAGS: flags.join(' '), MACOSX_DEPLOYMENT_TARGET: MACOS };
+}
+
+function build(platform) {
+  const { os, libc, target } = platform;
+  const words = ['--target', libc === 'glibc' ? `${target}.${GLIBC}` : target];
+  return cargo.build(os === 'win32' ? 'build' : 'zigbuild', words, { env: environment(platform), isQuiet: true });
+}
+
+fs.rmSync(DIST, { recursive: true, force: true });
+const wanted = process.argv.slice(2);
+const unknown = wanted.filter((name) => !platforms.some((platform) => platform.name === name));
+if (unknown.length > 0) {
+  console.error(`no such platform: ${unknown.join(', ')}; there are ${platforms.map(({ name }) => name).join(', ')}`);
+  process.exit(2);
+}
+const built = [];
+for (const platform of platforms) {
+  if (wanted.length > 0 && !wanted.includes(platform.name)) continue;
+  const { file, why, log } = build(platform);
+  if (file === undefined) {
+    fs.mkdirSync(DIST, { recursive: true });
+    const text = path.join(DIST, `${platform.name}.log`);
+    fs.writeFileSync(text, log ?? why);
+    console.log(`${platform.name.padEnd(18)} not built: ${why} (${path.relative(process.cwd(), text)})`);
+    continue;
+  }
+  const folder = stage.platformPackage(platform, file, DIST);
+  built.push(platform);
+  const size = fs.statSync(file).size;
+  console.log(`${platform.name.padEnd(18)} built: ${path.relative(process.cwd(), folder)}, ${(size / 1024).toFixed(0)} KiB`);
+}
+if (built.length === 0) process.exit(1);
+const main = stage.mainPackage(built, DIST);
+console.log(`To publish: npm publish in each folder of ${path.relative(process.cwd(), DIST)}, ${path.basename(main)} last.`);

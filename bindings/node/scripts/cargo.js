@@ -1,0 +1,39 @@
+// Has cargo build the addon, and asks it where that is.
+'use strict';
+
+const { spawnSync } = require('node:child_process');
+const path = require('node:path');
+
+const ROOT = path.resolve(__dirname, '../../..');
+
+function artifact(stdout) {
+  const messages = stdout.split('\n').filter(Boolean).map((line) => JSON.parse(line));
+  const library = messages.find((one) => one.reason === 'compiler-artifact' && one.target.name === 'direct_io_node');
+  return library.filenames.find((name) => /\.(so|dylib|dll)$/.test(name));
+}
+
+// The first error among all that cargo has said, or else its last word.
+function reason(stderr) {
+  const lines = stderr.trim().split('\n').map((line) => line.trim());
+  return lines.find((line) => /^error|unable to find|cannot find/.test(line)) ?? lines.at(-1);
+}
+
+/** Builds it for release: `file` is the library; where there is none, `why` is a line and `log` all that was said. */
+function build(command, words, { env = {}, isQuiet = false } = {}) {
+  const format = '--message-format=json-render-diagnostics';
+  const done = spawnSync('cargo', [command, '--release', '--package', 'direct-io-node', format, ...words], {
+    cwd: ROOT,
+    encoding: 'utf8',
+    env: { ...process.env, ...env },
+    maxBuffer: 1 << 28,
+    stdio: ['ignore', 'pipe', isQuiet ? 'pipe' : 'inherit']
+  });
+  if (done.error) {
+    const why = done.error.code === 'ENOENT' ? 'there is no cargo in PATH: https://rustup.rs' : done.error.message;
+    return { why, log: why };
+  }
+  if (done.status !== 0) return { why: reason(done.stderr ?? 'cargo has said why'), log: done.stderr };
+  return { file: artifact(done.stdout) };
+}
+
+module.exports = { build };

@@ -1,0 +1,67 @@
+// The packages as they are published: one with the JavaScript, and one with the binary for each platform, which the
+// first names as optional dependencies, so that npm installs the one that fits.
+'use strict';
+
+const fs = require('node:fs');
+const path = require('node:path');
+
+const PACKAGE = path.resolve(__dirname, '..');
+const ROOT = path.resolve(PACKAGE, '../..');
+const LICENSES = ['LICENSE-APACHE', 'LICENSE-MIT'];
+
+const { name, version, license, engines, ...manifest } = require('../package.json');
+
+function write(folder, file, content) {
+  fs.writeFileSync(path.join(folder, file), content);
+}
+
+function folderFor(dist, base) {
+  const folder = path.join(dist, base);
+  fs.rmSync(folder, { recursive: true, force: true });
+  fs.mkdirSync(folder, { recursive: true });
+  for (const file of LICENSES) fs.copyFileSync(path.join(ROOT, file), path.join(folder, file));
+  return folder;
+}
+
+const json = (value) => `${JSON.stringify(value, null, 2)}\n`;
+
+/** The package with the binary `file` for `platform`, in a folder of `dist`. */
+function platformPackage(platform, file, dist) {
+  const folder = folderFor(dist, `direct-io-${platform.name}`);
+  const main = 'direct-io.node';
+  fs.copyFileSync(file, path.join(folder, main));
+  const description = `The binary of ${name} for ${platform.name}`;
+  write(
+    folder,
+    'package.json',
+    json({
+      name: `${name}-${platform.name}`,
+      version,
+      description,
+      license,
+      engines,
+      main,
+      files: [main, ...LICENSES],
+      os: [platform.os],
+      cpu: [platform.cpu],
+      ...(platform.libc && { libc: [platform.libc] })
+    })
+  );
+  write(folder, 'README.md', `# ${name}-${platform.name}\n\n${description}, which installs it by itself.\n`);
+  return folder;
+}
+
+/** The package with the JavaScript, which names those for `platforms`, in a folder of `dist`. */
+function mainPackage(platforms, dist) {
+  const folder = folderFor(dist, 'direct-io');
+  for (const file of [...manifest.files, 'README.md']) {
+    fs.cpSync(path.join(PACKAGE, file), path.join(folder, file), { recursive: true });
+  }
+  const optionalDependencies = Object.fromEntries(platforms.map((one) => [`${name}-${one.name}`, version]));
+  const { devDependencies, scripts, files, ...published } = manifest;
+  const whole = { name, version, license, engines, ...published, files: [...files, ...LICENSES], optionalDependencies };
+  write(folder, 'package.json', json(whole));
+  return folder;
+}
+
+module.exports = { mainPackage, platformPackage };

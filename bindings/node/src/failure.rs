@@ -1,0 +1,101 @@
+//! What a refusal is called: by the words that programs written for `@ronomon/direct-io` compare with.
+
+use direct_io::Error;
+use napi_derive::napi;
+
+use crate::request::Call;
+
+/// The parts of an `Error` of JavaScript.
+#[napi(object)]
+pub struct Failure {
+    /// The words that are compared with.
+    pub message: String,
+    /// All that is known, in one line: the call and what the system said.
+    pub reason: String,
+    /// The number of the system, where a call of Unix gave one.
+    pub errno: Option<i32>,
+    /// Its name, where there is no number.
+    pub code: Option<String>,
+    /// The call that was refused.
+    pub syscall: Option<String>,
+}
+
+const BAD_DESCRIPTOR: &str = "EBADF: bad file descriptor";
+
+impl Failure {
+    pub(crate) fn new(call: Call, error: &Error) -> Self {
+        let code = match error {
+            Error::Locked => Some("EWOULDBLOCK"),
+            Error::NotADevice => Some("ENOTBLK"),
+            _ => None,
+        };
+        let syscall = match error {
+            Error::Call { call, .. } => Some((*call).to_owned()),
+            Error::Locked => Some("flock".to_owned()),
+            _ => None,
+        };
+        Self {
+            message: message(call, error),
+            reason: error.to_string(),
+            errno: error.raw_os_error().filter(|_| cfg!(unix)),
+            code: code.map(str::to_owned),
+            syscall,
+        }
+    }
+
+    pub(crate) fn bad_descriptor() -> Self {
+        Self {
+            message: BAD_DESCRIPTOR.to_owned(),
+            reason: "the descriptor belongs to no open file".to_owned(),
+            errno: None,
+            code: Some("EBADF".to_owned()),
+            syscall: None,
+        }
+    }
+}
+
+fn message(call: Call, error: &Error) -> String {
+    match (call, error) {
+        (_, Error::NotADevice) => "fd is not a block or character device".to_owned(),
+        (_, Error::Locked) => "EWOULDBLOCK, the file is already locked".to_owned(),
+        (Call::Lock(_), Error::Call { .. }) => lock_message(error.raw_os_error()).to_owned(),
+        (Call::NoCache(_), Error::Call { .. }) => no_cache_message(error.raw_os_error()).to_owned(),
+        (_, Error::Call { call, .. }) => format!("{} failed", code_of(call)),
+        _ => error.to_string(),
+    }
+}
+
+/// `BLKSSZGET` of `ioctl(BLKSSZGET)`, and `fstat` of `fstat`.
+fn code_of(call: &str) -> &str {
+    let inner = call.split_once('(').and_then(|(_, rest)| rest.strip_suffix(')'));
+    inner.unwrap_or(call)
+}
+
+#[cfg(unix)]
+fn lock_message(errno: Option<i32>) -> &'static str {
+    match errno {
+        Some(libc::EBADF) => "EBADF, fd is an invalid file descriptor",
+        Some(libc::EINVAL) => "EINVAL, fd does not refer to a file",
+        Some(libc::ENOTSUP) => "ENOTSUP, fd is not of the correct type",
+        _ => "unable to obtain an exclusive lock",
+    }
+}
+
+#[cfg(unix)]
+fn no_cache_message(errno: Option<i32>) -> &'static str {
+    match errno {
+        Some(libc::EBADF) => "EBADF: bad file descriptor, fcntl",
+        _ => "unexpected error, fcntl",
+    }
+}
+
+// Windows has neither call.
+#[cfg(windows)]
+fn lock_message(_: Option<i32>) -> &'static str {
+    "unable to obtain an exclusive lock"
+}
+
+#[cfg(windows)]
+fn no_cache_message(_: Option<i32>) -> &'static str {
+    "unexpected error, fcntl"
+}

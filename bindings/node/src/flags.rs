@@ -1,0 +1,51 @@
+//! The flags of open that direct I/O is about, as `fs.open` takes them here: what open(2) calls by these names, and
+//! 0 where it knows none. On Windows the bits by which libuv knows them (uv/win.h), which are not those of
+//! `CreateFileW`.
+
+use napi_derive::napi;
+
+#[cfg(target_os = "linux")]
+mod values {
+    pub(super) use libc::{O_DIRECT, O_DSYNC, O_EXCL, O_SYNC};
+    pub(super) const O_EXLOCK: i32 = 0;
+}
+
+#[cfg(target_os = "macos")]
+mod values {
+    pub(super) use libc::{O_DSYNC, O_EXCL, O_EXLOCK, O_SYNC};
+    pub(super) const O_DIRECT: i32 = 0;
+}
+
+#[cfg(target_os = "freebsd")]
+mod values {
+    pub(super) use libc::{O_DIRECT, O_DSYNC, O_EXCL, O_EXLOCK, O_SYNC};
+}
+
+#[cfg(windows)]
+mod values {
+    pub(super) const O_EXCL: i32 = 0x0400;
+    pub(super) const O_DIRECT: i32 = 0x0200_0000;
+    pub(super) const O_DSYNC: i32 = 0x0400_0000;
+    pub(super) const O_SYNC: i32 = 0x0800_0000;
+    pub(super) const O_EXLOCK: i32 = 0x1000_0000;
+}
+
+/// Past the page cache.
+#[napi]
+pub const O_DIRECT: i32 = values::O_DIRECT;
+
+/// A write returns when its data is durable.
+#[napi]
+pub const O_DSYNC: i32 = values::O_DSYNC;
+
+/// On Linux, without `O_CREAT`: a block device for nobody else.
+#[napi]
+pub const O_EXCL: i32 = values::O_EXCL;
+
+/// Locked when it is opened.
+#[napi]
+pub const O_EXLOCK: i32 = values::O_EXLOCK;
+
+/// A write returns when its data and all that is known of the file is durable.
+#[napi]
+pub const O_SYNC: i32 = values::O_SYNC;

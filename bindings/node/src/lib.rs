@@ -1,0 +1,61 @@
+//! The native half of the Node package `@writebench/direct-io`.
+//!
+//! It knows no conventions of callbacks and no checks of arguments: those are in `lib/`. What comes here has the
+//! right type and range, what may wait for a device goes to a thread of libuv's pool, and what a system refuses
+//! comes back as data, to become an `Error` there.
+
+mod failure;
+pub mod flags;
+mod request;
+mod sys;
+
+use direct_io::{AlignedBuffer, BufferError};
+use napi::bindgen_prelude::AsyncTask;
+use napi::{Env, Error};
+use napi_derive::napi;
+
+use request::{Call, Request};
+use sys::external::{External, NotExternal};
+
+/// A zero-filled buffer at that alignment, which Node's garbage collector gives back.
+#[napi]
+pub fn get_aligned_buffer(env: Env, size: u32, alignment: u32) -> Result<External, Error<&'static str>> {
+    let buffer = AlignedBuffer::new(size as usize, alignment as usize).map_err(|error| {
+        let code = match error {
+            BufferError::OutOfMemory { .. } => "ERR_MEMORY_ALLOCATION_FAILED",
+            _ => "ERR_OUT_OF_RANGE",
+        };
+        Error::new(code, error.to_string())
+    })?;
+    External::new(env, buffer).map_err(|error| {
+        let code = match error {
+            NotExternal::Forbidden => "ERR_FEATURE_UNAVAILABLE_ON_PLATFORM",
+            NotExternal::Failed(_) => "ERR_BUFFER_NOT_CREATED",
+        };
+        Error::new(code, error.to_string())
+    })
+}
+
+/// The facts of a device.
+#[napi]
+pub fn get_block_device(descriptor: i32) -> AsyncTask<Request> {
+    Request::task(descriptor, Call::BlockDevice)
+}
+
+/// `fcntl(F_NOCACHE)`.
+#[napi(js_name = "setF_NOCACHE")]
+pub fn set_no_cache(descriptor: i32, off: bool) -> AsyncTask<Request> {
+    Request::task(descriptor, Call::NoCache(off))
+}
+
+/// `flock`.
+#[napi]
+pub fn set_flock(descriptor: i32, locked: bool) -> AsyncTask<Request> {
+    Request::task(descriptor, Call::Lock(locked))
+}
+
+/// `FSCTL_LOCK_VOLUME`.
+#[napi(js_name = "setFSCTL_LOCK_VOLUME")]
+pub fn set_lock_volume(descriptor: i32, locked: bool) -> AsyncTask<Request> {
+    Request::task(descriptor, Call::LockVolume(locked))
+}

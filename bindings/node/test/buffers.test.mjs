@@ -1,0 +1,113 @@
+// What aligned buffers are good for, and that they come and go as any other.
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { randomFillSync } from 'node:crypto';
+import fs from 'node:fs';
+import path from 'node:path';
+import { test } from 'node:test';
+
+import { O_DIRECT, O_DSYNC, getAlignedBuffer } from '../index.mjs';
+import { PACKAGE, inFolder, noDirectIo, program } from './files.mjs';
+
+const { O_CREAT, O_RDWR } = fs.constants;
+
+test('a direct write from an aligned buffer is read back, and one byte beside it is refused', { skip: noDirectIo() }, () =>
+  inFolder((folder) => {
+    const file = path.join(folder, 'file');
+    const size = 1 << 20;
+    const written = randomFillSync(getAlignedBuffer(size, 4096));
+    const fd = fs.openSync(file, O_DIRECT | O_DSYNC | O_RDWR | O_CREAT);
+    assert.equal(fs.writeSync(fd, written, 0, size, 0), size);
+    const read = getAlignedBuffer(size, 4096);
+    assert.equal(fs.readSync(fd, read, 0, size, 0), size);
+    assert.ok(read.equals(written));
+    assert.ok(fs.readFileSync(file).equals(written), 'through the page cache, too');
+    assert.throws(() => fs.writeSync(fd, written, 1, 4096, 0), { code: 'EINVAL' });
+    fs.closeSync(fd);
+  })
+);
+
+// The kernel says of every one whether it is aligned: a file's memory alignment is at most a sector here.
+test('small buffers of each alignment are aligned, too', { skip: noDirectIo() }, () =>
+  inFolder((folder) => {
+    const fd = fs.openSync(path.join(folder, 'file'), O_DIRECT | O_RDWR | O_CREAT);
+    const kept = [];
+    for (let alignment = 512; alignment <= 4 << 20; alignment *= 2) {
+      for (let round = 0; round < 8; round += 1) {
+        const buffer = getAlignedBuffer(4096, alignment);
+        kept.push(buffer, Buffer.alloc(round * 7));
+        assert.equal(fs.writeSync(fd, buffer, 0, 4096, 0), 4096);
+      }
+    }
+    fs.closeSync(fd);
+  })
+);
+
+test('a buffer is zero, a Buffer, and keeps what is written through its views', () => {
+  const buffer = getAlignedBuffer(8192, 4096);
+  assert.ok(Buffer.isBuffer(buffer) && buffer.every((byte) => byte === 0));
+  const view = new DataView(buffer.buffer, buffer.byteOffset, buffer.length);
+  view.setUint32(8188, 0xdeadbeef);
+  assert.equal(buffer.readUInt32BE(8188), 0xdeadbeef);
+  assert.equal(buffer.subarray(4096).length, 4096);
+});
+
+test('the largest buffer is a byte less than 2 GiB, and more is a bad argument', () => {
+  assert.throws(() => getAlignedBuffer(2 ** 31, 4096), { message: 'bad arguments, expected: (size, alignment)' });
+  assert.throws(() => getAlignedBuffer(0, 4096), { message: 'size must not be 0', code: 'ERR_OUT_OF_RANGE' });
+});
+
+test('memory that there is not is an error and no abort', { skip: process.platform !== 'linux' && 'limits are by prlimit' }, () => {
+  const { stdout, status } = program('exhausting.cjs', [], { flags: [] });
+  assert.equal(status, 0);
+  assert.match(stdout, /^ERR_MEMORY_ALLOCATION_FAILED insufficient memory for 2147483647 bytes$/m);
+});
+
+// Electron's sandbox, as far as the addon can see it.
+const noPreload =
+  (process.platform !== 'linux' && 'only tried on Linux') ||
+  (spawnSync('cc', ['--version']).error && 'there is no C compiler') ||
+  false;
+
+test('where Node allows no external buffers there is an error, no copy, and no memory lost', { skip: noPreload }, () =>
+  inFolder((folder) => {
+    const library = path.join(folder, 'sandbox.so');
+    const source = path.join(PACKAGE, 'test', 'programs', 'sandbox.c');
+    assert.equal(spawnSync('cc', ['-shared', '-fPIC', '-o', library, source, '-ldl']).status, 0);
+    const { stdout, stderr, status } = program('forbidden.cjs', [], { env: { ...process.env, LD_PRELOAD: library } });
+    assert.equal(status, 0, stderr);
+    const { code, message, kept } = JSON.parse(stdout);
+    assert.equal(code, 'ERR_FEATURE_UNAVAILABLE_ON_PLATFORM');
+    assert.equal(message, 'this runtime allows no external buffers, and a copy would not be aligned');
+    assert.ok(kept < 100 << 20, `${kept} bytes of a thousand MiB are still resident`);
+  })
+);
+
+test('the memory of ten thousand buffers comes back when they are garbage', () => {
+  const { stdout, stderr, status } = program('garbage.cjs', [], { flags: ['--expose-gc'] });
+  assert.equal(status, 0, stderr);
+  const { before, held, after, rss } = JSON.parse(stdout);
+  const inBuffers = held - before;
+  assert.ok(inBuffers > 0.95 * 10_000 * 16384, `${inBuffers} bytes are known to V8 while the buffers live`);
+  assert.ok(after - before < inBuffers / 100, `${after - before} of ${inBuffers} bytes stay after`);
+  const [first, last] = [rss.held[0] - rss.before, rss.held.at(-1) - rss.before];
+  assert.ok(last < 1.5 * first, `resident with ten thousand: ${first} bytes the first time, ${last} the fifth`);
+});
+
+test('V8 collects buffers by itself before memory is full', () => {
+  const { stdout, stderr, status } = program('churning.cjs');
+  assert.equal(status, 0, stderr);
+  const { made, most } = JSON.parse(stdout);
+  assert.ok(most < made / 4, `${most} bytes resident at most, of ${made} made`);
+});
+
+test('workers end with buffers alive and requests under way, and the main thread goes on', () => {
+  for (const order of ['main-first', 'workers-first']) {
+    const { stdout, stderr, status, signal } = program('workers.cjs', [order]);
+    assert.deepEqual([status, signal], [0, null], `${order}: ${stderr}`);
+    const { copies, terminated, ownStillZero, afterwards } = JSON.parse(stdout);
+    assert.equal(copies, 8, order);
+    assert.equal(terminated, 8, order);
+    assert.ok(ownStillZero && afterwards, order);
+  }
+});

@@ -1,0 +1,209 @@
+//! `advise` searches on through whatever befalls its candidates, keeps its limits, and says how sure it is; `--precision`
+//! takes as many samples as that needs.
+
+use std::process::Command;
+
+use anyhow::{Context, Result, ensure};
+use serde_json::Value;
+use testkit::{Kind, Need, Program, Trials, children, directory_on, entries, wait_for};
+
+use crate::program;
+
+pub fn add(trials: &mut Trials) {
+    let tmpfs = [Need::Filesystem(Kind::Tmpfs)];
+    trials.add(
+        "a search recommends a way, compares it with the naive one and keeps its limits",
+        &tmpfs,
+        search,
+    );
+    trials.add("a search goes on without what is not supported or fails", &[Need::Strace], without_some);
+    trials.add("a search goes on when its worker is killed", &tmpfs, killed);
+    trials.add("a search that is cut off recommends nothing", &tmpfs, too_early);
+    trials.add("records are searched for with their durability", &[Need::Filesystem(Kind::Ext4)], records);
+    trials.add("a dry run lists the candidates and writes nothing", &tmpfs, dry_run);
+    trials.add("what cannot be searched for is refused in a line", &tmpfs, refusals);
+    trials.add("a search is not resumed", &tmpfs, not_resumed);
+    trials.add("samples are taken until the interval is narrow enough", &tmpfs, precision);
+}
+
+const QUICK: &[&str] = &["--for", "stream", "--size", "8MiB", "--budget", "6s", "--export=json=-", "--quiet"];
+
+/// `advise` on a fresh directory, to its end; its JSON.
+fn advise(program: &Program, arguments: &[&str]) -> Result<Value> {
+    let target = directory_on(Kind::Tmpfs);
+    let target_text = target.path().to_str().context("UTF-8")?;
+    let ended = program.call(&[&["advise", target_text], arguments].concat())?;
+    ensure!(ended.code == Some(0), "{ended:?}");
+    ensure!(entries(target.path()).is_empty(), "{:?}", entries(target.path()));
+    Ok(serde_json::from_str(&ended.stdout)?)
+}
+
+fn names(document: &Value, section: &str) -> Vec<String> {
+    let cases = document["cases"].as_array().into_iter().flatten();
+    cases
+        .filter(|case| case["section"] == section)
+        .filter_map(|case| case["id"].as_str().map(str::to_owned))
+        .collect()
+}
+
+fn search() -> Result<()> {
+    let document = advise(&program()?, QUICK)?;
+    let advice = &document["advice"];
+    ensure!(advice["looked_at"].as_u64().is_some_and(|count| count > 20), "{advice}");
+    let written = advice["bytes_written"].as_u64().context("bytes")?;
+    ensure!(written > 0 && written <= 32 * (8 << 20), "{written}");
+    let finals = names(&document, "Finals");
+    for name in ["fastest", "recommended", "naive"] {
+        let name = advice[name].as_str().context("a name")?;
+        ensure!(finals.iter().any(|case| case == name), "{name} in {finals:?}");
+    }
+    ensure!(advice["naive"] == "write,size=8MiB,chunk=8KiB", "{advice}");
+    let sentences = document["conclusions"].as_array().context("sentences")?;
+    let last = sentences.last().and_then(Value::as_str).context("a sentence")?;
+    ensure!(sentences.len() == 3 && last.contains("To check it: writebench run /"), "{sentences:?}");
+    Ok(())
+}
+
+/// tmpfs has no O_DIRECT, the kernel refuses io_uring, and there is no space to preallocate.
+fn without_some() -> Result<()> {
+    let (program, target) = (program()?, directory_on(Kind::Tmpfs));
+    let output = Command::new("strace")
+        .args(["-f", "-qq", "-o", "/dev/null", "-e", "trace=io_uring_setup,fallocate"])
+        .args(["-e", "inject=io_uring_setup:error=EPERM", "-e", "inject=fallocate:error=ENOSPC"])
+        .arg(program.binary())
+        .arg("advise")
+        .arg(target.path())
+        .args(["--db", program.home().join("db").to_str().context("UTF-8")?])
+        .args(QUICK)
+        .output()?;
+    ensure!(output.status.success(), "{output:?}");
+    let document: Value = serde_json::from_slice(&output.stdout)?;
+    ensure!(document["advice"]["failed"].as_u64().is_some_and(|count| count > 10), "{}", document["advice"]);
+    let outcomes: Vec<&Value> =
+        document["cases"].as_array().into_iter().flatten().map(|case| &case["outcome"]).collect();
+    ensure!(outcomes.iter().any(|it| *it == "failed") && outcomes.iter().any(|it| *it == "unsupported"));
+    let recommended = document["advice"]["recommended"].as_str().context("a name")?;
+    ensure!(!recommended.contains("fallocate") && !recommended.starts_with("uring"), "{recommended}");
+    Ok(())
+}
+
+fn killed() -> Result<()> {
+    let (program, target) = (program()?, directory_on(Kind::Tmpfs));
+    let out = program.home().join("out");
+    let export = format!("--export=json={}", out.display());
+    let target_text = target.path().to_str().context("UTF-8")?;
+    let mut child = program.start(&[
+        "advise",
+        target_text,
+        "--for",
+        "stream",
+        "--size",
+        "8MiB",
+        "--budget",
+        "10s",
+        &export,
+    ])?;
+    let worker = wait_for("a worker", || children(child.id()).first().copied())?;
+    // In the middle of a look, or between two: either way it is gone.
+    std::thread::sleep(std::time::Duration::from_millis(700));
+    Command::new("kill").args(["-KILL", &worker.to_string()]).status()?;
+    ensure!(child.wait()?.success());
+    let document: Value = serde_json::from_str(&std::fs::read_to_string(out)?)?;
+    ensure!(document["advice"]["recommended"].is_string(), "{}", document["advice"]);
+    ensure!(entries(target.path()).is_empty());
+    Ok(())
+}
+
+fn too_early() -> Result<()> {
+    let arguments = [QUICK, &["--max-bytes", "20MiB"]].concat();
+    let document = advise(&program()?, &arguments)?;
+    ensure!(document["advice"].is_null(), "{}", document["advice"]);
+    let sentence = document["conclusions"][0].as_str().context("a sentence")?;
+    ensure!(sentence.starts_with("The search ended too early for advice"), "{sentence}");
+    Ok(())
+}
+
+fn records() -> Result<()> {
+    let (program, target) = (program()?, directory_on(Kind::Ext4));
+    let target_text = target.path().to_str().context("UTF-8")?;
+    let arguments = ["--for", "durable-records", "--record", "512", "--size", "64KiB", "--budget", "10s"];
+    let ended =
+        program.call(&[&["advise", target_text, "--export=json=-", "-q"], arguments.as_slice()].concat())?;
+    ensure!(ended.code == Some(0), "{ended:?}");
+    let document: Value = serde_json::from_str(&ended.stdout)?;
+    for case in document["cases"].as_array().context("cases")? {
+        let contract = &case["contract"];
+        ensure!(contract["durability"] == "durable" && contract["durable_every_bytes"] == 512, "{case}");
+    }
+    ensure!(
+        document["conclusions"][0].as_str().is_some_and(|it| it.contains("records/s")),
+        "{}",
+        document["conclusions"]
+    );
+    Ok(())
+}
+
+fn dry_run() -> Result<()> {
+    let (program, target) = (program()?, directory_on(Kind::Tmpfs));
+    let target_text = target.path().to_str().context("UTF-8")?;
+    let ended = program.call(&["advise", target_text, "--for", "copy", "--dry-run"])?;
+    let last = ended.stdout.lines().last().context("a line")?;
+    ensure!(ended.code == Some(0) && last.ends_with("Nothing was written."), "{ended:?}");
+    ensure!(
+        ended.stdout.lines().next() == Some("read-write,size=256MiB,chunk=8KiB"),
+        "the naive way comes first"
+    );
+    ensure!(
+        last.contains("looks of 4 MiB and 32 MiB, then the best at 256 MiB; at most 8 GiB in 60s"),
+        "{last}"
+    );
+    ensure!(entries(target.path()).is_empty());
+    Ok(())
+}
+
+fn refusals() -> Result<()> {
+    let target = directory_on(Kind::Tmpfs);
+    let target_text = target.path().to_str().context("UTF-8")?;
+    let refused: &[(&[&str], &str)] = &[
+        (&[], "--for <PURPOSE>"),
+        (&["--for", "speed"], "stream"),
+        (&["--for", "stream", "--record", "4KiB"], "--record goes with --for durable-records"),
+        (&["--for", "stream", "--size", "0"], "size"),
+        (&["--for", "stream", "--budget", "0s"], "longer than nothing"),
+        (&["--for", "stream", "--size", "1000000GiB"], "free"),
+    ];
+    for (arguments, why) in refused {
+        let ended = program()?.call(&[&["advise", target_text], *arguments].concat())?;
+        ensure!(matches!(ended.code, Some(2 | 3)) && ended.stderr.contains(why), "{arguments:?}: {ended:?}");
+        ensure!(ended.stderr.lines().count() == 1 && ended.stdout.is_empty(), "{ended:?}");
+    }
+    Ok(())
+}
+
+fn not_resumed() -> Result<()> {
+    let program = program()?;
+    advise(&program, &["--for", "stream", "--size", "4MiB", "--budget", "1s", "--export=json=-", "-q"])?;
+    let ended = program.call(&["run", "--resume=1"])?;
+    ensure!(ended.code == Some(2) && ended.stderr.contains("start it again"), "{ended:?}");
+    Ok(())
+}
+
+fn precision() -> Result<()> {
+    let (program, target) = (program()?, directory_on(Kind::Tmpfs));
+    let count = |precision: &str| -> Result<(usize, Value)> {
+        let arguments = ["--case", "write,size=1MiB", "--precision", precision, "--budget", "4s"];
+        let document = program.run(target.path(), &arguments, 0)?;
+        let samples = document["cases"][0]["samples"].as_array().context("samples")?.len();
+        Ok((samples, document))
+    };
+    let (coarse, _) = count("100%")?;
+    let (fine, document) = count("0.01%")?;
+    ensure!((6..=120).contains(&coarse) && fine > coarse, "{coarse}, {fine}");
+    ensure!(document["run"]["settings"]["precision_ppm"] == 100, "{}", document["run"]);
+    let warnings = document["warnings"].as_array().context("warnings")?;
+    ensure!(
+        warnings.iter().any(|it| it.as_str().is_some_and(|it| it.contains("did not reach ± 0.01 %"))),
+        "{warnings:?}"
+    );
+    Ok(())
+}

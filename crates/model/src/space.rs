@@ -1,0 +1,101 @@
+//! All cases that satisfy a purpose, to be searched for the best.
+
+use crate::axis::Axis;
+use crate::bytes::Bytes;
+use crate::case::{Case, CaseError};
+use crate::method::MethodInfo;
+use crate::suite::{Section, Suite, SuiteError};
+use crate::value::named_values;
+
+named_values! {
+    /// What somebody wants to write.
+    Purpose {
+        /// A new file that may still be in the page cache.
+        Stream = "stream",
+        /// Records, each of them durable before the next.
+        DurableRecords = "durable-records",
+        /// A new file that is durable at the end.
+        DurableStream = "durable-stream",
+        /// A copy of a file that is in the page cache.
+        Copy = "copy",
+    }
+}
+
+/// The naive way of a purpose, and all others that leave behind as much.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Space {
+    /// What it is about, in a few words.
+    pub title: String,
+    /// The contract in words.
+    pub summary: String,
+    /// What a program does without a second thought.
+    pub naive: Case,
+    /// The others, in the order of their file, each once.
+    pub others: Vec<Case>,
+}
+
+impl Purpose {
+    /// Its space, in the form of a suite whose first section is the naive way.
+    fn text(self) -> &'static str {
+        match self {
+            Self::Stream => include_str!("../spaces/stream.toml"),
+            Self::DurableRecords => include_str!("../spaces/durable-records.toml"),
+            Self::DurableStream => include_str!("../spaces/durable-stream.toml"),
+            Self::Copy => include_str!("../spaces/copy.toml"),
+        }
+    }
+}
+
+impl Space {
+    /// The space of a purpose. `size` and `record`, where they are given, are in place of its own.
+    ///
+    /// Combinations that contradict themselves are left out, and those that leave behind less than the naive way.
+    ///
+    /// # Errors
+    /// The naive way is no case with that size or record.
+    ///
+    /// # Panics
+    /// Never in a build whose tests pass: the texts are fixed.
+    pub fn of(
+        purpose: Purpose,
+        methods: &[&'static MethodInfo],
+        size: Option<Bytes>,
+        record: Option<Bytes>,
+    ) -> Result<Self, SuiteError> {
+        let suite = Suite::parse(purpose.text()).expect("a built-in space parses");
+        let sizes = [(Axis::Size, size), (Axis::Chunk, record)];
+        let over: Vec<(Axis, Vec<String>)> =
+            sizes.into_iter().filter_map(|(axis, value)| Some((axis, vec![value?.to_string()]))).collect();
+        let in_section = |section: &Section, error| SuiteError::Case {
+            suite: suite.name.clone(),
+            section: section.title.clone(),
+            error,
+        };
+        let (mut naive, mut others) = (None, Vec::new());
+        for section in &suite.sections {
+            for head in &section.heads {
+                let candidates = section.combined(head, methods, &over, 1);
+                for candidate in candidates.map_err(|error| in_section(section, error))? {
+                    match (candidate, &naive) {
+                        (Ok(case), None) => naive = Some(case),
+                        (Ok(case), Some(naive)) => {
+                            let is_enough = case.contract().satisfies(&naive.contract());
+                            if is_enough && case != *naive && !others.contains(&case) {
+                                others.push(case);
+                            }
+                        }
+                        (Err(CaseError::Contradiction { .. }), Some(_)) => {}
+                        (Err(error), _) => return Err(in_section(section, error)),
+                    }
+                }
+            }
+        }
+        let naive = naive.expect("a space has a naive way");
+        Ok(Self { title: suite.title.clone(), summary: suite.summary.clone(), naive, others })
+    }
+
+    /// All cases, the naive way first.
+    pub fn cases(&self) -> impl Iterator<Item = &Case> {
+        std::iter::once(&self.naive).chain(&self.others)
+    }
+}

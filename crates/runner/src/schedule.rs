@@ -1,0 +1,152 @@
+//! Who wants how many more samples.
+
+use std::time::Duration;
+
+use model::{Sample, Settings};
+
+/// How far a run has come.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Spent {
+    /// Time since it began, or was resumed.
+    pub elapsed: Duration,
+    /// Bytes that were written.
+    pub bytes: u64,
+}
+
+/// Decides how many more samples each case wants. A run ends when none wants any.
+pub trait Schedule {
+    /// For each case, by what was taken of it: at most what is wanted now, and 0 for a case that is done.
+    fn wanted(&mut self, taken: &[Vec<Sample>], spent: Spent) -> Vec<usize>;
+}
+
+/// As many undisturbed samples of each case as were asked for; with a precision, more of those whose interval is
+/// wider.
+#[derive(Debug)]
+pub struct EachCase {
+    samples: usize,
+    precision: Option<f64>,
+    // For each case, how many samples it had when its interval was last looked at, and whether that was narrow.
+    looked: Vec<(usize, bool)>,
+}
+
+/// A case whose samples are disturbed is sampled again, up to so many times what was asked for.
+const MOST_SAMPLES_FACTOR: usize = 2;
+/// A case whose interval stays wide gets so many times what was asked for.
+const MOST_PRECISE_FACTOR: usize = 20;
+/// Of the median's interval.
+const CONFIDENCE: f64 = 0.95;
+
+impl EachCase {
+    /// As the settings say.
+    #[must_use]
+    pub fn of(settings: &Settings) -> Self {
+        let precision = settings.precision_ppm.map(|ppm| f64::from(ppm) / 1e6);
+        Self { samples: settings.samples as usize, precision, looked: Vec::new() }
+    }
+
+    fn wanted_of(&mut self, index: usize, samples: &[Sample]) -> usize {
+        if samples.iter().any(|sample| !sample.outcome.is_ok()) {
+            return 0;
+        }
+        let good = samples.iter().filter(|sample| sample.disturbed.is_none()).count();
+        let factor = if self.precision.is_some() { MOST_PRECISE_FACTOR } else { MOST_SAMPLES_FACTOR };
+        let most = self.samples.saturating_mul(factor).saturating_sub(samples.len());
+        if good < self.samples {
+            return (self.samples - good).min(most);
+        }
+        let Some(precision) = self.precision else { return 0 };
+        if self.looked[index].0 != samples.len() {
+            self.looked[index] = (samples.len(), is_narrow(samples, precision));
+        }
+        usize::from(!self.looked[index].1).min(most)
+    }
+}
+
+impl Schedule for EachCase {
+    fn wanted(&mut self, taken: &[Vec<Sample>], _: Spent) -> Vec<usize> {
+        self.looked.resize(taken.len(), (0, false));
+        taken.iter().enumerate().map(|(index, samples)| self.wanted_of(index, samples)).collect()
+    }
+}
+
+/// Whether half the interval of the median time is no more than that share of it, at full confidence.
+fn is_narrow(samples: &[Sample], precision: f64) -> bool {
+    let calm = samples.iter().filter(|sample| sample.disturbed.is_none());
+    #[expect(clippy::cast_precision_loss, reason = "durations are compared")]
+    let times_ns: Vec<f64> = calm.map(|sample| sample.phases_ns.total() as f64).collect();
+    stats::median_interval(&times_ns, CONFIDENCE).is_some_and(|interval| {
+        interval.confidence >= CONFIDENCE && interval.high - interval.low <= 2.0 * precision * interval.estimate
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use model::{Outcome, Verify};
+
+    fn settings(samples: u32, precision_ppm: Option<u32>) -> Settings {
+        Settings {
+            samples,
+            precision_ppm,
+            budget_ns: None,
+            max_bytes: None,
+            seed: 1,
+            verify: Verify::Never,
+            timeout_ns: None,
+            copy_from: None,
+            copy_to: None,
+        }
+    }
+
+    fn samples(times_ns: &[u64]) -> Vec<Sample> {
+        let sample = |(round, &time_ns): (u32, &u64)| {
+            let mut sample = Sample::without_figures(round, Outcome::Ok);
+            sample.phases_ns.write = time_ns;
+            sample
+        };
+        (0..).zip(times_ns).map(sample).collect()
+    }
+
+    fn wanted(settings: &Settings, samples: Vec<Sample>) -> usize {
+        EachCase::of(settings).wanted(&[samples], Spent::default())[0]
+    }
+
+    #[test]
+    fn a_case_wants_what_was_asked_for_and_makes_up_for_disturbed_samples() {
+        let plain = settings(6, None);
+        assert_eq!(wanted(&plain, Vec::new()), 6);
+        assert_eq!(wanted(&plain, samples(&[9; 6])), 0);
+        let mut disturbed = samples(&[9; 6]);
+        disturbed[2].disturbed = Some("noise".to_owned());
+        assert_eq!(wanted(&plain, disturbed), 1);
+        let mut all = samples(&[9; 12]);
+        for sample in &mut all {
+            sample.disturbed = Some("noise".to_owned());
+        }
+        assert_eq!(wanted(&plain, all), 0, "twice as many at most");
+    }
+
+    #[test]
+    fn a_case_that_failed_wants_no_more() {
+        let mut failed = samples(&[9; 2]);
+        failed[1].outcome = Outcome::TimedOut { phase: model::Phase::Write, limit_ns: 1 };
+        assert_eq!(wanted(&settings(6, Some(1)), failed), 0);
+    }
+
+    #[test]
+    fn a_precision_is_reached_by_a_narrow_interval_and_not_by_few_samples() {
+        let precise = settings(6, Some(20_000));
+        assert_eq!(wanted(&precise, samples(&[1000, 1010, 1005, 995, 1000, 990])), 0);
+        assert_eq!(wanted(&precise, samples(&[1000, 1100, 1005, 995, 1000, 900])), 1);
+        assert_eq!(wanted(&settings(3, Some(20_000)), samples(&[1000; 3])), 1, "six are the least for 95 %");
+        assert_eq!(wanted(&settings(3, Some(20_000)), samples(&[1000; 6])), 0);
+    }
+
+    #[test]
+    fn a_case_that_stays_wide_ends_at_twenty_times_what_was_asked_for() {
+        let precise = settings(6, Some(10_000));
+        let wide: Vec<u64> = (0..120).map(|index| 1000 + 500 * (index % 2)).collect();
+        assert_eq!(wanted(&precise, samples(&wide[..119])), 1);
+        assert_eq!(wanted(&precise, samples(&wide)), 0);
+    }
+}

@@ -1,0 +1,122 @@
+//! What test programs say of themselves, added up.
+
+use std::fmt;
+use std::io::{BufRead, Write};
+
+use anyhow::Result;
+
+/// How many tests there were, of each kind.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Counts {
+    pub(super) passed: u64,
+    pub(super) failed: u64,
+    pub(super) skipped: u64,
+}
+
+impl Counts {
+    pub(super) fn add(&mut self, other: Self) {
+        self.passed += other.passed;
+        self.failed += other.failed;
+        self.skipped += other.skipped;
+    }
+}
+
+impl fmt::Display for Counts {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} passed, {} failed, {} skipped", self.passed, self.failed, self.skipped)
+    }
+}
+
+/// What one line of tests' output adds; none for nearly all of them.
+pub(super) type ReadResult = fn(line: &str) -> Option<Counts>;
+
+/// Copies all lines and adds up those with results.
+pub(super) fn pass_on(mut from: impl BufRead, to: &mut impl Write, read: ReadResult) -> Result<Counts> {
+    let mut counts = Counts::default();
+    let mut line = Vec::new();
+    while from.read_until(b'\n', &mut line)? > 0 {
+        to.write_all(&line)?;
+        to.flush()?;
+        if let Some(result) = read(&String::from_utf8_lossy(&line)) {
+            counts.add(result);
+        }
+        line.clear();
+    }
+    Ok(counts)
+}
+
+/// Rust's tests: `test result: ok. 3 passed; 0 failed; 1 ignored; …`.
+pub(super) fn libtest(line: &str) -> Option<Counts> {
+    let (_, rest) = line.strip_prefix("test result: ")?.split_once(". ")?;
+    let count = |word: &str| {
+        let part = rest.split(';').map(str::trim).find_map(|part| part.strip_suffix(word))?;
+        part.trim_end().parse().ok()
+    };
+    Some(Counts { passed: count("passed")?, failed: count("failed")?, skipped: count("ignored")? })
+}
+
+/// Tests of Node, one line for each kind: `ℹ pass 12`, or `# pass 12` as TAP.
+pub(super) fn node(line: &str) -> Option<Counts> {
+    let line = line.trim_end();
+    let rest = line.strip_prefix("ℹ ").or_else(|| line.strip_prefix("# "))?;
+    let (kind, count) = rest.split_once(' ')?;
+    let count = count.parse().ok()?;
+    let none = Counts::default();
+    match kind {
+        "pass" => Some(Counts { passed: count, ..none }),
+        // Cancelled is what a time limit, or the failure of a test around it, ended.
+        "fail" | "cancelled" => Some(Counts { failed: count, ..none }),
+        // Node runs a test of what is still to do, and does not mind whether it fails.
+        "skipped" | "todo" => Some(Counts { skipped: count, ..none }),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn counted(output: &[u8], read: ReadResult) -> String {
+        let mut copy = Vec::new();
+        let counts = pass_on(output, &mut copy, read).unwrap();
+        assert_eq!(copy, output, "the output passes unchanged");
+        counts.to_string()
+    }
+
+    #[test]
+    fn the_results_of_all_test_programs_add_up() {
+        let output = b"running 2 tests\ntest a ... ok\n\
+            test result: ok. 2 passed; 0 failed; 1 ignored; 0 measured; 0 filtered out; finished in 0.00s\n\
+            \xff not text\n\
+            test result: FAILED. 10 passed; 3 failed; 4 ignored; 0 measured; 0 filtered out\nend";
+        assert_eq!(counted(output, libtest), "12 passed, 3 failed, 5 skipped");
+    }
+
+    #[test]
+    fn lines_may_end_as_on_windows() {
+        let line = b"test result: ok. 2 passed; 0 failed; 1 ignored; 0 measured; 0 filtered out\r\n";
+        assert_eq!(counted(line, libtest), "2 passed, 0 failed, 1 skipped");
+        assert_eq!(counted("ℹ pass 2\r\n".as_bytes(), node), "2 passed, 0 failed, 0 skipped");
+    }
+
+    #[test]
+    fn without_a_result_nothing_is_counted() {
+        assert_eq!(counted(b"error: could not compile\n", libtest), "0 passed, 0 failed, 0 skipped");
+        assert_eq!(libtest("  test result: ok. 2 passed; 0 failed; 1 ignored"), None);
+    }
+
+    #[test]
+    fn node_is_understood_for_people_and_as_tap() {
+        let output = "✔ a (1ms)\nℹ tests 9\nℹ suites 0\nℹ pass 4\nℹ fail 2\nℹ cancelled 1\nℹ skipped 1\n\
+            ℹ todo 1\nℹ duration_ms 54.5\n";
+        assert_eq!(counted(output.as_bytes(), node), "4 passed, 3 failed, 2 skipped");
+        assert_eq!(counted(output.replace('ℹ', "#").as_bytes(), node), "4 passed, 3 failed, 2 skipped");
+    }
+
+    #[test]
+    fn what_a_test_of_node_says_itself_is_no_result() {
+        for line in ["pass 4", "ℹ pass the salt", "ℹ pass 4 times", "    # pass 4", "# Subtest: pass 4"] {
+            assert_eq!(node(line), None, "{line}");
+        }
+    }
+}

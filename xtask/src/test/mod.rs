@@ -1,0 +1,161 @@
+//! `cargo xtask test`: everything that must hold before a change goes in.
+
+mod counts;
+mod need;
+mod node;
+mod platform;
+mod step;
+mod steps;
+
+use std::time::Instant;
+
+use anyhow::{Error, Result, bail};
+use clap::Args;
+
+use self::counts::Counts;
+use self::step::Step;
+use self::steps::steps;
+use crate::command::metadata;
+
+#[derive(Args)]
+pub(crate) struct Options {
+    /// Only these steps; all without.
+    #[arg(value_name = "STEP")]
+    steps: Vec<String>,
+    /// Say which steps there are, and what they run.
+    #[arg(long)]
+    list: bool,
+}
+
+/// What came of a step.
+enum Outcome {
+    Passed,
+    /// It was not run, and why.
+    Skipped(String),
+    Failed(Error),
+}
+
+/// Runs the steps up to the first that fails; whether none did. What was counted comes last, on a line
+/// of its own.
+pub(crate) fn run(options: &Options) -> Result<bool> {
+    let steps = chosen(steps(metadata()?.target_directory.as_std_path()), &options.steps)?;
+    if options.list {
+        for step in &steps {
+            println!("{}: {}", step.name, step.work);
+        }
+        return Ok(true);
+    }
+    let start = Instant::now();
+    let mut counts = Counts::default();
+    let mut skipped = Vec::new();
+    let mut passed = 0;
+    let mut has_failed = false;
+    for mut step in steps {
+        println!("\n== {}: {}", step.name, step.work);
+        match run_step(&mut step, &mut counts) {
+            Outcome::Passed => passed += 1,
+            Outcome::Skipped(why) => skipped.push(format!("{} was skipped: {why}", step.name)),
+            Outcome::Failed(error) => {
+                println!("\n== {} FAILED: {error:#}", step.name);
+                println!("== to repeat it: {}", step.work);
+                has_failed = true;
+                break;
+            }
+        }
+    }
+    println!("\n== steps passed: {passed}, {:.1} s", start.elapsed().as_secs_f64());
+    for line in skipped {
+        println!("== {line}");
+    }
+    println!("{counts}");
+    Ok(!has_failed)
+}
+
+/// The steps of these names, in their own order; all if there are no names.
+fn chosen(mut steps: Vec<Step>, names: &[String]) -> Result<Vec<Step>> {
+    if let Some(unknown) = names.iter().find(|name| steps.iter().all(|step| step.name != **name)) {
+        let known: Vec<_> = steps.iter().map(|step| step.name).collect();
+        bail!("there is no step '{unknown}'; there are {}", known.join(", "));
+    }
+    steps.retain(|step| names.is_empty() || names.iter().any(|name| name == step.name));
+    Ok(steps)
+}
+
+fn run_step(step: &mut Step, counts: &mut Counts) -> Outcome {
+    if let Some(why) = step.missing() {
+        println!("== {}: skipped: {why}", step.name);
+        counts.skipped += 1;
+        return Outcome::Skipped(why);
+    }
+    let start = Instant::now();
+    let mut found = Counts::default();
+    let outcome = step.work.run(&mut found);
+    if outcome.is_err() {
+        // What is no test, and a test program that died, has no line of its own; it is a failure all the same.
+        found.failed = found.failed.max(1);
+    }
+    counts.add(found);
+    match outcome {
+        Ok(()) => {
+            println!("== {}: passed, {:.1} s", step.name, start.elapsed().as_secs_f64());
+            Outcome::Passed
+        }
+        Err(error) => Outcome::Failed(error),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::process::Command;
+
+    use super::need::Need;
+    use super::step::Work;
+    use super::*;
+
+    fn step(name: &'static str, program: &str) -> Step {
+        Step::new(name, Work::Command(Command::new(program)))
+    }
+
+    #[test]
+    fn a_step_that_lacks_something_is_skipped_with_a_message_and_counted() {
+        let folder = tempfile::tempdir().unwrap();
+        let mark = folder.path().join("mark");
+        let mut command = Command::new("touch");
+        command.arg(&mark);
+        let mut step = Step::new("a", Work::Command(command));
+        let mut counts = Counts::default();
+
+        step.needs = vec![Need::Program("sh"), Need::Program("no-such-program-here")];
+        let Outcome::Skipped(why) = run_step(&mut step, &mut counts) else { panic!("not skipped") };
+        assert!(why.starts_with("no-such-program-here is not installed"), "{why}");
+        assert!(!mark.exists(), "it was run all the same");
+        assert_eq!(counts.to_string(), "0 passed, 0 failed, 1 skipped");
+
+        step.needs.truncate(1);
+        assert!(matches!(run_step(&mut step, &mut counts), Outcome::Passed));
+        assert!(mark.exists());
+        assert_eq!(counts.to_string(), "0 passed, 0 failed, 1 skipped");
+    }
+
+    #[test]
+    fn a_step_that_fails_is_a_failure_also_where_no_test_did() {
+        for program in ["false", "no-such-program-here"] {
+            let mut counts = Counts::default();
+            assert!(matches!(run_step(&mut step("a", program), &mut counts), Outcome::Failed(_)));
+            assert_eq!(counts.to_string(), "0 passed, 1 failed, 0 skipped");
+        }
+    }
+
+    #[test]
+    fn steps_are_chosen_by_name_and_keep_their_order() {
+        let steps = || vec![step("a", "true"), step("b", "true"), step("c", "true")];
+        let names = |wanted: &[&str]| {
+            let wanted: Vec<_> = wanted.iter().map(|&name| name.to_owned()).collect();
+            chosen(steps(), &wanted).map(|steps| steps.iter().map(|step| step.name).collect::<Vec<_>>())
+        };
+        assert_eq!(names(&[]).unwrap(), ["a", "b", "c"]);
+        assert_eq!(names(&["c", "a"]).unwrap(), ["a", "c"]);
+        let error = names(&["a", "d"]).unwrap_err().to_string();
+        assert_eq!(error, "there is no step 'd'; there are a, b, c");
+    }
+}

@@ -1,0 +1,65 @@
+//! What a step cannot do without.
+
+use std::path::PathBuf;
+
+use crate::command::find_program;
+use crate::toolchain;
+
+/// Something of the machine, which may be missing.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Need {
+    /// A program on the path.
+    Program(&'static str),
+    /// The standard library of that target.
+    Target(&'static str),
+    /// A nightly toolchain with Miri.
+    Miri,
+    /// A file that another step makes.
+    File { path: PathBuf, made_by: &'static str },
+}
+
+impl Need {
+    /// What is missing and how to get it; none if it is there.
+    pub(super) fn missing(&self) -> Option<String> {
+        match self {
+            Self::Program(name) => {
+                find_program(name).is_none().then(|| format!("{name} is not installed; {BY_SETUP}"))
+            }
+            Self::Target(target) => (!toolchain::has_target(target))
+                .then(|| format!("Rust's standard library for {target} is not installed; {BY_SETUP}")),
+            Self::Miri => (!toolchain::has_miri())
+                .then(|| format!("there is no nightly Rust with Miri and rust-src; {BY_SETUP}")),
+            Self::File { path, made_by } => (!path.is_file())
+                .then(|| format!("{} is not there; `cargo xtask test {made_by}` makes it", path.display())),
+        }
+    }
+}
+
+const BY_SETUP: &str = "`cargo xtask setup` installs it";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_missing_is_named_with_the_way_to_get_it() {
+        assert_eq!(
+            Need::Program("no-such-program-here").missing().unwrap(),
+            "no-such-program-here is not installed; `cargo xtask setup` installs it"
+        );
+        assert_eq!(
+            Need::Target("sparc64-unknown-openbsd").missing().unwrap(),
+            "Rust's standard library for sparc64-unknown-openbsd is not installed; `cargo xtask setup` installs it"
+        );
+        assert_eq!(
+            Need::File { path: "/no/such/file".into(), made_by: "release-build" }.missing().unwrap(),
+            "/no/such/file is not there; `cargo xtask test release-build` makes it"
+        );
+    }
+
+    #[test]
+    fn what_is_there_is_not_missing() {
+        assert_eq!(Need::Program("sh").missing(), None);
+        assert_eq!(Need::File { path: "/proc/self/status".into(), made_by: "" }.missing(), None);
+    }
+}
