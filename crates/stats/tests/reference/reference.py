@@ -50,18 +50,22 @@ def independent_ratio(numerator, denominator):
 
 def mann_whitney(n, m):
     """The largest count that is significant at 5 %, two-sided, and the coverage of the interval that it gives."""
-    reached = -1, 0.0
-    for u in range(n * m // 2 + 1):
-        # Two sides of whole numbers that have exactly u pairs the wrong way round.
+
+    def pvalue(u):
+        # Two sides that have exactly u pairs the wrong way round, for u up to the middle.
         full, rest = divmod(u, m)
-        ones = [float(m + 1 + i) for i in range(full)] + [float(rest) + 0.5] + [-float(i + 1) for i in range(n - full - 1)]
-        others = [float(i + 1) for i in range(m)]
-        # u is at most the middle, so that there is a value for the rest.
-        pvalue = stats.mannwhitneyu(ones[:n], others, method="exact").pvalue
-        if pvalue > 0.05:
-            break
-        reached = u, float(1 - pvalue)
-    return {"n": n, "m": m, "critical": reached[0], "confidence": reached[1]}
+        ones = [m + 1.0 + i for i in range(full)] + [rest + 0.5] + [-1.0 - i for i in range(n - full - 1)]
+        return float(stats.mannwhitneyu(ones, [i + 1.0 for i in range(m)], method="exact").pvalue)
+
+    significant, not_significant = -1, n * m // 2
+    while not_significant - significant > 1:
+        between = (significant + not_significant) // 2
+        if pvalue(between) <= 0.05:
+            significant = between
+        else:
+            not_significant = between
+    confidence = 1 - pvalue(significant) if significant >= 0 else 0.0
+    return {"n": n, "m": m, "critical": significant, "confidence": confidence}
 
 
 def bootstrap(numerator, denominator):
@@ -105,6 +109,7 @@ figures = {
     "median_interval": [median_interval(skewed(n, 11)) for n in (6, 7, 11, 20, 51, 200)] + [median_interval(TIED)],
     "independent_ratio": [independent_ratio(skewed(n, 3), skewed(m, 17)) for n, m in sizes],
     "mann_whitney": [mann_whitney(n, m) for n, m in sizes + [(3, 5), (2, 8), (15, 12), (30, 40)]],
+    "mann_whitney_approximated": [mann_whitney(n, m) for n, m in ((80, 80), (100, 70), (150, 150))],
     "bootstrap_ratio_of_medians": [bootstrap(skewed(n, 5), skewed(n, 23)) for n in (9, 20, 60)],
     "count_outliers": [outliers(skewed(n, 31)) for n in (6, 20, 100)] + [outliers(TIED + [60.0])],
     "spearman": [spearman(TIED, OTHER)] + [spearman(skewed(n, 5), skewed(n, 41)) for n in (5, 30, 200)],
