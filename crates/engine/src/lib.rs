@@ -18,6 +18,7 @@ mod seat;
 mod settle;
 mod source;
 mod sync;
+mod timeline;
 mod verify;
 mod watch;
 

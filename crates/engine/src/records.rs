@@ -9,6 +9,7 @@ use model::{Latency, Sync};
 
 use crate::call::CallError;
 use crate::job::Part;
+use crate::timeline::Meter;
 
 /// What one thread has handed over, record by record. Off, and so without a look at the clock, where nothing
 /// becomes durable before the end: then there is nothing between two calls but the loop.
@@ -19,6 +20,7 @@ pub struct Records {
     latencies: Option<Histogram<u64>>,
     since_sync: u64,
     handed_over_bytes: u64,
+    meter: Meter,
     start: Instant,
     last: Instant,
 }
@@ -51,6 +53,7 @@ impl Records {
                 .then(|| Histogram::new_with_bounds(1, LONGEST_NS, DIGITS).expect("the bounds are right")),
             since_sync: 0,
             handed_over_bytes: 0,
+            meter: Meter::default(),
             start: now,
             last: now,
         }
@@ -71,7 +74,12 @@ impl Records {
         mut sync: impl FnMut(u64, u64) -> Result<(), CallError>,
     ) -> Result<(), CallError> {
         if self.is_off() {
-            part.try_each_chunk(hand_over)?;
+            let (meter, start) = (&self.meter, part.file_offset);
+            part.try_each_chunk(|chunk, offset| {
+                hand_over(chunk, offset)?;
+                meter.reached(offset + chunk.len() as u64 - start);
+                Ok::<(), CallError>(())
+            })?;
             self.handed_over_bytes = part.range.length;
             return Ok(());
         }
@@ -107,6 +115,7 @@ impl Records {
         sync: &mut impl FnMut(u64, u64) -> Result<(), CallError>,
     ) -> Result<(), Stop> {
         self.handed_over_bytes += bytes as u64;
+        self.meter.reached(self.handed_over_bytes);
         self.since_sync += chunks;
         if self.every.is_some_and(|every| self.since_sync >= every) {
             self.sync_rest(part, sync)?;
@@ -156,6 +165,11 @@ impl Records {
     /// So much more has been handed over, by a method that keeps its own loop.
     pub fn add_bytes(&mut self, bytes: u64) {
         self.handed_over_bytes += bytes;
+    }
+
+    /// Shows from outside how far the loop is.
+    pub fn meter(&self) -> &Meter {
+        &self.meter
     }
 
     /// What has been handed over.

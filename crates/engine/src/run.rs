@@ -15,6 +15,7 @@ use crate::machine::{Counters, MemoryProbe, Usage};
 use crate::records::Records;
 use crate::seat::{self, Seat};
 use crate::source::SourceBuffer;
+use crate::timeline::{self, Readings};
 use crate::watch::Watcher;
 use crate::{file, settle, verify};
 
@@ -107,6 +108,7 @@ impl Run<'_> {
         usage.write_into(sample);
         sample.probe_ns[1] = engine.probe.copy_ns();
         sample.latency = records.merged.latency();
+        sample.timeline = records.readings.timeline(timeline::hand_overs(case, &parts));
         sample.phases_ns = phases;
 
         (self.progress)(Phase::Verify);
@@ -188,6 +190,7 @@ impl Clock<'_> {
 struct AllRecords {
     merged: Records,
     handed_over_bytes: Vec<u64>,
+    readings: Readings,
 }
 
 /// The phases with a figure. Whatever happens, every descriptor is closed in the end: a stream of the C
@@ -198,18 +201,20 @@ fn timed_phases(
     clock: &mut Clock<'_>,
 ) -> (Result<(), PhaseError>, AllRecords) {
     let attaches = seats.iter().any(Seat::attaches);
-    let mut records =
-        AllRecords { merged: Records::new(case.axes().sync, None), handed_over_bytes: Vec::new() };
+    let mut merged = Records::new(case.axes().sync, None);
+    let mut handed_over_bytes = Vec::new();
+    let readings = Readings::new(seats.iter().map(|seat| seat.records().meter().clone()).collect());
     let crew_seats = Shared::new(seats);
     let result = std::thread::scope(|scope| {
         let crew = Crew::start(scope, &crew_seats).map_err(|error| (Phase::Settle, error))?;
+        let _reader = readings.start(scope).map_err(|error| (Phase::Settle, error))?;
         let before = Usage::now();
-        let result = steps(&crew, case, attaches, clock);
+        let result = steps(&crew, case, attaches, &readings, clock);
         clock.usage = Usage::now().since(&before);
         // Errors change nothing any more, and must not keep the next seat from closing.
         let _ = crew.in_turn(|seat| {
-            records.handed_over_bytes.push(seat.records().handed_over_bytes());
-            records.merged.merge(seat.records());
+            handed_over_bytes.push(seat.records().handed_over_bytes());
+            merged.merge(seat.records());
             if result.is_err() {
                 let _ = seat.close();
             }
@@ -217,13 +222,14 @@ fn timed_phases(
         });
         result
     });
-    (result, records)
+    (result, AllRecords { merged, handed_over_bytes, readings })
 }
 
 fn steps(
     crew: &Crew<'_, Seat<'_>>,
     case: &Case,
     attaches: bool,
+    readings: &Readings,
     clock: &mut Clock<'_>,
 ) -> Result<(), PhaseError> {
     let axes = case.axes();
@@ -251,7 +257,9 @@ fn steps(
     if attaches {
         clock.time(Phase::Open, || crew.together(Seat::attach))?;
     }
+    readings.begin();
     clock.time(Phase::Write, || crew.together(Seat::write))?;
+    readings.end(clock.phases.write);
     if axes.sync.is_at_end() {
         let each = own_files || (axes.sync.call == SyncCall::Msync && axes.map == MapSharing::PerThread);
         clock.time(Phase::Sync, || if each { crew.together(Seat::sync) } else { crew.first(Seat::sync) })?;
