@@ -3,8 +3,10 @@
 use std::os::fd::OwnedFd;
 use std::time::{Duration, Instant};
 
-use model::protocol::SampleRequest;
-use model::{Cache, Case, Descriptor, Files, MapSharing, Outcome, Phase, PhasesNs, Sample, SyncCall};
+use model::protocol::{LimitOf, LimitRequest, NoiseRequest, SampleRequest};
+use model::{
+    Cache, Case, Descriptor, Files, Limit, MapSharing, Noise, Outcome, Phase, PhasesNs, Sample, SyncCall,
+};
 
 use crate::call::CallError;
 use crate::copy_source::CopySource;
@@ -17,7 +19,7 @@ use crate::seat::{self, Seat};
 use crate::source::SourceBuffer;
 use crate::timeline::{self, Readings};
 use crate::watch::Watcher;
-use crate::{file, settle, verify};
+use crate::{file, limit, noise, settle, verify};
 
 /// Takes samples in this process, one after the other.
 pub struct Engine {
@@ -70,6 +72,40 @@ impl Engine {
             }
         }
         sample
+    }
+
+    /// Measures what the hardware can do at most, with the bytes that were written to the target for it.
+    pub fn limits(
+        &mut self,
+        target: Target<'_>,
+        request: &LimitRequest,
+        progress: &mut dyn FnMut(Phase),
+    ) -> (Vec<Limit>, u64) {
+        let time = Duration::from_nanos(request.time_ns);
+        match &request.of {
+            LimitOf::Memory { threads, bytes } => (limit::memory(*threads, *bytes, time), 0),
+            LimitOf::Device { file_stem, data_seed, file_bytes, most_bytes } => {
+                let sample = SampleRequest {
+                    case: String::new(),
+                    round: 0,
+                    file_stem: file_stem.clone(),
+                    data_seed: *data_seed,
+                    verify: false,
+                    settle_limit_ns: request.time_ns,
+                    warm_limit_bytes: 0,
+                    write_limit_ns: None,
+                    device_number: None,
+                };
+                let bounds = limit::DeviceBounds { file_bytes: *file_bytes, most_bytes: *most_bytes, time };
+                let (limit, written) = limit::device(self, target, &sample, &bounds, progress);
+                (vec![limit], written)
+            }
+        }
+    }
+
+    /// Does the same work again and again, in a directory that must be ours alone.
+    pub fn noise(&self, target: Target<'_>, request: &NoiseRequest) -> Noise {
+        noise::noise(target, request)
     }
 }
 
