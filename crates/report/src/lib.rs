@@ -5,12 +5,16 @@ mod conclusion;
 mod estimate;
 pub mod formats;
 mod machine;
+mod over_time;
+mod reached;
 mod report;
 mod table;
 mod warning;
 
 pub use estimate::{Estimate, Figure, LatencyEstimate};
 pub use machine::machine_lines;
+pub use over_time::{CourseName, Fall, OverTime};
+pub use reached::Reached;
 pub use report::{CaseReport, Report};
 pub use table::{Column, Sentence, Table};
 

@@ -1,6 +1,6 @@
 //! A run's numbers and warnings.
 
-use model::{CaseRecord, RunRecord};
+use model::{CaseRecord, Limit, RunRecord};
 
 use crate::conclusion::conclusions;
 use crate::estimate::Estimate;
@@ -38,7 +38,7 @@ impl Report {
     /// Of a run.
     #[must_use]
     pub fn of(number: Option<i64>, run: RunRecord) -> Self {
-        let cases: Vec<CaseReport> = run.cases.iter().map(CaseReport::of).collect();
+        let cases: Vec<CaseReport> = run.cases.iter().map(|case| CaseReport::of(case, &run.limits)).collect();
         let (conclusions, warnings) = (conclusions(&cases), warnings(&run, &cases));
         Self { number, run, cases, conclusions, warnings }
     }
@@ -50,7 +50,7 @@ impl Report {
 }
 
 impl CaseReport {
-    fn of(record: &CaseRecord) -> Self {
+    fn of(record: &CaseRecord, limits: &[Limit]) -> Self {
         let last = record.samples.last();
         Self {
             outcome: last.map_or("not-run", |sample| sample.outcome.name()),
@@ -58,7 +58,7 @@ impl CaseReport {
                 Some(sample) => sample.outcome.reason(),
                 None => Some("not measured: the run ended before its turn".to_owned()),
             },
-            estimate: Estimate::of_case(record),
+            estimate: Estimate::of_case(record, limits),
             record: record.clone(),
         }
     }

@@ -40,6 +40,9 @@ pub fn body(report: &Report, width: Option<usize>) -> String {
             text += &lines;
             text += "\n";
         }
+        for note in &table.notes {
+            text += &format!("{QUIET}{note}{QUIET:#}\n");
+        }
         for sentence in &table.sentences {
             let style = if sentence.is_fault { FAULT } else { WARNING };
             text += &format!("{style}{}{style:#}\n", sentence.text);

@@ -2,10 +2,11 @@
 
 mod cpu_time;
 mod matrix;
+mod notes;
 pub(crate) mod number;
 mod per_case;
 
-use model::Layout;
+use model::{Layout, Limit};
 
 use crate::conclusion::contracts;
 use crate::counted;
@@ -22,6 +23,8 @@ pub struct Table {
     pub rows: Vec<Vec<String>>,
     /// What is to be said of cases without a figure.
     pub sentences: Vec<Sentence>,
+    /// What its words and shares mean.
+    pub notes: Vec<String>,
 }
 
 /// A column's heading.
@@ -60,11 +63,11 @@ impl Report {
     /// The tables of all sections, in order.
     #[must_use]
     pub fn tables(&self) -> Vec<Table> {
-        self.sections().flat_map(section_tables).collect()
+        self.sections().flat_map(|cases| section_tables(cases, &self.run.limits)).collect()
     }
 }
 
-fn section_tables(cases: &[CaseReport]) -> Vec<Table> {
+fn section_tables(cases: &[CaseReport], limits: &[Limit]) -> Vec<Table> {
     let first = &cases[0].record;
     let title = format!("{} · {}", first.suite, first.section);
     let layout = model::suite_named(&first.suite).map_or(Layout::Phases, |suite| suite.layout);
@@ -77,6 +80,7 @@ fn section_tables(cases: &[CaseReport]) -> Vec<Table> {
     };
     if let Some(last) = tables.last_mut() {
         last.sentences = sentences(cases);
+        last.notes = notes::notes(cases, limits);
     }
     tables
 }

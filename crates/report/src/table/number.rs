@@ -53,6 +53,12 @@ pub(crate) fn microseconds(nanoseconds: u64) -> String {
     significant(microseconds)
 }
 
+/// Seconds, to the tenth where there are any.
+pub(crate) fn seconds_short(nanoseconds: f64) -> String {
+    let seconds = nanoseconds / 1e9;
+    if seconds < 0.95 { significant(seconds) } else { format!("{seconds:.1}") }
+}
+
 /// Seconds with four digits behind the point, more of them where there is nothing before.
 pub(crate) fn seconds(nanoseconds: f64) -> String {
     let seconds = nanoseconds / 1e9;
