@@ -114,6 +114,9 @@ pub struct RunCommand {
     /// When a sample counts as hanging [default: by its size, at least a minute]
     #[arg(long, value_name = "TIME", value_parser = positive_duration)]
     pub timeout: Option<Duration>,
+    /// Do not measure what memory and device can do at most, which takes up to two seconds
+    #[arg(long)]
+    pub no_limits: bool,
     /// Show what would be run and how many bytes written, and write nothing
     #[arg(long)]
     pub dry_run: bool,
@@ -182,6 +185,13 @@ pub struct ProbeCommand {
     /// As JSON
     #[arg(long)]
     pub json: bool,
+    /// Measure instead how much the same work varies here, and say which differences can be told
+    #[arg(long)]
+    pub noise: bool,
+    /// For how long
+    #[arg(long, value_name = "N", default_value_t = 10, requires = "noise",
+        value_parser = clap::value_parser!(u64).range(1..=600))]
+    pub seconds: u64,
 }
 
 fn suite_names() -> PossibleValuesParser {

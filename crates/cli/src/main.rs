@@ -6,7 +6,9 @@ mod copy_to;
 mod database;
 mod exit;
 mod export;
+mod hardware;
 mod list;
+mod noise_command;
 mod output;
 mod place;
 mod probe_command;
@@ -46,6 +48,9 @@ fn main() -> ExitCode {
         Command::Run(command) => run_command::run(&command, arguments.db.as_deref(), &output),
         Command::List(command) => list::list(&command, arguments.db.as_deref(), &output),
         Command::Show(command) => show::show(&command, arguments.db.as_deref(), &output),
+        Command::Probe(command) if command.noise => {
+            noise_command::noise(&command, arguments.db.as_deref(), &output)
+        }
         Command::Probe(command) => probe_command::probe(&command, &output),
         Command::Completions { shell } => completions(shell, &output),
         Command::Man { command } => man(command.as_deref(), &output),

@@ -9,7 +9,7 @@ use model::{Latency, Sync};
 
 use crate::call::CallError;
 use crate::job::Part;
-use crate::timeline::Meter;
+use crate::timeline::{Course, Meter};
 
 /// What one thread has handed over, record by record. Off, and so without a look at the clock, where nothing
 /// becomes durable before the end: then there is nothing between two calls but the loop.
@@ -40,8 +40,8 @@ impl From<CallError> for Stop {
 }
 
 impl Records {
-    /// For a thread's part of a case with that sync. The loop ends after `limit`, if it is on.
-    pub fn new(sync: Sync, limit: Option<Duration>) -> Self {
+    /// For a thread's part of a case with that sync, which hands over so much at once. The loop ends after `limit`, if it is on.
+    pub fn new(sync: Sync, chunk_bytes: u64, limit: Option<Duration>) -> Self {
         const LONGEST_NS: u64 = 3_600_000_000_000;
         const DIGITS: u8 = 3;
         let now = Instant::now();
@@ -53,7 +53,7 @@ impl Records {
                 .then(|| Histogram::new_with_bounds(1, LONGEST_NS, DIGITS).expect("the bounds are right")),
             since_sync: 0,
             handed_over_bytes: 0,
-            meter: Meter::default(),
+            meter: Meter::new(chunk_bytes),
             start: now,
             last: now,
         }
@@ -74,7 +74,7 @@ impl Records {
         mut sync: impl FnMut(u64, u64) -> Result<(), CallError>,
     ) -> Result<(), CallError> {
         if self.is_off() {
-            let (meter, start) = (&self.meter, part.file_offset);
+            let (meter, start) = (&mut self.meter, part.file_offset);
             part.try_each_chunk(|chunk, offset| {
                 hand_over(chunk, offset)?;
                 meter.reached(offset + chunk.len() as u64 - start);
@@ -167,9 +167,15 @@ impl Records {
         self.handed_over_bytes += bytes;
     }
 
-    /// Shows from outside how far the loop is.
-    pub fn meter(&self) -> &Meter {
-        &self.meter
+    /// The loop has handed over so much, from its beginning.
+    #[inline(always)]
+    pub fn reached(&mut self, bytes: u64) {
+        self.meter.reached(bytes);
+    }
+
+    /// How far it was, and when, in a phase that began then and took so long.
+    pub fn course(&self, began: Instant, elapsed_ns: u64) -> Course {
+        self.meter.course(began, elapsed_ns, self.handed_over_bytes)
     }
 
     /// What has been handed over.

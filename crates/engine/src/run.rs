@@ -17,7 +17,7 @@ use crate::machine::{Counters, MemoryProbe, Usage};
 use crate::records::Records;
 use crate::seat::{self, Seat};
 use crate::source::SourceBuffer;
-use crate::timeline::{self, Readings};
+use crate::timeline::{self, Course};
 use crate::watch::Watcher;
 use crate::{file, limit, noise, settle, verify};
 
@@ -133,7 +133,12 @@ impl Run<'_> {
         }
         let watcher = Watcher::begin();
         let before = Counters::read(request.device_number.as_deref());
-        let mut clock = Clock { phases: PhasesNs::default(), usage: Usage::default(), progress: self.progress };
+        let mut clock = Clock {
+            phases: PhasesNs::default(),
+            write_began: None,
+            usage: Usage::default(),
+            progress: self.progress,
+        };
         let limit = request.write_limit_ns.map(Duration::from_nanos);
         let seats = seat::seats(self.target, case, self.names, &parts, limit);
         let (result, records) = timed_phases(seats, case, &mut clock);
@@ -144,7 +149,8 @@ impl Run<'_> {
         usage.write_into(sample);
         sample.probe_ns[1] = engine.probe.copy_ns();
         sample.latency = records.merged.latency();
-        sample.timeline = records.readings.timeline(timeline::hand_overs(case, &parts));
+        sample.timeline =
+            timeline::timeline(&records.courses, phases.write, timeline::hand_overs(case, &parts));
         sample.phases_ns = phases;
 
         (self.progress)(Phase::Verify);
@@ -198,6 +204,7 @@ impl Run<'_> {
 /// Adds up time by phase. Between two phases the progress record is written, outside the clock.
 struct Clock<'p> {
     phases: PhasesNs,
+    write_began: Option<Instant>,
     usage: Usage,
     progress: &'p mut dyn FnMut(Phase),
 }
@@ -226,7 +233,7 @@ impl Clock<'_> {
 struct AllRecords {
     merged: Records,
     handed_over_bytes: Vec<u64>,
-    readings: Readings,
+    courses: Vec<Course>,
 }
 
 /// The phases with a figure. Whatever happens, every descriptor is closed in the end: a stream of the C
@@ -237,20 +244,22 @@ fn timed_phases(
     clock: &mut Clock<'_>,
 ) -> (Result<(), PhaseError>, AllRecords) {
     let attaches = seats.iter().any(Seat::attaches);
-    let mut merged = Records::new(case.axes().sync, None);
+    let mut merged = Records::new(case.axes().sync, 0, None);
     let mut handed_over_bytes = Vec::new();
-    let readings = Readings::new(seats.iter().map(|seat| seat.records().meter().clone()).collect());
+    let mut courses = Vec::new();
     let crew_seats = Shared::new(seats);
     let result = std::thread::scope(|scope| {
         let crew = Crew::start(scope, &crew_seats).map_err(|error| (Phase::Settle, error))?;
-        let _reader = readings.start(scope).map_err(|error| (Phase::Settle, error))?;
         let before = Usage::now();
-        let result = steps(&crew, case, attaches, &readings, clock);
+        let result = steps(&crew, case, attaches, clock);
         clock.usage = Usage::now().since(&before);
         // Errors change nothing any more, and must not keep the next seat from closing.
         let _ = crew.in_turn(|seat| {
             handed_over_bytes.push(seat.records().handed_over_bytes());
             merged.merge(seat.records());
+            if let Some(began) = clock.write_began {
+                courses.push(seat.records().course(began, clock.phases.write));
+            }
             if result.is_err() {
                 let _ = seat.close();
             }
@@ -258,14 +267,13 @@ fn timed_phases(
         });
         result
     });
-    (result, AllRecords { merged, handed_over_bytes, readings })
+    (result, AllRecords { merged, handed_over_bytes, courses })
 }
 
 fn steps(
     crew: &Crew<'_, Seat<'_>>,
     case: &Case,
     attaches: bool,
-    readings: &Readings,
     clock: &mut Clock<'_>,
 ) -> Result<(), PhaseError> {
     let axes = case.axes();
@@ -293,9 +301,8 @@ fn steps(
     if attaches {
         clock.time(Phase::Open, || crew.together(Seat::attach))?;
     }
-    readings.begin();
+    clock.write_began = Some(Instant::now());
     clock.time(Phase::Write, || crew.together(Seat::write))?;
-    readings.end(clock.phases.write);
     if axes.sync.is_at_end() {
         let each = own_files || (axes.sync.call == SyncCall::Msync && axes.map == MapSharing::PerThread);
         clock.time(Phase::Sync, || if each { crew.together(Seat::sync) } else { crew.first(Seat::sync) })?;

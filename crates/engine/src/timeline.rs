@@ -1,21 +1,16 @@
-//! Throughput over time inside phase write, seen from outside the loop.
+//! Throughput over time inside phase write.
 //!
-//! A loop stores how far it is after each hand-over, in a counter of its own that nobody else writes: one store
-//! beside a system call. A thread that sleeps nearly always reads the counters; a clock in the loop would cost
-//! tens of nanoseconds for each call.
+//! A loop compares how far it is with a border, and only beyond it looks at the clock: every 256 KiB, or 4096
+//! hand-overs. A thread that reads counters from outside would cost more, because a process of several threads pays
+//! for each system call: 2 % of the CPU time of writes of 4 KiB here.
 
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::thread::{Builder, Scope};
 use std::time::{Duration, Instant};
 
 use model::{Case, Timeline};
-use rustix::io::Errno;
 
-use crate::call::CallError;
 use crate::job::Part;
 
-/// How often the counters are read at first. Longer phases are read less often.
+/// How far readings are apart at least, at first. Those of longer phases are farther apart.
 const FIRST_INTERVAL: Duration = Duration::from_millis(100);
 /// Most readings that are kept: beyond, every second one goes.
 const MOST_READINGS: usize = 400;
@@ -25,118 +20,54 @@ const SHORTEST_NS: u64 = 1_000_000_000;
 const FEWEST_INTERVALS: u64 = 5;
 /// So many hand-overs should fall into an interval, so that where they fall does not look like a change.
 const HAND_OVERS_EACH: u64 = 20;
+/// After how many bytes, or hand-overs if those are less, there is a look at the clock.
+const LOOK_BYTES: u64 = 256 << 10;
+const LOOK_HAND_OVERS: u64 = 4096;
 
-/// How far a lane is.
-#[derive(Clone, Default)]
+/// How far a lane was, and when.
 pub struct Meter {
-    counter: Arc<Counter>,
+    // Where it looks at the clock again.
+    border: u64,
+    step: u64,
+    interval: Duration,
+    last: Instant,
+    readings: Vec<(Instant, u64)>,
 }
-
-// A line of the cache to itself, and its neighbour's, which is fetched along.
-#[derive(Default)]
-#[repr(align(128))]
-struct Counter(AtomicU64);
 
 impl Meter {
-    /// So many bytes have been handed over, from the beginning.
-    #[inline(always)]
-    pub fn reached(&self, bytes: u64) {
-        // Only a figure to look at: it orders nothing.
-        self.counter.0.store(bytes, Ordering::Relaxed);
-    }
-
-    /// How many bytes have been handed over.
-    pub fn bytes(&self) -> u64 {
-        self.counter.0.load(Ordering::Relaxed)
-    }
-}
-
-/// The meters of all lanes and what was read off them.
-pub struct Readings {
-    meters: Vec<Meter>,
-    state: Mutex<State>,
-    woken: Condvar,
-}
-
-#[derive(Default)]
-struct State {
-    is_watched: bool,
-    has_ended: bool,
-    began: Option<Instant>,
-    interval: Duration,
-    // Time since the beginning, and bytes until then.
-    readings: Vec<(u64, u64)>,
-}
-
-/// Keeps the thread that reads; ends it when dropped.
-pub struct Reader<'r>(&'r Readings);
-
-impl Readings {
-    /// Of these meters.
-    pub fn new(meters: Vec<Meter>) -> Self {
-        let state = State { interval: FIRST_INTERVAL, ..State::default() };
-        Self { meters, state: Mutex::new(state), woken: Condvar::new() }
-    }
-
-    /// Starts the thread that reads, and waits until it sleeps.
-    pub fn start<'scope, 'env>(
-        &'env self,
-        scope: &'scope Scope<'scope, 'env>,
-    ) -> Result<Reader<'env>, CallError> {
-        Builder::new().spawn_scoped(scope, || self.read()).map_err(|error| {
-            CallError::new("pthread_create", Errno::from_io_error(&error).unwrap_or(Errno::AGAIN))
-        })?;
-        let is_away = |state: &mut State| !state.is_watched;
-        drop(self.woken.wait_while(self.lock(), is_away).unwrap_or_else(PoisonError::into_inner));
-        Ok(Reader(self))
-    }
-
-    /// Phase write begins.
-    pub fn begin(&self) {
-        self.lock().began = Some(Instant::now());
-    }
-
-    /// Phase write has ended, after that time.
-    pub fn end(&self, elapsed_ns: u64) {
-        let mut state = self.lock();
-        state.has_ended = true;
-        state.readings.retain(|&(at, _)| at < elapsed_ns);
-        state.readings.push((elapsed_ns, self.bytes()));
-    }
-
-    fn bytes(&self) -> u64 {
-        self.meters.iter().map(Meter::bytes).sum()
-    }
-
-    fn read(&self) {
-        let mut state = self.lock();
-        state.is_watched = true;
-        self.woken.notify_all();
-        while !state.has_ended {
-            let into = state.began.map_or(Duration::ZERO, |began| began.elapsed());
-            let left = state.interval - Duration::from_nanos(nanoseconds(into) % nanoseconds(state.interval));
-            let (woken, timeout) = self.woken.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner);
-            state = woken;
-            if let Some(began) = state.began.filter(|_| timeout.timed_out() && !state.has_ended) {
-                state.take(nanoseconds(began.elapsed()), self.bytes());
-            }
+    /// For a loop that hands over so much at once.
+    pub fn new(chunk_bytes: u64) -> Self {
+        let step = LOOK_BYTES.min(chunk_bytes.saturating_mul(LOOK_HAND_OVERS)).max(1);
+        Self {
+            border: step,
+            step,
+            interval: FIRST_INTERVAL,
+            last: Instant::now(),
+            readings: Vec::with_capacity(MOST_READINGS),
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    /// So many bytes have been handed over, from the beginning.
+    #[inline(always)]
+    pub fn reached(&mut self, bytes: u64) {
+        if bytes >= self.border {
+            self.look(bytes);
+        }
     }
 
-    /// What was read, in intervals of one length; none of a phase that was short, or had few hand-overs.
-    pub fn timeline(&self, hand_overs: u64) -> Option<Timeline> {
-        let state = self.lock();
-        timeline(&state.readings, nanoseconds(state.interval), hand_overs)
+    #[cold]
+    #[inline(never)]
+    fn look(&mut self, bytes: u64) {
+        self.border = bytes + self.step;
+        let now = Instant::now();
+        if now - self.last >= self.interval {
+            self.last = now;
+            self.take(now, bytes);
+        }
     }
-}
 
-impl State {
-    fn take(&mut self, at_ns: u64, bytes: u64) {
-        self.readings.push((at_ns, bytes));
+    fn take(&mut self, at: Instant, bytes: u64) {
+        self.readings.push((at, bytes));
         if self.readings.len() >= MOST_READINGS {
             let mut is_second = true;
             self.readings.retain(|_| {
@@ -146,12 +77,32 @@ impl State {
             self.interval *= 2;
         }
     }
+
+    /// Its readings in nanoseconds since the phase began, and at last what it had handed over when the phase ended.
+    pub fn course(&self, began: Instant, elapsed_ns: u64, handed_over_bytes: u64) -> Course {
+        let since = |at: Instant| nanoseconds(at.saturating_duration_since(began));
+        let mut readings: Vec<(u64, u64)> =
+            self.readings.iter().map(|&(at, bytes)| (since(at), bytes)).collect();
+        readings.retain(|&(at, _)| at < elapsed_ns);
+        readings.push((elapsed_ns, handed_over_bytes));
+        Course { readings, spacing_ns: nanoseconds(self.interval) }
+    }
 }
 
-impl Drop for Reader<'_> {
-    fn drop(&mut self) {
-        self.0.lock().has_ended = true;
-        self.0.woken.notify_all();
+/// How far a lane was at some times of the phase, in order.
+pub struct Course {
+    readings: Vec<(u64, u64)>,
+    spacing_ns: u64,
+}
+
+impl Course {
+    /// On the line between the readings before and after.
+    fn bytes_at(&self, at_ns: u64) -> u64 {
+        let after = self.readings.partition_point(|&(at, _)| at < at_ns);
+        let before = if after == 0 { (0, 0) } else { self.readings[after - 1] };
+        let Some(&(later_ns, later)) = self.readings.get(after) else { return before.1 };
+        let share = u128::from(at_ns - before.0) * u128::from(later.saturating_sub(before.1));
+        before.1 + u64::try_from(share / u128::from((later_ns - before.0).max(1))).unwrap_or(0)
     }
 }
 
@@ -164,26 +115,20 @@ pub fn hand_overs(case: &Case, parts: &[Part<'_>]) -> u64 {
     parts.iter().map(|part| part.range.length.div_ceil(each)).sum()
 }
 
-fn timeline(readings: &[(u64, u64)], spacing_ns: u64, hand_overs: u64) -> Option<Timeline> {
-    let (elapsed_ns, _) = *readings.last()?;
+/// What all lanes handed over, in intervals of one length; none of a phase that was short, or had few hand-overs.
+pub fn timeline(lanes: &[Course], elapsed_ns: u64, hand_overs: u64) -> Option<Timeline> {
+    let spacing_ns = lanes.iter().map(|lane| lane.spacing_ns).max()?;
     let count = (elapsed_ns / spacing_ns.max(1)).min(hand_overs / HAND_OVERS_EACH);
     if elapsed_ns < SHORTEST_NS || count < FEWEST_INTERVALS {
         return None;
     }
-    let until =
-        |border: u64| bytes_at(readings, elapsed_ns / count * border + elapsed_ns % count * border / count);
-    let borders: Vec<u64> = (0..=count).map(until).collect();
+    let at_border = |border: u64| {
+        let at_ns = elapsed_ns / count * border + elapsed_ns % count * border / count;
+        lanes.iter().map(|lane| lane.bytes_at(at_ns)).sum()
+    };
+    let borders: Vec<u64> = (0..=count).map(at_border).collect();
     let bytes = borders.windows(2).map(|pair| pair[1].saturating_sub(pair[0])).collect();
     Some(Timeline { interval_ns: elapsed_ns / count, bytes })
-}
-
-/// On the line between the readings before and after.
-fn bytes_at(readings: &[(u64, u64)], at_ns: u64) -> u64 {
-    let after = readings.partition_point(|&(at, _)| at < at_ns);
-    let before = if after == 0 { (0, 0) } else { readings[after - 1] };
-    let Some(&(later_ns, later)) = readings.get(after) else { return before.1 };
-    let share = u128::from(at_ns - before.0) * u128::from(later.saturating_sub(before.1));
-    before.1 + u64::try_from(share / u128::from((later_ns - before.0).max(1))).unwrap_or(0)
 }
 
 fn nanoseconds(duration: Duration) -> u64 {
@@ -196,63 +141,58 @@ mod tests {
 
     const MS: u64 = 1_000_000;
 
+    fn course(readings: impl IntoIterator<Item = (u64, u64)>) -> Course {
+        Course { readings: readings.into_iter().collect(), spacing_ns: 100 * MS }
+    }
+
     #[test]
-    fn intervals_have_one_length_and_hold_every_byte() {
+    fn intervals_have_one_length_and_hold_every_byte_of_all_lanes() {
         // Read at odd times: 10 bytes a millisecond, and one from 1.5 s on.
         let bytes = |ms: u64| if ms < 1500 { ms * 10 } else { 15_000 + (ms - 1500) };
-        let readings: Vec<(u64, u64)> =
-            [103, 199, 305, 420, 760, 1100, 1500, 1777, 2000].map(|ms| (ms * MS, bytes(ms))).to_vec();
-        let timeline = timeline(&readings, 100 * MS, 100_000).unwrap();
+        let lane = |times: &[u64]| course(times.iter().map(|&ms| (ms * MS, bytes(ms))));
+        let lanes = [lane(&[103, 199, 305, 420, 760, 1100, 1500, 1777, 2000]), lane(&[333, 1500, 2000])];
+        let timeline = timeline(&lanes, 2000 * MS, 100_000).unwrap();
         assert_eq!((timeline.interval_ns, timeline.bytes.len()), (100 * MS, 20));
-        assert_eq!(timeline.bytes.iter().sum::<u64>(), bytes(2000));
-        assert!(timeline.bytes[..15].iter().all(|&it| it.abs_diff(1000) <= 1), "{timeline:?}");
-        assert!(timeline.bytes[15..].iter().all(|&it| it.abs_diff(100) <= 1), "{timeline:?}");
+        assert_eq!(timeline.bytes.iter().sum::<u64>(), 2 * bytes(2000));
+        assert!(timeline.bytes[..15].iter().all(|&it| it.abs_diff(2000) <= 2), "{timeline:?}");
+        assert!(timeline.bytes[15..].iter().all(|&it| it.abs_diff(200) <= 2), "{timeline:?}");
     }
 
     #[test]
     fn a_short_phase_and_one_of_few_hand_overs_have_none() {
-        let readings: Vec<(u64, u64)> = (1..=20).map(|tenth| (tenth * 100 * MS, tenth)).collect();
-        assert!(timeline(&readings, 100 * MS, 1000).is_some());
-        assert_eq!(timeline(&readings[..9], 100 * MS, 1000), None, "0.9 s");
-        assert_eq!(timeline(&readings, 100 * MS, 4), None, "each call would be an interval");
-        let few = timeline(&readings, 100 * MS, 160).unwrap();
-        assert_eq!(few.bytes.len(), 8, "twenty calls in each");
-        assert_eq!(timeline(&[], 100 * MS, 1000), None);
+        let lane = || [course((1..=20).map(|tenth| (tenth * 100 * MS, tenth)))];
+        assert!(timeline(&lane(), 2000 * MS, 1000).is_some());
+        assert_eq!(timeline(&lane(), 900 * MS, 1000), None);
+        assert_eq!(timeline(&lane(), 2000 * MS, 4), None, "each call would be an interval");
+        assert_eq!(timeline(&lane(), 2000 * MS, 160).unwrap().bytes.len(), 8, "twenty calls in each");
+        assert_eq!(timeline(&[], 2000 * MS, 1000), None);
     }
 
     #[test]
     fn a_long_phase_is_read_less_often() {
-        let mut state = State { interval: FIRST_INTERVAL, ..State::default() };
-        let mut at_ns = 0;
+        let mut meter = Meter::new(4096);
+        let began = Instant::now();
+        let mut at = Duration::ZERO;
         for reading in 0..3000u64 {
-            at_ns += nanoseconds(state.interval);
-            state.take(at_ns, reading);
+            at += meter.interval;
+            meter.take(began + at, reading);
         }
-        assert!(state.readings.len() < MOST_READINGS, "{}", state.readings.len());
-        assert!(state.interval > FIRST_INTERVAL);
-        let timeline = timeline(&state.readings, nanoseconds(state.interval), 1 << 40).unwrap();
+        assert!(meter.readings.len() < MOST_READINGS && meter.interval > FIRST_INTERVAL);
+        let elapsed_ns = nanoseconds(at) + 1;
+        let timeline = timeline(&[meter.course(began, elapsed_ns, 3000)], elapsed_ns, 1 << 40).unwrap();
         assert!((100..=400).contains(&timeline.bytes.len()), "{}", timeline.bytes.len());
+        assert_eq!(timeline.bytes.iter().sum::<u64>(), 3000);
     }
 
     #[test]
-    fn what_lanes_reach_is_read_while_they_go_on() {
-        let meters = vec![Meter::default(), Meter::default()];
-        let readings = Readings::new(meters.clone());
-        std::thread::scope(|scope| {
-            let reader = readings.start(scope).unwrap();
-            readings.begin();
-            let start = Instant::now();
-            let mut steps = 0;
-            while start.elapsed() < Duration::from_millis(1100) {
-                steps += 1;
-                meters.iter().for_each(|meter| meter.reached(steps));
-                std::thread::sleep(Duration::from_millis(1));
-            }
-            readings.end(nanoseconds(start.elapsed()));
-            drop(reader);
-            let timeline = readings.timeline(1 << 20).unwrap();
-            assert_eq!(timeline.bytes.iter().sum::<u64>(), 2 * steps, "both lanes");
-            assert!(timeline.bytes.iter().filter(|&&bytes| bytes > 0).count() >= 5, "{timeline:?}");
-        });
+    fn the_clock_is_left_alone_between_borders() {
+        let mut meter = Meter::new(4096);
+        meter.last -= FIRST_INTERVAL;
+        meter.reached(LOOK_BYTES - 1);
+        assert!(meter.readings.is_empty());
+        meter.reached(LOOK_BYTES);
+        meter.reached(2 * LOOK_BYTES);
+        assert_eq!(meter.readings.len(), 1, "and readings are apart");
+        assert_eq!(Meter::new(1).step, LOOK_HAND_OVERS);
     }
 }

@@ -5,6 +5,7 @@ mod conclusion;
 mod estimate;
 pub mod formats;
 mod machine;
+mod noise;
 mod over_time;
 mod reached;
 mod report;
@@ -13,6 +14,7 @@ mod warning;
 
 pub use estimate::{Estimate, Figure, LatencyEstimate};
 pub use machine::machine_lines;
+pub use noise::{NoiseReport, WorkNoise};
 pub use over_time::{CourseName, Fall, OverTime};
 pub use reached::Reached;
 pub use report::{CaseReport, Report};

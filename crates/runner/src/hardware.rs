@@ -130,6 +130,12 @@ impl Hardware {
         &self.limits
     }
 
+    /// How long all of them take, both times together, more or less.
+    #[must_use]
+    pub fn time_ns(&self) -> u64 {
+        self.requests.iter().map(|request| request.time_ns * 2).sum()
+    }
+
     /// What has been written for them, and may still be.
     #[must_use]
     pub fn bytes(&self) -> u64 {

@@ -98,10 +98,9 @@ pub(super) fn write_vectors<'a>(
     mut sync: impl FnMut(u64, u64) -> Result<(), CallError>,
 ) -> Result<(), CallError> {
     if records.is_off() {
-        let meter = records.meter();
         let hand_over = |vector: &mut [IoSlice<'_>], start, end| {
             hand_over_vector(call, vector, start, &mut write)?;
-            meter.reached(end - part.file_offset);
+            records.reached(end - part.file_offset);
             Ok(())
         };
         try_each_vector::<CallError>(part, vector, hand_over)?;

@@ -50,11 +50,11 @@ pub struct Sentence {
 }
 
 impl Column {
-    fn figure(group: &str, heading: &str, rank: u8) -> Self {
+    pub(crate) fn figure(group: &str, heading: &str, rank: u8) -> Self {
         Self { group: group.to_owned(), heading: heading.to_owned(), is_text: false, rank }
     }
 
-    fn text(heading: &str, rank: u8) -> Self {
+    pub(crate) fn text(heading: &str, rank: u8) -> Self {
         Self { group: String::new(), heading: heading.to_owned(), is_text: true, rank }
     }
 }

@@ -276,7 +276,7 @@ impl<'q, 'a> Queue<'q, 'a> {
     fn end(&mut self, index: usize, records: &mut Records) -> Result<(), CallError> {
         if let Some(slot) = self.slots[index].take() {
             self.ended += slot.length as u64;
-            records.meter().reached(self.ended);
+            records.reached(self.ended);
             if let Some(submitted) = slot.submitted {
                 records.took(submitted.elapsed());
             }
@@ -328,7 +328,7 @@ mod tests {
         // Where a sandbox forbids io_uring the program says so, and there is nothing to test.
         let Ok(mut ring) = IoUring::new(16) else { return };
         let mut queue = Queue::new(part, file.as_fd(), &mut ring);
-        test(&mut queue, &mut Records::new(case.axes().sync, None));
+        test(&mut queue, &mut Records::new(case.axes().sync, 0, None));
     }
 
     #[test]
