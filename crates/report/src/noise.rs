@@ -149,16 +149,24 @@ fn verdicts(works: &[WorkNoise]) -> Vec<String> {
         if of.is_empty() {
             return format!("{what}: too few values to say; give it more --seconds.");
         }
-        let told = DIFFERENCES.map(|difference| {
-            let name = format!("{:.0} %", difference * 100.0);
-            // What all kinds need together.
+        let needed = |difference: f64| {
             let needed = of.iter().map(|it| it.samples_for(difference)).collect::<Option<Vec<usize>>>();
-            match needed.and_then(|needed| needed.into_iter().max()) {
-                Some(samples) => format!("{name} with {samples} samples"),
-                None => format!("{name} not"),
+            needed.and_then(|needed| needed.into_iter().max())
+        };
+        let name = |difference: f64| format!("{:.0} %", difference * 100.0);
+        let told = |difference: f64| {
+            needed(difference).map(|samples| format!("{} with {samples} samples", name(difference)))
+        };
+        let told: Vec<String> = DIFFERENCES.iter().filter_map(|&difference| told(difference)).collect();
+        match DIFFERENCES.iter().find(|&&difference| needed(difference).is_none()) {
+            None => format!("{what}: differences can be told of {}.", told.join(", ")),
+            Some(&first) if told.is_empty() => {
+                format!("{what}: not even differences of {} can be told with {MANY} samples.", name(first))
             }
-        });
-        format!("{what}: differences of {} can be told.", told.join(", "))
+            Some(&first) => {
+                format!("{what}: differences can be told of {}; {} cannot.", told.join(", "), name(first))
+            }
+        }
     };
     groups.into_iter().map(verdict).collect()
 }
@@ -251,7 +259,7 @@ mod tests {
         let report = NoiseReport::of(&noise(quiet, 0), Some("performance"));
         assert_eq!(
             report.verdicts[0],
-            "Writes into the page cache: differences of 10 % with 6 samples, 3 % with 6 samples, 1 % with 6 samples can be told."
+            "Writes into the page cache: differences can be told of 10 % with 6 samples, 3 % with 6 samples, 1 % with 6 samples."
         );
         assert_eq!(report.advice, ["Nothing to mend: the default of 6 samples will do."]);
         assert!((report.works[0].median_ns.unwrap() - 100_100.0).abs() < 50.0, "of one repetition");
@@ -271,8 +279,8 @@ mod tests {
             ),
             None,
         );
-        assert!(report.verdicts[0].contains("1 % not"), "{report:#?}");
-        assert!(report.verdicts[1].contains("3 % not"), "{report:#?}");
+        assert!(report.verdicts[0].ends_with("; 1 % cannot."), "{report:#?}");
+        assert!(report.verdicts[1].ends_with("10 % with 6 samples; 3 % cannot."), "{report:#?}");
         assert!(report.advice[0].starts_with("More samples help (small write):"), "{report:#?}");
         assert!(report.advice[1].contains("(durable write)"), "{report:#?}");
         assert_eq!(report.advice.len(), 2);

@@ -56,6 +56,9 @@ pub(crate) fn microseconds(nanoseconds: u64) -> String {
 /// A part of one in percent with two significant digits.
 pub(crate) fn significant_percent(part: f64) -> String {
     let percent = part * 100.0;
+    if percent > 100.0 {
+        return "> 100 %".to_owned();
+    }
     let digits = match percent {
         ..0.995 => 2,
         ..9.95 => 1,
