@@ -74,12 +74,10 @@ impl Records {
         mut sync: impl FnMut(u64, u64) -> Result<(), CallError>,
     ) -> Result<(), CallError> {
         if self.is_off() {
-            let (meter, start) = (&mut self.meter, part.file_offset);
-            part.try_each_chunk(|chunk, offset| {
-                hand_over(chunk, offset)?;
-                meter.reached(offset + chunk.len() as u64 - start);
-                Ok::<(), CallError>(())
-            })?;
+            for (until, piece) in part.pieces(self.meter.step()) {
+                piece.try_each_chunk(&mut hand_over)?;
+                self.meter.reached(until);
+            }
             self.handed_over_bytes = part.range.length;
             return Ok(());
         }

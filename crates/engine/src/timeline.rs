@@ -1,12 +1,12 @@
 //! Throughput over time inside phase write.
 //!
-//! A loop compares how far it is with a border, and only beyond it looks at the clock: every 256 KiB, or 4096
-//! hand-overs. A thread that reads counters from outside would cost more, because a process of several threads pays
+//! Between two pieces of 256 KiB, or of 4096 hand-overs if those are less, there is a look at the clock; inside there is
+//! nothing but the loop. A thread that reads counters from outside would cost more, because a process of several threads pays
 //! for each system call: 2 % of the CPU time of writes of 4 KiB here.
 
 use std::time::{Duration, Instant};
 
-use model::{Case, Timeline};
+use model::{Axis, Case, Timeline};
 
 use crate::job::Part;
 
@@ -45,6 +45,11 @@ impl Meter {
             last: Instant::now(),
             readings: Vec::with_capacity(MOST_READINGS),
         }
+    }
+
+    /// How many bytes there are between two looks.
+    pub fn step(&self) -> u64 {
+        self.step
     }
 
     /// So many bytes have been handed over, from the beginning.
@@ -108,7 +113,8 @@ impl Course {
 
 /// How many calls hand over the data of all parts: a timeline cannot see into one.
 pub fn hand_overs(case: &Case, parts: &[Part<'_>]) -> u64 {
-    let each = case.axes().chunk_size_bytes.saturating_mul(u64::from(case.axes().vector.max(1))).max(1);
+    let at_once = if case.method().axes.contains(&Axis::Vector) { case.axes().vector } else { 1 };
+    let each = case.axes().chunk_size_bytes.saturating_mul(u64::from(at_once)).max(1);
     if !case.method().writes_data() {
         return 0;
     }
@@ -166,6 +172,20 @@ mod tests {
         assert_eq!(timeline(&lane(), 2000 * MS, 4), None, "each call would be an interval");
         assert_eq!(timeline(&lane(), 2000 * MS, 160).unwrap().bytes.len(), 8, "twenty calls in each");
         assert_eq!(timeline(&[], 2000 * MS, 1000), None);
+    }
+
+    #[test]
+    fn a_vector_is_one_hand_over_and_allocating_is_none() {
+        let of = |name: &str| {
+            let case = Case::parse(name, &crate::method_infos()).unwrap();
+            let source = vec![0; 1 << 20];
+            hand_overs(&case, &crate::job::parts(&case, &source, None))
+        };
+        assert_eq!(of("write,size=1MiB,chunk=4KiB"), 256);
+        assert_eq!(of("write,size=1MiB,chunk=whole"), 1);
+        assert_eq!(of("writev,size=1MiB,chunk=4KiB,vector=64"), 4);
+        assert_eq!(of("pwrite,size=1MiB,chunk=1GiB,threads=4"), 4);
+        assert_eq!(of("allocate,size=1MiB"), 0);
     }
 
     #[test]

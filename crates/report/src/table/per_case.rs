@@ -51,7 +51,7 @@ fn limit_and_course(cases: &[&CaseReport], rank: u8) -> Vec<Figures> {
         }));
     }
     if any(|it| it.over_time.is_some()) {
-        columns.push(figures("over", "time", rank, |it| {
+        columns.push(figures("over", "time", rank + 1, |it| {
             it.over_time.map_or("–".to_owned(), |it| it.course.name().to_owned())
         }));
     }
