@@ -6,6 +6,7 @@ mod example;
 mod image;
 mod loop_device;
 mod program;
+mod throttle;
 mod trial;
 
 pub use directory::{Kind, directory_on};
@@ -13,4 +14,5 @@ pub use example::{example_case, example_run};
 pub use image::{Image, call};
 pub use loop_device::{LoopDevice, Mounted};
 pub use program::{Ended, Program, children, entries, wait_for};
+pub use throttle::Throttle;
 pub use trial::{Need, Trials};
