@@ -2,7 +2,7 @@
 
 use anyhow::{Context, Result, ensure};
 use serde_json::Value;
-use testkit::{Kind, LoopDevice, Need, Throttle, Trials, directory_on, entries};
+use testkit::{Kind, LoopDevice, Need, Throttle, Trials, directory_on, entries, wait_for};
 
 use crate::program;
 
@@ -10,14 +10,12 @@ const DEVICE_BYTES_PER_S: u64 = 40 << 20;
 
 pub fn add(trials: &mut Trials) {
     let throttled = [Need::LoopDevice, Need::Throttle, Need::Image("ext4")];
-    trials.add("a write that outruns a slow device is a burst, and where it fell is said", &throttled, || {
-        let text = on_a_slow_device("write,size=160MiB,chunk=64KiB", "burst")?;
-        ensure!(text.contains(": burst: ") && text.contains(" GB/s for the first "), "{text}");
-        Ok(())
-    });
-    trials.add("direct writes to the same device are steady", &throttled, || {
-        on_a_slow_device("pwrite,size=240MiB,chunk=64KiB,cache=direct", "steady").map(|_| ())
-    });
+    trials.add(
+        "a write that outlasts its device's speed is a burst, and where it fell is said",
+        &throttled,
+        || on_a_slow_device("burst", Some(DEVICE_BYTES_PER_S / 8)),
+    );
+    trials.add("a write at the speed of its device is steady", &throttled, || on_a_slow_device("steady", None));
     trials.add("what is handed over in one call, or soon, has no course", &[], no_course);
     trials.add("shares are of limits measured in the same run", &[Need::Filesystem(Kind::Tmpfs)], shares);
     trials.add(
@@ -79,19 +77,40 @@ pub fn add(trials: &mut Trials) {
     });
 }
 
-/// The text of a run whose only case must have that course.
-fn on_a_slow_device(case: &str, course: &str) -> Result<String> {
+/// Direct writes to a device that is held to a rate; from their middle on to another, if there is one. Their first
+/// sample must have that course.
+fn on_a_slow_device(course: &str, then_bytes_per_s: Option<u64>) -> Result<()> {
+    const CASE: &str = "pwrite,size=240MiB,chunk=64KiB,cache=direct";
     let (program, device) = (program()?, LoopDevice::attach(512 << 20)?);
     let mounted = device.format_and_mount(device.path(), "ext4")?;
-    let _throttle = Throttle::hold(device.path(), DEVICE_BYTES_PER_S, 32 << 20)?;
-    let document = program.run(mounted.path(), &["--case", case, "--samples", "1", "--no-limits"], 0)?;
-    let over_time = &document["cases"][0]["estimate"]["over_time"];
-    ensure!(over_time["course"] == course, "{over_time}: {}", document["cases"][0]["samples"]);
-    let timeline = &document["cases"][0]["samples"][0]["timeline"];
-    let bytes = timeline["bytes"].as_array().context("a timeline")?;
-    let sum: u64 = bytes.iter().filter_map(Value::as_u64).sum();
-    ensure!(document["cases"][0]["samples"][0]["bytes"] == sum, "every byte is in it: {timeline}");
-    Ok(program.call(&["show"])?.stdout)
+    let throttle = Throttle::hold(device.path(), DEVICE_BYTES_PER_S)?;
+    let (before, path) = (throttle.written_bytes(), mounted.path().to_str().context("UTF-8")?);
+    let run = program.start(&["run", path, "--case", CASE, "--samples", "1", "--no-limits"])?;
+    if let Some(then_bytes_per_s) = then_bytes_per_s {
+        wait_for("most of the file", || (throttle.written_bytes() > before + (200 << 20)).then_some(()))?;
+        throttle.set(then_bytes_per_s)?;
+    }
+    let ended = run.wait_with_output()?;
+    ensure!(ended.status.success(), "{ended:?}");
+    let document: Value = serde_json::from_str(&program.call(&["show", "--export", "json=-"])?.stdout)?;
+    let sample = &document["cases"][0]["samples"][0];
+    let sum: u64 =
+        sample["timeline"]["bytes"].as_array().context("a timeline")?.iter().filter_map(Value::as_u64).sum();
+    ensure!(sample["bytes"] == sum, "every byte is in it: {sample}");
+    // The course of each sample is in the CSV.
+    let csv = program.call(&["show", "--export", "csv=-"])?.stdout;
+    let mut lines =
+        csv.lines().map(|line| line.rsplit(',').take(4).map(str::to_owned).collect::<Vec<String>>());
+    let (headings, cells) = (lines.next().context("headings")?, lines.next().context("a sample")?);
+    ensure!(headings == ["then_bytes_per_s", "burst_ns", "burst_bytes_per_s", "over_time"], "{headings:?}");
+    ensure!(cells[3] == course, "{cells:?}: {sample}");
+    let number = |index: usize| cells[index].parse::<f64>();
+    if then_bytes_per_s.is_some() {
+        ensure!(number(0)? < number(2)? / 2.0 && number(1)? > 1e9, "{cells:?}: {sample}");
+    } else {
+        ensure!(cells[..3].iter().all(String::is_empty), "{cells:?}");
+    }
+    Ok(())
 }
 
 fn no_course() -> Result<()> {

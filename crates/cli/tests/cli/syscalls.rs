@@ -112,7 +112,7 @@ fn calls_on_samples(text: &str) -> Vec<String> {
                     .replace("|O_LARGEFILE", "");
                 calls.push(format!("open {flags}"));
             }
-            "open" if begun && result.contains("/copied") => calls.push("open source".to_owned()),
+            "openat" if begun && result.contains("/copied") => calls.push("open source".to_owned()),
             "unlinkat" if arguments[1].starts_with("\"sample") => break,
             "mmap" if of_sample(4) || (begun && of_source(4)) => {
                 let which = if of_source(4) { "source " } else { "" };
