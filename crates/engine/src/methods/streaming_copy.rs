@@ -41,7 +41,7 @@ mod tests {
     fn every_byte_arrives_wherever_it_begins() {
         let from: Vec<u8> = (0..200u8).collect();
         for (offset, length) in [(0, 160), (1, 160), (7, 150), (3, 5), (0, 0), (9, 16)] {
-            let mut to = vec![255; 200];
+            let mut to = [255; 200];
             copy(&from[offset..offset + length], &mut to[offset..offset + length]);
             assert_eq!(to[offset..offset + length], from[offset..offset + length]);
             assert!(to[..offset].iter().chain(&to[offset + length..]).all(|&byte| byte == 255));

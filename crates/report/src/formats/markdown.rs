@@ -31,7 +31,8 @@ pub fn render(report: &Report) -> String {
             });
             text += &format!("| {} |\n", cells.collect::<Vec<_>>().join(" | "));
         }
-        if !(table.sentences.is_empty() && table.notes.is_empty()) && !text.ends_with("\n\n") {
+        let has_lines = !table.sentences.is_empty() || !table.notes.is_empty();
+        if has_lines && !text.ends_with("\n\n") {
             text += "\n";
         }
         for note in &table.notes {
