@@ -16,6 +16,8 @@ const MOST_TIME: Duration = Duration::from_secs(2);
 const BUDGET_SHARE: u32 = 20;
 /// Twice as much as any CPU's caches but the largest.
 const MOST_MEMORY_BYTES: u64 = 256 << 20;
+/// With little time memory is copied in smaller amounts, a byte for each nanosecond, but not in smaller ones than this.
+const LEAST_MEMORY_BYTES: u64 = 16 << 20;
 const MOST_FILE_BYTES: u64 = 256 << 20;
 /// A device is written with so much at least, even if all cases are smaller.
 const LEAST_FILE_BYTES: u64 = 64 << 20;
@@ -74,7 +76,12 @@ impl Hardware {
         let time = budget.map_or(MOST_TIME, |budget| budget.min(MOST_TIME));
         let each = time / 2 / u32::try_from(hardware.requests.len().max(1)).unwrap_or(u32::MAX);
         let each_ns = u64::try_from(each.as_nanos()).unwrap_or(u64::MAX);
-        hardware.requests.iter_mut().for_each(|request| request.time_ns = each_ns);
+        for request in &mut hardware.requests {
+            request.time_ns = each_ns;
+            if let LimitOf::Memory { bytes, .. } = &mut request.of {
+                *bytes = (*bytes).min(each_ns.max(LEAST_MEMORY_BYTES));
+            }
+        }
         Ok(hardware)
     }
 
@@ -242,6 +249,10 @@ mod tests {
         assert_eq!(total(Some(10_000_000_000)), 500_000_000);
         assert_eq!(total(Some(600_000_000_000)), 2_000_000_000);
         assert_eq!(total(None), 2_000_000_000);
+        let large = cases(&["write,size=1GiB"]);
+        let hardware = Hardware::of(&large, &settings(None, Some(2_000_000_000)), None).unwrap();
+        let of = &hardware.requests[0].of;
+        assert_eq!(*of, LimitOf::Memory { threads: 1, bytes: 50_000_000 }, "less to copy in 50 ms");
     }
 
     #[test]
