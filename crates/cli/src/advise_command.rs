@@ -92,7 +92,18 @@ pub fn advise(command: &AdviseCommand, db: Option<&Path>, output: &Output) -> Re
     let device_number = run.environment.device.as_ref().map(|device| device.number.clone());
     let schedule = Box::new(Race::new(field.candidates, field.naive, limits));
     let (cases, later) = (field.cases, field.later);
-    let job = Job { store: &store, number, run, place, copied: None, cases, schedule, later, device_number };
+    let job = Job {
+        store: &store,
+        number,
+        run,
+        place,
+        copied: None,
+        cases,
+        schedule,
+        later,
+        device_number,
+        limits: true,
+    };
     run_command::measure(job, &command.export, output)
 }
 

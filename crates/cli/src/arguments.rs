@@ -126,6 +126,9 @@ pub struct RunCommand {
     /// Name the run: `show`, `compare` and `list runs` know it by it. Several runs may have the same label
     #[arg(long, value_name = "NAME")]
     pub label: Option<Label>,
+    /// Do not measure what memory and device can do at most, which takes up to two seconds
+    #[arg(long)]
+    pub no_limits: bool,
     /// Show what would be run and how many bytes written, and write nothing
     #[arg(long)]
     pub dry_run: bool,
@@ -264,6 +267,13 @@ pub struct ProbeCommand {
     /// As JSON
     #[arg(long)]
     pub json: bool,
+    /// Measure instead how much the same work varies here, and say which differences can be told
+    #[arg(long)]
+    pub noise: bool,
+    /// For how long
+    #[arg(long, value_name = "N", default_value_t = 10, requires = "noise",
+        value_parser = clap::value_parser!(u64).range(1..=600))]
+    pub seconds: u64,
 }
 
 fn suite_names() -> PossibleValuesParser {

@@ -8,7 +8,9 @@ mod copy_to;
 mod database;
 mod exit;
 mod export;
+mod hardware;
 mod list;
+mod noise_command;
 mod output;
 mod place;
 mod probe_command;
@@ -51,6 +53,9 @@ fn main() -> ExitCode {
         Command::List(command) => list::list(&command, arguments.db.as_deref(), &output),
         Command::Show(command) => show::show(&command, arguments.db.as_deref(), &output),
         Command::Compare(command) => compare::compare(&command, arguments.db.as_deref(), &output),
+        Command::Probe(command) if command.noise => {
+            noise_command::noise(&command, arguments.db.as_deref(), &output)
+        }
         Command::Probe(command) => probe_command::probe(&command, &output),
         Command::Completions { shell } => completions(shell, &output),
         Command::Man { command } => man(command.as_deref(), &output),

@@ -1,7 +1,7 @@
 //! `writebench run`: arguments → cases → runner → database → report.
 
 use std::collections::HashMap;
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsString;
 use std::os::fd::{AsFd, AsRawFd};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use anyhow::{Context, Result};
 use model::{Bytes, Case, CaseRecord, Environment, RunRecord, RunStatus, Settings};
 use report::{Report, counted, formats};
-use runner::{EachCase, End, Event, LeftOver, Plan, Schedule, WorkerCommand, Workspace};
+use runner::{EachCase, End, Event, Hardware, LeftOver, Plan, Schedule, WorkerCommand, Workspace};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use store::{Store, WorkspaceRecord};
 
@@ -18,6 +18,7 @@ use crate::arguments::RunCommand;
 use crate::copied::Copied;
 use crate::exit::{self, Exit};
 use crate::export::Export;
+use crate::hardware::HardwareOfRun;
 use crate::output::Output;
 use crate::place::{Claimed, Place};
 use crate::progress::Progress;
@@ -66,7 +67,7 @@ pub fn run(command: &RunCommand, db: Option<&Path>, output: &Output) -> Result<E
     };
     let cases = selection::different_cases(&run.cases, &engine::method_infos())?;
     if command.dry_run {
-        return dry_run(&run, &cases, &place, output);
+        return dry_run(&run, &cases, &place, !command.no_limits, output);
     }
     check_limits(&place, &run.environment, &cases, copied.as_ref())?;
     let place = place.claim(command.destroy_data, output)?;
@@ -74,8 +75,8 @@ pub fn run(command: &RunCommand, db: Option<&Path>, output: &Output) -> Result<E
     let number = store.begin_run(&run)?;
     let device_number = run.environment.device.as_ref().map(|device| device.number.clone());
     let schedule = Box::new(EachCase::of(&run.settings));
-    let later = HashMap::new();
-    let job = Job { store: &store, number, run, place, copied, cases, schedule, later, device_number };
+    let (later, limits) = (HashMap::new(), !command.no_limits);
+    let job = Job { store: &store, number, run, place, copied, cases, schedule, later, device_number, limits };
     measure(job, &command.export, output)
 }
 
@@ -147,8 +148,9 @@ fn resume(command: &RunCommand, db: Option<&Path>, output: &Output) -> Result<Ex
     let place = place.claim(command.destroy_data, output)?;
     store.set_status(number, RunStatus::Running)?;
     let schedule = Box::new(EachCase::of(&run.settings));
-    let later = HashMap::new();
-    let job = Job { store: &store, number, run, place, copied, cases, schedule, later, device_number };
+    // The limits were measured when the run began, if they were wanted.
+    let (later, limits) = (HashMap::new(), false);
+    let job = Job { store: &store, number, run, place, copied, cases, schedule, later, device_number, limits };
     measure(job, &command.export, output)
 }
 
@@ -175,7 +177,7 @@ pub fn check_limits(
 }
 
 /// What would be run, in the order of the tables.
-fn dry_run(run: &RunRecord, cases: &[Case], place: &Place, output: &Output) -> Result<Exit> {
+fn dry_run(run: &RunRecord, cases: &[Case], place: &Place, limits: bool, output: &Output) -> Result<Exit> {
     let round: u64 = cases.iter().map(Case::bytes_written).sum();
     let most_at_once = cases.iter().map(|case| case.axes().size_bytes).max().unwrap_or(0);
     let mut text = String::new();
@@ -193,6 +195,12 @@ fn dry_run(run: &RunRecord, cases: &[Case], place: &Place, output: &Output) -> R
         Bytes(most_at_once).approximate(),
     );
     text += "Disturbed samples are taken again, up to as many more.\n";
+    let directory = matches!(place, Place::Directory(_)).then(|| place.path());
+    let for_limits = Hardware::of(cases, &run.settings, directory)?.bytes();
+    if limits && for_limits > 0 {
+        let bytes = Bytes(for_limits).approximate();
+        text += &format!("Up to {bytes} more show what the device can do at most, without --no-limits.\n");
+    }
     output.results(&text)?;
     Ok(Exit::Ok)
 }
@@ -217,6 +225,8 @@ pub struct Job<'s> {
     pub later: HashMap<String, CaseRecord>,
     /// The device whose written sectors are counted.
     pub device_number: Option<String>,
+    /// Whether the limits of the hardware are measured.
+    pub limits: bool,
 }
 
 /// Measures, shows and exports.
@@ -281,7 +291,7 @@ pub fn measure(mut job: Job<'_>, exports: &[Export], output: &Output) -> Result<
 
 /// Set by the first signal that asks for an end. A second one ends the program at once; the next run removes
 /// what stays.
-fn stop_on_signals() -> Result<Arc<AtomicBool>> {
+pub fn stop_on_signals() -> Result<Arc<AtomicBool>> {
     let stop = Arc::new(AtomicBool::new(false));
     for signal in [SIGINT, SIGTERM, SIGHUP] {
         // Whoever started us with nohup wants the run to go on.
@@ -302,6 +312,14 @@ fn supervise(job: &mut Job<'_>, stop: &AtomicBool, output: &Output) -> Result<En
     };
     let path = workspace.as_ref().map(|workspace| workspace.path().to_path_buf());
     let result = worker_command(job, workspace.as_ref()).and_then(|worker| {
+        let directory = match &job.place {
+            Claimed::Directory(path) => Some(path.as_path()),
+            Claimed::Device(_) => None,
+        };
+        let (run, worker_and_stop) = ((store, number), (&worker, stop));
+        let settings = &job.run.settings;
+        let measure = || HardwareOfRun::before(run, &job.cases, settings, directory, worker_and_stop);
+        let mut hardware = job.limits.then(measure).transpose()?;
         let progress = Progress::new(output);
         let samples = |case: &Case| {
             let name = case.to_string();
@@ -311,7 +329,7 @@ fn supervise(job: &mut Job<'_>, stop: &AtomicBool, output: &Output) -> Result<En
         let plan = Plan {
             taken: job.cases.iter().map(samples).collect(),
             cases: job.cases.clone(),
-            settings: job.run.settings.clone(),
+            settings: hardware.as_ref().map_or_else(|| settings.clone(), |it| it.rest_of(settings)),
             device_number: job.device_number.clone(),
         };
         let (schedule, later) = (job.schedule.as_mut(), &mut job.later);
@@ -331,7 +349,11 @@ fn supervise(job: &mut Job<'_>, stop: &AtomicBool, output: &Output) -> Result<En
             Ok(())
         });
         progress.finish();
-        Ok(end?)
+        let end = end?;
+        if let Some(hardware) = &mut hardware {
+            hardware.measure(&worker, stop)?;
+        }
+        Ok(end)
     });
     let removed = workspace.map_or(Ok(()), Workspace::remove);
     let end = result?;
@@ -352,7 +374,7 @@ fn is_ignored(signal: i32) -> bool {
 
 /// Makes the run's directory. It is recorded before, so that there is no moment at which it is there and
 /// nobody knows of it.
-fn make_workspace(store: &Store, run: i64, target: &Path) -> Result<Workspace> {
+pub fn make_workspace(store: &Store, run: i64, target: &Path) -> Result<Workspace> {
     let id = uuid::Uuid::new_v4().simple().to_string();
     let path = Workspace::path_in(target, &id);
     store.add_workspace(&WorkspaceRecord { path: path.clone(), run })?;
@@ -364,23 +386,33 @@ fn make_workspace(store: &Store, run: i64, target: &Path) -> Result<Workspace> {
 }
 
 fn worker_command(job: &Job<'_>, workspace: Option<&Workspace>) -> Result<WorkerCommand> {
-    let mut arguments: Vec<OsString> = vec!["worker".into()];
-    let mut add = |name: &str, value: &OsStr| {
-        arguments.push(name.into());
-        arguments.push(value.into());
+    let mut arguments = match (workspace, &job.place) {
+        (Some(workspace), _) => in_workspace(workspace)?,
+        (None, Claimed::Device(device)) => {
+            vec!["worker".into(), "--device".into(), device.as_fd().as_raw_fd().to_string().into()]
+        }
+        (None, Claimed::Directory(_)) => vec!["worker".into()],
     };
-    if let Some(workspace) = workspace {
-        let (device, inode) = workspace.identity()?;
-        add("--directory", workspace.path().as_os_str());
-        add("--identity", device.to_string().as_ref());
-        arguments.push(inode.to_string().into());
-    } else if let Claimed::Device(device) = &job.place {
-        add("--device", device.as_fd().as_raw_fd().to_string().as_ref());
-    }
     if let Some(copied) = &job.copied {
         arguments.push("--copy-from".into());
         arguments.push(copied.file().as_raw_fd().to_string().into());
     }
+    this_program(arguments)
+}
+
+/// A worker in a directory of ours.
+pub fn worker_in(workspace: &Workspace) -> Result<WorkerCommand> {
+    this_program(in_workspace(workspace)?)
+}
+
+fn in_workspace(workspace: &Workspace) -> Result<Vec<OsString>> {
+    let (device, inode) = workspace.identity()?;
+    let path = workspace.path().as_os_str().to_os_string();
+    let (device, inode) = (device.to_string().into(), inode.to_string().into());
+    Ok(vec!["worker".into(), "--directory".into(), path, "--identity".into(), device, inode])
+}
+
+fn this_program(arguments: Vec<OsString>) -> Result<WorkerCommand> {
     Ok(WorkerCommand {
         // The same file even if it was replaced or removed meanwhile, as an update does.
         program: std::env::current_exe()
@@ -391,7 +423,7 @@ fn worker_command(job: &Job<'_>, workspace: Option<&Workspace>) -> Result<Worker
 }
 
 /// Removes what runs left that were killed. What cannot be removed is said, and is no reason to stop.
-fn remove_left_overs(store: &Store, output: &Output) -> Result<()> {
+pub fn remove_left_overs(store: &Store, output: &Output) -> Result<()> {
     for left in store.workspaces()? {
         match runner::remove_left_over(&left.path) {
             Ok(LeftOver::InUse) => continue,

@@ -7,8 +7,8 @@ use std::os::fd::{AsFd, OwnedFd};
 use anyhow::{Context, Result, bail};
 use clap::Parser;
 use engine::{Engine, Target};
-use model::Case;
-use model::protocol::{Reply, SampleRequest};
+use model::protocol::{Reply, Request};
+use model::{Case, Phase};
 use runner::ProgressRecord;
 use rustix::fs::{Mode, OFlags};
 use rustix::process::Signal;
@@ -67,13 +67,21 @@ pub fn work(words: impl Iterator<Item = OsString>) -> Result<Exit> {
     let mut engine = Engine::new(copy_from);
     let mut stdout = std::io::stdout().lock();
     for line in std::io::stdin().lock().lines() {
-        let request: SampleRequest = serde_json::from_str(&line?)?;
-        let reply = match Case::parse(&request.case, &methods) {
-            Ok(case) => {
-                let sample = engine.sample(target, &case, &request, &mut |phase| progress.enter(phase));
-                Reply::Sample(Box::new(sample))
+        let mut enter = |phase| progress.enter(phase);
+        let reply = match serde_json::from_str(&line?)? {
+            Request::Sample(request) => match Case::parse(&request.case, &methods) {
+                Ok(case) => Reply::Sample(Box::new(engine.sample(target, &case, &request, &mut enter))),
+                Err(error) => Reply::Refused { why: error.to_string() },
+            },
+            Request::Limit(request) => {
+                enter(Phase::Settle);
+                let (limits, bytes_written) = engine.limits(target, &request, &mut enter);
+                Reply::Limits { limits, bytes_written }
             }
-            Err(error) => Reply::Refused { why: error.to_string() },
+            Request::Noise(request) => {
+                enter(Phase::Write);
+                Reply::Noise(Box::new(engine.noise(target, &request)))
+            }
         };
         let mut line = serde_json::to_string(&reply)?;
         line.push('\n');

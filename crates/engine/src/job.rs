@@ -42,6 +42,20 @@ impl<'a> Part<'a> {
         }
     }
 
+    /// Pieces of so many bytes, or of one chunk more than fits into them, each with where it ends in the part: what is
+    /// looked at between two of them costs the loop over chunks nothing.
+    pub fn pieces(&self, bytes: u64) -> impl Iterator<Item = (u64, Self)> + use<'a> {
+        let part = *self;
+        let chunk = part.axes.chunk_size_bytes.max(1);
+        let each = bytes.div_ceil(chunk).saturating_mul(chunk);
+        (0..part.range.length.div_ceil(each)).map(move |index| {
+            let from = index * each;
+            let length = each.min(part.range.length - from);
+            let range = Range { offset: part.range.offset + from, length };
+            (from + length, Self { range, file_offset: part.file_offset + from, ..part })
+        })
+    }
+
     /// Hands over one chunk after the other, each with its offset in the file: the thread's own range of
     /// the source, or the one chunk over and over. Inlined into a method's loop, which is all there is
     /// between two calls of the kernel.
@@ -87,4 +101,36 @@ pub fn parts<'a>(case: &'a Case, source: &'a [u8], copy_from: Option<BorrowedFd<
             Part { axes, index, range, file_offset, file_length, copy_from, source }
         })
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pieces_hand_over_the_same_chunks_as_the_whole() {
+        for name in
+            ["pwrite,size=1000,chunk=7,threads=3", "pwrite,size=1000,chunk=7,source=chunk", "write,size=0"]
+        {
+            let case = Case::parse(name, &crate::method_infos()).unwrap();
+            let source: Vec<u8> = (0..1000).map(|byte| u8::try_from(byte % 251).unwrap()).collect();
+            for part in parts(&case, &source, None) {
+                let chunks = |part: &Part<'_>| {
+                    let mut chunks = Vec::new();
+                    let _ = part.try_each_chunk(|chunk, offset| {
+                        chunks.push((chunk.to_vec(), offset));
+                        Ok::<(), ()>(())
+                    });
+                    chunks
+                };
+                let pieces: Vec<_> = part.pieces(20).collect();
+                assert_eq!(
+                    pieces.iter().flat_map(|(_, piece)| chunks(piece)).collect::<Vec<_>>(),
+                    chunks(&part)
+                );
+                assert_eq!(pieces.last().map_or(0, |(until, _)| *until), part.range.length);
+                assert!(pieces.len() > 10 || part.range.length < 210, "{name}");
+            }
+        }
+    }
 }

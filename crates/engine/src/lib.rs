@@ -11,8 +11,10 @@ mod crew;
 mod deliberate_delay;
 mod file;
 mod job;
+mod limit;
 mod machine;
 mod methods;
+mod noise;
 mod pattern;
 mod records;
 mod run;
@@ -20,6 +22,7 @@ mod seat;
 mod settle;
 mod source;
 mod sync;
+mod timeline;
 mod verify;
 mod watch;
 

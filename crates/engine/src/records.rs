@@ -9,6 +9,7 @@ use model::{Latency, Sync};
 
 use crate::call::CallError;
 use crate::job::Part;
+use crate::timeline::{Course, Meter};
 
 /// What one thread has handed over, record by record. Off, and so without a look at the clock, where nothing
 /// becomes durable before the end: then there is nothing between two calls but the loop.
@@ -19,6 +20,7 @@ pub struct Records {
     latencies: Option<Histogram<u64>>,
     since_sync: u64,
     handed_over_bytes: u64,
+    meter: Meter,
     start: Instant,
     last: Instant,
 }
@@ -38,8 +40,8 @@ impl From<CallError> for Stop {
 }
 
 impl Records {
-    /// For a thread's part of a case with that sync. The loop ends after `limit`, if it is on.
-    pub fn new(sync: Sync, limit: Option<Duration>) -> Self {
+    /// For a thread's part of a case with that sync, which hands over so much at once. The loop ends after `limit`, if it is on.
+    pub fn new(sync: Sync, chunk_bytes: u64, limit: Option<Duration>) -> Self {
         const LONGEST_NS: u64 = 3_600_000_000_000;
         const DIGITS: u8 = 3;
         let now = Instant::now();
@@ -51,6 +53,7 @@ impl Records {
                 .then(|| Histogram::new_with_bounds(1, LONGEST_NS, DIGITS).expect("the bounds are right")),
             since_sync: 0,
             handed_over_bytes: 0,
+            meter: Meter::new(chunk_bytes),
             start: now,
             last: now,
         }
@@ -71,7 +74,10 @@ impl Records {
         mut sync: impl FnMut(u64, u64) -> Result<(), CallError>,
     ) -> Result<(), CallError> {
         if self.is_off() {
-            part.try_each_chunk(hand_over)?;
+            for (until, piece) in part.pieces(self.meter.step()) {
+                piece.try_each_chunk(&mut hand_over)?;
+                self.meter.reached(until);
+            }
             self.handed_over_bytes = part.range.length;
             return Ok(());
         }
@@ -107,6 +113,7 @@ impl Records {
         sync: &mut impl FnMut(u64, u64) -> Result<(), CallError>,
     ) -> Result<(), Stop> {
         self.handed_over_bytes += bytes as u64;
+        self.meter.reached(self.handed_over_bytes);
         self.since_sync += chunks;
         if self.every.is_some_and(|every| self.since_sync >= every) {
             self.sync_rest(part, sync)?;
@@ -156,6 +163,17 @@ impl Records {
     /// So much more has been handed over, by a method that keeps its own loop.
     pub fn add_bytes(&mut self, bytes: u64) {
         self.handed_over_bytes += bytes;
+    }
+
+    /// The loop has handed over so much, from its beginning.
+    #[inline(always)]
+    pub fn reached(&mut self, bytes: u64) {
+        self.meter.reached(bytes);
+    }
+
+    /// How far it was, and when, in a phase that began then and took so long.
+    pub fn course(&self, began: Instant, elapsed_ns: u64) -> Course {
+        self.meter.course(began, elapsed_ns, self.handed_over_bytes)
     }
 
     /// What has been handed over.

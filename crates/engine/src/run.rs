@@ -3,8 +3,10 @@
 use std::os::fd::OwnedFd;
 use std::time::{Duration, Instant};
 
-use model::protocol::SampleRequest;
-use model::{Cache, Case, Descriptor, Files, MapSharing, Outcome, Phase, PhasesNs, Sample, SyncCall};
+use model::protocol::{LimitOf, LimitRequest, NoiseRequest, SampleRequest};
+use model::{
+    Cache, Case, Descriptor, Files, Limit, MapSharing, Noise, Outcome, Phase, PhasesNs, Sample, SyncCall,
+};
 
 use crate::call::CallError;
 use crate::copy_source::CopySource;
@@ -15,8 +17,9 @@ use crate::machine::{Counters, MemoryProbe, Usage};
 use crate::records::Records;
 use crate::seat::{self, Seat};
 use crate::source::SourceBuffer;
+use crate::timeline::{self, Course};
 use crate::watch::Watcher;
-use crate::{file, settle, verify};
+use crate::{file, limit, noise, settle, verify};
 
 /// Takes samples in this process, one after the other.
 pub struct Engine {
@@ -70,6 +73,40 @@ impl Engine {
         }
         sample
     }
+
+    /// Measures what the hardware can do at most, with the bytes that were written to the target for it.
+    pub fn limits(
+        &mut self,
+        target: Target<'_>,
+        request: &LimitRequest,
+        progress: &mut dyn FnMut(Phase),
+    ) -> (Vec<Limit>, u64) {
+        let time = Duration::from_nanos(request.time_ns);
+        match &request.of {
+            LimitOf::Memory { threads, bytes } => (limit::memory(*threads, *bytes, time), 0),
+            LimitOf::Device { file_stem, data_seed, file_bytes, most_bytes } => {
+                let sample = SampleRequest {
+                    case: String::new(),
+                    round: 0,
+                    file_stem: file_stem.clone(),
+                    data_seed: *data_seed,
+                    verify: false,
+                    settle_limit_ns: request.time_ns,
+                    warm_limit_bytes: 0,
+                    write_limit_ns: None,
+                    device_number: None,
+                };
+                let bounds = limit::DeviceBounds { file_bytes: *file_bytes, most_bytes: *most_bytes, time };
+                let (limit, written) = limit::device(self, target, &sample, &bounds, progress);
+                (vec![limit], written)
+            }
+        }
+    }
+
+    /// Does the same work again and again, in a directory that must be ours alone.
+    pub fn noise(&self, target: Target<'_>, request: &NoiseRequest) -> Noise {
+        noise::noise(target, request)
+    }
 }
 
 struct Run<'r> {
@@ -96,7 +133,12 @@ impl Run<'_> {
         }
         let watcher = Watcher::begin();
         let before = Counters::read(request.device_number.as_deref());
-        let mut clock = Clock { phases: PhasesNs::default(), usage: Usage::default(), progress: self.progress };
+        let mut clock = Clock {
+            phases: PhasesNs::default(),
+            write_began: None,
+            usage: Usage::default(),
+            progress: self.progress,
+        };
         let limit = request.write_limit_ns.map(Duration::from_nanos);
         let seats = seat::seats(self.target, case, self.names, &parts, limit);
         let (result, records) = timed_phases(seats, case, &mut clock);
@@ -107,6 +149,8 @@ impl Run<'_> {
         usage.write_into(sample);
         sample.probe_ns[1] = engine.probe.copy_ns();
         sample.latency = records.merged.latency();
+        sample.timeline =
+            timeline::timeline(&records.courses, phases.write, timeline::hand_overs(case, &parts));
         sample.phases_ns = phases;
 
         (self.progress)(Phase::Verify);
@@ -160,6 +204,7 @@ impl Run<'_> {
 /// Adds up time by phase. Between two phases the progress record is written, outside the clock.
 struct Clock<'p> {
     phases: PhasesNs,
+    write_began: Option<Instant>,
     usage: Usage,
     progress: &'p mut dyn FnMut(Phase),
 }
@@ -190,6 +235,7 @@ impl Clock<'_> {
 struct AllRecords {
     merged: Records,
     handed_over_bytes: Vec<u64>,
+    courses: Vec<Course>,
 }
 
 /// The phases with a figure. Whatever happens, every descriptor is closed in the end: a stream of the C
@@ -200,8 +246,9 @@ fn timed_phases(
     clock: &mut Clock<'_>,
 ) -> (Result<(), PhaseError>, AllRecords) {
     let attaches = seats.iter().any(Seat::attaches);
-    let mut records =
-        AllRecords { merged: Records::new(case.axes().sync, None), handed_over_bytes: Vec::new() };
+    let mut merged = Records::new(case.axes().sync, 0, None);
+    let mut handed_over_bytes = Vec::new();
+    let mut courses = Vec::new();
     let crew_seats = Shared::new(seats);
     let result = std::thread::scope(|scope| {
         let crew = Crew::start(scope, &crew_seats).map_err(|error| (Phase::Settle, error))?;
@@ -210,8 +257,11 @@ fn timed_phases(
         clock.usage = Usage::now().since(&before);
         // Errors change nothing any more, and must not keep the next seat from closing.
         let _ = crew.in_turn(|seat| {
-            records.handed_over_bytes.push(seat.records().handed_over_bytes());
-            records.merged.merge(seat.records());
+            handed_over_bytes.push(seat.records().handed_over_bytes());
+            merged.merge(seat.records());
+            if let Some(began) = clock.write_began {
+                courses.push(seat.records().course(began, clock.phases.write));
+            }
             if result.is_err() {
                 let _ = seat.close();
             }
@@ -219,7 +269,7 @@ fn timed_phases(
         });
         result
     });
-    (result, records)
+    (result, AllRecords { merged, handed_over_bytes, courses })
 }
 
 fn steps(
@@ -253,6 +303,7 @@ fn steps(
     if attaches {
         clock.time(Phase::Open, || crew.together(Seat::attach))?;
     }
+    clock.write_began = Some(Instant::now());
     clock.time(Phase::Write, || crew.together(Seat::write))?;
     if axes.sync.is_at_end() {
         let each = own_files || (axes.sync.call == SyncCall::Msync && axes.map == MapSharing::PerThread);

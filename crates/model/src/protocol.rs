@@ -1,12 +1,68 @@
 //! What runner and worker say to each other: one JSON document per line, requests down the worker's
-//! stdin, replies up its stdout. Each [`SampleRequest`] has one [`Reply`].
+//! stdin, replies up its stdout. Each [`Request`] has one [`Reply`].
 //!
 //! Beside the pipes both hold an anonymous file of one byte, in which the worker keeps the
 //! [`crate::Phase`] it is in, so that the runner knows where a worker was that can no longer speak.
 
 use serde::{Deserialize, Serialize};
 
+use crate::limit::Limit;
+use crate::noise::Noise;
 use crate::sample::Sample;
+
+/// What a worker is asked for.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Request {
+    /// A sample.
+    Sample(Box<SampleRequest>),
+    /// What the hardware can do at most.
+    Limit(LimitRequest),
+    /// How much the same work varies.
+    Noise(NoiseRequest),
+}
+
+/// A limit of the hardware to be measured.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LimitRequest {
+    /// Of what.
+    pub of: LimitOf,
+    /// How long that may take, more or less.
+    pub time_ns: u64,
+}
+
+/// What the limit is of.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum LimitOf {
+    /// Copies of memory by so many threads, from so many bytes to as many.
+    Memory {
+        /// At the same time, each with its own part.
+        threads: u32,
+        /// All parts together.
+        bytes: u64,
+    },
+    /// Direct writes to the target.
+    Device {
+        /// What the file is called.
+        file_stem: String,
+        /// Seed of the data.
+        data_seed: u64,
+        /// Most bytes that it may write in one file.
+        file_bytes: u64,
+        /// Most bytes that it may write in all.
+        most_bytes: u64,
+    },
+}
+
+/// Work to be done again and again.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NoiseRequest {
+    /// For how long.
+    pub time_ns: u64,
+    /// What the files are called, before the work's name is added.
+    pub file_stem: String,
+}
 
 /// One sample, fully specified.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -37,6 +93,15 @@ pub struct SampleRequest {
 pub enum Reply {
     /// The sample.
     Sample(Box<Sample>),
+    /// Limits.
+    Limits {
+        /// One of each kind that was asked for.
+        limits: Vec<Limit>,
+        /// What was written to the target for them.
+        bytes_written: u64,
+    },
+    /// Series of the same work.
+    Noise(Box<Noise>),
     /// The request could not be understood.
     Refused {
         /// Why.

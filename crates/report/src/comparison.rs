@@ -234,7 +234,7 @@ impl Observed {
                 leave_out("the run does not have it".to_owned());
                 continue;
             };
-            let report = CaseReport::of(record);
+            let report = CaseReport::of(record, &run.run.limits);
             if !is_ranked(&report) {
                 leave_out(why_left_out(&report));
                 continue;

@@ -3,8 +3,11 @@
 use base64::Engine as _;
 use hdrhistogram::Histogram;
 use hdrhistogram::serialization::Deserializer;
-use model::{Bytes, CaseRecord, PhasesNs, Sample};
+use model::{Bytes, CaseRecord, Limit, PhasesNs, Sample};
 use serde::Serialize;
+
+use crate::over_time::OverTime;
+use crate::reached::Reached;
 
 /// The confidence that intervals aim at.
 pub const CONFIDENCE: f64 = 0.95;
@@ -97,6 +100,10 @@ pub struct Estimate {
     pub records_per_s: Option<Figure>,
     /// How long each hand-over took, over all samples together.
     pub latency_ns: Option<LatencyEstimate>,
+    /// Whether throughput held over time; none where no sample took long enough, or handed over all in a few calls.
+    pub over_time: Option<OverTime>,
+    /// The limit of the hardware that it is held against; none where it was not measured.
+    pub limit: Option<Reached>,
     /// The confidence that the intervals reach.
     pub confidence: f64,
     /// Samples that it rests on.
@@ -119,10 +126,11 @@ pub fn usable(samples: &[Sample]) -> Vec<&Sample> {
 impl Estimate {
     /// Of a case; none without a good sample.
     #[must_use]
-    pub fn of_case(case: &CaseRecord) -> Option<Self> {
+    pub fn of_case(case: &CaseRecord, limits: &[Limit]) -> Option<Self> {
         let chunk = case.axes.get("chunk").and_then(|chunk| chunk.parse::<Bytes>().ok());
         let mut estimate = Self::of(&case.samples, chunk.map(|chunk| chunk.0))?;
         let is_cut = |sample: &&&Sample| sample.bytes < case.contract.bytes;
+        estimate.limit = Reached::of(case, estimate.throughput_bytes_per_s.median, limits);
         estimate.cut = usable(&case.samples).iter().filter(is_cut).count();
         Some(estimate)
     }
@@ -167,6 +175,8 @@ impl Estimate {
             cut: 0,
             records_per_s,
             latency_ns: LatencyEstimate::of(&usable),
+            over_time: OverTime::of(&usable),
+            limit: None,
             confidence: stats::median_interval(&total_ns, CONFIDENCE)?.confidence,
             samples: usable.len(),
             disturbed,

@@ -8,6 +8,9 @@ mod estimate;
 pub mod formats;
 mod import;
 mod machine;
+mod noise;
+mod over_time;
+mod reached;
 #[cfg(test)]
 mod recorded_noise;
 mod report;
@@ -21,6 +24,9 @@ pub use comparison::{
 pub use estimate::{Estimate, Figure, LatencyEstimate};
 pub use import::{ImportError, run_of_export};
 pub use machine::machine_lines;
+pub use noise::{NoiseReport, WorkNoise};
+pub use over_time::{CourseName, Fall, OverTime};
+pub use reached::Reached;
 pub use report::{CaseReport, Report};
 pub use table::{Column, Sentence, Table};
 

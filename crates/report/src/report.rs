@@ -1,6 +1,6 @@
 //! A run's numbers and warnings.
 
-use model::{CaseRecord, RunRecord};
+use model::{CaseRecord, Limit, RunRecord};
 
 use crate::advice::{ADVISE, Advice};
 use crate::conclusion::conclusions;
@@ -41,7 +41,7 @@ impl Report {
     /// Of a run.
     #[must_use]
     pub fn of(number: Option<i64>, run: RunRecord) -> Self {
-        let cases: Vec<CaseReport> = run.cases.iter().map(CaseReport::of).collect();
+        let cases: Vec<CaseReport> = run.cases.iter().map(|case| CaseReport::of(case, &run.limits)).collect();
         let advice = Advice::of(&cases);
         let conclusions = match &advice {
             Some(advice) => advice.sentences(&cases, &run.target),
@@ -61,7 +61,7 @@ impl Report {
 }
 
 impl CaseReport {
-    pub(crate) fn of(record: &CaseRecord) -> Self {
+    pub(crate) fn of(record: &CaseRecord, limits: &[Limit]) -> Self {
         let last = record.samples.last();
         Self {
             outcome: last.map_or("not-run", |sample| sample.outcome.name()),
@@ -69,7 +69,7 @@ impl CaseReport {
                 Some(sample) => sample.outcome.reason(),
                 None => Some("not measured: the run ended before its turn".to_owned()),
             },
-            estimate: Estimate::of_case(record),
+            estimate: Estimate::of_case(record, limits),
             record: record.clone(),
         }
     }

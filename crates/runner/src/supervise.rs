@@ -4,7 +4,7 @@ use std::error::Error;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use model::protocol::{Reply, SampleRequest};
+use model::protocol::{Reply, Request, SampleRequest};
 use model::{Case, Outcome, Sample, Settings, Verify};
 
 use crate::disturbance::Disturbance;
@@ -230,10 +230,11 @@ impl Run<'_> {
         };
         let limit = plan.settings.timeout_ns.map_or_else(|| deadline(case), Duration::from_nanos);
         self.bytes_written += case.bytes_written();
-        let Some(answer) = self.ask(&request, limit)? else { return Ok(None) };
+        let Some(answer) = self.ask(&Request::Sample(Box::new(request)), limit)? else { return Ok(None) };
         let mut sample = match answer {
             Answer::Reply(Reply::Sample(sample)) => *sample,
             Answer::Reply(Reply::Refused { why }) => return Err(RunnerError::Protocol(why)),
+            Answer::Reply(_) => return Err(RunnerError::Protocol("answered something else".to_owned())),
             Answer::TimedOut(phase) => {
                 let limit_ns = u64::try_from(limit.as_nanos()).unwrap_or(u64::MAX);
                 self.without_worker(round, Outcome::TimedOut { phase, limit_ns })?
@@ -263,7 +264,7 @@ impl Run<'_> {
     }
 
     /// Asks the worker, starting one where there is none.
-    fn ask(&mut self, request: &SampleRequest, limit: Duration) -> Result<Option<Answer>, RunnerError> {
+    fn ask(&mut self, request: &Request, limit: Duration) -> Result<Option<Answer>, RunnerError> {
         if self.stop.load(Ordering::Relaxed) {
             return Ok(None);
         }

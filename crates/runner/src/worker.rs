@@ -12,7 +12,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use model::Phase;
-use model::protocol::{Reply, SampleRequest};
+use model::protocol::{Reply, Request};
 use rustix::process::{Pid, Signal, kill_process_group};
 
 use crate::error::RunnerError;
@@ -120,7 +120,7 @@ impl Worker {
     /// Asks, and waits for the answer until `limit` has passed or `stop` is set.
     pub(crate) fn ask(
         &mut self,
-        request: &SampleRequest,
+        request: &Request,
         limit: Duration,
         stop: &AtomicBool,
     ) -> Result<Answer, RunnerError> {

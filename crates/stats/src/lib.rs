@@ -3,18 +3,22 @@
 
 #![expect(clippy::cast_precision_loss, reason = "numbers of samples are far below 2^52")]
 
+mod course;
 mod independent;
 mod interval;
 mod mann_whitney;
 mod outliers;
 mod rank;
 mod ratio;
+mod resolution;
 
+pub use course::{Burst, Course, course};
 pub use independent::independent_ratio;
 pub use interval::{Interval, median_interval};
 pub use outliers::count_outliers;
 pub use rank::spearman;
 pub use ratio::bootstrap_ratio_of_medians;
+pub use resolution::smallest_difference;
 
 /// The middle value, or the mean of the two middle values; none of nothing.
 #[must_use]

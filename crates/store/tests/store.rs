@@ -87,7 +87,7 @@ fn a_run_is_read_as_it_was_written() {
         let limit = Limit {
             kind: LimitKind::MemoryCopy,
             threads: 2,
-            bytes_per_s: 18_000_000_000,
+            bytes_per_s: Some(18_000_000_000),
             how: "16 MiB".to_owned(),
         };
         expected.limits = vec![limit];

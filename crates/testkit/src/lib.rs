@@ -7,6 +7,7 @@ mod image;
 mod loop_device;
 mod program;
 mod python;
+mod throttle;
 mod trial;
 
 pub use directory::{Kind, directory_on};
@@ -15,4 +16,5 @@ pub use image::{Image, call};
 pub use loop_device::{LoopDevice, Mounted};
 pub use program::{Ended, Program, children, entries, wait_for};
 pub use python::python_with;
+pub use throttle::Throttle;
 pub use trial::{Need, Trials};

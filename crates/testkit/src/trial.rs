@@ -19,6 +19,8 @@ pub enum Need {
     Image(&'static str),
     /// Root, and a free loop device.
     LoopDevice,
+    /// A control group that holds a device to a rate.
+    Throttle,
     /// `dmsetup`, and a kernel with device mapper.
     DeviceMapper,
     /// strace, allowed to trace.
@@ -41,6 +43,7 @@ impl Need {
             }
             Self::Image(kind) => image_missing(kind),
             Self::LoopDevice => loop_device_missing(),
+            Self::Throttle => crate::throttle::missing(),
             Self::DeviceMapper => {
                 let version = Command::new("dmsetup").arg("version").output();
                 (!version.is_ok_and(|output| output.status.success()))

@@ -34,7 +34,7 @@ impl Writebench {
         // An export of an earlier case must not be taken for this one's.
         let _ = fs::remove_file(&export);
         let mut command = Command::new(&self.program);
-        command.arg("run").arg(target).arg("--case").arg(case.to_string());
+        command.arg("run").arg(target).arg("--no-limits").arg("--case").arg(case.to_string());
         command.args(["--samples", "1", "--verify", "never", "--quiet"]);
         command.arg("--db").arg(self.scratch.path().join("parity.db"));
         command.arg("--export").arg(format!("json={}", export.display()));

@@ -82,7 +82,7 @@ impl Run {
         let scratch = tempfile::tempdir().context("a folder for the database")?;
         let export = scratch.path().join("export.json");
         let mut command = Command::new(program);
-        command.arg("run").arg(target).args(["--suite", "copy", "--quiet"]);
+        command.arg("run").arg(target).args(["--suite", "copy", "--quiet", "--no-limits"]);
         command.arg("--size").arg(options.size.to_string()).arg("--samples").arg(options.samples.to_string());
         command.arg("--db").arg(scratch.path().join("ranking.db"));
         command.arg("--export").arg(format!("json={}", export.display()));

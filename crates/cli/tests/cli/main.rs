@@ -6,6 +6,7 @@ mod compare;
 mod copying;
 mod devices;
 mod docs;
+mod limits;
 mod outcomes;
 mod promises;
 mod refusals;
@@ -26,6 +27,7 @@ fn main() -> ExitCode {
     copying::add(&mut trials);
     devices::add(&mut trials);
     docs::add(&mut trials);
+    limits::add(&mut trials);
     refusals::add(&mut trials);
     suites::add(&mut trials);
     syscalls::add(&mut trials);

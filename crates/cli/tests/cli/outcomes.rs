@@ -155,8 +155,20 @@ fn start_slow(program: &Program, target: &Path, slow: &str, more: &[&str]) -> Re
     let export = format!("--export=json={}", program.home().join("export.json").display());
     let target_text = target.to_str().context("UTF-8")?;
     // With this seed the slow case comes first.
-    let arguments =
-        ["run", target_text, &export, "--case", slow, "--case", AFTER, "--samples", "2", "--seed", "3"];
+    let arguments = [
+        "run",
+        target_text,
+        &export,
+        "--case",
+        slow,
+        "--case",
+        AFTER,
+        "--samples",
+        "2",
+        "--seed",
+        "3",
+        "--no-limits",
+    ];
     let child = program.start(&[&arguments[..], more].concat())?;
     let worker = wait_for("a worker", || children(child.id()).first().copied())?;
     wait_for("the slow case's file", || sample_of(target, 512 << 20))?;

@@ -49,7 +49,8 @@ const FLUSHES: &[(&str, u64, u64)] = &[
 
 fn flushes(case: &str, least: u64, most: u64) -> Result<()> {
     let (program, image) = (program()?, testkit::Image::mount("ext4", 64 << 20)?);
-    let document = program.run(&image.path(), &["--case", "allocate,size=4KiB", "--samples", "1"], 0)?;
+    let document =
+        program.run(&image.path(), &["--case", "allocate,size=4KiB", "--samples", "1", "--no-limits"], 0)?;
     let number = document["environment"]["device"]["number"].as_str().context("a device")?.to_owned();
     // Field 16 of the kernel's Documentation/block/stat.rst.
     let count = || -> Result<u64> {
@@ -57,7 +58,7 @@ fn flushes(case: &str, least: u64, most: u64) -> Result<()> {
         Ok(stat.split_whitespace().nth(15).context("flushes are not counted")?.parse()?)
     };
     let before = count()?;
-    let document = program.run(&image.path(), &["--case", case, "--samples", "1"], 0)?;
+    let document = program.run(&image.path(), &["--case", case, "--samples", "1", "--no-limits"], 0)?;
     let samples = document["cases"][0]["samples"].as_array().context("samples")?.len() as u64;
     let each = (count()? - before) / samples;
     ensure!((least..=most).contains(&each), "{each} flushes for each of {samples}");
@@ -75,7 +76,7 @@ fn keeps(case: &str, promised: &[(&str, usize)]) -> Result<()> {
         .args(["-f", "-y", "-s", "0", "-e", &format!("trace={calls}"), "-o"])
         .arg(&log)
         .arg(program.binary())
-        .args(["run", "--verify", "never", "--samples", "1", "--case", case, "--db"])
+        .args(["run", "--verify", "never", "--samples", "1", "--no-limits", "--case", case, "--db"])
         .arg(program.home().join("db"))
         .arg(target.path())
         .output()?;

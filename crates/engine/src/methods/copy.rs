@@ -107,6 +107,7 @@ pub(super) fn move_all(
             0 => return Err(ended(call, at)),
             moved => at += moved as u64,
         }
+        records.reached(at);
     }
     records.add_bytes(at);
     Ok(())

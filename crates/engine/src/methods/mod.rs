@@ -24,6 +24,7 @@ mod pwritev;
 mod read_write;
 mod sendfile;
 mod splice;
+pub mod streaming_copy;
 mod uring;
 mod write;
 mod writev;

@@ -98,13 +98,17 @@ pub(super) fn write_vectors<'a>(
     mut sync: impl FnMut(u64, u64) -> Result<(), CallError>,
 ) -> Result<(), CallError> {
     if records.is_off() {
-        let hand_over = |vector: &mut [IoSlice<'_>], start| hand_over_vector(call, vector, start, &mut write);
+        let hand_over = |vector: &mut [IoSlice<'_>], start, end| {
+            hand_over_vector(call, vector, start, &mut write)?;
+            records.reached(end - part.file_offset);
+            Ok(())
+        };
         try_each_vector::<CallError>(part, vector, hand_over)?;
         records.add_bytes(part.range.length);
         return Ok(());
     }
     records.run(part, &mut sync, |records, sync| {
-        try_each_vector(part, vector, |vector, start| {
+        try_each_vector(part, vector, |vector, start, _| {
             let (chunks, bytes) = (vector.len() as u64, vector.iter().map(|chunk| chunk.len()).sum());
             hand_over_vector(call, vector, start, &mut write)?;
             records.done(part, chunks, bytes, sync)
@@ -116,18 +120,20 @@ pub(super) fn write_vectors<'a>(
 fn try_each_vector<'a, E>(
     part: &Part<'a>,
     vector: &mut Vec<IoSlice<'a>>,
-    mut hand_over: impl FnMut(&mut [IoSlice<'a>], u64) -> Result<(), E>,
+    mut hand_over: impl FnMut(&mut [IoSlice<'a>], u64, u64) -> Result<(), E>,
 ) -> Result<(), E> {
     let room = part.axes.vector as usize;
     let mut start = part.file_offset;
     part.try_each_chunk(|chunk, offset| {
         vector.push(IoSlice::new(chunk));
         if vector.len() == room {
-            hand_over(vector, start)?;
+            let end = offset + chunk.len() as u64;
+            hand_over(vector, start, end)?;
             vector.clear();
-            start = offset + chunk.len() as u64;
+            start = end;
         }
         Ok(())
     })?;
-    if vector.is_empty() { Ok(()) } else { hand_over(vector, start) }
+    let end = part.file_offset + part.range.length;
+    if vector.is_empty() { Ok(()) } else { hand_over(vector, start, end) }
 }

@@ -104,6 +104,7 @@ fn table(comparison: &Comparison) -> Table {
     };
     Table {
         title: String::new(),
+        notes: Vec::new(),
         columns: vec![
             Column::text("case", 0),
             Column::figure("", "A GB/s", 1),

@@ -2,6 +2,8 @@
 
 use model::{Latency, Sample};
 
+use crate::over_time::{Fall, SampleCourse};
+use crate::reached::Reached;
 use crate::report::{CaseReport, Report};
 
 const HEADINGS: &[&str] = &[
@@ -46,6 +48,13 @@ const HEADINGS: &[&str] = &[
     "latency_p99_ns",
     "latency_p99_9_ns",
     "latency_max_ns",
+    "limit_kind",
+    "limit_bytes_per_s",
+    "of_limit",
+    "over_time",
+    "burst_bytes_per_s",
+    "burst_ns",
+    "then_bytes_per_s",
 ];
 
 /// The whole report, with a row of headings. RFC 4180.
@@ -71,6 +80,12 @@ fn record(report: &Report, case: &CaseReport, sample: &Sample) -> Vec<String> {
     let optional = |value: Option<String>| value.unwrap_or_default();
     let latency =
         |value: fn(&Latency) -> u64| sample.latency.as_ref().map_or(String::new(), |it| value(it).to_string());
+    let throughput = as_f64(sample.bytes) * 1e9 / as_f64(phases.total().max(1));
+    let limit = Reached::of(record, throughput, &report.run.limits).filter(|_| sample.outcome.is_ok());
+    let course = SampleCourse::of(sample);
+    let fall = |value: fn(&Fall) -> f64| {
+        course.and_then(|it| it.fall).map_or(String::new(), |fall| format!("{:.0}", value(&fall)))
+    };
     vec![
         report.run.id.clone(),
         report.run.target.clone(),
@@ -113,5 +128,17 @@ fn record(report: &Report, case: &CaseReport, sample: &Sample) -> Vec<String> {
         latency(|it| it.p99_ns),
         latency(|it| it.p99_9_ns),
         latency(|it| it.max_ns),
+        limit.map_or(String::new(), |it| it.kind.to_string()),
+        limit.map_or(String::new(), |it| it.bytes_per_s.to_string()),
+        limit.map_or(String::new(), |it| format!("{:.4}", it.share)),
+        course.map_or(String::new(), |it| it.course.name().to_owned()),
+        fall(|it| it.bytes_per_s),
+        fall(|it| it.until_ns),
+        fall(|it| it.then_bytes_per_s),
     ]
+}
+
+#[expect(clippy::cast_precision_loss, reason = "figures have three digits, f64 fifteen")]
+fn as_f64(value: u64) -> f64 {
+    value as f64
 }

@@ -31,8 +31,12 @@ pub fn render(report: &Report) -> String {
             });
             text += &format!("| {} |\n", cells.collect::<Vec<_>>().join(" | "));
         }
-        if !table.sentences.is_empty() && !text.ends_with("\n\n") {
+        let has_lines = !table.sentences.is_empty() || !table.notes.is_empty();
+        if has_lines && !text.ends_with("\n\n") {
             text += "\n";
+        }
+        for note in &table.notes {
+            text += &format!("- {}\n", escape(note));
         }
         for sentence in &table.sentences {
             text += &format!("- {}\n", escape(&sentence.text));

@@ -4,6 +4,7 @@ use anstyle::{AnsiColor, Style};
 use comfy_table::{Cell, CellAlignment, presets};
 
 use crate::machine::machine_lines;
+use crate::noise::NoiseReport;
 use crate::report::Report;
 use crate::table::{Column, Table};
 
@@ -40,6 +41,9 @@ pub fn body(report: &Report, width: Option<usize>) -> String {
             text += &lines;
             text += "\n";
         }
+        for note in &table.notes {
+            text += &format!("{QUIET}{note}{QUIET:#}\n");
+        }
         for sentence in &table.sentences {
             let style = if sentence.is_fault { FAULT } else { WARNING };
             text += &format!("{style}{}{style:#}\n", sentence.text);
@@ -54,6 +58,21 @@ pub fn body(report: &Report, width: Option<usize>) -> String {
     }
     if cut {
         text += &format!("{QUIET}A wider terminal shows more columns.{QUIET:#}\n");
+    }
+    text
+}
+
+/// What a machine's noise lets be told, and what to do about it.
+#[must_use]
+pub fn noise(report: &NoiseReport, width: Option<usize>) -> String {
+    let table = report.table();
+    let mut text = format!("{HEADING}{}{HEADING:#}\n{}\n", table.title, fitting(&table, width).0);
+    for note in &table.notes {
+        text += &format!("{WARNING}{note}{WARNING:#}\n");
+    }
+    text += "\n";
+    for sentence in report.verdicts.iter().chain(&report.advice) {
+        text += &format!("{sentence}\n");
     }
     text
 }

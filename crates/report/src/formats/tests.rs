@@ -1,7 +1,7 @@
 //! What people and programs are shown, for a run that was never made: figures, a failure, an
 //! unsupported case, one that was not reached, and text that tries to be markup.
 
-use model::{Failure, Outcome, Phase, RunRecord, Sample};
+use model::{Failure, Limit, LimitKind, Outcome, Phase, RunRecord, Sample, Timeline};
 use testkit::{example_case, example_run};
 
 use crate::Report;
@@ -53,6 +53,80 @@ fn report() -> Report {
         example_case("Into a preallocated file", "fwrite,prepare=fallocate", Vec::new()),
     ];
     Report::of(Some(3), RunRecord { cases, ..example_run() })
+}
+
+/// A write that outran its disk for three seconds, on a machine whose limits are known.
+fn burst() -> Report {
+    let fast_then_slow = |tenth| if tenth < 31 { 460_000_000 } else { 50_000_000 };
+    let long = (0..6).map(|round| {
+        let mut sample = Sample::without_figures(round, Outcome::Ok);
+        let bytes: Vec<u64> = (0..100).map(fast_then_slow).collect();
+        sample.bytes = bytes.iter().sum();
+        sample.phases_ns.write = 10_000_000_000;
+        sample.timeline = Some(Timeline { interval_ns: 100_000_000, bytes });
+        sample
+    });
+    let mut steady = example_case("Long", "write,size=16GiB", good([250, 260, 255, 251, 252, 253]));
+    steady.samples[0].timeline = Some(Timeline { interval_ns: 100_000_000, bytes: vec![1 << 20; 20] });
+    let mut durable = example_case("Long", "write,size=1GiB,sync=fsync", good([900, 910, 905, 901, 902, 903]));
+    durable.contract.durability = model::Durability::Durable;
+    let cases = vec![example_case("Long", "write,chunk=1MiB", long.collect()), steady, durable];
+    let limit =
+        |kind, bytes_per_s| Limit { kind, threads: 1, bytes_per_s, how: "O_DIRECT is refused".to_owned() };
+    let limits = vec![
+        limit(LimitKind::MemoryCopy, Some(5_200_000_000)),
+        limit(LimitKind::MemoryCopyNonTemporal, Some(9_100_000_000)),
+        limit(LimitKind::DeviceWrite, None),
+    ];
+    Report::of(Some(4), RunRecord { cases, limits, ..example_run() })
+}
+
+#[test]
+fn where_throughput_fell_and_how_near_the_limit_it_was_stand_in_the_table() {
+    let text = plain(&super::terminal::body(&burst(), None));
+    for line in [
+        "of limit: a plain copy of memory, 5.20 GB/s with 1 thread (9.10 past the caches)",
+        "no limit known for large direct writes to the device: O_DIRECT is refused",
+        "write,chunk=1MiB: burst: 4.60 GB/s for the first 3.1 s, then 0.500 GB/s (6 of 6 samples)",
+    ] {
+        assert!(text.contains(line), "{text}");
+    }
+    let row = |name: &str| text.lines().find(|line| line.starts_with(name)).unwrap().to_owned();
+    // 17.7 GB in 10 s, of 5.2 GB/s.
+    assert!(row("write,chunk=1MiB ").contains("34 %") && row("write,chunk=1MiB ").contains("burst"), "{text}");
+    assert!(row("write,size=16GiB ").contains("76 %") && row("write,size=16GiB ").contains("steady"), "{text}");
+    let durable = row("write,size=1GiB,sync=fsync ");
+    assert!(durable.contains('–') && !durable.contains(" % "), "{text}");
+    let markdown = super::markdown::render(&burst());
+    assert!(markdown.contains("| of limit |") && markdown.contains("| over time |"), "{markdown}");
+}
+
+#[test]
+fn programs_get_limit_and_course_of_samples_and_cases() {
+    let csv = super::csv::render(&burst()).unwrap();
+    let mut reader = csv::Reader::from_reader(csv.as_bytes());
+    let headings = reader.headers().unwrap().clone();
+    let rows: Vec<csv::StringRecord> = reader.records().map(Result::unwrap).collect();
+    let cell =
+        |row: usize, name: &str| rows[row][headings.iter().position(|it| it == name).unwrap()].to_owned();
+    assert_eq!((cell(0, "over_time"), cell(0, "burst_ns")), ("burst".to_owned(), "3100000000".to_owned()));
+    assert_eq!(
+        (cell(0, "limit_kind"), cell(0, "limit_bytes_per_s")),
+        ("memory-copy".to_owned(), "5200000000".to_owned())
+    );
+    assert_eq!((cell(6, "over_time"), cell(7, "over_time")), ("steady".to_owned(), String::new()));
+    assert_eq!(cell(12, "limit_kind"), "", "not measured");
+    let document: serde_json::Value = serde_json::from_str(&super::json::render(&burst()).unwrap()).unwrap();
+    let estimate = |index: usize| &document["cases"][index]["estimate"];
+    assert_eq!(estimate(0)["over_time"]["course"], "burst");
+    assert!((estimate(0)["over_time"]["fall"]["until_ns"].as_f64().unwrap() - 3.1e9).abs() < 1.0);
+    assert_eq!(estimate(0)["limit"]["kind"], "memory-copy");
+    assert_eq!(
+        (&estimate(1)["over_time"]["course"], &estimate(1)["over_time"]["of"]),
+        (&"steady".into(), &1.into())
+    );
+    assert!(estimate(2)["limit"].is_null() && estimate(2)["over_time"].is_null());
+    assert_eq!(document["limits"][2]["how"], "O_DIRECT is refused");
 }
 
 pub(crate) fn plain(styled: &str) -> String {

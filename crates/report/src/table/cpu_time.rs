@@ -3,7 +3,7 @@
 use crate::estimate::{Estimate, Figure};
 use crate::report::CaseReport;
 use crate::table::number::{mark, seconds, thousands};
-use crate::table::{Column, Table};
+use crate::table::{Column, Table, notes};
 
 /// The three tables.
 pub(super) fn tables(title: &str, cases: &[CaseReport]) -> Vec<Table> {
@@ -15,7 +15,8 @@ pub(super) fn tables(title: &str, cases: &[CaseReport]) -> Vec<Table> {
 }
 
 fn table(title: &str, cases: &[CaseReport], figure: fn(&Estimate) -> &Figure) -> Table {
-    let columns = vec![
+    let with_limit = cases.iter().any(|case| case.estimate.as_ref().is_some_and(|it| it.limit.is_some()));
+    let mut columns = vec![
         Column::text("buffer", 0),
         Column::figure("", "s", 0),
         Column::figure("95 %", "interval", 0),
@@ -28,7 +29,7 @@ fn table(title: &str, cases: &[CaseReport], figure: fn(&Estimate) -> &Figure) ->
         let estimate = case.estimate.as_ref()?;
         let figure = figure(estimate);
         let chunk = case.record.axes.get("chunk").cloned().unwrap_or_default();
-        Some(vec![
+        let mut row = vec![
             chunk,
             mark(estimate, seconds(figure.median)),
             format!("{} – {}", seconds(figure.low), seconds(figure.high)),
@@ -36,9 +37,17 @@ fn table(title: &str, cases: &[CaseReport], figure: fn(&Estimate) -> &Figure) ->
             per_call(estimate, figure).map_or_else(|| "–".to_owned(), thousands),
             estimate.samples.to_string(),
             case.record.case.clone(),
-        ])
+        ];
+        if with_limit {
+            row.insert(3, estimate.limit.map_or_else(|| "–".to_owned(), |it| notes::share(it.share)));
+        }
+        Some(row)
     });
-    Table { title: title.to_owned(), columns, rows: rows.collect(), sentences: Vec::new() }
+    let rows = rows.collect();
+    if with_limit {
+        columns.insert(3, Column::figure("of", "limit", 0));
+    }
+    Table { title: title.to_owned(), columns, rows, sentences: Vec::new(), notes: Vec::new() }
 }
 
 /// What one hand-over takes on average, in nanoseconds.

@@ -2,7 +2,7 @@
 
 use crate::report::CaseReport;
 use crate::table::number::{gigabytes_per_s, mark};
-use crate::table::{Column, Table, per_case};
+use crate::table::{Column, Table, notes, per_case};
 
 /// A table for each size of the file. Where cases differ in more than label and chunk, a row per case instead.
 pub(super) fn throughput(title: &str, cases: &[CaseReport]) -> Vec<Table> {
@@ -15,9 +15,12 @@ pub(super) fn throughput(title: &str, cases: &[CaseReport]) -> Vec<Table> {
     let mut tables = Vec::new();
     for size in sizes {
         let of_size: Vec<&CaseReport> = cases.iter().filter(|case| axis(case, "size") == size).collect();
-        match table(&format!("{title}, {size}"), &of_size) {
-            Some(table) => tables.push(table),
-            None => return vec![per_case::phases(title, cases)],
+        let Some(throughput) = table(&format!("{title}, {size}"), "GB/s, all of it", &of_size, cell) else {
+            return vec![per_case::phases(title, cases)];
+        };
+        tables.push(throughput);
+        if of_size.iter().any(|case| case.estimate.as_ref().is_some_and(|it| it.limit.is_some())) {
+            tables.extend(table(&format!("{title}, {size}: of the limit"), "of limit", &of_size, of_limit));
         }
     }
     tables
@@ -28,7 +31,7 @@ fn axis<'c>(case: &'c CaseReport, name: &str) -> &'c str {
 }
 
 /// None where two cases would share a cell.
-fn table(title: &str, cases: &[&CaseReport]) -> Option<Table> {
+fn table(title: &str, heading: &str, cases: &[&CaseReport], cell: fn(&CaseReport) -> String) -> Option<Table> {
     let (mut labels, mut chunks): (Vec<&str>, Vec<&str>) = (Vec::new(), Vec::new());
     let label = |case: &CaseReport| -> Option<String> { case.record.label.clone() };
     for case in cases {
@@ -40,7 +43,7 @@ fn table(title: &str, cases: &[&CaseReport]) -> Option<Table> {
             chunks.push(axis(case, "chunk"));
         }
     }
-    let mut columns = vec![Column::text("GB/s, all of it", 0)];
+    let mut columns = vec![Column::text(heading, 0)];
     columns.extend(chunks.iter().map(|chunk| Column::figure("", chunk, 0)));
     let mut rows = Vec::new();
     for row_label in labels {
@@ -56,10 +59,15 @@ fn table(title: &str, cases: &[&CaseReport]) -> Option<Table> {
         }
         rows.push(row);
     }
-    Some(Table { title: title.to_owned(), columns, rows, sentences: Vec::new() })
+    Some(Table { title: title.to_owned(), columns, rows, sentences: Vec::new(), notes: Vec::new() })
 }
 
 fn cell(case: &CaseReport) -> String {
     let Some(estimate) = &case.estimate else { return "–".to_owned() };
     mark(estimate, gigabytes_per_s(estimate.throughput_bytes_per_s.median))
+}
+
+fn of_limit(case: &CaseReport) -> String {
+    let limit = case.estimate.as_ref().and_then(|estimate| estimate.limit);
+    limit.map_or_else(|| "–".to_owned(), |it| notes::share(it.share))
 }

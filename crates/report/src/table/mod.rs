@@ -2,10 +2,11 @@
 
 mod cpu_time;
 mod matrix;
+mod notes;
 pub(crate) mod number;
 mod per_case;
 
-use model::Layout;
+use model::{Layout, Limit};
 
 use crate::advice::{ADVISE, is_look};
 use crate::conclusion::contracts;
@@ -23,6 +24,8 @@ pub struct Table {
     pub rows: Vec<Vec<String>>,
     /// What is to be said of cases without a figure.
     pub sentences: Vec<Sentence>,
+    /// What its words and shares mean.
+    pub notes: Vec<String>,
 }
 
 /// A column's heading.
@@ -62,17 +65,19 @@ impl Report {
     #[must_use]
     pub fn tables(&self) -> Vec<Table> {
         // Hundreds of cheap looks are for the exports; what they left is in the finals.
-        self.sections().filter(|cases| !is_look(&cases[0])).flat_map(section_tables).collect()
+        let shown = self.sections().filter(|cases| !is_look(&cases[0]));
+        shown.flat_map(|cases| section_tables(cases, &self.run.limits)).collect()
     }
 }
 
-fn section_tables(cases: &[CaseReport]) -> Vec<Table> {
+fn section_tables(cases: &[CaseReport], limits: &[Limit]) -> Vec<Table> {
     let first = &cases[0].record;
     let title = format!("{} · {}", first.suite, first.section);
     if first.suite == ADVISE {
         // All of them satisfy one contract, though some promise more than others.
         let mut table = per_case::ranked(&title, &cases.iter().collect::<Vec<_>>());
         table.sentences = sentences(cases);
+        table.notes = notes::notes(cases, limits);
         return vec![table];
     }
     let layout = model::suite_named(&first.suite).map_or(Layout::Phases, |suite| suite.layout);
@@ -85,6 +90,7 @@ fn section_tables(cases: &[CaseReport]) -> Vec<Table> {
     };
     if let Some(last) = tables.last_mut() {
         last.sentences = sentences(cases);
+        last.notes = notes::notes(cases, limits);
     }
     tables
 }

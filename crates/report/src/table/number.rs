@@ -53,6 +53,26 @@ pub(crate) fn microseconds(nanoseconds: u64) -> String {
     significant(microseconds)
 }
 
+/// A part of one in percent with two significant digits.
+pub(crate) fn significant_percent(part: f64) -> String {
+    let percent = part * 100.0;
+    if percent > 100.0 {
+        return "> 100 %".to_owned();
+    }
+    let digits = match percent {
+        ..0.995 => 2,
+        ..9.95 => 1,
+        _ => 0,
+    };
+    format!("{percent:.digits$} %")
+}
+
+/// Seconds, to the tenth where there are any.
+pub(crate) fn seconds_short(nanoseconds: f64) -> String {
+    let seconds = nanoseconds / 1e9;
+    if seconds < 0.95 { significant(seconds) } else { format!("{seconds:.1}") }
+}
+
 /// Seconds with four digits behind the point, more of them where there is nothing before.
 pub(crate) fn seconds(nanoseconds: f64) -> String {
     let seconds = nanoseconds / 1e9;

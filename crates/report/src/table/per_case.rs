@@ -4,12 +4,20 @@ use crate::conclusion::{differs, is_ranked};
 use crate::estimate::Estimate;
 use crate::report::CaseReport;
 use crate::table::number::{gigabytes_per_s, interval, mark, microseconds, milliseconds, range, thousands};
-use crate::table::{Column, Table};
+use crate::table::{Column, Table, notes};
 
 /// A column with what a case has in it.
 struct Figures {
     column: Column,
     cell: fn(&Estimate) -> String,
+}
+
+impl Figures {
+    /// To be left out earlier where space is short.
+    fn later(mut self, by: u8) -> Self {
+        self.column.rank += by;
+        self
+    }
 }
 
 fn figures(group: &str, heading: &str, rank: u8, cell: fn(&Estimate) -> String) -> Figures {
@@ -33,17 +41,36 @@ fn all_of_it() -> Figures {
     figures("all of it", "GB/s", 0, |it| mark(it, gigabytes_per_s(it.throughput_bytes_per_s.median)))
 }
 
+/// The share of the hardware's limit, and whether throughput held: columns that are there where a case has them.
+fn limit_and_course(cases: &[&CaseReport], rank: u8) -> Vec<Figures> {
+    let any = |has: fn(&Estimate) -> bool| cases.iter().any(|case| case.estimate.as_ref().is_some_and(has));
+    let mut columns = Vec::new();
+    if any(|it| it.limit.is_some()) {
+        columns.push(figures("of", "limit", rank, |it| {
+            it.limit.map_or("–".to_owned(), |it| notes::share(it.share))
+        }));
+    }
+    if any(|it| it.over_time.is_some()) {
+        columns.push(figures("over", "time", rank + 1, |it| {
+            it.over_time.map_or("–".to_owned(), |it| it.course.name().to_owned())
+        }));
+    }
+    columns
+}
+
 /// Throughput and where the time went.
 pub(super) fn phases(title: &str, cases: &[CaseReport]) -> Table {
-    let mut columns = vec![
-        all_of_it(),
-        figures("95 %", "interval", 0, |it| interval(&it.throughput_bytes_per_s)),
+    let mut columns =
+        vec![all_of_it(), figures("95 %", "interval", 0, |it| interval(&it.throughput_bytes_per_s))];
+    let cases: Vec<&CaseReport> = cases.iter().collect();
+    columns.extend(limit_and_course(&cases, 1));
+    columns.extend([
         figures("", "min – max", 4, |it| range(it.throughput_bytes_per_s.min, it.throughput_bytes_per_s.max)),
-        figures("write alone", "GB/s", 1, |it| gigabytes_per_s(it.write_alone_bytes_per_s.median)),
+        figures("write alone", "GB/s", 2, |it| gigabytes_per_s(it.write_alone_bytes_per_s.median)),
         figures("95 %", "interval", 5, |it| interval(&it.write_alone_bytes_per_s)),
-    ];
-    columns.extend(phases_and_cpu());
-    table(title, &cases.iter().collect::<Vec<_>>(), columns)
+    ]);
+    columns.extend(phases_and_cpu().into_iter().map(|figures| figures.later(1)));
+    table(title, &cases, columns)
 }
 
 /// Records per second, and how long each took.
@@ -62,17 +89,18 @@ pub(super) fn records(title: &str, cases: &[CaseReport]) -> Table {
             it.map_or_else(|| "–".to_owned(), |it| format!("{} – {}", thousands(it.low), thousands(it.high)))
         }),
         figures("", "ms", 0, |it| mark(it, milliseconds_of(it.total_ns.median))),
+    ];
+    let cases: Vec<&CaseReport> = cases.iter().collect();
+    columns.extend(limit_and_course(&cases, 2));
+    columns.extend([
         figures("µs/call:", "p50", 1, |it| latency(it, |latency| latency.p50)),
         figures("", "p90", 1, |it| latency(it, |latency| latency.p90)),
         figures("", "p99", 1, |it| latency(it, |latency| latency.p99)),
         figures("", "p99.9", 1, |it| latency(it, |latency| latency.p99_9)),
         figures("", "max", 1, |it| latency(it, |latency| latency.max)),
-    ];
-    columns.extend(phases_and_cpu().into_iter().map(|mut figures| {
-        figures.column.rank += 2;
-        figures
-    }));
-    table(title, &cases.iter().collect::<Vec<_>>(), columns)
+    ]);
+    columns.extend(phases_and_cpu().into_iter().map(|figures| figures.later(2)));
+    table(title, &cases, columns)
 }
 
 /// From the fastest to the slowest, with the distance to the fastest. Cases of one contract.
@@ -83,7 +111,7 @@ pub(super) fn ranked(title: &str, cases: &[&CaseReport]) -> Table {
     cases.sort_by(|a, b| {
         (!is_ranked(a), time(a)).partial_cmp(&(!is_ranked(b), time(b))).unwrap_or(std::cmp::Ordering::Equal)
     });
-    let columns = vec![
+    let mut columns = vec![
         figures("all of it", "ms", 0, |it| mark(it, milliseconds_of(it.total_ns.median))),
         figures("95 %", "interval", 1, |it| {
             format!("{} – {}", milliseconds_of(it.total_ns.low), milliseconds_of(it.total_ns.high))
@@ -92,10 +120,13 @@ pub(super) fn ranked(title: &str, cases: &[&CaseReport]) -> Table {
             format!("{} – {}", milliseconds_of(it.total_ns.min), milliseconds_of(it.total_ns.max))
         }),
         figures("", "GB/s", 1, |it| gigabytes_per_s(it.throughput_bytes_per_s.median)),
+    ];
+    columns.extend(limit_and_course(&cases, 1));
+    columns.extend([
         figures("CPU ms:", "user", 3, |it| milliseconds(it.user_cpu_ns)),
         figures("", "system", 3, |it| milliseconds(it.system_cpu_ns)),
         figures("", "n", 5, |it| it.samples.to_string()),
-    ];
+    ]);
     let mut table = table(title, &cases, columns);
     let with_figures: Vec<&&CaseReport> = cases.iter().filter(|case| case.estimate.is_some()).collect();
     let best = with_figures.first().filter(|best| is_ranked(best));
@@ -153,5 +184,5 @@ fn table(title: &str, cases: &[&CaseReport], figures: Vec<Figures>) -> Table {
         // What the label means, to be run again; behind the figures, for it is long.
         columns.push(Column::text("case", 7));
     }
-    Table { title: title.to_owned(), columns, rows, sentences: Vec::new() }
+    Table { title: title.to_owned(), columns, rows, sentences: Vec::new(), notes: Vec::new() }
 }

@@ -45,6 +45,8 @@ pub(super) struct Queue<'q, 'a> {
     free: Vec<usize>,
     next: usize,
     length: usize,
+    // Bytes of the chunks that have ended, in any order.
+    ended: u64,
     under_way: usize,
     // Chunks since the last sync that waits for all before it.
     since_sync: u64,
@@ -70,6 +72,7 @@ impl<'q, 'a> Queue<'q, 'a> {
             free: (0..depth).rev().collect(),
             next: 0,
             length,
+            ended: 0,
             under_way: 0,
             since_sync: 0,
             sync_owed: false,
@@ -272,6 +275,8 @@ impl<'q, 'a> Queue<'q, 'a> {
 
     fn end(&mut self, index: usize, records: &mut Records) -> Result<(), CallError> {
         if let Some(slot) = self.slots[index].take() {
+            self.ended += slot.length as u64;
+            records.reached(self.ended);
             if let Some(submitted) = slot.submitted {
                 records.took(submitted.elapsed());
             }
@@ -323,7 +328,7 @@ mod tests {
         // Where a sandbox forbids io_uring the program says so, and there is nothing to test.
         let Ok(mut ring) = IoUring::new(16) else { return };
         let mut queue = Queue::new(part, file.as_fd(), &mut ring);
-        test(&mut queue, &mut Records::new(case.axes().sync, None));
+        test(&mut queue, &mut Records::new(case.axes().sync, 0, None));
     }
 
     #[test]

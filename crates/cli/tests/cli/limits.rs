@@ -1,0 +1,171 @@
+//! Figures that can be believed: bursts, the hardware's limits, the machine's noise.
+
+use anyhow::{Context, Result, ensure};
+use serde_json::Value;
+use testkit::{Kind, LoopDevice, Need, Throttle, Trials, directory_on, entries, wait_for};
+
+use crate::program;
+
+const DEVICE_BYTES_PER_S: u64 = 40 << 20;
+
+pub fn add(trials: &mut Trials) {
+    let throttled = [Need::LoopDevice, Need::Throttle, Need::Image("ext4")];
+    trials.add(
+        "a write that outlasts its device's speed is a burst, and where it fell is said",
+        &throttled,
+        || on_a_slow_device("burst", Some(DEVICE_BYTES_PER_S / 8)),
+    );
+    trials.add("a write at the speed of its device is steady", &throttled, || on_a_slow_device("steady", None));
+    trials.add("what is handed over in one call, or soon, has no course", &[], no_course);
+    trials.add("shares are of limits measured in the same run", &[Need::Filesystem(Kind::Tmpfs)], shares);
+    trials.add(
+        "a target in memory has no limit of a device, and says why",
+        &[Need::Filesystem(Kind::Tmpfs)],
+        || {
+            let (program, target) = (program()?, directory_on(Kind::Tmpfs));
+            let case = "write,size=4MiB,sync=fsync";
+            let document = program.run(target.path(), &["--case", case, "--samples", "1"], 0)?;
+            let limit = only(&document, "device-write")?;
+            ensure!(limit["bytes_per_s"].is_null() && limit["how"] != "", "{limit}");
+            ensure!(document["cases"][0]["estimate"]["limit"].is_null());
+            Ok(())
+        },
+    );
+    trials.add("--no-limits measures none", &[], || {
+        let (program, target) = (program()?, tempfile::tempdir()?);
+        let arguments = ["--case", "write,size=1MiB", "--samples", "1", "--no-limits"];
+        let document = program.run(target.path(), &arguments, 0)?;
+        ensure!(document["limits"] == Value::Array(Vec::new()), "{}", document["limits"]);
+        Ok(())
+    });
+    trials.add("bytes that the samples need are not spent on the device's limit", &[], || {
+        let (program, target) = (program()?, tempfile::tempdir()?);
+        let arguments = [
+            "--case",
+            "write,size=1MiB,sync=fsync",
+            "--samples",
+            "2",
+            "--max-bytes",
+            "4MiB",
+            "--verify",
+            "never",
+        ];
+        let document = program.run(target.path(), &arguments, 0)?;
+        let limit = only(&document, "device-write")?;
+        ensure!(limit["how"].as_str().is_some_and(|how| how.contains("--max-bytes")), "{limit}");
+        ensure!(document["run"]["status"] == "complete", "{}", document["run"]);
+        Ok(())
+    });
+    trials.add("a run that is resumed keeps the limits that it began with", &[], || {
+        let (program, target) = (program()?, tempfile::tempdir()?);
+        let arguments = ["--case", "write,size=1MiB", "--samples", "2", "--max-bytes", "1MiB"];
+        let before = program.run(target.path(), &arguments, 0)?;
+        ensure!(before["run"]["status"] == "limited", "{}", before["run"]);
+        let export = program.home().join("resumed.json");
+        let export_argument = format!("--export=json={}", export.display());
+        let ended = program.call(&["run", "--resume", "--max-bytes", "1GiB", &export_argument])?;
+        ensure!(ended.code == Some(0), "{ended:?}");
+        let after: Value = serde_json::from_str(&std::fs::read_to_string(export)?)?;
+        ensure!(after["run"]["status"] == "complete" && after["limits"] == before["limits"], "{after}");
+        Ok(())
+    });
+    trials.add("probe --noise says what can be told here, and leaves nothing behind", &[], noise);
+    trials.add("probe --seconds is only for --noise", &[], || {
+        let ended = program()?.call(&["probe", "--seconds", "3"])?;
+        ensure!(ended.code == Some(2) && ended.stderr.contains("--noise"), "{ended:?}");
+        Ok(())
+    });
+}
+
+/// Direct writes to a device that is held to a rate; from their middle on to another, if there is one. Their first
+/// sample must have that course.
+fn on_a_slow_device(course: &str, then_bytes_per_s: Option<u64>) -> Result<()> {
+    const CASE: &str = "pwrite,size=240MiB,chunk=64KiB,cache=direct";
+    let (program, device) = (program()?, LoopDevice::attach(512 << 20)?);
+    let mounted = device.format_and_mount(device.path(), "ext4")?;
+    let throttle = Throttle::hold(device.path(), DEVICE_BYTES_PER_S)?;
+    let (before, path) = (throttle.written_bytes(), mounted.path().to_str().context("UTF-8")?);
+    let run = program.start(&["run", path, "--case", CASE, "--samples", "1", "--no-limits"])?;
+    if let Some(then_bytes_per_s) = then_bytes_per_s {
+        wait_for("most of the file", || (throttle.written_bytes() > before + (200 << 20)).then_some(()))?;
+        throttle.set(then_bytes_per_s)?;
+    }
+    let ended = run.wait_with_output()?;
+    ensure!(ended.status.success(), "{ended:?}");
+    let document: Value = serde_json::from_str(&program.call(&["show", "--export", "json=-"])?.stdout)?;
+    let sample = &document["cases"][0]["samples"][0];
+    let sum: u64 =
+        sample["timeline"]["bytes"].as_array().context("a timeline")?.iter().filter_map(Value::as_u64).sum();
+    ensure!(sample["bytes"] == sum, "every byte is in it: {sample}");
+    // The course of each sample is in the CSV.
+    let csv = program.call(&["show", "--export", "csv=-"])?.stdout;
+    let mut lines =
+        csv.lines().map(|line| line.rsplit(',').take(4).map(str::to_owned).collect::<Vec<String>>());
+    let (headings, cells) = (lines.next().context("headings")?, lines.next().context("a sample")?);
+    ensure!(headings == ["then_bytes_per_s", "burst_ns", "burst_bytes_per_s", "over_time"], "{headings:?}");
+    ensure!(cells[3] == course, "{cells:?}: {sample}");
+    let number = |index: usize| cells[index].parse::<f64>();
+    if then_bytes_per_s.is_some() {
+        ensure!(number(0)? < number(2)? / 2.0 && number(1)? > 1e9, "{cells:?}: {sample}");
+    } else {
+        ensure!(cells[..3].iter().all(String::is_empty), "{cells:?}");
+    }
+    Ok(())
+}
+
+fn no_course() -> Result<()> {
+    let (program, target) = (program()?, tempfile::tempdir()?);
+    let arguments = ["--case", "write,size=8MiB,chunk=whole", "--case", "write,size=8MiB", "--samples", "1"];
+    let document = program.run(target.path(), &arguments, 0)?;
+    for case in document["cases"].as_array().context("cases")? {
+        ensure!(case["samples"][0]["timeline"].is_null() && case["estimate"]["over_time"].is_null(), "{case}");
+    }
+    ensure!(!program.call(&["show"])?.stdout.contains("steady"));
+    Ok(())
+}
+
+fn only<'d>(document: &'d Value, kind: &str) -> Result<&'d Value> {
+    let limits = document["limits"].as_array().context("limits")?;
+    limits.iter().find(|limit| limit["kind"] == kind).with_context(|| format!("{kind} in {limits:?}"))
+}
+
+fn shares() -> Result<()> {
+    let (program, target) = (program()?, directory_on(Kind::Tmpfs));
+    let arguments = ["--case", "write,size=32MiB", "--case", "pwrite,size=32MiB,threads=2", "--samples", "2"];
+    let document = program.run(target.path(), &arguments, 0)?;
+    for (index, threads) in [(0, 1), (1, 2)] {
+        let limits = document["limits"].as_array().context("limits")?;
+        let limit = limits.iter().find(|it| it["kind"] == "memory-copy" && it["threads"] == threads);
+        let limit = limit.context("of each number of threads")?["bytes_per_s"].as_f64().context("a figure")?;
+        let estimate = &document["cases"][index]["estimate"];
+        let throughput = estimate["throughput_bytes_per_s"]["median"].as_f64().context("a figure")?;
+        let share = estimate["limit"]["share"].as_f64().context("a share")?;
+        ensure!((share - throughput / limit).abs() < 1e-9, "{share} of {throughput} and {limit}");
+        ensure!(share > 0.0 && estimate["limit"]["threads"] == threads, "{estimate}");
+    }
+    let text = program.call(&["show"])?.stdout;
+    ensure!(text.contains("of limit: a plain copy of memory, ") && text.contains("with 1 thread"), "{text}");
+    Ok(())
+}
+
+fn noise() -> Result<()> {
+    let (program, target) = (program()?, tempfile::tempdir()?);
+    let path = target.path().to_str().context("UTF-8")?;
+    let ended = program.call(&["probe", "--noise", "--seconds", "1", "--json", path])?;
+    ensure!(ended.code == Some(0), "{ended:?}");
+    let document: Value = serde_json::from_str(&ended.stdout)?;
+    let works = document["works"].as_array().context("works")?;
+    let names: Vec<&str> = works.iter().filter_map(|work| work["work"].as_str()).collect();
+    ensure!(names == ["clock-read", "system-call", "memory-copy", "small-write", "durable-write"], "{names:?}");
+    ensure!(works.iter().all(|work| work["values"].as_u64() > Some(0)), "{document}");
+    let median = |index: usize| works[index]["median_ns"].as_f64().unwrap_or(0.0);
+    ensure!(median(3) > median(1), "a write costs more than a call that does nothing: {document}");
+    ensure!(document["verdicts"].as_array().is_some_and(|verdicts| verdicts.len() == 2), "{document}");
+    ensure!(entries(target.path()).is_empty());
+    let ended = program.call(&["probe", "--noise", "--seconds", "1", path])?;
+    ensure!(
+        ended.stdout.contains("medians of 6") && ended.stdout.contains("Writes into the page cache: "),
+        "{ended:?}"
+    );
+    Ok(())
+}

@@ -1,0 +1,156 @@
+//! Whether a case's throughput held over time.
+
+use model::{Sample, Timeline};
+use serde::Serialize;
+use stats::Course;
+
+/// How throughput went.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum CourseName {
+    /// It held.
+    Steady,
+    /// It did neither.
+    Unsteady,
+    /// It was high, and then lower.
+    Burst,
+}
+
+impl CourseName {
+    /// The word for it in tables and exports.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Steady => "steady",
+            Self::Unsteady => "unsteady",
+            Self::Burst => "burst",
+        }
+    }
+}
+
+/// Where throughput fell.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Fall {
+    /// Until then.
+    pub bytes_per_s: f64,
+    /// When, from the beginning of phase write.
+    pub until_ns: f64,
+    /// From then on.
+    pub then_bytes_per_s: f64,
+}
+
+/// The course of one sample.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct SampleCourse {
+    /// How it went.
+    pub course: CourseName,
+    /// Where it fell, for a burst.
+    pub fall: Option<Fall>,
+}
+
+impl SampleCourse {
+    /// Of a sample with a timeline; none without one.
+    #[must_use]
+    pub fn of(sample: &Sample) -> Option<Self> {
+        let timeline = sample.timeline.as_ref().filter(|_| sample.outcome.is_ok())?;
+        let (course, fall) = match stats::course(&rates(timeline))? {
+            Course::Steady => (CourseName::Steady, None),
+            Course::Unsteady => (CourseName::Unsteady, None),
+            Course::Burst(burst) => {
+                let elapsed_ns = as_f64(timeline.interval_ns) * as_f64(timeline.bytes.len() as u64);
+                let fall = Fall {
+                    bytes_per_s: burst.before,
+                    until_ns: burst.until * elapsed_ns,
+                    then_bytes_per_s: burst.after,
+                };
+                (CourseName::Burst, Some(fall))
+            }
+        };
+        Some(Self { course, fall })
+    }
+}
+
+fn rates(timeline: &Timeline) -> Vec<f64> {
+    let interval_ns = as_f64(timeline.interval_ns.max(1));
+    timeline.bytes.iter().map(|&bytes| as_f64(bytes) * 1e9 / interval_ns).collect()
+}
+
+#[expect(clippy::cast_precision_loss, reason = "figures have three digits, f64 fifteen")]
+fn as_f64(value: u64) -> f64 {
+    value as f64
+}
+
+/// The course of a case: that of most of its samples, and of two that are as many the worse.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct OverTime {
+    /// How it went.
+    pub course: CourseName,
+    /// In so many samples.
+    pub samples: usize,
+    /// Of so many that took long enough to tell.
+    pub of: usize,
+    /// Where throughput fell, for a burst: medians of those samples.
+    pub fall: Option<Fall>,
+}
+
+impl OverTime {
+    /// Of the samples that figures rest on; none where none of them has a timeline.
+    #[must_use]
+    pub fn of(samples: &[&Sample]) -> Option<Self> {
+        let courses: Vec<SampleCourse> = samples.iter().filter_map(|sample| SampleCourse::of(sample)).collect();
+        let count = |name| courses.iter().filter(|it| it.course == name).count();
+        let names = [CourseName::Steady, CourseName::Unsteady, CourseName::Burst];
+        let course = names.into_iter().max_by_key(|&name| (count(name), name))?;
+        if courses.is_empty() {
+            return None;
+        }
+        let falls: Vec<Fall> = courses.iter().filter_map(|it| it.fall).collect();
+        let median = |value: fn(&Fall) -> f64| stats::median(&falls.iter().map(value).collect::<Vec<f64>>());
+        let fall = || {
+            Some(Fall {
+                bytes_per_s: median(|fall| fall.bytes_per_s)?,
+                until_ns: median(|fall| fall.until_ns)?,
+                then_bytes_per_s: median(|fall| fall.then_bytes_per_s)?,
+            })
+        };
+        let fall = if course == CourseName::Burst { fall() } else { None };
+        Some(Self { course, samples: count(course), of: courses.len(), fall })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use model::Outcome;
+
+    fn sample(bytes: impl IntoIterator<Item = u64>) -> Sample {
+        let mut sample = Sample::without_figures(0, Outcome::Ok);
+        sample.timeline = Some(Timeline { interval_ns: 100_000_000, bytes: bytes.into_iter().collect() });
+        sample
+    }
+
+    #[test]
+    fn a_burst_is_told_in_bytes_per_second_and_time() {
+        let course = SampleCourse::of(&sample([[460_000_000; 10], [50_000_000; 10]].concat())).unwrap();
+        assert_eq!(course.course, CourseName::Burst);
+        let fall = course.fall.unwrap();
+        assert!(
+            (fall.bytes_per_s - 4.6e9).abs() < 1.0 && (fall.then_bytes_per_s - 0.5e9).abs() < 1.0,
+            "{fall:?}"
+        );
+        assert!((fall.until_ns - 1e9).abs() < 1.0, "{fall:?}");
+    }
+
+    #[test]
+    fn most_samples_give_a_case_its_course_and_the_worse_of_two() {
+        let (steady, burst) = (sample([5; 20]), sample([[50; 10], [5; 10]].concat()));
+        let short = Sample::without_figures(0, Outcome::Ok);
+        let over_time = OverTime::of(&[&steady, &steady, &burst, &short]).unwrap();
+        assert_eq!((over_time.course, over_time.samples, over_time.of), (CourseName::Steady, 2, 3));
+        assert_eq!(over_time.fall, None);
+        let over_time = OverTime::of(&[&steady, &burst]).unwrap();
+        assert_eq!((over_time.course, over_time.samples, over_time.of), (CourseName::Burst, 1, 2));
+        assert!(over_time.fall.is_some());
+        assert_eq!(OverTime::of(&[&short]), None);
+    }
+}

@@ -1,0 +1,268 @@
+//! What the hardware can do at most, measured before the first round and after the last.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+use model::protocol::{LimitOf, LimitRequest, Reply, Request};
+use model::{Bytes, Case, Content, Durability, Limit, LimitKind, Settings};
+
+use crate::error::RunnerError;
+use crate::worker::{Answer, Worker, WorkerCommand};
+
+/// For all limits together, before and after: two seconds, or this part of a time limit, if that is less.
+const MOST_TIME: Duration = Duration::from_secs(2);
+const BUDGET_SHARE: u32 = 20;
+/// Twice as much as any CPU's caches but the largest.
+const MOST_MEMORY_BYTES: u64 = 256 << 20;
+/// With little time memory is copied in smaller amounts, a byte for each nanosecond, but not in smaller ones than this.
+const LEAST_MEMORY_BYTES: u64 = 16 << 20;
+const MOST_FILE_BYTES: u64 = 256 << 20;
+/// A device is written with so much at least, even if all cases are smaller.
+const LEAST_FILE_BYTES: u64 = 64 << 20;
+/// The device is measured with several files.
+const FILES: u64 = 2;
+
+/// The limits that a run's cases can be held against: copies of memory with every number of threads for what is
+/// left in the page cache, the device for the rest.
+pub struct Hardware {
+    requests: Vec<LimitRequest>,
+    limits: Vec<Limit>,
+    bytes_written: u64,
+    device_bytes: u64,
+}
+
+impl Hardware {
+    /// For a run of these cases in a directory, or on a device of so many bytes. What does not fit into the space or
+    /// the bytes that the run may write is left out, with the reason in its place.
+    ///
+    /// # Errors
+    /// The machine cannot be asked.
+    pub fn of(cases: &[Case], settings: &Settings, directory: Option<&Path>) -> Result<Self, RunnerError> {
+        let mut hardware = Self { requests: Vec::new(), limits: Vec::new(), bytes_written: 0, device_bytes: 0 };
+        let has_data =
+            |case: &&Case| matches!(case.contract().content, Content::Random | Content::Zero | Content::Copy);
+        let (cached, beyond): (Vec<&Case>, Vec<&Case>) =
+            cases.iter().filter(has_data).partition(|case| case.contract().durability == Durability::Cached);
+        let most_memory = (probe::available_memory_bytes()? / 8).min(MOST_MEMORY_BYTES);
+        let threads: BTreeSet<u32> = cached.iter().map(|case| case.axes().threads).collect();
+        for threads in threads {
+            let with = cached.iter().filter(|case| case.axes().threads == threads);
+            let largest = with.map(|case| case.axes().size_bytes).max().unwrap_or(0);
+            let bytes = largest.min(most_memory).max(u64::from(threads));
+            hardware.ask(LimitOf::Memory { threads, bytes });
+        }
+        if let Some(largest) = beyond.iter().map(|case| case.axes().size_bytes).max() {
+            match device_bytes(cases, settings, directory, largest)? {
+                Ok(file_bytes) => {
+                    hardware.device_bytes = file_bytes * FILES;
+                    hardware.ask(LimitOf::Device {
+                        file_stem: "limit".to_owned(),
+                        data_seed: settings.seed,
+                        file_bytes,
+                        most_bytes: hardware.device_bytes,
+                    });
+                }
+                Err(why) => hardware.learn(Limit {
+                    kind: LimitKind::DeviceWrite,
+                    threads: 1,
+                    bytes_per_s: None,
+                    how: why,
+                }),
+            }
+        }
+        let budget = settings.budget_ns.map(|budget| Duration::from_nanos(budget) / BUDGET_SHARE);
+        let time = budget.map_or(MOST_TIME, |budget| budget.min(MOST_TIME));
+        let each = time / 2 / u32::try_from(hardware.requests.len().max(1)).unwrap_or(u32::MAX);
+        let each_ns = u64::try_from(each.as_nanos()).unwrap_or(u64::MAX);
+        for request in &mut hardware.requests {
+            request.time_ns = each_ns;
+            if let LimitOf::Memory { bytes, .. } = &mut request.of {
+                *bytes = (*bytes).min(each_ns.max(LEAST_MEMORY_BYTES));
+            }
+        }
+        Ok(hardware)
+    }
+
+    fn ask(&mut self, of: LimitOf) {
+        self.requests.push(LimitRequest { of, time_ns: 0 });
+    }
+
+    /// Measures all of them once more; the best counts.
+    ///
+    /// # Errors
+    /// No worker can be started or understood. A worker that ends is a limit without a figure.
+    pub fn measure(&mut self, command: &WorkerCommand, stop: &AtomicBool) -> Result<(), RunnerError> {
+        const PATIENCE: Duration = Duration::from_secs(60);
+        let mut worker = None;
+        for request in self.requests.clone() {
+            let limit = Duration::from_nanos(request.time_ns) * 10 + PATIENCE;
+            let asked = match &mut worker {
+                Some(worker) => worker,
+                none => none.insert(Worker::start(command)?),
+            };
+            let why = match asked.ask(&Request::Limit(request.clone()), limit, stop)? {
+                Answer::Reply(Reply::Limits { limits, bytes_written }) => {
+                    self.bytes_written += bytes_written;
+                    limits.into_iter().for_each(|limit| self.learn(limit));
+                    continue;
+                }
+                Answer::Reply(_) => return Err(RunnerError::Protocol("answered something else".to_owned())),
+                Answer::Stopped => return Ok(()),
+                Answer::TimedOut(_) => format!("no answer after {limit:?}"),
+                Answer::Died { detail, .. } => format!("the worker ended{detail}"),
+            };
+            worker = None;
+            let (kind, threads) = match request.of {
+                LimitOf::Memory { threads, .. } => (LimitKind::MemoryCopy, threads),
+                LimitOf::Device { .. } => (LimitKind::DeviceWrite, 1),
+            };
+            self.learn(Limit { kind, threads, bytes_per_s: None, how: why });
+        }
+        Ok(())
+    }
+
+    fn learn(&mut self, limit: Limit) {
+        match self.limits.iter_mut().find(|it| it.kind == limit.kind && it.threads == limit.threads) {
+            Some(known) if limit.bytes_per_s > known.bytes_per_s => *known = limit,
+            Some(_) => {}
+            None => self.limits.push(limit),
+        }
+    }
+
+    /// What is known by now.
+    #[must_use]
+    pub fn limits(&self) -> &[Limit] {
+        &self.limits
+    }
+
+    /// How long all of them take, both times together, more or less.
+    #[must_use]
+    pub fn time_ns(&self) -> u64 {
+        self.requests.iter().map(|request| request.time_ns * 2).sum()
+    }
+
+    /// What has been written for them, and may still be.
+    #[must_use]
+    pub fn bytes(&self) -> u64 {
+        self.bytes_written.max(self.device_bytes * 2)
+    }
+}
+
+/// How large a file on the device may be, or why there can be none.
+fn device_bytes(
+    cases: &[Case],
+    settings: &Settings,
+    directory: Option<&Path>,
+    largest: u64,
+) -> Result<Result<u64, String>, RunnerError> {
+    // Of a device nothing is written that the cases do not write over, too.
+    let Some(directory) = directory else { return Ok(Ok(largest.min(MOST_FILE_BYTES))) };
+    let mut bytes = largest.clamp(LEAST_FILE_BYTES, MOST_FILE_BYTES);
+    let space = probe::space(directory)?;
+    if space.total_bytes > 0 {
+        let free = space.available_bytes.saturating_sub(space.total_bytes / 20);
+        bytes = bytes.min(free / 2).max(largest.min(bytes).min(free));
+    }
+    let all = cases.iter().map(Case::bytes_written).sum::<u64>().saturating_mul(u64::from(settings.samples));
+    // Before and after.
+    let needed = bytes * FILES * 2;
+    match settings.max_bytes {
+        Some(most) if all.saturating_add(needed) > most => Ok(Err(format!(
+            "not measured: {} for it are more than --max-bytes leaves beside the samples",
+            Bytes(needed).approximate()
+        ))),
+        _ => Ok(Ok(bytes)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use model::{Cursor, MethodInfo, Prepare, SyncCall, Verify};
+
+    static INFO: MethodInfo = MethodInfo {
+        name: "write",
+        summary: "",
+        calls: "",
+        has_buffer: false,
+        cursor: Cursor::Offset,
+        axes: &[model::Axis::Threads, model::Axis::Chunk, model::Axis::Source],
+        prepares: Prepare::ALL,
+        syncs: &[SyncCall::None, SyncCall::Fsync],
+        syncs_on_the_way: &[],
+    };
+
+    fn cases(names: &[&str]) -> Vec<Case> {
+        names.iter().map(|name| Case::parse(name, &[&INFO]).unwrap()).collect()
+    }
+
+    fn settings(max_bytes: Option<u64>, budget_ns: Option<u64>) -> Settings {
+        Settings {
+            samples: 2,
+            precision_ppm: None,
+            budget_ns,
+            max_bytes,
+            seed: 1,
+            verify: Verify::First,
+            timeout_ns: None,
+            copy_from: None,
+            copy_to: None,
+        }
+    }
+
+    #[test]
+    fn memory_is_asked_for_with_every_number_of_threads_and_the_device_only_for_what_is_on_it() {
+        let here = std::env::temp_dir();
+        let some = cases(&["write,size=1MiB", "write,size=2MiB", "write,size=1MiB,threads=3"]);
+        let hardware = Hardware::of(&some, &settings(None, None), Some(&here)).unwrap();
+        let of: Vec<&LimitOf> = hardware.requests.iter().map(|request| &request.of).collect();
+        assert_eq!(
+            of,
+            [&LimitOf::Memory { threads: 1, bytes: 2 << 20 }, &LimitOf::Memory { threads: 3, bytes: 1 << 20 }]
+        );
+        assert_eq!(hardware.bytes(), 0);
+        let durable = cases(&["write,size=1MiB,sync=fsync"]);
+        let hardware = Hardware::of(&durable, &settings(None, None), Some(&here)).unwrap();
+        assert!(matches!(hardware.requests[..], [LimitRequest { of: LimitOf::Device { .. }, .. }]));
+        assert!(hardware.bytes() > 0);
+    }
+
+    #[test]
+    fn the_device_is_left_out_where_the_samples_need_the_bytes() {
+        let durable = cases(&["write,size=1MiB,sync=fsync"]);
+        let here = std::env::temp_dir();
+        let hardware = Hardware::of(&durable, &settings(Some(10 << 20), None), Some(&here)).unwrap();
+        assert!(hardware.requests.is_empty() && hardware.bytes() == 0);
+        let [limit] = hardware.limits() else { panic!("{:?}", hardware.limits()) };
+        assert!(limit.bytes_per_s.is_none() && limit.how.contains("--max-bytes"), "{limit:?}");
+    }
+
+    #[test]
+    fn together_they_take_a_twentieth_of_a_short_budget_and_two_seconds_at_most() {
+        let some = cases(&["write,size=1MiB", "write,size=1MiB,threads=3"]);
+        let total = |budget_ns| -> u64 {
+            let hardware = Hardware::of(&some, &settings(None, budget_ns), None).unwrap();
+            hardware.requests.iter().map(|request| request.time_ns * 2).sum()
+        };
+        assert_eq!(total(Some(10_000_000_000)), 500_000_000);
+        assert_eq!(total(Some(600_000_000_000)), 2_000_000_000);
+        assert_eq!(total(None), 2_000_000_000);
+        let large = cases(&["write,size=1GiB"]);
+        let hardware = Hardware::of(&large, &settings(None, Some(2_000_000_000)), None).unwrap();
+        let of = &hardware.requests[0].of;
+        assert_eq!(*of, LimitOf::Memory { threads: 1, bytes: 50_000_000 }, "less to copy in 50 ms");
+    }
+
+    #[test]
+    fn the_best_of_both_times_counts() {
+        let mut hardware = Hardware::of(&[], &settings(None, None), None).unwrap();
+        let limit =
+            |bytes_per_s| Limit { kind: LimitKind::MemoryCopy, threads: 1, bytes_per_s, how: String::new() };
+        for bytes_per_s in [None, Some(5), Some(7), Some(6), None] {
+            hardware.learn(limit(bytes_per_s));
+        }
+        assert_eq!(hardware.limits(), [limit(Some(7))]);
+    }
+}

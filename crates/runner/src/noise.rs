@@ -1,0 +1,33 @@
+//! How much the same work varies, in a workspace of its own.
+
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+use model::Noise;
+use model::protocol::{NoiseRequest, Reply, Request};
+
+use crate::error::RunnerError;
+use crate::worker::{Answer, Worker, WorkerCommand};
+
+/// Has a worker do the same work again and again for that time; none if it was told to stop.
+///
+/// # Errors
+/// No worker can be started, or it hangs or ends in the middle.
+pub fn measure_noise(
+    command: &WorkerCommand,
+    time: Duration,
+    stop: &AtomicBool,
+) -> Result<Option<Noise>, RunnerError> {
+    /// Beyond the time: for a target on which a single sync takes long.
+    const PATIENCE: Duration = Duration::from_secs(60);
+    let time_ns = u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
+    let request = Request::Noise(NoiseRequest { time_ns, file_stem: "noise".to_owned() });
+    match Worker::start(command)?.ask(&request, time + PATIENCE, stop)? {
+        Answer::Reply(Reply::Noise(noise)) => Ok(Some(*noise)),
+        Answer::Stopped => Ok(None),
+        Answer::Reply(Reply::Refused { why }) => Err(RunnerError::Protocol(why)),
+        Answer::Reply(_) => Err(RunnerError::Protocol("answered something else".to_owned())),
+        Answer::TimedOut(_) => Err(RunnerError::Protocol(format!("no answer after {:?}", time + PATIENCE))),
+        Answer::Died { detail, .. } => Err(RunnerError::Protocol(format!("ended in the middle{detail}"))),
+    }
+}

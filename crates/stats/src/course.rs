@@ -1,0 +1,201 @@
+//! Whether a rate held over time, or was only a burst.
+
+/// How a rate went.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Course {
+    /// It held.
+    Steady,
+    /// It was high, and then lower.
+    Burst(Burst),
+    /// It did neither: it swung, or rose.
+    Unsteady,
+}
+
+/// A rate that fell.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Burst {
+    /// The mean rate until then.
+    pub before: f64,
+    /// When it fell, as a part of the whole time.
+    pub until: f64,
+    /// The mean rate from then on.
+    pub after: f64,
+}
+
+/// So many windows of equal length.
+const WINDOWS: usize = 5;
+/// The windows' largest and smallest mean differ by no more than that part of their mean.
+const RANGE: f64 = 0.2;
+/// The line through the windows' means rises or falls by no more than that part of their mean.
+const SLOPE: f64 = 0.1;
+/// What is lower by less than that is no fall.
+const FALL: f64 = 0.2;
+/// A fall must explain that part of the variance.
+const EXPLAINED: f64 = 0.5;
+
+/// Judges rates in intervals of equal length, in the spirit of the steady state of SNIA's *Solid State Storage
+/// Performance Test Specification* (measurement window of five rounds: range within 20 % of the mean, least-squares
+/// line within 10 %): the time is cut into five windows, and the rate is steady if their means keep within both.
+/// If not, the cut in two that leaves the smallest squares tells a burst, where the rate behind it is lower by a
+/// fifth at least and the cut explains half the variance. None for fewer than five intervals, or rates of nothing.
+#[must_use]
+pub fn course(rates: &[f64]) -> Option<Course> {
+    let mean = rates.iter().sum::<f64>() / rates.len() as f64;
+    if rates.len() < WINDOWS || !mean.is_finite() || mean <= 0.0 {
+        return None;
+    }
+    if is_steady(&windows(rates), mean) {
+        return Some(Course::Steady);
+    }
+    let (burst, explained) = fall(rates, mean);
+    let is_burst = burst.after <= (1.0 - FALL) * burst.before && explained >= EXPLAINED;
+    Some(if is_burst { Course::Burst(burst) } else { Course::Unsteady })
+}
+
+/// The means of the windows; an interval that two of them share counts in both by its parts.
+fn windows(rates: &[f64]) -> [f64; WINDOWS] {
+    let width = rates.len() as f64 / WINDOWS as f64;
+    std::array::from_fn(|window| {
+        let (from, to) = (window as f64 * width, (window + 1) as f64 * width);
+        let parts = rates.iter().enumerate().map(|(index, rate)| {
+            let inside = (to.min(index as f64 + 1.0) - from.max(index as f64)).max(0.0);
+            rate * inside
+        });
+        parts.sum::<f64>() / width
+    })
+}
+
+fn is_steady(windows: &[f64; WINDOWS], mean: f64) -> bool {
+    let largest = windows.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    let smallest = windows.iter().copied().fold(f64::INFINITY, f64::min);
+    let middle = (WINDOWS - 1) as f64 / 2.0;
+    let from_middle = |index: usize| index as f64 - middle;
+    let products: f64 =
+        windows.iter().enumerate().map(|(index, value)| from_middle(index) * (value - mean)).sum();
+    let squares: f64 = (0..WINDOWS).map(|index| from_middle(index).powi(2)).sum();
+    let rise = products / squares * (WINDOWS - 1) as f64;
+    largest - smallest <= RANGE * mean && rise.abs() <= SLOPE * mean
+}
+
+/// The cut in two with the smallest squares, and the part of the variance that it explains.
+fn fall(rates: &[f64], mean: f64) -> (Burst, f64) {
+    let count = rates.len() as f64;
+    let (total, all): (f64, f64) = (
+        rates.iter().sum(),
+        rates.iter().map(|rate| (rate - mean).powi(2)).sum::<f64>().max(f64::MIN_POSITIVE),
+    );
+    let mut best = (Burst { before: mean, until: 1.0, after: mean }, 0.0);
+    let mut sum = 0.0;
+    for (cut, rate) in (1..rates.len()).zip(rates) {
+        sum += rate;
+        let cut = cut as f64;
+        let (before, after) = (sum / cut, (total - sum) / (count - cut));
+        let between = cut * (before - mean).powi(2) + (count - cut) * (after - mean).powi(2);
+        if between / all > best.1 {
+            best = (Burst { before, until: cut / count, after }, between / all);
+        }
+    }
+    best
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use rand::{RngExt, SeedableRng};
+    use rand_pcg::Pcg64Mcg;
+
+    fn noisy(rates: impl IntoIterator<Item = f64>, noise: f64, seed: u64) -> Vec<f64> {
+        let mut random = Pcg64Mcg::seed_from_u64(seed);
+        rates.into_iter().map(|rate| rate * (1.0 + noise * (random.random::<f64>() * 2.0 - 1.0))).collect()
+    }
+
+    fn burst(rates: &[f64]) -> Burst {
+        match course(rates) {
+            Some(Course::Burst(burst)) => burst,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn a_fast_cache_and_then_the_disk_is_a_burst_with_its_border() {
+        for seed in 0..50 {
+            let rates = noisy((0..100).map(|tenth| if tenth < 31 { 4.6 } else { 0.5 }), 0.2, seed);
+            let burst = burst(&rates);
+            assert!((burst.until - 0.31).abs() < 0.011, "{burst:?}");
+            assert!((burst.before - 4.6).abs() < 0.3 && (burst.after - 0.5).abs() < 0.03, "{burst:?}");
+        }
+    }
+
+    #[test]
+    fn a_cache_that_fills_at_the_very_beginning_or_end_is_one_too() {
+        let early: Vec<f64> = (0..200).map(|tenth| if tenth < 5 { 5.0 } else { 0.5 }).collect();
+        assert!((burst(&early).until - 0.025).abs() < 1e-9);
+        let late: Vec<f64> = (0..200).map(|tenth| if tenth < 170 { 2.0 } else { 0.5 }).collect();
+        assert!((burst(&late).until - 0.85).abs() < 1e-9);
+    }
+
+    /// As balance_dirty_pages holds a writer: fast, then pauses of 200 ms between short spurts.
+    #[test]
+    fn a_writer_that_is_throttled_by_dirty_pages_is_a_burst() {
+        let rates: Vec<f64> = (0..150)
+            .map(|tenth| match (tenth < 30, tenth % 3) {
+                (true, _) => 3.0,
+                (false, 0) => 1.2,
+                (false, _) => 0.0,
+            })
+            .collect();
+        let burst = burst(&rates);
+        assert!((burst.until - 0.2).abs() < 0.02 && (burst.after - 0.4).abs() < 0.05, "{burst:?}");
+    }
+
+    #[test]
+    fn noise_around_a_rate_that_holds_is_steady() {
+        for seed in 0..200 {
+            assert_eq!(course(&noisy((0..100).map(|_| 1.0), 0.15, seed)), Some(Course::Steady), "seed {seed}");
+        }
+        let pauses: Vec<f64> = (0..100).map(|tenth| if tenth % 5 == 0 { 0.0 } else { 1.0 }).collect();
+        assert_eq!(course(&pauses), Some(Course::Steady), "the same in each window");
+    }
+
+    #[test]
+    fn a_rate_that_swings_or_rises_is_neither() {
+        let swings: Vec<f64> = (0..100).map(|tenth| if tenth / 15 % 2 == 0 { 2.0 } else { 1.0 }).collect();
+        assert_eq!(course(&swings), Some(Course::Unsteady));
+        let rises: Vec<f64> = (0..100).map(|tenth| if tenth < 30 { 0.5 } else { 4.0 }).collect();
+        assert_eq!(course(&rises), Some(Course::Unsteady));
+    }
+
+    /// Rates that fall by 8 % and by 12 % over the whole time: one keeps within the line's tenth, one does not.
+    /// (The windows' middles span four fifths of the time.)
+    #[test]
+    fn the_line_and_the_range_are_the_specifications() {
+        let falling =
+            |part: f64| (0..100).map(|tenth| 1.0 - part * f64::from(tenth) / 100.0).collect::<Vec<_>>();
+        assert_eq!(course(&falling(0.08)), Some(Course::Steady));
+        assert_eq!(course(&falling(0.14)), Some(Course::Unsteady), "within the range, and no fall by a fifth");
+        let range = |high: f64| [1.0, 1.0, high, 1.0, 1.0];
+        assert_eq!(course(&range(1.19)), Some(Course::Steady));
+        assert_eq!(course(&range(1.3)), Some(Course::Unsteady));
+    }
+
+    #[test]
+    fn too_little_has_no_course() {
+        assert_eq!(course(&[1.0; 4]), None);
+        assert_eq!(course(&[0.0; 10]), None);
+    }
+
+    proptest! {
+        #[test]
+        fn units_do_not_matter(rates in prop::collection::vec(0.1..10.0f64, 5..60), unit in 1.0..1e9f64) {
+            let name = |course| match course {
+                Some(Course::Steady) => 0,
+                Some(Course::Burst(_)) => 1,
+                Some(Course::Unsteady) => 2,
+                None => 3,
+            };
+            let scaled: Vec<f64> = rates.iter().map(|rate| rate * unit).collect();
+            prop_assert_eq!(name(course(&rates)), name(course(&scaled)));
+        }
+    }
+}
