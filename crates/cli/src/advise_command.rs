@@ -102,7 +102,7 @@ pub fn advise(command: &AdviseCommand, db: Option<&Path>, output: &Output) -> Re
         schedule,
         later,
         device_number,
-        limits: true,
+        limits_for: one_for_each_limit(&space),
     };
     run_command::measure(job, &command.export, output)
 }
@@ -190,6 +190,18 @@ fn level_bytes(space: &Space) -> Vec<u64> {
     levels.push(size_bytes);
     levels.dedup();
     levels
+}
+
+/// Cases that promise what the naive way does, one for each number of threads: limits depend on no more.
+fn one_for_each_limit(space: &Space) -> Vec<Case> {
+    let durability = space.naive.contract().durability;
+    let mut cases: Vec<Case> = Vec::new();
+    for case in space.cases().filter(|case| case.contract().durability == durability) {
+        if cases.iter().all(|other| other.axes().threads != case.axes().threads) {
+            cases.push(case.clone());
+        }
+    }
+    cases
 }
 
 /// The size is the same for all: a name is easier to read without it.

@@ -75,8 +75,9 @@ pub fn run(command: &RunCommand, db: Option<&Path>, output: &Output) -> Result<E
     let number = store.begin_run(&run)?;
     let device_number = run.environment.device.as_ref().map(|device| device.number.clone());
     let schedule = Box::new(EachCase::of(&run.settings));
-    let (later, limits) = (HashMap::new(), !command.no_limits);
-    let job = Job { store: &store, number, run, place, copied, cases, schedule, later, device_number, limits };
+    let (later, limits_for) = (HashMap::new(), if command.no_limits { Vec::new() } else { cases.clone() });
+    let job =
+        Job { store: &store, number, run, place, copied, cases, schedule, later, device_number, limits_for };
     measure(job, &command.export, output)
 }
 
@@ -149,8 +150,9 @@ fn resume(command: &RunCommand, db: Option<&Path>, output: &Output) -> Result<Ex
     store.set_status(number, RunStatus::Running)?;
     let schedule = Box::new(EachCase::of(&run.settings));
     // The limits were measured when the run began, if they were wanted.
-    let (later, limits) = (HashMap::new(), false);
-    let job = Job { store: &store, number, run, place, copied, cases, schedule, later, device_number, limits };
+    let (later, limits_for) = (HashMap::new(), Vec::new());
+    let job =
+        Job { store: &store, number, run, place, copied, cases, schedule, later, device_number, limits_for };
     measure(job, &command.export, output)
 }
 
@@ -225,8 +227,8 @@ pub struct Job<'s> {
     pub later: HashMap<String, CaseRecord>,
     /// The device whose written sectors are counted.
     pub device_number: Option<String>,
-    /// Whether the limits of the hardware are measured.
-    pub limits: bool,
+    /// Cases that the hardware's limits are measured for; none to measure no limits.
+    pub limits_for: Vec<Case>,
 }
 
 /// Measures, shows and exports.
@@ -318,8 +320,8 @@ fn supervise(job: &mut Job<'_>, stop: &AtomicBool, output: &Output) -> Result<En
         };
         let (run, worker_and_stop) = ((store, number), (&worker, stop));
         let settings = &job.run.settings;
-        let measure = || HardwareOfRun::before(run, &job.cases, settings, directory, worker_and_stop);
-        let mut hardware = job.limits.then(measure).transpose()?;
+        let measure = || HardwareOfRun::before(run, &job.limits_for, settings, directory, worker_and_stop);
+        let mut hardware = (!job.limits_for.is_empty()).then(measure).transpose()?;
         let progress = Progress::new(output);
         let samples = |case: &Case| {
             let name = case.to_string();

@@ -1,5 +1,7 @@
 //! What a search for the best case comes to.
 
+use std::collections::HashMap;
+
 use serde::Serialize;
 
 use crate::conclusion::{differs, in_round_ratio, is_ranked, list};
@@ -77,8 +79,13 @@ impl Advice {
         let ratio = naive
             .filter(|naive| naive.estimate.is_some() && naive.record.case != recommended.record.case)
             .and_then(|naive| in_round_ratio(naive, recommended));
-        let looks = in_section(LOOKS).collect::<Vec<_>>();
-        let all = if looks.is_empty() { in_section(FINALS).collect() } else { looks };
+        // A candidate is looked at with files of several sizes; its label is the same for all.
+        let looks = in_section(LOOKS).chain(in_section(FINALS));
+        let mut looked_at: HashMap<&str, bool> = HashMap::new();
+        for case in looks.filter(|case| !case.record.samples.is_empty()) {
+            let name = case.record.label.as_deref().unwrap_or(&case.record.case);
+            *looked_at.entry(name).or_default() |= case.outcome != "ok";
+        }
         let samples = cases.iter().flat_map(|case| &case.record.samples);
         let name = |case: &CaseReport| case.record.case.clone();
         Some(Self {
@@ -89,8 +96,8 @@ impl Advice {
             naive: naive.map(name).unwrap_or_default(),
             times_naive: ratio.map(|ratio| [ratio.estimate, ratio.low, ratio.high]),
             confidence: ratio.map_or(0.0, |ratio| ratio.confidence),
-            looked_at: all.iter().filter(|case| !case.record.samples.is_empty()).count(),
-            failed: all.iter().filter(|case| !matches!(case.outcome, "ok" | "not-run")).count(),
+            looked_at: looked_at.len(),
+            failed: looked_at.values().filter(|failed| **failed).count(),
             bytes_written: samples.map(|sample| sample.bytes).sum(),
         })
     }
@@ -226,7 +233,7 @@ mod tests {
         assert_eq!(
             sentences,
             [
-                "Fastest of 2 candidates: uring,depth=4 at 10.7 GB/s; no difference to write,chunk=4MiB.",
+                "Fastest of 5 candidates: uring,depth=4 at 10.7 GB/s; no difference to write,chunk=4MiB.",
                 "Recommended, as the simplest of the fastest: write,chunk=4MiB at 10.7 GB/s, 2.97 [2.97, 3.03] times the \
                  naive way (write,chunk=8KiB).",
                 "26 GiB were written. To check it: writebench run '/data/<b>|`x`' --case write,chunk=4MiB --case \
