@@ -1,10 +1,12 @@
 //! writebench itself, as users get it.
 
 use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result, bail, ensure};
+use serde_json::Value;
 
-use crate::command::{cargo, succeed};
+use crate::command::{cargo, shown, succeed};
 
 /// Builds the program with a deliberate delay of 5 % in every timed phase; where it is.
 pub(crate) fn build_delayed(target_directory: &Path) -> Result<PathBuf> {
@@ -25,4 +27,19 @@ pub(crate) fn build(target_directory: &Path) -> Result<PathBuf> {
     let program = target_directory.join("release/writebench");
     ensure!(program.is_file(), "cargo built no {}", program.display());
     Ok(program)
+}
+
+/// Runs writebench with a database of its own; its JSON export. It also ends with an error where a single case
+/// failed, which is no reason to have no export.
+pub(crate) fn exported(mut command: Command) -> Result<Value> {
+    let scratch = tempfile::tempdir().context("a folder for the database")?;
+    let export = scratch.path().join("export.json");
+    command.arg("--db").arg(scratch.path().join("db")).arg("--quiet");
+    command.arg("--export").arg(format!("json={}", export.display()));
+    let output = command.stdin(Stdio::null()).output().context("starting writebench")?;
+    let Ok(text) = std::fs::read_to_string(&export) else {
+        let complaint = String::from_utf8_lossy(&output.stderr);
+        bail!("{} ended with {}: {}", shown(&command), output.status, complaint.trim());
+    };
+    serde_json::from_str(&text).context("writebench's export is no JSON")
 }

@@ -1,6 +1,7 @@
 //! Where is written to.
 
-use std::path::Path;
+use std::fs;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context, Result};
@@ -12,6 +13,15 @@ pub(crate) fn is_memory(target: &Path) -> Result<bool> {
     const TMPFS_MAGIC: u64 = 0x0102_1994;
     let status = rustix::fs::statfs(target).with_context(|| format!("statfs of {}", target.display()))?;
     Ok(u64::try_from(status.f_type).is_ok_and(|kind| kind == TMPFS_MAGIC))
+}
+
+/// The directories that were given; if none, one in memory and a folder on the disk that cargo builds on.
+pub(crate) fn memory_and_disk(given: &[PathBuf], folder: &Path) -> Result<Vec<PathBuf>> {
+    if !given.is_empty() {
+        return Ok(given.to_vec());
+    }
+    fs::create_dir_all(folder).with_context(|| format!("making {}", folder.display()))?;
+    Ok(vec![PathBuf::from("/dev/shm"), folder.to_owned()])
 }
 
 /// The directory with its filesystem and the system, for the reader.

@@ -1,8 +1,7 @@
 //! `cargo xtask validate advise`: does a search find what measuring everything finds, in a fraction of the time?
 
-use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Command;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
@@ -11,7 +10,7 @@ use serde_json::Value;
 
 use crate::command::{metadata, output, shown};
 use crate::program;
-use crate::target::described;
+use crate::target::{described, memory_and_disk};
 
 /// Where, how large and how often.
 #[derive(clap::Args)]
@@ -52,14 +51,7 @@ struct Found {
 /// the tolerance.
 pub(crate) fn run(options: &Options) -> Result<bool> {
     let target_directory = metadata()?.target_directory.into_std_path_buf();
-    let targets = match &options.targets[..] {
-        [] => {
-            let folder = target_directory.join("advice");
-            fs::create_dir_all(&folder).with_context(|| format!("making {}", folder.display()))?;
-            vec![PathBuf::from("/dev/shm"), folder]
-        }
-        given => given.to_vec(),
-    };
+    let targets = memory_and_disk(&options.targets, &target_directory.join("advice"))?;
     let program = program::build(&target_directory)?;
     let mut good = true;
     for target in &targets {
@@ -158,7 +150,7 @@ impl Search<'_> {
         command.args(["--size", &self.options.size.to_string()]);
         command.args(["--budget", &format!("{}ms", budget.as_millis())]);
         let start = Instant::now();
-        let document = self.export(command)?;
+        let document = program::exported(command)?;
         let seconds = start.elapsed().as_secs_f64();
         let advice = &document["advice"];
         let recommended = advice["recommended"].as_str().context("the search ended without advice")?.to_owned();
@@ -171,22 +163,7 @@ impl Search<'_> {
         for case in cases {
             command.args(["--case", case]);
         }
-        self.export(command)
-    }
-
-    /// Runs the command with a database of its own; its JSON.
-    fn export(&self, mut command: Command) -> Result<Value> {
-        let scratch = tempfile::tempdir().context("a folder for the database")?;
-        let export = scratch.path().join("export.json");
-        command.arg("--db").arg(scratch.path().join("db")).arg("--quiet");
-        command.arg("--export").arg(format!("json={}", export.display()));
-        let output = command.stdin(Stdio::null()).output().context("starting writebench")?;
-        // It also ends with an error where a single case failed.
-        let Ok(text) = fs::read_to_string(&export) else {
-            let complaint = String::from_utf8_lossy(&output.stderr);
-            bail!("{} ended with {}: {}", shown(&command), output.status, complaint.trim());
-        };
-        serde_json::from_str(&text).context("writebench's export is no JSON")
+        program::exported(command)
     }
 }
 

@@ -1,7 +1,6 @@
 //! `cargo xtask validate noise`: runs of one build and of one that is deliberately 5 % slower, in turns, and how often
 //! `writebench compare` tells them apart.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Instant;
@@ -11,7 +10,7 @@ use serde_json::Value;
 
 use crate::command::{metadata, output, shown};
 use crate::program;
-use crate::target::described;
+use crate::target::{described, memory_and_disk};
 
 /// Where, what and how often.
 #[derive(clap::Args)]
@@ -51,14 +50,7 @@ struct Tally {
 /// Takes the runs and says how often they are told apart; whether every comparison could be made.
 pub(crate) fn run(options: &Options) -> Result<bool> {
     let target_directory = metadata()?.target_directory.into_std_path_buf();
-    let targets = match &options.targets[..] {
-        [] => {
-            let folder = target_directory.join("noise");
-            fs::create_dir_all(&folder).with_context(|| format!("making {}", folder.display()))?;
-            vec![PathBuf::from("/dev/shm"), folder]
-        }
-        given => given.to_vec(),
-    };
+    let targets = memory_and_disk(&options.targets, &target_directory.join("noise"))?;
     let delayed = program::build_delayed(&target_directory)?;
     let normal = program::build(&target_directory)?;
     println!(

@@ -1,17 +1,16 @@
 //! `cargo xtask validate ranking`: three runs of suite `copy`, and how alike they rank its cases.
 
-use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Command;
 use std::time::Instant;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Result, bail};
 use model::Bytes;
 
 use super::order::{Likeness, Order};
-use crate::command::{metadata, shown};
+use crate::command::metadata;
 use crate::program;
-use crate::target::{described, filesystem};
+use crate::target::{described, filesystem, memory_and_disk};
 
 /// Where, how large and how often.
 #[derive(clap::Args)]
@@ -45,14 +44,7 @@ const SHOWN: usize = 5;
 /// Runs the suite and says how alike the orders are; whether every pair of runs could be compared.
 pub(crate) fn run(options: &Options) -> Result<bool> {
     let target_directory = metadata()?.target_directory.into_std_path_buf();
-    let targets = match &options.targets[..] {
-        [] => {
-            let folder = target_directory.join("ranking");
-            fs::create_dir_all(&folder).with_context(|| format!("making {}", folder.display()))?;
-            vec![PathBuf::from("/dev/shm"), folder]
-        }
-        given => given.to_vec(),
-    };
+    let targets = memory_and_disk(&options.targets, &target_directory.join("ranking"))?;
     if let Some(target) = targets.iter().find(|target| !target.is_dir()) {
         bail!("{} is not a directory", target.display());
     }
@@ -79,22 +71,12 @@ pub(crate) fn run(options: &Options) -> Result<bool> {
 
 impl Run {
     fn take(program: &Path, target: &Path, options: &Options) -> Result<Self> {
-        let scratch = tempfile::tempdir().context("a folder for the database")?;
-        let export = scratch.path().join("export.json");
         let mut command = Command::new(program);
-        command.arg("run").arg(target).args(["--suite", "copy", "--quiet", "--no-limits"]);
+        command.arg("run").arg(target).args(["--suite", "copy", "--no-limits"]);
         command.arg("--size").arg(options.size.to_string()).arg("--samples").arg(options.samples.to_string());
-        command.arg("--db").arg(scratch.path().join("ranking.db"));
-        command.arg("--export").arg(format!("json={}", export.display()));
         let start = Instant::now();
-        let output = command.stdin(Stdio::null()).output().context("starting writebench")?;
+        let json = program::exported(command)?;
         let seconds = start.elapsed().as_secs_f64();
-        // It also ends with an error where a single case failed.
-        let Ok(text) = fs::read_to_string(&export) else {
-            let complaint = String::from_utf8_lossy(&output.stderr);
-            bail!("{} ended with {}: {}", shown(&command), output.status, complaint.trim());
-        };
-        let json = serde_json::from_str(&text).context("writebench's export is no JSON")?;
         Ok(Self { order: Order::of_export(&json)?, seconds })
     }
 
