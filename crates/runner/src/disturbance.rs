@@ -5,7 +5,8 @@ use model::Sample;
 /// The rule, and what it needs to remember: how long the memory-copy probe beside a sample usually takes.
 ///
 /// A sample is disturbed if the slower of the probes beside it took more than 1.5 times the median
-/// of all probes of the run, or if the hypervisor gave more than a tenth of its time to others. Steal
+/// of all probes of the run, if the hypervisor gave more than a tenth of its time to others or the control group's
+/// limit took as much, or if a CPU was slowed down because of heat. Steal
 /// time is counted in clock ticks of 10 ms, so less than three of them say nothing.
 #[derive(Debug, Clone, Default)]
 pub struct Disturbance {
@@ -34,11 +35,17 @@ impl Disturbance {
         if slower_ns > Self::SLOW_PROBE * normal_ns {
             return Some(format!("memory copy {:.1} times slower than usual", slower_ns / normal_ns));
         }
-        let share = sample.steal_ns as f64 / sample.phases_ns.total().max(1) as f64;
-        if sample.steal_ns >= Self::STEAL_LEAST_NS && share > Self::STEAL {
-            return Some(format!("hypervisor took {:.0} % of the time of a CPU", share * 100.0));
+        let share = |time_ns: u64| time_ns as f64 / sample.phases_ns.total().max(1) as f64;
+        let stolen = share(sample.steal_ns);
+        if sample.steal_ns >= Self::STEAL_LEAST_NS && stolen > Self::STEAL {
+            return Some(format!("hypervisor took {:.0} % of the time of a CPU", stolen * 100.0));
         }
-        None
+        let held_up = share(sample.watch.throttled_ns.unwrap_or(0));
+        if held_up > Self::STEAL {
+            return Some(format!("held up for {:.0} % of its time by its group's CPU limit", held_up * 100.0));
+        }
+        let throttles = sample.watch.thermal_throttles.filter(|&times| times > 0)?;
+        Some(format!("CPUs slowed down {throttles} times because of heat"))
     }
 }
 
@@ -70,6 +77,21 @@ mod tests {
         assert_eq!(rule.judge(&sample([1000; 2], 40_000_000, 1_000_000_000)), None, "4 %");
         let reason = rule.judge(&sample([1000; 2], 400_000_000, 1_000_000_000)).unwrap();
         assert_eq!(reason, "hypervisor took 40 % of the time of a CPU");
+    }
+
+    #[test]
+    fn a_limit_on_the_group_or_heat_marks_a_sample() {
+        let mut rule = Disturbance::default();
+        rule.learn([1000; 15]);
+        let with = |throttled_ns, thermal_throttles| {
+            let mut sample = sample([1000; 2], 0, 1_000_000);
+            (sample.watch.throttled_ns, sample.watch.thermal_throttles) = (throttled_ns, thermal_throttles);
+            sample
+        };
+        assert_eq!(rule.judge(&with(Some(50_000), Some(0))), None, "5 %");
+        let reason = rule.judge(&with(Some(250_000), None)).unwrap();
+        assert_eq!(reason, "held up for 25 % of its time by its group's CPU limit");
+        assert_eq!(rule.judge(&with(None, Some(3))).unwrap(), "CPUs slowed down 3 times because of heat");
     }
 
     #[test]

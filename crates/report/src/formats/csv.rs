@@ -42,6 +42,11 @@ const HEADINGS: &[&str] = &[
     "probe_after_ns",
     "steal_ns",
     "settle_ns",
+    "available_memory_bytes",
+    "dirty_bytes",
+    "writeback_bytes",
+    "throttled_ns",
+    "thermal_throttles",
     "disturbed",
     "latency_p50_ns",
     "latency_p90_ns",
@@ -78,6 +83,7 @@ fn record(report: &Report, case: &CaseReport, sample: &Sample) -> Vec<String> {
     let contract = &record.contract;
     let phases = &sample.phases_ns;
     let optional = |value: Option<String>| value.unwrap_or_default();
+    let number = |value: Option<u64>| value.map_or(String::new(), |value| value.to_string());
     let latency =
         |value: fn(&Latency) -> u64| sample.latency.as_ref().map_or(String::new(), |it| value(it).to_string());
     let throughput = as_f64(sample.bytes) * 1e9 / as_f64(phases.total().max(1));
@@ -122,6 +128,11 @@ fn record(report: &Report, case: &CaseReport, sample: &Sample) -> Vec<String> {
         sample.probe_ns[1].to_string(),
         sample.steal_ns.to_string(),
         sample.settle_ns.to_string(),
+        number(sample.watch.available_memory_bytes),
+        number(sample.watch.dirty_bytes),
+        number(sample.watch.writeback_bytes),
+        number(sample.watch.throttled_ns),
+        number(sample.watch.thermal_throttles),
         optional(sample.disturbed.clone()),
         latency(|it| it.p50_ns),
         latency(|it| it.p90_ns),
