@@ -55,8 +55,6 @@ const CLEAR_LOSS: f64 = 1.25;
 const CLEAR_LOSS_ROUNDS: usize = 3;
 /// The least with an interval of 95 % for the median.
 const ROUNDS_FOR_95: usize = 6;
-/// Disturbed samples are taken again, and cost as much.
-const PLANNED_ROUNDS: usize = 8;
 /// Nobody needs more.
 const MOST_FINAL_ROUNDS: usize = 25;
 const CONFIDENCE: f64 = 0.95;
@@ -152,7 +150,7 @@ impl Race {
         let ranked = self.ranked(taken);
         self.level += 1;
         let (rounds, share, beside) =
-            if self.is_final() { (PLANNED_ROUNDS, 1.0, 1) } else { (2, self.share(), 0) };
+            if self.is_final() { (ROUNDS_FOR_95, 1.0, 1) } else { (2, self.share(), 0) };
         // A larger file takes longer in proportion, at most.
         let sample_s = seconds / samples * next_bytes / own_bytes;
         let left_s = share * self.limits.budget.as_secs_f64() - spent.elapsed.as_secs_f64();
