@@ -10,7 +10,7 @@ use model::{
 };
 use report::advice::{ADVISE, FINALS, LOOKS, NAIVE};
 use report::counted;
-use runner::{Race, RaceLimits};
+use runner::{Hardware, Race, RaceLimits};
 
 use crate::arguments::AdviseCommand;
 use crate::exit::{self, Exit};
@@ -88,6 +88,10 @@ pub fn advise(command: &AdviseCommand, db: Option<&Path>, output: &Output) -> Re
         run.target,
         field.levels(),
     ));
+    // What the hardware's limits will write is not the race's.
+    let limits_for = one_for_each_limit(&space);
+    let hardware = Hardware::of(&limits_for, &run.settings, Some(Path::new(&run.target)))?;
+    let max_bytes = max_bytes.saturating_sub(hardware.bytes());
     let limits = RaceLimits { budget: command.budget, max_bytes, level_bytes: field.level_bytes };
     let device_number = run.environment.device.as_ref().map(|device| device.number.clone());
     let schedule = Box::new(Race::new(field.candidates, field.naive, limits));
@@ -102,7 +106,7 @@ pub fn advise(command: &AdviseCommand, db: Option<&Path>, output: &Output) -> Re
         schedule,
         later,
         device_number,
-        limits_for: one_for_each_limit(&space),
+        limits_for,
     };
     run_command::measure(job, &command.export, output)
 }

@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::{Context, Result};
 use model::{Bytes, Case, CaseRecord, Environment, RunRecord, RunStatus, Settings};
+use report::advice::ADVISE;
 use report::{Report, counted, formats};
 use runner::{EachCase, End, Event, Hardware, LeftOver, Plan, Schedule, WorkerCommand, Workspace};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
@@ -98,14 +99,29 @@ fn settings(command: &RunCommand, copied: Option<&Copied>, samples: u32) -> Sett
     }
 }
 
+/// A search may have been broken off before it had a case.
+fn is_search(run: &RunRecord) -> bool {
+    run.cases.iter().any(|case| case.suite == ADVISE) || run.arguments.iter().skip(1).any(|it| it == "advise")
+}
+
+/// Of the runs that can go on.
+fn newest_unfinished(store: &Store) -> Result<Option<i64>> {
+    for summary in store.runs()?.iter().rev().filter(|run| run.status != RunStatus::Complete.name()) {
+        if !is_search(&store.run(summary.number)?) {
+            return Ok(Some(summary.number));
+        }
+    }
+    Ok(None)
+}
+
 fn resume(command: &RunCommand, db: Option<&Path>, output: &Output) -> Result<Exit> {
     let store = database::open(db)?;
     let number = match command.resume {
         Some(number) if number > 0 => number,
-        _ => store.newest_run(true)?.ok_or_else(|| exit::usage("there is no unfinished run to resume"))?,
+        _ => newest_unfinished(&store)?.ok_or_else(|| exit::usage("there is no unfinished run to resume"))?,
     };
     let mut run = store.run(number)?;
-    if run.arguments.get(1).is_some_and(|command| command == "advise") {
+    if is_search(&run) {
         return Err(exit::usage(format!(
             "run {number} is a search of `advise`, which cannot go on; start it again"
         )));
@@ -278,14 +294,15 @@ pub fn measure(mut job: Job<'_>, exports: &[Export], output: &Output) -> Result<
             "This was a first look. `writebench list` names the suites that go deeper: `writebench run --suite write`.",
         );
     }
-    if end == End::MaxBytes && report.advice.is_none() {
+    let is_search = is_search(&report.run);
+    if end == End::MaxBytes && !is_search {
         output.note("The limit on bytes was reached: `writebench run --resume --max-bytes MORE` goes on.");
     }
     let failed = report.run.cases.iter().flat_map(|case| &case.samples).any(|sample| sample.outcome.is_fault());
     Ok(match end {
         End::Stopped => Exit::Interrupted,
         // A search is for what works.
-        _ if report.advice.is_some() => Exit::Ok,
+        _ if is_search => Exit::Ok,
         _ if failed => Exit::CasesFailed,
         _ => Exit::Ok,
     })

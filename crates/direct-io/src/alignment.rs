@@ -115,7 +115,7 @@ fn needed(file: impl AsFile) -> Option<Alignment> {
 /// that, and the transfer of `bytes` at `offset` does not fit what `file` needs, the answer is
 /// [`Error::Misaligned`]; otherwise the error stays as it is, with the call and the offset.
 pub fn explain(file: impl AsFile, call: &'static str, bytes: &[u8], offset: u64, error: io::Error) -> Error {
-    if error.kind() == io::ErrorKind::InvalidInput {
+    if error.kind() == io::ErrorKind::InvalidInput && sys::may_be_direct(sys::borrow(&file)) {
         let misaligned = needed(file).and_then(|alignment| alignment.check(bytes, offset).err());
         if let Some(misaligned) = misaligned {
             return misaligned.into();

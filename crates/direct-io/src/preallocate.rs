@@ -18,5 +18,8 @@ use crate::{AsFile, Error, sys};
 /// # Errors
 /// The system refuses: no space, no such call on this filesystem, not open for writing.
 pub fn preallocate(file: impl AsFile, length_bytes: u64) -> Result<(), Error> {
+    if length_bytes == 0 {
+        return Ok(());
+    }
     sys::preallocate(sys::borrow(&file), length_bytes)
 }

@@ -105,9 +105,12 @@ impl Advice {
     /// It in a sentence for each question.
     #[must_use]
     pub fn sentences(&self, cases: &[CaseReport], target: &str) -> Vec<String> {
+        // Some cases make records durable though nobody asked for it.
+        let finals = || cases.iter().filter(|case| case.record.section == FINALS);
+        let is_about_records = finals().all(|case| case.record.contract.durable_every_bytes.is_some());
         let figure = |name: &str| {
             let case = cases.iter().find(|case| case.record.section == FINALS && case.record.case == name);
-            case.and_then(figure).unwrap_or_default()
+            case.and_then(|case| figure(case, is_about_records)).unwrap_or_default()
         };
         let left =
             if self.failed > 0 { format!(" ({} failed or unsupported)", self.failed) } else { String::new() };
@@ -168,10 +171,9 @@ fn ranked<'c>(cases: impl Iterator<Item = &'c CaseReport>) -> Option<Vec<&'c Cas
 }
 
 /// Records per second where those are what is asked about, throughput otherwise.
-fn figure(case: &CaseReport) -> Option<String> {
+fn figure(case: &CaseReport, is_about_records: bool) -> Option<String> {
     let estimate = case.estimate.as_ref()?;
-    let every = case.record.contract.durable_every_bytes;
-    Some(match estimate.records_per_s.as_ref().filter(|_| every.is_some()) {
+    Some(match estimate.records_per_s.as_ref().filter(|_| is_about_records) {
         Some(records_per_s) => format!("{} records/s", thousands(records_per_s.median)),
         None => format!("{} GB/s", gigabytes_per_s(estimate.throughput_bytes_per_s.median)),
     })

@@ -16,6 +16,9 @@ pub(crate) fn warnings(run: &RunRecord, cases: &[CaseReport]) -> Vec<String> {
         RunStatus::Limited if is_search(cases) => warnings
             .push("The limit on bytes ended the search: a larger --max-bytes would look longer.".to_owned()),
         RunStatus::Limited => warnings.push("A limit on time or bytes ended the run early.".to_owned()),
+        RunStatus::Interrupted | RunStatus::Running | RunStatus::Failed if is_search(cases) => {
+            warnings.push("The search did not come to its end; it cannot go on, but start again.".to_owned());
+        }
         RunStatus::Interrupted => {
             warnings.push("The run was interrupted; --resume goes on with it.".to_owned());
         }

@@ -145,10 +145,14 @@ impl Race {
     /// Goes on with the best, as many as can be measured often enough on the next level.
     fn next_level(&mut self, taken: &[Vec<Sample>], spent: Spent) {
         let (samples, seconds) = self.since_begin(taken, spent);
-        let [own_bytes, next_bytes] =
-            [self.level, self.level + 1].map(|level| as_f64(self.limits.level_bytes[level].max(1)));
-        let ranked = self.ranked(taken);
+        let bytes_of = |level: usize| as_f64(self.limits.level_bytes[level].max(1));
+        let (own_bytes, ranked) = (bytes_of(self.level), self.ranked(taken));
         self.level += 1;
+        // One slow sample may have spent the share of the next level, too.
+        while !self.is_final() && self.is_spent(spent) {
+            self.level += 1;
+        }
+        let next_bytes = as_f64(self.limits.level_bytes[self.level].max(1));
         let (rounds, share, beside) =
             if self.is_final() { (ROUNDS_FOR_95, 1.0, 1) } else { (2, self.share(), 0) };
         // A larger file takes longer in proportion, at most.

@@ -145,10 +145,13 @@ impl Run<'_> {
     /// cases as can be are compared inside the round. Why the run ends in the middle; none if it goes on.
     fn round(&mut self, round: u32, observe: &mut Observer<'_>) -> Result<Option<End>, RunnerError> {
         let order = order(self.plan.settings.seed, round, self.plan.cases.len());
+        // Who comes to want a sample in the middle waits for the next round, so that all who do are in the same one.
+        let due = self.wanted();
         let mut disturbed = Vec::new();
         for &index in &order {
             let in_round = |samples: &[Sample]| samples.last().is_some_and(|sample| sample.round == round);
-            if !in_round(&self.taken[index])
+            if due[index] > 0
+                && !in_round(&self.taken[index])
                 && let Some(end) = self.turn(index, round, observe)?
             {
                 return Ok(Some(end));

@@ -73,6 +73,16 @@ pub(crate) fn file_type(file: BorrowedFd<'_>) -> Result<FileType, Error> {
     Ok(FileType::from_raw_mode(stat.st_mode))
 }
 
+/// Whether what goes through this file may go past the page cache. macOS does not tell, and FreeBSD's disks always do.
+pub(crate) fn may_be_direct(file: BorrowedFd<'_>) -> bool {
+    #[cfg(target_os = "macos")]
+    let is_direct = |_| true;
+    #[cfg(not(target_os = "macos"))]
+    let is_direct = |flags: OFlags| flags.contains(OFlags::DIRECT);
+    let always = cfg!(target_os = "freebsd") && is_device(file).unwrap_or(false);
+    always || rustix::fs::fcntl_getfl(file).is_ok_and(is_direct)
+}
+
 pub(crate) fn is_device(file: BorrowedFd<'_>) -> Result<bool, Error> {
     Ok(matches!(file_type(file)?, FileType::BlockDevice | FileType::CharacterDevice))
 }
@@ -165,7 +175,7 @@ pub(crate) fn refuse_exclusive_file(file: &File) -> Result<(), Error> {
 pub(crate) fn mounted_device(file: BorrowedFd<'_>) -> Result<File, Error> {
     use std::os::unix::ffi::OsStringExt;
     let status = rustix::fs::fstatfs(file).map_err(|errno| Error::call("fstatfs", errno))?;
-    let name = status.f_mntfromname.iter().map(|&byte| byte.cast_unsigned());
+    let name = status.f_mntfromname.iter().map(|byte| byte.to_ne_bytes()[0]);
     let name: Vec<u8> = name.take_while(|&byte| byte != 0).collect();
     let path = std::path::PathBuf::from(std::ffi::OsString::from_vec(name));
     if !path.starts_with("/dev") {

@@ -4,17 +4,17 @@ use std::ffi::c_void;
 use std::fs::File;
 use std::io;
 use std::mem::offset_of;
-use std::os::windows::fs::{FileExt, MetadataExt, OpenOptionsExt};
+use std::os::windows::fs::{FileExt, OpenOptionsExt};
 use std::os::windows::io::{AsHandle, AsRawHandle, BorrowedHandle};
 use std::path::Path;
 use std::ptr;
 
 use windows_sys::Win32::Foundation::ERROR_STOPPED_ON_SYMLINK;
 use windows_sys::Win32::Storage::FileSystem::{
-    FILE_ALLOCATION_INFO, FILE_ATTRIBUTE_REPARSE_POINT, FILE_END_OF_FILE_INFO, FILE_FLAG_NO_BUFFERING,
-    FILE_FLAG_OPEN_REPARSE_POINT, FILE_FLAG_WRITE_THROUGH, FILE_INFO_BY_HANDLE_CLASS, FILE_STANDARD_INFO,
-    FILE_STORAGE_INFO, FileAllocationInfo, FileEndOfFileInfo, FileStandardInfo, FileStorageInfo,
-    FlushFileBuffers, GetFileInformationByHandleEx, SetFileInformationByHandle,
+    FILE_ALLOCATION_INFO, FILE_END_OF_FILE_INFO, FILE_FLAG_NO_BUFFERING, FILE_FLAG_OPEN_REPARSE_POINT,
+    FILE_FLAG_WRITE_THROUGH, FILE_INFO_BY_HANDLE_CLASS, FILE_STANDARD_INFO, FILE_STORAGE_INFO,
+    FileAllocationInfo, FileEndOfFileInfo, FileStandardInfo, FileStorageInfo, FlushFileBuffers,
+    GetFileInformationByHandleEx, SetFileInformationByHandle,
 };
 use windows_sys::Win32::System::IO::DeviceIoControl;
 use windows_sys::Win32::System::Ioctl::{
@@ -46,8 +46,8 @@ pub(crate) fn open(options: &OpenOptions, path: &Path) -> Result<File, Error> {
     let failed = |error| Error::call("CreateFileW", error);
     let file = std.open(path).map_err(failed)?;
     if options.no_follow {
-        let attributes = file.metadata().map_err(failed)?.file_attributes();
-        if attributes & FILE_ATTRIBUTE_REPARSE_POINT != 0 {
+        // There are other reparse points: compressed files, those that are in a cloud.
+        if file.metadata().map_err(failed)?.file_type().is_symlink() {
             return Err(failed(io::Error::from_raw_os_error(ERROR_STOPPED_ON_SYMLINK.cast_signed())));
         }
     }
@@ -64,6 +64,11 @@ pub(crate) const READ_AT: &str = "ReadFile";
 
 pub(crate) fn read_at(file: &File, bytes: &mut [u8], offset: u64) -> io::Result<usize> {
     file.seek_read(bytes, offset)
+}
+
+/// A handle does not tell how it was opened.
+pub(crate) fn may_be_direct(_: BorrowedHandle<'_>) -> bool {
+    true
 }
 
 pub(crate) fn device(file: BorrowedHandle<'_>) -> Result<BlockDevice, Error> {

@@ -163,6 +163,8 @@ fn preallocation() {
     let path = directory.path().join("file");
     let file = OpenOptions::new().read(true).write(true).create(true).open(&path).unwrap();
     let length = || fs::metadata(&path).unwrap().len();
+    preallocate(&file, 0).unwrap();
+    assert_eq!(length(), 0);
     preallocate(&file, 100_000).unwrap();
     assert_eq!(length(), 100_000);
     write_all_at(&file, b"hello", 99_995).unwrap();

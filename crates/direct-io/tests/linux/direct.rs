@@ -105,6 +105,9 @@ fn misaligned(file: &File, sector_bytes: u32) -> Result<()> {
 fn other_cause() -> Result<()> {
     let device = LoopDevice::attach(SIZE)?;
     let file = OpenOptions::new().write(true).direct(true).open(device.path())?;
+    let buffered = OpenOptions::new().write(true).open(device.path())?;
+    let error = write_all_at(&buffered, b"x", u64::MAX).err().context("a negative offset")?;
+    ensure!(error.raw_os_error() == Some(22), "{error}");
     let buffer = AlignedBuffer::new(4096, 4096)?;
     let error = write_all_at(&file, &buffer, SIZE).err().context("behind the end")?;
     ensure!(error.raw_os_error() == Some(28), "{error}");
