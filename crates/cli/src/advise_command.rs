@@ -58,7 +58,7 @@ pub fn advise(command: &AdviseCommand, db: Option<&Path>, output: &Output) -> Re
         label: None,
         status: RunStatus::Running,
         started: jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
-        version: env!("CARGO_PKG_VERSION").to_owned(),
+        version: run_command::VERSION.to_owned(),
         arguments: std::env::args_os().map(|argument| argument.to_string_lossy().into_owned()).collect(),
         target: place.path().display().to_string(),
         settings: Settings {

@@ -26,7 +26,7 @@ use crate::progress::Progress;
 use crate::{database, selection};
 
 /// What a run records of the program that made it.
-const VERSION: &str = if cfg!(feature = "deliberate-delay") {
+pub const VERSION: &str = if cfg!(feature = "deliberate-delay") {
     concat!(env!("CARGO_PKG_VERSION"), "+deliberate-delay")
 } else {
     env!("CARGO_PKG_VERSION")

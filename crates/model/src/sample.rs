@@ -235,6 +235,14 @@ pub struct Sample {
 }
 
 impl Sample {
+    /// The samples that figures rest on: the good ones, less the disturbed unless all are.
+    #[must_use]
+    pub fn usable(samples: &[Self]) -> Vec<&Self> {
+        let good: Vec<&Self> = samples.iter().filter(|sample| sample.outcome.is_ok()).collect();
+        let calm: Vec<&Self> = good.iter().copied().filter(|sample| sample.disturbed.is_none()).collect();
+        if calm.is_empty() { good } else { calm }
+    }
+
     /// A sample without figures.
     #[must_use]
     pub fn without_figures(round: u32, outcome: Outcome) -> Self {

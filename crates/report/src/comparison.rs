@@ -10,7 +10,7 @@ use serde::Serialize;
 use stats::Interval;
 
 use crate::conclusion::is_ranked;
-use crate::estimate::{CONFIDENCE, usable};
+use crate::estimate::CONFIDENCE;
 use crate::report::CaseReport;
 
 pub use changes::Change;
@@ -241,7 +241,7 @@ impl Observed {
             }
             // Nothing takes no time, but a file may say so.
             let time = |sample: &model::Sample| crate::conclusion::total(sample).max(1.0);
-            let times: Vec<f64> = usable(&record.samples).into_iter().map(time).collect();
+            let times: Vec<f64> = model::Sample::usable(&record.samples).into_iter().map(time).collect();
             match unit {
                 Unit::Sample => observed.times_ns = times,
                 Unit::Run => observed.times_ns.extend(stats::median(&times)),

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use model::{Contract, Sample};
 
-use crate::estimate::{CONFIDENCE, usable};
+use crate::estimate::CONFIDENCE;
 use crate::report::CaseReport;
 use crate::table::number::{gigabytes_per_s, thousands};
 
@@ -104,7 +104,7 @@ pub(crate) fn differs(best: &CaseReport, other: &CaseReport) -> Option<bool> {
 /// How many times longer one case takes than the other, in the rounds that they have in common.
 pub(crate) fn in_round_ratio(case: &CaseReport, other: &CaseReport) -> Option<stats::Interval> {
     let by_round = |case: &CaseReport| -> HashMap<u32, f64> {
-        usable(&case.record.samples).into_iter().map(|sample| (sample.round, total(sample))).collect()
+        Sample::usable(&case.record.samples).into_iter().map(|sample| (sample.round, total(sample))).collect()
     };
     let other = by_round(other);
     let ratios: Vec<f64> = by_round(case)

@@ -116,13 +116,6 @@ pub struct Estimate {
     pub outliers: usize,
 }
 
-/// The samples that figures rest on: the good ones, less the disturbed unless all are.
-pub fn usable(samples: &[Sample]) -> Vec<&Sample> {
-    let good: Vec<&Sample> = samples.iter().filter(|sample| sample.outcome.is_ok()).collect();
-    let calm: Vec<&Sample> = good.iter().copied().filter(|sample| sample.disturbed.is_none()).collect();
-    if calm.is_empty() { good } else { calm }
-}
-
 impl Estimate {
     /// Of a case; none without a good sample.
     #[must_use]
@@ -131,12 +124,12 @@ impl Estimate {
         let mut estimate = Self::of(&case.samples, chunk.map(|chunk| chunk.0))?;
         let is_cut = |sample: &&&Sample| sample.bytes < case.contract.bytes;
         estimate.limit = Reached::of(case, estimate.throughput_bytes_per_s.median, limits);
-        estimate.cut = usable(&case.samples).iter().filter(is_cut).count();
+        estimate.cut = Sample::usable(&case.samples).iter().filter(is_cut).count();
         Some(estimate)
     }
 
     fn of(samples: &[Sample], record_bytes: Option<u64>) -> Option<Self> {
-        let usable = usable(samples);
+        let usable = Sample::usable(samples);
         let total_ns: Vec<f64> = usable.iter().map(|sample| as_f64(sample.phases_ns.total())).collect();
         let per_s = |sample: &&Sample, ns: u64| as_f64(sample.bytes) * 1e9 / as_f64(ns.max(1));
         let throughput: Vec<f64> = usable.iter().map(|it| per_s(it, it.phases_ns.total())).collect();

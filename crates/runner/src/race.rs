@@ -98,7 +98,7 @@ impl Race {
     fn wants(&self, case: usize, taken: &[Vec<Sample>]) -> bool {
         let samples = &taken[case];
         // A machine that is never itself gives half of the samples.
-        usable(samples).len().max(samples.len() / 2) < self.target || samples.is_empty()
+        Sample::usable(samples).len().max(samples.len() / 2) < self.target || samples.is_empty()
     }
 
     /// The share of the limits that may be spent when this level ends.
@@ -232,16 +232,9 @@ impl Schedule for Race {
     }
 }
 
-/// The good samples, less the disturbed unless all are.
-fn usable(samples: &[Sample]) -> Vec<&Sample> {
-    let good = || samples.iter().filter(|sample| sample.outcome.is_ok());
-    let calm: Vec<&Sample> = good().filter(|sample| sample.disturbed.is_none()).collect();
-    if calm.is_empty() { good().collect() } else { calm }
-}
-
 /// Time of all phases, by round.
 fn by_round(samples: &[Sample]) -> HashMap<u32, f64> {
-    usable(samples).into_iter().map(|sample| (sample.round, as_f64(sample.phases_ns.total()))).collect()
+    Sample::usable(samples).into_iter().map(|sample| (sample.round, as_f64(sample.phases_ns.total()))).collect()
 }
 
 #[expect(clippy::cast_precision_loss, reason = "durations and shares")]
