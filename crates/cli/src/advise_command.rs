@@ -14,9 +14,10 @@ use runner::{Hardware, Race, RaceLimits};
 
 use crate::arguments::AdviseCommand;
 use crate::exit::{self, Exit};
+use crate::measure::{self, Job};
 use crate::output::Output;
 use crate::place::Place;
-use crate::run_command::{self, Job};
+use crate::run_command;
 use crate::{database, selection};
 
 /// Most bytes that a search writes, in sizes of the file.
@@ -108,7 +109,7 @@ pub fn advise(command: &AdviseCommand, db: Option<&Path>, output: &Output) -> Re
         device_number,
         limits_for,
     };
-    run_command::measure(job, &command.export, output)
+    measure::measure(job, &command.export, output)
 }
 
 /// All candidates, with their cases at all sizes.

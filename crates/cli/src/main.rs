@@ -10,6 +10,7 @@ mod exit;
 mod export;
 mod hardware;
 mod list;
+mod measure;
 mod noise_command;
 mod output;
 mod place;

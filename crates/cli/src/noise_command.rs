@@ -10,7 +10,7 @@ use crate::arguments::ProbeCommand;
 use crate::exit::{self, Exit};
 use crate::output::Output;
 use crate::probe_command::existing_path;
-use crate::{database, run_command};
+use crate::{database, measure};
 
 /// No run has that number: the workspace is recorded like those of runs, and removed like them if it is left.
 const NO_RUN: i64 = 0;
@@ -23,14 +23,14 @@ pub fn noise(command: &ProbeCommand, db: Option<&Path>, output: &Output) -> Resu
     }
     let governor = probe::environment(&target)?.cpu.governor;
     let store = database::open(db)?;
-    run_command::remove_left_overs(&store, output)?;
-    let stop = run_command::stop_on_signals()?;
+    measure::remove_left_overs(&store, output)?;
+    let stop = measure::stop_on_signals()?;
     output.note(&format!("Doing the same work again and again for {} s …", command.seconds));
-    let workspace = run_command::make_workspace(&store, NO_RUN, &target)?;
+    let workspace = measure::make_workspace(&store, NO_RUN, &target)?;
     let path = workspace.path().to_path_buf();
     let time = Duration::from_secs(command.seconds);
     let measured =
-        run_command::worker_in(&workspace).and_then(|worker| Ok(runner::measure_noise(&worker, time, &stop)?));
+        measure::worker_in(&workspace).and_then(|worker| Ok(runner::measure_noise(&worker, time, &stop)?));
     let removed = workspace.remove();
     let measured = measured?;
     removed?;

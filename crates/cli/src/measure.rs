@@ -1,0 +1,269 @@
+//! A run in the database: measured, shown, exported.
+
+use std::collections::HashMap;
+use std::ffi::OsString;
+use std::os::fd::{AsFd, AsRawFd};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use anyhow::{Context, Result};
+use model::{Case, CaseRecord, RunRecord, RunStatus};
+use report::advice::ADVISE;
+use report::{Report, formats};
+use runner::{End, Event, LeftOver, Plan, Schedule, WorkerCommand, Workspace};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use store::{Store, WorkspaceRecord};
+
+use crate::copied::Copied;
+use crate::exit::Exit;
+use crate::export::Export;
+use crate::hardware::HardwareOfRun;
+use crate::output::Output;
+use crate::place::Claimed;
+use crate::progress::Progress;
+use crate::selection;
+
+/// A run in the database, about to be measured.
+pub struct Job<'s> {
+    /// Where it is.
+    pub store: &'s Store,
+    /// Its number there.
+    pub number: i64,
+    /// The run, with what was measured of it before.
+    pub run: RunRecord,
+    /// Where it writes to.
+    pub place: Claimed,
+    /// What it copies, where that was given.
+    pub copied: Option<Copied>,
+    /// Its different cases.
+    pub cases: Vec<Case>,
+    /// Who wants how many samples.
+    pub schedule: Box<dyn Schedule>,
+    /// Rows that come into the database when their case has its first turn.
+    pub later: HashMap<String, CaseRecord>,
+    /// The device whose written sectors are counted.
+    pub device_number: Option<String>,
+    /// Cases that the hardware's limits are measured for; none to measure no limits.
+    pub limits_for: Vec<Case>,
+}
+
+/// A search may have been broken off before it had a case.
+pub fn is_search(run: &RunRecord) -> bool {
+    run.cases.iter().any(|case| case.suite == ADVISE) || run.arguments.iter().skip(1).any(|it| it == "advise")
+}
+
+/// Measures, shows and exports.
+pub fn measure(mut job: Job<'_>, exports: &[Export], output: &Output) -> Result<Exit> {
+    let (store, number) = (job.store, job.number);
+    let suites: Vec<String> = job.run.cases.iter().map(|case| case.suite.clone()).collect();
+    let tables = !exports.iter().any(Export::is_to_stdout);
+    if tables {
+        output.results(&formats::terminal::head(&Report::of(Some(number), job.run.clone())))?;
+    }
+    remove_left_overs(store, output)?;
+    let stop = stop_on_signals()?;
+    let end = supervise(&mut job, &stop, output);
+    let status = match &end {
+        Ok(End::Complete) => RunStatus::Complete,
+        Ok(End::Budget | End::MaxBytes) => RunStatus::Limited,
+        Ok(End::Stopped) => RunStatus::Interrupted,
+        Err(_) => RunStatus::Failed,
+    };
+    let recorded = store.set_status(number, status);
+    let end = end?;
+    recorded?;
+    let report = Report::of(Some(number), store.run(number)?);
+    if tables {
+        output.results(&formats::terminal::body(&report, output.width()))?;
+    }
+    for export in exports {
+        export.write(&report, output)?;
+    }
+    if let Some(copied) = job.copied.take().filter(|_| end != End::Stopped) {
+        match copied.finish(&stop) {
+            Ok(Some(copy)) => output.note(&format!("{} is a copy, compared byte by byte.", copy.display())),
+            Ok(None) => {}
+            Err(error) if stop.load(Ordering::Relaxed) => {
+                output.error(&error);
+                return Ok(Exit::Interrupted);
+            }
+            Err(error) => return Err(error),
+        }
+    }
+    output.note(&format!(
+        "Run {number} is in {}; `writebench show {number}` shows it again.",
+        store.path().display()
+    ));
+    if !suites.is_empty() && suites.iter().all(|suite| suite == selection::FIRST_LOOK) {
+        output.note(
+            "This was a first look. `writebench list` names the suites that go deeper: `writebench run --suite write`.",
+        );
+    }
+    let is_search = is_search(&report.run);
+    if end == End::MaxBytes && !is_search {
+        output.note("The limit on bytes was reached: `writebench run --resume --max-bytes MORE` goes on.");
+    }
+    let failed = report.run.cases.iter().flat_map(|case| &case.samples).any(|sample| sample.outcome.is_fault());
+    Ok(match end {
+        End::Stopped => Exit::Interrupted,
+        // A search is for what works.
+        _ if is_search => Exit::Ok,
+        _ if failed => Exit::CasesFailed,
+        _ => Exit::Ok,
+    })
+}
+
+/// Set by the first signal that asks for an end. A second one ends the program at once; the next run removes
+/// what stays.
+pub fn stop_on_signals() -> Result<Arc<AtomicBool>> {
+    let stop = Arc::new(AtomicBool::new(false));
+    for signal in [SIGINT, SIGTERM, SIGHUP] {
+        // Whoever started us with nohup wants the run to go on.
+        if signal == SIGHUP && is_ignored(signal) {
+            continue;
+        }
+        signal_hook::flag::register_conditional_shutdown(signal, Exit::Interrupted as i32, stop.clone())?;
+        signal_hook::flag::register(signal, stop.clone())?;
+    }
+    Ok(stop)
+}
+
+fn supervise(job: &mut Job<'_>, stop: &AtomicBool, output: &Output) -> Result<End> {
+    let (store, number) = (job.store, job.number);
+    let workspace = match &job.place {
+        Claimed::Directory(target) => Some(make_workspace(store, number, target)?),
+        Claimed::Device(_) => None,
+    };
+    let path = workspace.as_ref().map(|workspace| workspace.path().to_path_buf());
+    let result = worker_command(job, workspace.as_ref()).and_then(|worker| {
+        let directory = match &job.place {
+            Claimed::Directory(path) => Some(path.as_path()),
+            Claimed::Device(_) => None,
+        };
+        let (run, worker_and_stop) = ((store, number), (&worker, stop));
+        let settings = &job.run.settings;
+        let measure = || HardwareOfRun::before(run, &job.limits_for, settings, directory, worker_and_stop);
+        let mut hardware = (!job.limits_for.is_empty()).then(measure).transpose()?;
+        let progress = Progress::new(output);
+        let samples = |case: &Case| {
+            let name = case.to_string();
+            let row = job.run.cases.iter().find(|row| row.case == name);
+            row.map(|row| row.samples.clone()).unwrap_or_default()
+        };
+        let plan = Plan {
+            taken: job.cases.iter().map(samples).collect(),
+            cases: job.cases.clone(),
+            settings: hardware.as_ref().map_or_else(|| settings.clone(), |it| it.rest_of(settings)),
+            device_number: job.device_number.clone(),
+        };
+        let (schedule, later) = (job.schedule.as_mut(), &mut job.later);
+        let end = runner::supervise(&plan, schedule, workspace.as_ref(), &worker, stop, &mut |event| {
+            match event {
+                Event::Started { case, left, .. } => {
+                    if let Some(row) = later.remove(&case.to_string()) {
+                        store.add_cases(number, &[row])?;
+                    }
+                    progress.started(case, left);
+                }
+                Event::Taken { case, sample } => {
+                    store.add_sample(number, &case.to_string(), sample)?;
+                    progress.taken();
+                }
+            }
+            Ok(())
+        });
+        progress.finish();
+        let end = end?;
+        if let Some(hardware) = &mut hardware {
+            hardware.measure(&worker, stop)?;
+        }
+        Ok(end)
+    });
+    let removed = workspace.map_or(Ok(()), Workspace::remove);
+    let end = result?;
+    removed?;
+    if let Some(path) = path {
+        store.forget_workspace(&path)?;
+    }
+    Ok(end)
+}
+
+/// Whether this process was started with that signal ignored: `SigIgn` of proc_pid_status(5).
+fn is_ignored(signal: i32) -> bool {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    let mask = mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0);
+    mask >> (signal - 1) & 1 == 1
+}
+
+/// Makes the run's directory. It is recorded before, so that there is no moment at which it is there and
+/// nobody knows of it.
+pub fn make_workspace(store: &Store, run: i64, target: &Path) -> Result<Workspace> {
+    let id = uuid::Uuid::new_v4().simple().to_string();
+    let path = Workspace::path_in(target, &id);
+    store.add_workspace(&WorkspaceRecord { path: path.clone(), run })?;
+    let made = Workspace::create(target, &id);
+    if made.is_err() {
+        store.forget_workspace(&path)?;
+    }
+    Ok(made?)
+}
+
+fn worker_command(job: &Job<'_>, workspace: Option<&Workspace>) -> Result<WorkerCommand> {
+    let mut arguments = match (workspace, &job.place) {
+        (Some(workspace), _) => in_workspace(workspace)?,
+        (None, Claimed::Device(device)) => {
+            vec!["worker".into(), "--device".into(), device.as_fd().as_raw_fd().to_string().into()]
+        }
+        (None, Claimed::Directory(_)) => vec!["worker".into()],
+    };
+    if let Some(copied) = &job.copied {
+        arguments.push("--copy-from".into());
+        arguments.push(copied.file().as_raw_fd().to_string().into());
+    }
+    this_program(arguments)
+}
+
+/// A worker in a directory of ours.
+pub fn worker_in(workspace: &Workspace) -> Result<WorkerCommand> {
+    this_program(in_workspace(workspace)?)
+}
+
+fn in_workspace(workspace: &Workspace) -> Result<Vec<OsString>> {
+    let (device, inode) = workspace.identity()?;
+    let path = workspace.path().as_os_str().to_os_string();
+    let (device, inode) = (device.to_string().into(), inode.to_string().into());
+    Ok(vec!["worker".into(), "--directory".into(), path, "--identity".into(), device, inode])
+}
+
+fn this_program(arguments: Vec<OsString>) -> Result<WorkerCommand> {
+    Ok(WorkerCommand {
+        // The same file even if it was replaced or removed meanwhile, as an update does.
+        program: std::env::current_exe()
+            .map(|_| PathBuf::from("/proc/self/exe"))
+            .context("find this program")?,
+        arguments,
+    })
+}
+
+/// Removes what runs left that were killed. What cannot be removed is said, and is no reason to stop.
+pub fn remove_left_overs(store: &Store, output: &Output) -> Result<()> {
+    for left in store.workspaces()? {
+        match runner::remove_left_over(&left.path) {
+            Ok(LeftOver::InUse) => continue,
+            // A disk that is not mounted now may come back with it.
+            Ok(LeftOver::NotThere) if !left.path.parent().is_some_and(Path::is_dir) => continue,
+            Ok(LeftOver::NotThere) => {}
+            Ok(LeftOver::Removed) => {
+                output.note(&format!("Removed {}, left by a run that was killed.", left.path.display()));
+            }
+            Err(error) => {
+                output.note(&format!("Could not remove what a killed run left: {error}"));
+                continue;
+            }
+        }
+        store.forget_workspace(&left.path)?;
+    }
+    Ok(())
+}
