@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use anyhow::Result;
 use model::{
-    Axis, Bytes, Case, CaseRecord, Environment, Purpose, Row, RunRecord, RunStatus, Settings, Space, Verify,
+    Axis, Bytes, Case, CaseRecord, Purpose, Row, RunRecord, RunStatus, Settings, Space, TargetRecord, Verify,
 };
 use report::advice::{ADVISE, FINALS, LOOKS, NAIVE};
 use report::counted;
@@ -37,7 +37,7 @@ pub fn advise(command: &AdviseCommand, db: Option<&Path>, output: &Output) -> Re
         export.check()?;
     }
     let place = Place::find_again(command.target.as_deref().unwrap_or(Path::new(".")), None)?;
-    let environment = probe::environment(place.path())?;
+    let target = place.record()?;
     let methods = engine::method_infos();
     let space = Space::of(command.purpose, &methods, command.size, command.record).map_err(exit::usage)?;
     if command.record.is_some() && command.purpose != Purpose::DurableRecords {
@@ -46,8 +46,8 @@ pub fn advise(command: &AdviseCommand, db: Option<&Path>, output: &Output) -> Re
     if command.size.is_some_and(|size| size.0 == 0) {
         return Err(exit::usage("--size must not be 0: there is nothing to write"));
     }
-    run_command::check_limits(&place, &environment, std::slice::from_ref(&space.naive), None)?;
-    let field = Field::of(&space, &environment)?;
+    run_command::check_limits(&place, &target.environment, std::slice::from_ref(&space.naive), None)?;
+    let field = Field::of(&space, &target)?;
     let real_bytes = space.naive.bytes_written();
     let max_bytes = command.max_bytes.map_or(real_bytes.saturating_mul(MOST_SIZES), |bytes| bytes.0);
     if command.dry_run {
@@ -61,7 +61,6 @@ pub fn advise(command: &AdviseCommand, db: Option<&Path>, output: &Output) -> Re
         started: jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
         version: run_command::VERSION.to_owned(),
         arguments: std::env::args_os().map(|argument| argument.to_string_lossy().into_owned()).collect(),
-        target: place.path().display().to_string(),
         settings: Settings {
             samples: SAMPLES,
             precision_ppm: None,
@@ -73,10 +72,11 @@ pub fn advise(command: &AdviseCommand, db: Option<&Path>, output: &Output) -> Re
             copy_from: None,
             copy_to: None,
         },
-        environment,
-        limits: Vec::new(),
+        targets: vec![target],
+        missing: Vec::new(),
         cases: Vec::new(),
     };
+    let target_path = place.path().to_path_buf();
     let place = place.claim(false, output)?;
     let mut store = database::open(db)?;
     let number = store.begin_run(&run)?;
@@ -86,27 +86,27 @@ pub fn advise(command: &AdviseCommand, db: Option<&Path>, output: &Output) -> Re
         "{}: {} in {}, {}.",
         space.title,
         counted(field.candidates.len(), "candidate"),
-        run.target,
+        target_path.display(),
         field.levels(),
     ));
     // What the hardware's limits will write is not the race's.
     let limits_for = one_for_each_limit(&space);
-    let hardware = Hardware::of(&limits_for, &run.settings, Some(Path::new(&run.target)))?;
+    let hardware = Hardware::of(&limits_for, &run.settings, &[Some(target_path)])?;
     let max_bytes = max_bytes.saturating_sub(hardware.bytes());
     let limits = RaceLimits { budget: command.budget, max_bytes, level_bytes: field.level_bytes };
-    let device_number = run.environment.device.as_ref().map(|device| device.number.clone());
+    let device_numbers = run_command::device_numbers(run.targets.iter().map(|target| &target.environment));
     let schedule = Box::new(Race::new(field.candidates, field.naive, limits));
     let (cases, later) = (field.cases, field.later);
     let job = Job {
         store: &store,
         number,
         run,
-        place,
+        places: vec![place],
         copied: None,
         cases,
         schedule,
         later,
-        device_number,
+        device_numbers,
         limits_for,
     };
     measure::measure(job, &command.export, output)
@@ -125,11 +125,12 @@ struct Field {
 
 impl Field {
     /// The cases that the machine has memory and the device has sectors for.
-    fn of(space: &Space, environment: &Environment) -> Result<Self> {
+    fn of(space: &Space, target: &TargetRecord) -> Result<Self> {
         let level_bytes = level_bytes(space);
         let looks = level_bytes[..level_bytes.len() - 1].to_vec();
         let mut field =
             Self { cases: Vec::new(), candidates: Vec::new(), naive: 0, level_bytes, later: HashMap::new() };
+        let environment = &target.environment;
         for case in space.cases() {
             let is_naive = *case == space.naive;
             let one = std::slice::from_ref(case);
@@ -138,12 +139,12 @@ impl Field {
             if !fits && !is_naive {
                 continue;
             }
-            let real = field.add(case.clone(), FINALS, is_naive);
+            let real = field.add(case.clone(), FINALS, is_naive, target);
             // A case that only exists at the real size is looked at there.
             let at = |bytes: &u64| case.with(Axis::Size, &Bytes(*bytes).to_string()).ok();
             let mut levels: Vec<usize> = looks
                 .iter()
-                .map(|bytes| at(bytes).map_or(real, |look| field.add(look, LOOKS, is_naive)))
+                .map(|bytes| at(bytes).map_or(real, |look| field.add(look, LOOKS, is_naive, target)))
                 .collect();
             levels.push(real);
             if is_naive {
@@ -165,7 +166,7 @@ impl Field {
     }
 
     /// The place of a case among all cases, with the row that it will have.
-    fn add(&mut self, case: Case, section: &str, is_naive: bool) -> usize {
+    fn add(&mut self, case: Case, section: &str, is_naive: bool, target: &TargetRecord) -> usize {
         let name = without_size(&case);
         let label = if is_naive { format!("{NAIVE}: {name}") } else { name };
         let row = Row {
@@ -174,7 +175,7 @@ impl Field {
             label: Some(label),
             case: case.clone(),
         };
-        self.later.insert(case.to_string(), selection::record(&row));
+        self.later.insert(case.to_string(), selection::record(&row, &target.name));
         self.cases.push(case);
         self.cases.len() - 1
     }

@@ -63,10 +63,11 @@ pub enum Command {
 #[command(after_help = RUN_EXAMPLES)]
 pub struct RunCommand {
     /// Directory to write to, or with --destroy a block device; of a directory's files only those that writebench
-    /// makes are ever written or removed
+    /// makes are ever written or removed. Several directories are measured side by side, in the same rounds, and
+    /// compared with the first
     /// [default: the current directory]
     #[arg(value_name = "TARGET", value_hint = ValueHint::AnyPath)]
-    pub target: Option<PathBuf>,
+    pub target: Vec<PathBuf>,
     /// Suites to run (`writebench list suites`)
     #[arg(long, value_name = "NAME", value_delimiter = ',', value_parser = suite_names())]
     pub suite: Vec<String>,
@@ -146,6 +147,7 @@ const RUN_EXAMPLES: &str = "Examples:
   writebench run /data                                      a first look at /data
   writebench run /data --suite write,parallel --size 4GiB   two suites, with larger files
   writebench run --case write,chunk=64KiB --case mmap       two cases, in the current directory
+  writebench run /data /scratch --suite buffer              two places side by side
   writebench run /data --suite mmap --dry-run               how much would be written?
   writebench run --suite copy <X >Y                         twenty ways to copy X to Y
   writebench run /data --suite durable --record 512         the price of durable records

@@ -34,7 +34,7 @@ impl Copied {
             return Ok(None);
         }
         let copied = Self::redirected()?;
-        if copied.is_some() && command.target.is_some() {
+        if copied.is_some() && !command.target.is_empty() {
             return Err(exit::usage(
                 "with <X >Y the target is the directory of Y: leave TARGET out, or do not redirect (</dev/null)",
             ));

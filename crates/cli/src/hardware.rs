@@ -1,6 +1,6 @@
 //! A run's limits of the hardware, into its database.
 
-use std::path::Path;
+use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 
 use anyhow::Result;
@@ -21,10 +21,10 @@ impl<'r> HardwareOfRun<'r> {
         (store, number): (&'r Store, i64),
         cases: &[Case],
         settings: &Settings,
-        directory: Option<&Path>,
+        targets: &[Option<PathBuf>],
         (worker, stop): (&WorkerCommand, &AtomicBool),
     ) -> Result<Self> {
-        let mut of_run = Self { store, number, hardware: Hardware::of(cases, settings, directory)? };
+        let mut of_run = Self { store, number, hardware: Hardware::of(cases, settings, targets)? };
         of_run.measure(worker, stop)?;
         Ok(of_run)
     }
@@ -32,7 +32,10 @@ impl<'r> HardwareOfRun<'r> {
     /// Measures it again: the best counts.
     pub fn measure(&mut self, worker: &WorkerCommand, stop: &AtomicBool) -> Result<()> {
         self.hardware.measure(worker, stop)?;
-        Ok(self.store.set_limits(self.number, self.hardware.limits())?)
+        for target in 0..self.hardware.target_count() {
+            self.store.set_limits(self.number, target, &self.hardware.limits(target))?;
+        }
+        Ok(())
     }
 
     /// What is left of the run's bytes and time for its samples.

@@ -8,10 +8,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::{Context, Result};
-use model::{Case, CaseRecord, RunRecord, RunStatus};
+use model::{Case, CaseRecord, RunRecord, RunStatus, Sample, Settings};
 use report::advice::ADVISE;
 use report::{Report, formats};
-use runner::{End, Event, LeftOver, Plan, Schedule, WorkerCommand, Workspace};
+use runner::{End, Event, LeftOver, Plan, Planned, Schedule, WorkerCommand, Workspace};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use store::{Store, WorkspaceRecord};
 
@@ -32,18 +32,18 @@ pub struct Job<'s> {
     pub number: i64,
     /// The run, with what was measured of it before.
     pub run: RunRecord,
-    /// Where it writes to.
-    pub place: Claimed,
+    /// Where it writes to, as many as the run has targets.
+    pub places: Vec<Claimed>,
     /// What it copies, where that was given.
     pub copied: Option<Copied>,
-    /// Its different cases.
+    /// Its different cases, each of which is measured on every target.
     pub cases: Vec<Case>,
     /// Who wants how many samples.
     pub schedule: Box<dyn Schedule>,
     /// Rows that come into the database when their case has its first turn.
     pub later: HashMap<String, CaseRecord>,
-    /// The device whose written sectors are counted.
-    pub device_number: Option<String>,
+    /// For each target the device whose written sectors are counted.
+    pub device_numbers: Vec<Option<String>>,
     /// Cases that the hardware's limits are measured for; none to measure no limits.
     pub limits_for: Vec<Case>,
 }
@@ -131,62 +131,77 @@ pub fn stop_on_signals() -> Result<Arc<AtomicBool>> {
 
 fn supervise(job: &mut Job<'_>, stop: &AtomicBool, output: &Output) -> Result<End> {
     let (store, number) = (job.store, job.number);
-    let workspace = match &job.place {
-        Claimed::Directory(target) => Some(make_workspace(store, number, target)?),
-        Claimed::Device(_) => None,
-    };
-    let path = workspace.as_ref().map(|workspace| workspace.path().to_path_buf());
-    let result = worker_command(job, workspace.as_ref()).and_then(|worker| {
-        let directory = match &job.place {
-            Claimed::Directory(path) => Some(path.as_path()),
-            Claimed::Device(_) => None,
-        };
-        let (run, worker_and_stop) = ((store, number), (&worker, stop));
-        let settings = &job.run.settings;
-        let measure = || HardwareOfRun::before(run, &job.limits_for, settings, directory, worker_and_stop);
-        let mut hardware = (!job.limits_for.is_empty()).then(measure).transpose()?;
-        let progress = Progress::new(output);
-        let samples = |case: &Case| {
-            let name = case.to_string();
-            let row = job.run.cases.iter().find(|row| row.case == name);
-            row.map(|row| row.samples.clone()).unwrap_or_default()
-        };
-        let plan = Plan {
-            taken: job.cases.iter().map(samples).collect(),
-            cases: job.cases.clone(),
-            settings: hardware.as_ref().map_or_else(|| settings.clone(), |it| it.rest_of(settings)),
-            device_number: job.device_number.clone(),
-        };
-        let (schedule, later) = (job.schedule.as_mut(), &mut job.later);
-        let end = runner::supervise(&plan, schedule, workspace.as_ref(), &worker, stop, &mut |event| {
-            match event {
-                Event::Started { case, left, .. } => {
-                    if let Some(row) = later.remove(&case.to_string()) {
-                        store.add_cases(number, &[row])?;
-                    }
-                    progress.started(case, left);
-                }
-                Event::Taken { case, sample } => {
-                    store.add_sample(number, &case.to_string(), sample)?;
-                    progress.taken();
-                }
-            }
-            Ok(())
-        });
-        progress.finish();
-        let end = end?;
-        if let Some(hardware) = &mut hardware {
-            hardware.measure(&worker, stop)?;
-        }
-        Ok(end)
-    });
-    let removed = workspace.map_or(Ok(()), Workspace::remove);
+    let mut workspaces = Vec::new();
+    for target in job.places.iter().filter_map(Claimed::directory) {
+        workspaces.push(make_workspace(store, number, &target)?);
+    }
+    let paths: Vec<PathBuf> = workspaces.iter().map(|workspace| workspace.path().to_path_buf()).collect();
+    let result = in_workspaces(job, &workspaces, stop, output);
+    // All of them, also where one cannot be removed.
+    let removed: Vec<_> = workspaces.into_iter().map(Workspace::remove).collect();
     let end = result?;
-    removed?;
-    if let Some(path) = path {
-        store.forget_workspace(&path)?;
+    for (path, removed) in paths.iter().zip(removed) {
+        removed?;
+        store.forget_workspace(path)?;
     }
     Ok(end)
+}
+
+fn in_workspaces(
+    job: &mut Job<'_>,
+    workspaces: &[Workspace],
+    stop: &AtomicBool,
+    output: &Output,
+) -> Result<End> {
+    let (store, number) = (job.store, job.number);
+    let worker = worker_command(job, workspaces)?;
+    let settings = &job.run.settings;
+    let directories: Vec<Option<PathBuf>> = job.places.iter().map(Claimed::directory).collect();
+    let measure = || {
+        let run = (store, number);
+        HardwareOfRun::before(run, &job.limits_for, settings, &directories, (&worker, stop))
+    };
+    let mut hardware = (!job.limits_for.is_empty()).then(measure).transpose()?;
+    let progress = Progress::new(output);
+    let plan = plan(job, hardware.as_ref().map_or_else(|| settings.clone(), |it| it.rest_of(settings)));
+    let (schedule, later) = (job.schedule.as_mut(), &mut job.later);
+    let end = runner::supervise(&plan, schedule, workspaces, &worker, stop, &mut |event| {
+        match event {
+            Event::Started { planned, left, .. } => {
+                if let Some(row) = later.remove(&planned.case.to_string()) {
+                    store.add_cases(number, &[row])?;
+                }
+                progress.started(&planned.case, left);
+            }
+            Event::Taken { planned, sample } => {
+                store.add_sample(number, planned.target, &planned.case.to_string(), sample)?;
+                progress.taken();
+            }
+        }
+        Ok(())
+    });
+    progress.finish();
+    let end = end?;
+    if let Some(hardware) = &mut hardware {
+        hardware.measure(&worker, stop)?;
+    }
+    Ok(end)
+}
+
+/// Every case on every target, with what was taken of it before.
+fn plan(job: &Job<'_>, settings: Settings) -> Plan {
+    let samples: HashMap<(&str, &str), &Vec<Sample>> =
+        job.run.cases.iter().map(|row| ((row.target.as_str(), row.case.as_str()), &row.samples)).collect();
+    let (mut cases, mut taken) = (Vec::new(), Vec::new());
+    for case in &job.cases {
+        let name = case.to_string();
+        for (number, target) in job.run.targets.iter().enumerate() {
+            cases.push(Planned { target: number, case: case.clone() });
+            let before = samples.get(&(target.name.as_str(), name.as_str()));
+            taken.push(before.map(|samples| (*samples).clone()).unwrap_or_default());
+        }
+    }
+    Plan { cases, taken, settings, device_numbers: job.device_numbers.clone() }
 }
 
 /// Whether this process was started with that signal ignored: `SigIgn` of proc_pid_status(5).
@@ -210,31 +225,30 @@ pub fn make_workspace(store: &Store, run: i64, target: &Path) -> Result<Workspac
     Ok(made?)
 }
 
-fn worker_command(job: &Job<'_>, workspace: Option<&Workspace>) -> Result<WorkerCommand> {
-    let mut arguments = match (workspace, &job.place) {
-        (Some(workspace), _) => in_workspace(workspace)?,
-        (None, Claimed::Device(device)) => {
-            vec!["worker".into(), "--device".into(), device.as_fd().as_raw_fd().to_string().into()]
-        }
-        (None, Claimed::Directory(_)) => vec!["worker".into()],
-    };
+fn worker_command(job: &Job<'_>, workspaces: &[Workspace]) -> Result<WorkerCommand> {
+    let mut arguments = in_workspaces_of(workspaces)?;
+    if let [Claimed::Device(device)] = job.places.as_slice() {
+        arguments.extend(["--device".into(), device.as_fd().as_raw_fd().to_string().into()]);
+    }
     if let Some(copied) = &job.copied {
-        arguments.push("--copy-from".into());
-        arguments.push(copied.file().as_raw_fd().to_string().into());
+        arguments.extend(["--copy-from".into(), copied.file().as_raw_fd().to_string().into()]);
     }
     this_program(arguments)
 }
 
 /// A worker in a directory of ours.
 pub fn worker_in(workspace: &Workspace) -> Result<WorkerCommand> {
-    this_program(in_workspace(workspace)?)
+    this_program(in_workspaces_of(std::slice::from_ref(workspace))?)
 }
 
-fn in_workspace(workspace: &Workspace) -> Result<Vec<OsString>> {
-    let (device, inode) = workspace.identity()?;
-    let path = workspace.path().as_os_str().to_os_string();
-    let (device, inode) = (device.to_string().into(), inode.to_string().into());
-    Ok(vec!["worker".into(), "--directory".into(), path, "--identity".into(), device, inode])
+fn in_workspaces_of(workspaces: &[Workspace]) -> Result<Vec<OsString>> {
+    let mut arguments: Vec<OsString> = vec!["worker".into()];
+    for workspace in workspaces {
+        let (device, inode) = workspace.identity()?;
+        arguments.extend(["--directory".into(), workspace.path().as_os_str().to_os_string()]);
+        arguments.extend(["--identity".into(), device.to_string().into(), inode.to_string().into()]);
+    }
+    Ok(arguments)
 }
 
 fn this_program(arguments: Vec<OsString>) -> Result<WorkerCommand> {

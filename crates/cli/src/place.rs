@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
+use model::TargetRecord;
 use runner::{ClaimedDevice, claim_device};
 
 use crate::arguments::RunCommand;
@@ -28,11 +29,16 @@ pub enum Claimed {
 }
 
 impl Place {
-    /// What the command line names.
-    pub fn find(command: &RunCommand, copied: Option<&Copied>) -> Result<Self> {
-        let given = command.target.as_deref().unwrap_or(Path::new("."));
-        let target = copied.and_then(Copied::target).unwrap_or(given);
-        Self::find_again(target, command.destroy.as_deref())
+    /// What the command line names: one place or several different directories.
+    pub fn find_all(command: &RunCommand, copied: Option<&Copied>) -> Result<Vec<Self>> {
+        if let Some(target) = copied.and_then(Copied::target) {
+            return Ok(vec![Self::find_again(target, command.destroy.as_deref())?]);
+        }
+        match command.target.as_slice() {
+            [] => Ok(vec![Self::find_again(Path::new("."), command.destroy.as_deref())?]),
+            [target] => Ok(vec![Self::find_again(target, command.destroy.as_deref())?]),
+            targets => different_directories(targets, command.destroy.as_deref()),
+        }
     }
 
     /// The place at that path.
@@ -70,6 +76,21 @@ impl Place {
         Ok(Self::Device(path))
     }
 
+    /// What it is in the database and in tables, with the facts about it.
+    pub fn record(&self) -> Result<TargetRecord> {
+        let path = self.path().display().to_string();
+        let environment = probe::environment(self.path())?;
+        Ok(TargetRecord { name: path.clone(), path, environment, limits: Vec::new() })
+    }
+
+    /// Its path, if it is a directory.
+    pub fn directory(&self) -> Option<PathBuf> {
+        match self {
+            Self::Directory(path) => Some(path.clone()),
+            Self::Device(_) => None,
+        }
+    }
+
     /// Its path.
     pub fn path(&self) -> &Path {
         match self {
@@ -88,4 +109,46 @@ impl Place {
             }
         })
     }
+}
+
+impl Claimed {
+    /// Its path, if it is a directory.
+    pub fn directory(&self) -> Option<PathBuf> {
+        match self {
+            Self::Directory(path) => Some(path.clone()),
+            Self::Device(_) => None,
+        }
+    }
+}
+
+/// Several targets can only be directories, each of them once.
+pub fn different_directories(targets: &[PathBuf], destroy: Option<&Path>) -> Result<Vec<Place>> {
+    if let Some(device) = destroy {
+        return Err(exit::usage(format!(
+            "--destroy {}: a device is measured alone; name it as the only TARGET",
+            device.display()
+        )));
+    }
+    let mut places: Vec<Place> = Vec::new();
+    for target in targets {
+        let place = match Place::find_again(target, None) {
+            Ok(Place::Directory(path)) => path,
+            Err(error) if !is_block_device(target) => return Err(error),
+            _ => {
+                return Err(exit::usage(format!(
+                    "target {} is a block device: several targets have to be directories",
+                    target.display()
+                )));
+            }
+        };
+        if places.iter().any(|other| other.path() == place) {
+            return Err(exit::usage(format!("target {} is given twice", place.display())));
+        }
+        places.push(Place::Directory(place));
+    }
+    Ok(places)
+}
+
+fn is_block_device(path: &Path) -> bool {
+    probe::block_device(path).is_ok()
 }

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::path::Path;
 
 use anyhow::Result;
-use model::{Bytes, Case, Environment, RunRecord, RunStatus, Settings};
+use model::{Bytes, Case, Environment, RunRecord, RunStatus, Settings, TargetRecord};
 use report::counted;
 use runner::{EachCase, Hardware};
 use store::Store;
@@ -14,7 +14,7 @@ use crate::copied::Copied;
 use crate::exit::{self, Exit};
 use crate::measure::{self, Job, is_search};
 use crate::output::Output;
-use crate::place::Place;
+use crate::place::{Claimed, Place};
 use crate::{database, selection};
 
 /// What a run records of the program that made it.
@@ -38,9 +38,9 @@ pub fn run(command: &RunCommand, db: Option<&Path>, output: &Output) -> Result<E
     let copied = Copied::of(command)?;
     let on_stderr = output.with_results_on_stderr();
     let output = if copied.as_ref().is_some_and(Copied::takes_stdout) { &on_stderr } else { output };
-    let place = Place::find(command, copied.as_ref())?;
-    let environment = probe::environment(place.path())?;
-    let block_size_bytes = environment.filesystem.block_size_bytes;
+    let places = Place::find_all(command, copied.as_ref())?;
+    let targets = places.iter().map(Place::record).collect::<Result<Vec<TargetRecord>>>()?;
+    let block_size_bytes = largest_block(&targets);
     let selected = selection::rows(command, &engine::method_infos(), copied.as_ref(), block_size_bytes)?;
     for note in &selected.notes {
         output.note(note);
@@ -52,25 +52,23 @@ pub fn run(command: &RunCommand, db: Option<&Path>, output: &Output) -> Result<E
         started: jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
         version: VERSION.to_owned(),
         arguments: std::env::args_os().map(|argument| argument.to_string_lossy().into_owned()).collect(),
-        target: place.path().display().to_string(),
         settings: settings(command, copied.as_ref(), selected.samples),
-        environment,
-        limits: Vec::new(),
-        cases: selected.rows.iter().map(selection::record).collect(),
+        cases: selection::records(&selected.rows, &targets),
+        targets,
+        missing: Vec::new(),
     };
     let cases = selection::different_cases(&run.cases, &engine::method_infos())?;
     if command.dry_run {
-        return dry_run(&run, &cases, &place, !command.no_limits, output);
+        return dry_run(&run, &cases, &places, !command.no_limits, output);
     }
-    check_limits(&place, &run.environment, &cases, copied.as_ref())?;
-    let place = place.claim(command.destroy_data, output)?;
+    let places = check_and_claim(places, &run.targets, &cases, copied.as_ref(), command.destroy_data, output)?;
     let mut store = database::open(db)?;
     let number = store.begin_run(&run)?;
-    let device_number = run.environment.device.as_ref().map(|device| device.number.clone());
+    let device_numbers = device_numbers(run.targets.iter().map(|target| &target.environment));
     let schedule = Box::new(EachCase::of(&run.settings));
     let (later, limits_for) = (HashMap::new(), if command.no_limits { Vec::new() } else { cases.clone() });
     let job =
-        Job { store: &store, number, run, place, copied, cases, schedule, later, device_number, limits_for };
+        Job { store: &store, number, run, places, copied, cases, schedule, later, device_numbers, limits_for };
     measure::measure(job, &command.export, output)
 }
 
@@ -117,26 +115,20 @@ fn resume(command: &RunCommand, db: Option<&Path>, output: &Output) -> Result<Ex
         return Err(exit::usage(format!("run {number} is still under way")));
     }
     let copied = Copied::of_run(&run)?;
-    let place = Place::find_again(Path::new(&run.target), command.destroy.as_deref())?;
-    let now = probe::environment(place.path())?;
-    let facts = |it: &Environment| {
-        let filesystem = &it.filesystem;
-        (
-            it.system.clone(),
-            filesystem.kind.clone(),
-            filesystem.source.clone(),
-            filesystem.mount_options.clone(),
-            it.device.as_ref().map(|it| (it.model.clone(), it.size_bytes, it.logical_sector_bytes)),
-        )
+    let find = |target: &TargetRecord| Place::find_again(Path::new(&target.path), command.destroy.as_deref());
+    let places = run.targets.iter().map(find).collect::<Result<Vec<Place>>>()?;
+    let now = places.iter().map(Place::record).collect::<Result<Vec<TargetRecord>>>()?;
+    let is_as_before = |(now, then): (&TargetRecord, &TargetRecord)| {
+        lasting_facts(&now.environment) == lasting_facts(&then.environment)
     };
-    if facts(&now) != facts(&run.environment) || run.version != VERSION {
+    if !now.iter().zip(&run.targets).all(is_as_before) || run.version != VERSION {
         return Err(exit::usage(format!(
             "run {number} was made by another writebench, or on another kernel, filesystem, mount or device; \
              its samples cannot be mixed with new ones"
         )));
     }
     // Numbers of devices change when a machine starts.
-    let device_number = now.device.as_ref().map(|device| device.number.clone());
+    let device_numbers = device_numbers(now.iter().map(|target| &target.environment));
     let given = settings(command, copied.as_ref(), run.settings.samples);
     run.settings.budget_ns = command.budget.and(given.budget_ns);
     run.settings.timeout_ns = given.timeout_ns.or(run.settings.timeout_ns);
@@ -148,15 +140,50 @@ fn resume(command: &RunCommand, db: Option<&Path>, output: &Output) -> Result<Ex
     {
         return Err(exit::usage(format!("{} has changed since the run began", copied.source_path())));
     }
-    check_limits(&place, &now, &cases, copied.as_ref())?;
-    let place = place.claim(command.destroy_data, output)?;
+    let places = check_and_claim(places, &now, &cases, copied.as_ref(), command.destroy_data, output)?;
     store.set_status(number, RunStatus::Running)?;
     let schedule = Box::new(EachCase::of(&run.settings));
     // The limits were measured when the run began, if they were wanted.
     let (later, limits_for) = (HashMap::new(), Vec::new());
     let job =
-        Job { store: &store, number, run, place, copied, cases, schedule, later, device_number, limits_for };
+        Job { store: &store, number, run, places, copied, cases, schedule, later, device_numbers, limits_for };
     measure::measure(job, &command.export, output)
+}
+
+/// What must not have changed when a run goes on.
+fn lasting_facts(environment: &Environment) -> impl PartialEq + use<> {
+    let filesystem = &environment.filesystem;
+    (
+        environment.system.clone(),
+        filesystem.kind.clone(),
+        filesystem.source.clone(),
+        filesystem.mount_options.clone(),
+        environment.device.as_ref().map(|it| (it.model.clone(), it.size_bytes, it.logical_sector_bytes)),
+    )
+}
+
+/// Suites may count in blocks: what is whole blocks of the largest is whole blocks of all.
+pub fn largest_block(targets: &[TargetRecord]) -> u64 {
+    targets.iter().map(|target| target.environment.filesystem.block_size_bytes).max().unwrap_or(1)
+}
+
+/// For each target the device whose written sectors are counted.
+pub fn device_numbers<'e>(environments: impl Iterator<Item = &'e Environment>) -> Vec<Option<String>> {
+    environments.map(|it| it.device.as_ref().map(|device| device.number.clone())).collect()
+}
+
+fn check_and_claim(
+    places: Vec<Place>,
+    targets: &[TargetRecord],
+    cases: &[Case],
+    copied: Option<&Copied>,
+    destroy_data: bool,
+    output: &Output,
+) -> Result<Vec<Claimed>> {
+    for (place, target) in places.iter().zip(targets) {
+        check_limits(place, &target.environment, cases, copied)?;
+    }
+    places.into_iter().map(|place| place.claim(destroy_data, output)).collect()
 }
 
 /// Whether the target, the device and the memory are enough for the cases.
@@ -182,8 +209,8 @@ pub fn check_limits(
 }
 
 /// What would be run, in the order of the tables.
-fn dry_run(run: &RunRecord, cases: &[Case], place: &Place, limits: bool, output: &Output) -> Result<Exit> {
-    let round: u64 = cases.iter().map(Case::bytes_written).sum();
+fn dry_run(run: &RunRecord, cases: &[Case], places: &[Place], limits: bool, output: &Output) -> Result<Exit> {
+    let round: u64 = cases.iter().map(Case::bytes_written).sum::<u64>() * places.len() as u64;
     let most_at_once = cases.iter().map(|case| case.axes().size_bytes).max().unwrap_or(0);
     let mut text = String::new();
     for case in cases {
@@ -194,14 +221,14 @@ fn dry_run(run: &RunRecord, cases: &[Case], place: &Place, limits: bool, output:
         "{} × {} into {}: {} to be written ({} in a round), at most {} at once. Nothing was written.\n",
         counted(cases.len(), "case"),
         counted(samples as usize, "sample"),
-        place.path().display(),
+        places.iter().map(|place| place.path().display().to_string()).collect::<Vec<_>>().join(" and "),
         Bytes(round.saturating_mul(u64::from(samples))).approximate(),
         Bytes(round).approximate(),
         Bytes(most_at_once).approximate(),
     );
     text += "Disturbed samples are taken again, up to as many more.\n";
-    let directory = matches!(place, Place::Directory(_)).then(|| place.path());
-    let for_limits = Hardware::of(cases, &run.settings, directory)?.bytes();
+    let directories: Vec<_> = places.iter().map(Place::directory).collect();
+    let for_limits = Hardware::of(cases, &run.settings, &directories)?.bytes();
     if limits && for_limits > 0 {
         let bytes = Bytes(for_limits).approximate();
         text += &format!("Up to {bytes} more show what the device can do at most, without --no-limits.\n");

@@ -1,7 +1,7 @@
 //! From `--suite`, `--case` and the values that replace a suite's own, to cases.
 
 use anyhow::Result;
-use model::{Axis, Bytes, Case, CaseRecord, MethodInfo, Origin, Row, Suite, suite_named};
+use model::{Axis, Bytes, Case, CaseRecord, MethodInfo, Origin, Row, Suite, TargetRecord, suite_named};
 
 use crate::arguments::RunCommand;
 use crate::copied::Copied;
@@ -131,9 +131,16 @@ fn copies_only(suite: &Suite, methods: &[&'static MethodInfo]) -> bool {
     suite.sections.iter().flat_map(|section| &section.heads).all(|head| copies(&head.method, methods))
 }
 
-/// A row as the database holds it, without samples.
-pub fn record(row: &Row) -> CaseRecord {
+/// Rows as the database holds them, without samples: each once for every target.
+pub fn records(rows: &[Row], targets: &[TargetRecord]) -> Vec<CaseRecord> {
+    let on_all = |row| targets.iter().map(move |target| record(row, &target.name));
+    rows.iter().flat_map(on_all).collect()
+}
+
+/// A row as the database holds it, on one target, without samples.
+pub fn record(row: &Row, target: &str) -> CaseRecord {
     CaseRecord {
+        target: target.to_owned(),
         suite: row.suite.clone(),
         section: row.section.clone(),
         label: row.label.clone(),

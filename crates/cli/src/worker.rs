@@ -18,10 +18,10 @@ use crate::exit::Exit;
 /// What the supervisor gives its worker.
 #[derive(Parser)]
 struct WorkerArguments {
-    /// The directory to work in.
+    /// The directories to work in, in the order of the run's targets.
     #[arg(long, requires = "identity")]
-    directory: Option<OsString>,
-    /// Its device and inode, so that nothing else can stand in for it.
+    directory: Vec<OsString>,
+    /// Device and inode of each, so that nothing else can stand in for it.
     #[arg(long, num_args = 2)]
     identity: Vec<u64>,
     /// The descriptor of the device to work on instead, held exclusively.
@@ -52,14 +52,13 @@ pub fn work(words: impl Iterator<Item = OsString>) -> Result<Exit> {
     // When memory runs out, this process goes, and not somebody's database. That it cannot be said
     // (a sandbox without /proc) changes nothing else.
     let _ = std::fs::write("/proc/self/oom_score_adj", "1000");
-    let target = match (&arguments.directory, arguments.device) {
-        (Some(directory), _) => open_directory(directory, &arguments.identity)?,
-        (None, Some(device)) => inherited(device)?,
-        (None, None) => bail!("neither --directory nor --device"),
+    let opened = match arguments.device {
+        Some(device) => vec![inherited(device)?],
+        None => open_directories(&arguments.directory, &arguments.identity)?,
     };
-    let target = match arguments.device {
-        None => Target::Directory(target.as_fd()),
-        Some(_) => Target::Device(target.as_fd()),
+    let target = |number: usize| -> Result<Target<'_>> {
+        let opened = opened.get(number).with_context(|| format!("there is no target {number}"))?.as_fd();
+        Ok(if arguments.device.is_some() { Target::Device(opened) } else { Target::Directory(opened) })
     };
     let copy_from = arguments.copy_from.map(inherited).transpose()?;
     let progress = ProgressRecord::inherited(arguments.progress).context("open the progress record")?;
@@ -70,17 +69,20 @@ pub fn work(words: impl Iterator<Item = OsString>) -> Result<Exit> {
         let mut enter = |phase| progress.enter(phase);
         let reply = match serde_json::from_str(&line?)? {
             Request::Sample(request) => match Case::parse(&request.case, &methods) {
-                Ok(case) => Reply::Sample(Box::new(engine.sample(target, &case, &request, &mut enter))),
+                Ok(case) => {
+                    let target = target(request.target)?;
+                    Reply::Sample(Box::new(engine.sample(target, &case, &request, &mut enter)))
+                }
                 Err(error) => Reply::Refused { why: error.to_string() },
             },
             Request::Limit(request) => {
                 enter(Phase::Settle);
-                let (limits, bytes_written) = engine.limits(target, &request, &mut enter);
+                let (limits, bytes_written) = engine.limits(target(request.target)?, &request, &mut enter);
                 Reply::Limits { limits, bytes_written }
             }
             Request::Noise(request) => {
                 enter(Phase::Write);
-                Reply::Noise(Box::new(engine.noise(target, &request)))
+                Reply::Noise(Box::new(engine.noise(target(0)?, &request)))
             }
         };
         let mut line = serde_json::to_string(&reply)?;
@@ -91,7 +93,15 @@ pub fn work(words: impl Iterator<Item = OsString>) -> Result<Exit> {
     Ok(Exit::Ok)
 }
 
-fn open_directory(path: &OsString, identity: &[u64]) -> Result<OwnedFd> {
+fn open_directories(paths: &[OsString], identities: &[u64]) -> Result<Vec<OwnedFd>> {
+    let (identities, []) = identities.as_chunks::<2>() else { bail!("an identity has two parts") };
+    if paths.is_empty() || paths.len() != identities.len() {
+        bail!("{} directories with {} identities", paths.len(), identities.len());
+    }
+    paths.iter().zip(identities).map(|(path, identity)| open_directory(path, *identity)).collect()
+}
+
+fn open_directory(path: &OsString, identity: [u64; 2]) -> Result<OwnedFd> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let directory =
         rustix::fs::open(&**path, flags, Mode::empty()).with_context(|| format!("open {}", path.display()))?;

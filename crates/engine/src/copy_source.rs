@@ -1,5 +1,6 @@
 //! The file that is copied: somebody's, or one of our own beside the samples.
 
+use std::collections::HashMap;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 
 use model::{Case, Origin, SyncCall};
@@ -20,19 +21,46 @@ pub struct CopySource {
     made: Option<(u64, u64)>,
 }
 
-impl CopySource {
+/// What is copied into each target: the same file of somebody's, or our own in each.
+pub enum CopySources {
     /// Somebody's file, which is only read.
-    pub fn given(file: OwnedFd) -> Self {
-        Self { file, made: None }
+    Given(CopySource),
+    /// Our own, by the number of the target.
+    Made(HashMap<usize, CopySource>),
+}
+
+impl CopySources {
+    /// Somebody's file, or our own where none is given.
+    pub fn new(given: Option<OwnedFd>) -> Self {
+        match given {
+            Some(file) => Self::Given(CopySource { file, made: None }),
+            None => Self::Made(HashMap::new()),
+        }
+    }
+
+    /// What is copied into that target, where it is there.
+    pub fn of(&self, target: usize) -> Option<&CopySource> {
+        match self {
+            Self::Given(source) => Some(source),
+            Self::Made(made) => made.get(&target),
+        }
     }
 
     /// Our own with at least so many bytes, made where there is none that will do. Incompressible data.
-    pub fn make(place: &mut Option<Self>, target: Target<'_>, bytes: u64, seed: u64) -> Result<(), CallError> {
-        match place {
-            Some(Self { made: None, .. }) => return Ok(()),
-            Some(Self { made: Some((length, of)), .. }) if *length >= bytes && *of == seed => return Ok(()),
-            _ => *place = None,
+    pub fn make(&mut self, number: usize, target: Target<'_>, bytes: u64, seed: u64) -> Result<(), CallError> {
+        let Self::Made(made) = self else { return Ok(()) };
+        let will_do = |it: &CopySource| it.made.is_some_and(|(length, of)| length >= bytes && of == seed);
+        if made.get(&number).is_some_and(will_do) {
+            return Ok(());
         }
+        made.remove(&number);
+        made.insert(number, CopySource::make(target, bytes, seed)?);
+        Ok(())
+    }
+}
+
+impl CopySource {
+    fn make(target: Target<'_>, bytes: u64, seed: u64) -> Result<Self, CallError> {
         let Target::Directory(directory) = target else {
             return Err(CallError::other(
                 "copy",
@@ -42,8 +70,7 @@ impl CopySource {
         file::remove(target, NAME)?;
         let file = file::create_filled(directory, NAME, bytes, seed)?;
         let file = file::reopen_to_read(file.as_fd())?;
-        *place = Some(Self { file, made: Some((bytes, seed)) });
-        Ok(())
+        Ok(Self { file, made: Some((bytes, seed)) })
     }
 
     /// The file, to be opened again by whoever reads it.

@@ -9,7 +9,7 @@ use model::{
 };
 
 use crate::call::CallError;
-use crate::copy_source::CopySource;
+use crate::copy_source::{CopySource, CopySources};
 use crate::crew::{Crew, Shared};
 use crate::file::Target;
 use crate::job;
@@ -24,7 +24,7 @@ use crate::{file, limit, noise, settle, verify};
 /// Takes samples in this process, one after the other.
 pub struct Engine {
     source: SourceBuffer,
-    copy_source: Option<CopySource>,
+    copy_sources: CopySources,
     probe: MemoryProbe,
 }
 
@@ -40,7 +40,7 @@ impl Engine {
     pub fn new(copy_from: Option<OwnedFd>) -> Self {
         Self {
             source: SourceBuffer::default(),
-            copy_source: copy_from.map(CopySource::given),
+            copy_sources: CopySources::new(copy_from),
             probe: MemoryProbe::new(),
         }
     }
@@ -87,6 +87,7 @@ impl Engine {
             LimitOf::Device { file_stem, data_seed, file_bytes, most_bytes } => {
                 let sample = SampleRequest {
                     case: String::new(),
+                    target: request.target,
                     round: 0,
                     file_stem: file_stem.clone(),
                     data_seed: *data_seed,
@@ -122,7 +123,7 @@ impl Run<'_> {
         let (case, request) = (self.case, self.request);
         (self.progress)(Phase::Settle);
         self.settle(engine, sample).map_err(|error| self.outcome(Phase::Settle, error))?;
-        let copy_from = engine.copy_source.as_ref().filter(|_| case.method().copies());
+        let copy_from = engine.copy_sources.of(request.target).filter(|_| case.method().copies());
         let parts = job::parts(case, engine.source.bytes(), copy_from.map(CopySource::file));
         engine.source.touch();
         let warm_bytes = case.axes().size_bytes;
@@ -161,7 +162,8 @@ impl Run<'_> {
     fn settle(&self, engine: &mut Engine, sample: &mut Sample) -> Result<(), CallError> {
         let (case, seed) = (self.case, self.request.data_seed);
         if case.method().copies() {
-            CopySource::make(&mut engine.copy_source, self.target, case.axes().size_bytes, seed)?;
+            let bytes = case.axes().size_bytes;
+            engine.copy_sources.make(self.request.target, self.target, bytes, seed)?;
         } else {
             engine.source.make(case, seed)?;
         }

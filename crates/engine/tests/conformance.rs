@@ -247,6 +247,7 @@ fn open(directory: &Path) -> Result<std::fs::File> {
 
 fn request() -> SampleRequest {
     SampleRequest {
+        target: 0,
         case: String::new(),
         round: 0,
         file_stem: "conformance".to_owned(),

@@ -22,6 +22,7 @@ mod sample;
 mod space;
 mod suite;
 mod sync;
+mod target;
 mod value;
 mod watch;
 
@@ -43,6 +44,7 @@ pub use suite::{
     Head, Layout, Overrides, Row, Rows, SUITES, Section, Suite, SuiteError, built_in_suites, suite_named,
 };
 pub use sync::{Sync, SyncCall};
+pub use target::{MissingTarget, TargetRecord};
 pub use value::{
     Advice, Alignment, AllocateCall, Cache, Data, Descriptor, Files, MapSharing, Origin, Prepare, Registered,
     Source,

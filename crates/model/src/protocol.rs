@@ -27,6 +27,8 @@ pub enum Request {
 pub struct LimitRequest {
     /// Of what.
     pub of: LimitOf,
+    /// Which of the worker's targets, from 0.
+    pub target: usize,
     /// How long that may take, more or less.
     pub time_ns: u64,
 }
@@ -69,6 +71,8 @@ pub struct NoiseRequest {
 pub struct SampleRequest {
     /// The case's name.
     pub case: String,
+    /// Which of the worker's targets, from 0.
+    pub target: usize,
     /// The round it is taken in.
     pub round: u32,
     /// What the files are called, before a thread's number is added.

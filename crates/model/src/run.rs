@@ -3,9 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::contract::Contract;
-use crate::environment::Environment;
-use crate::limit::Limit;
 use crate::sample::Sample;
+use crate::target::{MissingTarget, TargetRecord};
 use crate::value::named_values;
 
 named_values! {
@@ -78,21 +77,43 @@ pub struct RunRecord {
     pub version: String,
     /// The command line.
     pub arguments: Vec<String>,
-    /// The directory or the block device written to.
-    pub target: String,
     /// What it was told.
     pub settings: Settings,
-    /// What was measured on.
-    pub environment: Environment,
-    /// What the hardware could do at most.
-    pub limits: Vec<Limit>,
-    /// In the order of the suites.
+    /// Where it writes to: at least one. All others are compared with the first.
+    pub targets: Vec<TargetRecord>,
+    /// What it was to write to as well, and cannot.
+    pub missing: Vec<MissingTarget>,
+    /// In the order of the suites; a row of a table once for every target, in the order of the targets.
     pub cases: Vec<CaseRecord>,
 }
 
-/// A row of a suite's table, with the samples of its case.
+impl RunRecord {
+    /// The target of that name.
+    #[must_use]
+    pub fn target(&self, name: &str) -> Option<&TargetRecord> {
+        self.targets.iter().find(|target| target.name == name)
+    }
+
+    /// Whether tables have a column for each target.
+    #[must_use]
+    pub fn is_side_by_side(&self) -> bool {
+        self.targets.len() + self.missing.len() > 1
+    }
+
+    /// The run as if it had had only that target; none if it has no such.
+    #[must_use]
+    pub fn on_target(&self, name: &str) -> Option<Self> {
+        let target = self.target(name)?.clone();
+        let cases = self.cases.iter().filter(|case| case.target == name).cloned().collect();
+        Some(Self { targets: vec![target], missing: Vec::new(), cases, ..self.clone() })
+    }
+}
+
+/// A row of a suite's table, with the samples of its case on one target.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CaseRecord {
+    /// The name of the target.
+    pub target: String,
     /// The suite, or `case` for one given by name.
     pub suite: String,
     /// The table's heading.

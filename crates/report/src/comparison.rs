@@ -4,8 +4,9 @@ mod changes;
 mod contract;
 
 use std::collections::HashSet;
+use std::fmt;
 
-use model::RunRecord;
+use model::{CaseRecord, RunRecord};
 use serde::Serialize;
 use stats::Interval;
 
@@ -58,11 +59,29 @@ pub enum Verdict {
     TooFew,
 }
 
+/// What sides have in common: a case, and the target where runs have several.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct CaseOn {
+    /// The case's name.
+    pub case: String,
+    /// The target's; none where every run has one target, which may be called something else on each side.
+    pub target: Option<String>,
+}
+
+impl fmt::Display for CaseOn {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.target {
+            Some(target) => write!(f, "{} on {target}", self.case),
+            None => f.write_str(&self.case),
+        }
+    }
+}
+
 /// A case that both sides have figures of.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ComparedCase {
-    /// Its name.
-    pub case: String,
+    /// Which.
+    pub case: CaseOn,
     /// A's median, in bytes per second.
     pub a_bytes_per_s: f64,
     /// B's.
@@ -80,7 +99,7 @@ pub struct ComparedCase {
 /// A case of a run that has no figure that could be compared.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct LeftOut {
-    /// Its name.
+    /// Which, in words.
     pub case: String,
     /// The run.
     pub run: String,
@@ -100,9 +119,9 @@ pub struct Comparison {
     /// The cases that both sides have figures of, in A's order.
     pub cases: Vec<ComparedCase>,
     /// Cases that only A has.
-    pub only_in_a: Vec<String>,
+    pub only_in_a: Vec<CaseOn>,
     /// Cases that only B has.
-    pub only_in_b: Vec<String>,
+    pub only_in_b: Vec<CaseOn>,
     /// Cases of single runs that have no figure, or none that is ranked.
     pub left_out: Vec<LeftOut>,
     /// What else is different between the sides, or among the runs of one.
@@ -134,6 +153,16 @@ pub enum CompareError {
         /// Its name again.
         second: String,
     },
+    /// One side has one target, the other several.
+    #[error("{run} was made on {targets}, and the other side on one: name one of them, as in {run}@{first}")]
+    SeveralTargets {
+        /// A run with several.
+        run: String,
+        /// The first of them.
+        first: String,
+        /// All of them.
+        targets: String,
+    },
     /// Nothing to compare.
     #[error("{a} and {b} have no case in common; `writebench show` lists what a run has")]
     NothingInCommon {
@@ -153,7 +182,8 @@ impl Comparison {
         let runs: Vec<&ComparedRun> = a.runs.iter().chain(&b.runs).collect();
         different(&runs)?;
         contract::check(&runs)?;
-        let (names_of_a, names_of_b) = (case_names(&a), case_names(&b));
+        let with_target = is_target_by_target(&runs)?;
+        let (names_of_a, names_of_b) = (case_names(&a, with_target), case_names(&b, with_target));
         let (common, only_in_a) = parted(&names_of_a, &names_of_b);
         let (_, only_in_b) = parted(&names_of_b, &names_of_a);
         if common.is_empty() {
@@ -171,6 +201,12 @@ impl Comparison {
         Ok(Self { a, b, unit, cases, only_in_a, only_in_b, left_out, changes })
     }
 
+    /// Whether it compares two targets of the same run.
+    #[must_use]
+    pub fn is_of_one_run(&self) -> bool {
+        matches!((self.a.runs.as_slice(), self.b.runs.as_slice()), ([a], [b]) if a.run.id == b.run.id)
+    }
+
     /// How many cases have that verdict.
     #[must_use]
     pub fn count(&self, verdict: Verdict) -> usize {
@@ -180,7 +216,7 @@ impl Comparison {
     /// How many cases A has that nothing can be said of, for want of figures or of the case in B.
     #[must_use]
     pub fn undecided_cases(&self) -> usize {
-        let is_compared = |case: &str| self.cases.iter().any(|it| it.case == case);
+        let is_compared = |case: &str| self.cases.iter().any(|it| it.case.to_string() == case);
         let left_out: HashSet<&str> = self.left_out.iter().map(|it| it.case.as_str()).collect();
         let without_figures = left_out.into_iter().filter(|case| !is_compared(case)).count();
         self.only_in_a.len() + without_figures + self.count(Verdict::TooFew)
@@ -197,23 +233,49 @@ impl Comparison {
 
 fn different(runs: &[&ComparedRun]) -> Result<(), CompareError> {
     for (index, second) in runs.iter().enumerate() {
-        if let Some(first) = runs[..index].iter().find(|first| first.run.id == second.run.id) {
+        // Two targets of one run can be compared with each other.
+        let has_in_common = |first: &&&ComparedRun| {
+            first.run.id == second.run.id
+                && first.run.targets.iter().any(|target| second.run.target(&target.name).is_some())
+        };
+        if let Some(first) = runs[..index].iter().find(has_in_common) {
             return Err(CompareError::SameRun { first: first.name.clone(), second: second.name.clone() });
         }
     }
     Ok(())
 }
 
+/// Whether what is compared is each target with its namesake, and not one target with another.
+fn is_target_by_target(runs: &[&ComparedRun]) -> Result<bool, CompareError> {
+    let Some(several) = runs.iter().find(|it| it.run.targets.len() > 1) else { return Ok(false) };
+    if runs.iter().all(|it| it.run.targets.len() > 1) {
+        return Ok(true);
+    }
+    let names: Vec<&str> = several.run.targets.iter().map(|target| target.name.as_str()).collect();
+    let (run, first) = (several.name.clone(), names[0].to_owned());
+    Err(CompareError::SeveralTargets { run, first, targets: names.join(", ") })
+}
+
+impl CaseOn {
+    fn of(case: &CaseRecord, with_target: bool) -> Self {
+        Self { case: case.case.clone(), target: with_target.then(|| case.target.clone()) }
+    }
+
+    fn is(&self, case: &CaseRecord) -> bool {
+        self.case == case.case && self.target.as_ref().is_none_or(|target| *target == case.target)
+    }
+}
+
 /// Each case once, in order: it may stand in several tables, and in several runs.
-fn case_names(side: &Side) -> Vec<String> {
+fn case_names(side: &Side, with_target: bool) -> Vec<CaseOn> {
     let mut seen = HashSet::new();
     let cases = side.runs.iter().flat_map(|it| &it.run.cases);
-    cases.filter(|case| seen.insert(&case.case)).map(|case| case.case.clone()).collect()
+    cases.map(|case| CaseOn::of(case, with_target)).filter(|name| seen.insert(name.clone())).collect()
 }
 
 /// Those that are among the others, and those that are not.
-fn parted(names: &[String], others: &[String]) -> (Vec<String>, Vec<String>) {
-    let others: HashSet<&String> = others.iter().collect();
+fn parted(names: &[CaseOn], others: &[CaseOn]) -> (Vec<CaseOn>, Vec<CaseOn>) {
+    let others: HashSet<&CaseOn> = others.iter().collect();
     names.iter().cloned().partition(|name| others.contains(name))
 }
 
@@ -224,17 +286,18 @@ struct Observed {
 }
 
 impl Observed {
-    fn of(side: &Side, case: &str, unit: Unit, left_out: &mut Vec<LeftOut>) -> Self {
+    fn of(side: &Side, case: &CaseOn, unit: Unit, left_out: &mut Vec<LeftOut>) -> Self {
         let mut observed = Self { times_ns: Vec::new(), bytes: 0.0 };
         for run in &side.runs {
             let mut leave_out = |why: String| {
-                left_out.push(LeftOut { case: case.to_owned(), run: run.name.clone(), why });
+                left_out.push(LeftOut { case: case.to_string(), run: run.name.clone(), why });
             };
-            let Some(record) = run.run.cases.iter().find(|it| it.case == case) else {
+            let Some(record) = run.run.cases.iter().find(|it| case.is(it)) else {
                 leave_out("the run does not have it".to_owned());
                 continue;
             };
-            let report = CaseReport::of(record, &run.run.limits);
+            let limits = run.run.target(&record.target).map_or(&[][..], |target| &target.limits);
+            let report = CaseReport::of(record, limits);
             if !is_ranked(&report) {
                 leave_out(why_left_out(&report));
                 continue;
@@ -258,7 +321,7 @@ impl Observed {
     }
 }
 
-fn compared(case: String, a: &Observed, b: &Observed) -> Option<ComparedCase> {
+fn compared(case: CaseOn, a: &Observed, b: &Observed) -> Option<ComparedCase> {
     // The slower a side is the longer its time: A's time over B's is B's speed over A's.
     let speed_ratio = stats::independent_ratio(&a.times_ns, &b.times_ns, CONFIDENCE)?;
     Some(ComparedCase {

@@ -51,7 +51,7 @@ fn ranked<'c>(contract: &Contract, cases: &'c [CaseReport]) -> Vec<&'c CaseRepor
     let mut ranked: Vec<&CaseReport> = Vec::new();
     for case in cases.iter().filter(|case| case.record.contract == *contract && is_ranked(case)) {
         // The same case may stand in several tables.
-        if ranked.iter().all(|other| other.record.case != case.record.case) {
+        if ranked.iter().all(|other| other.name != case.name) {
             ranked.push(case);
         }
     }
@@ -71,10 +71,10 @@ fn conclusion(contract: &Contract, cases: &[CaseReport]) -> Option<String> {
     };
     let with_verdict = |wanted: Option<bool>| -> Vec<&str> {
         let names = others.iter().filter(|other| differs(best, other) == wanted);
-        names.map(|other| other.record.case.as_str()).collect()
+        names.map(|other| other.name.as_str()).collect()
     };
     let (same, unclear) = (with_verdict(Some(false)), with_verdict(None));
-    let mut text = format!("Fastest to leave {contract}: {} at {figure}", best.record.case);
+    let mut text = format!("Fastest to leave {contract}: {} at {figure}", best.name);
     match (same.is_empty(), unclear.len()) {
         (true, 0) => text += ", clear of all others",
         (true, unclear) if unclear == others.len() => text += "; too few rounds to compare",
@@ -103,13 +103,23 @@ pub(crate) fn differs(best: &CaseReport, other: &CaseReport) -> Option<bool> {
 
 /// How many times longer one case takes than the other, in the rounds that they have in common.
 pub(crate) fn in_round_ratio(case: &CaseReport, other: &CaseReport) -> Option<stats::Interval> {
+    in_round_ratio_of(case, other, total)
+}
+
+/// The same of another figure. Rounds in which it is nothing on the other side have no ratio.
+pub(crate) fn in_round_ratio_of(
+    case: &CaseReport,
+    other: &CaseReport,
+    figure: fn(&Sample) -> f64,
+) -> Option<stats::Interval> {
     let by_round = |case: &CaseReport| -> HashMap<u32, f64> {
-        Sample::usable(&case.record.samples).into_iter().map(|sample| (sample.round, total(sample))).collect()
+        Sample::usable(&case.record.samples).into_iter().map(|sample| (sample.round, figure(sample))).collect()
     };
     let other = by_round(other);
     let ratios: Vec<f64> = by_round(case)
         .into_iter()
         .filter_map(|(round, time)| other.get(&round).map(|other| time / other))
+        .filter(|ratio| ratio.is_finite())
         .collect();
     stats::median_interval(&ratios, CONFIDENCE)
 }

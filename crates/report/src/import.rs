@@ -1,8 +1,8 @@
 //! A JSON export, read back into the run that it was made of.
 
 use model::{
-    CaseRecord, Contract, Environment, Failure, Latency, Limit, Outcome, Phase, PhasesNs, RunRecord, RunStatus,
-    Sample, Settings, Timeline, Watch,
+    CaseRecord, Contract, Environment, Failure, Latency, Limit, MissingTarget, Outcome, Phase, PhasesNs,
+    RunRecord, RunStatus, Sample, Settings, TargetRecord, Timeline, Watch,
 };
 use serde::Deserialize;
 
@@ -15,7 +15,7 @@ pub enum ImportError {
     #[error("is no JSON export of writebench: {0}")]
     Foreign(String),
     /// Written by a later version.
-    #[error("has schema {found}, this writebench reads schema {SCHEMA}; use a newer writebench")]
+    #[error("has schema {found}, this writebench reads schemas up to {SCHEMA}; use a newer writebench")]
     Newer {
         /// Its schema.
         found: u64,
@@ -34,10 +34,23 @@ struct Beginning {
 #[derive(Deserialize)]
 struct Document {
     run: Run,
+    targets: Vec<TargetRecord>,
+    missing: Vec<MissingTarget>,
+    cases: Vec<Case>,
+}
+
+/// What schema 1 had in place of targets: there was always one.
+#[derive(Deserialize)]
+struct OneTarget {
+    run: OneTargetsRun,
     environment: Environment,
     #[serde(default)]
     limits: Vec<Limit>,
-    cases: Vec<Case>,
+}
+
+#[derive(Deserialize)]
+struct OneTargetsRun {
+    target: String,
 }
 
 #[derive(Deserialize)]
@@ -48,13 +61,14 @@ struct Run {
     started: String,
     version: String,
     arguments: Vec<String>,
-    target: String,
     settings: Settings,
 }
 
 #[derive(Deserialize)]
 struct Case {
     id: String,
+    #[serde(default)]
+    target: String,
     suite: String,
     section: String,
     label: Option<String>,
@@ -88,7 +102,7 @@ struct SampleRow {
     timeline: Option<Timeline>,
 }
 
-/// Reads a document of schema 1. Fields that came later may be missing, and those that are computed are not read:
+/// Reads a document of schema 1 or 2. Fields that came later may be missing, and those that are computed are not read:
 /// a report of the run computes them again.
 ///
 /// # Errors
@@ -96,11 +110,37 @@ struct SampleRow {
 pub fn run_of_export(text: &str) -> Result<RunRecord, ImportError> {
     let foreign = |error: serde_json::Error| ImportError::Foreign(error.to_string());
     let beginning: Beginning = serde_json::from_str(text).map_err(foreign)?;
-    if beginning.schema != u64::from(SCHEMA) {
+    if !(1..=u64::from(SCHEMA)).contains(&beginning.schema) {
         return Err(ImportError::Newer { found: beginning.schema });
     }
     let content = |error: serde_json::Error| ImportError::Content(error.to_string());
-    let Document { run, environment, limits, cases } = serde_json::from_str(text).map_err(content)?;
+    if beginning.schema == 1 {
+        return from_schema_1(text).map_err(content)?;
+    }
+    record(serde_json::from_str(text).map_err(content)?)
+}
+
+fn from_schema_1(text: &str) -> serde_json::Result<Result<RunRecord, ImportError>> {
+    let OneTarget { run: OneTargetsRun { target: path }, environment, limits } = serde_json::from_str(text)?;
+    let mut document: serde_json::Value = serde_json::from_str(text)?;
+    document["targets"] =
+        serde_json::to_value([TargetRecord { name: path.clone(), path: path.clone(), environment, limits }])?;
+    document["missing"] = serde_json::json!([]);
+    let mut document: Document = serde_json::from_value(document)?;
+    document.cases.iter_mut().for_each(|case| case.target.clone_from(&path));
+    Ok(record(document))
+}
+
+fn record(document: Document) -> Result<RunRecord, ImportError> {
+    let Document { run, targets, missing, cases } = document;
+    let has = |case: &&Case| !targets.iter().any(|target| target.name == case.target);
+    if let Some(case) = cases.iter().find(has) {
+        let what = format!("case {} is of the target '{}', which is not listed", case.id, case.target);
+        return Err(ImportError::Content(what));
+    }
+    if targets.is_empty() {
+        return Err(ImportError::Content("it has no target".to_owned()));
+    }
     Ok(RunRecord {
         id: run.id,
         label: run.label,
@@ -108,10 +148,9 @@ pub fn run_of_export(text: &str) -> Result<RunRecord, ImportError> {
         started: run.started,
         version: run.version,
         arguments: run.arguments,
-        target: run.target,
         settings: run.settings,
-        environment,
-        limits,
+        targets,
+        missing,
         cases: cases.into_iter().map(case).collect::<Result<_, _>>()?,
     })
 }
@@ -120,6 +159,7 @@ fn case(case: Case) -> Result<CaseRecord, ImportError> {
     let samples = case.samples.into_iter().map(sample).collect::<Result<_, _>>();
     let samples = samples.map_err(|what| ImportError::Content(format!("case {}: {what}", case.id)))?;
     Ok(CaseRecord {
+        target: case.target,
         suite: case.suite,
         section: case.section,
         label: case.label,
@@ -223,11 +263,16 @@ mod tests {
     }
 
     #[test]
-    fn what_came_later_may_be_missing() {
+    fn schema_1_had_one_target_and_what_came_later_may_be_missing() {
         let mut document = document();
-        document.as_object_mut().unwrap().remove("limits");
+        document["schema"] = 1.into();
+        let targets = document.as_object_mut().unwrap().remove("targets").unwrap();
+        document["environment"] = targets[0]["environment"].clone();
+        document["run"]["target"] = targets[0]["path"].clone();
+        document.as_object_mut().unwrap().remove("missing");
         document["run"].as_object_mut().unwrap().remove("label");
         for case in document["cases"].as_array_mut().unwrap() {
+            case.as_object_mut().unwrap().remove("target").unwrap();
             for sample in case["samples"].as_array_mut().unwrap() {
                 for field in ["watch", "timeline", "latency", "cause"] {
                     sample.as_object_mut().unwrap().remove(field);
@@ -235,7 +280,8 @@ mod tests {
             }
         }
         let read = run_of_export(&document.to_string()).unwrap();
-        assert_eq!(read.label, None);
+        assert_eq!((read.label.as_ref(), &read.targets), (None, &run().targets));
+        assert!(read.cases.iter().all(|case| case.target == read.targets[0].name));
         assert_eq!(read.cases[0].samples[0].phases_ns, run().cases[0].samples[0].phases_ns);
         let reasons = |run: &RunRecord| {
             run.cases[1].samples[..2]
@@ -249,9 +295,11 @@ mod tests {
     #[test]
     fn what_is_no_export_is_told_in_one_line() {
         let mut newer = document();
-        newer["schema"] = 2.into();
+        newer["schema"] = 3.into();
         let mut broken = document();
-        broken["environment"].as_object_mut().unwrap().remove("system");
+        broken["targets"][0]["environment"].as_object_mut().unwrap().remove("system");
+        let mut lost = document();
+        lost["cases"][0]["target"] = "/nowhere".into();
         let mut unknown = document();
         unknown["cases"][0]["samples"][0]["outcome"] = "wonderful".into();
         let mut endless = document();
@@ -260,7 +308,8 @@ mod tests {
             (endless.to_string(), "more than a number holds"),
             (String::new(), "no JSON export of writebench"),
             ("{\"cases\": []}".to_owned(), "missing field `schema`"),
-            (newer.to_string(), "has schema 2, this writebench reads schema 1"),
+            (newer.to_string(), "has schema 3, this writebench reads schemas up to 2"),
+            (lost.to_string(), "case write is of the target '/nowhere', which is not listed"),
             (broken.to_string(), "missing field `system`"),
             (unknown.to_string(), "unknown outcome 'wonderful'"),
         ] {

@@ -19,11 +19,11 @@ mod table;
 mod warning;
 
 pub use comparison::{
-    Change, CompareError, ComparedCase, ComparedRun, Comparison, LeftOut, Side, Unit, Verdict,
+    CaseOn, Change, CompareError, ComparedCase, ComparedRun, Comparison, LeftOut, Side, Unit, Verdict,
 };
 pub use estimate::{Estimate, Figure, LatencyEstimate};
 pub use import::{ImportError, run_of_export};
-pub use machine::machine_lines;
+pub use machine::{Lines, machine_lines};
 pub use noise::{NoiseReport, WorkNoise};
 pub use over_time::{CourseName, Fall, OverTime};
 pub use reached::Reached;

@@ -1,13 +1,53 @@
 //! What was measured on, in a few lines.
 
-use model::{Bytes, Device, Environment};
+use model::{Bytes, Device, Environment, RunRecord, TargetRecord};
 
 use crate::counted;
 
-/// Label and text of each line: machine, target, device.
+/// Label and text of each line.
+pub type Lines = Vec<(&'static str, String)>;
+
+/// Machine, target, device.
 #[must_use]
-pub fn machine_lines(environment: &Environment, target: &str) -> Vec<(&'static str, String)> {
-    let Environment { system, cpu, memory, filesystem, device, .. } = environment;
+pub fn machine_lines(environment: &Environment, target: &str) -> Lines {
+    let mut lines = system_lines(environment);
+    lines.extend(place_lines(environment, target));
+    lines
+}
+
+/// What a run was made on. Of several targets each has a line.
+#[must_use]
+pub fn run_lines(run: &RunRecord) -> Lines {
+    match run.targets.as_slice() {
+        [] => Vec::new(),
+        [one] if !run.is_side_by_side() => machine_lines(&one.environment, &one.path),
+        several => {
+            let mut lines = system_lines(&several[0].environment);
+            lines.extend(several.iter().map(|target| ("target", target_line(target))));
+            lines.extend(run.missing.iter().map(|it| ("target", format!("{}: none: {}", it.name, it.why))));
+            lines
+        }
+    }
+}
+
+/// `/data: ext4 on /dev/sda1 (rw,relatime), 50 GiB free of 100 GiB; sda, A Disk, 1 TiB`.
+fn target_line(target: &TargetRecord) -> String {
+    let Environment { filesystem, device, .. } = &target.environment;
+    let size = |bytes| Bytes(bytes).approximate();
+    let device = device.as_ref().map_or(String::new(), |device| format!("; {}", device_line(device)));
+    format!(
+        "{}: {} on {} ({}), {} free of {}{device}",
+        target.name,
+        filesystem.kind,
+        filesystem.source,
+        filesystem.mount_options,
+        size(filesystem.available_bytes),
+        size(filesystem.total_bytes),
+    )
+}
+
+fn system_lines(environment: &Environment) -> Lines {
+    let Environment { system, cpu, memory, .. } = environment;
     let size = |bytes| Bytes(bytes).approximate();
     let mut machine = format!("{}: {}", system.hostname, cpu.model.as_deref().unwrap_or(&system.architecture));
     machine += &format!(", {}", counted(cpu.available as usize, "CPU"));
@@ -25,6 +65,12 @@ pub fn machine_lines(environment: &Environment, target: &str) -> Vec<(&'static s
     if let Some(hypervisor) = &system.hypervisor {
         kernel += &format!(", virtual machine ({hypervisor})");
     }
+    vec![("machine", machine), ("kernel", kernel)]
+}
+
+fn place_lines(environment: &Environment, target: &str) -> Lines {
+    let Environment { filesystem, device, .. } = environment;
+    let size = |bytes| Bytes(bytes).approximate();
     let target =
         format!("{target}, {} free of {}", size(filesystem.available_bytes), size(filesystem.total_bytes));
     let mount = match filesystem.kind.as_str() {
@@ -37,8 +83,6 @@ pub fn machine_lines(environment: &Environment, target: &str) -> Vec<(&'static s
         }
     };
     vec![
-        ("machine", machine),
-        ("kernel", kernel),
         ("target", target),
         ("filesystem", mount),
         ("device", device.as_ref().map_or("none: not on a block device".to_owned(), device_line)),

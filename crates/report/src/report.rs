@@ -1,6 +1,6 @@
 //! A run's numbers and warnings.
 
-use model::{CaseRecord, Limit, RunRecord};
+use model::{CaseRecord, Limit, RunRecord, TargetRecord};
 
 use crate::advice::{ADVISE, Advice};
 use crate::conclusion::conclusions;
@@ -27,6 +27,8 @@ pub struct Report {
 /// A row of a table.
 #[derive(Debug, Clone)]
 pub struct CaseReport {
+    /// What sentences call it: the case's name, and the target where there are several.
+    pub name: String,
     /// What was recorded.
     pub record: CaseRecord,
     /// The outcome of the case: that of its last sample, or `not-run`.
@@ -41,10 +43,20 @@ impl Report {
     /// Of a run.
     #[must_use]
     pub fn of(number: Option<i64>, run: RunRecord) -> Self {
-        let cases: Vec<CaseReport> = run.cases.iter().map(|case| CaseReport::of(case, &run.limits)).collect();
+        let limits = |case: &CaseRecord| run.target(&case.target).map_or(&[][..], |target| &target.limits);
+        let mut cases: Vec<CaseReport> =
+            run.cases.iter().map(|case| CaseReport::of(case, limits(case))).collect();
+        if run.is_side_by_side() {
+            for case in &mut cases {
+                case.name = format!("{} on {}", case.record.case, case.record.target);
+            }
+        }
         let advice = Advice::of(&cases);
         let conclusions = match &advice {
-            Some(advice) => advice.sentences(&cases, &run.target),
+            Some(advice) => {
+                let target = run.targets.first();
+                advice.sentences(&cases, target.map_or(".", |target| &target.path))
+            }
             None if cases.iter().any(|case| case.record.suite == ADVISE) => {
                 vec!["The search ended too early for advice: give it more --budget or --max-bytes.".to_owned()]
             }
@@ -61,9 +73,16 @@ impl Report {
 }
 
 impl CaseReport {
+    /// The target that it was measured on.
+    #[must_use]
+    pub fn target<'r>(&self, run: &'r RunRecord) -> Option<&'r TargetRecord> {
+        run.target(&self.record.target)
+    }
+
     pub(crate) fn of(record: &CaseRecord, limits: &[Limit]) -> Self {
         let last = record.samples.last();
         Self {
+            name: record.case.clone(),
             outcome: last.map_or("not-run", |sample| sample.outcome.name()),
             reason: match last {
                 Some(sample) => sample.outcome.reason(),

@@ -61,20 +61,25 @@ pub(crate) fn warnings(run: &RunRecord, cases: &[CaseReport]) -> Vec<String> {
         ));
     }
     warnings.extend(imprecise(run, &cases));
-    let in_memory = matches!(run.environment.filesystem.kind.as_str(), "tmpfs" | "ramfs" | "devtmpfs");
-    if in_memory && cases.iter().any(|case| case.record.contract.durability == Durability::Durable) {
-        let kind = &run.environment.filesystem.kind;
-        warnings.push(format!(
-            "{kind} keeps nothing over a loss of power: 'durable' says only that it was synced."
-        ));
-    }
-    if let Some(governor) = &run.environment.cpu.governor
+    warnings.extend(durable_in_memory(run, &cases));
+    if let Some(governor) = run.targets.first().and_then(|target| target.environment.cpu.governor.as_ref())
         && governor != "performance"
     {
         warnings
             .push(format!("The CPU frequency governor is '{governor}': clocks may change between samples."));
     }
     warnings
+}
+
+/// That what is synced to memory is still only in memory.
+fn durable_in_memory(run: &RunRecord, cases: &[&CaseReport]) -> Option<String> {
+    let is_durable = |case: &&CaseReport| case.record.contract.durability == Durability::Durable;
+    if !cases.iter().any(is_durable) {
+        return None;
+    }
+    let kinds = run.targets.iter().map(|target| target.environment.filesystem.kind.as_str());
+    let kind = kinds.into_iter().find(|kind| matches!(*kind, "tmpfs" | "ramfs" | "devtmpfs"))?;
+    Some(format!("{kind} keeps nothing over a loss of power: 'durable' says only that it was synced."))
 }
 
 /// Cases whose interval stayed wider than was asked for, and which is the widest.
@@ -85,7 +90,7 @@ fn imprecise(run: &RunRecord, cases: &[&CaseReport]) -> Option<String> {
         let Figure { median, low, high, .. } = estimate.total_ns;
         // Few samples have an interval that promises less.
         let width = if estimate.confidence < CONFIDENCE { f64::INFINITY } else { (high - low) / 2.0 / median };
-        Some((case.record.case.clone(), width))
+        Some((case.name.clone(), width))
     };
     let widths: Vec<(String, f64)> = cases.iter().filter_map(half_width).collect();
     let wide: Vec<&(String, f64)> = widths.iter().filter(|(_, width)| *width > wanted).collect();
@@ -108,7 +113,7 @@ fn is_search(cases: &[CaseReport]) -> bool {
 fn distinct(cases: &[CaseReport]) -> Vec<&CaseReport> {
     let mut seen = HashSet::new();
     let shown = cases.iter().filter(|case| !is_look(case));
-    shown.filter(|case| seen.insert(case.record.case.as_str())).collect()
+    shown.filter(|case| seen.insert(case.name.as_str())).collect()
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! What the hardware can do at most, measured before the first round and after the last.
 
 use std::collections::BTreeSet;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
@@ -28,19 +28,28 @@ const FILES: u64 = 2;
 /// left in the page cache, the device for the rest.
 pub struct Hardware {
     requests: Vec<LimitRequest>,
-    limits: Vec<Limit>,
+    // Memory is the same for all targets.
+    memory: Vec<Limit>,
+    // For each target the device below it.
+    devices: Vec<Vec<Limit>>,
     bytes_written: u64,
     device_bytes: u64,
 }
 
 impl Hardware {
-    /// For a run of these cases in a directory, or on a device of so many bytes. What does not fit into the space or
+    /// For a run of these cases on all targets: directories, or none for a device. What does not fit into the space or
     /// the bytes that the run may write is left out, with the reason in its place.
     ///
     /// # Errors
     /// The machine cannot be asked.
-    pub fn of(cases: &[Case], settings: &Settings, directory: Option<&Path>) -> Result<Self, RunnerError> {
-        let mut hardware = Self { requests: Vec::new(), limits: Vec::new(), bytes_written: 0, device_bytes: 0 };
+    pub fn of(cases: &[Case], settings: &Settings, targets: &[Option<PathBuf>]) -> Result<Self, RunnerError> {
+        let mut hardware = Self {
+            requests: Vec::new(),
+            memory: Vec::new(),
+            devices: vec![Vec::new(); targets.len()],
+            bytes_written: 0,
+            device_bytes: 0,
+        };
         let has_data =
             |case: &&Case| matches!(case.contract().content, Content::Random | Content::Zero | Content::Copy);
         let (cached, beyond): (Vec<&Case>, Vec<&Case>) =
@@ -51,29 +60,20 @@ impl Hardware {
             let with = cached.iter().filter(|case| case.axes().threads == threads);
             let largest = with.map(|case| case.axes().size_bytes).max().unwrap_or(0);
             let bytes = largest.min(most_memory).max(u64::from(threads));
-            hardware.ask(LimitOf::Memory { threads, bytes });
+            hardware.ask(0, LimitOf::Memory { threads, bytes });
         }
         if let Some(largest) = beyond.iter().map(|case| case.axes().size_bytes).max() {
-            match device_bytes(cases, settings, directory, largest)? {
-                Ok(file_bytes) => {
-                    hardware.device_bytes = file_bytes * FILES;
-                    hardware.ask(LimitOf::Device {
-                        file_stem: "limit".to_owned(),
-                        data_seed: settings.seed,
-                        file_bytes,
-                        most_bytes: hardware.device_bytes,
-                    });
-                }
-                Err(why) => hardware.learn(Limit {
-                    kind: LimitKind::DeviceWrite,
-                    threads: 1,
-                    bytes_per_s: None,
-                    how: why,
-                }),
+            let all = cases.iter().map(Case::bytes_written).sum::<u64>();
+            let all = all.saturating_mul(u64::from(settings.samples)).saturating_mul(targets.len() as u64);
+            for (target, directory) in targets.iter().enumerate() {
+                hardware.ask_for_device(target, directory.as_deref(), settings, largest, all)?;
             }
         }
         let budget = settings.budget_ns.map(|budget| Duration::from_nanos(budget) / BUDGET_SHARE);
-        let time = budget.map_or(MOST_TIME, |budget| budget.min(MOST_TIME));
+        // Each device takes its own time.
+        let most = MOST_TIME * u32::try_from(targets.len()).unwrap_or(u32::MAX).max(1);
+        let most = if beyond.is_empty() { MOST_TIME } else { most };
+        let time = budget.map_or(most, |budget| budget.min(most));
         let each = time / 2 / u32::try_from(hardware.requests.len().max(1)).unwrap_or(u32::MAX);
         let each_ns = u64::try_from(each.as_nanos()).unwrap_or(u64::MAX);
         for request in &mut hardware.requests {
@@ -85,8 +85,34 @@ impl Hardware {
         Ok(hardware)
     }
 
-    fn ask(&mut self, of: LimitOf) {
-        self.requests.push(LimitRequest { of, time_ns: 0 });
+    fn ask(&mut self, target: usize, of: LimitOf) {
+        self.requests.push(LimitRequest { of, target, time_ns: 0 });
+    }
+
+    /// `largest` is the largest case's bytes, `all` what all samples will write.
+    fn ask_for_device(
+        &mut self,
+        target: usize,
+        directory: Option<&Path>,
+        settings: &Settings,
+        largest: u64,
+        all: u64,
+    ) -> Result<(), RunnerError> {
+        let file_bytes = file_bytes(directory, largest)?;
+        let most_bytes = file_bytes * FILES;
+        // Before and after.
+        let needed = self.bytes().saturating_add(most_bytes * 2);
+        if settings.max_bytes.is_some_and(|most| all.saturating_add(needed) > most) {
+            let bytes = Bytes(most_bytes * 2).approximate();
+            let how =
+                format!("not measured: {bytes} for it are more than --max-bytes leaves beside the samples");
+            self.learn(target, Limit { kind: LimitKind::DeviceWrite, threads: 1, bytes_per_s: None, how });
+            return Ok(());
+        }
+        self.device_bytes += most_bytes;
+        let (file_stem, data_seed) = ("limit".to_owned(), settings.seed);
+        self.ask(target, LimitOf::Device { file_stem, data_seed, file_bytes, most_bytes });
+        Ok(())
     }
 
     /// Measures all of them once more; the best counts.
@@ -105,7 +131,7 @@ impl Hardware {
             let why = match asked.ask(&Request::Limit(request.clone()), limit, stop)? {
                 Answer::Reply(Reply::Limits { limits, bytes_written }) => {
                     self.bytes_written += bytes_written;
-                    limits.into_iter().for_each(|limit| self.learn(limit));
+                    limits.into_iter().for_each(|limit| self.learn(request.target, limit));
                     continue;
                 }
                 Answer::Reply(_) => return Err(RunnerError::Protocol("answered something else".to_owned())),
@@ -118,23 +144,33 @@ impl Hardware {
                 LimitOf::Memory { threads, .. } => (LimitKind::MemoryCopy, threads),
                 LimitOf::Device { .. } => (LimitKind::DeviceWrite, 1),
             };
-            self.learn(Limit { kind, threads, bytes_per_s: None, how: why });
+            self.learn(request.target, Limit { kind, threads, bytes_per_s: None, how: why });
         }
         Ok(())
     }
 
-    fn learn(&mut self, limit: Limit) {
-        match self.limits.iter_mut().find(|it| it.kind == limit.kind && it.threads == limit.threads) {
+    fn learn(&mut self, target: usize, limit: Limit) {
+        let limits = match limit.kind {
+            LimitKind::DeviceWrite => &mut self.devices[target],
+            _ => &mut self.memory,
+        };
+        match limits.iter_mut().find(|it| it.kind == limit.kind && it.threads == limit.threads) {
             Some(known) if limit.bytes_per_s > known.bytes_per_s => *known = limit,
             Some(_) => {}
-            None => self.limits.push(limit),
+            None => limits.push(limit),
         }
     }
 
-    /// What is known by now.
+    /// What is known by now of that target.
     #[must_use]
-    pub fn limits(&self) -> &[Limit] {
-        &self.limits
+    pub fn limits(&self, target: usize) -> Vec<Limit> {
+        [self.memory.as_slice(), &self.devices[target]].concat()
+    }
+
+    /// Of how many targets.
+    #[must_use]
+    pub fn target_count(&self) -> usize {
+        self.devices.len()
     }
 
     /// How long all of them take, both times together, more or less.
@@ -150,31 +186,17 @@ impl Hardware {
     }
 }
 
-/// How large a file on the device may be, or why there can be none.
-fn device_bytes(
-    cases: &[Case],
-    settings: &Settings,
-    directory: Option<&Path>,
-    largest: u64,
-) -> Result<Result<u64, String>, RunnerError> {
+/// How large a file on the device may be.
+fn file_bytes(directory: Option<&Path>, largest: u64) -> Result<u64, RunnerError> {
     // Of a device nothing is written that the cases do not write over, too.
-    let Some(directory) = directory else { return Ok(Ok(largest.min(MOST_FILE_BYTES))) };
+    let Some(directory) = directory else { return Ok(largest.min(MOST_FILE_BYTES)) };
     let mut bytes = largest.clamp(LEAST_FILE_BYTES, MOST_FILE_BYTES);
     let space = probe::space(directory)?;
     if space.total_bytes > 0 {
         let free = space.available_bytes.saturating_sub(space.total_bytes / 20);
         bytes = bytes.min(free / 2).max(largest.min(bytes).min(free));
     }
-    let all = cases.iter().map(Case::bytes_written).sum::<u64>().saturating_mul(u64::from(settings.samples));
-    // Before and after.
-    let needed = bytes * FILES * 2;
-    match settings.max_bytes {
-        Some(most) if all.saturating_add(needed) > most => Ok(Err(format!(
-            "not measured: {} for it are more than --max-bytes leaves beside the samples",
-            Bytes(needed).approximate()
-        ))),
-        _ => Ok(Ok(bytes)),
-    }
+    Ok(bytes)
 }
 
 #[cfg(test)]
@@ -214,9 +236,9 @@ mod tests {
 
     #[test]
     fn memory_is_asked_for_with_every_number_of_threads_and_the_device_only_for_what_is_on_it() {
-        let here = std::env::temp_dir();
+        let here = [Some(std::env::temp_dir())];
         let some = cases(&["write,size=1MiB", "write,size=2MiB", "write,size=1MiB,threads=3"]);
-        let hardware = Hardware::of(&some, &settings(None, None), Some(&here)).unwrap();
+        let hardware = Hardware::of(&some, &settings(None, None), &here).unwrap();
         let of: Vec<&LimitOf> = hardware.requests.iter().map(|request| &request.of).collect();
         assert_eq!(
             of,
@@ -224,7 +246,7 @@ mod tests {
         );
         assert_eq!(hardware.bytes(), 0);
         let durable = cases(&["write,size=1MiB,sync=fsync"]);
-        let hardware = Hardware::of(&durable, &settings(None, None), Some(&here)).unwrap();
+        let hardware = Hardware::of(&durable, &settings(None, None), &here).unwrap();
         assert!(matches!(hardware.requests[..], [LimitRequest { of: LimitOf::Device { .. }, .. }]));
         assert!(hardware.bytes() > 0);
     }
@@ -232,10 +254,11 @@ mod tests {
     #[test]
     fn the_device_is_left_out_where_the_samples_need_the_bytes() {
         let durable = cases(&["write,size=1MiB,sync=fsync"]);
-        let here = std::env::temp_dir();
-        let hardware = Hardware::of(&durable, &settings(Some(10 << 20), None), Some(&here)).unwrap();
+        let here = [Some(std::env::temp_dir())];
+        let hardware = Hardware::of(&durable, &settings(Some(10 << 20), None), &here).unwrap();
         assert!(hardware.requests.is_empty() && hardware.bytes() == 0);
-        let [limit] = hardware.limits() else { panic!("{:?}", hardware.limits()) };
+        let limits = hardware.limits(0);
+        let [limit] = limits.as_slice() else { panic!("{limits:?}") };
         assert!(limit.bytes_per_s.is_none() && limit.how.contains("--max-bytes"), "{limit:?}");
     }
 
@@ -243,26 +266,45 @@ mod tests {
     fn together_they_take_a_twentieth_of_a_short_budget_and_two_seconds_at_most() {
         let some = cases(&["write,size=1MiB", "write,size=1MiB,threads=3"]);
         let total = |budget_ns| -> u64 {
-            let hardware = Hardware::of(&some, &settings(None, budget_ns), None).unwrap();
+            let hardware = Hardware::of(&some, &settings(None, budget_ns), &[None]).unwrap();
             hardware.requests.iter().map(|request| request.time_ns * 2).sum()
         };
         assert_eq!(total(Some(10_000_000_000)), 500_000_000);
         assert_eq!(total(Some(600_000_000_000)), 2_000_000_000);
         assert_eq!(total(None), 2_000_000_000);
         let large = cases(&["write,size=1GiB"]);
-        let hardware = Hardware::of(&large, &settings(None, Some(2_000_000_000)), None).unwrap();
+        let hardware = Hardware::of(&large, &settings(None, Some(2_000_000_000)), &[None]).unwrap();
         let of = &hardware.requests[0].of;
         assert_eq!(*of, LimitOf::Memory { threads: 1, bytes: 50_000_000 }, "less to copy in 50 ms");
     }
 
     #[test]
+    fn memory_is_measured_once_and_every_target_has_a_device_of_its_own() {
+        let some = cases(&["write,size=1MiB", "write,size=1MiB,sync=fsync"]);
+        let here = std::env::temp_dir();
+        let mut hardware =
+            Hardware::of(&some, &settings(None, None), &[Some(here.clone()), Some(here)]).unwrap();
+        let targets: Vec<usize> = hardware.requests.iter().map(|request| request.target).collect();
+        assert_eq!(targets, [0, 0, 1]);
+        let limit =
+            |kind, bytes_per_s| Limit { kind, threads: 1, bytes_per_s: Some(bytes_per_s), how: String::new() };
+        let (memory, device) =
+            (limit(LimitKind::MemoryCopy, 9), |bytes_per_s| limit(LimitKind::DeviceWrite, bytes_per_s));
+        hardware.learn(0, memory.clone());
+        hardware.learn(0, device(3));
+        hardware.learn(1, device(4));
+        assert_eq!(hardware.limits(0), [memory.clone(), device(3)]);
+        assert_eq!(hardware.limits(1), [memory, device(4)]);
+    }
+
+    #[test]
     fn the_best_of_both_times_counts() {
-        let mut hardware = Hardware::of(&[], &settings(None, None), None).unwrap();
+        let mut hardware = Hardware::of(&[], &settings(None, None), &[None]).unwrap();
         let limit =
             |bytes_per_s| Limit { kind: LimitKind::MemoryCopy, threads: 1, bytes_per_s, how: String::new() };
         for bytes_per_s in [None, Some(5), Some(7), Some(6), None] {
-            hardware.learn(limit(bytes_per_s));
+            hardware.learn(0, limit(bytes_per_s));
         }
-        assert_eq!(hardware.limits(), [limit(Some(7))]);
+        assert_eq!(hardware.limits(0), [limit(Some(7))]);
     }
 }

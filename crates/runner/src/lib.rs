@@ -28,6 +28,6 @@ pub use noise::measure_noise;
 pub use race::{Race, RaceLimits};
 pub use refusal::DeviceRefusal;
 pub use schedule::{EachCase, Schedule, Spent};
-pub use supervise::{End, Event, Observer, Plan, supervise};
+pub use supervise::{End, Event, Observer, Plan, Planned, supervise};
 pub use worker::{ProgressRecord, WorkerCommand};
 pub use workspace::{LeftOver, Workspace, is_in_use, remove_left_over};

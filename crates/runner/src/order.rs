@@ -1,35 +1,89 @@
 //! The order of the cases in a round.
 
+use std::collections::HashMap;
+
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_pcg::Pcg64Mcg;
 
-/// The numbers below `count` in the order of that round: random, and the same for the same seed, so
-/// that a run can be resumed or repeated.
-pub(crate) fn order(seed: u64, round: u32, count: usize) -> Vec<usize> {
-    let mut order: Vec<usize> = (0..count).collect();
+use crate::supervise::Planned;
+
+/// The places of all cases in the order of that round: random, and the same for the same seed, so that a run can be
+/// resumed or repeated. A case is taken on all its targets in a row, in a random order again: what drifts within
+/// the round then hits the targets alike, which is what is compared.
+pub(crate) fn order(seed: u64, round: u32, planned: &[Planned]) -> Vec<usize> {
     let stream = u128::from(seed) << 64 | u128::from(round) << 1 | 1;
-    order.shuffle(&mut Pcg64Mcg::from_seed(stream.to_le_bytes()));
-    order
+    let mut random = Pcg64Mcg::from_seed(stream.to_le_bytes());
+    let mut targets_of_case: Vec<Vec<usize>> = Vec::new();
+    let mut places: HashMap<String, usize> = HashMap::new();
+    for (index, Planned { case, .. }) in planned.iter().enumerate() {
+        let place = *places.entry(case.to_string()).or_insert(targets_of_case.len());
+        match targets_of_case.get_mut(place) {
+            Some(targets) => targets.push(index),
+            None => targets_of_case.push(vec![index]),
+        }
+    }
+    targets_of_case.shuffle(&mut random);
+    for targets in &mut targets_of_case {
+        targets.shuffle(&mut random);
+    }
+    targets_of_case.concat()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use model::{Case, Cursor, MethodInfo, Prepare, SyncCall};
+
+    static INFO: MethodInfo = MethodInfo {
+        name: "write",
+        summary: "",
+        calls: "",
+        has_buffer: false,
+        cursor: Cursor::Offset,
+        axes: &[model::Axis::Size],
+        prepares: Prepare::ALL,
+        syncs: &[SyncCall::None],
+        syncs_on_the_way: &[],
+    };
+
+    /// So many cases on so many targets, a case's targets side by side.
+    fn planned(cases: usize, targets: usize) -> Vec<Planned> {
+        let case = |size: usize| Case::parse(&format!("write,size={size}"), &[&INFO]).unwrap();
+        (0..cases)
+            .flat_map(|size| (0..targets).map(move |target| Planned { target, case: case(size) }))
+            .collect()
+    }
 
     #[test]
     fn rounds_differ_and_seeds_repeat() {
-        assert_eq!(order(1, 0, 20), order(1, 0, 20));
-        assert_ne!(order(1, 0, 20), order(1, 1, 20));
-        assert_ne!(order(1, 0, 20), order(2, 0, 20));
-        let mut sorted = order(7, 3, 50);
+        let twenty = planned(20, 1);
+        assert_eq!(order(1, 0, &twenty), order(1, 0, &twenty));
+        assert_ne!(order(1, 0, &twenty), order(1, 1, &twenty));
+        assert_ne!(order(1, 0, &twenty), order(2, 0, &twenty));
+        let mut sorted = order(7, 3, &planned(25, 2));
         sorted.sort_unstable();
         assert_eq!(sorted, (0..50).collect::<Vec<_>>());
     }
 
     #[test]
     fn every_place_is_about_as_likely() {
-        let first = (0..4000).filter(|&round| order(9, round, 4)[0] == 0).count();
+        let four = planned(4, 1);
+        let first = (0..4000).filter(|&round| order(9, round, &four)[0] == 0).count();
         assert!((850..1150).contains(&first), "{first} of 4000, expected about 1000");
+    }
+
+    #[test]
+    fn a_case_is_taken_on_all_targets_in_a_row_and_none_of_them_is_always_first() {
+        let planned = planned(5, 3);
+        let mut first = [0; 3];
+        for round in 0..3000 {
+            for in_a_row in order(4, round, &planned).chunks(3) {
+                let cases: Vec<usize> = in_a_row.iter().map(|index| index / 3).collect();
+                assert_eq!(cases, [cases[0]; 3]);
+                first[in_a_row[0] % 3] += 1;
+            }
+        }
+        assert!(first.iter().all(|count| (4700..5300).contains(count)), "{first:?} of 15000");
     }
 }

@@ -15,24 +15,33 @@ use crate::schedule::{Schedule, Spent};
 use crate::worker::{Answer, Worker, WorkerCommand};
 use crate::workspace::Workspace;
 
+/// A case on one of the run's targets.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Planned {
+    /// Which target, from 0.
+    pub target: usize,
+    /// What is done there.
+    pub case: Case,
+}
+
 /// What to do.
 pub struct Plan {
-    /// Different cases.
-    pub cases: Vec<Case>,
+    /// All of them different.
+    pub cases: Vec<Planned>,
     /// Samples that each has already, when a run is resumed; as long as `cases`.
     pub taken: Vec<Vec<Sample>>,
     /// What the run was told.
     pub settings: Settings,
-    /// The device whose written sectors are counted.
-    pub device_number: Option<String>,
+    /// For each target the device whose written sectors are counted.
+    pub device_numbers: Vec<Option<String>>,
 }
 
 /// What happens in a run.
 pub enum Event<'a> {
     /// A sample begins.
     Started {
-        /// Its case.
-        case: &'a Case,
+        /// Its case, and where.
+        planned: &'a Planned,
         /// The round, from 0.
         round: u32,
         /// Samples that are still to come, this one included, if no case ends early.
@@ -40,8 +49,8 @@ pub enum Event<'a> {
     },
     /// A sample has been taken.
     Taken {
-        /// Its case.
-        case: &'a Case,
+        /// Its case, and where.
+        planned: &'a Planned,
         /// What came of it.
         sample: &'a Sample,
     },
@@ -68,8 +77,8 @@ const SETTLE_LIMIT: Duration = Duration::from_secs(5);
 /// Least time for a loop whose time is limited.
 const LEAST_WRITE_LIMIT_NS: u64 = 100_000_000;
 
-/// Runs a plan in a workspace, or on a device, which has none. `observe` hears of everything, before the next thing happens; what it
-/// fails at ends the run.
+/// Runs a plan in workspaces, one for each target, or on a device, which has none. `observe` hears of everything, before
+/// the next thing happens; what it fails at ends the run.
 ///
 /// # Errors
 /// No worker can be started, the workspace is gone, or `observe` failed. A fault in a sample is no
@@ -77,7 +86,7 @@ const LEAST_WRITE_LIMIT_NS: u64 = 100_000_000;
 pub fn supervise(
     plan: &Plan,
     schedule: &mut dyn Schedule,
-    workspace: Option<&Workspace>,
+    workspaces: &[Workspace],
     command: &WorkerCommand,
     stop: &AtomicBool,
     observe: &mut Observer<'_>,
@@ -85,7 +94,7 @@ pub fn supervise(
     let mut run = Run {
         plan,
         schedule,
-        workspace,
+        workspaces,
         command,
         stop,
         worker: None,
@@ -102,7 +111,7 @@ pub fn supervise(
 struct Run<'p> {
     plan: &'p Plan,
     schedule: &'p mut dyn Schedule,
-    workspace: Option<&'p Workspace>,
+    workspaces: &'p [Workspace],
     command: &'p WorkerCommand,
     stop: &'p AtomicBool,
     worker: Option<Worker>,
@@ -116,8 +125,8 @@ struct Run<'p> {
 
 impl Run<'_> {
     fn resume_counts(&mut self) {
-        for (case, samples) in self.plan.cases.iter().zip(&self.taken) {
-            self.bytes_written += case.bytes_written() * samples.len() as u64;
+        for (planned, samples) in self.plan.cases.iter().zip(&self.taken) {
+            self.bytes_written += planned.case.bytes_written() * samples.len() as u64;
             self.disturbance.learn(samples.iter().flat_map(|sample| sample.probe_ns));
         }
     }
@@ -144,7 +153,7 @@ impl Run<'_> {
     /// Every case that wants a sample once, and those that were disturbed once more, so that as many
     /// cases as can be are compared inside the round. Why the run ends in the middle; none if it goes on.
     fn round(&mut self, round: u32, observe: &mut Observer<'_>) -> Result<Option<End>, RunnerError> {
-        let order = order(self.plan.settings.seed, round, self.plan.cases.len());
+        let order = order(self.plan.settings.seed, round, &self.plan.cases);
         // Who comes to want a sample in the middle waits for the next round, so that all who do are in the same one.
         let due = self.wanted();
         let mut disturbed = Vec::new();
@@ -183,15 +192,15 @@ impl Run<'_> {
         if self.budget_ends_within(0) {
             return Ok(Some(End::Budget));
         }
-        let case = &self.plan.cases[index];
+        let planned = &self.plan.cases[index];
         let most = self.plan.settings.max_bytes.unwrap_or(u64::MAX);
-        if self.bytes_written.saturating_add(case.bytes_written()) > most {
+        if self.bytes_written.saturating_add(planned.case.bytes_written()) > most {
             return Ok(Some(End::MaxBytes));
         }
         let left = wanted.iter().sum();
-        observe(Event::Started { case, round, left }).map_err(RunnerError::Observer)?;
+        observe(Event::Started { planned, round, left }).map_err(RunnerError::Observer)?;
         let Some(sample) = self.sample(index, round)? else { return Ok(Some(End::Stopped)) };
-        observe(Event::Taken { case, sample: &sample }).map_err(RunnerError::Observer)?;
+        observe(Event::Taken { planned, sample: &sample }).map_err(RunnerError::Observer)?;
         self.taken[index].push(sample);
         self.taken_here += 1;
         Ok(None)
@@ -213,7 +222,7 @@ impl Run<'_> {
 
     /// One sample of a case; none if the run was told to stop.
     fn sample(&mut self, index: usize, round: u32) -> Result<Option<Sample>, RunnerError> {
-        let (plan, case) = (self.plan, &self.plan.cases[index]);
+        let (plan, Planned { target, case }) = (self.plan, &self.plan.cases[index]);
         let verify = match plan.settings.verify {
             Verify::First => self.taken[index].is_empty(),
             Verify::Every => true,
@@ -221,6 +230,7 @@ impl Run<'_> {
         };
         let request = SampleRequest {
             case: case.to_string(),
+            target: *target,
             round,
             file_stem: "sample".to_owned(),
             data_seed: plan.settings.seed,
@@ -229,7 +239,7 @@ impl Run<'_> {
             // Half of what is there: a warm-up must not push anything out.
             warm_limit_bytes: probe::available_memory_bytes()? / 2,
             write_limit_ns: self.write_limit_ns(),
-            device_number: plan.device_number.clone(),
+            device_number: plan.device_numbers.get(*target).cloned().flatten(),
         };
         let limit = plan.settings.timeout_ns.map_or_else(|| deadline(case), Duration::from_nanos);
         self.bytes_written += case.bytes_written();
@@ -240,10 +250,10 @@ impl Run<'_> {
             Answer::Reply(_) => return Err(RunnerError::Protocol("answered something else".to_owned())),
             Answer::TimedOut(phase) => {
                 let limit_ns = u64::try_from(limit.as_nanos()).unwrap_or(u64::MAX);
-                self.without_worker(round, Outcome::TimedOut { phase, limit_ns })?
+                self.without_worker(*target, round, Outcome::TimedOut { phase, limit_ns })?
             }
             Answer::Died { phase, signal, detail } => {
-                self.without_worker(round, Outcome::WorkerDied { phase, signal, detail })?
+                self.without_worker(*target, round, Outcome::WorkerDied { phase, signal, detail })?
             }
             Answer::Stopped => {
                 self.worker = None;
@@ -279,9 +289,9 @@ impl Run<'_> {
     }
 
     /// The sample of a worker that is gone, after tidying up behind it.
-    fn without_worker(&mut self, round: u32, outcome: Outcome) -> Result<Sample, RunnerError> {
+    fn without_worker(&mut self, target: usize, round: u32, outcome: Outcome) -> Result<Sample, RunnerError> {
         self.worker = None;
-        self.workspace.map_or(Ok(()), Workspace::remove_samples)?;
+        self.workspaces.get(target).map_or(Ok(()), Workspace::remove_samples)?;
         Ok(Sample::without_figures(round, outcome))
     }
 }

@@ -3,6 +3,7 @@
 
 mod migrate;
 mod read;
+mod targets;
 mod workspaces;
 mod write;
 

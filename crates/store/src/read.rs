@@ -2,10 +2,10 @@
 
 use std::collections::HashMap;
 
-use model::{CaseRecord, Outcome, PhasesNs, RunRecord, RunStatus, Sample};
+use model::{CaseRecord, Outcome, PhasesNs, RunRecord, RunStatus, Sample, TargetRecord};
 use rusqlite::{OptionalExtension, Row, params};
 
-use crate::{Store, StoreError};
+use crate::{Store, StoreError, targets};
 
 /// A run in a list.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -18,7 +18,7 @@ pub struct RunSummary {
     pub started: String,
     /// How it stands.
     pub status: String,
-    /// The directory written to.
+    /// The directories or the device written to.
     pub target: String,
     /// Its suites, in order.
     pub suites: String,
@@ -39,10 +39,12 @@ impl Store {
 
     fn read_runs(&self) -> rusqlite::Result<Vec<RunSummary>> {
         let mut statement = self.connection.prepare(
-            "SELECT number, started, status, target,
+            "SELECT number, started, status,
+                (SELECT group_concat(name, ', ') FROM (
+                    SELECT name FROM targets WHERE run = number ORDER BY position)),
                 (SELECT group_concat(suite, ' ') FROM (
                     SELECT suite FROM cases WHERE run = number GROUP BY suite ORDER BY min(position))),
-                (SELECT count(DISTINCT name) FROM cases WHERE run = number),
+                (SELECT count(*) FROM (SELECT DISTINCT target, name FROM cases WHERE run = number)),
                 (SELECT count(*) FROM samples WHERE run = number), label
              FROM runs ORDER BY number",
         )?;
@@ -51,7 +53,7 @@ impl Store {
                 number: row.get(0)?,
                 started: row.get(1)?,
                 status: row.get(2)?,
-                target: row.get(3)?,
+                target: row.get::<_, Option<String>>(3)?.unwrap_or_default(),
                 suites: row.get::<_, Option<String>>(4)?.unwrap_or_default(),
                 cases: row.get(5)?,
                 samples: row.get(6)?,
@@ -100,7 +102,7 @@ impl Store {
         let mut run = self
             .connection
             .query_row(
-                "SELECT id, status, started, version, arguments, target, settings, environment, label, limits
+                "SELECT id, status, started, version, arguments, settings, label
                  FROM runs WHERE number = ?1",
                 [number],
                 run_from_row,
@@ -110,30 +112,38 @@ impl Store {
             .ok_or_else(|| {
                 self.content(format!("has no run {number}; `writebench list runs` shows what there is"))
             })?;
-        run.cases = self.read_cases(number).map_err(self.failed("read the run's cases"))?;
-        let mut samples = self.read_samples(number).map_err(self.failed("read the run's samples"))?;
-        let mut left = HashMap::<String, usize>::new();
+        (run.targets, run.missing) =
+            targets::read(&self.connection, number).map_err(self.failed("read the run's targets"))?;
+        if run.targets.is_empty() {
+            return Err(self.content(format!("run {number} has no target")));
+        }
+        run.cases = self.read_cases(number, &run.targets).map_err(self.failed("read the run's cases"))?;
+        let mut samples =
+            self.read_samples(number, &run.targets).map_err(self.failed("read the run's samples"))?;
+        let mut left = HashMap::<Key, usize>::new();
         for case in &run.cases {
-            *left.entry(case.case.clone()).or_default() += 1;
+            *left.entry(key(case)).or_default() += 1;
         }
         for case in &mut run.cases {
-            let left = left.entry(case.case.clone()).or_default();
+            let left = left.entry(key(case)).or_default();
             *left -= 1;
             // The last row of a name takes the samples, earlier ones a copy.
             case.samples = match *left {
-                0 => samples.remove(&case.case).unwrap_or_default(),
-                _ => samples.get(&case.case).cloned().unwrap_or_default(),
+                0 => samples.remove(&key(case)).unwrap_or_default(),
+                _ => samples.get(&key(case)).cloned().unwrap_or_default(),
             };
         }
         Ok(run)
     }
 
-    fn read_cases(&self, run: i64) -> rusqlite::Result<Vec<CaseRecord>> {
+    fn read_cases(&self, run: i64, targets: &[TargetRecord]) -> rusqlite::Result<Vec<CaseRecord>> {
         let mut statement = self.connection.prepare(
-            "SELECT suite, section, name, method, axes, contract, label FROM cases WHERE run = ?1 ORDER BY position",
+            "SELECT suite, section, name, method, axes, contract, label, target FROM cases
+             WHERE run = ?1 ORDER BY position",
         )?;
         let rows = statement.query_map([run], |row| {
             Ok(CaseRecord {
+                target: target_name(row, 7, targets)?,
                 suite: row.get(0)?,
                 section: row.get(1)?,
                 case: row.get(2)?,
@@ -147,20 +157,36 @@ impl Store {
         rows.collect()
     }
 
-    fn read_samples(&self, run: i64) -> rusqlite::Result<HashMap<String, Vec<Sample>>> {
+    fn read_samples(&self, run: i64, targets: &[TargetRecord]) -> rusqlite::Result<HashMap<Key, Vec<Sample>>> {
         let mut statement = self.connection.prepare(
             "SELECT name, round, cause, prepare_ns, open_ns, write_ns, sync_ns, close_ns, bytes, user_cpu_ns,
                 system_cpu_ns, page_faults, context_switches, device_bytes, verified, probe_before_ns,
-                probe_after_ns, steal_ns, settle_ns, disturbed, latency, watch, timeline
+                probe_after_ns, steal_ns, settle_ns, disturbed, latency, watch, timeline, target
              FROM samples WHERE run = ?1 ORDER BY id",
         )?;
-        let mut samples = HashMap::<String, Vec<Sample>>::new();
+        let mut samples = HashMap::<Key, Vec<Sample>>::new();
         let mut rows = statement.query([run])?;
         while let Some(row) = rows.next()? {
-            samples.entry(row.get(0)?).or_default().push(sample_from_row(row)?);
+            samples
+                .entry((target_name(row, 23, targets)?, row.get(0)?))
+                .or_default()
+                .push(sample_from_row(row)?);
         }
         Ok(samples)
     }
+}
+
+/// What samples belong to: a target's name, and a case's.
+type Key = (String, String);
+
+fn key(case: &CaseRecord) -> Key {
+    (case.target.clone(), case.case.clone())
+}
+
+fn target_name(row: &Row<'_>, column: usize, targets: &[TargetRecord]) -> rusqlite::Result<String> {
+    let position: usize = row.get(column)?;
+    let target = targets.get(position).ok_or_else(|| unknown(column, format!("no target {position}")))?;
+    Ok(target.name.clone())
 }
 
 fn run_from_row(row: &Row<'_>) -> rusqlite::Result<RunRecord> {
@@ -172,11 +198,10 @@ fn run_from_row(row: &Row<'_>) -> rusqlite::Result<RunRecord> {
         started: row.get(2)?,
         version: row.get(3)?,
         arguments: json(row, 4)?,
-        target: row.get(5)?,
-        settings: json(row, 6)?,
-        environment: json(row, 7)?,
-        label: row.get(8)?,
-        limits: json(row, 9)?,
+        settings: json(row, 5)?,
+        label: row.get(6)?,
+        targets: Vec::new(),
+        missing: Vec::new(),
         cases: Vec::new(),
     })
 }
@@ -213,12 +238,15 @@ fn sample_from_row(row: &Row<'_>) -> rusqlite::Result<Sample> {
     })
 }
 
-fn json<T: serde::de::DeserializeOwned>(row: &Row<'_>, column: usize) -> rusqlite::Result<T> {
+pub(crate) fn json<T: serde::de::DeserializeOwned>(row: &Row<'_>, column: usize) -> rusqlite::Result<T> {
     let text: String = row.get(column)?;
     serde_json::from_str(&text).map_err(|error| unknown(column, error.to_string()))
 }
 
-fn optional_json<T: serde::de::DeserializeOwned>(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<T>> {
+pub(crate) fn optional_json<T: serde::de::DeserializeOwned>(
+    row: &Row<'_>,
+    column: usize,
+) -> rusqlite::Result<Option<T>> {
     match row.get_ref(column)? {
         rusqlite::types::ValueRef::Null => Ok(None),
         _ => json(row, column).map(Some),

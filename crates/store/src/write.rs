@@ -1,9 +1,9 @@
 //! What a run puts into the database.
 
-use model::{CaseRecord, Limit, Outcome, RunRecord, RunStatus, Sample};
+use model::{CaseRecord, Outcome, RunRecord, RunStatus, Sample};
 use rusqlite::params;
 
-use crate::{Store, StoreError};
+use crate::{Store, StoreError, targets};
 
 impl Store {
     /// Records a run and its cases before the first sample. Returns the run's number.
@@ -15,23 +15,12 @@ impl Store {
         inserted.map_err(self.failed("record the run"))
     }
 
-    /// Commits a sample of the case with that name.
+    /// Commits a sample of the case with that name on the run's target of that place.
     ///
     /// # Errors
     /// The database cannot be written.
-    pub fn add_sample(&self, run: i64, name: &str, sample: &Sample) -> Result<(), StoreError> {
-        insert_sample(&self.connection, run, name, sample).map_err(self.failed("record a sample"))
-    }
-
-    /// Records what the hardware of a run could do at most.
-    ///
-    /// # Errors
-    /// The database cannot be written.
-    pub fn set_limits(&self, run: i64, limits: &[Limit]) -> Result<(), StoreError> {
-        let set = |limits: String| {
-            self.connection.execute("UPDATE runs SET limits = ?2 WHERE number = ?1", params![run, limits])
-        };
-        json(&limits).and_then(set).map(|_| ()).map_err(self.failed("record the limits"))
+    pub fn add_sample(&self, run: i64, target: usize, name: &str, sample: &Sample) -> Result<(), StoreError> {
+        insert_sample(&self.connection, run, target, name, sample).map_err(self.failed("record a sample"))
     }
 
     /// Adds rows to the tables of a run.
@@ -58,23 +47,20 @@ impl Store {
 fn insert_run(connection: &mut rusqlite::Connection, run: &RunRecord) -> rusqlite::Result<i64> {
     let transaction = connection.transaction()?;
     transaction.execute(
-        "INSERT INTO runs (id, status, started, version, arguments, target, settings, environment, label,
-            limits)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
+        "INSERT INTO runs (id, status, started, version, arguments, settings, label)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
         params![
             run.id,
             run.status.name(),
             run.started,
             run.version,
             json(&run.arguments)?,
-            run.target,
             json(&run.settings)?,
-            json(&run.environment)?,
             run.label,
-            json(&run.limits)?,
         ],
     )?;
     let number = transaction.last_insert_rowid();
+    targets::insert(&transaction, number, &run.targets, &run.missing)?;
     for (position, case) in (0i64..).zip(&run.cases) {
         insert_case(&transaction, number, position, case)?;
     }
@@ -101,9 +87,21 @@ fn insert_case(
     let axes = json(&case.axes)?;
     let contract = json(&case.contract)?;
     connection.execute(
-        "INSERT INTO cases (run, position, suite, section, label, name, method, axes, contract)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
-        params![run, position, case.suite, case.section, case.label, case.case, case.method, axes, contract],
+        "INSERT INTO cases (run, position, suite, section, label, name, method, axes, contract, target)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9,
+            (SELECT position FROM targets WHERE run = ?1 AND name = ?10))",
+        params![
+            run,
+            position,
+            case.suite,
+            case.section,
+            case.label,
+            case.case,
+            case.method,
+            axes,
+            contract,
+            case.target
+        ],
     )?;
     Ok(())
 }
@@ -111,6 +109,7 @@ fn insert_case(
 fn insert_sample(
     connection: &rusqlite::Connection,
     run: i64,
+    target: usize,
     name: &str,
     sample: &Sample,
 ) -> rusqlite::Result<()> {
@@ -124,9 +123,9 @@ fn insert_sample(
             "INSERT INTO samples (run, name, round, outcome, cause, prepare_ns, open_ns, write_ns, sync_ns,
                 close_ns, bytes, user_cpu_ns, system_cpu_ns, page_faults, context_switches, device_bytes,
                 verified, probe_before_ns, probe_after_ns, steal_ns, settle_ns, disturbed, latency,
-                watch, timeline)
+                watch, timeline, target)
              VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19,
-                ?20, ?21, ?22, ?23, ?24, ?25)",
+                ?20, ?21, ?22, ?23, ?24, ?25, ?26)",
         )?
         .execute(params![
             run,
@@ -154,6 +153,7 @@ fn insert_sample(
             sample.latency.as_ref().map(json).transpose()?,
             json(&sample.watch)?,
             sample.timeline.as_ref().map(json).transpose()?,
+            target,
         ])?;
     Ok(())
 }
@@ -163,6 +163,6 @@ fn integer(value: u64) -> i64 {
     i64::try_from(value).unwrap_or(i64::MAX)
 }
 
-fn json(value: &impl serde::Serialize) -> rusqlite::Result<String> {
+pub(crate) fn json(value: &impl serde::Serialize) -> rusqlite::Result<String> {
     serde_json::to_string(value).map_err(|error| rusqlite::Error::ToSqlConversionFailure(error.into()))
 }

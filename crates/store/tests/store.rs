@@ -3,11 +3,11 @@
 use std::path::PathBuf;
 
 use model::{
-    CaseRecord, Failure, Latency, Limit, LimitKind, Outcome, Phase, PhasesNs, RunRecord, RunStatus, Sample,
-    Timeline, Watch,
+    CaseRecord, Failure, Latency, Limit, LimitKind, MissingTarget, Outcome, Phase, PhasesNs, RunRecord,
+    RunStatus, Sample, Timeline, Watch,
 };
 use store::{Store, StoreError, WorkspaceRecord};
-use testkit::{example_case, example_run};
+use testkit::{example_case, example_run, example_target};
 
 fn run() -> RunRecord {
     let case = |section, name| example_case(section, name, Vec::new());
@@ -81,7 +81,7 @@ fn a_run_is_read_as_it_was_written() {
         let mut store = Store::open(&path).unwrap();
         let number = store.begin_run(&expected).unwrap();
         for sample in samples() {
-            store.add_sample(number, "write", &sample).unwrap();
+            store.add_sample(number, 0, "write", &sample).unwrap();
         }
         store.set_status(number, RunStatus::Complete).unwrap();
         let limit = Limit {
@@ -90,8 +90,8 @@ fn a_run_is_read_as_it_was_written() {
             bytes_per_s: Some(18_000_000_000),
             how: "16 MiB".to_owned(),
         };
-        expected.limits = vec![limit];
-        store.set_limits(number, &expected.limits).unwrap();
+        expected.targets[0].limits = vec![limit];
+        store.set_limits(number, 0, &expected.targets[0].limits).unwrap();
         let later = example_case("later", "pwrite", Vec::new());
         store.add_cases(number, std::slice::from_ref(&later)).unwrap();
         expected.cases.push(later);
@@ -108,6 +108,33 @@ fn a_run_is_read_as_it_was_written() {
 }
 
 #[test]
+fn a_case_has_its_own_samples_on_every_target_and_a_target_that_is_missing_stays_so() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("db");
+    let on =
+        |target: &str| CaseRecord { target: target.to_owned(), ..example_case("one", "write", Vec::new()) };
+    let mut expected = RunRecord {
+        targets: vec![example_target("ext4"), example_target("xfs")],
+        missing: vec![MissingTarget { name: "jfs".to_owned(), why: "no mkfs.jfs".to_owned() }],
+        cases: vec![on("ext4"), on("xfs")],
+        ..run()
+    };
+    let mut store = Store::open(&path).unwrap();
+    let number = store.begin_run(&expected).unwrap();
+    store.add_sample(number, 1, "write", &samples()[0]).unwrap();
+    store.add_sample(number, 0, "write", &samples()[1]).unwrap();
+    store.add_cases(number, &[CaseRecord { case: "pwrite".to_owned(), ..on("xfs") }]).unwrap();
+    expected.cases[0].samples = vec![samples()[1].clone()];
+    expected.cases[1].samples = vec![samples()[0].clone()];
+    expected.cases.push(CaseRecord { case: "pwrite".to_owned(), ..on("xfs") });
+    assert_eq!(store.run(number).unwrap(), expected);
+    let summary = &store.runs().unwrap()[0];
+    assert_eq!((summary.target.as_str(), summary.cases), ("ext4, xfs, jfs", 3));
+    let nowhere = store.add_cases(number, &[on("btrfs")]).unwrap_err().to_string();
+    assert!(nowhere.contains("record cases"), "a target that the run does not have: {nowhere}");
+}
+
+#[test]
 fn another_connection_sees_a_sample_as_soon_as_it_is_added() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("db");
@@ -115,7 +142,7 @@ fn another_connection_sees_a_sample_as_soon_as_it_is_added() {
     let reader = Store::open(&path).unwrap();
     let number = writer.begin_run(&run()).unwrap();
     for count in 1..=3 {
-        writer.add_sample(number, "write", &samples()[0]).unwrap();
+        writer.add_sample(number, 0, "write", &samples()[0]).unwrap();
         assert_eq!(reader.run(number).unwrap().cases[0].samples.len(), count);
     }
 }
@@ -200,13 +227,13 @@ fn a_database_of_the_first_schema_is_read_and_written_on() {
         without(serde_json::to_value(&expected.settings).unwrap(), &["copy_from", "copy_to", "precision_ppm"]);
     let contract =
         without(serde_json::to_value(&expected.cases[0].contract).unwrap(), &["durable_every_bytes"]);
-    let environment = serde_json::to_string(&expected.environment).unwrap();
+    let environment = serde_json::to_string(&expected.targets[0].environment).unwrap();
     let old = rusqlite::Connection::open(&path).unwrap();
     old.execute_batch(include_str!("../migrations/001.sql")).unwrap();
     old.pragma_update(None, "application_id", 0x7772_6274).unwrap();
     old.pragma_update(None, "user_version", 1).unwrap();
     old.execute(
-        "INSERT INTO runs VALUES (1, '0f0e', 'limited', '2026', '0.1.0', '[]', '/data', ?1, ?2)",
+        "INSERT INTO runs VALUES (1, '0f0e', 'limited', '2026', '0.1.0', '[]', '/old', ?1, ?2)",
         [settings, environment],
     )
     .unwrap();
@@ -220,10 +247,13 @@ fn a_database_of_the_first_schema_is_read_and_written_on() {
     .unwrap();
     drop(old);
     let store = Store::open(&path).unwrap();
-    store.add_sample(1, "write", &samples()[0]).unwrap();
+    store.add_sample(1, 0, "write", &samples()[0]).unwrap();
     let found = store.run(1).unwrap();
     assert_eq!((found.settings, found.cases[0].label.clone()), (expected.settings, None));
     assert_eq!(found.cases[0].contract, expected.cases[0].contract);
+    let target = &found.targets[0];
+    assert_eq!((target.name.as_str(), target.path.as_str(), found.targets.len()), ("/old", "/old", 1));
+    assert_eq!((&target.environment, &found.cases[0].target), (&expected.targets[0].environment, &target.name));
     let written: Vec<u64> = found.cases[0].samples.iter().map(|sample| sample.phases_ns.write).collect();
     assert_eq!(written, [9, 3]);
     assert_eq!(found.cases[0].samples[0].latency, None);

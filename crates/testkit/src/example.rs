@@ -4,8 +4,11 @@ use std::collections::BTreeMap;
 
 use model::{
     CaseRecord, Content, Contract, Cpu, Device, Durability, Environment, Feed, Filesystem, Memory, RunRecord,
-    RunStatus, Sample, Settings, Start, System, Verify,
+    RunStatus, Sample, Settings, Start, System, TargetRecord, Verify,
 };
+
+/// Where the example was measured.
+const TARGET: &str = "/data/<b>|`x`";
 
 /// A run without cases. Its target tries to be markup.
 #[must_use]
@@ -17,7 +20,6 @@ pub fn example_run() -> RunRecord {
         started: "2026-11-21T00:00:00Z".to_owned(),
         version: "0.1.0".to_owned(),
         arguments: vec!["writebench".to_owned(), "run".to_owned()],
-        target: "/data/<b>|`x`".to_owned(),
         settings: Settings {
             samples: 6,
             precision_ppm: None,
@@ -29,9 +31,20 @@ pub fn example_run() -> RunRecord {
             copy_from: None,
             copy_to: None,
         },
+        targets: vec![example_target(TARGET)],
+        missing: Vec::new(),
+        cases: Vec::new(),
+    }
+}
+
+/// The target of [`example_run`], by another name.
+#[must_use]
+pub fn example_target(name: &str) -> TargetRecord {
+    TargetRecord {
+        name: name.to_owned(),
+        path: name.to_owned(),
         environment: environment(),
         limits: Vec::new(),
-        cases: Vec::new(),
     }
 }
 
@@ -79,6 +92,7 @@ fn environment() -> Environment {
 #[must_use]
 pub fn example_case(section: &str, name: &str, samples: Vec<Sample>) -> CaseRecord {
     CaseRecord {
+        target: TARGET.to_owned(),
         suite: "write".to_owned(),
         section: section.to_owned(),
         label: None,

@@ -11,7 +11,7 @@ mod throttle;
 mod trial;
 
 pub use directory::{Kind, directory_on};
-pub use example::{example_case, example_run};
+pub use example::{example_case, example_run, example_target};
 pub use image::{Image, call};
 pub use loop_device::{LoopDevice, Mounted};
 pub use program::{Ended, Program, children, entries, wait_for};

@@ -158,8 +158,8 @@ fn changed_environment() -> Result<()> {
     let program = program()?;
     let document = measured(&program, &[])?;
     let mut other = altered(&document, 1.0)?;
-    other["environment"]["system"]["kernel"] = "Linux 9.99".into();
-    other["environment"]["filesystem"]["mount_options"] = "rw,nosuch".into();
+    other["targets"][0]["environment"]["system"]["kernel"] = "Linux 9.99".into();
+    other["targets"][0]["environment"]["filesystem"]["mount_options"] = "rw,nosuch".into();
     other["run"]["version"] = "9.9.9".into();
     let other = file(&program, "other.json", &other)?;
     let shown = call(&program, &["compare", "1", text(&other)?], 0)?.stdout;

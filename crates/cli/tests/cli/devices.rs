@@ -61,7 +61,11 @@ fn on_a_device() -> Result<()> {
         let sample = &case["samples"][0];
         ensure!(case["outcome"] == "ok" && sample["verified"] == true && sample["bytes"] == 1 << 20, "{case}");
     }
-    ensure!(document["environment"]["filesystem"]["kind"] == "block device", "{}", document["environment"]);
+    ensure!(
+        document["targets"][0]["environment"]["filesystem"]["kind"] == "block device",
+        "{}",
+        document["targets"][0]["environment"]
+    );
     // Written at its beginning, and nowhere else.
     let image = std::fs::File::open(device.image())?;
     let mut bytes = vec![0; 2 << 20];

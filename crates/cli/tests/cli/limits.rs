@@ -35,7 +35,11 @@ pub fn add(trials: &mut Trials) {
         let (program, target) = (program()?, tempfile::tempdir()?);
         let arguments = ["--case", "write,size=1MiB", "--samples", "1", "--no-limits"];
         let document = program.run(target.path(), &arguments, 0)?;
-        ensure!(document["limits"] == Value::Array(Vec::new()), "{}", document["limits"]);
+        ensure!(
+            document["targets"][0]["limits"] == Value::Array(Vec::new()),
+            "{}",
+            document["targets"][0]["limits"]
+        );
         Ok(())
     });
     trials.add("bytes that the samples need are not spent on the device's limit", &[], || {
@@ -66,7 +70,11 @@ pub fn add(trials: &mut Trials) {
         let ended = program.call(&["run", "--resume", "--max-bytes", "1GiB", &export_argument])?;
         ensure!(ended.code == Some(0), "{ended:?}");
         let after: Value = serde_json::from_str(&std::fs::read_to_string(export)?)?;
-        ensure!(after["run"]["status"] == "complete" && after["limits"] == before["limits"], "{after}");
+        ensure!(
+            after["run"]["status"] == "complete"
+                && after["targets"][0]["limits"] == before["targets"][0]["limits"],
+            "{after}"
+        );
         Ok(())
     });
     trials.add("probe --noise says what can be told here, and leaves nothing behind", &[], noise);
@@ -127,7 +135,7 @@ fn no_course() -> Result<()> {
 }
 
 fn only<'d>(document: &'d Value, kind: &str) -> Result<&'d Value> {
-    let limits = document["limits"].as_array().context("limits")?;
+    let limits = document["targets"][0]["limits"].as_array().context("limits")?;
     limits.iter().find(|limit| limit["kind"] == kind).with_context(|| format!("{kind} in {limits:?}"))
 }
 
@@ -136,7 +144,7 @@ fn shares() -> Result<()> {
     let arguments = ["--case", "write,size=32MiB", "--case", "pwrite,size=32MiB,threads=2", "--samples", "2"];
     let document = program.run(target.path(), &arguments, 0)?;
     for (index, threads) in [(0, 1), (1, 2)] {
-        let limits = document["limits"].as_array().context("limits")?;
+        let limits = document["targets"][0]["limits"].as_array().context("limits")?;
         let limit = limits.iter().find(|it| it["kind"] == "memory-copy" && it["threads"] == threads);
         let limit = limit.context("of each number of threads")?["bytes_per_s"].as_f64().context("a figure")?;
         let estimate = &document["cases"][index]["estimate"];

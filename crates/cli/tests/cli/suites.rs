@@ -39,7 +39,11 @@ fn runs_on_image(kind: &str) -> Result<()> {
     for suite in ["quick", "create", "mmap", "parallel", "copy"] {
         let arguments = ["--suite", suite, "--size", "256KiB", "--samples", "1", "--verify", "every"];
         let document = program.run(&image.path(), &arguments, 0)?;
-        ensure!(document["environment"]["filesystem"]["kind"] == kind, "{}", document["environment"]);
+        ensure!(
+            document["targets"][0]["environment"]["filesystem"]["kind"] == kind,
+            "{}",
+            document["targets"][0]["environment"]
+        );
         for case in document["cases"].as_array().context("cases")? {
             check_case(case).with_context(|| case["id"].to_string())?;
         }
@@ -61,8 +65,12 @@ fn runs(kind: Kind, suite: &str, rows: usize) -> Result<()> {
         arguments.extend(["--set", "chunk=4KiB,1MiB"]);
     }
     let document = program.run(target.path(), &arguments, 0)?;
-    ensure!(document["schema"] == 1 && document["run"]["seed"] == 7, "{}", document["run"]);
-    ensure!(document["environment"]["filesystem"]["kind"] == kind.name(), "{}", document["environment"]);
+    ensure!(document["schema"] == 2 && document["run"]["seed"] == 7, "{}", document["run"]);
+    ensure!(
+        document["targets"][0]["environment"]["filesystem"]["kind"] == kind.name(),
+        "{}",
+        document["targets"][0]["environment"]
+    );
     let cases = document["cases"].as_array().context("cases")?;
     // Sizes, or chunks, are fewer here, so the suites that go through them have fewer rows.
     let rows = match suite {

@@ -51,7 +51,8 @@ fn flushes(case: &str, least: u64, most: u64) -> Result<()> {
     let (program, image) = (program()?, testkit::Image::mount("ext4", 64 << 20)?);
     let document =
         program.run(&image.path(), &["--case", "allocate,size=4KiB", "--samples", "1", "--no-limits"], 0)?;
-    let number = document["environment"]["device"]["number"].as_str().context("a device")?.to_owned();
+    let number =
+        document["targets"][0]["environment"]["device"]["number"].as_str().context("a device")?.to_owned();
     // Field 16 of the kernel's Documentation/block/stat.rst.
     let count = || -> Result<u64> {
         let stat = std::fs::read_to_string(format!("/sys/dev/block/{number}/stat"))?;

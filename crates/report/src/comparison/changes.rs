@@ -1,6 +1,6 @@
 //! What else is different between two sides than what was to be compared.
 
-use model::{Bytes, RunRecord};
+use model::{Bytes, Environment, RunRecord, TargetRecord};
 use serde::Serialize;
 
 use super::Side;
@@ -32,7 +32,7 @@ pub(super) fn between(a: &Side, b: &Side) -> Vec<Change> {
     };
     let mut changes: Vec<Change> = names.into_iter().filter_map(change).collect();
     // Another device has its own settings; that it is another one says it all.
-    if changes.iter().any(|change| change.what == "device") {
+    if changes.iter().any(|change| change.what == "device" || change.what.ends_with(": device")) {
         changes.retain(|change| !change.what.starts_with("sys/"));
     }
     changes
@@ -58,31 +58,50 @@ fn values(facts: &[Facts], name: &str) -> Vec<String> {
 
 /// What may make a run faster or slower. Not: its seed, its limits, and how many samples were asked for.
 fn facts(run: &RunRecord) -> Facts {
-    let environment = &run.environment;
-    let (system, cpu) = (&environment.system, &environment.cpu);
-    let (memory, filesystem) = (&environment.memory, &environment.filesystem);
     let or_none = |text: &Option<String>| text.clone().unwrap_or_else(|| "none".to_owned());
-    let mut facts: Facts = Vec::new();
-    let mut add = |name: &str, value: String| facts.push((name.to_owned(), value));
-    add("writebench", run.version.clone());
-    add("machine", system.hostname.clone());
-    add("kernel", format!("{} {}", system.kernel, system.architecture));
-    add("distribution", or_none(&system.distribution));
-    add("hypervisor", or_none(&system.hypervisor));
-    add("processor", or_none(&cpu.model));
-    add("CPUs", cpu.available.to_string());
-    add("governor", or_none(&cpu.governor));
-    add("memory", Bytes(memory.total_bytes).approximate());
-    add("memory limit", memory.limit_bytes.map_or("none".to_owned(), |limit| Bytes(limit).approximate()));
-    add("target", run.target.clone());
-    add("filesystem", format!("{} on {}", filesystem.kind, filesystem.source));
-    add("filesystem block", Bytes(filesystem.block_size_bytes).to_string());
-    add("mount options", filesystem.mount_options.clone());
-    add("device", environment.device.as_ref().map_or("none".to_owned(), device_line));
-    add("--verify", run.settings.verify.to_string());
-    add("--from", or_none(&run.settings.copy_from));
-    for (path, value) in &environment.tunables {
-        add(path, value.clone());
+    let mut facts = vec![("writebench".to_owned(), run.version.clone())];
+    facts.extend(run.targets.first().map_or(Vec::new(), |target| machine_facts(&target.environment)));
+    for target in &run.targets {
+        // Of several each says whose it is.
+        let of = if run.targets.len() > 1 { format!("{}: ", target.name) } else { String::new() };
+        facts.extend(target_facts(target).into_iter().map(|(name, value)| (format!("{of}{name}"), value)));
+    }
+    facts.push(("--verify".to_owned(), run.settings.verify.to_string()));
+    facts.push(("--from".to_owned(), or_none(&run.settings.copy_from)));
+    let settings = run.targets.iter().flat_map(|target| &target.environment.tunables);
+    for (path, value) in settings {
+        if facts.iter().all(|(name, _)| name != path) {
+            facts.push((path.clone(), value.clone()));
+        }
     }
     facts
+}
+
+fn machine_facts(environment: &Environment) -> Facts {
+    let Environment { system, cpu, memory, .. } = environment;
+    let or_none = |text: &Option<String>| text.clone().unwrap_or_else(|| "none".to_owned());
+    let fact = |name: &str, value: String| (name.to_owned(), value);
+    vec![
+        fact("machine", system.hostname.clone()),
+        fact("kernel", format!("{} {}", system.kernel, system.architecture)),
+        fact("distribution", or_none(&system.distribution)),
+        fact("hypervisor", or_none(&system.hypervisor)),
+        fact("processor", or_none(&cpu.model)),
+        fact("CPUs", cpu.available.to_string()),
+        fact("governor", or_none(&cpu.governor)),
+        fact("memory", Bytes(memory.total_bytes).approximate()),
+        fact("memory limit", memory.limit_bytes.map_or("none".to_owned(), |limit| Bytes(limit).approximate())),
+    ]
+}
+
+fn target_facts(target: &TargetRecord) -> Facts {
+    let Environment { filesystem, device, .. } = &target.environment;
+    let fact = |name: &str, value: String| (name.to_owned(), value);
+    vec![
+        fact("target", target.path.clone()),
+        fact("filesystem", format!("{} on {}", filesystem.kind, filesystem.source)),
+        fact("filesystem block", Bytes(filesystem.block_size_bytes).to_string()),
+        fact("mount options", filesystem.mount_options.clone()),
+        fact("device", device.as_ref().map_or("none".to_owned(), device_line)),
+    ]
 }

@@ -102,7 +102,11 @@ fn what_only_one_side_has_is_listed_and_what_has_no_figure_says_why() {
     let b = vec![disturbed, cut, case("missing", &[]), case("new", &FAST)];
     let compared = two(a, b).unwrap();
     assert_eq!(compared.undecided_cases(), 4, "all that A has");
-    assert_eq!((compared.only_in_a, compared.only_in_b), (vec!["old".to_owned()], vec!["new".to_owned()]));
+    let names = |cases: &[CaseOn]| cases.iter().map(ToString::to_string).collect::<Vec<_>>();
+    assert_eq!(
+        (names(&compared.only_in_a), names(&compared.only_in_b)),
+        (vec!["old".to_owned()], vec!["new".to_owned()])
+    );
     assert!(compared.cases.is_empty());
     let why: Vec<&str> = compared.left_out.iter().map(|it| it.why.as_str()).collect();
     assert_eq!(
@@ -120,10 +124,10 @@ fn what_only_one_side_has_is_listed_and_what_has_no_figure_says_why() {
 #[test]
 fn what_else_changed_is_listed_old_and_new() {
     let mut new = run(2, vec![case("write", &FAST)]);
-    new.run.environment.system.kernel = "Linux 7.0".to_owned();
-    new.run.environment.filesystem.mount_options = "rw,noatime".to_owned();
-    new.run.environment.device = None;
-    new.run.environment.tunables.insert("proc/sys/vm/dirty_ratio".to_owned(), "40".to_owned());
+    new.run.targets[0].environment.system.kernel = "Linux 7.0".to_owned();
+    new.run.targets[0].environment.filesystem.mount_options = "rw,noatime".to_owned();
+    new.run.targets[0].environment.device = None;
+    new.run.targets[0].environment.tunables.insert("proc/sys/vm/dirty_ratio".to_owned(), "40".to_owned());
     // Not what makes a run slower.
     new.run.settings.seed = 43;
     new.run.settings.samples = 60;
@@ -149,8 +153,8 @@ fn runs_of_one_side_that_differ_among_themselves_are_told() {
 /// What a person meets, at 80 columns: figures, what is left out, what changed, how to read it.
 fn shown() -> Comparison {
     let mut new = run(2, vec![case("write", &SLOW), case("pwrite,chunk=64KiB", &FAST), case("new", &FAST)]);
-    new.run.environment.system.kernel = "Linux 7.0".to_owned();
-    new.run.environment.device = None;
+    new.run.targets[0].environment.system.kernel = "Linux 7.0".to_owned();
+    new.run.targets[0].environment.device = None;
     let cases = vec![case("write", &FAST), case("pwrite,chunk=64KiB", &FAST), case("mmap", &FAST)];
     new.run.cases.push(case("mmap", &[]));
     Comparison::of(side("before", vec![run(1, cases)]), side("run 2", vec![new])).unwrap()

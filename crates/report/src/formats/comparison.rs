@@ -42,7 +42,8 @@ pub fn terminal(comparison: &Comparison, width: Option<usize>) -> String {
     let fold = |line: String| folded(&line, width, 0);
     for (side, cases) in [("A", &comparison.only_in_a), ("B", &comparison.only_in_b)] {
         if !cases.is_empty() {
-            text += &fold(format!("Only in {side}: {}", list(cases)));
+            let names: Vec<String> = cases.iter().map(ToString::to_string).collect();
+            text += &fold(format!("Only in {side}: {}", list(&names)));
         }
     }
     for line in left_out(&comparison.left_out) {
@@ -93,7 +94,7 @@ fn list(names: &[String]) -> String {
 fn table(comparison: &Comparison) -> Table {
     let row = |case: &ComparedCase| {
         vec![
-            case.case.clone(),
+            case.case.to_string(),
             gigabytes_per_s(case.a_bytes_per_s),
             gigabytes_per_s(case.b_bytes_per_s),
             format!("{:.3}", case.speed_ratio.estimate),
@@ -194,6 +195,9 @@ fn change_lines(change: &Change, width: usize) -> String {
 fn notes(comparison: &Comparison) -> Vec<String> {
     let mut notes = Vec::new();
     match comparison.unit {
+        Unit::Sample if comparison.is_of_one_run() => notes.push(
+            "Both were measured in the same run, side by side in its rounds; the unit is the sample.".to_owned(),
+        ),
         Unit::Sample => notes.push(
             "One run on each side, so the unit is the sample: what drifted between the two runs is in no interval. \
              Several runs of each, taken in turns (A B A B …), take care of it: compare 1,3,5,7 2,4,6,8."
@@ -264,8 +268,8 @@ struct Document<'c> {
     a: SideOf<'c>,
     b: SideOf<'c>,
     cases: Vec<CaseOf<'c>>,
-    only_in_a: &'c [String],
-    only_in_b: &'c [String],
+    only_in_a: Vec<String>,
+    only_in_b: Vec<String>,
     left_out: &'c [LeftOut],
     changes: &'c [Change],
     summary: Summary,
@@ -289,6 +293,7 @@ struct RunOf<'c> {
 #[derive(Serialize)]
 struct CaseOf<'c> {
     id: &'c str,
+    target: Option<&'c str>,
     a_bytes_per_s: f64,
     b_bytes_per_s: f64,
     a_count: usize,
@@ -324,8 +329,8 @@ pub fn json(comparison: &Comparison) -> Result<String, serde_json::Error> {
         a: side_of(&comparison.a),
         b: side_of(&comparison.b),
         cases: comparison.cases.iter().map(case_of).collect(),
-        only_in_a: &comparison.only_in_a,
-        only_in_b: &comparison.only_in_b,
+        only_in_a: comparison.only_in_a.iter().map(ToString::to_string).collect(),
+        only_in_b: comparison.only_in_b.iter().map(ToString::to_string).collect(),
         left_out: &comparison.left_out,
         changes: &comparison.changes,
         summary: Summary {
@@ -352,7 +357,8 @@ fn side_of<'c>(side: &'c Side) -> SideOf<'c> {
 fn case_of(case: &ComparedCase) -> CaseOf<'_> {
     let ratio = &case.speed_ratio;
     CaseOf {
-        id: &case.case,
+        id: &case.case.case,
+        target: case.case.target.as_deref(),
         a_bytes_per_s: case.a_bytes_per_s,
         b_bytes_per_s: case.b_bytes_per_s,
         a_count: case.a_count,

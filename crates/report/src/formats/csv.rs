@@ -87,15 +87,17 @@ fn record(report: &Report, case: &CaseReport, sample: &Sample) -> Vec<String> {
     let latency =
         |value: fn(&Latency) -> u64| sample.latency.as_ref().map_or(String::new(), |it| value(it).to_string());
     let throughput = as_f64(sample.bytes) * 1e9 / as_f64(phases.total().max(1));
-    let limit = Reached::of(record, throughput, &report.run.limits).filter(|_| sample.outcome.is_ok());
+    let target = case.target(&report.run);
+    let limits = target.map_or(&[][..], |target| &target.limits);
+    let limit = Reached::of(record, throughput, limits).filter(|_| sample.outcome.is_ok());
     let course = SampleCourse::of(sample);
     let fall = |value: fn(&Fall) -> f64| {
         course.and_then(|it| it.fall).map_or(String::new(), |fall| format!("{:.0}", value(&fall)))
     };
     vec![
         report.run.id.clone(),
-        report.run.target.clone(),
-        report.run.environment.filesystem.kind.clone(),
+        record.target.clone(),
+        target.map_or(String::new(), |target| target.environment.filesystem.kind.clone()),
         record.suite.clone(),
         record.section.clone(),
         optional(record.label.clone()),

@@ -1,7 +1,9 @@
 //! For programs. `docs/json.md` describes the document; a change that a reader could stumble over
 //! raises [`SCHEMA`].
 
-use model::{Contract, Environment, Latency, Limit, Outcome, PhasesNs, Sample, Settings, Timeline, Watch};
+use model::{
+    Contract, Latency, MissingTarget, Outcome, PhasesNs, Sample, Settings, TargetRecord, Timeline, Watch,
+};
 use serde::Serialize;
 
 use crate::advice::Advice;
@@ -9,14 +11,14 @@ use crate::estimate::Estimate;
 use crate::report::{CaseReport, Report};
 
 /// The version of the document's form.
-pub const SCHEMA: u32 = 1;
+pub const SCHEMA: u32 = 2;
 
 #[derive(Serialize)]
 struct Document<'r> {
     schema: u32,
     run: Run<'r>,
-    environment: &'r Environment,
-    limits: &'r [Limit],
+    targets: &'r [TargetRecord],
+    missing: &'r [MissingTarget],
     cases: Vec<Case<'r>>,
     advice: Option<&'r Advice>,
     conclusions: &'r [String],
@@ -33,13 +35,13 @@ struct Run<'r> {
     started: &'r str,
     version: &'r str,
     arguments: &'r [String],
-    target: &'r str,
     settings: &'r Settings,
 }
 
 #[derive(Serialize)]
 struct Case<'r> {
     id: &'r str,
+    target: &'r str,
     suite: &'r str,
     section: &'r str,
     label: Option<&'r str>,
@@ -93,11 +95,10 @@ pub fn render(report: &Report) -> Result<String, serde_json::Error> {
             started: &run.started,
             version: &run.version,
             arguments: &run.arguments,
-            target: &run.target,
             settings: &run.settings,
         },
-        environment: &run.environment,
-        limits: &run.limits,
+        targets: &run.targets,
+        missing: &run.missing,
         cases: report.cases.iter().map(case).collect(),
         advice: report.advice.as_ref(),
         conclusions: &report.conclusions,
@@ -112,6 +113,7 @@ fn case(case: &CaseReport) -> Case<'_> {
     let record = &case.record;
     Case {
         id: &record.case,
+        target: &record.target,
         suite: &record.suite,
         section: &record.section,
         label: record.label.as_deref(),

@@ -1,6 +1,6 @@
 //! For READMEs and issues: the same tables in GitHub's Markdown.
 
-use crate::machine::machine_lines;
+use crate::machine::run_lines;
 use crate::report::Report;
 
 /// The whole report.
@@ -8,7 +8,7 @@ use crate::report::Report;
 pub fn render(report: &Report) -> String {
     let run = &report.run;
     let mut text = format!("# writebench {}, {}\n\n", run.version, run.started);
-    for (label, line) in machine_lines(&run.environment, &run.target) {
+    for (label, line) in run_lines(run) {
         text += &format!("- {label}: {}\n", escape(&line));
     }
     text += &format!("- seed: {}\n", run.settings.seed);

@@ -3,7 +3,7 @@
 use anstyle::{AnsiColor, Style};
 use comfy_table::{Cell, CellAlignment, presets};
 
-use crate::machine::machine_lines;
+use crate::machine::run_lines;
 use crate::noise::NoiseReport;
 use crate::report::Report;
 use crate::table::{Column, Table};
@@ -22,7 +22,7 @@ pub fn head(report: &Report) -> String {
         "{HEADING}writebench {}{HEADING:#}{number} · {} · seed {}\n",
         run.version, run.started, run.settings.seed
     );
-    for (label, line) in machine_lines(&run.environment, &run.target) {
+    for (label, line) in run_lines(run) {
         text += &format!("{QUIET}{label:<12}{QUIET:#}{line}\n");
     }
     text

@@ -1,7 +1,7 @@
 //! What people and programs are shown, for a run that was never made: figures, a failure, an
 //! unsupported case, one that was not reached, and text that tries to be markup.
 
-use model::{Failure, Limit, LimitKind, Outcome, Phase, RunRecord, Sample, Timeline};
+use model::{Failure, Limit, LimitKind, MissingTarget, Outcome, Phase, RunRecord, RunStatus, Sample, Timeline};
 use testkit::{example_case, example_run};
 
 use crate::Report;
@@ -78,7 +78,9 @@ fn burst() -> Report {
         limit(LimitKind::MemoryCopyNonTemporal, Some(9_100_000_000)),
         limit(LimitKind::DeviceWrite, None),
     ];
-    Report::of(Some(4), RunRecord { cases, limits, ..example_run() })
+    let mut run = RunRecord { cases, ..example_run() };
+    run.targets[0].limits = limits;
+    Report::of(Some(4), run)
 }
 
 #[test]
@@ -126,7 +128,7 @@ fn programs_get_limit_and_course_of_samples_and_cases() {
         (&"steady".into(), &1.into())
     );
     assert!(estimate(2)["limit"].is_null() && estimate(2)["over_time"].is_null());
-    assert_eq!(document["limits"][2]["how"], "O_DIRECT is refused");
+    assert_eq!(document["targets"][0]["limits"][2]["how"], "O_DIRECT is refused");
 }
 
 pub(crate) fn plain(styled: &str) -> String {
@@ -174,7 +176,7 @@ fn csv_has_a_row_for_every_sample() {
 #[test]
 fn json_has_no_figure_for_a_case_without_a_good_sample() {
     let document: serde_json::Value = serde_json::from_str(&super::json::render(&report()).unwrap()).unwrap();
-    assert_eq!(document["schema"], 1);
+    assert_eq!(document["schema"], 2);
     let cases = document["cases"].as_array().unwrap();
     for case in cases {
         assert_eq!(case["estimate"].is_null(), case["outcome"] != "ok", "{case}");
@@ -186,4 +188,39 @@ fn json_has_no_figure_for_a_case_without_a_good_sample() {
     assert_eq!(cases[1]["samples"][5]["disturbed"], "memory copy 2.0 times slower than usual");
     assert!(cases[0]["estimate"]["throughput_bytes_per_s"]["low"].is_f64());
     assert_eq!(cases[0]["samples"][0]["phases_ns"]["write"], 300_000_000);
+}
+
+/// Two chunk sizes on three targets, of which one could not be made.
+fn side_by_side() -> Report {
+    let on = |target: &str, chunk: &str, factor: u64| {
+        let times = [100, 102, 98, 101, 99, 103].map(|ms| ms * factor);
+        let mut case = example_case("A chunk", &format!("write,chunk={chunk}"), good(times));
+        (case.target, case.suite) = (target.to_owned(), "buffer".to_owned());
+        case.axes.insert("chunk".to_owned(), chunk.to_owned());
+        case
+    };
+    let cases = vec![on("ext4", "4KiB", 4), on("xfs", "4KiB", 8), on("ext4", "1MiB", 1), on("xfs", "1MiB", 1)];
+    let targets = vec![testkit::example_target("ext4"), testkit::example_target("xfs")];
+    let missing = vec![MissingTarget { name: "jfs".to_owned(), why: "mkfs.jfs is not installed".to_owned() }];
+    Report::of(Some(5), RunRecord { cases, targets, missing, status: RunStatus::Complete, ..example_run() })
+}
+
+#[test]
+fn several_targets_stand_side_by_side_and_are_compared_with_the_first() {
+    let text = plain(&super::terminal::head(&side_by_side()))
+        + &plain(&super::terminal::body(&side_by_side(), Some(80)));
+    insta::assert_snapshot!("side_by_side", text);
+}
+
+#[test]
+fn programs_get_the_target_with_every_case() {
+    let document: serde_json::Value =
+        serde_json::from_str(&super::json::render(&side_by_side()).unwrap()).unwrap();
+    assert_eq!(document["targets"][1]["name"], "xfs");
+    assert_eq!(document["missing"][0]["why"], "mkfs.jfs is not installed");
+    assert_eq!(document["cases"][1]["target"], "xfs");
+    let csv = super::csv::render(&side_by_side()).unwrap();
+    let rows: Vec<csv::StringRecord> =
+        csv::Reader::from_reader(csv.as_bytes()).records().map(Result::unwrap).collect();
+    assert_eq!((&rows[0][1], &rows[6][1], &rows[6][2]), ("ext4", "xfs", "ext4"));
 }

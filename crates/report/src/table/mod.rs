@@ -5,8 +5,9 @@ mod matrix;
 mod notes;
 pub(crate) mod number;
 mod per_case;
+mod side_by_side;
 
-use model::{Layout, Limit};
+use model::{Layout, RunRecord};
 
 use crate::advice::{ADVISE, is_look};
 use crate::conclusion::contracts;
@@ -66,13 +67,23 @@ impl Report {
     pub fn tables(&self) -> Vec<Table> {
         // Hundreds of cheap looks are for the exports; what they left is in the finals.
         let shown = self.sections().filter(|cases| !is_look(&cases[0]));
-        shown.flat_map(|cases| section_tables(cases, &self.run.limits)).collect()
+        shown.flat_map(|cases| section_tables(cases, &self.run)).collect()
     }
 }
 
-fn section_tables(cases: &[CaseReport], limits: &[Limit]) -> Vec<Table> {
+fn section_tables(cases: &[CaseReport], run: &RunRecord) -> Vec<Table> {
     let first = &cases[0].record;
     let title = format!("{} · {}", first.suite, first.section);
+    let layout = model::suite_named(&first.suite).map_or(Layout::Phases, |suite| suite.layout);
+    if run.is_side_by_side() {
+        let mut tables = side_by_side::tables(&title, layout, cases, run);
+        if let Some(last) = tables.last_mut() {
+            last.sentences = sentences(cases);
+            last.sentences.extend(missing(run));
+        }
+        return tables;
+    }
+    let limits = run.targets.first().map_or(&[][..], |target| &target.limits);
     if first.suite == ADVISE {
         // All of them satisfy one contract, though some promise more than others.
         let mut table = per_case::ranked(&title, &cases.iter().collect::<Vec<_>>());
@@ -80,7 +91,6 @@ fn section_tables(cases: &[CaseReport], limits: &[Limit]) -> Vec<Table> {
         table.notes = notes::notes(cases, limits);
         return vec![table];
     }
-    let layout = model::suite_named(&first.suite).map_or(Layout::Phases, |suite| suite.layout);
     let mut tables = match layout {
         Layout::Phases => vec![per_case::phases(&title, cases)],
         Layout::Ranked => ranked(&title, cases),
@@ -93,6 +103,13 @@ fn section_tables(cases: &[CaseReport], limits: &[Limit]) -> Vec<Table> {
         last.notes = notes::notes(cases, limits);
     }
     tables
+}
+
+/// Why targets have no figures at all.
+fn missing(run: &RunRecord) -> impl Iterator<Item = Sentence> {
+    run.missing
+        .iter()
+        .map(|target| Sentence { is_fault: false, text: format!("{}: {}", target.name, target.why) })
 }
 
 /// A table for each contract: nothing else is ranked together.
@@ -129,7 +146,7 @@ fn sentences(cases: &[CaseReport]) -> Vec<Sentence> {
             sentences.extend(with.iter().map(|case| Sentence { is_fault, text: sentence(case, reason) }));
             continue;
         }
-        let names: Vec<&str> = with.iter().take(NAMED).map(|case| case.record.case.as_str()).collect();
+        let names: Vec<&str> = with.iter().take(NAMED).map(|case| case.name.as_str()).collect();
         let (count, names, more) = (with.len(), names.join(", "), with.len() - NAMED);
         let text = match outcome {
             "not-run" => format!("{count} cases: {reason}: {names} and {more} more"),
@@ -146,7 +163,7 @@ fn sentence(case: &CaseReport, reason: &str) -> String {
         .as_ref()
         .map_or(String::new(), |it| format!(" (after {})", counted(it.samples, "good sample")));
     match case.outcome {
-        "not-run" => format!("{}: {reason}", case.record.case),
-        outcome => format!("{}: {outcome}: {reason}{good}", case.record.case),
+        "not-run" => format!("{}: {reason}", case.name),
+        outcome => format!("{}: {outcome}: {reason}{good}", case.name),
     }
 }

@@ -89,8 +89,5 @@ fn fall_note(case: &CaseReport) -> Option<String> {
     } else {
         format!(" ({} of {} samples)", over_time.samples, over_time.of)
     };
-    Some(format!(
-        "{}: burst: {before} GB/s for the first {until} s, then {after} GB/s{samples}",
-        case.record.case
-    ))
+    Some(format!("{}: burst: {before} GB/s for the first {until} s, then {after} GB/s{samples}", case.name))
 }

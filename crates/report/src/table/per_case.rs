@@ -142,7 +142,7 @@ pub(super) fn ranked(title: &str, cases: &[&CaseReport]) -> Table {
 /// `+ 5.3 %`, and `≈` before it where the rounds in common show no difference.
 fn distance(best: &CaseReport, case: &CaseReport) -> String {
     let (Some(fastest), Some(own)) = (&best.estimate, &case.estimate) else { return String::new() };
-    if best.record.case == case.record.case {
+    if best.name == case.name {
         return String::new();
     }
     let percent = (own.total_ns.median / fastest.total_ns.median - 1.0) * 100.0;

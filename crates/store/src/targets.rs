@@ -1,0 +1,77 @@
+//! Where a run wrote to.
+
+use model::{Limit, MissingTarget, TargetRecord};
+use rusqlite::{Connection, params};
+
+use crate::read::{json, optional_json};
+use crate::write::json as to_json;
+use crate::{Store, StoreError};
+
+impl Store {
+    /// Records what the hardware of a run's target could do at most.
+    ///
+    /// # Errors
+    /// The database cannot be written.
+    pub fn set_limits(&self, run: i64, target: usize, limits: &[Limit]) -> Result<(), StoreError> {
+        let set = |limits: String| {
+            let update = "UPDATE targets SET limits = ?3 WHERE run = ?1 AND position = ?2";
+            self.connection.execute(update, params![run, target, limits])
+        };
+        to_json(&limits).and_then(set).map(|_| ()).map_err(self.failed("record the limits"))
+    }
+}
+
+/// Those that are there first, so that a target's place among them is its position.
+pub(crate) fn insert(
+    connection: &Connection,
+    run: i64,
+    targets: &[TargetRecord],
+    missing: &[MissingTarget],
+) -> rusqlite::Result<()> {
+    for (position, target) in targets.iter().enumerate() {
+        connection.execute(
+            "INSERT INTO targets (run, position, name, path, environment, limits)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+            params![
+                run,
+                position,
+                target.name,
+                target.path,
+                to_json(&target.environment)?,
+                to_json(&target.limits)?,
+            ],
+        )?;
+    }
+    for (position, target) in (targets.len()..).zip(missing) {
+        connection.execute(
+            "INSERT INTO targets (run, position, name, missing) VALUES (?1, ?2, ?3, ?4)",
+            params![run, position, target.name, target.why],
+        )?;
+    }
+    Ok(())
+}
+
+/// Those that are there and those that are not, in order.
+pub(crate) fn read(
+    connection: &Connection,
+    run: i64,
+) -> rusqlite::Result<(Vec<TargetRecord>, Vec<MissingTarget>)> {
+    let mut statement = connection.prepare(
+        "SELECT name, missing, path, environment, limits FROM targets WHERE run = ?1 ORDER BY position",
+    )?;
+    let (mut targets, mut missing) = (Vec::new(), Vec::new());
+    let mut rows = statement.query([run])?;
+    while let Some(row) = rows.next()? {
+        let name = row.get(0)?;
+        match row.get(1)? {
+            Some(why) => missing.push(MissingTarget { name, why }),
+            None => targets.push(TargetRecord {
+                name,
+                path: row.get(2)?,
+                environment: json(row, 3)?,
+                limits: optional_json(row, 4)?.unwrap_or_default(),
+            }),
+        }
+    }
+    Ok((targets, missing))
+}
