@@ -8,7 +8,7 @@ use clap::{Args, ColorChoice, Parser, Subcommand, ValueHint};
 use model::{Axis, Bytes, Data, Purpose, Verify};
 
 use crate::export::Export;
-use crate::run_name::{Label, RunName, RunNames};
+use crate::run_name::{Label, RunNames, RunOn};
 
 /// Finds, and proves, the fastest way to write a file on a given storage target.
 #[derive(Parser)]
@@ -224,8 +224,9 @@ pub enum Listed {
 /// `writebench show`
 #[derive(Args)]
 pub struct ShowCommand {
-    /// Number of the run, or a label: the newest run with it; the newest of all if none
-    pub run: Option<RunName>,
+    /// Number of the run, or a label: the newest run with it; the newest of all if none. Of a run on several targets
+    /// RUN@TARGET is the part on one of them, in full
+    pub run: Option<RunOn>,
     /// Write it to a file, or - for standard output: json, csv or markdown; may be repeated
     #[arg(long, value_name = "FORMAT=FILE")]
     pub export: Vec<Export>,
@@ -236,7 +237,7 @@ pub struct ShowCommand {
 #[command(after_help = COMPARE_EXAMPLES)]
 pub struct CompareCommand {
     /// What is compared with: run numbers, labels (all runs with that label) and exported JSON files (FILE.json, or
-    /// with a `/`), separated by commas
+    /// with a `/`), separated by commas; RUN@TARGET is the part of a run on one of its targets
     #[arg(value_name = "A")]
     pub a: RunNames,
     /// What is compared: the same
@@ -256,6 +257,7 @@ const COMPARE_EXAMPLES: &str = "Examples:
   writebench compare before after             all runs labelled 'before' with all labelled 'after'
   writebench compare base.json 7,9,11         an exported run with three of the database
   writebench compare before after --fail-if-slower 5%
+  writebench compare 5@ext4 5@xfs             two targets of one run
 
 With one run on each side what drifted between them is in no interval, and looks like a difference. Several runs of each, \
     taken in turns (run --label before, run --label after, and again), take care of it; it takes four of each for an answer.";

@@ -11,14 +11,14 @@ use crate::database;
 use crate::exit::{self, Exit};
 use crate::export::Export;
 use crate::output::Output;
-use crate::run_name::{RunName, labelled};
+use crate::run_name::{RunName, RunOn, labelled};
 
 /// Compares runs of the database, exported files, or one with the other.
 pub fn compare(command: &CompareCommand, db: Option<&Path>, output: &Output) -> Result<Exit> {
     for export in &command.export {
         export.check_for_comparison()?;
     }
-    let in_database = |name: &RunName| !matches!(name, RunName::File(_));
+    let in_database = |name: &RunOn| !matches!(name.run, RunName::File(_));
     // Exported files can be compared where there never was a database.
     let store = match command.a.0.iter().chain(&command.b.0).any(in_database) {
         true => Some(database::open_existing(db)?),
@@ -38,10 +38,11 @@ pub fn compare(command: &CompareCommand, db: Option<&Path>, output: &Output) -> 
     }
 }
 
-fn side(names: &[RunName], store: Option<&Store>) -> Result<Side> {
+fn side(names: &[RunOn], store: Option<&Store>) -> Result<Side> {
     let mut runs = Vec::new();
     for name in names {
-        match (name, store) {
+        let first = runs.len();
+        match (&name.run, store) {
             (RunName::File(path), _) => runs.push(exported(path)?),
             (RunName::Number(number), Some(store)) => runs.push(recorded(store, *number)?),
             (RunName::Label(label), Some(store)) => {
@@ -51,10 +52,16 @@ fn side(names: &[RunName], store: Option<&Store>) -> Result<Side> {
             }
             (_, None) => {}
         }
+        for run in &mut runs[first..] {
+            run.run = name.part_of(run.run.clone())?;
+            if let Some(target) = &name.target {
+                run.name += &format!("@{target}");
+            }
+        }
     }
-    let name = |name: &RunName| match name {
-        RunName::Number(number) => format!("run {number}"),
-        named => named.to_string(),
+    let name = |name: &RunOn| match name.run {
+        RunName::Number(_) => format!("run {name}"),
+        _ => name.to_string(),
     };
     let name = names.iter().map(name).collect::<Vec<_>>().join(",");
     Ok(Side { name, runs })

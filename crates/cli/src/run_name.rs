@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use std::str::FromStr;
 
 use anyhow::Result;
+use model::RunRecord;
 use store::Store;
 
 use crate::exit;
@@ -23,6 +24,7 @@ impl FromStr for Label {
             "" => Err("a label needs at least one character"),
             _ if is_number(text) => Err("a number is a run's own number; put a letter into the label"),
             _ if text.contains(',') => Err("commas separate labels; leave them out"),
+            _ if text.contains('@') => Err("what follows an '@' is a target of the run; leave it out"),
             _ if is_file(text) => Err("a name with '/' or '.json' is a file's; choose another label"),
             _ if text.chars().any(char::is_control) => Err("a label is one line of text"),
             _ if text.trim() != text || text.starts_with('-') => {
@@ -72,9 +74,55 @@ impl fmt::Display for RunName {
     }
 }
 
+/// A run, or several, with all targets or with one of them: `5`, `5@ext4`, `before@/data`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RunOn {
+    /// The run.
+    pub run: RunName,
+    /// The target's name; none for all of them.
+    pub target: Option<String>,
+}
+
+impl FromStr for RunOn {
+    type Err = Infallible;
+
+    /// A file may have an `@` in its name.
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let parts = text.split_once('@').filter(|(run, _)| {
+            !run.is_empty() && (is_number(run) || run.ends_with(".json") || !text.ends_with(".json"))
+        });
+        Ok(match parts {
+            Some((run, target)) => Self { run: run.parse()?, target: Some(target.to_owned()) },
+            None => Self { run: text.parse()?, target: None },
+        })
+    }
+}
+
+impl fmt::Display for RunOn {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.target {
+            Some(target) => write!(f, "{}@{target}", self.run),
+            None => self.run.fmt(f),
+        }
+    }
+}
+
+impl RunOn {
+    /// The run, or the part of it that was made on the target.
+    pub fn part_of(&self, run: RunRecord) -> Result<RunRecord> {
+        let Some(target) = &self.target else { return Ok(run) };
+        run.on_target(target).ok_or_else(|| {
+            let names: Vec<&str> = run.targets.iter().map(|target| target.name.as_str()).collect();
+            let missing = run.missing.iter().find(|it| it.name == *target);
+            let why = missing.map_or(String::new(), |it| format!(" ({})", it.why));
+            exit::usage(format!("{}: no figures on '{target}'{why}; there are: {}", self.run, names.join(", ")))
+        })
+    }
+}
+
 /// Several, separated by commas.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct RunNames(pub Vec<RunName>);
+pub struct RunNames(pub Vec<RunOn>);
 
 impl FromStr for RunNames {
     type Err = &'static str;
@@ -135,10 +183,24 @@ mod tests {
             assert_eq!(label.parse::<Label>().map(|it| it.to_string()), Ok(label.to_owned()));
             assert_eq!(label.parse(), Ok(RunName::Label(label.to_owned())));
         }
-        for refused in ["", "12", "a,b", "a/b", "base.json", "two\nlines", " a", "-a"] {
+        for refused in ["", "12", "a,b", "a/b", "a@b", "base.json", "two\nlines", " a", "-a"] {
             assert!(refused.parse::<Label>().is_err(), "{refused:?}");
         }
         assert_eq!("12".parse(), Ok(RunName::Number(12)));
         assert_eq!("./12".parse(), Ok(RunName::File(PathBuf::from("./12"))));
+    }
+
+    #[test]
+    fn a_target_follows_the_run() {
+        let on = |text: &str| {
+            let RunOn { run, target } = text.parse().unwrap_or_else(|error: Infallible| match error {});
+            (run, target)
+        };
+        let named = |target: &str| Some(target.to_owned());
+        assert_eq!(on("5@ext4"), (RunName::Number(5), named("ext4")));
+        assert_eq!(on("before@/data/x"), (RunName::Label("before".to_owned()), named("/data/x")));
+        assert_eq!(on("x.json@xfs"), (RunName::File(PathBuf::from("x.json")), named("xfs")));
+        assert_eq!(on("me@home/x.json"), (RunName::File(PathBuf::from("me@home/x.json")), None));
+        assert_eq!(on("5"), (RunName::Number(5), None));
     }
 }

@@ -14,12 +14,17 @@ use crate::output::Output;
 pub fn show(command: &ShowCommand, db: Option<&Path>, output: &Output) -> Result<Exit> {
     let store = database::open_existing(db)?;
     let number = match &command.run {
-        Some(name) => name.newest(&store)?,
+        Some(name) => name.run.newest(&store)?,
         None => store.newest_run(false)?.ok_or_else(|| {
             exit::usage(format!("no runs in {}; `writebench run` makes one", store.path().display()))
         })?,
     };
-    let report = Report::of(Some(number), store.run(number)?);
+    let run = store.run(number)?;
+    let run = match &command.run {
+        Some(name) => name.part_of(run)?,
+        None => run,
+    };
+    let report = Report::of(Some(number), run);
     for export in &command.export {
         export.check()?;
         export.write(&report, output)?;
