@@ -10,6 +10,7 @@ mod limits;
 mod outcomes;
 mod promises;
 mod refusals;
+mod side_by_side;
 mod signals;
 mod suites;
 mod syscalls;
@@ -29,6 +30,7 @@ fn main() -> ExitCode {
     docs::add(&mut trials);
     limits::add(&mut trials);
     refusals::add(&mut trials);
+    side_by_side::add(&mut trials);
     suites::add(&mut trials);
     syscalls::add(&mut trials);
     outcomes::add(&mut trials);
