@@ -32,10 +32,17 @@ use crate::exit::Exit;
 use crate::output::Output;
 
 fn main() -> ExitCode {
-    // A worker is no command for people: help, manual and completions do not know it.
+    // These are no commands for people: help, manual and completions do not know them.
     let mut words = std::env::args_os().skip(1);
-    if words.next().is_some_and(|word| word == "worker") {
-        return ended(worker::work(words), &Output::new(ColorChoice::Never, false));
+    match words.next() {
+        Some(word) if word == "worker" => {
+            return ended(worker::work(words), &Output::new(ColorChoice::Never, false));
+        }
+        Some(word) if word == filesystems::PASSTHROUGH_COMMAND => {
+            let served = filesystems::serve_passthrough(words).map(|()| Exit::Ok);
+            return ended(served.map_err(Into::into), &Output::new(ColorChoice::Never, false));
+        }
+        _ => {}
     }
     let arguments = match Arguments::try_parse() {
         Ok(arguments) => arguments,

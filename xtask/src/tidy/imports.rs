@@ -9,7 +9,8 @@ use cargo_metadata::{Dependency, DependencyKind, Metadata};
 use super::Finding;
 
 /// The libraries, all of which the program may import.
-const LIBRARIES: &[&str] = &["direct-io", "engine", "model", "probe", "report", "runner", "stats", "store"];
+const LIBRARIES: &[&str] =
+    &["direct-io", "engine", "filesystems", "model", "probe", "report", "runner", "stats", "store"];
 
 /// A crate, by its folder, and what it may import.
 const MAY_IMPORT: &[(&str, &[&str])] = &[
@@ -18,6 +19,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("stats", &[]),
     ("engine", &["model", "direct-io"]),
     ("probe", &["model", "direct-io"]),
+    ("filesystems", &["model", "direct-io"]),
     ("runner", &["model", "stats", "probe"]),
     ("store", &["model"]),
     ("report", &["model", "stats"]),

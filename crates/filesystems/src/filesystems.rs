@@ -1,0 +1,277 @@
+//! Making filesystems, and unmaking them.
+
+use std::fs::DirBuilder;
+use std::os::unix::fs::DirBuilderExt;
+use std::path::{Path, PathBuf};
+
+use model::{Image, Making};
+
+use crate::error::Error;
+use crate::image::ImageDirectory;
+use crate::kind::{Kind, Layer};
+use crate::loop_device::LoopDevice;
+use crate::recipe::Recipe;
+use crate::undo::{Undo, undo_to};
+use crate::{namespace, passthrough, program};
+
+/// A filesystem that somebody would like.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Wish {
+    /// Its kind.
+    pub kind: Kind,
+    /// Words for `mkfs`, after ours. For `overlay:` and `fuse:` that of the filesystem at the bottom.
+    pub mkfs_options: Vec<String>,
+    /// Options for the mount, joined by commas, after ours. For `overlay:` and `fuse:` those of the mount on top;
+    /// there, `writeback_cache` turns FUSE's on.
+    pub mount_options: Option<String>,
+}
+
+/// A filesystem that was made.
+#[derive(Debug, Clone)]
+pub struct Made {
+    /// Where it is mounted, for this process and its children.
+    pub path: PathBuf,
+    /// How it was made.
+    pub making: Making,
+}
+
+/// The filesystems of this process, in its private mount namespace.
+///
+/// Dropped, it unmakes them like [`Filesystems::remove`], silently.
+#[derive(Debug)]
+pub struct Filesystems {
+    images: ImageDirectory,
+    /// A filesystem of ours for mount points.
+    points: PathBuf,
+    next_point: u32,
+    stack: Vec<Undo>,
+}
+
+impl Filesystems {
+    /// Enters a private mount namespace, and covers one of `/mnt`, `/media` and `/srv` there that holds none of
+    /// `needed_paths`: working directory, database, exports, whatever is opened by its path later.
+    ///
+    /// The calling thread enters it, with the threads and processes that it starts afterwards. Call this while the
+    /// process has one thread, or the others stay outside; and [`Filesystems::make`] from a thread that lives as
+    /// long as the filesystems, since a `fuse:` server dies with the thread that started it.
+    ///
+    /// The process stays in the namespace. `images` is the directory for image files; it is opened at once.
+    ///
+    /// # Errors
+    /// Without `CAP_SYS_ADMIN`; if `images` cannot be opened; if all three directories are needed. Linux only.
+    pub fn begin(images: &Path, needed_paths: &[&Path]) -> Result<Self, Error> {
+        // Before the namespace, so that its mount is one that others see; lack of rights is the better answer.
+        let opened = ImageDirectory::open(images);
+        namespace::enter()?;
+        let images = opened?;
+        let points = namespace::cover(&[needed_paths, &[images.path.as_path()]].concat())?;
+        Ok(Self { images, stack: vec![Undo::Mount(points.clone())], points, next_point: 1 })
+    }
+
+    /// Makes a filesystem with room for twice that much content (see [`Kind::size_bytes`]).
+    ///
+    /// `interrupted` is asked often while images are written, and ends that when it says yes. A filesystem in memory
+    /// takes memory as it is written; whether there is enough is for the caller to know.
+    ///
+    /// # Errors
+    /// A one-line reason why this machine cannot: `mkfs.KIND` is not installed, the kernel does not know it, `mkfs`
+    /// or `mount` refused, there is no loop device or no space. What was made until then is unmade.
+    pub fn make(
+        &mut self,
+        wish: &Wish,
+        content_bytes: u64,
+        interrupted: &dyn Fn() -> bool,
+    ) -> Result<Made, Error> {
+        let before = self.stack.len();
+        let made = self.make_all(wish, content_bytes, interrupted);
+        if made.is_err() {
+            // The error that counts is the first.
+            let _ = undo_to(&mut self.stack, before);
+        }
+        made
+    }
+
+    /// Unmounts and detaches everything, the last made first, and waits until it is gone, each up to 10 s.
+    ///
+    /// # Errors
+    /// Something was still in use then. All else is gone nevertheless.
+    pub fn remove(mut self) -> Result<(), Error> {
+        undo_to(&mut self.stack, 0)
+    }
+
+    fn make_all(
+        &mut self,
+        wish: &Wish,
+        content_bytes: u64,
+        interrupted: &dyn Fn() -> bool,
+    ) -> Result<Made, Error> {
+        let recipe = Recipe::of(&wish.kind.base);
+        let mut making = Making {
+            kind: wish.kind.to_string(),
+            images: Vec::new(),
+            commands: Vec::new(),
+            mkfs_options: wish.mkfs_options.clone(),
+            mount_options: wish.mount_options.clone(),
+        };
+        let options = wish.mount_options.as_deref();
+        let base_options = if wish.kind.layer.is_none() { options } else { None };
+        let size_bytes = wish.kind.size_bytes(content_bytes);
+        let base = self.make_base(&recipe, size_bytes, base_options, &mut making, interrupted)?;
+        let path = match wish.kind.layer {
+            None => base,
+            Some(Layer::Overlay) => self.mount_overlay(&base, options, &mut making)?,
+            Some(Layer::Fuse) => self.mount_passthrough(&base, options, &mut making)?,
+        };
+        Ok(Made { path, making })
+    }
+
+    fn make_base(
+        &mut self,
+        recipe: &Recipe,
+        size_bytes: u64,
+        options: Option<&str>,
+        making: &mut Making,
+        interrupted: &dyn Fn() -> bool,
+    ) -> Result<PathBuf, Error> {
+        let mkfs = format!("mkfs.{}", recipe.family);
+        // Before gigabytes are written in vain.
+        if !recipe.is_in_memory() && program::find(&mkfs).is_none() {
+            return Err(Error::NotInstalled { program: mkfs, package: recipe.package() });
+        }
+        require_kernel(&recipe.family)?;
+        let devices = self.attach_images(recipe, size_bytes, making, interrupted)?;
+        if !recipe.is_in_memory() {
+            let words = recipe.mkfs_words(&making.mkfs_options, &devices);
+            program::run(&mkfs, recipe.package(), &words, &mut making.commands)?;
+            self.loops().try_for_each(LoopDevice::fill_holes)?;
+        }
+        let source = devices.first().map_or(recipe.family.as_str(), String::as_str);
+        let options = recipe.mount_options(size_bytes, &devices, options);
+        self.mount(&recipe.family, source, &options, making)
+    }
+
+    /// Images of that size together, each on a device, which are named.
+    fn attach_images(
+        &mut self,
+        recipe: &Recipe,
+        size_bytes: u64,
+        making: &mut Making,
+        interrupted: &dyn Fn() -> bool,
+    ) -> Result<Vec<String>, Error> {
+        let mut nodes = Vec::new();
+        if recipe.is_in_memory() {
+            return Ok(nodes);
+        }
+        self.images.check_space(size_bytes)?;
+        let image_bytes = size_bytes / recipe.devices;
+        for _ in 0..recipe.devices {
+            let device = LoopDevice::attach(self.images.image(image_bytes, interrupted)?)?;
+            nodes.push(device.node());
+            making.images.push(Image {
+                directory: self.images.path.to_string_lossy().into_owned(),
+                directory_filesystem: self.images.filesystem.clone(),
+                size_bytes: image_bytes,
+                device: device.name().to_owned(),
+                direct_io: device.direct_io,
+                direct_io_refused: device.direct_io_refused.clone(),
+                logical_sector_bytes: device.logical_sector_bytes,
+            });
+            self.stack.push(Undo::Loop(device));
+        }
+        Ok(nodes)
+    }
+
+    /// The devices of the filesystem that is being made: those on top.
+    fn loops(&self) -> impl Iterator<Item = &LoopDevice> {
+        self.stack.iter().rev().map_while(|made| match made {
+            Undo::Loop(device) => Some(device),
+            _ => None,
+        })
+    }
+
+    fn mount(
+        &mut self,
+        family: &str,
+        source: &str,
+        options: &str,
+        making: &mut Making,
+    ) -> Result<PathBuf, Error> {
+        let point = self.new_point(&making.kind)?;
+        let mut words = vec!["-n".to_owned(), "-t".to_owned(), family.to_owned()];
+        if !options.is_empty() {
+            words.extend(["-o".to_owned(), options.to_owned()]);
+        }
+        words.extend([source.to_owned(), point.to_string_lossy().into_owned()]);
+        program::run("mount", Some("mount"), &words, &mut making.commands)?;
+        self.stack.push(Undo::Mount(point.clone()));
+        Ok(point)
+    }
+
+    fn mount_overlay(
+        &mut self,
+        base: &Path,
+        options: Option<&str>,
+        making: &mut Making,
+    ) -> Result<PathBuf, Error> {
+        let lower = made_directory(&base.join("lower"))?;
+        let upper = made_directory(&base.join("upper"))?;
+        let work = made_directory(&base.join("work"))?;
+        let (lower, upper, work) = (lower.display(), upper.display(), work.display());
+        let mut all = format!("lowerdir={lower},upperdir={upper},workdir={work}");
+        if let Some(options) = options {
+            all = format!("{all},{options}");
+        }
+        require_kernel("overlay")?;
+        self.mount("overlay", "overlay", &all, making)
+    }
+
+    fn mount_passthrough(
+        &mut self,
+        base: &Path,
+        options: Option<&str>,
+        making: &mut Making,
+    ) -> Result<PathBuf, Error> {
+        require_kernel("fuse")?;
+        let source = made_directory(&base.join("source"))?;
+        let point = self.new_point(&making.kind)?;
+        let server = passthrough::start(&source, &point, options, &mut making.commands)?;
+        self.stack.push(Undo::Server(server));
+        self.stack.push(Undo::Mount(point.clone()));
+        passthrough::read_ahead_far(&point, &mut making.commands);
+        Ok(point)
+    }
+
+    /// A place for a mount, with a name of its own: the kind's, behind a number.
+    fn new_point(&mut self, kind: &str) -> Result<PathBuf, Error> {
+        let name = format!("{}-{}", self.next_point, kind.replace(':', "-"));
+        self.next_point += 1;
+        made_directory(&self.points.join(name))
+    }
+}
+
+impl Drop for Filesystems {
+    fn drop(&mut self) {
+        let _ = undo_to(&mut self.stack, 0);
+    }
+}
+
+fn made_directory(path: &Path) -> Result<PathBuf, Error> {
+    let made = DirBuilder::new().mode(0o700).create(path);
+    made.map_err(|error| Error::call("make a directory", "mkdir", path, error))?;
+    Ok(path.to_owned())
+}
+
+/// Refuses a kind that the kernel does not have, not even as a module, and no helper of mount's has either.
+fn require_kernel(kind: &str) -> Result<(), Error> {
+    let is_known = || {
+        let known = std::fs::read_to_string("/proc/filesystems").unwrap_or_default();
+        known.lines().any(|line| line.rsplit('\t').next() == Some(kind))
+    };
+    if is_known() || program::find(&format!("mount.{kind}")).is_some() {
+        return Ok(());
+    }
+    // As the kernel would at the mount. Whether it worked is looked at.
+    let words = ["-q", "--", &format!("fs-{kind}")].map(str::to_owned);
+    let _ = program::run("modprobe", None, &words, &mut Vec::new());
+    if is_known() { Ok(()) } else { Err(Error::NotInKernel { kind: kind.to_owned() }) }
+}

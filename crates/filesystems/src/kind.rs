@@ -1,0 +1,155 @@
+//! Kinds of filesystems by their names on the command line.
+
+use std::fmt;
+use std::str::FromStr;
+
+use crate::error::Error;
+use crate::recipe::Recipe;
+
+/// A kind of filesystem, by its name on the command line.
+///
+/// `ext4-no-journal`, `btrfs-no-checksums`, `btrfs-raid0` and `tmpfs-huge` are variants; `overlay:KIND` and
+/// `fuse:KIND` stand on a filesystem of that kind; any other word is a kind that `mkfs.KIND` makes and
+/// `mount -t KIND` mounts.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Kind {
+    pub(crate) layer: Option<Layer>,
+    /// The kind at the bottom.
+    pub(crate) base: String,
+}
+
+/// What stands on another filesystem.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) enum Layer {
+    /// overlayfs, with upper and work directory on the other filesystem.
+    Overlay,
+    /// Our own server, which passes everything on to the other filesystem.
+    Fuse,
+}
+
+impl Layer {
+    const ALL: [Self; 2] = [Self::Overlay, Self::Fuse];
+
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Overlay => "overlay",
+            Self::Fuse => "fuse",
+        }
+    }
+
+    fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|layer| layer.name() == name)
+    }
+}
+
+const MIB: u64 = 1 << 20;
+
+impl Kind {
+    /// The kinds of a run that names none.
+    #[must_use]
+    pub fn defaults() -> Vec<Self> {
+        let plain = [
+            "ext2",
+            "ext3",
+            "ext4",
+            "ext4-no-journal",
+            "xfs",
+            "btrfs",
+            "btrfs-no-checksums",
+            "btrfs-raid0",
+            "tmpfs",
+            "tmpfs-huge",
+        ];
+        let mut kinds: Vec<_> = plain.map(|base| Self { layer: None, base: base.to_owned() }).into();
+        kinds.extend(Layer::ALL.map(|layer| Self { layer: Some(layer), base: "ext4".to_owned() }));
+        kinds
+    }
+
+    /// Whether its files are in memory and in no image.
+    #[must_use]
+    pub fn is_in_memory(&self) -> bool {
+        Recipe::of(&self.base).is_in_memory()
+    }
+
+    /// How large it is made for that much content: twice that, as copying on write needs room beside what is
+    /// replaced, and 512 MiB, below which XFS would not be (300 MiB) and btrfs has no room for its metadata.
+    #[must_use]
+    pub fn size_bytes(&self, content_bytes: u64) -> u64 {
+        // A whole number of MiB in each of two images.
+        content_bytes.saturating_mul(2).saturating_add(512 * MIB).div_ceil(2 * MIB).saturating_mul(2 * MIB)
+    }
+
+    /// What its images take in their directory: its size, or nothing where it is in memory.
+    #[must_use]
+    pub fn image_bytes(&self, content_bytes: u64) -> u64 {
+        if self.is_in_memory() { 0 } else { self.size_bytes(content_bytes) }
+    }
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.layer {
+            Some(layer) => write!(f, "{}:{}", layer.name(), self.base),
+            None => f.write_str(&self.base),
+        }
+    }
+}
+
+const WORD: &str = "letters a-z, digits, '.' and '-', such as ext4, xfs, btrfs-raid0, tmpfs or f2fs";
+const LAYERS: &str = "overlay:KIND or fuse:KIND, where KIND stands on no other, such as overlay:ext4";
+
+impl FromStr for Kind {
+    type Err = Error;
+
+    fn from_str(name: &str) -> Result<Self, Error> {
+        let refused = |fits| Error::Kind { name: name.to_owned(), fits };
+        let (layer, base) = match name.split_once(':') {
+            Some((layer, base)) => (Some(Layer::named(layer).ok_or_else(|| refused(LAYERS))?), base),
+            None => (None, name),
+        };
+        if Layer::named(base).is_some() || base.contains(':') {
+            return Err(refused(LAYERS));
+        }
+        let fits = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '.' || c == '-';
+        if !base.starts_with(|c: char| c.is_ascii_alphanumeric()) || !base.chars().all(fits) {
+            return Err(refused(WORD));
+        }
+        Ok(Self { layer, base: base.to_owned() })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_kind_is_read_from_what_it_is_written_as() {
+        for kind in Kind::defaults() {
+            assert_eq!(kind.to_string().parse::<Kind>().unwrap(), kind);
+        }
+        for name in ["f2fs", "overlay:btrfs-raid0", "fuse:tmpfs", "ntfs-3g", "a.b"] {
+            assert_eq!(name.parse::<Kind>().unwrap().to_string(), name);
+        }
+    }
+
+    #[test]
+    fn what_is_no_kind_is_refused_with_what_would_fit() {
+        for name in ["", "Ext4", "../sh", "-t", ".", "ext4 ", "a_b", "overlay:", "fuse:-x"] {
+            assert!(name.parse::<Kind>().unwrap_err().to_string().contains(WORD), "{name}");
+        }
+        for name in ["overlay", "fuse", "overlay:fuse:ext4", "fuse:overlay", "ext4:xfs", ":ext4", "overlay:a:b"]
+        {
+            assert!(name.parse::<Kind>().unwrap_err().to_string().contains(LAYERS), "{name}");
+        }
+    }
+
+    #[test]
+    fn a_filesystem_in_memory_needs_no_images() {
+        let kind = |name: &str| name.parse::<Kind>().unwrap();
+        for name in ["tmpfs", "tmpfs-huge", "overlay:tmpfs"] {
+            assert_eq!(kind(name).image_bytes(MIB), 0);
+            assert_eq!(kind(name).size_bytes(MIB), 514 * MIB);
+        }
+        assert_eq!(kind("btrfs-raid0").image_bytes(MIB + 1), 516 * MIB);
+    }
+}

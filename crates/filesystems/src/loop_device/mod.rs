@@ -1,0 +1,149 @@
+//! Loop devices that detach themselves when nobody uses them any more.
+
+mod sys;
+
+use std::fs::{self, File, OpenOptions};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use rustix::io::Errno;
+
+use crate::error::{Error, errno_text};
+use crate::image::ImageFile;
+
+/// A block device over an image.
+///
+/// Dropped, it is detached as soon as nothing has it mounted or open.
+#[derive(Debug)]
+pub(crate) struct LoopDevice {
+    /// `loop3`.
+    name: String,
+    /// What sysfs says that it is attached to. Another text there is another's.
+    backing: String,
+    /// The kernel goes past the page cache for the image.
+    pub(crate) direct_io: bool,
+    /// Why it does not.
+    pub(crate) direct_io_refused: Option<String>,
+    /// The sectors that the kernel gave it.
+    pub(crate) logical_sector_bytes: u64,
+    /// Keeps it attached.
+    device: File,
+    _image: ImageFile,
+}
+
+const CONTROL: &str = "/dev/loop-control";
+const DOING: &str = "attach a loop device";
+
+/// How often another process may be quicker in taking a free device.
+const TRIES: usize = 100;
+
+impl LoopDevice {
+    /// Attaches an image to the next free device, with direct I/O where the kernel can.
+    pub(crate) fn attach(image: ImageFile) -> Result<Self, Error> {
+        let failed = |call, path: &Path, errno: Errno| Error::call(DOING, call, path, errno);
+        let control_path = Path::new(CONTROL);
+        let control = OpenOptions::new().read(true).write(true).open(control_path);
+        let control = control.map_err(|error| Error::call(DOING, "open", control_path, error))?;
+        for _ in 0..TRIES {
+            let number = sys::free_number(&control)
+                .map_err(|errno| failed("ioctl(LOOP_CTL_GET_FREE)", control_path, errno))?;
+            let name = format!("loop{number}");
+            let node = PathBuf::from(format!("/dev/{name}"));
+            let device = OpenOptions::new().read(true).write(true).open(&node);
+            let device = device.map_err(|error| Error::call(DOING, "open", &node, error))?;
+            match configure(&device, &image) {
+                Ok(refused) => return Self::attached(name, device, image, refused),
+                // Another was quicker.
+                Err(Errno::BUSY) => {}
+                Err(errno) => return Err(failed("ioctl(LOOP_CONFIGURE)", &node, errno)),
+            }
+        }
+        Err(failed("ioctl(LOOP_CTL_GET_FREE)", control_path, Errno::BUSY))
+    }
+
+    /// Looks at what the kernel made of it, which may be less than was asked for.
+    fn attached(
+        name: String,
+        device: File,
+        image: ImageFile,
+        mut refused: Option<Errno>,
+    ) -> Result<Self, Error> {
+        let is_direct = || Ok::<_, Error>(fact(&name, "loop/dio")? == "1");
+        let mut direct_io = is_direct()?;
+        if !direct_io && refused.is_none() {
+            // LOOP_CONFIGURE drops the wish without a word; this call says why.
+            refused = sys::set_direct_io(&device).err();
+            direct_io = is_direct()?;
+        }
+        let refused = refused.map(errno_text);
+        let sectors = fact(&name, "queue/logical_block_size")?;
+        Ok(Self {
+            backing: fact(&name, "loop/backing_file")?,
+            direct_io,
+            direct_io_refused: if direct_io {
+                None
+            } else {
+                refused.or_else(|| Some("no reason given".into()))
+            },
+            logical_sector_bytes: sectors.parse().unwrap_or_default(),
+            name,
+            device,
+            _image: image,
+        })
+    }
+
+    /// `loop3`.
+    pub(crate) fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// `/dev/loop3`.
+    pub(crate) fn node(&self) -> String {
+        format!("/dev/{}", self.name)
+    }
+
+    /// Writes zeros where making the filesystem has left the image without blocks of its own.
+    pub(crate) fn fill_holes(&self) -> Result<(), Error> {
+        // mkfs's own data must be in the image before it is looked for there.
+        self.device.sync_all().map_err(|error| Error::call(DOING, "fsync", Path::new(&self.node()), error))?;
+        self._image.fill_holes()
+    }
+
+    /// Lets go of it and waits until it is detached, up to the deadline.
+    pub(crate) fn detach(self, deadline: Instant) -> Result<(), Error> {
+        const PAUSE: Duration = Duration::from_millis(2);
+        let start = Instant::now();
+        let Self { name, backing, device, .. } = self;
+        drop(device);
+        loop {
+            // Another process may have it by now.
+            if fact(&name, "loop/backing_file").ok().is_none_or(|now| now != backing) {
+                return Ok(());
+            }
+            if Instant::now() >= deadline {
+                return Err(Error::StillAttached { device: name, waited_s: start.elapsed().as_secs() });
+            }
+            std::thread::sleep(PAUSE);
+        }
+    }
+}
+
+/// Direct if the image can be opened so, or else buffered; with the reason why not.
+fn configure(device: &File, image: &ImageFile) -> Result<Option<Errno>, Errno> {
+    let refused = match image.direct() {
+        Ok(direct) => match sys::configure(device, direct, true) {
+            Ok(()) => return Ok(None),
+            Err(Errno::INVAL) => Errno::INVAL,
+            Err(errno) => return Err(errno),
+        },
+        Err(errno) => errno,
+    };
+    sys::configure(device, image.buffered(), false).map(|()| Some(refused))
+}
+
+/// What sysfs says of a device.
+fn fact(name: &str, of: &str) -> Result<String, Error> {
+    let path = PathBuf::from(format!("/sys/block/{name}/{of}"));
+    let text = fs::read_to_string(&path).map_err(|error| Error::call(DOING, "read", &path, error))?;
+    Ok(text.trim_end().to_owned())
+}

@@ -1,0 +1,78 @@
+//! A mount namespace of this process's own, with a place in it for mounts.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use nix::sched::{CloneFlags, unshare};
+use rustix::mount::{MountFlags, MountPropagationFlags, mount, mount_change};
+
+use crate::error::Error;
+
+/// Directories that nearly every Linux has and nobody keeps programs or their files in.
+const CANDIDATES: [&str; 3] = ["/mnt", "/media", "/srv"];
+
+const DOING: &str = "enter a mount namespace";
+
+/// Leaves the mount namespace that others see. What is mounted there later is seen here, too, but not the reverse.
+pub(crate) fn enter() -> Result<(), Error> {
+    unshare(CloneFlags::CLONE_NEWNS)
+        .map_err(|errno| Error::NotPermitted { call: "unshare(CLONE_NEWNS)", error: errno.into() })?;
+    let slave = MountPropagationFlags::DOWNSTREAM | MountPropagationFlags::REC;
+    mount_change("/", slave).map_err(|errno| Error::call(DOING, "mount(MS_SLAVE)", Path::new("/"), errno))
+}
+
+/// Covers a directory that holds none of the paths with an empty filesystem for mount points.
+pub(crate) fn cover(needed: &[&Path]) -> Result<PathBuf, Error> {
+    let directory = choose(&CANDIDATES.map(PathBuf::from), needed)?;
+    let flags = MountFlags::NOSUID | MountFlags::NODEV;
+    mount("writebench", &directory, "tmpfs", flags, c"mode=0700,size=1m")
+        .map_err(|errno| Error::call(DOING, "mount(tmpfs)", &directory, errno))?;
+    Ok(directory)
+}
+
+fn choose(candidates: &[PathBuf], needed: &[&Path]) -> Result<PathBuf, Error> {
+    let needed: Vec<_> = needed.iter().map(|path| real(path)).collect();
+    let fits = |candidate: &&PathBuf| {
+        // A link's target would be covered, which the list says nothing of.
+        candidate.symlink_metadata().is_ok_and(|it| it.is_dir())
+            && !needed.iter().any(|path| path.starts_with(candidate))
+    };
+    let tried = || candidates.iter().map(|path| path.display().to_string()).collect::<Vec<_>>().join(" or ");
+    candidates.iter().find(fits).cloned().ok_or_else(|| Error::NoMountPoint { tried: tried() })
+}
+
+/// The path without links, also where its end does not exist yet.
+fn real(path: &Path) -> PathBuf {
+    let absolute = std::path::absolute(path).unwrap_or_else(|_: io::Error| path.to_owned());
+    let mut missing = Vec::new();
+    for parent in absolute.ancestors() {
+        if let Ok(real) = parent.canonicalize() {
+            return missing.iter().rev().fold(real, |path, name| path.join(name));
+        }
+        missing.extend(parent.file_name());
+    }
+    absolute
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_directory_that_nobody_needs_is_taken() {
+        let root = tempfile::tempdir().unwrap();
+        let at = |name: &str| root.path().join(name);
+        std::fs::create_dir_all(at("a/deep")).unwrap();
+        std::fs::create_dir(at("b")).unwrap();
+        std::os::unix::fs::symlink(at("a"), at("link")).unwrap();
+        let candidates = [at("absent"), at("link"), at("a"), at("b")];
+        let chosen =
+            |needed: &[PathBuf]| choose(&candidates, &needed.iter().map(PathBuf::as_path).collect::<Vec<_>>());
+        assert_eq!(chosen(&[]).unwrap(), at("a"));
+        assert_eq!(chosen(&[at("a/deep/er/file")]).unwrap(), at("b"));
+        assert_eq!(chosen(&[at("link/deep")]).unwrap(), at("b"));
+        assert_eq!(chosen(&[at("a")]).unwrap(), at("b"));
+        assert_eq!(chosen(&[at("ab")]).unwrap(), at("a"));
+        assert!(matches!(chosen(&[at("a"), at("b")]), Err(Error::NoMountPoint { .. })));
+    }
+}

@@ -1,0 +1,134 @@
+//! How each kind of filesystem is made and mounted: words for `mkfs` and options for `mount`.
+
+/// How a kind that stands on no other is made.
+#[derive(Debug)]
+pub(crate) struct Recipe {
+    /// As in `mkfs.FAMILY` and `mount -t FAMILY`.
+    pub(crate) family: String,
+    /// Over how many devices it goes; none if it is in memory.
+    pub(crate) devices: u64,
+    mkfs_words: &'static [&'static str],
+    mount_options: &'static [&'static str],
+}
+
+/// No discards, which would punch holes into the image, and nothing left for a thread of the kernel's to write
+/// after the mount, into somebody's sample.
+const EXT_EXTENDED: &str = "nodiscard,lazy_itable_init=0,lazy_journal_init=0";
+
+impl Recipe {
+    /// The recipe of a kind; any word has one.
+    pub(crate) fn of(base: &str) -> Self {
+        let recipe = |family: &str, devices, mkfs_words, mount_options| Self {
+            family: family.to_owned(),
+            devices,
+            mkfs_words,
+            mount_options,
+        };
+        match base {
+            "ext2" | "ext3" | "ext4" => recipe(base, 1, &["-q", "-E", EXT_EXTENDED], &[]),
+            "ext4-no-journal" => recipe("ext4", 1, &["-q", "-E", EXT_EXTENDED, "-O", "^has_journal"], &[]),
+            "xfs" => recipe(base, 1, &["-q", "-K"], &[]),
+            "btrfs" => recipe(base, 1, &["-q", "-K"], &["nodiscard"]),
+            "btrfs-no-checksums" => recipe("btrfs", 1, &["-q", "-K"], &["nodiscard", "nodatasum"]),
+            "btrfs-raid0" => recipe("btrfs", 2, &["-q", "-K", "-d", "raid0", "-m", "raid0"], &["nodiscard"]),
+            "tmpfs" => recipe(base, 0, &[], &[]),
+            "tmpfs-huge" => recipe("tmpfs", 0, &[], &["huge=always"]),
+            "f2fs" => recipe(base, 1, &["-t", "0"], &["nodiscard"]),
+            "nilfs2" => recipe(base, 1, &["-K"], &["nodiscard"]),
+            // It would ask whether the user is sure.
+            "jfs" => recipe(base, 1, &["-q"], &[]),
+            _ => recipe(base, 1, &[], &[]),
+        }
+    }
+
+    pub(crate) fn is_in_memory(&self) -> bool {
+        self.devices == 0
+    }
+
+    /// The words for `mkfs`: ours, the user's, the devices.
+    pub(crate) fn mkfs_words(&self, user: &[String], devices: &[String]) -> Vec<String> {
+        let mut words: Vec<String> = self.mkfs_words.iter().map(|&word| word.to_owned()).collect();
+        let mut user = user.iter();
+        while let Some(word) = user.next() {
+            // mke2fs takes the last list of a kind and forgets the others.
+            let is_list = self.family.starts_with("ext") && matches!(word.as_str(), "-E" | "-O");
+            let ours = words.iter().position(|ours| is_list && ours == word);
+            match (ours, ours.and_then(|_| user.next())) {
+                (Some(at), Some(list)) => words[at + 1] = format!("{},{list}", words[at + 1]),
+                _ => words.push(word.clone()),
+            }
+        }
+        words.extend_from_slice(devices);
+        words
+    }
+
+    /// The options of the mount, ours first, so that the user's win.
+    pub(crate) fn mount_options(&self, size_bytes: u64, devices: &[String], user: Option<&str>) -> String {
+        let mut options = Vec::new();
+        if self.is_in_memory() {
+            options.push(format!("size={size_bytes}"));
+        }
+        // Named here, a filesystem's other devices need no scan.
+        if devices.len() > 1 {
+            options.extend(devices.iter().map(|device| format!("device={device}")));
+        }
+        options.extend(self.mount_options.iter().map(|&option| option.to_owned()));
+        options.extend(user.map(str::to_owned));
+        options.join(",")
+    }
+
+    /// Debian's package that has its `mkfs`, where known.
+    pub(crate) fn package(&self) -> Option<&'static str> {
+        Some(match self.family.as_str() {
+            "ext2" | "ext3" | "ext4" => "e2fsprogs",
+            "xfs" => "xfsprogs",
+            "btrfs" => "btrfs-progs",
+            "f2fs" => "f2fs-tools",
+            "nilfs2" => "nilfs-tools",
+            "jfs" => "jfsutils",
+            "fat" | "msdos" | "vfat" => "dosfstools",
+            "exfat" => "exfatprogs",
+            "ntfs" => "ntfs-3g",
+            "bcachefs" => "bcachefs-tools",
+            "udf" => "udftools",
+            "ocfs2" => "ocfs2-tools",
+            "gfs2" => "gfs2-utils",
+            "bfs" | "cramfs" | "minix" => "util-linux-extra",
+            _ => return None,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn mkfs(base: &str, user: &[&str]) -> String {
+        let user: Vec<_> = user.iter().map(|&word| word.to_owned()).collect();
+        Recipe::of(base).mkfs_words(&user, &["/dev/loop7".to_owned()]).join(" ")
+    }
+
+    #[test]
+    fn options_of_the_user_follow_ours_and_come_before_the_device() {
+        assert_eq!(mkfs("xfs", &["-m", "reflink=0"]), "-q -K -m reflink=0 /dev/loop7");
+        assert_eq!(mkfs("made-up", &[]), "/dev/loop7");
+    }
+
+    #[test]
+    fn lists_of_the_user_do_not_replace_ours_in_mke2fs() {
+        assert_eq!(
+            mkfs("ext4-no-journal", &["-O", "^metadata_csum", "-E", "stride=4", "-b", "1024"]),
+            format!("-q -E {EXT_EXTENDED},stride=4 -O ^has_journal,^metadata_csum -b 1024 /dev/loop7")
+        );
+        assert_eq!(mkfs("ext4", &["-O", "bigalloc"]), format!("-q -E {EXT_EXTENDED} -O bigalloc /dev/loop7"));
+    }
+
+    #[test]
+    fn mount_options_are_ours_then_the_users() {
+        let devices = ["/dev/loop1".to_owned(), "/dev/loop2".to_owned()];
+        let raid = Recipe::of("btrfs-raid0").mount_options(0, &devices, Some("compress=zstd,noatime"));
+        assert_eq!(raid, "device=/dev/loop1,device=/dev/loop2,nodiscard,compress=zstd,noatime");
+        assert_eq!(Recipe::of("tmpfs-huge").mount_options(4096, &[], None), "size=4096,huge=always");
+        assert_eq!(Recipe::of("ext4").mount_options(0, &devices[..1], None), "");
+    }
+}

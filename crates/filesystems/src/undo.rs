@@ -1,0 +1,78 @@
+//! What has been made, and how it is unmade: the last first.
+
+use std::path::{Path, PathBuf};
+use std::process::Child;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use rustix::io::Errno;
+use rustix::mount::{UnmountFlags, unmount};
+
+use crate::error::Error;
+use crate::loop_device::LoopDevice;
+
+/// How long a mount may be in use, a device attached, a server running on.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+const PAUSE: Duration = Duration::from_millis(2);
+
+/// Something that was made.
+#[derive(Debug)]
+pub(crate) enum Undo {
+    /// A mount.
+    Mount(PathBuf),
+    /// The process behind a mount, which ends when that is gone.
+    Server(Child),
+    /// A device with its image.
+    Loop(LoopDevice),
+}
+
+impl Undo {
+    fn undo(self) -> Result<(), Error> {
+        let deadline = Instant::now() + PATIENCE;
+        match self {
+            Self::Mount(path) => unmount_patiently(&path, deadline),
+            Self::Server(child) => end(child, deadline),
+            Self::Loop(device) => device.detach(deadline),
+        }
+    }
+}
+
+/// Unmakes all but the first `keep`, as far as it can; the first thing that went wrong.
+pub(crate) fn undo_to(stack: &mut Vec<Undo>, keep: usize) -> Result<(), Error> {
+    let mut result = Ok(());
+    while stack.len() > keep {
+        let undone = stack.pop().map_or(Ok(()), Undo::undo);
+        result = result.and(undone);
+    }
+    result
+}
+
+/// A worker that was killed may take a moment to let go of its files.
+fn unmount_patiently(path: &Path, deadline: Instant) -> Result<(), Error> {
+    let failed = |errno: Errno| Error::call("unmount", "umount2", path, errno);
+    let start = Instant::now();
+    loop {
+        match unmount(path, UnmountFlags::NOFOLLOW) {
+            Err(Errno::BUSY) if Instant::now() < deadline => sleep(PAUSE),
+            Err(Errno::BUSY) => break,
+            unmounted => return unmounted.map_err(failed),
+        }
+    }
+    unmount(path, UnmountFlags::NOFOLLOW | UnmountFlags::DETACH).map_err(failed)?;
+    Err(Error::StillMounted { path: path.to_owned(), waited_s: start.elapsed().as_secs() })
+}
+
+/// A server that has lost its mount ends by itself, or else is ended.
+fn end(mut child: Child, deadline: Instant) -> Result<(), Error> {
+    let failed =
+        |call| move |error| Error::call("end a filesystem's server", call, Path::new("/proc/self/exe"), error);
+    while Instant::now() < deadline {
+        if child.try_wait().map_err(failed("waitpid"))?.is_some() {
+            return Ok(());
+        }
+        sleep(PAUSE);
+    }
+    child.kill().map_err(failed("kill"))?;
+    child.wait().map(drop).map_err(failed("waitpid"))
+}

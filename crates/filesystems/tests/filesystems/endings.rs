@@ -1,0 +1,68 @@
+//! Whatever ends the process, and whenever: nothing stays.
+
+use std::fs::File;
+use std::os::unix::fs::FileExt;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use anyhow::Result;
+use rustix::process::Signal;
+use serde_json::Value;
+use testkit::{Kind, Need, Trials};
+
+use crate::kept::{Kept, wish};
+
+const SIGNALS: [Signal; 3] = [Signal::KILL, Signal::TERM, Signal::INT];
+
+/// How many moments, over the whole time that making takes.
+const MOMENTS: u32 = 40;
+
+pub fn add(trials: &mut Trials) {
+    let needs = [Need::Image("ext4"), Need::Image("btrfs"), Need::Image("xfs")];
+    trials.add("a signal at any moment of making leaves nothing", &needs, at_any_moment);
+    trials.add("a signal while all are in use leaves nothing", &needs, while_in_use);
+    trials.add("what is still in use at the end is detached, and that is told", &needs, still_in_use);
+}
+
+fn wishes() -> Vec<Value> {
+    ["ext4", "btrfs-raid0", "tmpfs", "overlay:xfs", "fuse:ext4"].map(|kind| wish(kind, &[], None)).into()
+}
+
+fn at_any_moment() -> Result<()> {
+    let start = Instant::now();
+    Kept::start(Kind::Tmpfs, 0, &wishes())?.made()?.remove()?;
+    let whole = start.elapsed();
+    for moment in 0..MOMENTS {
+        let kept = Kept::start(Kind::Tmpfs, 0, &wishes())?;
+        sleep(whole * moment / MOMENTS);
+        kept.end_by(SIGNALS[moment as usize % SIGNALS.len()])?;
+    }
+    Ok(())
+}
+
+fn while_in_use() -> Result<()> {
+    for signal in SIGNALS {
+        let kept = Kept::start(Kind::Ext4, 0, &wishes())?.made()?;
+        for index in 0..wishes().len() {
+            // Dirty pages, which the kernel is left with.
+            File::create_new(kept.path(index)?.join("file"))?.write_all_at(&vec![1; 8 << 20], 0)?;
+        }
+        kept.end_by(signal)?;
+    }
+    Ok(())
+}
+
+fn still_in_use() -> Result<()> {
+    let kept = Kept::start(Kind::Tmpfs, 0, &[wish("ext4", &[], None)])?.made()?;
+    let images = kept.images().to_owned();
+    let file = File::create_new(kept.path(0)?.join("file"))?;
+    // Somebody else's descriptor lets go after a second, and the removal has waited for it.
+    let closing = std::thread::spawn(move || {
+        sleep(Duration::from_secs(1));
+        drop(file);
+    });
+    kept.remove()?;
+    closing.join().map_err(|_| anyhow::anyhow!("the thread that closes"))?;
+    anyhow::ensure!(crate::kept::loops_over(&images).is_empty());
+    Ok(())
+}

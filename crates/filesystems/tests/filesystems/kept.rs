@@ -1,0 +1,186 @@
+//! A process that makes filesystems and keeps them, and what the outside sees of it.
+
+use std::ffi::OsString;
+use std::fs;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdout, Command, Stdio};
+
+use anyhow::{Context, Result, ensure};
+use filesystems::{Filesystems, Wish};
+use model::Making;
+use serde_json::{Value, json};
+use tempfile::TempDir;
+use testkit::{Kind, children, directory_on, entries, wait_for};
+
+pub const COMMAND: &str = "keep";
+
+/// `keep IMAGES CONTENT_BYTES WISH…`: makes filesystems, says so, and removes them when its input ends.
+pub fn keep(mut words: impl Iterator<Item = OsString>) -> Result<()> {
+    let mut word = || words.next().and_then(|word| word.into_string().ok());
+    let images = PathBuf::from(word().context("IMAGES")?);
+    let content_bytes = word().context("CONTENT_BYTES")?.parse()?;
+    let mut filesystems = Filesystems::begin(&images, &[&std::env::current_dir()?])?;
+    while let Some(wish) = word() {
+        let wish: Value = serde_json::from_str(&wish)?;
+        let wish = Wish {
+            kind: wish["kind"].as_str().context("kind")?.parse()?,
+            mkfs_options: serde_json::from_value(wish["mkfs"].clone())?,
+            mount_options: serde_json::from_value(wish["mount"].clone())?,
+        };
+        let made = filesystems.make(&wish, content_bytes, &|| false);
+        say(&match made {
+            Ok(made) => json!({ "path": made.path, "making": made.making }),
+            Err(error) => json!({ "error": error.to_string() }),
+        })?;
+    }
+    say(&json!("kept"))?;
+    std::io::stdin().read_to_end(&mut Vec::new())?;
+    filesystems.remove()?;
+    say(&json!("removed"))
+}
+
+fn say(what: &Value) -> Result<()> {
+    let mut stdout = std::io::stdout();
+    writeln!(stdout, "{what}")?;
+    Ok(stdout.flush()?)
+}
+
+/// A wish with options.
+pub fn wish(kind: &str, mkfs: &[&str], mount: Option<&str>) -> Value {
+    json!({ "kind": kind, "mkfs": mkfs, "mount": mount })
+}
+
+/// A process that keeps filesystems.
+pub struct Kept {
+    child: Child,
+    stdout: BufReader<ChildStdout>,
+    images: TempDir,
+    made: Vec<Value>,
+}
+
+impl Kept {
+    /// Has filesystems made, with images on a filesystem of that kind.
+    pub fn start(images_on: Kind, content_bytes: u64, wishes: &[Value]) -> Result<Self> {
+        Self::start_in(directory_on(images_on), content_bytes, wishes)
+    }
+
+    /// The same with images in that directory.
+    pub fn start_in(images: TempDir, content_bytes: u64, wishes: &[Value]) -> Result<Self> {
+        let mut command = Command::new(std::env::current_exe()?);
+        command.arg(COMMAND).arg(images.path()).arg(content_bytes.to_string());
+        command.args(wishes.iter().map(Value::to_string));
+        let mut child =
+            command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::inherit()).spawn()?;
+        let stdout = BufReader::new(child.stdout.take().context("stdout")?);
+        Ok(Self { child, stdout, images, made: Vec::new() })
+    }
+
+    /// Waits until they are made.
+    pub fn made(mut self) -> Result<Self> {
+        loop {
+            let mut line = String::new();
+            self.stdout.read_line(&mut line)?;
+            let value: Value = serde_json::from_str(&line).context("the process has ended")?;
+            if value == "kept" {
+                return Ok(self);
+            }
+            self.made.push(value);
+        }
+    }
+
+    pub fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
+    pub fn images(&self) -> &Path {
+        self.images.path()
+    }
+
+    /// Where the filesystem is as seen from here.
+    pub fn path(&self, index: usize) -> Result<PathBuf> {
+        let path = self.made[index]["path"].as_str().with_context(|| self.made[index].to_string())?;
+        Ok(PathBuf::from(format!("/proc/{}/root{path}", self.pid())))
+    }
+
+    pub fn making(&self, index: usize) -> Result<Making> {
+        serde_json::from_value(self.made[index]["making"].clone()).with_context(|| self.made[index].to_string())
+    }
+
+    /// Why it could not be made.
+    pub fn error(&self, index: usize) -> Result<&str> {
+        self.made[index]["error"].as_str().with_context(|| self.made[index].to_string())
+    }
+
+    /// The line of its mount in the process's namespace.
+    pub fn mount_line(&self, index: usize) -> Result<String> {
+        let point = self.made[index]["path"].as_str().context("made")?;
+        let mounts = fs::read_to_string(format!("/proc/{}/mountinfo", self.pid()))?;
+        let line = mounts.lines().find(|line| line.split(' ').nth(4) == Some(point));
+        Ok(line.with_context(|| mounts.clone())?.to_owned())
+    }
+
+    /// Has them removed, after which nothing may be left although the process is still there.
+    pub fn remove(mut self) -> Result<()> {
+        let outside = Outside::of(&self);
+        drop(self.child.stdin.take());
+        let mut line = String::new();
+        self.stdout.read_line(&mut line)?;
+        ensure!(line.trim() == "\"removed\"", "{line}");
+        ensure!(outside.left()? == Vec::<String>::new(), "{:?}", outside.left()?);
+        ensure!(self.child.wait()?.success());
+        Ok(())
+    }
+
+    /// Ends the process by a signal, after which nothing may stay.
+    pub fn end_by(mut self, signal: rustix::process::Signal) -> Result<()> {
+        let outside = Outside::of(&self);
+        let pid = rustix::process::Pid::from_child(&self.child);
+        rustix::process::kill_process(pid, signal)?;
+        self.child.wait()?;
+        let mut left = Vec::new();
+        let gone = wait_for("everything to be gone", || {
+            left = outside.left().unwrap_or_else(|error| vec![error.to_string()]);
+            left.is_empty().then_some(())
+        });
+        gone.with_context(|| format!("{left:?}"))
+    }
+}
+
+impl Drop for Kept {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// What there could be of a process's filesystems outside.
+struct Outside {
+    images: PathBuf,
+    children: Vec<u32>,
+}
+
+impl Outside {
+    fn of(kept: &Kept) -> Self {
+        Self { images: kept.images().to_owned(), children: children(kept.pid()) }
+    }
+
+    /// What is there of them now.
+    fn left(&self) -> Result<Vec<String>> {
+        let mut left: Vec<_> = loops_over(&self.images).iter().map(|it| it.display().to_string()).collect();
+        left.extend(entries(&self.images).iter().map(|path| path.display().to_string()));
+        left.extend(
+            self.children.iter().map(|pid| format!("/proc/{pid}")).filter(|path| Path::new(path).exists()),
+        );
+        let mounts = fs::read_to_string("/proc/self/mountinfo")?;
+        left.extend(mounts.lines().filter(|line| line.contains(" writebench rw")).map(str::to_owned));
+        Ok(left)
+    }
+}
+
+/// The loop devices with images in that directory.
+pub fn loops_over(images: &Path) -> Vec<PathBuf> {
+    let backing = |device: &Path| fs::read_to_string(device.join("loop/backing_file")).unwrap_or_default();
+    let prefix = format!("{}/", images.display());
+    entries(Path::new("/sys/block")).into_iter().filter(|device| backing(device).starts_with(&prefix)).collect()
+}

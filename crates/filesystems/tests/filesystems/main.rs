@@ -1,0 +1,39 @@
+//! Real filesystems, made by a process of their own, looked at from outside of its namespace.
+
+mod endings;
+mod kept;
+mod making;
+mod passthrough;
+mod refusals;
+
+use std::process::ExitCode;
+
+use testkit::Trials;
+
+fn main() -> ExitCode {
+    // This program is also the one that makes filesystems, and the server of one.
+    let mut words = std::env::args_os().skip(1);
+    let done = match words.next() {
+        Some(word) if word == filesystems::PASSTHROUGH_COMMAND => {
+            filesystems::serve_passthrough(words).map_err(Into::into)
+        }
+        Some(word) if word == kept::COMMAND => kept::keep(words),
+        _ => return run_trials(),
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("{error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run_trials() -> ExitCode {
+    let mut trials = Trials::default();
+    making::add(&mut trials);
+    refusals::add(&mut trials);
+    passthrough::add(&mut trials);
+    endings::add(&mut trials);
+    trials.run(2)
+}

@@ -1,0 +1,64 @@
+//! What cannot be made says why in one line, and leaves nothing.
+
+use std::process::Command;
+
+use anyhow::{Result, ensure};
+use testkit::{Kind, Need, Trials, directory_on};
+
+use crate::kept::{COMMAND, Kept, loops_over, wish};
+
+pub fn add(trials: &mut Trials) {
+    let ext4 = [Need::Image("ext4")];
+    trials.add("what cannot be made says why in one line and leaves nothing", &ext4, says_why);
+    trials.add("too little space is told with numbers before anything is written", &ext4, too_little_space);
+    let unprivileged = [Need::LoopDevice, Need::Program("setpriv")];
+    trials.add("without rights there is one line that says so", &unprivileged, without_rights);
+}
+
+fn says_why() -> Result<()> {
+    let cases = [
+        (wish("nonsense", &[], None), "mkfs.nonsense is not installed"),
+        (wish("f2fs", &[], None), "mkfs.f2fs is not installed: install the package f2fs-tools"),
+        (wish("bfs", &[], None), "this kernel has no filesystem 'bfs'"),
+        (wish("ext4", &["-b", "1000"], None), "mkfs.ext4: invalid block size - 1000"),
+        (wish("ext4", &["-Z"], None), "mkfs.ext4: invalid option -- 'Z'"),
+        (wish("xfs", &["-Z"], None), "unknown option -Z"),
+        (wish("btrfs", &["--made-up"], None), "mkfs.btrfs: unrecognized option '--made-up'"),
+        (wish("ext4", &[], Some("made_up=1")), "mount: "),
+        (wish("tmpfs", &[], Some("made_up=1")), "mount: "),
+        (wish("overlay:ext4", &[], Some("made_up=1")), "mount: "),
+        (wish("fuse:ext4", &[], Some("made_up=1")), "Invalid argument (22)"),
+    ];
+    let wishes: Vec<_> = cases.iter().map(|(wish, _)| wish.clone()).collect();
+    let kept = Kept::start(Kind::Tmpfs, 0, &wishes)?.made()?;
+    for (index, (wish, expected)) in cases.iter().enumerate() {
+        let error = kept.error(index)?;
+        ensure!(error.contains(expected) && !error.contains('\n'), "{wish}: {error}");
+    }
+    ensure!(loops_over(kept.images()).is_empty());
+    kept.remove()
+}
+
+fn too_little_space() -> Result<()> {
+    let kept = Kept::start(Kind::Ext4, 1 << 50, &[wish("ext4", &[], None)])?.made()?;
+    let error = kept.error(0)?;
+    ensure!(error.starts_with("not enough free space in ") && error.contains("stay in reserve"), "{error}");
+    kept.remove()
+}
+
+fn without_rights() -> Result<()> {
+    let images = directory_on(Kind::Tmpfs);
+    // Where nobody else may go, it is still the lack of rights that is told.
+    let program = tempfile::Builder::new().prefix("writebench-test-").tempdir_in("/dev/shm")?;
+    let copy = program.path().join("test");
+    std::fs::copy(std::env::current_exe()?, &copy)?;
+    std::fs::set_permissions(program.path(), std::os::unix::fs::PermissionsExt::from_mode(0o755))?;
+    let mut command = Command::new("setpriv");
+    command.args(["--reuid=65534", "--regid=65534", "--clear-groups", "--bounding-set=-all"]);
+    let output = command.arg(copy).arg(COMMAND).arg(images.path()).arg("0").current_dir("/").output()?;
+    let said = String::from_utf8(output.stderr)?;
+    let expected = "making filesystems needs root (CAP_SYS_ADMIN): unshare(CLONE_NEWNS): \
+                    Operation not permitted (1); run it as root\n";
+    ensure!(!output.status.success() && said == expected, "{said}");
+    Ok(())
+}
