@@ -70,9 +70,18 @@ impl Place<'_> {
         Prepared { prepare, found }
     }
 
-    /// All of it in one call, so that all of it is in the page cache at once if it goes that way.
+    /// All of it in one call, so that all of it is in the page cache at once if it goes that way. Who looks can miss
+    /// pages on a busy machine, and see none that are not there: so seeing none is tried again.
     fn direct(&mut self, source: &mut SourceBuffer, prepare: Prepare) -> Learnt<DirectWrite> {
-        self.with_file(source, prepare, ",chunk=whole,cache=direct", Self::direct_write)
+        const TRIES: u32 = 3;
+        let mut once = || self.with_file(source, prepare, ",chunk=whole,cache=direct", Self::direct_write);
+        let mut found = once();
+        for _ in 1..TRIES {
+            if found.known() == Some(&DirectWrite::Direct) {
+                found = once();
+            }
+        }
+        found
     }
 
     /// Makes a file for a case that writes all of it, and removes it afterwards.
@@ -174,6 +183,8 @@ impl Place<'_> {
     /// Which way it goes: looked at while it goes, because a filesystem that goes through the page cache (btrfs
     /// for its checksums, ext4 in a hole of a file without extents) cleans up behind itself.
     fn direct_write(&mut self, mut seat: Seat<'_>, name: &str) -> Result<DirectWrite, PhaseError> {
+        /// Of all pages: they come one after the other, and go so, too.
+        const MUCH: u64 = 8;
         let size_bytes = self.request.file_size_bytes;
         (self.progress)(Phase::Prepare);
         seat.prepare().map_err(in_phase(Phase::Prepare))?;
@@ -189,7 +200,7 @@ impl Place<'_> {
         let most_bytes = most_bytes.map_err(in_phase(Phase::Verify))?;
         (self.progress)(Phase::Close);
         seat.close().map_err(in_phase(Phase::Close))?;
-        Ok(if most_bytes > size_bytes / 2 { DirectWrite::PageCache } else { DirectWrite::Direct })
+        Ok(if most_bytes > size_bytes / MUCH { DirectWrite::PageCache } else { DirectWrite::Direct })
     }
 }
 

@@ -9,6 +9,7 @@ mod docs;
 mod limits;
 mod outcomes;
 mod promises;
+mod properties;
 mod refusals;
 mod signals;
 mod suites;
@@ -28,6 +29,7 @@ fn main() -> ExitCode {
     devices::add(&mut trials);
     docs::add(&mut trials);
     limits::add(&mut trials);
+    properties::add(&mut trials);
     refusals::add(&mut trials);
     suites::add(&mut trials);
     syscalls::add(&mut trials);
