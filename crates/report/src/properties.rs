@@ -110,7 +110,8 @@ fn space(allocation: &Allocation, size_bytes: u64) -> String {
     if allocation.allocated_bytes == 0 {
         return "0".to_owned();
     }
-    let share = u128::from(allocation.allocated_bytes) * 100 / u128::from(size_bytes.max(1));
+    let size_bytes = u128::from(size_bytes.max(1));
+    let share = (u128::from(allocation.allocated_bytes) * 100 + size_bytes / 2) / size_bytes;
     let share = if share == 0 { "< 1 %".to_owned() } else { format!("{share} %") };
     match allocation.extents.known() {
         Some(extents) => {
