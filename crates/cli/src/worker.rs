@@ -84,6 +84,12 @@ pub fn work(words: impl Iterator<Item = OsString>) -> Result<Exit> {
                 enter(Phase::Write);
                 Reply::Noise(Box::new(engine.noise(target(0)?, &request)))
             }
+            Request::Properties(request) => match target(request.target)? {
+                Target::Directory(directory) => {
+                    Reply::Properties(Box::new(engine.properties(directory, &request, &mut enter)))
+                }
+                Target::Device(_) => Reply::Refused { why: "a device has no files to be made".to_owned() },
+            },
         };
         let mut line = serde_json::to_string(&reply)?;
         line.push('\n');

@@ -4,7 +4,7 @@ use std::io::IoSlice;
 use std::os::fd::BorrowedFd;
 
 use direct_io::{Alignment, DirectIo};
-use model::{Failure, Outcome, Phase};
+use model::{Failure, Learnt, Outcome, Phase};
 use rustix::io::Errno;
 
 use crate::file::OPEN_DIRECT;
@@ -81,11 +81,26 @@ impl CallError {
         self.outcome(Phase::Settle, None).reason().unwrap_or_default()
     }
 
-    /// What it means for the sample. "Not supported" is a property of the target and no fault: see
-    /// fallocate(2) for EOPNOTSUPP and ENOSYS, mmap(2) for ENODEV, open(2) for EINVAL with `O_DIRECT`,
-    /// io_uring_setup(2) for EPERM, copy_file_range(2) for EXDEV and
-    /// EINVAL.
+    /// What it means for the sample.
     pub fn outcome(self, phase: Phase, path: Option<&str>) -> Outcome {
+        match self.failure(phase, path) {
+            (true, failure) => Outcome::Unsupported(failure),
+            (false, failure) => Outcome::Failed(failure),
+        }
+    }
+
+    /// What it leaves of something that was to be found out.
+    pub fn learnt<T>(self, phase: Phase, path: Option<&str>) -> Learnt<T> {
+        match self.failure(phase, path) {
+            (true, failure) => Learnt::Refused(failure),
+            (false, failure) => Learnt::Failed(failure),
+        }
+    }
+
+    /// Whether it is a property of the target and no fault ("not supported"), in words: see fallocate(2) for
+    /// EOPNOTSUPP and ENOSYS, mmap(2) for ENODEV, open(2) for EINVAL with `O_DIRECT`, io_uring_setup(2) for EPERM,
+    /// copy_file_range(2) for EXDEV and EINVAL.
+    fn failure(self, phase: Phase, path: Option<&str>) -> (bool, Failure) {
         let found_out = matches!(self.cause, Cause::Unsupported(_));
         let (errno, message) = match self.cause {
             Cause::Errno(errno) => {
@@ -112,7 +127,7 @@ impl CallError {
             Some(Errno::PERM) => failure.call == IO_URING_SETUP,
             _ => found_out,
         };
-        if unsupported { Outcome::Unsupported(failure) } else { Outcome::Failed(failure) }
+        (unsupported, failure)
     }
 }
 

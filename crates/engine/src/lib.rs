@@ -16,6 +16,7 @@ mod machine;
 mod methods;
 mod noise;
 mod pattern;
+mod properties;
 mod records;
 mod run;
 mod seat;

@@ -82,7 +82,7 @@ fn steal_ns() -> Option<u64> {
 
 /// Bytes written to the device since it appeared: sectors of 512 bytes, field 7 of the kernel's
 /// Documentation/block/stat.rst.
-fn device_bytes(device_number: &str) -> Option<u64> {
+pub fn device_bytes(device_number: &str) -> Option<u64> {
     let stat = std::fs::read_to_string(format!("/sys/dev/block/{device_number}/stat")).ok()?;
     let sectors: u64 = stat.split_whitespace().nth(6)?.parse().ok()?;
     sectors.checked_mul(512)

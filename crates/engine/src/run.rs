@@ -1,11 +1,12 @@
 //! The order of the phases, and the only clock.
 
-use std::os::fd::OwnedFd;
+use std::os::fd::{BorrowedFd, OwnedFd};
 use std::time::{Duration, Instant};
 
-use model::protocol::{LimitOf, LimitRequest, NoiseRequest, SampleRequest};
+use model::protocol::{LimitOf, LimitRequest, NoiseRequest, PropertiesRequest, SampleRequest};
 use model::{
-    Cache, Case, Descriptor, Files, Limit, MapSharing, Noise, Outcome, Phase, PhasesNs, Sample, SyncCall,
+    Cache, Case, Descriptor, Files, Limit, MapSharing, Noise, Outcome, Phase, PhasesNs, Properties, Sample,
+    SyncCall,
 };
 
 use crate::call::CallError;
@@ -19,7 +20,7 @@ use crate::seat::{self, Seat};
 use crate::source::SourceBuffer;
 use crate::timeline::{self, Course};
 use crate::watch::Watcher;
-use crate::{file, limit, noise, settle, verify};
+use crate::{file, limit, noise, properties, settle, verify};
 
 /// Takes samples in this process, one after the other.
 pub struct Engine {
@@ -107,6 +108,17 @@ impl Engine {
     /// Does the same work again and again, in a directory that must be ours alone.
     pub fn noise(&self, target: Target<'_>, request: &NoiseRequest) -> Noise {
         noise::noise(target, request)
+    }
+
+    /// Finds out what the filesystem does with files, by making some in a directory that must be ours alone. None of
+    /// them is left behind. What cannot be found out is in its place; the rest goes on.
+    pub fn properties(
+        &mut self,
+        directory: BorrowedFd<'_>,
+        request: &PropertiesRequest,
+        progress: &mut dyn FnMut(Phase),
+    ) -> Properties {
+        properties::properties(&mut self.source, directory, request, progress)
     }
 }
 

@@ -51,6 +51,11 @@ impl Seat<'_> {
         self.lane.attaches()
     }
 
+    /// The case that it is a part of.
+    pub fn case(&self) -> &Case {
+        self.case
+    }
+
     /// Opens the file as the case's `prepare` asks for.
     pub fn open(&mut self) -> Result<(), CallError> {
         self.file = Some(Arc::new(file::open(self.target, self.name, self.case)?));

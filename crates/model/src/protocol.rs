@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::limit::Limit;
 use crate::noise::Noise;
+use crate::properties::Properties;
 use crate::sample::Sample;
 
 /// What a worker is asked for.
@@ -20,6 +21,8 @@ pub enum Request {
     Limit(LimitRequest),
     /// How much the same work varies.
     Noise(NoiseRequest),
+    /// What the filesystem does with files.
+    Properties(PropertiesRequest),
 }
 
 /// A limit of the hardware to be measured.
@@ -66,6 +69,21 @@ pub struct NoiseRequest {
     pub file_stem: String,
 }
 
+/// Files to be made, to learn from.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PropertiesRequest {
+    /// Which of the worker's targets, from 0.
+    pub target: usize,
+    /// What the files are called, before their state is added.
+    pub file_stem: String,
+    /// The size of each.
+    pub file_size_bytes: u64,
+    /// Seed of the data.
+    pub data_seed: u64,
+    /// The device whose written sectors are counted, as in `/sys/dev/block`.
+    pub device_number: Option<String>,
+}
+
 /// One sample, fully specified.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SampleRequest {
@@ -106,6 +124,8 @@ pub enum Reply {
     },
     /// Series of the same work.
     Noise(Box<Noise>),
+    /// What the filesystem did with files.
+    Properties(Box<Properties>),
     /// The request could not be understood.
     Refused {
         /// Why.

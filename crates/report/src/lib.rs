@@ -10,6 +10,7 @@ mod import;
 mod machine;
 mod noise;
 mod over_time;
+mod properties;
 mod reached;
 #[cfg(test)]
 mod recorded_noise;
@@ -26,6 +27,7 @@ pub use import::{ImportError, run_of_export};
 pub use machine::{Lines, machine_lines};
 pub use noise::{NoiseReport, WorkNoise};
 pub use over_time::{CourseName, Fall, OverTime};
+pub use properties::properties_table;
 pub use reached::Reached;
 pub use report::{CaseReport, Report};
 pub use table::{Column, Sentence, Table};

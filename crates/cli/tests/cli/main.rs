@@ -9,6 +9,7 @@ mod docs;
 mod limits;
 mod outcomes;
 mod promises;
+mod properties;
 mod refusals;
 mod side_by_side;
 mod signals;
@@ -29,6 +30,7 @@ fn main() -> ExitCode {
     devices::add(&mut trials);
     docs::add(&mut trials);
     limits::add(&mut trials);
+    properties::add(&mut trials);
     refusals::add(&mut trials);
     side_by_side::add(&mut trials);
     suites::add(&mut trials);

@@ -2,11 +2,13 @@
 
 use anstyle::{AnsiColor, Style};
 use comfy_table::{Cell, CellAlignment, presets};
+use model::Properties;
 
 use crate::machine::run_lines;
 use crate::noise::NoiseReport;
+use crate::properties::properties_table;
 use crate::report::Report;
-use crate::table::{Column, Table};
+use crate::table::{Column, Sentence, Table};
 
 pub(super) const HEADING: Style = Style::new().bold();
 pub(super) const QUIET: Style = Style::new().dimmed();
@@ -45,8 +47,7 @@ pub fn body(report: &Report, width: Option<usize>) -> String {
             text += &format!("{QUIET}{note}{QUIET:#}\n");
         }
         for sentence in &table.sentences {
-            let style = if sentence.is_fault { FAULT } else { WARNING };
-            text += &format!("{style}{}{style:#}\n", sentence.text);
+            text += &sentence_line(sentence);
         }
     }
     text += "\n";
@@ -62,6 +63,11 @@ pub fn body(report: &Report, width: Option<usize>) -> String {
     text
 }
 
+fn sentence_line(sentence: &Sentence) -> String {
+    let style = if sentence.is_fault { FAULT } else { WARNING };
+    format!("{style}{}{style:#}\n", sentence.text)
+}
+
 /// What a machine's noise lets be told, and what to do about it.
 #[must_use]
 pub fn noise(report: &NoiseReport, width: Option<usize>) -> String {
@@ -73,6 +79,20 @@ pub fn noise(report: &NoiseReport, width: Option<usize>) -> String {
     text += "\n";
     for sentence in report.verdicts.iter().chain(&report.advice) {
         text += &format!("{sentence}\n");
+    }
+    text
+}
+
+/// What the filesystems of these targets do with files, one beside the other.
+#[must_use]
+pub fn properties(targets: &[(&str, &Properties)], width: Option<usize>) -> String {
+    let table = properties_table(targets);
+    let mut text = format!("{HEADING}{}{HEADING:#}\n{}\n", table.title, fitting(&table, width).0);
+    for note in &table.notes {
+        text += &format!("{QUIET}{note}{QUIET:#}\n");
+    }
+    for sentence in &table.sentences {
+        text += &sentence_line(sentence);
     }
     text
 }
