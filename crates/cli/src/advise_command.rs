@@ -94,22 +94,10 @@ pub fn advise(command: &AdviseCommand, db: Option<&Path>, output: &Output) -> Re
     let hardware = Hardware::of(&limits_for, &run.settings, &[Some(target_path)])?;
     let max_bytes = max_bytes.saturating_sub(hardware.bytes());
     let limits = RaceLimits { budget: command.budget, max_bytes, level_bytes: field.level_bytes };
-    let device_numbers = run_command::device_numbers(run.targets.iter().map(|target| &target.environment));
     let schedule = Box::new(Race::new(field.candidates, field.naive, limits));
-    let (cases, later) = (field.cases, field.later);
-    let job = Job {
-        store: &store,
-        number,
-        run,
-        places: vec![place],
-        copied: None,
-        cases,
-        schedule,
-        later,
-        device_numbers,
-        limits_for,
-    };
-    measure::measure(job, &command.export, output)
+    let later = field.later;
+    let job = Job { schedule, later, limits_for, ..Job::new(&store, number, run, vec![place], field.cases) };
+    measure::measure(job, &command.export, output, &measure::stop_on_signals()?)
 }
 
 /// All candidates, with their cases at all sizes.

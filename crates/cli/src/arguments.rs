@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ColorChoice, Parser, Subcommand, ValueHint};
+use filesystems::Kind;
 use model::{Axis, Bytes, Data, Purpose, Verify};
 
 use crate::export::Export;
@@ -36,6 +37,8 @@ const EXIT_CODES: &str = "Exit codes: 0 ok, 1 runtime error, 2 usage, 3 refused 
 pub enum Command {
     /// Measure: without a suite or case, a first look that takes less than half a minute
     Run(Box<RunCommand>),
+    /// Measure filesystems side by side: makes each in an image of its own, and unmakes it
+    Fs(Box<FsCommand>),
     /// Search all ways to write for a purpose, and recommend one
     Advise(Box<AdviseCommand>),
     /// What there is: suites, methods, axes, the cases of a suite, runs
@@ -68,6 +71,45 @@ pub struct RunCommand {
     /// [default: the current directory]
     #[arg(value_name = "TARGET", value_hint = ValueHint::AnyPath)]
     pub target: Vec<PathBuf>,
+    #[command(flatten)]
+    pub selection: SelectionArguments,
+    /// The file that is copied, with suite copy [default: one is made in the target]
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub from: Option<PathBuf>,
+    /// Measure beside FILE, and leave it as a copy of --from
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, requires = "from", conflicts_with = "target")]
+    pub to: Option<PathBuf>,
+    /// Evict the file that is copied from the page cache before every sample (axis `origin`)
+    #[arg(long)]
+    pub cold: bool,
+    /// Write over a block device: names it again. Refused if it is in use, or carries data
+    #[arg(long, value_name = "DEVICE", value_hint = ValueHint::FilePath)]
+    pub destroy: Option<PathBuf>,
+    /// Also if it carries a filesystem or a partition table
+    #[arg(long, requires = "destroy")]
+    pub destroy_data: bool,
+    #[command(flatten)]
+    pub measuring: MeasuringArguments,
+    /// Go on with a run that did not come to its end: the newest, or the one with that number
+    #[arg(long, value_name = "RUN", num_args = 0..=1, require_equals = true, default_missing_value = "0",
+        conflicts_with_all = ["suite", "case", "size", "record", "set", "data", "from", "to", "cold", "samples", "precision", "seed",
+            "verify", "label", "dry_run", "no_properties", "target"])]
+    pub resume: Option<i64>,
+}
+
+const RUN_EXAMPLES: &str = "Examples:
+  writebench run /data                                      a first look at /data
+  writebench run /data --suite write,parallel --size 4GiB   two suites, with larger files
+  writebench run --case write,chunk=64KiB --case mmap       two cases, in the current directory
+  writebench run /data /scratch --suite buffer              two places side by side
+  writebench run /data --suite mmap --dry-run               how much would be written?
+  writebench run --suite copy <X >Y                         twenty ways to copy X to Y
+  writebench run /data --suite durable --record 512         the price of durable records
+  writebench run /dev/sdX --suite direct --destroy /dev/sdX all that is on sdX is lost";
+
+/// Which cases are run.
+#[derive(Args)]
+pub struct SelectionArguments {
     /// Suites to run (`writebench list suites`)
     #[arg(long, value_name = "NAME", value_delimiter = ',', value_parser = suite_names())]
     pub suite: Vec<String>,
@@ -86,21 +128,11 @@ pub struct RunCommand {
     /// What is written
     #[arg(long, value_parser = names(Data::ALL, Data::name, Data::from_name))]
     pub data: Option<Data>,
-    /// The file that is copied, with suite copy [default: one is made in the target]
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
-    pub from: Option<PathBuf>,
-    /// Measure beside FILE, and leave it as a copy of --from
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, requires = "from", conflicts_with = "target")]
-    pub to: Option<PathBuf>,
-    /// Evict the file that is copied from the page cache before every sample (axis `origin`)
-    #[arg(long)]
-    pub cold: bool,
-    /// Write over a block device: names it again. Refused if it is in use, or carries data
-    #[arg(long, value_name = "DEVICE", value_hint = ValueHint::FilePath)]
-    pub destroy: Option<PathBuf>,
-    /// Also if it carries a filesystem or a partition table
-    #[arg(long, requires = "destroy")]
-    pub destroy_data: bool,
+}
+
+/// How they are measured, and what is made of it.
+#[derive(Args)]
+pub struct MeasuringArguments {
     /// Undisturbed samples to take of each case [default: 6, the least with a 95 % interval; 11 for suite copy]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub samples: Option<u32>,
@@ -130,28 +162,53 @@ pub struct RunCommand {
     /// Do not measure what memory and device can do at most, which takes up to two seconds
     #[arg(long)]
     pub no_limits: bool,
+    /// Do not look at what each of several filesystems does with files, which writes up to 128 MiB to each
+    #[arg(long)]
+    pub no_properties: bool,
     /// Show what would be run and how many bytes written, and write nothing
     #[arg(long)]
     pub dry_run: bool,
     /// Write the results to a file, or - for standard output: json, csv or markdown; may be repeated
     #[arg(long, value_name = "FORMAT=FILE")]
     pub export: Vec<Export>,
-    /// Go on with a run that did not come to its end: the newest, or the one with that number
-    #[arg(long, value_name = "RUN", num_args = 0..=1, require_equals = true, default_missing_value = "0",
-        conflicts_with_all = ["suite", "case", "size", "record", "set", "data", "from", "to", "cold", "samples", "precision", "seed",
-            "verify", "label", "dry_run", "target"])]
-    pub resume: Option<i64>,
 }
 
-const RUN_EXAMPLES: &str = "Examples:
-  writebench run /data                                      a first look at /data
-  writebench run /data --suite write,parallel --size 4GiB   two suites, with larger files
-  writebench run --case write,chunk=64KiB --case mmap       two cases, in the current directory
-  writebench run /data /scratch --suite buffer              two places side by side
-  writebench run /data --suite mmap --dry-run               how much would be written?
-  writebench run --suite copy <X >Y                         twenty ways to copy X to Y
-  writebench run /data --suite durable --record 512         the price of durable records
-  writebench run /dev/sdX --suite direct --destroy /dev/sdX all that is on sdX is lost";
+/// `writebench fs`
+#[derive(Args)]
+#[command(after_help = FS_EXAMPLES)]
+pub struct FsCommand {
+    /// Directories that are already mounted, to be measured as well; they come first
+    #[arg(value_name = "TARGET", value_hint = ValueHint::DirPath)]
+    pub target: Vec<PathBuf>,
+    /// Kinds to make: ext2, ext3, ext4, ext4-no-journal, xfs, btrfs, btrfs-no-checksums, btrfs-raid0, tmpfs,
+    /// tmpfs-huge, overlay:KIND, fuse:KIND (our own passthrough), any other that mkfs.KIND makes; overlay and fuse
+    /// alone stand on each of the others
+    /// [default: all of these, with overlay and fuse on ext4]
+    #[arg(long, value_name = "KIND", value_delimiter = ',')]
+    pub on: Vec<String>,
+    /// Where the images are made, without names, so that nothing stays of them
+    #[arg(long, value_name = "DIR", default_value = "/dev/shm", value_hint = ValueHint::DirPath)]
+    pub images: PathBuf,
+    /// Words for mkfs, added to ours: KIND=WORDS, such as 'ext4=-b 1024'; may be repeated
+    #[arg(long, value_name = "KIND=WORDS", value_parser = of_kind, allow_hyphen_values = true)]
+    pub mkfs_options: Vec<(Kind, String)>,
+    /// Options for the mount, added to ours: KIND=OPTIONS, such as ext4=noatime,data=writeback; may be repeated
+    #[arg(long, value_name = "KIND=OPTIONS", value_parser = of_kind)]
+    pub mount_options: Vec<(Kind, String)>,
+    #[command(flatten)]
+    pub selection: SelectionArguments,
+    #[command(flatten)]
+    pub measuring: MeasuringArguments,
+}
+
+const FS_EXAMPLES: &str = "Examples:
+  writebench fs                                             a first look at twelve filesystems, in images in memory
+  writebench fs --on ext4,xfs,btrfs --suite buffer          elapsed and CPU time by buffer size and filesystem
+  writebench fs /data --on ext4 --images /data              what the loop device costs: the same disk, with and without
+  writebench fs --on ext4,overlay,fuse --suite write        what stands on top costs
+  writebench fs --on ext4 --mount-options ext4=data=journal --case write,sync=fsync
+
+Needs root, and works in a private mount namespace: however it ends, no mount, loop device or image stays.";
 
 /// `writebench advise`
 #[derive(Args)]
@@ -314,6 +371,11 @@ fn percent_in_ppm(text: &str) -> Result<u32, String> {
 fn positive_duration(text: &str) -> Result<Duration, String> {
     let duration = model::parse_duration(text).map_err(|error| error.to_string())?;
     if duration.is_zero() { Err("must be longer than nothing".to_owned()) } else { Ok(duration) }
+}
+
+fn of_kind(text: &str) -> Result<(Kind, String), String> {
+    let (kind, options) = text.split_once('=').ok_or("expected KIND=OPTIONS, such as ext4=noatime")?;
+    Ok((kind.parse().map_err(|error: filesystems::Error| error.to_string())?, options.to_owned()))
 }
 
 fn assignment(text: &str) -> Result<(Axis, Vec<String>), String> {

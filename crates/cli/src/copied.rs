@@ -29,8 +29,8 @@ impl Copied {
         if let Some(from) = &command.from {
             return Self::open(from, command.to.as_deref(), Existing::WrittenOver).map(Some);
         }
-        let copies = command.suite.iter().any(|suite| suite == "copy");
-        if !copies || command.dry_run {
+        let copies = command.selection.suite.iter().any(|suite| suite == "copy");
+        if !copies || command.measuring.dry_run {
             return Ok(None);
         }
         let copied = Self::redirected()?;

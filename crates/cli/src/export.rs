@@ -1,6 +1,6 @@
 //! `--export FORMAT=FILE`.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use anyhow::{Context, Result};
@@ -45,6 +45,11 @@ impl Export {
     /// Whether it goes where tables would go otherwise.
     pub fn is_to_stdout(&self) -> bool {
         self.file.as_os_str() == "-"
+    }
+
+    /// The file, or `-`.
+    pub fn path(&self) -> &Path {
+        &self.file
     }
 
     /// What would make it fail after an hour of measuring, found before.

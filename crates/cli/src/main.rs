@@ -8,7 +8,9 @@ mod copy_to;
 mod database;
 mod exit;
 mod export;
+mod fs_command;
 mod hardware;
+mod kinds;
 mod list;
 mod measure;
 mod noise_command;
@@ -16,6 +18,7 @@ mod output;
 mod place;
 mod probe_command;
 mod progress;
+mod properties;
 mod run_command;
 mod run_name;
 mod selection;
@@ -57,6 +60,7 @@ fn main() -> ExitCode {
     let output = Output::new(arguments.color, arguments.quiet);
     let result = match arguments.command {
         Command::Run(command) => run_command::run(&command, arguments.db.as_deref(), &output),
+        Command::Fs(command) => fs_command::fs(&command, arguments.db.as_deref(), &output),
         Command::Advise(command) => advise_command::advise(&command, arguments.db.as_deref(), &output),
         Command::List(command) => list::list(&command, arguments.db.as_deref(), &output),
         Command::Show(command) => show::show(&command, arguments.db.as_deref(), &output),

@@ -8,10 +8,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::{Context, Result};
-use model::{Case, CaseRecord, RunRecord, RunStatus, Sample, Settings};
+use model::{Case, CaseRecord, Environment, RunRecord, RunStatus, Sample, Settings};
 use report::advice::ADVISE;
 use report::{Report, formats};
-use runner::{End, Event, LeftOver, Plan, Planned, Schedule, WorkerCommand, Workspace};
+use runner::{EachCase, End, Event, LeftOver, Plan, Planned, Schedule, WorkerCommand, Workspace};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use store::{Store, WorkspaceRecord};
 
@@ -22,6 +22,7 @@ use crate::hardware::HardwareOfRun;
 use crate::output::Output;
 use crate::place::Claimed;
 use crate::progress::Progress;
+use crate::properties::FilesystemsOfRun;
 use crate::selection;
 
 /// A run in the database, about to be measured.
@@ -46,6 +47,35 @@ pub struct Job<'s> {
     pub device_numbers: Vec<Option<String>>,
     /// Cases that the hardware's limits are measured for; none to measure no limits.
     pub limits_for: Vec<Case>,
+    /// Whether it is looked at what the filesystems do with files.
+    pub properties: bool,
+    /// What was written for the run before it began.
+    pub bytes_before: u64,
+}
+
+impl<'s> Job<'s> {
+    /// As many samples of each case as the run was told, and nothing beside them.
+    pub fn new(store: &'s Store, number: i64, run: RunRecord, places: Vec<Claimed>, cases: Vec<Case>) -> Self {
+        Self {
+            store,
+            number,
+            places,
+            copied: None,
+            cases,
+            schedule: Box::new(EachCase::of(&run.settings)),
+            later: HashMap::new(),
+            device_numbers: device_numbers(run.targets.iter().map(|target| &target.environment)),
+            limits_for: Vec::new(),
+            properties: false,
+            bytes_before: 0,
+            run,
+        }
+    }
+}
+
+/// For each target the device whose written sectors are counted.
+pub fn device_numbers<'e>(environments: impl Iterator<Item = &'e Environment>) -> Vec<Option<String>> {
+    environments.map(|it| it.device.as_ref().map(|device| device.number.clone())).collect()
 }
 
 /// A search may have been broken off before it had a case.
@@ -54,7 +84,7 @@ pub fn is_search(run: &RunRecord) -> bool {
 }
 
 /// Measures, shows and exports.
-pub fn measure(mut job: Job<'_>, exports: &[Export], output: &Output) -> Result<Exit> {
+pub fn measure(mut job: Job<'_>, exports: &[Export], output: &Output, stop: &Arc<AtomicBool>) -> Result<Exit> {
     let (store, number) = (job.store, job.number);
     let suites: Vec<String> = job.run.cases.iter().map(|case| case.suite.clone()).collect();
     let tables = !exports.iter().any(Export::is_to_stdout);
@@ -62,8 +92,7 @@ pub fn measure(mut job: Job<'_>, exports: &[Export], output: &Output) -> Result<
         output.results(&formats::terminal::head(&Report::of(Some(number), job.run.clone())))?;
     }
     remove_left_overs(store, output)?;
-    let stop = stop_on_signals()?;
-    let end = supervise(&mut job, &stop, output);
+    let end = supervise(&mut job, stop, output);
     let status = match &end {
         Ok(End::Complete) => RunStatus::Complete,
         Ok(End::Budget | End::MaxBytes) => RunStatus::Limited,
@@ -81,7 +110,7 @@ pub fn measure(mut job: Job<'_>, exports: &[Export], output: &Output) -> Result<
         export.write(&report, output)?;
     }
     if let Some(copied) = job.copied.take().filter(|_| end != End::Stopped) {
-        match copied.finish(&stop) {
+        match copied.finish(stop) {
             Ok(Some(copy)) => output.note(&format!("{} is a copy, compared byte by byte.", copy.display())),
             Ok(None) => {}
             Err(error) if stop.load(Ordering::Relaxed) => {
@@ -101,7 +130,7 @@ pub fn measure(mut job: Job<'_>, exports: &[Export], output: &Output) -> Result<
         );
     }
     let is_search = is_search(&report.run);
-    if end == End::MaxBytes && !is_search {
+    if end == End::MaxBytes && !is_search && !report.run.has_made_filesystems() {
         output.note("The limit on bytes was reached: `writebench run --resume --max-bytes MORE` goes on.");
     }
     let failed = report.run.cases.iter().flat_map(|case| &case.samples).any(|sample| sample.outcome.is_fault());
@@ -132,8 +161,13 @@ pub fn stop_on_signals() -> Result<Arc<AtomicBool>> {
 fn supervise(job: &mut Job<'_>, stop: &AtomicBool, output: &Output) -> Result<End> {
     let (store, number) = (job.store, job.number);
     let mut workspaces = Vec::new();
-    for target in job.places.iter().filter_map(Claimed::directory) {
-        workspaces.push(make_workspace(store, number, &target)?);
+    for place in &job.places {
+        match place {
+            Claimed::Directory(target) => workspaces.push(make_workspace(store, number, target)?),
+            // It goes with its filesystem; there is no later run that could find it.
+            Claimed::OwnFilesystem(target) => workspaces.push(Workspace::create(target, &new_id())?),
+            Claimed::Device(_) => {}
+        }
     }
     let paths: Vec<PathBuf> = workspaces.iter().map(|workspace| workspace.path().to_path_buf()).collect();
     let result = in_workspaces(job, &workspaces, stop, output);
@@ -155,15 +189,21 @@ fn in_workspaces(
 ) -> Result<End> {
     let (store, number) = (job.store, job.number);
     let worker = worker_command(job, workspaces)?;
-    let settings = &job.run.settings;
+    let mut settings = job.run.settings.clone();
+    settings.max_bytes = settings.max_bytes.map(|bytes| bytes.saturating_sub(job.bytes_before));
+    if job.properties {
+        let learnt = FilesystemsOfRun { store, number, worker: &worker, stop, output };
+        let written = learnt.learn(&job.run, &job.device_numbers, workspaces, settings.max_bytes)?;
+        settings.max_bytes = settings.max_bytes.map(|bytes| bytes.saturating_sub(written));
+    }
     let directories: Vec<Option<PathBuf>> = job.places.iter().map(Claimed::directory).collect();
     let measure = || {
         let run = (store, number);
-        HardwareOfRun::before(run, &job.limits_for, settings, &directories, (&worker, stop))
+        HardwareOfRun::before(run, &job.limits_for, &settings, &directories, (&worker, stop))
     };
     let mut hardware = (!job.limits_for.is_empty()).then(measure).transpose()?;
     let progress = Progress::new(output);
-    let plan = plan(job, hardware.as_ref().map_or_else(|| settings.clone(), |it| it.rest_of(settings)));
+    let plan = plan(job, hardware.as_ref().map_or_else(|| settings.clone(), |it| it.rest_of(&settings)));
     let (schedule, later) = (job.schedule.as_mut(), &mut job.later);
     let end = runner::supervise(&plan, schedule, workspaces, &worker, stop, &mut |event| {
         match event {
@@ -212,10 +252,14 @@ fn is_ignored(signal: i32) -> bool {
     mask >> (signal - 1) & 1 == 1
 }
 
+fn new_id() -> String {
+    uuid::Uuid::new_v4().simple().to_string()
+}
+
 /// Makes the run's directory. It is recorded before, so that there is no moment at which it is there and
 /// nobody knows of it.
 pub fn make_workspace(store: &Store, run: i64, target: &Path) -> Result<Workspace> {
-    let id = uuid::Uuid::new_v4().simple().to_string();
+    let id = new_id();
     let path = Workspace::path_in(target, &id);
     store.add_workspace(&WorkspaceRecord { path: path.clone(), run })?;
     let made = Workspace::create(target, &id);

@@ -24,6 +24,8 @@ pub enum Place {
 pub enum Claimed {
     /// A directory: what is ours in it is made later.
     Directory(PathBuf),
+    /// The same on a filesystem that the run made itself.
+    OwnFilesystem(PathBuf),
     /// A device, held exclusively.
     Device(Box<ClaimedDevice>),
 }
@@ -80,7 +82,8 @@ impl Place {
     pub fn record(&self) -> Result<TargetRecord> {
         let path = self.path().display().to_string();
         let environment = probe::environment(self.path())?;
-        Ok(TargetRecord { name: path.clone(), path, environment, limits: Vec::new() })
+        let (name, limits) = (path.clone(), Vec::new());
+        Ok(TargetRecord { name, path, environment, limits, making: None, properties: None })
     }
 
     /// Its path, if it is a directory.
@@ -115,7 +118,7 @@ impl Claimed {
     /// Its path, if it is a directory.
     pub fn directory(&self) -> Option<PathBuf> {
         match self {
-            Self::Directory(path) => Some(path.clone()),
+            Self::Directory(path) | Self::OwnFilesystem(path) => Some(path.clone()),
             Self::Device(_) => None,
         }
     }

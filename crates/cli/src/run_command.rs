@@ -1,18 +1,17 @@
 //! `writebench run`: arguments → cases → runner → database → report.
 
-use std::collections::HashMap;
 use std::path::Path;
 
 use anyhow::Result;
-use model::{Bytes, Case, Environment, RunRecord, RunStatus, Settings, TargetRecord};
+use model::{Bytes, Case, Environment, Row, RunRecord, RunStatus, Settings, TargetRecord};
 use report::counted;
-use runner::{EachCase, Hardware};
+use runner::Hardware;
 use store::Store;
 
-use crate::arguments::RunCommand;
+use crate::arguments::{MeasuringArguments, RunCommand};
 use crate::copied::Copied;
 use crate::exit::{self, Exit};
-use crate::measure::{self, Job, is_search};
+use crate::measure::{self, Job, is_search, stop_on_signals};
 use crate::output::Output;
 use crate::place::{Claimed, Place};
 use crate::{database, selection};
@@ -29,7 +28,8 @@ const FIRST_LOOK_BUDGET_NS: u64 = 20_000_000_000;
 
 /// Runs what was asked for.
 pub fn run(command: &RunCommand, db: Option<&Path>, output: &Output) -> Result<Exit> {
-    for export in &command.export {
+    let measuring = &command.measuring;
+    for export in &measuring.export {
         export.check()?;
     }
     if command.resume.is_some() {
@@ -40,59 +40,79 @@ pub fn run(command: &RunCommand, db: Option<&Path>, output: &Output) -> Result<E
     let output = if copied.as_ref().is_some_and(Copied::takes_stdout) { &on_stderr } else { output };
     let places = Place::find_all(command, copied.as_ref())?;
     let targets = places.iter().map(Place::record).collect::<Result<Vec<TargetRecord>>>()?;
-    let block_size_bytes = largest_block(&targets);
-    let selected = selection::rows(command, &engine::method_infos(), copied.as_ref(), block_size_bytes)?;
+    let selection = &command.selection;
+    let (methods, block_bytes) = (engine::method_infos(), largest_block(&targets));
+    let selected = selection::rows(selection, command.cold, &methods, copied.as_ref(), block_bytes)?;
     for note in &selected.notes {
         output.note(note);
     }
-    let run = RunRecord {
-        id: uuid::Uuid::new_v4().simple().to_string(),
-        label: command.label.as_ref().map(ToString::to_string),
-        status: RunStatus::Running,
-        started: jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
-        version: VERSION.to_owned(),
-        arguments: std::env::args_os().map(|argument| argument.to_string_lossy().into_owned()).collect(),
-        settings: settings(command, copied.as_ref(), selected.samples),
-        cases: selection::records(&selected.rows, &targets),
-        targets,
-        missing: Vec::new(),
+    let first_looks = if selection.is_empty() && copied.is_none() { 1 } else { 0 };
+    let settings = Settings {
+        copy_from: copied.as_ref().map(Copied::source_path),
+        copy_to: copied.as_ref().and_then(Copied::copy_path),
+        ..settings(measuring, first_looks, selected.samples)
     };
-    let cases = selection::different_cases(&run.cases, &engine::method_infos())?;
-    if command.dry_run {
-        return dry_run(&run, &cases, &places, !command.no_limits, output);
+    let run = new_run(measuring, settings, selected.rows.as_slice(), targets);
+    let cases = selection::different_cases(&run.cases, &methods)?;
+    if measuring.dry_run {
+        return dry_run(&run, &cases, &places, !measuring.no_limits, output);
     }
     let places = check_and_claim(places, &run.targets, &cases, copied.as_ref(), command.destroy_data, output)?;
     let mut store = database::open(db)?;
     let number = store.begin_run(&run)?;
-    let device_numbers = device_numbers(run.targets.iter().map(|target| &target.environment));
-    let schedule = Box::new(EachCase::of(&run.settings));
-    let (later, limits_for) = (HashMap::new(), if command.no_limits { Vec::new() } else { cases.clone() });
-    let job =
-        Job { store: &store, number, run, places, copied, cases, schedule, later, device_numbers, limits_for };
-    measure::measure(job, &command.export, output)
+    let job = Job {
+        copied,
+        limits_for: if measuring.no_limits { Vec::new() } else { cases.clone() },
+        properties: run.is_side_by_side() && !measuring.no_properties,
+        ..Job::new(&store, number, run, places, cases)
+    };
+    measure::measure(job, &measuring.export, output, &stop_on_signals()?)
 }
 
-fn settings(command: &RunCommand, copied: Option<&Copied>, samples: u32) -> Settings {
-    let first_look = command.suite.is_empty() && command.case.is_empty() && copied.is_none();
+/// A run that has not begun.
+pub fn new_run(
+    measuring: &MeasuringArguments,
+    settings: Settings,
+    rows: &[Row],
+    targets: Vec<TargetRecord>,
+) -> RunRecord {
+    RunRecord {
+        id: uuid::Uuid::new_v4().simple().to_string(),
+        label: measuring.label.as_ref().map(ToString::to_string),
+        status: RunStatus::Running,
+        started: jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
+        version: VERSION.to_owned(),
+        arguments: std::env::args_os().map(|argument| argument.to_string_lossy().into_owned()).collect(),
+        settings,
+        cases: selection::records(rows, &targets),
+        targets,
+        missing: Vec::new(),
+    }
+}
+
+/// What was asked for. So many first looks have a budget of their own.
+pub fn settings(measuring: &MeasuringArguments, first_looks: u64, samples: u32) -> Settings {
     let nanoseconds = |time: std::time::Duration| u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
+    let first_look_budget_ns = (first_looks > 0).then_some(FIRST_LOOK_BUDGET_NS * first_looks);
     Settings {
-        samples,
-        precision_ppm: command.precision,
-        budget_ns: command.budget.map(nanoseconds).or(first_look.then_some(FIRST_LOOK_BUDGET_NS)),
-        max_bytes: command.max_bytes.map(|bytes| bytes.0),
+        samples: measuring.samples.unwrap_or(samples),
+        precision_ppm: measuring.precision,
+        budget_ns: measuring.budget.map(nanoseconds).or(first_look_budget_ns),
+        max_bytes: measuring.max_bytes.map(|bytes| bytes.0),
         // Within 53 bits, so that every reader of JSON gets it whole.
-        seed: command.seed.unwrap_or_else(|| uuid::Uuid::new_v4().as_u64_pair().0 >> 11),
-        verify: command.verify,
-        timeout_ns: command.timeout.map(nanoseconds),
-        copy_from: copied.map(Copied::source_path),
-        copy_to: copied.and_then(Copied::copy_path),
+        seed: measuring.seed.unwrap_or_else(|| uuid::Uuid::new_v4().as_u64_pair().0 >> 11),
+        verify: measuring.verify,
+        timeout_ns: measuring.timeout.map(nanoseconds),
+        copy_from: None,
+        copy_to: None,
     }
 }
 
 /// Of the runs that can go on.
 fn newest_unfinished(store: &Store) -> Result<Option<i64>> {
     for summary in store.runs()?.iter().rev().filter(|run| run.status != RunStatus::Complete.name()) {
-        if !is_search(&store.run(summary.number)?) {
+        let run = store.run(summary.number)?;
+        if !is_search(&run) && !run.has_made_filesystems() {
             return Ok(Some(summary.number));
         }
     }
@@ -109,6 +129,11 @@ fn resume(command: &RunCommand, db: Option<&Path>, output: &Output) -> Result<Ex
     if is_search(&run) {
         return Err(exit::usage(format!(
             "run {number} is a search of `advise`, which cannot go on; start it again"
+        )));
+    }
+    if run.has_made_filesystems() {
+        return Err(exit::usage(format!(
+            "run {number} made its filesystems itself, and they are gone with it; start it again"
         )));
     }
     if store.workspaces()?.iter().any(|it| it.run == number && runner::is_in_use(&it.path)) {
@@ -128,11 +153,11 @@ fn resume(command: &RunCommand, db: Option<&Path>, output: &Output) -> Result<Ex
         )));
     }
     // Numbers of devices change when a machine starts.
-    let device_numbers = device_numbers(now.iter().map(|target| &target.environment));
-    let given = settings(command, copied.as_ref(), run.settings.samples);
-    run.settings.budget_ns = command.budget.and(given.budget_ns);
+    let device_numbers = measure::device_numbers(now.iter().map(|target| &target.environment));
+    let given = settings(&command.measuring, 0, run.settings.samples);
+    run.settings.budget_ns = given.budget_ns;
     run.settings.timeout_ns = given.timeout_ns.or(run.settings.timeout_ns);
-    run.settings.max_bytes = command.max_bytes.map_or(run.settings.max_bytes, |bytes| Some(bytes.0));
+    run.settings.max_bytes = given.max_bytes.or(run.settings.max_bytes);
     let cases = selection::different_cases(&run.cases, &engine::method_infos())?;
     if let (Some(copied), Some(case)) = (&copied, cases.iter().find(|case| case.method().copies()))
         && (case.axes().size_bytes > copied.size_bytes()
@@ -142,12 +167,9 @@ fn resume(command: &RunCommand, db: Option<&Path>, output: &Output) -> Result<Ex
     }
     let places = check_and_claim(places, &now, &cases, copied.as_ref(), command.destroy_data, output)?;
     store.set_status(number, RunStatus::Running)?;
-    let schedule = Box::new(EachCase::of(&run.settings));
-    // The limits were measured when the run began, if they were wanted.
-    let (later, limits_for) = (HashMap::new(), Vec::new());
-    let job =
-        Job { store: &store, number, run, places, copied, cases, schedule, later, device_numbers, limits_for };
-    measure::measure(job, &command.export, output)
+    // The limits were measured when the run began, if they were wanted, and so were the properties.
+    let job = Job { copied, device_numbers, ..Job::new(&store, number, run, places, cases) };
+    measure::measure(job, &command.measuring.export, output, &stop_on_signals()?)
 }
 
 /// What must not have changed when a run goes on.
@@ -165,11 +187,6 @@ fn lasting_facts(environment: &Environment) -> impl PartialEq + use<> {
 /// Suites may count in blocks: what is whole blocks of the largest is whole blocks of all.
 pub fn largest_block(targets: &[TargetRecord]) -> u64 {
     targets.iter().map(|target| target.environment.filesystem.block_size_bytes).max().unwrap_or(1)
-}
-
-/// For each target the device whose written sectors are counted.
-pub fn device_numbers<'e>(environments: impl Iterator<Item = &'e Environment>) -> Vec<Option<String>> {
-    environments.map(|it| it.device.as_ref().map(|device| device.number.clone())).collect()
 }
 
 fn check_and_claim(

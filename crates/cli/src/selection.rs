@@ -3,7 +3,7 @@
 use anyhow::Result;
 use model::{Axis, Bytes, Case, CaseRecord, MethodInfo, Origin, Row, Suite, TargetRecord, suite_named};
 
-use crate::arguments::RunCommand;
+use crate::arguments::SelectionArguments;
 use crate::copied::Copied;
 use crate::exit;
 
@@ -22,28 +22,36 @@ pub struct Selected {
     pub rows: Vec<Row>,
     /// What was left out, and why.
     pub notes: Vec<String>,
-    /// Undisturbed samples to take of each case.
+    /// Undisturbed samples to take of each case, where the user has not said.
     pub samples: u32,
 }
 
 /// The least with an interval of 95 % for the median.
 const SAMPLES: u32 = 6;
 
+impl SelectionArguments {
+    /// Whether nothing is named, so that there is a first look.
+    pub fn is_empty(&self) -> bool {
+        self.suite.is_empty() && self.case.is_empty()
+    }
+}
+
 /// The rows of the run's tables.
 ///
-/// `copied` is the given file to copy, `block_size_bytes` the size of the target's blocks.
+/// `cold` evicts what is copied, `copied` is the given file to copy, `block_size_bytes` the size of the target's blocks.
 pub fn rows(
-    command: &RunCommand,
+    selection: &SelectionArguments,
+    cold: bool,
     methods: &[&'static MethodInfo],
     copied: Option<&Copied>,
     block_size_bytes: u64,
 ) -> Result<Selected> {
-    let overrides = overrides(command)?;
+    let overrides = overrides(selection, cold)?;
     let of_copies = with_length(&overrides, copied)?;
     let (mut rows, mut notes, mut samples) = (Vec::new(), Vec::new(), SAMPLES);
-    let none_named = command.suite.is_empty() && command.case.is_empty();
+    let none_named = selection.is_empty();
     let in_place = if copied.is_some() { COPY } else { FIRST_LOOK };
-    let suites = command.suite.iter().map(String::as_str).chain(none_named.then_some(in_place));
+    let suites = selection.suite.iter().map(String::as_str).chain(none_named.then_some(in_place));
     for name in suites {
         let suite = suite_named(name)?;
         let overrides = if copies_only(&suite, methods) { &of_copies } else { &overrides };
@@ -52,7 +60,7 @@ pub fn rows(
         samples = samples.max(suite.samples.unwrap_or(SAMPLES));
         notes.extend(of_suite.left_out.iter().map(|(label, error)| format!("Left out '{label}': {error}")));
     }
-    for name in &command.case {
+    for name in &selection.case {
         let copies = name.split(',').next().is_some_and(|name| copies(name, methods));
         for case in named_cases(name, methods, if copies { &of_copies } else { &overrides })? {
             rows.push(Row { suite: "case".to_owned(), section: NAMED.to_owned(), label: None, case });
@@ -66,7 +74,7 @@ pub fn rows(
     if copied.is_some() && !rows.iter().any(|row| row.case.method().copies()) {
         return Err(exit::usage("no selected case copies a file: add --suite copy, or leave --from out"));
     }
-    Ok(Selected { rows, notes, samples: command.samples.unwrap_or(samples) })
+    Ok(Selected { rows, notes, samples })
 }
 
 /// The case of that name. Values for axes that the name leaves out come from the overrides.
@@ -88,18 +96,18 @@ fn named_cases(name: &str, methods: &[&'static MethodInfo], overrides: &model::O
         .collect()
 }
 
-fn overrides(command: &RunCommand) -> Result<Vec<(Axis, Vec<String>)>> {
-    let mut overrides = command.set.clone();
-    if !command.size.is_empty() {
-        overrides.push((Axis::Size, command.size.iter().map(ToString::to_string).collect()));
+fn overrides(selection: &SelectionArguments, cold: bool) -> Result<Vec<(Axis, Vec<String>)>> {
+    let mut overrides = selection.set.clone();
+    if !selection.size.is_empty() {
+        overrides.push((Axis::Size, selection.size.iter().map(ToString::to_string).collect()));
     }
-    if !command.record.is_empty() {
-        overrides.push((Axis::Chunk, command.record.iter().map(ToString::to_string).collect()));
+    if !selection.record.is_empty() {
+        overrides.push((Axis::Chunk, selection.record.iter().map(ToString::to_string).collect()));
     }
-    if command.cold {
+    if cold {
         overrides.push((Axis::Origin, vec![Origin::Cold.to_string()]));
     }
-    if let Some(data) = command.data {
+    if let Some(data) = selection.data {
         overrides.push((Axis::Data, vec![data.to_string()]));
     }
     for (index, (axis, _)) in overrides.iter().enumerate() {

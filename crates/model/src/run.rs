@@ -94,6 +94,12 @@ impl RunRecord {
         self.targets.iter().find(|target| target.name == name)
     }
 
+    /// Whether it made a filesystem of its own, which went with it: such a run cannot go on.
+    #[must_use]
+    pub fn has_made_filesystems(&self) -> bool {
+        self.targets.iter().any(|target| target.making.is_some())
+    }
+
     /// Whether tables have a column for each target.
     #[must_use]
     pub fn is_side_by_side(&self) -> bool {

@@ -4,6 +4,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::environment::Environment;
 use crate::limit::Limit;
+use crate::making::Making;
+use crate::properties::Properties;
 
 /// A target that was measured, or is about to be.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -17,6 +19,12 @@ pub struct TargetRecord {
     /// What the hardware could do at most.
     #[serde(default)]
     pub limits: Vec<Limit>,
+    /// How the run made its filesystem; none if it was there.
+    #[serde(default)]
+    pub making: Option<Making>,
+    /// What its filesystem does with files; none if that was not looked at.
+    #[serde(default)]
+    pub properties: Option<Properties>,
 }
 
 /// A target that was asked for and that this machine cannot give.

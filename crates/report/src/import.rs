@@ -123,8 +123,14 @@ pub fn run_of_export(text: &str) -> Result<RunRecord, ImportError> {
 fn from_schema_1(text: &str) -> serde_json::Result<Result<RunRecord, ImportError>> {
     let OneTarget { run: OneTargetsRun { target: path }, environment, limits } = serde_json::from_str(text)?;
     let mut document: serde_json::Value = serde_json::from_str(text)?;
-    document["targets"] =
-        serde_json::to_value([TargetRecord { name: path.clone(), path: path.clone(), environment, limits }])?;
+    document["targets"] = serde_json::to_value([TargetRecord {
+        name: path.clone(),
+        path: path.clone(),
+        environment,
+        limits,
+        making: None,
+        properties: None,
+    }])?;
     document["missing"] = serde_json::json!([]);
     let mut document: Document = serde_json::from_value(document)?;
     document.cases.iter_mut().for_each(|case| case.target.clone_from(&path));

@@ -1,6 +1,6 @@
 //! Where a run wrote to.
 
-use model::{Limit, MissingTarget, TargetRecord};
+use model::{Limit, MissingTarget, Properties, TargetRecord};
 use rusqlite::{Connection, params};
 
 use crate::read::{json, optional_json};
@@ -19,6 +19,18 @@ impl Store {
         };
         to_json(&limits).and_then(set).map(|_| ()).map_err(self.failed("record the limits"))
     }
+
+    /// Records what the filesystem of a run's target does with files.
+    ///
+    /// # Errors
+    /// The database cannot be written.
+    pub fn set_properties(&self, run: i64, target: usize, properties: &Properties) -> Result<(), StoreError> {
+        let set = |properties: String| {
+            let update = "UPDATE targets SET properties = ?3 WHERE run = ?1 AND position = ?2";
+            self.connection.execute(update, params![run, target, properties])
+        };
+        to_json(properties).and_then(set).map(|_| ()).map_err(self.failed("record the filesystem's properties"))
+    }
 }
 
 /// Those that are there first, so that a target's place among them is its position.
@@ -30,8 +42,8 @@ pub(crate) fn insert(
 ) -> rusqlite::Result<()> {
     for (position, target) in targets.iter().enumerate() {
         connection.execute(
-            "INSERT INTO targets (run, position, name, path, environment, limits)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+            "INSERT INTO targets (run, position, name, path, environment, limits, making, properties)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
             params![
                 run,
                 position,
@@ -39,6 +51,8 @@ pub(crate) fn insert(
                 target.path,
                 to_json(&target.environment)?,
                 to_json(&target.limits)?,
+                target.making.as_ref().map(to_json).transpose()?,
+                target.properties.as_ref().map(to_json).transpose()?,
             ],
         )?;
     }
@@ -57,7 +71,8 @@ pub(crate) fn read(
     run: i64,
 ) -> rusqlite::Result<(Vec<TargetRecord>, Vec<MissingTarget>)> {
     let mut statement = connection.prepare(
-        "SELECT name, missing, path, environment, limits FROM targets WHERE run = ?1 ORDER BY position",
+        "SELECT name, missing, path, environment, limits, making, properties FROM targets
+         WHERE run = ?1 ORDER BY position",
     )?;
     let (mut targets, mut missing) = (Vec::new(), Vec::new());
     let mut rows = statement.query([run])?;
@@ -70,6 +85,8 @@ pub(crate) fn read(
                 path: row.get(2)?,
                 environment: json(row, 3)?,
                 limits: optional_json(row, 4)?.unwrap_or_default(),
+                making: optional_json(row, 5)?,
+                properties: optional_json(row, 6)?,
             }),
         }
     }

@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 
 use model::{
-    CaseRecord, Failure, Latency, Limit, LimitKind, MissingTarget, Outcome, Phase, PhasesNs, RunRecord,
-    RunStatus, Sample, Timeline, Watch,
+    CaseRecord, Failure, Latency, Learnt, Limit, LimitKind, Making, MissingTarget, Outcome, Phase, PhasesNs,
+    Properties, RunRecord, RunStatus, Sample, Timeline, Watch,
 };
 use store::{Store, StoreError, WorkspaceRecord};
 use testkit::{example_case, example_run, example_target};
@@ -119,6 +119,13 @@ fn a_case_has_its_own_samples_on_every_target_and_a_target_that_is_missing_stays
         cases: vec![on("ext4"), on("xfs")],
         ..run()
     };
+    expected.targets[0].making = Some(Making {
+        kind: "ext4".to_owned(),
+        images: Vec::new(),
+        commands: vec!["mkfs.ext4 /dev/loop0".to_owned()],
+        mkfs_options: vec!["-b".to_owned(), "1024".to_owned()],
+        mount_options: None,
+    });
     let mut store = Store::open(&path).unwrap();
     let number = store.begin_run(&expected).unwrap();
     store.add_sample(number, 1, "write", &samples()[0]).unwrap();
@@ -127,6 +134,14 @@ fn a_case_has_its_own_samples_on_every_target_and_a_target_that_is_missing_stays
     expected.cases[0].samples = vec![samples()[1].clone()];
     expected.cases[1].samples = vec![samples()[0].clone()];
     expected.cases.push(CaseRecord { case: "pwrite".to_owned(), ..on("xfs") });
+    let properties = Properties {
+        block_size_bytes: Learnt::Known(4096),
+        file_size_bytes: 7,
+        prepared: Vec::new(),
+        direct_io: Vec::new(),
+    };
+    store.set_properties(number, 1, &properties).unwrap();
+    expected.targets[1].properties = Some(properties);
     assert_eq!(store.run(number).unwrap(), expected);
     let summary = &store.runs().unwrap()[0];
     assert_eq!((summary.target.as_str(), summary.cases), ("ext4, xfs, jfs", 3));

@@ -45,6 +45,8 @@ pub fn example_target(name: &str) -> TargetRecord {
         path: name.to_owned(),
         environment: environment(),
         limits: Vec::new(),
+        making: None,
+        properties: None,
     }
 }
 

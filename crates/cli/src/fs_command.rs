@@ -1,0 +1,252 @@
+//! `writebench fs`: kinds → filesystems → the same cases on all of them.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use anyhow::{Context, Result, anyhow};
+use filesystems::{Filesystems, Wish};
+use model::{Bytes, Case, MissingTarget, Row, TargetRecord};
+use report::counted;
+
+use crate::arguments::FsCommand;
+use crate::database;
+use crate::exit::{self, Exit};
+use crate::kinds::wishes;
+use crate::measure::{self, Job};
+use crate::output::Output;
+use crate::place::{Claimed, Place, different_directories};
+use crate::run_command::{check_limits, largest_block, new_run, settings};
+use crate::selection::{self, Selected};
+
+/// What a filesystem's block is taken for before it is made: suites may count in blocks.
+const USUAL_BLOCK_BYTES: u64 = 4096;
+
+/// Makes filesystems, measures, and unmakes them.
+pub fn fs(command: &FsCommand, db: Option<&Path>, output: &Output) -> Result<Exit> {
+    for export in &command.measuring.export {
+        export.check()?;
+    }
+    let wishes = wishes(command)?;
+    let places = different_directories(&command.target, None)?;
+    let selected = rows(command, USUAL_BLOCK_BYTES)?;
+    for note in &selected.notes {
+        output.note(note);
+    }
+    let plan = Images::of(command, &wishes, &selected.rows)?;
+    if command.measuring.dry_run {
+        return plan.dry_run(command, &wishes, &places, &selected, output);
+    }
+    plan.check(command)?;
+    // Opened before the namespace is another one, so that its path is what it was.
+    let store = database::open(db)?;
+    let stop = measure::stop_on_signals()?;
+    let needed = needed_paths(command, store.path(), &places)?;
+    let needed: Vec<&Path> = needed.iter().map(PathBuf::as_path).collect();
+    let mut filesystems = Filesystems::begin(&command.images, &needed)?;
+    let made = make_all(&mut filesystems, &wishes, plan.content_bytes, &stop, output);
+    let result = made.and_then(|made| match made {
+        Some(made) => measure_on(command, store, places, made, plan.image_bytes, output, &stop),
+        None => Ok(Exit::Interrupted),
+    });
+    let removed = filesystems.remove();
+    let exit = result?;
+    removed?;
+    Ok(exit)
+}
+
+fn rows(command: &FsCommand, block_bytes: u64) -> Result<Selected> {
+    selection::rows(&command.selection, false, &engine::method_infos(), None, block_bytes)
+}
+
+/// How large images become, all of them together.
+struct Images {
+    content_bytes: u64,
+    image_bytes: u64,
+    memory_bytes: u64,
+}
+
+impl Images {
+    fn of(command: &FsCommand, wishes: &[Wish], rows: &[Row]) -> Result<Self> {
+        // A file that is copied stands beside the copy.
+        let bytes = |case: &Case| case.axes().size_bytes * if case.method().copies() { 2 } else { 1 };
+        let content_bytes = rows.iter().map(|row| bytes(&row.case)).max().unwrap_or(0);
+        let image_bytes = wishes.iter().map(|wish| wish.kind.image_bytes(content_bytes)).sum();
+        let in_memory = wishes.iter().filter(|wish| wish.kind.is_in_memory()).count() as u64;
+        let kind = probe::environment(&command.images)
+            .map_err(|error| exit::usage(format!("--images {}: {error}", command.images.display())))?
+            .filesystem
+            .kind;
+        let images_are_in_memory = matches!(kind.as_str(), "tmpfs" | "ramfs");
+        let memory_bytes = in_memory * content_bytes + if images_are_in_memory { image_bytes } else { 0 };
+        Ok(Self { content_bytes, image_bytes, memory_bytes })
+    }
+
+    /// Whether there is memory for all of them at the same time, and for the data.
+    fn check(&self, command: &FsCommand) -> Result<()> {
+        let available_bytes = probe::available_memory_bytes()?;
+        if self.memory_bytes.saturating_add(self.content_bytes) > available_bytes / 10 * 9 {
+            return Err(exit::refused(format!(
+                "not enough memory: images and files in it take {}, {} are available; use --images on a disk, a \
+                 smaller --size, or fewer kinds",
+                Bytes(self.memory_bytes).approximate(),
+                Bytes(available_bytes).approximate()
+            )));
+        }
+        match command.measuring.max_bytes {
+            Some(most) if self.image_bytes >= most.0 => Err(exit::usage(format!(
+                "--max-bytes {most}: the images alone are {}, which are written once",
+                Bytes(self.image_bytes).approximate()
+            ))),
+            _ => Ok(()),
+        }
+    }
+
+    /// What would be made and run.
+    fn dry_run(
+        &self,
+        command: &FsCommand,
+        wishes: &[Wish],
+        places: &[Place],
+        selected: &Selected,
+        output: &Output,
+    ) -> Result<Exit> {
+        let mut text = String::new();
+        for place in places {
+            text += &format!("{}\n", place.path().display());
+        }
+        for wish in wishes {
+            let bytes = wish.kind.image_bytes(self.content_bytes);
+            text += &match bytes {
+                0 => format!("{}, in memory\n", wish.kind),
+                bytes => format!(
+                    "{}, in {} of {}\n",
+                    wish.kind,
+                    Bytes(bytes).approximate(),
+                    command.images.display()
+                ),
+            };
+        }
+        let mut cases: Vec<&Case> = Vec::new();
+        for row in &selected.rows {
+            if !cases.contains(&&row.case) {
+                cases.push(&row.case);
+            }
+        }
+        for case in &cases {
+            text += &format!("{case}\n");
+        }
+        let targets = wishes.len() + places.len();
+        let round: u64 = cases.iter().map(|case| case.bytes_written()).sum::<u64>() * targets as u64;
+        let samples = command.measuring.samples.unwrap_or(selected.samples);
+        text += &format!(
+            "{} × {} on {}: {} to be written, and {} for the images. Nothing was written.\n",
+            counted(cases.len(), "case"),
+            counted(samples as usize, "sample"),
+            counted(targets, "target"),
+            Bytes(round.saturating_mul(u64::from(samples))).approximate(),
+            Bytes(self.image_bytes).approximate(),
+        );
+        output.results(&text)?;
+        Ok(Exit::Ok)
+    }
+}
+
+/// Paths that must mean in the private namespace what they mean outside.
+fn needed_paths(command: &FsCommand, database: &Path, places: &[Place]) -> Result<Vec<PathBuf>> {
+    let mut paths = vec![std::env::current_dir().context("find the current directory")?];
+    let exports = command.measuring.export.iter().map(|export| export.path());
+    for path in exports.chain([database, command.images.as_path()]) {
+        paths.push(std::path::absolute(path)?);
+        // Also where a link leads.
+        paths.extend(path.canonicalize());
+        paths.extend(path.parent().and_then(|parent| parent.canonicalize().ok()));
+    }
+    paths.extend(places.iter().map(|place| place.path().to_path_buf()));
+    Ok(paths)
+}
+
+/// What became of the wishes.
+struct AllMade {
+    targets: Vec<TargetRecord>,
+    missing: Vec<MissingTarget>,
+}
+
+/// Makes what this machine can; none if it was told to stop.
+fn make_all(
+    filesystems: &mut Filesystems,
+    wishes: &[Wish],
+    content_bytes: u64,
+    stop: &Arc<AtomicBool>,
+    output: &Output,
+) -> Result<Option<AllMade>> {
+    let mut all = AllMade { targets: Vec::new(), missing: Vec::new() };
+    let is_stopped = || stop.load(Ordering::Relaxed);
+    for wish in wishes {
+        let name = wish.kind.to_string();
+        if is_stopped() {
+            return Ok(None);
+        }
+        match filesystems.make(wish, content_bytes, &is_stopped) {
+            Ok(made) => {
+                output.note(&format!("Made {name}: {}", made.making.commands.join(" && ")));
+                all.targets.push(TargetRecord {
+                    name,
+                    path: made.path.display().to_string(),
+                    environment: probe::environment(&made.path)?,
+                    limits: Vec::new(),
+                    making: Some(made.making),
+                    properties: None,
+                });
+            }
+            Err(filesystems::Error::Interrupted) => return Ok(None),
+            Err(error) => {
+                let why = error.to_string();
+                output.note(&format!("No {name}: {why}"));
+                all.missing.push(MissingTarget { name, why });
+            }
+        }
+    }
+    Ok(Some(all))
+}
+
+fn measure_on(
+    command: &FsCommand,
+    mut store: store::Store,
+    places: Vec<Place>,
+    made: AllMade,
+    image_bytes: u64,
+    output: &Output,
+    stop: &Arc<AtomicBool>,
+) -> Result<Exit> {
+    let mut targets = places.iter().map(Place::record).collect::<Result<Vec<TargetRecord>>>()?;
+    let made_paths: Vec<PathBuf> = made.targets.iter().map(|target| PathBuf::from(&target.path)).collect();
+    if made_paths.is_empty() {
+        let why: Vec<String> = made.missing.iter().map(|it| format!("{}: {}", it.name, it.why)).collect();
+        return Err(anyhow!("none of the filesystems could be made: {}", why.join("; ")));
+    }
+    targets.extend(made.targets);
+    let selected = rows(command, largest_block(&targets))?;
+    let looks = if command.selection.is_empty() { targets.len() as u64 } else { 0 };
+    let settings = settings(&command.measuring, looks, selected.samples);
+    let mut run = new_run(&command.measuring, settings, &selected.rows, targets);
+    run.missing = made.missing;
+    let cases = selection::different_cases(&run.cases, &engine::method_infos())?;
+    let own = made_paths.iter().cloned().map(Place::Directory);
+    let all: Vec<Place> = places.into_iter().chain(own).collect();
+    for (place, target) in all.iter().zip(&run.targets) {
+        check_limits(place, &target.environment, &cases, None)?;
+    }
+    let claimed = all.iter().filter_map(Place::directory).map(|path| {
+        if made_paths.contains(&path) { Claimed::OwnFilesystem(path) } else { Claimed::Directory(path) }
+    });
+    let claimed = claimed.collect();
+    let number = store.begin_run(&run)?;
+    let job = Job {
+        limits_for: if command.measuring.no_limits { Vec::new() } else { cases.clone() },
+        properties: !command.measuring.no_properties,
+        bytes_before: image_bytes,
+        ..Job::new(&store, number, run, claimed, cases)
+    };
+    measure::measure(job, &command.measuring.export, output, stop)
+}

@@ -1,0 +1,84 @@
+//! `--on`, `--mkfs-options`, `--mount-options`: from words to wishes.
+
+use anyhow::Result;
+use filesystems::{Kind, Wish};
+
+use crate::arguments::FsCommand;
+use crate::exit;
+
+/// What stands on each of the other kinds where it is named alone.
+const LAYERS: [&str; 2] = ["overlay", "fuse"];
+
+/// What the command line asks for, in its order, each kind once.
+pub fn wishes(command: &FsCommand) -> Result<Vec<Wish>> {
+    let kinds = if command.on.is_empty() { Kind::defaults() } else { kinds(&command.on)? };
+    let mut wishes: Vec<Wish> = Vec::new();
+    for kind in kinds {
+        if wishes.iter().any(|wish| wish.kind == kind) {
+            return Err(exit::usage(format!("--on: {kind} is given twice")));
+        }
+        wishes.push(Wish { kind, mkfs_options: Vec::new(), mount_options: None });
+    }
+    for (kind, words) in &command.mkfs_options {
+        let words = shlex::split(words)
+            .ok_or_else(|| exit::usage(format!("--mkfs-options {kind}={words}: a quote is not closed")))?;
+        if kind.is_in_memory() {
+            return Err(exit::usage(format!("--mkfs-options {kind}: it is in memory, and no mkfs makes it")));
+        }
+        wish(&mut wishes, kind, "--mkfs-options")?.mkfs_options.extend(words);
+    }
+    for (kind, options) in &command.mount_options {
+        let wish = wish(&mut wishes, kind, "--mount-options")?;
+        wish.mount_options = Some(match wish.mount_options.take() {
+            Some(before) => format!("{before},{options}"),
+            None => options.clone(),
+        });
+    }
+    Ok(wishes)
+}
+
+fn wish<'w>(wishes: &'w mut [Wish], kind: &Kind, option: &str) -> Result<&'w mut Wish> {
+    let names: Vec<String> = wishes.iter().map(|wish| wish.kind.to_string()).collect();
+    wishes.iter_mut().find(|wish| wish.kind == *kind).ok_or_else(|| {
+        exit::usage(format!("{option} {kind}: not among the kinds that are made: {}", names.join(", ")))
+    })
+}
+
+fn kinds(words: &[String]) -> Result<Vec<Kind>> {
+    let others: Vec<&String> =
+        words.iter().filter(|word| !LAYERS.contains(&word.as_str()) && !word.contains(':')).collect();
+    let mut kinds = Vec::new();
+    for word in words {
+        if !LAYERS.contains(&word.as_str()) {
+            kinds.push(word.parse::<Kind>().map_err(|error| exit::usage(format!("--on: {error}")))?);
+            continue;
+        }
+        if others.is_empty() {
+            return Err(exit::usage(format!(
+                "--on {word}: on which filesystem? Name others, or {word}:KIND, such as {word}:ext4"
+            )));
+        }
+        for other in &others {
+            let kind = format!("{word}:{other}").parse::<Kind>();
+            kinds.push(kind.map_err(|error| exit::usage(format!("--on: {error}")))?);
+        }
+    }
+    Ok(kinds)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn named(words: &str) -> Vec<String> {
+        let words: Vec<String> = words.split(',').map(str::to_owned).collect();
+        kinds(&words).unwrap().iter().map(ToString::to_string).collect()
+    }
+
+    #[test]
+    fn overlay_and_fuse_alone_stand_on_each_of_the_others() {
+        assert_eq!(named("ext4,overlay,xfs"), ["ext4", "overlay:ext4", "overlay:xfs", "xfs"]);
+        assert_eq!(named("tmpfs,fuse,overlay:ext4"), ["tmpfs", "fuse:tmpfs", "overlay:ext4"]);
+        assert!(kinds(&["overlay".to_owned()]).unwrap_err().to_string().contains("on which filesystem?"));
+    }
+}
