@@ -22,7 +22,7 @@ use crate::seat::{self, Seat};
 use crate::source::SourceBuffer;
 use crate::{job, methods, settle, sync};
 
-/// Learns them from a file for each state, and two for direct I/O.
+/// Learns them from a file for each state, and then from those that are written with `O_DIRECT`.
 pub fn properties(
     source: &mut SourceBuffer,
     directory: BorrowedFd<'_>,
