@@ -1,12 +1,13 @@
 //! What the filesystem does with files: some are made as cases make theirs, and looked at.
 
+use std::collections::HashMap;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::sync::Barrier;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use fiemap::{Fiemap, FiemapExtentFlags};
-use model::protocol::PropertiesRequest;
+use model::protocol::{PropertiesRequest, SampleRequest};
 use model::{
     AllocateCall, Allocation, Bytes, Case, DirectIo, DirectWrite, Extents, Found, Learnt, Phase, Prepare,
     Prepared, Properties, SyncCall, Zeros,
@@ -39,6 +40,36 @@ pub fn properties(
     let direct_io =
         direct_states.map(|prepare| DirectIo { prepare, found: place.direct(source, prepare) }).into();
     Properties { block_size_bytes, file_size_bytes: request.file_size_bytes, prepared, direct_io }
+}
+
+/// Which ways `O_DIRECT` has been found to go, by target and state, so that each is looked at once.
+#[derive(Default)]
+pub struct DirectWays(HashMap<(usize, Prepare), Learnt<DirectWrite>>);
+
+impl DirectWays {
+    /// Large enough to be seen on its way.
+    const FILE_BYTES: u64 = 4 << 20;
+
+    /// Which way data goes on that target into a file in that state, found out with a file of its own.
+    pub fn of(
+        &mut self,
+        source: &mut SourceBuffer,
+        directory: BorrowedFd<'_>,
+        sample: &SampleRequest,
+        prepare: Prepare,
+        progress: &mut dyn FnMut(Phase),
+    ) -> &Learnt<DirectWrite> {
+        self.0.entry((sample.target, prepare)).or_insert_with(|| {
+            let request = PropertiesRequest {
+                target: sample.target,
+                file_stem: format!("{}-direct", sample.file_stem),
+                file_size_bytes: Self::FILE_BYTES,
+                data_seed: sample.data_seed,
+                device_number: None,
+            };
+            Place { directory, request: &request, progress }.direct(source, prepare)
+        })
+    }
 }
 
 type PhaseError = (Phase, CallError);

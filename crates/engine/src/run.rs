@@ -5,8 +5,8 @@ use std::time::{Duration, Instant};
 
 use model::protocol::{LimitOf, LimitRequest, NoiseRequest, PropertiesRequest, SampleRequest};
 use model::{
-    Cache, Case, Descriptor, Files, Limit, MapSharing, Noise, Outcome, Phase, PhasesNs, Properties, Sample,
-    SyncCall,
+    Cache, Case, Descriptor, DirectWrite, Files, Limit, MapSharing, Noise, Outcome, Phase, PhasesNs,
+    Properties, Sample, SyncCall,
 };
 
 use crate::call::CallError;
@@ -15,6 +15,7 @@ use crate::crew::{Crew, Shared};
 use crate::file::Target;
 use crate::job;
 use crate::machine::{Counters, MemoryProbe, Usage};
+use crate::properties::DirectWays;
 use crate::records::Records;
 use crate::seat::{self, Seat};
 use crate::source::SourceBuffer;
@@ -27,6 +28,7 @@ pub struct Engine {
     source: SourceBuffer,
     copy_sources: CopySources,
     probe: MemoryProbe,
+    direct_ways: DirectWays,
 }
 
 impl Default for Engine {
@@ -43,6 +45,7 @@ impl Engine {
             source: SourceBuffer::default(),
             copy_sources: CopySources::new(copy_from),
             probe: MemoryProbe::new(),
+            direct_ways: DirectWays::default(),
         }
     }
 
@@ -168,7 +171,28 @@ impl Run<'_> {
 
         (self.progress)(Phase::Verify);
         self.verify(&parts, records.handed_over_bytes, sample)
-            .map_err(|error| self.outcome(Phase::Verify, error))
+            .map_err(|error| self.outcome(Phase::Verify, error))?;
+        if request.verify && case.axes().cache == Cache::Direct {
+            self.goes_direct(engine).map_err(|error| self.outcome(Phase::Verify, error))?;
+        }
+        Ok(())
+    }
+
+    /// Filesystems that write through the page cache and clean up behind themselves (btrfs for its checksums, ext2 and
+    /// ext3 in a hole) can only be caught while they do. What cannot be found out is no reason to doubt the sample.
+    fn goes_direct(&mut self, engine: &mut Engine) -> Result<(), CallError> {
+        let Target::Directory(directory) = self.target else { return Ok(()) };
+        let prepare = self.case.axes().prepare;
+        let way = engine.direct_ways.of(&mut engine.source, directory, self.request, prepare, self.progress);
+        match way.known() {
+            Some(DirectWrite::PageCache) => Err(CallError::unsupported(
+                "cache=direct",
+                format!(
+                    "O_DIRECT was accepted, but with prepare={prepare} data goes through the page cache here"
+                ),
+            )),
+            Some(DirectWrite::Direct) | None => Ok(()),
+        }
     }
 
     fn settle(&self, engine: &mut Engine, sample: &mut Sample) -> Result<(), CallError> {

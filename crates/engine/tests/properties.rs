@@ -74,8 +74,13 @@ fn is_ours(entry: std::io::Result<std::fs::DirEntry>) -> bool {
 
 fn learn_with(directory: &Path, file_size_bytes: u64) -> Result<Properties> {
     let device_number = probe::environment(directory)?.device.map(|device| device.number);
-    let request =
-        PropertiesRequest { file_stem: STEM.to_owned(), file_size_bytes, data_seed: 7, device_number };
+    let request = PropertiesRequest {
+        target: 0,
+        file_stem: STEM.to_owned(),
+        file_size_bytes,
+        data_seed: 7,
+        device_number,
+    };
     let found = Engine::default().properties(File::open(directory)?.as_fd(), &request, &mut |_| {});
     ensure!(found.prepared.iter().map(|it| it.prepare).eq(Prepare::ALL.iter().copied()), "in order");
     Ok(found)

@@ -6,6 +6,7 @@ mod comparison;
 mod conclusion;
 mod estimate;
 pub mod formats;
+mod image_share;
 mod import;
 mod machine;
 mod noise;

@@ -1,6 +1,6 @@
 //! What was measured on, in a few lines.
 
-use model::{Bytes, Device, Environment, RunRecord, TargetRecord};
+use model::{Bytes, Device, Environment, Making, RunRecord, TargetRecord};
 
 use crate::counted;
 
@@ -34,7 +34,9 @@ pub fn run_lines(run: &RunRecord) -> Lines {
 fn target_line(target: &TargetRecord) -> String {
     let Environment { filesystem, device, .. } = &target.environment;
     let size = |bytes| Bytes(bytes).approximate();
-    let device = device.as_ref().map_or(String::new(), |device| format!("; {}", device_line(device)));
+    // A loop device of our own has nothing to tell that its image does not.
+    let device = device.as_ref().filter(|_| target.making.is_none());
+    let device = device.map_or(String::new(), |device| format!("; {}", device_line(device)));
     format!(
         "{}: {} on {} ({}), {} free of {}{device}",
         target.name,
@@ -43,7 +45,30 @@ fn target_line(target: &TargetRecord) -> String {
         filesystem.mount_options,
         size(filesystem.available_bytes),
         size(filesystem.total_bytes),
-    )
+    ) + &target.making.as_ref().map_or(String::new(), making_text)
+}
+
+/// `; in an image of 520 MiB in /data (ext4), direct I/O; mkfs -b 1024`.
+fn making_text(making: &Making) -> String {
+    let mut text = String::new();
+    if let Some(image) = making.images.first() {
+        let (count, size) = (making.images.len(), Bytes(image.size_bytes).approximate());
+        let images =
+            if count == 1 { format!("an image of {size}") } else { format!("{count} images of {size}") };
+        let direct = match &image.direct_io_refused {
+            _ if image.direct_io => "direct I/O".to_owned(),
+            Some(why) => format!("no direct I/O: {why}"),
+            None => "no direct I/O".to_owned(),
+        };
+        text += &format!("; in {images} in {} ({}), {direct}", image.directory, image.directory_filesystem);
+    }
+    if !making.mkfs_options.is_empty() {
+        text += &format!("; mkfs {}", making.mkfs_options.join(" "));
+    }
+    if let Some(options) = &making.mount_options {
+        text += &format!("; mount -o {options}");
+    }
+    text
 }
 
 fn system_lines(environment: &Environment) -> Lines {

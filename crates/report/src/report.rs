@@ -5,6 +5,7 @@ use model::{CaseRecord, Limit, RunRecord, TargetRecord};
 use crate::advice::{ADVISE, Advice};
 use crate::conclusion::conclusions;
 use crate::estimate::Estimate;
+use crate::image_share;
 use crate::warning::warnings;
 
 /// A run, ready to be rendered.
@@ -60,7 +61,7 @@ impl Report {
             None if cases.iter().any(|case| case.record.suite == ADVISE) => {
                 vec!["The search ended too early for advice: give it more --budget or --max-bytes.".to_owned()]
             }
-            None => conclusions(&cases),
+            None => [conclusions(&cases), image_share::sentences(&run, &cases)].concat(),
         };
         let warnings = warnings(&run, &cases);
         Self { number, run, cases, advice, conclusions, warnings }

@@ -19,6 +19,11 @@ pub(crate) fn warnings(run: &RunRecord, cases: &[CaseReport]) -> Vec<String> {
         RunStatus::Interrupted | RunStatus::Running | RunStatus::Failed if is_search(cases) => {
             warnings.push("The search did not come to its end; it cannot go on, but start again.".to_owned());
         }
+        RunStatus::Interrupted | RunStatus::Running | RunStatus::Failed if run.has_made_filesystems() => {
+            warnings.push(
+                "The run did not come to its end; it cannot go on, since its filesystems are gone.".to_owned(),
+            );
+        }
         RunStatus::Interrupted => {
             warnings.push("The run was interrupted; --resume goes on with it.".to_owned());
         }

@@ -1,6 +1,6 @@
 //! What else is different between two sides than what was to be compared.
 
-use model::{Bytes, Environment, RunRecord, TargetRecord};
+use model::{Bytes, Environment, Filesystem, Image, Making, RunRecord, TargetRecord};
 use serde::Serialize;
 
 use super::Side;
@@ -94,9 +94,29 @@ fn machine_facts(environment: &Environment) -> Facts {
     ]
 }
 
+/// Of a filesystem that the run made. Not: the numbers of its loop devices and where it was mounted.
+fn making_facts(making: &Making, filesystem: &Filesystem) -> Facts {
+    let fact = |name: &str, value: String| (name.to_owned(), value);
+    let image = |it: &Image| {
+        let (size, direct) = (Bytes(it.size_bytes), if it.direct_io { ", direct I/O" } else { "" });
+        format!("{size} in {} ({}){direct}", it.directory, it.directory_filesystem)
+    };
+    vec![
+        fact("made", making.kind.clone()),
+        fact("images", making.images.iter().map(image).collect::<Vec<_>>().join(", ")),
+        fact("mkfs options", making.mkfs_options.join(" ")),
+        fact("given mount options", making.mount_options.clone().unwrap_or_default()),
+        fact("filesystem", filesystem.kind.clone()),
+        fact("filesystem block", Bytes(filesystem.block_size_bytes).to_string()),
+    ]
+}
+
 fn target_facts(target: &TargetRecord) -> Facts {
     let Environment { filesystem, device, .. } = &target.environment;
     let fact = |name: &str, value: String| (name.to_owned(), value);
+    if let Some(making) = &target.making {
+        return making_facts(making, filesystem);
+    }
     vec![
         fact("target", target.path.clone()),
         fact("filesystem", format!("{} on {}", filesystem.kind, filesystem.source)),

@@ -2,11 +2,9 @@
 
 use anstyle::{AnsiColor, Style};
 use comfy_table::{Cell, CellAlignment, presets};
-use model::Properties;
 
 use crate::machine::run_lines;
 use crate::noise::NoiseReport;
-use crate::properties::properties_table;
 use crate::report::Report;
 use crate::table::{Column, Sentence, Table};
 
@@ -79,20 +77,6 @@ pub fn noise(report: &NoiseReport, width: Option<usize>) -> String {
     text += "\n";
     for sentence in report.verdicts.iter().chain(&report.advice) {
         text += &format!("{sentence}\n");
-    }
-    text
-}
-
-/// What the filesystems of these targets do with files, one beside the other.
-#[must_use]
-pub fn properties(targets: &[(&str, &Properties)], width: Option<usize>) -> String {
-    let table = properties_table(targets);
-    let mut text = format!("{HEADING}{}{HEADING:#}\n{}\n", table.title, fitting(&table, width).0);
-    for note in &table.notes {
-        text += &format!("{QUIET}{note}{QUIET:#}\n");
-    }
-    for sentence in &table.sentences {
-        text += &sentence_line(sentence);
     }
     text
 }

@@ -7,11 +7,12 @@ pub(crate) mod number;
 mod per_case;
 mod side_by_side;
 
-use model::{Layout, RunRecord};
+use model::{Layout, RunRecord, TargetRecord};
 
 use crate::advice::{ADVISE, is_look};
 use crate::conclusion::contracts;
 use crate::counted;
+use crate::properties::properties_table;
 use crate::report::{CaseReport, Report};
 
 /// A table, ready to be rendered.
@@ -67,7 +68,15 @@ impl Report {
     pub fn tables(&self) -> Vec<Table> {
         // Hundreds of cheap looks are for the exports; what they left is in the finals.
         let shown = self.sections().filter(|cases| !is_look(&cases[0]));
-        shown.flat_map(|cases| section_tables(cases, &self.run)).collect()
+        let mut tables: Vec<Table> = shown.flat_map(|cases| section_tables(cases, &self.run)).collect();
+        let known = |target: &'_ TargetRecord| target.properties.is_some();
+        if self.run.targets.iter().any(known) {
+            let targets = self.run.targets.iter();
+            let properties = targets
+                .filter_map(|it| it.properties.as_ref().map(|properties| (it.name.as_str(), properties)));
+            tables.push(properties_table(&properties.collect::<Vec<_>>()));
+        }
+        tables
     }
 }
 
