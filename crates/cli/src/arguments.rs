@@ -132,7 +132,8 @@ pub struct RunCommand {
     /// Show what would be run and how many bytes written, and write nothing
     #[arg(long)]
     pub dry_run: bool,
-    /// Write the results to a file, or - for standard output: json, csv or markdown; may be repeated
+    /// Write the results to a file, or - for standard output: json, csv or markdown; or charts to a directory: svg=DIR;
+    /// may be repeated
     #[arg(long, value_name = "FORMAT=FILE")]
     pub export: Vec<Export>,
     /// Go on with a run that did not come to its end: the newest, or the one with that number
@@ -182,7 +183,8 @@ pub struct AdviseCommand {
     /// Show the candidates and how many bytes would be written at most, and write nothing
     #[arg(long)]
     pub dry_run: bool,
-    /// Write the results to a file, or - for standard output: json, csv or markdown; may be repeated
+    /// Write the results to a file, or - for standard output: json, csv or markdown; or charts to a directory: svg=DIR;
+    /// may be repeated
     #[arg(long, value_name = "FORMAT=FILE")]
     pub export: Vec<Export>,
 }
@@ -224,7 +226,8 @@ pub enum Listed {
 pub struct ShowCommand {
     /// Number of the run, or a label: the newest run with it; the newest of all if none
     pub run: Option<RunName>,
-    /// Write it to a file, or - for standard output: json, csv or markdown; may be repeated
+    /// Write it to a file, or - for standard output: json, csv or markdown; or charts to a directory: svg=DIR; may be
+    /// repeated
     #[arg(long, value_name = "FORMAT=FILE")]
     pub export: Vec<Export>,
 }

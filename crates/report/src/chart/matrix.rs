@@ -23,12 +23,19 @@ pub(super) fn charts(section: &str, rows: &[Row<'_>]) -> Vec<Drawn> {
                 stem += &format!("-{target}");
             }
             if contracts.len() > 1 {
-                stem += &format!("-{contract}");
+                stem += &format!("-{}", promise(&rows[0]));
             }
             charts.push(Drawn { stem, chart: chart(section, target, contract, rows) });
         }
     }
     charts
+}
+
+/// What contracts mostly differ in, for a file's name.
+fn promise(row: &Row<'_>) -> String {
+    let contract = &row.case.record.contract;
+    let every = if contract.durable_every_bytes.is_some() { "-on-the-way" } else { "" };
+    format!("{}{every}", contract.durability)
 }
 
 /// What the caller has at the end. That all of it is durable every chunk is one contract: how often is the axis.

@@ -21,7 +21,7 @@ pub(super) fn charts(title: &str, rows: &[Row<'_>]) -> Vec<Drawn> {
                 stem += &format!("-{target}");
             }
             if contracts.len() > 1 {
-                stem += &format!("-{contract}");
+                stem += &format!("-{}", contract.durability);
             }
             let title = format!("{title}, {target}");
             charts.push(Drawn { stem, chart: chart(title, &contract.to_string(), rows, &drawn) });

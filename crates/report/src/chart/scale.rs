@@ -1,12 +1,15 @@
 //! Where figures stand on their axis, and what its ticks say.
 
-use super::{Chart, Unit, YScale};
+use super::{Chart, Kind, Unit, YScale};
 use crate::table::number::significant;
 
 /// The part of a logarithmic axis that zeros take, where there are any.
 const ZERO_PART: f64 = 0.09;
 
-/// A y axis with a range that holds all of a chart's figures.
+/// Beside bars, intervals are shown as far as that many times the longest bar.
+const BARS_CUT: f64 = 1.6;
+
+/// A y axis with a range that holds all of a chart's figures, and all intervals but those far beyond the bars.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Scale {
     unit: Unit,
@@ -29,12 +32,16 @@ impl Scale {
     /// Of a chart.
     #[must_use]
     pub fn of(chart: &Chart) -> Self {
-        let figures = chart.series.iter().flat_map(|series| &series.points).filter_map(|point| point.figure);
-        let values: Vec<f64> = figures.flat_map(|figure| [figure.low, figure.median, figure.high]).collect();
+        let figures = || chart.series.iter().flat_map(|series| &series.points).filter_map(|point| point.figure);
+        let values: Vec<f64> = figures().flat_map(|figure| [figure.low, figure.median, figure.high]).collect();
         let positive = || values.iter().copied().filter(|&value| value > 0.0);
         let max = positive().fold(0.0, f64::max);
         let min = positive().fold(f64::INFINITY, f64::min);
         let is_log = chart.y.scale == YScale::Log10;
+        let longest_bar = figures().map(|figure| figure.median).fold(0.0, f64::max);
+        // One wide interval must not make all bars too short to be compared.
+        let is_cut = chart.kind == Kind::Bars && longest_bar > 0.0;
+        let max = if is_cut { max.min(BARS_CUT * longest_bar) } else { max };
         let range = (max > 0.0).then(|| if is_log { log_range(min, max) } else { (0.0, linear_top(max)) });
         let has_break = is_log && values.iter().any(|&value| value <= 0.0);
         Self { unit: chart.y.unit, scale: chart.y.scale, range, has_break }
@@ -50,6 +57,12 @@ impl Scale {
     #[must_use]
     pub fn break_part(&self) -> f64 {
         if self.has_break { ZERO_PART } else { 0.0 }
+    }
+
+    /// Whether a value is in the range. Others are drawn at its end.
+    #[must_use]
+    pub fn holds(&self, value: f64) -> bool {
+        self.range.is_none_or(|(_, top)| value <= top)
     }
 
     /// How far up a value is, from 0 to 1.
@@ -172,4 +185,49 @@ fn factor(value: f64, unit: Unit) -> (f64, &'static str) {
     let largest = if unit == Unit::Seconds { 1.0 } else { 1e9 };
     let fits = |(factor, _): &&(f64, &str)| *factor <= largest && value >= factor * 0.999_5;
     FACTORS.iter().find(fits).copied().unwrap_or((1e-9, "n"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn log(bottom: f64, top: f64, has_break: bool) -> Scale {
+        Scale { unit: Unit::Seconds, scale: YScale::Log10, range: Some((bottom, top)), has_break }
+    }
+
+    fn texts(scale: &Scale) -> Vec<String> {
+        scale.ticks().into_iter().filter_map(|tick| tick.text).collect()
+    }
+
+    #[test]
+    fn a_logarithmic_axis_names_what_is_round_and_at_least_three_values() {
+        assert_eq!(texts(&log(0.008, 40.0, false)), ["10 ms", "100 ms", "1 s", "10 s"]);
+        assert_eq!(texts(&log(0.018, 0.3, false)), ["20 ms", "50 ms", "100 ms", "200 ms"]);
+        assert_eq!(texts(&log(1.0, 2.0, false)), ["1 s", "1.2 s", "1.4 s", "1.6 s", "1.8 s", "2 s"]);
+        assert_eq!(texts(&log(1e-9, 100.0, false)).len(), 6);
+    }
+
+    #[test]
+    fn a_linear_axis_begins_at_zero_and_has_one_unit() {
+        let range = Some((0.0, linear_top(1.27e9)));
+        let scale = Scale { unit: Unit::BytesPerSecond, scale: YScale::Linear, range, has_break: false };
+        assert_eq!(texts(&scale), ["0", "0.5 GB/s", "1 GB/s", "1.5 GB/s"]);
+    }
+
+    #[test]
+    fn zero_is_below_everything_else_and_nothing_leaves_the_axis() {
+        let scale = log(0.001, 10.0, true);
+        let parts = [0.0, 0.001, 0.01, 1.0, 10.0].map(|value| scale.part(value));
+        assert!(parts.is_sorted_by(|a, b| a < b) && parts[0] > 0.0, "{parts:?}");
+        assert!((parts[4] - 1.0).abs() < 1e-9);
+        assert_eq!(texts(&scale)[0], "0");
+    }
+
+    #[test]
+    fn figures_have_three_digits_and_a_decimal_unit() {
+        let text = |value| value_text(value, Unit::Seconds);
+        assert_eq!([28.2498, 0.0194, 999.96e-6, 0.0].map(text), ["28.2 s", "19.4 ms", "1.00 ms", "0 s"]);
+        assert_eq!(value_text(2.345e9, Unit::BytesPerSecond), "2.35 GB/s");
+        assert_eq!(text(4000.0), "4000 s");
+    }
 }

@@ -90,14 +90,15 @@ fn document(chart: &Chart, height: f64, parts: Vec<Element>) -> String {
 /// What the picture's own signs mean, where it has them.
 fn marks(chart: &Chart) -> Vec<String> {
     let mut marks = Vec::new();
-    if Scale::of(chart).has_break() {
-        marks.push(
-            "Figures of 0 stand below the break of the axis: a logarithmic one has no place for them."
-                .to_owned(),
-        );
+    let scale = Scale::of(chart);
+    if scale.has_break() {
+        marks.push("0 stands below the break of the axis: a logarithmic one has no place for it.".to_owned());
     }
-    let mut points = chart.series.iter().flat_map(|series| &series.points);
-    if points.any(|point| point.only_disturbed && point.figure.is_some()) {
+    let points = || chart.series.iter().flat_map(|series| &series.points);
+    if points().filter_map(|point| point.figure).any(|figure| !scale.holds(figure.high)) {
+        marks.push("An arrow: the interval ends beyond the picture.".to_owned());
+    }
+    if points().any(|point| point.only_disturbed && point.figure.is_some()) {
         marks.push(match chart.kind {
             Kind::Bars => "~ and a dashed bar: nothing but disturbed samples.".to_owned(),
             Kind::Lines | Kind::Groups => "In a dashed ring: nothing but disturbed samples.".to_owned(),

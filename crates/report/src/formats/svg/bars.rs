@@ -51,7 +51,8 @@ pub(super) fn draw(chart: &Chart, top: f64) -> (Vec<Element>, f64) {
             let Some(figure) = &point.figure else { continue };
             let y = top + (point.x + 0.5) * ROW_HEIGHT;
             let ends = [figure.median, figure.low, figure.high].map(|value| x(scale.part(value)));
-            parts.push(bar(chart, index, point, figure, (left, y), ends));
+            let bar = bar(chart, index, point, figure, (left, y), ends, !scale.holds(figure.high));
+            parts.push(bar);
             let tilde = if point.only_disturbed { "~" } else { "" };
             let words = format!("{tilde}{}", value_text(figure.median, chart.y.unit));
             parts.push(text(ends[0].max(ends[2]) + 7.0, y + 4.5, SIZE, Ink::Strong, &words, &[]));
@@ -73,6 +74,7 @@ fn bar(
     figure: &Interval,
     (left, y): (f64, f64),
     [end, low, high]: [f64; 3],
+    is_cut: bool,
 ) -> Element {
     let mut group =
         titled(series_group(chart, index), &format!("{}: {}", point.case, figure_text(chart, figure)));
@@ -84,8 +86,14 @@ fn bar(
     });
     group.append(element("rect", &style, Vec::new()));
     group.append(line((low, y), (high, y), &[("stroke-width", "2")]));
-    for x in [low, high] {
-        group.append(line((x, y - 4.0), (x, y + 4.0), &[("stroke-width", "2")]));
+    let cap = |x: f64| line((x, y - 4.0), (x, y + 4.0), &[("stroke-width", "2")]);
+    group.append(cap(low));
+    if is_cut {
+        let arrow = [(-7.0, -5.0), (1.0, 0.0), (-7.0, 5.0)];
+        let corner = |(dx, dy): (f64, f64)| format!("{},{}", px(high + dx), px(y + dy));
+        group.append(element("path", &[("d", &format!("M{}Z", arrow.map(corner).join("L")))], Vec::new()));
+    } else {
+        group.append(cap(high));
     }
     group
 }

@@ -5,7 +5,7 @@ use svg::node::element::Element;
 
 use super::element::{Ink, WIDTH, line, px, shortened, text, titled, width};
 use super::{MARGIN, marker, palette};
-use crate::chart::{Chart, Kind};
+use crate::chart::{Chart, Kind, Series};
 
 const SIZE: f64 = 13.0;
 const ROW_HEIGHT: f64 = 21.0;
@@ -18,8 +18,12 @@ fn sample_width(chart: &Chart) -> f64 {
 /// The legend, and where it ends. Its columns are as wide as the longest name.
 pub(super) fn draw(chart: &Chart, top: f64) -> (Vec<Element>, f64) {
     let room = WIDTH - 2.0 * MARGIN;
-    let names: Vec<String> =
-        chart.series.iter().map(|it| shortened(&it.name, SIZE, room - sample_width(chart))).collect();
+    let name = |series: &Series| {
+        let is_drawn = series.points.iter().any(|point| point.figure.is_some());
+        let suffix = if is_drawn { "" } else { " (no figure)" };
+        shortened(&format!("{}{suffix}", series.name), SIZE, room - sample_width(chart))
+    };
+    let names: Vec<String> = chart.series.iter().map(name).collect();
     let widest = names.iter().map(|name| width(name, SIZE)).fold(0.0, f64::max);
     let column_width = (sample_width(chart) + widest + 18.0).min(room);
     let mut items = Vec::new();

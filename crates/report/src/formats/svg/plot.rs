@@ -15,10 +15,13 @@ const SIZE: f64 = 12.0;
 const TURNED: (f64, f64) = (0.766, 0.643);
 
 /// Words that are turned are cut where they are wider.
-const TURNED_LIMIT: f64 = 170.0;
+const TURNED_LIMIT: f64 = 210.0;
 
 /// The share of a category's width that its marks take.
 const GROUP_PART: f64 = 0.82;
+
+/// Bands of more series than that are fainter, since they lie on each other.
+const MANY: usize = 3;
 
 /// The axes, and what is between them.
 struct Plot<'c> {
@@ -202,7 +205,8 @@ impl Plot<'_> {
             let corners: Vec<String> = there.chain(back).collect();
             if !corners.is_empty() {
                 let path = format!("M{}Z", corners.join("L"));
-                let style = [("d", path.as_str()), ("fill-opacity", "0.18"), ("stroke", "none")];
+                let faint = if self.chart.series.len() > MANY { "0.09" } else { "0.18" };
+                let style = [("d", path.as_str()), ("fill-opacity", faint), ("stroke", "none")];
                 group.append(element("path", &style, Vec::new()));
             }
         }

@@ -180,6 +180,36 @@ fn bars_have_their_names_and_figures_beside_them() {
     assert_eq!(tildes.count(), 1, "{words:?}");
 }
 
+#[test]
+fn one_wide_interval_does_not_make_all_bars_short() {
+    let mut cases = copies();
+    let mut record = cases[2].1.record.clone();
+    record.samples.iter_mut().take(3).for_each(|sample| sample.phases_ns.write *= 40);
+    record.samples.iter_mut().for_each(|sample| sample.disturbed = None);
+    cases[2].1 = CaseReport::of(&record, &[]);
+    cases[2].1.estimate.as_mut().unwrap().total_ns.median = 2e7;
+    let charts = charts_of(&cases);
+    let picture = render(chart_named(&charts, "copy-elapsed-ranked"));
+    let document = Document::parse(&picture).unwrap();
+    let words = shown(&document);
+    assert!(words.iter().any(|word| word.starts_with("An arrow")), "{words:?}");
+    assert!(words.contains(&"30 ms".to_owned()) && !words.contains(&"100 ms".to_owned()), "{words:?}");
+}
+
+#[test]
+fn a_series_without_figures_is_in_the_legend_and_says_so() {
+    let mut cases = study(&["ext4", "xfs"], &[1, 64]);
+    for (_, case) in cases.iter_mut().filter(|(target, _)| target == "xfs") {
+        let mut record = case.record.clone();
+        record.samples.clear();
+        *case = CaseReport::of(&record, &[]);
+    }
+    for named in charts_of(&cases).iter().filter(|named| named.file_stem.ends_with("buffer-size")) {
+        let picture = render(&named.chart);
+        assert!(shown(&Document::parse(&picture).unwrap()).contains(&"xfs (no figure)".to_owned()));
+    }
+}
+
 /// Pictures to look at: `LOOK_AT=DIR cargo test -p writebench-report look_at`.
 #[test]
 fn look_at_them() {
@@ -189,6 +219,7 @@ fn look_at_them() {
         ("twelve", study(&TWELVE, &SIZES)),
         ("one", study(&TWELVE[..1], &SIZES)),
         ("five", study(&TWELVE[..5], &SIZES)),
+        ("crowded", study(&TWELVE[3..6], &(0..26).map(|power| 1 << power).collect::<Vec<u64>>())),
         ("two", troubled()),
         ("flags", flags()),
         ("copy", copies()),
