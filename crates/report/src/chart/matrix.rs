@@ -65,10 +65,12 @@ fn chart(section: &str, target: &str, contract: &str, rows: &[Row<'_>]) -> Chart
         points.sort_by(|a, b| a.x.total_cmp(&b.x));
         Series { name, points }
     });
-    let series: Vec<Series> = series.collect();
+    let mut series: Vec<Series> = series.collect();
+    let common = shorten_names(&mut series);
+    let common = if common.is_empty() { common } else { format!(" ({common})") };
     Chart {
         title: format!("Throughput by chunk size, {target}"),
-        subtitle: format!("{section}. {contract}: {}", figures_are(rows, "higher")),
+        subtitle: format!("{section}. {contract}{common}: {}", figures_are(rows, "higher")),
         kind: Kind::Lines,
         x: chunk_axis("chunk size", &chunk_sizes(rows)),
         y: YAxis { label: "Throughput".to_owned(), unit: Unit::BytesPerSecond, scale: y_scale(&series) },
@@ -76,4 +78,18 @@ fn chart(section: &str, target: &str, contract: &str, rows: &[Row<'_>]) -> Chart
         series,
         notes: notes::causes(rows),
     }
+}
+
+/// Leaves out of the names what they have in common, which is returned.
+fn shorten_names(series: &mut [Series]) -> String {
+    let Some((first, others)) = series.split_first() else { return String::new() };
+    let in_all = |part: &&str| {
+        part.contains('=') && others.iter().all(|series| series.name.split(',').any(|other| other == *part))
+    };
+    let common: Vec<String> = first.name.split(',').skip(1).filter(in_all).map(str::to_owned).collect();
+    for series in series {
+        let own = series.name.split(',').filter(|part| common.iter().all(|other| other != part));
+        series.name = own.collect::<Vec<_>>().join(",");
+    }
+    common.join(",")
 }

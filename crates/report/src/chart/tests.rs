@@ -195,6 +195,23 @@ fn only_cases_of_one_contract_share_a_chart_of_throughput() {
 }
 
 #[test]
+fn a_legend_names_only_what_series_differ_in() {
+    let mut cases = Vec::new();
+    for (method, size) in
+        ["write", "fwrite,sync=fsync"].into_iter().flat_map(|it| [1, 2, 4].map(|size| (it, size)))
+    {
+        let mut record = case_of(size, samples(size, 400));
+        record.suite = "write".to_owned();
+        record.case = format!("{method},chunk={size},size=32MiB");
+        cases.push(("ext4".to_owned(), CaseReport::of(&record, &[])));
+    }
+    let charts = charts_of(&cases);
+    let names: Vec<&str> = charts[0].chart.series.iter().map(|series| series.name.as_str()).collect();
+    assert_eq!(names, ["write", "fwrite,sync=fsync"]);
+    assert!(charts[0].chart.subtitle.contains("(size=32MiB)"), "{}", charts[0].chart.subtitle);
+}
+
+#[test]
 fn ranked_cases_are_bars_from_the_fastest() {
     let mut cases = Vec::new();
     for (label, call_ns) in [("slow", 900), ("fast", 100), ("middle", 500)] {

@@ -10,9 +10,10 @@ mod marker;
 mod palette;
 mod plot;
 
+use svg::node::Text;
 use svg::node::element::Element;
 
-use self::element::{Ink, WIDTH, element, text, titled, wrapped};
+use self::element::{Ink, WIDTH, element, text, wrapped};
 use crate::chart::{Chart, Kind, Scale, YScale, value_text};
 
 /// Above and below what is drawn.
@@ -53,37 +54,24 @@ pub fn render(chart: &Chart) -> String {
 }
 
 fn document(chart: &Chart, height: f64, parts: Vec<Element>) -> String {
-    let height = height.ceil();
-    let size = |length: f64| format!("{length:.0}");
-    let root = element(
-        "svg",
-        &[
-            ("xmlns", "http://www.w3.org/2000/svg"),
-            ("role", "img"),
-            ("viewBox", &format!("0 0 {WIDTH:.0} {height:.0}")),
-            ("width", &size(WIDTH)),
-            ("height", &size(height)),
-            ("font-family", FONTS),
-        ],
-        Vec::new(),
-    );
+    let (width, height) = (format!("{WIDTH:.0}"), format!("{:.0}", height.ceil()));
+    let paper = [("class", "wb-paper"), ("fill", palette::PAPER.light), ("width", &width), ("height", &height)];
     let mut children = vec![
-        element("style", &[], vec![svg::node::Text::new(palette::dark_styles(chart)).into()]),
-        element(
-            "rect",
-            &[
-                ("class", "wb-paper"),
-                ("fill", palette::PAPER.light),
-                ("width", &size(WIDTH)),
-                ("height", &size(height)),
-            ],
-            Vec::new(),
-        ),
+        element("title", &[], vec![Text::new(element::clean(&chart.title)).into()]),
+        element("desc", &[], vec![Text::new(element::clean(&description(chart))).into()]),
+        element("style", &[], vec![Text::new(palette::dark_styles(chart)).into()]),
+        element("rect", &paper, Vec::new()),
     ];
     children.extend(parts);
-    let mut root = titled(root, &chart.title);
-    svg::Node::append(&mut root, element("desc", &[], vec![svg::node::Text::new(description(chart)).into()]));
-    children.into_iter().for_each(|child| svg::Node::append(&mut root, child));
+    let root = [
+        ("xmlns", "http://www.w3.org/2000/svg"),
+        ("role", "img"),
+        ("viewBox", &format!("0 0 {width} {height}")),
+        ("width", &width),
+        ("height", &height),
+        ("font-family", FONTS),
+    ];
+    let root = element("svg", &root, children.into_iter().map(Into::into).collect());
     format!("{root}\n")
 }
 
@@ -116,10 +104,10 @@ fn description(chart: &Chart) -> String {
         let with_figures = || {
             series.points.iter().filter_map(|point| {
                 let median = point.figure?.median;
-                Some(format!("{} at {}", value_text(median, chart.y.unit), element::clean(place(point.x))))
+                Some(format!("{} at {}", value_text(median, chart.y.unit), place(point.x)))
             })
         };
-        let name = element::clean(&series.name);
+        let name = &series.name;
         match (with_figures().next(), with_figures().next_back()) {
             (Some(first), Some(last)) if first != last => text += &format!(" {name}: from {first} to {last}."),
             (Some(only), _) => text += &format!(" {name}: {only}."),

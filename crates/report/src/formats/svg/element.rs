@@ -107,7 +107,7 @@ pub(super) fn wrapped(words: &str, size: f64) -> Vec<String> {
             current.push(' ');
         }
         for c in word.chars() {
-            if width(&current, size) + size > limit {
+            if width(&current, size) + width(c.encode_utf8(&mut [0; 4]), size) > limit {
                 lines.push(std::mem::take(&mut current));
             }
             current.push(c);
@@ -116,4 +116,33 @@ pub(super) fn wrapped(words: &str, size: f64) -> Vec<String> {
     lines.push(current);
     lines.retain(|line| !line.is_empty());
     lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_break_at_spaces_and_only_words_wider_than_the_picture_break_inside() {
+        for count in 1..400 {
+            let words: Vec<String> = (0..count).map(|index| format!("it{index}:")).collect();
+            let lines = wrapped(&words.join(" "), 12.5);
+            assert_eq!(lines.join(" "), words.join(" "));
+        }
+        let lines = wrapped(&"x".repeat(1000), 12.0);
+        assert!(lines.len() > 5 && lines.iter().all(|line| width(line, 12.0) <= WIDTH), "{lines:?}");
+        assert_eq!(lines.concat().len(), 1000);
+    }
+
+    #[test]
+    fn what_is_cut_ends_with_dots_and_fits() {
+        assert_eq!(shortened("ext4", 12.0, 100.0), "ext4");
+        let cut = shortened(&"x".repeat(100), 12.0, 100.0);
+        assert!(cut.ends_with('…') && width(&cut, 12.0) <= 100.0, "{cut}");
+    }
+
+    #[test]
+    fn lengths_have_a_digit_at_most_and_no_negative_zero() {
+        assert_eq!([1.0, 2.25, -0.04].map(px), ["1", "2.3", "0"]);
+    }
 }

@@ -1,5 +1,4 @@
-//! Pictures of runs that were never made. What they look like is seen in `cargo test -p writebench-report`'s
-//! snapshots, which browsers show.
+//! Pictures of runs that were never made: well-formed, complete, and the same every time.
 
 use roxmltree::Document;
 
