@@ -20,6 +20,9 @@ const TURNED_LIMIT: f64 = 210.0;
 /// The share of a category's width that its marks take.
 const GROUP_PART: f64 = 0.82;
 
+/// The most that a mark takes: what belongs together stands together.
+const MARK_ROOM: f64 = 22.0;
+
 /// Bands of more series than that are fainter, since they lie on each other.
 const MANY: usize = 3;
 
@@ -235,8 +238,8 @@ impl Plot<'_> {
         let mut group = series_group(self.chart, index);
         #[expect(clippy::cast_precision_loss, reason = "a few series")]
         let (index_part, count) = (index as f64 + 0.5, self.chart.series.len() as f64);
-        let room = self.category_width() * GROUP_PART;
-        let aside = (room * (index_part / count - 0.5)).clamp(-9.0 * count, 9.0 * count);
+        let room = (self.category_width() * GROUP_PART).min(MARK_ROOM * count);
+        let aside = room * (index_part / count - 0.5);
         let radius = (room / count / 1.4).clamp(2.6, 4.2);
         for point in &self.chart.series[index].points {
             let x = self.x(point.x) + aside;

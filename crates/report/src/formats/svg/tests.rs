@@ -179,6 +179,28 @@ fn bars_have_their_names_and_figures_beside_them() {
     assert_eq!(tildes.count(), 1, "{words:?}");
 }
 
+/// Where the whiskers of a chart's groups stand.
+fn whisker_places(chart: &Chart) -> Vec<f64> {
+    let picture = render(chart);
+    let document = Document::parse(&picture).unwrap();
+    let whiskers = document.descendants().filter(|node| {
+        let is_of_series = node.parent().is_some_and(|parent| parent.has_attribute("stroke"));
+        node.has_tag_name("line") && is_of_series
+    });
+    whiskers.map(|node| node.attribute("x1").unwrap().parse().unwrap()).collect()
+}
+
+#[test]
+fn marks_of_a_group_stand_side_by_side() {
+    for count in [2, 3, 12] {
+        let charts = charts_of(&study(&TWELVE[..count], &SIZES));
+        let mut places = whisker_places(chart_named(&charts, "buffer-elapsed-by-target"));
+        assert_eq!(places.len(), count * SIZES.len());
+        places.sort_by(f64::total_cmp);
+        assert!(places.windows(2).all(|pair| pair[1] - pair[0] > 3.0), "{places:?}");
+    }
+}
+
 #[test]
 fn one_wide_interval_does_not_make_all_bars_short() {
     let mut cases = copies();
