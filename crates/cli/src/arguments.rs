@@ -168,7 +168,8 @@ pub struct MeasuringArguments {
     /// Show what would be run and how many bytes written, and write nothing
     #[arg(long)]
     pub dry_run: bool,
-    /// Write the results to a file, or - for standard output: json, csv or markdown; may be repeated
+    /// Write the results to a file, or - for standard output: json, csv or markdown; or charts to a directory: svg=DIR;
+    /// may be repeated
     #[arg(long, value_name = "FORMAT=FILE")]
     pub export: Vec<Export>,
 }
@@ -241,7 +242,8 @@ pub struct AdviseCommand {
     /// Show the candidates and how many bytes would be written at most, and write nothing
     #[arg(long)]
     pub dry_run: bool,
-    /// Write the results to a file, or - for standard output: json, csv or markdown; may be repeated
+    /// Write the results to a file, or - for standard output: json, csv or markdown; or charts to a directory: svg=DIR;
+    /// may be repeated
     #[arg(long, value_name = "FORMAT=FILE")]
     pub export: Vec<Export>,
 }
@@ -284,7 +286,8 @@ pub struct ShowCommand {
     /// Number of the run, or a label: the newest run with it; the newest of all if none. Of a run on several targets
     /// RUN@TARGET is the part on one of them, in full
     pub run: Option<RunOn>,
-    /// Write it to a file, or - for standard output: json, csv or markdown; may be repeated
+    /// Write it to a file, or - for standard output: json, csv or markdown; or charts to a directory: svg=DIR; may be
+    /// repeated
     #[arg(long, value_name = "FORMAT=FILE")]
     pub export: Vec<Export>,
 }

@@ -1,4 +1,4 @@
-//! `--export FORMAT=FILE`.
+//! `--export FORMAT=FILE`, and `--export svg=DIRECTORY`.
 
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
@@ -21,6 +21,8 @@ enum Format {
     Json,
     Csv,
     Markdown,
+    /// A file for each chart, in a directory.
+    Svg,
 }
 
 impl FromStr for Export {
@@ -32,10 +34,16 @@ impl FromStr for Export {
             "json" => Format::Json,
             "csv" => Format::Csv,
             "markdown" | "md" => Format::Markdown,
-            other => return Err(format!("unknown format '{other}': expected one of json, csv, markdown")),
+            "svg" => Format::Svg,
+            other => return Err(format!("unknown format '{other}': expected one of json, csv, markdown, svg")),
         };
-        if file.is_empty() {
-            return Err("the file's name is missing".to_owned());
+        match (format, file) {
+            (Format::Svg, "") => return Err("the directory's name is missing".to_owned()),
+            (_, "") => return Err("the file's name is missing".to_owned()),
+            (Format::Svg, "-") => {
+                return Err("svg writes a file for each chart: expected svg=DIRECTORY, not -".to_owned());
+            }
+            _ => {}
         }
         Ok(Self { format, file: PathBuf::from(file) })
     }
@@ -54,16 +62,20 @@ impl Export {
 
     /// What would make it fail after an hour of measuring, found before.
     pub fn check(&self) -> Result<()> {
+        let is_for_directory = matches!(self.format, Format::Svg);
         let directory = self.file.parent().filter(|parent| !parent.as_os_str().is_empty());
         if let Some(directory) = directory
             && !directory.is_dir()
         {
             return Err(exit::usage(format!("--export: {} is no directory", directory.display())));
         }
-        if self.file.is_dir() {
-            return Err(exit::usage(format!("--export: {} is a directory", self.file.display())));
+        match (self.file.is_dir(), is_for_directory) {
+            (true, false) => Err(exit::usage(format!("--export: {} is a directory", self.file.display()))),
+            (false, true) if self.file.exists() => {
+                Err(exit::usage(format!("--export: {} is no directory", self.file.display())))
+            }
+            _ => Ok(()),
         }
-        Ok(())
     }
 
     /// Writes the report.
@@ -72,15 +84,37 @@ impl Export {
             Format::Json => formats::json::render(report)?,
             Format::Csv => formats::csv::render(report)?,
             Format::Markdown => formats::markdown::render(report),
+            Format::Svg => return self.write_charts(report, output),
         };
         self.write_text(&text, output)
+    }
+
+    /// A file for each chart; those of other runs that have the same name are replaced.
+    fn write_charts(&self, report: &Report, output: &Output) -> Result<()> {
+        let charts = report::chart::charts(report);
+        if charts.is_empty() {
+            output.note(&format!(
+                "No chart for {}: charts show chunk sizes (three or more) and ranked cases, as suites buffer, write, \
+                 vectored, direct and copy have them.",
+                self.file.display()
+            ));
+            return Ok(());
+        }
+        if !self.file.is_dir() {
+            std::fs::create_dir(&self.file).with_context(|| format!("cannot make {}", self.file.display()))?;
+        }
+        for named in &charts {
+            let file = self.file.join(format!("{}.svg", named.file_stem));
+            write_file(&file, &formats::svg::render(&named.chart))?;
+        }
+        Ok(())
     }
 
     /// Refuses the formats that a comparison does not have.
     pub fn check_for_comparison(&self) -> Result<()> {
         match self.format {
             Format::Json => self.check(),
-            Format::Csv | Format::Markdown => {
+            Format::Csv | Format::Markdown | Format::Svg => {
                 Err(exit::usage("--export: a comparison is written as json only: json=FILE"))
             }
         }
@@ -95,6 +129,10 @@ impl Export {
         if self.is_to_stdout() {
             return Ok(output.results(text)?);
         }
-        std::fs::write(&self.file, text).with_context(|| format!("cannot write {}", self.file.display()))
+        write_file(&self.file, text)
     }
+}
+
+fn write_file(file: &Path, text: &str) -> Result<()> {
+    std::fs::write(file, text).with_context(|| format!("cannot write {}", file.display()))
 }

@@ -2,6 +2,7 @@
 //! file of `formats` renders it. Nothing here prints.
 
 pub mod advice;
+pub mod chart;
 mod comparison;
 mod conclusion;
 mod estimate;

@@ -10,6 +10,7 @@ pub fn add(trials: &mut Trials) {
     let tmpfs = [Need::Filesystem(Kind::Tmpfs)];
     trials.add("list shows what there is, and names its cases so that they run", &[], listed_cases_parse);
     trials.add("show repeats a run and exports it the same", &tmpfs, show_repeats);
+    trials.add("charts are files in a directory, and a run without says so", &tmpfs, charts_are_files);
     trials.add("probe says what a target is on", &tmpfs, probe_names_the_filesystem);
     trials.add("completions and the manual know every command", &[], completions_and_manual);
     trials.add("a dry run says what would be written and writes nothing", &tmpfs, dry_run);
@@ -49,6 +50,29 @@ fn show_repeats() -> Result<()> {
         let ended = program.call(&["show", "--export", &format!("{format}=-")])?;
         ensure!(ended.stdout.starts_with(start), "{ended:?}");
     }
+    Ok(())
+}
+
+fn charts_are_files() -> Result<()> {
+    let (program, target) = (program()?, directory_on(Kind::Tmpfs));
+    let charts = program.home().join("charts");
+    let export = format!("svg={}", charts.display());
+    let single = ["--case", "write,size=1MiB", "--samples", "1", "--export", &export];
+    program.run(target.path(), &single, 0)?;
+    ensure!(!charts.exists(), "a single case is no chart");
+    let noted = program.call(&["show", "--export", &export])?;
+    ensure!(noted.code == Some(0) && noted.stderr.contains("No chart for"), "{noted:?}");
+    let suite = ["--suite", "buffer", "--size", "64KiB", "--samples", "2", "--export", &export];
+    program.run(target.path(), &suite, 0)?;
+    let names = ["elapsed", "user-cpu", "system-cpu"].map(|time| format!("buffer-{time}-by-buffer-size.svg"));
+    for name in &names {
+        let picture = std::fs::read_to_string(charts.join(name)).context(name.clone())?;
+        ensure!(picture.starts_with("<svg ") && picture.contains(">tmpfs</text>"), "{picture}");
+    }
+    std::fs::write(charts.join(&names[0]), "of an earlier run")?;
+    ensure!(program.call(&["show", "--export", &export])?.code == Some(0));
+    ensure!(std::fs::read_to_string(charts.join(&names[0]))?.starts_with("<svg "), "replaced");
+    ensure!(std::fs::read_dir(&charts)?.count() == names.len());
     Ok(())
 }
 

@@ -34,19 +34,9 @@ pub fn body(report: &Report, width: Option<usize>) -> String {
     let mut text = String::new();
     let mut cut = false;
     for table in report.tables() {
-        text += &format!("\n{HEADING}{}{HEADING:#}\n", table.title);
-        if !table.rows.is_empty() {
-            let (lines, columns) = fitting(&table, width);
-            cut |= columns < table.columns.len();
-            text += &lines;
-            text += "\n";
-        }
-        for note in &table.notes {
-            text += &format!("{QUIET}{note}{QUIET:#}\n");
-        }
-        for sentence in &table.sentences {
-            text += &sentence_line(sentence);
-        }
+        let (shown, columns) = table_text(&table, width);
+        cut |= columns < table.columns.len();
+        text += &shown;
     }
     text += "\n";
     for sentence in &report.conclusions {
@@ -59,6 +49,24 @@ pub fn body(report: &Report, width: Option<usize>) -> String {
         text += &format!("{QUIET}A wider terminal shows more columns.{QUIET:#}\n");
     }
     text
+}
+
+/// A table with its title and all that stands below it, and how many of its columns there are.
+pub(crate) fn table_text(table: &Table, width: Option<usize>) -> (String, usize) {
+    let mut text = format!("\n{HEADING}{}{HEADING:#}\n", table.title);
+    let mut columns = table.columns.len();
+    if !table.rows.is_empty() {
+        let (lines, shown) = fitting(table, width);
+        columns = shown;
+        text += &format!("{lines}\n");
+    }
+    for note in &table.notes {
+        text += &format!("{QUIET}{note}{QUIET:#}\n");
+    }
+    for sentence in &table.sentences {
+        text += &sentence_line(sentence);
+    }
+    (text, columns)
 }
 
 fn sentence_line(sentence: &Sentence) -> String {

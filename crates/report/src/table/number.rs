@@ -32,7 +32,7 @@ pub(crate) fn milliseconds(nanoseconds: u64) -> String {
 }
 
 /// Three digits from the first that is not zero.
-fn significant(value: f64) -> String {
+pub(crate) fn significant(value: f64) -> String {
     let digits = match value.abs() {
         0.0 => 0,
         it if it >= 99.95 => 0,

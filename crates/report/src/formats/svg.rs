@@ -1,0 +1,129 @@
+//! For papers and READMEs: a chart as one SVG file that needs nothing else.
+//!
+//! Every colour stands as an attribute, so that the picture is right where style sheets are ignored; a style sheet
+//! that only speaks for dark screens replaces them. No element has an id, so that pictures can stand in one page.
+
+mod bars;
+mod element;
+mod legend;
+mod marker;
+mod palette;
+mod plot;
+
+use svg::node::Text;
+use svg::node::element::Element;
+
+use self::element::{Ink, WIDTH, element, text, wrapped};
+use crate::chart::{Chart, Kind, Scale, YScale, value_text};
+
+/// Above and below what is drawn.
+const MARGIN: f64 = 16.0;
+
+const FONTS: &str = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif";
+
+/// The chart as an SVG document. The same chart gives the same bytes.
+#[must_use]
+pub fn render(chart: &Chart) -> String {
+    let mut parts = Vec::new();
+    let mut y = MARGIN + 14.0;
+    for line in wrapped(&chart.title, 18.0) {
+        parts.push(text(MARGIN, y, 18.0, Ink::Strong, &line, &[("font-weight", "600")]));
+        y += 22.0;
+    }
+    for line in wrapped(&chart.subtitle, 12.5) {
+        parts.push(text(MARGIN, y, 12.5, Ink::Quiet, &line, &[]));
+        y += 17.0;
+    }
+    let (drawn, bottom) = match chart.kind {
+        Kind::Lines | Kind::Groups => plot::draw(chart, y),
+        Kind::Bars => bars::draw(chart, y),
+    };
+    parts.extend(drawn);
+    y = bottom;
+    if chart.kind != Kind::Bars {
+        let (drawn, bottom) = legend::draw(chart, y + 8.0);
+        parts.extend(drawn);
+        y = bottom;
+    }
+    let notes: Vec<String> = marks(chart).into_iter().chain(chart.notes.iter().cloned()).collect();
+    for (index, line) in notes.iter().flat_map(|note| wrapped(note, 12.0)).enumerate() {
+        y += if index == 0 { 22.0 } else { 16.0 };
+        parts.push(text(MARGIN, y, 12.0, Ink::Quiet, &line, &[]));
+    }
+    document(chart, y + MARGIN, parts)
+}
+
+fn document(chart: &Chart, height: f64, parts: Vec<Element>) -> String {
+    let (width, height) = (format!("{WIDTH:.0}"), format!("{:.0}", height.ceil()));
+    let paper = [("class", "wb-paper"), ("fill", palette::PAPER.light), ("width", &width), ("height", &height)];
+    let mut children = vec![
+        element("title", &[], vec![Text::new(element::clean(&chart.title)).into()]),
+        element("desc", &[], vec![Text::new(element::clean(&description(chart))).into()]),
+        element("style", &[], vec![Text::new(palette::dark_styles(chart)).into()]),
+        element("rect", &paper, Vec::new()),
+    ];
+    children.extend(parts);
+    let root = [
+        ("xmlns", "http://www.w3.org/2000/svg"),
+        ("role", "img"),
+        ("viewBox", &format!("0 0 {width} {height}")),
+        ("width", &width),
+        ("height", &height),
+        ("font-family", FONTS),
+    ];
+    let root = element("svg", &root, children.into_iter().map(Into::into).collect());
+    format!("{root}\n")
+}
+
+/// What the picture's own signs mean, where it has them.
+fn marks(chart: &Chart) -> Vec<String> {
+    let mut marks = Vec::new();
+    let scale = Scale::of(chart);
+    if scale.has_break() {
+        marks.push("0 stands below the break of the axis: a logarithmic one has no place for it.".to_owned());
+    }
+    let points = || chart.series.iter().flat_map(|series| &series.points);
+    if points().filter_map(|point| point.figure).any(|figure| !scale.holds(figure.high)) {
+        marks.push("An arrow: the interval ends beyond the picture.".to_owned());
+    }
+    if points().any(|point| point.only_disturbed && point.figure.is_some()) {
+        marks.push(match chart.kind {
+            Kind::Bars => "~ and a dashed bar: nothing but disturbed samples.".to_owned(),
+            Kind::Lines | Kind::Groups => "In a dashed ring: nothing but disturbed samples.".to_owned(),
+        });
+    }
+    marks
+}
+
+/// The picture in words, for those who cannot see it.
+fn description(chart: &Chart) -> String {
+    let place =
+        |x: f64| chart.x.ticks.iter().find(|tick| tick.at.total_cmp(&x).is_eq()).map_or("", |it| &it.text);
+    let mut text = format!("{} by {}. {}.", axis_title(chart), chart.x.label, chart.subtitle);
+    for series in &chart.series {
+        let with_figures = || {
+            series.points.iter().filter_map(|point| {
+                let median = point.figure?.median;
+                Some(format!("{} at {}", value_text(median, chart.y.unit), place(point.x)))
+            })
+        };
+        let name = &series.name;
+        match (with_figures().next(), with_figures().next_back()) {
+            (Some(first), Some(last)) if first != last => text += &format!(" {name}: from {first} to {last}."),
+            (Some(only), _) => text += &format!(" {name}: {only}."),
+            (None, _) => text += &format!(" {name}: no figure."),
+        }
+    }
+    text
+}
+
+/// What the y axis is called.
+fn axis_title(chart: &Chart) -> String {
+    match chart.y.scale {
+        YScale::Linear => chart.y.label.clone(),
+        YScale::Log10 => format!("{} (logarithmic)", chart.y.label),
+    }
+}
+
+#[cfg(test)]
+mod tests;

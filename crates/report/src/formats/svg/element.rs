@@ -1,0 +1,148 @@
+//! Elements of a picture, and how wide words are.
+
+use svg::Node;
+use svg::node::element::Element;
+
+use super::palette;
+
+/// How wide a picture is.
+pub(super) const WIDTH: f64 = 900.0;
+
+/// How strong words are.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Ink {
+    Strong,
+    Quiet,
+}
+
+/// An element with its attributes and children.
+pub(super) fn element(name: &str, attributes: &[(&str, &str)], children: Vec<Box<dyn Node>>) -> Element {
+    let mut element = Element::new(name);
+    for (name, value) in attributes {
+        element.assign(*name, *value);
+    }
+    children.into_iter().for_each(|child| element.append(child));
+    element
+}
+
+/// Words that stand on a line.
+pub(super) fn text(x: f64, y: f64, size: f64, ink: Ink, words: &str, attributes: &[(&str, &str)]) -> Element {
+    let (class, colour) = match ink {
+        Ink::Strong => ("wb-ink", palette::INK.light),
+        Ink::Quiet => ("wb-quiet", palette::QUIET.light),
+    };
+    let (x, y, size) = (px(x), px(y), px(size));
+    let own: [(&str, &str); 5] =
+        [("x", &x), ("y", &y), ("font-size", &size), ("class", class), ("fill", colour)];
+    element("text", &[&own, attributes].concat(), vec![svg::node::Text::new(clean(words)).into()])
+}
+
+/// A straight line in the colour of the surroundings, or that of `attributes`.
+pub(super) fn line(from: (f64, f64), to: (f64, f64), attributes: &[(&str, &str)]) -> Element {
+    let (x1, y1, x2, y2) = (px(from.0), px(from.1), px(to.0), px(to.1));
+    let own: [(&str, &str); 4] = [("x1", &x1), ("y1", &y1), ("x2", &x2), ("y2", &y2)];
+    element("line", &[&own, attributes].concat(), Vec::new())
+}
+
+/// The element with words that are shown when it is pointed at, and read aloud.
+pub(super) fn titled(mut element: Element, words: &str) -> Element {
+    element.append(self::element("title", &[], vec![svg::node::Text::new(clean(words)).into()]));
+    element
+}
+
+/// A length with a digit behind the point: enough for a picture, and the same on every machine.
+pub(super) fn px(length: f64) -> String {
+    let rounded = (length * 10.0).round() / 10.0;
+    // There is a -0.
+    format!("{}", rounded + 0.0)
+}
+
+/// Text of strangers in one line; XML has no place for other control characters.
+pub(super) fn clean(words: &str) -> String {
+    let shown = |c: char| match c {
+        '\n' | '\r' | '\t' => ' ',
+        c if c.is_control() || matches!(c, '\u{fffe}' | '\u{ffff}') => '\u{fffd}',
+        c => c,
+    };
+    words.chars().map(shown).collect()
+}
+
+/// About how wide words are, rather more than less: which font there will be is not known.
+pub(super) fn width(words: &str, size: f64) -> f64 {
+    let of = |c: char| match c {
+        'i' | 'l' | '.' | ',' | ':' | ' ' | '|' | '\'' => 0.34,
+        'm' | 'w' | 'M' | 'W' | '@' => 0.95,
+        c if c.is_ascii_uppercase() => 0.72,
+        c if c.is_ascii() => 0.58,
+        _ => 1.0,
+    };
+    words.chars().map(of).sum::<f64>() * size
+}
+
+/// The words, cut where they would be wider than that.
+pub(super) fn shortened(words: &str, size: f64, limit: f64) -> String {
+    if width(words, size) <= limit {
+        return words.to_owned();
+    }
+    let mut kept = String::new();
+    for c in words.chars() {
+        if width(&kept, size) + 2.0 * size > limit {
+            break;
+        }
+        kept.push(c);
+    }
+    kept + "…"
+}
+
+/// Lines that fit into the picture, broken at spaces, or anywhere in words that are wider than it.
+pub(super) fn wrapped(words: &str, size: f64) -> Vec<String> {
+    let limit = WIDTH - 2.0 * super::MARGIN;
+    let mut lines = Vec::new();
+    let mut current = String::new();
+    for word in clean(words).split_whitespace() {
+        if !current.is_empty() && width(&current, size) + width(word, size) + size / 2.0 > limit {
+            lines.push(std::mem::take(&mut current));
+        }
+        if !current.is_empty() {
+            current.push(' ');
+        }
+        for c in word.chars() {
+            if width(&current, size) + width(c.encode_utf8(&mut [0; 4]), size) > limit {
+                lines.push(std::mem::take(&mut current));
+            }
+            current.push(c);
+        }
+    }
+    lines.push(current);
+    lines.retain(|line| !line.is_empty());
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_break_at_spaces_and_only_words_wider_than_the_picture_break_inside() {
+        for count in 1..400 {
+            let words: Vec<String> = (0..count).map(|index| format!("it{index}:")).collect();
+            let lines = wrapped(&words.join(" "), 12.5);
+            assert_eq!(lines.join(" "), words.join(" "));
+        }
+        let lines = wrapped(&"x".repeat(1000), 12.0);
+        assert!(lines.len() > 5 && lines.iter().all(|line| width(line, 12.0) <= WIDTH), "{lines:?}");
+        assert_eq!(lines.concat().len(), 1000);
+    }
+
+    #[test]
+    fn what_is_cut_ends_with_dots_and_fits() {
+        assert_eq!(shortened("ext4", 12.0, 100.0), "ext4");
+        let cut = shortened(&"x".repeat(100), 12.0, 100.0);
+        assert!(cut.ends_with('…') && width(&cut, 12.0) <= 100.0, "{cut}");
+    }
+
+    #[test]
+    fn lengths_have_a_digit_at_most_and_no_negative_zero() {
+        assert_eq!([1.0, 2.25, -0.04].map(px), ["1", "2.3", "0"]);
+    }
+}

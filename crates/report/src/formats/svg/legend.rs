@@ -1,0 +1,64 @@
+//! Which line is whose, below the picture, where it covers nothing.
+
+use svg::Node;
+use svg::node::element::Element;
+
+use super::element::{Ink, WIDTH, line, px, shortened, text, titled, width};
+use super::{MARGIN, marker, palette};
+use crate::chart::{Chart, Kind, Series};
+
+const SIZE: f64 = 13.0;
+const ROW_HEIGHT: f64 = 21.0;
+
+/// The line and mark before a name, or the mark alone.
+fn sample_width(chart: &Chart) -> f64 {
+    if chart.kind == Kind::Lines { 42.0 } else { 18.0 }
+}
+
+/// The legend, and where it ends. Its columns are as wide as the longest name.
+pub(super) fn draw(chart: &Chart, top: f64) -> (Vec<Element>, f64) {
+    let room = WIDTH - 2.0 * MARGIN;
+    let name = |series: &Series| {
+        let is_drawn = series.points.iter().any(|point| point.figure.is_some());
+        let suffix = if is_drawn { "" } else { " (no figure)" };
+        shortened(&format!("{}{suffix}", series.name), SIZE, room - sample_width(chart))
+    };
+    let names: Vec<String> = chart.series.iter().map(name).collect();
+    let widest = names.iter().map(|name| width(name, SIZE)).fold(0.0, f64::max);
+    let column_width = (sample_width(chart) + widest + 18.0).min(room);
+    let mut items = Vec::new();
+    let (mut x, mut y) = (MARGIN, top + 12.0);
+    for (index, name) in names.iter().enumerate() {
+        if index > 0 && x + column_width > WIDTH - MARGIN + 18.0 {
+            (x, y) = (MARGIN, y + ROW_HEIGHT);
+        }
+        items.push(item(chart, index, name, (x, y)));
+        x += column_width;
+    }
+    (items, y + 6.0)
+}
+
+fn item(chart: &Chart, index: usize, name: &str, (x, y): (f64, f64)) -> Element {
+    let mut sample = series_group(chart, index);
+    if chart.kind == Kind::Lines {
+        let dashes = [("stroke-dasharray", marker::dashes(index)), ("stroke-width", "2")];
+        let shown = if marker::dashes(index).is_empty() { &dashes[1..] } else { &dashes[..] };
+        sample.append(line((x, y - 4.5), (x + 34.0, y - 4.5), shown));
+    }
+    sample.append(marker::marker(index, (x + sample_width(chart) / 2.0 - 4.0, y - 4.5), 4.0));
+    let mut item = titled(Element::new("g"), &chart.series[index].name);
+    item.append(sample);
+    item.append(text(x + sample_width(chart), y, SIZE, Ink::Strong, name, &[]));
+    item
+}
+
+/// What has a series' colour.
+pub(super) fn series_group(chart: &Chart, index: usize) -> Element {
+    let colour = palette::colour(chart, index);
+    let mut group = Element::new("g");
+    group.assign("class", palette::class(&colour));
+    group.assign("fill", colour.light.as_str());
+    group.assign("stroke", colour.light);
+    group.assign("stroke-width", px(1.2));
+    group
+}

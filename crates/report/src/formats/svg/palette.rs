@@ -1,0 +1,85 @@
+//! Colours, each for light and for dark surroundings.
+
+use std::collections::BTreeSet;
+
+use crate::chart::Chart;
+
+/// A colour.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Colour<T = &'static str> {
+    pub light: T,
+    pub dark: T,
+}
+
+const fn pair(light: &'static str, dark: &'static str) -> Colour {
+    Colour { light, dark }
+}
+
+pub(super) const PAPER: Colour = pair("#ffffff", "#0d1117");
+pub(super) const INK: Colour = pair("#1f2328", "#e6edf3");
+pub(super) const QUIET: Colour = pair("#59636e", "#9aa5b1");
+pub(super) const GRID: Colour = pair("#dfe3e8", "#2b323b");
+pub(super) const AXIS: Colour = pair("#8b949e", "#6e7681");
+pub(super) const STRIPE: Colour = pair("#f4f6f8", "#161b22");
+
+/// Okabe and Ito's colours, which people with any colour vision can tell apart. On white, purple, orange and sky
+/// blue are a little darker, and yellow is left out: too faint for a line. On black, all are lighter.
+const OF_SERIES: [Colour; 7] = [
+    pair("#0072b2", "#4aa8e8"),
+    pair("#d55e00", "#ff8a3d"),
+    pair("#009e73", "#2ec99b"),
+    pair("#b8578f", "#e79ac5"),
+    pair("#b57a00", "#f0b93a"),
+    pair("#3d93c9", "#8fd3f7"),
+    pair("#3b4148", "#dce3ea"),
+];
+
+/// The plasma colours, without those that are lost on white, and without those that are lost on black.
+const LIGHT_RAMP: [[u8; 3]; 5] = [[13, 8, 135], [99, 0, 167], [166, 32, 152], [213, 84, 110], [237, 124, 74]];
+const DARK_RAMP: [[u8; 3]; 5] =
+    [[150, 70, 220], [205, 74, 150], [240, 112, 92], [253, 172, 51], [240, 249, 33]];
+
+/// The colour of a series.
+pub(super) fn colour(chart: &Chart, index: usize) -> Colour<String> {
+    if chart.series_are_ordered {
+        let last = chart.series.len().saturating_sub(1).max(1);
+        return Colour { light: mixed(&LIGHT_RAMP, index, last), dark: mixed(&DARK_RAMP, index, last) };
+    }
+    let colour = &OF_SERIES[index % OF_SERIES.len()];
+    Colour { light: colour.light.to_owned(), dark: colour.dark.to_owned() }
+}
+
+/// The class of what has that colour. It says which, so that several pictures in one page agree.
+pub(super) fn class(colour: &Colour<String>) -> String {
+    format!("wb-{}", colour.light.trim_start_matches('#'))
+}
+
+/// A colour on a ramp, `index` of `last` steps from its beginning.
+fn mixed(ramp: &[[u8; 3]; 5], index: usize, last: usize) -> String {
+    let steps = ramp.len() - 1;
+    let (from, rest) = ((index * steps / last).min(steps - 1), index * steps);
+    let behind = rest - from * last;
+    let channel = |channel: usize| {
+        let (a, b) = (usize::from(ramp[from][channel]), usize::from(ramp[from + 1][channel]));
+        (a * (last - behind) + b * behind) / last
+    };
+    format!("#{:02x}{:02x}{:02x}", channel(0), channel(1), channel(2))
+}
+
+/// A style sheet for dark screens. Paper stays white.
+pub(super) fn dark_styles(chart: &Chart) -> String {
+    let mut rules = vec![
+        format!(".wb-paper{{fill:{}}}", PAPER.dark),
+        format!(".wb-ink{{fill:{}}}", INK.dark),
+        format!(".wb-quiet{{fill:{}}}", QUIET.dark),
+        format!(".wb-stripe{{fill:{}}}", STRIPE.dark),
+        format!(".wb-grid{{stroke:{}}}", GRID.dark),
+        format!(".wb-axis{{stroke:{}}}", AXIS.dark),
+    ];
+    let colours: BTreeSet<String> = (0..chart.series.len())
+        .map(|index| colour(chart, index))
+        .map(|colour| format!(".{}{{fill:{dark};stroke:{dark}}}", class(&colour), dark = colour.dark))
+        .collect();
+    rules.extend(colours);
+    format!("@media screen and (prefers-color-scheme:dark){{{}}}", rules.join(""))
+}
