@@ -6,6 +6,7 @@ mod compare;
 mod copying;
 mod devices;
 mod docs;
+mod filesystems;
 mod limits;
 mod outcomes;
 mod promises;
@@ -29,6 +30,7 @@ fn main() -> ExitCode {
     copying::add(&mut trials);
     devices::add(&mut trials);
     docs::add(&mut trials);
+    filesystems::add(&mut trials);
     limits::add(&mut trials);
     properties::add(&mut trials);
     refusals::add(&mut trials);

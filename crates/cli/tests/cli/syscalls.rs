@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
-use testkit::{Kind, Need, Trials, directory_on};
+use testkit::{Kind, Need, Program, Trials, directory_on};
 
 use crate::program;
 use crate::promises::{COPIES, PROMISES};
@@ -68,6 +68,24 @@ fn flushes(case: &str, least: u64, most: u64) -> Result<()> {
 
 fn keeps(case: &str, promised: &[(&str, usize)]) -> Result<()> {
     let (program, target) = (program()?, directory_on(Kind::Ext4));
+    let words = ["run", "--verify", "never", "--samples", "1", "--no-limits", "--case", case];
+    let samples = traced(&program, &[&words[..], &[target.path().to_str().context("UTF-8")?]].concat())?;
+    // A disturbed sample is taken again.
+    let found = samples.into_iter().next().context("no sample")?;
+    let promised = promise_of(promised);
+    ensure!(found == promised, "found {found:#?}\npromised {promised:#?}");
+    Ok(())
+}
+
+/// Calls, each with how often it came.
+pub type Calls = BTreeMap<String, usize>;
+
+pub fn promise_of(calls: &[(&str, usize)]) -> Calls {
+    calls.iter().map(|(call, count)| ((*call).to_owned(), *count)).collect()
+}
+
+/// What the program asks the kernel for on the files of each sample.
+pub fn traced(program: &Program, words: &[&str]) -> Result<Vec<Calls>> {
     let log = program.home().join("strace");
     let calls = "open,openat,read,write,writev,pwrite64,pwritev,pwritev2,lseek,ftruncate,fallocate,fsync,fdatasync,\
         sync_file_range,msync,mmap,munmap,madvise,fadvise64,splice,sendfile,copy_file_range,io_uring_setup,\
@@ -77,29 +95,37 @@ fn keeps(case: &str, promised: &[(&str, usize)]) -> Result<()> {
         .args(["-f", "-y", "-s", "0", "-e", &format!("trace={calls}"), "-o"])
         .arg(&log)
         .arg(program.binary())
-        .args(["run", "--verify", "never", "--samples", "1", "--no-limits", "--case", case, "--db"])
+        .args(words)
+        .arg("--db")
         .arg(program.home().join("db"))
-        .arg(target.path())
         .output()?;
     ensure!(output.status.success(), "{output:?}");
     let text = std::fs::read_to_string(log)?;
-    let mut found = BTreeMap::<String, usize>::new();
-    for call in calls_on_samples(&text) {
-        *found.entry(call).or_default() += 1;
-    }
-    let promised: BTreeMap<String, usize> =
-        promised.iter().map(|(call, count)| ((*call).to_owned(), *count)).collect();
-    ensure!(found == promised, "found {found:#?}\npromised {promised:#?}");
-    Ok(())
+    let lines = joined(&text);
+    let all: Vec<Call> = lines.iter().filter_map(|line| split_call(line)).collect();
+    // Its removal ends a sample.
+    let samples =
+        all.split_inclusive(|(name, arguments, _)| name == "unlinkat" && arguments[1].starts_with("\"sample"));
+    Ok(samples.map(calls_on_sample).filter(|calls| !calls.is_empty()).collect())
 }
 
-/// The calls on our files, each as its name and the numbers that matter. A disturbed sample is taken
-/// again, so only the calls up to the first removal count. On the file that is copied they count from the
-/// moment at which the sample's file is there: before, it is brought into the page cache.
-fn calls_on_samples(text: &str) -> Vec<String> {
+/// A call's name, arguments and result.
+type Call = (String, Vec<String>, String);
+
+/// The calls on a sample's files, each as its name and the numbers that matter. On the file that is copied they count
+/// from the moment at which the sample's file is there: before, it is brought into the page cache.
+fn calls_on_sample(all: &[Call]) -> Calls {
+    let mut found = Calls::new();
+    for call in calls_in_order(all) {
+        *found.entry(call).or_default() += 1;
+    }
+    found
+}
+
+fn calls_in_order(all: &[Call]) -> Vec<String> {
     let mut calls = Vec::new();
     let mut maps: Vec<String> = Vec::new();
-    for (name, arguments, result) in joined(text).iter().filter_map(|line| split_call(line)) {
+    for (name, arguments, result) in all {
         let ours = |argument: &str, file: &str| argument.contains("/.writebench-") && argument.contains(file);
         let of_sample = |index: usize| arguments.get(index).is_some_and(|it| ours(it, "/sample"));
         let of_source = |index: usize| arguments.get(index).is_some_and(|it| ours(it, "/copied"));
@@ -114,17 +140,16 @@ fn calls_on_samples(text: &str) -> Vec<String> {
                 calls.push(format!("open {flags}"));
             }
             "openat" if begun && result.contains("/copied") => calls.push("open source".to_owned()),
-            "unlinkat" if arguments[1].starts_with("\"sample") => break,
             "mmap" if of_sample(4) || (begun && of_source(4)) => {
                 let which = if of_source(4) { "source " } else { "" };
                 calls.push(format!("mmap {which}{} {}", arguments[1], arguments[5]));
-                maps.push(result);
+                maps.push(result.clone());
             }
             "msync" | "munmap" if maps.contains(&arguments[0]) => {
                 calls.push(format!("{name} {}", arguments[1]));
             }
             "madvise" if maps.contains(&arguments[0]) => calls.push(format!("madvise {}", numbers(1))),
-            "close" | "fsync" | "fdatasync" if of_sample(0) => calls.push(name),
+            "close" | "fsync" | "fdatasync" if of_sample(0) => calls.push(name.clone()),
             "close" if begun && of_source(0) => calls.push("close source".to_owned()),
             "read" if begun && of_source(0) => calls.push(format!("read source {}", arguments[2])),
             "fadvise64" if begun && of_source(0) => calls.push(format!("fadvise64 {}", numbers(1))),
@@ -177,7 +202,7 @@ fn joined(text: &str) -> Vec<String> {
 }
 
 /// `name(argument, argument) = result`
-fn split_call(line: &str) -> Option<(String, Vec<String>, String)> {
+fn split_call(line: &str) -> Option<Call> {
     let (name, rest) = line.split_once('(')?;
     let (arguments, result) = rest.rsplit_once(" = ")?;
     let arguments = arguments.trim_end().strip_suffix(')')?;

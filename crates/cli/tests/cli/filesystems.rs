@@ -1,0 +1,405 @@
+//! `writebench fs`: filesystems that it makes, measures and unmakes.
+
+use std::fs::read_dir;
+use std::path::PathBuf;
+use std::process::{Child, Command};
+use std::time::Duration;
+
+use anyhow::{Context, Result, bail, ensure};
+use serde_json::Value;
+use tempfile::TempDir;
+use testkit::{Ended, Kind, Need, Program, Trials, children, directory_on, entries, wait_for};
+
+use crate::program;
+use crate::promises::PROMISES;
+use crate::syscalls::{promise_of, traced};
+
+/// Every kind by its name, with what must be installed for it.
+const KINDS: &[(&str, &str)] = &[
+    ("ext2", "ext2"),
+    ("ext3", "ext3"),
+    ("ext4", "ext4"),
+    ("ext4-no-journal", "ext4"),
+    ("xfs", "xfs"),
+    ("btrfs", "btrfs"),
+    ("btrfs-no-checksums", "btrfs"),
+    ("btrfs-raid0", "btrfs"),
+    ("tmpfs", "ext4"),
+    ("tmpfs-huge", "ext4"),
+    ("overlay:ext4", "ext4"),
+    ("fuse:ext4", "ext4"),
+];
+
+pub fn add(trials: &mut Trials) {
+    for (kind, mkfs) in KINDS {
+        trials.add(format!("fs: {kind} holds what was written, by every method"), &[Need::Image(mkfs)], || {
+            holds(kind)
+        });
+        let needs = [Need::Image(mkfs), Need::Strace];
+        trials.add(format!("fs: on {kind} cases ask the kernel for what they say"), &needs, || keeps(kind));
+    }
+    let both = [Need::Image("ext4"), Need::Image("xfs"), Need::Filesystem(Kind::Ext4)];
+    trials.add("fs: one table, and a column that says why for what cannot be", &both, one_table);
+    trials.add("fs: options are in effect and in the record", &both, options);
+    trials.add("fs: an image is held against the directory that it is in", &both, image_share);
+    trials.add("fs: images have no names, and loop devices go past the page cache", &both, images);
+    trials.add("fs: a dry run makes nothing", &both, dry_run);
+    trials.add("fs: a run that is over cannot go on", &both, no_resume);
+    trials.add("fs: every refusal is one line", &both, refusals);
+    trials.add("fs: without root it says so in a line", &both, unprivileged);
+    for (ending, code) in [("the end", 0), ("INT", 130), ("TERM", 130), ("KILL", -1), ("an error", 1)] {
+        trials.add(format!("fs: after {ending} nothing stays"), &both, move || ends(ending, code));
+    }
+}
+
+/// Images, in a directory of their own.
+struct Made {
+    program: Program,
+    images: TempDir,
+}
+
+impl Made {
+    fn new() -> Result<Self> {
+        Ok(Self { program: program()?, images: directory_on(Kind::Tmpfs) })
+    }
+
+    fn words<'w>(&'w self, more: &[&'w str]) -> Result<Vec<&'w str>> {
+        let images = self.images.path().to_str().context("UTF-8")?;
+        Ok([&["fs", "--images", images], more].concat())
+    }
+
+    fn call(&self, more: &[&str], code: i32) -> Result<Ended> {
+        let ended = self.program.call(&self.words(more)?)?;
+        ensure!(ended.code == Some(code), "expected exit code {code}: {ended:#?}");
+        self.is_gone()?;
+        Ok(ended)
+    }
+
+    fn run(&self, more: &[&str], code: i32) -> Result<Value> {
+        let export = self.program.home().join("export.json");
+        let export_argument = format!("--export=json={}", export.display());
+        self.call(&[&[export_argument.as_str()], more].concat(), code)?;
+        Ok(serde_json::from_str(&std::fs::read_to_string(export)?)?)
+    }
+
+    /// That no image is there, no loop device holds one, and no mount can be seen.
+    fn is_gone(&self) -> Result<()> {
+        let left = wait_for("nothing to be left", || self.left().is_empty().then_some(()));
+        left.with_context(|| format!("left behind: {:?}", self.left()))
+    }
+
+    fn left(&self) -> Vec<String> {
+        let mut left: Vec<String> =
+            entries(self.images.path()).iter().map(|path| path.display().to_string()).collect();
+        left.extend(self.loops());
+        let mounts = std::fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
+        let is_ours = |line: &&str| line.contains(" /mnt/") || line.contains("fuse.passthrough");
+        left.extend(mounts.lines().filter(is_ours).map(str::to_owned));
+        left
+    }
+
+    /// The loop devices over images in our directory.
+    fn loops(&self) -> Vec<String> {
+        let devices = read_dir("/sys/block").into_iter().flatten().flatten();
+        let over_ours = |device: PathBuf| {
+            let backing = std::fs::read_to_string(device.join("loop/backing_file")).ok()?;
+            backing.starts_with(&self.images.path().display().to_string()).then(|| device.display().to_string())
+        };
+        devices.filter_map(|device| over_ours(device.path())).collect()
+    }
+}
+
+/// Cases of all kinds that need no more than a mebibyte.
+const METHODS: &[&str] = &[
+    "write,size=1MiB,chunk=4KiB",
+    "write,size=1000,chunk=300",
+    "write,size=1MiB,prepare=truncate",
+    "write,size=1MiB,prepare=overwrite,sync=fsync",
+    "write,size=1MiB,prepare=posix-fallocate",
+    "write,size=1MiB,prepare=fallocate",
+    "write,size=1MiB,prepare=zero-fill",
+    "write,size=64KiB,chunk=4KiB,sync=fdatasync/1",
+    "fwrite,size=1MiB,chunk=100",
+    "writev,size=1MiB,chunk=4KiB,vector=16",
+    "pwrite,size=1MiB,threads=3",
+    "pwrite,size=1MiB,threads=2,files=per-thread",
+    "pwrite,size=1MiB,cache=direct,chunk=64KiB",
+    "pwritev,size=1MiB,chunk=4KiB,vector=4",
+    "mmap,size=1MiB",
+    "mmap,size=1MiB,sync=msync",
+    "uring,size=1MiB,chunk=64KiB",
+    "splice,size=1MiB",
+    "copy-file-range,size=1MiB",
+];
+
+fn by_case<'c>(cases: &[&'c str]) -> Vec<&'c str> {
+    cases.iter().flat_map(|case| ["--case", case]).collect()
+}
+
+fn holds(kind: &str) -> Result<()> {
+    let made = Made::new()?;
+    let more = ["--on", kind, "--samples", "2", "--verify", "every", "--no-limits"];
+    let document = made.run(&[&more[..], &by_case(METHODS)].concat(), 0)?;
+    let cases = document["cases"].as_array().context("cases")?;
+    ensure!(cases.len() == METHODS.len(), "{} rows", cases.len());
+    for case in cases {
+        let sample = &case["samples"][0];
+        match case["outcome"].as_str().context("an outcome")? {
+            "ok" => ensure!(sample["verified"] == true, "read back: {case}"),
+            // What a filesystem does not have it says, and what it is.
+            "unsupported" => {
+                let known = ["prepare=fallocate", "cache=direct", "copy-file-range", "splice"];
+                let id = case["id"].as_str().context("id")?;
+                ensure!(known.iter().any(|axis| id.contains(axis)), "{case}");
+            }
+            other => bail!("{other}: {case}"),
+        }
+    }
+    let target = &document["targets"][0];
+    ensure!(target["name"] == kind && target["making"]["kind"] == kind, "{target}");
+    ensure!(target["properties"]["prepared"].as_array().is_some_and(|it| it.len() == 9), "{target}");
+    Ok(())
+}
+
+/// Promises for which nothing but the calls matters.
+fn is_for_any_kind(case: &str) -> bool {
+    // Where allocating is refused, the C library writes into every block.
+    !case.contains("posix") && !case.starts_with("allocate") && !case.contains("direct")
+}
+
+fn keeps(kind: &str) -> Result<()> {
+    let made = Made::new()?;
+    let promises: Vec<_> = PROMISES.iter().filter(|(case, _)| is_for_any_kind(case)).collect();
+    let names: Vec<&str> = promises.iter().map(|(case, _)| *case).collect();
+    let export = made.program.home().join("export.json");
+    let export_argument = format!("--export=json={}", export.display());
+    let more = ["--on", kind, "--samples", "1", "--verify", "never", "--no-limits", "--no-properties"];
+    let more = [&more[..], &[export_argument.as_str()], &by_case(&names)].concat();
+    let samples = traced(&made.program, &made.words(&more)?)?;
+    let document: Value = serde_json::from_str(&std::fs::read_to_string(export)?)?;
+    let mut kept = 0;
+    for (case, calls) in promises {
+        let row = document["cases"].as_array().into_iter().flatten().find(|row| row["id"] == *case);
+        if row.context("a row")?["outcome"] != "ok" {
+            continue;
+        }
+        kept += 1;
+        ensure!(samples.contains(&promise_of(calls)), "{case} on {kind}: no sample of {samples:#?} did that");
+    }
+    ensure!(kept * 2 > names.len(), "only {kept} of {} could be looked at", names.len());
+    made.is_gone()
+}
+
+const SMALL: [&str; 4] = ["--case", "write,size=1MiB", "--samples", "6"];
+
+fn one_table() -> Result<()> {
+    let made = Made::new()?;
+    let shown = made.call(&[&["--on", "ext4,nonsense,xfs", "--export=markdown=-"], &SMALL[..]].concat(), 0)?;
+    let text = &shown.stdout;
+    let heading = text.lines().find(|line| line.starts_with("| case |")).context("a heading")?;
+    let place = |name: &str| heading.find(name).with_context(|| format!("{name} in {heading}"));
+    ensure!(
+        place("ext4 GB/s")? < place("xfs GB/s")? && place("xfs GB/s")? < place("nonsense GB/s")?,
+        "{heading}"
+    );
+    ensure!(text.contains("nonsense: mkfs.nonsense is not installed"), "{text}");
+    ensure!(text.contains("## What the filesystem does with files"), "{text}");
+    ensure!(shown.stderr.contains("Made ext4: mkfs.ext4 "), "{}", shown.stderr);
+    let none = made.call(&[&["--on", "nonsense"], &SMALL[..]].concat(), 1)?;
+    let is_line = none.stderr.lines().filter(|line| line.starts_with("writebench: ")).count() == 1;
+    ensure!(is_line && none.stderr.contains("none of the filesystems could be made: nonsense: "), "{none:?}");
+    Ok(())
+}
+
+fn options() -> Result<()> {
+    let made = Made::new()?;
+    let given =
+        ["--mkfs-options", "ext4=-b 1024 -L 'a label'", "--mount-options", "ext4=noatime,data=writeback"];
+    let document = made.run(&[&["--on", "ext4,xfs"], &given[..], &SMALL[..]].concat(), 0)?;
+    let (ext4, xfs) = (&document["targets"][0], &document["targets"][1]);
+    ensure!(ext4["environment"]["filesystem"]["block_size_bytes"] == 1024, "{ext4}");
+    let mounted = ext4["environment"]["filesystem"]["mount_options"].as_str().context("options")?;
+    ensure!(mounted.contains("noatime") && mounted.contains("data=writeback"), "{mounted}");
+    let making = &ext4["making"];
+    ensure!(making["mkfs_options"] == serde_json::json!(["-b", "1024", "-L", "a label"]), "{making}");
+    ensure!(making["mount_options"] == "noatime,data=writeback", "{making}");
+    ensure!(making["commands"][0].as_str().is_some_and(|it| it.contains("-b 1024")), "{making}");
+    ensure!(xfs["making"]["mount_options"].is_null(), "{xfs}");
+    let bad = made.run(&[&["--on", "ext4,xfs", "--mkfs-options", "ext4=-b 77"], &SMALL[..]].concat(), 0)?;
+    ensure!(bad["missing"][0]["name"] == "ext4", "{}", bad["missing"]);
+    ensure!(
+        bad["missing"][0]["why"].as_str().is_some_and(|why| why.contains("mkfs.ext4")),
+        "{}",
+        bad["missing"]
+    );
+    Ok(())
+}
+
+fn image_share() -> Result<()> {
+    let (program, disk) = (program()?, directory_on(Kind::Ext4));
+    let directory = disk.path().to_str().context("UTF-8")?;
+    let words = ["fs", directory, "--images", directory, "--on", "ext4,ext4-no-journal"];
+    let ended = program.call(&[&words[..], &SMALL[..]].concat())?;
+    ensure!(ended.code == Some(0), "{ended:#?}");
+    let sentence = ended.stdout.lines().find(|line| line.contains("in an image in")).context("a sentence")?;
+    ensure!(
+        sentence.starts_with("ext4 in an image in") && sentence.contains(" times the time of "),
+        "{sentence}"
+    );
+    ensure!(entries(disk.path()).is_empty(), "left behind");
+    Ok(())
+}
+
+fn images() -> Result<()> {
+    let (program, disk) = (program()?, directory_on(Kind::Ext4));
+    let directory = disk.path().to_str().context("UTF-8")?;
+    let export = program.home().join("export.json");
+    let export_argument = format!("--export=json={}", export.display());
+    let words = ["fs", "--images", directory, "--on", "btrfs-raid0,tmpfs", &export_argument];
+    let ended = program.call(&[&words[..], &SMALL[..]].concat())?;
+    ensure!(ended.code == Some(0), "{ended:#?}");
+    let document: Value = serde_json::from_str(&std::fs::read_to_string(export)?)?;
+    let images = document["targets"][0]["making"]["images"].as_array().context("images")?;
+    ensure!(images.len() == 2, "two devices");
+    for image in images {
+        ensure!(image["direct_io"] == true && image["direct_io_refused"].is_null(), "{image}");
+        ensure!(image["directory"] == directory && image["directory_filesystem"] == "ext4", "{image}");
+    }
+    ensure!(document["targets"][1]["making"]["images"] == serde_json::json!([]), "in memory");
+    Ok(())
+}
+
+fn dry_run() -> Result<()> {
+    let made = Made::new()?;
+    let shown = made.call(&[&["--on", "ext4,tmpfs,overlay", "--dry-run"], &SMALL[..]].concat(), 0)?.stdout;
+    for line in ["ext4, in ", "tmpfs, in memory", "overlay:ext4, in ", "overlay:tmpfs, in memory"] {
+        ensure!(shown.lines().any(|it| it.starts_with(line)), "{line} in {shown}");
+    }
+    ensure!(shown.contains("1 case × 6 samples on 4 targets: 24 MiB to be written"), "{shown}");
+    Ok(())
+}
+
+fn no_resume() -> Result<()> {
+    let made = Made::new()?;
+    let document = made.run(
+        &[
+            &["--on", "ext4", "--no-properties", "--max-bytes", "540MiB"],
+            &SMALL[..],
+            &["--case", "pwrite,size=8MiB"],
+        ]
+        .concat(),
+        0,
+    )?;
+    ensure!(document["run"]["status"] == "limited", "{}", document["run"]);
+    for arguments in [&["run", "--resume=1"][..], &["run", "--resume"][..]] {
+        let refused = made.program.call(arguments)?;
+        ensure!(refused.code == Some(2), "{refused:?}");
+        let why = ["made its filesystems itself", "no unfinished run"];
+        ensure!(why.iter().any(|why| refused.stderr.contains(why)), "{refused:?}");
+    }
+    Ok(())
+}
+
+fn refusals() -> Result<()> {
+    let made = Made::new()?;
+    for (more, code, expected) in [
+        (&["--on", "ext4,ext4"][..], 2, "is given twice"),
+        (&["--on", "overlay"], 2, "on which filesystem?"),
+        (&["--on", "EXT4"], 2, "is no kind of filesystem"),
+        (&["--on", "overlay:fuse:ext4"], 2, "is no kind of filesystem"),
+        (&["--on", "ext4", "--mount-options", "xfs=noatime"], 2, "not among the kinds"),
+        (&["--on", "ext4", "--mount-options", "noatime"], 2, "expected KIND=OPTIONS"),
+        (&["--on", "tmpfs", "--mkfs-options", "tmpfs=-q"], 2, "no mkfs makes it"),
+        (&["--on", "ext4", "--max-bytes", "1MiB"], 2, "the images alone are"),
+        (&["--on", "ext4", "--size", "1TiB"], 3, "not enough memory"),
+        (&["/nowhere", "--on", "ext4"], 2, "/nowhere"),
+    ] {
+        let ended = made.call(more, code)?;
+        let lines = ended.stderr.trim_end().lines().count();
+        ensure!(lines == 1 && ended.stderr.contains(expected), "'{expected}' in {ended:?}");
+    }
+    let ended = made.program.call(&["fs", "--images", "/nowhere", "--on", "ext4"])?;
+    ensure!(ended.code == Some(2) && ended.stderr.contains("--images /nowhere"), "{ended:?}");
+    Ok(())
+}
+
+fn unprivileged() -> Result<()> {
+    let (program, shared) = (program()?, tempfile::tempdir()?);
+    let mut open = Command::new("chmod");
+    ensure!(open.arg("777").arg(shared.path()).status()?.success());
+    // The binary may lie where only root goes.
+    let binary = shared.path().join("writebench");
+    std::fs::copy(program.binary(), &binary)?;
+    let nobody = ["--reuid", "65534", "--regid", "65534", "--clear-groups"];
+    let output = Command::new("setpriv")
+        .args(nobody)
+        .arg(&binary)
+        .args(["fs", "--on", "ext4", "--case", "write,size=1MiB", "--db"])
+        .arg(shared.path().join("db"))
+        .current_dir(shared.path())
+        .output()?;
+    let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+    ensure!(output.status.code() == Some(1), "{output:?}");
+    ensure!(stderr.lines().count() == 1 && stderr.contains("needs root (CAP_SYS_ADMIN)"), "{stderr}");
+    Ok(())
+}
+
+/// A process and all below it.
+fn family(process: u32) -> Vec<u32> {
+    let below = children(process).into_iter().flat_map(family);
+    std::iter::once(process).chain(below).collect()
+}
+
+fn is_alive(process: u32) -> bool {
+    // What has ended and was not waited for yet is as good as gone.
+    let status = std::fs::read_to_string(format!("/proc/{process}/status")).unwrap_or_default();
+    status.lines().any(|line| line.starts_with("State:") && !line.contains('Z'))
+}
+
+fn kill(process: u32, signal: &str) -> Result<()> {
+    let status = Command::new("kill").args([&format!("-{signal}"), &process.to_string()]).status()?;
+    ensure!(status.success(), "kill -{signal} {process}");
+    Ok(())
+}
+
+fn start(made: &Made, more: &[&str]) -> Result<Child> {
+    made.program.start(&made.words(more)?)
+}
+
+/// Ends a run so at several moments: while filesystems are made, and while they are measured.
+fn ends(ending: &str, code: i32) -> Result<()> {
+    let made = Made::new()?;
+    let kinds = ["--on", "ext4,fuse:ext4,xfs,overlay:xfs", "--no-properties"];
+    let long = ["--case", "write,size=4MiB", "--case", "mmap,size=4MiB", "--samples", "2000"];
+    match ending {
+        "the end" => made.call(&[&kinds[..], &SMALL[..]].concat(), code).map(|_| ()),
+        "an error" => {
+            // The export cannot be written when all has been measured.
+            let gone = tempfile::tempdir()?;
+            let export = format!("--export=json={}/deep/file", gone.path().display());
+            std::fs::create_dir(gone.path().join("deep"))?;
+            let child = start(&made, &[&kinds[..], &SMALL[..], &[export.as_str()]].concat())?;
+            std::fs::remove_dir(gone.path().join("deep"))?;
+            let output = child.wait_with_output()?;
+            ensure!(output.status.code().is_some_and(|it| it == code || it == 2), "{output:?}");
+            made.is_gone()
+        }
+        signal => {
+            for milliseconds in [0, 100, 300, 700, 1500, 2500, 4000] {
+                let child = start(&made, &[&kinds[..], &long[..]].concat())?;
+                std::thread::sleep(Duration::from_millis(milliseconds));
+                let family = family(child.id());
+                kill(child.id(), signal)?;
+                let output = child.wait_with_output()?;
+                let ended = output.status.code();
+                // A signal before it is listened for ends the program at once.
+                ensure!(ended.unwrap_or(-1) == code || ended.is_none(), "{output:?}");
+                made.is_gone().with_context(|| format!("SIG{signal} after {milliseconds} ms"))?;
+                wait_for("its processes to end", || {
+                    (!family.iter().any(|process| is_alive(*process))).then_some(())
+                })?;
+            }
+            Ok(())
+        }
+    }
+}
