@@ -46,6 +46,16 @@ pub enum Error {
         /// How the system puts it.
         error: io::Error,
     },
+    /// No loop device can be had.
+    #[error("no loop device: {call} {}: {}; in a container, hand it /dev/loop-control and /dev/loop*", .path.display(), meaning(.error))]
+    NoLoopDevice {
+        /// The call.
+        call: &'static str,
+        /// On what.
+        path: PathBuf,
+        /// How the system puts it.
+        error: io::Error,
+    },
     /// There is no room for the images.
     #[error(
         "not enough free space in {} for images of {}: {} are free and {} of them stay in reserve; use a smaller --size or another --images",

@@ -87,6 +87,10 @@ impl Filesystems {
         if made.is_err() {
             // The error that counts is the first.
             let _ = undo_to(&mut self.stack, before);
+            // A program that Ctrl-C has ended, too, is no reason of its own.
+            if interrupted() {
+                return Err(Error::Interrupted);
+            }
         }
         made
     }

@@ -3,6 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use nix::errno::Errno;
 use nix::sched::{CloneFlags, unshare};
 use rustix::mount::{MountFlags, MountPropagationFlags, mount, mount_change};
 
@@ -15,8 +16,11 @@ const DOING: &str = "enter a mount namespace";
 
 /// Leaves the mount namespace that others see. What is mounted there later is seen here, too, but not the reverse.
 pub(crate) fn enter() -> Result<(), Error> {
-    unshare(CloneFlags::CLONE_NEWNS)
-        .map_err(|errno| Error::NotPermitted { call: "unshare(CLONE_NEWNS)", error: errno.into() })?;
+    const CALL: &str = "unshare(CLONE_NEWNS)";
+    unshare(CloneFlags::CLONE_NEWNS).map_err(|errno| match errno {
+        Errno::EPERM => Error::NotPermitted { call: CALL, error: errno.into() },
+        _ => Error::call(DOING, CALL, Path::new("/proc/self/ns/mnt"), errno),
+    })?;
     let slave = MountPropagationFlags::DOWNSTREAM | MountPropagationFlags::REC;
     mount_change("/", slave).map_err(|errno| Error::call(DOING, "mount(MS_SLAVE)", Path::new("/"), errno))
 }

@@ -3,6 +3,7 @@
 mod sys;
 
 use std::fs::{self, File, OpenOptions};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -28,7 +29,7 @@ pub(crate) struct LoopDevice {
     pub(crate) logical_sector_bytes: u64,
     /// Keeps it attached.
     device: File,
-    _image: ImageFile,
+    image: ImageFile,
 }
 
 const CONTROL: &str = "/dev/loop-control";
@@ -40,25 +41,26 @@ const TRIES: usize = 100;
 impl LoopDevice {
     /// Attaches an image to the next free device, with direct I/O where the kernel can.
     pub(crate) fn attach(image: ImageFile) -> Result<Self, Error> {
-        let failed = |call, path: &Path, errno: Errno| Error::call(DOING, call, path, errno);
+        let none =
+            |call, path: &Path, error: io::Error| Error::NoLoopDevice { call, path: path.to_owned(), error };
         let control_path = Path::new(CONTROL);
         let control = OpenOptions::new().read(true).write(true).open(control_path);
-        let control = control.map_err(|error| Error::call(DOING, "open", control_path, error))?;
+        let control = control.map_err(|error| none("open", control_path, error))?;
         for _ in 0..TRIES {
             let number = sys::free_number(&control)
-                .map_err(|errno| failed("ioctl(LOOP_CTL_GET_FREE)", control_path, errno))?;
+                .map_err(|errno| none("ioctl(LOOP_CTL_GET_FREE)", control_path, errno.into()))?;
             let name = format!("loop{number}");
             let node = PathBuf::from(format!("/dev/{name}"));
             let device = OpenOptions::new().read(true).write(true).open(&node);
-            let device = device.map_err(|error| Error::call(DOING, "open", &node, error))?;
+            let device = device.map_err(|error| none("open", &node, error))?;
             match configure(&device, &image) {
                 Ok(refused) => return Self::attached(name, device, image, refused),
                 // Another was quicker.
                 Err(Errno::BUSY) => {}
-                Err(errno) => return Err(failed("ioctl(LOOP_CONFIGURE)", &node, errno)),
+                Err(errno) => return Err(Error::call(DOING, "ioctl(LOOP_CONFIGURE)", &node, errno)),
             }
         }
-        Err(failed("ioctl(LOOP_CTL_GET_FREE)", control_path, Errno::BUSY))
+        Err(none("ioctl(LOOP_CONFIGURE)", control_path, Errno::BUSY.into()))
     }
 
     /// Looks at what the kernel made of it, which may be less than was asked for.
@@ -88,7 +90,7 @@ impl LoopDevice {
             logical_sector_bytes: sectors.parse().unwrap_or_default(),
             name,
             device,
-            _image: image,
+            image,
         })
     }
 
@@ -106,7 +108,7 @@ impl LoopDevice {
     pub(crate) fn fill_holes(&self) -> Result<(), Error> {
         // mkfs's own data must be in the image before it is looked for there.
         self.device.sync_all().map_err(|error| Error::call(DOING, "fsync", Path::new(&self.node()), error))?;
-        self._image.fill_holes()
+        self.image.fill_holes()
     }
 
     /// Lets go of it and waits until it is detached, up to the deadline.

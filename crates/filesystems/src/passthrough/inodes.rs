@@ -97,7 +97,7 @@ mod tests {
         let name = directory.path().join("a");
         std::fs::write(&name, "").unwrap();
         let mut inodes = Inodes::new(file(directory.path()).0).unwrap();
-        let mut remember = |inodes: &mut Inodes| {
+        let remember = |inodes: &mut Inodes| {
             let (file, stat) = file(&name);
             inodes.remember(file, &stat)
         };

@@ -198,8 +198,8 @@ pub(super) fn errno(errno: Errno) -> fuser::Errno {
 
 fn timespec(time: Option<TimeOrNow>) -> Timespec {
     match time {
-        None => Timespec { tv_sec: 0, tv_nsec: UTIME_OMIT.into() },
-        Some(TimeOrNow::Now) => Timespec { tv_sec: 0, tv_nsec: UTIME_NOW.into() },
+        None => Timespec { tv_sec: 0, tv_nsec: UTIME_OMIT },
+        Some(TimeOrNow::Now) => Timespec { tv_sec: 0, tv_nsec: UTIME_NOW },
         Some(TimeOrNow::SpecificTime(time)) => {
             let since = time.duration_since(std::time::SystemTime::UNIX_EPOCH).unwrap_or_default();
             Timespec {

@@ -5,12 +5,12 @@ use std::os::unix::fs::FileExt;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use anyhow::Result;
+use anyhow::{Result, ensure};
 use rustix::process::Signal;
 use serde_json::Value;
-use testkit::{Kind, Need, Trials};
+use testkit::{Kind, Need, Trials, wait_for};
 
-use crate::kept::{Kept, wish};
+use crate::kept::{Kept, loops_over, wish};
 
 const SIGNALS: [Signal; 3] = [Signal::KILL, Signal::TERM, Signal::INT];
 
@@ -21,7 +21,8 @@ pub fn add(trials: &mut Trials) {
     let needs = [Need::Image("ext4"), Need::Image("btrfs"), Need::Image("xfs")];
     trials.add("a signal at any moment of making leaves nothing", &needs, at_any_moment);
     trials.add("a signal while all are in use leaves nothing", &needs, while_in_use);
-    trials.add("what is still in use at the end is detached, and that is told", &needs, still_in_use);
+    trials.add("a removal waits for what is still in use", &needs, still_in_use);
+    trials.add("what is in use for too long is detached, which is told", &needs, in_use_for_too_long);
 }
 
 fn wishes() -> Vec<Value> {
@@ -63,6 +64,18 @@ fn still_in_use() -> Result<()> {
     });
     kept.remove()?;
     closing.join().map_err(|_| anyhow::anyhow!("the thread that closes"))?;
-    anyhow::ensure!(crate::kept::loops_over(&images).is_empty());
+    ensure!(loops_over(&images).is_empty());
     Ok(())
+}
+
+fn in_use_for_too_long() -> Result<()> {
+    let mut kept = Kept::start(Kind::Tmpfs, 0, &[wish("ext4", &[], None)])?.made()?;
+    let file = File::create_new(kept.path(0)?.join("file"))?;
+    let said = kept.try_to_remove()?;
+    let expected = "/mnt/1-ext4 was still in use after 10 s and is detached only: \
+                    it goes with the last process that uses it";
+    ensure!(said["error"] == expected, "{said}");
+    ensure!(loops_over(kept.images()).len() == 1);
+    drop(file);
+    wait_for("the device to be detached", || loops_over(kept.images()).is_empty().then_some(()))
 }

@@ -36,8 +36,10 @@ pub fn keep(mut words: impl Iterator<Item = OsString>) -> Result<()> {
     }
     say(&json!("kept"))?;
     std::io::stdin().read_to_end(&mut Vec::new())?;
-    filesystems.remove()?;
-    say(&json!("removed"))
+    say(&match filesystems.remove() {
+        Ok(()) => json!("removed"),
+        Err(error) => json!({ "error": error.to_string() }),
+    })
 }
 
 fn say(what: &Value) -> Result<()> {
@@ -120,16 +122,22 @@ impl Kept {
         Ok(line.with_context(|| mounts.clone())?.to_owned())
     }
 
-    /// Has them removed, after which nothing may be left although the process is still there.
+    /// Has them removed, after which nothing may be left although the process may still be there.
     pub fn remove(mut self) -> Result<()> {
         let outside = Outside::of(&self);
-        drop(self.child.stdin.take());
-        let mut line = String::new();
-        self.stdout.read_line(&mut line)?;
-        ensure!(line.trim() == "\"removed\"", "{line}");
+        let said = self.try_to_remove()?;
+        ensure!(said == "removed", "{said}");
         ensure!(outside.left()? == Vec::<String>::new(), "{:?}", outside.left()?);
         ensure!(self.child.wait()?.success());
         Ok(())
+    }
+
+    /// Has them removed; what the process has to say of that.
+    pub fn try_to_remove(&mut self) -> Result<Value> {
+        drop(self.child.stdin.take());
+        let mut line = String::new();
+        self.stdout.read_line(&mut line)?;
+        serde_json::from_str(&line).context("the process has ended")
     }
 
     /// Ends the process by a signal, after which nothing may stay.

@@ -6,6 +6,7 @@ mod making;
 mod passthrough;
 mod refusals;
 
+use std::io::Write;
 use std::process::ExitCode;
 
 use testkit::Trials;
@@ -23,7 +24,7 @@ fn main() -> ExitCode {
     match done {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("{error:#}");
+            let _ = writeln!(std::io::stderr(), "{error:#}");
             ExitCode::FAILURE
         }
     }

@@ -35,6 +35,7 @@ pub fn add(trials: &mut Trials) {
     trials.add("over tmpfs what is recorded is what sysfs says", &ext4, recorded_over_tmpfs);
     trials.add("images have neither names nor holes", &ext4, no_names_and_no_holes);
     trials.add("options are recorded and in effect", &ext4, options_are_in_effect);
+    trials.add("where no file can be without a name, it loses its name at once", &ext4, images_on_fuse);
     let btrfs = [Need::Image("btrfs"), Need::Image("ext4")];
     trials.add("images on btrfs are not copied on write", &btrfs, images_on_btrfs);
 }
@@ -152,6 +153,19 @@ fn options_are_in_effect() -> Result<()> {
     ensure!(kept.mount_line(2)?.contains("noatime") && kept.mount_line(2)?.contains(" - fuse.passthrough "));
     ensure!(rustix::fs::statvfs(kept.path(3)?)?.f_files == 100);
     kept.remove()
+}
+
+/// Our own FUSE filesystem knows no `O_TMPFILE`.
+fn images_on_fuse() -> Result<()> {
+    let below = Kept::start(testkit::Kind::Tmpfs, 512 * MIB, &[wish("fuse:ext4", &[], None)])?.made()?;
+    let images = tempfile::tempdir_in(below.path(0)?)?;
+    let kept = Kept::start_in(images, 0, &[wish("ext4", &[], None)])?.made()?;
+    let image = kept.making(0)?.images.remove(0);
+    as_in_sysfs(&image)?;
+    ensure!(entries(kept.images()).is_empty());
+    write_and_read_again(&kept.path(0)?.join("file"))?;
+    kept.remove()?;
+    below.remove()
 }
 
 fn images_on_btrfs() -> Result<()> {
