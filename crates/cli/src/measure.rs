@@ -8,10 +8,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::{Context, Result};
-use model::{Case, CaseRecord, Environment, RunRecord, RunStatus, Sample, Settings};
+use model::{Case, CaseRecord, Making, RunRecord, RunStatus, Sample, Settings, TargetRecord};
 use report::advice::ADVISE;
 use report::{Report, formats};
-use runner::{EachCase, End, Event, LeftOver, Plan, Planned, Schedule, WorkerCommand, Workspace};
+use runner::{
+    EachCase, End, Event, LeftOver, Plan, Planned, PlannedTarget, Schedule, WorkerCommand, Workspace,
+};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use store::{Store, WorkspaceRecord};
 
@@ -43,8 +45,8 @@ pub struct Job<'s> {
     pub schedule: Box<dyn Schedule>,
     /// Rows that come into the database when their case has its first turn.
     pub later: HashMap<String, CaseRecord>,
-    /// For each target the device whose written sectors are counted.
-    pub device_numbers: Vec<Option<String>>,
+    /// What samples need to know of each target.
+    pub targets: Vec<PlannedTarget>,
     /// Cases that the hardware's limits are measured for; none to measure no limits.
     pub limits_for: Vec<Case>,
     /// Whether it is looked at what the filesystems do with files.
@@ -64,7 +66,7 @@ impl<'s> Job<'s> {
             cases,
             schedule: Box::new(EachCase::of(&run.settings)),
             later: HashMap::new(),
-            device_numbers: device_numbers(run.targets.iter().map(|target| &target.environment)),
+            targets: run.targets.iter().map(planned_target).collect(),
             limits_for: Vec::new(),
             properties: false,
             bytes_before: 0,
@@ -73,9 +75,15 @@ impl<'s> Job<'s> {
     }
 }
 
-/// For each target the device whose written sectors are counted.
-pub fn device_numbers<'e>(environments: impl Iterator<Item = &'e Environment>) -> Vec<Option<String>> {
-    environments.map(|it| it.device.as_ref().map(|device| device.number.clone())).collect()
+/// What samples need to know of a target with these facts.
+pub fn planned_target(target: &TargetRecord) -> PlannedTarget {
+    let device = target.environment.device.as_ref();
+    // The kernel syncs a FUSE filesystem without asking its server to sync what it has written elsewhere.
+    let is_ours_on_fuse = |making: &Making| making.kind.starts_with("fuse:");
+    PlannedTarget {
+        device_number: device.map(|device| device.number.clone()),
+        sync_all: target.making.as_ref().is_some_and(is_ours_on_fuse),
+    }
 }
 
 /// A search may have been broken off before it had a case.
@@ -193,7 +201,7 @@ fn in_workspaces(
     settings.max_bytes = settings.max_bytes.map(|bytes| bytes.saturating_sub(job.bytes_before));
     if job.properties {
         let learnt = FilesystemsOfRun { store, number, worker: &worker, stop, output };
-        let written = learnt.learn(&job.run, &job.device_numbers, workspaces, settings.max_bytes)?;
+        let written = learnt.learn(&job.run, &job.targets, workspaces, settings.max_bytes)?;
         settings.max_bytes = settings.max_bytes.map(|bytes| bytes.saturating_sub(written));
     }
     let directories: Vec<Option<PathBuf>> = job.places.iter().map(Claimed::directory).collect();
@@ -241,7 +249,7 @@ fn plan(job: &Job<'_>, settings: Settings) -> Plan {
             taken.push(before.map(|samples| (*samples).clone()).unwrap_or_default());
         }
     }
-    Plan { cases, taken, settings, device_numbers: job.device_numbers.clone() }
+    Plan { cases, taken, settings, targets: job.targets.clone() }
 }
 
 /// Whether this process was started with that signal ignored: `SigIgn` of proc_pid_status(5).

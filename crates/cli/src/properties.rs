@@ -6,7 +6,7 @@ use std::time::Duration;
 use anyhow::Result;
 use model::RunRecord;
 use model::protocol::PropertiesRequest;
-use runner::{LearntProperties, WorkerCommand, Workspace, learn_properties};
+use runner::{LearntProperties, PlannedTarget, WorkerCommand, Workspace, learn_properties};
 use store::Store;
 
 use crate::output::Output;
@@ -37,7 +37,7 @@ impl FilesystemsOfRun<'_> {
     pub fn learn(
         &self,
         run: &RunRecord,
-        device_numbers: &[Option<String>],
+        targets: &[PlannedTarget],
         workspaces: &[Workspace],
         max_bytes: Option<u64>,
     ) -> Result<u64> {
@@ -46,13 +46,13 @@ impl FilesystemsOfRun<'_> {
             self.output.note("Filesystems are not looked at: --max-bytes leaves no room for it.");
             return Ok(0);
         }
-        for (target, (record, device_number)) in run.targets.iter().zip(device_numbers).enumerate() {
+        for (target, (record, planned)) in run.targets.iter().zip(targets).enumerate() {
             let request = PropertiesRequest {
                 target,
                 file_stem: "properties".to_owned(),
                 file_size_bytes: FILE_BYTES,
                 data_seed: run.settings.seed,
-                device_number: device_number.clone(),
+                device_number: planned.device_number.clone(),
             };
             match learn_properties(self.worker, request, PATIENCE, self.stop)? {
                 LearntProperties::Known(properties) => {

@@ -153,7 +153,7 @@ fn resume(command: &RunCommand, db: Option<&Path>, output: &Output) -> Result<Ex
         )));
     }
     // Numbers of devices change when a machine starts.
-    let device_numbers = measure::device_numbers(now.iter().map(|target| &target.environment));
+    let targets = now.iter().map(measure::planned_target).collect();
     let given = settings(&command.measuring, 0, run.settings.samples);
     run.settings.budget_ns = given.budget_ns;
     run.settings.timeout_ns = given.timeout_ns.or(run.settings.timeout_ns);
@@ -168,7 +168,7 @@ fn resume(command: &RunCommand, db: Option<&Path>, output: &Output) -> Result<Ex
     let places = check_and_claim(places, &now, &cases, copied.as_ref(), command.destroy_data, output)?;
     store.set_status(number, RunStatus::Running)?;
     // The limits were measured when the run began, if they were wanted, and so were the properties.
-    let job = Job { copied, device_numbers, ..Job::new(&store, number, run, places, cases) };
+    let job = Job { copied, targets, ..Job::new(&store, number, run, places, cases) };
     measure::measure(job, &command.measuring.export, output, &stop_on_signals()?)
 }
 

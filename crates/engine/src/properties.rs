@@ -164,7 +164,7 @@ impl Place<'_> {
             settle::old_content(self.directory, name, self.request.file_size_bytes, seed)
                 .map_err(in_phase(Phase::Settle))?;
         }
-        let _ = settle::quiet(target, QUIET_LIMIT);
+        let _ = settle::quiet(target, false, QUIET_LIMIT);
         let names = [name.to_owned()];
         let parts = job::parts(case, source.bytes(), None);
         let mut seat = seat::seats(target, case, &names, &parts, None).remove(0);

@@ -92,6 +92,7 @@ impl Engine {
                 let sample = SampleRequest {
                     case: String::new(),
                     target: request.target,
+                    sync_all: false,
                     round: 0,
                     file_stem: file_stem.clone(),
                     data_seed: *data_seed,
@@ -209,7 +210,12 @@ impl Run<'_> {
             }
         }
         let start = Instant::now();
-        sample.disturbed = settle::quiet(self.target, Duration::from_nanos(self.request.settle_limit_ns)).err();
+        sample.disturbed = settle::quiet(
+            self.target,
+            self.request.sync_all,
+            Duration::from_nanos(self.request.settle_limit_ns),
+        )
+        .err();
         sample.settle_ns = nanoseconds(start.elapsed());
         Ok(())
     }

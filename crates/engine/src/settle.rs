@@ -17,9 +17,9 @@ pub fn old_content(directory: BorrowedFd<'_>, name: &str, length: u64, seed: u64
 }
 
 /// Writes out what earlier samples left (their removal included) and waits until the kernel has no
-/// more than a trickle under way. Why the target is not quiet, if it is not after `limit`: a reason to
+/// more than a trickle under way; `sync_all` where another filesystem has what was written to this one. Why the target is not quiet, if it is not after `limit`: a reason to
 /// doubt the sample, and none to blame it.
-pub fn quiet(target: Target<'_>, limit: Duration) -> Result<(), String> {
+pub fn quiet(target: Target<'_>, sync_all: bool, limit: Duration) -> Result<(), String> {
     const TRICKLE_BYTES: u64 = 4 << 20;
     let start = Instant::now();
     // It reports errors of earlier writes, too, once.
@@ -27,6 +27,9 @@ pub fn quiet(target: Target<'_>, limit: Duration) -> Result<(), String> {
         Target::Directory(directory) => retry("syncfs", || rustix::fs::syncfs(directory)),
         Target::Device(device) => sync::sync(device, SyncCall::Fsync),
     };
+    if sync_all {
+        rustix::fs::sync();
+    }
     written_out.map_err(|error| format!("before it: {}", error.reason()))?;
     while meminfo_bytes("Writeback").is_some_and(|bytes| bytes > TRICKLE_BYTES) {
         if start.elapsed() >= limit {

@@ -248,6 +248,7 @@ fn open(directory: &Path) -> Result<std::fs::File> {
 fn request() -> SampleRequest {
     SampleRequest {
         target: 0,
+        sync_all: false,
         case: String::new(),
         round: 0,
         file_stem: "conformance".to_owned(),

@@ -91,6 +91,9 @@ pub struct SampleRequest {
     pub case: String,
     /// Which of the worker's targets, from 0.
     pub target: usize,
+    /// Whether syncing the target's filesystem leaves data in the page cache of another one below it, so that all are
+    /// synced before the sample.
+    pub sync_all: bool,
     /// The round it is taken in.
     pub round: u32,
     /// What the files are called, before a thread's number is added.

@@ -30,6 +30,6 @@ pub use properties::{LearntProperties, learn_properties};
 pub use race::{Race, RaceLimits};
 pub use refusal::DeviceRefusal;
 pub use schedule::{EachCase, Schedule, Spent};
-pub use supervise::{End, Event, Observer, Plan, Planned, supervise};
+pub use supervise::{End, Event, Observer, Plan, Planned, PlannedTarget, supervise};
 pub use worker::{ProgressRecord, WorkerCommand};
 pub use workspace::{LeftOver, Workspace, is_in_use, remove_left_over};

@@ -32,8 +32,17 @@ pub struct Plan {
     pub taken: Vec<Vec<Sample>>,
     /// What the run was told.
     pub settings: Settings,
-    /// For each target the device whose written sectors are counted.
-    pub device_numbers: Vec<Option<String>>,
+    /// In their order.
+    pub targets: Vec<PlannedTarget>,
+}
+
+/// What a sample needs to know of its target.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct PlannedTarget {
+    /// The device whose written sectors are counted.
+    pub device_number: Option<String>,
+    /// Whether all filesystems are synced before a sample, since syncing this one does not reach what is below it.
+    pub sync_all: bool,
 }
 
 /// What happens in a run.
@@ -228,9 +237,11 @@ impl Run<'_> {
             Verify::Every => true,
             Verify::Never => false,
         };
+        let planned_target = plan.targets.get(*target).cloned().unwrap_or_default();
         let request = SampleRequest {
             case: case.to_string(),
             target: *target,
+            sync_all: planned_target.sync_all,
             round,
             file_stem: "sample".to_owned(),
             data_seed: plan.settings.seed,
@@ -239,7 +250,7 @@ impl Run<'_> {
             // Half of what is there: a warm-up must not push anything out.
             warm_limit_bytes: probe::available_memory_bytes()? / 2,
             write_limit_ns: self.write_limit_ns(),
-            device_number: plan.device_numbers.get(*target).cloned().flatten(),
+            device_number: planned_target.device_number,
         };
         let limit = plan.settings.timeout_ns.map_or_else(|| deadline(case), Duration::from_nanos);
         self.bytes_written += case.bytes_written();

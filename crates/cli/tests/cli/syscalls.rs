@@ -69,7 +69,8 @@ fn flushes(case: &str, least: u64, most: u64) -> Result<()> {
 fn keeps(case: &str, promised: &[(&str, usize)]) -> Result<()> {
     let (program, target) = (program()?, directory_on(Kind::Ext4));
     let words = ["run", "--verify", "never", "--samples", "1", "--no-limits", "--case", case];
-    let samples = traced(&program, &[&words[..], &[target.path().to_str().context("UTF-8")?]].concat())?;
+    let target = target.path().to_str().context("UTF-8")?;
+    let samples = traced(&program, Command::new("strace"), &[&words[..], &[target]].concat())?;
     // A disturbed sample is taken again.
     let found = samples.into_iter().next().context("no sample")?;
     let promised = promise_of(promised);
@@ -84,14 +85,14 @@ pub fn promise_of(calls: &[(&str, usize)]) -> Calls {
     calls.iter().map(|(call, count)| ((*call).to_owned(), *count)).collect()
 }
 
-/// What the program asks the kernel for on the files of each sample.
-pub fn traced(program: &Program, words: &[&str]) -> Result<Vec<Calls>> {
+/// What the program asks the kernel for on the files of each sample, by a command that comes to be strace.
+pub fn traced(program: &Program, mut strace: Command, words: &[&str]) -> Result<Vec<Calls>> {
     let log = program.home().join("strace");
     let calls = "open,openat,read,write,writev,pwrite64,pwritev,pwritev2,lseek,ftruncate,fallocate,fsync,fdatasync,\
         sync_file_range,msync,mmap,munmap,madvise,fadvise64,splice,sendfile,copy_file_range,io_uring_setup,\
         io_uring_register,io_uring_enter,close,unlinkat";
     let calls = calls.replace(' ', "");
-    let output = Command::new("strace")
+    let output = strace
         .args(["-f", "-y", "-s", "0", "-e", &format!("trace={calls}"), "-o"])
         .arg(&log)
         .arg(program.binary())
