@@ -17,8 +17,8 @@ pub fn old_content(directory: BorrowedFd<'_>, name: &str, length: u64, seed: u64
 }
 
 /// Writes out what earlier samples left (their removal included) and waits until the kernel has no
-/// more than a trickle under way; `sync_all` where another filesystem has what was written to this one. Why the target is not quiet, if it is not after `limit`: a reason to
-/// doubt the sample, and none to blame it.
+/// more than a trickle under way; `sync_all` where another filesystem has what was written to this one. Why the
+/// target is not quiet, if it is not after `limit`: a reason to doubt the sample, and none to blame it.
 pub fn quiet(target: Target<'_>, sync_all: bool, limit: Duration) -> Result<(), String> {
     const TRICKLE_BYTES: u64 = 4 << 20;
     let start = Instant::now();

@@ -180,9 +180,9 @@ fn made_target(run: &Child, kind: &str) -> Option<String> {
     };
     children(run.id()).iter().find(|process| is_worker(process))?;
     let mounts = std::fs::read_to_string(format!("/proc/{}/mountinfo", run.id())).ok()?;
-    let points = mounts.lines().filter_map(|line| line.split(' ').nth(4));
+    let mut points = mounts.lines().filter_map(|line| line.split(' ').nth(4));
     let end = format!("-{}", kind.replace(':', "-"));
-    points.filter(|point| point.starts_with("/mnt/") && point.ends_with(&end)).next_back().map(str::to_owned)
+    points.rfind(|point| point.starts_with("/mnt/") && point.ends_with(&end)).map(str::to_owned)
 }
 
 /// Promises for which nothing but the calls matters.
