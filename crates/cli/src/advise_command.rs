@@ -46,7 +46,7 @@ pub fn advise(command: &AdviseCommand, db: Option<&Path>, output: &Output) -> Re
     if command.size.is_some_and(|size| size.0 == 0) {
         return Err(exit::usage("--size must not be 0: there is nothing to write"));
     }
-    run_command::check_limits(&place, &target.environment, std::slice::from_ref(&space.naive), None)?;
+    run_command::check_limits(&place, &target.environment, std::slice::from_ref(&space.naive), None, &[])?;
     let field = Field::of(&space, &target)?;
     let real_bytes = space.naive.bytes_written();
     let max_bytes = command.max_bytes.map_or(real_bytes.saturating_mul(MOST_SIZES), |bytes| bytes.0);

@@ -159,7 +159,7 @@ pub struct MeasuringArguments {
     /// Name the run: `show`, `compare` and `list runs` know it by it. Several runs may have the same label
     #[arg(long, value_name = "NAME")]
     pub label: Option<Label>,
-    /// Do not measure what memory and device can do at most, which takes up to two seconds
+    /// Do not measure what memory and device can do at most, which takes up to two seconds, for each target with durable or direct cases
     #[arg(long)]
     pub no_limits: bool,
     /// Do not look at what each of several filesystems does with files, which writes up to 128 MiB to each
@@ -181,9 +181,9 @@ pub struct FsCommand {
     /// Directories that are already mounted, to be measured as well; they come first
     #[arg(value_name = "TARGET", value_hint = ValueHint::DirPath)]
     pub target: Vec<PathBuf>,
-    /// Kinds to make: ext2, ext3, ext4, ext4-no-journal, xfs, btrfs, btrfs-no-checksums, btrfs-raid0, tmpfs,
+    /// Kinds to make: ext4, ext4-no-journal, ext3, ext2, xfs, btrfs, btrfs-no-checksums, btrfs-raid0, tmpfs,
     /// tmpfs-huge, overlay:KIND, fuse:KIND (our own passthrough), any other that mkfs.KIND makes; overlay and fuse
-    /// alone stand on each of the others
+    /// alone stand on each of the others. All are compared with the first
     /// [default: all of these, with overlay and fuse on ext4]
     #[arg(long, value_name = "KIND", value_delimiter = ',')]
     pub on: Vec<String>,

@@ -102,6 +102,7 @@ fn judge(comparison: &Comparison, percent: f64, output: &Output) -> Result<Exit>
         .map(|it| format!("{} ({:.3} – {:.3})", it.case, it.speed_ratio.low, it.speed_ratio.high))
         .collect();
     let doubt = match comparison.unit {
+        Unit::Sample if comparison.is_of_one_run() => "",
         Unit::Sample => "; single runs: drift between them can look like this, several of each tell",
         Unit::Run => "",
     };

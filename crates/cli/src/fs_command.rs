@@ -7,10 +7,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use anyhow::{Context, Result, anyhow};
 use filesystems::{Filesystems, Wish};
 use model::{Bytes, Case, MissingTarget, Row, TargetRecord};
-use report::counted;
+use runner::Hardware;
 
 use crate::arguments::FsCommand;
 use crate::database;
+use crate::dry_run::DryRun;
 use crate::exit::{self, Exit};
 use crate::kinds::wishes;
 use crate::measure::{self, Job};
@@ -45,14 +46,19 @@ pub fn fs(command: &FsCommand, db: Option<&Path>, output: &Output) -> Result<Exi
     let needed: Vec<&Path> = needed.iter().map(PathBuf::as_path).collect();
     let mut filesystems = Filesystems::begin(&command.images, &needed)?;
     let made = make_all(&mut filesystems, &wishes, plan.content_bytes, &stop, output);
+    let written = filesystems.bytes_written();
     let result = made.and_then(|made| match made {
-        Some(made) => measure_on(command, store, places, made, plan.image_bytes, output, &stop),
+        Some(made) => measure_on(command, store, places, made, written, output, &stop),
         None => Ok(Exit::Interrupted),
     });
-    let removed = filesystems.remove();
-    let exit = result?;
-    removed?;
-    Ok(exit)
+    match (result, filesystems.remove()) {
+        (Err(error), Err(left)) => {
+            output.error(&left.into());
+            Err(error)
+        }
+        (result, Ok(())) => result,
+        (Ok(_), Err(left)) => Err(left.into()),
+    }
 }
 
 fn rows(command: &FsCommand, block_bytes: u64) -> Result<Selected> {
@@ -127,27 +133,32 @@ impl Images {
                 ),
             };
         }
-        let mut cases: Vec<&Case> = Vec::new();
+        let mut cases: Vec<Case> = Vec::new();
         for row in &selected.rows {
-            if !cases.contains(&&row.case) {
-                cases.push(&row.case);
+            if !cases.contains(&row.case) {
+                cases.push(row.case.clone());
             }
         }
-        for case in &cases {
-            text += &format!("{case}\n");
-        }
-        let targets = wishes.len() + places.len();
-        let round: u64 = cases.iter().map(|case| case.bytes_written()).sum::<u64>() * targets as u64;
-        let samples = command.measuring.samples.unwrap_or(selected.samples);
-        text += &format!(
-            "{} × {} on {}: {} to be written, and {} for the images. Nothing was written.\n",
-            counted(cases.len(), "case"),
-            counted(samples as usize, "sample"),
-            counted(targets, "target"),
-            Bytes(round.saturating_mul(u64::from(samples))).approximate(),
-            Bytes(self.image_bytes).approximate(),
-        );
+        let measuring = &command.measuring;
+        let mut targets: Vec<String> = places.iter().map(|place| place.path().display().to_string()).collect();
+        targets.extend(wishes.iter().map(|wish| wish.kind.to_string()));
+        // Before they are made they are as good as any directory.
+        let directories = vec![Some(command.images.clone()); targets.len()];
+        let settings = settings(measuring, 0, selected.samples);
+        let for_limits = Hardware::of(&cases, &settings, &directories)?.bytes();
+        let dry_run = DryRun {
+            cases: &cases,
+            samples: settings.samples,
+            targets,
+            image_bytes: self.image_bytes,
+            limit_bytes: if measuring.no_limits { 0 } else { for_limits },
+            properties: !measuring.no_properties,
+        };
+        text += &dry_run.text();
         output.results(&text)?;
+        if let Err(error) = self.check(command) {
+            output.note(&format!("It would be refused: {error}"));
+        }
         Ok(Exit::Ok)
     }
 }
@@ -210,15 +221,34 @@ fn make_all(
     Ok(Some(all))
 }
 
+/// What turned out too small for the cases, as the kind or its options will have it, is as good as not made.
+fn leave_out_small(made: &mut AllMade, command: &FsCommand, output: &Output) -> Result<()> {
+    let rows = rows(command, largest_block(&made.targets))?.rows;
+    let cases: Vec<Case> = rows.into_iter().map(|row| row.case).collect();
+    for target in std::mem::take(&mut made.targets) {
+        let place = Place::Directory(PathBuf::from(&target.path));
+        match check_limits(&place, &target.environment, &cases, None, &[]) {
+            Ok(()) => made.targets.push(target),
+            Err(error) => {
+                let (name, why) = (target.name, error.to_string());
+                output.note(&format!("No {name}: {why}"));
+                made.missing.push(MissingTarget { name, why });
+            }
+        }
+    }
+    Ok(())
+}
+
 fn measure_on(
     command: &FsCommand,
     mut store: store::Store,
     places: Vec<Place>,
-    made: AllMade,
-    image_bytes: u64,
+    mut made: AllMade,
+    bytes_before: u64,
     output: &Output,
     stop: &Arc<AtomicBool>,
 ) -> Result<Exit> {
+    leave_out_small(&mut made, command, output)?;
     let mut targets = places.iter().map(Place::record).collect::<Result<Vec<TargetRecord>>>()?;
     let made_paths: Vec<PathBuf> = made.targets.iter().map(|target| PathBuf::from(&target.path)).collect();
     if made_paths.is_empty() {
@@ -232,20 +262,17 @@ fn measure_on(
     let mut run = new_run(&command.measuring, settings, &selected.rows, targets);
     run.missing = made.missing;
     let cases = selection::different_cases(&run.cases, &engine::method_infos())?;
-    let own = made_paths.iter().cloned().map(Place::Directory);
-    let all: Vec<Place> = places.into_iter().chain(own).collect();
-    for (place, target) in all.iter().zip(&run.targets) {
-        check_limits(place, &target.environment, &cases, None)?;
+    for (place, target) in places.iter().zip(&run.targets) {
+        let others: Vec<&Place> = places.iter().filter(|other| other.path() != place.path()).collect();
+        check_limits(place, &target.environment, &cases, None, &others)?;
     }
-    let claimed = all.iter().filter_map(Place::directory).map(|path| {
-        if made_paths.contains(&path) { Claimed::OwnFilesystem(path) } else { Claimed::Directory(path) }
-    });
-    let claimed = claimed.collect();
+    let existing = places.iter().filter_map(Place::directory).map(Claimed::Directory);
+    let claimed = existing.chain(made_paths.into_iter().map(Claimed::OwnFilesystem)).collect();
     let number = store.begin_run(&run)?;
     let job = Job {
         limits_for: if command.measuring.no_limits { Vec::new() } else { cases.clone() },
         properties: !command.measuring.no_properties,
-        bytes_before: image_bytes,
+        bytes_before,
         ..Job::new(&store, number, run, claimed, cases)
     };
     measure::measure(job, &command.measuring.export, output, stop)

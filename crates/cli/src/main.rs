@@ -6,6 +6,7 @@ mod compare;
 mod copied;
 mod copy_to;
 mod database;
+mod dry_run;
 mod exit;
 mod export;
 mod fs_command;

@@ -6,6 +6,7 @@ use std::os::fd::{AsFd, AsRawFd};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
 
 use anyhow::{Context, Result};
 use model::{Case, CaseRecord, Making, RunRecord, RunStatus, Sample, Settings, TargetRecord};
@@ -75,13 +76,20 @@ impl<'s> Job<'s> {
     }
 }
 
+/// The one device below what a run made, where the mount does not name it: below overlay and FUSE.
+fn device_below(making: &Making) -> Option<String> {
+    let [image] = making.images.as_slice() else { return None };
+    let number = std::fs::read_to_string(format!("/sys/block/{}/dev", image.device)).ok()?;
+    Some(number.trim_end().to_owned())
+}
+
 /// What samples need to know of a target with these facts.
 pub fn planned_target(target: &TargetRecord) -> PlannedTarget {
-    let device = target.environment.device.as_ref();
+    let device = target.environment.device.as_ref().map(|device| device.number.clone());
     // The kernel syncs a FUSE filesystem without asking its server to sync what it has written elsewhere.
     let is_ours_on_fuse = |making: &Making| making.kind.starts_with("fuse:");
     PlannedTarget {
-        device_number: device.map(|device| device.number.clone()),
+        device_number: device.or_else(|| target.making.as_ref().and_then(device_below)),
         sync_all: target.making.as_ref().is_some_and(is_ours_on_fuse),
     }
 }
@@ -201,8 +209,11 @@ fn in_workspaces(
     settings.max_bytes = settings.max_bytes.map(|bytes| bytes.saturating_sub(job.bytes_before));
     if job.properties {
         let learnt = FilesystemsOfRun { store, number, worker: &worker, stop, output };
-        let written = learnt.learn(&job.run, &job.targets, workspaces, settings.max_bytes)?;
+        let start = Instant::now();
+        let written = learnt.learn(&job.run, &job.targets, workspaces, &settings)?;
         settings.max_bytes = settings.max_bytes.map(|bytes| bytes.saturating_sub(written));
+        let elapsed_ns = u64::try_from(start.elapsed().as_nanos()).unwrap_or(u64::MAX);
+        settings.budget_ns = settings.budget_ns.map(|budget| budget.saturating_sub(elapsed_ns));
     }
     let directories: Vec<Option<PathBuf>> = job.places.iter().map(Claimed::directory).collect();
     let measure = || {

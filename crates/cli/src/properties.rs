@@ -1,11 +1,11 @@
 //! What the filesystems of a run do with files, into its database.
 
 use std::sync::atomic::AtomicBool;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use anyhow::Result;
-use model::RunRecord;
 use model::protocol::PropertiesRequest;
+use model::{RunRecord, Settings};
 use runner::{LearntProperties, PlannedTarget, WorkerCommand, Workspace, learn_properties};
 use store::Store;
 
@@ -16,6 +16,11 @@ const FILE_BYTES: u64 = 4 << 20;
 /// No filesystem has so many files written for it.
 const FILES: u64 = 32;
 const PATIENCE: Duration = Duration::from_secs(120);
+
+/// What that many targets may be written for it, at most.
+pub fn most_bytes(targets: usize) -> u64 {
+    (FILE_BYTES * FILES).saturating_mul(targets as u64)
+}
 
 /// Who looks at the filesystems of a run, and where it is recorded.
 pub struct FilesystemsOfRun<'r> {
@@ -32,21 +37,28 @@ pub struct FilesystemsOfRun<'r> {
 }
 
 impl FilesystemsOfRun<'_> {
-    /// Looks at each target's filesystem; the bytes that may have been written for it. Where `max_bytes` has no room
-    /// for that, none is looked at.
+    /// Looks at each target's filesystem; the bytes that may have been written for it. Where the limits of the run have
+    /// no room for that, none is looked at, and none any more once half of the time is over.
     pub fn learn(
         &self,
         run: &RunRecord,
         targets: &[PlannedTarget],
         workspaces: &[Workspace],
-        max_bytes: Option<u64>,
+        settings: &Settings,
     ) -> Result<u64> {
-        let bytes = (FILE_BYTES * FILES).saturating_mul(run.targets.len() as u64);
-        if max_bytes.is_some_and(|most| bytes > most / 2) {
+        let start = Instant::now();
+        let most_time = settings.budget_ns.map(|budget| Duration::from_nanos(budget) / 2);
+        let bytes = most_bytes(run.targets.len());
+        if settings.max_bytes.is_some_and(|most| bytes > most / 2) {
             self.output.note("Filesystems are not looked at: --max-bytes leaves no room for it.");
             return Ok(0);
         }
         for (target, (record, planned)) in run.targets.iter().zip(targets).enumerate() {
+            let left = most_time.map_or(PATIENCE, |most| most.saturating_sub(start.elapsed()));
+            if left.is_zero() {
+                self.output.note(&format!("{} is not looked at: half of the budget is over.", record.name));
+                continue;
+            }
             let request = PropertiesRequest {
                 target,
                 file_stem: "properties".to_owned(),
@@ -54,7 +66,7 @@ impl FilesystemsOfRun<'_> {
                 data_seed: run.settings.seed,
                 device_number: planned.device_number.clone(),
             };
-            match learn_properties(self.worker, request, PATIENCE, self.stop)? {
+            match learn_properties(self.worker, request, left.min(PATIENCE), self.stop)? {
                 LearntProperties::Known(properties) => {
                     self.store.set_properties(self.number, target, &properties)?;
                 }

@@ -1,15 +1,16 @@
 //! `writebench run`: arguments → cases → runner → database → report.
 
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 use anyhow::Result;
-use model::{Bytes, Case, Environment, Row, RunRecord, RunStatus, Settings, TargetRecord};
-use report::counted;
+use model::{Case, Environment, Row, RunRecord, RunStatus, Settings, TargetRecord};
 use runner::Hardware;
 use store::Store;
 
 use crate::arguments::{MeasuringArguments, RunCommand};
 use crate::copied::Copied;
+use crate::dry_run::DryRun;
 use crate::exit::{self, Exit};
 use crate::measure::{self, Job, is_search, stop_on_signals};
 use crate::output::Output;
@@ -55,7 +56,7 @@ pub fn run(command: &RunCommand, db: Option<&Path>, output: &Output) -> Result<E
     let run = new_run(measuring, settings, selected.rows.as_slice(), targets);
     let cases = selection::different_cases(&run.cases, &methods)?;
     if measuring.dry_run {
-        return dry_run(&run, &cases, &places, !measuring.no_limits, output);
+        return dry_run(&run, &cases, &places, measuring, output);
     }
     let places = check_and_claim(places, &run.targets, &cases, copied.as_ref(), command.destroy_data, output)?;
     let mut store = database::open(db)?;
@@ -197,21 +198,30 @@ fn check_and_claim(
     destroy_data: bool,
     output: &Output,
 ) -> Result<Vec<Claimed>> {
-    for (place, target) in places.iter().zip(targets) {
-        check_limits(place, &target.environment, cases, copied)?;
+    for (index, (place, target)) in places.iter().zip(targets).enumerate() {
+        let others: Vec<&Place> =
+            places.iter().enumerate().filter(|(other, _)| *other != index).map(|(_, other)| other).collect();
+        check_limits(place, &target.environment, cases, copied, &others)?;
     }
     places.into_iter().map(|place| place.claim(destroy_data, output)).collect()
 }
 
-/// Whether the target, the device and the memory are enough for the cases.
+/// Whether the target, the device and the memory are enough for the cases. On others that share its filesystem, files
+/// to be copied stand at the same time.
 pub fn check_limits(
     place: &Place,
     environment: &Environment,
     cases: &[Case],
     copied: Option<&Copied>,
+    others: &[&Place],
 ) -> Result<()> {
     let own = cases.iter().filter(|case| case.method().copies()).map(|case| case.axes().size_bytes).max();
-    let beside_bytes = copied.map_or(own.unwrap_or(0), Copied::copy_bytes);
+    let number = |place: &Place| std::fs::metadata(place.path()).map(|metadata| metadata.dev()).ok();
+    let sharing = others.iter().filter(|other| number(other) == number(place)).count() as u64;
+    let beside_bytes = match copied {
+        Some(copied) => copied.copy_bytes(),
+        None => own.unwrap_or(0).saturating_mul(sharing + 1),
+    };
     match place {
         Place::Device(path) => {
             runner::check_device(path, environment.filesystem.total_bytes, cases)?;
@@ -226,30 +236,23 @@ pub fn check_limits(
 }
 
 /// What would be run, in the order of the tables.
-fn dry_run(run: &RunRecord, cases: &[Case], places: &[Place], limits: bool, output: &Output) -> Result<Exit> {
-    let round: u64 = cases.iter().map(Case::bytes_written).sum::<u64>() * places.len() as u64;
-    let most_at_once = cases.iter().map(|case| case.axes().size_bytes).max().unwrap_or(0);
-    let mut text = String::new();
-    for case in cases {
-        text += &format!("{case}\n");
-    }
-    let samples = run.settings.samples;
-    text += &format!(
-        "{} × {} into {}: {} to be written ({} in a round), at most {} at once. Nothing was written.\n",
-        counted(cases.len(), "case"),
-        counted(samples as usize, "sample"),
-        places.iter().map(|place| place.path().display().to_string()).collect::<Vec<_>>().join(" and "),
-        Bytes(round.saturating_mul(u64::from(samples))).approximate(),
-        Bytes(round).approximate(),
-        Bytes(most_at_once).approximate(),
-    );
-    text += "Disturbed samples are taken again, up to as many more.\n";
+fn dry_run(
+    run: &RunRecord,
+    cases: &[Case],
+    places: &[Place],
+    measuring: &MeasuringArguments,
+    output: &Output,
+) -> Result<Exit> {
     let directories: Vec<_> = places.iter().map(Place::directory).collect();
     let for_limits = Hardware::of(cases, &run.settings, &directories)?.bytes();
-    if limits && for_limits > 0 {
-        let bytes = Bytes(for_limits).approximate();
-        text += &format!("Up to {bytes} more show what the device can do at most, without --no-limits.\n");
-    }
-    output.results(&text)?;
+    let dry_run = DryRun {
+        cases,
+        samples: run.settings.samples,
+        targets: places.iter().map(|place| place.path().display().to_string()).collect(),
+        image_bytes: 0,
+        limit_bytes: if measuring.no_limits { 0 } else { for_limits },
+        properties: run.is_side_by_side() && !measuring.no_properties,
+    };
+    output.results(&dry_run.text())?;
     Ok(Exit::Ok)
 }

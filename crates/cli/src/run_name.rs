@@ -88,9 +88,10 @@ impl FromStr for RunOn {
 
     /// A file may have an `@` in its name.
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let parts = text.split_once('@').filter(|(run, _)| {
-            !run.is_empty() && (is_number(run) || run.ends_with(".json") || !text.ends_with(".json"))
-        });
+        let of_file =
+            text.rfind(".json@").map(|at| (&text[..at + ".json".len()], &text[at + ".json@".len()..]));
+        let of_other = text.split_once('@').filter(|(run, _)| !run.is_empty() && !text.ends_with(".json"));
+        let parts = of_file.or(of_other);
         Ok(match parts {
             Some((run, target)) => Self { run: run.parse()?, target: Some(target.to_owned()) },
             None => Self { run: text.parse()?, target: None },
@@ -200,6 +201,8 @@ mod tests {
         assert_eq!(on("5@ext4"), (RunName::Number(5), named("ext4")));
         assert_eq!(on("before@/data/x"), (RunName::Label("before".to_owned()), named("/data/x")));
         assert_eq!(on("x.json@xfs"), (RunName::File(PathBuf::from("x.json")), named("xfs")));
+        let file = RunName::File(PathBuf::from("./a@b/run.json"));
+        assert_eq!(on("./a@b/run.json@ext4"), (file, named("ext4")));
         assert_eq!(on("me@home/x.json"), (RunName::File(PathBuf::from("me@home/x.json")), None));
         assert_eq!(on("5"), (RunName::Number(5), None));
     }

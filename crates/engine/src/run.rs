@@ -1,6 +1,6 @@
 //! The order of the phases, and the only clock.
 
-use std::os::fd::{BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::time::{Duration, Instant};
 
 use model::protocol::{LimitOf, LimitRequest, NoiseRequest, PropertiesRequest, SampleRequest};
@@ -29,6 +29,8 @@ pub struct Engine {
     copy_sources: CopySources,
     probe: MemoryProbe,
     direct_ways: DirectWays,
+    // Where the sample before was taken, and whether all had to be synced before it.
+    last: Option<(OwnedFd, bool)>,
 }
 
 impl Default for Engine {
@@ -46,6 +48,7 @@ impl Engine {
             copy_sources: CopySources::new(copy_from),
             probe: MemoryProbe::new(),
             direct_ways: DirectWays::default(),
+            last: None,
         }
     }
 
@@ -210,12 +213,15 @@ impl Run<'_> {
             }
         }
         let start = Instant::now();
-        sample.disturbed = settle::quiet(
-            self.target,
-            self.request.sync_all,
-            Duration::from_nanos(self.request.settle_limit_ns),
-        )
-        .err();
+        let sync_all = self.request.sync_all || engine.last.as_ref().is_some_and(|(_, sync_all)| *sync_all);
+        if let Some((last, _)) = engine.last.take() {
+            settle::write_out(last.as_fd());
+        }
+        if let Target::Directory(directory) = self.target {
+            engine.last = directory.try_clone_to_owned().ok().map(|own| (own, self.request.sync_all));
+        }
+        sample.disturbed =
+            settle::quiet(self.target, sync_all, Duration::from_nanos(self.request.settle_limit_ns)).err();
         sample.settle_ns = nanoseconds(start.elapsed());
         Ok(())
     }

@@ -45,6 +45,7 @@ pub struct Filesystems {
     points: PathBuf,
     next_point: u32,
     stack: Vec<Undo>,
+    bytes_written: u64,
 }
 
 impl Filesystems {
@@ -65,7 +66,7 @@ impl Filesystems {
         namespace::enter()?;
         let images = opened?;
         let points = namespace::cover(&[needed_paths, &[images.path.as_path()]].concat())?;
-        Ok(Self { images, stack: vec![Undo::Mount(points.clone())], points, next_point: 1 })
+        Ok(Self { images, stack: vec![Undo::Mount(points.clone())], points, next_point: 1, bytes_written: 0 })
     }
 
     /// Makes a filesystem with room for twice that much content (see [`Kind::size_bytes`]).
@@ -93,6 +94,12 @@ impl Filesystems {
             }
         }
         made
+    }
+
+    /// What has been written to images, also to those whose filesystem could not be made then.
+    #[must_use]
+    pub fn bytes_written(&self) -> u64 {
+        self.bytes_written
     }
 
     /// Unmounts and detaches everything, the last made first, and waits until it is gone, each up to 10 s.
@@ -171,9 +178,11 @@ impl Filesystems {
         for _ in 0..recipe.devices {
             let device = LoopDevice::attach(self.images.image(image_bytes, interrupted)?)?;
             nodes.push(device.node());
+            self.bytes_written += image_bytes;
             making.images.push(Image {
                 directory: self.images.path.to_string_lossy().into_owned(),
                 directory_filesystem: self.images.filesystem.clone(),
+                directory_device: self.images.device.clone(),
                 size_bytes: image_bytes,
                 device: device.name().to_owned(),
                 direct_io: device.direct_io,

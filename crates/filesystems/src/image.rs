@@ -21,6 +21,8 @@ pub(crate) struct ImageDirectory {
     pub(crate) path: PathBuf,
     /// The kind of its filesystem, as mount(8) names it.
     pub(crate) filesystem: String,
+    /// Its number: `8:1`.
+    pub(crate) device: String,
     directory: File,
 }
 
@@ -33,7 +35,9 @@ impl ImageDirectory {
         let mount = mount.map_err(failed("statx"))?.stx_mnt_id;
         let mounts = std::fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
         let filesystem = filesystem_of(mount, &mounts).unwrap_or_else(|| "unknown".to_owned());
-        Ok(Self { path: path.to_owned(), filesystem, directory: directory.into() })
+        let number = rustix::fs::fstat(&directory).map_err(failed("fstat"))?.st_dev;
+        let device = format!("{}:{}", rustix::fs::major(number), rustix::fs::minor(number));
+        Ok(Self { path: path.to_owned(), filesystem, device, directory: directory.into() })
     }
 
     /// Refuses what would not fit, or would fill the filesystem.

@@ -45,14 +45,14 @@ impl Layer {
 const MIB: u64 = 1 << 20;
 
 impl Kind {
-    /// The kinds of a run that names none.
+    /// The kinds of a run that names none. The first is what the others are compared with.
     #[must_use]
     pub fn defaults() -> Vec<Self> {
         let plain = [
-            "ext2",
-            "ext3",
             "ext4",
             "ext4-no-journal",
+            "ext3",
+            "ext2",
             "xfs",
             "btrfs",
             "btrfs-no-checksums",

@@ -24,6 +24,8 @@ pub struct Image {
     pub directory: String,
     /// The kind of that directory's filesystem, as mount(8) names it.
     pub directory_filesystem: String,
+    /// The number of that filesystem, as stat(2) has it in `st_dev`: `8:1`, of a device where it stands on one alone.
+    pub directory_device: String,
     /// Its size.
     pub size_bytes: u64,
     /// Its loop device: `loop3`.

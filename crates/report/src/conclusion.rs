@@ -106,7 +106,8 @@ pub(crate) fn in_round_ratio(case: &CaseReport, other: &CaseReport) -> Option<st
     in_round_ratio_of(case, other, total)
 }
 
-/// The same of another figure. Rounds in which it is nothing on the other side have no ratio.
+/// The same of another figure. Nothing over nothing is the same; something over nothing is beyond all bounds, and so
+/// may be the median: only what is in the middle counts.
 pub(crate) fn in_round_ratio_of(
     case: &CaseReport,
     other: &CaseReport,
@@ -118,8 +119,7 @@ pub(crate) fn in_round_ratio_of(
     let other = by_round(other);
     let ratios: Vec<f64> = by_round(case)
         .into_iter()
-        .filter_map(|(round, time)| other.get(&round).map(|other| time / other))
-        .filter(|ratio| ratio.is_finite())
+        .filter_map(|(round, own)| other.get(&round).map(|&other| if own == other { 1.0 } else { own / other }))
         .collect();
     stats::median_interval(&ratios, CONFIDENCE)
 }

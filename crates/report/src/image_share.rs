@@ -1,49 +1,67 @@
 //! What an image and its loop device cost: the same kind of filesystem with and without them.
 
-use model::{RunRecord, TargetRecord};
+use std::collections::BTreeMap;
+
+use model::{Image, RunRecord, TargetRecord};
+use stats::Interval;
 
 use crate::conclusion::{in_round_ratio, is_ranked};
 use crate::counted;
 use crate::estimate::CONFIDENCE;
 use crate::report::CaseReport;
 
-/// A sentence for each filesystem in an image that a directory of the run has, too, without one.
+/// A sentence for each filesystem in an image that lies on a filesystem of the same kind which the run has measured, too.
 pub(crate) fn sentences(run: &RunRecord, cases: &[CaseReport]) -> Vec<String> {
-    let kind = |target: &TargetRecord| target.environment.filesystem.kind.clone();
-    let in_images = run.targets.iter().filter(|target| {
-        let making = target.making.as_ref();
-        // What stands on another filesystem has another kind; variants of a kind are something else.
-        making.is_some_and(|making| !making.images.is_empty() && making.kind == kind(target))
-    });
-    let plain = |made: &&TargetRecord| {
-        run.targets.iter().find(|target| target.making.is_none() && kind(target) == kind(made))
+    let sentence = |made: &TargetRecord| {
+        let image = plain_image(made)?;
+        let plain = run.targets.iter().find(|plain| is_below(plain, made, image))?;
+        sentence(made, image, plain, cases)
     };
-    in_images.filter_map(|made| sentence(made, plain(&made)?, cases)).collect()
+    run.targets.iter().filter_map(sentence).collect()
 }
 
-fn sentence(made: &TargetRecord, plain: &TargetRecord, cases: &[CaseReport]) -> Option<String> {
+/// The image of a filesystem as its mkfs makes it; what differs in more than the image shows no share of it.
+fn plain_image(made: &TargetRecord) -> Option<&Image> {
+    let making = made.making.as_ref()?;
+    let is_plain = making.kind == made.environment.filesystem.kind
+        && making.mkfs_options.is_empty()
+        && making.mount_options.is_none();
+    making.images.first().filter(|_| is_plain)
+}
+
+fn is_below(plain: &TargetRecord, made: &TargetRecord, image: &Image) -> bool {
+    let environment = &plain.environment;
+    plain.making.is_none()
+        && environment.filesystem.kind == made.environment.filesystem.kind
+        && environment.device.as_ref().is_some_and(|device| device.number == image.directory_device)
+}
+
+fn sentence(made: &TargetRecord, image: &Image, plain: &TargetRecord, cases: &[CaseReport]) -> Option<String> {
     let on = |target: &TargetRecord| {
         let name = target.name.clone();
         move |case: &&CaseReport| case.record.target == name && is_ranked(case)
     };
-    let mut ratios: Vec<f64> = Vec::new();
+    let mut ratios: BTreeMap<&str, Interval> = BTreeMap::new();
     for with in cases.iter().filter(on(made)) {
         let without = cases.iter().filter(on(plain)).find(|case| case.record.case == with.record.case);
         let ratio = without.and_then(|without| in_round_ratio(with, without));
-        ratios.extend(ratio.filter(|ratio| ratio.confidence >= CONFIDENCE).map(|ratio| ratio.estimate));
+        if let Some(ratio) = ratio.filter(|ratio| ratio.confidence >= CONFIDENCE) {
+            ratios.insert(&with.record.case, ratio);
+        }
     }
-    let (least, most) = (ratios.iter().copied().reduce(f64::min)?, ratios.iter().copied().reduce(f64::max)?);
+    let estimates = || ratios.values().map(|ratio| ratio.estimate);
+    let (least, most) = (estimates().reduce(f64::min)?, estimates().reduce(f64::max)?);
     #[expect(clippy::cast_precision_loss, reason = "a count of cases")]
-    let mean = (ratios.iter().map(|ratio| ratio.ln()).sum::<f64>() / ratios.len() as f64).exp();
-    let image = made.making.as_ref()?.images.first()?;
-    let share = if mean > 1.0 {
-        format!("so image and loop device are {:.0} % of it", (1.0 - 1.0 / mean) * 100.0)
-    } else {
-        "so nothing is to be seen of image and loop device".to_owned()
+    let mean = (estimates().map(f64::ln).sum::<f64>() / ratios.len() as f64).exp();
+    let is_told = ratios.values().any(|ratio| ratio.low > 1.0 || ratio.high < 1.0);
+    let share = match is_told {
+        true if mean > 1.0 => format!("so image and loop device are {:.0} % of it", (1.0 - 1.0 / mean) * 100.0),
+        true => "so image and loop device cost nothing that could be told".to_owned(),
+        false => "and no case shows a difference".to_owned(),
     };
     Some(format!(
-        "{} in an image in {} ({}) takes {mean:.2} times the time of {} without one, {share} (geometric mean of {}, {least:.2} \
-         to {most:.2}).",
+        "{} in an image in {} ({}) takes {mean:.2} times the time of {} without one, {share} (geometric mean of {}, \
+         {least:.2} to {most:.2}).",
         made.name,
         image.directory,
         image.directory_filesystem,
@@ -56,7 +74,7 @@ fn sentence(made: &TargetRecord, plain: &TargetRecord, cases: &[CaseReport]) -> 
 mod tests {
     use super::*;
     use crate::Report;
-    use model::{Image, Making, Outcome, Sample};
+    use model::{Making, Outcome, Sample};
     use testkit::{example_case, example_run, example_target};
 
     #[test]
@@ -75,6 +93,7 @@ mod tests {
         let image = Image {
             directory: "/data".to_owned(),
             directory_filesystem: "ext4".to_owned(),
+            directory_device: "8:0".to_owned(),
             size_bytes: 1,
             device: "loop0".to_owned(),
             direct_io: true,
@@ -95,11 +114,18 @@ mod tests {
             on("/data", "b", 100_000),
             on("ext4", "b", 400_000),
         ];
-        let targets = vec![example_target("/data"), made];
-        let report = Report::of(None, RunRecord { targets, cases, ..example_run() });
-        let sentence = report.conclusions.iter().find(|it| it.contains("image")).unwrap();
+        let sentence = |made: &TargetRecord| {
+            let targets = vec![example_target("/data"), made.clone()];
+            let report = Report::of(None, RunRecord { targets, cases: cases.clone(), ..example_run() });
+            report.conclusions.into_iter().find(|it| it.contains("image"))
+        };
+        let mut elsewhere = made.clone();
+        elsewhere.making.as_mut().unwrap().images[0].directory_device = "0:25".to_owned();
+        let mut journaled = made.clone();
+        journaled.making.as_mut().unwrap().mount_options = Some("data=journal".to_owned());
+        assert_eq!((sentence(&elsewhere), sentence(&journaled)), (None, None), "more than the image differs");
         assert_eq!(
-            sentence,
+            sentence(&made).unwrap(),
             "ext4 in an image in /data (ext4) takes 2.00 times the time of /data without one, so image and loop device \
              are 50 % of it (geometric mean of 2 cases, 1.00 to 4.00)."
         );

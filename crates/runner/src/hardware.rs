@@ -11,7 +11,7 @@ use model::{Bytes, Case, Content, Durability, Limit, LimitKind, Settings};
 use crate::error::RunnerError;
 use crate::worker::{Answer, Worker, WorkerCommand};
 
-/// For all limits together, before and after: two seconds, or this part of a time limit, if that is less.
+/// For all limits together, before and after: two seconds, for each target whose device is measured, or this part of a time limit, if that is less.
 const MOST_TIME: Duration = Duration::from_secs(2);
 const BUDGET_SHARE: u32 = 20;
 /// Twice as much as any CPU's caches but the largest.

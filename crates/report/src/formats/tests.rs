@@ -224,3 +224,27 @@ fn programs_get_the_target_with_every_case() {
         csv::Reader::from_reader(csv.as_bytes()).records().map(Result::unwrap).collect();
     assert_eq!((&rows[0][1], &rows[6][1], &rows[6][2]), ("ext4", "xfs", "ext4"));
 }
+
+/// User CPU time is counted in ticks, so it is nothing in most short samples.
+#[test]
+fn targets_that_take_nothing_in_some_rounds_are_not_told_apart_by_that() {
+    let on = |target: &str, ticks: [u64; 8]| {
+        let samples = (0u32..).zip(ticks).map(|(round, ticks)| {
+            let mut sample = good([100; 6])[0].clone();
+            (sample.round, sample.user_cpu_ns) = (round, ticks * 4_000_000);
+            sample
+        });
+        let mut case = example_case("A chunk", "write,chunk=4KiB", samples.collect());
+        (case.target, case.suite) = (target.to_owned(), "buffer".to_owned());
+        case
+    };
+    let cases = vec![on("a", [1, 0, 0, 0, 1, 0, 0, 0]), on("b", [0, 0, 1, 0, 0, 0, 1, 0])];
+    for names in [["a", "b"], ["b", "a"]] {
+        let targets = names.map(testkit::example_target).to_vec();
+        let report = Report::of(None, RunRecord { cases: cases.clone(), targets, ..example_run() });
+        let tables = report.tables();
+        let user = tables.iter().find(|table| table.title.contains("user CPU")).unwrap();
+        let ratio = user.columns.iter().position(|column| column.group == "×").unwrap();
+        assert_eq!(user.rows[0][ratio], "≈ 1.00", "{:?}", user.rows[0]);
+    }
+}

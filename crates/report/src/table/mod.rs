@@ -87,6 +87,7 @@ fn section_tables(cases: &[CaseReport], run: &RunRecord) -> Vec<Table> {
     if run.is_side_by_side() {
         let mut tables = side_by_side::tables(&title, layout, cases, run);
         if let Some(last) = tables.last_mut() {
+            last.notes.extend(notes_of_targets(cases, run));
             last.sentences = sentences(cases);
             last.sentences.extend(missing(run));
         }
@@ -112,6 +113,32 @@ fn section_tables(cases: &[CaseReport], run: &RunRecord) -> Vec<Table> {
         last.notes = notes::notes(cases, limits);
     }
     tables
+}
+
+/// What the words and shares of each target mean; what is the same for all is said once.
+fn notes_of_targets(cases: &[CaseReport], run: &RunRecord) -> Vec<String> {
+    let mut all: Vec<(&str, Vec<String>)> = Vec::new();
+    for target in &run.targets {
+        let of_target: Vec<CaseReport> =
+            cases.iter().filter(|case| case.record.target == target.name).cloned().collect();
+        all.push((&target.name, notes::notes(&of_target, &target.limits)));
+    }
+    let is_everywhere = |note: &String| all.iter().all(|(_, notes)| notes.contains(note));
+    let mut lines: Vec<String> = Vec::new();
+    for (target, notes) in &all {
+        for note in notes {
+            // A burst's note has the target in it.
+            let line = if is_everywhere(note) || note.contains(&format!(" on {target}: ")) {
+                note.clone()
+            } else {
+                format!("{target}: {note}")
+            };
+            if !lines.contains(&line) {
+                lines.push(line);
+            }
+        }
+    }
+    lines
 }
 
 /// Why targets have no figures at all.

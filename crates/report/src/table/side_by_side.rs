@@ -6,7 +6,7 @@ use crate::conclusion::{in_round_ratio_of, is_ranked, total};
 use crate::estimate::{CONFIDENCE, Estimate, Figure};
 use crate::report::CaseReport;
 use crate::table::number::{gigabytes_per_s, mark, seconds, thousands};
-use crate::table::{Column, Table};
+use crate::table::{Column, Table, notes};
 
 /// What a table shows of every case, and how that compares.
 struct Shown {
@@ -133,10 +133,16 @@ impl<'r> Grid<'r> {
     /// A row for each case.
     fn table(&self, title: &str, shown: &Shown) -> Table {
         let mut columns: Vec<Column> = self.headings.iter().map(|heading| Column::text(heading, 0)).collect();
+        let with_limit = self.reports().any(|case| case.estimate.as_ref().is_some_and(|it| it.limit.is_some()));
+        let mut ratio_columns = Vec::new();
         for (index, target) in self.targets.iter().enumerate() {
             columns.push(Column::figure(target, shown.unit, 0));
             columns.push(Column::figure("95 %", "interval", 3));
+            if with_limit {
+                columns.push(Column::figure("of", "limit", 4));
+            }
             if index > 0 {
+                ratio_columns.push(columns.len());
                 columns.push(Column::figure("×", "first", 0));
                 columns.push(Column::figure("95 %", "interval", 2));
             }
@@ -149,7 +155,7 @@ impl<'r> Grid<'r> {
         let mut rows: Vec<Vec<String>> = Vec::new();
         let mut ratios: Vec<Vec<Option<f64>>> = Vec::new();
         for row in &self.rows {
-            let (mut cells, of_row) = row.figures(shown);
+            let (mut cells, of_row) = row.figures(shown, with_limit);
             cells.extend(self.missing.iter().map(|_| NOTHING.to_owned()));
             if !name_is_shown {
                 cells.push(row.case.to_owned());
@@ -157,29 +163,12 @@ impl<'r> Grid<'r> {
             rows.push([row.texts.clone(), cells].concat());
             ratios.push(of_row);
         }
-        rows.extend(self.means(&ratios, columns.len()));
+        rows.extend(means(&ratios, &ratio_columns, columns.len()));
         Table { title: title.to_owned(), columns, rows, sentences: Vec::new(), notes: Vec::new() }
     }
 
-    /// The geometric mean of the ratios over the rows that every target has one in.
-    fn means(&self, ratios: &[Vec<Option<f64>>], width: usize) -> Option<Vec<String>> {
-        let whole: Vec<Vec<f64>> =
-            ratios.iter().filter_map(|row| row.iter().copied().collect::<Option<Vec<f64>>>()).collect();
-        if whole.len() < 2 || self.targets.len() < 2 {
-            return None;
-        }
-        let mut cells = vec![String::new(); width];
-        cells[0] = match whole.len() == ratios.len() {
-            true => "geometric mean".to_owned(),
-            false => format!("geometric mean of {}", whole.len()),
-        };
-        for target in 1..self.targets.len() {
-            let logs: f64 = whole.iter().map(|row| row[target - 1].ln()).sum();
-            // Two columns of the first target, four of each other, the ratio in the third.
-            let column = self.headings.len() + 2 + (target - 1) * 4 + 2;
-            cells[column] = ratio_text((logs / as_f64(whole.len() as u64)).exp());
-        }
-        Some(cells)
+    fn reports(&self) -> impl Iterator<Item = &CaseReport> {
+        self.rows.iter().flat_map(|row| row.cells.iter().copied().flatten())
     }
 
     /// The other grouping: a row for each target, a column for each case.
@@ -203,14 +192,37 @@ impl<'r> Grid<'r> {
     }
 }
 
+/// The geometric mean of the ratios over the rows that every target has one in.
+fn means(ratios: &[Vec<Option<f64>>], ratio_columns: &[usize], width: usize) -> Option<Vec<String>> {
+    let whole: Vec<Vec<f64>> =
+        ratios.iter().filter_map(|row| row.iter().copied().collect::<Option<Vec<f64>>>()).collect();
+    if whole.len() < 2 || ratio_columns.is_empty() {
+        return None;
+    }
+    let mut cells = vec![String::new(); width];
+    cells[0] = match whole.len() == ratios.len() {
+        true => "geometric mean".to_owned(),
+        false => format!("geometric mean of {}", whole.len()),
+    };
+    for (target, column) in ratio_columns.iter().enumerate() {
+        let logs: f64 = whole.iter().map(|row| row[target].ln()).sum();
+        cells[*column] = ratio_text((logs / as_f64(whole.len() as u64)).exp());
+    }
+    Some(cells)
+}
+
 impl Row<'_> {
     /// A cell for each column of the targets that are there, and the ratios to the first.
-    fn figures(&self, shown: &Shown) -> (Vec<String>, Vec<Option<f64>>) {
+    fn figures(&self, shown: &Shown, with_limit: bool) -> (Vec<String>, Vec<Option<f64>>) {
         let (mut cells, mut ratios) = (Vec::new(), Vec::new());
         let first = self.cells.first().copied().flatten();
         for (index, case) in self.cells.iter().enumerate() {
             let (figure, interval) = figure_text(*case, shown);
             cells.extend([figure, interval]);
+            if with_limit {
+                let limit = case.and_then(|case| case.estimate.as_ref()?.limit);
+                cells.push(limit.map_or(NOTHING.to_owned(), |it| notes::share(it.share)));
+            }
             if index == 0 {
                 continue;
             }
@@ -260,7 +272,7 @@ fn ratio(case: &CaseReport, first: &CaseReport, shown: &Shown) -> Option<stats::
     if !is_ranked(case) || !is_ranked(first) {
         return None;
     }
-    in_round_ratio_of(case, first, shown.of_sample)
+    in_round_ratio_of(case, first, shown.of_sample).filter(|ratio| ratio.estimate.is_finite())
 }
 
 fn with_verdict(ratio: &stats::Interval) -> String {
@@ -273,7 +285,11 @@ fn with_verdict(ratio: &stats::Interval) -> String {
 }
 
 fn ratio_text(ratio: f64) -> String {
-    if ratio < 9.995 { format!("{ratio:.2}") } else { thousands(ratio) }
+    match ratio {
+        f64::INFINITY => "∞".to_owned(),
+        ..9.995 => format!("{ratio:.2}"),
+        _ => thousands(ratio),
+    }
 }
 
 #[expect(clippy::cast_precision_loss, reason = "figures have three digits, f64 fifteen")]
