@@ -185,7 +185,10 @@ impl Run<'_> {
     /// Filesystems that write through the page cache and clean up behind themselves (btrfs for its checksums, ext2 and
     /// ext3 in a hole) can only be caught while they do. What cannot be found out is no reason to doubt the sample.
     fn goes_direct(&mut self, engine: &mut Engine) -> Result<(), CallError> {
-        let Target::Directory(directory) = self.target else { return Ok(()) };
+        // Nothing goes no way.
+        let (Target::Directory(directory), 1..) = (self.target, self.case.axes().size_bytes) else {
+            return Ok(());
+        };
         let prepare = self.case.axes().prepare;
         let way = engine.direct_ways.of(&mut engine.source, directory, self.request, prepare, self.progress);
         match way.known() {
