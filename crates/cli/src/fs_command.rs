@@ -223,6 +223,9 @@ fn make_all(
 
 /// What turned out too small for the cases, as the kind or its options will have it, is as good as not made.
 fn leave_out_small(made: &mut AllMade, command: &FsCommand, output: &Output) -> Result<()> {
+    if made.targets.is_empty() {
+        return Ok(());
+    }
     let rows = rows(command, largest_block(&made.targets))?.rows;
     let cases: Vec<Case> = rows.into_iter().map(|row| row.case).collect();
     for target in std::mem::take(&mut made.targets) {
