@@ -22,6 +22,7 @@ struct Need {
 const NEEDS: &[Need] = &[
     Need { package: "strace", proof: "strace", purpose: "which system calls a case makes" },
     Need { package: "xfsprogs", proof: "mkfs.xfs", purpose: "tests on xfs" },
+    Need { package: "prometheus", proof: "promtool", purpose: "tests that metrics can be read" },
     Need { package: "btrfs-progs", proof: "mkfs.btrfs", purpose: "tests on btrfs" },
     Need { package: "e2fsprogs", proof: "mkfs.ext4", purpose: "tests on ext4" },
     Need { package: "mount", proof: "losetup", purpose: "loop-mounted filesystems" },

@@ -47,6 +47,8 @@ pub enum Command {
     Show(ShowCommand),
     /// Compare runs case by case: is B faster or slower than A?
     Compare(CompareCommand),
+    /// Take exported runs into the database, from other machines too
+    Import(ImportCommand),
     /// Facts about the machine and a target
     Probe(ProbeCommand),
     /// Completions for a shell, to standard output
@@ -168,7 +170,8 @@ pub struct MeasuringArguments {
     /// Show what would be run and how many bytes written, and write nothing
     #[arg(long)]
     pub dry_run: bool,
-    /// Write the results to a file, or - for standard output: json, csv or markdown; or charts to a directory: svg=DIR;
+    /// Write the results to a file, or - for standard output: json, jsonl (a line for each
+    /// sample, while it runs), csv, csv-summary, markdown or openmetrics; or charts to a directory: svg=DIR;
     /// may be repeated
     #[arg(long, value_name = "FORMAT=FILE")]
     pub export: Vec<Export>,
@@ -242,7 +245,8 @@ pub struct AdviseCommand {
     /// Show the candidates and how many bytes would be written at most, and write nothing
     #[arg(long)]
     pub dry_run: bool,
-    /// Write the results to a file, or - for standard output: json, csv or markdown; or charts to a directory: svg=DIR;
+    /// Write the results to a file, or - for standard output: json, jsonl (a line for each
+    /// sample, while it runs), csv, csv-summary, markdown or openmetrics; or charts to a directory: svg=DIR;
     /// may be repeated
     #[arg(long, value_name = "FORMAT=FILE")]
     pub export: Vec<Export>,
@@ -286,10 +290,19 @@ pub struct ShowCommand {
     /// Number of the run, or a label: the newest run with it; the newest of all if none. Of a run on several targets
     /// RUN@TARGET is the part on one of them, in full
     pub run: Option<RunOn>,
-    /// Write it to a file, or - for standard output: json, csv or markdown; or charts to a directory: svg=DIR; may be
+    /// Write it to a file, or - for standard output: json, jsonl (a line for each
+    /// sample, while it runs), csv, csv-summary, markdown or openmetrics; or charts to a directory: svg=DIR; may be
     /// repeated
     #[arg(long, value_name = "FORMAT=FILE")]
     pub export: Vec<Export>,
+}
+
+/// `writebench import`
+#[derive(Args)]
+pub struct ImportCommand {
+    /// JSON exports (`--export json=FILE`); a run that is there already is refused
+    #[arg(value_name = "FILE.json", required = true, value_hint = ValueHint::FilePath)]
+    pub files: Vec<PathBuf>,
 }
 
 /// `writebench compare`

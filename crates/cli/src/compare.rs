@@ -10,6 +10,7 @@ use crate::arguments::CompareCommand;
 use crate::database;
 use crate::exit::{self, Exit};
 use crate::export::Export;
+use crate::import_command;
 use crate::output::Output;
 use crate::run_name::{RunName, RunOn, labelled};
 
@@ -72,11 +73,7 @@ fn recorded(store: &Store, number: i64) -> Result<ComparedRun> {
 }
 
 fn exported(path: &Path) -> Result<ComparedRun> {
-    let name = path.display().to_string();
-    let text = std::fs::read_to_string(path)
-        .map_err(|error| exit::usage(format!("{name}: {}", exit::meaning(&error))))?;
-    let run = report::run_of_export(&text).map_err(|error| exit::usage(format!("{name} {error}")))?;
-    Ok(ComparedRun { name, run })
+    Ok(ComparedRun { name: path.display().to_string(), run: import_command::exported(path)? })
 }
 
 /// Whether the build that asked may pass.

@@ -1,5 +1,7 @@
 //! `--export FORMAT=FILE`, and `--export svg=DIRECTORY`.
 
+use std::fs::File;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
@@ -19,8 +21,12 @@ pub struct Export {
 #[derive(Debug, Clone, Copy)]
 enum Format {
     Json,
+    /// A line for each sample, written while the run goes on.
+    JsonLines,
     Csv,
+    CsvSummary,
     Markdown,
+    OpenMetrics,
     /// A file for each chart, in a directory.
     Svg,
 }
@@ -32,10 +38,17 @@ impl FromStr for Export {
         let (format, file) = text.split_once('=').ok_or("expected FORMAT=FILE, such as json=results.json")?;
         let format = match format {
             "json" => Format::Json,
+            "jsonl" => Format::JsonLines,
             "csv" => Format::Csv,
+            "csv-summary" => Format::CsvSummary,
             "markdown" | "md" => Format::Markdown,
+            "openmetrics" => Format::OpenMetrics,
             "svg" => Format::Svg,
-            other => return Err(format!("unknown format '{other}': expected one of json, csv, markdown, svg")),
+            other => {
+                return Err(format!(
+                    "unknown format '{other}': expected one of json, jsonl, csv, csv-summary, markdown, openmetrics, svg"
+                ));
+            }
         };
         match (format, file) {
             (Format::Svg, "") => return Err("the directory's name is missing".to_owned()),
@@ -78,12 +91,33 @@ impl Export {
         }
     }
 
+    /// The file, open for what is written while the run goes on; none for what is written at its end.
+    pub fn stream(&self) -> Result<Option<Box<dyn Write>>> {
+        match self.format {
+            Format::JsonLines if self.is_to_stdout() => Ok(Some(Box::new(std::io::stdout()))),
+            Format::JsonLines => {
+                let file = File::create(&self.file);
+                let file = file.with_context(|| format!("cannot write {}", self.file.display()))?;
+                Ok(Some(Box::new(file)))
+            }
+            _ => Ok(None),
+        }
+    }
+
+    /// Whether it has been written when the run is over.
+    pub fn is_stream(&self) -> bool {
+        matches!(self.format, Format::JsonLines)
+    }
+
     /// Writes the report.
     pub fn write(&self, report: &Report, output: &Output) -> Result<()> {
         let text = match self.format {
             Format::Json => formats::json::render(report)?,
+            Format::JsonLines => formats::jsonl::render(report)?,
             Format::Csv => formats::csv::render(report)?,
+            Format::CsvSummary => formats::csv_summary::render(report)?,
             Format::Markdown => formats::markdown::render(report),
+            Format::OpenMetrics => formats::openmetrics::render(report),
             Format::Svg => return self.write_charts(report, output),
         };
         self.write_text(&text, output)
@@ -114,9 +148,7 @@ impl Export {
     pub fn check_for_comparison(&self) -> Result<()> {
         match self.format {
             Format::Json => self.check(),
-            Format::Csv | Format::Markdown | Format::Svg => {
-                Err(exit::usage("--export: a comparison is written as json only: json=FILE"))
-            }
+            _ => Err(exit::usage("--export: a comparison is written as json only: json=FILE")),
         }
     }
 

@@ -11,6 +11,7 @@ mod exit;
 mod export;
 mod fs_command;
 mod hardware;
+mod import_command;
 mod kinds;
 mod list;
 mod measure;
@@ -24,6 +25,7 @@ mod run_command;
 mod run_name;
 mod selection;
 mod show;
+mod stream;
 mod worker;
 
 use std::process::ExitCode;
@@ -65,6 +67,7 @@ fn main() -> ExitCode {
         Command::Advise(command) => advise_command::advise(&command, arguments.db.as_deref(), &output),
         Command::List(command) => list::list(&command, arguments.db.as_deref(), &output),
         Command::Show(command) => show::show(&command, arguments.db.as_deref(), &output),
+        Command::Import(command) => import_command::import(&command, arguments.db.as_deref(), &output),
         Command::Compare(command) => compare::compare(&command, arguments.db.as_deref(), &output),
         Command::Probe(command) if command.noise => {
             noise_command::noise(&command, arguments.db.as_deref(), &output)

@@ -27,6 +27,7 @@ use crate::place::Claimed;
 use crate::progress::Progress;
 use crate::properties::FilesystemsOfRun;
 use crate::selection;
+use crate::stream::Streams;
 
 /// A run in the database, about to be measured.
 pub struct Job<'s> {
@@ -108,7 +109,8 @@ pub fn measure(mut job: Job<'_>, exports: &[Export], output: &Output, stop: &Arc
         output.results(&formats::terminal::head(&Report::of(Some(number), job.run.clone())))?;
     }
     remove_left_overs(store, output)?;
-    let end = supervise(&mut job, stop, output);
+    let mut streams = Streams::begin(exports, number, &job.run)?;
+    let end = supervise(&mut job, &mut streams, stop, output);
     let status = match &end {
         Ok(End::Complete) => RunStatus::Complete,
         Ok(End::Budget | End::MaxBytes) => RunStatus::Limited,
@@ -122,7 +124,8 @@ pub fn measure(mut job: Job<'_>, exports: &[Export], output: &Output, stop: &Arc
     if tables {
         output.results(&formats::terminal::body(&report, output.width()))?;
     }
-    for export in exports {
+    streams.end(&report.run)?;
+    for export in exports.iter().filter(|export| !export.is_stream()) {
         export.write(&report, output)?;
     }
     if let Some(copied) = job.copied.take().filter(|_| end != End::Stopped) {
@@ -174,7 +177,7 @@ pub fn stop_on_signals() -> Result<Arc<AtomicBool>> {
     Ok(stop)
 }
 
-fn supervise(job: &mut Job<'_>, stop: &AtomicBool, output: &Output) -> Result<End> {
+fn supervise(job: &mut Job<'_>, streams: &mut Streams, stop: &AtomicBool, output: &Output) -> Result<End> {
     let (store, number) = (job.store, job.number);
     let mut workspaces = Vec::new();
     for place in &job.places {
@@ -186,7 +189,7 @@ fn supervise(job: &mut Job<'_>, stop: &AtomicBool, output: &Output) -> Result<En
         }
     }
     let paths: Vec<PathBuf> = workspaces.iter().map(|workspace| workspace.path().to_path_buf()).collect();
-    let result = in_workspaces(job, &workspaces, stop, output);
+    let result = in_workspaces(job, &workspaces, streams, stop, output);
     // All of them, also where one cannot be removed.
     let removed: Vec<_> = workspaces.into_iter().map(Workspace::remove).collect();
     let end = result?;
@@ -200,6 +203,7 @@ fn supervise(job: &mut Job<'_>, stop: &AtomicBool, output: &Output) -> Result<En
 fn in_workspaces(
     job: &mut Job<'_>,
     workspaces: &[Workspace],
+    streams: &mut Streams,
     stop: &AtomicBool,
     output: &Output,
 ) -> Result<End> {
@@ -223,7 +227,7 @@ fn in_workspaces(
     let mut hardware = (!job.limits_for.is_empty()).then(measure).transpose()?;
     let progress = Progress::new(output);
     let plan = plan(job, hardware.as_ref().map_or_else(|| settings.clone(), |it| it.rest_of(&settings)));
-    let (schedule, later) = (job.schedule.as_mut(), &mut job.later);
+    let (schedule, later, targets) = (job.schedule.as_mut(), &mut job.later, &job.run.targets);
     let end = runner::supervise(&plan, schedule, workspaces, &worker, stop, &mut |event| {
         match event {
             Event::Started { planned, left, .. } => {
@@ -233,7 +237,9 @@ fn in_workspaces(
                 progress.started(&planned.case, left);
             }
             Event::Taken { planned, sample } => {
-                store.add_sample(number, planned.target, &planned.case.to_string(), sample)?;
+                let case = planned.case.to_string();
+                store.add_sample(number, planned.target, &case, sample)?;
+                streams.sample(&targets[planned.target].name, &case, sample)?;
                 progress.taken();
             }
         }

@@ -1,6 +1,7 @@
 //! Runs, cases and samples in SQLite. Each sample is committed as it is made: a crash of the program
 //! loses at most the sample under way.
 
+mod import;
 mod migrate;
 mod read;
 mod targets;

@@ -46,7 +46,14 @@ impl Store {
 
 fn insert_run(connection: &mut rusqlite::Connection, run: &RunRecord) -> rusqlite::Result<i64> {
     let transaction = connection.transaction()?;
-    transaction.execute(
+    let number = insert_rows(&transaction, run)?;
+    transaction.commit()?;
+    Ok(number)
+}
+
+/// A run with its targets and the rows of its tables, without samples.
+pub(crate) fn insert_rows(connection: &rusqlite::Connection, run: &RunRecord) -> rusqlite::Result<i64> {
+    connection.execute(
         "INSERT INTO runs (id, status, started, version, arguments, settings, label)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
         params![
@@ -59,12 +66,11 @@ fn insert_run(connection: &mut rusqlite::Connection, run: &RunRecord) -> rusqlit
             run.label,
         ],
     )?;
-    let number = transaction.last_insert_rowid();
-    targets::insert(&transaction, number, &run.targets, &run.missing)?;
+    let number = connection.last_insert_rowid();
+    targets::insert(connection, number, &run.targets, &run.missing)?;
     for (position, case) in (0i64..).zip(&run.cases) {
-        insert_case(&transaction, number, position, case)?;
+        insert_case(connection, number, position, case)?;
     }
-    transaction.commit()?;
     Ok(number)
 }
 
@@ -106,7 +112,7 @@ fn insert_case(
     Ok(())
 }
 
-fn insert_sample(
+pub(crate) fn insert_sample(
     connection: &rusqlite::Connection,
     run: i64,
     target: usize,

@@ -150,6 +150,25 @@ fn a_case_has_its_own_samples_on_every_target_and_a_target_that_is_missing_stays
 }
 
 #[test]
+fn runs_from_elsewhere_are_taken_in_whole_and_together_or_not_at_all() {
+    let directory = tempfile::tempdir().unwrap();
+    let mut from = Store::open(&directory.path().join("from")).unwrap();
+    let number = from.begin_run(&run()).unwrap();
+    for sample in samples() {
+        from.add_sample(number, 0, "write", &sample).unwrap();
+    }
+    let there = from.run(number).unwrap();
+    let other = RunRecord { id: "other".to_owned(), ..there.clone() };
+    let mut to = Store::open(&directory.path().join("to")).unwrap();
+    assert_eq!(to.import_runs(&[other.clone(), there.clone()]).unwrap(), [1, 2]);
+    assert_eq!((to.run(1).unwrap(), to.run(2).unwrap()), (other.clone(), there.clone()));
+    assert!(to.has_run("other").unwrap() && !to.has_run("third").unwrap());
+    let third = RunRecord { id: "third".to_owned(), ..there };
+    assert!(to.import_runs(&[third, other]).is_err(), "the second is there already");
+    assert_eq!(to.runs().unwrap().len(), 2, "and the first of the two did not come");
+}
+
+#[test]
 fn another_connection_sees_a_sample_as_soon_as_it_is_added() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("db");

@@ -6,6 +6,7 @@ mod compare;
 mod copying;
 mod devices;
 mod docs;
+mod exports;
 mod filesystems;
 mod limits;
 mod outcomes;
@@ -30,6 +31,7 @@ fn main() -> ExitCode {
     copying::add(&mut trials);
     devices::add(&mut trials);
     docs::add(&mut trials);
+    exports::add(&mut trials);
     filesystems::add(&mut trials);
     limits::add(&mut trials);
     properties::add(&mut trials);

@@ -2,7 +2,8 @@
 //! raises [`SCHEMA`].
 
 use model::{
-    Contract, Latency, MissingTarget, Outcome, PhasesNs, Sample, Settings, TargetRecord, Timeline, Watch,
+    Contract, Latency, MissingTarget, Outcome, PhasesNs, RunRecord, Sample, Settings, TargetRecord, Timeline,
+    Watch,
 };
 use serde::Serialize;
 
@@ -26,7 +27,7 @@ struct Document<'r> {
 }
 
 #[derive(Serialize)]
-struct Run<'r> {
+pub(super) struct Run<'r> {
     id: &'r str,
     label: Option<&'r str>,
     number: Option<i64>,
@@ -55,7 +56,7 @@ struct Case<'r> {
 }
 
 #[derive(Serialize)]
-struct SampleRow<'r> {
+pub(super) struct SampleRow<'r> {
     outcome: &'r str,
     reason: Option<String>,
     cause: Option<&'r Outcome>,
@@ -86,17 +87,7 @@ pub fn render(report: &Report) -> Result<String, serde_json::Error> {
     let run = &report.run;
     let document = Document {
         schema: SCHEMA,
-        run: Run {
-            id: &run.id,
-            label: run.label.as_deref(),
-            number: report.number,
-            status: run.status.name(),
-            seed: run.settings.seed,
-            started: &run.started,
-            version: &run.version,
-            arguments: &run.arguments,
-            settings: &run.settings,
-        },
+        run: run_of(report.number, run),
         targets: &run.targets,
         missing: &run.missing,
         cases: report.cases.iter().map(case).collect(),
@@ -107,6 +98,20 @@ pub fn render(report: &Report) -> Result<String, serde_json::Error> {
     let mut text = serde_json::to_string_pretty(&document)?;
     text.push('\n');
     Ok(text)
+}
+
+pub(super) fn run_of(number: Option<i64>, run: &RunRecord) -> Run<'_> {
+    Run {
+        id: &run.id,
+        label: run.label.as_deref(),
+        number,
+        status: run.status.name(),
+        seed: run.settings.seed,
+        started: &run.started,
+        version: &run.version,
+        arguments: &run.arguments,
+        settings: &run.settings,
+    }
 }
 
 fn case(case: &CaseReport) -> Case<'_> {
@@ -127,7 +132,7 @@ fn case(case: &CaseReport) -> Case<'_> {
     }
 }
 
-fn sample(sample: &Sample) -> SampleRow<'_> {
+pub(super) fn sample(sample: &Sample) -> SampleRow<'_> {
     SampleRow {
         outcome: sample.outcome.name(),
         reason: sample.outcome.reason(),

@@ -2,8 +2,11 @@
 
 pub mod comparison;
 pub mod csv;
+pub mod csv_summary;
 pub mod json;
+pub mod jsonl;
 pub mod markdown;
+pub mod openmetrics;
 pub mod svg;
 pub mod terminal;
 

@@ -248,3 +248,54 @@ fn targets_that_take_nothing_in_some_rounds_are_not_told_apart_by_that() {
         assert_eq!(user.rows[0][ratio], "≈ 1.00", "{:?}", user.rows[0]);
     }
 }
+
+#[test]
+fn a_summary_has_a_row_for_each_case_with_all_parts_of_its_figures() {
+    let csv = super::csv_summary::render(&report()).unwrap();
+    let mut reader = csv::Reader::from_reader(csv.as_bytes());
+    let headings = reader.headers().unwrap().clone();
+    let rows: Vec<csv::StringRecord> = reader.records().map(Result::unwrap).collect();
+    assert_eq!(rows.len(), 5);
+    let cell = |row: usize, name: &str| {
+        rows[row][headings.iter().position(|heading| heading == name).unwrap()].to_owned()
+    };
+    assert_eq!((cell(0, "outcome"), cell(0, "samples")), ("ok".to_owned(), "6".to_owned()));
+    let median: f64 = cell(0, "total_ns_median").parse().unwrap();
+    let (low, high): (f64, f64) =
+        (cell(0, "total_ns_low").parse().unwrap(), cell(0, "total_ns_high").parse().unwrap());
+    assert!(low < median && median < high);
+    assert_eq!((cell(3, "outcome"), cell(3, "total_ns_median")), ("failed".to_owned(), String::new()));
+    assert_eq!(cell(3, "reason"), "fallocate: No space left on device (28)");
+}
+
+#[test]
+fn metrics_have_one_series_for_each_case_and_figure_and_no_text_of_strangers_ends_a_label() {
+    let mut run = report().run;
+    run.targets[0].name = "a \"quoted\" \\ name\nof two lines".to_owned();
+    for case in &mut run.cases {
+        case.target.clone_from(&run.targets[0].name);
+    }
+    run.cases.push(run.cases[0].clone());
+    let text = super::openmetrics::render(&Report::of(None, run));
+    assert!(text.ends_with("# EOF\n") && !text.contains("\n\n"), "{text}");
+    assert!(text.contains(r#"target="a \"quoted\" \\ name\nof two lines""#), "{text}");
+    let series: Vec<&str> = text.lines().filter(|line| !line.starts_with('#')).collect();
+    let names: std::collections::HashSet<&str> =
+        series.iter().filter_map(|line| line.rsplit_once(' ')).map(|(name, _)| name).collect();
+    assert_eq!(names.len(), series.len(), "each once, though a case stands in two tables");
+    assert!(series.iter().any(|line| line.starts_with("writebench_case_ok") && line.ends_with(" 0")), "{text}");
+    assert!(!text.contains("NaN"), "{text}");
+}
+
+#[test]
+fn lines_are_documents_of_their_own_from_the_run_to_its_end() {
+    let text = super::jsonl::render(&report()).unwrap();
+    let lines: Vec<serde_json::Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!((&lines[0]["run"]["schema"], &lines[0]["run"]["id"]), (&2.into(), &"0f0e".into()));
+    assert_eq!(lines[0]["run"]["targets"][0]["environment"]["filesystem"]["kind"], "ext4");
+    assert_eq!(lines.len(), 16, "the run, fourteen samples, the end");
+    assert_eq!(lines[1]["sample"]["case"], "write,chunk=4KiB,prepare=truncate");
+    let rounds: Vec<u64> = lines[1..15].iter().map(|line| line["sample"]["round"].as_u64().unwrap()).collect();
+    assert!(rounds.is_sorted(), "{rounds:?}");
+    assert_eq!(lines[15]["end"]["status"], "limited");
+}

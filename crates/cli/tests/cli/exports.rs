@@ -1,0 +1,152 @@
+//! What others read: exports, taken apart by other programs, and taken in again.
+
+use std::io::{BufRead, BufReader};
+use std::process::{Command, Stdio};
+
+use anyhow::{Context, Result, ensure};
+use serde_json::Value;
+use testkit::{Ended, Kind, Need, Program, Trials, directory_on};
+
+use crate::program;
+
+pub fn add(trials: &mut Trials) {
+    let tmpfs = Need::Filesystem(Kind::Tmpfs);
+    let python = [tmpfs, Need::Program("python3")];
+    trials.add("exports: Python's csv and json read what is in the database", &python, python_reads);
+    let promtool = [tmpfs, Need::Program("promtool")];
+    trials.add("exports: promtool finds nothing wrong with the metrics", &promtool, promtool_reads);
+    trials.add("exports: lines come while the run goes on", &[tmpfs], lines_come);
+    trials.add("exports: a run from elsewhere is the same in another database", &[tmpfs], imported);
+    trials.add("exports: every refusal is one line", &[tmpfs], refusals);
+}
+
+const CASES: [&str; 8] = [
+    "--case",
+    "write,size=1MiB",
+    "--case",
+    "pwrite,size=1MiB,cache=direct",
+    "--case",
+    "write,size=64KiB,chunk=4KiB,sync=fdatasync/1",
+    "--samples",
+    "3",
+];
+
+fn measured() -> Result<Program> {
+    let (program, target) = (program()?, directory_on(Kind::Tmpfs));
+    program.run(target.path(), &CASES, 0)?;
+    Ok(program)
+}
+
+fn call(program: &Program, arguments: &[&str], code: i32) -> Result<Ended> {
+    let ended = program.call(arguments)?;
+    ensure!(ended.code == Some(code), "expected exit code {code}: {ended:#?}");
+    Ok(ended)
+}
+
+/// Prints how many samples are good, and the median of their times, from every format.
+const READER: &str = r#"
+import csv, json, statistics, sys
+home = sys.argv[1]
+case = "write,size=1MiB"
+samples = [row for row in csv.DictReader(open(home + "/s.csv")) if row["case"] == case and row["outcome"] == "ok"]
+calm = [int(row["total_ns"]) for row in samples if not row["disturbed"]] or [int(row["total_ns"]) for row in samples]
+summary = [row for row in csv.DictReader(open(home + "/c.csv")) if row["case"] == case]
+document = json.load(open(home + "/d.json"))
+found = [row for row in document["cases"] if row["id"] == case]
+lines = [json.loads(line) for line in open(home + "/l.jsonl")]
+streamed = [line["sample"] for line in lines if line.get("sample", {}).get("case") == case]
+assert len(samples) == len(streamed) == len(found[0]["samples"]), (samples, streamed)
+assert len(summary) == 1 and int(summary[0]["samples"]) == len(calm), (summary, calm)
+medians = [statistics.median(calm), float(summary[0]["total_ns_median"]), found[0]["estimate"]["total_ns"]["median"]]
+assert max(medians) - min(medians) < 1, medians
+unsupported = [row for row in csv.DictReader(open(home + "/c.csv")) if row["outcome"] == "unsupported"]
+assert len(unsupported) == 1 and "page cache" in unsupported[0]["reason"], unsupported
+"#;
+
+fn python_reads() -> Result<()> {
+    let program = measured()?;
+    let home = program.home().to_str().context("UTF-8")?.to_owned();
+    let exports = ["csv=s.csv", "csv-summary=c.csv", "json=d.json", "jsonl=l.jsonl"];
+    let exports = exports.map(|it| it.replace('=', &format!("={home}/")));
+    let mut arguments = vec!["show"];
+    for export in &exports {
+        arguments.extend(["--export", export]);
+    }
+    call(&program, &arguments, 0)?;
+    let output = Command::new("python3").args(["-c", READER, &home]).output()?;
+    ensure!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    Ok(())
+}
+
+fn promtool_reads() -> Result<()> {
+    let program = measured()?;
+    let text = call(&program, &["show", "--export", "openmetrics=-"], 0)?.stdout;
+    let file = program.home().join("metrics");
+    std::fs::write(&file, text)?;
+    let input = std::fs::File::open(&file)?;
+    let output = Command::new("promtool").args(["check", "metrics"]).stdin(input).output()?;
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    // Advice on names is welcome; what cannot be parsed is not.
+    ensure!(output.status.code() != Some(1) && !said.contains("parsing error"), "{said}");
+    Ok(())
+}
+
+fn lines_come() -> Result<()> {
+    let (program, target) = (program()?, directory_on(Kind::Tmpfs));
+    let target = target.path().to_str().context("UTF-8")?;
+    let arguments = ["run", target, "--case", "write,size=4MiB", "--samples", "100000", "--export", "jsonl=-"];
+    let mut child = program.command(&arguments).stdout(Stdio::piped()).stderr(Stdio::null()).spawn()?;
+    let stdout = child.stdout.take().context("stdout")?;
+    let mut lines = BufReader::new(stdout).lines();
+    let mut next = || -> Result<Value> { Ok(serde_json::from_str(&lines.next().context("a line")??)?) };
+    let first = next()?;
+    ensure!(first["run"]["schema"] == 2 && first["run"]["status"] == "running", "{first}");
+    for _ in 0..3 {
+        let line = next()?;
+        ensure!(line["sample"]["target"] == target && line["sample"]["outcome"] == "ok", "{line}");
+    }
+    Command::new("kill").args(["-INT", &child.id().to_string()]).status()?;
+    let mut last = next()?;
+    while let Ok(line) = next() {
+        last = line;
+    }
+    child.wait()?;
+    ensure!(last["end"]["status"] == "interrupted", "{last}");
+    Ok(())
+}
+
+fn imported() -> Result<()> {
+    let (from, to) = (measured()?, program()?);
+    let file = from.home().join("export.json");
+    let file = file.to_str().context("UTF-8")?;
+    let said = call(&to, &["import", file], 0)?.stdout;
+    ensure!(said == format!("{file} is run 1\n"), "{said}");
+    let shown = |program: &Program| call(program, &["show", "1", "--export", "json=-"], 0).map(|it| it.stdout);
+    let (there, here): (Value, Value) =
+        (serde_json::from_str(&shown(&from)?)?, serde_json::from_str(&shown(&to)?)?);
+    ensure!(there == here, "the same run");
+    let again = call(&to, &["import", file], 2)?.stderr;
+    ensure!(again.contains("is there already") && again.lines().count() == 1, "{again}");
+    let twice = call(&program()?, &["import", file, file], 2)?.stderr;
+    ensure!(twice.contains("is there already"), "{twice}");
+    ensure!(call(&to, &["list", "runs"], 0)?.stdout.lines().count() == 2, "nothing came twice");
+    Ok(())
+}
+
+fn refusals() -> Result<()> {
+    let program = program()?;
+    let broken = program.home().join("broken.json");
+    std::fs::write(&broken, "{\"schema\": 2}")?;
+    let broken = broken.to_str().context("UTF-8")?;
+    for (arguments, expected) in [
+        (vec!["import", "/nowhere.json"], "No such file"),
+        (vec!["import", broken], "something wrong in it"),
+        (vec!["run", "--export", "yaml=x"], "expected one of json, jsonl"),
+        (vec!["run", "--export", "jsonl=/nowhere/x"], "/nowhere"),
+    ] {
+        let ended = call(&program, &arguments, 2)?;
+        let is_line = ended.stderr.trim_end().lines().count() == 1;
+        ensure!(is_line && ended.stderr.contains(expected), "'{expected}' in {ended:?}");
+    }
+    Ok(())
+}

@@ -1,0 +1,48 @@
+//! Runs that were made elsewhere.
+
+use std::collections::HashSet;
+
+use model::RunRecord;
+use rusqlite::Connection;
+
+use crate::write::{insert_rows, insert_sample};
+use crate::{Store, StoreError};
+
+impl Store {
+    /// Whether there is a run with that id, which is unique over machines.
+    ///
+    /// # Errors
+    /// The database cannot be read.
+    pub fn has_run(&self, id: &str) -> Result<bool, StoreError> {
+        let select = "SELECT EXISTS (SELECT 1 FROM runs WHERE id = ?1)";
+        self.connection.query_row(select, [id], |row| row.get(0)).map_err(self.failed("look for a run"))
+    }
+
+    /// Takes in whole runs, samples and all: every one of them, or none. Their numbers here.
+    ///
+    /// # Errors
+    /// The database cannot be written, or one of them is there already.
+    pub fn import_runs(&mut self, runs: &[RunRecord]) -> Result<Vec<i64>, StoreError> {
+        let imported = import(&mut self.connection, runs);
+        imported.map_err(self.failed("import runs"))
+    }
+}
+
+fn import(connection: &mut Connection, runs: &[RunRecord]) -> rusqlite::Result<Vec<i64>> {
+    let transaction = connection.transaction()?;
+    let mut numbers = Vec::new();
+    for run in runs {
+        let number = insert_rows(&transaction, run)?;
+        // A case that stands in two tables has its samples in both.
+        let mut seen = HashSet::new();
+        for case in run.cases.iter().filter(|case| seen.insert((&case.target, &case.case))) {
+            let target = run.targets.iter().position(|target| target.name == case.target);
+            for sample in &case.samples {
+                insert_sample(&transaction, number, target.unwrap_or(0), &case.case, sample)?;
+            }
+        }
+        numbers.push(number);
+    }
+    transaction.commit()?;
+    Ok(numbers)
+}
