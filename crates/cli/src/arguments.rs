@@ -7,6 +7,7 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ColorChoice, Parser, Subcommand, ValueHint};
 use filesystems::Kind;
 use model::{Axis, Bytes, Data, Purpose, Verify};
+use report::Sort;
 
 use crate::export::Export;
 use crate::run_name::{Label, RunNames, RunOn};
@@ -290,6 +291,13 @@ pub struct ShowCommand {
     /// Number of the run, or a label: the newest run with it; the newest of all if none. Of a run on several targets
     /// RUN@TARGET is the part on one of them, in full
     pub run: Option<RunOn>,
+    /// Sort the rows of each table, those without a figure last; of several targets the first decides. Exports are as
+    /// ever [default: the suite's order; throughput with --top]
+    #[arg(long, value_name = "BY", value_parser = names(Sort::ALL, Sort::name, Sort::from_name))]
+    pub sort: Option<Sort>,
+    /// Only the first rows of each table
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub top: Option<u32>,
     /// Write it to a file, or - for standard output: json, jsonl (a line for each
     /// sample, while it runs), csv, csv-summary, markdown or openmetrics; or charts to a directory: svg=DIR; may be
     /// repeated

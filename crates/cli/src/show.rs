@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use anyhow::Result;
-use report::{Report, formats};
+use report::{Report, Sort, formats};
 
 use crate::arguments::ShowCommand;
 use crate::database;
@@ -29,6 +29,10 @@ pub fn show(command: &ShowCommand, db: Option<&Path>, output: &Output) -> Result
         export.check()?;
         export.write(&report, output)?;
     }
+    let report = match (command.sort, command.top) {
+        (None, None) => report,
+        (sort, top) => report.arranged(sort.unwrap_or(Sort::Throughput), top.map(|top| top as usize)),
+    };
     if !command.export.iter().any(super::export::Export::is_to_stdout) {
         output.results(&formats::terminal::head(&report))?;
         output.results(&formats::terminal::body(&report, output.width()))?;

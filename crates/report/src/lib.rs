@@ -2,6 +2,7 @@
 //! file of `formats` renders it. Nothing here prints.
 
 pub mod advice;
+mod arranged;
 pub mod chart;
 mod comparison;
 mod conclusion;
@@ -21,6 +22,7 @@ mod simplicity;
 mod table;
 mod warning;
 
+pub use arranged::Sort;
 pub use comparison::{
     CaseOn, Change, CompareError, ComparedCase, ComparedRun, Comparison, LeftOut, Side, Unit, Verdict,
 };

@@ -23,6 +23,8 @@ pub struct Report {
     pub conclusions: Vec<String>,
     /// What a reader of the figures must know.
     pub warnings: Vec<String>,
+    /// Whether the cases are in another order than that of the suites, or not all there.
+    pub is_arranged: bool,
 }
 
 /// A row of a table.
@@ -64,7 +66,7 @@ impl Report {
             None => [conclusions(&cases), image_share::sentences(&run, &cases)].concat(),
         };
         let warnings = warnings(&run, &cases);
-        Self { number, run, cases, advice, conclusions, warnings }
+        Self { number, run, cases, advice, conclusions, warnings, is_arranged: false }
     }
 
     /// The rows of each section of a suite, in order.

@@ -18,6 +18,7 @@ pub fn add(trials: &mut Trials) {
     trials.add("exports: lines come while the run goes on", &[tmpfs], lines_come);
     trials.add("exports: a run from elsewhere is the same in another database", &[tmpfs], imported);
     trials.add("exports: every refusal is one line", &[tmpfs], refusals);
+    trials.add("show: sorted, and the first rows only, while exports stay whole", &[tmpfs], arranged);
 }
 
 const CASES: [&str; 8] = [
@@ -130,6 +131,27 @@ fn imported() -> Result<()> {
     let twice = call(&program()?, &["import", file, file], 2)?.stderr;
     ensure!(twice.contains("is there already"), "{twice}");
     ensure!(call(&to, &["list", "runs"], 0)?.stdout.lines().count() == 2, "nothing came twice");
+    Ok(())
+}
+
+fn arranged() -> Result<()> {
+    let program = measured()?;
+    let rows = |arguments: &[&str]| -> Result<Vec<String>> {
+        let shown = call(&program, &[&["show"], arguments].concat(), 0)?.stdout;
+        let is_row = |line: &&str| line.starts_with("write,size=") && !line.contains(':');
+        Ok(shown.lines().filter(is_row).filter_map(|line| line.split(' ').next()).map(str::to_owned).collect())
+    };
+    let (whole, synced) = ("write,size=1MiB", "write,size=64KiB,chunk=4KiB,sync=fdatasync/1");
+    ensure!(rows(&["--sort", "case"])? == [whole, synced], "by name");
+    ensure!(rows(&["--sort", "throughput"])? == [whole, synced], "the fastest first");
+    ensure!(rows(&["--top", "1"])? == [whole], "the first only");
+    let all = call(&program, &["show", "--export", "csv=-"], 0)?.stdout;
+    let top = call(&program, &["show", "--top", "1", "--export", "csv=-"], 0)?.stdout;
+    ensure!(all == top, "an export is whole");
+    ensure!(
+        call(&program, &["show", "--sort", "nonsense"], 2)?.stderr.contains("precision"),
+        "says what there is"
+    );
     Ok(())
 }
 

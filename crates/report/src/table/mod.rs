@@ -68,7 +68,7 @@ impl Report {
     pub fn tables(&self) -> Vec<Table> {
         // Hundreds of cheap looks are for the exports; what they left is in the finals.
         let shown = self.sections().filter(|cases| !is_look(&cases[0]));
-        let mut tables: Vec<Table> = shown.flat_map(|cases| section_tables(cases, &self.run)).collect();
+        let mut tables: Vec<Table> = shown.flat_map(|cases| section_tables(cases, self)).collect();
         let known = |target: &'_ TargetRecord| target.properties.is_some();
         if self.run.targets.iter().any(known) {
             let targets = self.run.targets.iter();
@@ -80,10 +80,15 @@ impl Report {
     }
 }
 
-fn section_tables(cases: &[CaseReport], run: &RunRecord) -> Vec<Table> {
+fn section_tables(cases: &[CaseReport], report: &Report) -> Vec<Table> {
+    let run = &report.run;
     let first = &cases[0].record;
     let title = format!("{} · {}", first.suite, first.section);
-    let layout = model::suite_named(&first.suite).map_or(Layout::Phases, |suite| suite.layout);
+    let layout = match model::suite_named(&first.suite).map_or(Layout::Phases, |suite| suite.layout) {
+        // A grid has an order of its own, and no holes.
+        Layout::Matrix | Layout::Ranked if report.is_arranged => Layout::Phases,
+        layout => layout,
+    };
     if run.is_side_by_side() {
         let mut tables = side_by_side::tables(&title, layout, cases, run);
         if let Some(last) = tables.last_mut() {
