@@ -202,22 +202,11 @@ fn file_bytes(directory: Option<&Path>, largest: u64) -> Result<u64, RunnerError
 #[cfg(test)]
 mod tests {
     use super::*;
-    use model::{Cursor, MethodInfo, Prepare, SyncCall, Verify};
-
-    static INFO: MethodInfo = MethodInfo {
-        name: "write",
-        summary: "",
-        calls: "",
-        has_buffer: false,
-        cursor: Cursor::Offset,
-        axes: &[model::Axis::Threads, model::Axis::Chunk, model::Axis::Source],
-        prepares: Prepare::ALL,
-        syncs: &[SyncCall::None, SyncCall::Fsync],
-        syncs_on_the_way: &[],
-    };
+    use crate::example_method::WRITE;
+    use model::Verify;
 
     fn cases(names: &[&str]) -> Vec<Case> {
-        names.iter().map(|name| Case::parse(name, &[&INFO]).unwrap()).collect()
+        names.iter().map(|name| Case::parse(name, &[&WRITE]).unwrap()).collect()
     }
 
     fn settings(max_bytes: Option<u64>, budget_ns: Option<u64>) -> Settings {

@@ -7,6 +7,8 @@
 mod claim;
 mod disturbance;
 mod error;
+#[cfg(test)]
+mod example_method;
 mod hardware;
 mod limits;
 mod noise;

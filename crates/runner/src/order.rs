@@ -33,23 +33,12 @@ pub(crate) fn order(seed: u64, round: u32, planned: &[Planned]) -> Vec<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use model::{Case, Cursor, MethodInfo, Prepare, SyncCall};
-
-    static INFO: MethodInfo = MethodInfo {
-        name: "write",
-        summary: "",
-        calls: "",
-        has_buffer: false,
-        cursor: Cursor::Offset,
-        axes: &[model::Axis::Size],
-        prepares: Prepare::ALL,
-        syncs: &[SyncCall::None],
-        syncs_on_the_way: &[],
-    };
+    use crate::example_method::WRITE;
+    use model::Case;
 
     /// So many cases on so many targets, a case's targets side by side.
     fn planned(cases: usize, targets: usize) -> Vec<Planned> {
-        let case = |size: usize| Case::parse(&format!("write,size={size}"), &[&INFO]).unwrap();
+        let case = |size: usize| Case::parse(&format!("write,size={size}"), &[&WRITE]).unwrap();
         (0..cases)
             .flat_map(|size| (0..targets).map(move |target| Planned { target, case: case(size) }))
             .collect()

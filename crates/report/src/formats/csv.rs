@@ -6,7 +6,8 @@ use crate::over_time::{Fall, SampleCourse};
 use crate::reached::Reached;
 use crate::report::{CaseReport, Report};
 
-const HEADINGS: &[&str] = &[
+/// What says which case a row is of.
+pub(super) const IDENTITY: &[&str] = &[
     "run_id",
     "target",
     "filesystem",
@@ -22,6 +23,9 @@ const HEADINGS: &[&str] = &[
     "source",
     "durability",
     "durable_every_bytes",
+];
+
+const HEADINGS: &[&str] = &[
     "round",
     "outcome",
     "reason",
@@ -68,7 +72,7 @@ const HEADINGS: &[&str] = &[
 /// Never in practice: it is written to memory.
 pub fn render(report: &Report) -> Result<String, csv::Error> {
     let mut writer = csv::Writer::from_writer(Vec::new());
-    writer.write_record(HEADINGS)?;
+    writer.write_record(IDENTITY.iter().chain(HEADINGS))?;
     for case in &report.cases {
         for sample in &case.record.samples {
             writer.write_record(record(report, case, sample))?;
@@ -78,9 +82,32 @@ pub fn render(report: &Report) -> Result<String, csv::Error> {
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-fn record(report: &Report, case: &CaseReport, sample: &Sample) -> Vec<String> {
+/// The cells of [`IDENTITY`].
+pub(super) fn identity(report: &Report, case: &CaseReport) -> Vec<String> {
     let record = &case.record;
     let contract = &record.contract;
+    let kind = case.target(&report.run).map(|target| target.environment.filesystem.kind.clone());
+    vec![
+        report.run.id.clone(),
+        record.target.clone(),
+        kind.unwrap_or_default(),
+        record.suite.clone(),
+        record.section.clone(),
+        record.label.clone().unwrap_or_default(),
+        record.case.clone(),
+        record.method.clone(),
+        contract.content.to_string(),
+        contract.bytes.to_string(),
+        contract.files.to_string(),
+        contract.start.to_string(),
+        contract.source.to_string(),
+        contract.durability.to_string(),
+        contract.durable_every_bytes.map_or(String::new(), |bytes| bytes.to_string()),
+    ]
+}
+
+fn record(report: &Report, case: &CaseReport, sample: &Sample) -> Vec<String> {
+    let record = &case.record;
     let phases = &sample.phases_ns;
     let optional = |value: Option<String>| value.unwrap_or_default();
     let number = |value: Option<u64>| value.map_or(String::new(), |value| value.to_string());
@@ -94,22 +121,8 @@ fn record(report: &Report, case: &CaseReport, sample: &Sample) -> Vec<String> {
     let fall = |value: fn(&Fall) -> f64| {
         course.and_then(|it| it.fall).map_or(String::new(), |fall| format!("{:.0}", value(&fall)))
     };
-    vec![
-        report.run.id.clone(),
-        record.target.clone(),
-        target.map_or(String::new(), |target| target.environment.filesystem.kind.clone()),
-        record.suite.clone(),
-        record.section.clone(),
-        optional(record.label.clone()),
-        record.case.clone(),
-        record.method.clone(),
-        contract.content.to_string(),
-        contract.bytes.to_string(),
-        contract.files.to_string(),
-        contract.start.to_string(),
-        contract.source.to_string(),
-        contract.durability.to_string(),
-        optional(contract.durable_every_bytes.map(|bytes| bytes.to_string())),
+    let mut row = identity(report, case);
+    row.extend([
         sample.round.to_string(),
         sample.outcome.name().to_owned(),
         optional(sample.outcome.reason()),
@@ -148,7 +161,8 @@ fn record(report: &Report, case: &CaseReport, sample: &Sample) -> Vec<String> {
         fall(|it| it.bytes_per_s),
         fall(|it| it.until_ns),
         fall(|it| it.then_bytes_per_s),
-    ]
+    ]);
+    row
 }
 
 #[expect(clippy::cast_precision_loss, reason = "figures have three digits, f64 fifteen")]

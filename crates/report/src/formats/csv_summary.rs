@@ -1,33 +1,11 @@
 //! For spreadsheets: one row per case and target, with what its samples say. The samples are in `csv`.
 
+use super::csv::{IDENTITY, identity};
 use crate::estimate::{Estimate, Figure};
 use crate::report::{CaseReport, Report};
 
-const FACTS: &[&str] = &[
-    "run_id",
-    "target",
-    "filesystem",
-    "suite",
-    "section",
-    "label",
-    "case",
-    "method",
-    "content",
-    "contract_bytes",
-    "files",
-    "start",
-    "source",
-    "durability",
-    "durable_every_bytes",
-    "outcome",
-    "reason",
-    "samples",
-    "disturbed",
-    "only_disturbed",
-    "cut",
-    "outliers",
-    "confidence",
-];
+const FACTS: &[&str] =
+    &["outcome", "reason", "samples", "disturbed", "only_disturbed", "cut", "outliers", "confidence"];
 
 type FigureOf = fn(&Estimate) -> Option<&Figure>;
 
@@ -58,9 +36,9 @@ const PARTS: &[(&str, PartOf)] = &[
 ///
 /// # Errors
 /// Never in practice: it is written to memory.
-pub fn render(report: &Report) -> Result<String, csv::Error> {
-    let mut writer = csv::Writer::from_writer(Vec::new());
-    let mut headings: Vec<String> = FACTS.iter().map(|&fact| fact.to_owned()).collect();
+pub fn render(report: &Report) -> Result<String, ::csv::Error> {
+    let mut writer = ::csv::Writer::from_writer(Vec::new());
+    let mut headings: Vec<String> = IDENTITY.iter().chain(FACTS).map(|&fact| fact.to_owned()).collect();
     for (figure, _) in FIGURES {
         headings.extend(PARTS.iter().map(|(part, _)| format!("{figure}_{part}")));
     }
@@ -68,41 +46,23 @@ pub fn render(report: &Report) -> Result<String, csv::Error> {
     for case in &report.cases {
         writer.write_record(row(report, case))?;
     }
-    let bytes = writer.into_inner().map_err(|error| csv::Error::from(error.into_error()))?;
+    let bytes = writer.into_inner().map_err(|error| ::csv::Error::from(error.into_error()))?;
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
 fn row(report: &Report, case: &CaseReport) -> Vec<String> {
-    let record = &case.record;
-    let contract = &record.contract;
-    let kind = case.target(&report.run).map(|target| target.environment.filesystem.kind.clone());
-    let optional = |value: Option<String>| value.unwrap_or_default();
-    let of_estimate = |value: fn(&Estimate) -> String| optional(case.estimate.as_ref().map(value));
-    let mut row = vec![
-        report.run.id.clone(),
-        record.target.clone(),
-        optional(kind),
-        record.suite.clone(),
-        record.section.clone(),
-        optional(record.label.clone()),
-        record.case.clone(),
-        record.method.clone(),
-        contract.content.to_string(),
-        contract.bytes.to_string(),
-        contract.files.to_string(),
-        contract.start.to_string(),
-        contract.source.to_string(),
-        contract.durability.to_string(),
-        optional(contract.durable_every_bytes.map(|bytes| bytes.to_string())),
+    let of_estimate = |value: fn(&Estimate) -> String| case.estimate.as_ref().map_or(String::new(), value);
+    let mut row = identity(report, case);
+    row.extend([
         case.outcome.to_owned(),
-        optional(case.reason.clone()),
+        case.reason.clone().unwrap_or_default(),
         of_estimate(|it| it.samples.to_string()),
         of_estimate(|it| it.disturbed.to_string()),
         of_estimate(|it| it.only_disturbed.to_string()),
         of_estimate(|it| it.cut.to_string()),
         of_estimate(|it| it.outliers.to_string()),
         of_estimate(|it| it.confidence.to_string()),
-    ];
+    ]);
     for (_, figure) in FIGURES {
         let figure = case.estimate.as_ref().and_then(figure);
         row.extend(

@@ -1,0 +1,15 @@
+//! A method for tests of what is done with cases.
+
+use model::{Axis, Cursor, MethodInfo, Prepare, SyncCall};
+
+pub(crate) static WRITE: MethodInfo = MethodInfo {
+    name: "write",
+    summary: "",
+    calls: "",
+    has_buffer: false,
+    cursor: Cursor::Offset,
+    axes: &[Axis::Threads, Axis::Chunk, Axis::Source],
+    prepares: Prepare::ALL,
+    syncs: &[SyncCall::None, SyncCall::Fsync],
+    syncs_on_the_way: &[],
+};
