@@ -111,7 +111,7 @@ const RUN_EXAMPLES: &str = "Examples:
   writebench run /dev/sdX --suite direct --destroy /dev/sdX all that is on sdX is lost";
 
 /// Which cases are run.
-#[derive(Args)]
+#[derive(Args, Clone)]
 pub struct SelectionArguments {
     /// Suites to run (`writebench list suites`)
     #[arg(long, value_name = "NAME", value_delimiter = ',', value_parser = suite_names())]
@@ -207,7 +207,7 @@ pub struct FsCommand {
 }
 
 const FS_EXAMPLES: &str = "Examples:
-  writebench fs                                             a first look at twelve filesystems, in images in memory
+  writebench fs                                             a first look at twelve filesystems, in images in memory: 32 MiB each
   writebench fs --on ext4,xfs,btrfs --suite buffer          elapsed and CPU time by buffer size and filesystem
   writebench fs /data --on ext4 --images /data              what the loop device costs: the same disk, with and without
   writebench fs --on ext4,overlay,fuse --suite write        what stands on top costs
