@@ -143,7 +143,7 @@ pub struct MeasuringArguments {
     /// times --samples, or until --budget
     #[arg(long, value_name = "PERCENT", value_parser = percent_in_ppm)]
     pub precision: Option<u32>,
-    /// Stop after that time, and cut loops over durable records to their share of it; what was not reached is said [default: none; 20s for the first look]
+    /// Stop after that time, and cut loops over durable records to their share of it; what was not reached is said [default: none; 20s for the first look, and for each filesystem of one]
     #[arg(long, value_name = "TIME", value_parser = model::parse_duration)]
     pub budget: Option<Duration>,
     /// Stop before more than that is written
@@ -182,7 +182,7 @@ pub struct MeasuringArguments {
 #[derive(Args)]
 #[command(after_help = FS_EXAMPLES)]
 pub struct FsCommand {
-    /// Directories that are already mounted, to be measured as well; they come first
+    /// Directories that are there, to be measured as well; they come first
     #[arg(value_name = "TARGET", value_hint = ValueHint::DirPath)]
     pub target: Vec<PathBuf>,
     /// Kinds to make: ext4, ext4-no-journal, ext3, ext2, xfs, btrfs, btrfs-no-checksums, btrfs-raid0, tmpfs,

@@ -87,12 +87,10 @@ impl Images {
         let content_bytes = rows.iter().map(|row| bytes(&row.case)).max().unwrap_or(0);
         let image_bytes = wishes.iter().map(|wish| wish.kind.image_bytes(content_bytes)).sum();
         let in_memory = wishes.iter().filter(|wish| wish.kind.is_in_memory()).count() as u64;
-        let kind = probe::environment(&command.images)
+        let below = probe::environment(&command.images)
             .map_err(|error| exit::usage(format!("--images {}: {error}", command.images.display())))?
-            .filesystem
-            .kind;
-        let images_are_in_memory = matches!(kind.as_str(), "tmpfs" | "ramfs");
-        let memory_bytes = in_memory * content_bytes + if images_are_in_memory { image_bytes } else { 0 };
+            .filesystem;
+        let memory_bytes = in_memory * content_bytes + if below.is_in_memory() { image_bytes } else { 0 };
         Ok(Self { content_bytes, image_bytes, memory_bytes })
     }
 
@@ -141,12 +139,7 @@ impl Images {
                 ),
             };
         }
-        let mut cases: Vec<Case> = Vec::new();
-        for row in &selected.rows {
-            if !cases.contains(&row.case) {
-                cases.push(row.case.clone());
-            }
-        }
+        let cases = selection::different(selected.rows.iter().map(|row| row.case.clone()));
         let measuring = &command.measuring;
         let mut targets: Vec<String> = places.iter().map(|place| place.path().display().to_string()).collect();
         targets.extend(wishes.iter().map(|wish| wish.kind.to_string()));

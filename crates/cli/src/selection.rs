@@ -162,12 +162,17 @@ pub fn record(row: &Row, target: &str) -> CaseRecord {
 
 /// The different cases of a run, each once. A case that stands in two tables is measured once.
 pub fn different_cases(records: &[CaseRecord], methods: &[&'static MethodInfo]) -> Result<Vec<Case>> {
+    let cases = records.iter().map(|record| Case::parse(&record.case, methods));
+    Ok(different(cases.collect::<Result<Vec<Case>, _>>()?))
+}
+
+/// Each case once, in order.
+pub fn different(all: impl IntoIterator<Item = Case>) -> Vec<Case> {
     let mut cases: Vec<Case> = Vec::new();
-    for record in records {
-        let case = Case::parse(&record.case, methods)?;
+    for case in all {
         if !cases.contains(&case) {
             cases.push(case);
         }
     }
-    Ok(cases)
+    cases
 }

@@ -80,6 +80,14 @@ pub struct Filesystem {
     pub block_size_bytes: u64,
 }
 
+impl Filesystem {
+    /// Whether its files are in memory and nowhere else.
+    #[must_use]
+    pub fn is_in_memory(&self) -> bool {
+        matches!(self.kind.as_str(), "tmpfs" | "ramfs" | "devtmpfs")
+    }
+}
+
 /// The block device below the filesystem.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Device {

@@ -82,8 +82,8 @@ fn durable_in_memory(run: &RunRecord, cases: &[&CaseReport]) -> Option<String> {
     if !cases.iter().any(is_durable) {
         return None;
     }
-    let kinds = run.targets.iter().map(|target| target.environment.filesystem.kind.as_str());
-    let kind = kinds.into_iter().find(|kind| matches!(*kind, "tmpfs" | "ramfs" | "devtmpfs"))?;
+    let mut filesystems = run.targets.iter().map(|target| &target.environment.filesystem);
+    let kind = &filesystems.find(|filesystem| filesystem.is_in_memory())?.kind;
     Some(format!("{kind} keeps nothing over a loss of power: 'durable' says only that it was synced."))
 }
 

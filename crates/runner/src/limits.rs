@@ -51,7 +51,7 @@ pub fn check_space(target: &Path, cases: &[Case], beside_bytes: u64) -> Result<(
 /// The largest case does not fit, or the machine cannot be asked.
 pub fn check_memory(environment: &Environment, cases: &[Case], beside_bytes: u64) -> Result<(), RunnerError> {
     let filesystem = &environment.filesystem;
-    let in_memory = matches!(filesystem.kind.as_str(), "tmpfs" | "ramfs" | "devtmpfs");
+    let in_memory = filesystem.is_in_memory();
     let needed = |case: &Case| {
         // What is larger than the filesystem is refused by it before any of it is taken.
         let takes_blocks =

@@ -40,6 +40,7 @@ pub fn add(trials: &mut Trials) {
     }
     let both = [Need::Image("ext4"), Need::Image("xfs"), Need::Filesystem(Kind::Ext4)];
     trials.add("fs: one table, and a column that says why for what cannot be", &both, one_table);
+    trials.add("fs: one that turns out too small is a column, and the others go on", &both, too_small);
     trials.add("fs: options are in effect and in the record", &both, options);
     trials.add("fs: an image is held against the directory that it is in", &both, image_share);
     trials.add("fs: images have no names, and loop devices go past the page cache", &both, images);
@@ -243,6 +244,18 @@ fn one_table() -> Result<()> {
     let none = made.call(&[&["--on", "nonsense"], &SMALL[..]].concat(), 1)?;
     let is_line = none.stderr.lines().filter(|line| line.starts_with("writebench: ")).count() == 1;
     ensure!(is_line && none.stderr.contains("none of the filesystems could be made: nonsense: "), "{none:?}");
+    Ok(())
+}
+
+fn too_small() -> Result<()> {
+    let made = Made::new()?;
+    let large = ["--case", "write,size=320MiB", "--samples", "1", "--no-limits", "--no-properties"];
+    let small = ["--on", "ext4,xfs", "--mkfs-options", "xfs=-d size=310m"];
+    let document = made.run(&[&small[..], &large[..]].concat(), 0)?;
+    let missing = &document["missing"][0];
+    ensure!(missing["name"] == "xfs", "{}", document["missing"]);
+    ensure!(missing["why"].as_str().is_some_and(|why| why.contains("not enough free space")), "{missing}");
+    ensure!(document["targets"][0]["name"] == "ext4" && document["cases"][0]["outcome"] == "ok", "{document}");
     Ok(())
 }
 
