@@ -4,8 +4,8 @@
 use model::Bytes;
 
 use super::{
-    Chart, Drawn, Kind, Point, Row, Series, Unit, YAxis, as_f64, category_axis, chunk_axis, chunk_bytes,
-    chunk_sizes, figures_are, grouped, notes, point, without_chunk, y_scale,
+    Chart, Drawn, Kind, Point, Question, Row, Series, Unit, YAxis, as_f64, category_axis, chunk_axis,
+    chunk_bytes, chunk_sizes, figures_are, grouped, notes, point, without_chunk, y_scale,
 };
 use crate::estimate::{Estimate, Figure};
 
@@ -32,9 +32,17 @@ pub(super) fn charts(rows: &[Row<'_>]) -> Vec<Drawn> {
         let suffix = if several { format!("-{work}") } else { String::new() };
         for time in &TIMES {
             let stem = |by: &str| format!("{}-by-{by}{suffix}", time.stem);
-            charts.push(Drawn { stem: stem("buffer-size"), chart: by_buffer_size(time, work, rows) });
+            charts.push(Drawn {
+                of: Question::CpuTime,
+                stem: stem("buffer-size"),
+                chart: by_buffer_size(time, work, rows),
+            });
             if notes::targets(rows).len() > 1 {
-                charts.push(Drawn { stem: stem("target"), chart: by_target(time, work, rows) });
+                charts.push(Drawn {
+                    of: Question::CpuTime,
+                    stem: stem("target"),
+                    chart: by_target(time, work, rows),
+                });
             }
         }
     }

@@ -1,8 +1,8 @@
 //! Throughput by chunk size: a line for each label, or for each method where there are no labels.
 
 use super::{
-    Chart, Drawn, Kind, Point, Row, Series, Unit, YAxis, as_f64, chunk_axis, chunk_bytes, chunk_sizes,
-    figures_are, grouped, notes, point, without_chunk, y_scale,
+    Chart, Drawn, Kind, Point, Question, Row, Series, Unit, YAxis, as_f64, chunk_axis, chunk_bytes,
+    chunk_sizes, figures_are, grouped, notes, point, without_chunk, y_scale,
 };
 
 /// Of fewer sizes a table says as much.
@@ -25,7 +25,11 @@ pub(super) fn charts(section: &str, rows: &[Row<'_>]) -> Vec<Drawn> {
             if contracts.len() > 1 {
                 stem += &format!("-{}", promise(&rows[0]));
             }
-            charts.push(Drawn { stem, chart: chart(section, target, contract, rows) });
+            charts.push(Drawn {
+                of: Question::ThroughputByChunk,
+                stem,
+                chart: chart(section, target, contract, rows),
+            });
         }
     }
     charts

@@ -2,9 +2,11 @@
 //! picture and a page show the same. One file for each family of charts.
 
 mod cpu_time;
+mod data;
 mod matrix;
 mod notes;
 mod ranked;
+mod runs;
 mod scale;
 #[cfg(test)]
 pub(crate) mod tests;
@@ -12,183 +14,29 @@ pub(crate) mod tests;
 use std::collections::HashSet;
 
 use model::{Bytes, Layout};
-use serde::Serialize;
 
-use crate::advice::{ADVISE, is_look};
+use crate::advice::ADVISE;
 use crate::estimate::{CONFIDENCE, Figure};
-use crate::report::{CaseReport, Report};
+use crate::report::CaseReport;
+pub use data::{
+    Chart, Dot, Interval, Kind, NamedChart, Point, Question, Series, Tick, Unit, XAxis, XScale, YAxis, YScale,
+};
+pub use runs::{charts, charts_of_runs};
 pub use scale::{Scale, ScaleTick, value_text};
 
-/// A chart with a name to store it under.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct NamedChart {
-    /// Lower-case letters, digits and dashes; no other chart of the report has it.
-    pub file_stem: String,
-    /// The chart.
-    pub chart: Chart,
-}
-
-/// What is drawn.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Chart {
-    /// What it is about.
-    pub title: String,
-    /// What was measured, and what its figures are.
-    pub subtitle: String,
-    /// What it looks like.
-    pub kind: Kind,
-    /// What the figures are given by.
-    pub x: XAxis,
-    /// The figures.
-    pub y: YAxis,
-    /// Whether the series have an order, such as sizes have, for their colours to show.
-    pub series_are_ordered: bool,
-    /// The figures, by what they are of.
-    pub series: Vec<Series>,
-    /// Which cases have no figure and why.
-    pub notes: Vec<String>,
-}
-
-/// What a chart looks like.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Kind {
-    /// A line for each series, with the band of its intervals.
-    Lines,
-    /// For each category the series side by side, with their intervals.
-    Groups,
-    /// A bar for each category with its interval, from top to bottom. There is one series.
-    Bars,
-}
-
-/// The axis that the figures are given by.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct XAxis {
-    /// What it is.
-    pub label: String,
-    /// How places on it are found.
-    pub scale: XScale,
-    /// Every place that has figures, or should have, in order.
-    pub ticks: Vec<Tick>,
-}
-
-/// How places on the x axis are found.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum XScale {
-    /// Each doubling as far as the last. All places are above 0.
-    Log2,
-    /// Words, numbered from 0.
-    Categories,
-}
-
-/// A place on the x axis.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Tick {
-    /// The place.
-    pub at: f64,
-    /// What it is called.
-    pub text: String,
-}
-
-/// The axis of the figures.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct YAxis {
-    /// What they are.
-    pub label: String,
-    /// What they are in.
-    pub unit: Unit,
-    /// How places on it are found.
-    pub scale: YScale,
-}
-
-/// What figures are in.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-pub enum Unit {
-    /// Time.
-    #[serde(rename = "s")]
-    Seconds,
-    /// Throughput.
-    #[serde(rename = "B/s")]
-    BytesPerSecond,
-}
-
-/// How places on the y axis are found.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum YScale {
-    /// From 0 up.
-    Linear,
-    /// Each tenfold as far as the last. Zeros have a place of their own, below a break.
-    Log10,
-}
-
-/// Figures of one kind.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Series {
-    /// What they are of.
-    pub name: String,
-    /// In the order of the axis.
-    pub points: Vec<Point>,
-}
-
-/// A figure of a case, or that it has none.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Point {
-    /// The place on the x axis.
-    pub x: f64,
-    /// None where the case has no figure; the notes say why.
-    pub figure: Option<Interval>,
-    /// Whether nothing but disturbed samples is behind it.
-    pub only_disturbed: bool,
-    /// The case's name.
-    pub case: String,
-}
-
-/// A median with its interval.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub struct Interval {
-    /// The median.
-    pub median: f64,
-    /// Lower end of its 95 % interval.
-    pub low: f64,
-    /// Upper end.
-    pub high: f64,
-}
-
-/// A case, and the name of what it wrote to.
+/// A case, the name of what it wrote to, and which it is among all cases of all reports.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Row<'r> {
+    pub number: usize,
     pub target: &'r str,
     pub case: &'r CaseReport,
 }
 
 /// A chart of a family, and what its name has behind that of its suite and section.
 struct Drawn {
+    of: Question,
     stem: String,
     chart: Chart,
-}
-
-/// The charts of a report, in the order of its tables. Suites that ask about single cases have none.
-#[must_use]
-pub fn charts(report: &Report) -> Vec<NamedChart> {
-    let shown = report.cases.iter().filter(|case| !is_look(case));
-    let rows: Vec<Row<'_>> = shown.map(|case| Row { target: target_of(report, case), case }).collect();
-    let mut charts = of_rows(&rows);
-    for chart in &mut charts {
-        let missing = report.run.missing.iter();
-        chart.chart.notes.extend(missing.map(|target| format!("{}: {}", target.name, target.why)));
-    }
-    charts
-}
-
-/// What a case wrote to, as the legend calls it: with one target, its filesystem.
-fn target_of<'r>(report: &'r Report, case: &'r CaseReport) -> &'r str {
-    match case.target(&report.run) {
-        // The path of a single target says less.
-        Some(target) if !report.run.is_side_by_side() => &target.environment.filesystem.kind,
-        _ => &case.record.target,
-    }
 }
 
 /// The sections of all targets together, wherever their rows stand.
@@ -200,14 +48,15 @@ pub(crate) fn of_rows(rows: &[Row<'_>]) -> Vec<NamedChart> {
     for ((suite, section), rows) in &sections {
         let several = sections.iter().filter(|((other, _), _)| other == suite).count() > 1;
         let head = if several { format!("{suite}-{section}") } else { suite.clone() };
-        for Drawn { stem, chart } in section_charts(suite, section, rows) {
+        for Drawn { of, stem, chart } in section_charts(suite, section, rows) {
             let stem = slug(&format!("{head}-{stem}"));
             let mut numbered = (2..).map(|number| format!("{stem}-{number}"));
             let mut file_stem = stem.clone();
             while !names.insert(file_stem.clone()) {
                 file_stem = numbered.next().unwrap_or_default();
             }
-            charts.push(NamedChart { file_stem, chart });
+            let (suite, section) = (suite.clone(), section.clone());
+            charts.push(NamedChart { file_stem, suite, section, of, chart });
         }
     }
     charts
@@ -281,6 +130,8 @@ fn point(x: f64, row: &Row<'_>, figure: Option<&Figure>, per: f64) -> Point {
         figure: figure.map(interval),
         only_disturbed: row.case.estimate.as_ref().is_some_and(|estimate| estimate.only_disturbed),
         case: row.case.record.case.clone(),
+        row: row.number,
+        dots: Vec::new(),
     }
 }
 

@@ -20,7 +20,7 @@ struct Cause<'r> {
 
 impl<'r> Cause<'r> {
     fn of(row: &Row<'r>) -> Option<Self> {
-        let Row { target, case } = *row;
+        let Row { target, case, .. } = *row;
         let samples = case.estimate.as_ref().map(|estimate| estimate.samples);
         Some(Self { target, outcome: case.outcome, reason: case.reason.as_deref()?, samples })
     }

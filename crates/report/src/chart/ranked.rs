@@ -1,7 +1,8 @@
 //! Elapsed time of cases of one contract, from the fastest.
 
 use super::{
-    Chart, Drawn, Kind, Row, Series, Unit, YAxis, YScale, category_axis, figures_are, grouped, notes, point,
+    Chart, Drawn, Kind, Question, Row, Series, Unit, YAxis, YScale, category_axis, figures_are, grouped, notes,
+    point,
 };
 use crate::conclusion::is_ranked;
 
@@ -24,7 +25,11 @@ pub(super) fn charts(title: &str, rows: &[Row<'_>]) -> Vec<Drawn> {
                 stem += &format!("-{}", contract.durability);
             }
             let title = format!("{title}, {target}");
-            charts.push(Drawn { stem, chart: chart(title, &contract.to_string(), rows, &drawn) });
+            charts.push(Drawn {
+                of: Question::Ranked,
+                stem,
+                chart: chart(title, &contract.to_string(), rows, &drawn),
+            });
         }
     }
     charts

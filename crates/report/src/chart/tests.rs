@@ -4,6 +4,7 @@ use model::{CaseRecord, Failure, Outcome, Phase, Sample};
 use testkit::{example_case, example_run};
 
 use super::*;
+use crate::report::Report;
 
 pub(crate) const SIZES: [u64; 14] = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 4096, 16384, 65536];
 
@@ -50,7 +51,8 @@ pub(crate) fn study(targets: &[&str], sizes: &[u64]) -> Vec<(String, CaseReport)
 
 /// The charts of cases with their targets.
 pub(crate) fn charts_of(cases: &[(String, CaseReport)]) -> Vec<NamedChart> {
-    let rows: Vec<Row<'_>> = cases.iter().map(|(target, case)| Row { target, case }).collect();
+    let rows = cases.iter().enumerate().map(|(number, (target, case))| Row { number, target, case });
+    let rows: Vec<Row<'_>> = rows.collect();
     of_rows(&rows)
 }
 
@@ -137,6 +139,8 @@ fn rows_of_a_target_need_not_stand_together() {
     let sorted = |charts: Vec<NamedChart>| {
         let mut series = charts.into_iter().next().unwrap().chart.series;
         series.sort_by(|a, b| a.name.cmp(&b.name));
+        // Their numbers tell where they stood.
+        series.iter_mut().flat_map(|series| &mut series.points).for_each(|point| point.row = 0);
         series
     };
     assert_eq!(sorted(before), sorted(charts_of(&cases)));
@@ -237,4 +241,38 @@ fn names_of_files_are_plain_and_unlike() {
     let charts = charts_of(&[cases, twice].concat());
     let unlike: HashSet<&str> = stems(&charts).into_iter().collect();
     assert_eq!(unlike.len(), 6, "{:?}", stems(&charts));
+}
+
+/// A run with one case, of that label and number.
+fn run_called(label: Option<&str>, number: Option<i64>, id: &str) -> Report {
+    let cases = [1, 64, 4096].map(|size| case_of(size, samples(size, 400))).to_vec();
+    let (label, id) = (label.map(str::to_owned), id.to_owned());
+    Report::of(number, model::RunRecord { id, label, cases, ..example_run() })
+}
+
+#[test]
+fn runs_stand_together_under_names_that_are_unlike() {
+    let names = |reports: &[Report]| -> Vec<String> {
+        let charts = charts_of_runs(reports);
+        charts[0].chart.series.iter().map(|series| series.name.clone()).collect()
+    };
+    let first = run_called(Some("nvme"), Some(1), "aaaaaaaabbbb");
+    let second = run_called(None, Some(2), "ccccccccdddd");
+    let third = run_called(None, None, "eeeeeeeeffff");
+    let same = run_called(Some("nvme"), Some(4), "gggggggghhhh");
+    assert_eq!(names(std::slice::from_ref(&first)), ["ext4"]);
+    assert_eq!(names(&[first.clone(), second, third]), ["nvme · ext4", "run 2 · ext4", "eeeeeeee · ext4"]);
+    assert_eq!(names(&[first.clone(), same]), ["nvme (run 1) · ext4", "nvme (run 4) · ext4"]);
+    assert_eq!(names(&[first.clone(), first]), ["nvme (run 1) #1 · ext4", "nvme (run 1) #2 · ext4"]);
+}
+
+#[test]
+fn rows_count_through_the_cases_of_all_runs() {
+    let reports = [run_called(Some("a"), None, "a"), run_called(Some("b"), None, "b")];
+    let charts = charts_of_runs(&reports);
+    let elapsed = &chart_named(&charts, "buffer-elapsed-by-buffer-size").series;
+    let rows = |index: usize| elapsed[index].points.iter().map(|point| point.row).collect::<Vec<_>>();
+    assert_eq!((rows(0), rows(1)), (vec![0, 1, 2], vec![3, 4, 5]));
+    assert_eq!((charts[0].suite.as_str(), charts[0].section.as_str()), ("buffer", "By buffer size"));
+    assert_eq!(serde_json::to_value(charts[0].of).unwrap(), "cpu-time");
 }

@@ -7,6 +7,7 @@ pub mod json;
 pub mod jsonl;
 pub mod markdown;
 pub mod openmetrics;
+mod palette;
 pub mod svg;
 pub mod terminal;
 

@@ -7,13 +7,13 @@ mod bars;
 mod element;
 mod legend;
 mod marker;
-mod palette;
 mod plot;
 
 use svg::node::Text;
 use svg::node::element::Element;
 
 use self::element::{Ink, WIDTH, element, text, wrapped};
+use super::palette;
 use crate::chart::{Chart, Kind, Scale, YScale, value_text};
 
 /// Above and below what is drawn.
@@ -35,7 +35,7 @@ pub fn render(chart: &Chart) -> String {
         y += 17.0;
     }
     let (drawn, bottom) = match chart.kind {
-        Kind::Lines | Kind::Groups => plot::draw(chart, y),
+        Kind::Lines | Kind::Groups | Kind::HeatMap | Kind::Stacked => plot::draw(chart, y),
         Kind::Bars => bars::draw(chart, y),
     };
     parts.extend(drawn);
@@ -89,7 +89,9 @@ fn marks(chart: &Chart) -> Vec<String> {
     if points().any(|point| point.only_disturbed && point.figure.is_some()) {
         marks.push(match chart.kind {
             Kind::Bars => "~ and a dashed bar: nothing but disturbed samples.".to_owned(),
-            Kind::Lines | Kind::Groups => "In a dashed ring: nothing but disturbed samples.".to_owned(),
+            Kind::Lines | Kind::Groups | Kind::HeatMap | Kind::Stacked => {
+                "In a dashed ring: nothing but disturbed samples.".to_owned()
+            }
         });
     }
     marks

@@ -54,13 +54,12 @@ pub(super) fn draw(chart: &Chart, top: f64) -> (Vec<Element>, f64) {
     parts.extend(plot.y_axis());
     let (x_axis, bottom) = plot.x_axis(is_turned);
     parts.extend(x_axis);
-    match chart.kind {
-        Kind::Groups | Kind::Bars => parts.extend((0..chart.series.len()).map(|index| plot.marks(index))),
-        Kind::Lines => {
-            // All bands below all lines.
-            parts.extend((0..chart.series.len()).map(|index| plot.bands(index)));
-            parts.extend((0..chart.series.len()).map(|index| plot.line_of(index)));
-        }
+    if chart.kind == Kind::Lines {
+        // All bands below all lines.
+        parts.extend((0..chart.series.len()).map(|index| plot.bands(index)));
+        parts.extend((0..chart.series.len()).map(|index| plot.line_of(index)));
+    } else {
+        parts.extend((0..chart.series.len()).map(|index| plot.marks(index)));
     }
     (parts, bottom)
 }

@@ -247,7 +247,7 @@ fn look_at_them() {
         ("long", study(&[&long[..], &TWELVE[..8], &["<script>alert(1)</script>"]].concat(), &SIZES)),
     ];
     for (name, cases) in studies {
-        for NamedChart { file_stem, chart } in charts_of(&cases) {
+        for NamedChart { file_stem, chart, .. } in charts_of(&cases) {
             let path = std::path::Path::new(&folder).join(format!("{name}-{file_stem}.svg"));
             std::fs::write(path, render(&chart)).unwrap();
         }

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use crate::chart::Chart;
+use crate::chart::{Chart, Kind};
 
 /// A colour.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Colour<T = &'static str> {
     pub light: T,
     pub dark: T,
@@ -39,14 +39,43 @@ const LIGHT_RAMP: [[u8; 3]; 5] = [[13, 8, 135], [99, 0, 167], [166, 32, 152], [2
 const DARK_RAMP: [[u8; 3]; 5] =
     [[150, 70, 220], [205, 74, 150], [240, 112, 92], [253, 172, 51], [240, 249, 33]];
 
+/// What time is spent on, in the same colours in all charts: prepare, open, write, sync, close. The two that are
+/// longest, write and sync, are the furthest apart.
+const OF_PHASES: [Colour; 5] = [OF_SERIES[2], OF_SERIES[3], OF_SERIES[0], OF_SERIES[1], OF_SERIES[6]];
+
+/// How many colours a heat map has. More could not be told apart.
+pub(super) const HEAT_STEPS: usize = 33;
+
+const LIGHT_HEAT: [[u8; 3]; 5] =
+    [[238, 243, 250], [183, 211, 238], [106, 167, 216], [42, 116, 184], [12, 63, 122]];
+const DARK_HEAT: [[u8; 3]; 5] = [[22, 36, 56], [31, 74, 122], [47, 127, 184], [111, 191, 220], [213, 242, 247]];
+
+/// The colours of a chart's series, in their order. Of a heat map, whose series are rows, see [`heat`].
+pub(super) fn colours(chart: &Chart) -> Vec<Colour<String>> {
+    (0..chart.series.len()).map(|index| colour(chart, index)).collect()
+}
+
 /// The colour of a series.
 pub(super) fn colour(chart: &Chart, index: usize) -> Colour<String> {
-    if chart.series_are_ordered {
-        let last = chart.series.len().saturating_sub(1).max(1);
-        return Colour { light: mixed(&LIGHT_RAMP, index, last), dark: mixed(&DARK_RAMP, index, last) };
-    }
-    let colour = &OF_SERIES[index % OF_SERIES.len()];
-    Colour { light: colour.light.to_owned(), dark: colour.dark.to_owned() }
+    let own = match chart.kind {
+        Kind::Stacked => &OF_PHASES[..],
+        _ if chart.series_are_ordered => {
+            let last = chart.series.len().saturating_sub(1).max(1);
+            return Colour { light: mixed(&LIGHT_RAMP, index, last), dark: mixed(&DARK_RAMP, index, last) };
+        }
+        _ => &OF_SERIES[..],
+    };
+    let Colour { light, dark } = own[index % own.len()];
+    Colour { light: light.to_owned(), dark: dark.to_owned() }
+}
+
+/// The colours of a heat map, from the least figure to the most: the more, the further from the paper.
+pub(super) fn heat() -> [Colour<String>; HEAT_STEPS] {
+    let last = HEAT_STEPS - 1;
+    std::array::from_fn(|step| Colour {
+        light: mixed(&LIGHT_HEAT, step, last),
+        dark: mixed(&DARK_HEAT, step, last),
+    })
 }
 
 /// The class of what has that colour. It says which, so that several pictures in one page agree.
@@ -76,9 +105,10 @@ pub(super) fn dark_styles(chart: &Chart) -> String {
         format!(".wb-grid{{stroke:{}}}", GRID.dark),
         format!(".wb-axis{{stroke:{}}}", AXIS.dark),
     ];
-    let colours: BTreeSet<String> = (0..chart.series.len())
-        .map(|index| colour(chart, index))
-        .map(|colour| format!(".{}{{fill:{dark};stroke:{dark}}}", class(&colour), dark = colour.dark))
+    let used = if chart.kind == Kind::HeatMap { heat().to_vec() } else { colours(chart) };
+    let colours: BTreeSet<String> = used
+        .iter()
+        .map(|colour| format!(".{}{{fill:{dark};stroke:{dark}}}", class(colour), dark = colour.dark))
         .collect();
     rules.extend(colours);
     format!("@media screen and (prefers-color-scheme:dark){{{}}}", rules.join(""))
