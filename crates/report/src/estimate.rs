@@ -1,11 +1,9 @@
 //! What a case's samples say.
 
-use base64::Engine as _;
-use hdrhistogram::Histogram;
-use hdrhistogram::serialization::Deserializer;
 use model::{Bytes, CaseRecord, Limit, PhasesNs, Sample};
 use serde::Serialize;
 
+use crate::latency::LatencyEstimate;
 use crate::over_time::OverTime;
 use crate::reached::Reached;
 
@@ -29,48 +27,6 @@ pub struct Figure {
     pub mean: f64,
     /// The sample standard deviation.
     pub sd: f64,
-}
-
-/// A distribution of durations, in nanoseconds.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-pub struct LatencyEstimate {
-    /// How many there were.
-    pub count: u64,
-    /// Half of them were no longer.
-    pub p50: u64,
-    /// 90 % of them.
-    pub p90: u64,
-    /// 99 %.
-    pub p99: u64,
-    /// 99.9 %.
-    pub p99_9: u64,
-    /// The longest.
-    pub max: u64,
-}
-
-impl LatencyEstimate {
-    /// Of all samples' histograms together; none where one has none or cannot be read.
-    fn of(samples: &[&Sample]) -> Option<Self> {
-        let mut all: Option<Histogram<u64>> = None;
-        for sample in samples {
-            let text = &sample.latency.as_ref()?.histogram;
-            let bytes = base64::engine::general_purpose::STANDARD.decode(text).ok()?;
-            let one: Histogram<u64> = Deserializer::new().deserialize(&mut bytes.as_slice()).ok()?;
-            match &mut all {
-                Some(all) => all.add(&one).ok()?,
-                none => *none = Some(one),
-            }
-        }
-        let all = all?;
-        Some(Self {
-            count: all.len(),
-            p50: all.value_at_quantile(0.5),
-            p90: all.value_at_quantile(0.9),
-            p99: all.value_at_quantile(0.99),
-            p99_9: all.value_at_quantile(0.999),
-            max: all.max(),
-        })
-    }
 }
 
 /// What a case's good samples say. Disturbed samples count only where there is no other.
@@ -180,7 +136,8 @@ impl Estimate {
 }
 
 impl Figure {
-    fn of(values: &[f64]) -> Option<Self> {
+    /// Of a value of each sample; none without one.
+    pub(crate) fn of(values: &[f64]) -> Option<Self> {
         let interval = stats::median_interval(values, CONFIDENCE)?;
         let (mean, sd) = stats::mean_and_sd(values)?;
         let (min, max) = values

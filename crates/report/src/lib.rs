@@ -10,6 +10,7 @@ mod estimate;
 pub mod formats;
 mod image_share;
 mod import;
+mod latency;
 mod machine;
 mod noise;
 mod over_time;
@@ -26,8 +27,9 @@ pub use arranged::Sort;
 pub use comparison::{
     CaseOn, Change, CompareError, ComparedCase, ComparedRun, Comparison, LeftOut, Side, Unit, Verdict,
 };
-pub use estimate::{Estimate, Figure, LatencyEstimate};
+pub use estimate::{Estimate, Figure};
 pub use import::{ImportError, run_of_export};
+pub use latency::LatencyEstimate;
 pub use machine::{Lines, machine_lines};
 pub use noise::{NoiseReport, WorkNoise};
 pub use over_time::{CourseName, Fall, OverTime};

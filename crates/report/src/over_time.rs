@@ -70,7 +70,8 @@ impl SampleCourse {
     }
 }
 
-fn rates(timeline: &Timeline) -> Vec<f64> {
+/// Throughput of each interval.
+pub(crate) fn rates(timeline: &Timeline) -> Vec<f64> {
     let interval_ns = as_f64(timeline.interval_ns.max(1));
     timeline.bytes.iter().map(|&bytes| as_f64(bytes) * 1e9 / interval_ns).collect()
 }

@@ -3,9 +3,10 @@
 
 use model::Bytes;
 
+use super::matrix::chunk_sizes;
 use super::{
-    Chart, Drawn, Kind, Point, Question, Row, Series, Unit, YAxis, as_f64, category_axis, chunk_axis,
-    chunk_bytes, chunk_sizes, figures_are, grouped, notes, point, without_chunk, y_scale,
+    Chart, Drawn, Kind, Point, Question, Row, Series, Unit, YAxis, as_f64, axis, figures_are, grouped, notes,
+    point,
 };
 use crate::estimate::{Estimate, Figure};
 
@@ -25,7 +26,7 @@ const TIMES: [Time; 3] = [
 /// Two charts of each time, for each combination of the other axes: work that is not the same is not in one
 /// chart. A single target has nothing to be compared with, and is drawn by buffer size only.
 pub(super) fn charts(rows: &[Row<'_>]) -> Vec<Drawn> {
-    let works = grouped(rows, without_chunk);
+    let works = grouped(rows, |row| row.name_without("chunk"));
     let several = works.len() > 1;
     let mut charts = Vec::new();
     for (work, rows) in &works {
@@ -52,7 +53,7 @@ pub(super) fn charts(rows: &[Row<'_>]) -> Vec<Drawn> {
 fn by_buffer_size(time: &Time, work: &str, rows: &[Row<'_>]) -> Chart {
     let series = grouped(rows, |row| row.target).into_iter().map(|(target, rows)| {
         let mut points: Vec<Point> =
-            rows.iter().filter_map(|row| Some(time_point(time, as_f64(chunk_bytes(row)?), row))).collect();
+            rows.iter().filter_map(|row| Some(time_point(time, as_f64(row.chunk_bytes()?), row))).collect();
         points.sort_by(|a, b| a.x.total_cmp(&b.x));
         Series { name: target.to_owned(), points }
     });
@@ -60,7 +61,7 @@ fn by_buffer_size(time: &Time, work: &str, rows: &[Row<'_>]) -> Chart {
     Chart {
         title: format!("{} by buffer size", time.label),
         kind: Kind::Lines,
-        x: chunk_axis("buffer size", &chunk_sizes(rows)),
+        x: axis::chunks("buffer size", &chunk_sizes(rows)),
         series_are_ordered: false,
         ..of_time(time, work, rows, series)
     }
@@ -70,7 +71,7 @@ fn by_target(time: &Time, work: &str, rows: &[Row<'_>]) -> Chart {
     let targets = notes::targets(rows);
     let series = chunk_sizes(rows).into_iter().map(|size| {
         let points = (0u32..).zip(&targets).filter_map(|(index, target)| {
-            let row = rows.iter().find(|row| row.target == *target && chunk_bytes(row) == Some(size))?;
+            let row = rows.iter().find(|row| row.target == *target && row.chunk_bytes() == Some(size))?;
             Some(time_point(time, f64::from(index), row))
         });
         Series { name: Bytes(size).approximate(), points: points.collect() }
@@ -79,7 +80,7 @@ fn by_target(time: &Time, work: &str, rows: &[Row<'_>]) -> Chart {
     Chart {
         title: format!("{} by target, for each buffer size", time.label),
         kind: Kind::Groups,
-        x: category_axis("target", targets.iter().map(|&target| target.to_owned())),
+        x: axis::categories("target", targets.iter().map(|&target| target.to_owned())),
         series_are_ordered: true,
         ..of_time(time, work, rows, series)
     }
@@ -93,16 +94,14 @@ fn of_time(time: &Time, work: &str, rows: &[Row<'_>], series: Vec<Series>) -> Ch
         title: String::new(),
         subtitle: format!("{work}: {}", figures_are(rows, "lower")),
         kind: Kind::Lines,
-        x: chunk_axis("", &[]),
-        y: YAxis { label: time.label.to_owned(), unit: Unit::Seconds, scale: y_scale(&series) },
+        x: axis::chunks("", &[]),
+        y: YAxis { label: time.label.to_owned(), unit: Unit::Seconds, scale: axis::y_scale(&series) },
         series_are_ordered: false,
         series,
         notes,
     }
 }
 
-/// The time of a case that was cut short is of less work.
 fn time_point(time: &Time, x: f64, row: &Row<'_>) -> Point {
-    let estimate = row.case.estimate.as_ref().filter(|estimate| estimate.cut == 0);
-    point(x, row, estimate.map(time.figure), 1e9)
+    point(x, row, row.whole_estimate().map(time.figure), 1e9)
 }

@@ -1,36 +1,38 @@
 //! Charts of a report as plain data: what is drawn, and nothing of how. Several formats draw them, so that a
 //! picture and a page show the same. One file for each family of charts.
 
+mod axis;
+mod contracts;
 mod cpu_time;
 mod data;
+mod flags;
+mod latency;
 mod matrix;
+mod names;
 mod notes;
+mod over_time;
+mod phases;
 mod ranked;
+mod rows;
 mod runs;
 mod scale;
 #[cfg(test)]
 pub(crate) mod tests;
+mod threads;
 
 use std::collections::HashSet;
 
-use model::{Bytes, Layout};
+use model::Layout;
 
 use crate::advice::ADVISE;
 use crate::estimate::{CONFIDENCE, Figure};
-use crate::report::CaseReport;
 pub use data::{
     Chart, Dot, Interval, Kind, NamedChart, Point, Question, Series, Tick, Unit, XAxis, XScale, YAxis, YScale,
 };
+pub(crate) use rows::Row;
+use rows::{each_target, grouped, places};
 pub use runs::{charts, charts_of_runs};
-pub use scale::{Scale, ScaleTick, value_text};
-
-/// A case, the name of what it wrote to, and which it is among all cases of all reports.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Row<'r> {
-    pub number: usize,
-    pub target: &'r str,
-    pub case: &'r CaseReport,
-}
+pub use scale::{Scale, ScaleTick, prefixed, stacked, symbol, value_text};
 
 /// A chart of a family, and what its name has behind that of its suite and section.
 struct Drawn {
@@ -62,64 +64,26 @@ pub(crate) fn of_rows(rows: &[Row<'_>]) -> Vec<NamedChart> {
     charts
 }
 
+/// What the suite asks first, and then what every case can answer.
 fn section_charts(suite: &str, section: &str, rows: &[Row<'_>]) -> Vec<Drawn> {
-    if suite == ADVISE {
-        return ranked::charts("Ways to write, from the fastest", rows);
-    }
-    match model::suite_named(suite).map_or(Layout::Phases, |suite| suite.layout) {
-        Layout::CpuTime => cpu_time::charts(rows),
-        Layout::Ranked => ranked::charts(&format!("{section}, from the fastest"), rows),
-        // A section without labels is drawn by its methods, where it is about chunk sizes.
-        Layout::Matrix | Layout::Phases => matrix::charts(section, rows),
-        Layout::Records => Vec::new(),
-    }
-}
-
-/// Items with the same key together, in the order in which the keys were met.
-fn grouped<T: Copy, K: PartialEq>(items: &[T], key: impl Fn(&T) -> K) -> Vec<(K, Vec<T>)> {
-    let mut groups: Vec<(K, Vec<T>)> = Vec::new();
-    for item in items {
-        let key = key(item);
-        match groups.iter_mut().find(|(other, _)| *other == key) {
-            Some((_, group)) => group.push(*item),
-            None => groups.push((key, vec![*item])),
+    let mut charts = if suite == ADVISE {
+        ranked::charts("Ways to write, from the fastest", rows)
+    } else {
+        match model::suite_named(suite).map_or(Layout::Phases, |suite| suite.layout) {
+            Layout::CpuTime => cpu_time::charts(rows),
+            Layout::Ranked => ranked::charts(&format!("{section}, from the fastest"), rows),
+            Layout::Matrix => {
+                [flags::charts(section, rows), matrix::charts(section, rows)].into_iter().flatten().collect()
+            }
+            // A section without labels is drawn by its methods, where it is about chunk sizes.
+            Layout::Phases => matrix::charts(section, rows),
+            Layout::Records => Vec::new(),
         }
+    };
+    for family in [threads::charts, latency::charts, phases::charts, over_time::charts] {
+        charts.extend(family(section, rows));
     }
-    groups
-}
-
-/// A case's name without its chunk: what all points of a line have in common.
-fn without_chunk(row: &Row<'_>) -> String {
-    let parts = row.case.record.case.split(',').filter(|part| !part.starts_with("chunk="));
-    parts.collect::<Vec<_>>().join(",")
-}
-
-/// Where a case stands on an axis of chunk sizes; `whole` is as large as the file.
-fn chunk_bytes(row: &Row<'_>) -> Option<u64> {
-    let record = &row.case.record;
-    match record.axes.get("chunk")?.as_str() {
-        "whole" => Some(record.contract.bytes),
-        chunk => chunk.parse::<Bytes>().ok().map(|bytes| bytes.0),
-    }
-    .filter(|&bytes| bytes > 0)
-}
-
-/// The chunk sizes of rows, from the smallest.
-fn chunk_sizes(rows: &[Row<'_>]) -> Vec<u64> {
-    let mut sizes: Vec<u64> = rows.iter().filter_map(chunk_bytes).collect();
-    sizes.sort_unstable();
-    sizes.dedup();
-    sizes
-}
-
-fn chunk_axis(label: &str, sizes: &[u64]) -> XAxis {
-    let tick = |&bytes: &u64| Tick { at: as_f64(bytes), text: Bytes(bytes).approximate() };
-    XAxis { label: label.to_owned(), scale: XScale::Log2, ticks: sizes.iter().map(tick).collect() }
-}
-
-fn category_axis(label: &str, names: impl Iterator<Item = String>) -> XAxis {
-    let ticks = (0u32..).zip(names).map(|(index, text)| Tick { at: f64::from(index), text }).collect();
-    XAxis { label: label.to_owned(), scale: XScale::Categories, ticks }
+    charts
 }
 
 /// A point of a case. `per` is how many of the figure's unit make one of the chart's.
@@ -135,12 +99,9 @@ fn point(x: f64, row: &Row<'_>, figure: Option<&Figure>, per: f64) -> Point {
     }
 }
 
-/// A tenfold range and more is read from a logarithmic axis.
-fn y_scale(series: &[Series]) -> YScale {
-    let figures = series.iter().flat_map(|series| &series.points).filter_map(|point| point.figure);
-    let positive = figures.map(|figure| figure.median).filter(|&median| median > 0.0);
-    let (min, max) = positive.fold((f64::INFINITY, 0.0_f64), |(min, max), it| (min.min(it), max.max(it)));
-    if max > 10.0 * min { YScale::Log10 } else { YScale::Linear }
+/// A point of a case's throughput.
+fn throughput_point(x: f64, row: &Row<'_>) -> Point {
+    point(x, row, row.case.estimate.as_ref().map(|estimate| &estimate.throughput_bytes_per_s), 1.0)
 }
 
 /// What the figures are: `medians with 95 % intervals; lower is better`.

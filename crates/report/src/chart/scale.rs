@@ -1,6 +1,6 @@
 //! Where figures stand on their axis, and what its ticks say.
 
-use super::{Chart, Kind, Unit, YScale};
+use super::{Chart, Kind, Point, Unit, YScale};
 use crate::table::number::significant;
 
 /// The part of a logarithmic axis that zeros take, where there are any.
@@ -32,14 +32,14 @@ impl Scale {
     /// Of a chart.
     #[must_use]
     pub fn of(chart: &Chart) -> Self {
-        let figures = || chart.series.iter().flat_map(|series| &series.points).filter_map(|point| point.figure);
-        let values: Vec<f64> = figures().flat_map(|figure| [figure.low, figure.median, figure.high]).collect();
+        let values = values(chart);
         let positive = || values.iter().copied().filter(|&value| value > 0.0);
         let max = positive().fold(0.0, f64::max);
         let min = positive().fold(f64::INFINITY, f64::min);
         let is_log = chart.y.scale == YScale::Log10;
-        let longest_bar = figures().map(|figure| figure.median).fold(0.0, f64::max);
         // One wide interval must not make all bars too short to be compared.
+        let longest_bar =
+            points(chart).filter_map(|point| point.figure).map(|it| it.median).fold(0.0, f64::max);
         let is_cut = chart.kind == Kind::Bars && longest_bar > 0.0;
         let max = if is_cut { max.min(BARS_CUT * longest_bar) } else { max };
         let range = (max > 0.0).then(|| if is_log { log_range(min, max) } else { (0.0, linear_top(max)) });
@@ -105,6 +105,34 @@ impl Scale {
     }
 }
 
+fn points(chart: &Chart) -> impl Iterator<Item = &Point> {
+    chart.series.iter().flat_map(|series| &series.points)
+}
+
+/// What the axis is to hold.
+fn values(chart: &Chart) -> Vec<f64> {
+    let figures = points(chart).filter_map(|point| point.figure);
+    match chart.kind {
+        // A colour shows a figure, and no interval.
+        Kind::HeatMap => figures.map(|figure| figure.median).collect(),
+        Kind::Stacked => stacked(chart).into_iter().map(|(_, whole)| whole).collect(),
+        Kind::Lines | Kind::Groups | Kind::Bars => {
+            let of_figures = figures.flat_map(|figure| [figure.low, figure.median, figure.high]);
+            of_figures.chain(points(chart).flat_map(|point| &point.dots).map(|dot| dot.value)).collect()
+        }
+    }
+}
+
+/// How long the bars of [`Kind::Stacked`] are, by their places.
+#[must_use]
+pub fn stacked(chart: &Chart) -> Vec<(f64, f64)> {
+    let whole = |at: f64| {
+        let parts = points(chart).filter(|point| point.x.total_cmp(&at).is_eq()).filter_map(|it| it.figure);
+        parts.map(|part| part.median).sum()
+    };
+    chart.x.ticks.iter().map(|tick| (tick.at, whole(tick.at))).collect()
+}
+
 /// A little more than the figures, and never so little that noise fills the picture.
 fn log_range(min: f64, max: f64) -> (f64, f64) {
     let margin = (max / min).powf(0.05).max(1.05);
@@ -124,6 +152,16 @@ fn step(range: f64) -> f64 {
     let power = 10.0_f64.powf(rough.log10().floor());
     let mantissa = [1.0, 2.0, 5.0, 10.0].into_iter().find(|it| it * power >= rough * 0.999);
     mantissa.unwrap_or(10.0) * power
+}
+
+/// Round places from 0 to a maximum, with their names.
+pub(super) fn round_ticks(max: f64, unit: Unit) -> Vec<(f64, String)> {
+    if max <= 0.0 {
+        return vec![(0.0, "0".to_owned())];
+    }
+    let factor = factor(max, unit);
+    let text = |value: f64| if value > 0.0 { tick_text(value, factor, unit) } else { "0".to_owned() };
+    steps(0.0, max).into_iter().map(|value| (value, text(value))).collect()
 }
 
 /// The multiples of a round step in a range.
@@ -158,11 +196,17 @@ fn mantissas(bottom: f64, top: f64, of: &[f64]) -> Vec<f64> {
 /// What a figure is called: three digits and a unit, such as `19.4 ms`.
 #[must_use]
 pub fn value_text(value: f64, unit: Unit) -> String {
+    format!("{}{}", prefixed(value, unit), symbol(unit))
+}
+
+/// The same without the unit, such as `19.4 m`.
+#[must_use]
+pub fn prefixed(value: f64, unit: Unit) -> String {
     if value <= 0.0 {
-        return format!("0 {}", symbol(unit));
+        return "0 ".to_owned();
     }
     let (factor, prefix) = factor(value, unit);
-    format!("{} {prefix}{}", significant(value / factor), symbol(unit))
+    format!("{} {prefix}", significant(value / factor))
 }
 
 fn tick_text(value: f64, (factor, prefix): (f64, &str), unit: Unit) -> String {
@@ -170,7 +214,9 @@ fn tick_text(value: f64, (factor, prefix): (f64, &str), unit: Unit) -> String {
     format!("{} {prefix}{}", number.trim_end_matches('0').trim_end_matches('.'), symbol(unit))
 }
 
-fn symbol(unit: Unit) -> &'static str {
+/// What a unit is called.
+#[must_use]
+pub fn symbol(unit: Unit) -> &'static str {
     match unit {
         Unit::Seconds => "s",
         Unit::BytesPerSecond => "B/s",

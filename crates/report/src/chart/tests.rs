@@ -1,10 +1,10 @@
 //! What is drawn of runs that were never made: as many targets and sizes as the study of buffer sizes has.
 
-use model::{CaseRecord, Failure, Outcome, Phase, Sample};
+use model::{Bytes, CaseRecord, Failure, Outcome, Phase, Sample};
 use testkit::{example_case, example_run};
 
 use super::*;
-use crate::report::Report;
+use crate::report::{CaseReport, Report};
 
 pub(crate) const SIZES: [u64; 14] = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 4096, 16384, 65536];
 
@@ -61,6 +61,11 @@ pub(crate) fn chart_named<'c>(charts: &'c [NamedChart], file_stem: &str) -> &'c 
     &found.unwrap_or_else(|| panic!("{file_stem}: {:?}", stems(charts))).chart
 }
 
+/// The charts of a family.
+pub(crate) fn answering(charts: &[NamedChart], of: Question) -> Vec<NamedChart> {
+    charts.iter().filter(|named| named.of == of).cloned().collect()
+}
+
 fn stems(charts: &[NamedChart]) -> Vec<&str> {
     charts.iter().map(|named| named.file_stem.as_str()).collect()
 }
@@ -103,7 +108,7 @@ fn a_chart_is_plain_data() {
 fn times_are_drawn_by_buffer_size_and_by_target() {
     let charts = charts_of(&study(&TWELVE, &SIZES));
     assert_eq!(
-        stems(&charts),
+        stems(&answering(&charts, Question::CpuTime)),
         [
             "buffer-elapsed-by-buffer-size",
             "buffer-elapsed-by-target",
@@ -126,7 +131,7 @@ fn times_are_drawn_by_buffer_size_and_by_target() {
 fn a_run_with_one_target_calls_it_by_its_filesystem_and_compares_it_with_none() {
     let cases = SIZES.iter().map(|&size| case_of(size, samples(size, 400))).collect();
     let report = Report::of(None, model::RunRecord { cases, ..example_run() });
-    let charts = charts(&report);
+    let charts = answering(&charts(&report), Question::CpuTime);
     assert_eq!(charts.len(), 3, "{:?}", stems(&charts));
     assert_eq!(charts[0].chart.series[0].name, "ext4");
 }
@@ -156,7 +161,8 @@ fn files_of_two_sizes_are_in_two_charts() {
     }
     let charts = charts_of(&cases);
     assert!(stems(&charts).contains(&"buffer-elapsed-by-buffer-size-write-size-64mib"), "{:?}", stems(&charts));
-    assert!(charts.iter().all(|named| named.chart.series.len() == 1));
+    let times = answering(&charts, Question::CpuTime);
+    assert!(times.iter().all(|named| named.chart.series.len() == 1));
 }
 
 #[test]
@@ -191,7 +197,7 @@ fn only_cases_of_one_contract_share_a_chart_of_throughput() {
             cases.push(("ext4".to_owned(), CaseReport::of(&record, &[])));
         }
     }
-    let charts = charts_of(&cases);
+    let charts = answering(&charts_of(&cases), Question::ThroughputByChunk);
     assert_eq!(charts.len(), 2, "{:?}", stems(&charts));
     assert_eq!(charts[1].chart.series.len(), 1);
     assert!(charts[1].chart.subtitle.contains("durable every chunk"), "{}", charts[1].chart.subtitle);
@@ -240,7 +246,7 @@ fn names_of_files_are_plain_and_unlike() {
     }
     let charts = charts_of(&[cases, twice].concat());
     let unlike: HashSet<&str> = stems(&charts).into_iter().collect();
-    assert_eq!(unlike.len(), 6, "{:?}", stems(&charts));
+    assert_eq!(unlike.len(), 8, "{:?}", stems(&charts));
 }
 
 /// A run with one case, of that label and number.

@@ -43,6 +43,10 @@ const DARK_RAMP: [[u8; 3]; 5] =
 /// longest, write and sync, are the furthest apart.
 const OF_PHASES: [Colour; 5] = [OF_SERIES[2], OF_SERIES[3], OF_SERIES[0], OF_SERIES[1], OF_SERIES[6]];
 
+/// Words on a heat map's colours.
+const ON_FAINT: &str = "#000000";
+const ON_STRONG: &str = "#ffffff";
+
 /// How many colours a heat map has. More could not be told apart.
 pub(super) const HEAT_STEPS: usize = 33;
 
@@ -78,6 +82,27 @@ pub(super) fn heat() -> [Colour<String>; HEAT_STEPS] {
     })
 }
 
+/// What is legible on a heat map's colour.
+pub(super) fn ink_on(colour: &Colour<String>) -> Colour {
+    Colour { light: ink(&colour.light), dark: ink(&colour.dark) }
+}
+
+/// Black or white: what has the higher contrast by the luminance of WCAG.
+fn ink(colour: &str) -> &'static str {
+    let channel = |from: usize| {
+        let share = colour.get(from..from + 2).and_then(|it| u8::from_str_radix(it, 16).ok()).unwrap_or(0);
+        let share = f64::from(share) / 255.0;
+        if share <= 0.04045 { share / 12.92 } else { ((share + 0.055) / 1.055).powf(2.4) }
+    };
+    let luminance = 0.2126 * channel(1) + 0.7152 * channel(3) + 0.0722 * channel(5);
+    if luminance > 0.179 { ON_FAINT } else { ON_STRONG }
+}
+
+/// The class of words that are in that colour on dark screens.
+pub(super) fn ink_class(ink: Colour) -> &'static str {
+    if ink.dark == ON_FAINT { "wb-on-faint" } else { "wb-on-strong" }
+}
+
 /// The class of what has that colour. It says which, so that several pictures in one page agree.
 pub(super) fn class(colour: &Colour<String>) -> String {
     format!("wb-{}", colour.light.trim_start_matches('#'))
@@ -105,6 +130,9 @@ pub(super) fn dark_styles(chart: &Chart) -> String {
         format!(".wb-grid{{stroke:{}}}", GRID.dark),
         format!(".wb-axis{{stroke:{}}}", AXIS.dark),
     ];
+    if chart.kind == Kind::HeatMap {
+        rules.push(format!(".wb-on-faint{{fill:{ON_FAINT}}}.wb-on-strong{{fill:{ON_STRONG}}}"));
+    }
     let used = if chart.kind == Kind::HeatMap { heat().to_vec() } else { colours(chart) };
     let colours: BTreeSet<String> = used
         .iter()

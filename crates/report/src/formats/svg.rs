@@ -5,16 +5,20 @@
 
 mod bars;
 mod element;
+mod heat_map;
 mod legend;
+mod limit;
 mod marker;
 mod plot;
+mod rows;
+mod stacked;
 
 use svg::node::Text;
 use svg::node::element::Element;
 
 use self::element::{Ink, WIDTH, element, text, wrapped};
 use super::palette;
-use crate::chart::{Chart, Kind, Scale, YScale, value_text};
+use crate::chart::{Chart, Kind, Point, Scale, Unit, XScale, YScale, value_text};
 
 /// Above and below what is drawn.
 const MARGIN: f64 = 16.0;
@@ -24,6 +28,8 @@ const FONTS: &str = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Ne
 /// The chart as an SVG document. The same chart gives the same bytes.
 #[must_use]
 pub fn render(chart: &Chart) -> String {
+    let (chart, left_out) = limit::limited(chart);
+    let chart = chart.as_ref();
     let mut parts = Vec::new();
     let mut y = MARGIN + 14.0;
     for line in wrapped(&chart.title, 18.0) {
@@ -35,18 +41,20 @@ pub fn render(chart: &Chart) -> String {
         y += 17.0;
     }
     let (drawn, bottom) = match chart.kind {
-        Kind::Lines | Kind::Groups | Kind::HeatMap | Kind::Stacked => plot::draw(chart, y),
+        Kind::Lines | Kind::Groups => plot::draw(chart, y),
         Kind::Bars => bars::draw(chart, y),
+        Kind::HeatMap => heat_map::draw(chart, y),
+        Kind::Stacked => stacked::draw(chart, y),
     };
     parts.extend(drawn);
     y = bottom;
-    if chart.kind != Kind::Bars {
+    if matches!(chart.kind, Kind::Lines | Kind::Groups | Kind::Stacked) {
         let (drawn, bottom) = legend::draw(chart, y + 8.0);
         parts.extend(drawn);
         y = bottom;
     }
-    let notes: Vec<String> = marks(chart).into_iter().chain(chart.notes.iter().cloned()).collect();
-    for (index, line) in notes.iter().flat_map(|note| wrapped(note, 12.0)).enumerate() {
+    let notes = marks(chart).into_iter().chain(left_out).chain(chart.notes.iter().cloned());
+    for (index, line) in notes.collect::<Vec<_>>().iter().flat_map(|note| wrapped(note, 12.0)).enumerate() {
         y += if index == 0 { 22.0 } else { 16.0 };
         parts.push(text(MARGIN, y, 12.0, Ink::Quiet, &line, &[]));
     }
@@ -83,30 +91,35 @@ fn marks(chart: &Chart) -> Vec<String> {
         marks.push("0 stands below the break of the axis: a logarithmic one has no place for it.".to_owned());
     }
     let points = || chart.series.iter().flat_map(|series| &series.points);
-    if points().filter_map(|point| point.figure).any(|figure| !scale.holds(figure.high)) {
+    if chart.kind == Kind::Bars {
+        marks.extend(bars::marks(chart, &scale));
+    }
+    let is_beyond = |point: &Point| point.figure.is_some_and(|figure| !scale.holds(figure.high));
+    if matches!(chart.kind, Kind::Lines | Kind::Groups | Kind::Bars) && points().any(is_beyond) {
         marks.push("An arrow: the interval ends beyond the picture.".to_owned());
     }
     if points().any(|point| point.only_disturbed && point.figure.is_some()) {
-        marks.push(match chart.kind {
-            Kind::Bars => "~ and a dashed bar: nothing but disturbed samples.".to_owned(),
-            Kind::Lines | Kind::Groups | Kind::HeatMap | Kind::Stacked => {
-                "In a dashed ring: nothing but disturbed samples.".to_owned()
-            }
-        });
+        let sign = match chart.kind {
+            Kind::Bars => "~ and a dashed bar",
+            Kind::Lines | Kind::Groups => "In a dashed ring",
+            Kind::HeatMap | Kind::Stacked => "~",
+        };
+        marks.push(format!("{sign}: nothing but disturbed samples."));
+    }
+    if chart.kind == Kind::HeatMap && points().any(|point| point.figure.is_none()) {
+        marks.push("Hatched: no figure.".to_owned());
     }
     marks
 }
 
 /// The picture in words, for those who cannot see it.
 fn description(chart: &Chart) -> String {
-    let place =
-        |x: f64| chart.x.ticks.iter().find(|tick| tick.at.total_cmp(&x).is_eq()).map_or("", |it| &it.text);
     let mut text = format!("{} by {}. {}.", axis_title(chart), chart.x.label, chart.subtitle);
     for series in &chart.series {
         let with_figures = || {
             series.points.iter().filter_map(|point| {
                 let median = point.figure?.median;
-                Some(format!("{} at {}", value_text(median, chart.y.unit), place(point.x)))
+                Some(format!("{} at {}", value_text(median, chart.y.unit), place_text(chart, point.x)))
             })
         };
         let name = &series.name;
@@ -117,6 +130,17 @@ fn description(chart: &Chart) -> String {
         }
     }
     text
+}
+
+/// What a place on the x axis is called.
+fn place_text(chart: &Chart, at: f64) -> String {
+    let tick = chart.x.ticks.iter().find(|tick| tick.at.total_cmp(&at).is_eq());
+    match (tick, chart.x.scale) {
+        (Some(tick), _) => tick.text.clone(),
+        (None, XScale::Linear) => value_text(at, Unit::Seconds),
+        (None, XScale::Percentile) => format!("{} %", at * 100.0),
+        (None, XScale::Log2 | XScale::Categories) => at.to_string(),
+    }
 }
 
 /// What the y axis is called.

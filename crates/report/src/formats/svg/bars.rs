@@ -1,83 +1,111 @@
-//! Bars from top to bottom, with their names before and their figures behind them.
+//! Bars from top to bottom, with their names before and their figures behind them, and below each a dot for each
+//! sample.
+
+use std::collections::HashSet;
 
 use svg::Node;
 use svg::node::element::Element;
 
-use super::element::{Ink, WIDTH, element, line, px, shortened, text, titled, width};
+use super::element::{Ink, element, line, px, text, titled};
 use super::legend::series_group;
 use super::plot::figure_text;
-use super::{MARGIN, axis_title, palette};
-use crate::chart::{Chart, Interval, Point, Scale, value_text};
+use super::rows::{Rows, SIZE};
+use crate::chart::{Chart, Dot, Interval, Point, Scale, value_text};
 
-const SIZE: f64 = 12.5;
 const ROW_HEIGHT: f64 = 24.0;
 const BAR_HEIGHT: f64 = 14.0;
 
-/// Names are cut where they are wider.
-const NAME_LIMIT: f64 = 400.0;
+/// Dots have a strip of their own, so that they cover neither the bar's end nor its interval.
+const STRIP_HEIGHT: f64 = 7.0;
 
-/// What a figure behind its bar needs.
-const FIGURE_WIDTH: f64 = 76.0;
+/// How far below the bar's middle the strip begins.
+const STRIP_BELOW: f64 = BAR_HEIGHT / 2.0 + 3.5;
+
+/// Of more dots, those that fall on the same pixel are drawn once.
+const MANY_DOTS: usize = 4000;
 
 /// The picture below `top`, and where it ends.
 pub(super) fn draw(chart: &Chart, top: f64) -> (Vec<Element>, f64) {
-    let names: Vec<String> = chart.x.ticks.iter().map(|tick| shortened(&tick.text, SIZE, NAME_LIMIT)).collect();
-    let left = MARGIN + names.iter().map(|name| width(name, SIZE)).fold(0.0, f64::max) + 8.0;
-    let right = WIDTH - MARGIN - FIGURE_WIDTH;
-    let top = top + 6.0;
-    #[expect(clippy::cast_precision_loss, reason = "a few rows")]
-    let bottom = top + names.len() as f64 * ROW_HEIGHT;
-    let scale = Scale::of(chart);
-    let x = |part: f64| left + (right - left) * part;
-    let mut parts = Vec::new();
-    for tick in scale.ticks() {
-        let (x, style) = (x(tick.part), [("class", "wb-grid"), ("stroke", palette::GRID.light)]);
-        parts.push(line((x, top), (x, bottom + 4.0), &style));
-        if let Some(words) = &tick.text {
-            parts.push(text(x, bottom + 19.0, 12.0, Ink::Quiet, words, &[("text-anchor", "middle")]));
-        }
-    }
-    let middle = (left + right) / 2.0;
-    parts.push(text(
-        middle,
-        bottom + 38.0,
-        12.0,
-        Ink::Strong,
-        &axis_title(chart),
-        &[("text-anchor", "middle")],
-    ));
+    let has_dots = dots(chart).next().is_some();
+    let strip = if has_dots { STRIP_HEIGHT + 2.0 } else { 0.0 };
+    let rows = Rows::of(chart, top, ROW_HEIGHT + strip);
+    let mut parts = rows.grid();
     for (index, series) in chart.series.iter().enumerate() {
         for point in &series.points {
+            let y = rows.y(point.x) - strip / 2.0;
+            parts.extend(has_dots.then(|| dots_of(chart, index, point, &rows, y + STRIP_BELOW)));
             let Some(figure) = &point.figure else { continue };
-            let y = top + (point.x + 0.5) * ROW_HEIGHT;
-            let ends = [figure.median, figure.low, figure.high].map(|value| x(scale.part(value)));
-            let bar = bar(chart, index, point, figure, (left, y), ends, !scale.holds(figure.high));
-            parts.push(bar);
+            parts.push(bar(chart, index, point, figure, &rows, y));
             let tilde = if point.only_disturbed { "~" } else { "" };
             let words = format!("{tilde}{}", value_text(figure.median, chart.y.unit));
-            parts.push(text(ends[0].max(ends[2]) + 7.0, y + 4.5, SIZE, Ink::Strong, &words, &[]));
+            let end = rows.x(figure.median).max(rows.x(figure.high));
+            parts.push(text(end + 7.0, y + 4.5, SIZE, Ink::Strong, &words, &[]));
         }
     }
-    for (tick, name) in chart.x.ticks.iter().zip(&names) {
-        let y = top + (tick.at + 0.5) * ROW_HEIGHT + 4.5;
-        let label = text(left - 8.0, y, SIZE, Ink::Strong, name, &[("text-anchor", "end")]);
-        parts.push(if *name == tick.text { label } else { titled(label, &tick.text) });
-    }
-    (parts, bottom + 46.0)
+    parts.extend(rows.names());
+    (parts, rows.end())
 }
 
-/// `ends`: of the bar, and of its whisker.
-fn bar(
-    chart: &Chart,
-    index: usize,
-    point: &Point,
-    figure: &Interval,
-    (left, y): (f64, f64),
-    [end, low, high]: [f64; 3],
-    is_cut: bool,
-) -> Element {
+fn dots(chart: &Chart) -> impl Iterator<Item = &Dot> {
+    chart.series.iter().flat_map(|series| &series.points).flat_map(|point| &point.dots)
+}
+
+/// What dots mean, where there are some.
+pub(super) fn marks(chart: &Chart, scale: &Scale) -> Vec<String> {
+    let mut marks = Vec::new();
+    if dots(chart).next().is_some() {
+        let cross = if dots(chart).any(|dot| dot.is_disturbed) { "; a cross: a disturbed one" } else { "" };
+        marks.push(format!("A dot below a bar: a sample{cross}."));
+    }
+    let beyond = dots(chart).filter(|dot| !scale.holds(dot.value)).count();
+    if beyond > 0 {
+        marks.push(format!("Beyond the picture: {}.", crate::counted(beyond, "sample")));
+    }
+    marks
+}
+
+/// The samples of a bar, aside from each other by a rule that gives the same picture every time.
+fn dots_of(chart: &Chart, index: usize, point: &Point, rows: &Rows<'_>, top: f64) -> Element {
+    // Multiples of the golden ratio are spread evenly, however many there are.
+    const GOLDEN: f64 = 0.618_033_988_749_895;
+    let are_many = dots(chart).count() > MANY_DOTS;
+    let mut met = HashSet::new();
+    let (mut calm, mut disturbed) = (String::new(), String::new());
+    for (number, dot) in (0u32..).zip(&point.dots).filter(|(_, dot)| rows.scale.holds(dot.value)) {
+        let (x, y) = (rows.x(dot.value), top + (f64::from(number) * GOLDEN).fract() * STRIP_HEIGHT);
+        let pixel = (px(x.round()), px(y.round()), dot.is_disturbed);
+        if are_many && !met.insert(pixel) {
+            continue;
+        }
+        if dot.is_disturbed {
+            disturbed += &format!("M{},{}l4,4m0,-4l-4,4", px(x - 2.0), px(y - 2.0));
+        } else {
+            // A line without a length, with round ends.
+            calm += &format!("M{},{}h0", px(x), px(y));
+        }
+    }
+    let mut group = series_group(chart, index);
+    for (path, stroke_width) in [(calm, "3.4"), (disturbed, "1.1")] {
+        if !path.is_empty() {
+            let style = [
+                ("d", path.as_str()),
+                ("fill", "none"),
+                ("stroke-width", stroke_width),
+                ("stroke-linecap", "round"),
+                ("stroke-opacity", "0.65"),
+            ];
+            group.append(element("path", &style, Vec::new()));
+        }
+    }
+    group
+}
+
+/// A bar with its whisker.
+fn bar(chart: &Chart, index: usize, point: &Point, figure: &Interval, rows: &Rows<'_>, y: f64) -> Element {
+    let [end, low, high] = [figure.median, figure.low, figure.high].map(|value| rows.x(value));
     let mut group =
         titled(series_group(chart, index), &format!("{}: {}", point.case, figure_text(chart, figure)));
+    let left = rows.left;
     let (x, top, length, height) = (px(left), px(y - BAR_HEIGHT / 2.0), px(end - left), px(BAR_HEIGHT));
     let mut style = vec![("x", x.as_str()), ("y", &top), ("width", &length), ("height", &height)];
     style.extend(match point.only_disturbed {
@@ -88,12 +116,12 @@ fn bar(
     group.append(line((low, y), (high, y), &[("stroke-width", "2")]));
     let cap = |x: f64| line((x, y - 4.0), (x, y + 4.0), &[("stroke-width", "2")]);
     group.append(cap(low));
-    if is_cut {
+    if rows.scale.holds(figure.high) {
+        group.append(cap(high));
+    } else {
         let arrow = [(-7.0, -5.0), (1.0, 0.0), (-7.0, 5.0)];
         let corner = |(dx, dy): (f64, f64)| format!("{},{}", px(high + dx), px(y + dy));
         group.append(element("path", &[("d", &format!("M{}Z", arrow.map(corner).join("L")))], Vec::new()));
-    } else {
-        group.append(cap(high));
     }
     group
 }

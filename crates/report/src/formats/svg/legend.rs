@@ -45,7 +45,12 @@ fn item(chart: &Chart, index: usize, name: &str, (x, y): (f64, f64)) -> Element 
         let shown = if marker::dashes(index).is_empty() { &dashes[1..] } else { &dashes[..] };
         sample.append(line((x, y - 4.5), (x + 34.0, y - 4.5), shown));
     }
-    sample.append(marker::marker(index, (x + sample_width(chart) / 2.0 - 4.0, y - 4.5), 4.0));
+    let place = (x + sample_width(chart) / 2.0 - 4.0, y - 4.5);
+    // Parts of a bar are areas, and have no marks.
+    sample.append(match chart.kind {
+        Kind::Stacked => marker::square(place),
+        _ => marker::marker(index, place, 4.0),
+    });
     let mut item = titled(Element::new("g"), &chart.series[index].name);
     item.append(sample);
     item.append(text(x + sample_width(chart), y, SIZE, Ink::Strong, name, &[]));

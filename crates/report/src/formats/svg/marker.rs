@@ -64,3 +64,10 @@ pub(super) fn ring((x, y): (f64, f64)) -> Element {
         [("cx", x.as_str()), ("cy", &y), ("r", "7.5"), ("fill", "none"), ("stroke-dasharray", "2 2")];
     element("circle", &attributes, Vec::new())
 }
+
+/// What stands for an area.
+pub(super) fn square((x, y): (f64, f64)) -> Element {
+    let (x, y) = (px(x - 5.5), px(y - 5.5));
+    let attributes = [("x", x.as_str()), ("y", &y), ("width", "11"), ("height", "11"), ("stroke", "none")];
+    element("rect", &attributes, Vec::new())
+}

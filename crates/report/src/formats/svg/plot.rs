@@ -5,7 +5,7 @@ use svg::node::element::Element;
 
 use super::element::{Ink, WIDTH, element, line, px, shortened, text, titled, width};
 use super::legend::series_group;
-use super::{MARGIN, axis_title, marker, palette};
+use super::{MARGIN, axis_title, marker, palette, place_text};
 use crate::chart::{Chart, Interval, Kind, Point, Scale, Tick, XScale, value_text};
 
 const HEIGHT: f64 = 400.0;
@@ -26,6 +26,12 @@ const MARK_ROOM: f64 = 22.0;
 /// Bands of more series than that are fainter, since they lie on each other.
 const MANY: usize = 3;
 
+/// How far apart the marks of a line with many points are.
+const MARKS_APART: f64 = 70.0;
+
+/// After so many lines, marks begin at the same place again.
+const MARKS_ASIDE: usize = 6;
+
 /// The axes, and what is between them.
 struct Plot<'c> {
     chart: &'c Chart,
@@ -34,6 +40,8 @@ struct Plot<'c> {
     right: f64,
     top: f64,
     bottom: f64,
+    /// The first and the last place on the x axis, in [`evenly`]'s steps.
+    ends: (f64, f64),
 }
 
 /// The picture below `top`, and where it ends.
@@ -43,8 +51,8 @@ pub(super) fn draw(chart: &Chart, top: f64) -> (Vec<Element>, f64) {
     let widest =
         texts.iter().filter_map(|tick| tick.text.as_deref()).map(|it| width(it, SIZE)).fold(0.0, f64::max);
     let top = top + 30.0;
-    let mut plot =
-        Plot { chart, scale, left: MARGIN + widest + 8.0, right: WIDTH - MARGIN, top, bottom: top + HEIGHT };
+    let (left, right, bottom) = (MARGIN + widest + 8.0, WIDTH - MARGIN, top + HEIGHT);
+    let mut plot = Plot { chart, scale, left, right, top, bottom, ends: ends(chart) };
     let is_turned = plot.x_texts_collide();
     if is_turned {
         plot.make_room_for_turned_texts();
@@ -79,9 +87,8 @@ impl Plot<'_> {
         if self.chart.x.scale == XScale::Categories {
             return self.left + self.category_width() * (at + 0.5);
         }
-        let ends = self.chart.x.ticks.first().zip(self.chart.x.ticks.last());
-        let (first, last) = ends.map_or((1.0, 1.0), |(first, last)| (first.at, last.at));
-        let part = if last > first { (at / first).log2() / (last / first).log2() } else { 0.5 };
+        let (first, last) = self.ends;
+        let part = if last > first { (evenly(self.chart.x.scale, at) - first) / (last - first) } else { 0.5 };
         let (left, right) = (self.left + 26.0, self.right - 26.0);
         left + (right - left) * part
     }
@@ -152,11 +159,11 @@ impl Plot<'_> {
         let mut last_x = f64::NEG_INFINITY;
         for tick in &self.chart.x.ticks {
             let x = self.x(tick.at);
-            if self.chart.x.scale == XScale::Log2 {
+            if self.chart.x.scale != XScale::Categories {
                 parts.push(line((x, self.bottom), (x, self.bottom + 5.0), &style));
             }
             // Where numbers are as near as that, some of them say enough.
-            let is_crowded = x - last_x < 14.0 && self.chart.x.scale == XScale::Log2;
+            let is_crowded = x - last_x < 14.0 && self.chart.x.scale != XScale::Categories;
             if is_crowded {
                 continue;
             }
@@ -226,10 +233,31 @@ impl Plot<'_> {
             }
             group.append(element("path", &style, Vec::new()));
         }
-        for point in &self.chart.series[index].points {
+        for point in self.marked(index) {
             group.append(self.mark(index, point, self.x(point.x), 3.8));
         }
         group
+    }
+
+    /// Every point of a case; of the many points that a case has along time or shares, some: enough to tell lines
+    /// apart, and beside those of other lines.
+    fn marked(&self, index: usize) -> Vec<&Point> {
+        let points = &self.chart.series[index].points;
+        if matches!(self.chart.x.scale, XScale::Log2 | XScale::Categories) {
+            return points.iter().collect();
+        }
+        #[expect(clippy::cast_precision_loss, reason = "a few series")]
+        let mut free_from = self.left + 26.0 + (index % MARKS_ASIDE) as f64 * MARKS_APART / MARKS_ASIDE as f64;
+        let last = points.len().saturating_sub(1);
+        let mut marked = Vec::new();
+        for (place, point) in points.iter().enumerate() {
+            // The last is the longest call, or the end.
+            if self.x(point.x) >= free_from || place == last {
+                free_from = self.x(point.x) + MARKS_APART;
+                marked.push(point);
+            }
+        }
+        marked
     }
 
     /// The series' marks in all categories, beside those of the other series.
@@ -258,15 +286,41 @@ impl Plot<'_> {
     fn mark(&self, index: usize, point: &Point, x: f64, radius: f64) -> Element {
         let mut group = Element::new("g");
         let Some(figure) = &point.figure else { return group };
-        let place = (x, self.y(figure.median));
         let name = &self.chart.series[index].name;
-        group = titled(group, &format!("{name}, {}: {}", point.case, figure_text(self.chart, figure)));
+        let place = match self.chart.x.scale {
+            // The case's name says it.
+            XScale::Log2 | XScale::Categories => String::new(),
+            XScale::Linear | XScale::Percentile => format!(" at {}", place_text(self.chart, point.x)),
+        };
+        let figures = match self.chart.x.scale {
+            // A moment of one sample has no interval.
+            XScale::Linear => value_text(figure.median, self.chart.y.unit),
+            _ => figure_text(self.chart, figure),
+        };
+        group = titled(group, &format!("{name}, {}{place}: {figures}", point.case));
+        let place = (x, self.y(figure.median));
         group.append(marker::marker(index, place, radius));
         if point.only_disturbed {
             group.append(marker::ring(place));
         }
         group
     }
+}
+
+/// Places in steps of even width.
+fn evenly(scale: XScale, at: f64) -> f64 {
+    match scale {
+        XScale::Log2 => at.log2(),
+        XScale::Percentile => -(1.0 - at).log10(),
+        XScale::Linear | XScale::Categories => at,
+    }
+}
+
+/// The first and the last place that is named or has a figure.
+fn ends(chart: &Chart) -> (f64, f64) {
+    let points = chart.series.iter().flat_map(|series| &series.points).map(|point| point.x);
+    let places = chart.x.ticks.iter().map(|tick| tick.at).chain(points).map(|at| evenly(chart.x.scale, at));
+    places.fold((f64::INFINITY, f64::NEG_INFINITY), |(first, last), it| (first.min(it), last.max(it)))
 }
 
 /// A figure with its interval.

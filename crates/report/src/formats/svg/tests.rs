@@ -3,8 +3,8 @@
 use roxmltree::Document;
 
 use super::render;
-use crate::chart::tests::{SIZES, TWELVE, chart_named, charts_of, study, troubled};
-use crate::chart::{Chart, NamedChart};
+use crate::chart::tests::{SIZES, TWELVE, answering, chart_named, charts_of, study, troubled};
+use crate::chart::{Chart, NamedChart, Question};
 use crate::report::CaseReport;
 
 const HOSTILE: &str = "<script>alert(\"1\")</script> & 'x' ]]>\n\u{0}\u{1b}[0m";
@@ -16,7 +16,7 @@ fn shown(document: &Document<'_>) -> Vec<String> {
 }
 
 fn hostile() -> Vec<NamedChart> {
-    charts_of(&study(&[HOSTILE, "ext4"], &[1, 64]))
+    answering(&charts_of(&study(&[HOSTILE, "ext4"], &[1, 64])), Question::CpuTime)
 }
 
 #[test]
@@ -45,7 +45,7 @@ fn the_same_chart_gives_the_same_bytes() {
 
 #[test]
 fn every_series_is_in_the_picture_and_in_the_legend() {
-    for named in charts_of(&study(&TWELVE, &SIZES)) {
+    for named in answering(&charts_of(&study(&TWELVE, &SIZES)), Question::CpuTime) {
         let picture = render(&named.chart);
         let document = Document::parse(&picture).unwrap();
         let words = shown(&document);

@@ -1,0 +1,54 @@
+//! The axes of charts.
+
+use model::Bytes;
+
+use super::scale::round_ticks;
+use super::{Series, Tick, Unit, XAxis, XScale, YScale, as_f64};
+
+pub(super) fn chunks(label: &str, sizes: &[u64]) -> XAxis {
+    log2(label, sizes, |bytes| Bytes(bytes).approximate())
+}
+
+pub(super) fn threads(counts: &[u64]) -> XAxis {
+    log2("threads", counts, |count| count.to_string())
+}
+
+fn log2(label: &str, places: &[u64], text: impl Fn(u64) -> String) -> XAxis {
+    let tick = |&place: &u64| Tick { at: as_f64(place), text: text(place) };
+    XAxis { label: label.to_owned(), scale: XScale::Log2, ticks: places.iter().map(tick).collect() }
+}
+
+pub(super) fn categories(label: &str, names: impl Iterator<Item = String>) -> XAxis {
+    let ticks = (0u32..).zip(names).map(|(index, text)| Tick { at: f64::from(index), text }).collect();
+    XAxis { label: label.to_owned(), scale: XScale::Categories, ticks }
+}
+
+/// Time, from 0 to about `seconds`.
+pub(super) fn seconds(label: &str, seconds: f64) -> XAxis {
+    let ticks = round_ticks(seconds, Unit::Seconds).into_iter().map(|(at, text)| Tick { at, text });
+    XAxis { label: label.to_owned(), scale: XScale::Linear, ticks: ticks.collect() }
+}
+
+/// Shares of so many calls, from all of them to the rarest.
+pub(super) fn percentiles(label: &str, count: u64) -> XAxis {
+    let tick = |at: f64, text: String| Tick { at, text };
+    let mut ticks = vec![tick(0.0, "0 %".to_owned()), tick(0.5, "50 %".to_owned())];
+    let mut rest = 10_u64;
+    for nines in 1_usize.. {
+        if rest > count {
+            break;
+        }
+        let at = 1.0 - 1.0 / as_f64(rest);
+        ticks.push(tick(at, format!("{:.*} %", nines.saturating_sub(2), at * 100.0)));
+        rest = rest.saturating_mul(10);
+    }
+    XAxis { label: label.to_owned(), scale: XScale::Percentile, ticks }
+}
+
+/// A tenfold range and more is read from a logarithmic axis.
+pub(super) fn y_scale(series: &[Series]) -> YScale {
+    let figures = series.iter().flat_map(|series| &series.points).filter_map(|point| point.figure);
+    let positive = figures.map(|figure| figure.median).filter(|&median| median > 0.0);
+    let (min, max) = positive.fold((f64::INFINITY, 0.0_f64), |(min, max), it| (min.min(it), max.max(it)));
+    if max > 10.0 * min { YScale::Log10 } else { YScale::Linear }
+}

@@ -1,0 +1,166 @@
+//! A table of coloured cells with their figures in them, and below it what the colours mean.
+
+use svg::Node;
+use svg::node::element::Element;
+
+use super::element::{Ink, WIDTH, element, line, px, shortened, text, titled, width};
+use super::plot::figure_text;
+use super::{MARGIN, axis_title, palette};
+use crate::chart::{Chart, Interval, Point, Scale, prefixed, symbol};
+
+const NAME_SIZE: f64 = 12.0;
+const NAME_LIMIT: f64 = 260.0;
+const ROW_HEIGHT: f64 = 23.0;
+
+/// Figures are not larger than that, and not smaller than legible.
+const FIGURE_SIZES: (f64, f64) = (7.5, 12.0);
+
+/// Wider cells would be bars.
+const WIDEST: f64 = 110.0;
+
+/// The key of the colours.
+const KEY: (f64, f64) = (420.0, 12.0);
+
+/// The cells, and where they are.
+struct Cells<'c> {
+    chart: &'c Chart,
+    scale: Scale,
+    colours: [palette::Colour<String>; palette::HEAT_STEPS],
+    left: f64,
+    top: f64,
+    width: f64,
+    /// How large figures are: all alike, as the widest of them needs it.
+    size: f64,
+}
+
+/// The picture below `top`, and where it ends.
+pub(super) fn draw(chart: &Chart, top: f64) -> (Vec<Element>, f64) {
+    let cells = Cells::of(chart, top + 44.0);
+    let mut parts = cells.headings(top + 16.0);
+    for (row, series) in (0u32..).zip(&chart.series) {
+        let y = cells.top + f64::from(row) * ROW_HEIGHT;
+        let name = shortened(&series.name, NAME_SIZE, NAME_LIMIT);
+        let end = [("text-anchor", "end")];
+        let label = text(cells.left - 8.0, y + ROW_HEIGHT / 2.0 + 4.0, NAME_SIZE, Ink::Strong, &name, &end);
+        parts.push(if name == series.name { label } else { titled(label, &series.name) });
+        parts.extend(series.points.iter().map(|point| cells.cell(&series.name, point, y)));
+    }
+    #[expect(clippy::cast_precision_loss, reason = "a few rows")]
+    let bottom = cells.top + chart.series.len() as f64 * ROW_HEIGHT;
+    parts.extend(cells.key(bottom + 30.0));
+    (parts, bottom + 30.0 + KEY.1 + 26.0)
+}
+
+impl<'c> Cells<'c> {
+    fn of(chart: &'c Chart, top: f64) -> Self {
+        let names = chart.series.iter().map(|series| shortened(&series.name, NAME_SIZE, NAME_LIMIT));
+        let left = MARGIN + names.map(|name| width(&name, NAME_SIZE)).fold(0.0, f64::max) + 8.0;
+        #[expect(clippy::cast_precision_loss, reason = "a few columns")]
+        let columns = chart.x.ticks.len().max(1) as f64;
+        let cell_width = ((WIDTH - MARGIN - left) / columns).min(WIDEST);
+        let figures = chart.series.iter().flat_map(|series| &series.points);
+        let widest = figures.map(|point| width(&figure(chart, point), 1.0)).fold(1.0, f64::max);
+        let size = ((cell_width - 5.0) / widest).clamp(FIGURE_SIZES.0, FIGURE_SIZES.1);
+        let (scale, colours) = (Scale::of(chart), palette::heat());
+        Self { chart, scale, colours, left, top, width: cell_width, size }
+    }
+
+    fn headings(&self, top: f64) -> Vec<Element> {
+        let label = &self.chart.x.label;
+        let mut parts = vec![text(self.left, top, NAME_SIZE, Ink::Strong, label, &[])];
+        let middle = [("text-anchor", "middle")];
+        let widest = self.chart.x.ticks.iter().map(|tick| width(&tick.text, 1.0)).fold(1.0, f64::max);
+        let size = ((self.width - 4.0) / widest).clamp(FIGURE_SIZES.0, NAME_SIZE);
+        parts.extend(self.chart.x.ticks.iter().map(|tick| {
+            text(self.x(tick.at) + self.width / 2.0, self.top - 8.0, size, Ink::Quiet, &tick.text, &middle)
+        }));
+        parts
+    }
+
+    fn x(&self, column: f64) -> f64 {
+        self.left + column * self.width
+    }
+
+    fn cell(&self, row: &str, point: &Point, y: f64) -> Element {
+        let (x, width, height) = (self.x(point.x), self.width - 1.5, ROW_HEIGHT - 1.5);
+        let Some(interval) = &point.figure else {
+            return titled(hatched((x, y), (width, height)), &format!("{row}, {}: no figure", point.case));
+        };
+        let colour = self.colour(interval);
+        let mut cell =
+            titled(Element::new("g"), &format!("{row}, {}: {}", point.case, figure_text(self.chart, interval)));
+        cell.append(filled((x, y), (width, height), colour));
+        let ink = palette::ink_on(colour);
+        let style = [("text-anchor", "middle"), ("class", palette::ink_class(ink)), ("fill", ink.light)];
+        let words = figure(self.chart, point);
+        let (x, y) = (x + width / 2.0, y + height / 2.0 + self.size * 0.36);
+        cell.append(text(x, y, self.size, Ink::Strong, &words, &style));
+        cell
+    }
+
+    fn colour(&self, figure: &Interval) -> &palette::Colour<String> {
+        #[expect(clippy::cast_precision_loss, reason = "a few colours")]
+        let last = (self.colours.len() - 1) as f64;
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a share of a few colours")]
+        let step = (self.scale.part(figure.median) * last).round() as usize;
+        &self.colours[step.min(self.colours.len() - 1)]
+    }
+
+    /// What the colours mean.
+    fn key(&self, top: f64) -> Vec<Element> {
+        let title = format!("{} in {}", axis_title(self.chart), symbol(self.chart.y.unit));
+        let left = self.left.min(WIDTH - MARGIN - KEY.0);
+        let end = [("text-anchor", "end")];
+        let mut parts = vec![text(left - 8.0, top + KEY.1 - 1.5, NAME_SIZE, Ink::Strong, &title, &end)];
+        #[expect(clippy::cast_precision_loss, reason = "a few colours")]
+        let width = KEY.0 / self.colours.len() as f64;
+        // A little wider, so that there is nothing between them.
+        let places = (0u32..).map(|step| left + f64::from(step) * width);
+        parts.extend(places.zip(&self.colours).map(|(x, it)| filled((x, top), (width + 0.4, KEY.1), it)));
+        let style = [("class", "wb-axis"), ("stroke", palette::AXIS.light)];
+        let mut free_from = f64::NEG_INFINITY;
+        for (part, words) in self.scale.ticks().into_iter().filter_map(|tick| Some((tick.part, tick.text?))) {
+            let (x, half) = (left + KEY.0 * part, self::width(&words, 11.0) / 2.0);
+            parts.push(line((x, top + KEY.1), (x, top + KEY.1 + 4.0), &style));
+            if x - half >= free_from {
+                parts.push(text(x, top + KEY.1 + 16.0, 11.0, Ink::Quiet, &words, &[("text-anchor", "middle")]));
+                free_from = x + half + 8.0;
+            }
+        }
+        parts
+    }
+}
+
+/// A cell's figure: three digits and a prefix, since the unit is that of all cells.
+fn figure(chart: &Chart, point: &Point) -> String {
+    let Some(figure) = &point.figure else { return String::new() };
+    let tilde = if point.only_disturbed { "~" } else { "" };
+    format!("{tilde}{}", prefixed(figure.median, chart.y.unit).trim_end())
+}
+
+fn filled((x, y): (f64, f64), (width, height): (f64, f64), colour: &palette::Colour<String>) -> Element {
+    let (x, y, width, height) = (px(x), px(y), px(width), px(height));
+    let class = palette::class(colour);
+    let style = [
+        ("x", x.as_str()),
+        ("y", &y),
+        ("width", &width),
+        ("height", &height),
+        ("class", &class),
+        ("fill", &colour.light),
+        ("stroke-width", "0"),
+    ];
+    element("rect", &style, Vec::new())
+}
+
+/// Drawn line by line: a pattern would need an id.
+fn hatched((x, y): (f64, f64), (width, height): (f64, f64)) -> Element {
+    let mut path = format!("M{},{}h{}v{}h{}Z", px(x), px(y), px(width), px(height), px(-width));
+    let mut along = height;
+    while along < width {
+        path += &format!("M{},{}l{},{}", px(x + along - height), px(y + height), px(height), px(-height));
+        along += 7.0;
+    }
+    let style = [("d", path.as_str()), ("class", "wb-axis"), ("stroke", palette::AXIS.light), ("fill", "none")];
+    element("path", &style, Vec::new())
+}

@@ -1,0 +1,32 @@
+//! What does not fit into one picture is left out, and counted.
+
+use std::borrow::Cow;
+
+use crate::chart::{Chart, Kind, XScale};
+
+/// The most bars of parts: more would be a page, and no picture.
+const MOST_BARS: usize = 60;
+
+/// The most lines over time, which cross each other all the way.
+const MOST_LINES: usize = 12;
+
+/// The chart as far as it fits, and a sentence about the rest.
+pub(super) fn limited(chart: &Chart) -> (Cow<'_, Chart>, Option<String>) {
+    let (bars, lines) = (chart.x.ticks.len(), chart.series.len());
+    let mut fitting = chart.clone();
+    if chart.kind == Kind::Stacked && bars > MOST_BARS {
+        let end = chart.x.ticks[MOST_BARS].at;
+        fitting.x.ticks.truncate(MOST_BARS);
+        fitting.series.iter_mut().for_each(|series| series.points.retain(|point| point.x < end));
+        return (Cow::Owned(fitting), Some(left_out(MOST_BARS, bars, "cases")));
+    }
+    if chart.kind == Kind::Lines && chart.x.scale == XScale::Linear && lines > MOST_LINES {
+        fitting.series.truncate(MOST_LINES);
+        return (Cow::Owned(fitting), Some(left_out(MOST_LINES, lines, "lines")));
+    }
+    (Cow::Borrowed(chart), None)
+}
+
+fn left_out(shown: usize, of: usize, what: &str) -> String {
+    format!("The first {shown} of {of} {what}; {} more do not fit into the picture.", of - shown)
+}

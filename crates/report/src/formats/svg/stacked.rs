@@ -1,0 +1,54 @@
+//! Bars of parts, from top to bottom, with their names before and the sums behind them.
+
+use svg::Node;
+use svg::node::element::Element;
+
+use super::element::{Ink, element, px, text, titled};
+use super::legend::series_group;
+use super::plot::figure_text;
+use super::rows::{Rows, SIZE};
+use crate::chart::{Chart, stacked, value_text};
+
+const ROW_HEIGHT: f64 = 22.0;
+const BAR_HEIGHT: f64 = 15.0;
+
+/// The picture below `top`, and where it ends.
+pub(super) fn draw(chart: &Chart, top: f64) -> (Vec<Element>, f64) {
+    let rows = Rows::of(chart, top, ROW_HEIGHT);
+    let mut parts = rows.grid();
+    for (at, whole) in stacked(chart) {
+        parts.extend(bar(chart, at, &rows));
+        let points =
+            || chart.series.iter().flat_map(|series| &series.points).filter(|it| it.x.total_cmp(&at).is_eq());
+        let y = rows.y(at) + 4.5;
+        if points().all(|point| point.figure.is_none()) {
+            parts.push(text(rows.left + 7.0, y, SIZE, Ink::Quiet, "no figure", &[]));
+            continue;
+        }
+        let tilde = if points().any(|point| point.only_disturbed) { "~" } else { "" };
+        let words = format!("{tilde}{}", value_text(whole, chart.y.unit));
+        parts.push(text(rows.x(whole) + 7.0, y, SIZE, Ink::Strong, &words, &[]));
+    }
+    parts.extend(rows.names());
+    (parts, rows.end())
+}
+
+/// The parts of a bar, one behind the other.
+fn bar(chart: &Chart, at: f64, rows: &Rows<'_>) -> Vec<Element> {
+    let mut parts = Vec::new();
+    let mut begin = 0.0;
+    for (index, series) in chart.series.iter().enumerate() {
+        let Some(point) = series.points.iter().find(|point| point.x.total_cmp(&at).is_eq()) else { continue };
+        let Some(figure) = &point.figure else { continue };
+        let (from, to) = (rows.x(begin), rows.x(begin + figure.median));
+        begin += figure.median;
+        let words = format!("{}, {}: {}", point.case, series.name, figure_text(chart, figure));
+        let mut part = titled(series_group(chart, index), &words);
+        let (x, y) = (px(from), px(rows.y(at) - BAR_HEIGHT / 2.0));
+        let (width, height) = (px(to - from), px(BAR_HEIGHT));
+        let place = [("x", x.as_str()), ("y", &y), ("width", &width), ("height", &height), ("stroke", "none")];
+        part.append(element("rect", &place, Vec::new()));
+        parts.push(part);
+    }
+    parts
+}
