@@ -24,7 +24,7 @@ pub(super) fn by_chunk(row: &Row<'_>) -> String {
 /// What is to be known where cases of several contracts stand in one chart, as a sentence with a space before it;
 /// nothing where there is one.
 pub(super) fn caution(rows: &[Row<'_>]) -> String {
-    match grouped(rows, |row| &row.case.record.contract).len() {
+    match grouped(rows, by_chunk).len() {
         ..=1 => String::new(),
         several => format!(
             " Not all cases leave the same behind ({several} contracts): that one is faster does not make it better."

@@ -1,6 +1,10 @@
 //! What a chart calls its cases.
 
-use super::{Row, Series, grouped};
+use std::collections::HashSet;
+
+use model::Bytes;
+
+use super::{Row, Series};
 
 /// The names of cases, and what they have in common and so is not in them.
 pub(super) struct Names {
@@ -9,12 +13,18 @@ pub(super) struct Names {
     pub common: String,
 }
 
-/// Of each row its label, or the case's name where a label is missing or says too little.
+/// Of each row its label, with its chunk where labels alone are alike, or the case's name where both say too little.
 pub(super) fn of_cases(rows: &[Row<'_>]) -> Names {
     let label = |row: &Row<'_>| row.case.record.label.clone();
-    let are_enough = rows.iter().all(|row| label(row).is_some()) && grouped(rows, label).len() == rows.len();
-    if are_enough {
-        return Names { names: rows.iter().filter_map(label).collect(), common: String::new() };
+    let with_chunk = |row: &Row<'_>| {
+        let (label, bytes) = label(row).zip(row.chunk_bytes())?;
+        Some(format!("{label}, {}", Bytes(bytes).approximate()))
+    };
+    for name in [&label as &dyn Fn(&Row<'_>) -> Option<String>, &with_chunk] {
+        let names: Vec<String> = rows.iter().filter_map(name).collect();
+        if names.iter().collect::<HashSet<_>>().len() == rows.len() {
+            return Names { names, common: String::new() };
+        }
     }
     let mut names: Vec<String> = rows.iter().map(|row| row.case.record.case.clone()).collect();
     let common = shorten(names.iter_mut());

@@ -2,7 +2,7 @@
 
 use model::Bytes;
 
-use super::{Row, grouped};
+use super::{Row, grouped, places};
 use crate::counted;
 
 /// How many cases are named before the rest is counted.
@@ -46,13 +46,21 @@ pub(super) fn causes(rows: &[Row<'_>]) -> Vec<String> {
 /// Of cases whose time was limited: what they did in it is less than the others did.
 pub(super) fn cut_short(rows: &[Row<'_>]) -> Vec<String> {
     let several_targets = targets(rows).len() > 1;
-    let sentence = |row: &Row<'_>| {
-        let estimate = row.case.estimate.as_ref().filter(|estimate| estimate.cut > 0)?;
-        let place = if several_targets { format!(" on {}", row.target) } else { String::new() };
-        let (case, bytes) = (&row.case.record.case, Bytes(estimate.bytes).approximate());
-        Some(format!("No time for {case}{place}: cut short after {bytes}"))
+    let is_cut = |row: &&Row<'_>| row.case.estimate.as_ref().is_some_and(|estimate| estimate.cut > 0);
+    let cut: Vec<Row<'_>> = rows.iter().filter(is_cut).copied().collect();
+    let sentences = |(target, rows): (&str, Vec<Row<'_>>)| {
+        let place = if several_targets { format!(" on {target}") } else { String::new() };
+        let together = if rows.len() > NAMED { rows.len() } else { 1 };
+        let sentence = |rows: &[Row<'_>]| {
+            let bytes = places(rows, |row| row.case.estimate.as_ref().map(|estimate| estimate.bytes));
+            let text = |bytes: &u64| Bytes(*bytes).approximate();
+            let least = bytes.first().map(text).unwrap_or_default();
+            let most = bytes[1..].last().map_or(String::new(), |most| format!(" to {}", text(most)));
+            format!("No time for {}{place}: cut short after {least}{most}", names(rows))
+        };
+        rows.chunks(together).map(sentence).collect::<Vec<_>>()
     };
-    rows.iter().filter_map(sentence).collect()
+    grouped(&cut, |row| row.target).into_iter().flat_map(sentences).collect()
 }
 
 /// The targets of rows, in order.

@@ -1,5 +1,8 @@
 //! What is drawn of runs that were never made: as many targets and sizes as the study of buffer sizes has.
 
+pub(crate) mod examples;
+mod families;
+
 use model::{Bytes, CaseRecord, Failure, Outcome, Phase, Sample};
 use testkit::{example_case, example_run};
 

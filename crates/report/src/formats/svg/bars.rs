@@ -28,11 +28,11 @@ const MANY_DOTS: usize = 4000;
 pub(super) fn draw(chart: &Chart, top: f64) -> (Vec<Element>, f64) {
     let has_dots = dots(chart).next().is_some();
     let strip = if has_dots { STRIP_HEIGHT + 2.0 } else { 0.0 };
-    let rows = Rows::of(chart, top, ROW_HEIGHT + strip);
+    let rows = Rows::of(chart, top, ROW_HEIGHT + strip, strip);
     let mut parts = rows.grid();
     for (index, series) in chart.series.iter().enumerate() {
         for point in &series.points {
-            let y = rows.y(point.x) - strip / 2.0;
+            let y = rows.y(point.x);
             parts.extend(has_dots.then(|| dots_of(chart, index, point, &rows, y + STRIP_BELOW)));
             let Some(figure) = &point.figure else { continue };
             parts.push(bar(chart, index, point, figure, &rows, y));
@@ -85,7 +85,7 @@ fn dots_of(chart: &Chart, index: usize, point: &Point, rows: &Rows<'_>, top: f64
         }
     }
     let mut group = series_group(chart, index);
-    for (path, stroke_width) in [(calm, "3.4"), (disturbed, "1.1")] {
+    for (path, stroke_width) in [(calm, "3.8"), (disturbed, "1.1")] {
         if !path.is_empty() {
             let style = [
                 ("d", path.as_str()),

@@ -70,7 +70,7 @@ impl<'c> Cells<'c> {
         let mut parts = vec![text(self.left, top, NAME_SIZE, Ink::Strong, label, &[])];
         let middle = [("text-anchor", "middle")];
         let widest = self.chart.x.ticks.iter().map(|tick| width(&tick.text, 1.0)).fold(1.0, f64::max);
-        let size = ((self.width - 4.0) / widest).clamp(FIGURE_SIZES.0, NAME_SIZE);
+        let size = ((self.width - 7.0) / widest).clamp(FIGURE_SIZES.0, NAME_SIZE);
         parts.extend(self.chart.x.ticks.iter().map(|tick| {
             text(self.x(tick.at) + self.width / 2.0, self.top - 8.0, size, Ink::Quiet, &tick.text, &middle)
         }));

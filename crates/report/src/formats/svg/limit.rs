@@ -7,7 +7,7 @@ use crate::chart::{Chart, Kind, XScale};
 /// The most bars of parts: more would be a page, and no picture.
 const MOST_BARS: usize = 60;
 
-/// The most lines over time, which cross each other all the way.
+/// The most lines with many points each, which cross each other all the way.
 const MOST_LINES: usize = 12;
 
 /// The chart as far as it fits, and a sentence about the rest.
@@ -20,7 +20,7 @@ pub(super) fn limited(chart: &Chart) -> (Cow<'_, Chart>, Option<String>) {
         fitting.series.iter_mut().for_each(|series| series.points.retain(|point| point.x < end));
         return (Cow::Owned(fitting), Some(left_out(MOST_BARS, bars, "cases")));
     }
-    if chart.kind == Kind::Lines && chart.x.scale == XScale::Linear && lines > MOST_LINES {
+    if matches!(chart.x.scale, XScale::Linear | XScale::Percentile) && lines > MOST_LINES {
         fitting.series.truncate(MOST_LINES);
         return (Cow::Owned(fitting), Some(left_out(MOST_LINES, lines, "lines")));
     }

@@ -214,7 +214,12 @@ impl Plot<'_> {
             let corners: Vec<String> = there.chain(back).collect();
             if !corners.is_empty() {
                 let path = format!("M{}Z", corners.join("L"));
-                let faint = if self.chart.series.len() > MANY { "0.09" } else { "0.18" };
+                let faint = match self.chart.x.scale {
+                    // From the lowest to the highest of all samples is far.
+                    XScale::Percentile if self.chart.series.len() > MANY => "0.04",
+                    _ if self.chart.series.len() > MANY => "0.09",
+                    _ => "0.18",
+                };
                 let style = [("d", path.as_str()), ("fill-opacity", faint), ("stroke", "none")];
                 group.append(element("path", &style, Vec::new()));
             }

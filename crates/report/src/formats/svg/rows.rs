@@ -23,16 +23,18 @@ pub(super) struct Rows<'c> {
     right: f64,
     top: f64,
     row_height: f64,
+    room_below: f64,
     names: Vec<String>,
 }
 
 impl<'c> Rows<'c> {
-    pub fn of(chart: &'c Chart, top: f64, row_height: f64) -> Self {
+    /// `room_below`: the part of a row below its bar and name.
+    pub fn of(chart: &'c Chart, top: f64, row_height: f64, room_below: f64) -> Self {
         let names: Vec<String> =
             chart.x.ticks.iter().map(|tick| shortened(&tick.text, SIZE, NAME_LIMIT)).collect();
         let left = MARGIN + names.iter().map(|name| width(name, SIZE)).fold(0.0, f64::max) + 8.0;
         let right = WIDTH - MARGIN - FIGURE_WIDTH;
-        Self { chart, scale: Scale::of(chart), left, right, top: top + 6.0, row_height, names }
+        Self { chart, scale: Scale::of(chart), left, right, top: top + 6.0, row_height, room_below, names }
     }
 
     /// Where a value stands.
@@ -44,9 +46,9 @@ impl<'c> Rows<'c> {
         self.left + (self.right - self.left) * part
     }
 
-    /// The middle of a row.
+    /// The middle of a row's bar.
     pub fn y(&self, at: f64) -> f64 {
-        self.top + (at + 0.5) * self.row_height
+        self.top + at * self.row_height + (self.row_height - self.room_below) / 2.0
     }
 
     /// Where the picture ends, with its axis.

@@ -3,6 +3,7 @@
 use roxmltree::Document;
 
 use super::render;
+use crate::chart::tests::examples::{self, copies, direct, durable, parallel};
 use crate::chart::tests::{SIZES, TWELVE, answering, chart_named, charts_of, study, troubled};
 use crate::chart::{Chart, NamedChart, Question};
 use crate::report::CaseReport;
@@ -138,38 +139,13 @@ fn a_case_without_a_figure_breaks_its_line() {
 }
 
 /// Ways to copy, one of them disturbed.
-fn copies() -> Vec<(String, CaseReport)> {
-    let labels = ["read+write 16bs + advices + falloc", "splice", "sendfile", "copy_file_range", HOSTILE];
-    let named = study(&labels, &[4096]).into_iter().map(|(label, case)| {
-        let mut record = case.record;
-        record.suite = "copy".to_owned();
-        record.section = "Ways to copy".to_owned();
-        if label == "sendfile" {
-            record.samples.iter_mut().for_each(|sample| sample.disturbed = Some("noise".to_owned()));
-        }
-        record.label = Some(label);
-        ("ext4".to_owned(), CaseReport::of(&record, &[]))
-    });
-    named.collect()
-}
-
-/// Throughput by chunk size.
-fn flags() -> Vec<(String, CaseReport)> {
-    let labels = ["BUFFERED", "BUFFERED + ALIGNED", "O_DIRECT", "AMORTIZED_FSYNC + O_DIRECT"];
-    let sizes: Vec<u64> = (12..26).map(|power| 1 << power).collect();
-    let named = study(&labels, &sizes).into_iter().map(|(label, case)| {
-        let mut record = case.record;
-        record.suite = "direct".to_owned();
-        record.section = "GB/s by chunk size and flags".to_owned();
-        record.label = Some(label);
-        ("ext4".to_owned(), CaseReport::of(&record, &[]))
-    });
-    named.collect()
+fn ways_to_copy() -> Vec<(String, CaseReport)> {
+    copies(&["read+write 16bs + advices + falloc", "splice", "sendfile", "copy_file_range", HOSTILE])
 }
 
 #[test]
 fn bars_have_their_names_and_figures_beside_them() {
-    let charts = charts_of(&copies());
+    let charts = charts_of(&ways_to_copy());
     let picture = render(chart_named(&charts, "copy-elapsed-ranked"));
     let document = Document::parse(&picture).unwrap();
     let words = shown(&document);
@@ -203,7 +179,7 @@ fn marks_of_a_group_stand_side_by_side() {
 
 #[test]
 fn one_wide_interval_does_not_make_all_bars_short() {
-    let mut cases = copies();
+    let mut cases = ways_to_copy();
     let mut record = cases[2].1.record.clone();
     record.samples.iter_mut().take(3).for_each(|sample| sample.phases_ns.write *= 40);
     record.samples.iter_mut().for_each(|sample| sample.disturbed = None);
@@ -215,6 +191,95 @@ fn one_wide_interval_does_not_make_all_bars_short() {
     let words = shown(&document);
     assert!(words.iter().any(|word| word.starts_with("An arrow")), "{words:?}");
     assert!(words.contains(&"30 ms".to_owned()) && !words.contains(&"100 ms".to_owned()), "{words:?}");
+}
+
+/// The pictures of a family, and the words that are shown in the only one.
+fn pictured(cases: &[(String, CaseReport)], of: Question) -> (String, Vec<String>) {
+    let charts = answering(&charts_of(cases), of);
+    assert_eq!(charts.len(), 1);
+    let picture = render(&charts[0].chart);
+    let words = shown(&Document::parse(&picture).unwrap());
+    (picture, words)
+}
+
+#[test]
+fn a_heat_map_has_its_figures_in_its_cells_and_hatches_where_there_is_none() {
+    let (picture, words) = pictured(&direct(), Question::Flags);
+    for word in ["BUFFERED + ALIGNED", "4 KiB", "32 MiB", "Hatched: no figure."] {
+        assert!(words.contains(&word.to_owned()), "{word}: {words:?}");
+    }
+    let figures = words.iter().filter(|word| word.ends_with(" M") || word.ends_with(" G"));
+    assert_eq!(figures.count(), 4 * 14 - 1, "{words:?}");
+    assert_eq!(picture.matches(": no figure</title>").count(), 1);
+}
+
+#[test]
+fn parts_of_a_bar_stand_behind_each_other_and_their_sum_behind_them() {
+    let (picture, words) = pictured(&durable(), Question::Phases);
+    for word in ["append", "all at once", "prepare", "close"] {
+        assert!(words.contains(&word.to_owned()), "{word}: {words:?}");
+    }
+    let document = Document::parse(&picture).unwrap();
+    let parts: Vec<(f64, f64)> = document
+        .descendants()
+        .filter(|node| {
+            node.has_tag_name("title") && node.text().is_some_and(|it| it.starts_with("write,sync=fsync,"))
+        })
+        .map(|title| {
+            let part = title.parent().unwrap().children().find(|node| node.has_tag_name("rect")).unwrap();
+            let length = |name: &str| part.attribute(name).unwrap().parse::<f64>().unwrap();
+            (length("x"), length("x") + length("width"))
+        })
+        .collect();
+    assert_eq!(parts.len(), 5);
+    assert!(parts.windows(2).all(|pair| (pair[0].1 - pair[1].0).abs() < 0.21), "{parts:?}");
+}
+
+#[test]
+fn what_does_not_fit_into_a_picture_is_counted() {
+    let labels: Vec<String> = (0..70).map(|index| format!("way {index}")).collect();
+    let labels: Vec<&str> = labels.iter().map(String::as_str).collect();
+    let (_, words) = pictured(&copies(&labels), Question::Phases);
+    assert!(words.contains(&"The first 60 of 70 cases; 10 more do not fit into the picture.".to_owned()));
+    assert_eq!(words.iter().filter(|word| word.starts_with("way ")).count(), 60);
+    let (_, words) = pictured(&examples::long(15), Question::OverTime);
+    assert!(words.contains(&"The first 12 of 15 lines; 3 more do not fit into the picture.".to_owned()));
+}
+
+#[test]
+fn samples_are_dots_and_disturbed_ones_crosses() {
+    let (picture, words) = pictured(&ways_to_copy(), Question::Ranked);
+    assert!(words.contains(&"A dot below a bar: a sample; a cross: a disturbed one.".to_owned()), "{words:?}");
+    // A dot is a line without length.
+    assert_eq!(picture.matches("h0").count(), 4 * 6);
+    assert_eq!(picture.matches("l4,4m0,-4l-4,4").count(), 6);
+}
+
+#[test]
+fn of_thousands_of_samples_those_on_the_same_pixel_are_drawn_once() {
+    let mut cases = ways_to_copy();
+    for (_, case) in &mut cases {
+        let mut record = case.record.clone();
+        let samples = record.samples.clone();
+        record.samples = samples.into_iter().cycle().take(1500).collect();
+        *case = CaseReport::of(&record, &[]);
+    }
+    let (picture, _) = pictured(&cases, Question::Ranked);
+    let dots = picture.matches("h0").count();
+    assert!((4 * 6..4 * 6 * 9).contains(&dots), "{dots}");
+}
+
+#[test]
+fn the_rarest_calls_are_as_wide_as_the_usual_ones() {
+    let (picture, words) = pictured(&durable(), Question::Latency);
+    assert!(words.contains(&"99.9 %".to_owned()), "{words:?}");
+    let document = Document::parse(&picture).unwrap();
+    let place = |words: &str| -> f64 {
+        let text = document.descendants().find(|node| node.has_tag_name("text") && node.text() == Some(words));
+        text.unwrap().attribute("x").unwrap().parse().unwrap()
+    };
+    let (first, second) = (place("99 %") - place("90 %"), place("99.9 %") - place("99 %"));
+    assert!((first - second).abs() < 0.3 && first > 50.0, "{first} {second}");
 }
 
 #[test]
@@ -242,8 +307,12 @@ fn look_at_them() {
         ("five", study(&TWELVE[..5], &SIZES)),
         ("crowded", study(&TWELVE[3..6], &(0..26).map(|power| 1 << power).collect::<Vec<u64>>())),
         ("two", troubled()),
-        ("flags", flags()),
-        ("copy", copies()),
+        ("flags", direct()),
+        ("copy", ways_to_copy()),
+        ("parallel", parallel()),
+        ("durable", durable()),
+        ("over-time", examples::long(5)),
+        ("over-time-many", examples::long(15)),
         ("long", study(&[&long[..], &TWELVE[..8], &["<script>alert(1)</script>"]].concat(), &SIZES)),
     ];
     for (name, cases) in studies {
