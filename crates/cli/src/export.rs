@@ -127,11 +127,8 @@ impl Export {
     fn write_charts(&self, report: &Report, output: &Output) -> Result<()> {
         let charts = report::chart::charts(report);
         if charts.is_empty() {
-            output.note(&format!(
-                "No chart for {}: charts show chunk sizes (three or more) and ranked cases, as suites buffer, write, \
-                 vectored, direct and copy have them.",
-                self.file.display()
-            ));
+            output
+                .note(&format!("No chart for {}: no case has a figure of all its work.", self.file.display()));
             return Ok(());
         }
         if !self.file.is_dir() {

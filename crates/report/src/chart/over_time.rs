@@ -73,7 +73,6 @@ fn points(course: &Course<'_>) -> Vec<Point> {
     let rates = (0u32..).zip(rates(course.timeline));
     let points = rates.map(|(index, rate)| Point {
         figure: Some(Interval { median: rate, low: rate, high: rate }),
-        only_disturbed: course.sample.disturbed.is_some(),
         ..point((f64::from(index) + 0.5) * interval_s, &course.row, None, 1.0)
     });
     points.collect()
@@ -83,17 +82,14 @@ fn points(course: &Course<'_>) -> Vec<Point> {
 fn which(courses: &[Course<'_>], names: &[String]) -> String {
     let named: Vec<(u32, &str)> =
         courses.iter().zip(names).map(|(course, name)| (course.sample.round, name.as_str())).collect();
-    let mut rounds = grouped(&named, |(round, _)| *round);
-    rounds.sort_by_key(|(round, _)| *round);
-    let rounds: Vec<String> = rounds
-        .into_iter()
-        .map(|(round, cases)| {
-            let names: Vec<&str> = cases.into_iter().map(|(_, name)| name).collect();
-            format!("of round {round} for {}", names.join(" and "))
-        })
-        .collect();
-    format!(
-        "Each line is the sample whose elapsed time is the median, or the nearest below it: {}.",
-        rounds.join("; ")
-    )
+    let rounds = grouped(&named, |(round, _)| *round);
+    let of_round = |(round, cases): &(u32, Vec<(u32, &str)>)| {
+        let names: Vec<&str> = cases.iter().map(|(_, name)| *name).collect();
+        format!("of round {round} for {}", names.join(", "))
+    };
+    let told = match rounds.as_slice() {
+        [(round, _)] => format!("of round {round} for each"),
+        several => several.iter().map(of_round).collect::<Vec<_>>().join("; "),
+    };
+    format!("Each line is the sample whose elapsed time is the median, or the nearest below it: {told}.")
 }

@@ -136,8 +136,14 @@ fn over_time_the_sample_in_the_middle_is_drawn_and_named() {
     let timeline = samples[2].timeline.as_ref().unwrap();
     let rate = timeline.bytes[7] as f64 * 1e9 / timeline.interval_ns as f64;
     assert!((points[7].figure.unwrap().median / rate - 1.0).abs() < 1e-9);
-    let round = format!("of round {} for write,chunk=4KiB and write,chunk=8KiB", samples[2].round);
-    assert!(chart.notes[0].contains(&round), "{:?}", chart.notes);
+    let round = |round: u32| format!("of round {round} for each.");
+    assert!(chart.notes[0].ends_with(&round(samples[2].round)), "{:?}", chart.notes);
+    let mut cases = long(2);
+    let mut record = cases[1].1.record.clone();
+    record.samples.truncate(1);
+    cases[1].1 = CaseReport::of(&record, &[]);
+    let notes = only(&cases, Question::OverTime).notes;
+    assert!(notes[0].ends_with("; of round 0 for write,chunk=8KiB."), "{notes:?}");
 }
 
 #[test]

@@ -92,7 +92,7 @@ fn dots_of(chart: &Chart, index: usize, point: &Point, rows: &Rows<'_>, top: f64
                 ("fill", "none"),
                 ("stroke-width", stroke_width),
                 ("stroke-linecap", "round"),
-                ("stroke-opacity", "0.65"),
+                ("stroke-opacity", "0.8"),
             ];
             group.append(element("path", &style, Vec::new()));
         }
