@@ -8,6 +8,9 @@ use super::{
 };
 use crate::latency::Histograms;
 
+/// Of fewer calls a table says as much.
+const FEWEST_CALLS: u64 = 20;
+
 /// The most places of a line, but for the median and the longest.
 const MOST_PLACES: u32 = 38;
 
@@ -30,7 +33,7 @@ pub(super) fn charts(section: &str, rows: &[Row<'_>]) -> Vec<Drawn> {
 }
 
 fn histograms(row: &Row<'_>) -> Option<Histograms> {
-    Histograms::of(&Sample::usable(&row.case.record.samples)).filter(|it| it.count() > 0)
+    Histograms::of(&Sample::usable(&row.case.record.samples)).filter(|it| it.count() >= FEWEST_CALLS)
 }
 
 fn chart(section: &str, target: &str, rows: &[Row<'_>], told: &[(Row<'_>, Histograms)]) -> Chart {

@@ -32,7 +32,8 @@ pub use data::{
 pub(crate) use rows::Row;
 use rows::{each_target, grouped, places};
 pub use runs::{charts, charts_of_runs};
-pub use scale::{Scale, ScaleTick, prefixed, stacked, symbol, value_text};
+pub use scale::{Scale, ScaleTick, value_text};
+pub(crate) use scale::{prefixed, stacked, symbol};
 
 /// A chart of a family, and what its name has behind that of its suite and section.
 struct Drawn {

@@ -124,8 +124,7 @@ fn values(chart: &Chart) -> Vec<f64> {
 }
 
 /// How long the bars of [`Kind::Stacked`] are, by their places.
-#[must_use]
-pub fn stacked(chart: &Chart) -> Vec<(f64, f64)> {
+pub(crate) fn stacked(chart: &Chart) -> Vec<(f64, f64)> {
     let whole = |at: f64| {
         let parts = points(chart).filter(|point| point.x.total_cmp(&at).is_eq()).filter_map(|it| it.figure);
         parts.map(|part| part.median).sum()
@@ -200,8 +199,7 @@ pub fn value_text(value: f64, unit: Unit) -> String {
 }
 
 /// The same without the unit, such as `19.4 m`.
-#[must_use]
-pub fn prefixed(value: f64, unit: Unit) -> String {
+pub(crate) fn prefixed(value: f64, unit: Unit) -> String {
     if value <= 0.0 {
         return "0 ".to_owned();
     }
@@ -215,8 +213,7 @@ fn tick_text(value: f64, (factor, prefix): (f64, &str), unit: Unit) -> String {
 }
 
 /// What a unit is called.
-#[must_use]
-pub fn symbol(unit: Unit) -> &'static str {
+pub(crate) fn symbol(unit: Unit) -> &'static str {
     match unit {
         Unit::Seconds => "s",
         Unit::BytesPerSecond => "B/s",

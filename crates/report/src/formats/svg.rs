@@ -138,7 +138,12 @@ fn place_text(chart: &Chart, at: f64) -> String {
     match (tick, chart.x.scale) {
         (Some(tick), _) => tick.text.clone(),
         (None, XScale::Linear) => value_text(at, Unit::Seconds),
-        (None, XScale::Percentile) => format!("{} %", at * 100.0),
+        (None, XScale::Percentile) => {
+            // As many digits as tell it from its neighbours.
+            let digits =
+                [0.1, 0.01, 0.001, 1e-4, 1e-5, 1e-6, 1e-7].iter().filter(|rest| 1.0 - at < **rest).count();
+            format!("{:.*} %", digits + 1, at * 100.0)
+        }
         (None, XScale::Log2 | XScale::Categories) => at.to_string(),
     }
 }

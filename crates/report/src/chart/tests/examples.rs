@@ -120,6 +120,11 @@ fn latency(usual_ns: u64, calls: u64) -> Latency {
 
 /// Records, two ways of which tell how long each call took.
 pub(crate) fn durable() -> Vec<(String, CaseReport)> {
+    durable_in(1280)
+}
+
+/// The same with so many calls in each of six samples.
+pub(crate) fn durable_in(calls: u64) -> Vec<(String, CaseReport)> {
     let ways = [
         ("append", "write,prepare=create,sync=fsync/1", Some(90_000)),
         ("overwrite", "write,prepare=overwrite,sync=fsync/1", Some(50_000)),
@@ -129,7 +134,7 @@ pub(crate) fn durable() -> Vec<(String, CaseReport)> {
         let mut samples = samples_of([300, 40, 70_000, if usual_ns.is_none() { 9_000 } else { 0 }, 30], 6);
         if let Some(usual_ns) = usual_ns {
             for (sample, slower) in samples.iter_mut().zip(0..) {
-                sample.latency = Some(latency(usual_ns + slower * usual_ns / 20, 1280));
+                sample.latency = Some(latency(usual_ns + slower * usual_ns / 20, calls));
             }
         }
         let mut record = record("durable", "Every record", Some(label), case, samples);

@@ -1,6 +1,6 @@
 //! What each family of charts shows.
 
-use super::examples::{copies, direct, durable, long, parallel, samples_of};
+use super::examples::{copies, direct, durable, durable_in, long, parallel, samples_of};
 use super::*;
 
 /// The only chart of a family.
@@ -16,6 +16,38 @@ fn names(chart: &Chart) -> Vec<&str> {
 
 fn tick_texts(chart: &Chart) -> Vec<&str> {
     chart.x.ticks.iter().map(|tick| tick.text.as_str()).collect()
+}
+
+#[test]
+fn other_programs_find_these_words() {
+    let words = |values: serde_json::Result<serde_json::Value>| values.unwrap().as_str().unwrap().to_owned();
+    assert_eq!(
+        [Kind::HeatMap, Kind::Stacked].map(|it| words(serde_json::to_value(it))),
+        ["heat-map", "stacked"]
+    );
+    let scales = [XScale::Linear, XScale::Percentile].map(|it| words(serde_json::to_value(it)));
+    assert_eq!(scales, ["linear", "percentile"]);
+    let questions = [
+        Question::ThroughputByChunk,
+        Question::ThroughputByThreads,
+        Question::Flags,
+        Question::Ranked,
+        Question::Latency,
+        Question::CpuTime,
+        Question::Phases,
+        Question::OverTime,
+    ];
+    let expected = [
+        "throughput-by-chunk",
+        "throughput-by-threads",
+        "flags",
+        "ranked",
+        "latency",
+        "cpu-time",
+        "phases",
+        "over-time",
+    ];
+    assert_eq!(questions.map(|it| words(serde_json::to_value(it))), expected);
 }
 
 #[test]
@@ -94,6 +126,12 @@ fn latencies_go_from_the_shortest_call_to_the_longest_of_all_samples() {
     let longest = figure(1.0 - 0.5 / 7680.0);
     assert!(longest.median > 100.0 * 90e-6, "{longest:?}");
     assert!(chart.subtitle.contains("2 contracts"), "{}", chart.subtitle);
+}
+
+#[test]
+fn a_few_calls_are_no_distribution() {
+    assert!(answering(&charts_of(&durable_in(3)), Question::Latency).is_empty());
+    assert_eq!(answering(&charts_of(&durable_in(4)), Question::Latency).len(), 1);
 }
 
 #[test]

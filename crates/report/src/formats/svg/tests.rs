@@ -39,6 +39,22 @@ fn names_that_try_to_be_markup_are_words() {
 }
 
 #[test]
+fn pictures_of_every_family_are_well_formed_and_legible_on_dark_screens() {
+    let cases = [ways_to_copy(), direct(), durable(), parallel(), examples::long(3)].concat();
+    let charts = charts_of(&cases);
+    assert_eq!(charts.iter().map(|named| named.of as u8).collect::<std::collections::HashSet<_>>().len(), 7);
+    for named in charts {
+        let picture = render(&named.chart);
+        let document = Document::parse(&picture).unwrap_or_else(|why| panic!("{}: {why}", named.file_stem));
+        assert!(document.descendants().all(|node| !node.has_attribute("id")), "{}", named.file_stem);
+        // Without a class, words would be dark on a dark screen.
+        let words = document.descendants().filter(|node| node.has_tag_name("text"));
+        let unclassed = words.filter(|node| node.attribute("class").is_none()).count();
+        assert_eq!(unclassed, 0, "{}", named.file_stem);
+    }
+}
+
+#[test]
 fn the_same_chart_gives_the_same_bytes() {
     let pictures = || charts_of(&study(&TWELVE, &SIZES)).iter().map(|it| render(&it.chart)).collect::<Vec<_>>();
     assert_eq!(pictures(), pictures());
