@@ -34,7 +34,7 @@ pub use over_time::{CourseName, Fall, OverTime};
 pub use properties::properties_table;
 pub use reached::Reached;
 pub use report::{CaseReport, Report};
-pub use table::{Column, Sentence, Table};
+pub use table::{Bar, Bars, Column, Sentence, Table};
 
 /// `1 case`, `2 cases`.
 #[must_use]

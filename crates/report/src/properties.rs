@@ -29,7 +29,7 @@ pub fn properties_table(targets: &[(&str, &Properties)]) -> Table {
         }
     }
     let title = "What the filesystem does with files".to_owned();
-    Table { title, columns, rows, sentences: sentences(targets), notes: notes() }
+    Table { title, columns, rows, sentences: sentences(targets), notes: notes(), bars: None }
 }
 
 /// The states that `O_DIRECT` is tried in, by what it does there.

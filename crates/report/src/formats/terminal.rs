@@ -1,12 +1,12 @@
 //! For people, in a terminal or a log.
 
 use anstyle::{AnsiColor, Style};
-use comfy_table::{Cell, CellAlignment, presets};
 
+use super::lines::fitting;
 use crate::machine::run_lines;
 use crate::noise::NoiseReport;
 use crate::report::Report;
-use crate::table::{Column, Sentence, Table};
+use crate::table::{Sentence, Table};
 
 pub(super) const HEADING: Style = Style::new().bold();
 pub(super) const QUIET: Style = Style::new().dimmed();
@@ -34,8 +34,8 @@ pub fn body(report: &Report, width: Option<usize>) -> String {
     let mut text = String::new();
     let mut cut = false;
     for table in report.tables() {
-        let (shown, columns) = table_text(&table, width);
-        cut |= columns < table.columns.len();
+        let (shown, is_cut) = table_text(&table, width);
+        cut |= is_cut;
         text += &shown;
     }
     text += "\n";
@@ -51,14 +51,17 @@ pub fn body(report: &Report, width: Option<usize>) -> String {
     text
 }
 
-/// A table with its title and all that stands below it, and how many of its columns there are.
-pub(crate) fn table_text(table: &Table, width: Option<usize>) -> (String, usize) {
+/// A table with its title and all that stands below it, and whether a wider terminal would show more of it.
+pub(crate) fn table_text(table: &Table, width: Option<usize>) -> (String, bool) {
     let mut text = format!("\n{HEADING}{}{HEADING:#}\n", table.title);
-    let mut columns = table.columns.len();
+    let mut is_cut = false;
     if !table.rows.is_empty() {
-        let (lines, shown) = fitting(table, width);
-        columns = shown;
-        text += &format!("{lines}\n");
+        let fitted = fitting(table, width);
+        is_cut = fitted.is_cut(table);
+        text += &format!("{}\n", fitted.text());
+        if let Some(case) = names_of_labels(table).filter(|case| !fitted.shows(*case)) {
+            text += &legend(table, case, width);
+        }
     }
     for note in &table.notes {
         text += &format!("{QUIET}{note}{QUIET:#}\n");
@@ -66,7 +69,26 @@ pub(crate) fn table_text(table: &Table, width: Option<usize>) -> (String, usize)
     for sentence in &table.sentences {
         text += &sentence_line(sentence);
     }
-    (text, columns)
+    (text, is_cut)
+}
+
+/// The column with the names of cases, where rows begin with a label alone.
+fn names_of_labels(table: &Table) -> Option<usize> {
+    let begins_with_label =
+        table.columns.first().is_some_and(|first| first.heading.is_empty() && first.is_text);
+    let case = table.columns.iter().position(|column| column.heading == "case")?;
+    (begins_with_label && table.columns[1..case].iter().all(|column| !column.is_text)).then_some(case)
+}
+
+/// What each label means, to be run again, where there is no room for it beside the figures.
+fn legend(table: &Table, case: usize, width: Option<usize>) -> String {
+    let label_width = table.rows.iter().map(|row| row[0].chars().count()).max().unwrap_or(0);
+    let beside = |row: &Vec<String>| format!("{:<label_width$}  {}", row[0], row[case]);
+    let below = |row: &Vec<String>| format!("{}\n  {}", row[0], row[case]);
+    let fits = |row: &Vec<String>| width.is_none_or(|width| beside(row).chars().count() <= width);
+    let all_fit = table.rows.iter().all(fits);
+    let line = |row| if all_fit { beside(row) } else { below(row) };
+    table.rows.iter().map(|row| format!("{QUIET}{}{QUIET:#}\n", line(row))).collect()
 }
 
 fn sentence_line(sentence: &Sentence) -> String {
@@ -78,7 +100,7 @@ fn sentence_line(sentence: &Sentence) -> String {
 #[must_use]
 pub fn noise(report: &NoiseReport, width: Option<usize>) -> String {
     let table = report.table();
-    let mut text = format!("{HEADING}{}{HEADING:#}\n{}\n", table.title, fitting(&table, width).0);
+    let mut text = format!("{HEADING}{}{HEADING:#}\n{}\n", table.title, fitting(&table, width).text());
     for note in &table.notes {
         text += &format!("{WARNING}{note}{WARNING:#}\n");
     }
@@ -87,57 +109,4 @@ pub fn noise(report: &NoiseReport, width: Option<usize>) -> String {
         text += &format!("{sentence}\n");
     }
     text
-}
-
-/// The table with all columns, or with as many ranks of them as fit the width, and their number. What is too wide
-/// even without all that can be left out is shown in parts, one below the other.
-pub(super) fn fitting(table: &Table, width: Option<usize>) -> (String, usize) {
-    let highest = table.columns.iter().map(|column| column.rank).max().unwrap_or(0);
-    let fits = |text: &str| width.is_none_or(|width| text.lines().all(|line| line.chars().count() <= width));
-    for most in (0..=highest).rev() {
-        let shown: Vec<bool> = table.columns.iter().map(|column| column.rank <= most).collect();
-        let text = lines(table, &shown);
-        if fits(&text) {
-            return (text, shown.iter().filter(|shown| **shown).count());
-        }
-    }
-    let needed: Vec<usize> = (1..table.columns.len()).filter(|&index| table.columns[index].rank == 0).collect();
-    let part = |columns: &[usize]| {
-        let is_shown = |index| index == 0 || columns.contains(&index);
-        lines(table, &(0..table.columns.len()).map(is_shown).collect::<Vec<bool>>())
-    };
-    let mut parts = Vec::new();
-    let mut rest = needed.as_slice();
-    while !rest.is_empty() {
-        // A single column is shown whether it fits or not.
-        let most = (2..=rest.len()).rev().find(|&count| fits(&part(&rest[..count]))).unwrap_or(1);
-        let (now, later) = rest.split_at(most);
-        parts.push(part(now));
-        rest = later;
-    }
-    (parts.join("\n\n"), needed.len() + 1)
-}
-
-fn lines(table: &Table, shown: &[bool]) -> String {
-    let align = |column: &Column, text: String| {
-        let side = if column.is_text { CellAlignment::Left } else { CellAlignment::Right };
-        Cell::new(text).set_alignment(side)
-    };
-    let is_shown = |(index, _): &(usize, &Column)| shown[*index];
-    let columns: Vec<(usize, &Column)> = table.columns.iter().enumerate().filter(is_shown).collect();
-    let mut drawn = comfy_table::Table::new();
-    drawn.load_style(presets::NOTHING);
-    // One line of headings where no column is in a group.
-    let grouped = table.columns.iter().any(|column| !column.group.is_empty());
-    drawn.set_header(columns.iter().map(|(_, column)| {
-        let heading =
-            if grouped { format!("{}\n{}", column.group, column.heading) } else { column.heading.clone() };
-        align(column, heading)
-    }));
-    for row in &table.rows {
-        drawn.add_row(columns.iter().map(|(index, column)| align(column, row[*index].clone())));
-    }
-    // Every cell is padded by a space on either side.
-    let trimmed = |line: String| line.trim_end().get(1..).unwrap_or_default().to_owned();
-    drawn.lines().map(trimmed).collect::<Vec<_>>().join("\n")
 }

@@ -1,5 +1,6 @@
 //! What the terminal and Markdown show: texts in rows and columns, laid out as the suite asks.
 
+mod bars;
 mod cpu_time;
 mod matrix;
 mod notes;
@@ -9,6 +10,8 @@ mod side_by_side;
 
 use model::{Layout, RunRecord, TargetRecord};
 
+pub use bars::{Bar, Bars};
+
 use crate::advice::{ADVISE, is_look};
 use crate::conclusion::contracts;
 use crate::counted;
@@ -16,7 +19,7 @@ use crate::properties::properties_table;
 use crate::report::{CaseReport, Report};
 
 /// A table, ready to be rendered.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Table {
     /// What it is about.
     pub title: String,
@@ -28,6 +31,8 @@ pub struct Table {
     pub sentences: Vec<Sentence>,
     /// What its words and shares mean.
     pub notes: Vec<String>,
+    /// What a terminal draws behind the rows.
+    pub bars: Option<Bars>,
 }
 
 /// A column's heading.
@@ -116,6 +121,8 @@ fn section_tables(cases: &[CaseReport], report: &Report) -> Vec<Table> {
     if let Some(last) = tables.last_mut() {
         last.sentences = sentences(cases);
         last.notes = notes::notes(cases, limits);
+        // Its cells have no room for intervals.
+        last.notes.extend((layout == Layout::Matrix).then(|| notes::intervals(cases)).flatten());
     }
     tables
 }

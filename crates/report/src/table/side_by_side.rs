@@ -1,4 +1,5 @@
-//! Several targets side by side: a row for each case, columns for each target, all compared with the first.
+//! Several targets side by side: a row for each case, columns for each target, all compared with the first. No bars: the ratios say
+//! what they would, and with their verdict.
 
 use model::{Layout, RunRecord, Sample};
 
@@ -164,7 +165,7 @@ impl<'r> Grid<'r> {
             ratios.push(of_row);
         }
         rows.extend(means(&ratios, &ratio_columns, columns.len()));
-        Table { title: title.to_owned(), columns, rows, sentences: Vec::new(), notes: Vec::new() }
+        Table { title: title.to_owned(), columns, rows, sentences: Vec::new(), notes: Vec::new(), bars: None }
     }
 
     fn reports(&self) -> impl Iterator<Item = &CaseReport> {
@@ -188,7 +189,7 @@ impl<'r> Grid<'r> {
             rows.push(cells);
         }
         let title = format!("{title} ({}), by target", shown.unit);
-        Table { title, columns, rows, sentences: Vec::new(), notes: Vec::new() }
+        Table { title, columns, rows, sentences: Vec::new(), notes: Vec::new(), bars: None }
     }
 }
 
