@@ -2,11 +2,12 @@
 
 use anstyle::{AnsiColor, Style};
 
-use super::lines::fitting;
+use super::lines::{fitting, folded};
+use crate::counted;
 use crate::machine::run_lines;
 use crate::noise::NoiseReport;
 use crate::report::Report;
-use crate::table::{Sentence, Table};
+use crate::table::Table;
 
 pub(super) const HEADING: Style = Style::new().bold();
 pub(super) const QUIET: Style = Style::new().dimmed();
@@ -28,7 +29,8 @@ pub fn head(report: &Report) -> String {
     text
 }
 
-/// The tables, what they come to, and the warnings. `width` is the terminal's; none for all columns.
+/// The tables, what they come to, and the warnings; the three sentences that matter come last. `width` is the terminal's;
+/// none for all columns.
 #[must_use]
 pub fn body(report: &Report, width: Option<usize>) -> String {
     let mut text = String::new();
@@ -38,17 +40,61 @@ pub fn body(report: &Report, width: Option<usize>) -> String {
         cut |= is_cut;
         text += &shown;
     }
-    text += "\n";
-    for sentence in &report.conclusions {
-        text += &format!("{sentence}\n");
-    }
-    for warning in &report.warnings {
-        text += &format!("{WARNING}{warning}{WARNING:#}\n");
-    }
+    let mut words = Words::of(report);
     if cut {
-        text += &format!("{QUIET}A wider terminal shows more columns.{QUIET:#}\n");
+        words.above.push((QUIET, "A wider terminal shows more columns.".to_owned()));
+    }
+    for part in [words.above, words.last] {
+        if !part.is_empty() {
+            text += "\n";
+        }
+        text.extend(part.iter().map(|(style, line)| styled(*style, line, width)));
     }
     text
+}
+
+/// What is said below the tables.
+struct Words {
+    above: Vec<(Style, String)>,
+    /// The answer, how sure it is, and what weakens it most; or the advice.
+    last: Vec<(Style, String)>,
+}
+
+impl Words {
+    fn of(report: &Report) -> Self {
+        let plain = |line: &String| (Style::new(), line.clone());
+        let warning = |line: &String| (WARNING, line.clone());
+        let Some(main) = report.main_answer() else {
+            let above = report.warnings.iter().map(warning).collect();
+            return Self { above, last: report.conclusions.iter().map(plain).collect() };
+        };
+        let (first, rest) =
+            report.warnings.split_first().map_or((None, &[][..]), |(first, rest)| (Some(first), rest));
+        let said_last = main.text();
+        let above = report.conclusions.iter().filter(|line| **line != said_last).map(plain);
+        let others = match report.answers.len() - 1 {
+            0 => String::new(),
+            others => format!(" Above: {} for what else can be wanted.", counted(others, "answer")),
+        };
+        let certainty = Some(&main.certainty).filter(|certainty| !certainty.is_empty());
+        let last = [
+            Some((HEADING, main.sentence.clone())),
+            certainty.map(|certainty| (Style::new(), format!("{certainty}{others}"))),
+            Some(first.map_or_else(|| plain(&NO_WARNING.to_owned()), warning)),
+        ];
+        Self {
+            above: above.chain(rest.iter().map(warning)).collect(),
+            last: last.into_iter().flatten().collect(),
+        }
+    }
+}
+
+/// Each of it would be a warning.
+const NO_WARNING: &str = "No sample was disturbed, and no case failed.";
+
+/// A line that breaks at spaces where a terminal is narrower.
+fn styled(style: Style, line: &str, width: Option<usize>) -> String {
+    format!("{style}{}{style:#}\n", folded(line, width.unwrap_or(usize::MAX), 0).trim_end())
 }
 
 /// A table with its title and all that stands below it, and whether a wider terminal would show more of it.
@@ -64,10 +110,10 @@ pub(crate) fn table_text(table: &Table, width: Option<usize>) -> (String, bool) 
         }
     }
     for note in &table.notes {
-        text += &format!("{QUIET}{note}{QUIET:#}\n");
+        text += &styled(QUIET, note, width);
     }
     for sentence in &table.sentences {
-        text += &sentence_line(sentence);
+        text += &styled(if sentence.is_fault { FAULT } else { WARNING }, &sentence.text, width);
     }
     (text, is_cut)
 }
@@ -91,22 +137,17 @@ fn legend(table: &Table, case: usize, width: Option<usize>) -> String {
     table.rows.iter().map(|row| format!("{QUIET}{}{QUIET:#}\n", line(row))).collect()
 }
 
-fn sentence_line(sentence: &Sentence) -> String {
-    let style = if sentence.is_fault { FAULT } else { WARNING };
-    format!("{style}{}{style:#}\n", sentence.text)
-}
-
 /// What a machine's noise lets be told, and what to do about it.
 #[must_use]
 pub fn noise(report: &NoiseReport, width: Option<usize>) -> String {
     let table = report.table();
     let mut text = format!("{HEADING}{}{HEADING:#}\n{}\n", table.title, fitting(&table, width).text());
     for note in &table.notes {
-        text += &format!("{WARNING}{note}{WARNING:#}\n");
+        text += &styled(WARNING, note, width);
     }
     text += "\n";
     for sentence in report.verdicts.iter().chain(&report.advice) {
-        text += &format!("{sentence}\n");
+        text += &styled(Style::new(), sentence, width);
     }
     text
 }

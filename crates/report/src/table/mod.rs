@@ -3,7 +3,7 @@
 mod bars;
 mod cpu_time;
 mod matrix;
-mod notes;
+pub(crate) mod notes;
 pub(crate) mod number;
 mod per_case;
 mod side_by_side;
@@ -122,7 +122,9 @@ fn section_tables(cases: &[CaseReport], report: &Report) -> Vec<Table> {
         last.sentences = sentences(cases);
         last.notes = notes::notes(cases, limits);
         // Its cells have no room for intervals.
-        last.notes.extend((layout == Layout::Matrix).then(|| notes::intervals(cases)).flatten());
+        if last.columns.iter().all(|column| column.heading != "interval") {
+            last.notes.extend(notes::intervals(cases));
+        }
     }
     tables
 }
@@ -191,7 +193,7 @@ fn sentences(cases: &[CaseReport]) -> Vec<Sentence> {
     for (outcome, reason, with) in causes {
         let is_fault = outcome != "not-run" && outcome != "unsupported";
         if with.len() <= NAMED {
-            sentences.extend(with.iter().map(|case| Sentence { is_fault, text: sentence(case, reason) }));
+            sentences.extend(with.iter().map(|case| Sentence { is_fault, text: case_sentence(case, reason) }));
             continue;
         }
         let names: Vec<&str> = with.iter().take(NAMED).map(|case| case.name.as_str()).collect();
@@ -205,7 +207,8 @@ fn sentences(cases: &[CaseReport]) -> Vec<Sentence> {
     sentences
 }
 
-fn sentence(case: &CaseReport, reason: &str) -> String {
+/// What became of a case, and why.
+pub(crate) fn case_sentence(case: &CaseReport, reason: &str) -> String {
     let good = case
         .estimate
         .as_ref()

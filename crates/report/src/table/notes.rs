@@ -8,7 +8,7 @@ use crate::report::CaseReport;
 use crate::table::number::{gigabytes_per_s, seconds_short};
 
 /// What a case's share of its limit looks like: `83 %`.
-pub(super) fn share(share: f64) -> String {
+pub(crate) fn share(share: f64) -> String {
     let percent = share * 100.0;
     match percent {
         ..0.095 => "< 0.1 %".to_owned(),

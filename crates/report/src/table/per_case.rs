@@ -3,7 +3,9 @@
 use crate::conclusion::{differs, is_ranked};
 use crate::estimate::Estimate;
 use crate::report::CaseReport;
-use crate::table::number::{gigabytes_per_s, interval, mark, microseconds, milliseconds, range, thousands};
+use crate::table::number::{
+    gigabytes_per_s, interval, mark, microseconds, milliseconds, milliseconds_of, range, thousands,
+};
 use crate::table::{Bars, Column, Table, notes};
 
 /// A column with what a case has in it.
@@ -156,11 +158,6 @@ fn distance(best: &CaseReport, case: &CaseReport) -> String {
     let percent = (own.total_ns.median / fastest.total_ns.median - 1.0) * 100.0;
     let same = if differs(best, case) == Some(false) { "≈ " } else { "" };
     format!("{same}+ {percent:.1} %")
-}
-
-#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "medians of durations")]
-fn milliseconds_of(nanoseconds: f64) -> String {
-    milliseconds(nanoseconds as u64)
 }
 
 /// Those that are rows.
