@@ -100,9 +100,9 @@ impl Answer {
         let mut text = if is_naive { ", the naive way".to_owned() } else { String::new() };
         if let Some(ratio) = &self.times_naive {
             let same = if ratio.low <= 1.0 && ratio.high >= 1.0 { "≈ " } else { "" };
-            let (factor, low, high) = (times(ratio.estimate), times(ratio.low), times(ratio.high));
+            let factor = times(ratio.estimate);
             text += &match ratio.confidence >= CONFIDENCE {
-                true => format!(", {same}{factor} × the naive way ({low} – {high})"),
+                true => format!(", {same}{factor} × the naive way ({})", ends(ratio)),
                 false => format!(", {factor} × the naive way as far as few rounds tell"),
             };
         }
@@ -181,9 +181,9 @@ fn certainty(best: &CaseReport, others: &[&CaseReport]) -> String {
     let names = |cases: &[&CaseReport]| list(&cases.iter().map(|it| it.name.as_str()).collect::<Vec<_>>());
     let (same, clear, unclear) = (with_verdict(Some(false)), with_verdict(Some(true)), with_verdict(None));
     if unclear.len() == others.len() {
+        let other = if let [one] = unclear.as_slice() { &one.name } else { "any other" };
         return format!(
-            "Too few rounds to compare it with {}: {}, and 95 % takes 6.",
-            names(&unclear),
+            "Too few rounds to compare it with {other}: {}, and 95 % takes 6.",
             rounds(best, &unclear)
         );
     }
@@ -209,8 +209,17 @@ fn certainty(best: &CaseReport, others: &[&CaseReport]) -> String {
 fn distance(best: &CaseReport, next: &CaseReport, cases: usize) -> String {
     let Some(ratio) = in_round_ratio(next, best) else { return String::new() };
     let next_one = if cases == 1 { ", which".to_owned() } else { format!(": the next, {},", next.name) };
-    let (factor, low, high) = (times(ratio.estimate), times(ratio.low), times(ratio.high));
-    format!("{next_one} takes {factor} times as long ({low} – {high}) in {}", rounds(best, &[next]))
+    let factor = times(ratio.estimate);
+    format!("{next_one} takes {factor} times as long ({}) in {}", ends(&ratio), rounds(best, &[next]))
+}
+
+/// With as many digits as it takes to see on which side of 1 they are.
+fn ends(ratio: &stats::Interval) -> String {
+    let text = |end: f64| match times(end) {
+        near if near == "1.00" && end != 1.0 => format!("{end:.4}"),
+        far => far,
+    };
+    format!("{} – {}", text(ratio.low), text(ratio.high))
 }
 
 /// In how many rounds both have samples: `6 rounds`, `5 to 6 rounds`.
