@@ -43,50 +43,57 @@ pub(crate) fn answers(run: &RunRecord, cases: &[CaseReport]) -> Vec<Answer> {
 
 impl Answer {
     fn of(contract: &Contract, run: &RunRecord, cases: &[CaseReport]) -> Self {
-        let of_contract = different(cases.iter().filter(|case| case.record.contract == *contract));
+        let cases = different(cases.iter().filter(|case| case.record.contract == *contract));
         let target = run.targets.first().filter(|_| !run.is_side_by_side());
-        let question = question(contract, target);
-        let ranked: Vec<&CaseReport> = of_contract.iter().copied().filter(|case| is_ranked(case)).collect();
-        let mut answer = Self {
+        let answer = Self {
             contract: contract.clone(),
-            cases: of_contract.len(),
+            cases: cases.len(),
             fastest: None,
             times_naive: None,
             share_of_limit: None,
-            sentence: String::new(),
+            sentence: format!("{}: ", question(contract, target)),
             certainty: String::new(),
         };
-        if let Some((best, others)) = ranked.split_first()
-            && let Some(estimate) = &best.estimate
-        {
-            // On another target it is another question.
-            let is_beside = |case: &&CaseReport| case.record.target == best.record.target;
-            let naive = ranked.iter().copied().filter(is_beside).find(|case| is_naive(case));
-            answer.fastest = Some(best.name.clone());
-            answer.times_naive =
-                naive.filter(|naive| naive.name != best.name).and_then(|naive| in_round_ratio(naive, best));
-            answer.share_of_limit = estimate.limit.map(|limit| limit.share);
-            let is_naive = others.iter().any(is_beside) && naive.is_some_and(|naive| naive.name == best.name);
-            answer.sentence = format!("{question}: {}{}.", figure_of(best, estimate), answer.worth(is_naive));
-            answer.certainty = match of_contract.len() {
-                1 => "There is no other case to compare it with.".to_owned(),
-                _ if others.is_empty() => "No other case has a rank to compare it with.".to_owned(),
-                _ => certainty(best, others),
-            };
-        } else if let Some((case, estimate)) =
-            of_contract.iter().find_map(|case| Some((case, case.estimate.as_ref()?)))
-        {
-            answer.sentence = format!("{question}: {}, without a rank.", figure_of(case, estimate));
-            answer.certainty = format!("Not ranked, because {}.", why_unranked(case, estimate));
-        } else if let Some(case) = of_contract.first() {
-            let why = case_sentence(case, case.reason.as_deref().unwrap_or_default());
-            let more = match of_contract.len() - 1 {
-                0 => String::new(),
-                more => format!("; {} without a figure", counted(more, "more case")),
-            };
-            answer.sentence = format!("{question}: no answer. {why}{more}.");
+        let ranked: Vec<&CaseReport> = cases.iter().copied().filter(|case| is_ranked(case)).collect();
+        match ranked.split_first() {
+            Some((best, others)) => answer.ranked(best, others),
+            None => answer.unranked(&cases),
         }
-        answer
+    }
+
+    fn ranked(mut self, best: &CaseReport, others: &[&CaseReport]) -> Self {
+        let Some(estimate) = &best.estimate else { return self };
+        // On another target it is another question.
+        let beside = || others.iter().copied().filter(|case| case.record.target == best.record.target);
+        let naive = beside().find(|case| is_naive(case)).filter(|_| !is_naive(best));
+        let is_naive = is_naive(best) && beside().next().is_some();
+        self.fastest = Some(best.name.clone());
+        self.times_naive = naive.and_then(|naive| in_round_ratio(naive, best));
+        self.share_of_limit = estimate.limit.map(|limit| limit.share);
+        self.sentence += &format!("{}{}.", figure_of(best, estimate), self.worth(is_naive));
+        self.certainty = match self.cases {
+            1 => "There is no other case to compare it with.".to_owned(),
+            _ if others.is_empty() => "No other case has a rank to compare it with.".to_owned(),
+            _ => certainty(best, others),
+        };
+        self
+    }
+
+    /// A figure without a rank, or why there is none.
+    fn unranked(mut self, cases: &[&CaseReport]) -> Self {
+        let Some(&first) = cases.first() else { return self };
+        if let Some(estimate) = &first.estimate {
+            self.sentence += &format!("{}, without a rank.", figure_of(first, estimate));
+            self.certainty = format!("Not ranked, because {}.", why_unranked(first, estimate));
+            return self;
+        }
+        let why = case_sentence(first, first.reason.as_deref().unwrap_or_default());
+        let more = match cases.len() - 1 {
+            0 => String::new(),
+            more => format!("; {} without a figure", counted(more, "more case")),
+        };
+        self.sentence += &format!("no answer. {why}{more}.");
+        self
     }
 
     /// All that it says.
