@@ -35,6 +35,26 @@ pub fn open_existing(named: Option<&Path>) -> Result<Store> {
     Ok(Store::open(&path)?)
 }
 
+/// What `writebench` is followed by in a command that is to find this database again.
+fn option(store: &Store) -> String {
+    let is_default = default_path().is_ok_and(|path| path == store.path());
+    if is_default {
+        String::new()
+    } else {
+        format!(" --db {}", report::quoted(&store.path().to_string_lossy()))
+    }
+}
+
+/// The command that shows a run again.
+pub fn show(store: &Store, number: i64) -> String {
+    format!("`writebench{} show {number}` shows it again.", option(store))
+}
+
+/// The command for a run's page.
+pub fn page(store: &Store, number: i64) -> String {
+    format!("Its page: writebench{} report {number} -o report.html", option(store))
+}
+
 fn default_path() -> Result<PathBuf> {
     let directories =
         etcetera::choose_base_strategy().context("no home directory; name a database with --db")?;

@@ -19,6 +19,7 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use store::{Store, WorkspaceRecord};
 
 use crate::copied::Copied;
+use crate::database;
 use crate::exit::Exit;
 use crate::export::Export;
 use crate::hardware::HardwareOfRun;
@@ -103,7 +104,6 @@ pub fn is_search(run: &RunRecord) -> bool {
 /// Measures, shows and exports.
 pub fn measure(mut job: Job<'_>, exports: &[Export], output: &Output, stop: &Arc<AtomicBool>) -> Result<Exit> {
     let (store, number) = (job.store, job.number);
-    let suites: Vec<String> = job.run.cases.iter().map(|case| case.suite.clone()).collect();
     let tables = !exports.iter().any(Export::is_to_stdout);
     if tables {
         output.results(&formats::terminal::head(&Report::of(Some(number), job.run.clone())))?;
@@ -121,6 +121,7 @@ pub fn measure(mut job: Job<'_>, exports: &[Export], output: &Output, stop: &Arc
     let end = end?;
     recorded?;
     let report = Report::of(Some(number), store.run(number)?);
+    hints(&report, &end, output);
     if tables {
         output.results(&formats::terminal::body(&report, output.width()))?;
     }
@@ -139,19 +140,9 @@ pub fn measure(mut job: Job<'_>, exports: &[Export], output: &Output, stop: &Arc
             Err(error) => return Err(error),
         }
     }
-    output.note(&format!(
-        "Run {number} is in {}; `writebench show {number}` shows it again.",
-        store.path().display()
-    ));
-    if !suites.is_empty() && suites.iter().all(|suite| suite == selection::FIRST_LOOK) {
-        output.note(
-            "This was a first look. `writebench list` names the suites that go deeper: `writebench run --suite write`.",
-        );
-    }
+    output.note(&format!("Run {number} is in {}; {}", store.path().display(), database::show(store, number)));
+    output.note(&database::page(store, number));
     let is_search = is_search(&report.run);
-    if end == End::MaxBytes && !is_search && !report.run.has_made_filesystems() {
-        output.note("The limit on bytes was reached: `writebench run --resume --max-bytes MORE` goes on.");
-    }
     let failed = report.run.cases.iter().flat_map(|case| &case.samples).any(|sample| sample.outcome.is_fault());
     Ok(match end {
         End::Stopped => Exit::Interrupted,
@@ -160,6 +151,19 @@ pub fn measure(mut job: Job<'_>, exports: &[Export], output: &Output, stop: &Arc
         _ if failed => Exit::CasesFailed,
         _ => Exit::Ok,
     })
+}
+
+/// What could be run next. Before the results, whose end is what matters.
+fn hints(report: &Report, end: &End, output: &Output) {
+    let run = &report.run;
+    if !run.cases.is_empty() && run.cases.iter().all(|case| case.suite == selection::FIRST_LOOK) {
+        output.note(
+            "This was a first look. `writebench list` names the suites that go deeper: `writebench run --suite write`.",
+        );
+    }
+    if *end == End::MaxBytes && !is_search(run) && !run.has_made_filesystems() {
+        output.note("The limit on bytes was reached: `writebench run --resume --max-bytes MORE` goes on.");
+    }
 }
 
 /// Set by the first signal that asks for an end. A second one ends the program at once; the next run removes

@@ -36,6 +36,10 @@ pub fn show(command: &ShowCommand, db: Option<&Path>, output: &Output) -> Result
     if !command.export.iter().any(super::export::Export::is_to_stdout) {
         output.results(&formats::terminal::head(&report))?;
         output.results(&formats::terminal::body(&report, output.width()))?;
+        // For whoever looks at it; in a pipe it would be noise.
+        if output.width().is_some() {
+            output.note(&database::page(&store, number));
+        }
     }
     Ok(Exit::Ok)
 }

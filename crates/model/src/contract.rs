@@ -93,6 +93,21 @@ impl Contract {
         };
         is_same && *durability as u8 >= wanted.durability as u8 && is_as_often
     }
+
+    /// Where the data is, or how often it is durable, in words.
+    #[must_use]
+    pub fn kept(&self) -> String {
+        match (self.durability, self.durable_every_bytes) {
+            (Durability::Cached, _) => "in the page cache".to_owned(),
+            (Durability::Device, _) => "handed to the device".to_owned(),
+            (Durability::Durable, None) => "durable".to_owned(),
+            (Durability::Durable, Some(1)) => "durable every byte".to_owned(),
+            (Durability::Durable, Some(bytes)) if !bytes.is_multiple_of(1024) => {
+                format!("durable every {bytes} bytes")
+            }
+            (Durability::Durable, Some(bytes)) => format!("durable every {}", Bytes(bytes)),
+        }
+    }
 }
 
 impl fmt::Display for Contract {
@@ -110,16 +125,6 @@ impl fmt::Display for Contract {
         let start = self.start;
         let files =
             if self.files == 1 { format!("1 {start} file") } else { format!("{} {start} files", self.files) };
-        let durability = match (self.durability, self.durable_every_bytes) {
-            (Durability::Cached, _) => "in the page cache".to_owned(),
-            (Durability::Device, _) => "handed to the device".to_owned(),
-            (Durability::Durable, None) => "durable".to_owned(),
-            (Durability::Durable, Some(1)) => "durable every byte".to_owned(),
-            (Durability::Durable, Some(bytes)) if !bytes.is_multiple_of(1024) => {
-                format!("durable every {bytes} bytes")
-            }
-            (Durability::Durable, Some(bytes)) => format!("durable every {}", Bytes(bytes)),
-        };
-        write!(f, "{} {content} in {files}, {durability}", Bytes(self.bytes))
+        write!(f, "{} {content} in {files}, {}", Bytes(self.bytes), self.kept())
     }
 }

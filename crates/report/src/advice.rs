@@ -8,6 +8,7 @@ use crate::conclusion::{differs, in_round_ratio, is_ranked, list};
 use crate::counted;
 use crate::estimate::CONFIDENCE;
 use crate::report::CaseReport;
+use crate::shell::quoted;
 use crate::simplicity::effort;
 use crate::table::number::{gigabytes_per_s, thousands};
 
@@ -179,15 +180,6 @@ fn figure(case: &CaseReport, is_about_records: bool) -> Option<String> {
     })
 }
 
-/// As a shell takes it.
-fn quoted(path: &str) -> String {
-    let is_plain = |character: char| character.is_alphanumeric() || "-_./=,:+".contains(character);
-    if !path.is_empty() && path.chars().all(is_plain) {
-        return path.to_owned();
-    }
-    format!("'{}'", path.replace('\'', r"'\''"))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -272,11 +264,5 @@ mod tests {
     fn a_search_that_reached_no_finals_recommends_nothing() {
         assert_eq!(conclusions(vec![case(LOOKS, "write,size=16MiB", None, &[1])]).len(), 1);
         assert!(conclusions(vec![case(LOOKS, "write,size=16MiB", None, &[1])])[0].contains("too early"));
-    }
-
-    #[test]
-    fn a_target_is_quoted_for_the_shell() {
-        assert_eq!(quoted("/data/x"), "/data/x");
-        assert_eq!(quoted("/it's"), r"'/it'\''s'");
     }
 }

@@ -1,23 +1,24 @@
 //! What a run comes to, in a sentence per contract.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use model::{Contract, Sample};
 
+use crate::answer::Answer;
 use crate::estimate::CONFIDENCE;
 use crate::report::CaseReport;
-use crate::table::number::{gigabytes_per_s, thousands};
 
 /// How many cases are named in a list before the rest is counted.
 const NAMED: usize = 3;
 
-/// For each contract that several cases fulfil: the fastest, and those that cannot be told from it.
-/// Two cases differ when the interval of their in-round ratio excludes 1, at 95 % for each comparison.
-pub(crate) fn conclusions(cases: &[CaseReport]) -> Vec<String> {
-    let mut conclusions: Vec<String> =
-        contracts(cases).into_iter().filter_map(|contract| conclusion(contract, cases)).collect();
-    let compares_many = |contract: &&Contract| ranked(contract, cases).len() > 2;
-    if contracts(cases).iter().any(compares_many) {
+/// All answers, and what their comparisons mean.
+pub(crate) fn conclusions(answers: &[Answer], cases: &[CaseReport]) -> Vec<String> {
+    let mut conclusions: Vec<String> = answers.iter().map(Answer::text).collect();
+    let compares_many = |answer: &Answer| {
+        let of_answer = cases.iter().filter(|case| case.record.contract == answer.contract && is_ranked(case));
+        of_answer.map(|case| &case.name).collect::<HashSet<&String>>().len() > 2
+    };
+    if answers.iter().any(compares_many) {
         // No allowance is made for many comparisons: with six rounds none could be called different any more. "Clear of all
         // others" needs none, since every comparison must come out for it.
         conclusions.push(
@@ -46,47 +47,7 @@ pub(crate) fn is_ranked(case: &CaseReport) -> bool {
         && case.estimate.as_ref().is_some_and(|estimate| !estimate.only_disturbed && estimate.cut == 0)
 }
 
-/// The cases of a contract that have a rank, fastest first.
-fn ranked<'c>(contract: &Contract, cases: &'c [CaseReport]) -> Vec<&'c CaseReport> {
-    let mut ranked: Vec<&CaseReport> = Vec::new();
-    for case in cases.iter().filter(|case| case.record.contract == *contract && is_ranked(case)) {
-        // The same case may stand in several tables.
-        if ranked.iter().all(|other| other.name != case.name) {
-            ranked.push(case);
-        }
-    }
-    let time = |case: &CaseReport| case.estimate.as_ref().map_or(f64::INFINITY, |it| it.total_ns.median);
-    ranked.sort_by(|a, b| time(a).total_cmp(&time(b)));
-    ranked
-}
-
-fn conclusion(contract: &Contract, cases: &[CaseReport]) -> Option<String> {
-    let ranked = ranked(contract, cases);
-    let (best, others) = ranked.split_first().filter(|(_, others)| !others.is_empty())?;
-    let estimate = best.estimate.as_ref()?;
-    // Where data becomes durable on the way, records are what is asked about.
-    let figure = match estimate.records_per_s.as_ref().filter(|_| contract.durable_every_bytes.is_some()) {
-        Some(records_per_s) => format!("{} records/s", thousands(records_per_s.median)),
-        None => format!("{} GB/s", gigabytes_per_s(estimate.throughput_bytes_per_s.median)),
-    };
-    let with_verdict = |wanted: Option<bool>| -> Vec<&str> {
-        let names = others.iter().filter(|other| differs(best, other) == wanted);
-        names.map(|other| other.name.as_str()).collect()
-    };
-    let (same, unclear) = (with_verdict(Some(false)), with_verdict(None));
-    let mut text = format!("Fastest to leave {contract}: {} at {figure}", best.name);
-    match (same.is_empty(), unclear.len()) {
-        (true, 0) => text += ", clear of all others",
-        (true, unclear) if unclear == others.len() => text += "; too few rounds to compare",
-        (true, _) => {}
-        (false, _) => text += &format!("; no difference to {}", list(&same)),
-    }
-    if !unclear.is_empty() && unclear.len() < others.len() {
-        text += &format!("; too few rounds to compare it with {}", list(&unclear));
-    }
-    Some(text + ".")
-}
-
+/// The first few names, and how many more there are.
 pub(crate) fn list(names: &[&str]) -> String {
     match names.len() {
         ..=NAMED => names.join(", "),
@@ -113,15 +74,19 @@ pub(crate) fn in_round_ratio_of(
     other: &CaseReport,
     figure: fn(&Sample) -> f64,
 ) -> Option<stats::Interval> {
+    stats::median_interval(&in_round_ratios(case, other, figure), CONFIDENCE)
+}
+
+/// One for each round that they have in common.
+pub(crate) fn in_round_ratios(case: &CaseReport, other: &CaseReport, figure: fn(&Sample) -> f64) -> Vec<f64> {
     let by_round = |case: &CaseReport| -> HashMap<u32, f64> {
         Sample::usable(&case.record.samples).into_iter().map(|sample| (sample.round, figure(sample))).collect()
     };
     let other = by_round(other);
-    let ratios: Vec<f64> = by_round(case)
+    by_round(case)
         .into_iter()
         .filter_map(|(round, own)| other.get(&round).map(|&other| if own == other { 1.0 } else { own / other }))
-        .collect();
-    stats::median_interval(&ratios, CONFIDENCE)
+        .collect()
 }
 
 #[expect(clippy::cast_precision_loss, reason = "durations are compared")]
@@ -156,9 +121,16 @@ mod tests {
     fn cases_of_two_contracts_are_never_ranked_together() {
         let fast = [100_000; 8];
         let slow = [900_000; 8];
-        assert!(
-            conclude(vec![case("a", Durability::Cached, &fast), case("b", Durability::Durable, &slow)])
-                .is_empty()
+        let sentences =
+            conclude(vec![case("a", Durability::Cached, &fast), case("b", Durability::Durable, &slow)]);
+        assert_eq!(
+            sentences,
+            [
+                "To stream 1000000 bytes into a new file on /data/<b>|`x`, in the page cache: a at 10.0 GB/s (10.0 – 10.0). \
+                 There is no other case to compare it with.",
+                "To stream 1000000 bytes into a new file on /data/<b>|`x`, durable: b at 1.11 GB/s (1.11 – 1.11). There is \
+                 no other case to compare it with.",
+            ]
         );
     }
 
@@ -175,8 +147,8 @@ mod tests {
         assert_eq!(
             sentences,
             [
-                "Fastest to leave 1000000 of incompressible data in 1 new file, in the page cache: a at 9.95 GB/s; \
-              no difference to b.",
+                "To stream 1000000 bytes into a new file on /data/<b>|`x`, in the page cache: a at 9.95 GB/s (9.62 – 10.3). \
+                 No difference to b in 8 rounds, at 95 %; clear of slow.",
                 "Each comparison with the fastest is made at 95 %: of cases just as fast, up to one in ten is called \
                  slower by chance.",
             ]
@@ -188,13 +160,15 @@ mod tests {
         let (fast, slow) = ([100_000; 8], [900_000; 8]);
         let sentences =
             conclude(vec![case("slow", Durability::Cached, &slow), case("fast", Durability::Cached, &fast)]);
-        assert!(sentences[0].contains(": fast at 10.0 GB/s, clear of all others."), "{sentences:?}");
+        let clear = " Clear of slow at 95 %, which takes 9.00 times as long (9.00 – 9.00) in 8 rounds.";
+        assert!(sentences[0].contains(": fast at 10.0 GB/s") && sentences[0].ends_with(clear), "{sentences:?}");
         assert_eq!(sentences.len(), 1, "one comparison needs no word on many");
         let sentences = conclude(vec![
             case("slow", Durability::Cached, &slow[..3]),
             case("fast", Durability::Cached, &fast[..3]),
         ]);
-        assert!(sentences[0].ends_with("; too few rounds to compare."), "{sentences:?}");
+        let few = " Too few rounds to compare it with slow: 3 rounds, and 95 % takes 6.";
+        assert!(sentences[0].ends_with(few), "{sentences:?}");
     }
 
     #[test]
@@ -204,7 +178,11 @@ mod tests {
         cut.samples[3].bytes /= 2;
         let others = [case("fast", Durability::Cached, &fast), case("slow", Durability::Cached, &slow)];
         let sentences = conclude([&[cut.clone()], others.as_slice()].concat());
-        assert!(sentences[0].contains(": fast at 10.0 GB/s, clear of all others."), "{sentences:?}");
-        assert!(conclude(vec![cut, case("slow", Durability::Cached, &slow)]).is_empty(), "nothing to compare");
+        assert!(
+            sentences[0].contains(": fast at 10.0 GB/s") && sentences[0].contains("Clear of slow"),
+            "{sentences:?}"
+        );
+        let sentences = conclude(vec![cut, case("slow", Durability::Cached, &slow)]);
+        assert!(sentences[0].contains(": slow at") && sentences[0].ends_with("has a rank to compare it with."));
     }
 }

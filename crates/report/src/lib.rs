@@ -2,6 +2,7 @@
 //! file of `formats` renders it. Nothing here prints.
 
 pub mod advice;
+mod answer;
 mod arranged;
 pub mod chart;
 mod comparison;
@@ -15,14 +16,17 @@ mod machine;
 mod noise;
 mod over_time;
 mod properties;
+mod question;
 mod reached;
 #[cfg(test)]
 mod recorded_noise;
 mod report;
+mod shell;
 mod simplicity;
 mod table;
 mod warning;
 
+pub use answer::Answer;
 pub use arranged::Sort;
 pub use comparison::{
     CaseOn, Change, CompareError, ComparedCase, ComparedRun, Comparison, LeftOut, Side, Unit, Verdict,
@@ -36,7 +40,8 @@ pub use over_time::{CourseName, Fall, OverTime};
 pub use properties::properties_table;
 pub use reached::Reached;
 pub use report::{CaseReport, Report};
-pub use table::{Column, Sentence, Table};
+pub use shell::quoted;
+pub use table::{Bar, Bars, Column, Sentence, Table};
 
 /// `1 case`, `2 cases`.
 #[must_use]

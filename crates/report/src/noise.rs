@@ -134,7 +134,7 @@ impl NoiseReport {
         let notes = self.works.iter().filter_map(failed).collect();
         let seconds = as_f64(self.elapsed_ns) / 1e9;
         let title = format!("Noise over {seconds:.0} s: the smallest difference that can be told at 95 %");
-        Table { title, columns, rows: rows.collect(), sentences: Vec::new(), notes }
+        Table { title, columns, rows: rows.collect(), sentences: Vec::new(), notes, bars: None }
     }
 }
 

@@ -29,7 +29,7 @@ pub fn properties_table(targets: &[(&str, &Properties)]) -> Table {
         }
     }
     let title = "What the filesystem does with files".to_owned();
-    Table { title, columns, rows, sentences: sentences(targets), notes: notes() }
+    Table { title, columns, rows, sentences: sentences(targets), notes: notes(), bars: None }
 }
 
 /// The states that `O_DIRECT` is tried in, by what it does there.
@@ -320,8 +320,8 @@ mod tests {
         let names: Vec<String> = (1..=12).map(|number| format!("target {number}")).collect();
         let targets: Vec<(&str, &Properties)> = names.iter().map(|name| (name.as_str(), &properties)).collect();
         let text = plain(&terminal::table_text(&properties_table(&targets), Some(80)).0);
-        let is_note = |line: &&str| line.contains(": ");
-        let widest = text.lines().filter(|line| !is_note(line)).map(|line| line.chars().count()).max();
+        let is_note = |line: &&str| line.contains(": ") || line.contains(", ");
+        let widest = text.lines().map(|line| line.chars().count()).max();
         assert!(widest.is_some_and(|widest| widest <= 80), "{text}");
         let headings = text.lines().filter(|line| line.trim_start().starts_with("target") && !is_note(line));
         assert_eq!(headings.count(), 4, "three targets in each part: {text}");

@@ -3,6 +3,7 @@
 use model::{CaseRecord, Limit, RunRecord, TargetRecord};
 
 use crate::advice::{ADVISE, Advice};
+use crate::answer::{Answer, answers};
 use crate::conclusion::conclusions;
 use crate::estimate::Estimate;
 use crate::image_share;
@@ -19,7 +20,9 @@ pub struct Report {
     pub cases: Vec<CaseReport>,
     /// What a search for the best case comes to; none if it was none.
     pub advice: Option<Advice>,
-    /// What it comes to: a sentence per contract.
+    /// What it says about each contract; nothing if it was a search.
+    pub answers: Vec<Answer>,
+    /// What it comes to, in sentences: all answers, or the advice.
     pub conclusions: Vec<String>,
     /// What a reader of the figures must know.
     pub warnings: Vec<String>,
@@ -55,18 +58,27 @@ impl Report {
             }
         }
         let advice = Advice::of(&cases);
+        let is_search = cases.iter().any(|case| case.record.suite == ADVISE);
+        let answers = if is_search { Vec::new() } else { answers(&run, &cases) };
         let conclusions = match &advice {
             Some(advice) => {
                 let target = run.targets.first();
                 advice.sentences(&cases, target.map_or(".", |target| &target.path))
             }
-            None if cases.iter().any(|case| case.record.suite == ADVISE) => {
+            None if is_search => {
                 vec!["The search ended too early for advice: give it more --budget or --max-bytes.".to_owned()]
             }
-            None => [conclusions(&cases), image_share::sentences(&run, &cases)].concat(),
+            None => [conclusions(&answers, &cases), image_share::sentences(&run, &cases)].concat(),
         };
         let warnings = warnings(&run, &cases);
-        Self { number, run, cases, advice, conclusions, warnings, is_arranged: false }
+        Self { number, run, cases, advice, answers, conclusions, warnings, is_arranged: false }
+    }
+
+    /// The answer that says the most: about the most cases, if any has one; the first of several.
+    #[must_use]
+    pub fn main_answer(&self) -> Option<&Answer> {
+        let weight = |answer: &Answer| (answer.fastest.is_some(), answer.cases);
+        self.answers.iter().rev().max_by_key(|answer| weight(answer))
     }
 
     /// The rows of each section of a suite, in order.

@@ -8,6 +8,7 @@ use crate::advice::{ADVISE, is_look};
 use crate::counted;
 use crate::estimate::{CONFIDENCE, Figure};
 use crate::report::CaseReport;
+use crate::table::case_sentence;
 
 pub(crate) fn warnings(run: &RunRecord, cases: &[CaseReport]) -> Vec<String> {
     let mut warnings = Vec::new();
@@ -31,7 +32,10 @@ pub(crate) fn warnings(run: &RunRecord, cases: &[CaseReport]) -> Vec<String> {
             warnings.push("The run did not come to its end; --resume goes on with it.".to_owned());
         }
     }
+    let is_search = is_search(cases);
     let cases = distinct(cases);
+    // A search is for what works.
+    warnings.extend(failed(&cases).filter(|_| !is_search));
     let estimates = || cases.iter().filter_map(|case| case.estimate.as_ref());
     if let Some(lowest) = estimates().min_by(|a, b| a.confidence.total_cmp(&b.confidence))
         && lowest.confidence < CONFIDENCE
@@ -74,6 +78,16 @@ pub(crate) fn warnings(run: &RunRecord, cases: &[CaseReport]) -> Vec<String> {
             .push(format!("The CPU frequency governor is '{governor}': clocks may change between samples."));
     }
     warnings
+}
+
+/// How many failed, and the first of them with its cause.
+fn failed(cases: &[&CaseReport]) -> Option<String> {
+    let is_fault = |case: &CaseReport| case.record.samples.last().is_some_and(|last| last.outcome.is_fault());
+    let failed: Vec<&CaseReport> = cases.iter().copied().filter(|case| is_fault(case)).collect();
+    let first = failed.first()?;
+    let sentence = case_sentence(first, first.reason.as_deref().unwrap_or_default());
+    let more = if failed.len() > 1 { format!(", and {} more", failed.len() - 1) } else { String::new() };
+    Some(format!("{} of {} failed: {sentence}{more}.", failed.len(), counted(cases.len(), "case")))
 }
 
 /// That what is synced to memory is still only in memory.

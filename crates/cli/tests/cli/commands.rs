@@ -16,6 +16,8 @@ pub fn add(trials: &mut Trials) {
     trials.add("a dry run says what would be written and writes nothing", &tmpfs, dry_run);
     trials.add("without suite or case a first look is taken", &tmpfs, first_look);
     trials.add("results go to stdout and all else to stderr", &tmpfs, outputs);
+    trials.add("a run ends with three sentences and the command for its page", &tmpfs, three_sentences);
+    trials.add("where everything failed, the end says so and why", &tmpfs, nothing_worked);
     trials.add("a reader that stops reading is no error", &tmpfs, closed_pipe);
     trials.add("equal seeds give the same order", &tmpfs, seeds_repeat);
 }
@@ -148,6 +150,44 @@ fn outputs() -> Result<()> {
     ensure!(quiet.stderr.is_empty() && quiet.stdout.contains('\u{1b}'), "{quiet:?}");
     let json = program.call(&[&arguments[..], &["--export", "json=-"]].concat())?;
     serde_json::from_str::<Value>(&json.stdout).context("nothing but JSON")?;
+    Ok(())
+}
+
+fn three_sentences() -> Result<()> {
+    let (program, target) = (program()?, directory_on(Kind::Tmpfs));
+    let path = target.path().to_str().context("UTF-8")?;
+    let cases =
+        ["--case", "write,size=1MiB", "--case", "write,size=1MiB,chunk=4KiB", "--samples", "2", "--no-limits"];
+    let ended = program.call(&[&["run", path][..], &cases].concat())?;
+    let last: Vec<&str> = ended.stdout.trim_end().rsplit("\n\n").next().context("an end")?.lines().collect();
+    let [answer, certainty, warning] = last.as_slice() else { anyhow::bail!("three: {last:?}") };
+    let question = format!("To stream 1MiB into a new file on {path}, in the page cache: write,size=1MiB");
+    ensure!(answer.starts_with(&question) && answer.contains("the naive way"), "{answer}");
+    ensure!(certainty.starts_with("Too few rounds to compare it with write,size=1MiB"), "{certainty}");
+    ensure!(warning.starts_with("As few as "), "{warning}");
+    let page = ended.stderr.trim_end().lines().last().context("a note")?;
+    ensure!(page.ends_with(": writebench report 1 -o report.html"), "{page}");
+    let shown = program.call(&["show"])?;
+    ensure!(ended.stdout.ends_with(&shown.stdout[shown.stdout.len() - 200..]), "the same again: {shown:?}");
+    ensure!(shown.stderr.is_empty(), "no notes into a pipe: {shown:?}");
+    let elsewhere = program.home().join("it's here.db");
+    let elsewhere = elsewhere.to_str().context("UTF-8")?;
+    let ended = program.call(&[&["run", path, "--db", elsewhere][..], &cases].concat())?;
+    let quoted = elsewhere.replace('\'', r"'\''");
+    ensure!(ended.stderr.contains(&format!("writebench --db '{quoted}' report 1 -o report.html")), "{ended:?}");
+    Ok(())
+}
+
+fn nothing_worked() -> Result<()> {
+    let (program, target) = (program()?, directory_on(Kind::Tmpfs));
+    let path = target.path().to_str().context("UTF-8")?;
+    let name = "allocate,size=1EiB,call=fallocate";
+    let name = name.replace("1EiB", "1048576TiB");
+    let ended = program.call(&["run", path, "--case", &name, "--samples", "1"])?;
+    ensure!(ended.code == Some(4), "{ended:?}");
+    let last = ended.stdout.trim_end().rsplit("\n\n").next().context("an end")?;
+    ensure!(last.contains(": no answer. ") && last.contains("failed: fallocate: "), "{last}");
+    ensure!(last.contains("1 of 1 case failed: "), "{last}");
     Ok(())
 }
 

@@ -2,7 +2,8 @@
 
 use serde::Serialize;
 
-use super::terminal::{FAULT, HEADING, QUIET, WARNING, fitting};
+use super::lines::{fitting, folded};
+use super::terminal::{FAULT, HEADING, QUIET, WARNING};
 use crate::comparison::{Change, ComparedCase, ComparedRun, Comparison, LeftOut, Side, Unit, Verdict};
 use crate::counted;
 use crate::table::number::gigabytes_per_s;
@@ -28,14 +29,9 @@ pub fn terminal(comparison: &Comparison, width: Option<usize>) -> String {
     let table = table(comparison);
     let mut is_cut = false;
     if !comparison.cases.is_empty() {
-        match width.filter(|&width| !fits(&table, width)) {
-            Some(width) => text += &named_above(table, width),
-            None => {
-                let (lines, columns) = fitting(&table, width);
-                text += &lines;
-                is_cut = columns < table.columns.len();
-            }
-        }
+        let fitted = fitting(&table, width);
+        is_cut = fitted.is_cut(&table);
+        text += &fitted.text();
         text += "\n\n";
     }
     let width = width.unwrap_or(usize::MAX);
@@ -117,34 +113,8 @@ fn table(comparison: &Comparison) -> Table {
         ],
         rows: comparison.cases.iter().map(row).collect(),
         sentences: Vec::new(),
+        bars: None,
     }
-}
-
-/// Whether the columns that cannot be left out fit.
-fn fits(table: &Table, width: usize) -> bool {
-    let is_needed: Vec<bool> = table.columns.iter().map(|column| column.rank == 0).collect();
-    let mut needed = table.clone();
-    needed.columns.retain(|column| column.rank == 0);
-    for row in &mut needed.rows {
-        let mut is_needed = is_needed.iter();
-        row.retain(|_| is_needed.next() == Some(&true));
-    }
-    fitting(&needed, None).0.lines().all(|line| line.chars().count() <= width)
-}
-
-/// Each case's name on a line of its own, above its figures: names may be as wide as a terminal.
-fn named_above(table: Table, width: usize) -> String {
-    let names: Vec<String> = table.rows.iter().map(|row| row[0].clone()).collect();
-    let mut figures = table;
-    figures.columns[0].heading = String::new();
-    figures.rows.iter_mut().for_each(|row| row[0] = "  ".to_owned());
-    let (lines, _) = fitting(&figures, Some(width));
-    let mut lines = lines.lines();
-    let mut text = lines.next().unwrap_or_default().to_owned();
-    for (name, line) in names.iter().zip(lines) {
-        text += &format!("\n{name}\n{line}");
-    }
-    text
 }
 
 /// A line for all cases that are left out of the same runs for the same reason.
@@ -238,27 +208,6 @@ fn summary(comparison: &Comparison) -> String {
         text += &format!("; {FAULT}no case has figures on both sides{FAULT:#}");
     }
     text
-}
-
-/// Lines that break at spaces, so that a terminal does not break them in the middle of a word; all but the first are
-/// indented.
-fn folded(line: &str, width: usize, indent: usize) -> String {
-    let (mut text, mut column) = (String::new(), 0);
-    for (index, word) in line.split(' ').enumerate() {
-        let length = word.chars().count();
-        if index == 0 {
-            column = length;
-        } else if column + 1 + length > width && column > indent {
-            text += "\n";
-            text += &" ".repeat(indent);
-            column = indent + length;
-        } else {
-            text.push(' ');
-            column += 1 + length;
-        }
-        text += word;
-    }
-    text + "\n"
 }
 
 #[derive(Serialize)]

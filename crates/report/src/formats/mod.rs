@@ -1,15 +1,19 @@
 //! One file for each format that a [`crate::Report`] is rendered in; `svg` renders its charts, one by one.
 
+mod bar;
 pub mod comparison;
 pub mod csv;
 pub mod csv_summary;
 pub mod json;
 pub mod jsonl;
+mod lines;
 pub mod markdown;
 pub mod openmetrics;
 mod palette;
 pub mod svg;
 pub mod terminal;
 
+#[cfg(test)]
+mod layouts;
 #[cfg(test)]
 pub(crate) mod tests;

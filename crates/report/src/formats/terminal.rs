@@ -1,12 +1,13 @@
 //! For people, in a terminal or a log.
 
 use anstyle::{AnsiColor, Style};
-use comfy_table::{Cell, CellAlignment, presets};
 
+use super::lines::{fitting, folded};
+use crate::counted;
 use crate::machine::run_lines;
 use crate::noise::NoiseReport;
 use crate::report::Report;
-use crate::table::{Column, Sentence, Table};
+use crate::table::Table;
 
 pub(super) const HEADING: Style = Style::new().bold();
 pub(super) const QUIET: Style = Style::new().dimmed();
@@ -28,116 +29,125 @@ pub fn head(report: &Report) -> String {
     text
 }
 
-/// The tables, what they come to, and the warnings. `width` is the terminal's; none for all columns.
+/// The tables, what they come to, and the warnings; the three sentences that matter come last. `width` is the terminal's;
+/// none for all columns.
 #[must_use]
 pub fn body(report: &Report, width: Option<usize>) -> String {
     let mut text = String::new();
     let mut cut = false;
     for table in report.tables() {
-        let (shown, columns) = table_text(&table, width);
-        cut |= columns < table.columns.len();
+        let (shown, is_cut) = table_text(&table, width);
+        cut |= is_cut;
         text += &shown;
     }
-    text += "\n";
-    for sentence in &report.conclusions {
-        text += &format!("{sentence}\n");
-    }
-    for warning in &report.warnings {
-        text += &format!("{WARNING}{warning}{WARNING:#}\n");
-    }
+    let mut words = Words::of(report);
     if cut {
-        text += &format!("{QUIET}A wider terminal shows more columns.{QUIET:#}\n");
+        words.above.push((QUIET, "A wider terminal shows more columns.".to_owned()));
+    }
+    for part in [words.above, words.last] {
+        if !part.is_empty() {
+            text += "\n";
+        }
+        text.extend(part.iter().map(|(style, line)| styled(*style, line, width)));
     }
     text
 }
 
-/// A table with its title and all that stands below it, and how many of its columns there are.
-pub(crate) fn table_text(table: &Table, width: Option<usize>) -> (String, usize) {
-    let mut text = format!("\n{HEADING}{}{HEADING:#}\n", table.title);
-    let mut columns = table.columns.len();
-    if !table.rows.is_empty() {
-        let (lines, shown) = fitting(table, width);
-        columns = shown;
-        text += &format!("{lines}\n");
-    }
-    for note in &table.notes {
-        text += &format!("{QUIET}{note}{QUIET:#}\n");
-    }
-    for sentence in &table.sentences {
-        text += &sentence_line(sentence);
-    }
-    (text, columns)
+/// What is said below the tables.
+struct Words {
+    above: Vec<(Style, String)>,
+    /// The answer, how sure it is, and what weakens it most; or the advice.
+    last: Vec<(Style, String)>,
 }
 
-fn sentence_line(sentence: &Sentence) -> String {
-    let style = if sentence.is_fault { FAULT } else { WARNING };
-    format!("{style}{}{style:#}\n", sentence.text)
+impl Words {
+    fn of(report: &Report) -> Self {
+        let plain = |line: &String| (Style::new(), line.clone());
+        let warning = |line: &String| (WARNING, line.clone());
+        let Some(main) = report.main_answer() else {
+            let above = report.warnings.iter().map(warning).collect();
+            return Self { above, last: report.conclusions.iter().map(plain).collect() };
+        };
+        let (first, rest) =
+            report.warnings.split_first().map_or((None, &[][..]), |(first, rest)| (Some(first), rest));
+        let said_last = main.text();
+        let above = report.conclusions.iter().filter(|line| **line != said_last).map(plain);
+        let others = match report.answers.len() - 1 {
+            0 => String::new(),
+            others => format!(" Above: {} for what else can be wanted.", counted(others, "answer")),
+        };
+        let certainty = Some(&main.certainty).filter(|certainty| !certainty.is_empty());
+        let last = [
+            Some((HEADING, main.sentence.clone())),
+            certainty.map(|certainty| (Style::new(), format!("{certainty}{others}"))),
+            Some(first.map_or_else(|| plain(&NO_WARNING.to_owned()), warning)),
+        ];
+        Self {
+            above: above.chain(rest.iter().map(warning)).collect(),
+            last: last.into_iter().flatten().collect(),
+        }
+    }
+}
+
+/// Each of it would be a warning.
+const NO_WARNING: &str = "No sample was disturbed, and no case failed.";
+
+/// A line that breaks at spaces where a terminal is narrower.
+fn styled(style: Style, line: &str, width: Option<usize>) -> String {
+    format!("{style}{}{style:#}\n", folded(line, width.unwrap_or(usize::MAX), 0).trim_end())
+}
+
+/// A table with its title and all that stands below it, and whether a wider terminal would show more of it.
+pub(crate) fn table_text(table: &Table, width: Option<usize>) -> (String, bool) {
+    let mut text = format!("\n{HEADING}{}{HEADING:#}\n", table.title);
+    let mut is_cut = false;
+    if !table.rows.is_empty() {
+        let fitted = fitting(table, width);
+        is_cut = fitted.is_cut(table);
+        text += &format!("{}\n", fitted.text());
+        if let Some(case) = names_of_labels(table).filter(|case| !fitted.shows(*case)) {
+            text += &legend(table, case, width);
+        }
+    }
+    for note in &table.notes {
+        text += &styled(QUIET, note, width);
+    }
+    for sentence in &table.sentences {
+        text += &styled(if sentence.is_fault { FAULT } else { WARNING }, &sentence.text, width);
+    }
+    (text, is_cut)
+}
+
+/// The column with the names of cases, where rows begin with a label alone.
+fn names_of_labels(table: &Table) -> Option<usize> {
+    let begins_with_label =
+        table.columns.first().is_some_and(|first| first.heading.is_empty() && first.is_text);
+    let case = table.columns.iter().position(|column| column.heading == "case")?;
+    (begins_with_label && table.columns[1..case].iter().all(|column| !column.is_text)).then_some(case)
+}
+
+/// What each label means, to be run again, where there is no room for it beside the figures.
+fn legend(table: &Table, case: usize, width: Option<usize>) -> String {
+    let label_width = table.rows.iter().map(|row| row[0].chars().count()).max().unwrap_or(0);
+    let beside = |row: &Vec<String>| format!("{:<label_width$}  {}", row[0], row[case]);
+    let below = |row: &Vec<String>| format!("{}\n  {}", row[0], row[case]);
+    let fits = |row: &Vec<String>| width.is_none_or(|width| beside(row).chars().count() <= width);
+    let all_fit = table.rows.iter().all(fits);
+    let line = |row| if all_fit { beside(row) } else { below(row) };
+    table.rows.iter().map(|row| format!("{QUIET}{}{QUIET:#}\n", line(row))).collect()
 }
 
 /// What a machine's noise lets be told, and what to do about it.
 #[must_use]
 pub fn noise(report: &NoiseReport, width: Option<usize>) -> String {
     let table = report.table();
-    let mut text = format!("{HEADING}{}{HEADING:#}\n{}\n", table.title, fitting(&table, width).0);
+    let mut text = format!("{HEADING}{}{HEADING:#}\n{}\n", table.title, fitting(&table, width).text());
     for note in &table.notes {
-        text += &format!("{WARNING}{note}{WARNING:#}\n");
+        text += &styled(WARNING, note, width);
     }
     text += "\n";
     for sentence in report.verdicts.iter().chain(&report.advice) {
-        text += &format!("{sentence}\n");
+        text += &styled(Style::new(), sentence, width);
     }
     text
-}
-
-/// The table with all columns, or with as many ranks of them as fit the width, and their number. What is too wide
-/// even without all that can be left out is shown in parts, one below the other.
-pub(super) fn fitting(table: &Table, width: Option<usize>) -> (String, usize) {
-    let highest = table.columns.iter().map(|column| column.rank).max().unwrap_or(0);
-    let fits = |text: &str| width.is_none_or(|width| text.lines().all(|line| line.chars().count() <= width));
-    for most in (0..=highest).rev() {
-        let shown: Vec<bool> = table.columns.iter().map(|column| column.rank <= most).collect();
-        let text = lines(table, &shown);
-        if fits(&text) {
-            return (text, shown.iter().filter(|shown| **shown).count());
-        }
-    }
-    let needed: Vec<usize> = (1..table.columns.len()).filter(|&index| table.columns[index].rank == 0).collect();
-    let part = |columns: &[usize]| {
-        let is_shown = |index| index == 0 || columns.contains(&index);
-        lines(table, &(0..table.columns.len()).map(is_shown).collect::<Vec<bool>>())
-    };
-    let mut parts = Vec::new();
-    let mut rest = needed.as_slice();
-    while !rest.is_empty() {
-        // A single column is shown whether it fits or not.
-        let most = (2..=rest.len()).rev().find(|&count| fits(&part(&rest[..count]))).unwrap_or(1);
-        let (now, later) = rest.split_at(most);
-        parts.push(part(now));
-        rest = later;
-    }
-    (parts.join("\n\n"), needed.len() + 1)
-}
-
-fn lines(table: &Table, shown: &[bool]) -> String {
-    let align = |column: &Column, text: String| {
-        let side = if column.is_text { CellAlignment::Left } else { CellAlignment::Right };
-        Cell::new(text).set_alignment(side)
-    };
-    let is_shown = |(index, _): &(usize, &Column)| shown[*index];
-    let columns: Vec<(usize, &Column)> = table.columns.iter().enumerate().filter(is_shown).collect();
-    let mut drawn = comfy_table::Table::new();
-    drawn.load_style(presets::NOTHING);
-    // One line of headings where no column is in a group.
-    let grouped = table.columns.iter().any(|column| !column.group.is_empty());
-    drawn.set_header(columns.iter().map(|(_, column)| {
-        let heading =
-            if grouped { format!("{}\n{}", column.group, column.heading) } else { column.heading.clone() };
-        align(column, heading)
-    }));
-    for row in &table.rows {
-        drawn.add_row(columns.iter().map(|(index, column)| align(column, row[*index].clone())));
-    }
-    // Every cell is padded by a space on either side.
-    let trimmed = |line: String| line.trim_end().get(1..).unwrap_or_default().to_owned();
-    drawn.lines().map(trimmed).collect::<Vec<_>>().join("\n")
 }

@@ -1,4 +1,5 @@
-//! Elapsed time, user CPU time and system CPU time by chunk size, a table each.
+//! Elapsed time, user CPU time and system CPU time by chunk size, a table each. No bars: times differ by decades, and bars
+//! that begin at 0 would show one of them. The charts have logarithmic axes for that.
 
 use crate::estimate::{Estimate, Figure};
 use crate::report::CaseReport;
@@ -20,10 +21,10 @@ fn table(title: &str, cases: &[CaseReport], figure: fn(&Estimate) -> &Figure) ->
         Column::text("buffer", 0),
         Column::figure("", "s", 0),
         Column::figure("95 %", "interval", 0),
-        Column::figure("", "min – max", 1),
+        Column::figure("", "min – max", 2),
         Column::figure("per call", "ns", 0),
-        Column::figure("", "n", 2),
-        Column::text("case", 3),
+        Column::figure("", "n", 3),
+        Column::text("case", 1),
     ];
     let rows = cases.iter().filter_map(|case| {
         let estimate = case.estimate.as_ref()?;
@@ -47,7 +48,7 @@ fn table(title: &str, cases: &[CaseReport], figure: fn(&Estimate) -> &Figure) ->
     if with_limit {
         columns.insert(3, Column::figure("of", "limit", 0));
     }
-    Table { title: title.to_owned(), columns, rows, sentences: Vec::new(), notes: Vec::new() }
+    Table { title: title.to_owned(), columns, rows, sentences: Vec::new(), notes: Vec::new(), bars: None }
 }
 
 /// What one hand-over takes on average, in nanoseconds.

@@ -1,4 +1,5 @@
-//! Throughput by chunk size: a row per label, a column per chunk.
+//! Throughput by chunk size: a row per label, a column per chunk. No bars: one in each cell would make half as many columns fit,
+//! and what they would show are the charts' lines.
 
 use crate::report::CaseReport;
 use crate::table::number::{gigabytes_per_s, mark};
@@ -59,7 +60,7 @@ fn table(title: &str, heading: &str, cases: &[&CaseReport], cell: fn(&CaseReport
         }
         rows.push(row);
     }
-    Some(Table { title: title.to_owned(), columns, rows, sentences: Vec::new(), notes: Vec::new() })
+    Some(Table { title: title.to_owned(), columns, rows, sentences: Vec::new(), notes: Vec::new(), bars: None })
 }
 
 fn cell(case: &CaseReport) -> String {

@@ -1,13 +1,16 @@
 //! What the terminal and Markdown show: texts in rows and columns, laid out as the suite asks.
 
+mod bars;
 mod cpu_time;
 mod matrix;
-mod notes;
+pub(crate) mod notes;
 pub(crate) mod number;
 mod per_case;
 mod side_by_side;
 
 use model::{Layout, RunRecord, TargetRecord};
+
+pub use bars::{Bar, Bars};
 
 use crate::advice::{ADVISE, is_look};
 use crate::conclusion::contracts;
@@ -16,7 +19,7 @@ use crate::properties::properties_table;
 use crate::report::{CaseReport, Report};
 
 /// A table, ready to be rendered.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Table {
     /// What it is about.
     pub title: String,
@@ -28,6 +31,8 @@ pub struct Table {
     pub sentences: Vec<Sentence>,
     /// What its words and shares mean.
     pub notes: Vec<String>,
+    /// What a terminal draws behind the rows.
+    pub bars: Option<Bars>,
 }
 
 /// A column's heading.
@@ -116,6 +121,10 @@ fn section_tables(cases: &[CaseReport], report: &Report) -> Vec<Table> {
     if let Some(last) = tables.last_mut() {
         last.sentences = sentences(cases);
         last.notes = notes::notes(cases, limits);
+        // Its cells have no room for intervals.
+        if last.columns.iter().all(|column| column.heading != "interval") {
+            last.notes.extend(notes::intervals(cases));
+        }
     }
     tables
 }
@@ -184,7 +193,7 @@ fn sentences(cases: &[CaseReport]) -> Vec<Sentence> {
     for (outcome, reason, with) in causes {
         let is_fault = outcome != "not-run" && outcome != "unsupported";
         if with.len() <= NAMED {
-            sentences.extend(with.iter().map(|case| Sentence { is_fault, text: sentence(case, reason) }));
+            sentences.extend(with.iter().map(|case| Sentence { is_fault, text: case_sentence(case, reason) }));
             continue;
         }
         let names: Vec<&str> = with.iter().take(NAMED).map(|case| case.name.as_str()).collect();
@@ -198,7 +207,8 @@ fn sentences(cases: &[CaseReport]) -> Vec<Sentence> {
     sentences
 }
 
-fn sentence(case: &CaseReport, reason: &str) -> String {
+/// What became of a case, and why.
+pub(crate) fn case_sentence(case: &CaseReport, reason: &str) -> String {
     let good = case
         .estimate
         .as_ref()

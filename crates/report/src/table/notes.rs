@@ -8,7 +8,7 @@ use crate::report::CaseReport;
 use crate::table::number::{gigabytes_per_s, seconds_short};
 
 /// What a case's share of its limit looks like: `83 %`.
-pub(super) fn share(share: f64) -> String {
+pub(crate) fn share(share: f64) -> String {
     let percent = share * 100.0;
     match percent {
         ..0.095 => "< 0.1 %".to_owned(),
@@ -76,6 +76,23 @@ fn non_temporal(kind: LimitKind, threads: u32, limits: &[Limit]) -> Option<Strin
 #[expect(clippy::cast_precision_loss, reason = "three digits are shown")]
 fn as_gigabytes_per_s(bytes_per_s: u64) -> String {
     gigabytes_per_s(bytes_per_s as f64)
+}
+
+/// How wide the intervals of cases are that have no room for them.
+pub(super) fn intervals(cases: &[CaseReport]) -> Option<String> {
+    let half_width = |case: &'_ CaseReport| {
+        let figure = case.estimate.as_ref()?.throughput_bytes_per_s;
+        Some((case.name.clone(), (figure.high - figure.low) / 2.0 / figure.median))
+    };
+    let mut widths: Vec<(String, f64)> = cases.iter().filter_map(half_width).collect();
+    widths.sort_by(|a, b| a.1.total_cmp(&b.1));
+    let (_, middle) = widths.get(widths.len() / 2)?;
+    let (name, most) = widths.last()?;
+    Some(format!(
+        "95 % intervals: ± {} in the middle of all cases, ± {} at most ({name}); `show --sort case` has each",
+        share(*middle),
+        share(*most)
+    ))
 }
 
 /// `write: burst: 4.60 GB/s for the first 3.1 s, then 0.500 GB/s (5 of 6 samples)`.

@@ -83,6 +83,21 @@ pub(crate) fn seconds(nanoseconds: f64) -> String {
     }
 }
 
+/// How many times one figure is the other.
+pub(crate) fn times(ratio: f64) -> String {
+    match ratio {
+        f64::INFINITY => "∞".to_owned(),
+        ..9.995 => format!("{ratio:.2}"),
+        _ => thousands(ratio),
+    }
+}
+
+/// Milliseconds of a median.
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "medians of durations")]
+pub(crate) fn milliseconds_of(nanoseconds: f64) -> String {
+    milliseconds(nanoseconds as u64)
+}
+
 /// A number of things, whole from a hundred on.
 pub(crate) fn thousands(value: f64) -> String {
     significant(value)

@@ -3,8 +3,10 @@
 use crate::conclusion::{differs, is_ranked};
 use crate::estimate::Estimate;
 use crate::report::CaseReport;
-use crate::table::number::{gigabytes_per_s, interval, mark, microseconds, milliseconds, range, thousands};
-use crate::table::{Column, Table, notes};
+use crate::table::number::{
+    gigabytes_per_s, interval, mark, microseconds, milliseconds, milliseconds_of, range, thousands,
+};
+use crate::table::{Bars, Column, Table, notes};
 
 /// A column with what a case has in it.
 struct Figures {
@@ -41,7 +43,8 @@ fn all_of_it() -> Figures {
     figures("all of it", "GB/s", 0, |it| mark(it, gigabytes_per_s(it.throughput_bytes_per_s.median)))
 }
 
-/// The share of the hardware's limit, and whether throughput held: columns that are there where a case has them.
+/// The share of the hardware's limit, and whether throughput held (left out before it): columns that are there where a
+/// case has them.
 fn limit_and_course(cases: &[&CaseReport], rank: u8) -> Vec<Figures> {
     let any = |has: fn(&Estimate) -> bool| cases.iter().any(|case| case.estimate.as_ref().is_some_and(has));
     let mut columns = Vec::new();
@@ -51,7 +54,7 @@ fn limit_and_course(cases: &[&CaseReport], rank: u8) -> Vec<Figures> {
         }));
     }
     if any(|it| it.over_time.is_some()) {
-        columns.push(figures("over", "time", rank + 1, |it| {
+        columns.push(figures("over", "time", rank + 2, |it| {
             it.over_time.map_or("–".to_owned(), |it| it.course.name().to_owned())
         }));
     }
@@ -65,12 +68,15 @@ pub(super) fn phases(title: &str, cases: &[CaseReport]) -> Table {
     let cases: Vec<&CaseReport> = cases.iter().collect();
     columns.extend(limit_and_course(&cases, 1));
     columns.extend([
-        figures("", "min – max", 4, |it| range(it.throughput_bytes_per_s.min, it.throughput_bytes_per_s.max)),
-        figures("write alone", "GB/s", 2, |it| gigabytes_per_s(it.write_alone_bytes_per_s.median)),
-        figures("95 %", "interval", 5, |it| interval(&it.write_alone_bytes_per_s)),
+        figures("", "min – max", 5, |it| range(it.throughput_bytes_per_s.min, it.throughput_bytes_per_s.max)),
+        figures("write alone", "GB/s", 3, |it| gigabytes_per_s(it.write_alone_bytes_per_s.median)),
+        figures("95 %", "interval", 6, |it| interval(&it.write_alone_bytes_per_s)),
     ]);
-    columns.extend(phases_and_cpu().into_iter().map(|figures| figures.later(1)));
-    table(title, &cases, columns)
+    columns.extend(phases_and_cpu().into_iter().map(|figures| figures.later(2)));
+    let mut table = table(title, &cases, columns);
+    table.bars =
+        Bars::of(&with_figures(&cases), 2, |it| Some(it.throughput_bytes_per_s.median), gigabytes_per_s);
+    table
 }
 
 /// Records per second, and how long each took.
@@ -84,23 +90,26 @@ pub(super) fn records(title: &str, cases: &[CaseReport]) -> Table {
                 .as_ref()
                 .map_or_else(|| "–".to_owned(), |it_per_s| mark(it, thousands(it_per_s.median)))
         }),
-        figures("95 %", "interval", 2, |it| {
+        figures("95 %", "interval", 0, |it| {
             let it = it.records_per_s.as_ref();
             it.map_or_else(|| "–".to_owned(), |it| format!("{} – {}", thousands(it.low), thousands(it.high)))
         }),
         figures("", "ms", 0, |it| mark(it, milliseconds_of(it.total_ns.median))),
     ];
     let cases: Vec<&CaseReport> = cases.iter().collect();
-    columns.extend(limit_and_course(&cases, 2));
+    columns.extend(limit_and_course(&cases, 3));
     columns.extend([
-        figures("µs/call:", "p50", 1, |it| latency(it, |latency| latency.p50)),
-        figures("", "p90", 1, |it| latency(it, |latency| latency.p90)),
-        figures("", "p99", 1, |it| latency(it, |latency| latency.p99)),
-        figures("", "p99.9", 1, |it| latency(it, |latency| latency.p99_9)),
-        figures("", "max", 1, |it| latency(it, |latency| latency.max)),
+        figures("µs/call:", "p50", 2, |it| latency(it, |latency| latency.p50)),
+        figures("", "p90", 2, |it| latency(it, |latency| latency.p90)),
+        figures("", "p99", 2, |it| latency(it, |latency| latency.p99)),
+        figures("", "p99.9", 2, |it| latency(it, |latency| latency.p99_9)),
+        figures("", "max", 2, |it| latency(it, |latency| latency.max)),
     ]);
-    columns.extend(phases_and_cpu().into_iter().map(|figures| figures.later(2)));
-    table(title, &cases, columns)
+    columns.extend(phases_and_cpu().into_iter().map(|figures| figures.later(3)));
+    let mut table = table(title, &cases, columns);
+    let per_s = |it: &Estimate| it.records_per_s.as_ref().map(|per_s| per_s.median);
+    table.bars = Bars::of(&with_figures(&cases), 1, per_s, thousands);
+    table
 }
 
 /// From the fastest to the slowest, with the distance to the fastest. Cases of one contract.
@@ -113,22 +122,23 @@ pub(super) fn ranked(title: &str, cases: &[&CaseReport]) -> Table {
     });
     let mut columns = vec![
         figures("all of it", "ms", 0, |it| mark(it, milliseconds_of(it.total_ns.median))),
-        figures("95 %", "interval", 1, |it| {
+        figures("95 %", "interval", 0, |it| {
             format!("{} – {}", milliseconds_of(it.total_ns.low), milliseconds_of(it.total_ns.high))
         }),
-        figures("", "min – max", 4, |it| {
+        figures("", "min – max", 5, |it| {
             format!("{} – {}", milliseconds_of(it.total_ns.min), milliseconds_of(it.total_ns.max))
         }),
-        figures("", "GB/s", 1, |it| gigabytes_per_s(it.throughput_bytes_per_s.median)),
+        figures("", "GB/s", 2, |it| gigabytes_per_s(it.throughput_bytes_per_s.median)),
     ];
-    columns.extend(limit_and_course(&cases, 1));
+    columns.extend(limit_and_course(&cases, 2));
     columns.extend([
-        figures("CPU ms:", "user", 3, |it| milliseconds(it.user_cpu_ns)),
-        figures("", "system", 3, |it| milliseconds(it.system_cpu_ns)),
-        figures("", "n", 5, |it| it.samples.to_string()),
+        figures("CPU ms:", "user", 5, |it| milliseconds(it.user_cpu_ns)),
+        figures("", "system", 5, |it| milliseconds(it.system_cpu_ns)),
+        figures("", "n", 6, |it| it.samples.to_string()),
     ]);
     let mut table = table(title, &cases, columns);
-    let with_figures: Vec<&&CaseReport> = cases.iter().filter(|case| case.estimate.is_some()).collect();
+    let with_figures = with_figures(&cases);
+    table.bars = Bars::of(&with_figures, 1, |it| Some(it.total_ns.median), milliseconds_of);
     let best = with_figures.first().filter(|best| is_ranked(best));
     let place = table.columns.iter().position(|column| !column.is_text).map_or(0, |first| first + 1);
     table.columns.insert(place, Column::figure("to the", "fastest", 0));
@@ -150,9 +160,9 @@ fn distance(best: &CaseReport, case: &CaseReport) -> String {
     format!("{same}+ {percent:.1} %")
 }
 
-#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "medians of durations")]
-fn milliseconds_of(nanoseconds: f64) -> String {
-    milliseconds(nanoseconds as u64)
+/// Those that are rows.
+fn with_figures<'c>(cases: &[&'c CaseReport]) -> Vec<&'c CaseReport> {
+    cases.iter().copied().filter(|case| case.estimate.is_some()).collect()
 }
 
 /// Rows begin with the label, where the suite has one, and the case's name.
@@ -182,7 +192,7 @@ fn table(title: &str, cases: &[&CaseReport], figures: Vec<Figures>) -> Table {
     columns.extend(figures.into_iter().map(|figures| figures.column));
     if labels {
         // What the label means, to be run again; behind the figures, for it is long.
-        columns.push(Column::text("case", 7));
+        columns.push(Column::text("case", 9));
     }
-    Table { title: title.to_owned(), columns, rows, sentences: Vec::new(), notes: Vec::new() }
+    Table { title: title.to_owned(), columns, rows, sentences: Vec::new(), notes: Vec::new(), bars: None }
 }

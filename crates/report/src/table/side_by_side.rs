@@ -1,11 +1,12 @@
-//! Several targets side by side: a row for each case, columns for each target, all compared with the first.
+//! Several targets side by side: a row for each case, columns for each target, all compared with the first. No bars: the ratios say
+//! what they would, and with their verdict.
 
 use model::{Layout, RunRecord, Sample};
 
 use crate::conclusion::{in_round_ratio_of, is_ranked, total};
 use crate::estimate::{CONFIDENCE, Estimate, Figure};
 use crate::report::CaseReport;
-use crate::table::number::{gigabytes_per_s, mark, seconds, thousands};
+use crate::table::number::{gigabytes_per_s, mark, seconds, thousands, times};
 use crate::table::{Column, Table, notes};
 
 /// What a table shows of every case, and how that compares.
@@ -164,7 +165,7 @@ impl<'r> Grid<'r> {
             ratios.push(of_row);
         }
         rows.extend(means(&ratios, &ratio_columns, columns.len()));
-        Table { title: title.to_owned(), columns, rows, sentences: Vec::new(), notes: Vec::new() }
+        Table { title: title.to_owned(), columns, rows, sentences: Vec::new(), notes: Vec::new(), bars: None }
     }
 
     fn reports(&self) -> impl Iterator<Item = &CaseReport> {
@@ -188,7 +189,7 @@ impl<'r> Grid<'r> {
             rows.push(cells);
         }
         let title = format!("{title} ({}), by target", shown.unit);
-        Table { title, columns, rows, sentences: Vec::new(), notes: Vec::new() }
+        Table { title, columns, rows, sentences: Vec::new(), notes: Vec::new(), bars: None }
     }
 }
 
@@ -206,7 +207,7 @@ fn means(ratios: &[Vec<Option<f64>>], ratio_columns: &[usize], width: usize) -> 
     };
     for (target, column) in ratio_columns.iter().enumerate() {
         let logs: f64 = whole.iter().map(|row| row[target].ln()).sum();
-        cells[*column] = ratio_text((logs / as_f64(whole.len() as u64)).exp());
+        cells[*column] = times((logs / as_f64(whole.len() as u64)).exp());
     }
     Some(cells)
 }
@@ -231,9 +232,7 @@ impl Row<'_> {
             let sure = ratio.filter(|ratio| ratio.confidence >= CONFIDENCE && ratio.estimate > 0.0);
             ratios.push(sure.map(|ratio| ratio.estimate));
             cells.extend(match ratio {
-                Some(ratio) => {
-                    [with_verdict(&ratio), format!("{} – {}", ratio_text(ratio.low), ratio_text(ratio.high))]
-                }
+                Some(ratio) => [with_verdict(&ratio), format!("{} – {}", times(ratio.low), times(ratio.high))],
                 None => [NOTHING.to_owned(), NOTHING.to_owned()],
             });
         }
@@ -276,19 +275,11 @@ fn ratio(case: &CaseReport, first: &CaseReport, shown: &Shown) -> Option<stats::
 }
 
 fn with_verdict(ratio: &stats::Interval) -> String {
-    let text = ratio_text(ratio.estimate);
+    let text = times(ratio.estimate);
     match ratio {
         it if it.confidence < CONFIDENCE => format!("{text} ?"),
         it if it.low <= 1.0 && it.high >= 1.0 => format!("≈ {text}"),
         _ => text,
-    }
-}
-
-fn ratio_text(ratio: f64) -> String {
-    match ratio {
-        f64::INFINITY => "∞".to_owned(),
-        ..9.995 => format!("{ratio:.2}"),
-        _ => thousands(ratio),
     }
 }
 

@@ -1,0 +1,124 @@
+//! What a terminal shows of each layout, in 80 columns and in as many as there are.
+
+use model::{CaseRecord, Outcome, RunRecord, RunStatus, Sample};
+use testkit::{example_case, example_run};
+
+use super::terminal;
+use super::tests::plain;
+use crate::Report;
+
+const NARROW: usize = 80;
+/// Wide enough for all columns and for more than a bar is of use for.
+const WIDE: usize = 220;
+
+fn case(suite: &str, label: Option<&str>, name: &str, write_ms: u64) -> CaseRecord {
+    let samples = [100, 102, 98, 101, 99, 103].into_iter().zip(0..).map(|(percent, round)| {
+        let mut sample = Sample::without_figures(round, Outcome::Ok);
+        sample.bytes = 1 << 30;
+        sample.phases_ns.write = write_ms * percent * 10_000;
+        sample.system_cpu_ns = sample.phases_ns.write;
+        sample
+    });
+    let mut case = example_case("A section", name, samples.collect());
+    (case.suite, case.label) = (suite.to_owned(), label.map(str::to_owned));
+    let chunk = name.split(',').find_map(|part| part.strip_prefix("chunk="));
+    case.axes.insert("chunk".to_owned(), chunk.unwrap_or("1MiB").to_owned());
+    case
+}
+
+fn shown(cases: Vec<CaseRecord>, width: usize) -> String {
+    let run = RunRecord { cases, status: RunStatus::Complete, ..example_run() };
+    let text = plain(&terminal::body(&Report::of(Some(7), run), Some(width)));
+    let tables = text.split("\n\n").next().unwrap_or_default();
+    assert!(tables.lines().all(|line| line.chars().count() <= width), "{text}");
+    text
+}
+
+fn narrow_and_wide(cases: Vec<CaseRecord>) -> String {
+    format!("{}\n{:=<80}\n{}", shown(cases.clone(), NARROW), "", shown(cases, WIDE))
+}
+
+#[test]
+fn phases() {
+    let mut cut = case("write", None, "fwrite,chunk=1KiB", 900);
+    cut.samples[2].bytes /= 2;
+    let mut disturbed = case("write", None, "mmap", 400);
+    for sample in &mut disturbed.samples {
+        sample.disturbed = Some("steal".to_owned());
+    }
+    let cases = vec![
+        case("write", None, "write,chunk=4KiB,prepare=fallocate", 300),
+        case("write", None, "write,prepare=fallocate", 200),
+        disturbed,
+        cut,
+    ];
+    insta::assert_snapshot!(narrow_and_wide(cases));
+}
+
+#[test]
+fn names_that_leave_no_room_for_figures_stand_above_them() {
+    let long = |chunk: &str, ms| {
+        let name = format!("pwrite,chunk={chunk},threads=16,files=per-thread,prepare=fallocate,sync=fdatasync");
+        case("parallel", None, &name, ms)
+    };
+    insta::assert_snapshot!(shown(vec![long("4KiB", 300), long("1MiB", 200)], NARROW));
+}
+
+#[test]
+fn ranked() {
+    insta::assert_snapshot!(narrow_and_wide(vec![
+        case(
+            "copy",
+            Some("pipe+splice + advices + falloc"),
+            "splice,prepare=posix-fallocate,advice=sequential",
+            200
+        ),
+        case("copy", Some("read+write"), "read-write,chunk=4KiB", 500),
+    ]));
+}
+
+#[test]
+fn records() {
+    insta::assert_snapshot!(narrow_and_wide(vec![
+        case("durable", Some("append"), "write,chunk=4KiB,sync=fsync/1", 900),
+        case(
+            "durable",
+            Some("overwrite, O_DIRECT"),
+            "write,chunk=4KiB,prepare=overwrite,cache=direct,sync=o-dsync",
+            300
+        ),
+    ]));
+}
+
+#[test]
+fn matrix() {
+    let cell = |label: &str, chunk: &str, ms| case("direct", Some(label), &format!("write,chunk={chunk}"), ms);
+    let chunks = ["4KiB", "8KiB", "16KiB", "32KiB", "64KiB", "128KiB", "256KiB", "512KiB", "1MiB", "2MiB"];
+    let row = |label: &'static str, ms: u64| chunks.iter().map(move |chunk| cell(label, chunk, ms));
+    insta::assert_snapshot!(narrow_and_wide(
+        row("BUFFERED", 200).chain(row("FSYNC + O_DIRECT", 900)).collect()
+    ));
+}
+
+#[test]
+fn cpu_time() {
+    insta::assert_snapshot!(narrow_and_wide(vec![
+        case("buffer", None, "write,chunk=4KiB", 900),
+        case("buffer", None, "write,chunk=1MiB", 300),
+    ]));
+}
+
+#[test]
+fn no_table_is_wider_than_the_terminal_and_figures_are_in_all_of_them() {
+    let of = |suite: &str, label: Option<&str>| {
+        vec![case(suite, label, "write,chunk=4KiB", 900), case(suite, label, "mmap,chunk=1MiB", 300)]
+    };
+    for (suite, label) in
+        [("write", None), ("copy", Some("a label")), ("durable", Some("a label")), ("buffer", None)]
+    {
+        for width in 50..240 {
+            let text = shown(of(suite, label), width);
+            assert!(text.contains("interval") && text.contains("write,chunk=4KiB"), "{width}: {text}");
+        }
+    }
+}

@@ -1,0 +1,168 @@
+//! A table as aligned lines, with as much of it as there is room for.
+
+use comfy_table::{Cell, CellAlignment, presets};
+
+use super::bar::bar;
+use super::terminal::QUIET;
+use crate::table::{Bars, Column, Table};
+
+/// The cells of the shortest bar that shows something, and of the longest that is of use.
+const LEAST_BAR: usize = 8;
+const MOST_BAR: usize = 24;
+
+/// The space between two columns.
+const GAP: usize = 2;
+
+/// A table's lines.
+pub(super) struct Fitted {
+    pub(super) lines: Vec<String>,
+    /// Which columns there are.
+    shown: Vec<bool>,
+    has_bars: bool,
+}
+
+impl Fitted {
+    /// Whether a wider terminal would show more.
+    pub(super) fn is_cut(&self, table: &Table) -> bool {
+        self.shown.contains(&false) || (table.bars.is_some() && !self.has_bars)
+    }
+
+    /// Whether the column of that number is there.
+    pub(super) fn shows(&self, column: usize) -> bool {
+        self.shown[column]
+    }
+
+    pub(super) fn text(&self) -> String {
+        self.lines.join("\n")
+    }
+}
+
+/// The table with all columns, or with as many ranks of them as fit the width. Where names of cases leave no room for
+/// their figures, they stand above them; what is too wide even so is shown in parts, one below the other.
+pub(super) fn fitting(table: &Table, width: Option<usize>) -> Fitted {
+    let above = || (table.columns[0].heading == "case").then(|| named_above(table, width)).flatten();
+    ranks(table, width).or_else(above).unwrap_or_else(|| parts(table, width))
+}
+
+/// None if not even what cannot be left out fits.
+fn ranks(table: &Table, width: Option<usize>) -> Option<Fitted> {
+    let of_columns = table.columns.iter().map(|column| column.rank);
+    let highest = of_columns.chain(table.bars.iter().map(|bars| bars.rank)).max().unwrap_or(0);
+    (0..=highest).rev().find_map(|most| {
+        let shown: Vec<bool> = table.columns.iter().map(|column| column.rank <= most).collect();
+        let lines = lines(table, &shown);
+        match table.bars.as_ref().filter(|bars| bars.rank <= most) {
+            Some(bars) => {
+                let lines = with_bars(lines, bars, width)?;
+                Some(Fitted { lines, shown, has_bars: true })
+            }
+            None => fits(&lines, width).then_some(Fitted { lines, shown, has_bars: false }),
+        }
+    })
+}
+
+fn fits(lines: &[String], width: Option<usize>) -> bool {
+    width.is_none_or(|width| widest(lines) <= width)
+}
+
+fn widest(lines: &[String]) -> usize {
+    lines.iter().map(|line| line.chars().count()).max().unwrap_or(0)
+}
+
+/// Each case's name on a line of its own, above its figures: names may be as wide as a terminal.
+fn named_above(table: &Table, width: Option<usize>) -> Option<Fitted> {
+    let mut figures = table.clone();
+    figures.columns[0].heading = String::new();
+    figures.rows.iter_mut().for_each(|row| row[0] = "  ".to_owned());
+    let mut fitted = ranks(&figures, width)?;
+    let rows = fitted.lines.split_off(fitted.lines.len() - table.rows.len());
+    for (row, line) in table.rows.iter().zip(rows) {
+        fitted.lines.extend([row[0].clone(), line]);
+    }
+    Some(fitted)
+}
+
+fn parts(table: &Table, width: Option<usize>) -> Fitted {
+    let needed: Vec<usize> = (1..table.columns.len()).filter(|&index| table.columns[index].rank == 0).collect();
+    let shown = |columns: &[usize]| -> Vec<bool> {
+        (0..table.columns.len()).map(|index| index == 0 || columns.contains(&index)).collect()
+    };
+    let part = |columns: &[usize]| lines(table, &shown(columns));
+    let mut parts: Vec<String> = Vec::new();
+    let mut rest = needed.as_slice();
+    while !rest.is_empty() {
+        // A single column is shown whether it fits or not.
+        let most = (2..=rest.len()).rev().find(|&count| fits(&part(&rest[..count]), width)).unwrap_or(1);
+        let (now, later) = rest.split_at(most);
+        if !parts.is_empty() {
+            parts.push(String::new());
+        }
+        parts.extend(part(now));
+        rest = later;
+    }
+    Fitted { lines: parts, shown: shown(&needed), has_bars: false }
+}
+
+/// The lines with a bar behind each row, below the two ends of its scale; none if there is no room.
+fn with_bars(mut lines: Vec<String>, bars: &Bars, width: Option<usize>) -> Option<Vec<String>> {
+    let start = widest(&lines) + GAP;
+    let room = width.map_or(MOST_BAR, |width| width.saturating_sub(start).min(MOST_BAR));
+    let scale = bars.full.chars().count() + GAP;
+    if room < LEAST_BAR.max(scale) {
+        return None;
+    }
+    let headings = lines.len() - bars.of_rows.len();
+    lines[headings - 1] = format!("{:<start$}0{:>rest$}", lines[headings - 1], bars.full, rest = room - 1);
+    for (line, of_row) in lines[headings..].iter_mut().zip(&bars.of_rows) {
+        let Some(of_row) = of_row else { continue };
+        let drawn = bar(of_row.share, room);
+        let drawn = if of_row.only_disturbed { format!("{QUIET}{drawn}{QUIET:#}") } else { drawn };
+        *line = format!("{line:<start$}{drawn}");
+    }
+    Some(lines)
+}
+
+fn lines(table: &Table, shown: &[bool]) -> Vec<String> {
+    let align = |column: &Column, text: String| {
+        let side = if column.is_text { CellAlignment::Left } else { CellAlignment::Right };
+        Cell::new(text).set_alignment(side)
+    };
+    let is_shown = |(index, _): &(usize, &Column)| shown[*index];
+    let columns: Vec<(usize, &Column)> = table.columns.iter().enumerate().filter(is_shown).collect();
+    let mut drawn = comfy_table::Table::new();
+    drawn.load_style(presets::NOTHING);
+    // One line of headings where no column is in a group.
+    let grouped = table.columns.iter().any(|column| !column.group.is_empty());
+    drawn.set_header(columns.iter().map(|(_, column)| {
+        let heading =
+            if grouped { format!("{}\n{}", column.group, column.heading) } else { column.heading.clone() };
+        align(column, heading)
+    }));
+    for row in &table.rows {
+        drawn.add_row(columns.iter().map(|(index, column)| align(column, row[*index].clone())));
+    }
+    // Every cell is padded by a space on either side.
+    let trimmed = |line: String| line.trim_end().get(1..).unwrap_or_default().to_owned();
+    drawn.lines().map(trimmed).collect()
+}
+
+/// Lines that break at spaces, so that a terminal does not break them in the middle of a word; all but the first are
+/// indented.
+pub(super) fn folded(line: &str, width: usize, indent: usize) -> String {
+    let (mut text, mut column) = (String::new(), 0);
+    for (index, word) in line.split(' ').enumerate() {
+        let length = word.chars().count();
+        if index == 0 {
+            column = length;
+        } else if column + 1 + length > width && column > indent {
+            text += "\n";
+            text += &" ".repeat(indent);
+            column = indent + length;
+        } else {
+            text.push(' ');
+            column += 1 + length;
+        }
+        text += word;
+    }
+    text + "\n"
+}

@@ -1,0 +1,88 @@
+//! What somebody wants who could use any case of a contract.
+
+use model::{Bytes, Content, Contract, Feed, Start, TargetRecord};
+
+/// `To stream 1GiB into a new file on /data, in the page cache`. Of several targets the answer names one.
+pub(crate) fn question(contract: &Contract, target: Option<&TargetRecord>) -> String {
+    let bytes = match Bytes(contract.bytes).to_string() {
+        bare if bare.ends_with(|last: char| last.is_ascii_digit()) => format!("{bare} bytes"),
+        with_unit => with_unit,
+    };
+    // Record by record is no stream.
+    let write = if contract.durable_every_bytes.is_some() { "write" } else { "stream" };
+    let what = match contract.content {
+        Content::Random => format!("{write} {bytes}{}", source(contract.source)),
+        Content::Zero => format!("{write} {bytes} of zeros{}", source(contract.source)),
+        Content::Copy => format!("copy {bytes}{}", source(contract.source)),
+        Content::Reserved => format!("reserve the blocks of {bytes}"),
+        Content::Hole => format!("set a length of {bytes} without blocks"),
+    };
+    format!("To {what} {}, {}", place(contract, target), contract.kept())
+}
+
+fn source(source: Feed) -> &'static str {
+    match source {
+        Feed::Memory => "",
+        Feed::Chunk => " from one chunk of memory, again and again,",
+        Feed::WarmFile => " from a file in the page cache",
+        Feed::ColdFile => " from a file that is not in the page cache",
+    }
+}
+
+fn place(contract: &Contract, target: Option<&TargetRecord>) -> String {
+    if let Some(device) = target.filter(|it| it.environment.filesystem.kind == "block device") {
+        return format!("onto the device {}", device.path);
+    }
+    let into = if matches!(contract.content, Content::Reserved | Content::Hole) { "for" } else { "into" };
+    let on = target.map_or(String::new(), |target| format!(" on {}", target.path));
+    match (contract.files, contract.start) {
+        (1, Start::New) => format!("{into} a new file{on}"),
+        (1, Start::Existing) => format!("{into} an existing file{on}"),
+        (files, start) => format!("{into} {files} {start} files{on}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use model::Durability;
+    use testkit::{example_case, example_target};
+
+    #[test]
+    fn each_part_of_a_contract_is_in_its_question() {
+        let of = |change: fn(&mut Contract)| {
+            let mut contract = example_case("test", "write", Vec::new()).contract;
+            change(&mut contract);
+            question(&contract, Some(&example_target("/data")))
+        };
+        let questions = [
+            of(|_| {}),
+            of(|it| it.content = Content::Zero),
+            of(|it| it.bytes = 4097),
+            of(|it| it.files = 4),
+            of(|it| it.start = Start::Existing),
+            of(|it| it.source = Feed::Chunk),
+            of(|it| it.durability = Durability::Durable),
+            of(|it| (it.durability, it.durable_every_bytes) = (Durability::Durable, Some(4096))),
+            of(|it| (it.content, it.source) = (Content::Copy, Feed::WarmFile)),
+            of(|it| (it.content, it.source) = (Content::Copy, Feed::ColdFile)),
+            of(|it| it.content = Content::Reserved),
+            of(|it| it.content = Content::Hole),
+        ];
+        insta::assert_snapshot!(questions.join("\n"));
+        let different: std::collections::HashSet<&String> = questions.iter().collect();
+        assert_eq!(different.len(), questions.len());
+    }
+
+    #[test]
+    fn a_device_is_no_file_and_several_targets_are_none() {
+        let contract = example_case("test", "write", Vec::new()).contract;
+        let mut device = example_target("/dev/sdb");
+        device.environment.filesystem.kind = "block device".to_owned();
+        assert_eq!(
+            question(&contract, Some(&device)),
+            "To stream 1GiB onto the device /dev/sdb, in the page cache"
+        );
+        assert_eq!(question(&contract, None), "To stream 1GiB into a new file, in the page cache");
+    }
+}
