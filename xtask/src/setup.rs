@@ -40,7 +40,8 @@ const NEEDS: &[Need] = &[
         proof: "/usr/aarch64-linux-gnu/lib/libc.so",
         purpose: "the C library that they run with",
     },
-    Need { package: "nodejs", proof: "node", purpose: "the Node package" },
+    Need { package: "chromium", proof: "chromium", purpose: "the page of `writebench report`" },
+    Need { package: "nodejs", proof: "node", purpose: "the Node package, and the page" },
     // Every node but Debian's brings its own npm, and would be replaced by Debian's.
     Need { package: "npm", proof: "node", purpose: "the Node package" },
 ];

@@ -46,6 +46,8 @@ pub enum Command {
     List(ListCommand),
     /// Show a run again, or export it
     Show(ShowCommand),
+    /// Write a page to explore, for any browser: answers, charts and tables of one run or several
+    Report(ReportCommand),
     /// Compare runs case by case: is B faster or slower than A?
     Compare(CompareCommand),
     /// Take exported runs into the database, from other machines too
@@ -172,7 +174,7 @@ pub struct MeasuringArguments {
     #[arg(long)]
     pub dry_run: bool,
     /// Write the results to a file, or - for standard output: json, jsonl (a line for each
-    /// sample, while it runs), csv, csv-summary, markdown or openmetrics; or charts to a directory: svg=DIR;
+    /// sample, while it runs), csv, csv-summary, markdown, openmetrics or html (a page); or charts to a directory: svg=DIR;
     /// may be repeated
     #[arg(long, value_name = "FORMAT=FILE")]
     pub export: Vec<Export>,
@@ -247,7 +249,7 @@ pub struct AdviseCommand {
     #[arg(long)]
     pub dry_run: bool,
     /// Write the results to a file, or - for standard output: json, jsonl (a line for each
-    /// sample, while it runs), csv, csv-summary, markdown or openmetrics; or charts to a directory: svg=DIR;
+    /// sample, while it runs), csv, csv-summary, markdown, openmetrics or html (a page); or charts to a directory: svg=DIR;
     /// may be repeated
     #[arg(long, value_name = "FORMAT=FILE")]
     pub export: Vec<Export>,
@@ -299,11 +301,30 @@ pub struct ShowCommand {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub top: Option<u32>,
     /// Write it to a file, or - for standard output: json, jsonl (a line for each
-    /// sample, while it runs), csv, csv-summary, markdown or openmetrics; or charts to a directory: svg=DIR; may be
+    /// sample, while it runs), csv, csv-summary, markdown, openmetrics or html (a page); or charts to a directory: svg=DIR; may be
     /// repeated
     #[arg(long, value_name = "FORMAT=FILE")]
     pub export: Vec<Export>,
 }
+
+/// `writebench report`
+#[derive(Args)]
+#[command(after_help = REPORT_EXAMPLES)]
+pub struct ReportCommand {
+    /// Runs by number, by label (all that have it), or exported (FILE.json, or with a `/`); RUN@TARGET is the part of a
+    /// run on one of its targets. All others are compared with the first [default: the newest]
+    #[arg(value_name = "RUN")]
+    pub runs: Vec<RunOn>,
+    /// The page: one file that needs nothing else, no network either; - for standard output
+    #[arg(long, short, value_name = "FILE", default_value = "report.html", value_hint = ValueHint::FilePath)]
+    pub output: PathBuf,
+}
+
+const REPORT_EXAMPLES: &str = "Examples:
+  writebench report                             the newest run, in report.html
+  writebench report 3 4 -o before-after.html    two runs side by side, with ratios
+  writebench report here.json there.json        two machines, from their exports (--export json=here.json)
+  writebench report 5@ext4 5@xfs                two targets of one run";
 
 /// `writebench import`
 #[derive(Args)]

@@ -4,28 +4,21 @@ use std::path::Path;
 
 use anyhow::Result;
 use report::{ComparedRun, Comparison, Side, Unit, Verdict, counted, formats};
-use store::Store;
 
 use crate::arguments::CompareCommand;
-use crate::database;
 use crate::exit::{self, Exit};
 use crate::export::Export;
-use crate::import_command;
+use crate::named_runs::{NamedRun, NamedRuns, Source};
 use crate::output::Output;
-use crate::run_name::{RunName, RunOn, labelled};
+use crate::run_name::{RunName, RunOn};
 
 /// Compares runs of the database, exported files, or one with the other.
 pub fn compare(command: &CompareCommand, db: Option<&Path>, output: &Output) -> Result<Exit> {
     for export in &command.export {
         export.check_for_comparison()?;
     }
-    let in_database = |name: &RunOn| !matches!(name.run, RunName::File(_));
-    // Exported files can be compared where there never was a database.
-    let store = match command.a.0.iter().chain(&command.b.0).any(in_database) {
-        true => Some(database::open_existing(db)?),
-        false => None,
-    };
-    let (a, b) = (side(&command.a.0, store.as_ref())?, side(&command.b.0, store.as_ref())?);
+    let runs = NamedRuns::open(command.a.0.iter().chain(&command.b.0), db)?;
+    let (a, b) = (side(&command.a.0, &runs)?, side(&command.b.0, &runs)?);
     let comparison = Comparison::of(a, b).map_err(exit::usage)?;
     for export in &command.export {
         export.write_comparison(&comparison, output)?;
@@ -39,41 +32,24 @@ pub fn compare(command: &CompareCommand, db: Option<&Path>, output: &Output) -> 
     }
 }
 
-fn side(names: &[RunOn], store: Option<&Store>) -> Result<Side> {
-    let mut runs = Vec::new();
-    for name in names {
-        let first = runs.len();
-        match (&name.run, store) {
-            (RunName::File(path), _) => runs.push(exported(path)?),
-            (RunName::Number(number), Some(store)) => runs.push(recorded(store, *number)?),
-            (RunName::Label(label), Some(store)) => {
-                for number in labelled(store, label)?.0 {
-                    runs.push(recorded(store, number)?);
-                }
-            }
-            (_, None) => {}
+fn side(names: &[RunOn], runs: &NamedRuns) -> Result<Side> {
+    let compared = |named: NamedRun| {
+        let mut name = match named.source {
+            Source::Database(number) => format!("run {number}"),
+            Source::File(path) => path.display().to_string(),
+        };
+        if let Some(target) = &named.target {
+            name += &format!("@{target}");
         }
-        for run in &mut runs[first..] {
-            run.run = name.part_of(run.run.clone())?;
-            if let Some(target) = &name.target {
-                run.name += &format!("@{target}");
-            }
-        }
-    }
+        ComparedRun { name, run: named.run }
+    };
+    let runs = runs.of(names)?.into_iter().map(compared).collect();
     let name = |name: &RunOn| match name.run {
         RunName::Number(_) => format!("run {name}"),
         _ => name.to_string(),
     };
     let name = names.iter().map(name).collect::<Vec<_>>().join(",");
     Ok(Side { name, runs })
-}
-
-fn recorded(store: &Store, number: i64) -> Result<ComparedRun> {
-    Ok(ComparedRun { name: format!("run {number}"), run: store.run(number)? })
-}
-
-fn exported(path: &Path) -> Result<ComparedRun> {
-    Ok(ComparedRun { name: path.display().to_string(), run: import_command::exported(path)? })
 }
 
 /// Whether the build that asked may pass.

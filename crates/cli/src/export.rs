@@ -27,6 +27,8 @@ enum Format {
     CsvSummary,
     Markdown,
     OpenMetrics,
+    /// A page to explore.
+    Html,
     /// A file for each chart, in a directory.
     Svg,
 }
@@ -43,10 +45,11 @@ impl FromStr for Export {
             "csv-summary" => Format::CsvSummary,
             "markdown" | "md" => Format::Markdown,
             "openmetrics" => Format::OpenMetrics,
+            "html" => Format::Html,
             "svg" => Format::Svg,
             other => {
                 return Err(format!(
-                    "unknown format '{other}': expected one of json, jsonl, csv, csv-summary, markdown, openmetrics, svg"
+                    "unknown format '{other}': expected one of json, jsonl, csv, csv-summary, markdown, openmetrics, html, svg"
                 ));
             }
         };
@@ -75,19 +78,16 @@ impl Export {
 
     /// What would make it fail after an hour of measuring, found before.
     pub fn check(&self) -> Result<()> {
-        let is_for_directory = matches!(self.format, Format::Svg);
-        let directory = self.file.parent().filter(|parent| !parent.as_os_str().is_empty());
-        if let Some(directory) = directory
-            && !directory.is_dir()
-        {
-            return Err(exit::usage(format!("--export: {} is no directory", directory.display())));
+        if !matches!(self.format, Format::Svg) {
+            return check_file("--export", &self.file);
         }
-        match (self.file.is_dir(), is_for_directory) {
-            (true, false) => Err(exit::usage(format!("--export: {} is a directory", self.file.display()))),
-            (false, true) if self.file.exists() => {
+        let directory = self.file.parent().filter(|parent| !parent.as_os_str().is_empty());
+        match directory.filter(|directory| !directory.is_dir()) {
+            Some(directory) => Err(exit::usage(format!("--export: {} is no directory", directory.display()))),
+            None if self.file.exists() && !self.file.is_dir() => {
                 Err(exit::usage(format!("--export: {} is no directory", self.file.display())))
             }
-            _ => Ok(()),
+            None => Ok(()),
         }
     }
 
@@ -118,6 +118,7 @@ impl Export {
             Format::CsvSummary => formats::csv_summary::render(report)?,
             Format::Markdown => formats::markdown::render(report),
             Format::OpenMetrics => formats::openmetrics::render(report),
+            Format::Html => formats::html::render(std::slice::from_ref(report))?,
             Format::Svg => return self.write_charts(report, output),
         };
         self.write_text(&text, output)
@@ -162,6 +163,20 @@ impl Export {
     }
 }
 
-fn write_file(file: &Path, text: &str) -> Result<()> {
+/// A file's name that cannot be written to, found before; `option` is what it was given by.
+pub fn check_file(option: &str, file: &Path) -> Result<()> {
+    let directory = file.parent().filter(|parent| !parent.as_os_str().is_empty());
+    if let Some(directory) = directory
+        && !directory.is_dir()
+    {
+        return Err(exit::usage(format!("{option}: {} is no directory", directory.display())));
+    }
+    if file.is_dir() {
+        return Err(exit::usage(format!("{option}: {} is a directory", file.display())));
+    }
+    Ok(())
+}
+
+pub fn write_file(file: &Path, text: &str) -> Result<()> {
     std::fs::write(file, text).with_context(|| format!("cannot write {}", file.display()))
 }

@@ -15,12 +15,14 @@ mod import_command;
 mod kinds;
 mod list;
 mod measure;
+mod named_runs;
 mod noise_command;
 mod output;
 mod place;
 mod probe_command;
 mod progress;
 mod properties;
+mod report_command;
 mod run_command;
 mod run_name;
 mod selection;
@@ -67,6 +69,7 @@ fn main() -> ExitCode {
         Command::Advise(command) => advise_command::advise(&command, arguments.db.as_deref(), &output),
         Command::List(command) => list::list(&command, arguments.db.as_deref(), &output),
         Command::Show(command) => show::show(&command, arguments.db.as_deref(), &output),
+        Command::Report(command) => report_command::report(&command, arguments.db.as_deref(), &output),
         Command::Import(command) => import_command::import(&command, arguments.db.as_deref(), &output),
         Command::Compare(command) => compare::compare(&command, arguments.db.as_deref(), &output),
         Command::Probe(command) if command.noise => {

@@ -3,7 +3,7 @@
 use model::{Bytes, CaseRecord, Limit, PhasesNs, Sample};
 use serde::Serialize;
 
-use crate::latency::LatencyEstimate;
+use crate::latency::{LatencyCurve, LatencyEstimate, latency};
 use crate::over_time::OverTime;
 use crate::reached::Reached;
 
@@ -56,6 +56,9 @@ pub struct Estimate {
     pub records_per_s: Option<Figure>,
     /// How long each hand-over took, over all samples together.
     pub latency_ns: Option<LatencyEstimate>,
+    /// The same in full, for pictures.
+    #[serde(skip)]
+    pub latency_curve: Option<LatencyCurve>,
     /// Whether throughput held over time; none where no sample took long enough, or handed over all in a few calls.
     pub over_time: Option<OverTime>,
     /// The limit of the hardware that it is held against; none where it was not measured.
@@ -104,6 +107,7 @@ impl Estimate {
             };
             Figure::of(&usable.iter().map(per_s).collect::<Vec<f64>>())
         });
+        let latency = latency(&usable);
         let disturbed = samples.iter().filter(|it| it.outcome.is_ok() && it.disturbed.is_some()).count();
         Some(Self {
             throughput_bytes_per_s: Figure::of(&throughput)?,
@@ -123,7 +127,8 @@ impl Estimate {
             bytes: usable.iter().map(|sample| sample.bytes).min()?,
             cut: 0,
             records_per_s,
-            latency_ns: LatencyEstimate::of(&usable),
+            latency_ns: latency.as_ref().map(|(estimate, _)| *estimate),
+            latency_curve: latency.map(|(_, curve)| curve),
             over_time: OverTime::of(&usable),
             limit: None,
             confidence: stats::median_interval(&total_ns, CONFIDENCE)?.confidence,

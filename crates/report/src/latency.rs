@@ -1,4 +1,6 @@
-//! How long each hand-over took: the histograms of samples, read.
+//! How long each hand-over took: the histograms of samples, read once for figures and curves.
+
+use std::collections::BTreeMap;
 
 use base64::Engine as _;
 use hdrhistogram::Histogram;
@@ -23,54 +25,195 @@ pub struct LatencyEstimate {
     pub max: u64,
 }
 
-impl LatencyEstimate {
-    /// Of all samples' histograms together; none where one has none or cannot be read.
-    pub(crate) fn of(samples: &[&Sample]) -> Option<Self> {
-        let Histograms { all, .. } = Histograms::of(samples)?;
-        Some(Self {
-            count: all.len(),
-            p50: all.value_at_quantile(0.5),
-            p90: all.value_at_quantile(0.9),
-            p99: all.value_at_quantile(0.99),
-            p99_9: all.value_at_quantile(0.999),
-            max: all.max(),
-        })
-    }
-}
+/// The most places of a line, but for the median and the longest.
+const MOST_PLACES: u32 = 38;
 
-/// The histograms of a case's samples, and all of them as one.
-pub(crate) struct Histograms {
-    each: Vec<Histogram<u64>>,
-    all: Histogram<u64>,
-}
+/// Places between 0 and 90 %, between 90 % and 99 %, and so on, where there are so few of these that they all fit.
+const MOST_PLACES_EACH: u32 = 10;
 
-impl Histograms {
-    /// None where one sample has none or cannot be read, or where there is no sample.
-    pub(crate) fn of(samples: &[&Sample]) -> Option<Self> {
-        let read = samples.iter().map(|sample| histogram(sample.latency.as_ref()?));
-        let each: Vec<Histogram<u64>> = read.collect::<Option<_>>()?;
-        let (first, others) = each.split_first()?;
-        let mut all = first.clone();
-        for other in others {
-            all.add(other).ok()?;
-        }
-        Some(Self { each, all })
-    }
-
+/// The same distribution from the shortest to the longest, at places that are evenly far apart where rare ones are as
+/// far apart as common ones.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LatencyCurve {
     /// How many durations there were.
-    pub(crate) fn count(&self) -> u64 {
-        self.all.len()
+    pub count: u64,
+    /// At most forty, in order; the last is the longest.
+    pub places: Vec<LatencyPlace>,
+}
+
+/// A place of a curve.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct LatencyPlace {
+    /// That share of durations was no longer.
+    pub quantile: f64,
+    /// Than this: the lowest of single samples, of all together, and the highest.
+    pub ns: [u64; 3],
+}
+
+/// Of all samples' histograms together; none where one has none or cannot be read, or nothing is in any.
+pub(crate) fn latency(samples: &[&Sample]) -> Option<(LatencyEstimate, LatencyCurve)> {
+    let each: Vec<Durations> =
+        samples.iter().map(|sample| Durations::read(sample.latency.as_ref()?)).collect::<Option<_>>()?;
+    let all = Durations::together(&each).filter(|all| all.count() > 0)?;
+    let at = |quantile: f64| all.longest_of(quantile);
+    let estimate = LatencyEstimate {
+        count: all.count(),
+        p50: at(0.5),
+        p90: at(0.9),
+        p99: at(0.99),
+        p99_9: at(0.999),
+        max: at(1.0),
+    };
+    let place = |(quantile, looked_up): (f64, f64)| {
+        let of_each = || each.iter().filter(|it| it.count() > 0).map(|it| it.longest_of(looked_up));
+        let of_all = at(looked_up);
+        let ns = [of_each().min().unwrap_or(of_all), of_all, of_each().max().unwrap_or(of_all)];
+        LatencyPlace { quantile, ns }
+    };
+    let count = all.count();
+    let longest = (place_of_longest(count), 1.0);
+    let places = quantiles(count).into_iter().map(|it| (it, it)).chain([longest]).map(place).collect();
+    Some((estimate, LatencyCurve { count, places }))
+}
+
+/// Durations that a histogram tells apart, and how many were that long or shorter, in order. A histogram itself takes a
+/// quarter of a megabyte, most of it zeros.
+struct Durations(Vec<(u64, u64)>);
+
+impl Durations {
+    fn read(latency: &Latency) -> Option<Self> {
+        let bytes = base64::engine::general_purpose::STANDARD.decode(&latency.histogram).ok()?;
+        let histogram: Histogram<u64> = Deserializer::new().deserialize(&mut bytes.as_slice()).ok()?;
+        let counts = histogram.iter_recorded().map(|it| (it.value_iterated_to(), it.count_at_value()));
+        Some(Self::summed(counts))
     }
 
-    /// That share of durations was no longer: the lowest of single samples, of all together, and the highest.
-    pub(crate) fn quantile_ns(&self, quantile: f64) -> [u64; 3] {
-        let all = self.all.value_at_quantile(quantile);
-        let each = || self.each.iter().filter(|it| !it.is_empty()).map(|it| it.value_at_quantile(quantile));
-        [each().min().unwrap_or(all), all, each().max().unwrap_or(all)]
+    /// None if there is none.
+    fn together(each: &[Self]) -> Option<Self> {
+        let mut counts: BTreeMap<u64, u64> = BTreeMap::new();
+        for of in each {
+            let mut before = 0;
+            for &(ns, up_to) in &of.0 {
+                *counts.entry(ns).or_default() += up_to - before;
+                before = up_to;
+            }
+        }
+        (!each.is_empty()).then(|| Self::summed(counts.into_iter()))
+    }
+
+    fn summed(counts: impl Iterator<Item = (u64, u64)>) -> Self {
+        let mut sum = 0;
+        let up_to = counts.map(|(ns, count)| {
+            sum += count;
+            (ns, sum)
+        });
+        Self(up_to.collect())
+    }
+
+    fn count(&self) -> u64 {
+        self.0.last().map_or(0, |(_, count)| *count)
+    }
+
+    /// That share of them was no longer; 0 if there is none.
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "from 0 to the count")]
+    fn longest_of(&self, quantile: f64) -> u64 {
+        let wanted = ((quantile * as_f64(self.count())).ceil() as u64).clamp(1, self.count().max(1));
+        let at = self.0.partition_point(|&(_, up_to)| up_to < wanted);
+        self.0.get(at).map_or(0, |&(ns, _)| ns)
     }
 }
 
-fn histogram(latency: &Latency) -> Option<Histogram<u64>> {
-    let bytes = base64::engine::general_purpose::STANDARD.decode(&latency.histogram).ok()?;
-    Deserializer::new().deserialize(&mut bytes.as_slice()).ok()
+/// Behind all other calls, and before 1.
+fn place_of_longest(count: u64) -> f64 {
+    (1.0 - 0.5 / as_f64(count)).min(1.0 - f64::EPSILON)
+}
+
+/// The shares of so many calls that a line is drawn through: evenly on its axis, with the median, 90 %, 99 % and so on
+/// among them, and none that is rarer than a single call.
+fn quantiles(count: u64) -> Vec<f64> {
+    let tenfolds = as_f64(count).log10();
+    let each = (1..=MOST_PLACES_EACH).rev().find(|&each| f64::from(each) * tenfolds <= f64::from(MOST_PLACES));
+    let each = f64::from(each.unwrap_or(1));
+    let steps = (0..=MOST_PLACES).map(f64::from).take_while(|step| step / each <= tenfolds + 1e-9);
+    let mut quantiles: Vec<f64> = steps.map(|step| 1.0 - 10.0_f64.powf(-step / each)).collect();
+    quantiles.retain(|&quantile| quantile < place_of_longest(count));
+    if count > 1 {
+        // Ten steps have one that is nearly there.
+        quantiles.retain(|quantile| (quantile - 0.5).abs() > 0.01);
+        quantiles.push(0.5);
+        quantiles.sort_by(f64::total_cmp);
+    }
+    quantiles
+}
+
+#[expect(clippy::cast_precision_loss, reason = "a place in a picture")]
+fn as_f64(value: u64) -> f64 {
+    value as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use hdrhistogram::serialization::{Serializer, V2DeflateSerializer};
+    use model::Outcome;
+
+    fn sample(durations_ns: &[u64]) -> Sample {
+        let mut histogram: Histogram<u64> = Histogram::new_with_bounds(1, 3_600_000_000_000, 3).unwrap();
+        durations_ns.iter().for_each(|&ns| histogram.record(ns).unwrap());
+        let mut bytes = Vec::new();
+        V2DeflateSerializer::new().serialize(&histogram, &mut bytes).unwrap();
+        let histogram = base64::engine::general_purpose::STANDARD.encode(bytes);
+        let mut sample = Sample::without_figures(0, Outcome::Ok);
+        let (count, nothing) = (durations_ns.len() as u64, 0);
+        sample.latency = Some(Latency {
+            count,
+            p50_ns: nothing,
+            p90_ns: nothing,
+            p99_ns: nothing,
+            p99_9_ns: nothing,
+            max_ns: nothing,
+            histogram,
+        });
+        sample
+    }
+
+    #[test]
+    fn durations_are_what_their_histogram_says_of_them() {
+        let all: Vec<u64> = (1..=2000).map(|it| it * it * 17 % 1_000_003 + 1).collect();
+        let mut histogram: Histogram<u64> = Histogram::new_with_bounds(1, 3_600_000_000_000, 3).unwrap();
+        all.iter().for_each(|&ns| histogram.record(ns).unwrap());
+        let samples: Vec<Sample> = all.chunks(300).map(sample).collect();
+        let (estimate, curve) = latency(&samples.iter().collect::<Vec<_>>()).unwrap();
+        let at = |quantile| histogram.value_at_quantile(quantile);
+        assert_eq!((estimate.count, estimate.max), (2000, histogram.max()));
+        assert_eq!([estimate.p50, estimate.p90, estimate.p99, estimate.p99_9], [0.5, 0.9, 0.99, 0.999].map(at));
+        for place in &curve.places[1..curve.places.len() - 1] {
+            let [low, of_all, high] = place.ns;
+            assert_eq!(of_all, at(place.quantile), "{}", place.quantile);
+            assert!(low <= of_all && of_all <= high, "{place:?}");
+        }
+    }
+
+    #[test]
+    fn a_sample_without_durations_is_beside_those_that_have_some() {
+        let samples = [sample(&[]), sample(&[5])];
+        let (estimate, curve) = latency(&samples.iter().collect::<Vec<_>>()).unwrap();
+        assert_eq!((estimate.count, estimate.p50, estimate.max), (1, 5, 5));
+        assert!(curve.places.iter().all(|place| place.ns == [5; 3]), "{curve:?}");
+        assert_eq!(latency(&[]), None);
+    }
+
+    #[test]
+    fn a_line_has_forty_places_at_most_and_the_round_ones_among_them() {
+        for count in [1, 2, 9, 10, 1280, 7680, 10_000_000, u64::MAX] {
+            let quantiles = quantiles(count);
+            assert!(quantiles.len() < 40, "{count}: {}", quantiles.len());
+            assert!(quantiles.is_sorted_by(|a, b| a < b), "{count}: {quantiles:?}");
+            assert!(*quantiles.last().unwrap() < place_of_longest(count));
+            for round in [0.0, 0.5, 0.9, 0.99, 0.999] {
+                let is_there = quantiles.iter().any(|it| (it - round).abs() < 1e-12);
+                assert_eq!(is_there, (1.0 - round) * as_f64(count) >= 0.999_999, "{round} of {count}");
+            }
+        }
+    }
 }

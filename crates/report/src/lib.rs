@@ -21,6 +21,7 @@ mod reached;
 #[cfg(test)]
 mod recorded_noise;
 mod report;
+mod run_names;
 mod shell;
 mod simplicity;
 mod table;
@@ -33,7 +34,7 @@ pub use comparison::{
 };
 pub use estimate::{Estimate, Figure};
 pub use import::{ImportError, run_of_export};
-pub use latency::LatencyEstimate;
+pub use latency::{LatencyCurve, LatencyEstimate, LatencyPlace};
 pub use machine::{Lines, machine_lines};
 pub use noise::{NoiseReport, WorkNoise};
 pub use over_time::{CourseName, Fall, OverTime};

@@ -1,13 +1,14 @@
 //! Texts in commands that people copy.
 
-/// As a shell takes it.
+/// As a shell takes it. What a shell cannot be given (a NUL) is no file's name either.
 #[must_use]
 pub fn quoted(text: &str) -> String {
-    let is_plain = |character: char| character.is_alphanumeric() || "-_./=,:+".contains(character);
+    // Quotes around a case's name would only be in the way.
+    let is_plain = |character: char| character.is_ascii_alphanumeric() || "-_./=,:+@%".contains(character);
     if !text.is_empty() && text.chars().all(is_plain) {
         return text.to_owned();
     }
-    format!("'{}'", text.replace('\'', r"'\''"))
+    shlex::try_quote(text).map_or_else(|_| "''".to_owned(), std::borrow::Cow::into_owned)
 }
 
 #[cfg(test)]
@@ -16,8 +17,9 @@ mod tests {
 
     #[test]
     fn a_text_is_one_word_for_the_shell() {
-        assert_eq!(quoted("/data/x"), "/data/x");
-        assert_eq!(quoted("/it's"), r"'/it'\''s'");
-        assert_eq!(quoted(""), "''");
+        for text in ["/data/x", "/it's", "", "$(here) `there`", "two\nlines", "!"] {
+            assert_eq!(shlex::split(&quoted(text)), Some(vec![text.to_owned()]), "{text:?}");
+        }
+        assert_eq!(quoted("write,size=1GiB"), "write,size=1GiB");
     }
 }

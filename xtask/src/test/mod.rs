@@ -3,6 +3,7 @@
 mod counts;
 mod need;
 mod node;
+mod page;
 mod platform;
 mod step;
 mod steps;

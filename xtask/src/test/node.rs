@@ -17,9 +17,9 @@ pub(super) fn package_exists() -> bool {
 /// Its tests also run the program, so that it is built before.
 pub(super) fn step(target_directory: &Path) -> Step {
     let writebench = target_directory.join("release/writebench");
-    let mut tests = npm(&["test"]);
+    let mut tests = npm(FOLDER, &["test"]);
     tests.env("WRITEBENCH", &writebench);
-    let before = vec![npm(&["ci", "--no-audit", "--no-fund"]), npm(&["run", "build"])];
+    let before = vec![npm(FOLDER, &CLEAN_INSTALL), npm(FOLDER, &["run", "build"])];
     Step {
         needs: vec![
             Need::Program("node"),
@@ -30,9 +30,12 @@ pub(super) fn step(target_directory: &Path) -> Step {
     }
 }
 
-fn npm(arguments: &[&str]) -> Command {
+/// What the lock file names, and nothing else.
+pub(super) const CLEAN_INSTALL: [&str; 3] = ["ci", "--no-audit", "--no-fund"];
+
+pub(super) fn npm(folder: &str, arguments: &[&str]) -> Command {
     let mut command = program("npm");
-    command.args(["--prefix", FOLDER, "--no-update-notifier"]).args(arguments).env("NO_COLOR", "1");
+    command.args(["--prefix", folder, "--no-update-notifier"]).args(arguments).env("NO_COLOR", "1");
     command
 }
 

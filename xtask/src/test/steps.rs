@@ -5,6 +5,7 @@ use std::path::Path;
 use super::counts::libtest;
 use super::need::Need;
 use super::node;
+use super::page;
 use super::platform;
 use super::step::{Step, Tests, Work};
 use crate::command::{cargo, program};
@@ -23,6 +24,7 @@ pub(super) fn steps(target_directory: &Path) -> Vec<Step> {
     if node::package_exists() {
         steps.push(node::step(target_directory));
     }
+    steps.push(page::step(target_directory));
     steps
 }
 

@@ -10,6 +10,7 @@ mod exports;
 mod filesystems;
 mod limits;
 mod outcomes;
+mod pages;
 mod promises;
 mod properties;
 mod refusals;
@@ -34,6 +35,7 @@ fn main() -> ExitCode {
     exports::add(&mut trials);
     filesystems::add(&mut trials);
     limits::add(&mut trials);
+    pages::add(&mut trials);
     properties::add(&mut trials);
     refusals::add(&mut trials);
     side_by_side::add(&mut trials);

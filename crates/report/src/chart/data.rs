@@ -39,6 +39,14 @@ pub enum Question {
     OverTime,
 }
 
+impl Question {
+    /// Whether it is a suite's own question, and not one that can be asked of many.
+    #[must_use]
+    pub fn is_main(self) -> bool {
+        !matches!(self, Self::Latency | Self::Phases | Self::OverTime)
+    }
+}
+
 /// What is drawn.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Chart {

@@ -1,13 +1,9 @@
 //! The cases of several runs as rows of the same charts.
 
-use std::collections::HashMap;
-
 use super::{NamedChart, Row, of_rows};
 use crate::advice::is_look;
 use crate::report::{CaseReport, Report};
-
-/// How many letters of a run's id tell it from others.
-const ID_LETTERS: usize = 8;
+use crate::run_names::run_names;
 
 /// The charts of a report, in the order of its tables.
 #[must_use]
@@ -54,33 +50,5 @@ fn prefixes(reports: &[Report]) -> Vec<String> {
     if reports.len() < 2 {
         return vec![String::new(); reports.len()];
     }
-    let plain: Vec<String> =
-        reports.iter().map(|report| report.run.label.clone().unwrap_or_else(|| number_or_id(report))).collect();
-    let told: Vec<String> = reports
-        .iter()
-        .zip(&plain)
-        .map(|(report, name)| match times(&plain, name) {
-            1 => name.clone(),
-            _ => format!("{name} ({})", number_or_id(report)),
-        })
-        .collect();
-    // Databases of two machines number alike, and a run may be given twice.
-    let mut met: HashMap<&str, usize> = HashMap::new();
-    let unlike = told.iter().map(|name| {
-        let place = met.entry(name).or_default();
-        *place += 1;
-        if times(&told, name) == 1 { format!("{name} · ") } else { format!("{name} #{place} · ") }
-    });
-    unlike.collect()
-}
-
-fn times(names: &[String], name: &str) -> usize {
-    names.iter().filter(|other| *other == name).count()
-}
-
-fn number_or_id(report: &Report) -> String {
-    match report.number {
-        Some(number) => format!("run {number}"),
-        None => report.run.id.chars().take(ID_LETTERS).collect(),
-    }
+    run_names(reports).into_iter().map(|name| format!("{name} · ")).collect()
 }

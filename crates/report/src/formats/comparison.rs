@@ -42,7 +42,7 @@ pub fn terminal(comparison: &Comparison, width: Option<usize>) -> String {
             text += &fold(format!("Only in {side}: {}", list(&names)));
         }
     }
-    for line in left_out(&comparison.left_out) {
+    for line in left_out(comparison) {
         text += &format!("{WARNING}{}{WARNING:#}\n", fold(line).trim_end());
     }
     if !comparison.changes.is_empty() {
@@ -118,7 +118,8 @@ fn table(comparison: &Comparison) -> Table {
 }
 
 /// A line for all cases that are left out of the same runs for the same reason.
-fn left_out(all: &[LeftOut]) -> Vec<String> {
+pub(super) fn left_out(comparison: &Comparison) -> Vec<String> {
+    let all = &comparison.left_out;
     let mut of_runs: Vec<(Vec<String>, &str, Vec<String>)> = Vec::new();
     let mut seen: Vec<(&str, &str)> = Vec::new();
     for LeftOut { case, why, .. } in all {
@@ -162,7 +163,7 @@ fn change_lines(change: &Change, width: usize) -> String {
 }
 
 /// How to read the figures.
-fn notes(comparison: &Comparison) -> Vec<String> {
+pub(super) fn notes(comparison: &Comparison) -> Vec<String> {
     let mut notes = Vec::new();
     match comparison.unit {
         Unit::Sample if comparison.is_of_one_run() => notes.push(
@@ -193,7 +194,7 @@ fn notes(comparison: &Comparison) -> Vec<String> {
 }
 
 /// `3 faster, 1 slower, 56 no difference`.
-fn summary(comparison: &Comparison) -> String {
+pub(super) fn counts(comparison: &Comparison) -> String {
     let count = |verdict| comparison.count(verdict);
     let mut text = format!(
         "{} faster, {} slower, {} no difference",
@@ -204,6 +205,11 @@ fn summary(comparison: &Comparison) -> String {
     if count(Verdict::TooFew) > 0 {
         text += &format!(", {} {}", count(Verdict::TooFew), verdict(Verdict::TooFew, comparison.unit));
     }
+    text
+}
+
+fn summary(comparison: &Comparison) -> String {
+    let mut text = counts(comparison);
     if comparison.cases.is_empty() {
         text += &format!("; {FAULT}no case has figures on both sides{FAULT:#}");
     }

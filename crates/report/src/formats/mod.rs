@@ -1,9 +1,11 @@
-//! One file for each format that a [`crate::Report`] is rendered in; `svg` renders its charts, one by one.
+//! One file for each format that a [`crate::Report`] is rendered in; `svg` renders its charts, one by one, and `html` several
+//! reports in one page.
 
 mod bar;
 pub mod comparison;
 pub mod csv;
 pub mod csv_summary;
+pub mod html;
 pub mod json;
 pub mod jsonl;
 mod lines;

@@ -97,18 +97,17 @@ fn section_tables(cases: &[CaseReport], report: &Report) -> Vec<Table> {
     if run.is_side_by_side() {
         let mut tables = side_by_side::tables(&title, layout, cases, run);
         if let Some(last) = tables.last_mut() {
-            last.notes.extend(notes_of_targets(cases, run));
+            last.notes.extend(section_notes(cases, run));
             last.sentences = sentences(cases);
             last.sentences.extend(missing(run));
         }
         return tables;
     }
-    let limits = run.targets.first().map_or(&[][..], |target| &target.limits);
     if first.suite == ADVISE {
         // All of them satisfy one contract, though some promise more than others.
         let mut table = per_case::ranked(&title, &cases.iter().collect::<Vec<_>>());
         table.sentences = sentences(cases);
-        table.notes = notes::notes(cases, limits);
+        table.notes = section_notes(cases, run);
         return vec![table];
     }
     let mut tables = match layout {
@@ -120,13 +119,21 @@ fn section_tables(cases: &[CaseReport], report: &Report) -> Vec<Table> {
     };
     if let Some(last) = tables.last_mut() {
         last.sentences = sentences(cases);
-        last.notes = notes::notes(cases, limits);
+        last.notes = section_notes(cases, run);
         // Its cells have no room for intervals.
         if last.columns.iter().all(|column| column.heading != "interval") {
             last.notes.extend(notes::intervals(cases));
         }
     }
     tables
+}
+
+/// What is said below the table of a section, but for its sentences.
+pub(crate) fn section_notes(cases: &[CaseReport], run: &RunRecord) -> Vec<String> {
+    if run.is_side_by_side() {
+        return notes_of_targets(cases, run);
+    }
+    notes::notes(cases, run.targets.first().map_or(&[][..], |target| &target.limits))
 }
 
 /// What the words and shares of each target mean; what is the same for all is said once.

@@ -1,0 +1,66 @@
+//! The runs that names on the command line mean: of the database, and exported files.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::Result;
+use model::RunRecord;
+use store::Store;
+
+use crate::database;
+use crate::import_command::exported;
+use crate::run_name::{RunName, RunOn, labelled};
+
+/// Where such runs are found.
+pub struct NamedRuns {
+    /// None where exported files are all that was named: they can be read where there never was a database.
+    store: Option<Store>,
+}
+
+/// A run that was named.
+pub struct NamedRun {
+    /// Where it was found.
+    pub source: Source,
+    /// The target that was named, which is all that there is of it.
+    pub target: Option<String>,
+    /// All of it, or the part on that target.
+    pub run: RunRecord,
+}
+
+/// Where a run was found.
+pub enum Source {
+    /// By its number.
+    Database(i64),
+    /// An exported file.
+    File(PathBuf),
+}
+
+impl NamedRuns {
+    /// Opens the database, if one of the names needs it.
+    pub fn open<'n>(mut names: impl Iterator<Item = &'n RunOn>, db: Option<&Path>) -> Result<Self> {
+        let in_database = |name: &RunOn| !matches!(name.run, RunName::File(_));
+        let store = if names.any(in_database) { Some(database::open_existing(db)?) } else { None };
+        Ok(Self { store })
+    }
+
+    /// The runs of these names, in order: of a label all that have it.
+    pub fn of(&self, names: &[RunOn]) -> Result<Vec<NamedRun>> {
+        let mut runs = Vec::new();
+        for name in names {
+            let mut add = |source: Source, run: RunRecord| -> Result<()> {
+                runs.push(NamedRun { source, target: name.target.clone(), run: name.part_of(run)? });
+                Ok(())
+            };
+            match (&name.run, &self.store) {
+                (RunName::File(path), _) => add(Source::File(path.clone()), exported(path)?)?,
+                (RunName::Number(number), Some(store)) => add(Source::Database(*number), store.run(*number)?)?,
+                (RunName::Label(label), Some(store)) => {
+                    for number in labelled(store, label)?.0 {
+                        add(Source::Database(number), store.run(number)?)?;
+                    }
+                }
+                (_, None) => {}
+            }
+        }
+        Ok(runs)
+    }
+}

@@ -1,0 +1,47 @@
+//! `writebench report`.
+
+use std::path::Path;
+
+use anyhow::Result;
+use report::{Report, formats};
+
+use crate::arguments::ReportCommand;
+use crate::database;
+use crate::exit::{self, Exit};
+use crate::export::{check_file, write_file};
+use crate::named_runs::{NamedRuns, Source};
+use crate::output::Output;
+use crate::run_name::{RunName, RunOn};
+
+/// Writes a page of the newest run, or of those that were named.
+pub fn report(command: &ReportCommand, db: Option<&Path>, output: &Output) -> Result<Exit> {
+    let to_stdout = command.output.as_os_str() == "-";
+    if !to_stdout {
+        check_file("--output", &command.output)?;
+    }
+    let names = if command.runs.is_empty() { vec![newest(db)?] } else { command.runs.clone() };
+    let runs = NamedRuns::open(names.iter(), db)?.of(&names)?;
+    let reports = runs.into_iter().map(|named| {
+        let number = match named.source {
+            Source::Database(number) => Some(number),
+            Source::File(_) => None,
+        };
+        Report::of(number, named.run)
+    });
+    let page = formats::html::render(&reports.collect::<Vec<Report>>())?;
+    if to_stdout {
+        output.results(&page)?;
+    } else {
+        write_file(&command.output, &page)?;
+        output.note(&format!("{} is a page for any browser.", command.output.display()));
+    }
+    Ok(Exit::Ok)
+}
+
+fn newest(db: Option<&Path>) -> Result<RunOn> {
+    let store = database::open_existing(db)?;
+    let number = store.newest_run(false)?.ok_or_else(|| {
+        exit::usage(format!("no runs in {}; `writebench run` makes one", store.path().display()))
+    })?;
+    Ok(RunOn { run: RunName::Number(number), target: None })
+}

@@ -1,0 +1,41 @@
+// Copies the command that measures a case again, and says so.
+
+let saidUntil;
+
+async function copyCommand(it) {
+  const done = await copied(it.command);
+  const said = document.getElementById("copied");
+  said.textContent = done ? `Copied: ${it.command}` : `Copy it by hand: ${it.command}`;
+  clearTimeout(saidUntil);
+  saidUntil = setTimeout(() => (said.textContent = ""), done ? 4000 : 30000);
+}
+
+async function copied(text) {
+  try {
+    await navigator.clipboard.writeText(text);
+    return true;
+  } catch {
+    return copiedFromField(text);
+  }
+}
+
+// Browsers keep the clipboard from pages that came without encryption, but for what is selected in a field.
+function copiedFromField(text) {
+  const before = document.activeElement;
+  const field = element("textarea", { class: "hidden", "aria-hidden": "true", tabindex: "-1" });
+  field.value = text;
+  document.body.append(field);
+  field.select();
+  const done = document.execCommand("copy");
+  field.remove();
+  before?.focus();
+  return done;
+}
+
+// A case's name, which copies its command. Lines break at commas.
+function copyButton(it) {
+  const parts = it.case.split(/(?<=,)/).flatMap((part) => [part, element("wbr")]);
+  const button = element("button", { type: "button", class: "copy case", title: `Copy: ${it.command}` }, ...parts);
+  button.addEventListener("click", () => copyCommand(it));
+  return button;
+}

@@ -1,0 +1,43 @@
+// What the page carries: see crates/report/src/formats/html/data.rs.
+
+const data = JSON.parse(document.getElementById("data").textContent);
+
+const PHASES = ["prepare", "open", "write", "sync", "close"];
+
+// Cases with words for numbers; `row` is what charts call them by.
+const cases = data.cases.map((it, row) => {
+  const run = data.runs[it.run];
+  const target = run.targets[it.target];
+  return {
+    ...it,
+    row,
+    run: run.name,
+    target: target.name,
+    filesystem: target.filesystem,
+    suite: data.sections[it.section][0],
+    method: data.words[it.method],
+    prepare: data.words[it.prepare],
+    outcome: data.words[it.outcome],
+    command: `${target.command} --case ${quoted(it.case)}`,
+  };
+});
+
+const severalRuns = data.runs.length > 1;
+const severalTargets = data.runs.some((run) => run.targets.length > 1);
+
+// A word as a shell takes it.
+function quoted(word) {
+  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
+}
+
+// Where a case was measured, as far as that is not the same for all.
+function place(it) {
+  const parts = [severalRuns ? it.run : "", severalTargets ? it.target : ""];
+  return parts.filter((part) => part !== "").join(" · ");
+}
+
+// The time of each phase of a good sample, in nanoseconds, and of all together.
+function sampleTimes(it, index) {
+  const phases = PHASES.map((phase) => it.samples[phase]?.[index] ?? 0);
+  return { phases, total: phases.reduce((sum, ns) => sum + ns, 0) };
+}

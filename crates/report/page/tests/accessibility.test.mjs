@@ -1,0 +1,81 @@
+// For those who do not see the page, or have no mouse; and for browsers that are strict.
+
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { after, before, describe, test } from "node:test";
+
+import { HtmlValidate } from "html-validate";
+
+import { drawn, hasBrowser, launch, open } from "./browser.mjs";
+import { Workplace, copyOf, endedBy, slowed } from "./runs.mjs";
+
+const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+const STANDARDS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"];
+
+describe("the page is for everyone", () => {
+  let workplace, browser, file;
+
+  before(async () => {
+    workplace = new Workplace();
+    const run = workplace.measured("--suite", "buffer,copy,durable", "--size", "64KiB", "--samples", "2", "--label", "a");
+    const slower = slowed(copyOf(run, "b"), 3);
+    Object.assign(slower.cases[1].samples.at(-1), endedBy("failed", "No space left on device"));
+    workplace.imported("b.json", slower);
+    file = workplace.page("page.html", "a", "b");
+    if (hasBrowser) browser = await launch();
+  });
+
+  after(async () => {
+    await browser?.close();
+    workplace?.remove();
+  });
+
+  for (const colorScheme of ["light", "dark"]) {
+    test(`axe finds nothing to complain of, in ${colorScheme} colours`, { skip: !hasBrowser && "no Chromium here" }, async () => {
+      // The page itself allows no scripts but its own; those of the tools are let in.
+      const { page, close } = await open(browser, file, { colorScheme, bypassCSP: true });
+      await page.locator("#filters summary").click();
+      for (const plot of await page.locator(".plot").all()) await drawn(page, plot);
+      for (const summary of await page.locator("details.behind > summary").all()) await summary.click();
+      await page.evaluate(AXE);
+      const { violations } = await page.evaluate((standards) => axe.run(document, { runOnly: standards }), STANDARDS);
+      const found = violations.map((it) => `${it.id}: ${it.help}: ${it.nodes.slice(0, 3).map((node) => `${node.target} ${node.failureSummary}`).join("; ")}`);
+      assert.deepEqual(found, []);
+      await close();
+    });
+  }
+
+  test("everything can be reached and used by keys alone", { skip: !hasBrowser && "no Chromium here" }, async () => {
+    const { page, wrongs, close } = await open(browser, file);
+    await page.keyboard.press("Tab");
+    assert.equal(await page.evaluate(() => document.activeElement.textContent), "Skip to the results");
+    await page.locator("#filters summary").focus();
+    await page.keyboard.press("Enter");
+    await page.locator("#words").waitFor({ state: "visible" });
+    await page.locator('fieldset[data-property="suite"] input').first().focus();
+    await page.keyboard.press("Space");
+    assert.match(await page.locator("#shown").textContent(), / of /);
+    await page.keyboard.press("Space");
+    assert.match(await page.locator("#shown").textContent(), /^all /);
+    const button = page.locator('[data-table="troubled"] .copy').first();
+    await button.focus();
+    await page.keyboard.press("Enter");
+    await page.locator("#copied", { hasText: "Copied: writebench" }).waitFor();
+    assert.deepEqual(wrongs, []);
+    await close();
+  });
+
+  test("the page is valid HTML", async () => {
+    // Scripts and styles are not what is looked at, and many megabytes.
+    const text = readFileSync(file, "utf8").replace(/(<script[^>]*>)[\s\S]*?(<\/script>)/g, "$1$2");
+    const validator = new HtmlValidate({
+      extends: ["html-validate:recommended"],
+      // Style of writing, and a parser's business that is none.
+      rules: { "doctype-style": "off", "no-inline-style": "off", "require-sri": "off", "long-title": "off" },
+    });
+    const report = await validator.validateString(text);
+    const found = report.results.flatMap((it) => it.messages).map((it) => `${it.line}:${it.column} ${it.ruleId}: ${it.message}`);
+    assert.deepEqual(found, []);
+  });
+});

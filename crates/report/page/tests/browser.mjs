@@ -1,0 +1,67 @@
+// Debian's Chromium, and a page in it.
+
+import { existsSync } from "node:fs";
+
+import { chromium } from "playwright-core";
+
+const EXECUTABLE = process.env.CHROMIUM ?? "/usr/bin/chromium";
+const QUIET = [
+  "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
+  "--disable-component-update", "--disable-sync",
+];
+
+export const hasBrowser = existsSync(EXECUTABLE);
+
+export function launch() {
+  return chromium.launch({ executablePath: EXECUTABLE, args: QUIET });
+}
+
+/** Opens a page, and remembers everything that it should not have done. */
+export async function open(browser, file, options = {}) {
+  const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, ...options });
+  await context.grantPermissions(["clipboard-read", "clipboard-write"]);
+  const page = await context.newPage();
+  const wrongs = [];
+  page.on("console", (message) => wrongs.push(`console ${message.type()}: ${message.text()}`));
+  page.on("pageerror", (error) => wrongs.push(`error: ${error.message}`));
+  page.on("dialog", (dialog) => {
+    wrongs.push(`dialog: ${dialog.message()}`);
+    dialog.dismiss();
+  });
+  page.on("request", (request) => {
+    if (!/^(file|data|blob):/.test(request.url())) wrongs.push(`request: ${request.url()}`);
+  });
+  await page.goto(`file://${file}`);
+  await page.locator("html[data-ready]").waitFor();
+  return { page, wrongs, close: () => context.close() };
+}
+
+/** Opens what is folded, brings a chart into view, and waits until it is drawn. */
+export async function drawn(page, plot) {
+  await plot.evaluate((it) => {
+    for (let details = it.closest("details"); details; details = details.parentElement.closest("details")) details.open = true;
+  });
+  await plot.scrollIntoViewIfNeeded();
+  await plot.locator(".main-svg, p").first().waitFor();
+  return plot;
+}
+
+/** How many different colours a picture of it has. */
+export async function colours(page, locator) {
+  const png = (await locator.screenshot()).toString("base64");
+  return page.evaluate(async (png) => {
+    const image = new Image();
+    image.src = `data:image/png;base64,${png}`;
+    await image.decode();
+    const canvas = new OffscreenCanvas(image.width, image.height);
+    const context = canvas.getContext("2d");
+    context.drawImage(image, 0, 0);
+    const { data } = context.getImageData(0, 0, image.width, image.height);
+    const met = new Map();
+    for (let at = 0; at < data.length; at += 4) {
+      const colour = (data[at] << 16) | (data[at + 1] << 8) | data[at + 2];
+      met.set(colour, (met.get(colour) ?? 0) + 1);
+    }
+    return { different: met.size, most: Math.max(...met.values()) / (image.width * image.height) };
+  }, png);
+}

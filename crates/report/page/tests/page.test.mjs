@@ -1,0 +1,259 @@
+// What people do with the page: look, filter, sort, copy, print.
+
+import assert from "node:assert/strict";
+import { after, before, describe, test } from "node:test";
+
+import { colours, drawn, hasBrowser, launch, open } from "./browser.mjs";
+import { Workplace, copyOf, endedBy, slowed, together } from "./runs.mjs";
+
+// A name that would end any element, attribute, string or script that it could get out of.
+const HOSTILE = `</script><script>alert(1)</script>"'><img src=x onerror=alert(2)>\n{{7*7}}<b>`;
+
+// Where there are no dots.
+const inBar = { force: true, position: { x: 3, y: 3 } };
+
+describe("the page of a run", { skip: !hasBrowser && "no Chromium here" }, () => {
+  let workplace, browser, run, files;
+
+  before(async () => {
+    workplace = new Workplace();
+    run = together(
+      workplace.measured("--suite", "buffer,copy", "--size", "64KiB", "--samples", "2", "--label", "before"),
+      workplace.measured("--suite", "parallel,durable", "--size", "64KiB", "--samples", "2", "--set", "prepare=truncate"),
+      workplace.measured("--suite", "write", "--size", "64KiB", "--samples", "2", "--set", "chunk=1KiB,4KiB,16KiB"),
+      workplace.measured("--suite", "direct", "--size", "256KiB", "--samples", "2", "--set", "chunk=4KiB,16KiB,64KiB"),
+      workplace.measured("--case", "write,size=2MiB,chunk=4KiB,sync=fsync/1", "--samples", "1"),
+    );
+    workplace.imported("before.json", run);
+    const slower = slowed(copyOf(run, "after"), 2);
+    const [one, other] = slower.cases;
+    Object.assign(one.samples.at(-1), endedBy("failed", "No space left on device"));
+    other.samples = [{ ...other.samples[0], ...endedBy("unsupported", "not here") }];
+    workplace.imported("after.json", slower);
+    const hostile = copyOf(run, HOSTILE);
+    hostile.run.arguments.push(HOSTILE);
+    hostile.targets[0].name = hostile.targets[0].path = `/mnt/${HOSTILE}`;
+    hostile.targets[0].environment.filesystem.mount_point = hostile.targets[0].path;
+    for (const it of hostile.cases) {
+      it.target = hostile.targets[0].name;
+      it.label = HOSTILE;
+      it.section = `${it.section} ${HOSTILE}`;
+    }
+    Object.assign(hostile.cases[0].samples.at(-1), endedBy("failed", HOSTILE));
+    workplace.imported("hostile.json", hostile);
+    files = {
+      one: workplace.page("one.html", workplace.file("before.json")),
+      two: workplace.page("two.html", workplace.file("before.json"), "after"),
+      hostile: workplace.page("hostile.html", workplace.file("hostile.json"), workplace.file("before.json")),
+    };
+    browser = await launch();
+  });
+
+  after(async () => {
+    await browser?.close();
+    workplace?.remove();
+  });
+
+  const tables = (page, name) => page.locator(`[data-table="${name}"]`);
+  const setting = (page, property, value) => page.locator(`fieldset[data-property="${property}"] input[value="${value}"]`);
+
+  async function withPage(file, look, options) {
+    const opened = await open(browser, file, options);
+    try {
+      await look(opened.page);
+      assert.deepEqual(opened.wrongs, []);
+    } finally {
+      await opened.close();
+    }
+  }
+
+  for (const colorScheme of ["light", "dark"]) {
+    test(`every chart is drawn, in ${colorScheme} colours`, () =>
+      withPage(files.one, async (page) => {
+        const plots = await page.locator(".plot").all();
+        assert.ok(plots.length >= 12, `${plots.length} charts`);
+        for (const plot of plots) {
+          await drawn(page, plot);
+          const { different, most } = await colours(page, plot);
+          const title = await plot.getAttribute("aria-label");
+          assert.ok(different > 8 && most < 0.995, `${title}: ${different} colours, one of them on ${most}`);
+        }
+      }, { colorScheme }));
+  }
+
+  test("each suite has the charts that its question needs", () =>
+    withPage(files.one, async (page) => {
+      const titles = (await page.locator("figure.chart figcaption strong").allTextContents()).join("\n");
+      for (const wanted of [/chunk size/i, /threads/i, /flags/i, /fastest/i, /latenc|percentile|how long/i, /buffer size/i, /phase|where the time/i]) {
+        assert.match(titles, wanted);
+      }
+      const question = (of) => page.evaluate((of) => JSON.parse(document.getElementById("data").textContent).charts.filter((it) => it.of === of).length, of);
+      for (const of of ["throughput-by-chunk", "throughput-by-threads", "flags", "ranked", "latency", "cpu-time", "phases"]) {
+        assert.ok((await question(of)) > 0, of);
+      }
+    }));
+
+  test("answers, warnings and what was measured on stand in the page itself", () =>
+    withPage(files.one, async (page) => {
+      assert.ok((await page.locator(".answers li").count()) > 0);
+      await page.getByText("What it was measured on").click();
+      for (const term of ["machine", "kernel", "filesystem", "command"]) {
+        assert.ok(await page.locator("dt", { hasText: new RegExp(`^${term}$`) }).isVisible(), term);
+      }
+    }, { javaScriptEnabled: true }));
+
+  test("filters leave the cases that were chosen, in tables and in charts", () =>
+    withPage(files.one, async (page) => {
+      const all = run.cases.length;
+      assert.equal(await page.locator("#shown").textContent(), `all ${all} cases`);
+      await page.locator("#filters summary").click();
+      await setting(page, "suite", "buffer").uncheck();
+      const left = run.cases.filter((it) => it.suite !== "buffer").length;
+      assert.match(await page.locator("#shown").textContent(), new RegExp(`^${left} of ${all} cases`));
+      const buffer = page.locator(".section", { has: page.getByRole("heading", { name: "By buffer size" }) });
+      const plot = await drawn(page, buffer.locator(".plot").first());
+      await plot.getByText("No figure is left").waitFor();
+      await setting(page, "suite", "buffer").check();
+      await plot.locator(".main-svg").first().waitFor();
+      assert.equal(await page.locator("#shown").textContent(), `all ${all} cases`);
+      for (const property of ["method", "prepare"]) {
+        const value = await page.locator(`fieldset[data-property="${property}"] input`).first().getAttribute("value");
+        await setting(page, property, value).uncheck();
+        const of = (it) => (property === "method" ? it.method : it.axes.prepare);
+        const left = run.cases.filter((it) => of(it) !== value).length;
+        assert.match(await page.locator("#shown").textContent(), new RegExp(`^${left} of ${all} cases`), property);
+        await page.locator("#reset").click();
+      }
+      await page.locator("#words").fill("fwrite chunk=16KiB");
+      const words = run.cases.filter((it) => it.id.includes("fwrite") && it.id.includes("chunk=16KiB")).length;
+      assert.ok(words > 0);
+      assert.match(await page.locator("#shown").textContent(), new RegExp(`^${words} of ${all} cases`));
+    }));
+
+  test("the name of a case, and a point of a chart, copy the command that measures it again", () =>
+    withPage(files.one, async (page) => {
+      const clipboard = () => page.evaluate(() => navigator.clipboard.readText());
+      const table = tables(page, "cases").first();
+      await table.scrollIntoViewIfNeeded();
+      await table.locator(".copy").nth(2).click();
+      const command = await clipboard();
+      assert.match(await page.locator("#copied").textContent(), /^Copied: writebench run /);
+      assert.equal(command, `writebench run ${run.targets[0].path} --case ${run.cases[2].id}`);
+      // It is one that writebench takes.
+      workplace.writebench(...command.split(" ").slice(1), "--dry-run");
+
+      const ranked = await page.evaluate(() => JSON.parse(document.getElementById("data").textContent).charts.findIndex((it) => it.of === "ranked"));
+      const plot = await drawn(page, page.locator(`[data-chart="${ranked}"]`));
+      await plot.locator(".bars path").first().click(inBar);
+      const fastest = await plot.evaluate((it) => it.data[0].customdata[0]);
+      await page.locator("#copied", { hasText: run.cases[fastest].id }).waitFor();
+      assert.equal(await clipboard(), `writebench run ${run.targets[0].path} --case ${run.cases[fastest].id}`);
+    }));
+
+  test("pointing at a figure shows its samples' figures and the case", () =>
+    withPage(files.one, async (page) => {
+      const ranked = await page.evaluate(() => JSON.parse(document.getElementById("data").textContent).charts.findIndex((it) => it.of === "ranked"));
+      const plot = await drawn(page, page.locator(`[data-chart="${ranked}"]`));
+      await plot.locator(".bars path").first().hover(inBar);
+      const text = await plot.locator(".hovertext").first().textContent();
+      for (const wanted of [/size=64KiB/, /B\/s/, /samples/, /elapsed/, /CPU/]) assert.match(text, wanted);
+    }));
+
+  test("every good sample of a ranked case is a dot", () =>
+    withPage(files.one, async (page) => {
+      const ranked = await page.evaluate(() => JSON.parse(document.getElementById("data").textContent).charts.findIndex((it) => it.of === "ranked"));
+      const plot = await drawn(page, page.locator(`[data-chart="${ranked}"]`));
+      const dots = await plot.evaluate((it) => it.data[1].x.length);
+      const copies = run.cases.filter((it) => it.suite === "copy" && it.estimate);
+      assert.equal(dots, copies.flatMap((it) => it.samples.filter((sample) => sample.outcome === "ok")).length);
+    }));
+
+  test("tables are sorted by their headings, with and without a mouse", () =>
+    withPage(files.one, async (page) => {
+      const table = tables(page, "cases").first();
+      await table.scrollIntoViewIfNeeded();
+      const heading = table.getByRole("button", { name: "elapsed", exact: true });
+      await heading.focus();
+      await page.keyboard.press("Enter");
+      assert.equal(await table.locator("th[aria-sort]").getAttribute("aria-sort"), "descending");
+      const first = await table.locator("tbody tr .copy").first().textContent();
+      await page.keyboard.press("Enter");
+      assert.equal(await table.locator("th[aria-sort]").getAttribute("aria-sort"), "ascending");
+      assert.notEqual(await table.locator("tbody tr .copy").first().textContent(), first);
+    }));
+
+  test("behind every chart is a table with its figures", () =>
+    withPage(files.one, async (page) => {
+      for (const figure of await page.locator("figure.chart").all()) {
+        await drawn(page, figure.locator(".plot"));
+        await figure.locator("details.behind > summary").click();
+        const rows = figure.locator(".behind tbody tr");
+        await rows.first().waitFor();
+        assert.ok(/\d/.test(await rows.first().textContent()));
+        assert.ok((await figure.locator(".behind caption").textContent()).length > 10);
+      }
+    }));
+
+  test("failed and unsupported cases are shown with their cause", () =>
+    withPage(files.two, async (page) => {
+      const table = tables(page, "troubled");
+      await table.scrollIntoViewIfNeeded();
+      const text = await table.locator("tbody").textContent();
+      assert.match(text, /failed/);
+      assert.match(text, /No space left on device/);
+      assert.match(text, /unsupported/);
+      assert.match(text, /not here/);
+    }));
+
+  test("two runs stand side by side with ratios and verdicts", () =>
+    withPage(files.two, async (page) => {
+      assert.match(await page.locator("#comparison h3").textContent(), /B: after, compared with A: before/);
+      await drawn(page, page.locator("[data-ratios]"));
+      const table = tables(page, "compared");
+      await table.scrollIntoViewIfNeeded();
+      const columns = await table.locator("thead th").allTextContents();
+      assert.deepEqual(columns, ["case", "A", "B", "B / A", "interval", "B is", "samples A / B"]);
+      const ratio = columns.indexOf("B / A");
+      for (const row of (await table.locator("tbody tr").all()).slice(0, 20)) {
+        const cells = await row.locator("th, td").allTextContents();
+        assert.ok(Math.abs(Number(cells[ratio]) - 0.5) < 0.01, cells.join(" | "));
+      }
+      const legends = await page.evaluate(() => JSON.parse(document.getElementById("data").textContent).charts.flatMap((it) => it.series.map((series) => series.name)));
+      assert.ok(legends.some((name) => name.startsWith("after · ")) && legends.some((name) => name.startsWith("before · ")), legends.slice(0, 5).join());
+      await page.locator("#filters summary").click();
+      await setting(page, "run", "after").uncheck();
+      assert.match(await page.locator("#shown").textContent(), new RegExp(`^${run.cases.length} of ${2 * run.cases.length} cases`));
+    }));
+
+  test("what strangers named is shown, and never run", () =>
+    withPage(files.hostile, async (page) => {
+      for (const plot of (await page.locator(".plot").all()).slice(0, 8)) await drawn(page, plot);
+      assert.equal(await page.locator("img").count(), 0);
+      assert.equal(await page.locator("body script").count(), 3);
+      assert.ok((await page.locator("#answers").textContent()).includes("</script><script>alert(1)"), "as it is, in words");
+      const table = tables(page, "troubled");
+      await table.scrollIntoViewIfNeeded();
+      assert.ok((await table.textContent()).includes("onerror=alert(2)"));
+      const table2 = tables(page, "cases").first();
+      await table2.scrollIntoViewIfNeeded();
+      await table2.locator(".copy").first().click();
+      assert.match(await page.evaluate(() => navigator.clipboard.readText()), /^writebench run ["'][\s\S]*--case /);
+    }));
+
+  test("on a phone nothing is wider than the screen but what scrolls by itself", () =>
+    withPage(files.two, async (page) => {
+      for (const plot of (await page.locator(".plot").all()).slice(0, 6)) await drawn(page, plot);
+      const wide = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+      assert.ok(wide <= 0, `${wide} pixels too wide`);
+    }, { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true }));
+
+  test("printed, it has all charts and tables, in light colours", () =>
+    withPage(files.one, async (page) => {
+      const plots = page.locator(".section > figure .plot");
+      const before = await plots.locator("> .plot-container").count();
+      const pdf = await page.pdf({ format: "A4" });
+      assert.ok(pdf.length > 100_000, `${pdf.length} bytes`);
+      assert.ok(before < (await plots.count()), "not all of them were drawn before");
+      assert.equal(await plots.locator("> .plot-container").count(), await plots.count());
+    }, { colorScheme: "dark" }));
+});

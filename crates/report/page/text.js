@@ -1,0 +1,72 @@
+// Numbers and words as people read them; the same as the tables of a terminal have.
+
+const PREFIXES = [[1e9, "G"], [1e6, "M"], [1e3, "k"], [1, ""], [1e-3, "m"], [1e-6, "µ"], [1e-9, "n"]];
+
+// Three significant digits, none of them behind a point that nobody needs.
+function significant(value) {
+  const digits = value >= 99.95 ? 0 : value >= 9.995 ? 1 : 2;
+  return value.toFixed(digits);
+}
+
+// `4.61 GB/s`, `19.4 ms`, `1.40 ×`.
+function valueText(value, unit) {
+  if (unit === "ratio") return value.toFixed(3);
+  if (value <= 0) return `0 ${unit}`;
+  // Nobody says kiloseconds.
+  const largest = unit === "s" ? 1 : 1e9;
+  const [factor, prefix] =
+    PREFIXES.find(([factor]) => factor <= largest && value >= factor * 0.9995) ?? PREFIXES.at(-1);
+  return `${significant(value / factor)} ${prefix}${unit}`;
+}
+
+const perSecond = (bytes) => valueText(bytes, "B/s");
+const nanoseconds = (ns) => valueText(ns / 1e9, "s");
+const percent = (share) => `${significant(share * 100)} %`;
+
+// `1 case`, `2 cases`.
+function counted(number, what) {
+  return `${number.toLocaleString("en")} ${what}${number === 1 ? "" : "s"}`;
+}
+
+// Plotly takes some marks of HTML in its texts. What was recorded is never one.
+function plain(text) {
+  return String(text).replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replace(/\s+/g, " ");
+}
+
+// Long names in several lines, broken at commas.
+function broken(text, width) {
+  const lines = [""];
+  for (const part of text.split(/(?<=,)/)) {
+    if (lines.at(-1) !== "" && lines.at(-1).length + part.length > width) lines.push("");
+    lines[lines.length - 1] += part;
+  }
+  return lines.map(plain).join("<br>");
+}
+
+// What a case's samples say, in lines for whoever points at it.
+function caseLines(it) {
+  const lines = [`<b>${broken(it.case, 60)}</b>`];
+  if (it.label) lines.push(plain(it.label));
+  const where = place(it);
+  if (where) lines.push(plain(where));
+  const figures = it.figures;
+  if (!figures) return [...lines, plain(`${it.outcome}: ${it.reason ?? ""}`)];
+  const [median, low, high, least, most] = figures.throughput;
+  lines.push(
+    `${perSecond(median)} (${perSecond(low)} – ${perSecond(high)}, ${percent(figures.confidence)})`,
+    `all samples: ${perSecond(least)} – ${perSecond(most)}`,
+    `elapsed ${nanoseconds(figures.elapsed[0])}; ` +
+      PHASES.map((phase, index) => [phase, figures.phases[index]])
+        .filter(([, ns]) => ns > 0)
+        .map(([phase, ns]) => `${phase} ${nanoseconds(ns)}`)
+        .join(", "),
+    `CPU: user ${nanoseconds(figures.user)}, system ${nanoseconds(figures.system)}`,
+    counted(figures.samples, "sample") +
+      (figures.only_disturbed ? ", all of them disturbed" : `, ${figures.disturbed} more disturbed`) +
+      (figures.outliers ? `, ${counted(figures.outliers, "outlier")}` : ""),
+  );
+  if (figures.share !== undefined) lines.push(`${percent(figures.share)} of the limit`);
+  if (figures.cut) lines.push(`cut short in ${counted(figures.cut, "sample")}`);
+  if (it.outcome !== "ok") lines.push(plain(`${it.outcome}: ${it.reason ?? ""}`));
+  return lines;
+}

@@ -1,0 +1,221 @@
+// A chart's figures as Plotly's traces; one function for each kind of chart.
+
+// More categories than that in one picture cannot be read.
+const MOST_CATEGORIES = 60;
+// Nor more lines.
+const MOST_LINES = 24;
+// Dots that are less than that part of the axis apart would cover each other.
+const DOT_GRID = 800;
+
+const isDark = () => matchMedia("screen and (prefers-color-scheme: dark)").matches && !printing.now;
+const printing = { now: false };
+const pick = ([light, dark]) => (isDark() ? dark : light);
+const faded = (colour, part) => colour + Math.round(part * 255).toString(16).padStart(2, "0");
+
+// [x, row, median, low, high] as an object; of a case without a figure only the first two.
+function pointOf([x, row, median, low, high]) {
+  return { x, row, median, low, high, has: median !== undefined && median !== null };
+}
+
+// The series of a chart with the points that the filters leave.
+function shownSeries(chart) {
+  return chart.series.map((series) => ({
+    name: series.name,
+    colour: pick(series.colours),
+    points: series.points.map(pointOf).filter((point) => filters.shown[point.row]),
+  }));
+}
+
+function figureText(point, chart) {
+  const unit = chart.y.unit;
+  const range = point.low === point.high ? "" : ` (${valueText(point.low, unit)} – ${valueText(point.high, unit)})`;
+  return `${plain(chart.y.label)}: ${valueText(point.median, unit)}${range}`;
+}
+
+// What is said of a point: where it is, its own figure, and its case's.
+function hoverText(point, chart, where) {
+  return [`${where}`, figureText(point, chart), "", ...caseLines(cases[point.row]), "<i>click to copy the command</i>"].join("<br>");
+}
+
+// A logarithmic axis has no place for 0: it stands at the bottom.
+function floorOf(chart, series) {
+  if (chart.y.scale !== "log10") return undefined;
+  const positive = series.flatMap((it) => it.points).filter((it) => it.has && it.median > 0).map((it) => it.median);
+  return positive.length > 0 ? Math.min(...positive) / 2 : 1;
+}
+
+const tickText = (chart, x) => plain(chart.x.ticks.find(([at]) => at === x)?.[1] ?? "");
+
+function lineTraces(chart, series) {
+  const floor = floorOf(chart, series);
+  const raised = (value) => (floor !== undefined && value <= 0 ? floor : value);
+  return series.flatMap((it, index) => {
+    const drawn = it.points.filter((point) => point.has);
+    if (drawn.length === 0) return [];
+    const x = drawn.map((point) => point.x);
+    const group = { legendgroup: `${index}`, name: plain(it.name) };
+    const edge = (end) => ({
+      ...group, type: "scatter", mode: "lines", x, y: drawn.map((point) => raised(point[end])),
+      line: { width: 0, color: it.colour }, hoverinfo: "skip", showlegend: false,
+    });
+    const where = (point) => `${plain(it.name)}, ${chart.x.label} ${tickText(chart, point.x) || significant(point.x)}`;
+    const line = {
+      ...group, type: "scatter", mode: drawn.length > 60 ? "lines" : "lines+markers", x,
+      y: drawn.map((point) => raised(point.median)),
+      line: { color: it.colour, width: 2, dash: index < 7 ? "solid" : index < 14 ? "dash" : "dot" },
+      marker: {
+        color: it.colour, size: 8, symbol: index % 12,
+        line: { width: drawn.map((point) => (cases[point.row].figures?.only_disturbed ? 2 : 0)), color: "#b57a00" },
+      },
+      hovertext: drawn.map((point) => hoverText(point, chart, where(point))),
+      hoverinfo: "text", customdata: drawn.map((point) => point.row),
+    };
+    const band = { ...edge("high"), fill: "tonexty", fillcolor: faded(it.colour, series.length > 3 ? 0.1 : 0.18) };
+    return [edge("low"), band, line];
+  });
+}
+
+function groupTraces(chart, series) {
+  const floor = floorOf(chart, series);
+  const raised = (value) => (floor !== undefined && value <= 0 ? floor : value);
+  return series.map((it, index) => {
+    const drawn = it.points.filter((point) => point.has);
+    const offset = series.length < 2 ? 0 : (index / (series.length - 1) - 0.5) * 0.7;
+    return {
+      type: "scatter", mode: "markers", name: plain(it.name),
+      x: drawn.map((point) => point.x + offset), y: drawn.map((point) => raised(point.median)),
+      error_y: {
+        type: "data", symmetric: false, thickness: 1.5, width: 3, color: it.colour,
+        array: drawn.map((point) => raised(point.high) - raised(point.median)),
+        arrayminus: drawn.map((point) => raised(point.median) - raised(point.low)),
+      },
+      marker: { color: it.colour, size: 8, symbol: index % 12 },
+      hovertext: drawn.map((point) => hoverText(point, chart, `${plain(it.name)}, ${tickText(chart, point.x)}`)),
+      hoverinfo: "text", customdata: drawn.map((point) => point.row),
+    };
+  });
+}
+
+// Categories that still have a case, from top to bottom, and how many are left out of the picture.
+function shownCategories(series, chart) {
+  const used = new Set(series.flatMap((it) => it.points.map((point) => point.x)));
+  const all = chart.x.ticks.filter(([at]) => used.has(at));
+  return { shown: all.slice(0, MOST_CATEGORIES), more: all.length - Math.min(all.length, MOST_CATEGORIES) };
+}
+
+// Bars with their intervals, and every good sample as a dot.
+function barTraces(chart, series, categories) {
+  const place = new Map(categories.shown.map(([at], index) => [at, index]));
+  const { colour, points } = series[0] ?? { colour: "#000000", points: [] };
+  const drawn = points.filter((point) => point.has && place.has(point.x));
+  const bars = {
+    type: "bar", orientation: "h", name: plain(chart.y.label), width: 0.7, showlegend: false,
+    y: drawn.map((point) => place.get(point.x)), x: drawn.map((point) => point.median),
+    marker: { color: drawn.map((point) => faded(colour, cases[point.row].figures?.only_disturbed ? 0.2 : 0.45)) },
+    error_x: {
+      type: "data", symmetric: false, thickness: 2, width: 5, color: ink(),
+      array: drawn.map((point) => point.high - point.median), arrayminus: drawn.map((point) => point.median - point.low),
+    },
+    hovertext: drawn.map((point) => hoverText(point, chart, tickText(chart, point.x))),
+    hoverinfo: "text", customdata: drawn.map((point) => point.row),
+  };
+  return [bars, dots(drawn, place, colour)];
+}
+
+function dots(drawn, place, colour) {
+  const found = [];
+  for (const point of drawn) {
+    const it = cases[point.row];
+    for (let index = 0; index < it.samples.round.length; index += 1) {
+      const { phases, total } = sampleTimes(it, index);
+      const disturbed = it.samples.disturbed?.[index] === 1;
+      found.push({ row: point.row, y: place.get(point.x), x: total / 1e9, phases, index, disturbed });
+    }
+  }
+  const most = found.reduce((most, dot) => Math.max(most, dot.x), 0);
+  const met = new Set();
+  // Dots that would cover each other are drawn once.
+  const unlike = found.filter((dot) => {
+    const key = `${dot.y} ${Math.round((dot.x / most) * DOT_GRID)} ${dot.disturbed}`;
+    return found.length < 4000 || (!met.has(key) && met.add(key));
+  });
+  const text = (dot) => {
+    const it = cases[dot.row];
+    const phases = PHASES.map((phase, index) => `${phase} ${nanoseconds(dot.phases[index])}`).filter((_, index) => dot.phases[index] > 0);
+    const state = dot.disturbed ? ", disturbed" : "";
+    return [`sample of round ${it.samples.round[dot.index]}${state}: ${valueText(dot.x, "s")}`, phases.join(", "), `<b>${broken(it.case, 60)}</b>`].join("<br>");
+  };
+  return {
+    type: "scatter", mode: "markers", showlegend: false, name: "samples",
+    // Beside each other, always in the same places.
+    x: unlike.map((dot) => dot.x), y: unlike.map((dot) => dot.y + (((dot.index * 7) % 11) / 10 - 0.5) * 0.5),
+    marker: {
+      size: 5, color: colour, opacity: 0.8,
+      symbol: unlike.map((dot) => (dot.disturbed ? "circle-open" : "circle")),
+    },
+    hovertext: unlike.map(text), hoverinfo: "text", customdata: unlike.map((dot) => dot.row),
+  };
+}
+
+function stackTraces(chart, series, categories) {
+  const place = new Map(categories.shown.map(([at], index) => [at, index]));
+  return series.map((it) => {
+    const drawn = it.points.filter((point) => point.has && place.has(point.x));
+    return {
+      type: "bar", orientation: "h", name: plain(it.name), width: 0.75,
+      y: drawn.map((point) => place.get(point.x)), x: drawn.map((point) => point.median),
+      marker: { color: it.colour },
+      hovertext: drawn.map((point) => [`${plain(it.name)}: ${valueText(point.median, chart.y.unit)}`, ...caseLines(cases[point.row])].join("<br>")),
+      hoverinfo: "text", customdata: drawn.map((point) => point.row),
+    };
+  });
+}
+
+// Colours by the logarithm, since one call more per chunk costs a multiple.
+function heatTraces(chart, series) {
+  const rows = series.filter((it) => it.points.length > 0);
+  const columns = chart.x.ticks.filter(([at]) => rows.some((it) => it.points.some((point) => point.x === at)));
+  const cell = (it, at) => it.points.find((point) => point.x === at);
+  const grid = (value) => rows.map((it) => columns.map(([at]) => value(cell(it, at), it)));
+  const values = grid((point) => (point?.has && point.median > 0 ? Math.log10(point.median) : null));
+  const flat = values.flat().filter((value) => value !== null);
+  const [least, most] = [Math.min(...flat), Math.max(...flat)];
+  const ticks = [0, 0.25, 0.5, 0.75, 1].map((part) => least + part * (most - least));
+  return [{
+    type: "heatmap", z: values, zmin: least, zmax: most,
+    x: columns.map(([, text]) => plain(text)), y: rows.map((it) => plain(it.name)),
+    xgap: 2, ygap: 2,
+    colorscale: data.heat.map((colours, index) => [index / (data.heat.length - 1), pick(colours)]),
+    colorbar: {
+      tickvals: ticks, ticktext: ticks.map((value) => valueText(10 ** value, chart.y.unit)), thickness: 14, outlinewidth: 0,
+      tickfont: { color: ink() },
+    },
+    text: grid((point) => (point?.has ? valueText(point.median, chart.y.unit).split(" ")[0] : point ? "✕" : "")),
+    hovertext: grid((point, it) => (point ? (point.has ? hoverText(point, chart, plain(it.name)) : caseLines(cases[point.row]).join("<br>")) : "")),
+    hoverinfo: "text", customdata: grid((point) => point?.row ?? null),
+  }];
+}
+
+// Ratios of two runs with their intervals, from the slowest.
+function ratioTraces(compared) {
+  const drawn = compared.cases
+    .filter((it) => filters.shown[it.rows[0]] || filters.shown[it.rows[1]])
+    .sort((a, b) => a.ratio[0] - b.ratio[0]);
+  const colours = { faster: ["#116329", "#56d364"], slower: ["#b3261e", "#ff8a80"] };
+  const colour = (it) => pick(colours[it.verdict] ?? ["#59636e", "#9aa5b1"]);
+  return [{
+    type: "scatter", mode: "markers", showlegend: false,
+    x: drawn.map((it) => it.ratio[0]), y: drawn.map((_, index) => index),
+    error_x: {
+      type: "data", symmetric: false, thickness: 2, width: 4, color: pick(["#59636e", "#9aa5b1"]),
+      array: drawn.map((it) => it.ratio[2] - it.ratio[0]), arrayminus: drawn.map((it) => it.ratio[0] - it.ratio[1]),
+    },
+    marker: { size: 9, color: drawn.map(colour), symbol: drawn.map((it) => ({ faster: "triangle-right", slower: "triangle-left" })[it.verdict] ?? "circle") },
+    hovertext: drawn.map((it) => [
+      `<b>${broken(cases[it.rows[1]].case, 60)}</b>`,
+      `B / A: ${it.ratio[0].toFixed(3)} (${it.ratio[1].toFixed(3)} – ${it.ratio[2].toFixed(3)}): ${it.verdict.replaceAll("-", " ")}`,
+      `A ${perSecond(it.bytes_per_s[0])}, B ${perSecond(it.bytes_per_s[1])}`,
+    ].join("<br>")),
+    hoverinfo: "text", customdata: drawn.map((it) => it.rows[1]),
+  }];
+}

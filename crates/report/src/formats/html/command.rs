@@ -1,0 +1,65 @@
+//! The command that measures a case again.
+
+use model::{Making, RunRecord, TargetRecord};
+
+use crate::shell::quoted;
+
+/// All of it but the case: `writebench run /data`. What would destroy a device is left out: whoever wants that says so
+/// himself.
+pub(super) fn again(run: &RunRecord, target: &TargetRecord) -> String {
+    let mut words = vec!["writebench".to_owned()];
+    match &target.making {
+        Some(making) => words.extend(make(making)),
+        None => words.extend(["run".to_owned(), quoted(&target.path)]),
+    }
+    if let Some(from) = &run.settings.copy_from {
+        words.extend(["--from".to_owned(), quoted(from)]);
+    }
+    words.join(" ")
+}
+
+fn make(making: &Making) -> Vec<String> {
+    let mut words = vec!["fs".to_owned(), "--on".to_owned(), quoted(&making.kind)];
+    if let Some(image) = making.images.first() {
+        words.extend(["--images".to_owned(), quoted(&image.directory)]);
+    }
+    if !making.mkfs_options.is_empty() {
+        let options = format!("{}={}", making.kind, making.mkfs_options.join(" "));
+        words.extend(["--mkfs-options".to_owned(), quoted(&options)]);
+    }
+    if let Some(options) = &making.mount_options {
+        words.extend(["--mount-options".to_owned(), quoted(&format!("{}={options}", making.kind))]);
+    }
+    words
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use testkit::example_run;
+
+    #[test]
+    fn a_directory_with_an_odd_name_is_one_word() {
+        let mut run = example_run();
+        run.targets[0].path = "/data/it's $(here)".to_owned();
+        assert_eq!(again(&run, &run.targets[0]), r#"writebench run "/data/it's "'$(here)'"#);
+        run.settings.copy_from = Some("/x y".to_owned());
+        assert!(again(&run, &run.targets[0]).ends_with(" --from '/x y'"));
+    }
+
+    #[test]
+    fn a_filesystem_that_was_made_is_made_again() {
+        let mut run = example_run();
+        run.targets[0].making = Some(Making {
+            kind: "ext4".to_owned(),
+            images: Vec::new(),
+            commands: Vec::new(),
+            mkfs_options: vec!["-b".to_owned(), "1024".to_owned()],
+            mount_options: Some("noatime".to_owned()),
+        });
+        assert_eq!(
+            again(&run, &run.targets[0]),
+            "writebench fs --on ext4 --mkfs-options 'ext4=-b 1024' --mount-options ext4=noatime"
+        );
+    }
+}

@@ -1,0 +1,250 @@
+//! What the page says without its scripts.
+
+use std::collections::BTreeMap;
+
+use model::RunRecord;
+
+use super::data::{section_of, sections};
+use crate::advice::ADVISE;
+use crate::chart::NamedChart;
+use crate::comparison::{CompareError, Comparison};
+use crate::counted;
+use crate::formats::comparison as words;
+use crate::machine::run_lines;
+use crate::report::Report;
+use crate::table::section_notes;
+
+/// All of it.
+pub(super) struct Content<'r> {
+    pub title: String,
+    pub runs: Vec<Run<'r>>,
+    pub comparisons: Vec<Compared>,
+    pub suites: Vec<Suite<'r>>,
+    /// Cases that did not end well.
+    pub troubled: usize,
+    /// How much there is.
+    pub extent: String,
+}
+
+/// What a run comes to, and what it was made on.
+pub(super) struct Run<'r> {
+    pub name: &'r str,
+    pub report: &'r Report,
+    /// Label and text of each line.
+    pub lines: Vec<(&'static str, String)>,
+    /// The kernel's settings, where any were read.
+    pub tunables: &'r BTreeMap<String, String>,
+}
+
+/// A run, compared with the first.
+pub(super) struct Compared {
+    /// Its number among those that could be compared; none if this could not.
+    pub number: Option<usize>,
+    pub a: String,
+    pub b: String,
+    pub error: Option<String>,
+    pub summary: String,
+    pub notes: Vec<String>,
+    pub left_out: Vec<String>,
+    pub changes: Vec<Change>,
+}
+
+/// A fact that is not the same.
+pub(super) struct Change {
+    pub what: String,
+    pub a: String,
+    pub b: String,
+}
+
+pub(super) struct Suite<'r> {
+    pub name: &'r str,
+    pub title: String,
+    pub summary: String,
+    pub sections: Vec<Section<'r>>,
+}
+
+pub(super) struct Section<'r> {
+    /// Its number in the data.
+    pub number: usize,
+    pub title: &'r str,
+    pub charts: Vec<Chart<'r>>,
+    pub notes: Vec<String>,
+}
+
+pub(super) struct Chart<'r> {
+    /// Its number in the data.
+    pub number: usize,
+    pub chart: &'r crate::chart::Chart,
+    /// Whether it stands open: the chart that the suite's question needs.
+    pub is_first: bool,
+}
+
+/// How many answers are read at once.
+const ANSWERS: usize = 6;
+
+impl Run<'_> {
+    pub(super) fn first_answers(&self) -> &[String] {
+        let all = &self.report.conclusions;
+        &all[..all.len().min(ANSWERS)]
+    }
+
+    pub(super) fn more_answers(&self) -> &[String] {
+        &self.report.conclusions[self.first_answers().len()..]
+    }
+}
+
+impl<'r> Content<'r> {
+    /// `comparisons` are of the first run with each other.
+    pub(super) fn of(
+        reports: &'r [Report],
+        names: &'r [String],
+        charts: &'r [NamedChart],
+        comparisons: &[(usize, Result<Comparison, CompareError>)],
+    ) -> Self {
+        let cases = || reports.iter().flat_map(|report| &report.cases);
+        Self {
+            title: title(reports, names),
+            runs: reports.iter().zip(names).map(|(report, name)| run(report, name)).collect(),
+            comparisons: compared(names, comparisons),
+            suites: suites(reports, names, charts),
+            troubled: cases().filter(|case| case.outcome != "ok").count(),
+            extent: extent(reports),
+        }
+    }
+}
+
+/// `12 cases, 72 samples, 2026-11-21T10:00:00Z`.
+fn extent(reports: &[Report]) -> String {
+    let cases = || reports.iter().flat_map(|report| &report.cases);
+    let samples = cases().map(|case| case.record.samples.len()).sum();
+    let counts = format!("{}, {}", counted(cases().count(), "case"), counted(samples, "sample"));
+    match reports {
+        [one] => format!("{counts}, {}", one.run.started),
+        several => format!("{} runs, {counts}", several.len()),
+    }
+}
+
+/// What the browser's tab and the heading call it.
+fn title(reports: &[Report], names: &[String]) -> String {
+    match reports {
+        [one] => {
+            let targets: Vec<&str> = one.run.targets.iter().map(|target| target.name.as_str()).collect();
+            format!("{} on {}", names[0], targets.join(", "))
+        }
+        _ => names.join(" and "),
+    }
+}
+
+fn run<'r>(report: &'r Report, name: &'r str) -> Run<'r> {
+    static NONE: BTreeMap<String, String> = BTreeMap::new();
+    let record = &report.run;
+    let mut lines = run_lines(record);
+    lines.extend(run_facts(record));
+    let tunables = record.targets.first().map_or(&NONE, |target| &target.environment.tunables);
+    Run { name, report, lines, tunables }
+}
+
+fn run_facts(run: &RunRecord) -> Vec<(&'static str, String)> {
+    let mut facts = vec![
+        ("started", run.started.clone()),
+        ("version", format!("writebench {}", run.version)),
+        ("command", run.arguments.join(" ")),
+        ("status", run.status.name().to_owned()),
+        ("seed", run.settings.seed.to_string()),
+        ("samples", format!("{} wanted of each case", run.settings.samples)),
+        ("id", run.id.clone()),
+    ];
+    if let Some(label) = &run.label {
+        facts.insert(0, ("label", label.clone()));
+    }
+    facts
+}
+
+fn compared(names: &[String], comparisons: &[(usize, Result<Comparison, CompareError>)]) -> Vec<Compared> {
+    let mut next = 0;
+    let compared = |(b, comparison): &(usize, Result<Comparison, CompareError>)| {
+        let (a, b) = (names[0].clone(), names[*b].clone());
+        let comparison = match comparison {
+            Ok(comparison) => comparison,
+            Err(error) => {
+                let (error, summary) = (Some(error.to_string()), String::new());
+                let (notes, left_out, changes) = (Vec::new(), Vec::new(), Vec::new());
+                return Compared { number: None, a, b, error, summary, notes, left_out, changes };
+            }
+        };
+        let change = |change: &crate::comparison::Change| Change {
+            what: change.what.clone(),
+            a: change.a.join(" and "),
+            b: change.b.join(" and "),
+        };
+        next += 1;
+        Compared {
+            number: Some(next - 1),
+            a,
+            b,
+            error: None,
+            summary: words::counts(comparison),
+            notes: words::notes(comparison),
+            left_out: words::left_out(comparison),
+            changes: comparison.changes.iter().map(change).collect(),
+        }
+    };
+    comparisons.iter().map(compared).collect()
+}
+
+fn suites<'r>(reports: &'r [Report], names: &'r [String], charts: &'r [NamedChart]) -> Vec<Suite<'r>> {
+    let mut suites: Vec<Suite<'r>> = Vec::new();
+    for (number, (name, title)) in sections(reports).into_iter().enumerate() {
+        let section = Section {
+            number,
+            title,
+            charts: charts_of((name, title), charts),
+            notes: notes((name, title), reports, names),
+        };
+        match suites.iter_mut().find(|suite| suite.name == name) {
+            Some(suite) => suite.sections.push(section),
+            None => {
+                let (title, summary) = heading(name);
+                suites.push(Suite { name, title, summary, sections: vec![section] });
+            }
+        }
+    }
+    suites
+}
+
+/// What a suite is called, and what it answers.
+fn heading(suite: &str) -> (String, String) {
+    match model::suite_named(suite) {
+        Ok(known) => (known.title, known.summary),
+        Err(_) if suite == ADVISE => {
+            ("Search for advice".to_owned(), "Which way to write is the fastest for a purpose?".to_owned())
+        }
+        Err(_) if suite == "case" => ("Cases given by name".to_owned(), String::new()),
+        Err(_) => (suite.to_owned(), String::new()),
+    }
+}
+
+fn charts_of<'r>(section: (&str, &str), charts: &'r [NamedChart]) -> Vec<Chart<'r>> {
+    let is_of_section = |it: &NamedChart| (it.suite.as_str(), it.section.as_str()) == section;
+    let of_section: Vec<(usize, &NamedChart)> =
+        charts.iter().enumerate().filter(|(_, it)| is_of_section(it)).collect();
+    let has_main = of_section.iter().any(|(_, it)| it.of.is_main());
+    let first = of_section.first().map(|(_, it)| it.of);
+    let is_first = |it: &NamedChart| if has_main { it.of.is_main() } else { Some(it.of) == first };
+    of_section.iter().map(|&(number, it)| Chart { number, chart: &it.chart, is_first: is_first(it) }).collect()
+}
+
+/// What is said below the section's tables; of several runs each says which it is.
+fn notes(section: (&str, &str), reports: &[Report], names: &[String]) -> Vec<String> {
+    let mut notes = Vec::new();
+    for (report, name) in reports.iter().zip(names) {
+        let Some(cases) = report.sections().find(|cases| section_of(&cases[0]) == section) else { continue };
+        for note in section_notes(cases, &report.run) {
+            let note = if reports.len() > 1 { format!("{name}: {note}") } else { note };
+            if !notes.contains(&note) {
+                notes.push(note);
+            }
+        }
+    }
+    notes
+}

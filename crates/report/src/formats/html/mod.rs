@@ -1,0 +1,100 @@
+//! A page to explore: one file that needs nothing else, not even a network.
+//!
+//! What is read (answers, environment, warnings, words) is in the page as it stands; charts and tables are made by its
+//! scripts (`crates/report/page/`) from the data that it carries. Browsers are told to run those scripts and no others,
+//! so that nothing that a run recorded can become one.
+
+mod command;
+mod content;
+mod data;
+mod short;
+
+use askama::Template;
+use base64::Engine as _;
+use sha2::{Digest, Sha256};
+
+use self::content::Content;
+use self::data::Data;
+use crate::chart;
+use crate::comparison::{CompareError, ComparedRun, Comparison, Side};
+use crate::report::Report;
+use crate::run_names::run_names;
+
+const STYLE: &str = include_str!("../../../page/style.css");
+/// Plotly.js: charts to look into. Where it is from, and why this one: `docs/design/dependencies.md`.
+const PLOTLY: &str = include_str!("../../../page/vendor/plotly-cartesian.min.js");
+/// Our own, in the order in which they build on each other.
+const SCRIPTS: [&str; 8] = [
+    include_str!("../../../page/data.js"),
+    include_str!("../../../page/text.js"),
+    include_str!("../../../page/filters.js"),
+    include_str!("../../../page/copying.js"),
+    include_str!("../../../page/traces.js"),
+    include_str!("../../../page/charts.js"),
+    include_str!("../../../page/tables.js"),
+    include_str!("../../../page/main.js"),
+];
+
+/// Why there is no page.
+#[derive(Debug, thiserror::Error)]
+pub enum PageError {
+    /// Its data. Never in practice: every key is a text.
+    #[error("cannot write the page's data: {0}")]
+    Data(#[from] serde_json::Error),
+    /// Its words. Never in practice: the template is checked when it is compiled.
+    #[error("cannot write the page: {0}")]
+    Template(#[from] askama::Error),
+}
+
+#[derive(Template)]
+#[template(path = "page.html")]
+struct Page<'r> {
+    content: Content<'r>,
+    style: &'static str,
+    plotly: &'static str,
+    script: String,
+    data: String,
+    /// What a browser may run, as a content security policy says it.
+    script_hashes: String,
+}
+
+/// Of one run or several; all others are compared with the first.
+///
+/// # Errors
+/// Never in practice, as [`PageError`] says.
+pub fn render(reports: &[Report]) -> Result<String, PageError> {
+    let names = run_names(reports);
+    let charts = chart::charts_of_runs(reports);
+    let comparisons: Vec<(usize, Result<Comparison, CompareError>)> =
+        (1..reports.len()).map(|b| (b, comparison(reports, &names, b))).collect();
+    let compared: Vec<(usize, &Comparison)> =
+        comparisons.iter().filter_map(|(b, it)| Some((*b, it.as_ref().ok()?))).collect();
+    let data = serde_json::to_string(&Data::of(reports, &names, &charts, &compared))?;
+    let script = format!("\"use strict\";\n(() => {{\n{}}})();\n", SCRIPTS.concat());
+    let page = Page {
+        content: Content::of(reports, &names, &charts, &comparisons),
+        style: STYLE,
+        plotly: PLOTLY,
+        script_hashes: [PLOTLY, &script].map(hash).join(" "),
+        script,
+        // In a string of JSON it means the same, and it ends no element.
+        data: data.replace('<', "\\u003c"),
+    };
+    Ok(page.render()?)
+}
+
+fn comparison(reports: &[Report], names: &[String], b: usize) -> Result<Comparison, CompareError> {
+    let side = |index: usize| {
+        let (name, run) = (names[index].clone(), reports[index].run.clone());
+        Side { name: name.clone(), runs: vec![ComparedRun { name, run }] }
+    };
+    Comparison::of(side(0), side(b))
+}
+
+/// What a content security policy calls a script.
+fn hash(script: &str) -> String {
+    format!("'sha256-{}'", base64::engine::general_purpose::STANDARD.encode(Sha256::digest(script)))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,87 @@
+//! What the page carries, for runs that were never made; `crates/report/page/tests/` has it in a browser.
+
+use model::{CaseRecord, Outcome, RunRecord, Sample};
+use testkit::{example_case, example_run};
+
+use super::render;
+use crate::Report;
+
+/// What would end any element, attribute, string or script that it could get out of.
+const HOSTILE: &str = "</script><script>alert(1)</script>\"'>\n<img src=x onerror=alert(2)>{{7*7}}<!--";
+
+fn samples(times: u64) -> Vec<Sample> {
+    let sample = |round: u32| {
+        let mut sample = Sample::without_figures(round, Outcome::Ok);
+        sample.bytes = 1 << 30;
+        sample.phases_ns.write = (200_000_000 + u64::from(round) * 1_234_567) * times;
+        sample.phases_ns.open = 9_000;
+        sample
+    };
+    (0..6).map(sample).collect()
+}
+
+fn run(label: &str, times: u64, name: &str) -> Report {
+    let mut write = example_case("Into a new file", "write,chunk=4KiB,size=1GiB", samples(times));
+    write.label = Some(name.to_owned());
+    let cases: Vec<CaseRecord> = vec![write, example_case("Into a new file", "fwrite,size=1GiB", Vec::new())];
+    Report::of(None, RunRecord { id: label.to_owned(), label: Some(label.to_owned()), cases, ..example_run() })
+}
+
+/// The page without what is the same in all pages.
+fn own_part(page: &str) -> String {
+    let without = |text: &str, from: &str, to: &str| {
+        let (before, rest) = text.split_once(from).unwrap();
+        let (_, after) = rest.split_once(to).unwrap();
+        format!("{before}{from}…{to}{after}")
+    };
+    let page = without(page, "<style>", "</style>");
+    let page = without(&page, "script-src ", ";");
+    let (head, scripts) = page.split_once("<script>").unwrap();
+    assert_eq!(scripts.matches("<script").count(), 1, "Plotly, and ours");
+    head.to_owned()
+}
+
+#[test]
+fn a_page_of_two_runs() {
+    let page = render(&[run("before", 1, "plain"), run("after", 2, "plain")]).unwrap();
+    insta::assert_snapshot!(own_part(&page));
+}
+
+#[test]
+fn what_was_recorded_cannot_become_markup() {
+    let mut report = run(HOSTILE, 1, HOSTILE);
+    report.run.arguments = vec![HOSTILE.to_owned()];
+    let page = own_part(&render(&[report, run("b", 1, HOSTILE)]).unwrap());
+    for markup in ["<img", "<script>alert", "<!--", "</script><"] {
+        assert!(!page.contains(markup), "{markup}");
+    }
+    assert!(page.contains("&#60;img src=x onerror=alert(2)&#62;"), "it is shown");
+    // A browser ends the data where it is meant to end, and reads what was recorded.
+    let (_, data) = page.split_once(r#"<script type="application/json" id="data">"#).unwrap();
+    let (data, _) = data.split_once("</script>").unwrap();
+    let data: serde_json::Value = serde_json::from_str(data).unwrap();
+    assert_eq!(data["cases"][0]["label"], HOSTILE);
+}
+
+#[test]
+fn a_page_needs_nothing_from_elsewhere() {
+    let page = render(&[run("a", 1, "plain")]).unwrap();
+    for loading in [" src=", "<link", "@import", "url("] {
+        assert!(!own_part(&page).contains(loading), "{loading}");
+    }
+    assert!(page.contains("default-src 'none'"));
+}
+
+#[test]
+fn runs_that_cannot_be_compared_say_why() {
+    let mut other = run("other", 1, "plain");
+    other.run.cases[0].contract.bytes /= 2;
+    let page = own_part(&render(&[run("a", 1, "plain"), other]).unwrap());
+    assert!(page.contains("Not compared: case write,chunk=4KiB,size=1GiB is not the same work"), "{page}");
+}
+
+#[test]
+fn a_run_without_a_figure_has_a_page_too() {
+    let empty = Report::of(None, example_run());
+    assert!(render(&[empty]).unwrap().contains("No case has a figure"));
+}
