@@ -1,4 +1,4 @@
-//! `--export FORMAT=FILE`, and `--export svg=DIRECTORY`.
+//! `--export FORMAT=FILE`, and `svg=DIRECTORY` and `fio=DIRECTORY`.
 
 use std::fs::File;
 use std::io::Write;
@@ -29,6 +29,14 @@ enum Format {
     OpenMetrics,
     /// A file for each chart, in a directory.
     Svg,
+    /// A file for each case, in a directory.
+    Fio,
+}
+
+impl Format {
+    fn is_for_directory(self) -> bool {
+        matches!(self, Self::Svg | Self::Fio)
+    }
 }
 
 impl FromStr for Export {
@@ -44,17 +52,21 @@ impl FromStr for Export {
             "markdown" | "md" => Format::Markdown,
             "openmetrics" => Format::OpenMetrics,
             "svg" => Format::Svg,
+            "fio" => Format::Fio,
             other => {
                 return Err(format!(
-                    "unknown format '{other}': expected one of json, jsonl, csv, csv-summary, markdown, openmetrics, svg"
+                    "unknown format '{other}': expected one of json, jsonl, csv, csv-summary, markdown, openmetrics, svg, fio"
                 ));
             }
         };
         match (format, file) {
-            (Format::Svg, "") => return Err("the directory's name is missing".to_owned()),
+            (Format::Svg | Format::Fio, "") => return Err("the directory's name is missing".to_owned()),
             (_, "") => return Err("the file's name is missing".to_owned()),
             (Format::Svg, "-") => {
                 return Err("svg writes a file for each chart: expected svg=DIRECTORY, not -".to_owned());
+            }
+            (Format::Fio, "-") => {
+                return Err("fio writes a file for each case: expected fio=DIRECTORY, not -".to_owned());
             }
             _ => {}
         }
@@ -75,14 +87,13 @@ impl Export {
 
     /// What would make it fail after an hour of measuring, found before.
     pub fn check(&self) -> Result<()> {
-        let is_for_directory = matches!(self.format, Format::Svg);
         let directory = self.file.parent().filter(|parent| !parent.as_os_str().is_empty());
         if let Some(directory) = directory
             && !directory.is_dir()
         {
             return Err(exit::usage(format!("--export: {} is no directory", directory.display())));
         }
-        match (self.file.is_dir(), is_for_directory) {
+        match (self.file.is_dir(), self.format.is_for_directory()) {
             (true, false) => Err(exit::usage(format!("--export: {} is a directory", self.file.display()))),
             (false, true) if self.file.exists() => {
                 Err(exit::usage(format!("--export: {} is no directory", self.file.display())))
@@ -119,6 +130,7 @@ impl Export {
             Format::Markdown => formats::markdown::render(report),
             Format::OpenMetrics => formats::openmetrics::render(report),
             Format::Svg => return self.write_charts(report, output),
+            Format::Fio => return self.write_jobs(report, output),
         };
         self.write_text(&text, output)
     }
@@ -134,14 +146,39 @@ impl Export {
             ));
             return Ok(());
         }
-        if !self.file.is_dir() {
-            std::fs::create_dir(&self.file).with_context(|| format!("cannot make {}", self.file.display()))?;
-        }
+        self.make_directory()?;
         for named in &charts {
             let file = self.file.join(format!("{}.svg", named.file_stem));
             write_file(&file, &formats::svg::render(&named.chart))?;
         }
         Ok(())
+    }
+
+    /// A job of fio for each case, and a `README` that has all cases.
+    fn write_jobs(&self, report: &Report, output: &Output) -> Result<()> {
+        let files = formats::fio::render(report);
+        self.make_directory()?;
+        for job in &files.jobs {
+            write_file(&self.file.join(&job.name), &job.text)?;
+        }
+        let readme = self.file.join("README");
+        write_file(&readme, &files.readme)?;
+        if files.left_out > 0 {
+            output.note(&format!(
+                "Without a job for fio: {} of {}. {} says why.",
+                files.left_out,
+                report::counted(files.left_out + files.jobs.len(), "case"),
+                readme.display()
+            ));
+        }
+        Ok(())
+    }
+
+    fn make_directory(&self) -> Result<()> {
+        if self.file.is_dir() {
+            return Ok(());
+        }
+        std::fs::create_dir(&self.file).with_context(|| format!("cannot make {}", self.file.display()))
     }
 
     /// Refuses the formats that a comparison does not have.

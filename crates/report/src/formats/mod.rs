@@ -3,6 +3,7 @@
 pub mod comparison;
 pub mod csv;
 pub mod csv_summary;
+pub mod fio;
 pub mod json;
 pub mod jsonl;
 pub mod markdown;
