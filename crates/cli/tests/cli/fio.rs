@@ -149,6 +149,13 @@ fn makes_the_same_calls(case: &str) -> Result<()> {
         // Section `remove` has to write something.
         ensure!(theirs.remove("write 1") == Some(1), "{theirs:?}");
     }
+    let opened = std::fs::read_to_string(&log)?;
+    for (axis, flag) in
+        [("sync=o-dsync", "|O_DSYNC"), ("sync=o-sync", "|O_SYNC"), ("cache=direct", "|O_DIRECT")]
+    {
+        let has_flag = opened.lines().any(|line| line.contains("writebench-sample\", ") && line.contains(flag));
+        ensure!(has_flag == case.contains(axis), "{flag} in {opened}");
+    }
     ensure!(ours == theirs, "writebench {ours:#?}\nfio {theirs:#?}\n{}", std::fs::read_to_string(&job)?);
     Ok(())
 }
