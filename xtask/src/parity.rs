@@ -5,8 +5,11 @@
 //! `parity/` is the loop that a good C programmer would write; the two run in pairs, in random order, and
 //! are compared by the ratio of their medians.
 
+mod bench;
 mod case;
 mod comparison;
+mod fio;
+mod place;
 mod reading;
 mod reference;
 mod table;
@@ -22,10 +25,10 @@ use model::Bytes;
 
 use crate::command::metadata;
 use crate::target::is_memory;
+use bench::Bench;
 use comparison::Pairing;
 use reference::Reference;
 use table::{Against, Table};
-use tools::Bench;
 use twin::{Sizes, Twin};
 use writebench::Writebench;
 
@@ -34,9 +37,12 @@ use writebench::Writebench;
 pub(crate) struct Options {
     /// Directories to write to [default: /dev/shm and the folder `parity` of cargo's target directory]
     targets: Vec<PathBuf>,
-    /// Compare with cp, dd and fio instead of C programs
+    /// Compare with cp and dd instead of C programs
     #[arg(long, conflicts_with = "check")]
     tools: bool,
+    /// Compare with fio instead, by the jobs that `--export fio=DIR` writes
+    #[arg(long, conflicts_with_all = ["check", "tools"])]
+    fio: bool,
     /// Size of the files, where a case has no size of its own
     #[arg(long, default_value = "256MiB")]
     size: Bytes,
@@ -78,11 +84,14 @@ pub(crate) fn run(options: &Options) -> Result<bool> {
         let scratch = tempfile::tempdir_in(&folder).context("a folder for the programs")?;
         return check(&Reference::build(scratch.path())?, &targets, &twins);
     }
-    let twins = if options.tools { Vec::new() } else { options.chosen(Sizes::of(options.size))? };
+    let others = options.tools || options.fio;
+    let twins = if others { Vec::new() } else { options.chosen(Sizes::of(options.size))? };
     let reference = Reference::build(&folder)?;
     let writebench = Writebench::build(&target_directory)?;
     if options.tools {
         compare_with_tools(options, &targets, &reference, &writebench)
+    } else if options.fio {
+        compare_with_fio(options, &targets, &reference, &writebench)
     } else {
         compare_with_programs(options, &targets, &twins, &reference, &writebench)
     }
@@ -129,7 +138,7 @@ fn compare_with_tools(
     for target in targets {
         let bench = Bench { reference, writebench, target };
         println!("{}", table.start_target(target));
-        for rival in tools::rivals(&bench, options.size, is_memory(target)?)? {
+        for rival in tools::rivals(&bench, options.size)? {
             let (tool, case) = (rival.tool(), rival.case.to_string());
             if !options.wants(rival.case.method(), &format!("{tool} {case}")) {
                 continue;
@@ -140,6 +149,47 @@ fn compare_with_tools(
         }
     }
     finish(options, &table)
+}
+
+/// Whether no case is slower than fio: what is below the goal is taken once more, and the second result counts.
+fn compare_with_fio(
+    options: &Options,
+    targets: &[PathBuf],
+    reference: &Reference,
+    writebench: &Writebench,
+) -> Result<bool> {
+    let mut table = Table::new(Against::Fio, options.rounds, options.seed);
+    let mut pairing = Pairing::default();
+    println!("{}", table.heading());
+    let mut seed = options.seed;
+    for target in targets {
+        let bench = Bench { reference, writebench, target };
+        println!("{}", table.start_target(target));
+        for rival in fio::rivals(options.size, is_memory(target)?) {
+            let case = rival.case.to_string();
+            if !options.wants(rival.case.method(), &case) {
+                continue;
+            }
+            let mut compare = || {
+                seed = seed.wrapping_add(1);
+                rival.compare(&bench, &mut pairing, options.rounds, seed)
+            };
+            let (mut result, mut remark) = (compare(), String::new());
+            if let Some(why) = rival.difference {
+                println!("{}", table.add_explained(&[&case], why, result));
+                continue;
+            }
+            if let Ok(first) = &result
+                && Against::Fio.is_below(first)
+            {
+                remark = format!("taken twice, first {:.3}", first.work.interval.estimate);
+                result = compare();
+            }
+            println!("{}", table.add(&[&case], &remark, result));
+        }
+    }
+    let is_as_fast = !table.is_surely_below();
+    Ok(finish(options, &table)? && is_as_fast)
 }
 
 fn finish(options: &Options, table: &Table) -> Result<bool> {

@@ -30,7 +30,7 @@ const NEEDS: &[Need] = &[
     Need { package: "gcc", proof: "cc", purpose: "the reference programs of `cargo xtask parity`" },
     Need { package: "libc6-dev", proof: "/usr/include/stdio.h", purpose: "the same" },
     Need { package: "liburing-dev", proof: "/usr/include/liburing.h", purpose: "the same, for io_uring" },
-    Need { package: "fio", proof: "fio", purpose: "`cargo xtask parity --tools`" },
+    Need { package: "fio", proof: "fio", purpose: "`cargo xtask parity --fio`, and tests of exported jobs" },
     Need { package: "wine", proof: "wine", purpose: "direct-io's tests on Windows" },
     Need { package: "gcc-mingw-w64-x86-64", proof: "x86_64-w64-mingw32-gcc", purpose: "linking them" },
     Need { package: "qemu-user", proof: "qemu-aarch64", purpose: "direct-io's tests on aarch64" },

@@ -174,8 +174,8 @@ pub struct MeasuringArguments {
     #[arg(long)]
     pub dry_run: bool,
     /// Write the results to a file, or - for standard output: json, jsonl (a line for each
-    /// sample, while it runs), csv, csv-summary, markdown, openmetrics or html (a page); or charts to a directory: svg=DIR;
-    /// may be repeated
+    /// sample, while it runs), csv, csv-summary, markdown, openmetrics or html (a page); or to a
+    /// directory: svg=DIR (charts), fio=DIR (a job for fio for each case); may be repeated
     #[arg(long, value_name = "FORMAT=FILE")]
     pub export: Vec<Export>,
 }
@@ -249,8 +249,8 @@ pub struct AdviseCommand {
     #[arg(long)]
     pub dry_run: bool,
     /// Write the results to a file, or - for standard output: json, jsonl (a line for each
-    /// sample, while it runs), csv, csv-summary, markdown, openmetrics or html (a page); or charts to a directory: svg=DIR;
-    /// may be repeated
+    /// sample, while it runs), csv, csv-summary, markdown, openmetrics or html (a page); or to a
+    /// directory: svg=DIR (charts), fio=DIR (a job for fio for each case); may be repeated
     #[arg(long, value_name = "FORMAT=FILE")]
     pub export: Vec<Export>,
 }
@@ -301,8 +301,8 @@ pub struct ShowCommand {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub top: Option<u32>,
     /// Write it to a file, or - for standard output: json, jsonl (a line for each
-    /// sample, while it runs), csv, csv-summary, markdown, openmetrics or html (a page); or charts to a directory: svg=DIR; may be
-    /// repeated
+    /// sample, while it runs), csv, csv-summary, markdown, openmetrics or html (a page); or to a
+    /// directory: svg=DIR (charts), fio=DIR (a job for fio for each case); may be repeated
     #[arg(long, value_name = "FORMAT=FILE")]
     pub export: Vec<Export>,
 }

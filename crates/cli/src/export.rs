@@ -1,4 +1,4 @@
-//! `--export FORMAT=FILE`, and `--export svg=DIRECTORY`.
+//! `--export FORMAT=FILE`, and `svg=DIRECTORY` and `fio=DIRECTORY`.
 
 use std::fs::File;
 use std::io::Write;
@@ -31,6 +31,14 @@ enum Format {
     Html,
     /// A file for each chart, in a directory.
     Svg,
+    /// A file for each case, in a directory.
+    Fio,
+}
+
+impl Format {
+    fn is_for_directory(self) -> bool {
+        matches!(self, Self::Svg | Self::Fio)
+    }
 }
 
 impl FromStr for Export {
@@ -47,17 +55,21 @@ impl FromStr for Export {
             "openmetrics" => Format::OpenMetrics,
             "html" => Format::Html,
             "svg" => Format::Svg,
+            "fio" => Format::Fio,
             other => {
                 return Err(format!(
-                    "unknown format '{other}': expected one of json, jsonl, csv, csv-summary, markdown, openmetrics, html, svg"
+                    "unknown format '{other}': expected one of json, jsonl, csv, csv-summary, markdown, openmetrics, html, svg, fio"
                 ));
             }
         };
         match (format, file) {
-            (Format::Svg, "") => return Err("the directory's name is missing".to_owned()),
+            (Format::Svg | Format::Fio, "") => return Err("the directory's name is missing".to_owned()),
             (_, "") => return Err("the file's name is missing".to_owned()),
             (Format::Svg, "-") => {
                 return Err("svg writes a file for each chart: expected svg=DIRECTORY, not -".to_owned());
+            }
+            (Format::Fio, "-") => {
+                return Err("fio writes a file for each case: expected fio=DIRECTORY, not -".to_owned());
             }
             _ => {}
         }
@@ -78,17 +90,7 @@ impl Export {
 
     /// What would make it fail after an hour of measuring, found before.
     pub fn check(&self) -> Result<()> {
-        if !matches!(self.format, Format::Svg) {
-            return check_file("--export", &self.file);
-        }
-        let directory = self.file.parent().filter(|parent| !parent.as_os_str().is_empty());
-        match directory.filter(|directory| !directory.is_dir()) {
-            Some(directory) => Err(exit::usage(format!("--export: {} is no directory", directory.display()))),
-            None if self.file.exists() && !self.file.is_dir() => {
-                Err(exit::usage(format!("--export: {} is no directory", self.file.display())))
-            }
-            None => Ok(()),
-        }
+        check_place("--export", &self.file, self.format.is_for_directory())
     }
 
     /// The file, open for what is written while the run goes on; none for what is written at its end.
@@ -120,6 +122,7 @@ impl Export {
             Format::OpenMetrics => formats::openmetrics::render(report),
             Format::Html => formats::html::render(std::slice::from_ref(report))?,
             Format::Svg => return self.write_charts(report, output),
+            Format::Fio => return self.write_jobs(report, output),
         };
         self.write_text(&text, output)
     }
@@ -132,14 +135,39 @@ impl Export {
                 .note(&format!("No chart for {}: no case has a figure of all its work.", self.file.display()));
             return Ok(());
         }
-        if !self.file.is_dir() {
-            std::fs::create_dir(&self.file).with_context(|| format!("cannot make {}", self.file.display()))?;
-        }
+        self.make_directory()?;
         for named in &charts {
             let file = self.file.join(format!("{}.svg", named.file_stem));
             write_file(&file, &formats::svg::render(&named.chart))?;
         }
         Ok(())
+    }
+
+    /// A job of fio for each case, and a `README` that has all cases.
+    fn write_jobs(&self, report: &Report, output: &Output) -> Result<()> {
+        let files = formats::fio::render(report);
+        self.make_directory()?;
+        for job in &files.jobs {
+            write_file(&self.file.join(&job.name), &job.text)?;
+        }
+        let readme = self.file.join("README");
+        write_file(&readme, &files.readme)?;
+        if files.left_out > 0 {
+            output.note(&format!(
+                "Without a job for fio: {} of {}. {} says why.",
+                files.left_out,
+                report::counted(files.left_out + files.jobs.len(), "case"),
+                readme.display()
+            ));
+        }
+        Ok(())
+    }
+
+    fn make_directory(&self) -> Result<()> {
+        if self.file.is_dir() {
+            return Ok(());
+        }
+        std::fs::create_dir(&self.file).with_context(|| format!("cannot make {}", self.file.display()))
     }
 
     /// Refuses the formats that a comparison does not have.
@@ -163,18 +191,18 @@ impl Export {
     }
 }
 
-/// A file's name that cannot be written to, found before; `option` is what it was given by.
-pub fn check_file(option: &str, file: &Path) -> Result<()> {
-    let directory = file.parent().filter(|parent| !parent.as_os_str().is_empty());
-    if let Some(directory) = directory
-        && !directory.is_dir()
-    {
-        return Err(exit::usage(format!("{option}: {} is no directory", directory.display())));
+/// Whether there can be such a file or directory; `option` is what it was given by.
+pub fn check_place(option: &str, place: &Path, is_for_directory: bool) -> Result<()> {
+    let refused = |place: &Path, what| Err(exit::usage(format!("{option}: {} is {what}", place.display())));
+    let parent = place.parent().filter(|parent| !parent.as_os_str().is_empty());
+    if let Some(parent) = parent.filter(|parent| !parent.is_dir()) {
+        return refused(parent, "no directory");
     }
-    if file.is_dir() {
-        return Err(exit::usage(format!("{option}: {} is a directory", file.display())));
+    match (place.is_dir(), is_for_directory) {
+        (true, false) => refused(place, "a directory"),
+        (false, true) if place.exists() => refused(place, "no directory"),
+        _ => Ok(()),
     }
-    Ok(())
 }
 
 pub fn write_file(file: &Path, text: &str) -> Result<()> {

@@ -8,7 +8,7 @@ use report::{Report, formats};
 use crate::arguments::ReportCommand;
 use crate::database;
 use crate::exit::{self, Exit};
-use crate::export::{check_file, write_file};
+use crate::export::{check_place, write_file};
 use crate::named_runs::{NamedRuns, Source};
 use crate::output::Output;
 use crate::run_name::{RunName, RunOn};
@@ -17,7 +17,7 @@ use crate::run_name::{RunName, RunOn};
 pub fn report(command: &ReportCommand, db: Option<&Path>, output: &Output) -> Result<Exit> {
     let to_stdout = command.output.as_os_str() == "-";
     if !to_stdout {
-        check_file("--output", &command.output)?;
+        check_place("--output", &command.output, false)?;
     }
     let names = if command.runs.is_empty() { vec![newest(db)?] } else { command.runs.clone() };
     let runs = NamedRuns::open(names.iter(), db)?.of(&names)?;

@@ -22,6 +22,9 @@ pub(super) enum Work {
     Writing,
     /// Reserving blocks; nothing is written.
     Reserving,
+    /// What fio's latencies have: handing over the data, and making it durable. All of it then is what fio's runtime
+    /// has, which begins when the file has been made and ends before it is closed.
+    InFiosClock,
 }
 
 impl fmt::Display for Case {
@@ -58,6 +61,11 @@ impl Case {
     /// One in which reserving is the work.
     pub(super) fn reserving(self) -> Self {
         Self { work: Work::Reserving, ..self }
+    }
+
+    /// One that is measured by what fio's clock covers.
+    pub(super) fn in_fios_clock(self) -> Self {
+        Self { work: Work::InFiosClock, ..self }
     }
 
     /// The name of its method.

@@ -33,7 +33,7 @@ impl Reading {
         let phase = |name: &str| number(json, name);
         Ok(Self {
             total_ns: number(json, "total_ns")?,
-            work_ns: work.elapsed_ns(phase("prepare_ns")?, phase("write_ns")?),
+            work_ns: work.elapsed_ns(phase("prepare_ns")?, phase("write_ns")?, phase("sync_ns")?),
             bytes: number(json, "bytes")?,
             probe_ns: slower_probe(json)?,
             record: None,
@@ -43,9 +43,14 @@ impl Reading {
     /// Reads a sample of writebench's JSON.
     pub(super) fn of_sample(json: &Value, work: Work) -> Result<Self> {
         let phases = json.get("phases_ns").context("a sample without phases_ns")?;
+        let phase = |name: &str| number(phases, name);
+        let work_ns = work.elapsed_ns(phase("prepare")?, phase("write")?, phase("sync")?);
         Ok(Self {
-            total_ns: number(json, "total_ns")?,
-            work_ns: work.elapsed_ns(number(phases, "prepare")?, number(phases, "write")?),
+            total_ns: match work {
+                Work::InFiosClock => phase("open")? + work_ns,
+                Work::Writing | Work::Reserving => number(json, "total_ns")?,
+            },
+            work_ns,
             bytes: number(json, "bytes")?,
             probe_ns: slower_probe(json)?,
             record: json.get("latency").and_then(RecordTimes::of),
@@ -72,9 +77,10 @@ impl RecordTimes {
 
 impl Work {
     /// Reserving is the work itself or the preparation of no work, as one likes to call it.
-    fn elapsed_ns(self, prepare_ns: u64, write_ns: u64) -> u64 {
+    fn elapsed_ns(self, prepare_ns: u64, write_ns: u64, sync_ns: u64) -> u64 {
         match self {
             Self::Writing => write_ns,
+            Self::InFiosClock => write_ns + sync_ns,
             Self::Reserving => prepare_ns + write_ns,
         }
     }
@@ -123,8 +129,16 @@ mod tests {
 
     #[test]
     fn where_nothing_is_written_reserving_is_the_work_in_either_phase() {
-        assert_eq!(Work::Reserving.elapsed_ns(5000, 40), 5040);
-        assert_eq!(Work::Writing.elapsed_ns(5000, 40), 40);
+        assert_eq!(Work::Reserving.elapsed_ns(5000, 40, 7), 5040);
+        assert_eq!(Work::Writing.elapsed_ns(5000, 40, 7), 40);
+    }
+
+    #[test]
+    fn fios_clock_has_neither_making_nor_closing_the_file() {
+        let sample = serde_json::json!({"total_ns": 1111, "bytes": 1, "probe_ns": [1, 1],
+            "phases_ns": {"prepare": 1000, "open": 1, "write": 10, "sync": 60, "close": 40}});
+        let reading = Reading::of_sample(&sample, Work::InFiosClock).unwrap();
+        assert_eq!((reading.total_ns, reading.work_ns), (71, 70));
     }
 
     #[test]

@@ -10,7 +10,7 @@ use tempfile::TempDir;
 
 use super::case::{Case, Work};
 use super::reading::Reading;
-use crate::command::shown;
+use crate::command::{output, shown};
 use crate::program;
 
 /// The built program, and a place for its database and exports.
@@ -33,12 +33,9 @@ impl Writebench {
         let export = self.scratch.path().join("export.json");
         // An export of an earlier case must not be taken for this one's.
         let _ = fs::remove_file(&export);
-        let mut command = Command::new(&self.program);
-        command.arg("run").arg(target).arg("--no-limits").arg("--case").arg(case.to_string());
-        command.args(["--samples", "1", "--verify", "never", "--quiet"]);
-        command.arg("--db").arg(self.scratch.path().join("parity.db"));
+        let mut command = self.command(case, target);
         command.arg("--export").arg(format!("json={}", export.display()));
-        let output = command.stdin(Stdio::null()).output().context("starting writebench")?;
+        let output = command.output().context("starting writebench")?;
         let Ok(text) = fs::read_to_string(&export) else {
             let complaint = String::from_utf8_lossy(&output.stderr);
             bail!("{} ended with {}: {}", shown(&command), output.status, complaint.trim());
@@ -49,6 +46,29 @@ impl Writebench {
             ensure!(reading.bytes == case.size_bytes, "{} bytes instead of {}", reading.bytes, case.size_bytes);
         }
         Ok(reading)
+    }
+
+    /// The text of the job of fio that the case is exported as.
+    pub(super) fn fio_job(&self, case: &Case, target: &Path) -> Result<String> {
+        let jobs = tempfile::tempdir_in(self.scratch.path()).context("a folder for the job")?;
+        let mut command = self.command(case, target);
+        command.arg("--export").arg(format!("fio={}", jobs.path().display()));
+        output(&mut command)?;
+        let files = fs::read_dir(jobs.path())?.map(|entry| Ok(entry?.path()));
+        let files = files.collect::<Result<Vec<PathBuf>>>()?;
+        let Some(job) = files.iter().find(|file| file.extension().is_some_and(|it| it == "fio")) else {
+            bail!("no job for fio: {}", fs::read_to_string(jobs.path().join("README"))?);
+        };
+        Ok(fs::read_to_string(job)?)
+    }
+
+    /// One sample of the case.
+    fn command(&self, case: &Case, target: &Path) -> Command {
+        let mut command = Command::new(&self.program);
+        command.arg("run").arg(target).arg("--no-limits").arg("--case").arg(case.to_string());
+        command.args(["--samples", "1", "--verify", "never", "--quiet"]);
+        command.arg("--db").arg(self.scratch.path().join("parity.db")).stdin(Stdio::null());
+        command
     }
 }
 

@@ -8,6 +8,7 @@ mod devices;
 mod docs;
 mod exports;
 mod filesystems;
+mod fio;
 mod limits;
 mod outcomes;
 mod pages;
@@ -34,6 +35,7 @@ fn main() -> ExitCode {
     docs::add(&mut trials);
     exports::add(&mut trials);
     filesystems::add(&mut trials);
+    fio::add(&mut trials);
     limits::add(&mut trials);
     pages::add(&mut trials);
     properties::add(&mut trials);

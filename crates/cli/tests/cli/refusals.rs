@@ -48,6 +48,8 @@ const REFUSED: &[(&[&str], i32, &[&str])] = &[
     (&["--data", "ones"], 2, &["ones", "random"]),
     (&["--export", "xml=file"], 2, &["xml", "markdown", "svg"]),
     (&["--export", "svg=-"], 2, &["svg=DIRECTORY"]),
+    (&["--export", "fio=-"], 2, &["fio=DIRECTORY"]),
+    (&["--export", "fio=/proc/version"], 2, &["/proc/version is no directory"]),
     (&["--export", "svg=/no/such/charts"], 2, &["/no/such is no directory"]),
     (&["--export", "svg=/proc/version"], 2, &["/proc/version is no directory"]),
     (&["--export", "json=/no/such/directory/file"], 2, &["/no/such/directory"]),

@@ -2,6 +2,8 @@
 //! number, as strace sees them.
 
 use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::path::Path;
 use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
@@ -88,13 +90,8 @@ pub fn promise_of(calls: &[(&str, usize)]) -> Calls {
 /// What the program asks the kernel for on the files of each sample, by a command that comes to be strace.
 pub fn traced(program: &Program, mut strace: Command, words: &[&str]) -> Result<Vec<Calls>> {
     let log = program.home().join("strace");
-    let calls = "open,openat,read,write,writev,pwrite64,pwritev,pwritev2,lseek,ftruncate,fallocate,fsync,fdatasync,\
-        sync_file_range,msync,mmap,munmap,madvise,fadvise64,splice,sendfile,copy_file_range,io_uring_setup,\
-        io_uring_register,io_uring_enter,close,unlinkat";
-    let calls = calls.replace(' ', "");
     let output = strace
-        .args(["-f", "-y", "-s", "0", "-e", &format!("trace={calls}"), "-o"])
-        .arg(&log)
+        .args(options(&log))
         .arg(program.binary())
         .args(words)
         .arg("--db")
@@ -110,26 +107,56 @@ pub fn traced(program: &Program, mut strace: Command, words: &[&str]) -> Result<
     Ok(samples.map(calls_on_sample).filter(|calls| !calls.is_empty()).collect())
 }
 
+/// What another program asks the kernel for on files whose paths have that in them.
+pub fn traced_other(command: &Command, log: &Path, files: &str) -> Result<Calls> {
+    let output = Command::new("strace")
+        .args(options(log))
+        .arg(command.get_program())
+        .args(command.get_args())
+        .current_dir(command.get_current_dir().context("a directory")?)
+        .output()?;
+    ensure!(output.status.success(), "{output:?}");
+    let text = std::fs::read_to_string(log)?;
+    let all: Vec<Call> = joined(&text).iter().filter_map(|line| split_call(line)).collect();
+    Ok(counted(calls_in_order(&all, &|argument| argument.contains(files))))
+}
+
+/// strace's, for all calls that are looked at.
+fn options(log: &Path) -> Vec<OsString> {
+    let calls = "open,openat,read,write,writev,pwrite64,pwritev,pwritev2,lseek,ftruncate,fallocate,fsync,fdatasync,\
+        sync_file_range,msync,mmap,munmap,madvise,fadvise64,splice,sendfile,copy_file_range,io_uring_setup,\
+        io_uring_register,io_uring_enter,close,unlinkat";
+    let calls = calls.replace(' ', "");
+    let trace = format!("trace={calls}");
+    let words = ["-f", "-y", "-s", "0", "-e", &trace, "-o"];
+    words.iter().map(OsString::from).chain([log.into()]).collect()
+}
+
 /// A call's name, arguments and result.
 type Call = (String, Vec<String>, String);
 
 /// The calls on a sample's files, each as its name and the numbers that matter. On the file that is copied they count
 /// from the moment at which the sample's file is there: before, it is brought into the page cache.
 fn calls_on_sample(all: &[Call]) -> Calls {
+    let is_sample = |argument: &str| argument.contains("/.writebench-") && argument.contains("/sample");
+    counted(calls_in_order(all, &is_sample))
+}
+
+fn counted(calls: Vec<String>) -> Calls {
     let mut found = Calls::new();
-    for call in calls_in_order(all) {
+    for call in calls {
         *found.entry(call).or_default() += 1;
     }
     found
 }
 
-fn calls_in_order(all: &[Call]) -> Vec<String> {
+fn calls_in_order(all: &[Call], is_sample: &dyn Fn(&str) -> bool) -> Vec<String> {
     let mut calls = Vec::new();
     let mut maps: Vec<String> = Vec::new();
     for (name, arguments, result) in all {
-        let ours = |argument: &str, file: &str| argument.contains("/.writebench-") && argument.contains(file);
-        let of_sample = |index: usize| arguments.get(index).is_some_and(|it| ours(it, "/sample"));
-        let of_source = |index: usize| arguments.get(index).is_some_and(|it| ours(it, "/copied"));
+        let is_source = |argument: &str| argument.contains("/.writebench-") && argument.contains("/copied");
+        let of_sample = |index: usize| arguments.get(index).is_some_and(|it| is_sample(it));
+        let of_source = |index: usize| arguments.get(index).is_some_and(|it| is_source(it));
         let numbers = |from: usize| arguments[from.min(arguments.len())..].join(" ");
         let begun = !calls.is_empty();
         match name.as_str() {

@@ -5,6 +5,7 @@ mod bar;
 pub mod comparison;
 pub mod csv;
 pub mod csv_summary;
+pub mod fio;
 pub mod html;
 pub mod json;
 pub mod jsonl;

@@ -7,8 +7,8 @@ use std::process::Command;
 use anyhow::{Result, ensure};
 use model::Bytes;
 
-use super::place::{Place, wall_time};
 use crate::parity::case::Case;
+use crate::parity::place::{Place, wall_time};
 use crate::parity::reading::Reading;
 
 /// A program that copies a file.

@@ -1,0 +1,192 @@
+//! For doubters: the same writes as jobs of [fio](https://fio.readthedocs.io), a file for each case.
+
+mod before;
+mod job;
+mod section;
+#[cfg(test)]
+mod tests;
+
+use std::collections::HashSet;
+
+use crate::report::{CaseReport, Report};
+use crate::table::number::{gigabytes_per_s, interval, milliseconds};
+use job::Job;
+
+/// What a directory gets.
+#[derive(Debug)]
+pub struct JobFiles {
+    /// A file for each case that fio can express.
+    pub jobs: Vec<JobFile>,
+    /// The file `README`: all cases, with the reason where there is no job.
+    pub readme: String,
+    /// Cases without a job.
+    pub left_out: usize,
+}
+
+/// A job.
+#[derive(Debug)]
+pub struct JobFile {
+    /// Plain: letters, digits, and what case names have between them.
+    pub name: String,
+    /// What fio reads.
+    pub text: String,
+}
+
+/// The jobs of a report. A case that stands in several tables has one for each target.
+#[must_use]
+pub fn render(report: &Report) -> JobFiles {
+    let (mut seen, mut names) = (HashSet::new(), HashSet::new());
+    let (mut jobs, mut listed, mut left_out) = (Vec::new(), Vec::new(), Vec::new());
+    for case in &report.cases {
+        if !seen.insert((&case.record.target, &case.record.case)) {
+            continue;
+        }
+        match job_on(report, case) {
+            Ok(job) => {
+                let name = file_name(&case.name, &mut names);
+                listed.push(format!("{name}: {}", one_line(&case.name)));
+                jobs.push(JobFile { text: text(report, case, &name, &job), name });
+            }
+            Err(why) => left_out.push(format!("{}: {}", one_line(&case.name), one_line(&why))),
+        }
+    }
+    let readme = readme(report, &listed, &left_out);
+    JobFiles { jobs, readme, left_out: left_out.len() }
+}
+
+fn job_on(report: &Report, case: &CaseReport) -> Result<Job, String> {
+    let is_device =
+        case.target(&report.run).is_some_and(|target| target.environment.filesystem.kind == "block device");
+    if is_device {
+        return Err("a job over a device would ask nobody before it destroys what is there".to_owned());
+    }
+    job::job(&case.record)
+}
+
+/// Made of a case's name, and different from all others, also where case is not told apart.
+fn file_name(case: &str, taken: &mut HashSet<String>) -> String {
+    const MOST: usize = 200;
+    let plain = |it: char| if it.is_ascii_alphanumeric() || "=,@-".contains(it) { it } else { '-' };
+    let stem: String = case.replace(" on ", "@").chars().map(plain).take(MOST).collect();
+    let stem = stem.trim_matches('-');
+    let mut names = std::iter::once(format!("{stem}.fio")).chain((2..).map(|it| format!("{stem}-{it}.fio")));
+    let free = names.find(|name| taken.insert(name.to_lowercase()));
+    free.unwrap_or_default()
+}
+
+fn readme(report: &Report, jobs: &[String], left_out: &[String]) -> String {
+    let mut text = format!(
+        "Jobs for fio with the writes of a run of writebench {} of {}.\n\
+         Run one where it is to write: fio --directory=DIR FILE.\n",
+        report.run.version, report.run.started
+    );
+    for (heading, lines) in [("Jobs", jobs), ("What fio cannot express", left_out)] {
+        if !lines.is_empty() {
+            text += &format!("\n{heading} ({}):\n\n{}\n", lines.len(), lines.join("\n"));
+        }
+    }
+    text
+}
+
+fn text(report: &Report, case: &CaseReport, name: &str, job: &Job) -> String {
+    let mut text: String =
+        head(report, case, name, job).iter().map(|line| format!("# {}\n", one_line(line))).collect();
+    text += GLOBAL;
+    for section in &job.sections {
+        text += &format!("\n[{}]\n", section.name);
+        for (option, value) in &section.options {
+            text += &format!("{option}={value}\n");
+        }
+    }
+    text
+}
+
+/// What is other than fio's defaults for all sections: nothing is done to the page cache, and memory begins at a page.
+const GLOBAL: &str = "
+[global]
+rw=write
+thread=1
+overwrite=0
+invalidate=0
+fadvise_hint=0
+mem_align=4096
+randrepeat=1
+refill_buffers=0
+";
+
+fn head(report: &Report, case: &CaseReport, name: &str, job: &Job) -> Vec<String> {
+    let run = &report.run;
+    let number = report.number.map_or(String::new(), |number| format!("run {number}, "));
+    let kind = case.target(run).map_or("", |target| target.environment.filesystem.kind.as_str());
+    let mut lines = vec![
+        format!("What {} did on {} ({kind}):", case.record.case, case.record.target),
+        format!("{number}{}, writebench {}", run.started, run.version),
+    ];
+    lines.extend(figures(case));
+    lines.push(format!("Run it where it is to write: fio --directory=DIR {name}"));
+    lines.push(format!(
+        "Of fio's figures, those of sections {}-… are to be compared. Its clock begins when the file has been made,",
+        job::WRITES
+    ));
+    lines.push(
+        "and ends before it is closed: its bw= has open, write and sync in it, its latencies write and sync."
+            .to_owned(),
+    );
+    lines.push(
+        "It removes the file in the end. If it was interrupted, remove writebench-sample* first.".to_owned(),
+    );
+    if !job.differences.is_empty() {
+        lines.push("What is not the same:".to_owned());
+        lines.extend(job.differences.iter().map(|difference| format!("- {difference}")));
+    }
+    lines
+}
+
+fn figures(case: &CaseReport) -> Vec<String> {
+    let Some(estimate) = &case.estimate else {
+        let why = case.reason.as_deref().unwrap_or("no good sample");
+        return vec![format!("no figure: {}: {why}", case.outcome)];
+    };
+    let figure = |what: &str, it: &crate::Figure| {
+        format!("{what} {} GB/s ({})", gigabytes_per_s(it.median), interval(it))
+    };
+    let phases = &estimate.phases_ns;
+    let mut lines = vec![
+        format!(
+            "{}, {}",
+            figure("all of it", &estimate.throughput_bytes_per_s),
+            figure("write alone", &estimate.write_alone_bytes_per_s)
+        ),
+        format!(
+            "medians of {}, with intervals of {:.0} %; GB are 10^9 bytes",
+            crate::counted(estimate.samples, "sample"),
+            estimate.confidence * 100.0
+        ),
+        format!(
+            "phases in ms: prepare {}, open {}, write {}, sync {}, close {}",
+            milliseconds(phases.prepare),
+            milliseconds(phases.open),
+            milliseconds(phases.write),
+            milliseconds(phases.sync),
+            milliseconds(phases.close)
+        ),
+    ];
+    if estimate.cut > 0 {
+        lines.push(format!("writebench's time was limited: it wrote {} bytes of it at least", estimate.bytes));
+    }
+    if estimate.only_disturbed {
+        lines.push("all samples were disturbed".to_owned());
+    }
+    lines
+}
+
+/// As one line of a comment: fio takes 4095 bytes for a line, and what follows for the next.
+fn one_line(text: &str) -> String {
+    const MOST: usize = 900;
+    let mut line: String =
+        text.chars().take(MOST).map(|it| if it.is_control() { '\u{fffd}' } else { it }).collect();
+    if text.chars().nth(MOST).is_some() {
+        line.push('…');
+    }
+    line
+}

@@ -1,0 +1,234 @@
+//! The job of fio that makes a case's calls, by its axes: sections with their options, or why there is none.
+//!
+//! Said of fio 3.33, whose calls were looked at with strace.
+
+use model::{
+    Alignment, Axes, Axis, Bytes, Cache, CaseRecord, Data, Descriptor, Files, Prepare, Range, Registered,
+    Source, Sync, SyncCall, split,
+};
+
+use super::before;
+use super::section::{Part, Section};
+
+/// What the names of the sections begin with that do what is measured; the others make files, and remove them.
+pub(super) const WRITES: &str = "writes";
+
+/// The file that fio writes, or the beginning of its files' names.
+const FILE: &str = "writebench-sample";
+
+/// What fio is told.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Job {
+    pub(super) sections: Vec<Section>,
+    /// What fio does otherwise.
+    pub(super) differences: Vec<String>,
+}
+
+type Why = String;
+
+/// The job of a case; the reason, if fio cannot do what it does.
+pub(super) fn job(case: &CaseRecord) -> Result<Job, Why> {
+    let axes = axes(case)?;
+    let engine = engine(&case.method, &axes)?;
+    can_be_said(&axes)?;
+    let sync = sync(&case.method, &axes)?;
+    let fallocate = before::fallocate(axes.prepare)?;
+    let parts = parts(&axes)?;
+    let maps = case.method == "mmap";
+    let mut sections = before::sections(&axes, &parts, maps, fallocate)?;
+    for (index, part) in parts.iter().enumerate() {
+        let mut options = vec![
+            ("filename", part.file.clone()),
+            ("offset", part.range.offset.to_string()),
+            ("size", part.range.length.to_string()),
+            ("bs", axes.chunk_size_bytes.min(part.range.length).to_string()),
+            // A mapping finds the file as the section before left it.
+            ("fallocate", if maps { "none" } else { fallocate }.to_owned()),
+            ("direct", u8::from(axes.cache == Cache::Direct).to_string()),
+            ("unlink", u8::from(!is_shared(&axes)).to_string()),
+        ];
+        // Threads begin together, and after what comes before all of them.
+        if index == 0 && !sections.is_empty() {
+            options.push(("stonewall", "1".to_owned()));
+        }
+        options.extend(engine.iter().chain(&sync).map(|(name, value)| (*name, value.clone())));
+        options.extend(content(axes.data));
+        sections.push(Section { name: format!("{WRITES}-{index}"), options });
+    }
+    if is_shared(&axes) {
+        sections.push(before::removal(FILE));
+    }
+    let differences = differences(&case.method, &axes, &parts, &engine);
+    Ok(Job { sections, differences })
+}
+
+/// The values as they were recorded, and defaults elsewhere.
+fn axes(case: &CaseRecord) -> Result<Axes, Why> {
+    let prepare = case.axes.get(Axis::Prepare.name()).and_then(|it| Prepare::from_name(it));
+    let mut axes = Axes::defaults(prepare.unwrap_or(Prepare::Create));
+    for (name, value) in &case.axes {
+        let axis = Axis::from_name(name).ok_or_else(|| format!("axis {name} is not known here"))?;
+        axes.set(axis, value).map_err(|error| error.to_string())?;
+    }
+    Ok(axes)
+}
+
+/// The engine that makes the calls, with its options.
+fn engine(method: &str, axes: &Axes) -> Result<Vec<(&'static str, String)>, Why> {
+    let of = |engine: &str| Ok(vec![("ioengine", engine.to_owned())]);
+    let queue = |engine: &str, depth: u32, least: u32| {
+        vec![
+            ("ioengine", engine.to_owned()),
+            ("iodepth", depth.to_string()),
+            ("iodepth_batch_submit", depth.to_string()),
+            ("iodepth_batch_complete_min", least.to_string()),
+            ("iodepth_batch_complete_max", depth.to_string()),
+        ]
+    };
+    match method {
+        "write" => of("sync"),
+        "pwrite" => of("psync"),
+        // What is next to each other in its queue becomes one call.
+        "writev" => Ok(queue("vsync", axes.vector, axes.vector)),
+        "pwritev" if axes.vector == 1 => of("pvsync"),
+        "pwritev" => Err("fio's pvsync hands over one element in each call: vector=1".to_owned()),
+        "mmap" => of("mmap"),
+        "uring" => {
+            let mut options = queue("io_uring", axes.depth, 1);
+            let is_one_of = |kinds: [Registered; 2]| u8::from(kinds.contains(&axes.registered)).to_string();
+            options.push(("nonvectored", "1".to_owned()));
+            options.push(("fixedbufs", is_one_of([Registered::Buffers, Registered::Both])));
+            options.push(("registerfiles", is_one_of([Registered::Files, Registered::Both])));
+            Ok(options)
+        }
+        "fwrite" => Err("fio has no engine that goes through the C library's buffer".to_owned()),
+        "allocate" => Err("nothing is written".to_owned()),
+        "read-write" | "mmap-write" | "splice" | "sendfile" | "copy-file-range" => {
+            Err("fio copies no files".to_owned())
+        }
+        _ => Err(format!("method {method} is not known here")),
+    }
+}
+
+fn can_be_said(axes: &Axes) -> Result<(), Why> {
+    match (axes.cache, axes.alignment) {
+        (Cache::Dontcache, _) => Err("fio 3.33 has no RWF_DONTCACHE".to_owned()),
+        (_, Alignment::OffByOne) => Err("fio's memory is aligned to a power of two".to_owned()),
+        _ => Ok(()),
+    }
+}
+
+/// What makes the data durable, as fio says it.
+fn sync(method: &str, axes: &Axes) -> Result<Vec<(&'static str, String)>, Why> {
+    let Sync { call, every } = axes.sync;
+    let at_end = ("end_fsync", "1".to_owned());
+    let by_calls = matches!(method, "write" | "pwrite" | "pwritev");
+    match (call, every) {
+        (SyncCall::None, _) => Ok(Vec::new()),
+        (SyncCall::ODsync, _) => Ok(vec![("sync", "dsync".to_owned())]),
+        (SyncCall::OSync, _) => Ok(vec![("sync", "sync".to_owned())]),
+        (SyncCall::RwfDsync, _) => Err("fio 3.33 has no RWF_DSYNC".to_owned()),
+        (SyncCall::Fsync | SyncCall::Fdatasync, _) if method == "mmap" => {
+            Err(format!("fio's mmap engine syncs with msync, and not with {call}"))
+        }
+        (SyncCall::Msync, Some(_)) => {
+            Err("fio's mmap engine syncs all of the mapping, and not what was written since".to_owned())
+        }
+        (SyncCall::Fdatasync, None) => {
+            Err("fio's end_fsync is fsync: it makes no fdatasync at the end".to_owned())
+        }
+        (SyncCall::Fsync | SyncCall::Msync, None) if is_shared(axes) => {
+            Err("each thread of fio would sync the file that all of them write".to_owned())
+        }
+        (SyncCall::Fsync | SyncCall::Msync, None) => Ok(vec![at_end]),
+        (SyncCall::Fsync | SyncCall::Fdatasync, Some(_)) if !by_calls => Err(format!(
+            "fio queues a {call} of its own, where writebench links it to writes or lets it wait for them"
+        )),
+        // fio makes none after the last write, but at the end.
+        (SyncCall::Fsync, Some(every)) => Ok(vec![("fsync", every.to_string()), at_end]),
+        (SyncCall::Fdatasync, Some(every)) => Ok(vec![("fdatasync", every.to_string()), at_end]),
+    }
+}
+
+fn content(data: Data) -> [(&'static str, String); 2] {
+    let (zeros, changes) = if data == Data::Zero { ("1", "0") } else { ("0", "1") };
+    [("zero_buffers", zeros.to_owned()), ("scramble_buffers", changes.to_owned())]
+}
+
+/// Whether several threads write one file.
+fn is_shared(axes: &Axes) -> bool {
+    axes.threads > 1 && axes.files == Files::Shared
+}
+
+/// What each thread writes: the ranges of the engine.
+fn parts(axes: &Axes) -> Result<Vec<Part>, Why> {
+    // Linux hands over no more in one call; fio leaves out what is less than a chunk.
+    const MOST_BYTES: u64 = 0x7fff_f000;
+    let part = |(index, range): (usize, Range)| {
+        let chunk_bytes = axes.chunk_size_bytes.min(range.length);
+        if range.length == 0 {
+            return Err("fio writes at least a byte with each thread".to_owned());
+        }
+        if chunk_bytes > MOST_BYTES {
+            return Err("a call hands over 2 GiB at most".to_owned());
+        }
+        if !range.length.is_multiple_of(chunk_bytes) {
+            return Err(format!(
+                "fio leaves out the rest: {} bytes in chunks of {}",
+                range.length,
+                Bytes(chunk_bytes)
+            ));
+        }
+        Ok(match axes.files {
+            Files::PerThread if axes.threads > 1 => {
+                Part { file: format!("{FILE}-{index}"), range: Range { offset: 0, ..range } }
+            }
+            _ => Part { file: FILE.to_owned(), range },
+        })
+    };
+    split(axes.size_bytes, axes.threads, axes.chunk_size_bytes).into_iter().enumerate().map(part).collect()
+}
+
+/// What is not the same, and cannot be made so.
+fn differences(method: &str, axes: &Axes, parts: &[Part], engine: &[(&'static str, String)]) -> Vec<String> {
+    let mut all = Vec::new();
+    let depth = engine.iter().find(|(name, _)| *name == "iodepth").and_then(|(_, it)| it.parse::<u64>().ok());
+    let chunk_bytes = axes.chunk_size_bytes.min(parts.iter().map(|part| part.range.length).max().unwrap_or(0));
+    let (fios, ours) = (Bytes(chunk_bytes * depth.unwrap_or(1)), Bytes(axes.size_bytes));
+    let of_each = if axes.threads > 1 { ", each thread" } else { "" };
+    match (axes.source, axes.data) {
+        (Source::File, _) => all.push(format!(
+            "fio writes out of {fios} of memory again and again{of_each}, which CPU caches may hold; writebench reads each of \
+             {ours} once. The same with source=chunk is nearer to fio."
+        )),
+        (Source::Chunk, _) if depth.is_some_and(|depth| depth > 1) => all.push(format!(
+            "fio writes out of {fios} of memory again and again{of_each}, writebench out of one chunk"
+        )),
+        _ => {}
+    }
+    if axes.data == Data::Random {
+        all.push(
+            "fio's data is random once; then it changes a few bytes in each 512 before each call, in its runtime and not in \
+             its latencies"
+                .to_owned(),
+        );
+    }
+    let is = |yes: bool, difference: &str| yes.then(|| difference.to_owned());
+    all.extend(is(method == "writev", "fio sets the position of the file before each call, with lseek"));
+    all.extend(is(method == "uring", "fio submits and waits in two calls, where writebench does both in one"));
+    all.extend(is(method == "uring" && axes.sync.is_at_end(), "fio's fsync at the end goes through the queue"));
+    all.extend(is(
+        is_shared(axes) && axes.descriptor == Descriptor::Shared,
+        "each thread of fio opens the file for itself, as descriptor=per-thread does",
+    ));
+    all.extend(is(
+        axes.sync.call == SyncCall::Fdatasync,
+        "the last fdatasync is an fsync, which fio does not time",
+    ));
+    all.extend(is(
+        axes.sync.call == SyncCall::Fsync && axes.sync.every.is_some(),
+        "fio does not time the last fsync",
+    ));
+    all.extend(is(axes.prepare == Prepare::Fallocate, "fio goes on where fallocate is refused"));
+    all
+}

@@ -1,0 +1,16 @@
+//! The parts of a job, and of the work that it does.
+
+use model::Range;
+
+/// A section of a job file.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Section {
+    pub(super) name: String,
+    pub(super) options: Vec<(&'static str, String)>,
+}
+
+/// What one thread writes.
+pub(super) struct Part {
+    pub(super) file: String,
+    pub(super) range: Range,
+}

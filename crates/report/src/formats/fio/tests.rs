@@ -1,0 +1,197 @@
+//! Jobs of a run that was never made.
+
+use std::collections::BTreeMap;
+
+use model::{CaseRecord, Outcome, RunRecord, Sample};
+use testkit::{example_case, example_run, example_target};
+
+use super::{JobFiles, render};
+use crate::Report;
+
+/// As it is recorded: the method, and the axes that its name has.
+fn case(name: &str) -> CaseRecord {
+    let samples = (0..6).map(|round| {
+        let mut sample = Sample::without_figures(round, Outcome::Ok);
+        (sample.phases_ns.write, sample.phases_ns.open, sample.bytes) = (1_000_000, 20_000, 1 << 20);
+        sample
+    });
+    let (method, axes) = name.split_once(',').unwrap_or((name, ""));
+    let axes: BTreeMap<String, String> = axes
+        .split(',')
+        .filter_map(|it| it.split_once('='))
+        .map(|(a, b)| (a.to_owned(), b.to_owned()))
+        .collect();
+    let mut record = example_case("A section", name, samples.collect());
+    record.contract.bytes = 1 << 20;
+    CaseRecord { method: method.to_owned(), axes, ..record }
+}
+
+fn jobs(cases: &[&str]) -> JobFiles {
+    let cases = cases.iter().map(|name| case(name)).collect();
+    render(&Report::of(Some(3), RunRecord { cases, ..example_run() }))
+}
+
+fn options(name: &str, section: &str) -> String {
+    let files = jobs(&[name]);
+    assert_eq!(files.left_out, 0, "{}", files.readme);
+    let (_, rest) = files.jobs[0].text.split_once(&format!("\n[{section}]\n")).unwrap();
+    rest.split("\n[").next().unwrap().trim_end().replace('\n', " ")
+}
+
+fn why(name: &str) -> String {
+    let files = jobs(&[name]);
+    assert!(files.jobs.is_empty() && files.left_out == 1, "{}", files.readme);
+    files.readme.lines().last().unwrap().split_once(": ").unwrap().1.to_owned()
+}
+
+#[test]
+fn a_job_says_what_it_is_of_and_each_section_what_it_writes() {
+    let files = jobs(&[
+        "pwrite,size=1MiB,chunk=64KiB,threads=3,prepare=overwrite,cache=direct,sync=fdatasync/4",
+        "fwrite,size=1MiB",
+    ]);
+    insta::assert_snapshot!(format!("{}\n{}", files.jobs[0].text, files.readme));
+}
+
+#[test]
+fn each_method_has_the_engine_that_makes_its_calls() {
+    for (name, engine) in [
+        ("write,size=1MiB", "ioengine=sync zero_buffers=0"),
+        ("pwrite,size=1MiB", "ioengine=psync zero_buffers=0"),
+        ("pwritev,size=1MiB,vector=1", "ioengine=pvsync zero_buffers=0"),
+        ("writev,size=1MiB,chunk=4KiB", "ioengine=vsync iodepth=128 iodepth_batch_submit=128"),
+        ("uring,size=1MiB,chunk=4KiB,depth=8,registered=files", "fixedbufs=0 registerfiles=1"),
+        ("mmap,size=1MiB,prepare=set-len,sync=msync", "ioengine=mmap end_fsync=1"),
+    ] {
+        let options = options(name, "writes-0");
+        assert!(options.contains(engine), "{name}: {options}");
+    }
+}
+
+#[test]
+fn each_state_of_the_file_is_made_before_the_clock() {
+    for (prepare, fallocate) in [
+        ("create", "none"),
+        ("set-len", "truncate"),
+        ("fallocate", "native"),
+        ("posix-fallocate", "posix"),
+        ("fallocate-keep-size", "keep"),
+    ] {
+        let options = options(&format!("write,size=1MiB,prepare={prepare}"), "writes-0");
+        assert!(
+            options.contains(&format!("fallocate={fallocate} ")) && !options.contains("stonewall"),
+            "{options}"
+        );
+    }
+    // What a mapping needs would be filled by fio, if it was not there.
+    let sparse = options("mmap,size=1MiB,prepare=set-len", "before-0");
+    assert!(sparse.contains("fallocate=truncate") && sparse.contains("create_only=1"), "{sparse}");
+    let zeros = options("write,size=1MiB,prepare=zero-fill", "before-0");
+    assert!(zeros.ends_with("zero_buffers=1 end_fsync=1"), "{zeros}");
+    let old = options("write,size=1MiB,prepare=overwrite,data=zero", "before-0");
+    assert!(old.ends_with("zero_buffers=0 end_fsync=1"), "{old}");
+}
+
+#[test]
+fn threads_write_ranges_or_files_of_their_own() {
+    let shared = "pwrite,size=1MiB,chunk=256KiB,threads=3";
+    for (section, range) in [
+        ("writes-0", "offset=0 size=262144"),
+        ("writes-1", "offset=262144 size=262144"),
+        ("writes-2", "offset=524288 size=524288"),
+    ] {
+        let options = options(shared, section);
+        assert!(options.contains(range) && options.contains("unlink=0"), "{options}");
+    }
+    assert!(options(shared, "remove").contains("filename=writebench-sample "));
+    let own = options("write,size=1MiB,threads=2,files=per-thread", "writes-1");
+    assert!(own.contains("filename=writebench-sample-1 offset=0 size=524288 bs=524288"), "{own}");
+    assert!(own.contains("unlink=1"), "{own}");
+}
+
+#[test]
+fn what_makes_data_durable_is_the_same_call_as_often() {
+    for (sync, options_of_it) in [
+        ("fsync", "ioengine=sync end_fsync=1"),
+        ("fsync/4", "ioengine=sync fsync=4 end_fsync=1"),
+        ("fdatasync/1", "ioengine=sync fdatasync=1 end_fsync=1"),
+        ("o-dsync", "ioengine=sync sync=dsync"),
+        ("o-sync", "ioengine=sync sync=sync"),
+    ] {
+        let options = options(&format!("write,size=1MiB,sync={sync}"), "writes-0");
+        assert!(options.contains(options_of_it), "{options}");
+    }
+}
+
+#[test]
+fn what_fio_cannot_do_is_said_with_the_reason() {
+    for (name, reason) in [
+        ("write,size=0", "at least a byte"),
+        ("write,size=1000,chunk=300", "leaves out the rest: 1000 bytes in chunks of 300"),
+        ("write,size=8GiB,chunk=whole", "2 GiB"),
+        ("write,size=1MiB,prepare=truncate", "empties none"),
+        ("write,size=1MiB,prepare=fallocate-zero-range", "FALLOC_FL_ZERO_RANGE"),
+        ("write,size=1001,chunk=whole,prepare=overwrite", "1001 bytes"),
+        ("write,size=1MiB,sync=fdatasync", "no fdatasync at the end"),
+        ("pwrite,size=1MiB,threads=2,sync=fsync", "each thread of fio would sync"),
+        ("pwrite,size=1MiB,alignment=off-by-one", "power of two"),
+        ("pwritev,size=1MiB,vector=4", "one element"),
+        ("pwritev,size=1MiB,vector=1,sync=rwf-dsync", "RWF_DSYNC"),
+        ("pwritev,size=1MiB,vector=1,cache=dontcache", "RWF_DONTCACHE"),
+        ("writev,size=1MiB,sync=fsync/1", "of its own"),
+        ("uring,size=1MiB,sync=fsync/1", "of its own"),
+        ("mmap,size=1MiB,prepare=set-len,sync=fsync", "with msync"),
+        ("mmap,size=1MiB,prepare=set-len,sync=msync/1", "all of the mapping"),
+        ("mmap,size=2GiB,prepare=set-len", "1 GiB"),
+        ("mmap,size=1MiB,threads=2,prepare=set-len", "whatever the offset"),
+        ("fwrite,size=1MiB", "C library"),
+        ("allocate,size=1MiB", "nothing is written"),
+        ("splice,size=1MiB", "copies no files"),
+        ("teleport,size=1MiB", "teleport is not known"),
+        ("write,size=1MiB,colour=red", "colour is not known"),
+    ] {
+        assert!(why(name).contains(reason), "{name}: {}", why(name));
+    }
+}
+
+#[test]
+fn no_text_of_strangers_becomes_an_option() {
+    let hostile = "/a b/$HOME:${x}%\n[evil]\nexec_prerun=touch /x\u{7}#;é".to_owned() + &"é".repeat(4000);
+    let mut targets = vec![example_target(&hostile), example_target("/other")];
+    targets[1].environment.filesystem.kind = "block device".to_owned();
+    let on = |target: &str, name: &str| CaseRecord { target: target.to_owned(), ..case(name) };
+    let mut strange = on(&hostile, "write,size=1MiB");
+    strange.case = "../../write\n[evil]".to_owned();
+    let cases = vec![on(&hostile, "write,size=1MiB"), strange, on("/other", "write,size=1MiB")];
+    let files = render(&Report::of(None, RunRecord { cases, targets, ..example_run() }));
+    assert_eq!((files.jobs.len(), files.left_out), (2, 1), "{}", files.readme);
+    assert!(files.readme.contains("destroys what is there"), "{}", files.readme);
+    for job in &files.jobs {
+        let headings: Vec<&str> = job.text.lines().filter(|line| line.starts_with('[')).collect();
+        assert_eq!(headings, ["[global]", "[writes-0]"], "{}", job.text);
+        assert!(job.text.lines().all(|line| line.len() < 4000 && !line.contains('\u{7}')), "{}", job.text);
+        assert!(job.text.lines().all(|line| line.starts_with('#') || !line.contains('$')), "{}", job.text);
+        assert!(job.name.chars().all(|it| it.is_ascii_alphanumeric() || "=,@-.".contains(it)), "{}", job.name);
+        assert!(!job.name.starts_with(['.', '-']) && job.name.len() < 255, "{}", job.name);
+    }
+}
+
+#[test]
+fn every_job_has_a_file_of_its_own_and_a_case_in_two_tables_has_one() {
+    let names =
+        ["write,size=1MiB,sync=fsync/1", "write,size=1MiB,sync=fsync-1", "write,size=1MiB,sync=fsync/1"];
+    let mut cases: Vec<CaseRecord> = names.iter().map(|_| case("write,size=1MiB,sync=fsync/1")).collect();
+    for (case, name) in cases.iter_mut().zip(names) {
+        case.case = name.to_owned();
+    }
+    let files = render(&Report::of(None, RunRecord { cases, ..example_run() }));
+    let names: Vec<&str> = files.jobs.iter().map(|job| job.name.as_str()).collect();
+    assert_eq!(names, ["write,size=1MiB,sync=fsync-1.fio", "write,size=1MiB,sync=fsync-1-2.fio"]);
+}
+
+#[test]
+fn a_case_without_a_figure_says_why() {
+    let cases = vec![CaseRecord { samples: Vec::new(), ..case("write,size=1MiB") }];
+    let files = render(&Report::of(None, RunRecord { cases, ..example_run() }));
+    assert!(files.jobs[0].text.contains("# no figure: not-run: not measured"), "{}", files.jobs[0].text);
+}
