@@ -1,8 +1,9 @@
 // Draws charts when they come into view, and again when filters, the screen's colours or the printer change them.
 
+// Plotly's own choice of buttons has one that would send the chart to its makers.
 const CONFIG = {
-  responsive: true, displaylogo: false,
-  modeBarButtonsToRemove: ["select2d", "lasso2d", "autoScale2d"],
+  responsive: true, displaylogo: false, plotlyServerURL: "",
+  modeBarButtons: [["toImage"], ["zoom2d", "pan2d"], ["zoomIn2d", "zoomOut2d", "resetScale2d"]],
 };
 const FONT = 'system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif';
 

@@ -171,6 +171,14 @@ describe("the page of a run", { skip: !hasBrowser && "no Chromium here" }, () =>
       for (const wanted of [/size=64KiB/, /B\/s/, /samples/, /elapsed/, /CPU/]) assert.match(text, wanted);
     }));
 
+  test("no button of a chart sends anything anywhere", () =>
+    withPage(files.one, async (page) => {
+      const plot = await drawn(page, page.locator(".plot").first());
+      const titles = await plot.locator(".modebar-btn").evaluateAll((buttons) => buttons.map((it) => it.dataset.title ?? it.getAttribute("aria-label")));
+      assert.equal(titles.length, 6, titles.join(", "));
+      for (const title of titles) assert.match(title, /^(Download plot|Zoom|Pan|Zoom in|Zoom out|Reset axes)/);
+    }));
+
   test("every good sample of a ranked case is a dot", () =>
     withPage(files.one, async (page) => {
       const ranked = await page.evaluate(() => JSON.parse(document.getElementById("data").textContent).charts.findIndex((it) => it.of === "ranked"));
