@@ -240,6 +240,13 @@ describe("the page of a run", { skip: !hasBrowser && "no Chromium here" }, () =>
       }
       const legends = await page.evaluate(() => JSON.parse(document.getElementById("data").textContent).charts.flatMap((it) => it.series.map((series) => series.name)));
       assert.ok(legends.some((name) => name.startsWith("after · ")) && legends.some((name) => name.startsWith("before · ")), legends.slice(0, 5).join());
+      const beside = page.locator(".beside", { has: page.locator("figure:nth-child(2)") }).first();
+      const ranges = [];
+      for (const plot of await beside.locator(".plot").all()) {
+        await drawn(page, plot);
+        ranges.push(await plot.evaluate((it) => it.layout.yaxis.range.join()));
+      }
+      assert.ok(ranges.length === 2 && ranges[0] === ranges[1], ranges.join(" | "));
       await page.locator("#filters summary").click();
       await setting(page, "run", "after").uncheck();
       assert.match(await page.locator("#shown").textContent(), new RegExp(`^${run.cases.length} of ${2 * run.cases.length} cases`));
@@ -269,7 +276,7 @@ describe("the page of a run", { skip: !hasBrowser && "no Chromium here" }, () =>
 
   test("printed, it has all charts and tables, in light colours", () =>
     withPage(files.one, async (page) => {
-      const plots = page.locator(".section > figure .plot");
+      const plots = page.locator(".section > .beside .plot");
       const before = await plots.locator("> .plot-container").count();
       const pdf = await page.pdf({ format: "A4" });
       assert.ok(pdf.length > 100_000, `${pdf.length} bytes`);
