@@ -50,9 +50,16 @@ pub fn show(store: &Store, number: i64) -> String {
     format!("`writebench{} show {number}` shows it again.", option(store))
 }
 
-/// The command for a run's page.
-pub fn page(store: &Store, number: i64) -> String {
-    format!("Its page: writebench{} report {number} -o report.html", option(store))
+/// The command for a run's page, or for that of a part on one target.
+pub fn page(store: &Store, number: i64, target: Option<&str>) -> String {
+    let run = target.map_or(number.to_string(), |target| report::quoted(&format!("{number}@{target}")));
+    format!("Its page: writebench{} report {run} -o report.html", option(store))
+}
+
+/// The newest of all runs.
+pub fn newest(store: &Store) -> Result<i64> {
+    let none = || exit::usage(format!("no runs in {}; `writebench run` makes one", store.path().display()));
+    store.newest_run(false)?.ok_or_else(none)
 }
 
 fn default_path() -> Result<PathBuf> {

@@ -106,7 +106,7 @@ pub fn measure(mut job: Job<'_>, exports: &[Export], output: &Output, stop: &Arc
     let (store, number) = (job.store, job.number);
     let tables = !exports.iter().any(Export::is_to_stdout);
     if tables {
-        output.results(&formats::terminal::head(&Report::of(Some(number), job.run.clone())))?;
+        output.results(&formats::terminal::head(&Report::of(Some(number), job.run.clone()), output.width()))?;
     }
     remove_left_overs(store, output)?;
     let mut streams = Streams::begin(exports, number, &job.run)?;
@@ -141,7 +141,7 @@ pub fn measure(mut job: Job<'_>, exports: &[Export], output: &Output, stop: &Arc
         }
     }
     output.note(&format!("Run {number} is in {}; {}", store.path().display(), database::show(store, number)));
-    output.note(&database::page(store, number));
+    output.note(&database::page(store, number, None));
     let is_search = is_search(&report.run);
     let failed = report.run.cases.iter().flat_map(|case| &case.samples).any(|sample| sample.outcome.is_fault());
     Ok(match end {

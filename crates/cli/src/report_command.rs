@@ -20,6 +20,11 @@ pub fn report(command: &ReportCommand, db: Option<&Path>, output: &Output) -> Re
         check_place("--output", &command.output, false)?;
     }
     let names = if command.runs.is_empty() { vec![newest(db)?] } else { command.runs.clone() };
+    if let Some(file) = names.iter().find(|name| is_file(&name.run, &command.output)) {
+        return Err(exit::usage(format!(
+            "--output: {file} is what the page would be made of; name another file"
+        )));
+    }
     let runs = NamedRuns::open(names.iter(), db)?.of(&names)?;
     let reports = runs.into_iter().map(|named| {
         let number = match named.source {
@@ -38,10 +43,14 @@ pub fn report(command: &ReportCommand, db: Option<&Path>, output: &Output) -> Re
     Ok(Exit::Ok)
 }
 
+/// Whether the run is what is in that file.
+fn is_file(run: &RunName, file: &Path) -> bool {
+    let RunName::File(export) = run else { return false };
+    let place = |path: &Path| path.canonicalize().ok();
+    place(export).is_some_and(|export| Some(export) == place(file))
+}
+
 fn newest(db: Option<&Path>) -> Result<RunOn> {
     let store = database::open_existing(db)?;
-    let number = store.newest_run(false)?.ok_or_else(|| {
-        exit::usage(format!("no runs in {}; `writebench run` makes one", store.path().display()))
-    })?;
-    Ok(RunOn { run: RunName::Number(number), target: None })
+    Ok(RunOn { run: RunName::Number(database::newest(&store)?), target: None })
 }

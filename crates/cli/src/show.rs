@@ -7,7 +7,7 @@ use report::{Report, Sort, formats};
 
 use crate::arguments::ShowCommand;
 use crate::database;
-use crate::exit::{self, Exit};
+use crate::exit::Exit;
 use crate::output::Output;
 
 /// Shows a run from the database.
@@ -15,9 +15,7 @@ pub fn show(command: &ShowCommand, db: Option<&Path>, output: &Output) -> Result
     let store = database::open_existing(db)?;
     let number = match &command.run {
         Some(name) => name.run.newest(&store)?,
-        None => store.newest_run(false)?.ok_or_else(|| {
-            exit::usage(format!("no runs in {}; `writebench run` makes one", store.path().display()))
-        })?,
+        None => database::newest(&store)?,
     };
     let run = store.run(number)?;
     let run = match &command.run {
@@ -34,11 +32,12 @@ pub fn show(command: &ShowCommand, db: Option<&Path>, output: &Output) -> Result
         (sort, top) => report.arranged(sort.unwrap_or(Sort::Throughput), top.map(|top| top as usize)),
     };
     if !command.export.iter().any(super::export::Export::is_to_stdout) {
-        output.results(&formats::terminal::head(&report))?;
+        output.results(&formats::terminal::head(&report, output.width()))?;
         output.results(&formats::terminal::body(&report, output.width()))?;
         // For whoever looks at it; in a pipe it would be noise.
         if output.width().is_some() {
-            output.note(&database::page(&store, number));
+            let part = command.run.as_ref().and_then(|name| name.target.as_deref());
+            output.note(&database::page(&store, number, part));
         }
     }
     Ok(Exit::Ok)

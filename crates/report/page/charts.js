@@ -24,34 +24,45 @@ function layout(more) {
   return {
     font: { family: FONT, size: 12, color: ink() },
     paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)",
-    margin: { l: 60, r: 16, t: 16, b: 48 }, hovermode: "closest",
+    margin: { l: 60, r: 16, t: 32, b: 48 }, hovermode: "closest",
     hoverlabel: { align: "left", bgcolor: paper(), bordercolor: grid(), font: { color: ink(), size: 12 } },
-    legend: { orientation: "h", y: -0.18, yanchor: "top", traceorder: "normal", font: { size: 12 } },
+    legend: { orientation: "h", x: 0, y: 1, yanchor: "bottom", traceorder: "normal", font: { size: 12 } },
+    // A finger is for the page, which it could not leave otherwise; buttons zoom.
+    dragmode: matchMedia("(pointer: coarse)").matches ? false : "zoom",
     modebar: { color: pick(["#59636e", "#9aa5b1"]), activecolor: ink(), bgcolor: "rgba(0,0,0,0)" },
     ...more,
   };
 }
 
 // Round values of a logarithmic axis; Plotly's own have no unit on all but one in ten.
-function logTicks(least, most) {
-  const decades = Math.log10(most / least);
+function logTicks(from, to) {
+  const decades = Math.log10(to / from);
+  if (decades < 0.5) return linearTicks(from, to);
   const steps = decades > 3 ? [1] : decades > 1.2 ? [1, 2, 5] : [1, 1.5, 2, 2.5, 3, 4, 5, 6, 8];
-  const first = Math.floor(Math.log10(least));
+  const first = Math.floor(Math.log10(from));
   const powers = Array.from({ length: Math.ceil(decades) + 2 }, (_, index) => first + index);
   const all = powers.flatMap((power) => steps.map((step) => Number(`${step}e${power}`)));
-  return all.filter((value) => value >= least / 1.3 && value <= most * 1.3);
+  return all.filter((value) => value >= from / 1.3 && value <= to * 1.3);
+}
+
+// Some five round values.
+function linearTicks(from, to) {
+  const rough = Math.max((to - from) / 5, from * 1e-6);
+  const power = 10 ** Math.floor(Math.log10(rough));
+  const step = power * ([1, 2, 5].find((it) => it * power >= rough) ?? 10);
+  const first = Math.ceil(from / step - 1e-9);
+  return Array.from({ length: 12 }, (_, index) => Number(((first + index) * step).toPrecision(12))).filter((value) => value <= to * 1.0001);
 }
 
 // `500 MB/s`, `1.5 GB/s`.
 const roundText = (value, unit) => valueText(value, unit).replace(/(\.\d*?)0+(?= )/, "$1").replace(/\.(?= )/, "");
 
-// All figures of a chart that are above 0, with the ends of their intervals; of bars in parts, of whole bars.
-function extent(chart, series) {
-  const points = series.flatMap((it) => it.points).filter((point) => point.has);
-  if (chart.kind !== "stacked") return points.flatMap((point) => [point.low, point.median, point.high]).filter((value) => value > 0);
-  const whole = new Map();
-  for (const point of points) whole.set(point.x, (whole.get(point.x) ?? 0) + point.median);
-  return [...whole.values()];
+// The ticks of a logarithmic axis that shows these values, with a 0 below them where there is one.
+function ticksBetween(values, unit, floor) {
+  const ticks = values.length > 0 ? logTicks(least(values), most(values)) : [];
+  const text = ticks.map((value) => (unit === "ratio" ? `${value}` : roundText(value, unit)));
+  const zero = floor === undefined ? [] : [floor];
+  return { tickvals: [...zero, ...ticks], ticktext: [...zero.map(() => "0"), ...text] };
 }
 
 // What stands beside each other has one scale, so that it can be compared.
@@ -60,9 +71,11 @@ function sharedRange(chart, peers) {
   if (peers.length < 2 || !peers.every(isAlike)) return undefined;
   // Dots reach beyond bars.
   if (chart.kind === "bars" || chart.kind === "heat-map") return undefined;
+  // A 0 has its place below the figures of its own chart.
+  if (peers.some((peer) => floorOf(peer, shownSeries(peer)) !== undefined)) return undefined;
   const values = peers.flatMap((peer) => extent(peer, shownSeries(peer)));
-  const [least, most] = [Math.min(...values), Math.max(...values)];
-  return chart.y.scale === "log10" ? [Math.log10(least / 1.5), Math.log10(most * 1.5)] : [0, most * 1.05];
+  if (values.length === 0) return undefined;
+  return chart.y.scale === "log10" ? [Math.log10(least(values) / 1.5), Math.log10(most(values) * 1.5)] : [0, most(values) * 1.05];
 }
 
 // The axis of figures. A linear one has Plotly's own ticks, which follow the zoom.
@@ -73,20 +86,12 @@ function figureAxis(chart, series, rangemode, peers) {
   if (scale !== "log10") {
     return axis(label, { type: "linear", rangemode, tickformat: "~s", ticksuffix: unit, ...shared });
   }
-  const points = series.flatMap((it) => it.points).filter((point) => point.has);
-  const positive = range ? range.map((end) => 10 ** end) : extent(chart, series);
-  const ticks = positive.length > 0 ? logTicks(Math.min(...positive), Math.max(...positive)) : [];
-  const text = ticks.map((value) => roundText(value, unit));
-  if (points.some((point) => point.median <= 0)) {
-    ticks.unshift(floorOf(chart, series));
-    text.unshift("0");
-    delete shared.range;
-  }
-  return axis(`${label} (logarithmic)`, { type: "log", tickvals: ticks, ticktext: text, ...(shared.range ? shared : {}) });
+  const values = range ? range.map((end) => 10 ** end) : extent(chart, series);
+  return axis(`${label} (logarithmic)`, { type: "log", ...ticksBetween(values, unit, floorOf(chart, series)), ...shared });
 }
 
 // The axis that figures are given by.
-function placeAxis(chart, series) {
+function placeAxis(chart) {
   const { scale, label, ticks } = chart.x;
   const places = ticks.map(([at]) => at);
   const text = ticks.map(([, text]) => plain(text));
@@ -111,25 +116,27 @@ function categoryAxis(categories) {
 }
 
 // Traces, layout, height in pixels, and what is to be said below.
-function picture(chart, peers) {
+function picture(chart, peers, isNarrow) {
   const all = shownSeries(chart).filter((it) => chart.kind !== "lines" || it.points.some((point) => point.has));
   const series = chart.kind === "lines" ? all.slice(0, MOST_LINES) : all;
   const count = series.reduce((sum, it) => sum + it.points.filter((point) => point.has).length, 0);
   if (count === 0) return { empty: true };
   const legendLines = Math.ceil(series.filter((it) => it.points.length > 0).length / 3);
+  // Which axis has ticks of ours, to be made anew when it is zoomed.
+  const ticked = chart.y.scale === "log10" ? { axis: "yaxis", unit: chart.y.unit, floor: floorOf(chart, series) } : undefined;
   switch (chart.kind) {
     case "groups":
     case "lines": {
       const traces = chart.kind === "lines" ? lineTraces(chart, series) : groupTraces(chart, series);
       const rangemode = chart.y.scale === "log10" ? "normal" : "tozero";
-      return { traces, layout: layout({ xaxis: placeAxis(chart, series), yaxis: figureAxis(chart, series, rangemode, peers) }), height: 420 + 20 * legendLines, more: all.length - series.length };
+      return { traces, layout: layout({ xaxis: placeAxis(chart), yaxis: figureAxis(chart, series, rangemode, peers) }), height: 400 + 20 * legendLines, ticked, more: all.length - series.length, what: "line" };
     }
     case "heat-map": {
       const rows = series.filter((it) => it.points.length > 0).length;
       return {
-        traces: heatTraces(chart, series),
+        traces: heatTraces(chart, series, isNarrow),
         layout: layout({ xaxis: axis(chart.x.label, { type: "category" }), yaxis: axis("", { type: "category", autorange: "reversed" }) }),
-        height: 110 + 30 * rows, cells: true,
+        height: 110 + 30 * rows,
       };
     }
     default: {
@@ -151,12 +158,11 @@ function ratioPicture(compared) {
   if (rows === 0) return { empty: true };
   const names = traces[0].customdata.map((row) => broken(`${cases[row].case}${severalTargets ? ` on ${cases[row].target}` : ""}`, 36));
   const dense = rows > MOST_CATEGORIES;
-  const ends = compared.cases.flatMap((it) => [it.ratio[1], it.ratio[2]]).filter((ratio) => ratio > 0);
-  const ticks = [...new Set([1, ...logTicks(Math.min(...ends), Math.max(...ends))])];
+  const ends = compared.cases.flatMap((it) => [it.ratio[1], it.ratio[2], 1]).filter((ratio) => ratio > 0);
   return {
-    traces, height: dense ? 1000 : 130 + 34 * Math.max(rows, 2),
+    traces, ticked: { axis: "xaxis", unit: "ratio" }, height: dense ? 1000 : 130 + 34 * Math.max(rows, 2),
     layout: layout({
-      xaxis: axis("B / A (logarithmic)", { type: "log", tickvals: ticks, ticktext: ticks.map(String) }),
+      xaxis: axis("B / A (logarithmic)", { type: "log", ...ticksBetween(ends, "ratio") }),
       yaxis: axis("", {
         tickvals: dense ? [] : names.map((_, index) => index), ticktext: names, autorange: false, range: [rows - 0.4, -0.6],
         gridcolor: "rgba(0,0,0,0)", zeroline: false,
@@ -169,7 +175,8 @@ function ratioPicture(compared) {
 function pictureOf(plot) {
   if (plot.dataset.chart === undefined) return ratioPicture(data.comparisons[plot.dataset.ratios]);
   const beside = plot.closest(".beside")?.querySelectorAll("[data-chart]") ?? [];
-  return picture(data.charts[plot.dataset.chart], [...beside].map((it) => data.charts[it.dataset.chart]));
+  const peers = [...beside].map((it) => data.charts[it.dataset.chart]);
+  return picture(data.charts[plot.dataset.chart], peers, plot.clientWidth < 900);
 }
 
 function say(plot, text) {
@@ -187,21 +194,30 @@ function draw(plot) {
     plot.classList.remove("empty");
   }
   if (made.empty) return say(plot, "No figure is left to draw: the filters leave nothing, or its cases have none.");
-  if (made.cells) made.traces[0].texttemplate = plot.clientWidth > 900 ? "%{text}" : "";
   const settled = { ...made.layout, height: made.height };
   // On a phone every pixel counts; the axes take what their texts need.
-  if (plot.clientWidth < 560) settled.margin = { l: 8, r: 8, t: 16, b: 40 };
+  if (plot.clientWidth < 560) settled.margin = { l: 8, r: 8, t: 32, b: 40 };
+  plot.classList.add("drawn");
   Plotly.newPlot(plot, made.traces, settled, CONFIG);
+  if (made.ticked) plot.on("plotly_relayout", (change) => tickAgain(plot, made.ticked, change));
   plot.on("plotly_click", ({ points }) => {
     const row = points[0]?.customdata;
     if (row !== null && row !== undefined) copyCommand(cases[row]);
   });
   if (made.more) {
-    plot.after(element("p", { class: "quiet more-of-it" }, `${counted(made.more, "more case")} not drawn; filters choose which are.`));
+    plot.after(element("p", { class: "quiet more-of-it" }, `${counted(made.more, `more ${made.what ?? "case"}`)} not drawn; filters choose which are.`));
   }
 }
 
-const isVisible = (plot) => plot.offsetParent !== null;
+// The ticks of what is in view now; Plotly tells of its own changes, too.
+function tickAgain(plot, { axis, unit, floor }, change) {
+  const isZoomed = Object.keys(change).some((key) => key.startsWith(`${axis}.range`) || key.startsWith(`${axis}.autorange`));
+  if (!isZoomed) return;
+  const ticks = ticksBetween(plot.layout[axis].range.map((end) => 10 ** end), unit, floor);
+  Plotly.relayout(plot, { [`${axis}.tickvals`]: ticks.tickvals, [`${axis}.ticktext`]: ticks.ticktext });
+}
+
+const isVisible = (it) => it.checkVisibility();
 
 function buildCharts() {
   const plots = [...document.querySelectorAll(".plot")];
@@ -228,12 +244,16 @@ function buildCharts() {
   };
   filters.listeners.push(again);
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", again);
+  let folded = [];
   addEventListener("beforeprint", () => {
     printing.now = true;
+    folded = [...document.querySelectorAll("details.more:not([open])")];
+    folded.forEach((details) => (details.open = true));
     plots.filter(isVisible).forEach(draw);
   });
   addEventListener("afterprint", () => {
     printing.now = false;
+    folded.forEach((details) => (details.open = false));
     again();
   });
 }

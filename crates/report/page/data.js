@@ -19,6 +19,7 @@ const cases = data.cases.map((it, row) => {
     prepare: data.words[it.prepare],
     outcome: data.words[it.outcome],
     command: `${target.command} --case ${quoted(it.case)}`,
+    searched: `${it.case} ${it.label ?? ""}`.toLowerCase(),
   };
 });
 

@@ -5,6 +5,7 @@ const PROPERTIES = [
   ["suite", "Suite"],
   ["method", "Method"],
   ["prepare", "Prepare"],
+  ["target", "Target"],
   ["filesystem", "Filesystem"],
   ["outcome", "Outcome"],
 ];
@@ -13,7 +14,7 @@ const filters = { left: new Map(), words: "", shown: [], listeners: [] };
 
 function isShown(it) {
   for (const [property, left] of filters.left) if (left.has(it[property])) return false;
-  return filters.words === "" || filters.words.split(" ").every((word) => it.case.toLowerCase().includes(word));
+  return filters.words === "" || filters.words.split(" ").every((word) => it.searched.includes(word));
 }
 
 function applyFilters() {
@@ -82,7 +83,7 @@ function buildFilters() {
     applyFilters();
   });
   choices.append(
-    element("fieldset", {}, element("legend", {}, "Case"), element("label", { for: "words" }, "Words in its name "), search),
+    element("fieldset", {}, element("legend", {}, "Case"), element("label", { for: "words" }, "Words of its name "), search),
     ...PROPERTIES.flatMap(([property, legend]) => fieldsets(property, legend)),
     reset,
   );

@@ -56,7 +56,7 @@ function troubledTable() {
 
 function comparedTable(number) {
   const compared = data.comparisons[number];
-  const of = (row, heading, value, text) => column(heading, (it) => value(it.compared), (it) => text(value(it.compared), it.compared));
+  const of = (heading, value, text) => column(heading, (it) => value(it.compared), (it) => text(value(it.compared), it.compared));
   const rows = () =>
     compared.cases
       .filter((it) => filters.shown[it.rows[0]] || filters.shown[it.rows[1]])
@@ -67,12 +67,12 @@ function comparedTable(number) {
     columns: [
       caseColumn,
       ...(severalTargets ? [column("target", (it) => it.target, (it) => it.target, { isText: true })] : []),
-      of(0, "A", (it) => it.bytes_per_s[0], perSecond),
-      of(1, "B", (it) => it.bytes_per_s[1], perSecond),
-      of(1, "B / A", (it) => it.ratio[0], (value) => value.toFixed(3)),
-      of(1, "interval", (it) => it.ratio[1], (_, it) => `${it.ratio[1].toFixed(3)} – ${it.ratio[2].toFixed(3)}`),
+      of("A", (it) => it.bytes_per_s[0], perSecond),
+      of("B", (it) => it.bytes_per_s[1], perSecond),
+      of("B / A", (it) => it.ratio[0], (value) => value.toFixed(3)),
+      of("interval", (it) => it.ratio[1], (_, it) => `${it.ratio[1].toFixed(3)} – ${it.ratio[2].toFixed(3)}`),
       column("B is", verdict, (it) => element("span", { class: it.compared.verdict }, verdict(it)), { isText: true }),
-      of(1, "samples A / B", (it) => it.counts[0], (_, it) => `${it.counts[0]} / ${it.counts[1]}`),
+      of("samples A / B", (it) => it.counts[0], (_, it) => `${it.counts[0]} / ${it.counts[1]}`),
     ],
     rows,
   };
@@ -82,14 +82,30 @@ function comparedTable(number) {
 function placesOf(chart, series) {
   const { scale, ticks } = chart.x;
   if (scale === "categories" || scale === "log2") return ticks;
-  const places = new Set(series.flatMap((it) => it.points.map((point) => point.x)));
-  return [...places].sort((a, b) => a - b).map((at) => [at, placeText(chart, at)]);
+  const places = new Map();
+  for (const point of series.flatMap((it) => it.points)) if (!places.has(point.x)) places.set(point.x, point.text);
+  return [...places].sort(([a], [b]) => a - b).map(([at, text]) => [at, text ?? placeText(chart, at)]);
+}
+
+// The lines of several samples have intervals that differ by microseconds, and each its own longest call: the first and
+// the last of them stand in one row all the same.
+function aligned(chart, series) {
+  const { scale } = chart.x;
+  if (scale === "linear") {
+    const first = series.reduce((one, other) => (other.points.length > one.points.length ? other : one), { points: [] });
+    return series.map((it) => ({ ...it, points: it.points.map((point, index) => ({ ...point, x: first.points[index].x })) }));
+  }
+  if (scale === "percentile") {
+    const last = (it) => it.points.map((point, index) => (index === it.points.length - 1 ? { ...point, x: Infinity, text: "the longest" } : point));
+    return series.map((it) => ({ ...it, points: last(it) }));
+  }
+  return series;
 }
 
 // A row for each place, a column for each series.
 function chartTable(number) {
   const chart = data.charts[number];
-  const series = shownSeries(chart);
+  const series = aligned(chart, shownSeries(chart));
   const isSideways = chart.kind === "heat-map";
   const places = placesOf(chart, series);
   const byPlace = series.map((it) => new Map(it.points.map((point) => [point.x, point])));

@@ -37,12 +37,27 @@ function hoverText(point, chart, where) {
   return [`${where}`, figureText(point, chart), "", ...caseLines(cases[point.row]), "<i>click to copy the command</i>"].join("<br>");
 }
 
-// A logarithmic axis has no place for 0: it stands at the bottom.
-function floorOf(chart, series) {
-  if (chart.y.scale !== "log10") return undefined;
-  const positive = series.flatMap((it) => it.points).filter((it) => it.has && it.median > 0).map((it) => it.median);
-  return positive.length > 0 ? Math.min(...positive) / 2 : 1;
+// All figures of a chart that are above 0, with the ends of their intervals; of bars in parts, of whole bars.
+function extent(chart, series) {
+  const points = series.flatMap((it) => it.points).filter((point) => point.has);
+  if (chart.kind !== "stacked") return points.flatMap((point) => [point.low, point.median, point.high]).filter((value) => value > 0);
+  const whole = new Map();
+  for (const point of points) whole.set(point.x, (whole.get(point.x) ?? 0) + point.median);
+  return [...whole.values()];
 }
+
+const least = (values) => values.reduce((one, other) => Math.min(one, other), Infinity);
+const most = (values) => values.reduce((one, other) => Math.max(one, other), -Infinity);
+
+// A logarithmic axis has no place for 0: it stands below everything else. None where there is no 0.
+function floorOf(chart, series) {
+  const points = series.flatMap((it) => it.points).filter((point) => point.has);
+  if (chart.y.scale !== "log10" || points.every((point) => point.low > 0)) return undefined;
+  const positive = extent(chart, series);
+  return positive.length > 0 ? least(positive) / 2 : 1;
+}
+
+const raisedTo = (floor) => (value) => (floor !== undefined && value <= 0 ? floor : value);
 
 const tickText = (chart, x) => plain(chart.x.ticks.find(([at]) => at === x)?.[1] ?? "");
 
@@ -50,7 +65,8 @@ const tickText = (chart, x) => plain(chart.x.ticks.find(([at]) => at === x)?.[1]
 function placeText(chart, x) {
   switch (chart.x.scale) {
     case "percentile":
-      return `${Number((100 * (1 - 10 ** -x)).toPrecision(7))} %`;
+      // As many nines as it has.
+      return `${Number((100 - Number((100 * 10 ** -x).toPrecision(2))).toFixed(9))} %`;
     case "linear":
       return valueText(x, "s");
     default:
@@ -59,37 +75,47 @@ function placeText(chart, x) {
 }
 
 function lineTraces(chart, series) {
-  const floor = floorOf(chart, series);
-  const raised = (value) => (floor !== undefined && value <= 0 ? floor : value);
+  const raised = raisedTo(floorOf(chart, series));
   return series.flatMap((it, index) => {
-    const drawn = it.points.filter((point) => point.has);
-    if (drawn.length === 0) return [];
+    const drawn = it.points;
+    if (!drawn.some((point) => point.has)) return [];
     const x = drawn.map((point) => point.x);
     const group = { legendgroup: `${index}`, name: plain(it.name) };
-    const edge = (end) => ({
-      ...group, type: "scatter", mode: "lines", x, y: drawn.map((point) => raised(point[end])),
+    const edge = (end, piece) => ({
+      ...group, type: "scatter", mode: "lines", x: piece.map((point) => point.x), y: piece.map((point) => raised(point[end])),
       line: { width: 0, color: it.colour }, hoverinfo: "skip", showlegend: false,
     });
-    const where = (point) => `${plain(it.name)}, ${chart.x.label} ${placeText(chart, point.x)}`;
+    const isLongest = (point) => chart.x.scale === "percentile" && point === drawn.at(-1);
+    const where = (point) => `${plain(it.name)}, ${isLongest(point) ? "the longest" : `${chart.x.label} ${placeText(chart, point.x)}`}`;
     const line = {
       ...group, type: "scatter", mode: drawn.length > 60 ? "lines" : "lines+markers", x,
-      y: drawn.map((point) => raised(point.median)),
+      // A case without a figure breaks its line.
+      y: drawn.map((point) => (point.has ? raised(point.median) : null)), connectgaps: false,
       line: { color: it.colour, width: 2, dash: index < 7 ? "solid" : index < 14 ? "dash" : "dot" },
       marker: {
         color: it.colour, size: 8, symbol: index % 12,
         line: { width: drawn.map((point) => (cases[point.row].figures?.only_disturbed ? 2 : 0)), color: "#b57a00" },
       },
-      hovertext: drawn.map((point) => hoverText(point, chart, where(point))),
+      hovertext: drawn.map((point) => (point.has ? hoverText(point, chart, where(point)) : "")),
       hoverinfo: "text", customdata: drawn.map((point) => point.row),
     };
-    const band = { ...edge("high"), fill: "tonexty", fillcolor: faded(it.colour, series.length > 3 ? 0.1 : 0.18) };
-    return [edge("low"), band, line];
+    const fill = { fill: "tonexty", fillcolor: faded(it.colour, series.length > 3 ? 0.1 : 0.18) };
+    return [...unbroken(drawn).flatMap((piece) => [edge("low", piece), { ...edge("high", piece), ...fill }]), line];
   });
 }
 
+// The pieces of a line between the places where it has no figure.
+function unbroken(points) {
+  const pieces = [[]];
+  for (const point of points) {
+    if (point.has) pieces.at(-1).push(point);
+    else if (pieces.at(-1).length > 0) pieces.push([]);
+  }
+  return pieces.filter((piece) => piece.length > 0);
+}
+
 function groupTraces(chart, series) {
-  const floor = floorOf(chart, series);
-  const raised = (value) => (floor !== undefined && value <= 0 ? floor : value);
+  const raised = raisedTo(floorOf(chart, series));
   return series.map((it, index) => {
     const drawn = it.points.filter((point) => point.has);
     const offset = series.length < 2 ? 0 : (index / (series.length - 1) - 0.5) * 0.7;
@@ -108,9 +134,9 @@ function groupTraces(chart, series) {
   });
 }
 
-// Categories that still have a case, from top to bottom, and how many are left out of the picture.
+// Categories that have a figure left, from top to bottom, and how many are left out of the picture.
 function shownCategories(series, chart) {
-  const used = new Set(series.flatMap((it) => it.points.map((point) => point.x)));
+  const used = new Set(series.flatMap((it) => it.points.filter((point) => point.has).map((point) => point.x)));
   const all = chart.x.ticks.filter(([at]) => used.has(at));
   return { shown: all.slice(0, MOST_CATEGORIES), more: all.length - Math.min(all.length, MOST_CATEGORIES) };
 }
@@ -144,11 +170,11 @@ function dots(drawn, place, colour) {
       found.push({ row: point.row, y: place.get(point.x), x: total / 1e9, phases, index, disturbed });
     }
   }
-  const most = found.reduce((most, dot) => Math.max(most, dot.x), 0);
+  const farthest = most(found.map((dot) => dot.x));
   const met = new Set();
   // Dots that would cover each other are drawn once.
   const unlike = found.filter((dot) => {
-    const key = `${dot.y} ${Math.round((dot.x / most) * DOT_GRID)} ${dot.disturbed}`;
+    const key = `${dot.y} ${Math.round((dot.x / farthest) * DOT_GRID)} ${dot.disturbed}`;
     return found.length < 4000 || (!met.has(key) && met.add(key));
   });
   const text = (dot) => {
@@ -184,25 +210,32 @@ function stackTraces(chart, series, categories) {
 }
 
 // Colours by the logarithm, since one call more per chunk costs a multiple.
-function heatTraces(chart, series) {
+function heatTraces(chart, series, isNarrow) {
   const rows = series.filter((it) => it.points.length > 0);
   const columns = chart.x.ticks.filter(([at]) => rows.some((it) => it.points.some((point) => point.x === at)));
   const cell = (it, at) => it.points.find((point) => point.x === at);
   const grid = (value) => rows.map((it) => columns.map(([at]) => value(cell(it, at), it)));
   const values = grid((point) => (point?.has && point.median > 0 ? Math.log10(point.median) : null));
   const flat = values.flat().filter((value) => value !== null);
-  const [least, most] = [Math.min(...flat), Math.max(...flat)];
-  const ticks = [0, 0.25, 0.5, 0.75, 1].map((part) => least + part * (most - least));
+  const [from, to] = [least(flat), most(flat)];
+  const ticks = [0, 0.25, 0.5, 0.75, 1].map((part) => from + part * (to - from));
+  const cellText = (point) => {
+    if (point === undefined) return "";
+    if (!point.has) return "✕";
+    if (isNarrow) return "";
+    // The unit is the same for all, and stands beside the colours.
+    return (cases[point.row].figures?.only_disturbed ? "~" : "") + valueText(point.median, chart.y.unit).replace(chart.y.unit, "").trim();
+  };
   return [{
-    type: "heatmap", z: values, zmin: least, zmax: most,
-    x: columns.map(([, text]) => plain(text)), y: rows.map((it) => plain(it.name)),
+    type: "heatmap", z: values, zmin: from, zmax: to,
+    x: columns.map(([, text]) => plain(text)), y: rows.map((it) => (isNarrow ? broken(it.name.replaceAll(" + ", " +,"), 16).replaceAll(",", " ") : plain(it.name))),
     xgap: 2, ygap: 2,
     colorscale: data.heat.map((colours, index) => [index / (data.heat.length - 1), pick(colours)]),
     colorbar: {
       tickvals: ticks, ticktext: ticks.map((value) => valueText(10 ** value, chart.y.unit)), thickness: 14, outlinewidth: 0,
       tickfont: { color: ink() },
     },
-    text: grid((point) => (point?.has ? valueText(point.median, chart.y.unit).split(" ")[0] : point ? "✕" : "")),
+    text: grid(cellText), texttemplate: "%{text}",
     hovertext: grid((point, it) => (point ? (point.has ? hoverText(point, chart, plain(it.name)) : caseLines(cases[point.row]).join("<br>")) : "")),
     hoverinfo: "text", customdata: grid((point) => point?.row ?? null),
   }];

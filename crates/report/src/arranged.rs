@@ -77,10 +77,9 @@ impl Report {
         }
         self.is_arranged = true;
         if left_out > 0 {
-            self.warnings.push(format!(
-                "{} are not shown, but are in all that is said.",
-                crate::counted(left_out, "row")
-            ));
+            let are = if left_out == 1 { "is" } else { "are" };
+            let rows = crate::counted(left_out, "row");
+            self.warnings.push(format!("{rows} {are} not shown, but {are} in all that is said."));
         }
         self
     }

@@ -34,7 +34,8 @@ fn place(contract: &Contract, target: Option<&TargetRecord>) -> String {
         return format!("onto the device {}", device.path);
     }
     let into = if matches!(contract.content, Content::Reserved | Content::Hole) { "for" } else { "into" };
-    let on = target.map_or(String::new(), |target| format!(" on {}", target.path));
+    // The path of a filesystem that was made is gone; a directory's name is its path.
+    let on = target.map_or(String::new(), |target| format!(" on {}", target.name));
     match (contract.files, contract.start) {
         (1, Start::New) => format!("{into} a new file{on}"),
         (1, Start::Existing) => format!("{into} an existing file{on}"),

@@ -225,6 +225,21 @@ describe("the page of a run", { skip: !hasBrowser && "no Chromium here" }, () =>
       assert.match(text, /not here/);
     }));
 
+  test("a case without a figure breaks its line", () =>
+    withPage(files.two, async (page) => {
+      const elapsed = await drawn(page, page.locator(".plot[data-chart]").first());
+      const gaps = await elapsed.evaluate((it) => it.data.filter((trace) => trace.mode?.includes("markers")).map((trace) => trace.y.filter((y) => y === null).length));
+      assert.deepEqual(gaps, [0, 1], "of the second run, whose second case is unsupported");
+    }));
+
+  test("a finger scrolls past a chart", () =>
+    withPage(files.one, async (page) => {
+      const plot = await drawn(page, page.locator(".plot").first());
+      const [touch, mode] = await plot.evaluate((it) => [getComputedStyle(it.querySelector(".nsewdrag")).touchAction, it._fullLayout.dragmode]);
+      assert.equal(mode, false);
+      assert.notEqual(touch, "none");
+    }, { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true }));
+
   test("two runs stand side by side with ratios and verdicts", () =>
     withPage(files.two, async (page) => {
       assert.match(await page.locator("#comparison h3").textContent(), /B: after, compared with A: before/);
@@ -276,11 +291,13 @@ describe("the page of a run", { skip: !hasBrowser && "no Chromium here" }, () =>
 
   test("printed, it has all charts and tables, in light colours", () =>
     withPage(files.one, async (page) => {
-      const plots = page.locator(".section > .beside .plot");
+      const plots = page.locator(".section .plot");
+      const folded = await page.locator("details.more:not([open])").count();
       const before = await plots.locator("> .plot-container").count();
       const pdf = await page.pdf({ format: "A4" });
       assert.ok(pdf.length > 100_000, `${pdf.length} bytes`);
       assert.ok(before < (await plots.count()), "not all of them were drawn before");
-      assert.equal(await plots.locator("> .plot-container").count(), await plots.count());
+      assert.equal(await plots.locator("> .plot-container").count(), await plots.count(), "what is folded, too");
+      assert.equal(await page.locator("details.more:not([open])").count(), folded, "and folded again");
     }, { colorScheme: "dark" }));
 });

@@ -14,9 +14,10 @@ pub(super) const QUIET: Style = Style::new().dimmed();
 pub(super) const FAULT: Style = AnsiColor::Red.on_default();
 pub(super) const WARNING: Style = AnsiColor::Yellow.on_default();
 
-/// What was measured on. Styled text; whoever prints it strips what the output cannot show.
+/// What was measured on. Styled text; whoever prints it strips what the output cannot show. `width` is the terminal's;
+/// none to leave lines as long as they are.
 #[must_use]
-pub fn head(report: &Report) -> String {
+pub fn head(report: &Report, width: Option<usize>) -> String {
     let run = &report.run;
     let number = report.number.map(|number| format!(" · run {number}")).unwrap_or_default();
     let mut text = format!(
@@ -24,7 +25,8 @@ pub fn head(report: &Report) -> String {
         run.version, run.started, run.settings.seed
     );
     for (label, line) in run_lines(run) {
-        text += &format!("{QUIET}{label:<12}{QUIET:#}{line}\n");
+        let line = folded(&format!("{label:<12}{line}"), width.unwrap_or(usize::MAX), 12);
+        text += &format!("{QUIET}{label}{QUIET:#}{}", &line[label.len()..]);
     }
     text
 }

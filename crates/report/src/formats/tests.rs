@@ -144,7 +144,7 @@ pub(crate) fn plain(styled: &str) -> String {
 #[test]
 fn the_terminal_shows_every_case_with_figures_or_a_cause() {
     let report = report();
-    let head = super::terminal::head(&report);
+    let head = super::terminal::head(&report, None);
     insta::assert_snapshot!(plain(&(head + &super::terminal::body(&report, None))));
 }
 
@@ -207,7 +207,7 @@ fn side_by_side() -> Report {
 
 #[test]
 fn several_targets_stand_side_by_side_and_are_compared_with_the_first() {
-    let text = plain(&super::terminal::head(&side_by_side()))
+    let text = plain(&super::terminal::head(&side_by_side(), None))
         + &plain(&super::terminal::body(&side_by_side(), Some(80)));
     insta::assert_snapshot!("side_by_side", text);
 }

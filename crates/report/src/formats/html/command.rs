@@ -24,7 +24,8 @@ fn make(making: &Making) -> Vec<String> {
         words.extend(["--images".to_owned(), quoted(&image.directory)]);
     }
     if !making.mkfs_options.is_empty() {
-        let options = format!("{}={}", making.kind, making.mkfs_options.join(" "));
+        let given: Vec<String> = making.mkfs_options.iter().map(|word| quoted(word)).collect();
+        let options = format!("{}={}", making.kind, given.join(" "));
         words.extend(["--mkfs-options".to_owned(), quoted(&options)]);
     }
     if let Some(options) = &making.mount_options {
@@ -54,12 +55,12 @@ mod tests {
             kind: "ext4".to_owned(),
             images: Vec::new(),
             commands: Vec::new(),
-            mkfs_options: vec!["-b".to_owned(), "1024".to_owned()],
+            mkfs_options: ["-b", "1024", "-L", "a b"].map(str::to_owned).to_vec(),
             mount_options: Some("noatime".to_owned()),
         });
         assert_eq!(
             again(&run, &run.targets[0]),
-            "writebench fs --on ext4 --mkfs-options 'ext4=-b 1024' --mount-options ext4=noatime"
+            r#"writebench fs --on ext4 --mkfs-options "ext4=-b 1024 -L 'a b'" --mount-options ext4=noatime"#
         );
     }
 }

@@ -11,7 +11,7 @@ use crate::comparison::{CompareError, Comparison};
 use crate::counted;
 use crate::formats::comparison as words;
 use crate::machine::run_lines;
-use crate::report::Report;
+use crate::report::{CaseReport, Report};
 use crate::table::section_notes;
 
 /// All of it.
@@ -235,17 +235,20 @@ fn charts_of<'r>(
     let has_main = of_section.iter().any(|(_, it)| it.of.is_main());
     let first = of_section.first().map(|(_, it)| it.of);
     let is_main = |it: &NamedChart| if has_main { it.of.is_main() } else { Some(it.of) == first };
-    let (mut main, mut more): (Vec<(Key, Charts<'r>)>, Charts<'r>) = (Vec::new(), Vec::new());
-    let mut met: HashMap<(Question, usize), usize> = HashMap::new();
+    let (mut main, mut more): (Vec<((Asked<'_>, usize), Charts<'r>)>, Charts<'r>) = (Vec::new(), Vec::new());
+    let mut met: HashMap<(Asked<'_>, usize), usize> = HashMap::new();
     for (number, named) in of_section {
         let chart = Chart { number, chart: &named.chart };
         if !is_main(named) {
             more.push(chart);
             continue;
         }
-        // The second chart of one run is beside the second of the other.
-        let turn = met.entry((named.of, run_of(named, reports))).or_default();
-        let key = (named.of, *turn);
+        let (run, case) = first_case(named, reports);
+        let contract = case.map(|case| case.record.contract.to_string()).unwrap_or_default();
+        let question = (named.of, named.chart.y.label.as_str(), contract);
+        // Of several charts of one run about the same, the second is beside the second of the other.
+        let turn = met.entry((question.clone(), run)).or_default();
+        let key = (question, *turn);
         *turn += 1;
         match main.iter_mut().find(|(other, _)| *other == key) {
             Some((_, beside)) => beside.push(chart),
@@ -255,20 +258,20 @@ fn charts_of<'r>(
     (main.into_iter().map(|(_, beside)| beside).collect(), more)
 }
 
-/// A question, and which chart of a run's it is that answers it.
-type Key = (Question, usize);
+/// What a chart is about: its question, its figures, and what the first of its cases leaves behind.
+type Asked<'c> = (Question, &'c str, String);
 
-/// The run that a chart begins with: few show more than one.
-fn run_of(named: &NamedChart, reports: &[Report]) -> usize {
+/// The first case of a chart, and the run that it is of: few charts show more than one.
+fn first_case<'r>(named: &NamedChart, reports: &'r [Report]) -> (usize, Option<&'r CaseReport>) {
     let row = named.chart.series.iter().flat_map(|series| &series.points).map(|point| point.row).next();
     let mut rest = row.unwrap_or(0);
     for (run, report) in reports.iter().enumerate() {
         match rest.checked_sub(report.cases.len()) {
             Some(later) => rest = later,
-            None => return run,
+            None => return (run, report.cases.get(rest)),
         }
     }
-    0
+    (0, None)
 }
 
 /// What is said below the section's tables; of several runs each says which it is.

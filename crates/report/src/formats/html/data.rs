@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use model::{RunRecord, Sample};
+use model::{CaseRecord, RunRecord, Sample};
 use serde::Serialize;
 
 use super::command::again;
@@ -85,7 +85,6 @@ struct Figures {
     only_disturbed: bool,
     outliers: usize,
     cut: usize,
-    bytes: u64,
 }
 
 #[derive(Serialize)]
@@ -95,7 +94,6 @@ struct Drawn<'r> {
     kind: crate::chart::Kind,
     x: XAxis<'r>,
     y: YAxis<'r>,
-    ordered: bool,
     series: Vec<Series<'r>>,
 }
 
@@ -239,12 +237,14 @@ fn case_data<'r>(
         prepare: words.number(record.axes.get("prepare").map_or("", String::as_str)),
         outcome: words.number(case.outcome),
         reason: case.reason.as_deref(),
-        figures: case.estimate.as_ref().map(figures),
+        figures: case.estimate.as_ref().map(|estimate| figures(record, estimate)),
         samples: samples(&record.samples),
     }
 }
 
-fn figures(estimate: &Estimate) -> Figures {
+fn figures(record: &CaseRecord, estimate: &Estimate) -> Figures {
+    // Elsewhere chunks are no records.
+    let has_records = record.contract.durable_every_bytes.is_some();
     let phases = &estimate.phases_ns;
     Figures {
         throughput: spread(&estimate.throughput_bytes_per_s),
@@ -252,7 +252,7 @@ fn figures(estimate: &Estimate) -> Figures {
         phases: [phases.prepare, phases.open, phases.write, phases.sync, phases.close].map(short),
         user: short(estimate.user_cpu_ns),
         system: short(estimate.system_cpu_ns),
-        records: estimate.records_per_s.as_ref().map(spread),
+        records: estimate.records_per_s.as_ref().filter(|_| has_records).map(spread),
         latency: estimate.latency_ns.map(|it| [it.p50, it.p90, it.p99, it.p99_9, it.max].map(short)),
         share: estimate.limit.map(|it| Short(it.share)),
         confidence: Short(estimate.confidence),
@@ -261,7 +261,6 @@ fn figures(estimate: &Estimate) -> Figures {
         only_disturbed: estimate.only_disturbed,
         outliers: estimate.outliers,
         cut: estimate.cut,
-        bytes: estimate.bytes,
     }
 }
 
@@ -306,7 +305,6 @@ fn drawn<'r>(named: &'r NamedChart, numbers: &HashMap<(&str, &str), usize>) -> D
         kind: chart.kind,
         x: x_axis(chart),
         y: YAxis { label: &chart.y.label, unit: chart.y.unit, scale: chart.y.scale },
-        ordered: chart.series_are_ordered,
         series: series.collect(),
     }
 }
