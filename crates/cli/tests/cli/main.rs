@@ -7,6 +7,7 @@ mod copying;
 mod devices;
 mod docs;
 mod exports;
+mod faults;
 mod filesystems;
 mod fio;
 mod limits;
@@ -34,6 +35,7 @@ fn main() -> ExitCode {
     devices::add(&mut trials);
     docs::add(&mut trials);
     exports::add(&mut trials);
+    faults::add(&mut trials);
     filesystems::add(&mut trials);
     fio::add(&mut trials);
     limits::add(&mut trials);

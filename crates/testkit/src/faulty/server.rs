@@ -27,6 +27,8 @@ impl Shared {
 pub(super) struct State {
     pub(super) tree: Tree,
     script: Vec<Fault>,
+    // File and line.
+    done: Vec<(usize, usize)>,
     files: usize,
     operations: Vec<Operation>,
     // Never answered.
@@ -35,13 +37,21 @@ pub(super) struct State {
 
 impl Default for State {
     fn default() -> Self {
-        Self { tree: Tree::new(), script: Vec::new(), files: 0, operations: Vec::new(), held: Vec::new() }
+        Self {
+            tree: Tree::new(),
+            script: Vec::new(),
+            done: Vec::new(),
+            files: 0,
+            operations: Vec::new(),
+            held: Vec::new(),
+        }
     }
 }
 
 impl State {
     pub(super) fn follow(&mut self, script: &[Fault]) {
         self.script = script.to_vec();
+        self.done.clear();
         self.operations.clear();
         self.files = 0;
     }
@@ -63,12 +73,14 @@ impl State {
 
     /// Writes an operation down, and what is to go wrong with it.
     fn meet(&mut self, file: usize, call: Call, offset: Option<u64>, length: u64) -> Option<What> {
-        let before = self.operations.iter().filter(|it| it.file == file);
-        let (number, met): (usize, Vec<What>) =
-            (before.clone().count() + 1, before.filter_map(|it| it.fault).collect());
+        let number = self.operations.iter().filter(|it| it.file == file).count() + 1;
         let mut operation = Operation { file, number, call, offset, fault: None };
-        let due = self.script.iter().find(|it| it.is_due(&operation, length) && !met.contains(&it.what));
-        operation.fault = due.map(|it| it.what);
+        let is_due =
+            |line: &usize| self.script[*line].is_due(&operation, length) && !self.done.contains(&(file, *line));
+        if let Some(line) = (0..self.script.len()).find(is_due) {
+            self.done.push((file, line));
+            operation.fault = Some(self.script[line].what);
+        }
         self.operations.push(operation);
         operation.fault
     }
