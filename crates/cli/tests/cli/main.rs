@@ -18,6 +18,7 @@ mod properties;
 mod refusals;
 mod side_by_side;
 mod signals;
+mod single_faults;
 mod suites;
 mod syscalls;
 
@@ -43,6 +44,7 @@ fn main() -> ExitCode {
     properties::add(&mut trials);
     refusals::add(&mut trials);
     side_by_side::add(&mut trials);
+    single_faults::add(&mut trials);
     suites::add(&mut trials);
     syscalls::add(&mut trials);
     outcomes::add(&mut trials);

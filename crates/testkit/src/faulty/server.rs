@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use fuser::INodeNo;
+use rustix::io::Errno;
 
 use super::Caching;
 use super::requests::Refuse;
@@ -60,10 +61,12 @@ impl State {
         self.operations.clone()
     }
 
-    /// Another file of the script comes into being. After ESTALE the kernel asks once more for the same.
+    /// Another file of the script comes into being. After ESTALE the kernel asks once more for the same, and after
+    /// EINTR the program may.
     pub(super) fn begin_file(&mut self) -> usize {
         let asked_again = self.operations.last().is_some_and(|it| {
-            it.call == Call::Create && it.fault == Some(What::Fail(rustix::io::Errno::STALE))
+            let again = [Errno::STALE, Errno::INTR].map(|errno| Some(What::Fail(errno)));
+            it.call == Call::Create && again.contains(&it.fault)
         });
         if !asked_again {
             self.files += 1;
