@@ -11,6 +11,7 @@ use crate::program;
 
 pub fn add(trials: &mut Trials) {
     let fuse = [Need::Fuse];
+    trials.add("faults: every method has a case", &[], every_method);
     trials.add("faults: EIO at each operation of each method, without page cache", &fuse, || {
         at_each_operation(Caching::None, |_| Errno::IO)
     });
@@ -52,6 +53,15 @@ const METHODS: &[Method] = &[
 
 const fn method(case: &'static str, write: &'static str) -> Method {
     Method { case, write, close: "close" }
+}
+
+fn every_method() -> Result<()> {
+    let listed = program()?.call(&["list", "methods"])?.stdout;
+    for name in listed.lines().filter(|line| !line.starts_with(' ')).filter_map(|line| line.split(' ').next()) {
+        let has_case = METHODS.iter().any(|method| method.case.split(',').next() == Some(name));
+        ensure!(has_case, "{name} has no row in METHODS");
+    }
+    Ok(())
 }
 
 /// Each number until no case has so many operations.

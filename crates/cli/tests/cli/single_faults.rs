@@ -5,7 +5,9 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
 use serde_json::Value;
-use testkit::{Caching, Call, Errno, Fault, Faulty, Need, Operation, Program, Trials, What, When, wait_for};
+use testkit::{
+    Caching, Call, Errno, Fault, Faulty, Need, Operation, Program, Trials, What, When, entries, wait_for,
+};
 
 use crate::program;
 
@@ -132,6 +134,7 @@ fn hang() -> Result<()> {
     let after = case(&document, AFTER)?["samples"].as_array().context("samples")?.len();
     ensure!(after >= 2, "one of them after the hang");
     ensure!(!processes_of(place.faulty.path()).is_empty(), "it waits in the kernel");
+    ensure!(entries(place.faulty.path()).len() == 1, "nobody touches what it waits for");
     place.faulty.abort();
     wait_for("its end", || processes_of(place.faulty.path()).is_empty().then_some(()))
 }
@@ -139,7 +142,7 @@ fn hang() -> Result<()> {
 /// The processes with that path on their command line.
 fn processes_of(path: &Path) -> Vec<std::path::PathBuf> {
     let path = path.display().to_string();
-    let mut processes = testkit::entries(Path::new("/proc"));
+    let mut processes = entries(Path::new("/proc"));
     processes.retain(|process| {
         let line = std::fs::read(process.join("cmdline")).unwrap_or_default();
         String::from_utf8_lossy(&line).contains(&path)
