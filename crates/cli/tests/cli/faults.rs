@@ -7,6 +7,7 @@ use anyhow::{Context, Result, ensure};
 use serde_json::{Value, json};
 use testkit::{Caching, Call, Errno, Fault, Faulty, Need, Operation, Program, Trials, What, When, entries};
 
+use crate::outcomes::case;
 use crate::program;
 
 pub fn add(trials: &mut Trials) {
@@ -21,7 +22,7 @@ pub fn add(trials: &mut Trials) {
 }
 
 /// Its files have other names than the one that the scripts are about.
-const AFTER: &str = "write,size=8KiB,threads=2,files=per-thread";
+pub const AFTER: &str = "write,size=8KiB,threads=2,files=per-thread";
 
 const ERRNOS: [Errno; 7] =
     [Errno::NOSPC, Errno::DQUOT, Errno::INTR, Errno::OPNOTSUPP, Errno::ROFS, Errno::STALE, Errno::IO];
@@ -226,9 +227,4 @@ impl Expected {
             (Call::Unlink, _) => Self::At("clean", "unlink", None),
         }
     }
-}
-
-fn case<'d>(document: &'d Value, id: &str) -> Result<&'d Value> {
-    let cases = document["cases"].as_array().context("cases")?;
-    cases.iter().find(|case| case["id"] == id).with_context(|| format!("{id} in {cases:?}"))
 }

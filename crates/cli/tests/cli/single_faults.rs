@@ -9,6 +9,8 @@ use testkit::{
     Caching, Call, Errno, Fault, Faulty, Need, Operation, Program, Trials, What, When, entries, wait_for,
 };
 
+use crate::faults::AFTER;
+use crate::outcomes::case;
 use crate::program;
 
 pub fn add(trials: &mut Trials) {
@@ -24,8 +26,6 @@ pub fn add(trials: &mut Trials) {
     trials.add("faults: an error of a later write-back comes out at fsync or close", &fuse, written_back);
 }
 
-/// Its files have other names than the one that the scripts are about.
-const AFTER: &str = "write,size=8KiB,threads=2,files=per-thread";
 const WRITE: &str = "write,size=12KiB,chunk=4KiB";
 const DURABLE: &str = "write,size=12KiB,chunk=4KiB,sync=fsync";
 
@@ -61,11 +61,6 @@ impl Place {
         ensure!(found["estimate"].is_object() == (outcome == "ok"), "{found:#}");
         Ok(self.faulty.operations().into_iter().filter(|it| it.file == 0).collect())
     }
-}
-
-fn case<'d>(document: &'d Value, id: &str) -> Result<&'d Value> {
-    let cases = document["cases"].as_array().context("cases")?;
-    cases.iter().find(|case| case["id"] == id).with_context(|| format!("{id} in {cases:?}"))
 }
 
 fn count(operations: &[Operation], call: Call) -> usize {
