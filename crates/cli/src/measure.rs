@@ -192,8 +192,17 @@ fn supervise(job: &mut Job<'_>, streams: &mut Streams, stop: &AtomicBool, output
             Claimed::Device(_) => {}
         }
     }
-    let paths: Vec<PathBuf> = workspaces.iter().map(|workspace| workspace.path().to_path_buf()).collect();
     let result = in_workspaces(job, &workspaces, streams, stop, output);
+    workspaces.retain(|workspace| {
+        if workspace.is_hung() {
+            let path = workspace.path().display();
+            output.note(&format!(
+                "{path} stays: a worker hangs there and cannot be killed. The next run removes it."
+            ));
+        }
+        !workspace.is_hung()
+    });
+    let paths: Vec<PathBuf> = workspaces.iter().map(|workspace| workspace.path().to_path_buf()).collect();
     // All of them, also where one cannot be removed.
     let removed: Vec<_> = workspaces.into_iter().map(Workspace::remove).collect();
     let end = result?;

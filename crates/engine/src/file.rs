@@ -7,7 +7,7 @@ use direct_io::{OpenOptions, WriteThrough};
 use model::{Cache, Case, Cursor, Prepare, SyncCall};
 use rustix::fs::AtFlags;
 
-use crate::call::{CallError, hand_over};
+use crate::call::{CallError, hand_over, retry};
 use crate::{pattern, sync};
 
 /// Where a sample writes to.
@@ -82,10 +82,10 @@ pub fn reopen_to_read(file: BorrowedFd<'_>) -> Result<OwnedFd, CallError> {
 /// Removes a file; that it is not there is no error. A device stays.
 pub fn remove(target: Target<'_>, name: &str) -> Result<(), CallError> {
     let Target::Directory(directory) = target else { return Ok(()) };
-    match rustix::fs::unlinkat(directory, name, AtFlags::empty()) {
-        Ok(()) | Err(rustix::io::Errno::NOENT) => Ok(()),
-        Err(errno) => Err(CallError::new("unlink", errno)),
-    }
+    retry("unlink", || match rustix::fs::unlinkat(directory, name, AtFlags::empty()) {
+        Err(rustix::io::Errno::NOENT) => Ok(()),
+        other => other,
+    })
 }
 
 /// Closes, and says if the filesystem reports a late error: see close(2) on NFS and quotas. After

@@ -204,6 +204,10 @@ impl Run<'_> {
 
     fn settle(&self, engine: &mut Engine, sample: &mut Sample) -> Result<(), CallError> {
         let (case, seed) = (self.case, self.request.data_seed);
+        // A file that could not be removed cost its own sample.
+        for name in self.names {
+            file::remove(self.target, name)?;
+        }
         if case.method().copies() {
             let bytes = case.axes().size_bytes;
             engine.copy_sources.make(self.request.target, self.target, bytes, seed)?;

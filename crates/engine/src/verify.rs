@@ -31,8 +31,8 @@ impl Written<'_, '_> {
         let mut lengths = 0;
         for (index, name) in self.names.iter().enumerate() {
             let Target::Directory(directory) = self.target else { break };
-            let stat = rustix::fs::statat(directory, name, rustix::fs::AtFlags::SYMLINK_NOFOLLOW)
-                .map_err(|errno| CallError::new("stat", errno))?;
+            let flags = rustix::fs::AtFlags::SYMLINK_NOFOLLOW;
+            let stat = retry("stat", || rustix::fs::statat(directory, name, flags))?;
             let length = u64::try_from(stat.st_size).unwrap_or(0);
             let expected = self.expected_length(index);
             if length != expected {

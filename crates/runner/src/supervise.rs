@@ -107,6 +107,7 @@ pub fn supervise(
         command,
         stop,
         worker: None,
+        hung: Vec::new(),
         taken: plan.taken.clone(),
         disturbance: Disturbance::default(),
         bytes_written: 0,
@@ -114,7 +115,9 @@ pub fn supervise(
         taken_here: 0,
     };
     run.resume_counts();
-    run.rounds(observe)
+    let end = run.rounds(observe);
+    run.look_after_hung();
+    end
 }
 
 struct Run<'p> {
@@ -124,6 +127,8 @@ struct Run<'p> {
     command: &'p WorkerCommand,
     stop: &'p AtomicBool,
     worker: Option<Worker>,
+    // Those that could not be killed, and in which target.
+    hung: Vec<(usize, Worker)>,
     taken: Vec<Vec<Sample>>,
     disturbance: Disturbance,
     bytes_written: u64,
@@ -243,7 +248,7 @@ impl Run<'_> {
             target: *target,
             sync_all: planned_target.sync_all,
             round,
-            file_stem: "sample".to_owned(),
+            file_stem: self.file_stem(),
             data_seed: plan.settings.seed,
             verify,
             settle_limit_ns: u64::try_from(SETTLE_LIMIT.as_nanos()).unwrap_or(u64::MAX),
@@ -301,8 +306,29 @@ impl Run<'_> {
 
     /// The sample of a worker that is gone, after tidying up behind it.
     fn without_worker(&mut self, target: usize, round: u32, outcome: Outcome) -> Result<Sample, RunnerError> {
-        self.worker = None;
+        if let Some(mut worker) = self.worker.take()
+            && !worker.is_gone()
+        {
+            self.workspaces.get(target).inspect(|workspace| workspace.set_hung(true));
+            self.hung.push((target, worker));
+        }
         self.workspaces.get(target).map_or(Ok(()), Workspace::remove_samples)?;
         Ok(Sample::without_figures(round, outcome))
+    }
+
+    /// Another one after each worker that hangs with its file.
+    fn file_stem(&self) -> String {
+        match self.hung.len() {
+            0 => "sample".to_owned(),
+            hung => format!("sample-after-{hung}"),
+        }
+    }
+
+    /// What has come to its end meanwhile does not hang any more.
+    fn look_after_hung(&mut self) {
+        self.hung.retain_mut(|(_, worker)| !worker.is_gone());
+        for (target, workspace) in self.workspaces.iter().enumerate() {
+            workspace.set_hung(self.hung.iter().any(|(of, _)| *of == target));
+        }
     }
 }

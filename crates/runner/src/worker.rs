@@ -70,6 +70,7 @@ pub(crate) struct Worker {
     replies: Receiver<String>,
     last_words: Option<JoinHandle<String>>,
     progress: ProgressRecord,
+    killed: bool,
 }
 
 /// What a request came to.
@@ -114,7 +115,7 @@ impl Worker {
             lines.map_while(Result::ok).last().unwrap_or_default()
         });
         let requests = child.stdin.take();
-        Ok(Self { child, requests, replies, last_words: Some(last_words), progress })
+        Ok(Self { child, requests, replies, last_words: Some(last_words), progress, killed: false })
     }
 
     /// Asks, and waits for the answer until `limit` has passed or `stop` is set.
@@ -152,7 +153,7 @@ impl Worker {
             }
         }
         // It has closed its end; that it is gone can take longer, when files close on a slow target.
-        while matches!(self.child.try_wait(), Ok(None)) {
+        while !self.is_gone() {
             if stop.load(Ordering::Relaxed) || start.elapsed() >= limit {
                 let phase = self.progress.phase();
                 self.kill();
@@ -170,15 +171,23 @@ impl Worker {
         Ok(Answer::Died { phase, signal: status.signal(), detail: detail(status, &last_words) })
     }
 
+    /// Whether the process is no more.
+    pub(crate) fn is_gone(&mut self) -> bool {
+        !matches!(self.child.try_wait(), Ok(None))
+    }
+
     /// Ends it and its threads now.
     fn kill(&mut self) {
+        if std::mem::replace(&mut self.killed, true) {
+            return;
+        }
         self.requests = None;
         if let Some(group) = i32::try_from(self.child.id()).ok().and_then(Pid::from_raw) {
             let _ = kill_process_group(group, Signal::KILL);
         }
         // One that hangs in the kernel cannot be killed now; it is left to end when the kernel lets it.
         let start = Instant::now();
-        while start.elapsed() < Duration::from_secs(5) && matches!(self.child.try_wait(), Ok(None)) {
+        while start.elapsed() < Duration::from_secs(5) && !self.is_gone() {
             std::thread::sleep(Duration::from_millis(5));
         }
     }
@@ -186,7 +195,7 @@ impl Worker {
 
 impl Drop for Worker {
     fn drop(&mut self) {
-        if matches!(self.child.try_wait(), Ok(None)) {
+        if !self.is_gone() {
             self.kill();
         }
     }

@@ -5,6 +5,7 @@ use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use rustix::fs::{AtFlags, FlockOperation, Mode, OFlags};
 use rustix::io::Errno;
@@ -26,6 +27,8 @@ pub struct Workspace {
     // Kept open for its lock.
     _owner: OwnedFd,
     removed: bool,
+    // A worker hangs in the kernel with a file of it open.
+    hung: AtomicBool,
 }
 
 impl Workspace {
@@ -45,7 +48,13 @@ impl Workspace {
         rustix::fs::mkdir(&path, Mode::RWXU).map_err(|errno| failed("mkdir", errno))?;
         let made = open_directory(&path).map_err(|errno| failed("open", errno)).and_then(|directory| {
             let owner = make_owner(&directory, id).map_err(|(call, errno)| failed(call, errno))?;
-            Ok(Self { path: path.clone(), directory, _owner: owner, removed: false })
+            Ok(Self {
+                path: path.clone(),
+                directory,
+                _owner: owner,
+                removed: false,
+                hung: AtomicBool::new(false),
+            })
         });
         if made.is_err() {
             let _ = std::fs::remove_file(path.join(OWNER));
@@ -69,11 +78,24 @@ impl Workspace {
         Ok((stat.st_dev, stat.st_ino))
     }
 
-    /// Removes what a worker left that did not live to remove it.
+    /// Whether a worker hangs in the kernel with a file of it open. Whoever removed that file now would hang, too.
+    #[must_use]
+    pub fn is_hung(&self) -> bool {
+        self.hung.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn set_hung(&self, hung: bool) {
+        self.hung.store(hung, Ordering::Relaxed);
+    }
+
+    /// Removes what a worker left that did not live to remove it; nothing while one hangs.
     ///
     /// # Errors
     /// A file cannot be removed.
     pub fn remove_samples(&self) -> Result<(), RunnerError> {
+        if self.is_hung() {
+            return Ok(());
+        }
         remove_samples(&self.directory).map_err(|errno| error("unlink", &self.path, errno))
     }
 
@@ -89,7 +111,7 @@ impl Workspace {
 
 impl Drop for Workspace {
     fn drop(&mut self) {
-        if !self.removed {
+        if !self.removed && !self.is_hung() {
             let _ = remove_all(&self.path, &self.directory);
         }
     }

@@ -1,8 +1,10 @@
-//! What tests share: directories on real filesystems, filesystems in image files, loop devices, and trials that say
+//! What tests share: directories on real filesystems, filesystems in image files, loop devices,
+//! a filesystem that does wrong what a script says, and trials that say
 //! what they need of the machine. Development only.
 
 mod directory;
 mod example;
+mod faulty;
 mod image;
 mod loop_device;
 mod program;
@@ -12,9 +14,11 @@ mod trial;
 
 pub use directory::{Kind, directory_on};
 pub use example::{example_case, example_run, example_target};
+pub use faulty::{Caching, Call, Fault, Faulty, Operation, What, When};
 pub use image::{Image, call};
 pub use loop_device::{LoopDevice, Mounted};
 pub use program::{Ended, Program, children, entries, wait_for};
 pub use python::python_with;
+pub use rustix::io::Errno;
 pub use throttle::Throttle;
 pub use trial::{Need, Trials};

@@ -19,6 +19,8 @@ pub enum Need {
     Image(&'static str),
     /// Root, and a free loop device.
     LoopDevice,
+    /// Root, with FUSE.
+    Fuse,
     /// A control group that holds a device to a rate.
     Throttle,
     /// `dmsetup`, and a kernel with device mapper.
@@ -43,6 +45,7 @@ impl Need {
             }
             Self::Image(kind) => image_missing(kind),
             Self::LoopDevice => loop_device_missing(),
+            Self::Fuse => crate::faulty::missing(),
             Self::Throttle => crate::throttle::missing(),
             Self::DeviceMapper => {
                 let version = Command::new("dmsetup").arg("version").output();

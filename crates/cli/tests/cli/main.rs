@@ -7,6 +7,7 @@ mod copying;
 mod devices;
 mod docs;
 mod exports;
+mod faults;
 mod filesystems;
 mod fio;
 mod limits;
@@ -17,6 +18,7 @@ mod properties;
 mod refusals;
 mod side_by_side;
 mod signals;
+mod single_faults;
 mod suites;
 mod syscalls;
 
@@ -34,6 +36,7 @@ fn main() -> ExitCode {
     devices::add(&mut trials);
     docs::add(&mut trials);
     exports::add(&mut trials);
+    faults::add(&mut trials);
     filesystems::add(&mut trials);
     fio::add(&mut trials);
     limits::add(&mut trials);
@@ -41,6 +44,7 @@ fn main() -> ExitCode {
     properties::add(&mut trials);
     refusals::add(&mut trials);
     side_by_side::add(&mut trials);
+    single_faults::add(&mut trials);
     suites::add(&mut trials);
     syscalls::add(&mut trials);
     outcomes::add(&mut trials);

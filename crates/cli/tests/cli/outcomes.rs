@@ -118,7 +118,8 @@ fn cut() -> Result<()> {
     Ok(())
 }
 
-fn case<'d>(document: &'d Value, id: &str) -> Result<&'d Value> {
+/// A case of a run's JSON export.
+pub fn case<'d>(document: &'d Value, id: &str) -> Result<&'d Value> {
     let cases = document["cases"].as_array().context("cases")?;
     cases.iter().find(|case| case["id"] == id).with_context(|| format!("{id} in {cases:?}"))
 }

@@ -9,7 +9,7 @@ use model::{Axis, Cursor, MethodInfo, Prepare, SyncCall};
 use rustix::io::Errno;
 
 use super::{Lane, Method, lane_each};
-use crate::call::{CallError, hand_over, retry};
+use crate::call::CallError;
 use crate::job::Part;
 use crate::records::Records;
 
@@ -61,26 +61,28 @@ impl Lane for FwriteLane<'_> {
         Ok(())
     }
 
-    fn write(&mut self, _file: BorrowedFd<'_>, records: &mut Records) -> Result<(), CallError> {
+    fn write(&mut self, file: BorrowedFd<'_>, records: &mut Records) -> Result<(), CallError> {
         let Some(Stream(stream)) = self.stream else { return Ok(()) };
         let flush_only = |_, _| Ok(());
-        let put = |chunk: &[u8], offset| {
-            hand_over("fwrite", chunk, offset, |bytes, _| {
-                // SAFETY: the stream is open and the chunk has that many bytes.
-                match unsafe { libc::fwrite(bytes.as_ptr().cast::<c_void>(), 1, bytes.len(), stream.as_ptr()) }
-                {
-                    0 => Err(last_errno()),
-                    written => Ok(written),
-                }
-            })
+        // Nothing is continued or tried again: after an error, EINTR included, the C library has thrown away what
+        // was in its buffer.
+        let put = |chunk: &[u8], _| {
+            // SAFETY: the stream is open and the chunk has that many bytes.
+            let written =
+                unsafe { libc::fwrite(chunk.as_ptr().cast::<c_void>(), 1, chunk.len(), stream.as_ptr()) };
+            if written == chunk.len() { Ok(()) } else { Err(CallError::new("fwrite", last_errno())) }
         };
-        records.each(&self.part, put, flush_only)?;
-        retry("fflush", || {
+        let written = records.each(&self.part, put, flush_only).and_then(|()| {
             // SAFETY: the stream is open.
             match unsafe { libc::fflush(stream.as_ptr()) } {
                 0 => Ok(()),
-                _ => Err(last_errno()),
+                _ => Err(CallError::new("fflush", last_errno())),
             }
+        });
+        // What could not be written lags behind the chunk, by what was in the buffer.
+        written.map_err(|error| match rustix::fs::tell(file) {
+            Ok(offset) => error.at(offset),
+            Err(_) => error,
         })
     }
 

@@ -1,0 +1,230 @@
+//! Whatever the filesystem answers, at whichever operation: the sample has no figure, the place and cause are said, and
+//! the others go on.
+
+use std::path::PathBuf;
+
+use anyhow::{Context, Result, ensure};
+use serde_json::{Value, json};
+use testkit::{Caching, Call, Errno, Fault, Faulty, Need, Operation, Program, Trials, What, When, entries};
+
+use crate::outcomes::case;
+use crate::program;
+
+pub fn add(trials: &mut Trials) {
+    let fuse = [Need::Fuse];
+    trials.add("faults: every method has a case", &[], every_method);
+    trials.add("faults: EIO at each operation of each method, without page cache", &fuse, || {
+        at_each_operation(Caching::None, |_| Errno::IO)
+    });
+    trials.add("faults: each errno in turn at each operation, through the page cache", &fuse, || {
+        at_each_operation(Caching::WriteThrough, |number| ERRNOS[number % ERRNOS.len()])
+    });
+}
+
+/// Its files have other names than the one that the scripts are about.
+pub const AFTER: &str = "write,size=8KiB,threads=2,files=per-thread";
+
+const ERRNOS: [Errno; 7] =
+    [Errno::NOSPC, Errno::DQUOT, Errno::INTR, Errno::OPNOTSUPP, Errno::ROFS, Errno::STALE, Errno::IO];
+
+/// A small case of a method, with what its calls are named in an error.
+struct Method {
+    case: &'static str,
+    /// What hands data over.
+    write: &'static str,
+    /// What closes the file.
+    close: &'static str,
+}
+
+const METHODS: &[Method] = &[
+    method("write,size=12KiB,chunk=4KiB,prepare=set-len,sync=fsync", "write"),
+    method("pwrite,size=12KiB,chunk=4KiB,sync=fsync", "pwrite"),
+    method("writev,size=12KiB,chunk=4KiB,vector=2,sync=fsync", "writev"),
+    method("pwritev,size=12KiB,chunk=4KiB,vector=2,sync=fsync", "pwritev"),
+    Method { case: "fwrite,size=12KiB,chunk=4KiB,sync=fsync", write: "fwrite", close: "fclose" },
+    method("mmap,size=12KiB,chunk=4KiB,sync=fsync", ""),
+    method("uring,size=12KiB,chunk=4KiB,sync=fsync", "io_uring write"),
+    method("read-write,size=12KiB,chunk=4KiB,sync=fsync", "write"),
+    method("mmap-write,size=12KiB,chunk=4KiB,sync=fsync", "write"),
+    method("splice,size=12KiB,chunk=4KiB,sync=fsync", "splice"),
+    method("sendfile,size=12KiB,chunk=4KiB,sync=fsync", "sendfile"),
+    method("copy-file-range,size=12KiB,chunk=4KiB,sync=fsync", "copy_file_range"),
+    method("allocate,size=12KiB,call=fallocate,sync=fsync", ""),
+];
+
+const fn method(case: &'static str, write: &'static str) -> Method {
+    Method { case, write, close: "close" }
+}
+
+fn every_method() -> Result<()> {
+    let listed = program()?.call(&["list", "methods"])?.stdout;
+    for name in listed.lines().filter(|line| !line.starts_with(' ')).filter_map(|line| line.split(' ').next()) {
+        let has_case = METHODS.iter().any(|method| method.case.split(',').next() == Some(name));
+        ensure!(has_case, "{name} has no row in METHODS");
+    }
+    Ok(())
+}
+
+/// Each number until no case has so many operations.
+fn at_each_operation(caching: Caching, errno: fn(usize) -> Errno) -> Result<()> {
+    for number in 1.. {
+        let measured = Measured::take(caching, &[fault(When::Operation(number), What::Fail(errno(number)))])?;
+        let hits = measured.judge().with_context(|| format!("{:?} at operation {number}", errno(number)))?;
+        if hits == 0 {
+            ensure!(number > 8, "every case has more operations than {number}");
+            return Ok(());
+        }
+    }
+    Ok(())
+}
+
+fn fault(when: When, what: What) -> Fault {
+    Fault { when, what }
+}
+
+/// A run of a case of each method, and of another, on a filesystem with that script.
+struct Measured {
+    program: Program,
+    samples: Vec<Value>,
+    document: Value,
+    operations: Vec<Operation>,
+    left: Vec<PathBuf>,
+    code: Option<i32>,
+}
+
+impl Measured {
+    fn take(caching: Caching, script: &[Fault]) -> Result<Self> {
+        let (program, faulty) = (program()?, Faulty::mount("sample", caching)?);
+        faulty.follow(script);
+        let [json, lines] = ["json", "jsonl"].map(|name| program.home().join(name));
+        let mut command = program.command(&["run", "--samples", "1", "--seed", "3", "--case", AFTER]);
+        command.arg(faulty.path()).args(METHODS.iter().flat_map(|method| ["--case", method.case]));
+        command.arg(format!("--export=json={}", json.display()));
+        command.arg(format!("--export=jsonl={}", lines.display()));
+        let output = command.arg("--no-limits").output()?;
+        let parse = |text: &str| serde_json::from_str::<Value>(text);
+        let lines = std::fs::read_to_string(lines).with_context(|| format!("{output:?}"))?;
+        let lines = lines.lines().map(parse).collect::<Result<Vec<_>, _>>()?;
+        Ok(Self {
+            samples: lines.into_iter().filter_map(|line| line.get("sample").cloned()).collect(),
+            document: parse(&std::fs::read_to_string(json).with_context(|| format!("{output:?}"))?)?,
+            operations: faulty.operations(),
+            left: entries(faulty.path()),
+            code: output.status.code(),
+            program,
+        })
+    }
+
+    /// Whether all samples came out as what went wrong with their files asks for. How many files that was.
+    fn judge(&self) -> Result<usize> {
+        let watched = self.samples.iter().filter(|sample| sample["case"] != AFTER);
+        let (mut hits, mut faults) = (0, 0);
+        for (file, sample) in watched.enumerate() {
+            let name = sample["case"].as_str().context("a case")?;
+            let method = METHODS.iter().find(|method| method.case == name).context("one of ours")?;
+            let operations: Vec<Operation> =
+                self.operations.iter().filter(|it| it.file == file).copied().collect();
+            hits += usize::from(operations.iter().any(|it| it.fault.is_some()));
+            faults += usize::from(!matches!(sample["outcome"].as_str(), Some("ok" | "unsupported")));
+            judge(method, &operations, sample).with_context(|| format!("{sample:#} {operations:#?}"))?;
+            let case = case(&self.document, name)?;
+            let is_ok = sample["outcome"] == "ok";
+            ensure!(case["outcome"] == sample["outcome"] && case["estimate"].is_object() == is_ok, "{case}");
+        }
+        let had_a_turn = |method: &Method| self.samples.iter().any(|sample| sample["case"] == method.case);
+        ensure!(METHODS.iter().all(had_a_turn), "each case had its turn: {:?}", self.samples);
+        ensure!(case(&self.document, AFTER)?["outcome"] == "ok", "{}", self.document);
+        ensure!(self.left.is_empty(), "{:?} stays", self.left);
+        ensure!(self.code == Some(if faults > 0 { 4 } else { 0 }), "{:?} after {faults} faults", self.code);
+        let shown = self.program.call(&["show", "--export", "json=-"])?;
+        let stored: Value = serde_json::from_str(&shown.stdout)?;
+        ensure!(stored["cases"] == self.document["cases"], "the database has what the run said");
+        Ok(hits)
+    }
+}
+
+fn judge(method: &Method, operations: &[Operation], sample: &Value) -> Result<()> {
+    let Some(hit) = operations.iter().position(|it| it.fault.is_some()) else {
+        ensure!(sample["outcome"] == "ok" && sample["reason"].is_null(), "nothing went wrong");
+        return Ok(());
+    };
+    let (before, hit) = (&operations[..hit], operations[hit]);
+    let Some(What::Fail(errno)) = hit.fault else { return Ok(()) };
+    let expected = Expected::of(method, before, hit, errno);
+    let reason = sample["reason"].as_str().unwrap_or_default();
+    let found = match sample["cause"].clone() {
+        Value::Null => Found::Ok,
+        cause => Found::Cause(cause),
+    };
+    match (expected, found) {
+        (Expected::Ok | Expected::OkOr(..) | Expected::OkOrDied, Found::Ok) => {}
+        (Expected::OkOrDied, Found::Cause(cause)) => {
+            ensure!(sample["outcome"] == "worker-died" && reason.contains("SIGBUS (7)"), "{cause}");
+        }
+        (Expected::At(phase, call, offset) | Expected::OkOr(phase, call, offset), Found::Cause(cause)) => {
+            let word = if errno == Errno::OPNOTSUPP { "unsupported" } else { "failed" };
+            ensure!(sample["outcome"] == word, "expected {word}");
+            let inner = cause.get(word).unwrap_or(&cause);
+            // The C library writes when it finds it time.
+            let call = if call == "fwrite" && inner["call"] == "fflush" { "fflush" } else { call };
+            let failure = json!({
+                "phase": phase, "call": call, "offset": offset, "errno": errno.raw_os_error(),
+            });
+            for key in ["phase", "call", "offset", "errno"] {
+                ensure!(inner[key] == failure[key], "expected {failure} and found {cause}");
+            }
+            ensure!(reason.starts_with(call) && !reason.contains('\n'), "{reason}");
+        }
+        (expected, _) => anyhow::bail!("expected {expected:?}"),
+    }
+    Ok(())
+}
+
+enum Found {
+    Ok,
+    Cause(Value),
+}
+
+/// What a refused operation makes of a sample.
+#[derive(Debug)]
+enum Expected {
+    Ok,
+    /// Refused in that phase and call, and there in the file.
+    At(&'static str, &'static str, Option<u64>),
+    /// The kernel may have read ahead, and asks again for what is needed.
+    OkOr(&'static str, &'static str, Option<u64>),
+    /// The same, for a page that is stored to: SIGBUS.
+    OkOrDied,
+}
+
+impl Expected {
+    fn of(method: &Method, before: &[Operation], hit: Operation, errno: Errno) -> Self {
+        let is_closed = before.iter().any(|it| it.call == Call::Flush);
+        let by_name = matches!(hit.call, Call::Create | Call::Open | Call::Lookup | Call::Unlink)
+            || (hit.call == Call::Attributes && is_closed);
+        // Interrupted calls are made again; a name that is stale the kernel looks up again.
+        // The C library has thrown its buffer away by then, and a failed fsync is final.
+        let is_final = hit.call == Call::Fsync || (method.write == "fwrite" && hit.call == Call::Write);
+        if (errno == Errno::INTR && !is_final) || (errno == Errno::STALE && by_name) {
+            return Self::Ok;
+        }
+        let is_mapped = method.case.starts_with("mmap,");
+        match (hit.call, is_closed) {
+            (Call::Create, _) => Self::At("open", "open", None),
+            (Call::Truncate, _) => Self::At("prepare", "ftruncate", None),
+            (Call::Fallocate, _) => Self::At("write", "fallocate", None),
+            (Call::Read, false) => Self::OkOrDied,
+            // What was stored is written when it is synced.
+            (Call::Write, _) if is_mapped => Self::At("sync", "fsync", None),
+            (Call::Write, _) => Self::At("write", method.write, hit.offset),
+            (Call::Fsync, _) => Self::At("sync", "fsync", None),
+            (Call::Flush, false) => Self::At("close", method.close, None),
+            // The file is closed, and only looked at.
+            (Call::Flush, true) | (Call::Release, _) => Self::Ok,
+            (Call::Read, true) => Self::OkOr("verify", "pread", hit.offset),
+            (Call::Open, _) => Self::At("verify", "open", None),
+            (Call::Attributes | Call::Lookup, _) => Self::At("verify", "stat", None),
+            (Call::Unlink, _) => Self::At("clean", "unlink", None),
+        }
+    }
+}

@@ -1,0 +1,211 @@
+//! Faults of each kind, one at a time: what is continued, what is tried again, and what never is.
+
+use std::path::Path;
+use std::time::Duration;
+
+use anyhow::{Context, Result, ensure};
+use serde_json::Value;
+use testkit::{
+    Caching, Call, Errno, Fault, Faulty, Need, Operation, Program, Trials, What, When, entries, wait_for,
+};
+
+use crate::faults::AFTER;
+use crate::outcomes::case;
+use crate::program;
+
+pub fn add(trials: &mut Trials) {
+    let fuse = [Need::Fuse];
+    trials.add("faults: a short write is continued, and the content is whole", &fuse, short);
+    trials.add("faults: an interrupted call is made again, but for fsync and stdio", &fuse, interrupted);
+    trials.add("faults: a delay is measured, and no fault", &fuse, delay);
+    trials.add("faults: a hang in the kernel costs one case, and keeps nobody", &fuse, hang);
+    trials.add("faults: a file cut behind a mapping costs one case (SIGBUS)", &fuse, cut);
+    trials.add("faults: a file that lies about its size fails", &fuse, lie);
+    trials.add("faults: a failed fsync is not tried again", &fuse, fsync_once);
+    trials.add("faults: what the filesystem has no room for is said where it was asked for", &fuse, no_room);
+    trials.add("faults: an error of a later write-back comes out at fsync or close", &fuse, written_back);
+}
+
+const WRITE: &str = "write,size=12KiB,chunk=4KiB";
+const DURABLE: &str = "write,size=12KiB,chunk=4KiB,sync=fsync";
+
+/// A filesystem with a script, and runs on it.
+struct Place {
+    program: Program,
+    faulty: Faulty,
+}
+
+impl Place {
+    fn new(caching: Caching, script: &[(When, What)]) -> Result<Self> {
+        let faulty = Faulty::mount("sample", caching)?;
+        let script: Vec<Fault> = script.iter().map(|&(when, what)| Fault { when, what }).collect();
+        faulty.follow(&script);
+        Ok(Self { program: program()?, faulty })
+    }
+
+    fn run(&self, cases: &[&str], more: &[&str], code: i32) -> Result<Value> {
+        let cases = cases.iter().flat_map(|case| ["--case", case]);
+        let arguments: Vec<&str> =
+            cases.chain(["--case", AFTER, "--no-limits"]).chain(more.iter().copied()).collect();
+        let document = self.program.run(self.faulty.path(), &arguments, code)?;
+        ensure!(case(&document, AFTER)?["outcome"] == "ok", "{document}");
+        Ok(document)
+    }
+
+    /// A case with one sample, which must have that outcome and reason.
+    fn expect(&self, name: &str, outcome: &str, reason: Option<&str>) -> Result<Vec<Operation>> {
+        let code = if outcome == "ok" || outcome == "unsupported" { 0 } else { 4 };
+        let document = self.run(&[name], &["--samples", "1"], code)?;
+        let found = case(&document, name)?;
+        ensure!(found["outcome"] == outcome && found["reason"].as_str() == reason, "{reason:?}: {found:#}");
+        ensure!(found["estimate"].is_object() == (outcome == "ok"), "{found:#}");
+        Ok(self.faulty.operations().into_iter().filter(|it| it.file == 0).collect())
+    }
+}
+
+fn count(operations: &[Operation], call: Call) -> usize {
+    operations.iter().filter(|it| it.call == call).count()
+}
+
+fn short() -> Result<()> {
+    for caching in [Caching::None, Caching::WriteThrough] {
+        for method in
+            ["write", "pwrite", "writev", "pwritev", "uring", "fwrite", "read-write", "splice", "sendfile"]
+        {
+            let place = Place::new(caching, &[(When::Offset(4096), What::Short)])?;
+            let operations = place.expect(&format!("{method},size=12KiB,chunk=4KiB"), "ok", None)?;
+            ensure!(operations.iter().any(|it| it.fault.is_some()), "{method}: {operations:?}");
+        }
+    }
+    Ok(())
+}
+
+const CALLS: [Call; 8] = [
+    Call::Create,
+    Call::Truncate,
+    Call::Write,
+    Call::Flush,
+    Call::Attributes,
+    Call::Open,
+    Call::Read,
+    Call::Unlink,
+];
+
+fn interrupted() -> Result<()> {
+    let interrupt = |call| (When::Call(call), What::Fail(Errno::INTR));
+    for name in ["write,size=12KiB,chunk=4KiB,prepare=set-len", "uring,size=12KiB,chunk=4KiB,prepare=set-len"] {
+        let place = Place::new(Caching::None, &CALLS.map(interrupt))?;
+        let operations = place.expect(name, "ok", None)?;
+        let faults = operations.iter().filter(|it| it.fault.is_some()).count();
+        ensure!(faults >= CALLS.len() - 1, "{operations:?}");
+    }
+    let place = Place::new(Caching::None, &[interrupt(Call::Fsync)])?;
+    let operations = place.expect(DURABLE, "failed", Some("fsync: Interrupted system call (4)"))?;
+    ensure!(count(&operations, Call::Fsync) == 1, "{operations:?}");
+    let place = Place::new(Caching::None, &[(When::Offset(4096), What::Fail(Errno::INTR))])?;
+    let reason = "fwrite: Interrupted system call (4) at offset 4096";
+    place.expect("fwrite,size=64KiB,chunk=4KiB", "failed", Some(reason))?;
+    Ok(())
+}
+
+fn delay() -> Result<()> {
+    let time = Duration::from_millis(300);
+    let place = Place::new(Caching::None, &[(When::Call(Call::Fsync), What::Delay(time))])?;
+    let document = place.run(&[DURABLE], &["--samples", "1"], 0)?;
+    let sample = &case(&document, DURABLE)?["samples"][0];
+    let sync_ns = sample["phases_ns"]["sync"].as_u64().context("a number")?;
+    ensure!(sample["outcome"] == "ok" && u128::from(sync_ns) >= time.as_nanos(), "{sample}");
+    Ok(())
+}
+
+/// The request has been taken and is never answered: not even SIGKILL ends the wait.
+fn hang() -> Result<()> {
+    let place = Place::new(Caching::None, &[(When::Offset(4096), What::Hang)])?;
+    let document = place.run(&[WRITE], &["--samples", "2", "--timeout", "2s"], 4)?;
+    let found = case(&document, WRITE)?;
+    let reason = found["reason"].as_str().context("a reason")?;
+    ensure!(found["outcome"] == "timed-out" && reason.contains("last seen in phase write"), "{found}");
+    ensure!(found["estimate"].is_null(), "{found}");
+    let after = case(&document, AFTER)?["samples"].as_array().context("samples")?.len();
+    ensure!(after >= 2, "one of them after the hang");
+    ensure!(!processes_of(place.faulty.path()).is_empty(), "it waits in the kernel");
+    ensure!(entries(place.faulty.path()).len() == 1, "nobody touches what it waits for");
+    place.faulty.abort();
+    wait_for("its end", || processes_of(place.faulty.path()).is_empty().then_some(()))
+}
+
+/// The processes with that path on their command line.
+fn processes_of(path: &Path) -> Vec<std::path::PathBuf> {
+    let path = path.display().to_string();
+    let mut processes = entries(Path::new("/proc"));
+    processes.retain(|process| {
+        let line = std::fs::read(process.join("cmdline")).unwrap_or_default();
+        String::from_utf8_lossy(&line).contains(&path)
+    });
+    processes
+}
+
+fn cut() -> Result<()> {
+    let name = "mmap,size=12KiB,chunk=4KiB";
+    let place = Place::new(Caching::WriteThrough, &[(When::Call(Call::Read), What::Cut)])?;
+    let document = place.run(&[name], &["--samples", "1"], 4)?;
+    let found = case(&document, name)?;
+    ensure!(found["outcome"] == "worker-died" && found["estimate"].is_null(), "{found}");
+    ensure!(found["reason"].as_str().is_some_and(|it| it.contains("SIGBUS (7)")), "{found}");
+    ensure!(found["samples"][0]["cause"]["worker-died"]["phase"] == "write", "{found}");
+    Ok(())
+}
+
+fn lie() -> Result<()> {
+    let place = Place::new(Caching::None, &[(When::Call(Call::Attributes), What::Size(8192))])?;
+    let reason = "verify: the file has 8192 bytes and should have 12288";
+    place.expect(WRITE, "failed", Some(reason))?;
+    Ok(())
+}
+
+fn fsync_once() -> Result<()> {
+    for name in [DURABLE, "uring,size=12KiB,chunk=4KiB,sync=fsync", "mmap,size=12KiB,chunk=4KiB,sync=fsync"] {
+        let place = Place::new(Caching::WriteThrough, &[(When::Call(Call::Fsync), What::Fail(Errno::IO))])?;
+        let operations = place.expect(name, "failed", Some("fsync: Input/output error (5)"))?;
+        ensure!(count(&operations, Call::Fsync) == 1, "{operations:?}");
+    }
+    Ok(())
+}
+
+fn no_room() -> Result<()> {
+    let fallocate = "write,size=12KiB,chunk=4KiB,prepare=fallocate";
+    let at_write = When::Offset(4096);
+    for (name, when, errno, outcome, reason) in [
+        (
+            fallocate,
+            When::Call(Call::Fallocate),
+            Errno::NOSPC,
+            "failed",
+            "fallocate: No space left on device (28)",
+        ),
+        (
+            fallocate,
+            When::Call(Call::Fallocate),
+            Errno::OPNOTSUPP,
+            "unsupported",
+            "fallocate: Operation not supported (95)",
+        ),
+        (WRITE, When::Call(Call::Create), Errno::ROFS, "failed", "open: Read-only file system (30)"),
+        (WRITE, at_write, Errno::DQUOT, "failed", "write: Disk quota exceeded (122) at offset 4096"),
+        (WRITE, at_write, Errno::NOSPC, "failed", "write: No space left on device (28) at offset 4096"),
+        (WRITE, at_write, Errno::STALE, "failed", "write: Stale file handle (116) at offset 4096"),
+        (WRITE, When::Call(Call::Flush), Errno::DQUOT, "failed", "close: Disk quota exceeded (122)"),
+    ] {
+        Place::new(Caching::None, &[(when, What::Fail(errno))])?.expect(name, outcome, Some(reason))?;
+    }
+    Ok(())
+}
+
+fn written_back() -> Result<()> {
+    for (name, reason) in [(DURABLE, "fsync: Input/output error (5)"), (WRITE, "close: Input/output error (5)")]
+    {
+        let place = Place::new(Caching::WriteBack, &[(When::Call(Call::Write), What::Fail(Errno::IO))])?;
+        place.expect(name, "failed", Some(reason))?;
+    }
+    Ok(())
+}

@@ -1,0 +1,114 @@
+//! What goes wrong, and when: plain data.
+
+use std::time::Duration;
+
+use rustix::io::Errno;
+
+/// An operation that the kernel asks the filesystem for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Call {
+    /// A new file, opened.
+    Create,
+    /// A name.
+    Lookup,
+    /// A file that is there, opened.
+    Open,
+    /// Data.
+    Read,
+    /// Data.
+    Write,
+    /// Blocks.
+    Fallocate,
+    /// A file's length.
+    Truncate,
+    /// A file's size, blocks, times.
+    Attributes,
+    /// fsync or fdatasync.
+    Fsync,
+    /// A descriptor closes, and hears of it.
+    Flush,
+    /// The last descriptor has closed, and nobody hears of it.
+    Release,
+    /// A name goes.
+    Unlink,
+}
+
+/// When it happens. Once for each file of that script.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum When {
+    /// At the operation of that number, from 1: the creation of the file.
+    Operation(usize),
+    /// At the write that has this byte of the file.
+    Offset(u64),
+    /// At the first operation of that kind.
+    Call(Call),
+}
+
+/// What happens.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum What {
+    /// The operation is refused.
+    Fail(Errno),
+    /// A write takes half of what it is given.
+    Short,
+    /// The operation takes that much longer.
+    Delay(Duration),
+    /// There is never an answer, and no signal ends the wait.
+    Hang,
+    /// The file loses all its data first.
+    Cut,
+    /// From then on the file says that it has this size.
+    Size(u64),
+}
+
+/// A line of a script.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Fault {
+    /// When.
+    pub when: When,
+    /// What.
+    pub what: What,
+}
+
+impl Fault {
+    pub(super) fn is_due(&self, operation: &Operation, length: u64) -> bool {
+        match self.when {
+            When::Operation(number) => operation.number == number,
+            When::Call(call) => operation.call == call,
+            When::Offset(at) => {
+                let begin = operation.offset.unwrap_or(u64::MAX);
+                operation.call == Call::Write && (begin..begin.saturating_add(length)).contains(&at)
+            }
+        }
+    }
+}
+
+/// An operation on a file of the script, as it came.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Operation {
+    /// Which of the files, in the order of their creation, from 0.
+    pub file: usize,
+    /// Which of the file's operations, from 1.
+    pub number: usize,
+    /// What was asked for.
+    pub call: Call,
+    /// Where in the file, for data.
+    pub offset: Option<u64>,
+    /// What went wrong.
+    pub fault: Option<What>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_fault_is_due_at_its_number_its_call_or_its_byte() {
+        let write = Operation { file: 0, number: 3, call: Call::Write, offset: Some(4096), fault: None };
+        let due = |when| Fault { when, what: What::Short }.is_due(&write, 4096);
+        assert!(due(When::Operation(3)) && !due(When::Operation(2)));
+        assert!(due(When::Call(Call::Write)) && !due(When::Call(Call::Fsync)));
+        assert!(due(When::Offset(4096)) && due(When::Offset(8191)));
+        assert!(!due(When::Offset(4095)) && !due(When::Offset(8192)));
+    }
+}

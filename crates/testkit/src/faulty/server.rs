@@ -1,0 +1,140 @@
+//! What the filesystem knows, and who is refused.
+
+use std::any::Any;
+use std::ffi::OsString;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use fuser::INodeNo;
+use rustix::io::Errno;
+
+use super::Caching;
+use super::requests::Refuse;
+use super::script::{Call, Fault, Operation, What};
+use super::tree::Tree;
+
+/// The state, for the test and for the threads that serve.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Shared(Arc<Mutex<State>>);
+
+impl Shared {
+    pub(super) fn lock(&self) -> MutexGuard<'_, State> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The files, the script, and what came of it.
+#[derive(Debug)]
+pub(super) struct State {
+    pub(super) tree: Tree,
+    script: Vec<Fault>,
+    // File and line.
+    done: Vec<(usize, usize)>,
+    files: usize,
+    operations: Vec<Operation>,
+    // Never answered.
+    held: Vec<Box<dyn Any + Send>>,
+}
+
+impl Default for State {
+    fn default() -> Self {
+        Self {
+            tree: Tree::new(),
+            script: Vec::new(),
+            done: Vec::new(),
+            files: 0,
+            operations: Vec::new(),
+            held: Vec::new(),
+        }
+    }
+}
+
+impl State {
+    pub(super) fn follow(&mut self, script: &[Fault]) {
+        self.script = script.to_vec();
+        self.done.clear();
+        self.operations.clear();
+        self.files = 0;
+    }
+
+    pub(super) fn operations(&self) -> Vec<Operation> {
+        self.operations.clone()
+    }
+
+    /// Another file of the script comes into being. After ESTALE the kernel asks once more for the same, and after
+    /// EINTR the program may.
+    pub(super) fn begin_file(&mut self) -> usize {
+        let asked_again = self.operations.last().is_some_and(|it| {
+            let again = [Errno::STALE, Errno::INTR].map(|errno| Some(What::Fail(errno)));
+            it.call == Call::Create && again.contains(&it.fault)
+        });
+        if !asked_again {
+            self.files += 1;
+        }
+        self.files - 1
+    }
+
+    /// Writes an operation down, and what is to go wrong with it.
+    fn meet(&mut self, file: usize, call: Call, offset: Option<u64>, length: u64) -> Option<What> {
+        let number = self.operations.iter().filter(|it| it.file == file).count() + 1;
+        let mut operation = Operation { file, number, call, offset, fault: None };
+        let is_due =
+            |line: &usize| self.script[*line].is_due(&operation, length) && !self.done.contains(&(file, *line));
+        if let Some(line) = (0..self.script.len()).find(is_due) {
+            self.done.push((file, line));
+            operation.fault = Some(self.script[line].what);
+        }
+        self.operations.push(operation);
+        operation.fault
+    }
+}
+
+/// Serves the kernel's requests.
+#[derive(Debug)]
+pub(super) struct Server {
+    pub(super) watched_name: OsString,
+    pub(super) caching: Caching,
+    pub(super) shared: Shared,
+}
+
+impl Server {
+    pub(super) fn new(watched_name: &str, caching: Caching, shared: Shared) -> Self {
+        Self { watched_name: watched_name.into(), caching, shared }
+    }
+
+    /// The file of the script that a number is of.
+    pub(super) fn watched(&self, number: INodeNo) -> Option<usize> {
+        self.shared.lock().tree.node(number).ok()?.watched
+    }
+
+    /// Lets an operation through, with the answer that it waits for and what goes wrong with it, unless the script
+    /// has it fail or wait.
+    pub(super) fn admit<R: Refuse>(
+        &self,
+        file: Option<usize>,
+        call: Call,
+        range: Option<(u64, u64)>,
+        reply: R,
+    ) -> Option<(R, Option<What>)> {
+        let Some(file) = file else { return Some((reply, None)) };
+        let (offset, length) = (range.map(|(offset, _)| offset), range.map_or(0, |(_, length)| length));
+        let mut state = self.shared.lock();
+        match state.meet(file, call, offset, length) {
+            Some(What::Fail(errno)) => reply.refuse(errno),
+            // Dropped it would be an answer.
+            Some(What::Hang) => state.held.push(Box::new(reply)),
+            Some(What::Delay(time)) => {
+                drop(state);
+                std::thread::sleep(time);
+                return Some((reply, None));
+            }
+            what => return Some((reply, what)),
+        }
+        None
+    }
+}
+
+/// Attributes are asked for each time, names are not.
+pub(super) const ATTRIBUTES_VALID: Duration = Duration::ZERO;
+/// See [`ATTRIBUTES_VALID`].
+pub(super) const NAMES_VALID: Duration = Duration::from_secs(3600);

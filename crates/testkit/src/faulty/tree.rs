@@ -1,0 +1,153 @@
+//! Files and directories in memory.
+
+use std::collections::{BTreeMap, HashMap};
+use std::ffi::{OsStr, OsString};
+use std::time::SystemTime;
+
+use fuser::{FileAttr, FileType, INodeNo};
+use rustix::io::Errno;
+
+/// A file or directory.
+#[derive(Debug)]
+pub(super) struct Node {
+    pub(super) content: Content,
+    permissions: u16,
+    /// What it says instead of its size.
+    pub(super) told_size: Option<u64>,
+    /// The file of the script that it is.
+    pub(super) watched: Option<usize>,
+}
+
+#[derive(Debug)]
+pub(super) enum Content {
+    Directory(BTreeMap<OsString, u64>),
+    File(Vec<u8>),
+}
+
+/// All of them, by number. What has lost its name stays until the filesystem goes.
+#[derive(Debug)]
+pub(super) struct Tree {
+    nodes: HashMap<u64, Node>,
+}
+
+impl Tree {
+    pub(super) fn new() -> Self {
+        let root = Node::new(Content::Directory(BTreeMap::new()), 0o755);
+        Self { nodes: HashMap::from([(INodeNo::ROOT.0, root)]) }
+    }
+
+    pub(super) fn node(&mut self, number: INodeNo) -> Result<&mut Node, Errno> {
+        self.nodes.get_mut(&number.0).ok_or(Errno::STALE)
+    }
+
+    pub(super) fn data(&mut self, number: INodeNo) -> Result<&mut Vec<u8>, Errno> {
+        match &mut self.node(number)?.content {
+            Content::File(data) => Ok(data),
+            Content::Directory(_) => Err(Errno::ISDIR),
+        }
+    }
+
+    pub(super) fn names(&mut self, number: INodeNo) -> Result<&mut BTreeMap<OsString, u64>, Errno> {
+        match &mut self.node(number)?.content {
+            Content::Directory(names) => Ok(names),
+            Content::File(_) => Err(Errno::NOTDIR),
+        }
+    }
+
+    pub(super) fn find(&mut self, parent: INodeNo, name: &OsStr) -> Result<INodeNo, Errno> {
+        self.names(parent)?.get(name).map(|&number| INodeNo(number)).ok_or(Errno::NOENT)
+    }
+
+    /// A new file or directory; the kernel has looked that there is none.
+    pub(super) fn add(
+        &mut self,
+        parent: INodeNo,
+        name: &OsStr,
+        content: Content,
+        mode: u32,
+    ) -> Result<INodeNo, Errno> {
+        let number = self.nodes.len() as u64 + INodeNo::ROOT.0;
+        self.names(parent)?.insert(name.to_owned(), number);
+        let permissions = u16::try_from(mode & 0o7777).unwrap_or_default();
+        self.nodes.insert(number, Node::new(content, permissions));
+        Ok(INodeNo(number))
+    }
+
+    pub(super) fn remove(&mut self, parent: INodeNo, name: &OsStr) -> Result<(), Errno> {
+        let number = self.find(parent, name)?;
+        if matches!(&self.node(number)?.content, Content::Directory(names) if !names.is_empty()) {
+            return Err(Errno::NOTEMPTY);
+        }
+        self.names(parent)?.remove(name);
+        Ok(())
+    }
+
+    pub(super) fn rename(&mut self, from: (INodeNo, &OsStr), to: (INodeNo, &OsStr)) -> Result<(), Errno> {
+        let number = self.find(from.0, from.1)?;
+        self.names(from.0)?.remove(from.1);
+        self.names(to.0)?.insert(to.1.to_owned(), number.0);
+        Ok(())
+    }
+
+    pub(super) fn attributes(&mut self, number: INodeNo) -> Result<FileAttr, Errno> {
+        Ok(self.node(number)?.attributes(number))
+    }
+}
+
+impl Node {
+    fn new(content: Content, permissions: u16) -> Self {
+        Self { content, permissions, told_size: None, watched: None }
+    }
+
+    pub(super) fn kind(&self) -> FileType {
+        match self.content {
+            Content::Directory(_) => FileType::Directory,
+            Content::File(_) => FileType::RegularFile,
+        }
+    }
+
+    fn attributes(&self, ino: INodeNo) -> FileAttr {
+        let size = match &self.content {
+            Content::Directory(_) => 0,
+            Content::File(data) => data.len() as u64,
+        };
+        let size = self.told_size.unwrap_or(size);
+        let time = SystemTime::UNIX_EPOCH;
+        FileAttr {
+            ino,
+            size,
+            blocks: size.div_ceil(512),
+            atime: time,
+            mtime: time,
+            ctime: time,
+            crtime: time,
+            kind: self.kind(),
+            perm: self.permissions,
+            nlink: 1,
+            uid: rustix::process::getuid().as_raw(),
+            gid: rustix::process::getgid().as_raw(),
+            rdev: 0,
+            blksize: 4096,
+            flags: 0,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_directory_goes_when_it_is_empty() {
+        let mut tree = Tree::new();
+        let name = OsStr::new("a");
+        let directory = tree.add(INodeNo::ROOT, name, Content::Directory(BTreeMap::new()), 0o700).unwrap();
+        let file = tree.add(directory, name, Content::File(vec![1, 2]), 0o600).unwrap();
+        assert_eq!(tree.attributes(file).unwrap().size, 2);
+        assert_eq!(tree.remove(INodeNo::ROOT, name), Err(Errno::NOTEMPTY));
+        tree.remove(directory, name).unwrap();
+        tree.remove(INodeNo::ROOT, name).unwrap();
+        assert_eq!(tree.find(INodeNo::ROOT, name), Err(Errno::NOENT));
+        assert!(tree.data(file).is_ok(), "open files outlive their names");
+    }
+}
