@@ -46,7 +46,8 @@ pub fn advise(command: &AdviseCommand, db: Option<&Path>, output: &Output) -> Re
     if command.size.is_some_and(|size| size.0 == 0) {
         return Err(exit::usage("--size must not be 0: there is nothing to write"));
     }
-    run_command::check_limits(&place, &target.environment, std::slice::from_ref(&space.naive), None, &[])?;
+    let naive = std::slice::from_ref(&space.naive);
+    run_command::check_limits(&place, &target.environment, naive, (None, command.reserve), &[])?;
     let field = Field::of(&space, &target)?;
     let real_bytes = space.naive.bytes_written();
     let max_bytes = command.max_bytes.map_or(real_bytes.saturating_mul(MOST_SIZES), |bytes| bytes.0);
@@ -96,7 +97,12 @@ pub fn advise(command: &AdviseCommand, db: Option<&Path>, output: &Output) -> Re
     let limits = RaceLimits { budget: command.budget, max_bytes, level_bytes: field.level_bytes };
     let schedule = Box::new(Race::new(field.candidates, field.naive, limits));
     let later = field.later;
-    let job = Job { schedule, later, limits_for, ..Job::new(&store, number, run, vec![place], field.cases) };
+    let job = Job {
+        schedule,
+        later,
+        limits_for,
+        ..Job::new(&store, number, run, (vec![place], command.reserve), field.cases)
+    };
     measure::measure(job, &command.export, output, &measure::stop_on_signals()?)
 }
 

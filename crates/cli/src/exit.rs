@@ -85,7 +85,10 @@ pub fn of(error: &anyhow::Error) -> Exit {
     match error.downcast_ref::<RunnerError>() {
         Some(RunnerError::Sector { .. } | RunnerError::Device { .. }) => Exit::Usage,
         Some(
-            RunnerError::NoSpace { .. } | RunnerError::NoMemory { .. } | RunnerError::DeviceRefused { .. },
+            RunnerError::NoSpace { .. }
+            | RunnerError::NoInodes { .. }
+            | RunnerError::NoMemory { .. }
+            | RunnerError::DeviceRefused { .. },
         ) => Exit::Refused,
         _ => Exit::Runtime,
     }

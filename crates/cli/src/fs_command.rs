@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::{Context, Result, anyhow};
 use filesystems::{Filesystems, Wish};
-use model::{Bytes, Case, MissingTarget, Row, TargetRecord};
+use model::{Bytes, Case, MissingTarget, Reserve, Row, TargetRecord};
 use runner::Hardware;
 
 use crate::arguments::FsCommand;
@@ -48,7 +48,7 @@ pub fn fs(command: &FsCommand, db: Option<&Path>, output: &Output) -> Result<Exi
     let stop = measure::stop_on_signals()?;
     let needed = needed_paths(command, store.path(), &places)?;
     let needed: Vec<&Path> = needed.iter().map(PathBuf::as_path).collect();
-    let mut filesystems = Filesystems::begin(&command.images, &needed)?;
+    let mut filesystems = Filesystems::begin(&command.images, &needed)?.with_reserve(command.measuring.reserve);
     let made = make_all(&mut filesystems, &wishes, plan.content_bytes, &stop, output);
     let written = filesystems.bytes_written();
     let result = made.and_then(|made| match made {
@@ -231,7 +231,7 @@ fn leave_out_small(made: &mut AllMade, command: &FsCommand, output: &Output) -> 
     let cases: Vec<Case> = rows.into_iter().map(|row| row.case).collect();
     for target in std::mem::take(&mut made.targets) {
         let place = Place::Directory(PathBuf::from(&target.path));
-        match check_limits(&place, &target.environment, &cases, None, &[]) {
+        match check_limits(&place, &target.environment, &cases, (None, Reserve::NONE), &[]) {
             Ok(()) => made.targets.push(target),
             Err(error) => {
                 let (name, why) = (target.name, error.to_string());
@@ -268,7 +268,7 @@ fn measure_on(
     let cases = selection::different_cases(&run.cases, &engine::method_infos())?;
     for (place, target) in places.iter().zip(&run.targets) {
         let others: Vec<&Place> = places.iter().filter(|other| other.path() != place.path()).collect();
-        check_limits(place, &target.environment, &cases, None, &others)?;
+        check_limits(place, &target.environment, &cases, (None, command.measuring.reserve), &others)?;
     }
     let existing = places.iter().filter_map(Place::directory).map(Claimed::Directory);
     let claimed = existing.chain(made_paths.into_iter().map(Claimed::OwnFilesystem)).collect();
@@ -277,7 +277,7 @@ fn measure_on(
         limits_for: if command.measuring.no_limits { Vec::new() } else { cases.clone() },
         properties: !command.measuring.no_properties,
         bytes_before,
-        ..Job::new(&store, number, run, claimed, cases)
+        ..Job::new(&store, number, run, (claimed, command.measuring.reserve), cases)
     };
     measure::measure(job, &command.measuring.export, output, stop)
 }

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use anyhow::{Context, Result};
-use model::{Case, CaseRecord, Making, RunRecord, RunStatus, Sample, Settings, TargetRecord};
+use model::{Case, CaseRecord, Making, Reserve, RunRecord, RunStatus, Sample, Settings, TargetRecord};
 use report::advice::ADVISE;
 use report::{Report, formats};
 use runner::{
@@ -60,7 +60,13 @@ pub struct Job<'s> {
 
 impl<'s> Job<'s> {
     /// As many samples of each case as the run was told, and nothing beside them.
-    pub fn new(store: &'s Store, number: i64, run: RunRecord, places: Vec<Claimed>, cases: Vec<Case>) -> Self {
+    pub fn new(
+        store: &'s Store,
+        number: i64,
+        run: RunRecord,
+        (places, reserve): (Vec<Claimed>, Reserve),
+        cases: Vec<Case>,
+    ) -> Self {
         Self {
             store,
             number,
@@ -69,7 +75,7 @@ impl<'s> Job<'s> {
             cases,
             schedule: Box::new(EachCase::of(&run.settings)),
             later: HashMap::new(),
-            targets: run.targets.iter().map(planned_target).collect(),
+            targets: run.targets.iter().map(|target| planned_target(target, reserve)).collect(),
             limits_for: Vec::new(),
             properties: false,
             bytes_before: 0,
@@ -85,13 +91,14 @@ fn device_below(making: &Making) -> Option<String> {
     Some(number.trim_end().to_owned())
 }
 
-/// What samples need to know of a target with these facts.
-pub fn planned_target(target: &TargetRecord) -> PlannedTarget {
+/// What samples need to know of a target with these facts, of which so much stays free.
+pub fn planned_target(target: &TargetRecord, reserve: Reserve) -> PlannedTarget {
     let device = target.environment.device.as_ref().map(|device| device.number.clone());
     // The kernel syncs a FUSE filesystem without asking its server to sync what it has written elsewhere.
     let is_ours_on_fuse = |making: &Making| making.kind.starts_with("fuse:");
     PlannedTarget {
         device_number: device.or_else(|| target.making.as_ref().and_then(device_below)),
+        reserve: if target.making.is_some() { Reserve::NONE } else { reserve },
         sync_all: target.making.as_ref().is_some_and(is_ours_on_fuse),
     }
 }

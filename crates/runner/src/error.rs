@@ -33,9 +33,10 @@ pub enum RunnerError {
     Protocol(String),
     /// A case does not fit onto the target.
     #[error(
-        "not enough free space in {path}: {case} needs {}, {} are free and {} of them stay in reserve; use a smaller --size",
+        "not enough free space in {path}: {case} needs {}, {} are free and {} of them stay in reserve, so {} are missing; use a smaller --size, or a smaller --reserve",
         Bytes(*.needed_bytes).approximate(), Bytes(*.available_bytes).approximate(),
-        Bytes(*.reserve_bytes).approximate(), path = path.display()
+        Bytes(*.reserve_bytes).approximate(),
+        Bytes(.needed_bytes.saturating_add(*.reserve_bytes).saturating_sub(*.available_bytes)).approximate(), path = path.display()
     )]
     NoSpace {
         /// The target.
@@ -48,6 +49,23 @@ pub enum RunnerError {
         available_bytes: u64,
         /// What is not ours to fill.
         reserve_bytes: u64,
+    },
+    /// A case makes more files than the target has inodes for.
+    #[error(
+        "not enough free inodes in {path}: {case} needs {needed}, {available} are free and {reserve} of them stay in reserve, so {}; use fewer threads, or a smaller --reserve",
+        more(.needed.saturating_add(*.reserve).saturating_sub(*.available)), path = path.display()
+    )]
+    NoInodes {
+        /// The target.
+        path: PathBuf,
+        /// The case with most files.
+        case: String,
+        /// What it makes, the run's own included.
+        needed: u64,
+        /// What there is.
+        available: u64,
+        /// What is not ours to take.
+        reserve: u64,
     },
     /// A case does not fit into memory.
     #[error(
@@ -100,6 +118,10 @@ pub enum RunnerError {
     /// Whoever listens to the run could not go on.
     #[error("{0}")]
     Observer(Box<dyn std::error::Error + Send + Sync>),
+}
+
+fn more(count: u64) -> String {
+    format!("{count} more {} needed", if count == 1 { "is" } else { "are" })
 }
 
 fn describe(error: &io::Error) -> String {

@@ -1,4 +1,4 @@
-//! What a run may take: space, memory, time.
+//! What a run may take: memory, sectors, time. What of the target's space is in `space`.
 
 use std::path::Path;
 use std::time::Duration;
@@ -6,43 +6,6 @@ use std::time::Duration;
 use model::{Axis, Cache, Case, Content, Environment, Prepare};
 
 use crate::error::RunnerError;
-
-/// The part of a filesystem that stays free, in percent of its size.
-const RESERVE_PERCENT: u64 = 5;
-
-/// Whether every case leaves the target its reserve; `beside_bytes` is what stands there at the same time as the
-/// largest case: a file that is copied, and the copy that stays. A case that only allocates, and more than there
-/// is, passes: the kernel's refusal is what such a case is about.
-///
-/// # Errors
-/// The largest case does not fit, or the target cannot be asked.
-pub fn check_space(target: &Path, cases: &[Case], beside_bytes: u64) -> Result<(), RunnerError> {
-    let space = probe::space(target)?;
-    // Filesystems without a size of their own (ramfs, some of FUSE) report none.
-    if space.total_bytes == 0 {
-        return Ok(());
-    }
-    let reserve_bytes = space.total_bytes / 100 * RESERVE_PERCENT;
-    let takes_blocks = |case: &&Case| case.contract().content != Content::Hole;
-    let tries = |case: &&Case| !case.method().writes_data() && case.axes().size_bytes > space.available_bytes;
-    let largest =
-        cases.iter().filter(takes_blocks).filter(|case| !tries(case)).max_by_key(|case| case.axes().size_bytes);
-    match largest {
-        Some(case)
-            if case.axes().size_bytes.saturating_add(beside_bytes).saturating_add(reserve_bytes)
-                > space.available_bytes =>
-        {
-            Err(RunnerError::NoSpace {
-                path: target.to_path_buf(),
-                case: case.to_string(),
-                needed_bytes: case.axes().size_bytes.saturating_add(beside_bytes),
-                available_bytes: space.available_bytes,
-                reserve_bytes,
-            })
-        }
-        _ => Ok(()),
-    }
-}
 
 /// Whether every case's source fits into memory, beside the file itself where the target is memory, and with
 /// `beside_bytes` of other files there.

@@ -5,13 +5,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use model::protocol::{Reply, Request, SampleRequest};
-use model::{Case, Outcome, Sample, Settings, Verify};
+use model::{Case, Outcome, Reserve, Sample, Settings, Verify};
 
 use crate::disturbance::Disturbance;
 use crate::error::RunnerError;
 use crate::limits::deadline;
 use crate::order::order;
 use crate::schedule::{Schedule, Spent};
+use crate::space::check_space;
 use crate::worker::{Answer, Worker, WorkerCommand};
 use crate::workspace::Workspace;
 
@@ -43,6 +44,8 @@ pub struct PlannedTarget {
     pub device_number: Option<String>,
     /// Whether all filesystems are synced before a sample, since syncing this one does not reach what is below it.
     pub sync_all: bool,
+    /// What stays free of it.
+    pub reserve: Reserve,
 }
 
 /// What happens in a run.
@@ -206,6 +209,7 @@ impl Run<'_> {
         if self.bytes_written.saturating_add(planned.case.bytes_written()) > most {
             return Ok(Some(End::MaxBytes));
         }
+        self.check_space(planned)?;
         let left = wanted.iter().sum();
         observe(Event::Started { planned, round, left }).map_err(RunnerError::Observer)?;
         let Some(sample) = self.sample(index, round)? else { return Ok(Some(End::Stopped)) };
@@ -213,6 +217,17 @@ impl Run<'_> {
         self.taken[index].push(sample);
         self.taken_here += 1;
         Ok(None)
+    }
+
+    /// Others write to the target, too. Filesystems that free blocks in the background get the chance to.
+    fn check_space(&self, planned: &Planned) -> Result<(), RunnerError> {
+        let Some(workspace) = self.workspaces.get(planned.target) else { return Ok(()) };
+        let reserve = self.plan.targets.get(planned.target).map_or(Reserve::DEFAULT, |target| target.reserve);
+        let check = || check_space(workspace.path(), std::slice::from_ref(&planned.case), 0, reserve);
+        check().or_else(|_| {
+            workspace.sync()?;
+            check()
+        })
     }
 
     /// Whether the time for so many more samples, by the mean of those before, is more than is left.

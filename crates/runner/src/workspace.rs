@@ -69,6 +69,14 @@ impl Workspace {
         Ok((stat.st_dev, stat.st_ino))
     }
 
+    /// Brings its filesystem to rest.
+    ///
+    /// # Errors
+    /// The filesystem cannot write.
+    pub fn sync(&self) -> Result<(), RunnerError> {
+        rustix::fs::syncfs(&self.directory).map_err(|errno| error("syncfs", &self.path, errno))
+    }
+
     /// Removes what a worker left that did not live to remove it.
     ///
     /// # Errors

@@ -17,6 +17,7 @@ mod properties;
 mod refusals;
 mod side_by_side;
 mod signals;
+mod space;
 mod suites;
 mod syscalls;
 
@@ -41,6 +42,7 @@ fn main() -> ExitCode {
     properties::add(&mut trials);
     refusals::add(&mut trials);
     side_by_side::add(&mut trials);
+    space::add(&mut trials);
     suites::add(&mut trials);
     syscalls::add(&mut trials);
     outcomes::add(&mut trials);
