@@ -46,14 +46,14 @@ impl Output {
     /// Prints a note for the person at the terminal.
     pub fn note(&self, text: &str) {
         if !self.quiet {
-            let _ = writeln!(io::stderr(), "{text}");
+            let _ = writeln!(io::stderr(), "{}", plain(text));
         }
     }
 
     /// Prints what went wrong, in one line.
     pub fn error(&self, error: &anyhow::Error) {
         // Where not even this can be said, the exit code still says it.
-        let _ = writeln!(io::stderr(), "writebench: {error:#}");
+        let _ = writeln!(io::stderr(), "writebench: {}", plain(&format!("{error:#}")));
     }
 
     /// Whether a progress bar has a place.
@@ -70,4 +70,14 @@ impl Output {
         };
         size.map(|(width, _)| usize::from(width.0))
     }
+}
+
+/// In one line, and without what a terminal would obey: paths and documents have names that others gave.
+fn plain(text: &str) -> String {
+    let plain = |character: char| match character {
+        '\n' | '\t' => ' ',
+        other if other.is_control() => '?',
+        other => other,
+    };
+    text.chars().map(plain).collect()
 }

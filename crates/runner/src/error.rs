@@ -20,6 +20,12 @@ pub enum RunnerError {
         /// What it said.
         error: io::Error,
     },
+    /// Another directory, or a link, is where one was that is ours or that was looked at.
+    #[error("{} is not what it was: somebody put something else there, which is left as it is; see who may write to the directory above it", path.display())]
+    Swapped {
+        /// The path.
+        path: PathBuf,
+    },
     /// The worker process could not be started or spoken to.
     #[error("worker: {doing}: {}", describe(.error))]
     Worker {

@@ -13,6 +13,7 @@ mod hardware;
 mod limits;
 mod noise;
 mod order;
+mod place;
 mod properties;
 mod race;
 mod refusal;

@@ -18,6 +18,7 @@ mod refusals;
 mod side_by_side;
 mod signals;
 mod space;
+mod strangers;
 mod suites;
 mod syscalls;
 
@@ -43,6 +44,7 @@ fn main() -> ExitCode {
     refusals::add(&mut trials);
     side_by_side::add(&mut trials);
     space::add(&mut trials);
+    strangers::add(&mut trials);
     suites::add(&mut trials);
     syscalls::add(&mut trials);
     outcomes::add(&mut trials);
