@@ -149,6 +149,8 @@ impl Images {
         let for_limits = Hardware::of(&cases, &settings, &directories)?.bytes();
         let dry_run = DryRun {
             cases: &cases,
+            copied: false,
+            copy_bytes: 0,
             samples: settings.samples,
             targets,
             image_bytes: self.image_bytes,
@@ -276,7 +278,7 @@ fn measure_on(
     let job = Job {
         limits_for: if command.measuring.no_limits { Vec::new() } else { cases.clone() },
         properties: !command.measuring.no_properties,
-        bytes_before,
+        bytes_beside: bytes_before,
         ..Job::new(&store, number, run, (claimed, command.measuring.reserve), cases)
     };
     measure::measure(job, &command.measuring.export, output, stop)

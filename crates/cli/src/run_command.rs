@@ -56,12 +56,13 @@ pub fn run(command: &RunCommand, db: Option<&Path>, output: &Output) -> Result<E
     let run = new_run(measuring, settings, selected.rows.as_slice(), targets);
     let cases = selection::different_cases(&run.cases, &methods)?;
     if measuring.dry_run {
-        return dry_run(&run, &cases, &places, measuring, output);
+        return dry_run(&run, &cases, &places, (measuring, copied.as_ref()), output);
     }
     let places = check_and_claim(places, &run.targets, &cases, copied.as_ref(), command, output)?;
     let mut store = database::open(db)?;
     let number = store.begin_run(&run)?;
     let job = Job {
+        bytes_beside: copied.as_ref().map_or(0, Copied::copy_bytes),
         copied,
         limits_for: if measuring.no_limits { Vec::new() } else { cases.clone() },
         properties: run.is_side_by_side() && !measuring.no_properties,
@@ -169,8 +170,13 @@ fn resume(command: &RunCommand, db: Option<&Path>, output: &Output) -> Result<Ex
     let places = check_and_claim(places, &now, &cases, copied.as_ref(), command, output)?;
     store.set_status(number, RunStatus::Running)?;
     // The limits were measured when the run began, if they were wanted, and so were the properties.
-    let job =
-        Job { copied, targets, ..Job::new(&store, number, run, (places, command.measuring.reserve), cases) };
+    let bytes_beside = copied.as_ref().map_or(0, Copied::copy_bytes);
+    let job = Job {
+        copied,
+        targets,
+        bytes_beside,
+        ..Job::new(&store, number, run, (places, command.measuring.reserve), cases)
+    };
     measure::measure(job, &command.measuring.export, output, &stop_on_signals()?)
 }
 
@@ -241,13 +247,15 @@ fn dry_run(
     run: &RunRecord,
     cases: &[Case],
     places: &[Place],
-    measuring: &MeasuringArguments,
+    (measuring, copied): (&MeasuringArguments, Option<&Copied>),
     output: &Output,
 ) -> Result<Exit> {
     let directories: Vec<_> = places.iter().map(Place::directory).collect();
     let for_limits = Hardware::of(cases, &run.settings, &directories)?.bytes();
     let dry_run = DryRun {
         cases,
+        copied: run.settings.copy_from.is_some(),
+        copy_bytes: copied.map_or(0, Copied::copy_bytes),
         samples: run.settings.samples,
         targets: places.iter().map(|place| place.path().display().to_string()).collect(),
         image_bytes: 0,

@@ -21,6 +21,7 @@ mod schedule;
 mod signature;
 mod space;
 mod supervise;
+mod wear;
 mod worker;
 mod workspace;
 

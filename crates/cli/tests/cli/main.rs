@@ -21,6 +21,7 @@ mod space;
 mod strangers;
 mod suites;
 mod syscalls;
+mod wear;
 
 use std::process::ExitCode;
 
@@ -47,6 +48,7 @@ fn main() -> ExitCode {
     strangers::add(&mut trials);
     suites::add(&mut trials);
     syscalls::add(&mut trials);
+    wear::add(&mut trials);
     outcomes::add(&mut trials);
     signals::add(&mut trials);
     trials.run(2)
