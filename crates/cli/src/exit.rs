@@ -88,6 +88,7 @@ pub fn of(error: &anyhow::Error) -> Exit {
             RunnerError::NoSpace { .. }
             | RunnerError::NoInodes { .. }
             | RunnerError::NoMemory { .. }
+            | RunnerError::LockedMemory { .. }
             | RunnerError::Swapped { .. }
             | RunnerError::DeviceRefused { .. },
         ) => Exit::Refused,

@@ -83,14 +83,17 @@ struct Images {
 impl Images {
     fn of(command: &FsCommand, wishes: &[Wish], rows: &[Row]) -> Result<Self> {
         // A file that is copied stands beside the copy.
-        let bytes = |case: &Case| case.axes().size_bytes * if case.method().copies() { 2 } else { 1 };
+        let bytes =
+            |case: &Case| case.axes().size_bytes.saturating_mul(if case.method().copies() { 2 } else { 1 });
         let content_bytes = rows.iter().map(|row| bytes(&row.case)).max().unwrap_or(0);
-        let image_bytes = wishes.iter().map(|wish| wish.kind.image_bytes(content_bytes)).sum();
+        let image_bytes =
+            wishes.iter().map(|wish| wish.kind.image_bytes(content_bytes)).fold(0, u64::saturating_add);
         let in_memory = wishes.iter().filter(|wish| wish.kind.is_in_memory()).count() as u64;
         let below = probe::environment(&command.images)
             .map_err(|error| exit::usage(format!("--images {}: {error}", command.images.display())))?
             .filesystem;
-        let memory_bytes = in_memory * content_bytes + if below.is_in_memory() { image_bytes } else { 0 };
+        let images_in_memory = if below.is_in_memory() { image_bytes } else { 0 };
+        let memory_bytes = in_memory.saturating_mul(content_bytes).saturating_add(images_in_memory);
         Ok(Self { content_bytes, image_bytes, memory_bytes })
     }
 

@@ -75,8 +75,9 @@ pub enum RunnerError {
     },
     /// A case does not fit into memory.
     #[error(
-        "not enough memory: {case} needs {}, {} are available; use a smaller --size, or source=chunk",
-        Bytes(*.needed_bytes).approximate(), Bytes(*.available_bytes).approximate()
+        "not enough memory: {case} needs {}, {} are available and a tenth of them is left alone, so {} are missing; use {}",
+        Bytes(*.needed_bytes).approximate(), Bytes(*.available_bytes).approximate(),
+        Bytes(.needed_bytes.saturating_sub(available_bytes / 10 * 9)).approximate(), .instead
     )]
     NoMemory {
         /// The largest case.
@@ -85,6 +86,21 @@ pub enum RunnerError {
         needed_bytes: u64,
         /// What there is.
         available_bytes: u64,
+        /// What would need less.
+        instead: &'static str,
+    },
+    /// A case pins more memory than this user may.
+    #[error(
+        "{case} pins {} of memory, and the limit on locked memory is {}: raise it (ulimit -l), be root, or use --set registered=none",
+        Bytes(*.needed_bytes).approximate(), Bytes(*.limit_bytes).approximate()
+    )]
+    LockedMemory {
+        /// The case.
+        case: String,
+        /// What it pins.
+        needed_bytes: u64,
+        /// What may be pinned.
+        limit_bytes: u64,
     },
     /// A case of direct I/O does not fit the device's sectors.
     #[error(

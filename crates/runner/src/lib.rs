@@ -25,7 +25,7 @@ mod wear;
 mod worker;
 mod workspace;
 
-pub use claim::{ClaimedDevice, claim_device};
+pub use claim::{ClaimedDevice, claim_device, device_description};
 pub use disturbance::Disturbance;
 pub use error::RunnerError;
 pub use hardware::Hardware;

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use model::{Axis, Cache, Case, Content, Environment, Prepare};
+use model::{Axis, Cache, Case, Content, Environment, Prepare, Registered, Source};
 
 use crate::error::RunnerError;
 
@@ -23,12 +23,52 @@ pub fn check_memory(environment: &Environment, cases: &[Case], beside_bytes: u64
         let beside = if in_memory { beside_bytes } else { 0 };
         case.source_bytes().saturating_add(file).saturating_add(beside)
     };
+    check_locked_memory(cases, locked_memory_limit_bytes())?;
     let available_bytes = probe::available_memory_bytes()?;
     match cases.iter().max_by_key(|case| needed(case)) {
-        Some(case) if needed(case) > available_bytes / 10 * 9 => {
-            Err(RunnerError::NoMemory { case: case.to_string(), needed_bytes: needed(case), available_bytes })
-        }
+        Some(case) if needed(case) > available_bytes / 10 * 9 => Err(RunnerError::NoMemory {
+            case: case.to_string(),
+            needed_bytes: needed(case),
+            available_bytes,
+            instead: with_less_memory(case),
+        }),
         _ => Ok(()),
+    }
+}
+
+/// Registered buffers are pinned: io_uring_register(2).
+fn check_locked_memory(cases: &[Case], limit_bytes: u64) -> Result<(), RunnerError> {
+    let pins = |case: &&Case| {
+        let registered = case.axes().registered;
+        case.method().has_axis(Axis::Registered) && matches!(registered, Registered::Buffers | Registered::Both)
+    };
+    match cases.iter().filter(pins).max_by_key(|case| case.source_bytes()) {
+        Some(case) if case.source_bytes() > limit_bytes => Err(RunnerError::LockedMemory {
+            case: case.to_string(),
+            needed_bytes: case.source_bytes(),
+            limit_bytes,
+        }),
+        _ => Ok(()),
+    }
+}
+
+fn locked_memory_limit_bytes() -> u64 {
+    // CAP_IPC_LOCK lifts it, which root has outside of containers; there the case itself will tell.
+    if rustix::process::geteuid().is_root() {
+        return u64::MAX;
+    }
+    rustix::process::getrlimit(rustix::process::Resource::Memlock).current.unwrap_or(u64::MAX)
+}
+
+/// What of a case takes the memory.
+fn with_less_memory(case: &Case) -> &'static str {
+    let (method, axes) = (case.method(), case.axes());
+    if case.source_bytes() == 0 || (axes.source == Source::Chunk && axes.chunk_size_bytes <= 1 << 20) {
+        "a smaller --size, or a target that is not in memory"
+    } else if method.has_axis(Axis::Source) && axes.source == Source::File {
+        "a smaller --size, or --set source=chunk"
+    } else {
+        "a smaller --size, or a smaller --record"
     }
 }
 
@@ -95,4 +135,23 @@ pub fn deadline(case: &Case) -> Duration {
         + Duration::from_millis(synced.saturating_mul(100))
         + Duration::from_secs((case.bytes_written().saturating_add(axes.size_bytes)) / SLOWEST_BYTES_PER_S)
         + Duration::from_micros(calls.saturating_mul(20))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::example_method::{COPY, WRITE};
+
+    #[test]
+    fn what_takes_the_memory_is_what_is_named() {
+        for (case, option) in [
+            ("write,size=1GiB", "source=chunk"),
+            ("write,size=1GiB,source=chunk", "not in memory"),
+            ("write,size=1GiB,source=chunk,chunk=1GiB", "--record"),
+            ("copy,size=1GiB", "not in memory"),
+        ] {
+            let case = Case::parse(case, &[&WRITE, &COPY]).unwrap();
+            assert!(with_less_memory(&case).contains(option), "{case}");
+        }
+    }
 }

@@ -12,6 +12,7 @@ mod fio;
 mod limits;
 mod outcomes;
 mod pages;
+mod privileges;
 mod promises;
 mod properties;
 mod refusals;
@@ -41,6 +42,7 @@ fn main() -> ExitCode {
     fio::add(&mut trials);
     limits::add(&mut trials);
     pages::add(&mut trials);
+    privileges::add(&mut trials);
     properties::add(&mut trials);
     refusals::add(&mut trials);
     side_by_side::add(&mut trials);
