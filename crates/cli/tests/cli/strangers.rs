@@ -27,6 +27,8 @@ pub fn add(trials: &mut Trials) {
     trials.add("a database that is a pipe, a device or a directory is refused at once", &tmpfs, no_file);
     trials.add("a database of a stranger runs no triggers and shows no views", &tmpfs, triggers);
     trials.add("a database with broken pages ends with one line", &tmpfs, broken_pages);
+    trials.add("documents of strangers are one line, or shown as text only", &tmpfs, documents);
+    trials.add("a document names no file that a resumed run would make", &tmpfs, no_copy);
     trials.add("a path with what a terminal would obey is shown without it", &tmpfs, escapes);
 }
 
@@ -188,6 +190,45 @@ fn broken_pages() -> Result<()> {
         one_line(&program.call(arguments)?, &[1], "writebench.db")?;
     }
     ensure!(std::fs::read(&database)? == bytes && entries(target.path()).is_empty());
+    Ok(())
+}
+
+fn documents() -> Result<()> {
+    let (program, target) = (program()?, directory_on(Kind::Tmpfs));
+    let file = program.home().join("document.json");
+    let nested = format!("{{\"schema\":2,\"run\":{}", "[".repeat(200_000));
+    let no_utf8: &[u8] = &[0xff; 100];
+    for content in [nested.as_bytes(), b"{\"schema\":2}", b"{\"schema\":-1}", b"\0", b"", no_utf8] {
+        std::fs::write(&file, content)?;
+        one_line(&program.call(&["import", text(&file)?])?, &[2], "document.json")?;
+        one_line(&program.call(&["compare", text(&file)?, text(&file)?])?, &[2], "document.json")?;
+    }
+    one_line(&program.call(&["import", "/dev/zero"])?, &[2], "is a device")?;
+    let mut document = program.run(target.path(), &RUN, 0)?;
+    document["run"]["id"] = "another".into();
+    document["targets"][0]["environment"]["filesystem"]["source"] = "/dev/\u{1b}[2J\u{1b}]0;title\u{7}".into();
+    std::fs::write(&file, document.to_string())?;
+    ensure!(program.call(&["import", text(&file)?])?.code == Some(0));
+    let shown = program.call(&["show", "2", "--color", "always"])?;
+    ensure!(shown.code == Some(0) && shown.stdout.contains("title"), "{shown:?}");
+    ensure!(!shown.stdout.contains("\u{1b}[2J") && !shown.stdout.contains("\u{1b}]"), "{shown:?}");
+    Ok(())
+}
+
+fn no_copy() -> Result<()> {
+    let (program, target) = (program()?, directory_on(Kind::Tmpfs));
+    let (file, victim) = (program.home().join("document.json"), program.home().join("victim"));
+    let source = program.home().join("source");
+    std::fs::write(&source, [7; 4096])?;
+    let arguments = ["--case", "read-write", "--from", text(&source)?, "--samples", "3", "--no-limits"];
+    let mut document = program.run(target.path(), &[&arguments[..], &["--max-bytes", "5000"]].concat(), 0)?;
+    ensure!(document["run"]["status"] == "limited", "{}", document["run"]);
+    document["run"]["id"] = "another".into();
+    document["run"]["settings"]["copy_to"] = text(&victim)?.into();
+    std::fs::write(&file, document.to_string())?;
+    ensure!(program.call(&["import", text(&file)?])?.code == Some(0));
+    let ended = program.call(&["run", "--resume=2", "--max-bytes", "1GiB"])?;
+    ensure!(ended.code == Some(0) && !victim.exists(), "{ended:?}");
     Ok(())
 }
 
