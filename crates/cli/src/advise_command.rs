@@ -46,8 +46,12 @@ pub fn advise(command: &AdviseCommand, db: Option<&Path>, output: &Output) -> Re
     if command.size.is_some_and(|size| size.0 == 0) {
         return Err(exit::usage("--size must not be 0: there is nothing to write"));
     }
-    run_command::check_limits(&place, &target.environment, std::slice::from_ref(&space.naive), None, &[])?;
+    let naive = std::slice::from_ref(&space.naive);
+    run_command::check_limits(&place, &target.environment, naive, (None, command.reserve), &[])?;
     let field = Field::of(&space, &target)?;
+    if let Some(why) = field.left_out.first() {
+        output.note(&format!("Left out {}: {why}", counted(field.left_out.len(), "candidate")));
+    }
     let real_bytes = space.naive.bytes_written();
     let max_bytes = command.max_bytes.map_or(real_bytes.saturating_mul(MOST_SIZES), |bytes| bytes.0);
     if command.dry_run {
@@ -96,7 +100,12 @@ pub fn advise(command: &AdviseCommand, db: Option<&Path>, output: &Output) -> Re
     let limits = RaceLimits { budget: command.budget, max_bytes, level_bytes: field.level_bytes };
     let schedule = Box::new(Race::new(field.candidates, field.naive, limits));
     let later = field.later;
-    let job = Job { schedule, later, limits_for, ..Job::new(&store, number, run, vec![place], field.cases) };
+    let job = Job {
+        schedule,
+        later,
+        limits_for,
+        ..Job::new(&store, number, run, (vec![place], command.reserve), field.cases)
+    };
     measure::measure(job, &command.export, output, &measure::stop_on_signals()?)
 }
 
@@ -109,6 +118,8 @@ struct Field {
     // From small to large, the real size last.
     level_bytes: Vec<u64>,
     later: HashMap<String, CaseRecord>,
+    // Why candidates are not among them.
+    left_out: Vec<String>,
 }
 
 impl Field {
@@ -116,16 +127,26 @@ impl Field {
     fn of(space: &Space, target: &TargetRecord) -> Result<Self> {
         let level_bytes = level_bytes(space);
         let looks = level_bytes[..level_bytes.len() - 1].to_vec();
-        let mut field =
-            Self { cases: Vec::new(), candidates: Vec::new(), naive: 0, level_bytes, later: HashMap::new() };
+        let mut field = Self {
+            cases: Vec::new(),
+            candidates: Vec::new(),
+            naive: 0,
+            level_bytes,
+            later: HashMap::new(),
+            left_out: Vec::new(),
+        };
         let environment = &target.environment;
         for case in space.cases() {
             let is_naive = *case == space.naive;
             let one = std::slice::from_ref(case);
-            let fits = runner::check_sectors(environment, one).is_ok()
-                && runner::check_memory(environment, one, 0).is_ok();
-            if !fits && !is_naive {
-                continue;
+            let fits = runner::check_sectors(environment, one)
+                .and_then(|()| runner::check_memory(environment, one, 0));
+            match fits {
+                Err(error) if !is_naive => {
+                    field.left_out.push(error.to_string());
+                    continue;
+                }
+                _ => {}
             }
             let real = field.add(case.clone(), FINALS, is_naive, target);
             // A case that only exists at the real size is looked at there.

@@ -6,7 +6,7 @@ use std::time::Duration;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ColorChoice, Parser, Subcommand, ValueHint};
 use filesystems::Kind;
-use model::{Axis, Bytes, Data, Purpose, Verify};
+use model::{Axis, Bytes, Data, Purpose, Reserve, Verify};
 use report::Sort;
 
 use crate::export::Export;
@@ -151,6 +151,9 @@ pub struct MeasuringArguments {
     /// Stop before more than that is written
     #[arg(long, value_name = "BYTES")]
     pub max_bytes: Option<Bytes>,
+    /// What stays free of a target, of the place for images, too: a share of its bytes and inodes, or a size
+    #[arg(long, value_name = "SHARE|SIZE", default_value_t)]
+    pub reserve: Reserve,
     /// Seed of the order and the data [default: random, and shown]
     #[arg(long, value_name = "NUMBER")]
     pub seed: Option<u64>,
@@ -242,6 +245,9 @@ pub struct AdviseCommand {
     /// Most bytes to write, since disks wear [default: 32 times the size]
     #[arg(long, value_name = "BYTES")]
     pub max_bytes: Option<Bytes>,
+    /// What stays free of the target: a share of its bytes and inodes, or a size
+    #[arg(long, value_name = "SHARE|SIZE", default_value_t)]
+    pub reserve: Reserve,
     /// Seed of the order and the data [default: random, and shown]
     #[arg(long, value_name = "NUMBER")]
     pub seed: Option<u64>,

@@ -20,7 +20,25 @@ pub fn open(named: Option<&Path>) -> Result<Store> {
         std::fs::create_dir_all(directory)
             .with_context(|| format!("cannot create {}; name a database with --db", directory.display()))?;
     }
+    is_file(&path)?;
     Ok(Store::open(&path)?)
+}
+
+/// Whether a database can be there: what SQLite would wait for, write through or call by a number is named.
+fn is_file(path: &Path) -> Result<()> {
+    let Ok(metadata) = path.symlink_metadata() else { return Ok(()) };
+    if metadata.is_symlink() {
+        let leads_to = std::fs::read_link(path).unwrap_or_default();
+        return Err(exit::refused(format!(
+            "database {} is a symbolic link to {}, which somebody else may have made; name that file with --db",
+            path.display(),
+            leads_to.display()
+        )));
+    }
+    if !metadata.is_file() {
+        return Err(exit::usage(format!("database {} is no file; name another with --db", path.display())));
+    }
+    Ok(())
 }
 
 /// Opens a database for reading, which must be there.
@@ -32,6 +50,7 @@ pub fn open_existing(named: Option<&Path>) -> Result<Store> {
             path.display()
         )));
     }
+    is_file(&path)?;
     Ok(Store::open(&path)?)
 }
 

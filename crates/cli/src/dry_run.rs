@@ -1,5 +1,7 @@
 //! `--dry-run`: what would be run, and how much of it written.
 
+use std::collections::BTreeSet;
+
 use model::{Bytes, Case};
 use report::counted;
 
@@ -9,6 +11,10 @@ use crate::properties;
 pub struct DryRun<'r> {
     /// Its different cases.
     pub cases: &'r [Case],
+    /// Whether what they copy is there already.
+    pub copied: bool,
+    /// The copy that stays.
+    pub copy_bytes: u64,
     /// Undisturbed samples of each.
     pub samples: u32,
     /// Where they would be taken.
@@ -22,6 +28,13 @@ pub struct DryRun<'r> {
 }
 
 impl DryRun<'_> {
+    /// Files of our own to be copied: one for each size, if the small ones come first.
+    fn copied_bytes(&self) -> u64 {
+        let copying = self.cases.iter().filter(|case| case.method().copies() && !self.copied);
+        let sizes: BTreeSet<u64> = copying.map(|case| case.axes().size_bytes).collect();
+        sizes.into_iter().fold(0, u64::saturating_add)
+    }
+
     /// A line for each case, and what all of it comes to.
     pub fn text(&self) -> String {
         let mut text = String::new();
@@ -29,7 +42,8 @@ impl DryRun<'_> {
             text += &format!("{case}\n");
         }
         let count = self.targets.len() as u64;
-        let round = self.cases.iter().map(Case::bytes_written).sum::<u64>().saturating_mul(count);
+        let round =
+            self.cases.iter().map(Case::bytes_written).fold(0, u64::saturating_add).saturating_mul(count);
         let most_at_once = self.cases.iter().map(|case| case.axes().size_bytes).max().unwrap_or(0);
         text += &format!(
             "{} × {} into {}: {} to be written ({} in a round), at most {} at once. Nothing was written.\n",
@@ -41,6 +55,13 @@ impl DryRun<'_> {
             Bytes(most_at_once).approximate(),
         );
         text += "Disturbed samples are taken again, up to as many more.\n";
+        let copied_bytes = self.copied_bytes().saturating_mul(count);
+        if copied_bytes > 0 {
+            text += &format!("Up to {} more are files to be copied.\n", Bytes(copied_bytes).approximate());
+        }
+        if self.copy_bytes > 0 {
+            text += &format!("{} more are the copy that stays.\n", Bytes(self.copy_bytes).approximate());
+        }
         if self.image_bytes > 0 {
             text += &format!("{} more are images, written once.\n", Bytes(self.image_bytes).approximate());
         }

@@ -85,7 +85,12 @@ pub fn of(error: &anyhow::Error) -> Exit {
     match error.downcast_ref::<RunnerError>() {
         Some(RunnerError::Sector { .. } | RunnerError::Device { .. }) => Exit::Usage,
         Some(
-            RunnerError::NoSpace { .. } | RunnerError::NoMemory { .. } | RunnerError::DeviceRefused { .. },
+            RunnerError::NoSpace { .. }
+            | RunnerError::NoInodes { .. }
+            | RunnerError::NoMemory { .. }
+            | RunnerError::LockedMemory { .. }
+            | RunnerError::Swapped { .. }
+            | RunnerError::DeviceRefused { .. },
         ) => Exit::Refused,
         _ => Exit::Runtime,
     }

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::{Context, Result, anyhow};
 use filesystems::{Filesystems, Wish};
-use model::{Bytes, Case, MissingTarget, Row, TargetRecord};
+use model::{Bytes, Case, MissingTarget, Reserve, Row, TargetRecord};
 use runner::Hardware;
 
 use crate::arguments::FsCommand;
@@ -48,7 +48,7 @@ pub fn fs(command: &FsCommand, db: Option<&Path>, output: &Output) -> Result<Exi
     let stop = measure::stop_on_signals()?;
     let needed = needed_paths(command, store.path(), &places)?;
     let needed: Vec<&Path> = needed.iter().map(PathBuf::as_path).collect();
-    let mut filesystems = Filesystems::begin(&command.images, &needed)?;
+    let mut filesystems = Filesystems::begin(&command.images, &needed)?.with_reserve(command.measuring.reserve);
     let made = make_all(&mut filesystems, &wishes, plan.content_bytes, &stop, output);
     let written = filesystems.bytes_written();
     let result = made.and_then(|made| match made {
@@ -83,14 +83,17 @@ struct Images {
 impl Images {
     fn of(command: &FsCommand, wishes: &[Wish], rows: &[Row]) -> Result<Self> {
         // A file that is copied stands beside the copy.
-        let bytes = |case: &Case| case.axes().size_bytes * if case.method().copies() { 2 } else { 1 };
+        let bytes =
+            |case: &Case| case.axes().size_bytes.saturating_mul(if case.method().copies() { 2 } else { 1 });
         let content_bytes = rows.iter().map(|row| bytes(&row.case)).max().unwrap_or(0);
-        let image_bytes = wishes.iter().map(|wish| wish.kind.image_bytes(content_bytes)).sum();
+        let image_bytes =
+            wishes.iter().map(|wish| wish.kind.image_bytes(content_bytes)).fold(0, u64::saturating_add);
         let in_memory = wishes.iter().filter(|wish| wish.kind.is_in_memory()).count() as u64;
         let below = probe::environment(&command.images)
             .map_err(|error| exit::usage(format!("--images {}: {error}", command.images.display())))?
             .filesystem;
-        let memory_bytes = in_memory * content_bytes + if below.is_in_memory() { image_bytes } else { 0 };
+        let images_in_memory = if below.is_in_memory() { image_bytes } else { 0 };
+        let memory_bytes = in_memory.saturating_mul(content_bytes).saturating_add(images_in_memory);
         Ok(Self { content_bytes, image_bytes, memory_bytes })
     }
 
@@ -149,6 +152,8 @@ impl Images {
         let for_limits = Hardware::of(&cases, &settings, &directories)?.bytes();
         let dry_run = DryRun {
             cases: &cases,
+            copied: false,
+            copy_bytes: 0,
             samples: settings.samples,
             targets,
             image_bytes: self.image_bytes,
@@ -231,7 +236,7 @@ fn leave_out_small(made: &mut AllMade, command: &FsCommand, output: &Output) -> 
     let cases: Vec<Case> = rows.into_iter().map(|row| row.case).collect();
     for target in std::mem::take(&mut made.targets) {
         let place = Place::Directory(PathBuf::from(&target.path));
-        match check_limits(&place, &target.environment, &cases, None, &[]) {
+        match check_limits(&place, &target.environment, &cases, (None, Reserve::NONE), &[]) {
             Ok(()) => made.targets.push(target),
             Err(error) => {
                 let (name, why) = (target.name, error.to_string());
@@ -268,7 +273,7 @@ fn measure_on(
     let cases = selection::different_cases(&run.cases, &engine::method_infos())?;
     for (place, target) in places.iter().zip(&run.targets) {
         let others: Vec<&Place> = places.iter().filter(|other| other.path() != place.path()).collect();
-        check_limits(place, &target.environment, &cases, None, &others)?;
+        check_limits(place, &target.environment, &cases, (None, command.measuring.reserve), &others)?;
     }
     let existing = places.iter().filter_map(Place::directory).map(Claimed::Directory);
     let claimed = existing.chain(made_paths.into_iter().map(Claimed::OwnFilesystem)).collect();
@@ -276,8 +281,8 @@ fn measure_on(
     let job = Job {
         limits_for: if command.measuring.no_limits { Vec::new() } else { cases.clone() },
         properties: !command.measuring.no_properties,
-        bytes_before,
-        ..Job::new(&store, number, run, claimed, cases)
+        bytes_beside: bytes_before,
+        ..Job::new(&store, number, run, (claimed, command.measuring.reserve), cases)
     };
     measure::measure(job, &command.measuring.export, output, stop)
 }

@@ -38,6 +38,11 @@ impl<'r> HardwareOfRun<'r> {
         Ok(())
     }
 
+    /// What is written for it, before and after the samples.
+    pub fn bytes(&self) -> u64 {
+        self.hardware.bytes()
+    }
+
     /// What is left of the run's bytes and time for its samples.
     pub fn rest_of(&self, settings: &Settings) -> Settings {
         Settings {

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use anyhow::{Context, Result};
-use model::{Case, CaseRecord, Making, RunRecord, RunStatus, Sample, Settings, TargetRecord};
+use model::{Bytes, Case, CaseRecord, Making, Reserve, RunRecord, RunStatus, Sample, Settings, TargetRecord};
 use report::advice::ADVISE;
 use report::{Report, formats};
 use runner::{
@@ -54,13 +54,21 @@ pub struct Job<'s> {
     pub limits_for: Vec<Case>,
     /// Whether it is looked at what the filesystems do with files.
     pub properties: bool,
-    /// What was written for the run before it began.
-    pub bytes_before: u64,
+    /// What is written for the run beside its samples: images, limits, the copy that stays.
+    pub bytes_beside: u64,
+    /// What has been written in all, at most: a sample that was cut short counts as whole.
+    pub bytes_written: u64,
 }
 
 impl<'s> Job<'s> {
     /// As many samples of each case as the run was told, and nothing beside them.
-    pub fn new(store: &'s Store, number: i64, run: RunRecord, places: Vec<Claimed>, cases: Vec<Case>) -> Self {
+    pub fn new(
+        store: &'s Store,
+        number: i64,
+        run: RunRecord,
+        (places, reserve): (Vec<Claimed>, Reserve),
+        cases: Vec<Case>,
+    ) -> Self {
         Self {
             store,
             number,
@@ -69,10 +77,11 @@ impl<'s> Job<'s> {
             cases,
             schedule: Box::new(EachCase::of(&run.settings)),
             later: HashMap::new(),
-            targets: run.targets.iter().map(planned_target).collect(),
+            targets: run.targets.iter().map(|target| planned_target(target, reserve)).collect(),
             limits_for: Vec::new(),
             properties: false,
-            bytes_before: 0,
+            bytes_beside: 0,
+            bytes_written: 0,
             run,
         }
     }
@@ -85,13 +94,14 @@ fn device_below(making: &Making) -> Option<String> {
     Some(number.trim_end().to_owned())
 }
 
-/// What samples need to know of a target with these facts.
-pub fn planned_target(target: &TargetRecord) -> PlannedTarget {
+/// What samples need to know of a target with these facts, of which so much stays free.
+pub fn planned_target(target: &TargetRecord, reserve: Reserve) -> PlannedTarget {
     let device = target.environment.device.as_ref().map(|device| device.number.clone());
     // The kernel syncs a FUSE filesystem without asking its server to sync what it has written elsewhere.
     let is_ours_on_fuse = |making: &Making| making.kind.starts_with("fuse:");
     PlannedTarget {
         device_number: device.or_else(|| target.making.as_ref().and_then(device_below)),
+        reserve: if target.making.is_some() { Reserve::NONE } else { reserve },
         sync_all: target.making.as_ref().is_some_and(is_ours_on_fuse),
     }
 }
@@ -122,6 +132,7 @@ pub fn measure(mut job: Job<'_>, exports: &[Export], output: &Output, stop: &Arc
     recorded?;
     let report = Report::of(Some(number), store.run(number)?);
     hints(&report, &end, output);
+    output.note(&format!("Written: {}.", Bytes(job.bytes_written).approximate()));
     if tables {
         output.results(&formats::terminal::body(&report, output.width()))?;
     }
@@ -223,12 +234,13 @@ fn in_workspaces(
     let (store, number) = (job.store, job.number);
     let worker = worker_command(job, workspaces)?;
     let mut settings = job.run.settings.clone();
-    settings.max_bytes = settings.max_bytes.map(|bytes| bytes.saturating_sub(job.bytes_before));
+    settings.max_bytes = settings.max_bytes.map(|bytes| bytes.saturating_sub(job.bytes_beside));
     if job.properties {
         let learnt = FilesystemsOfRun { store, number, worker: &worker, stop, output };
         let start = Instant::now();
         let written = learnt.learn(&job.run, &job.targets, workspaces, &settings)?;
         settings.max_bytes = settings.max_bytes.map(|bytes| bytes.saturating_sub(written));
+        job.bytes_beside = job.bytes_beside.saturating_add(written);
         let elapsed_ns = u64::try_from(start.elapsed().as_nanos()).unwrap_or(u64::MAX);
         settings.budget_ns = settings.budget_ns.map(|budget| budget.saturating_sub(elapsed_ns));
     }
@@ -241,13 +253,18 @@ fn in_workspaces(
     let progress = Progress::new(output);
     let plan = plan(job, hardware.as_ref().map_or_else(|| settings.clone(), |it| it.rest_of(&settings)));
     let (schedule, later, targets) = (job.schedule.as_mut(), &mut job.later, &job.run.targets);
+    let beside = job.bytes_beside.saturating_add(hardware.as_ref().map_or(0, HardwareOfRun::bytes));
+    // Samples that a run has from before it was resumed are among them.
+    let written = &mut job.bytes_written;
+    *written = beside;
     let end = runner::supervise(&plan, schedule, workspaces, &worker, stop, &mut |event| {
         match event {
-            Event::Started { planned, left, .. } => {
+            Event::Started { planned, left, bytes: [before, after], .. } => {
                 if let Some(row) = later.remove(&planned.case.to_string()) {
                     store.add_cases(number, &[row])?;
                 }
-                progress.started(&planned.case, left);
+                progress.started(&planned.case, left, beside.saturating_add(before));
+                *written = beside.saturating_add(after);
             }
             Event::Taken { planned, sample } => {
                 let case = planned.case.to_string();

@@ -62,8 +62,9 @@ impl Place {
         })?;
         let Some(destroy) = destroy else {
             return Err(exit::refused(format!(
-                "target {} is a block device: what is on it would be lost; if that is meant, add --destroy {}",
+                "target {} is a block device ({}): what is on it would be lost; if that is meant, add --destroy {}",
                 target.display(),
+                runner::device_description(&facts),
                 target.display()
             )));
         };

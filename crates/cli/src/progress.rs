@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use model::Case;
+use model::{Bytes, Case};
 
 use crate::output::Output;
 
@@ -25,10 +25,10 @@ impl Progress {
         Self { bar }
     }
 
-    /// A sample of that case begins.
-    pub fn started(&self, case: &Case, left: usize) {
+    /// A sample of that case begins, after so much was written.
+    pub fn started(&self, case: &Case, left: usize, bytes_written: u64) {
         self.bar.set_length(self.bar.position() + left as u64);
-        self.bar.set_message(case.to_string());
+        self.bar.set_message(format!("{} written  {case}", Bytes(bytes_written).approximate()));
     }
 
     /// It has been taken.

@@ -4,7 +4,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 use anyhow::Result;
-use model::{Case, Environment, Row, RunRecord, RunStatus, Settings, TargetRecord};
+use model::{Case, Environment, Reserve, Row, RunRecord, RunStatus, Settings, TargetRecord};
 use runner::Hardware;
 use store::Store;
 
@@ -56,16 +56,17 @@ pub fn run(command: &RunCommand, db: Option<&Path>, output: &Output) -> Result<E
     let run = new_run(measuring, settings, selected.rows.as_slice(), targets);
     let cases = selection::different_cases(&run.cases, &methods)?;
     if measuring.dry_run {
-        return dry_run(&run, &cases, &places, measuring, output);
+        return dry_run(&run, &cases, &places, (measuring, copied.as_ref()), output);
     }
-    let places = check_and_claim(places, &run.targets, &cases, copied.as_ref(), command.destroy_data, output)?;
+    let places = check_and_claim(places, &run.targets, &cases, copied.as_ref(), command, output)?;
     let mut store = database::open(db)?;
     let number = store.begin_run(&run)?;
     let job = Job {
+        bytes_beside: copied.as_ref().map_or(0, Copied::copy_bytes),
         copied,
         limits_for: if measuring.no_limits { Vec::new() } else { cases.clone() },
         properties: run.is_side_by_side() && !measuring.no_properties,
-        ..Job::new(&store, number, run, places, cases)
+        ..Job::new(&store, number, run, (places, measuring.reserve), cases)
     };
     measure::measure(job, &measuring.export, output, &stop_on_signals()?)
 }
@@ -154,7 +155,7 @@ fn resume(command: &RunCommand, db: Option<&Path>, output: &Output) -> Result<Ex
         )));
     }
     // Numbers of devices change when a machine starts.
-    let targets = now.iter().map(measure::planned_target).collect();
+    let targets = now.iter().map(|target| measure::planned_target(target, command.measuring.reserve)).collect();
     let given = settings(&command.measuring, 0, run.settings.samples);
     run.settings.budget_ns = given.budget_ns;
     run.settings.timeout_ns = given.timeout_ns.or(run.settings.timeout_ns);
@@ -166,10 +167,16 @@ fn resume(command: &RunCommand, db: Option<&Path>, output: &Output) -> Result<Ex
     {
         return Err(exit::usage(format!("{} has changed since the run began", copied.source_path())));
     }
-    let places = check_and_claim(places, &now, &cases, copied.as_ref(), command.destroy_data, output)?;
+    let places = check_and_claim(places, &now, &cases, copied.as_ref(), command, output)?;
     store.set_status(number, RunStatus::Running)?;
     // The limits were measured when the run began, if they were wanted, and so were the properties.
-    let job = Job { copied, targets, ..Job::new(&store, number, run, places, cases) };
+    let bytes_beside = copied.as_ref().map_or(0, Copied::copy_bytes);
+    let job = Job {
+        copied,
+        targets,
+        bytes_beside,
+        ..Job::new(&store, number, run, (places, command.measuring.reserve), cases)
+    };
     measure::measure(job, &command.measuring.export, output, &stop_on_signals()?)
 }
 
@@ -195,15 +202,15 @@ fn check_and_claim(
     targets: &[TargetRecord],
     cases: &[Case],
     copied: Option<&Copied>,
-    destroy_data: bool,
+    command: &RunCommand,
     output: &Output,
 ) -> Result<Vec<Claimed>> {
     for (index, (place, target)) in places.iter().zip(targets).enumerate() {
         let others: Vec<&Place> =
             places.iter().enumerate().filter(|(other, _)| *other != index).map(|(_, other)| other).collect();
-        check_limits(place, &target.environment, cases, copied, &others)?;
+        check_limits(place, &target.environment, cases, (copied, command.measuring.reserve), &others)?;
     }
-    places.into_iter().map(|place| place.claim(destroy_data, output)).collect()
+    places.into_iter().map(|place| place.claim(command.destroy_data, output)).collect()
 }
 
 /// Whether the target, the device and the memory are enough for the cases. On others that share its filesystem, files
@@ -212,7 +219,7 @@ pub fn check_limits(
     place: &Place,
     environment: &Environment,
     cases: &[Case],
-    copied: Option<&Copied>,
+    (copied, reserve): (Option<&Copied>, Reserve),
     others: &[&Place],
 ) -> Result<()> {
     let own = cases.iter().filter(|case| case.method().copies()).map(|case| case.axes().size_bytes).max();
@@ -227,7 +234,7 @@ pub fn check_limits(
             runner::check_device(path, environment.filesystem.total_bytes, cases)?;
         }
         Place::Directory(path) => {
-            runner::check_space(path, cases, beside_bytes)?;
+            runner::check_space(path, cases, beside_bytes, reserve)?;
         }
     }
     runner::check_sectors(environment, cases)?;
@@ -240,13 +247,15 @@ fn dry_run(
     run: &RunRecord,
     cases: &[Case],
     places: &[Place],
-    measuring: &MeasuringArguments,
+    (measuring, copied): (&MeasuringArguments, Option<&Copied>),
     output: &Output,
 ) -> Result<Exit> {
     let directories: Vec<_> = places.iter().map(Place::directory).collect();
     let for_limits = Hardware::of(cases, &run.settings, &directories)?.bytes();
     let dry_run = DryRun {
         cases,
+        copied: run.settings.copy_from.is_some(),
+        copy_bytes: copied.map_or(0, Copied::copy_bytes),
         samples: run.settings.samples,
         targets: places.iter().map(|place| place.path().display().to_string()).collect(),
         image_bytes: 0,

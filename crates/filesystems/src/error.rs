@@ -58,7 +58,7 @@ pub enum Error {
     },
     /// There is no room for the images.
     #[error(
-        "not enough free space in {} for images of {}: {} are free and {} of them stay in reserve; use a smaller --size or another --images",
+        "not enough free space in {} for images of {}: {} are free and {} of them stay in reserve; use a smaller --size, another --images, or a smaller --reserve",
         .path.display(), Bytes(*.needed_bytes).approximate(), Bytes(*.available_bytes).approximate(),
         Bytes(*.reserve_bytes).approximate()
     )]

@@ -4,7 +4,7 @@ use std::fs::DirBuilder;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
-use model::{Image, Making};
+use model::{Image, Making, Reserve};
 
 use crate::error::Error;
 use crate::image::ImageDirectory;
@@ -67,6 +67,13 @@ impl Filesystems {
         let images = opened?;
         let points = namespace::cover(&[needed_paths, &[images.path.as_path()]].concat())?;
         Ok(Self { images, stack: vec![Undo::Mount(points.clone())], points, next_point: 1, bytes_written: 0 })
+    }
+
+    /// Leaves so much free where the images are.
+    #[must_use]
+    pub fn with_reserve(mut self, reserve: Reserve) -> Self {
+        self.images.reserve = reserve;
+        self
     }
 
     /// Makes a filesystem with room for twice that much content (see [`Kind::size_bytes`]).

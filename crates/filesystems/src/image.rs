@@ -5,13 +5,11 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 use std::path::{Path, PathBuf};
 
 use direct_io::AlignedBuffer;
+use model::Reserve;
 use rustix::fs::{AtFlags, IFlags, Mode, OFlags, SeekFrom, StatxFlags};
 use rustix::io::Errno;
 
 use crate::error::Error;
-
-/// Percent of its filesystem that images leave free, as a run does on its target.
-const RESERVE_PERCENT: u64 = 5;
 
 const DOING: &str = "make an image";
 
@@ -24,6 +22,8 @@ pub(crate) struct ImageDirectory {
     /// Its number: `8:1`.
     pub(crate) device: String,
     directory: File,
+    /// What images leave free there.
+    pub(crate) reserve: Reserve,
 }
 
 impl ImageDirectory {
@@ -37,7 +37,13 @@ impl ImageDirectory {
         let filesystem = filesystem_of(mount, &mounts).unwrap_or_else(|| "unknown".to_owned());
         let number = rustix::fs::fstat(&directory).map_err(failed("fstat"))?.st_dev;
         let device = format!("{}:{}", rustix::fs::major(number), rustix::fs::minor(number));
-        Ok(Self { path: path.to_owned(), filesystem, device, directory: directory.into() })
+        Ok(Self {
+            path: path.to_owned(),
+            filesystem,
+            device,
+            directory: directory.into(),
+            reserve: Reserve::DEFAULT,
+        })
     }
 
     /// Refuses what would not fit, or would fill the filesystem.
@@ -45,7 +51,7 @@ impl ImageDirectory {
         let space = rustix::fs::fstatvfs(&self.directory);
         let space = space.map_err(|errno| Error::call(DOING, "fstatvfs", &self.path, errno))?;
         let available_bytes = space.f_bavail.saturating_mul(space.f_frsize);
-        let reserve_bytes = space.f_blocks.saturating_mul(space.f_frsize) / 100 * RESERVE_PERCENT;
+        let reserve_bytes = self.reserve.of_bytes(space.f_blocks.saturating_mul(space.f_frsize));
         if needed_bytes.saturating_add(reserve_bytes) <= available_bytes {
             return Ok(());
         }

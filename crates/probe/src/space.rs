@@ -16,7 +16,9 @@ pub struct Space {
     pub total_bytes: u64,
     /// Bytes that can be written without privilege: blocks reserved for root are not among them.
     pub available_bytes: u64,
-    /// Files that can be created; none where the filesystem has no such limit.
+    /// Files that there can be; none where the filesystem has no such limit.
+    pub total_inodes: Option<u64>,
+    /// Those that can be created; none where the filesystem has no such limit.
     pub available_inodes: Option<u64>,
 }
 
@@ -26,6 +28,7 @@ impl From<&StatVfs> for Space {
         Self {
             total_bytes: stat.f_blocks.saturating_mul(stat.f_frsize),
             available_bytes: stat.f_bavail.saturating_mul(stat.f_frsize),
+            total_inodes: (stat.f_files > 0).then_some(stat.f_files),
             available_inodes: (stat.f_files > 0).then_some(stat.f_favail),
         }
     }
@@ -35,7 +38,12 @@ impl Space {
     /// All of a device can be written.
     pub(crate) fn of_block_device(device: &BlockDevice) -> Result<Self, ProbeError> {
         let size_bytes = device.size_bytes()?;
-        Ok(Self { total_bytes: size_bytes, available_bytes: size_bytes, available_inodes: None })
+        Ok(Self {
+            total_bytes: size_bytes,
+            available_bytes: size_bytes,
+            total_inodes: None,
+            available_inodes: None,
+        })
     }
 }
 

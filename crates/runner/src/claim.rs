@@ -50,12 +50,17 @@ impl ClaimedDevice {
     /// Name, model, serial number and size in one line, for a person to recognise it by.
     #[must_use]
     pub fn description(&self) -> String {
-        let facts = &self.facts;
-        let serial = facts.serial.as_ref().map(|serial| format!("serial {serial}"));
-        let size = Bytes(facts.size_bytes).approximate();
-        let parts = [Some(facts.name.clone()), facts.model.clone(), serial, Some(size)];
-        one_line(&parts.into_iter().flatten().collect::<Vec<_>>().join(", "))
+        device_description(&self.facts)
     }
+}
+
+/// Name, model, serial number and size in one line, for a person to recognise a device by.
+#[must_use]
+pub fn device_description(facts: &BlockDeviceFacts) -> String {
+    let serial = facts.serial.as_ref().map(|serial| format!("serial {serial}"));
+    let size = Bytes(facts.size_bytes).approximate();
+    let parts = [Some(facts.name.clone()), facts.model.clone(), serial, Some(size)];
+    one_line(&parts.into_iter().flatten().collect::<Vec<_>>().join(", "))
 }
 
 impl AsFd for ClaimedDevice {

@@ -20,6 +20,12 @@ pub enum RunnerError {
         /// What it said.
         error: io::Error,
     },
+    /// Another directory, or a link, is where one was that is ours or that was looked at.
+    #[error("{} is not what it was: somebody put something else there, which is left as it is; see who may write to the directory above it", path.display())]
+    Swapped {
+        /// The path.
+        path: PathBuf,
+    },
     /// The worker process could not be started or spoken to.
     #[error("worker: {doing}: {}", describe(.error))]
     Worker {
@@ -33,9 +39,10 @@ pub enum RunnerError {
     Protocol(String),
     /// A case does not fit onto the target.
     #[error(
-        "not enough free space in {path}: {case} needs {}, {} are free and {} of them stay in reserve; use a smaller --size",
+        "not enough free space in {path}: {case} needs {}, {} are free and {} of them stay in reserve, so {} are missing; use a smaller --size, or a smaller --reserve",
         Bytes(*.needed_bytes).approximate(), Bytes(*.available_bytes).approximate(),
-        Bytes(*.reserve_bytes).approximate(), path = path.display()
+        Bytes(*.reserve_bytes).approximate(),
+        Bytes(.needed_bytes.saturating_add(*.reserve_bytes).saturating_sub(*.available_bytes)).approximate(), path = path.display()
     )]
     NoSpace {
         /// The target.
@@ -49,10 +56,28 @@ pub enum RunnerError {
         /// What is not ours to fill.
         reserve_bytes: u64,
     },
+    /// A case makes more files than the target has inodes for.
+    #[error(
+        "not enough free inodes in {path}: {case} needs {needed}, {available} are free and {reserve} of them stay in reserve, so {}; use fewer threads, or a smaller --reserve",
+        more(.needed.saturating_add(*.reserve).saturating_sub(*.available)), path = path.display()
+    )]
+    NoInodes {
+        /// The target.
+        path: PathBuf,
+        /// The case with most files.
+        case: String,
+        /// What it makes, the run's own included.
+        needed: u64,
+        /// What there is.
+        available: u64,
+        /// What is not ours to take.
+        reserve: u64,
+    },
     /// A case does not fit into memory.
     #[error(
-        "not enough memory: {case} needs {}, {} are available; use a smaller --size, or source=chunk",
-        Bytes(*.needed_bytes).approximate(), Bytes(*.available_bytes).approximate()
+        "not enough memory: {case} needs {}, {} are available and a tenth of them is left alone, so {} are missing; use {}",
+        Bytes(*.needed_bytes).approximate(), Bytes(*.available_bytes).approximate(),
+        Bytes(.needed_bytes.saturating_sub(available_bytes / 10 * 9)).approximate(), .instead
     )]
     NoMemory {
         /// The largest case.
@@ -61,6 +86,21 @@ pub enum RunnerError {
         needed_bytes: u64,
         /// What there is.
         available_bytes: u64,
+        /// What would need less.
+        instead: &'static str,
+    },
+    /// A case pins more memory than this user may.
+    #[error(
+        "{case} pins {} of memory, and the limit on locked memory is {}: raise it (ulimit -l), be root, or use --set registered=none",
+        Bytes(*.needed_bytes).approximate(), Bytes(*.limit_bytes).approximate()
+    )]
+    LockedMemory {
+        /// The case.
+        case: String,
+        /// What it pins.
+        needed_bytes: u64,
+        /// What may be pinned.
+        limit_bytes: u64,
     },
     /// A case of direct I/O does not fit the device's sectors.
     #[error(
@@ -100,6 +140,10 @@ pub enum RunnerError {
     /// Whoever listens to the run could not go on.
     #[error("{0}")]
     Observer(Box<dyn std::error::Error + Send + Sync>),
+}
+
+fn more(count: u64) -> String {
+    format!("{count} more {} needed", if count == 1 { "is" } else { "are" })
 }
 
 fn describe(error: &io::Error) -> String {

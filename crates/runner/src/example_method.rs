@@ -13,3 +13,5 @@ pub(crate) static WRITE: MethodInfo = MethodInfo {
     syncs: &[SyncCall::None, SyncCall::Fsync],
     syncs_on_the_way: &[],
 };
+
+pub(crate) static COPY: MethodInfo = MethodInfo { name: "copy", cursor: Cursor::Copy, ..WRITE };

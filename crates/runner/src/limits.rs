@@ -1,48 +1,11 @@
-//! What a run may take: space, memory, time.
+//! What a run may take: memory, sectors, time. What of the target's space is in `space`.
 
 use std::path::Path;
 use std::time::Duration;
 
-use model::{Axis, Cache, Case, Content, Environment, Prepare};
+use model::{Axis, Cache, Case, Content, Environment, Prepare, Registered, Source};
 
 use crate::error::RunnerError;
-
-/// The part of a filesystem that stays free, in percent of its size.
-const RESERVE_PERCENT: u64 = 5;
-
-/// Whether every case leaves the target its reserve; `beside_bytes` is what stands there at the same time as the
-/// largest case: a file that is copied, and the copy that stays. A case that only allocates, and more than there
-/// is, passes: the kernel's refusal is what such a case is about.
-///
-/// # Errors
-/// The largest case does not fit, or the target cannot be asked.
-pub fn check_space(target: &Path, cases: &[Case], beside_bytes: u64) -> Result<(), RunnerError> {
-    let space = probe::space(target)?;
-    // Filesystems without a size of their own (ramfs, some of FUSE) report none.
-    if space.total_bytes == 0 {
-        return Ok(());
-    }
-    let reserve_bytes = space.total_bytes / 100 * RESERVE_PERCENT;
-    let takes_blocks = |case: &&Case| case.contract().content != Content::Hole;
-    let tries = |case: &&Case| !case.method().writes_data() && case.axes().size_bytes > space.available_bytes;
-    let largest =
-        cases.iter().filter(takes_blocks).filter(|case| !tries(case)).max_by_key(|case| case.axes().size_bytes);
-    match largest {
-        Some(case)
-            if case.axes().size_bytes.saturating_add(beside_bytes).saturating_add(reserve_bytes)
-                > space.available_bytes =>
-        {
-            Err(RunnerError::NoSpace {
-                path: target.to_path_buf(),
-                case: case.to_string(),
-                needed_bytes: case.axes().size_bytes.saturating_add(beside_bytes),
-                available_bytes: space.available_bytes,
-                reserve_bytes,
-            })
-        }
-        _ => Ok(()),
-    }
-}
 
 /// Whether every case's source fits into memory, beside the file itself where the target is memory, and with
 /// `beside_bytes` of other files there.
@@ -60,12 +23,52 @@ pub fn check_memory(environment: &Environment, cases: &[Case], beside_bytes: u64
         let beside = if in_memory { beside_bytes } else { 0 };
         case.source_bytes().saturating_add(file).saturating_add(beside)
     };
+    check_locked_memory(cases, locked_memory_limit_bytes())?;
     let available_bytes = probe::available_memory_bytes()?;
     match cases.iter().max_by_key(|case| needed(case)) {
-        Some(case) if needed(case) > available_bytes / 10 * 9 => {
-            Err(RunnerError::NoMemory { case: case.to_string(), needed_bytes: needed(case), available_bytes })
-        }
+        Some(case) if needed(case) > available_bytes / 10 * 9 => Err(RunnerError::NoMemory {
+            case: case.to_string(),
+            needed_bytes: needed(case),
+            available_bytes,
+            instead: with_less_memory(case),
+        }),
         _ => Ok(()),
+    }
+}
+
+/// Registered buffers are pinned: io_uring_register(2).
+fn check_locked_memory(cases: &[Case], limit_bytes: u64) -> Result<(), RunnerError> {
+    let pins = |case: &&Case| {
+        let registered = case.axes().registered;
+        case.method().has_axis(Axis::Registered) && matches!(registered, Registered::Buffers | Registered::Both)
+    };
+    match cases.iter().filter(pins).max_by_key(|case| case.source_bytes()) {
+        Some(case) if case.source_bytes() > limit_bytes => Err(RunnerError::LockedMemory {
+            case: case.to_string(),
+            needed_bytes: case.source_bytes(),
+            limit_bytes,
+        }),
+        _ => Ok(()),
+    }
+}
+
+fn locked_memory_limit_bytes() -> u64 {
+    // CAP_IPC_LOCK lifts it, which root has outside of containers; there the case itself will tell.
+    if rustix::process::geteuid().is_root() {
+        return u64::MAX;
+    }
+    rustix::process::getrlimit(rustix::process::Resource::Memlock).current.unwrap_or(u64::MAX)
+}
+
+/// What of a case takes the memory.
+fn with_less_memory(case: &Case) -> &'static str {
+    let (method, axes) = (case.method(), case.axes());
+    if case.source_bytes() == 0 || (axes.source == Source::Chunk && axes.chunk_size_bytes <= 1 << 20) {
+        "a smaller --size, or a target that is not in memory"
+    } else if method.has_axis(Axis::Source) && axes.source == Source::File {
+        "a smaller --size, or --set source=chunk"
+    } else {
+        "a smaller --size, or a smaller --record"
     }
 }
 
@@ -132,4 +135,23 @@ pub fn deadline(case: &Case) -> Duration {
         + Duration::from_millis(synced.saturating_mul(100))
         + Duration::from_secs((case.bytes_written().saturating_add(axes.size_bytes)) / SLOWEST_BYTES_PER_S)
         + Duration::from_micros(calls.saturating_mul(20))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::example_method::{COPY, WRITE};
+
+    #[test]
+    fn what_takes_the_memory_is_what_is_named() {
+        for (case, option) in [
+            ("write,size=1GiB", "source=chunk"),
+            ("write,size=1GiB,source=chunk", "not in memory"),
+            ("write,size=1GiB,source=chunk,chunk=1GiB", "--record"),
+            ("copy,size=1GiB", "not in memory"),
+        ] {
+            let case = Case::parse(case, &[&WRITE, &COPY]).unwrap();
+            assert!(with_less_memory(&case).contains(option), "{case}");
+        }
+    }
 }

@@ -5,13 +5,15 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use model::protocol::{Reply, Request, SampleRequest};
-use model::{Case, Outcome, Sample, Settings, Verify};
+use model::{Case, Outcome, Reserve, Sample, Settings, Verify};
 
 use crate::disturbance::Disturbance;
 use crate::error::RunnerError;
 use crate::limits::deadline;
 use crate::order::order;
 use crate::schedule::{Schedule, Spent};
+use crate::space::check_space;
+use crate::wear::Wear;
 use crate::worker::{Answer, Worker, WorkerCommand};
 use crate::workspace::Workspace;
 
@@ -43,6 +45,8 @@ pub struct PlannedTarget {
     pub device_number: Option<String>,
     /// Whether all filesystems are synced before a sample, since syncing this one does not reach what is below it.
     pub sync_all: bool,
+    /// What stays free of it.
+    pub reserve: Reserve,
 }
 
 /// What happens in a run.
@@ -55,6 +59,8 @@ pub enum Event<'a> {
         round: u32,
         /// Samples that are still to come, this one included, if no case ends early.
         left: usize,
+        /// What the run has written before, and what it has with this one.
+        bytes: [u64; 2],
     },
     /// A sample has been taken.
     Taken {
@@ -110,7 +116,7 @@ pub fn supervise(
         hung: Vec::new(),
         taken: plan.taken.clone(),
         disturbance: Disturbance::default(),
-        bytes_written: 0,
+        wear: Wear::new(plan.settings.copy_from.is_some()),
         start: Instant::now(),
         taken_here: 0,
     };
@@ -131,7 +137,7 @@ struct Run<'p> {
     hung: Vec<(usize, Worker)>,
     taken: Vec<Vec<Sample>>,
     disturbance: Disturbance,
-    bytes_written: u64,
+    wear: Wear,
     // When this process began, and how many samples it has taken.
     start: Instant,
     taken_here: u32,
@@ -140,9 +146,10 @@ struct Run<'p> {
 impl Run<'_> {
     fn resume_counts(&mut self) {
         for (planned, samples) in self.plan.cases.iter().zip(&self.taken) {
-            self.bytes_written += planned.case.bytes_written() * samples.len() as u64;
+            (0..samples.len()).for_each(|_| self.wear.add(planned.target, &planned.case));
             self.disturbance.learn(samples.iter().flat_map(|sample| sample.probe_ns));
         }
+        self.wear.end_worker();
     }
 
     fn rounds(&mut self, observe: &mut Observer<'_>) -> Result<End, RunnerError> {
@@ -208,16 +215,31 @@ impl Run<'_> {
         }
         let planned = &self.plan.cases[index];
         let most = self.plan.settings.max_bytes.unwrap_or(u64::MAX);
-        if self.bytes_written.saturating_add(planned.case.bytes_written()) > most {
+        let before = self.wear.bytes();
+        let after = before.saturating_add(self.wear.of(planned.target, &planned.case));
+        if after > most {
             return Ok(Some(End::MaxBytes));
         }
+        self.check_space(planned)?;
         let left = wanted.iter().sum();
-        observe(Event::Started { planned, round, left }).map_err(RunnerError::Observer)?;
+        observe(Event::Started { planned, round, left, bytes: [before, after] })
+            .map_err(RunnerError::Observer)?;
         let Some(sample) = self.sample(index, round)? else { return Ok(Some(End::Stopped)) };
         observe(Event::Taken { planned, sample: &sample }).map_err(RunnerError::Observer)?;
         self.taken[index].push(sample);
         self.taken_here += 1;
         Ok(None)
+    }
+
+    /// Others write to the target, too. Filesystems that free blocks in the background get the chance to.
+    fn check_space(&self, planned: &Planned) -> Result<(), RunnerError> {
+        let Some(workspace) = self.workspaces.get(planned.target) else { return Ok(()) };
+        let reserve = self.plan.targets.get(planned.target).map_or(Reserve::DEFAULT, |target| target.reserve);
+        let check = || check_space(workspace.path(), std::slice::from_ref(&planned.case), 0, reserve);
+        check().or_else(|_| {
+            workspace.sync()?;
+            check()
+        })
     }
 
     /// Whether the time for so many more samples, by the mean of those before, is more than is left.
@@ -230,7 +252,7 @@ impl Run<'_> {
 
     /// How many samples each case still wants.
     fn wanted(&mut self) -> Vec<usize> {
-        let spent = Spent { elapsed: self.start.elapsed(), bytes: self.bytes_written };
+        let spent = Spent { elapsed: self.start.elapsed(), bytes: self.wear.bytes() };
         self.schedule.wanted(&self.taken, spent)
     }
 
@@ -258,7 +280,7 @@ impl Run<'_> {
             device_number: planned_target.device_number,
         };
         let limit = plan.settings.timeout_ns.map_or_else(|| deadline(case), Duration::from_nanos);
-        self.bytes_written += case.bytes_written();
+        self.wear.add(*target, case);
         let Some(answer) = self.ask(&Request::Sample(Box::new(request)), limit)? else { return Ok(None) };
         let mut sample = match answer {
             Answer::Reply(Reply::Sample(sample)) => *sample,
@@ -312,6 +334,7 @@ impl Run<'_> {
             self.workspaces.get(target).inspect(|workspace| workspace.set_hung(true));
             self.hung.push((target, worker));
         }
+        self.wear.end_worker();
         self.workspaces.get(target).map_or(Ok(()), Workspace::remove_samples)?;
         Ok(Sample::without_figures(round, outcome))
     }

@@ -11,6 +11,7 @@ use rustix::fs::{AtFlags, FlockOperation, Mode, OFlags};
 use rustix::io::Errno;
 
 use crate::error::RunnerError;
+use crate::place::Place;
 
 /// What our names begin with.
 const PREFIX: &str = ".writebench-";
@@ -22,7 +23,7 @@ const OWNER: &str = "owner";
 /// A directory of our own in the target: mode 0700, with a name that nobody else has. Removed with all
 /// that is in it when dropped.
 pub struct Workspace {
-    path: PathBuf,
+    place: Place,
     directory: OwnedFd,
     // Kept open for its lock.
     _owner: OwnedFd,
@@ -43,30 +44,28 @@ impl Workspace {
     /// # Errors
     /// The target is missing, is no directory, or cannot be written.
     pub fn create(target: &Path, id: &str) -> Result<Self, RunnerError> {
-        let path = Self::path_in(target, id);
-        let failed = |call, errno: Errno| error(call, &path, errno);
-        rustix::fs::mkdir(&path, Mode::RWXU).map_err(|errno| failed("mkdir", errno))?;
-        let made = open_directory(&path).map_err(|errno| failed("open", errno)).and_then(|directory| {
-            let owner = make_owner(&directory, id).map_err(|(call, errno)| failed(call, errno))?;
-            Ok(Self {
-                path: path.clone(),
-                directory,
-                _owner: owner,
-                removed: false,
-                hung: AtomicBool::new(false),
-            })
-        });
-        if made.is_err() {
-            let _ = std::fs::remove_file(path.join(OWNER));
-            let _ = std::fs::remove_dir(&path);
+        let place = Place::of(&Self::path_in(target, id))?;
+        let path = &place.path;
+        let failed = |call| move |errno: Errno| error(call, path, errno);
+        rustix::fs::mkdirat(&place.parent, &place.name, Mode::RWXU).map_err(failed("mkdir"))?;
+        let directory = place.open().map_err(failed("open"))?;
+        // What somebody put in its place meanwhile, and not the new one: it is not ours to fill or to remove.
+        if !is_empty(&directory).map_err(failed("readdir"))? {
+            return Err(RunnerError::Swapped { path: path.clone() });
         }
-        made
+        match make_owner(&directory, id) {
+            Ok(owner) => Ok(Self { place, directory, _owner: owner, removed: false, hung: AtomicBool::new(false) }),
+            Err((call, errno)) => {
+                let _ = remove_all(&place, &directory);
+                Err(error(call, &place.path, errno))
+            }
+        }
     }
 
     /// Where it is.
     #[must_use]
     pub fn path(&self) -> &Path {
-        &self.path
+        &self.place.path
     }
 
     /// Device and inode, as in stat(2): what the worker knows it by.
@@ -74,8 +73,17 @@ impl Workspace {
     /// # Errors
     /// The filesystem does not answer.
     pub fn identity(&self) -> Result<(u64, u64), RunnerError> {
-        let stat = rustix::fs::fstat(&self.directory).map_err(|errno| error("stat", &self.path, errno))?;
+        let stat =
+            rustix::fs::fstat(&self.directory).map_err(|errno| error("stat", &self.place.path, errno))?;
         Ok((stat.st_dev, stat.st_ino))
+    }
+
+    /// Brings its filesystem to rest.
+    ///
+    /// # Errors
+    /// The filesystem cannot write.
+    pub fn sync(&self) -> Result<(), RunnerError> {
+        rustix::fs::syncfs(&self.directory).map_err(|errno| error("syncfs", &self.place.path, errno))
     }
 
     /// Whether a worker hangs in the kernel with a file of it open. Whoever removed that file now would hang, too.
@@ -96,7 +104,7 @@ impl Workspace {
         if self.is_hung() {
             return Ok(());
         }
-        remove_samples(&self.directory).map_err(|errno| error("unlink", &self.path, errno))
+        remove_samples(&self.directory).map_err(|errno| error("unlink", &self.place.path, errno))
     }
 
     /// Removes all of it.
@@ -105,14 +113,14 @@ impl Workspace {
     /// Something cannot be removed.
     pub fn remove(mut self) -> Result<(), RunnerError> {
         self.removed = true;
-        remove_all(&self.path, &self.directory)
+        remove_all(&self.place, &self.directory)
     }
 }
 
 impl Drop for Workspace {
     fn drop(&mut self) {
         if !self.removed && !self.is_hung() {
-            let _ = remove_all(&self.path, &self.directory);
+            let _ = remove_all(&self.place, &self.directory);
         }
     }
 }
@@ -134,7 +142,19 @@ pub enum LeftOver {
 /// # Errors
 /// It is ours and cannot be removed.
 pub fn remove_left_over(path: &Path) -> Result<LeftOver, RunnerError> {
-    let directory = match open_directory(path) {
+    // A database is only a file: it may say anything.
+    if id_of(path).is_none() {
+        return Ok(LeftOver::NotThere);
+    }
+    let place = match Place::of(path) {
+        Ok(place) => place,
+        Err(RunnerError::Swapped { .. }) => return Ok(LeftOver::NotThere),
+        Err(RunnerError::Target { error, .. }) if error.kind() == io::ErrorKind::NotFound => {
+            return Ok(LeftOver::NotThere);
+        }
+        Err(error) => return Err(error),
+    };
+    let directory = match place.open() {
         Ok(directory) => directory,
         Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP) => return Ok(LeftOver::NotThere),
         Err(errno) => return Err(error("open", path, errno)),
@@ -143,40 +163,54 @@ pub fn remove_left_over(path: &Path) -> Result<LeftOver, RunnerError> {
     if stat.st_uid != rustix::process::geteuid().as_raw() {
         return Ok(LeftOver::NotThere);
     }
-    let flags = OFlags::RDWR | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    // A pipe would wait for its other end.
+    let flags = OFlags::RDWR | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
     let Ok(owner) = rustix::fs::openat(&directory, OWNER, flags, Mode::empty()) else {
         // Its run died right after making it or right before removing it: then it is empty.
-        return Ok(if rustix::fs::rmdir(path).is_ok() { LeftOver::Removed } else { LeftOver::NotThere });
+        return Ok(if place.is(&directory) && place.remove_empty().is_ok() {
+            LeftOver::Removed
+        } else {
+            LeftOver::NotThere
+        });
     };
     if rustix::fs::flock(&owner, FlockOperation::NonBlockingLockExclusive).is_err() {
         return Ok(LeftOver::InUse);
     }
     let mut id = [0; 64];
     let length = rustix::io::pread(&owner, &mut id, 0).map_err(|errno| error("read", path, errno))?;
-    let name = path.file_name().map(OsStrExt::as_bytes).and_then(|name| name.strip_prefix(PREFIX.as_bytes()));
-    if length == 0 || name != Some(&id[..length]) {
+    if length == 0 || id_of(path) != Some(&id[..length]) {
         return Ok(LeftOver::NotThere);
     }
-    remove_all(path, &directory)?;
+    remove_all(&place, &directory)?;
     Ok(LeftOver::Removed)
+}
+
+/// The id in a name that [`Workspace::path_in`] may have made.
+fn id_of(path: &Path) -> Option<&[u8]> {
+    let id = path.file_name()?.as_bytes().strip_prefix(PREFIX.as_bytes())?;
+    (!id.is_empty() && id.iter().all(u8::is_ascii_alphanumeric)).then_some(id)
 }
 
 /// Whether a run is at work there.
 #[must_use]
 pub fn is_in_use(path: &Path) -> bool {
-    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
     rustix::fs::open(path.join(OWNER), flags, Mode::empty()).is_ok_and(|owner| {
         rustix::fs::flock(&owner, FlockOperation::NonBlockingLockShared) == Err(Errno::WOULDBLOCK)
     })
 }
 
-fn error(call: &'static str, path: &Path, errno: Errno) -> RunnerError {
+pub(crate) fn error(call: &'static str, path: &Path, errno: Errno) -> RunnerError {
     RunnerError::Target { call, path: path.to_path_buf(), error: io::Error::from(errno) }
 }
 
-fn open_directory(path: &Path) -> rustix::io::Result<OwnedFd> {
-    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    rustix::fs::open(path, flags, Mode::empty())
+fn is_empty(directory: &OwnedFd) -> rustix::io::Result<bool> {
+    for entry in rustix::fs::Dir::read_from(directory.as_fd())? {
+        if !matches!(entry?.file_name().to_bytes(), b"." | b"..") {
+            return Ok(false);
+        }
+    }
+    Ok(true)
 }
 
 fn make_owner(directory: &OwnedFd, id: &str) -> Result<OwnedFd, (&'static str, Errno)> {
@@ -192,14 +226,19 @@ fn make_owner(directory: &OwnedFd, id: &str) -> Result<OwnedFd, (&'static str, E
     Ok(owner)
 }
 
-fn remove_all(path: &Path, directory: &OwnedFd) -> Result<(), RunnerError> {
-    remove_samples(directory).map_err(|errno| error("unlink", path, errno))?;
+fn remove_all(place: &Place, directory: &OwnedFd) -> Result<(), RunnerError> {
+    let path = &place.path;
+    let failed = |call| move |errno: Errno| error(call, path, errno);
+    remove_samples(directory).map_err(failed("unlink"))?;
     // Last, so that a directory without it is empty.
     match rustix::fs::unlinkat(directory, OWNER, AtFlags::empty()) {
         Ok(()) | Err(Errno::NOENT) => {}
-        Err(errno) => return Err(error("unlink", path, errno)),
+        Err(errno) => return Err(error("unlink", &place.path, errno)),
     }
-    rustix::fs::rmdir(path).map_err(|errno| error("rmdir", path, errno))
+    if !place.is(directory) {
+        return Err(RunnerError::Swapped { path: place.path.clone() });
+    }
+    place.remove_empty().map_err(failed("rmdir"))
 }
 
 /// Removes files, by name in the open directory. A directory in it is not ours and stays: then the
@@ -290,5 +329,64 @@ mod tests {
         std::fs::write(path.join(OWNER), "another").unwrap();
         assert_eq!(remove_left_over(&path).unwrap(), LeftOver::NotThere, "another owner");
         assert!(path.join("precious").exists() && theirs.join(OWNER).exists());
+    }
+
+    #[test]
+    fn a_path_that_a_stranger_wrote_into_the_database_removes_nothing() {
+        let target = tempfile::tempdir().unwrap();
+        for name in ["empty", ".writebench-", ".writebench-../x", ".writebench-a b"] {
+            let path = target.path().join(name.replace("../x", "x."));
+            std::fs::create_dir_all(&path).unwrap();
+            assert_eq!(remove_left_over(&path).unwrap(), LeftOver::NotThere, "{name}");
+            assert!(path.is_dir(), "{name}");
+        }
+        assert_eq!(remove_left_over(Path::new("/")).unwrap(), LeftOver::NotThere);
+    }
+
+    #[test]
+    fn a_directory_that_became_a_link_since_is_not_gone_through() {
+        let (target, theirs) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        left_over(theirs.path());
+        let link = target.path().join("data");
+        std::os::unix::fs::symlink(theirs.path(), &link).unwrap();
+        let path = Workspace::path_in(&link, ID);
+        assert_eq!(remove_left_over(&path).unwrap(), LeftOver::NotThere);
+        assert_eq!(files_in(theirs.path()), 1);
+        let error = Workspace::create(&link, "another").err().unwrap().to_string();
+        assert!(error.contains("is not what it was"), "{error}");
+        assert_eq!(files_in(theirs.path()), 1, "nothing was made");
+    }
+
+    #[test]
+    fn a_directory_in_its_place_is_neither_emptied_nor_removed() {
+        let target = tempfile::tempdir().unwrap();
+        let workspace = Workspace::create(target.path(), ID).unwrap();
+        let path = workspace.path().to_path_buf();
+        std::fs::rename(&path, target.path().join("moved")).unwrap();
+        std::fs::create_dir(&path).unwrap();
+        let error = workspace.remove().unwrap_err().to_string();
+        assert!(error.contains("is not what it was"), "{error}");
+        assert!(path.is_dir(), "theirs stays, although it is empty");
+        assert_eq!(files_in(&target.path().join("moved")), 0, "what was ours in it is gone");
+    }
+
+    #[test]
+    fn a_link_in_it_is_removed_and_not_what_it_leads_to() {
+        let (target, theirs) = (tempfile::tempdir().unwrap(), tempfile::NamedTempFile::new().unwrap());
+        let workspace = Workspace::create(target.path(), ID).unwrap();
+        std::os::unix::fs::symlink(theirs.path(), workspace.path().join("sample")).unwrap();
+        workspace.remove().unwrap();
+        assert!(theirs.path().exists() && files_in(target.path()) == 0);
+    }
+
+    #[test]
+    fn a_pipe_in_place_of_the_lock_does_not_hold_it_up() {
+        let target = tempfile::tempdir().unwrap();
+        let path = Workspace::path_in(target.path(), ID);
+        std::fs::create_dir(&path).unwrap();
+        rustix::fs::mkfifoat(rustix::fs::CWD, path.join(OWNER), Mode::RWXU).unwrap();
+        assert!(!is_in_use(&path));
+        assert!(remove_left_over(&path).is_err());
+        assert_eq!(files_in(&path), 1);
     }
 }

@@ -11,7 +11,8 @@ mod write;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use rusqlite::Connection;
+use rusqlite::config::DbConfig;
+use rusqlite::{Connection, OpenFlags};
 
 pub use read::RunSummary;
 pub use workspaces::WorkspaceRecord;
@@ -65,7 +66,13 @@ impl Store {
     /// The file cannot be opened, is no database, or is from a later version.
     pub fn open(path: &Path) -> Result<Self, StoreError> {
         let error = |doing| move |source| StoreError::Sqlite { path: path.to_path_buf(), doing, source };
-        let connection = Connection::open(path).map_err(error("open"))?;
+        // Through a link that somebody else made, SQLite would write where that person wishes. It refuses links
+        // anywhere in the path; those before the name are the user's own business.
+        let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let real = directory.canonicalize().ok().zip(path.file_name()).map(|(parent, name)| parent.join(name));
+        let flags = OpenFlags::default() | OpenFlags::SQLITE_OPEN_NOFOLLOW;
+        let connection = Connection::open_with_flags(real.as_deref().unwrap_or(path), flags);
+        let connection = connection.map_err(error("open"))?;
         let mut store = Self { connection, path: path.to_path_buf() };
         if !store.is_ours().map_err(error("open"))? {
             return Err(store.content("belongs to another program; name another with --db"));
@@ -78,6 +85,11 @@ impl Store {
     /// Whether it is new, or was made by writebench. Changes nothing.
     fn is_ours(&self) -> rusqlite::Result<bool> {
         self.connection.busy_timeout(Duration::from_secs(10))?;
+        // A stranger's file may have them; none of ours does.
+        self.connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_TRIGGER, false)?;
+        self.connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_VIEW, false)?;
+        self.connection.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
+        self.connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
         // In one statement, so that nobody makes it in between.
         let (id, tables): (i32, i64) = self.connection.query_row(
             "SELECT application_id, (SELECT count(*) FROM sqlite_schema) FROM pragma_application_id",

@@ -79,6 +79,8 @@ fn not_named() -> Result<()> {
     let (device, other) = (LoopDevice::attach(SIZE)?, LoopDevice::attach(SIZE)?);
     let (node, other) = (text(device.path())?, text(other.path())?);
     refused(&[node, "--suite", "direct"], 3, &format!("add --destroy {node}"))?;
+    refused(&[node, "--suite", "direct"], 3, "loop")?;
+    refused(&[node, "--suite", "direct"], 3, "64 MiB): what is on it would be lost")?;
     refused(&[node, "--suite", "direct", "--destroy", other], 3, "does not name the target")?;
     let image = std::fs::read(device.image())?;
     ensure!(image.iter().all(|byte| *byte == 0), "something was written");

@@ -13,14 +13,18 @@ mod fio;
 mod limits;
 mod outcomes;
 mod pages;
+mod privileges;
 mod promises;
 mod properties;
 mod refusals;
 mod side_by_side;
 mod signals;
 mod single_faults;
+mod space;
+mod strangers;
 mod suites;
 mod syscalls;
+mod wear;
 
 use std::process::ExitCode;
 
@@ -41,12 +45,16 @@ fn main() -> ExitCode {
     fio::add(&mut trials);
     limits::add(&mut trials);
     pages::add(&mut trials);
+    privileges::add(&mut trials);
     properties::add(&mut trials);
     refusals::add(&mut trials);
     side_by_side::add(&mut trials);
     single_faults::add(&mut trials);
+    space::add(&mut trials);
+    strangers::add(&mut trials);
     suites::add(&mut trials);
     syscalls::add(&mut trials);
+    wear::add(&mut trials);
     outcomes::add(&mut trials);
     signals::add(&mut trials);
     trials.run(2)

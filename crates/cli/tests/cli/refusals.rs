@@ -38,6 +38,11 @@ const REFUSED: &[(&[&str], i32, &[&str])] = &[
     (&["--size", "nonsense"], 2, &["nonsense", "4096"]),
     (&["--size", "-1"], 2, &["-1"]),
     (&["--size", "9223372036854775808"], 2, &["8 EiB"]),
+    (&["--size", "9223372036854775807"], 3, &["not enough free space", "--size"]),
+    (&["--case", "pwrite,threads=1000000000,files=per-thread"], 2, &["threads=1000000000", "1024"]),
+    (&["--case", "writev,vector=18446744073709551616"], 2, &["vector=18446744073709551616"]),
+    (&["--reserve", "101%"], 2, &["101%", "5%", "10GiB"]),
+    (&["--reserve", "100%"], 3, &["not enough free", "--reserve"]),
     (&["--set", "theads=3"], 2, &["unknown axis 'theads'"]),
     (&["--set", "map=shared", "--suite", "write"], 2, &["no selected case has the axis 'map'"]),
     (&["--suite", "wrte"], 2, &["wrte", "vectored"]),
@@ -78,6 +83,12 @@ pub fn add(trials: &mut Trials) {
         too_little_space,
     );
     trials.add("too little memory is refused", &[Need::Filesystem(Kind::Ext4)], too_little_memory);
+    trials.add("fs: sizes near 2^63 are refused", &[Need::Image("ext4")], || {
+        let arguments = ["fs", "--on", "ext4,tmpfs", "--size", "9223372036854775807", "--suite", "copy"];
+        let ended = program()?.call(&arguments)?;
+        ensure!(ended.code == Some(3) && ended.stderr.contains("not enough memory"), "{ended:?}");
+        one_line(&ended.stderr)
+    });
     trials.add("a read-only target ends with one line", &[Need::Image("ext4")], read_only);
     trials.add("a database that is none is named", &[Need::Filesystem(Kind::Tmpfs)], broken_database);
     trials.add(

@@ -1,0 +1,123 @@
+//! A run leaves others their room: the reserve of bytes and inodes, before it begins and while it runs.
+
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+use std::process::Command;
+
+use anyhow::{Context, Result, ensure};
+use testkit::{Ended, Image, Need, Trials, call, entries, wait_for};
+
+use crate::program;
+
+pub fn add(trials: &mut Trials) {
+    let image = [Need::Image("ext4")];
+    trials.add("--reserve says how much stays free, 5 % if it does not", &image, reserve);
+    trials.add("inodes have a reserve, too", &image, inodes);
+    trials.add("a file that is copied counts beside its copy", &image, copied);
+    trials.add("images leave their place its reserve", &image, images);
+    trials.add("a target that others fill ends the run at its reserve, with its samples", &image, filled);
+}
+
+fn text(path: &Path) -> Result<&str> {
+    path.to_str().context("UTF-8")
+}
+
+fn run(target: &Path, arguments: &[&str]) -> Result<Ended> {
+    program()?.call(&[&["run", text(target)?, "--samples", "1", "--no-limits"], arguments].concat())
+}
+
+fn refused(ended: &Ended, texts: &[&str]) -> Result<()> {
+    ensure!(ended.code == Some(3) && ended.stdout.is_empty(), "{ended:?}");
+    ensure!(ended.stderr.trim_end().lines().count() == 1, "{ended:?}");
+    ensure!(texts.iter().all(|text| ended.stderr.contains(text)), "{ended:?}");
+    Ok(())
+}
+
+fn free_bytes(path: &Path) -> Result<u64> {
+    let free = rustix::fs::statvfs(path)?;
+    Ok(free.f_bavail * free.f_frsize)
+}
+
+fn reserve() -> Result<()> {
+    let image = Image::mount("ext4", 64 << 20)?;
+    let target = image.path();
+    // Less than 5 % of 64 MiB stay, and more than the filesystem's own needs.
+    let case = format!("write,size={}", free_bytes(&target)? - (1 << 20));
+    refused(&run(&target, &["--case", &case])?, &["not enough free space", "missing", "--reserve"])?;
+    let ended = run(&target, &["--case", &case, "--reserve", "0%"])?;
+    ensure!(ended.code == Some(0), "{ended:?}");
+    let ended = run(&target, &["--case", "write,size=1MiB", "--reserve", "1GiB"])?;
+    refused(&ended, &["1 GiB of them stay in reserve"])?;
+    ensure!(entries(&target).iter().all(|entry| entry.ends_with("lost+found")));
+    Ok(())
+}
+
+/// A tmpfs of so many inodes, unmounted when dropped.
+struct FewInodes(tempfile::TempDir);
+
+impl FewInodes {
+    fn mount(count: u32) -> Result<Self> {
+        let point = tempfile::tempdir()?;
+        let options = format!("size=64m,nr_inodes={count}");
+        call(Command::new("mount").args(["-t", "tmpfs", "-o", &options, "none"]).arg(point.path()))?;
+        Ok(Self(point))
+    }
+}
+
+impl Drop for FewInodes {
+    fn drop(&mut self) {
+        let _ = Command::new("umount").arg(self.0.path()).output();
+    }
+}
+
+fn inodes() -> Result<()> {
+    let mounted = FewInodes::mount(40)?;
+    let case = |threads: u32| format!("pwrite,size=1MiB,threads={threads},files=per-thread");
+    let ended = run(mounted.0.path(), &["--case", &case(38)])?;
+    refused(&ended, &["not enough free inodes", "fewer threads", "--reserve"])?;
+    let ended = run(mounted.0.path(), &["--case", &case(30)])?;
+    ensure!(ended.code == Some(0), "{ended:?}");
+    Ok(())
+}
+
+fn copied() -> Result<()> {
+    let image = Image::mount("ext4", 64 << 20)?;
+    let size = free_bytes(&image.path())? / 2;
+    for (case, code) in [("write", 0), ("read-write", 3)] {
+        let ended = run(&image.path(), &["--case", &format!("{case},size={size}")])?;
+        ensure!(ended.code == Some(code), "{case}: {ended:?}");
+    }
+    Ok(())
+}
+
+fn images() -> Result<()> {
+    let below = tempfile::tempdir()?;
+    let arguments =
+        ["fs", "--on", "ext4", "--images", text(below.path())?, "--size", "1MiB", "--reserve", "100%"];
+    let ended = program()?.call(&arguments)?;
+    ensure!(ended.code == Some(1) && ended.stderr.contains("not enough free space"), "{ended:?}");
+    ensure!(ended.stderr.contains("--reserve") && entries(below.path()).is_empty(), "{ended:?}");
+    Ok(())
+}
+
+fn filled() -> Result<()> {
+    let (image, program) = (Image::mount("ext4", 64 << 20)?, program()?);
+    let target = image.path();
+    let arguments = ["run", text(&target)?, "--case", "write,size=8MiB", "--samples", "100000", "--no-limits"];
+    let child = program.start(&arguments)?;
+    let taken = || {
+        let shown = program.call(&["show", "--export", "csv=-"]).ok()?;
+        (shown.stdout.lines().count() > 2).then_some(())
+    };
+    wait_for("samples", taken)?;
+    let theirs = target.join("theirs");
+    let size = rustix::fs::statvfs(&target).map(|free| free.f_bavail * free.f_frsize)? - (10 << 20);
+    call(Command::new("fallocate").args(["--length", &size.to_string()]).arg(&theirs))?;
+    let output = child.wait_with_output()?;
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    ensure!(output.status.code() == Some(3) && stderr.contains("not enough free space"), "{output:?}");
+    ensure!(taken().is_some(), "the samples are kept");
+    ensure!(theirs.metadata()?.size() == size, "theirs is untouched");
+    ensure!(entries(&target).len() == 2, "{:?}", entries(&target));
+    Ok(())
+}

@@ -1,0 +1,128 @@
+//! What a run leaves free on a filesystem.
+
+use std::fmt;
+use std::str::FromStr;
+
+use crate::bytes::Bytes;
+
+/// What a run leaves free on a filesystem: a share of its bytes and of its inodes, or so many bytes and the usual
+/// share of its inodes.
+///
+/// ```
+/// use model::{Bytes, Reserve};
+/// assert_eq!("5%".parse::<Reserve>().unwrap().of_bytes(1000), 50);
+/// assert_eq!("1GiB".parse::<Reserve>().unwrap(), Reserve::Size(Bytes(1 << 30)));
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reserve {
+    /// Millionths of the whole.
+    Share {
+        /// How many.
+        ppm: u32,
+    },
+    /// So many bytes.
+    Size(Bytes),
+}
+
+/// A text that is no reserve.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("'{0}' is neither a share from 0% to 100%, such as 5%, nor a size, such as 10GiB")]
+pub struct ParseReserveError(String);
+
+const MILLION: u64 = 1_000_000;
+
+impl Reserve {
+    /// Where the user has not said.
+    pub const DEFAULT: Self = Self::Share { ppm: 50_000 };
+    /// For a filesystem that the run made for itself.
+    pub const NONE: Self = Self::Share { ppm: 0 };
+
+    /// How many bytes that is of so many.
+    #[must_use]
+    pub fn of_bytes(self, total_bytes: u64) -> u64 {
+        match self {
+            Self::Share { ppm } => share(total_bytes, ppm),
+            Self::Size(Bytes(bytes)) => bytes,
+        }
+    }
+
+    /// How many inodes that is of so many.
+    #[must_use]
+    pub fn of_inodes(self, total: u64) -> u64 {
+        match (self, Self::DEFAULT) {
+            (Self::Share { ppm }, _) | (Self::Size(_), Self::Share { ppm }) => share(total, ppm),
+            (Self::Size(_), Self::Size(_)) => 0,
+        }
+    }
+}
+
+impl Default for Reserve {
+    fn default() -> Self {
+        Self::DEFAULT
+    }
+}
+
+fn share(total: u64, ppm: u32) -> u64 {
+    let share = u128::from(total) * u128::from(ppm) / u128::from(MILLION);
+    u64::try_from(share).unwrap_or(u64::MAX)
+}
+
+impl FromStr for Reserve {
+    type Err = ParseReserveError;
+
+    fn from_str(text: &str) -> Result<Self, ParseReserveError> {
+        let error = || ParseReserveError(text.to_owned());
+        let Some(percent) = text.strip_suffix('%') else {
+            return text.parse().map(Self::Size).map_err(|_| error());
+        };
+        let percent = percent.parse::<f64>().ok().filter(|percent| (0.0..=100.0).contains(percent));
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "up to a million")]
+        percent.map(|percent| Self::Share { ppm: (percent * 1e4).round() as u32 }).ok_or_else(error)
+    }
+}
+
+impl fmt::Display for Reserve {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Share { ppm } => write!(f, "{}%", f64::from(*ppm) / 1e4),
+            Self::Size(bytes) => bytes.fmt(f),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn shares_and_sizes_are_understood_and_nonsense_is_not() {
+        assert_eq!("5%".parse(), Ok(Reserve::DEFAULT));
+        assert_eq!("0%".parse(), Ok(Reserve::NONE));
+        assert_eq!("0".parse(), Ok(Reserve::Size(Bytes(0))));
+        for text in ["", "%", "101%", "-1%", "NaN%", "5 %", "much", "9E"] {
+            assert!(text.parse::<Reserve>().is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_size_keeps_the_usual_share_of_inodes() {
+        let size = Reserve::Size(Bytes(10));
+        assert_eq!((size.of_bytes(1000), size.of_inodes(1000)), (10, 50));
+        assert_eq!(Reserve::Share { ppm: 1_000_000 }.of_bytes(u64::MAX), u64::MAX);
+    }
+
+    proptest! {
+        #[test]
+        fn every_reserve_reads_back(ppm in 0..=1_000_000u32, bytes in 0..i64::MAX.cast_unsigned()) {
+            for reserve in [Reserve::Share { ppm }, Reserve::Size(Bytes(bytes))] {
+                prop_assert_eq!(reserve.to_string().parse(), Ok(reserve));
+            }
+        }
+
+        #[test]
+        fn no_text_makes_it_panic(text in ".{0,24}") {
+            let _ = text.parse::<Reserve>();
+        }
+    }
+}

@@ -1,0 +1,59 @@
+//! A name of ours in somebody's directory.
+
+use std::ffi::OsString;
+use std::os::fd::OwnedFd;
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{AtFlags, CWD, Mode, OFlags, ResolveFlags, Stat};
+use rustix::io::Errno;
+
+use crate::error::RunnerError;
+use crate::workspace::error;
+
+/// A name in a directory that is held open, so that nobody can put another in that one's place.
+pub(crate) struct Place {
+    pub(crate) path: PathBuf,
+    pub(crate) parent: OwnedFd,
+    pub(crate) name: OsString,
+}
+
+impl Place {
+    /// No part of the path before the name may be a symbolic link: paths have none left when they come here, so one
+    /// that is there now was put there since.
+    pub(crate) fn of(path: &Path) -> Result<Self, RunnerError> {
+        let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
+            return Err(error("open", path, Errno::INVAL));
+        };
+        match open_without_links(parent) {
+            Ok(opened) => Ok(Self { path: path.to_path_buf(), parent: opened, name: name.to_os_string() }),
+            Err(Errno::LOOP) => Err(RunnerError::Swapped { path: parent.to_path_buf() }),
+            Err(errno) => Err(error("open", parent, errno)),
+        }
+    }
+
+    pub(crate) fn open(&self) -> rustix::io::Result<OwnedFd> {
+        rustix::fs::openat(&self.parent, &self.name, DIRECTORY | OFlags::NOFOLLOW, Mode::empty())
+    }
+
+    /// Whether the name still is that directory's.
+    pub(crate) fn is(&self, directory: &OwnedFd) -> bool {
+        let stat = rustix::fs::statat(&self.parent, &self.name, AtFlags::SYMLINK_NOFOLLOW);
+        let identity = |stat: Stat| (stat.st_dev, stat.st_ino);
+        matches!((stat, rustix::fs::fstat(directory)), (Ok(a), Ok(b)) if identity(a) == identity(b))
+    }
+
+    pub(crate) fn remove_empty(&self) -> rustix::io::Result<()> {
+        rustix::fs::unlinkat(&self.parent, &self.name, AtFlags::REMOVEDIR)
+    }
+}
+
+const DIRECTORY: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
+
+/// Opens a directory if no part of its path is a symbolic link.
+fn open_without_links(path: &Path) -> rustix::io::Result<OwnedFd> {
+    match rustix::fs::openat2(CWD, path, DIRECTORY, Mode::empty(), ResolveFlags::NO_SYMLINKS) {
+        // Before Linux 5.6, or in a sandbox that does not know the call: then the last part is no link.
+        Err(Errno::NOSYS | Errno::PERM) => rustix::fs::open(path, DIRECTORY | OFlags::NOFOLLOW, Mode::empty()),
+        opened => opened,
+    }
+}

@@ -1,0 +1,13 @@
+//! Names of cases: what is one, is one again when it is written.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use model::Case;
+
+fuzz_target!(|text: &str| {
+    let methods = engine::method_infos();
+    if let Ok(case) = Case::parse(text, &methods) {
+        assert_eq!(Case::parse(&case.to_string(), &methods).as_ref(), Ok(&case));
+        let _ = (case.contract(), case.bytes_written(), case.source_bytes(), case.file_count());
+    }
+});

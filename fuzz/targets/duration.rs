@@ -1,0 +1,8 @@
+//! Durations.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|text: &str| {
+    let _ = model::parse_duration(text);
+});

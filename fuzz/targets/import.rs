@@ -1,0 +1,13 @@
+//! Exported JSON, and the report that is made of it.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use report::{Report, formats};
+
+fuzz_target!(|text: &str| {
+    if let Ok(run) = report::run_of_export(text) {
+        let report = Report::of(None, run);
+        let _ = formats::terminal::head(&report);
+        let _ = formats::terminal::body(&report, Some(80));
+    }
+});
