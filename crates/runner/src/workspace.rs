@@ -132,7 +132,9 @@ pub fn remove_left_over(path: &Path) -> Result<LeftOver, RunnerError> {
     let mut id = [0; 64];
     let length = rustix::io::pread(&owner, &mut id, 0).map_err(|errno| error("read", path, errno))?;
     let name = path.file_name().map(OsStrExt::as_bytes).and_then(|name| name.strip_prefix(PREFIX.as_bytes()));
-    if length == 0 || name != Some(&id[..length]) {
+    // Its run died before it had written the id: then there is nothing beside that empty file.
+    let is_new = length == 0 && is_alone(&directory).map_err(|errno| error("read", path, errno))?;
+    if !is_new && name != Some(&id[..length]) {
         return Ok(LeftOver::NotThere);
     }
     remove_all(path, &directory)?;
@@ -177,7 +179,23 @@ fn remove_all(path: &Path, directory: &OwnedFd) -> Result<(), RunnerError> {
         Ok(()) | Err(Errno::NOENT) => {}
         Err(errno) => return Err(error("unlink", path, errno)),
     }
-    rustix::fs::rmdir(path).map_err(|errno| error("rmdir", path, errno))
+    match rustix::fs::rmdir(path) {
+        // Somebody removed it. Where its filesystem was unmounted instead, it is still there to be removed later.
+        Err(Errno::NOENT) if rustix::fs::fstat(directory).is_ok_and(|stat| stat.st_nlink == 0) => Ok(()),
+        removed => removed.map_err(|errno| error("rmdir", path, errno)),
+    }
+}
+
+/// Whether there is nothing but the owner's file.
+fn is_alone(directory: &OwnedFd) -> rustix::io::Result<bool> {
+    for entry in rustix::fs::Dir::read_from(directory.as_fd())? {
+        let entry = entry?;
+        let name = entry.file_name().to_bytes();
+        if !matches!(name, b"." | b"..") && name != OWNER.as_bytes() {
+            return Ok(false);
+        }
+    }
+    Ok(true)
 }
 
 /// Removes files, by name in the open directory. A directory in it is not ours and stays: then the
@@ -247,6 +265,19 @@ mod tests {
         std::fs::create_dir(&path).unwrap();
         assert_eq!(remove_left_over(&path).unwrap(), LeftOver::Removed, "killed between two steps");
         assert_eq!(files_in(target.path()), 0);
+        std::fs::create_dir(&path).unwrap();
+        File::create(path.join(OWNER)).unwrap();
+        assert_eq!(remove_left_over(&path).unwrap(), LeftOver::Removed, "killed before it wrote its id");
+        assert_eq!(files_in(target.path()), 0);
+    }
+
+    #[test]
+    fn what_is_gone_needs_no_removal() {
+        let target = tempfile::tempdir().unwrap();
+        let workspace = Workspace::create(target.path(), ID).unwrap();
+        std::fs::remove_dir_all(target.path()).unwrap();
+        workspace.remove_samples().unwrap();
+        workspace.remove().unwrap();
     }
 
     #[test]
@@ -267,6 +298,8 @@ mod tests {
         assert_eq!(remove_left_over(&path).unwrap(), LeftOver::NotThere, "no owner");
         std::fs::write(path.join(OWNER), "another").unwrap();
         assert_eq!(remove_left_over(&path).unwrap(), LeftOver::NotThere, "another owner");
+        File::create(path.join(OWNER)).unwrap();
+        assert_eq!(remove_left_over(&path).unwrap(), LeftOver::NotThere, "an empty owner beside something");
         assert!(path.join("precious").exists() && theirs.join(OWNER).exists());
     }
 }
