@@ -7,6 +7,7 @@ mod image;
 mod loop_device;
 mod program;
 mod python;
+mod small_tmpfs;
 mod throttle;
 mod trial;
 
@@ -16,5 +17,6 @@ pub use image::{Image, call};
 pub use loop_device::{LoopDevice, Mounted};
 pub use program::{Ended, Program, children, entries, wait_for};
 pub use python::python_with;
+pub use small_tmpfs::SmallTmpfs;
 pub use throttle::Throttle;
 pub use trial::{Need, Trials};
