@@ -45,21 +45,44 @@ function logTicks(least, most) {
 // `500 MB/s`, `1.5 GB/s`.
 const roundText = (value, unit) => valueText(value, unit).replace(/(\.\d*?)0+(?= )/, "$1").replace(/\.(?= )/, "");
 
+// All figures of a chart that are above 0, with the ends of their intervals; of bars in parts, of whole bars.
+function extent(chart, series) {
+  const points = series.flatMap((it) => it.points).filter((point) => point.has);
+  if (chart.kind !== "stacked") return points.flatMap((point) => [point.low, point.median, point.high]).filter((value) => value > 0);
+  const whole = new Map();
+  for (const point of points) whole.set(point.x, (whole.get(point.x) ?? 0) + point.median);
+  return [...whole.values()];
+}
+
+// What stands beside each other has one scale, so that it can be compared.
+function sharedRange(chart, peers) {
+  const isAlike = (peer) => peer.kind === chart.kind && peer.y.unit === chart.y.unit && peer.y.scale === chart.y.scale;
+  if (peers.length < 2 || !peers.every(isAlike)) return undefined;
+  // Dots reach beyond bars.
+  if (chart.kind === "bars" || chart.kind === "heat-map") return undefined;
+  const values = peers.flatMap((peer) => extent(peer, shownSeries(peer)));
+  const [least, most] = [Math.min(...values), Math.max(...values)];
+  return chart.y.scale === "log10" ? [Math.log10(least / 1.5), Math.log10(most * 1.5)] : [0, most * 1.05];
+}
+
 // The axis of figures. A linear one has Plotly's own ticks, which follow the zoom.
-function figureAxis(chart, series, rangemode) {
+function figureAxis(chart, series, rangemode, peers) {
   const { label, unit, scale } = chart.y;
+  const range = sharedRange(chart, peers);
+  const shared = range === undefined ? {} : { range, autorange: false };
   if (scale !== "log10") {
-    return axis(label, { type: "linear", rangemode, tickformat: "~s", ticksuffix: unit });
+    return axis(label, { type: "linear", rangemode, tickformat: "~s", ticksuffix: unit, ...shared });
   }
   const points = series.flatMap((it) => it.points).filter((point) => point.has);
-  const positive = points.flatMap((point) => [point.low, point.median, point.high]).filter((value) => value > 0);
+  const positive = range ? range.map((end) => 10 ** end) : extent(chart, series);
   const ticks = positive.length > 0 ? logTicks(Math.min(...positive), Math.max(...positive)) : [];
   const text = ticks.map((value) => roundText(value, unit));
   if (points.some((point) => point.median <= 0)) {
     ticks.unshift(floorOf(chart, series));
     text.unshift("0");
+    delete shared.range;
   }
-  return axis(`${label} (logarithmic)`, { type: "log", tickvals: ticks, ticktext: text });
+  return axis(`${label} (logarithmic)`, { type: "log", tickvals: ticks, ticktext: text, ...(shared.range ? shared : {}) });
 }
 
 // The axis that figures are given by.
@@ -88,7 +111,7 @@ function categoryAxis(categories) {
 }
 
 // Traces, layout, height in pixels, and what is to be said below.
-function picture(chart) {
+function picture(chart, peers) {
   const all = shownSeries(chart).filter((it) => chart.kind !== "lines" || it.points.some((point) => point.has));
   const series = chart.kind === "lines" ? all.slice(0, MOST_LINES) : all;
   const count = series.reduce((sum, it) => sum + it.points.filter((point) => point.has).length, 0);
@@ -99,7 +122,7 @@ function picture(chart) {
     case "lines": {
       const traces = chart.kind === "lines" ? lineTraces(chart, series) : groupTraces(chart, series);
       const rangemode = chart.y.scale === "log10" ? "normal" : "tozero";
-      return { traces, layout: layout({ xaxis: placeAxis(chart, series), yaxis: figureAxis(chart, series, rangemode) }), height: 420 + 20 * legendLines, more: all.length - series.length };
+      return { traces, layout: layout({ xaxis: placeAxis(chart, series), yaxis: figureAxis(chart, series, rangemode, peers) }), height: 420 + 20 * legendLines, more: all.length - series.length };
     }
     case "heat-map": {
       const rows = series.filter((it) => it.points.length > 0).length;
@@ -115,7 +138,7 @@ function picture(chart) {
       const traces = stacked ? stackTraces(chart, series, categories) : barTraces(chart, series, categories);
       const more = stacked ? { barmode: "stack" } : {};
       return {
-        traces, layout: layout({ ...more, xaxis: figureAxis(chart, series, "tozero"), yaxis: categoryAxis(categories) }),
+        traces, layout: layout({ ...more, xaxis: figureAxis(chart, series, "tozero", peers), yaxis: categoryAxis(categories) }),
         height: 130 + 34 * Math.max(categories.shown.length, 2), more: categories.more,
       };
     }
@@ -144,7 +167,9 @@ function ratioPicture(compared) {
 }
 
 function pictureOf(plot) {
-  return plot.dataset.chart !== undefined ? picture(data.charts[plot.dataset.chart]) : ratioPicture(data.comparisons[plot.dataset.ratios]);
+  if (plot.dataset.chart === undefined) return ratioPicture(data.comparisons[plot.dataset.ratios]);
+  const beside = plot.closest(".beside")?.querySelectorAll("[data-chart]") ?? [];
+  return picture(data.charts[plot.dataset.chart], [...beside].map((it) => data.charts[it.dataset.chart]));
 }
 
 function say(plot, text) {

@@ -78,12 +78,20 @@ function comparedTable(number) {
   };
 }
 
+// Every place that has a point. Ticks of seconds and of percentiles are others than those.
+function placesOf(chart, series) {
+  const { scale, ticks } = chart.x;
+  if (scale === "categories" || scale === "log2") return ticks;
+  const places = new Set(series.flatMap((it) => it.points.map((point) => point.x)));
+  return [...places].sort((a, b) => a - b).map((at) => [at, placeText(chart, at)]);
+}
+
 // A row for each place, a column for each series.
 function chartTable(number) {
   const chart = data.charts[number];
   const series = shownSeries(chart);
   const isSideways = chart.kind === "heat-map";
-  const places = chart.x.ticks.length > 0 ? chart.x.ticks : [...new Set(series.flatMap((it) => it.points.map((point) => point.x)))].map((at) => [at, significant(at)]);
+  const places = placesOf(chart, series);
   const byPlace = series.map((it) => new Map(it.points.map((point) => [point.x, point])));
   const cellText = (point) => {
     if (point === undefined) return "";

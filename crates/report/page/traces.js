@@ -46,6 +46,18 @@ function floorOf(chart, series) {
 
 const tickText = (chart, x) => plain(chart.x.ticks.find(([at]) => at === x)?.[1] ?? "");
 
+// A place between the ticks, too: `99.95 %`, `1.20 s`.
+function placeText(chart, x) {
+  switch (chart.x.scale) {
+    case "percentile":
+      return `${Number((100 * (1 - 10 ** -x)).toPrecision(7))} %`;
+    case "linear":
+      return valueText(x, "s");
+    default:
+      return tickText(chart, x);
+  }
+}
+
 function lineTraces(chart, series) {
   const floor = floorOf(chart, series);
   const raised = (value) => (floor !== undefined && value <= 0 ? floor : value);
@@ -58,7 +70,7 @@ function lineTraces(chart, series) {
       ...group, type: "scatter", mode: "lines", x, y: drawn.map((point) => raised(point[end])),
       line: { width: 0, color: it.colour }, hoverinfo: "skip", showlegend: false,
     });
-    const where = (point) => `${plain(it.name)}, ${chart.x.label} ${tickText(chart, point.x) || significant(point.x)}`;
+    const where = (point) => `${plain(it.name)}, ${chart.x.label} ${placeText(chart, point.x)}`;
     const line = {
       ...group, type: "scatter", mode: drawn.length > 60 ? "lines" : "lines+markers", x,
       y: drawn.map((point) => raised(point.median)),

@@ -247,7 +247,18 @@ fn two_programs_may_open_a_new_database_at_once() {
 
 /// A database that an earlier writebench made is brought up to date, with what is in it.
 #[test]
-fn a_database_of_the_first_schema_is_read_and_written_on() {
+fn a_database_of_each_earlier_schema_is_read_and_written_on() {
+    for schema in 1..=3 {
+        read_and_written_on(schema);
+    }
+}
+
+fn read_and_written_on(schema: usize) {
+    const MIGRATIONS: [&str; 3] = [
+        include_str!("../migrations/001.sql"),
+        include_str!("../migrations/002.sql"),
+        include_str!("../migrations/003.sql"),
+    ];
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("db");
     let expected = run();
@@ -263,16 +274,26 @@ fn a_database_of_the_first_schema_is_read_and_written_on() {
         without(serde_json::to_value(&expected.cases[0].contract).unwrap(), &["durable_every_bytes"]);
     let environment = serde_json::to_string(&expected.targets[0].environment).unwrap();
     let old = rusqlite::Connection::open(&path).unwrap();
-    old.execute_batch(include_str!("../migrations/001.sql")).unwrap();
     old.pragma_update(None, "application_id", 0x7772_6274).unwrap();
-    old.pragma_update(None, "user_version", 1).unwrap();
+    for migration in &MIGRATIONS[..schema] {
+        old.execute_batch(migration).unwrap();
+    }
+    old.pragma_update(None, "user_version", schema).unwrap();
     old.execute(
-        "INSERT INTO runs VALUES (1, '0f0e', 'limited', '2026', '0.1.0', '[]', '/old', ?1, ?2)",
+        "INSERT INTO runs (number, id, status, started, version, arguments, target, settings, environment)
+            VALUES (1, '0f0e', 'limited', '2026', '0.1.0', '[]', '/old', ?1, ?2)",
         [settings, environment],
     )
     .unwrap();
-    old.execute("INSERT INTO cases VALUES (1, 1, 0, 'write', 'one', 'write', 'write', '{}', ?1)", [contract])
-        .unwrap();
+    old.execute(
+        "INSERT INTO cases (id, run, position, suite, section, name, method, axes, contract)
+            VALUES (1, 1, 0, 'write', 'one', 'write', 'write', '{}', ?1)",
+        [contract],
+    )
+    .unwrap();
+    if schema == 3 {
+        old.execute_batch("UPDATE runs SET label = 'then'").unwrap();
+    }
     old.execute_batch(
         "INSERT INTO samples (run, name, round, outcome, prepare_ns, open_ns, write_ns, sync_ns, close_ns, bytes,
             user_cpu_ns, system_cpu_ns, page_faults, context_switches, probe_before_ns, probe_after_ns, steal_ns,
@@ -283,6 +304,7 @@ fn a_database_of_the_first_schema_is_read_and_written_on() {
     let store = Store::open(&path).unwrap();
     store.add_sample(1, 0, "write", &samples()[0]).unwrap();
     let found = store.run(1).unwrap();
+    assert_eq!(found.label.as_deref(), (schema == 3).then_some("then"));
     assert_eq!((found.settings, found.cases[0].label.clone()), (expected.settings, None));
     assert_eq!(found.cases[0].contract, expected.cases[0].contract);
     let target = &found.targets[0];

@@ -9,7 +9,7 @@ import { Workplace, copyOf, endedBy, slowed, together } from "./runs.mjs";
 // A name that would end any element, attribute, string or script that it could get out of.
 const HOSTILE = `</script><script>alert(1)</script>"'><img src=x onerror=alert(2)>\n{{7*7}}<b>`;
 
-// Where a long bar has no dots.
+// Near the beginning of a bar, where its interval is not.
 const inBar = { force: true, position: { x: 3, y: 3 } };
 
 describe("the page of a run", { skip: !hasBrowser && "no Chromium here" }, () => {
@@ -54,12 +54,12 @@ describe("the page of a run", { skip: !hasBrowser && "no Chromium here" }, () =>
     workplace?.remove();
   });
 
-  // The bar whose dots begin the furthest from its beginning, and the case that it is of.
+  // The longest bar, and the case that it is of. Dots, which would be nearer to the pointer, are hidden.
   async function longestBar(plot) {
-    const [index, row] = await plot.evaluate(({ data: [bars, dots] }) => {
-      const first = (row) => Math.min(...dots.x.filter((_, at) => dots.customdata[at] === row));
-      const firsts = bars.customdata.map(first);
-      const index = firsts.indexOf(Math.max(...firsts));
+    const [index, row] = await plot.evaluate(async (it) => {
+      await Plotly.restyle(it, { visible: false }, [1]);
+      const [bars] = it.data;
+      const index = bars.x.indexOf(Math.max(...bars.x));
       return [index, bars.customdata[index]];
     });
     return { bar: plot.locator(".bars path").nth(index), row };
@@ -240,6 +240,13 @@ describe("the page of a run", { skip: !hasBrowser && "no Chromium here" }, () =>
       }
       const legends = await page.evaluate(() => JSON.parse(document.getElementById("data").textContent).charts.flatMap((it) => it.series.map((series) => series.name)));
       assert.ok(legends.some((name) => name.startsWith("after · ")) && legends.some((name) => name.startsWith("before · ")), legends.slice(0, 5).join());
+      const beside = page.locator(".beside", { has: page.locator("figure:nth-child(2)") }).first();
+      const ranges = [];
+      for (const plot of await beside.locator(".plot").all()) {
+        await drawn(page, plot);
+        ranges.push(await plot.evaluate((it) => it.layout.yaxis.range.join()));
+      }
+      assert.ok(ranges.length === 2 && ranges[0] === ranges[1], ranges.join(" | "));
       await page.locator("#filters summary").click();
       await setting(page, "run", "after").uncheck();
       assert.match(await page.locator("#shown").textContent(), new RegExp(`^${run.cases.length} of ${2 * run.cases.length} cases`));
@@ -269,7 +276,7 @@ describe("the page of a run", { skip: !hasBrowser && "no Chromium here" }, () =>
 
   test("printed, it has all charts and tables, in light colours", () =>
     withPage(files.one, async (page) => {
-      const plots = page.locator(".section > figure .plot");
+      const plots = page.locator(".section > .beside .plot");
       const before = await plots.locator("> .plot-container").count();
       const pdf = await page.pdf({ format: "A4" });
       assert.ok(pdf.length > 100_000, `${pdf.length} bytes`);

@@ -18,7 +18,7 @@ pub struct NamedChart {
 }
 
 /// What a family of charts answers.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Question {
     /// How fast is each chunk size?

@@ -1,12 +1,12 @@
 //! What the page says without its scripts.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use model::RunRecord;
 
 use super::data::{section_of, sections};
 use crate::advice::ADVISE;
-use crate::chart::NamedChart;
+use crate::chart::{NamedChart, Question};
 use crate::comparison::{CompareError, Comparison};
 use crate::counted;
 use crate::formats::comparison as words;
@@ -67,7 +67,10 @@ pub(super) struct Section<'r> {
     /// Its number in the data.
     pub number: usize,
     pub title: &'r str,
-    pub charts: Vec<Chart<'r>>,
+    /// The charts that the suite's question needs; those of several runs stand beside each other.
+    pub main: Vec<Vec<Chart<'r>>>,
+    /// Others, folded.
+    pub more: Vec<Chart<'r>>,
     pub notes: Vec<String>,
 }
 
@@ -75,8 +78,6 @@ pub(super) struct Chart<'r> {
     /// Its number in the data.
     pub number: usize,
     pub chart: &'r crate::chart::Chart,
-    /// Whether it stands open: the chart that the suite's question needs.
-    pub is_first: bool,
 }
 
 /// How many answers are read at once.
@@ -195,12 +196,8 @@ fn compared(names: &[String], comparisons: &[(usize, Result<Comparison, CompareE
 fn suites<'r>(reports: &'r [Report], names: &'r [String], charts: &'r [NamedChart]) -> Vec<Suite<'r>> {
     let mut suites: Vec<Suite<'r>> = Vec::new();
     for (number, (name, title)) in sections(reports).into_iter().enumerate() {
-        let section = Section {
-            number,
-            title,
-            charts: charts_of((name, title), charts),
-            notes: notes((name, title), reports, names),
-        };
+        let (main, more) = charts_of((name, title), reports, charts);
+        let section = Section { number, title, main, more, notes: notes((name, title), reports, names) };
         match suites.iter_mut().find(|suite| suite.name == name) {
             Some(suite) => suite.sections.push(section),
             None => {
@@ -224,14 +221,54 @@ fn heading(suite: &str) -> (String, String) {
     }
 }
 
-fn charts_of<'r>(section: (&str, &str), charts: &'r [NamedChart]) -> Vec<Chart<'r>> {
+type Charts<'r> = Vec<Chart<'r>>;
+
+/// The main charts of a section, those that show the same of several runs together, and the others.
+fn charts_of<'r>(
+    section: (&str, &str),
+    reports: &[Report],
+    charts: &'r [NamedChart],
+) -> (Vec<Charts<'r>>, Charts<'r>) {
     let is_of_section = |it: &NamedChart| (it.suite.as_str(), it.section.as_str()) == section;
     let of_section: Vec<(usize, &NamedChart)> =
         charts.iter().enumerate().filter(|(_, it)| is_of_section(it)).collect();
     let has_main = of_section.iter().any(|(_, it)| it.of.is_main());
     let first = of_section.first().map(|(_, it)| it.of);
-    let is_first = |it: &NamedChart| if has_main { it.of.is_main() } else { Some(it.of) == first };
-    of_section.iter().map(|&(number, it)| Chart { number, chart: &it.chart, is_first: is_first(it) }).collect()
+    let is_main = |it: &NamedChart| if has_main { it.of.is_main() } else { Some(it.of) == first };
+    let (mut main, mut more): (Vec<(Key, Charts<'r>)>, Charts<'r>) = (Vec::new(), Vec::new());
+    let mut met: HashMap<(Question, usize), usize> = HashMap::new();
+    for (number, named) in of_section {
+        let chart = Chart { number, chart: &named.chart };
+        if !is_main(named) {
+            more.push(chart);
+            continue;
+        }
+        // The second chart of one run is beside the second of the other.
+        let turn = met.entry((named.of, run_of(named, reports))).or_default();
+        let key = (named.of, *turn);
+        *turn += 1;
+        match main.iter_mut().find(|(other, _)| *other == key) {
+            Some((_, beside)) => beside.push(chart),
+            None => main.push((key, vec![chart])),
+        }
+    }
+    (main.into_iter().map(|(_, beside)| beside).collect(), more)
+}
+
+/// A question, and which chart of a run's it is that answers it.
+type Key = (Question, usize);
+
+/// The run that a chart begins with: few show more than one.
+fn run_of(named: &NamedChart, reports: &[Report]) -> usize {
+    let row = named.chart.series.iter().flat_map(|series| &series.points).map(|point| point.row).next();
+    let mut rest = row.unwrap_or(0);
+    for (run, report) in reports.iter().enumerate() {
+        match rest.checked_sub(report.cases.len()) {
+            Some(later) => rest = later,
+            None => return run,
+        }
+    }
+    0
 }
 
 /// What is said below the section's tables; of several runs each says which it is.
