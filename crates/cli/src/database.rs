@@ -32,7 +32,7 @@ pub fn open_existing(named: Option<&Path>) -> Result<Store> {
             path.display()
         )));
     }
-    Ok(Store::open(&path)?)
+    Ok(Store::open_to_read(&path)?)
 }
 
 /// What `writebench` is followed by in a command that is to find this database again.
