@@ -234,6 +234,8 @@ fn in_workspaces(
     let mut hardware = (!job.limits_for.is_empty()).then(measure).transpose()?;
     let progress = Progress::new(output);
     let plan = plan(job, hardware.as_ref().map_or_else(|| settings.clone(), |it| it.rest_of(&settings)));
+    // The plan has them now; at the end all are read again.
+    job.run.cases.iter_mut().for_each(|case| case.samples = Vec::new());
     let (schedule, later, targets) = (job.schedule.as_mut(), &mut job.later, &job.run.targets);
     let end = runner::supervise(&plan, schedule, workspaces, &worker, stop, &mut |event| {
         match event {
