@@ -51,7 +51,7 @@ pub fn open_existing(named: Option<&Path>) -> Result<Store> {
         )));
     }
     is_file(&path)?;
-    Ok(Store::open(&path)?)
+    Ok(Store::open_to_read(&path)?)
 }
 
 /// What `writebench` is followed by in a command that is to find this database again.

@@ -119,7 +119,7 @@ pub fn measure(mut job: Job<'_>, exports: &[Export], output: &Output, stop: &Arc
         output.results(&formats::terminal::head(&Report::of(Some(number), job.run.clone()), output.width()))?;
     }
     remove_left_overs(store, output)?;
-    let mut streams = Streams::begin(exports, number, &job.run)?;
+    let mut streams = Streams::begin(exports, number, &job.run, output)?;
     let end = supervise(&mut job, &mut streams, stop, output);
     let status = match &end {
         Ok(End::Complete) => RunStatus::Complete,
@@ -131,12 +131,13 @@ pub fn measure(mut job: Job<'_>, exports: &[Export], output: &Output, stop: &Arc
     let end = end?;
     recorded?;
     let report = Report::of(Some(number), store.run(number)?);
-    hints(&report, &end, output);
+    let is_search = is_search(&job.run);
+    hints(&report, &end, is_search, output);
     output.note(&format!("Written: {}.", Bytes(job.bytes_written).approximate()));
     if tables {
         output.results(&formats::terminal::body(&report, output.width()))?;
     }
-    streams.end(&report.run)?;
+    let streamed = streams.end(&report.run);
     for export in exports.iter().filter(|export| !export.is_stream()) {
         export.write(&report, output)?;
     }
@@ -153,8 +154,9 @@ pub fn measure(mut job: Job<'_>, exports: &[Export], output: &Output, stop: &Arc
     }
     output.note(&format!("Run {number} is in {}; {}", store.path().display(), database::show(store, number)));
     output.note(&database::page(store, number, None));
-    let is_search = is_search(&report.run);
-    let failed = report.run.cases.iter().flat_map(|case| &case.samples).any(|sample| sample.outcome.is_fault());
+    streamed?;
+    let records = || report.cases.iter().map(|case| &case.record);
+    let failed = records().flat_map(|case| &case.samples).any(|sample| sample.outcome.is_fault());
     Ok(match end {
         End::Stopped => Exit::Interrupted,
         // A search is for what works.
@@ -165,14 +167,15 @@ pub fn measure(mut job: Job<'_>, exports: &[Export], output: &Output, stop: &Arc
 }
 
 /// What could be run next. Before the results, whose end is what matters.
-fn hints(report: &Report, end: &End, output: &Output) {
+fn hints(report: &Report, end: &End, is_search: bool, output: &Output) {
     let run = &report.run;
-    if !run.cases.is_empty() && run.cases.iter().all(|case| case.suite == selection::FIRST_LOOK) {
+    let mut cases = report.cases.iter().peekable();
+    if cases.peek().is_some() && cases.all(|case| case.record.suite == selection::FIRST_LOOK) {
         output.note(
             "This was a first look. `writebench list` names the suites that go deeper: `writebench run --suite write`.",
         );
     }
-    if *end == End::MaxBytes && !is_search(run) && !run.has_made_filesystems() {
+    if *end == End::MaxBytes && !is_search && !run.has_made_filesystems() {
         output.note("The limit on bytes was reached: `writebench run --resume --max-bytes MORE` goes on.");
     }
 }
@@ -192,7 +195,7 @@ pub fn stop_on_signals() -> Result<Arc<AtomicBool>> {
     Ok(stop)
 }
 
-fn supervise(job: &mut Job<'_>, streams: &mut Streams, stop: &AtomicBool, output: &Output) -> Result<End> {
+fn supervise(job: &mut Job<'_>, streams: &mut Streams<'_>, stop: &AtomicBool, output: &Output) -> Result<End> {
     let (store, number) = (job.store, job.number);
     let mut workspaces = Vec::new();
     for place in &job.places {
@@ -227,7 +230,7 @@ fn supervise(job: &mut Job<'_>, streams: &mut Streams, stop: &AtomicBool, output
 fn in_workspaces(
     job: &mut Job<'_>,
     workspaces: &[Workspace],
-    streams: &mut Streams,
+    streams: &mut Streams<'_>,
     stop: &AtomicBool,
     output: &Output,
 ) -> Result<End> {
@@ -252,6 +255,8 @@ fn in_workspaces(
     let mut hardware = (!job.limits_for.is_empty()).then(measure).transpose()?;
     let progress = Progress::new(output);
     let plan = plan(job, hardware.as_ref().map_or_else(|| settings.clone(), |it| it.rest_of(&settings)));
+    // The plan has them now; at the end all are read again.
+    job.run.cases.iter_mut().for_each(|case| case.samples = Vec::new());
     let (schedule, later, targets) = (job.schedule.as_mut(), &mut job.later, &job.run.targets);
     let beside = job.bytes_beside.saturating_add(hardware.as_ref().map_or(0, HardwareOfRun::bytes));
     // Samples that a run has from before it was resumed are among them.

@@ -1,45 +1,70 @@
 //! Exports that are written while the run goes on.
 
-use std::io::Write;
+use std::io::{self, Write};
 
 use anyhow::{Context, Result};
 use model::{RunRecord, Sample};
 use report::formats::jsonl;
 
+use crate::exit;
 use crate::export::Export;
+use crate::output::Output;
 
-/// The open ones among a run's exports.
-pub struct Streams(Vec<Box<dyn Write>>);
+/// The open ones among a run's exports. One that cannot be written any more does not end the run, whose samples are
+/// in the database.
+pub struct Streams<'o> {
+    open: Vec<Box<dyn Write>>,
+    output: &'o Output,
+    /// Why the first that failed did, if one did.
+    failed: Option<io::Error>,
+}
 
-impl Streams {
+const WHAT_FAILED: &str = "cannot write jsonl; the samples that were taken are in the database";
+
+impl<'o> Streams<'o> {
     /// Opens them, and writes the run's line.
-    pub fn begin(exports: &[Export], number: i64, run: &RunRecord) -> Result<Self> {
+    pub fn begin(exports: &[Export], number: i64, run: &RunRecord, output: &'o Output) -> Result<Self> {
         let opened = exports.iter().map(Export::stream).collect::<Result<Vec<_>>>()?;
-        let mut streams = Self(opened.into_iter().flatten().collect());
-        if !streams.0.is_empty() {
-            streams.write(&jsonl::begin(Some(number), run)?)?;
+        let mut streams = Self { open: opened.into_iter().flatten().collect(), output, failed: None };
+        if !streams.open.is_empty() {
+            streams.write(&jsonl::begin(Some(number), run)?);
         }
-        Ok(streams)
+        // Better now than after an hour of measuring.
+        match streams.failed {
+            Some(error) => Err(error).context(WHAT_FAILED),
+            None => Ok(streams),
+        }
     }
 
     /// Writes a sample's line.
     pub fn sample(&mut self, target: &str, case: &str, sample: &Sample) -> Result<()> {
-        if self.0.is_empty() {
-            return Ok(());
+        if !self.open.is_empty() {
+            self.write(&jsonl::sample(target, case, sample)?);
         }
-        self.write(&jsonl::sample(target, case, sample)?)
+        Ok(())
     }
 
-    /// Writes the last line.
-    pub fn end(&mut self, run: &RunRecord) -> Result<()> {
-        self.write(&jsonl::end(run)?)
+    /// Writes the last line. Fails if any line could not be written, unless nobody read on.
+    pub fn end(mut self, run: &RunRecord) -> Result<()> {
+        self.write(&jsonl::end(run)?);
+        self.failed.map_or(Ok(()), |error| Err(error).context(WHAT_FAILED))
     }
 
     /// Whoever reads gets whole lines, at once.
-    fn write(&mut self, line: &str) -> Result<()> {
-        for stream in &mut self.0 {
-            stream.write_all(line.as_bytes()).and_then(|()| stream.flush()).context("cannot write jsonl")?;
-        }
-        Ok(())
+    fn write(&mut self, line: &str) {
+        let (output, failed) = (self.output, &mut self.failed);
+        self.open.retain_mut(|stream| {
+            let Err(error) = stream.write_all(line.as_bytes()).and_then(|()| stream.flush()) else {
+                return true;
+            };
+            // As with tables, that nobody reads on (`| head -1`) is no error.
+            if error.kind() == io::ErrorKind::BrokenPipe {
+                output.note("Nobody reads the jsonl any more. The run goes on.");
+            } else {
+                output.note(&format!("Cannot write jsonl: {}. The run goes on.", exit::meaning(&error)));
+                failed.get_or_insert(error);
+            }
+            false
+        });
     }
 }

@@ -1,5 +1,7 @@
 //! What a run says about a contract: the fastest way, what it is worth, and how sure that is.
 
+use std::collections::HashSet;
+
 use model::{Content, Contract, RunRecord};
 
 use crate::conclusion::{contracts, differs, in_round_ratio, in_round_ratios, is_ranked, list, total};
@@ -122,12 +124,8 @@ impl Answer {
 
 /// Each once, though a case may stand in several tables; the fastest first, what has no figure last.
 fn different<'c>(cases: impl Iterator<Item = &'c CaseReport>) -> Vec<&'c CaseReport> {
-    let mut different: Vec<&CaseReport> = Vec::new();
-    for case in cases {
-        if different.iter().all(|other| other.name != case.name) {
-            different.push(case);
-        }
-    }
+    let mut seen = HashSet::new();
+    let mut different: Vec<&CaseReport> = cases.filter(|case| seen.insert(&case.name)).collect();
     let time = |case: &CaseReport| case.estimate.as_ref().map_or(f64::INFINITY, |it| it.total_ns.median);
     different.sort_by(|a, b| time(a).total_cmp(&time(b)));
     different
@@ -182,8 +180,10 @@ fn why_unranked(case: &CaseReport, estimate: &Estimate) -> String {
 
 /// Two cases differ when the interval of their in-round ratio excludes 1, at 95 % for each comparison.
 fn certainty(best: &CaseReport, others: &[&CaseReport]) -> String {
+    let verdicts: Vec<(&CaseReport, Option<bool>)> =
+        others.iter().map(|&other| (other, differs(best, other))).collect();
     let with_verdict = |wanted: Option<bool>| -> Vec<&CaseReport> {
-        others.iter().copied().filter(|other| differs(best, other) == wanted).collect()
+        verdicts.iter().filter(|(_, verdict)| *verdict == wanted).map(|(other, _)| *other).collect()
     };
     let names = |cases: &[&CaseReport]| list(&cases.iter().map(|it| it.name.as_str()).collect::<Vec<_>>());
     let (same, clear, unclear) = (with_verdict(Some(false)), with_verdict(Some(true)), with_verdict(None));

@@ -3,16 +3,14 @@
 mod changes;
 mod contract;
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::fmt;
 
-use model::{CaseRecord, RunRecord};
+use model::{CaseRecord, RunRecord, Sample};
 use serde::Serialize;
 use stats::Interval;
 
-use crate::conclusion::is_ranked;
 use crate::estimate::CONFIDENCE;
-use crate::report::CaseReport;
 
 pub use changes::Change;
 
@@ -192,9 +190,10 @@ impl Comparison {
         let unit = if a.runs.len() == 1 && b.runs.len() == 1 { Unit::Sample } else { Unit::Run };
         let mut left_out = Vec::new();
         let mut cases = Vec::new();
+        let (records_of_a, records_of_b) = (records(&a, with_target), records(&b, with_target));
         for case in common {
-            let (of_a, of_b) =
-                (Observed::of(&a, &case, unit, &mut left_out), Observed::of(&b, &case, unit, &mut left_out));
+            let of_a = Observed::of(&records_of_a, &case, unit, &mut left_out);
+            let of_b = Observed::of(&records_of_b, &case, unit, &mut left_out);
             cases.extend(compared(case, &of_a, &of_b));
         }
         let changes = changes::between(&a, &b);
@@ -260,10 +259,6 @@ impl CaseOn {
     fn of(case: &CaseRecord, with_target: bool) -> Self {
         Self { case: case.case.clone(), target: with_target.then(|| case.target.clone()) }
     }
-
-    fn is(&self, case: &CaseRecord) -> bool {
-        self.case == case.case && self.target.as_ref().is_none_or(|target| *target == case.target)
-    }
 }
 
 /// Each case once, in order: it may stand in several tables, and in several runs.
@@ -279,6 +274,23 @@ fn parted(names: &[CaseOn], others: &[CaseOn]) -> (Vec<CaseOn>, Vec<CaseOn>) {
     names.iter().cloned().partition(|name| others.contains(name))
 }
 
+/// A run by its cases. One that stands in several tables has the same samples in each.
+struct RecordsOf<'r> {
+    run: &'r str,
+    cases: HashMap<CaseOn, &'r CaseRecord>,
+}
+
+impl<'r> RecordsOf<'r> {
+    fn of(run: &'r ComparedRun, with_target: bool) -> Self {
+        let named = |case| (CaseOn::of(case, with_target), case);
+        Self { run: &run.name, cases: run.run.cases.iter().map(named).collect() }
+    }
+}
+
+fn records(side: &Side, with_target: bool) -> Vec<RecordsOf<'_>> {
+    side.runs.iter().map(|run| RecordsOf::of(run, with_target)).collect()
+}
+
 /// What a side says of a case.
 struct Observed {
     times_ns: Vec<f64>,
@@ -286,25 +298,24 @@ struct Observed {
 }
 
 impl Observed {
-    fn of(side: &Side, case: &CaseOn, unit: Unit, left_out: &mut Vec<LeftOut>) -> Self {
+    fn of(runs: &[RecordsOf<'_>], case: &CaseOn, unit: Unit, left_out: &mut Vec<LeftOut>) -> Self {
         let mut observed = Self { times_ns: Vec::new(), bytes: 0.0 };
-        for run in &side.runs {
+        for RecordsOf { run, cases } in runs {
             let mut leave_out = |why: String| {
-                left_out.push(LeftOut { case: case.to_string(), run: run.name.clone(), why });
+                left_out.push(LeftOut { case: case.to_string(), run: (*run).to_owned(), why });
             };
-            let Some(record) = run.run.cases.iter().find(|it| case.is(it)) else {
+            let Some(record) = cases.get(case) else {
                 leave_out("the run does not have it".to_owned());
                 continue;
             };
-            let limits = run.run.target(&record.target).map_or(&[][..], |target| &target.limits);
-            let report = CaseReport::of(record, limits);
-            if !is_ranked(&report) {
-                leave_out(why_left_out(&report));
+            let usable = Sample::usable(&record.samples);
+            if let Some(why) = why_left_out(record, &usable) {
+                leave_out(why);
                 continue;
             }
             // Nothing takes no time, but a file may say so.
-            let time = |sample: &model::Sample| crate::conclusion::total(sample).max(1.0);
-            let times: Vec<f64> = model::Sample::usable(&record.samples).into_iter().map(time).collect();
+            let time = |sample: &Sample| crate::conclusion::total(sample).max(1.0);
+            let times: Vec<f64> = usable.into_iter().map(time).collect();
             match unit {
                 Unit::Sample => observed.times_ns = times,
                 Unit::Run => observed.times_ns.extend(stats::median(&times)),
@@ -345,13 +356,19 @@ pub(crate) fn verdict(speed_ratio: &Interval) -> Verdict {
     }
 }
 
-fn why_left_out(case: &CaseReport) -> String {
-    match (case.outcome, &case.estimate) {
-        ("ok", Some(estimate)) if estimate.cut > 0 => "the budget cut its records short".to_owned(),
-        ("ok", _) => "nothing but disturbed samples".to_owned(),
-        ("not-run", _) => "not measured: the run ended before its turn".to_owned(),
-        (outcome, _) => format!("{outcome}: {}", case.reason.as_deref().unwrap_or("no reason given")),
+/// Why a case has no rank; none if it has one.
+fn why_left_out(case: &CaseRecord, usable: &[&Sample]) -> Option<String> {
+    let Some(last) = case.samples.last() else {
+        return Some("not measured: the run ended before its turn".to_owned());
+    };
+    if let Some(reason) = last.outcome.reason() {
+        return Some(format!("{}: {reason}", last.outcome.name()));
     }
+    if usable.iter().any(|sample| sample.bytes < case.contract.bytes) {
+        return Some("the budget cut its records short".to_owned());
+    }
+    let calm = usable.iter().any(|sample| sample.disturbed.is_none());
+    (!calm).then(|| "nothing but disturbed samples".to_owned())
 }
 
 #[cfg(test)]

@@ -61,7 +61,7 @@ fn told_apart_in_rounds(recorded: &[u64], rounds: usize, factor: f64) -> usize {
             a.push(of_a);
             b.push(slowed(of_b, factor));
         }
-        differs(&CaseReport::of(&case(&a), &[]), &CaseReport::of(&case(&b), &[])) == Some(true)
+        differs(&CaseReport::of(case(&a), &[]), &CaseReport::of(case(&b), &[])) == Some(true)
     };
     (0..EXPERIMENTS).filter(told_apart).count()
 }
@@ -134,7 +134,7 @@ fn told_from_the_fastest(recorded: &[u64], rounds: usize) -> usize {
             }
             order.iter().zip(round).for_each(|(&case, &time)| times[case].push(time));
         }
-        let mut cases: Vec<CaseReport> = times.iter().map(|times| CaseReport::of(&case(times), &[])).collect();
+        let mut cases: Vec<CaseReport> = times.iter().map(|times| CaseReport::of(case(times), &[])).collect();
         let median = |case: &CaseReport| case.estimate.as_ref().map_or(0.0, |it| it.total_ns.median);
         cases.sort_by(|a, b| median(a).total_cmp(&median(b)));
         cases[1..].iter().filter(|other| differs(&cases[0], other) == Some(true)).count()

@@ -14,7 +14,7 @@ use crate::warning::warnings;
 pub struct Report {
     /// The run's number in its database, where it has one.
     pub number: Option<i64>,
-    /// The run as recorded.
+    /// The run as recorded, but for its cases: they are held once, below.
     pub run: RunRecord,
     /// One for each of the run's cases, in the same order.
     pub cases: Vec<CaseReport>,
@@ -48,10 +48,13 @@ pub struct CaseReport {
 impl Report {
     /// Of a run.
     #[must_use]
-    pub fn of(number: Option<i64>, run: RunRecord) -> Self {
-        let limits = |case: &CaseRecord| run.target(&case.target).map_or(&[][..], |target| &target.limits);
-        let mut cases: Vec<CaseReport> =
-            run.cases.iter().map(|case| CaseReport::of(case, limits(case))).collect();
+    pub fn of(number: Option<i64>, mut run: RunRecord) -> Self {
+        let records = std::mem::take(&mut run.cases);
+        let with_limits = |record: CaseRecord| {
+            let limits = run.target(&record.target).map_or(&[][..], |target| &target.limits);
+            CaseReport::of(record, limits)
+        };
+        let mut cases: Vec<CaseReport> = records.into_iter().map(with_limits).collect();
         if run.is_side_by_side() {
             for case in &mut cases {
                 case.name = format!("{} on {}", case.record.case, case.record.target);
@@ -74,6 +77,12 @@ impl Report {
         Self { number, run, cases, advice, answers, conclusions, warnings, is_arranged: false }
     }
 
+    /// A copy of the run as it was recorded, with its cases.
+    pub(crate) fn whole_run(&self) -> RunRecord {
+        let cases = self.cases.iter().map(|case| case.record.clone()).collect();
+        RunRecord { cases, ..self.run.clone() }
+    }
+
     /// The answer that says the most: about the most cases, if any has one; the first of several.
     #[must_use]
     pub fn main_answer(&self) -> Option<&Answer> {
@@ -94,7 +103,7 @@ impl CaseReport {
         run.target(&self.record.target)
     }
 
-    pub(crate) fn of(record: &CaseRecord, limits: &[Limit]) -> Self {
+    pub(crate) fn of(record: CaseRecord, limits: &[Limit]) -> Self {
         let last = record.samples.last();
         Self {
             name: record.case.clone(),
@@ -103,8 +112,8 @@ impl CaseReport {
                 Some(sample) => sample.outcome.reason(),
                 None => Some("not measured: the run ended before its turn".to_owned()),
             },
-            estimate: Estimate::of_case(record, limits),
-            record: record.clone(),
+            estimate: Estimate::of_case(&record, limits),
+            record,
         }
     }
 }

@@ -54,7 +54,9 @@ impl Workspace {
             return Err(RunnerError::Swapped { path: path.clone() });
         }
         match make_owner(&directory, id) {
-            Ok(owner) => Ok(Self { place, directory, _owner: owner, removed: false, hung: AtomicBool::new(false) }),
+            Ok(owner) => {
+                Ok(Self { place, directory, _owner: owner, removed: false, hung: AtomicBool::new(false) })
+            }
             Err((call, errno)) => {
                 let _ = remove_all(&place, &directory);
                 Err(error(call, &place.path, errno))
@@ -178,7 +180,9 @@ pub fn remove_left_over(path: &Path) -> Result<LeftOver, RunnerError> {
     }
     let mut id = [0; 64];
     let length = rustix::io::pread(&owner, &mut id, 0).map_err(|errno| error("read", path, errno))?;
-    if length == 0 || id_of(path) != Some(&id[..length]) {
+    // Its run died before it had written the id: then there is nothing beside that empty file.
+    let is_new = length == 0 && is_alone(&directory).map_err(|errno| error("read", path, errno))?;
+    if !is_new && id_of(path) != Some(&id[..length]) {
         return Ok(LeftOver::NotThere);
     }
     remove_all(&place, &directory)?;
@@ -236,9 +240,25 @@ fn remove_all(place: &Place, directory: &OwnedFd) -> Result<(), RunnerError> {
         Err(errno) => return Err(error("unlink", &place.path, errno)),
     }
     if !place.is(directory) {
-        return Err(RunnerError::Swapped { path: place.path.clone() });
+        // Somebody removed it. Where its filesystem was unmounted instead, it is still there to be removed later.
+        return match rustix::fs::fstat(directory) {
+            Ok(stat) if stat.st_nlink == 0 => Ok(()),
+            _ => Err(RunnerError::Swapped { path: place.path.clone() }),
+        };
     }
     place.remove_empty().map_err(failed("rmdir"))
+}
+
+/// Whether there is nothing but the owner's file.
+fn is_alone(directory: &OwnedFd) -> rustix::io::Result<bool> {
+    for entry in rustix::fs::Dir::read_from(directory.as_fd())? {
+        let entry = entry?;
+        let name = entry.file_name().to_bytes();
+        if !matches!(name, b"." | b"..") && name != OWNER.as_bytes() {
+            return Ok(false);
+        }
+    }
+    Ok(true)
 }
 
 /// Removes files, by name in the open directory. A directory in it is not ours and stays: then the
@@ -308,6 +328,19 @@ mod tests {
         std::fs::create_dir(&path).unwrap();
         assert_eq!(remove_left_over(&path).unwrap(), LeftOver::Removed, "killed between two steps");
         assert_eq!(files_in(target.path()), 0);
+        std::fs::create_dir(&path).unwrap();
+        File::create(path.join(OWNER)).unwrap();
+        assert_eq!(remove_left_over(&path).unwrap(), LeftOver::Removed, "killed before it wrote its id");
+        assert_eq!(files_in(target.path()), 0);
+    }
+
+    #[test]
+    fn what_is_gone_needs_no_removal() {
+        let target = tempfile::tempdir().unwrap();
+        let workspace = Workspace::create(target.path(), ID).unwrap();
+        std::fs::remove_dir_all(target.path()).unwrap();
+        workspace.remove_samples().unwrap();
+        workspace.remove().unwrap();
     }
 
     #[test]
@@ -328,6 +361,8 @@ mod tests {
         assert_eq!(remove_left_over(&path).unwrap(), LeftOver::NotThere, "no owner");
         std::fs::write(path.join(OWNER), "another").unwrap();
         assert_eq!(remove_left_over(&path).unwrap(), LeftOver::NotThere, "another owner");
+        File::create(path.join(OWNER)).unwrap();
+        assert_eq!(remove_left_over(&path).unwrap(), LeftOver::NotThere, "an empty owner beside something");
         assert!(path.join("precious").exists() && theirs.join(OWNER).exists());
     }
 

@@ -8,11 +8,12 @@ mod targets;
 mod workspaces;
 mod write;
 
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use rusqlite::config::DbConfig;
-use rusqlite::{Connection, OpenFlags};
+use rusqlite::{Connection, ErrorCode, OpenFlags};
 
 pub use read::RunSummary;
 pub use workspaces::WorkspaceRecord;
@@ -30,6 +31,14 @@ pub enum StoreError {
         path: PathBuf,
         /// What was being done.
         doing: &'static str,
+        /// What SQLite said.
+        source: rusqlite::Error,
+    },
+    /// It, or what SQLite keeps beside it, cannot be made or written.
+    #[error("database {path}: cannot be written there ({source}); name another with --db", path = path.display())]
+    NotWritable {
+        /// The file.
+        path: PathBuf,
         /// What SQLite said.
         source: rusqlite::Error,
     },
@@ -65,21 +74,59 @@ impl Store {
     /// # Errors
     /// The file cannot be opened, is no database, or is from a later version.
     pub fn open(path: &Path) -> Result<Self, StoreError> {
-        let error = |doing| move |source| StoreError::Sqlite { path: path.to_path_buf(), doing, source };
+        let error = |source: rusqlite::Error| {
+            let path = path.to_path_buf();
+            match source.sqlite_error_code() {
+                Some(ErrorCode::CannotOpen | ErrorCode::ReadOnly) => StoreError::NotWritable { path, source },
+                _ => StoreError::Sqlite { path, doing: "open", source },
+            }
+        };
         // Through a link that somebody else made, SQLite would write where that person wishes. It refuses links
         // anywhere in the path; those before the name are the user's own business.
         let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
         let real = directory.canonicalize().ok().zip(path.file_name()).map(|(parent, name)| parent.join(name));
         let flags = OpenFlags::default() | OpenFlags::SQLITE_OPEN_NOFOLLOW;
         let connection = Connection::open_with_flags(real.as_deref().unwrap_or(path), flags);
-        let connection = connection.map_err(error("open"))?;
+        let connection = connection.map_err(error)?;
         let mut store = Self { connection, path: path.to_path_buf() };
-        if !store.is_ours().map_err(error("open"))? {
-            return Err(store.content("belongs to another program; name another with --db"));
-        }
-        store.set_up().map_err(error("open"))?;
+        store.must_be_ours(error)?;
+        store.set_up().map_err(error)?;
         store.migrate()?;
         Ok(store)
+    }
+
+    /// Opens the database at `path` to read it, also where nothing can be written.
+    ///
+    /// # Errors
+    /// As [`Store::open`]; or it would have to be written first.
+    pub fn open_to_read(path: &Path) -> Result<Self, StoreError> {
+        match Self::open(path) {
+            // Otherwise its log has what is not in it yet.
+            Err(StoreError::NotWritable { .. }) if !log_of(path).exists() => Self::open_immutable(path),
+            opened => opened,
+        }
+    }
+
+    /// Without the locks and the shared memory of a database that is written to.
+    fn open_immutable(path: &Path) -> Result<Self, StoreError> {
+        let error = |source| StoreError::Sqlite { path: path.to_path_buf(), doing: "open to read", source };
+        let mut name = "file:".to_owned();
+        for byte in path.as_os_str().as_bytes() {
+            name += &format!("%{byte:02x}");
+        }
+        let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI;
+        let connection = Connection::open_with_flags(name + "?immutable=1", flags).map_err(error)?;
+        let mut store = Self { connection, path: path.to_path_buf() };
+        store.must_be_ours(error)?;
+        store.migrate()?;
+        Ok(store)
+    }
+
+    fn must_be_ours(&self, error: impl FnOnce(rusqlite::Error) -> StoreError) -> Result<(), StoreError> {
+        match self.is_ours().map_err(error)? {
+            true => Ok(()),
+            false => Err(self.content("belongs to another program; name another with --db")),
+        }
     }
 
     /// Whether it is new, or was made by writebench. Changes nothing.
@@ -120,4 +167,11 @@ impl Store {
     fn content(&self, what: impl Into<String>) -> StoreError {
         StoreError::Content { path: self.path.clone(), what: what.into() }
     }
+}
+
+/// What SQLite names the write-ahead log of a database.
+fn log_of(path: &Path) -> PathBuf {
+    let mut name = path.as_os_str().to_os_string();
+    name.push("-wal");
+    name.into()
 }

@@ -172,6 +172,8 @@ impl Store {
                 .or_default()
                 .push(sample_from_row(row)?);
         }
+        // Ten thousand cases of a few samples each would hold half as much again.
+        samples.values_mut().for_each(Vec::shrink_to_fit);
         Ok(samples)
     }
 }

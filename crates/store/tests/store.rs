@@ -253,6 +253,7 @@ fn a_database_of_each_earlier_schema_is_read_and_written_on() {
     }
 }
 
+#[expect(clippy::unwrap_used, reason = "a part of tests")]
 fn read_and_written_on(schema: usize) {
     const MIGRATIONS: [&str; 3] = [
         include_str!("../migrations/001.sql"),

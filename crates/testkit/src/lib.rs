@@ -9,6 +9,7 @@ mod image;
 mod loop_device;
 mod program;
 mod python;
+mod small_tmpfs;
 mod throttle;
 mod trial;
 
@@ -20,5 +21,6 @@ pub use loop_device::{LoopDevice, Mounted};
 pub use program::{Ended, Program, children, entries, wait_for};
 pub use python::python_with;
 pub use rustix::io::Errno;
+pub use small_tmpfs::SmallTmpfs;
 pub use throttle::Throttle;
 pub use trial::{Need, Trials};

@@ -15,6 +15,8 @@ use crate::python::python_with;
 pub enum Need {
     /// A mounted, writable filesystem of that kind.
     Filesystem(Kind),
+    /// Root.
+    Root,
     /// Root, with loop devices, and `mkfs.KIND`.
     Image(&'static str),
     /// Root, and a free loop device.
@@ -43,6 +45,7 @@ impl Need {
             Self::Filesystem(kind) => {
                 kind.parent().is_none().then(|| format!("no writable {} here", kind.name()))
             }
+            Self::Root => root_missing(),
             Self::Image(kind) => image_missing(kind),
             Self::LoopDevice => loop_device_missing(),
             Self::Fuse => crate::faulty::missing(),
@@ -76,9 +79,13 @@ fn image_missing(kind: &str) -> Option<String> {
     loop_device_missing()
 }
 
+fn root_missing() -> Option<String> {
+    (!rustix::process::geteuid().is_root()).then(|| "needs root".to_owned())
+}
+
 fn loop_device_missing() -> Option<String> {
-    if !rustix::process::geteuid().is_root() {
-        return Some("needs root".to_owned());
+    if let Some(missing) = root_missing() {
+        return Some(missing);
     }
     let free = Command::new("losetup").arg("--find").output();
     (!free.is_ok_and(|output| output.status.success())).then(|| "no loop devices".to_owned())

@@ -9,7 +9,7 @@ use crate::counted;
 const NAMED: usize = 3;
 
 /// What cases that did not end well have in common.
-#[derive(PartialEq)]
+#[derive(Clone, PartialEq, Eq, Hash)]
 struct Cause<'r> {
     target: &'r str,
     outcome: &'static str,

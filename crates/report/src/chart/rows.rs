@@ -1,5 +1,8 @@
 //! The cases that a chart is of, and how they stand together.
 
+use std::collections::HashMap;
+use std::hash::Hash;
+
 use model::Bytes;
 
 use crate::estimate::Estimate;
@@ -57,11 +60,13 @@ pub(super) fn each_target<'r>(rows: &[Row<'r>]) -> Vec<OfTarget<'r>> {
 }
 
 /// Items with the same key together, in the order in which the keys were met.
-pub(super) fn grouped<T: Copy, K: PartialEq>(items: &[T], key: impl Fn(&T) -> K) -> Vec<(K, Vec<T>)> {
+pub(super) fn grouped<T: Copy, K: Clone + Eq + Hash>(items: &[T], key: impl Fn(&T) -> K) -> Vec<(K, Vec<T>)> {
     let mut groups: Vec<(K, Vec<T>)> = Vec::new();
+    let mut places: HashMap<K, usize> = HashMap::new();
     for item in items {
         let key = key(item);
-        match groups.iter_mut().find(|(other, _)| *other == key) {
+        let place = *places.entry(key.clone()).or_insert(groups.len());
+        match groups.get_mut(place) {
             Some((_, group)) => group.push(*item),
             None => groups.push((key, vec![*item])),
         }

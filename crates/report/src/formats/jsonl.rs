@@ -63,7 +63,8 @@ pub fn end(run: &RunRecord) -> Result<String, serde_json::Error> {
 pub fn render(report: &Report) -> Result<String, serde_json::Error> {
     let run = &report.run;
     let mut seen = std::collections::HashSet::new();
-    let cases = run.cases.iter().filter(|case| seen.insert((&case.target, &case.case)));
+    let records = report.cases.iter().map(|case| &case.record);
+    let cases = records.filter(|case| seen.insert((&case.target, &case.case)));
     let mut samples: Vec<(&str, &str, &Sample)> = cases
         .flat_map(|case| case.samples.iter().map(|sample| (case.target.as_str(), case.case.as_str(), sample)))
         .collect();

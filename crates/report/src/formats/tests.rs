@@ -270,7 +270,7 @@ fn a_summary_has_a_row_for_each_case_with_all_parts_of_its_figures() {
 
 #[test]
 fn metrics_have_one_series_for_each_case_and_figure_and_no_text_of_strangers_ends_a_label() {
-    let mut run = report().run;
+    let mut run = report().whole_run();
     run.targets[0].name = "a \"quoted\" \\ name\nof two lines".to_owned();
     for case in &mut run.cases {
         case.target.clone_from(&run.targets[0].name);

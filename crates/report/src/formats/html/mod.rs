@@ -85,7 +85,7 @@ pub fn render(reports: &[Report]) -> Result<String, PageError> {
 
 fn comparison(reports: &[Report], names: &[String], b: usize) -> Result<Comparison, CompareError> {
     let side = |index: usize| {
-        let (name, run) = (names[index].clone(), reports[index].run.clone());
+        let (name, run) = (names[index].clone(), reports[index].whole_run());
         Side { name: name.clone(), runs: vec![ComparedRun { name, run }] }
     };
     Comparison::of(side(0), side(b))

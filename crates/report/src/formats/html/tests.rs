@@ -75,7 +75,7 @@ fn a_page_needs_nothing_from_elsewhere() {
 #[test]
 fn runs_that_cannot_be_compared_say_why() {
     let mut other = run("other", 1, "plain");
-    other.run.cases[0].contract.bytes /= 2;
+    other.cases[0].record.contract.bytes /= 2;
     let page = own_part(&render(&[run("a", 1, "plain"), other]).unwrap());
     assert!(page.contains("Not compared: case write,chunk=4KiB,size=1GiB is not the same work"), "{page}");
 }

@@ -1,0 +1,257 @@
+//! What breaks below a run on real filesystems: clear outcomes, the run going on where it can, nothing left behind.
+
+use std::fs::File;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+
+use anyhow::{Context, Result, bail, ensure};
+use serde_json::Value;
+use testkit::{Image, Kind, Need, Program, SmallTmpfs, Trials, call, directory_on, entries, wait_for};
+
+use crate::program;
+
+pub fn add(trials: &mut Trials) {
+    let (ext4, root) = ([Need::Image("ext4")], [Need::Root]);
+    trials.add("a filesystem that fills up costs what no longer fits, by its call", &ext4, fills_up);
+    for kind in ["ext4", "btrfs"] {
+        let needs = [Need::Image(kind), Need::Root];
+        trials.add(format!("{kind} on a disk that is full gives no figure"), &needs, move || full_below(kind));
+    }
+    trials.add("a target that becomes read-only is said, and tidied up later", &ext4, read_only);
+    trials.add("a target directory that is removed ends nothing but the run", &root, removed);
+    trials.add("a target that is unmounted lazily keeps the run, and nothing of it stays", &ext4, unmounted);
+    let tmpfs = [Need::Filesystem(Kind::Tmpfs)];
+    trials.add("with SIGXFSZ ignored a limit on file sizes is EFBIG at its offset", &tmpfs, too_large);
+}
+
+/// A run in the background that goes on until something breaks.
+struct Running {
+    program: Program,
+    child: Child,
+}
+
+/// What it came to.
+struct Over {
+    code: Option<i32>,
+    stderr: String,
+    document: Value,
+}
+
+impl Running {
+    /// Begins, and comes back when samples are in the database.
+    fn begin(target: &Path, cases: &[&str]) -> Result<Self> {
+        let program = program()?;
+        let path = target.to_str().context("UTF-8")?;
+        let mut arguments = vec!["--quiet", "run", path, "--samples", "200", "--no-limits"];
+        arguments.extend(cases.iter().flat_map(|case| ["--case", case]));
+        let child = program.command(&arguments).stdout(Stdio::null()).stderr(Stdio::piped()).spawn()?;
+        let rows = || program.call(&["show", "--export", "csv=-"]).map(|ended| ended.stdout.lines().count());
+        wait_for("samples", || rows().ok().filter(|&rows| rows > 2 * cases.len()))?;
+        Ok(Self { program, child })
+    }
+
+    fn end(self) -> Result<(Program, Over)> {
+        let output = self.child.wait_with_output()?;
+        let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+        ensure!(!stderr.contains("panicked"), "{stderr}");
+        let shown = self.program.call(&["show", "--export", "json=-"])?;
+        let document = serde_json::from_str(&shown.stdout).with_context(|| format!("{shown:?}"))?;
+        Ok((self.program, Over { code: output.status.code(), stderr, document }))
+    }
+}
+
+impl Over {
+    fn case(&self, id: &str) -> Result<&Value> {
+        let cases = self.document["cases"].as_array().context("cases")?;
+        cases.iter().find(|case| case["id"] == id).with_context(|| format!("{id} in {cases:?}"))
+    }
+
+    /// The samples before the fault are kept, the last one is the fault, and there is no figure without a cause.
+    fn ended_by(&self, id: &str, outcome: &str, text: &str) -> Result<()> {
+        let case = self.case(id)?;
+        let samples = case["samples"].as_array().context("samples")?;
+        let (last, before) = samples.split_last().context("a sample")?;
+        ensure!(last["outcome"] == outcome, "{id}: {last}");
+        ensure!(
+            case["reason"].as_str().is_some_and(|reason| reason.contains(text)),
+            "{id}: {}",
+            case["reason"]
+        );
+        ensure!(
+            !before.is_empty() && before.iter().all(|sample| sample["outcome"] == "ok"),
+            "{id}: {before:?}"
+        );
+        Ok(())
+    }
+}
+
+fn one_line(stderr: &str) -> Result<()> {
+    ensure!(stderr.lines().count() == 1 && stderr.starts_with("writebench: "), "one clear line: {stderr}");
+    Ok(())
+}
+
+/// The next run tidies up behind the last one.
+fn nothing_left(program: &Program, target: &Path) -> Result<()> {
+    let path = target.to_str().context("UTF-8")?;
+    let next = program.call(&["run", path, "--case", "write,size=4KiB", "--samples", "1", "--no-limits"])?;
+    ensure!(next.code == Some(0), "{next:?}");
+    let left: Vec<_> = entries(target).into_iter().filter(|entry| !entry.ends_with("lost+found")).collect();
+    ensure!(left.is_empty(), "left behind: {left:?}");
+    Ok(())
+}
+
+fn fills_up() -> Result<()> {
+    const WRITE: &str = "write,size=4MiB";
+    const FALLOCATE: &str = "write,size=4MiB,prepare=fallocate";
+    const STORE: &str = "mmap,size=4MiB";
+    const FITS: &str = "write,size=64KiB";
+    let image = Image::mount("ext4", 48 << 20)?;
+    let mut run = Running::begin(&image.path(), &[WRITE, FALLOCATE, STORE, FITS])?;
+    fill(&image.path(), 5 << 19, &mut run.child)?;
+    // The case that fits would go on for long.
+    wait_for("the other cases to fail", || (failed_cases(&run.program) >= 3).then_some(()))?;
+    call(Command::new("kill").args(["-INT", &run.child.id().to_string()]))?;
+    let (program, over) = run.end()?;
+    ensure!(over.code == Some(130), "{}", over.stderr);
+    over.ended_by(WRITE, "failed", "write: No space left on device (28)")?;
+    over.ended_by(FALLOCATE, "failed", "fallocate: No space left on device (28)")?;
+    over.ended_by(STORE, "worker-died", "SIGBUS (7)")?;
+    ensure!(over.case(FITS)?["outcome"] == "ok", "{}", over.case(FITS)?["reason"]);
+    std::fs::remove_file(image.path().join("filler"))?;
+    nothing_left(&program, &image.path())
+}
+
+fn failed_cases(program: &Program) -> usize {
+    let shown = program.call(&["show", "--export", "csv-summary=-"]).map(|ended| ended.stdout);
+    shown
+        .unwrap_or_default()
+        .lines()
+        .filter(|row| row.contains("failed") || row.contains("worker-died"))
+        .count()
+}
+
+/// Takes all blocks but so many bytes, also those that a sample under way gives back later.
+fn fill(target: &Path, left_bytes: u64, child: &mut Child) -> Result<()> {
+    let filler = File::create(target.join("filler"))?;
+    let flags = rustix::fs::FallocateFlags::empty();
+    let total_bytes = |stat: &rustix::fs::StatVfs| stat.f_bfree * stat.f_frsize;
+    let mut length: u64 = 0;
+    let mut in_a_row = 0;
+    // A hundred looks in a row at which nothing more was free: no sample had blocks to give back.
+    while in_a_row < 100 {
+        ensure!(child.try_wait()?.is_none(), "the run ended before the filesystem was full");
+        let free = total_bytes(&rustix::fs::statvfs(target)?);
+        if free > left_bytes && rustix::fs::fallocate(&filler, flags, length, 256 << 10).is_ok() {
+            (length, in_a_row) = (length + (256 << 10), 0);
+        } else {
+            in_a_row += 1;
+            std::thread::sleep(std::time::Duration::from_millis(2));
+        }
+    }
+    Ok(())
+}
+
+/// The filesystem has free blocks, and the disk that it is on has no place for them.
+fn full_below(kind: &str) -> Result<()> {
+    const CASE: &str = "write,size=8MiB,sync=fsync";
+    const SIZE_BYTES: u64 = 128 << 20;
+    let (disk, point) = (SmallTmpfs::mount(SIZE_BYTES)?, tempfile::tempdir()?);
+    let image = disk.path().join("image");
+    File::create(&image)?.set_len(SIZE_BYTES)?;
+    call(Command::new(format!("mkfs.{kind}")).arg("-q").arg(&image))?;
+    call(Command::new("mount").args(["-o", "loop"]).arg(&image).arg(point.path()))?;
+    let run = || -> Result<(Program, testkit::Ended)> {
+        let program = program()?;
+        // What is there already keeps its place.
+        call(Command::new("sync").arg("-f").arg(point.path()))?;
+        ensure!(std::fs::write(disk.path().join("rest"), vec![1; 128 << 20]).is_err(), "the disk is not full");
+        let path = point.path().to_str().context("UTF-8")?;
+        let ended = program.call(&["--quiet", "run", path, "--case", CASE, "--samples", "2", "--no-limits"])?;
+        Ok((program, ended))
+    };
+    let ended = run();
+    call(Command::new("umount").arg(point.path()))?;
+    let (program, ended) = ended?;
+    let shown = program.call(&["show", "--export", "json=-"])?;
+    let document: Value = serde_json::from_str(&shown.stdout)?;
+    let case = &document["cases"][0];
+    // Which call hears of it first is up to the filesystem, which may then become read-only.
+    let reason = case["reason"].as_str().with_context(|| format!("{ended:?}"))?;
+    ensure!(case["outcome"] == "failed" && case["estimate"].is_null(), "{case}");
+    ensure!(["(5)", "(28)", "(30)"].iter().any(|errno| reason.ends_with(errno)), "{reason}");
+    // A filesystem that has lost data lets nothing be removed any more.
+    ensure!(ended.code == Some(4) || ended.code == Some(1), "{ended:?}");
+    if ended.code == Some(1) {
+        one_line(&ended.stderr)?;
+    }
+    Ok(())
+}
+
+fn read_only() -> Result<()> {
+    let image = Image::mount("ext4", 64 << 20)?;
+    let run = Running::begin(&image.path(), &["write,size=64KiB", "pwrite,size=64KiB"])?;
+    // As the kernel does it after an error. Asking for it is refused while a file is open for writing.
+    image.remount("abort")?;
+    let (program, over) = run.end()?;
+    ensure!(over.code == Some(1) && over.stderr.contains("Read-only file system (30)"), "{}", over.stderr);
+    one_line(&over.stderr)?;
+    for case in ["write,size=64KiB", "pwrite,size=64KiB"] {
+        over.ended_by(case, "failed", "open: Read-only file system (30)")?;
+    }
+    let file = image.path().with_file_name("image");
+    call(Command::new("umount").arg(image.path()))?;
+    call(Command::new("mount").args(["-o", "loop"]).arg(file).arg(image.path()))?;
+    nothing_left(&program, &image.path())
+}
+
+fn removed() -> Result<()> {
+    let parent = directory_on(Kind::Tmpfs);
+    let target = parent.path().join("target");
+    std::fs::create_dir(&target)?;
+    let run = Running::begin(&target, &["write,size=64KiB", "pwrite,size=64KiB"])?;
+    // A sample may come in between.
+    wait_for("the directory to go", || std::fs::remove_dir_all(&target).ok())?;
+    let (program, over) = run.end()?;
+    for case in ["write,size=64KiB", "pwrite,size=64KiB"] {
+        over.ended_by(case, "failed", "open: No such file or directory (2)")?;
+    }
+    ensure!(over.code == Some(4), "{:?}: {}", over.code, over.stderr);
+    ensure!(entries(parent.path()).is_empty(), "it must not be made again");
+    std::fs::create_dir(&target)?;
+    nothing_left(&program, &target)
+}
+
+fn unmounted() -> Result<()> {
+    let image = Image::mount("ext4", 64 << 20)?;
+    let file = image.path().with_file_name("image");
+    let run = Running::begin(&image.path(), &["write,size=64KiB"])?;
+    call(Command::new("umount").arg("--lazy").arg(image.path()))?;
+    let mut child = run.child;
+    std::thread::sleep(std::time::Duration::from_millis(200));
+    if child.try_wait()?.is_none() {
+        call(Command::new("kill").args(["-INT", &child.id().to_string()]))?;
+    }
+    let (program, over) = Running { child, program: run.program }.end()?;
+    ensure!(matches!(over.code, Some(1 | 4 | 130)), "{:?}: {}", over.code, over.stderr);
+    ensure!(entries(&image.path()).is_empty(), "nothing below the mount point");
+    call(Command::new("mount").args(["-o", "loop"]).arg(&file).arg(image.path()))?;
+    nothing_left(&program, &image.path())
+}
+
+fn too_large() -> Result<()> {
+    let (program, target) = (program()?, directory_on(Kind::Tmpfs));
+    let script = format!(
+        "trap '' XFSZ; ulimit -f 4096; exec {} run {} --case write,size=16MiB --case write,size=1MiB --samples 1 --no-limits --db {home}/db --export json={home}/out",
+        program.binary().display(),
+        target.path().display(),
+        home = program.home().display(),
+    );
+    let output = Command::new("bash").args(["-c", &script]).output()?;
+    ensure!(output.status.code() == Some(4), "{output:?}");
+    let document: Value = serde_json::from_str(&std::fs::read_to_string(program.home().join("out"))?)?;
+    let cases = document["cases"].as_array().context("cases")?;
+    let Some(large) = cases.iter().find(|case| case["id"] == "write,size=16MiB") else { bail!("{cases:?}") };
+    ensure!(large["reason"] == "write: File too large (27) at offset 4194304", "{large}");
+    ensure!(cases.iter().any(|case| case["outcome"] == "ok"), "{cases:?}");
+    Ok(())
+}
