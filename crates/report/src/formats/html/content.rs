@@ -235,7 +235,8 @@ fn charts_of<'r>(
     let has_main = of_section.iter().any(|(_, it)| it.of.is_main());
     let first = of_section.first().map(|(_, it)| it.of);
     let is_main = |it: &NamedChart| if has_main { it.of.is_main() } else { Some(it.of) == first };
-    let (mut main, mut more): (Vec<((Asked<'_>, usize), Charts<'r>)>, Charts<'r>) = (Vec::new(), Vec::new());
+    let mut main: Vec<((Asked<'_>, usize), Charts<'r>)> = Vec::new();
+    let mut more = Vec::new();
     let mut met: HashMap<(Asked<'_>, usize), usize> = HashMap::new();
     for (number, named) in of_section {
         let chart = Chart { number, chart: &named.chart };
