@@ -37,6 +37,12 @@ impl Reserve {
     /// For a filesystem that the run made for itself.
     pub const NONE: Self = Self::Share { ppm: 0 };
 
+    /// Whether it keeps nothing.
+    #[must_use]
+    pub fn is_none(self) -> bool {
+        matches!(self, Self::Share { ppm: 0 } | Self::Size(Bytes(0)))
+    }
+
     /// How many bytes that is of so many.
     #[must_use]
     pub fn of_bytes(self, total_bytes: u64) -> u64 {

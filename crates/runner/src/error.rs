@@ -142,6 +142,13 @@ pub enum RunnerError {
     Observer(Box<dyn std::error::Error + Send + Sync>),
 }
 
+impl RunnerError {
+    /// Whether a target has too little room.
+    pub(crate) fn is_about_space(&self) -> bool {
+        matches!(self, Self::NoSpace { .. } | Self::NoInodes { .. })
+    }
+}
+
 fn more(count: u64) -> String {
     format!("{count} more {} needed", if count == 1 { "is" } else { "are" })
 }
