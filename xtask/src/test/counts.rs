@@ -30,19 +30,42 @@ impl fmt::Display for Counts {
 /// What one line of tests' output adds; none for nearly all of them.
 pub(super) type ReadResult = fn(line: &str) -> Option<Counts>;
 
-/// Copies all lines and adds up those with results.
+/// Copies all lines, adds up those with results, and says once more at the end what failed: nobody scrolls up, and
+/// a record of a run may hold its end only.
 pub(super) fn pass_on(mut from: impl BufRead, to: &mut impl Write, read: ReadResult) -> Result<Counts> {
     let mut counts = Counts::default();
+    let mut failures = Failures::default();
     let mut line = Vec::new();
     while from.read_until(b'\n', &mut line)? > 0 {
         to.write_all(&line)?;
         to.flush()?;
+        failures.add(&line);
         if let Some(result) = read(&String::from_utf8_lossy(&line)) {
             counts.add(result);
         }
         line.clear();
     }
+    to.write_all(&failures.said)?;
     Ok(counts)
+}
+
+/// What Rust's tests say of those that failed: from a line `failures:` to the result.
+#[derive(Default)]
+struct Failures {
+    said: Vec<u8>,
+    is_one: bool,
+}
+
+impl Failures {
+    fn add(&mut self, line: &[u8]) {
+        if line.trim_ascii_end() == b"failures:" {
+            self.is_one = true;
+        } else if line.starts_with(b"test result: ") {
+            self.is_one = false;
+        } else if self.is_one {
+            self.said.extend_from_slice(line);
+        }
+    }
 }
 
 /// Rust's tests: `test result: ok. 3 passed; 0 failed; 1 ignored; …`.
@@ -90,6 +113,20 @@ mod tests {
             \xff not text\n\
             test result: FAILED. 10 passed; 3 failed; 4 ignored; 0 measured; 0 filtered out\nend";
         assert_eq!(counted(output, libtest), "12 passed, 3 failed, 5 skipped");
+    }
+
+    #[test]
+    fn what_failed_is_said_once_more_at_the_end() {
+        let output = "test a ... FAILED\n\nfailures:\n\n---- a ----\nwhy\n\nfailures:\n    a\n\n\
+            test result: FAILED. 0 passed; 1 failed; 0 ignored; 0 measured; 0 filtered out\n\
+            test b ... ok\ntest result: ok. 1 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out\n";
+        let mut copy = Vec::new();
+        assert_eq!(
+            pass_on(output.as_bytes(), &mut copy, libtest).unwrap().to_string(),
+            "1 passed, 1 failed, 0 skipped"
+        );
+        let copy = String::from_utf8(copy).unwrap();
+        assert_eq!(copy.strip_prefix(output).unwrap(), "\n---- a ----\nwhy\n\n    a\n\n");
     }
 
     #[test]
