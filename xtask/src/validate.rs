@@ -4,6 +4,7 @@ mod advice;
 mod noise;
 mod order;
 mod ranking;
+mod soak;
 
 use anyhow::Result;
 
@@ -16,6 +17,8 @@ pub(crate) enum Question {
     Ranking(ranking::Options),
     /// Does a search find what measuring every candidate finds?
     Advise(advice::Options),
+    /// Is anything left behind, or anything wrong, after minutes of all that it does and all that goes wrong?
+    Soak(soak::Options),
 }
 
 /// Looks into it; whether there is an answer.
@@ -24,5 +27,6 @@ pub(crate) fn run(question: &Question) -> Result<bool> {
         Question::Noise(options) => noise::run(options),
         Question::Ranking(options) => ranking::run(options),
         Question::Advise(options) => advice::run(options),
+        Question::Soak(options) => soak::run(options),
     }
 }

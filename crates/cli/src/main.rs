@@ -31,15 +31,18 @@ mod stream;
 mod worker;
 
 use std::process::ExitCode;
+use std::sync::Arc;
 
 use clap::error::ErrorKind;
 use clap::{ColorChoice, CommandFactory, Parser};
+use signal_hook::consts::SIGXFSZ;
 
 use crate::arguments::{Arguments, Command};
 use crate::exit::Exit;
 use crate::output::Output;
 
 fn main() -> ExitCode {
+    outlive_file_size_limit();
     // These are no commands for people: help, manual and completions do not know them.
     let mut words = std::env::args_os().skip(1);
     match words.next() {
@@ -80,6 +83,13 @@ fn main() -> ExitCode {
         Command::Man { command } => man(command.as_deref(), &output),
     };
     ended(result, &output)
+}
+
+/// A write beyond `ulimit -f` is then an error that says where (EFBIG), in the worker as in the database; the signal
+/// alone would end the program without a word.
+fn outlive_file_size_limit() {
+    // Where there can be no handler, the signal does what it always did.
+    let _ = signal_hook::flag::register(SIGXFSZ, Arc::default());
 }
 
 fn ended(result: anyhow::Result<Exit>, output: &Output) -> ExitCode {

@@ -2,6 +2,7 @@
 //! a filesystem that does wrong what a script says, and trials that say
 //! what they need of the machine. Development only.
 
+mod chance;
 mod directory;
 mod example;
 mod faulty;
@@ -13,12 +14,13 @@ mod small_tmpfs;
 mod throttle;
 mod trial;
 
+pub use chance::Chance;
 pub use directory::{Kind, directory_on};
 pub use example::{example_case, example_run, example_target};
 pub use faulty::{Caching, Call, Fault, Faulty, Operation, What, When};
 pub use image::{Image, call};
 pub use loop_device::{LoopDevice, Mounted};
-pub use program::{Ended, Program, children, entries, wait_for};
+pub use program::{Ended, Program, children, descendants, entries, wait_for};
 pub use python::python_with;
 pub use rustix::io::Errno;
 pub use small_tmpfs::SmallTmpfs;

@@ -105,12 +105,22 @@ pub fn wait_for<T>(what: &str, mut found: impl FnMut() -> Option<T>) -> Result<T
     bail!("waited 30 s for {what}")
 }
 
-/// The children of a process, by number.
+/// The children of a process, by number: those of its first thread first.
 #[must_use]
 pub fn children(process: u32) -> Vec<u32> {
-    let path = format!("/proc/{process}/task/{process}/children");
-    let text = std::fs::read_to_string(path).unwrap_or_default();
-    text.split_whitespace().filter_map(|number| number.parse().ok()).collect()
+    let mut threads = entries(Path::new(&format!("/proc/{process}/task")));
+    threads.sort();
+    let lists =
+        threads.iter().map(|thread| std::fs::read_to_string(thread.join("children")).unwrap_or_default());
+    let numbers =
+        |list: String| list.split_whitespace().filter_map(|number| number.parse().ok()).collect::<Vec<_>>();
+    lists.flat_map(numbers).collect()
+}
+
+/// Its children, theirs, and so on.
+#[must_use]
+pub fn descendants(process: u32) -> Vec<u32> {
+    children(process).into_iter().flat_map(|child| [vec![child], descendants(child)].concat()).collect()
 }
 
 /// What is in a directory.

@@ -17,6 +17,7 @@ pub(super) fn steps(target_directory: &Path) -> Vec<Step> {
         step("format", &["fmt", "--all", "--check"]),
         step("lints", &["clippy", "--workspace", "--all-targets", "--locked", "--", "-D", "warnings"]),
     ];
+    steps.push(fuzz_targets(target_directory));
     steps.extend(platform::lints());
     steps.extend([Step::new("tidy", Work::Tidy), documentation(), package(), tests()]);
     steps.extend([platform::windows(target_directory), platform::aarch64(), miri()]);
@@ -32,6 +33,15 @@ fn step(name: &'static str, arguments: &[&str]) -> Step {
     let mut command = cargo();
     command.args(arguments);
     Step::new(name, Work::Command(command))
+}
+
+/// They are a workspace of their own, which nothing else here builds.
+fn fuzz_targets(target_directory: &Path) -> Step {
+    let mut command = cargo();
+    command.args(["clippy", "--manifest-path", "fuzz/Cargo.toml", "--all-targets", "--locked"]);
+    // Most of what they import has been built already.
+    command.arg("--target-dir").arg(target_directory).args(["--", "-D", "warnings"]);
+    Step::new("fuzz-targets", Work::Command(command))
 }
 
 fn documentation() -> Step {

@@ -8,7 +8,7 @@ use std::time::Duration;
 use anyhow::{Context, Result, bail, ensure};
 use serde_json::Value;
 use tempfile::TempDir;
-use testkit::{Ended, Kind, Need, Program, Trials, children, directory_on, entries, wait_for};
+use testkit::{Ended, Kind, Need, Program, Trials, children, descendants, directory_on, entries, wait_for};
 
 use crate::program;
 use crate::promises::PROMISES;
@@ -394,12 +394,6 @@ fn unprivileged() -> Result<()> {
     Ok(())
 }
 
-/// A process and all below it.
-fn family(process: u32) -> Vec<u32> {
-    let below = children(process).into_iter().flat_map(family);
-    std::iter::once(process).chain(below).collect()
-}
-
 fn is_alive(process: u32) -> bool {
     // What has ended and was not waited for yet is as good as gone.
     let status = std::fs::read_to_string(format!("/proc/{process}/status")).unwrap_or_default();
@@ -440,7 +434,7 @@ fn ends(ending: &str, code: i32) -> Result<()> {
             for milliseconds in [0, 100, 300, 700, 1500, 2500, 4000] {
                 let child = start(&made, &[&kinds[..], &long[..]].concat())?;
                 std::thread::sleep(Duration::from_millis(milliseconds));
-                let family = family(child.id());
+                let family = [vec![child.id()], descendants(child.id())].concat();
                 kill(child.id(), signal)?;
                 let output = child.wait_with_output()?;
                 let ended = output.status.code();

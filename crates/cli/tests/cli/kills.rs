@@ -1,14 +1,13 @@
 //! SIGKILL at two hundred random moments loses no sample but the one under way, and leaves nothing behind.
 
 use std::collections::HashMap;
-use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
 use model::{RunStatus, Sample};
 use store::Store;
-use testkit::{Kind, Need, Program, Trials, children, directory_on, entries};
+use testkit::{Chance, Kind, Need, Program, Trials, children, directory_on, entries};
 
 use crate::program;
 
@@ -24,29 +23,14 @@ pub fn add(trials: &mut Trials) {
 
 const KILLS: u32 = 100;
 
-/// Random moments that can be repeated.
-struct Moments {
-    seed: u64,
-    taken: u64,
-}
-
-impl Moments {
-    fn next(&mut self, most: Duration) -> Duration {
-        self.taken += 1;
-        let mut hasher = DefaultHasher::new();
-        (self.seed, self.taken).hash(&mut hasher);
-        most.mul_f64((hasher.finish() >> 11) as f64 / (1u64 << 53) as f64)
-    }
-}
-
 /// With the seed in the environment, or another one each time, which stands in the error.
-fn with_moments(test: fn(&mut Moments) -> Result<()>) -> Result<()> {
+fn with_moments(test: fn(&mut Chance) -> Result<()>) -> Result<()> {
     const SEED: &str = "WRITEBENCH_KILL_SEED";
     let seed = match std::env::var(SEED) {
         Ok(seed) => seed.parse()?,
-        Err(_) => SystemTime::now().duration_since(UNIX_EPOCH)?.as_secs(),
+        Err(_) => Chance::any_seed(),
     };
-    test(&mut Moments { seed, taken: 0 }).with_context(|| format!("again with {SEED}={seed}"))
+    test(&mut Chance::new(seed)).with_context(|| format!("again with {SEED}={seed}"))
 }
 
 /// The samples of each case, in order.
@@ -85,13 +69,13 @@ fn arguments(target: &Path, resumes: bool) -> Result<Vec<&str>> {
     Ok(arguments)
 }
 
-fn supervisor(moments: &mut Moments) -> Result<()> {
+fn supervisor(moments: &mut Chance) -> Result<()> {
     let (program, target) = (program()?, directory_on(Kind::Tmpfs));
     let mut before: Option<(RunStatus, Samples)> = None;
     for kill in 0..KILLS {
         let resumes = before.as_ref().is_some_and(|(status, _)| *status != RunStatus::Complete);
         let mut child = program.start(&arguments(target.path(), resumes)?)?;
-        std::thread::sleep(moments.next(Duration::from_millis(250)));
+        std::thread::sleep(moments.moment(Duration::from_millis(250)));
         child.kill()?;
         child.wait()?;
         let after = newest(&program).with_context(|| format!("after kill {kill}"))?;
@@ -113,7 +97,7 @@ fn supervisor(moments: &mut Moments) -> Result<()> {
     Ok(())
 }
 
-fn workers(moments: &mut Moments) -> Result<()> {
+fn workers(moments: &mut Chance) -> Result<()> {
     let (program, target) = (program()?, directory_on(Kind::Tmpfs));
     let cases: Vec<String> = (1..=300).map(|chunk| format!("write,chunk={chunk}KiB,size=512KiB")).collect();
     let path = target.path().to_str().context("UTF-8")?;
@@ -122,7 +106,7 @@ fn workers(moments: &mut Moments) -> Result<()> {
     let mut child = program.start(&arguments)?;
     let mut kills = 0;
     while kills < KILLS {
-        std::thread::sleep(moments.next(Duration::from_millis(60)));
+        std::thread::sleep(moments.moment(Duration::from_millis(60)));
         ensure!(child.try_wait()?.is_none(), "the run ended after {kills} kills");
         // Between two workers there is none.
         let Some(&worker) = children(child.id()).first() else { continue };

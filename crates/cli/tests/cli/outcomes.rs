@@ -233,8 +233,13 @@ fn file_size_limit() -> Result<()> {
     let output = std::process::Command::new("bash").args(["-c", &script]).output()?;
     ensure!(output.status.code() == Some(4), "{output:?}");
     let document: Value = serde_json::from_str(&std::fs::read_to_string(program.home().join("out"))?)?;
-    slow_ended(&document, "write,size=16MiB", "worker-died", "SIGXFSZ")?;
+    slow_ended(&document, "write,size=16MiB", "failed", "write: File too large (27) at offset 4194304")?;
     ensure!(case(&document, "write,size=1MiB")?["outcome"] == "ok");
+    // So small that the database is too large, too.
+    let output = std::process::Command::new("bash").args(["-c", &script.replace("4096", "16")]).output()?;
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    ensure!(output.status.code() == Some(1) && stderr.lines().count() == 1, "{output:?}");
+    ensure!(stderr.contains("/db: ") && entries(target.path()).is_empty(), "{stderr}");
     Ok(())
 }
 

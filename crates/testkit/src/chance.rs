@@ -1,0 +1,62 @@
+//! Random choices that can be repeated.
+
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use rand::{RngExt, SeedableRng};
+use rand_pcg::Pcg64Mcg;
+
+/// Random choices that are the same for the same seed.
+#[derive(Debug)]
+pub struct Chance(Pcg64Mcg);
+
+impl Chance {
+    /// The choices of a seed.
+    #[must_use]
+    pub fn new(seed: u64) -> Self {
+        Self(Pcg64Mcg::seed_from_u64(seed))
+    }
+
+    /// A seed that nobody has chosen: the clock's.
+    #[must_use]
+    pub fn any_seed() -> u64 {
+        SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| u64::from(since.subsec_nanos()))
+    }
+
+    /// A number below that bound, which is not zero.
+    pub fn below(&mut self, bound: usize) -> usize {
+        self.0.random_range(0..bound)
+    }
+
+    /// One of them, of which there are some.
+    pub fn pick<T: Copy>(&mut self, of: &[T]) -> T {
+        of[self.below(of.len())]
+    }
+
+    /// A time up to that.
+    pub fn moment(&mut self, most: Duration) -> Duration {
+        most.mul_f64(self.0.random())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_same_seed_chooses_the_same() {
+        let choices = |seed| {
+            let mut chance = Chance::new(seed);
+            (0..20).map(|_| (chance.below(1000), chance.moment(Duration::from_secs(1)))).collect::<Vec<_>>()
+        };
+        assert_eq!(choices(1), choices(1));
+        assert_ne!(choices(1), choices(2));
+    }
+
+    #[test]
+    fn choices_stay_in_their_bounds_and_are_not_all_the_same() {
+        let mut chance = Chance::new(3);
+        let picked: Vec<_> = (0..100).map(|_| chance.pick(&['a', 'b', 'c'])).collect();
+        assert!(['a', 'b', 'c'].iter().all(|letter| picked.contains(letter)));
+        assert!((0..100).all(|_| chance.moment(Duration::from_millis(7)) <= Duration::from_millis(7)));
+    }
+}

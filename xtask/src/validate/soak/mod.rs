@@ -1,0 +1,235 @@
+//! `cargo xtask validate soak`: all that writebench does, mixed with all that goes wrong, and what is left in the end.
+
+mod call;
+mod traces;
+mod trouble;
+mod work;
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, ensure};
+use testkit::{Chance, Faulty, Program, SmallTmpfs};
+
+use self::call::{Call, Ended};
+use self::traces::Traces;
+use self::trouble::Trouble;
+use self::work::{Place, Work};
+use crate::command::metadata;
+use crate::program;
+use crate::target::memory_and_disk;
+
+/// Where, how long, and which choices.
+#[derive(clap::Args)]
+pub(crate) struct Options {
+    /// Directories to write to [default: /dev/shm and the folder `soak` of cargo's target directory]
+    targets: Vec<PathBuf>,
+    /// How long
+    #[arg(long, default_value_t = 20)]
+    minutes: u64,
+    /// The seed of all choices [default: another one each time, which is shown]
+    #[arg(long)]
+    seed: Option<u64>,
+}
+
+/// How often something was done, went wrong so, and ended so.
+type Tally = BTreeMap<(Work, String, String), usize>;
+
+/// Room for small files, and not for all of them.
+const SMALL_BYTES: u64 = 48 << 20;
+
+/// Mixes it all; whether every program ended as it should, and nothing is left.
+pub(crate) fn run(options: &Options) -> Result<bool> {
+    let target_directory = metadata()?.target_directory.into_std_path_buf();
+    let program = program::build(&target_directory)?;
+    let program = Program::new(program.to_str().context("a path in UTF-8")?)?;
+    let seed = options.seed.unwrap_or_else(Chance::any_seed);
+    println!("soak: {} minutes, seed {seed}", options.minutes);
+    // Whoever loses the program that started it is ours to count.
+    rustix::process::set_child_subreaper(Some(rustix::process::getpid()))?;
+    let parents = memory_and_disk(&options.targets, &target_directory.join("soak"))?;
+    let watched: Vec<PathBuf> = parents.iter().cloned().chain([std::env::temp_dir()]).collect();
+    let before = Traces::now(&watched);
+    println!("before: {before}");
+
+    let mut soak = Soak::new(program, &parents, Chance::new(seed))?;
+    // So that there is something to look at.
+    soak.plain_runs()?;
+    let end = Instant::now() + Duration::from_secs(60 * options.minutes);
+    while Instant::now() < end {
+        soak.round()?;
+    }
+    soak.plain_runs()?;
+    let left = soak.left();
+    soak.print();
+    let complaints = std::mem::take(&mut soak.complaints);
+    drop(soak);
+
+    let after = Traces::settled(&watched, &before);
+    println!("after:  {after}");
+    let beyond = [left, after.beyond(&before)].concat();
+    for line in &beyond {
+        println!("left behind: {line}");
+    }
+    for line in &complaints {
+        println!("wrong: {line}");
+    }
+    println!("{} left behind, {} wrong (seed {seed})", beyond.len(), complaints.len());
+    Ok(beyond.is_empty() && complaints.is_empty())
+}
+
+struct Soak {
+    program: Program,
+    chance: Chance,
+    places: Vec<Place>,
+    tally: Tally,
+    complaints: Vec<String>,
+    most_descriptors: usize,
+    most_memory_kib: u64,
+    rounds: usize,
+    // Unmounted after all that works in them.
+    _guards: (Vec<tempfile::TempDir>, SmallTmpfs),
+}
+
+impl Soak {
+    fn new(program: Program, parents: &[PathBuf], chance: Chance) -> Result<Self> {
+        let make = |parent: &PathBuf| {
+            let made = tempfile::Builder::new().prefix("writebench-soak-").tempdir_in(parent);
+            made.with_context(|| format!("a folder in {}", parent.display()))
+        };
+        let folders = parents.iter().map(make).collect::<Result<Vec<_>>>()?;
+        let small = SmallTmpfs::mount(SMALL_BYTES)?;
+        let mut places: Vec<Place> =
+            folders.iter().map(|it| Place { path: it.path().to_owned(), is_small: false }).collect();
+        places.push(Place { path: small.path().to_owned(), is_small: true });
+        Ok(Self {
+            program,
+            chance,
+            places,
+            tally: Tally::new(),
+            complaints: Vec::new(),
+            most_descriptors: 0,
+            most_memory_kib: 0,
+            rounds: 0,
+            _guards: (folders, small),
+        })
+    }
+
+    /// One program, or two at once on one target and one database, with one trouble.
+    fn round(&mut self) -> Result<()> {
+        self.rounds += 1;
+        let trouble = Trouble::choose(&mut self.chance);
+        let index = match trouble {
+            Trouble::Fill(_) => self.places.len() - 1,
+            _ => self.chance.below(self.places.len()),
+        };
+        let place = &self.places[index];
+        let other = &self.places[(index + 1 + self.chance.below(self.places.len() - 1)) % self.places.len()];
+        let is_small = place.is_small || other.is_small;
+        let faulty = match &trouble {
+            Trouble::Faults(caching, script) | Trouble::Hang(caching, script) => {
+                let faulty = Faulty::mount("sample", *caching)?;
+                faulty.follow(script);
+                Some(faulty)
+            }
+            _ => None,
+        };
+        let removed = tempfile::Builder::new().prefix("removed-").tempdir_in(&place.path)?;
+        let target = match (&trouble, &faulty) {
+            (_, Some(faulty)) => faulty.path().to_owned(),
+            (Trouble::Removal(_), _) => removed.path().to_owned(),
+            _ => place.path.clone(),
+        };
+        let hangs = matches!(trouble, Trouble::Hang(..));
+        let programs = if self.chance.below(4) == 0 && !hangs { 2 } else { 1 };
+        let home = self.program.home().to_owned();
+        let calls: Vec<Call> = (0..programs)
+            .map(|number| {
+                // Only a run can be told how long to wait for a filesystem.
+                let work = if hangs { Work::Run } else { Work::choose(&mut self.chance) };
+                let mut arguments = work.arguments(&mut self.chance, &target, &other.path, &home);
+                if hangs {
+                    arguments.extend(["--timeout", "2s"].map(str::to_owned));
+                }
+                let output = home.join(format!("output-{number}"));
+                Call { work, arguments, trouble: trouble.clone(), target: target.clone(), output }
+            })
+            .collect();
+        let program = &self.program;
+        let ended: Vec<Result<Ended>> = std::thread::scope(|scope| {
+            let started: Vec<_> = calls.iter().map(|call| scope.spawn(|| call.perform(program))).collect();
+            started
+                .into_iter()
+                .map(|it| it.join().unwrap_or_else(|_| Err(anyhow::anyhow!("a panic"))))
+                .collect()
+        });
+        for (call, ended) in calls.iter().zip(ended) {
+            self.judge(call, &ended?, is_small);
+        }
+        if let Trouble::Fill(_) = trouble {
+            let _ = std::fs::remove_file(target.join(call::OTHERS));
+        }
+        let listed = self.program.call(&["list", "runs"])?;
+        if listed.code != Some(0) {
+            self.complaints.push(format!("round {}: {}: list runs: {listed:?}", self.rounds, calls[0]));
+        }
+        Ok(())
+    }
+
+    fn judge(&mut self, call: &Call, ended: &Ended, is_small: bool) {
+        let is_usual = ended.code.is_some_and(|code| call.work.codes(is_small).contains(&code));
+        let is_allowed = is_usual || call.trouble.allows(call.work, ended.code, ended.signal);
+        if !is_allowed || ended.said.contains("panicked") {
+            let line = format!("round {}: {call}: {}: {}", self.rounds, ended.status(), ended.said.trim_end());
+            println!("wrong: {line}");
+            self.complaints.push(line);
+        }
+        self.most_descriptors = self.most_descriptors.max(ended.most_descriptors);
+        self.most_memory_kib = self.most_memory_kib.max(ended.most_memory_kib);
+        *self.tally.entry((call.work, call.trouble.name(), ended.status())).or_default() += 1;
+    }
+
+    /// In all places, which removes what runs that were killed left there.
+    fn plain_runs(&self) -> Result<()> {
+        for place in &self.places {
+            let target = place.path.to_str().context("a path in UTF-8")?;
+            let words = ["run", target, "--case", "write,size=64KiB", "--samples", "1", "--no-limits"];
+            let ended = self.program.call(&words)?;
+            ensure!(ended.code == Some(0), "{words:?}: {ended:?}");
+        }
+        Ok(())
+    }
+
+    /// What is in the places.
+    fn left(&self) -> Vec<String> {
+        let entries = self.places.iter().flat_map(|place| testkit::entries(&place.path));
+        entries.map(|path| format!("files: {}", path.display())).collect()
+    }
+
+    fn print(&self) {
+        println!("\n{} rounds; work, what went wrong, how it ended, how often:", self.rounds);
+        for ((work, trouble, status), count) in &self.tally {
+            println!("{:<12} {trouble:<20} {status:<12} {count:>4}", format!("{work:?}"));
+        }
+        println!(
+            "one program held at most {} descriptors and {:.0} MiB",
+            self.most_descriptors,
+            self.most_memory_kib as f64 / 1024.0
+        );
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_program_that_works_alone_ends_well_and_one_in_trouble_says_so() {
+        let nothing = Trouble::Nothing;
+        assert!(Work::Run.codes(false) == [0] && !nothing.allows(Work::Run, Some(4), None));
+        let killed = Trouble::Signal(rustix::process::Signal::KILL, Duration::ZERO);
+        assert!(killed.allows(Work::Run, None, Some(9)) && !killed.allows(Work::Run, None, Some(11)));
+        assert!(!killed.allows(Work::Run, Some(101), None), "a panic is never the way");
+    }
+}

@@ -1,0 +1,124 @@
+//! What a program may leave behind on a machine.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use rustix::process::WaitOptions;
+use testkit::{descendants, entries};
+
+/// What is there, of each kind, by name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Traces(BTreeMap<&'static str, BTreeSet<String>>);
+
+impl Traces {
+    /// What is there now: all mounts, loop devices and FUSE connections of the machine, the entries of these
+    /// directories, and the processes and descriptors of this process.
+    pub(super) fn now(directories: &[PathBuf]) -> Self {
+        let own = std::process::id();
+        let files =
+            directories.iter().flat_map(|directory| entries(directory)).map(|it| it.display().to_string());
+        Self(BTreeMap::from([
+            ("files", files.collect()),
+            ("mounts", mounts()),
+            ("loop devices", loop_devices()),
+            ("FUSE connections", names(Path::new("/sys/fs/fuse/connections"))),
+            ("processes", descendants(own).into_iter().map(described).collect()),
+            ("descriptors", descriptors(own)),
+        ]))
+    }
+
+    /// What is there when nothing more goes away, a minute later at most: a program that was killed may have started
+    /// another one (mkfs), which runs to its own end.
+    pub(super) fn settled(directories: &[PathBuf], before: &Self) -> Self {
+        let start = Instant::now();
+        loop {
+            // Orphans are ours to wait for (`PR_SET_CHILD_SUBREAPER`).
+            while let Ok(Some(_)) = rustix::process::wait(WaitOptions::NOHANG) {}
+            let now = Self::now(directories);
+            if now.beyond(before).is_empty() || start.elapsed() > Duration::from_secs(60) {
+                return now;
+            }
+            std::thread::sleep(Duration::from_millis(200));
+        }
+    }
+
+    /// What is there and was not.
+    pub(super) fn beyond(&self, before: &Self) -> Vec<String> {
+        let new = self.0.iter().flat_map(|(kind, here)| {
+            let known = before.0.get(kind);
+            here.iter()
+                .filter(move |name| known.is_none_or(|known| !known.contains(*name)))
+                .map(move |name| format!("{kind}: {name}"))
+        });
+        new.collect()
+    }
+}
+
+/// How many of each kind.
+impl fmt::Display for Traces {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let counts: Vec<_> = self.0.iter().map(|(kind, names)| format!("{} {kind}", names.len())).collect();
+        f.write_str(&counts.join(", "))
+    }
+}
+
+fn names(directory: &Path) -> BTreeSet<String> {
+    entries(directory).iter().map(|path| path.display().to_string()).collect()
+}
+
+/// By the number of the mount: two of the same on one point are two.
+fn mounts() -> BTreeSet<String> {
+    let text = fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
+    text.lines().map(str::to_owned).collect()
+}
+
+fn loop_devices() -> BTreeSet<String> {
+    let file = |device: &PathBuf| fs::read_to_string(device.join("loop/backing_file")).ok();
+    let devices = entries(Path::new("/sys/block"));
+    let held = devices.iter().filter_map(|it| Some(format!("{} on {}", it.display(), file(it)?.trim_end())));
+    held.collect()
+}
+
+fn described(process: u32) -> String {
+    let line = fs::read(format!("/proc/{process}/cmdline")).unwrap_or_default();
+    format!("{process} {}", String::from_utf8_lossy(&line).replace('\0', " ").trim_end())
+}
+
+/// Without the one that looks.
+fn descriptors(process: u32) -> BTreeSet<String> {
+    let all = entries(&PathBuf::from(format!("/proc/{process}/fd")));
+    let open = all.iter().filter_map(|entry| Some((entry, fs::read_link(entry).ok()?)));
+    open.map(|(entry, file)| format!("{} is {}", entry.display(), file.display())).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_came_is_named_and_what_went_is_not() {
+        let folder = tempfile::tempdir().unwrap();
+        let directories = [folder.path().to_owned()];
+        fs::write(folder.path().join("old"), "").unwrap();
+        let before = Traces::now(&directories);
+        assert!(before.to_string().contains("1 files"), "{before}");
+        fs::remove_file(folder.path().join("old")).unwrap();
+        fs::write(folder.path().join("new"), "").unwrap();
+        let found = Traces::now(&directories).beyond(&before);
+        let new = format!("files: {}", folder.path().join("new").display());
+        // Other tests of this program open files at the same time.
+        assert!(found.contains(&new) && !found.iter().any(|line| line.contains("/old")), "{found:?}");
+    }
+
+    #[test]
+    fn a_process_that_still_runs_is_found() {
+        let mut child = std::process::Command::new("sleep").arg("1000").spawn().unwrap();
+        let found = descendants(std::process::id());
+        child.kill().unwrap();
+        child.wait().unwrap();
+        assert!(found.contains(&child.id()));
+    }
+}

@@ -1,0 +1,128 @@
+//! What writebench is asked to do, at random.
+
+use std::path::{Path, PathBuf};
+
+use testkit::Chance;
+
+/// What is asked of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Work {
+    Run,
+    SideBySide,
+    Filesystems,
+    Advise,
+    Resume,
+    Look,
+    Report,
+    Compare,
+}
+
+const SUITES: &[&str] =
+    &["quick", "create", "mmap", "vectored", "parallel", "write", "copy", "durable", "direct", "buffer"];
+
+const KINDS: &[&str] = &[
+    "ext4",
+    "ext4-no-journal",
+    "ext3",
+    "ext2",
+    "xfs",
+    "btrfs",
+    "btrfs-raid0",
+    "tmpfs",
+    "overlay:ext4",
+    "fuse:ext4",
+];
+
+const PURPOSES: &[&str] = &["stream", "durable-stream", "durable-records", "copy"];
+
+impl Work {
+    /// More often what takes samples.
+    pub(super) fn choose(chance: &mut Chance) -> Self {
+        use Work::{Advise, Compare, Filesystems, Look, Report, Resume, Run, SideBySide};
+        let weighed =
+            [Run, Run, Run, Run, Run, SideBySide, Filesystems, Advise, Resume, Resume, Look, Report, Compare];
+        chance.pick(&weighed)
+    }
+
+    /// The command line: seconds of work, and gigabytes written at most.
+    pub(super) fn arguments(
+        self,
+        chance: &mut Chance,
+        target: &Path,
+        other: &Path,
+        home: &Path,
+    ) -> Vec<String> {
+        let path = |path: &Path| path.display().to_string();
+        let mut words = match self {
+            Self::Run => strings(&["run", &path(target), "--max-bytes", "1GiB"]),
+            Self::SideBySide => strings(&["run", &path(target), &path(other), "--max-bytes", "1GiB"]),
+            Self::Filesystems => {
+                let first = chance.below(KINDS.len());
+                let second = first + 1 + chance.below(KINDS.len() - 1);
+                let kinds = [KINDS[first], KINDS[second % KINDS.len()]].join(",");
+                strings(&["fs", "--on", &kinds, "--images", &path(target), "--max-bytes", "4GiB"])
+            }
+            Self::Advise => {
+                let mut words =
+                    strings(&["advise", "--for", chance.pick(PURPOSES), "--size", "2MiB", "--budget", "4s"]);
+                words.push(path(target));
+                words
+            }
+            Self::Resume => strings(&["run", "--resume"]),
+            Self::Look => {
+                strings(chance.pick(&[&["show"][..], &["list", "runs"], &["show", "--export", "json=-"]]))
+            }
+            Self::Report => strings(&["report", "-o", &path(&home.join("report.html"))]),
+            Self::Compare => strings(&["compare", "1", chance.pick(&["2", "3"])]),
+        };
+        if matches!(self, Self::Run | Self::SideBySide | Self::Filesystems) {
+            words.extend(measuring(chance, home));
+        }
+        words
+    }
+
+    /// How it may end where nothing goes wrong: 1 and 2 say that there is nothing to go on with or to compare, 3 and 4
+    /// that there is no room, and `advise` tries what is unsupported, too.
+    pub(super) fn codes(self, is_small: bool) -> &'static [i32] {
+        match self {
+            Self::Look | Self::Report => &[0],
+            Self::Run | Self::SideBySide if is_small => &[0, 3, 4],
+            Self::Run | Self::SideBySide => &[0],
+            // None of the filesystems could be made.
+            Self::Filesystems if is_small => &[0, 1, 3, 4],
+            Self::Filesystems => &[0],
+            Self::Advise if is_small => &[0, 3, 4],
+            Self::Advise => &[0, 4],
+            Self::Resume => &[0, 1, 2, 3, 4],
+            Self::Compare => &[0, 1, 2],
+        }
+    }
+}
+
+fn measuring(chance: &mut Chance, home: &Path) -> Vec<String> {
+    let mut words = strings(&["--suite", chance.pick(SUITES)]);
+    words.extend(strings(&["--size", chance.pick(&["64KiB", "1MiB", "3MiB"])]));
+    words.extend(strings(&[
+        "--samples",
+        chance.pick(&["1", "4", "6"]),
+        "--budget",
+        chance.pick(&["2s", "5s"]),
+    ]));
+    words.extend(strings(&["--verify", chance.pick(&["first", "every", "never"])]));
+    words.extend(strings(chance.pick(&[&[][..], &["--no-limits"], &["--precision", "5%"]])));
+    let export = |format: &str| format!("{format}={}", home.join(format).display());
+    let format = chance.pick(&["json", "jsonl", "csv", "markdown", "openmetrics", "html", "svg", "fio"]);
+    words.extend(strings(&["--export", &export(format)]));
+    words
+}
+
+fn strings(words: &[&str]) -> Vec<String> {
+    words.iter().map(|&word| word.to_owned()).collect()
+}
+
+/// Where it may work.
+pub(super) struct Place {
+    pub(super) path: PathBuf,
+    /// Whether there is so little room that a case may fail for want of it.
+    pub(super) is_small: bool,
+}
