@@ -19,6 +19,7 @@ mod named_runs;
 mod noise_command;
 mod output;
 mod place;
+mod privileges;
 mod probe_command;
 mod progress;
 mod properties;

@@ -14,6 +14,7 @@ use rustix::fs::{Mode, OFlags};
 use rustix::process::Signal;
 
 use crate::exit::Exit;
+use crate::privileges::drop_privileges;
 
 /// What the supervisor gives its worker.
 #[derive(Parser)]
@@ -62,6 +63,8 @@ pub fn work(words: impl Iterator<Item = OsString>) -> Result<Exit> {
     };
     let copy_from = arguments.copy_from.map(inherited).transpose()?;
     let progress = ProgressRecord::inherited(arguments.progress).context("open the progress record")?;
+    // Before there are threads, which keep what they were started with.
+    drop_privileges().context("capset, to give up root's rights")?;
     let methods = engine::method_infos();
     let mut engine = Engine::new(copy_from);
     let mut stdout = std::io::stdout().lock();

@@ -6,7 +6,7 @@ use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
 use tempfile::TempDir;
-use testkit::{Ended, Need, Trials, entries};
+use testkit::{Ended, Need, Trials, children, entries, wait_for};
 
 use crate::program;
 
@@ -15,6 +15,7 @@ pub fn add(trials: &mut Trials) {
     trials.add("the first look runs as nobody", &needs, first_look);
     trials.add("what needs root says so to nobody", &needs, needs_root);
     trials.add("what nobody may not pin is refused before it is measured", &needs, locked_memory);
+    trials.add("a worker keeps only the rights that it needs", &[Need::Root], kept_rights);
 }
 
 /// Of Debian's nobody and nogroup.
@@ -84,5 +85,31 @@ fn locked_memory() -> Result<()> {
     let ended = nobody.call(&arguments)?;
     ensure!(ended.code == Some(3) && ended.stderr.contains("ulimit -l"), "{ended:?}");
     ensure!(ended.stderr.lines().count() == 1 && entries(&target).is_empty(), "{ended:?}");
+    Ok(())
+}
+
+/// `CAP_DAC_OVERRIDE` and `CAP_IPC_LOCK` of linux/capability.h.
+const KEPT: u64 = 1 << 1 | 1 << 14;
+
+fn kept_rights() -> Result<()> {
+    let (program, target) = (program()?, tempfile::tempdir()?);
+    let case = "write,size=64MiB,chunk=1";
+    let child =
+        program.start(&["run", text(target.path())?, "--case", case, "--samples", "1", "--no-limits"])?;
+    // It has given up the rest before it makes its first file.
+    wait_for("a sample's file", || {
+        entries(target.path()).iter().flat_map(|own| entries(own)).find(|file| file.ends_with("sample"))
+    })?;
+    let worker = *children(child.id()).first().context("a worker")?;
+    let status = std::fs::read_to_string(format!("/proc/{worker}/status"))?;
+    Command::new("kill").arg(child.id().to_string()).status()?;
+    ensure!(child.wait_with_output()?.status.code() == Some(130));
+    let field = |name: &str| status.lines().find_map(|line| line.strip_prefix(name)).map(str::trim);
+    for set in ["CapInh:", "CapPrm:", "CapEff:", "CapAmb:"] {
+        let rights = u64::from_str_radix(field(set).context("a set of capabilities")?, 16)?;
+        ensure!(rights & !KEPT == 0, "{set} {rights:x}");
+    }
+    ensure!(field("CapEff:").is_some_and(|rights| !rights.ends_with("0000")), "it was root's: {status}");
+    ensure!(field("NoNewPrivs:") == Some("1"), "{status}");
     Ok(())
 }
