@@ -29,6 +29,9 @@ impl Copied {
         if let Some(from) = &command.from {
             return Self::open(from, command.to.as_deref(), Existing::WrittenOver).map(Some);
         }
+        if command.to.is_some() {
+            return Err(exit::usage("--to needs --from: which file is copied?"));
+        }
         let copies = command.selection.suite.iter().any(|suite| suite == "copy");
         if !copies || command.measuring.dry_run {
             return Ok(None);
@@ -42,12 +45,25 @@ impl Copied {
         Ok(copied)
     }
 
-    /// What a run that is resumed was told. What has come to be in the copy's place meanwhile stays.
-    pub fn of_run(run: &RunRecord) -> Result<Option<Self>> {
+    /// What a run that is resumed was told. A copy that stays must be `named` again, as the database may be a
+    /// stranger's. What has come to be in its place meanwhile stays.
+    pub fn of_run(run: &RunRecord, named: Option<&Path>) -> Result<Option<Self>> {
         let settings = &run.settings;
-        let Some(from) = &settings.copy_from else { return Ok(None) };
         let to = settings.copy_to.as_deref().map(Path::new);
-        Self::open(Path::new(from), to, Existing::Refused).map(Some)
+        match (&settings.copy_from, to, named) {
+            (Some(from), Some(to), None) => {
+                let to = to.display();
+                Err(exit::usage(format!("the run leaves {to} as a copy of {from}: if it shall, add --to {to}")))
+            }
+            (_, Some(to), Some(named)) if !is_same_place(to, named) => {
+                Err(exit::usage(format!("--to {}: the run copies to {}", named.display(), to.display())))
+            }
+            (_, None, Some(named)) => {
+                Err(exit::usage(format!("--to {}: the run leaves no copy", named.display())))
+            }
+            (None, ..) => Ok(None),
+            (Some(from), ..) => Self::open(Path::new(from), to, Existing::Refused).map(Some),
+        }
     }
 
     fn open(from: &Path, to: Option<&Path>, existing: Existing) -> Result<Self> {
@@ -152,4 +168,12 @@ impl Copied {
         let doing = format!("copy {} to {}", self.from_path.display(), to.path().display());
         to.fill(&self.from, self.size_bytes, stop).context(doing).map(Some)
     }
+}
+
+/// Whether both name one entry of one directory, there or not.
+fn is_same_place(one: &Path, other: &Path) -> bool {
+    let place = |path: &Path| {
+        Some((std::path::absolute(path).ok()?.parent()?.canonicalize().ok()?, path.file_name()?.to_owned()))
+    };
+    place(one).is_some_and(|one| Some(one) == place(other))
 }

@@ -370,6 +370,13 @@ pub fn remove_left_overs(store: &Store, output: &Output) -> Result<()> {
     for left in store.workspaces()? {
         match runner::remove_left_over(&left.path) {
             Ok(LeftOver::InUse) => continue,
+            Ok(LeftOver::Held(process)) => {
+                let path = left.path.display();
+                output.note(&format!(
+                    "{path}, left by a run that is gone, stays: process {process} hangs in it. A later run removes it."
+                ));
+                continue;
+            }
             // A disk that is not mounted now may come back with it.
             Ok(LeftOver::NotThere) if !left.path.parent().is_some_and(Path::is_dir) => continue,
             Ok(LeftOver::NotThere) => {}

@@ -141,7 +141,7 @@ fn resume(command: &RunCommand, db: Option<&Path>, output: &Output) -> Result<Ex
     if store.workspaces()?.iter().any(|it| it.run == number && runner::is_in_use(&it.path)) {
         return Err(exit::usage(format!("run {number} is still under way")));
     }
-    let copied = Copied::of_run(&run)?;
+    let copied = Copied::of_run(&run, command.to.as_deref())?;
     let find = |target: &TargetRecord| Place::find_again(Path::new(&target.path), command.destroy.as_deref());
     let places = run.targets.iter().map(find).collect::<Result<Vec<Place>>>()?;
     let now = places.iter().map(Place::record).collect::<Result<Vec<TargetRecord>>>()?;

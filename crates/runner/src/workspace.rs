@@ -11,6 +11,7 @@ use rustix::fs::{AtFlags, FlockOperation, Mode, OFlags};
 use rustix::io::Errno;
 
 use crate::error::RunnerError;
+use crate::holders::lasting_holder;
 use crate::place::Place;
 
 /// What our names begin with.
@@ -136,10 +137,13 @@ pub enum LeftOver {
     NotThere,
     /// Its run is still at work.
     InUse,
+    /// Its run is gone, but that process has something in it open: a worker that hangs in the kernel. Whoever removes
+    /// what it waits for, waits with it.
+    Held(u32),
 }
 
 /// Removes the directory of a run that did not live to do it: if it is a directory, ours, holds the
-/// file with the random id of its name, and nobody holds that file's lock.
+/// file with the random id of its name, nobody holds that file's lock, and nobody has anything in it open.
 ///
 /// # Errors
 /// It is ours and cannot be removed.
@@ -184,6 +188,9 @@ pub fn remove_left_over(path: &Path) -> Result<LeftOver, RunnerError> {
     let is_new = length == 0 && is_alone(&directory).map_err(|errno| error("read", path, errno))?;
     if !is_new && id_of(path) != Some(&id[..length]) {
         return Ok(LeftOver::NotThere);
+    }
+    if let Some(process) = lasting_holder(path) {
+        return Ok(LeftOver::Held(process));
     }
     remove_all(&place, &directory)?;
     Ok(LeftOver::Removed)

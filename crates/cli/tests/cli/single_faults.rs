@@ -130,7 +130,15 @@ fn hang() -> Result<()> {
     ensure!(after >= 2, "one of them after the hang");
     ensure!(!processes_of(place.faulty.path()).is_empty(), "it waits in the kernel");
     ensure!(entries(place.faulty.path()).len() == 1, "nobody touches what it waits for");
+    place.faulty.follow(&[]);
+    let path = place.faulty.path().to_str().context("UTF-8")?;
+    let mut next = place.program.start(&["run", path, "--case", AFTER, "--samples", "1", "--no-limits"])?;
+    let ended = wait_for("the end of the next run", || next.try_wait().ok().flatten());
+    ensure!(entries(place.faulty.path()).len() == 1, "nor does the next run");
     place.faulty.abort();
+    ensure!(ended?.code() == Some(0), "{next:?}");
+    let said = String::from_utf8(next.wait_with_output()?.stderr)?;
+    ensure!(said.contains("stays: process ") && said.contains("hangs in it"), "{said}");
     wait_for("its end", || processes_of(place.faulty.path()).is_empty().then_some(()))
 }
 

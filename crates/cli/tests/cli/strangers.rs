@@ -29,6 +29,7 @@ pub fn add(trials: &mut Trials) {
     trials.add("a database with broken pages ends with one line", &tmpfs, broken_pages);
     trials.add("documents of strangers are one line, or shown as text only", &tmpfs, documents);
     trials.add("a document names no file that a resumed run would make", &tmpfs, no_copy);
+    trials.add("a run of a database that leaves a copy is resumed only with its name", &tmpfs, named_again);
     trials.add("a path with what a terminal would obey is shown without it", &tmpfs, escapes);
 }
 
@@ -229,6 +230,25 @@ fn no_copy() -> Result<()> {
     ensure!(program.call(&["import", text(&file)?])?.code == Some(0));
     let ended = program.call(&["run", "--resume=2", "--max-bytes", "1GiB"])?;
     ensure!(ended.code == Some(0) && !victim.exists(), "{ended:?}");
+    Ok(())
+}
+
+fn named_again() -> Result<()> {
+    let (program, target) = (program()?, directory_on(Kind::Tmpfs));
+    let (source, copy) = (program.home().join("source"), target.path().join("copy"));
+    std::fs::write(&source, [7; 4096])?;
+    let begun = ["run", "--case", "read-write", "--from", text(&source)?, "--to", text(&copy)?, "--no-limits"];
+    let child = program.start(&[&begun[..], &["--samples", "1000000"]].concat())?;
+    wait_for("its directory", || entries(target.path()).first().map(|_| ()))?;
+    let status = std::process::Command::new("kill").args(["-INT", &child.id().to_string()]).status()?;
+    ensure!(status.success() && child.wait_with_output()?.status.code() == Some(130) && !copy.exists());
+    let resume = ["run", "--resume", "--budget", "1s"];
+    one_line(&program.call(&resume)?, &[2], &format!("if it shall, add --to {}", copy.display()))?;
+    let elsewhere = program.call(&[&resume[..], &["--to", text(&source)?]].concat())?;
+    one_line(&elsewhere, &[2], &format!("the run copies to {}", copy.display()))?;
+    ensure!(!copy.exists());
+    let ended = program.call(&[&resume[..], &["--to", text(&copy)?]].concat())?;
+    ensure!(ended.code == Some(0) && std::fs::read(&copy)? == [7; 4096], "{ended:?}");
     Ok(())
 }
 
