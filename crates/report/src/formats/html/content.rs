@@ -45,7 +45,6 @@ pub(super) struct Compared {
     pub error: Option<String>,
     pub summary: String,
     pub notes: Vec<String>,
-    pub left_out: Vec<String>,
     pub changes: Vec<Change>,
 }
 
@@ -169,8 +168,8 @@ fn compared(names: &[String], comparisons: &[(usize, Result<Comparison, CompareE
             Ok(comparison) => comparison,
             Err(error) => {
                 let (error, summary) = (Some(error.to_string()), String::new());
-                let (notes, left_out, changes) = (Vec::new(), Vec::new(), Vec::new());
-                return Compared { number: None, a, b, error, summary, notes, left_out, changes };
+                let (notes, changes) = (Vec::new(), Vec::new());
+                return Compared { number: None, a, b, error, summary, notes, changes };
             }
         };
         let change = |change: &crate::comparison::Change| Change {
@@ -185,8 +184,7 @@ fn compared(names: &[String], comparisons: &[(usize, Result<Comparison, CompareE
             b,
             error: None,
             summary: words::counts(comparison),
-            notes: words::notes(comparison),
-            left_out: words::left_out(comparison),
+            notes: [words::left_out(comparison), words::notes(comparison)].concat(),
             changes: comparison.changes.iter().map(change).collect(),
         }
     };

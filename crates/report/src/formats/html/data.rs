@@ -161,7 +161,8 @@ impl<'r> Data<'r> {
             let targets: HashMap<&str, usize> =
                 report.run.targets.iter().enumerate().map(|(index, it)| (it.name.as_str(), index)).collect();
             for case in &report.cases {
-                let target = targets.get(case.record.target.as_str()).copied().unwrap_or(0);
+                // Whoever reads a run, from a database or an export, refuses one of which this is not so.
+                let target = targets[case.record.target.as_str()];
                 let section = numbers[&section_of(case)];
                 cases.push(case_data(case, run, target, section, &mut words));
             }
@@ -356,15 +357,16 @@ fn compared(b: usize, comparison: &Comparison, rows: &Rows<'_>) -> Compared {
     let case = |it: &crate::comparison::ComparedCase| {
         let key = (it.case.case.as_str(), it.case.target.as_deref().unwrap_or_default());
         let ratio = &it.speed_ratio;
-        Some(ComparedCase {
-            rows: [*rows.0[0].get(&key)?, *rows.0[b].get(&key)?],
+        // A comparison is of cases that both runs have.
+        ComparedCase {
+            rows: [rows.0[0][&key], rows.0[b][&key]],
             bytes_per_s: [it.a_bytes_per_s, it.b_bytes_per_s].map(Short),
             counts: [it.a_count, it.b_count],
             ratio: [ratio.estimate, ratio.low, ratio.high].map(Short),
             verdict: it.verdict,
-        })
+        }
     };
-    Compared { a: 0, b, cases: comparison.cases.iter().filter_map(case).collect() }
+    Compared { a: 0, b, cases: comparison.cases.iter().map(case).collect() }
 }
 
 #[expect(clippy::cast_precision_loss, reason = "five digits are left")]
