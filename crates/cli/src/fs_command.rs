@@ -248,6 +248,19 @@ fn leave_out_small(made: &mut AllMade, command: &FsCommand, output: &Output) -> 
     Ok(())
 }
 
+/// Each once, with the names of all that it kept from being made.
+fn reasons(missing: &[MissingTarget]) -> String {
+    let mut reasons: Vec<(&str, Vec<&str>)> = Vec::new();
+    for it in missing {
+        match reasons.iter_mut().find(|(why, _)| *why == it.why) {
+            Some((_, names)) => names.push(&it.name),
+            None => reasons.push((&it.why, vec![&it.name])),
+        }
+    }
+    let texts = reasons.iter().map(|(why, names)| format!("{}: {why}", names.join(", ")));
+    texts.collect::<Vec<_>>().join("; ")
+}
+
 fn measure_on(
     command: &FsCommand,
     mut store: store::Store,
@@ -261,8 +274,7 @@ fn measure_on(
     let mut targets = places.iter().map(Place::record).collect::<Result<Vec<TargetRecord>>>()?;
     let made_paths: Vec<PathBuf> = made.targets.iter().map(|target| PathBuf::from(&target.path)).collect();
     if made_paths.is_empty() {
-        let why: Vec<String> = made.missing.iter().map(|it| format!("{}: {}", it.name, it.why)).collect();
-        return Err(anyhow!("none of the filesystems could be made: {}", why.join("; ")));
+        return Err(anyhow!("none of the filesystems could be made: {}", reasons(&made.missing)));
     }
     targets.extend(made.targets);
     let selected = rows(command, largest_block(&targets))?;
