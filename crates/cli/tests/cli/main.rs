@@ -21,6 +21,7 @@ mod promises;
 mod properties;
 mod real_faults;
 mod refusals;
+mod several_faults;
 mod side_by_side;
 mod signals;
 mod single_faults;
@@ -57,6 +58,7 @@ fn main() -> ExitCode {
     properties::add(&mut trials);
     real_faults::add(&mut trials);
     refusals::add(&mut trials);
+    several_faults::add(&mut trials);
     side_by_side::add(&mut trials);
     single_faults::add(&mut trials);
     space::add(&mut trials);

@@ -10,7 +10,7 @@ use rustix::io::Errno;
 
 use super::Caching;
 use super::requests::Refuse;
-use super::script::{Call, Fault, Operation, What};
+use super::script::{Call, Fault, Operation, What, When};
 use super::tree::Tree;
 
 /// The state, for the test and for the threads that serve.
@@ -81,7 +81,9 @@ impl State {
         let is_due =
             |line: &usize| self.script[*line].is_due(&operation, length) && !self.done.contains(&(file, *line));
         if let Some(line) = (0..self.script.len()).find(is_due) {
-            self.done.push((file, line));
+            if !matches!(self.script[line].when, When::Each(_)) {
+                self.done.push((file, line));
+            }
             operation.fault = Some(self.script[line].what);
         }
         self.operations.push(operation);
