@@ -10,6 +10,7 @@ mod loop_device;
 mod program;
 mod python;
 mod small_tmpfs;
+mod terminal;
 mod throttle;
 mod trial;
 
@@ -22,5 +23,6 @@ pub use program::{Ended, Program, children, entries, wait_for};
 pub use python::python_with;
 pub use rustix::io::Errno;
 pub use small_tmpfs::SmallTmpfs;
+pub use terminal::Terminal;
 pub use throttle::Throttle;
 pub use trial::{Need, Trials};

@@ -30,6 +30,7 @@ mod strangers;
 mod streams;
 mod suites;
 mod syscalls;
+mod terminals;
 mod wear;
 
 use std::process::ExitCode;
@@ -66,6 +67,7 @@ fn main() -> ExitCode {
     streams::add(&mut trials);
     suites::add(&mut trials);
     syscalls::add(&mut trials);
+    terminals::add(&mut trials);
     wear::add(&mut trials);
     outcomes::add(&mut trials);
     signals::add(&mut trials);

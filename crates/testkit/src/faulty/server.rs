@@ -61,6 +61,10 @@ impl State {
         self.operations.clone()
     }
 
+    pub(super) fn release(&mut self) {
+        self.held.clear();
+    }
+
     /// Another file of the script comes into being. After ESTALE the kernel asks once more for the same, and after
     /// EINTR the program may.
     pub(super) fn begin_file(&mut self) -> usize {
