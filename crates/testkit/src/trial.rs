@@ -25,6 +25,8 @@ pub enum Need {
     Fuse,
     /// A control group that holds a device to a rate.
     Throttle,
+    /// A control group that limits memory.
+    MemoryGroup,
     /// `dmsetup`, and a kernel with device mapper.
     DeviceMapper,
     /// strace, allowed to trace.
@@ -50,6 +52,7 @@ impl Need {
             Self::LoopDevice => loop_device_missing(),
             Self::Fuse => crate::faulty::missing(),
             Self::Throttle => crate::throttle::missing(),
+            Self::MemoryGroup => crate::memory_group::missing(),
             Self::DeviceMapper => {
                 let version = Command::new("dmsetup").arg("version").output();
                 (!version.is_ok_and(|output| output.status.success()))

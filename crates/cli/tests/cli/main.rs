@@ -14,6 +14,7 @@ mod fio;
 mod kills;
 mod limits;
 mod load;
+mod memory_limits;
 mod outcomes;
 mod pages;
 mod privileges;
@@ -54,6 +55,7 @@ fn main() -> ExitCode {
     kills::add(&mut trials);
     limits::add(&mut trials);
     load::add(&mut trials);
+    memory_limits::add(&mut trials);
     pages::add(&mut trials);
     privileges::add(&mut trials);
     properties::add(&mut trials);
