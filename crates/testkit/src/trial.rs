@@ -27,6 +27,8 @@ pub enum Need {
     Throttle,
     /// A control group that limits memory.
     MemoryGroup,
+    /// A wall clock for a program of its own.
+    SetClock,
     /// `dmsetup`, and a kernel with device mapper.
     DeviceMapper,
     /// strace, allowed to trace.
@@ -53,6 +55,7 @@ impl Need {
             Self::Fuse => crate::faulty::missing(),
             Self::Throttle => crate::throttle::missing(),
             Self::MemoryGroup => crate::memory_group::missing(),
+            Self::SetClock => crate::set_clock::missing(),
             Self::DeviceMapper => {
                 let version = Command::new("dmsetup").arg("version").output();
                 (!version.is_ok_and(|output| output.status.success()))

@@ -1,6 +1,7 @@
 //! The program as people, scripts and accidents meet it.
 
 mod advice;
+mod clock;
 mod commands;
 mod compare;
 mod copying;
@@ -44,6 +45,7 @@ use testkit::{Program, Trials};
 fn main() -> ExitCode {
     let mut trials = Trials::default();
     advice::add(&mut trials);
+    clock::add(&mut trials);
     commands::add(&mut trials);
     compare::add(&mut trials);
     copying::add(&mut trials);
