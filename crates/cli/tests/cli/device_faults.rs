@@ -12,9 +12,11 @@ use crate::real_faults::{Running, nothing_left, one_line};
 pub fn add(trials: &mut Trials) {
     for kind in ["ext4", "xfs", "btrfs"] {
         let needs = [Need::Image(kind), Need::LoopDevice, Need::Fuse];
-        trials
-            .add(format!("a device with errors below {kind} gives no figure"), &needs, move || goes_bad(kind));
+        let name = format!("a device with errors below {kind} gives no figure");
+        trials.add(name, &needs, move || goes_bad(kind, Errno::IO));
     }
+    let needs = [Need::Image("btrfs"), Need::LoopDevice, Need::Fuse];
+    trials.add("a device with no room below btrfs gives no figure", &needs, || goes_bad("btrfs", Errno::NOSPC));
     let needs = [Need::Image("ext4"), Need::LoopDevice];
     trials.add("a device that is detached stays as long as it is mounted", &needs, detached);
 }
@@ -32,8 +34,20 @@ impl Stack {
     fn mount(kind: &str, image: &Path) -> Result<Self> {
         call(Command::new(format!("mkfs.{kind}")).arg("-q").arg(image))?;
         let stack = Self { point: tempfile::tempdir()? };
-        call(Command::new("mount").args(["-o", "loop"]).arg(image).arg(stack.point.path()))?;
+        stack.mount_again(image)?;
         Ok(stack)
+    }
+
+    fn mount_again(&self, image: &Path) -> Result<()> {
+        // With direct I/O it passes the error number on; through its page cache all are EIO.
+        let mut losetup = Command::new("losetup");
+        let output = losetup.args(["--find", "--show", "--direct-io=on"]).arg(image).output()?;
+        ensure!(output.status.success(), "{output:?}");
+        let device = String::from_utf8(output.stdout)?;
+        let mounted = call(Command::new("mount").arg(device.trim()).arg(self.point.path()));
+        // The kernel does it when it is unmounted.
+        call(Command::new("losetup").args(["--detach", device.trim()]))?;
+        mounted
     }
 }
 
@@ -43,14 +57,14 @@ impl Drop for Stack {
     }
 }
 
-fn goes_bad(kind: &str) -> Result<()> {
+fn goes_bad(kind: &str, errno: Errno) -> Result<()> {
     // The loop device asks for an fsync where the filesystem above asks for a flush.
     let faulty = Faulty::mount("image", Caching::WriteThrough)?;
     let image = faulty.path().join("image");
     File::create(&image)?.set_len(DEVICE_BYTES)?;
     let stack = Stack::mount(kind, &image)?;
     let run = Running::begin(stack.point.path(), &SYNCED)?;
-    let refused = |call| Fault { when: When::Each(call), what: What::Fail(Errno::IO) };
+    let refused = |call| Fault { when: When::Each(call), what: What::Fail(errno) };
     faulty.follow(&[refused(Call::Write), refused(Call::Fsync)]);
     let (program, over) = run.end()?;
     // What the filesystem makes of it is its own, and so is whether our directory can still be removed.
@@ -65,11 +79,14 @@ fn goes_bad(kind: &str) -> Result<()> {
         ensure!(matches!(last["outcome"].as_str(), Some("failed" | "worker-died")), "{id}: {last}");
         ensure!(last["total_ns"] == 0, "{id}: {last}");
         let reason = last["reason"].as_str().context("a reason")?;
-        ensure!(["(5)", "(30)", "(108)", "SIGBUS (7)"].iter().any(|it| reason.contains(it)), "{reason}");
+        ensure!(
+            ["(5)", "(28)", "(30)", "(108)", "SIGBUS (7)"].iter().any(|it| reason.contains(it)),
+            "{reason}"
+        );
     }
     faulty.follow(&[]);
     call(Command::new("umount").arg(stack.point.path()))?;
-    call(Command::new("mount").args(["-o", "loop"]).arg(&image).arg(stack.point.path()))?;
+    stack.mount_again(&image)?;
     nothing_left(&program, stack.point.path())
 }
 
