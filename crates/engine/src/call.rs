@@ -19,6 +19,7 @@ pub const IO_URING_SETUP: &str = "io_uring_setup";
 #[derive(Debug)]
 pub struct CallError {
     call: &'static str,
+    path: Option<String>,
     offset: Option<u64>,
     cause: Cause,
     // What the file would have needed, for an error number that does not say it.
@@ -57,7 +58,7 @@ impl CallError {
     }
 
     fn because(call: &'static str, cause: Cause) -> Self {
-        Self { call, offset: None, cause, needed: None }
+        Self { call, path: None, offset: None, cause, needed: None }
     }
 
     /// Of a direct transfer: EINVAL says that something was misaligned, and not what would have fitted.
@@ -67,6 +68,12 @@ impl CallError {
         self.needed = needed.map(|Alignment { memory_bytes, offset_bytes, .. }| {
             format!("direct I/O here goes by {offset_bytes} bytes in the file and {memory_bytes} in memory")
         });
+        self
+    }
+
+    /// Which of several files, unless that has been said.
+    pub fn of_file(mut self, name: &str) -> Self {
+        self.path.get_or_insert_with(|| name.to_owned());
         self
     }
 
@@ -113,7 +120,7 @@ impl CallError {
         let failure = Failure {
             phase,
             call: self.call.to_owned(),
-            path: path.map(str::to_owned),
+            path: self.path.or_else(|| path.map(str::to_owned)),
             offset: self.offset,
             errno,
             message,

@@ -7,12 +7,9 @@ use model::{Case, Origin, SyncCall};
 use rustix::fs::Advice;
 
 use crate::call::{CallError, retry};
-use crate::file::{self, Target};
+use crate::file::{self, COPIED, Target};
 use crate::methods::map::{Access, Map};
 use crate::sync;
-
-/// What our own is called in the directory of the samples.
-const NAME: &str = "copied";
 
 /// The file that is copied, open.
 pub struct CopySource {
@@ -67,9 +64,9 @@ impl CopySource {
                 "a device has no place for a file to copy; give --from".to_owned(),
             ));
         };
-        file::remove(target, NAME)?;
-        let file = file::create_filled(directory, NAME, bytes, seed)?;
-        let file = file::reopen_to_read(file.as_fd())?;
+        file::remove(target, COPIED)?;
+        let file = file::create_filled(directory, COPIED, bytes, seed)?;
+        let file = file::reopen_to_read(file.as_fd()).map_err(|error| error.of_file(COPIED))?;
         Ok(Self { file, made: Some((bytes, seed)) })
     }
 
@@ -81,6 +78,10 @@ impl CopySource {
     /// Brings the first `size` bytes into the page cache, or out of it, as the case asks, and looks whether they
     /// are. Why the sample would not be itself, if they are not all there.
     pub fn settle(&self, case: &Case) -> Result<Option<String>, CallError> {
+        self.bring_in_or_out(case).map_err(|error| error.of_file(COPIED))
+    }
+
+    fn bring_in_or_out(&self, case: &Case) -> Result<Option<String>, CallError> {
         let bytes = case.axes().size_bytes;
         let length = rustix::fs::fstat(&self.file).map_err(|errno| CallError::new("stat", errno))?.st_size;
         let length = u64::try_from(length).unwrap_or(0);
@@ -141,7 +142,8 @@ fn read_all(file: &OwnedFd, bytes: u64) -> Result<(), CallError> {
     let mut block = vec![0; 1 << 20];
     let mut at = 0;
     while at < bytes {
-        match retry("pread", || rustix::io::pread(file, block.as_mut_slice(), at))? {
+        let read = retry("pread", || rustix::io::pread(file, block.as_mut_slice(), at));
+        match read.map_err(|error| error.at(at))? {
             0 => return Err(CallError::other("copy from", "the file ends too early".to_owned()).at(at)),
             read => at += read as u64,
         }

@@ -19,6 +19,9 @@ pub enum Target<'t> {
     Device(BorrowedFd<'t>),
 }
 
+/// What our own file to be copied is called beside the samples, and somebody's in an error.
+pub const COPIED: &str = "copied";
+
 /// What a refused `O_DIRECT` is called; [`CallError`] knows what it means.
 pub const OPEN_DIRECT: &str = "open with O_DIRECT";
 
@@ -57,16 +60,20 @@ pub fn create_filled(
     seed: u64,
 ) -> Result<OwnedFd, CallError> {
     let file = create(directory, name)?;
+    fill(&file, length, seed).map_err(|error| error.of_file(name))?;
+    Ok(file)
+}
+
+fn fill(file: &OwnedFd, length: u64, seed: u64) -> Result<(), CallError> {
     let mut block = vec![0; 1 << 20];
     let mut at = 0;
     while at < length {
         let piece = usize::try_from(length - at).unwrap_or(usize::MAX).min(block.len());
         pattern::fill(seed, at, &mut block[..piece]);
-        hand_over("write", &block[..piece], at, |bytes, _| rustix::io::write(&file, bytes))?;
+        hand_over("write", &block[..piece], at, |bytes, _| rustix::io::write(file, bytes))?;
         at += piece as u64;
     }
-    sync::sync(file.as_fd(), SyncCall::Fsync)?;
-    Ok(file)
+    sync::sync(file.as_fd(), SyncCall::Fsync)
 }
 
 /// Opens for reading.
@@ -86,6 +93,7 @@ pub fn remove(target: Target<'_>, name: &str) -> Result<(), CallError> {
         Err(rustix::io::Errno::NOENT) => Ok(()),
         other => other,
     })
+    .map_err(|error| error.of_file(name))
 }
 
 /// Closes, and says if the filesystem reports a late error: see close(2) on NFS and quotas. After
@@ -117,5 +125,8 @@ fn open_with(target: Target<'_>, name: &str, cache: Cache, options: OpenOptions)
         Target::Device(device) => options.open(format!("/proc/self/fd/{}", device.as_raw_fd())),
     };
     let call = if cache == Cache::Direct { OPEN_DIRECT } else { "open" };
-    file.map(OwnedFd::from).map_err(|error| CallError::of(call, &error))
+    file.map(OwnedFd::from).map_err(|error| {
+        let error = CallError::of(call, &error);
+        if name.is_empty() { error } else { error.of_file(name) }
+    })
 }

@@ -69,7 +69,8 @@ impl Seat<'_> {
         }
         let position = rustix::fs::SeekFrom::Start(self.part.file_offset);
         if self.case.method().cursor == Cursor::FilePosition && self.part.file_offset > 0 {
-            retry("lseek", || rustix::fs::seek(self.file.as_ref().ok_or(rustix::io::Errno::BADF)?, position))?;
+            retry("lseek", || rustix::fs::seek(self.file.as_ref().ok_or(rustix::io::Errno::BADF)?, position))
+                .map_err(|error| self.named(error))?;
         }
         Ok(())
     }
@@ -85,25 +86,26 @@ impl Seat<'_> {
     /// Gives the file its length and blocks, where the case's `prepare` does.
     pub fn prepare(&mut self) -> Result<(), CallError> {
         let prepare = self.case.axes().prepare;
-        if prepare == Prepare::ZeroFill {
-            return methods::allocate::zero_fill(self.file()?.as_fd(), self.part.file_length);
-        }
-        match prepare.call() {
-            Some(call) => methods::allocate::allocate(self.file()?.as_fd(), call, self.part.file_length),
+        let (file, length) = (self.file()?, self.part.file_length);
+        let prepared = match prepare.call() {
+            _ if prepare == Prepare::ZeroFill => methods::allocate::zero_fill(file.as_fd(), length),
+            Some(call) => methods::allocate::allocate(file.as_fd(), call, length),
             None => Ok(()),
-        }
+        };
+        prepared.map_err(|error| self.named(error))
     }
 
     /// Attaches the method to the open file.
     pub fn attach(&mut self) -> Result<(), CallError> {
         let file = self.file()?;
-        self.lane.attach(file.as_fd())
+        self.lane.attach(file.as_fd()).map_err(|error| self.named(error))
     }
 
     /// The method's loop.
     pub fn write(&mut self) -> Result<(), CallError> {
         let file = self.file()?;
         let result = self.lane.write(file.as_fd(), &mut self.records);
+        let result = result.map_err(|error| self.named(error));
         if self.case.axes().cache == Cache::Direct {
             return result.map_err(|error| error.of_direct(file.as_fd()));
         }
@@ -118,16 +120,18 @@ impl Seat<'_> {
     /// Makes durable what the case's `sync` reaches from here.
     pub fn sync(&mut self) -> Result<(), CallError> {
         let file = self.file()?;
-        self.lane.sync(file.as_fd(), self.case.axes().sync.call)
+        self.lane.sync(file.as_fd(), self.case.axes().sync.call).map_err(|error| self.named(error))
     }
 
     /// Detaches the method and closes what no other seat holds.
     pub fn close(&mut self) -> Result<(), CallError> {
-        self.lane.detach()?;
-        match self.file.take().and_then(Arc::into_inner) {
-            Some(file) => self.lane.close(file),
-            None => Ok(()),
-        }
+        self.lane.detach().map_err(|error| self.named(error))?;
+        let Some(file) = self.file.take().and_then(Arc::into_inner) else { return Ok(()) };
+        self.lane.close(file).map_err(|error| self.named(error))
+    }
+
+    fn named(&self, error: CallError) -> CallError {
+        error.of_file(self.name)
     }
 
     fn file(&self) -> Result<Arc<OwnedFd>, CallError> {

@@ -13,7 +13,7 @@ use crate::sync;
 
 /// A file as an earlier program would have left it: written, synced, closed; other bytes than ours.
 pub fn old_content(directory: BorrowedFd<'_>, name: &str, length: u64, seed: u64) -> Result<(), CallError> {
-    file::close(file::create_filled(directory, name, length, !seed)?)
+    file::close(file::create_filled(directory, name, length, !seed)?).map_err(|error| error.of_file(name))
 }
 
 /// Writes out what the sample before left on another target. What is wrong there shows in its own next sample.

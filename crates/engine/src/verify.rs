@@ -5,7 +5,7 @@ use std::os::fd::{AsFd, BorrowedFd};
 use model::{Case, Content};
 
 use crate::call::{CallError, retry};
-use crate::file::{self, Target};
+use crate::file::{self, COPIED, Target};
 use crate::job::Part;
 use crate::methods::map::{Access, Map};
 use crate::source;
@@ -32,15 +32,18 @@ impl Written<'_, '_> {
         for (index, name) in self.names.iter().enumerate() {
             let Target::Directory(directory) = self.target else { break };
             let flags = rustix::fs::AtFlags::SYMLINK_NOFOLLOW;
-            let stat = retry("stat", || rustix::fs::statat(directory, name, flags))?;
+            let stat = retry("stat", || rustix::fs::statat(directory, name, flags))
+                .map_err(|error| error.of_file(name))?;
             let length = u64::try_from(stat.st_size).unwrap_or(0);
             let expected = self.expected_length(index);
             if length != expected {
-                return Err(wrong(format!("the file has {length} bytes and should have {expected}")));
+                let message = format!("the file has {length} bytes and should have {expected}");
+                return Err(wrong(message).of_file(name));
             }
             let reserved = u64::try_from(stat.st_blocks).unwrap_or(0).saturating_mul(512);
             if self.case.contract().content == Content::Reserved && reserved < length {
-                return Err(wrong(format!("the file has {reserved} bytes of blocks and should have {length}")));
+                let message = format!("the file has {reserved} bytes of blocks and should have {length}");
+                return Err(wrong(message).of_file(name));
             }
             lengths += length;
         }
@@ -83,28 +86,35 @@ impl Written<'_, '_> {
 
     /// Compares every byte that was handed over with what it should be.
     pub fn content(&self, seed: u64) -> Result<(), CallError> {
+        self.parts.iter().zip(&self.handed_over_bytes).try_for_each(|(part, &bytes)| {
+            let name = part.name(self.names);
+            self.content_of(part, name, bytes, seed).map_err(|error| error.of_file(name))
+        })
+    }
+
+    fn content_of(&self, part: &Part<'_>, name: &str, bytes: u64, seed: u64) -> Result<(), CallError> {
         const BLOCK_BYTES: u64 = 1 << 20;
         let mut found = vec![0; 1 << 20];
         let mut expected = vec![0; 1 << 20];
-        for (part, &bytes) in self.parts.iter().zip(&self.handed_over_bytes) {
-            let file = file::open_to_read(self.target, part.name(self.names))?;
-            let mut at = 0;
-            while at < bytes {
-                let length = usize::try_from(BLOCK_BYTES.min(bytes - at)).unwrap_or(0);
-                let (found, expected) = (&mut found[..length], &mut expected[..length]);
-                read_exact(file.as_fd(), found, part.file_offset + at)?;
-                match part.copy_from {
-                    Some(source) => read_exact(source, expected, at)?,
-                    None => source::expected(self.case, seed, part.range.offset, at, expected),
+        let file = file::open_to_read(self.target, name)?;
+        let mut at = 0;
+        while at < bytes {
+            let length = usize::try_from(BLOCK_BYTES.min(bytes - at)).unwrap_or(0);
+            let (found, expected) = (&mut found[..length], &mut expected[..length]);
+            read_exact(file.as_fd(), found, part.file_offset + at)?;
+            match part.copy_from {
+                Some(source) => {
+                    read_exact(source, expected, at).map_err(|error| error.of_file(COPIED))?;
                 }
-                if found != expected {
-                    let pairs = found.iter().zip(expected.iter());
-                    let place = pairs.take_while(|(found, expected)| found == expected).count();
-                    let error = wrong("the content differs from what was written".to_owned());
-                    return Err(error.at(part.file_offset + at + place as u64));
-                }
-                at += length as u64;
+                None => source::expected(self.case, seed, part.range.offset, at, expected),
             }
+            if found != expected {
+                let pairs = found.iter().zip(expected.iter());
+                let place = pairs.take_while(|(found, expected)| found == expected).count();
+                let error = wrong("the content differs from what was written".to_owned());
+                return Err(error.at(part.file_offset + at + place as u64));
+            }
+            at += length as u64;
         }
         Ok(())
     }

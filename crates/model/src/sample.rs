@@ -74,7 +74,7 @@ pub struct Failure {
     pub phase: Phase,
     /// The call, or what else went wrong.
     pub call: String,
-    /// The file, relative to the target.
+    /// The file, in the run's directory; `copied` is the one that is copied, also somebody's.
     pub path: Option<String>,
     /// Where in the file, in bytes.
     pub offset: Option<u64>,

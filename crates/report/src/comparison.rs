@@ -152,7 +152,9 @@ pub enum CompareError {
         second: String,
     },
     /// One side has one target, the other several.
-    #[error("{run} was made on {targets}, and the other side on one: name one of them behind the run, as in …@{first}")]
+    #[error(
+        "{run} was made on {targets}, and the other side on one: name one of them behind the run, as in …@{first}"
+    )]
     SeveralTargets {
         /// A run with several.
         run: String,

@@ -301,7 +301,7 @@ impl Run<'_> {
                 self.without_worker(*target, round, Outcome::WorkerDied { phase, signal, detail })?
             }
             Answer::Stopped => {
-                self.worker = None;
+                self.let_go_of_worker(*target);
                 return Ok(None);
             }
         };
@@ -335,15 +335,20 @@ impl Run<'_> {
 
     /// The sample of a worker that is gone, after tidying up behind it.
     fn without_worker(&mut self, target: usize, round: u32, outcome: Outcome) -> Result<Sample, RunnerError> {
+        self.let_go_of_worker(target);
+        self.wear.end_worker();
+        self.workspaces.get(target).map_or(Ok(()), Workspace::remove_samples)?;
+        Ok(Sample::without_figures(round, outcome))
+    }
+
+    /// One that was killed and is still there hangs in the kernel, with its file.
+    fn let_go_of_worker(&mut self, target: usize) {
         if let Some(mut worker) = self.worker.take()
             && !worker.is_gone()
         {
             self.workspaces.get(target).inspect(|workspace| workspace.set_hung(true));
             self.hung.push((target, worker));
         }
-        self.wear.end_worker();
-        self.workspaces.get(target).map_or(Ok(()), Workspace::remove_samples)?;
-        Ok(Sample::without_figures(round, outcome))
     }
 
     /// Another one after each worker that hangs with its file.

@@ -25,6 +25,10 @@ pub enum Need {
     Fuse,
     /// A control group that holds a device to a rate.
     Throttle,
+    /// A control group that limits memory.
+    MemoryGroup,
+    /// A wall clock for a program of its own.
+    SetClock,
     /// `dmsetup`, and a kernel with device mapper.
     DeviceMapper,
     /// strace, allowed to trace.
@@ -50,6 +54,8 @@ impl Need {
             Self::LoopDevice => loop_device_missing(),
             Self::Fuse => crate::faulty::missing(),
             Self::Throttle => crate::throttle::missing(),
+            Self::MemoryGroup => crate::memory_group::missing(),
+            Self::SetClock => crate::set_clock::missing(),
             Self::DeviceMapper => {
                 let version = Command::new("dmsetup").arg("version").output();
                 (!version.is_ok_and(|output| output.status.success()))

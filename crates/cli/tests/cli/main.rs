@@ -1,10 +1,12 @@
 //! The program as people, scripts and accidents meet it.
 
 mod advice;
+mod clock;
 mod commands;
 mod compare;
 mod copying;
 mod database_faults;
+mod device_faults;
 mod devices;
 mod docs;
 mod exports;
@@ -14,13 +16,16 @@ mod fio;
 mod kills;
 mod limits;
 mod load;
+mod memory_limits;
 mod outcomes;
 mod pages;
 mod privileges;
 mod promises;
 mod properties;
+mod quotas;
 mod real_faults;
 mod refusals;
+mod several_faults;
 mod side_by_side;
 mod signals;
 mod single_faults;
@@ -29,6 +34,7 @@ mod strangers;
 mod streams;
 mod suites;
 mod syscalls;
+mod terminals;
 mod wear;
 
 use std::process::ExitCode;
@@ -39,10 +45,12 @@ use testkit::{Program, Trials};
 fn main() -> ExitCode {
     let mut trials = Trials::default();
     advice::add(&mut trials);
+    clock::add(&mut trials);
     commands::add(&mut trials);
     compare::add(&mut trials);
     copying::add(&mut trials);
     database_faults::add(&mut trials);
+    device_faults::add(&mut trials);
     devices::add(&mut trials);
     docs::add(&mut trials);
     exports::add(&mut trials);
@@ -52,11 +60,14 @@ fn main() -> ExitCode {
     kills::add(&mut trials);
     limits::add(&mut trials);
     load::add(&mut trials);
+    memory_limits::add(&mut trials);
     pages::add(&mut trials);
     privileges::add(&mut trials);
     properties::add(&mut trials);
+    quotas::add(&mut trials);
     real_faults::add(&mut trials);
     refusals::add(&mut trials);
+    several_faults::add(&mut trials);
     side_by_side::add(&mut trials);
     single_faults::add(&mut trials);
     space::add(&mut trials);
@@ -64,6 +75,7 @@ fn main() -> ExitCode {
     streams::add(&mut trials);
     suites::add(&mut trials);
     syscalls::add(&mut trials);
+    terminals::add(&mut trials);
     wear::add(&mut trials);
     outcomes::add(&mut trials);
     signals::add(&mut trials);

@@ -25,33 +25,43 @@ pub fn add(trials: &mut Trials) {
 }
 
 /// A run in the background that goes on until something breaks.
-struct Running {
+pub struct Running {
     program: Program,
     child: Child,
 }
 
 /// What it came to.
-struct Over {
-    code: Option<i32>,
-    stderr: String,
+pub struct Over {
+    pub code: Option<i32>,
+    pub stderr: String,
     document: Value,
 }
 
 impl Running {
     /// Begins, and comes back when samples are in the database.
-    fn begin(target: &Path, cases: &[&str]) -> Result<Self> {
+    pub fn begin(target: &Path, cases: &[&str]) -> Result<Self> {
         let program = program()?;
         let path = target.to_str().context("UTF-8")?;
         // Without a reserve, so that the kernel refuses, and not we.
         let mut arguments = vec!["--quiet", "run", path, "--samples", "200", "--no-limits", "--reserve", "0%"];
         arguments.extend(cases.iter().flat_map(|case| ["--case", case]));
         let child = program.command(&arguments).stdout(Stdio::null()).stderr(Stdio::piped()).spawn()?;
-        let rows = || program.call(&["show", "--export", "csv=-"]).map(|ended| ended.stdout.lines().count());
-        wait_for("samples", || rows().ok().filter(|&rows| rows > 2 * cases.len()))?;
-        Ok(Self { program, child })
+        let run = Self { program, child };
+        wait_for("samples", || (run.rows() > 2 * cases.len()).then_some(()))?;
+        Ok(run)
     }
 
-    fn end(self) -> Result<(Program, Over)> {
+    pub fn process(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// How many lines its CSV has by now.
+    pub fn rows(&self) -> usize {
+        let shown = self.program.call(&["show", "--export", "csv=-"]);
+        shown.map_or(0, |ended| ended.stdout.lines().count())
+    }
+
+    pub fn end(self) -> Result<(Program, Over)> {
         let output = self.child.wait_with_output()?;
         let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
         ensure!(!stderr.contains("panicked"), "{stderr}");
@@ -62,7 +72,7 @@ impl Running {
 }
 
 impl Over {
-    fn case(&self, id: &str) -> Result<&Value> {
+    pub fn case(&self, id: &str) -> Result<&Value> {
         let cases = self.document["cases"].as_array().context("cases")?;
         cases.iter().find(|case| case["id"] == id).with_context(|| format!("{id} in {cases:?}"))
     }
@@ -86,13 +96,13 @@ impl Over {
     }
 }
 
-fn one_line(stderr: &str) -> Result<()> {
+pub fn one_line(stderr: &str) -> Result<()> {
     ensure!(stderr.lines().count() == 1 && stderr.starts_with("writebench: "), "one clear line: {stderr}");
     Ok(())
 }
 
 /// The next run tidies up behind the last one.
-fn nothing_left(program: &Program, target: &Path) -> Result<()> {
+pub fn nothing_left(program: &Program, target: &Path) -> Result<()> {
     let path = target.to_str().context("UTF-8")?;
     let next = program.call(&["run", path, "--case", "write,size=4KiB", "--samples", "1", "--no-limits"])?;
     ensure!(next.code == Some(0), "{next:?}");

@@ -2,12 +2,16 @@
 
 use std::path::Path;
 use std::process::Child;
+use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
 use serde_json::Value;
-use testkit::{Kind, Need, Program, Trials, children, directory_on, entries, wait_for};
+use testkit::{
+    Caching, Call, Kind, Need, Program, Trials, What, When, children, directory_on, entries, wait_for,
+};
 
 use crate::program;
+use crate::single_faults::Place;
 
 pub fn add(trials: &mut Trials) {
     let tmpfs = [Need::Filesystem(Kind::Tmpfs)];
@@ -16,6 +20,10 @@ pub fn add(trials: &mut Trials) {
             ended_by(signal)
         });
     }
+    let fuse = [Need::Fuse];
+    trials.add("SIGINT waits for a slow call to end, and cleans up", &fuse, slow_call);
+    trials.add("SIGINT ends a run whose sample hangs in the kernel", &fuse, || hung(1));
+    trials.add("a second SIGINT ends a run at once, and the next one tidies up", &fuse, || hung(2));
     trials.add("after kill -9 the next run removes what was left, and only that", &tmpfs, left_overs);
     trials.add("a run that was killed is resumed, its samples untouched", &tmpfs, resumed);
     trials.add("nohup protects a run", &tmpfs, nohup);
@@ -60,6 +68,67 @@ fn ended_by(signal: &str) -> Result<()> {
     let rows = csv_rows(&program)?;
     ensure!((4..80).contains(&rows.len()), "{} samples", rows.len());
     Ok(())
+}
+
+const SLOW: &str = "write,size=12KiB,chunk=4KiB";
+
+/// A run on a filesystem with that script, once the call that the script is about is under way.
+fn in_the_call(what: What) -> Result<(Place, Child)> {
+    let place = Place::new(Caching::None, &[(When::At(Call::Write, 4096), what)])?;
+    let path = place.faulty.path().to_str().context("UTF-8")?;
+    let child = place.program.start(&["run", path, "--case", SLOW, "--samples", "4", "--no-limits"])?;
+    let is_under_way = || place.faulty.operations().iter().any(|it| it.fault.is_some()).then_some(());
+    wait_for("the call", is_under_way)?;
+    Ok((place, child))
+}
+
+fn slow_call() -> Result<()> {
+    let (place, child) = in_the_call(What::Delay(Duration::from_secs(1)))?;
+    kill(child.id(), "INT")?;
+    let output = child.wait_with_output()?;
+    ensure!(output.status.code() == Some(130), "{output:?}");
+    ensure!(entries(place.faulty.path()).is_empty(), "something was left behind: {output:?}");
+    Ok(())
+}
+
+fn hung(signals: usize) -> Result<()> {
+    let (place, mut child) = in_the_call(What::Hang)?;
+    let worker = *children(child.id()).first().context("a worker")?;
+    kill(child.id(), "INT")?;
+    // The worker is killed first, in vain.
+    wait_for("its end", || is_killed(worker).then_some(()))?;
+    for _ in 1..signals {
+        kill(child.id(), "INT")?;
+    }
+    let ended = wait_for("the end of the run", || child.try_wait().ok().flatten());
+    if ended.is_err() {
+        place.faulty.abort();
+    }
+    ended?;
+    let output = child.wait_with_output()?;
+    ensure!(output.status.code() == Some(130), "{output:?}");
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    // At once is without a table.
+    ensure!(String::from_utf8_lossy(&output.stdout).contains("interrupted") == (signals == 1), "{output:?}");
+    ensure!(stderr.contains("a worker hangs there") == (signals == 1), "{output:?}");
+    ensure!(entries(place.faulty.path()).len() == 1, "nobody touches what it waits for");
+    ensure!(place.program.call(&["show"])?.code == Some(0), "the database opens");
+    place.faulty.release();
+    place.faulty.follow(&[]);
+    wait_for("the worker's end", || (!Path::new(&format!("/proc/{worker}")).exists()).then_some(()))?;
+    let path = place.faulty.path().to_str().context("UTF-8")?;
+    let next = place.program.call(&["run", path, "--case", SLOW, "--samples", "1", "--no-limits"])?;
+    ensure!(next.code == Some(0) && next.stderr.contains("left by a run that was killed"), "{next:?}");
+    ensure!(entries(place.faulty.path()).is_empty(), "{:?}", entries(place.faulty.path()));
+    Ok(())
+}
+
+/// Whether SIGKILL waits for a process, or it is gone: `ShdPnd` of proc_pid_status(5).
+fn is_killed(process: u32) -> bool {
+    let Ok(status) = std::fs::read_to_string(format!("/proc/{process}/status")) else { return true };
+    let pending = status.lines().filter(|line| line.starts_with("SigPnd:") || line.starts_with("ShdPnd:"));
+    let mut masks = pending.filter_map(|line| u64::from_str_radix(line.split_whitespace().nth(1)?, 16).ok());
+    masks.any(|mask| mask >> 8 & 1 == 1)
 }
 
 fn left_overs() -> Result<()> {

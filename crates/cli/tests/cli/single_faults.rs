@@ -30,20 +30,25 @@ const WRITE: &str = "write,size=12KiB,chunk=4KiB";
 const DURABLE: &str = "write,size=12KiB,chunk=4KiB,sync=fsync";
 
 /// A filesystem with a script, and runs on it.
-struct Place {
-    program: Program,
-    faulty: Faulty,
+pub struct Place {
+    pub program: Program,
+    pub faulty: Faulty,
 }
 
 impl Place {
-    fn new(caching: Caching, script: &[(When, What)]) -> Result<Self> {
-        let faulty = Faulty::mount("sample", caching)?;
+    pub fn new(caching: Caching, script: &[(When, What)]) -> Result<Self> {
+        Self::about("sample", caching, script)
+    }
+
+    /// With a script for files of another name.
+    pub fn about(name: &str, caching: Caching, script: &[(When, What)]) -> Result<Self> {
+        let faulty = Faulty::mount(name, caching)?;
         let script: Vec<Fault> = script.iter().map(|&(when, what)| Fault { when, what }).collect();
         faulty.follow(&script);
         Ok(Self { program: program()?, faulty })
     }
 
-    fn run(&self, cases: &[&str], more: &[&str], code: i32) -> Result<Value> {
+    pub fn run(&self, cases: &[&str], more: &[&str], code: i32) -> Result<Value> {
         let cases = cases.iter().flat_map(|case| ["--case", case]);
         let arguments: Vec<&str> =
             cases.chain(["--case", AFTER, "--no-limits"]).chain(more.iter().copied()).collect();
@@ -53,7 +58,7 @@ impl Place {
     }
 
     /// A case with one sample, which must have that outcome and reason.
-    fn expect(&self, name: &str, outcome: &str, reason: Option<&str>) -> Result<Vec<Operation>> {
+    pub fn expect(&self, name: &str, outcome: &str, reason: Option<&str>) -> Result<Vec<Operation>> {
         let code = if outcome == "ok" || outcome == "unsupported" { 0 } else { 4 };
         let document = self.run(&[name], &["--samples", "1"], code)?;
         let found = case(&document, name)?;
@@ -63,7 +68,7 @@ impl Place {
     }
 }
 
-fn count(operations: &[Operation], call: Call) -> usize {
+pub fn count(operations: &[Operation], call: Call) -> usize {
     operations.iter().filter(|it| it.call == call).count()
 }
 
@@ -72,7 +77,7 @@ fn short() -> Result<()> {
         for method in
             ["write", "pwrite", "writev", "pwritev", "uring", "fwrite", "read-write", "splice", "sendfile"]
         {
-            let place = Place::new(caching, &[(When::Offset(4096), What::Short)])?;
+            let place = Place::new(caching, &[(When::At(Call::Write, 4096), What::Short)])?;
             let operations = place.expect(&format!("{method},size=12KiB,chunk=4KiB"), "ok", None)?;
             ensure!(operations.iter().any(|it| it.fault.is_some()), "{method}: {operations:?}");
         }
@@ -102,7 +107,7 @@ fn interrupted() -> Result<()> {
     let place = Place::new(Caching::None, &[interrupt(Call::Fsync)])?;
     let operations = place.expect(DURABLE, "failed", Some("fsync: Interrupted system call (4)"))?;
     ensure!(count(&operations, Call::Fsync) == 1, "{operations:?}");
-    let place = Place::new(Caching::None, &[(When::Offset(4096), What::Fail(Errno::INTR))])?;
+    let place = Place::new(Caching::None, &[(When::At(Call::Write, 4096), What::Fail(Errno::INTR))])?;
     let reason = "fwrite: Interrupted system call (4) at offset 4096";
     place.expect("fwrite,size=64KiB,chunk=4KiB", "failed", Some(reason))?;
     Ok(())
@@ -120,7 +125,7 @@ fn delay() -> Result<()> {
 
 /// The request has been taken and is never answered: not even SIGKILL ends the wait.
 fn hang() -> Result<()> {
-    let place = Place::new(Caching::None, &[(When::Offset(4096), What::Hang)])?;
+    let place = Place::new(Caching::None, &[(When::At(Call::Write, 4096), What::Hang)])?;
     let document = place.run(&[WRITE], &["--samples", "2", "--timeout", "2s"], 4)?;
     let found = case(&document, WRITE)?;
     let reason = found["reason"].as_str().context("a reason")?;
@@ -182,7 +187,7 @@ fn fsync_once() -> Result<()> {
 
 fn no_room() -> Result<()> {
     let fallocate = "write,size=12KiB,chunk=4KiB,prepare=fallocate";
-    let at_write = When::Offset(4096);
+    let at_write = When::At(Call::Write, 4096);
     for (name, when, errno, outcome, reason) in [
         (
             fallocate,

@@ -6,7 +6,7 @@ use model::{Advice, Axis, SyncCall};
 
 use super::Lane;
 use crate::call::{CallError, retry};
-use crate::file;
+use crate::file::{self, COPIED};
 use crate::job::Part;
 use crate::records::Records;
 
@@ -39,7 +39,7 @@ impl Input {
     pub(super) fn open_unadvised(part: &Part<'_>) -> Result<OwnedFd, CallError> {
         let source =
             part.copy_from.ok_or_else(|| CallError::other("copy", "there is no file to copy".to_owned()))?;
-        file::reopen_to_read(source)
+        file::reopen_to_read(source).map_err(|error| error.of_file(COPIED))
     }
 
     /// The open file.

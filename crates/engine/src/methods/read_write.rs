@@ -8,6 +8,7 @@ use model::{Cursor, MethodInfo, Prepare};
 use super::copy::{AXES, Input, SYNCS, move_all};
 use super::{Lane, Method, lane_each};
 use crate::call::{CallError, hand_over};
+use crate::file::COPIED;
 use crate::job::Part;
 use crate::records::Records;
 
@@ -73,7 +74,7 @@ impl Lane for ReadWriteLane<'_> {
             // Ends the loop; the error itself is what counts.
             if written.is_err() { Ok(0) } else { Ok(read) }
         })
-        .or_else(|error| written.and(Err(error)))
+        .or_else(|error| written.and(Err(error.of_file(COPIED))))
     }
 
     fn detach(&mut self) -> Result<(), CallError> {

@@ -8,7 +8,7 @@ use rustix::pipe::SpliceFlags;
 use super::copy::{AXES, Input, SYNCS, ended, move_all};
 use super::{Lane, Method, lane_each};
 use crate::call::{CallError, retry};
-use crate::file;
+use crate::file::{self, COPIED};
 use crate::job::Part;
 use crate::records::Records;
 
@@ -68,7 +68,7 @@ impl Lane for SpliceLane<'_> {
             emptied = empty(from.as_fd(), file, filled, at);
             if emptied.is_err() { Ok(0) } else { Ok(filled) }
         })
-        .or_else(|error| emptied.and(Err(error)))
+        .or_else(|error| emptied.and(Err(error.of_file(COPIED))))
     }
 
     fn detach(&mut self) -> Result<(), CallError> {

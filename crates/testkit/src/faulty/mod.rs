@@ -73,6 +73,11 @@ impl Faulty {
         self.shared.lock().operations()
     }
 
+    /// Ends what hangs, with an error.
+    pub fn release(&self) {
+        self.shared.lock().release();
+    }
+
     /// Takes the mount away, and has the kernel end all requests that wait for an answer.
     pub fn abort(&self) {
         // FUSE takes the force for the end of the connection; what is busy is detached.

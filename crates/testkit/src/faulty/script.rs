@@ -33,15 +33,17 @@ pub enum Call {
     Unlink,
 }
 
-/// When it happens. Once for each file of that script.
+/// When it happens. Once for each file of that script, but for [`When::Each`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum When {
     /// At the operation of that number, from 1: the creation of the file.
     Operation(usize),
-    /// At the write that has this byte of the file.
-    Offset(u64),
+    /// At the operation of that kind that has this byte of the file.
+    At(Call, u64),
     /// At the first operation of that kind.
     Call(Call),
+    /// At every operation of that kind.
+    Each(Call),
 }
 
 /// What happens.
@@ -74,10 +76,10 @@ impl Fault {
     pub(super) fn is_due(&self, operation: &Operation, length: u64) -> bool {
         match self.when {
             When::Operation(number) => operation.number == number,
-            When::Call(call) => operation.call == call,
-            When::Offset(at) => {
+            When::Call(call) | When::Each(call) => operation.call == call,
+            When::At(call, at) => {
                 let begin = operation.offset.unwrap_or(u64::MAX);
-                operation.call == Call::Write && (begin..begin.saturating_add(length)).contains(&at)
+                operation.call == call && (begin..begin.saturating_add(length)).contains(&at)
             }
         }
     }
@@ -108,7 +110,8 @@ mod tests {
         let due = |when| Fault { when, what: What::Short }.is_due(&write, 4096);
         assert!(due(When::Operation(3)) && !due(When::Operation(2)));
         assert!(due(When::Call(Call::Write)) && !due(When::Call(Call::Fsync)));
-        assert!(due(When::Offset(4096)) && due(When::Offset(8191)));
-        assert!(!due(When::Offset(4095)) && !due(When::Offset(8192)));
+        let at = |byte| When::At(Call::Write, byte);
+        assert!(due(at(4096)) && due(at(8191)) && !due(When::At(Call::Read, 4096)));
+        assert!(!due(at(4095)) && !due(at(8192)));
     }
 }

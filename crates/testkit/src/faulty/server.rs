@@ -10,7 +10,7 @@ use rustix::io::Errno;
 
 use super::Caching;
 use super::requests::Refuse;
-use super::script::{Call, Fault, Operation, What};
+use super::script::{Call, Fault, Operation, What, When};
 use super::tree::Tree;
 
 /// The state, for the test and for the threads that serve.
@@ -61,6 +61,10 @@ impl State {
         self.operations.clone()
     }
 
+    pub(super) fn release(&mut self) {
+        self.held.clear();
+    }
+
     /// Another file of the script comes into being. After ESTALE the kernel asks once more for the same, and after
     /// EINTR the program may.
     pub(super) fn begin_file(&mut self) -> usize {
@@ -81,7 +85,9 @@ impl State {
         let is_due =
             |line: &usize| self.script[*line].is_due(&operation, length) && !self.done.contains(&(file, *line));
         if let Some(line) = (0..self.script.len()).find(is_due) {
-            self.done.push((file, line));
+            if !matches!(self.script[line].when, When::Each(_)) {
+                self.done.push((file, line));
+            }
             operation.fault = Some(self.script[line].what);
         }
         self.operations.push(operation);

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use rustix::process::Signal;
-use testkit::{Caching, Chance, Errno, Fault, What, When};
+use testkit::{Caching, Call, Chance, Errno, Fault, What, When};
 
 use super::work::Work;
 
@@ -103,7 +103,7 @@ fn signal_name(signal: Signal) -> &'static str {
 
 fn fault(chance: &mut Chance) -> Fault {
     let when = match chance.below(3) {
-        0 => When::Offset((chance.below(1 << 20)) as u64),
+        0 => When::At(chance.pick(&[Call::Write, Call::Read]), chance.below(1 << 20) as u64),
         _ => When::Operation(1 + chance.below(12)),
     };
     let what = match chance.below(8) {

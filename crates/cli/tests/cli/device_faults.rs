@@ -1,0 +1,106 @@
+//! The device below a real filesystem goes bad, or away, while a run is at work.
+
+use std::fs::File;
+use std::path::Path;
+use std::process::Command;
+
+use anyhow::{Context, Result, ensure};
+use testkit::{Caching, Call, Errno, Fault, Faulty, LoopDevice, Need, Trials, What, When, call, wait_for};
+
+use crate::real_faults::{Running, nothing_left, one_line};
+
+pub fn add(trials: &mut Trials) {
+    for kind in ["ext4", "xfs", "btrfs"] {
+        let needs = [Need::Image(kind), Need::LoopDevice, Need::Fuse];
+        let name = format!("a device with errors below {kind} gives no figure");
+        trials.add(name, &needs, move || goes_bad(kind, Errno::IO));
+    }
+    let needs = [Need::Image("btrfs"), Need::LoopDevice, Need::Fuse];
+    trials.add("a device with no room below btrfs gives no figure", &needs, || goes_bad("btrfs", Errno::NOSPC));
+    let needs = [Need::Image("ext4"), Need::LoopDevice];
+    trials.add("a device that is detached stays as long as it is mounted", &needs, detached);
+}
+
+const SYNCED: [&str; 2] = ["write,size=64KiB,sync=fsync", "mmap,size=64KiB,sync=fsync"];
+/// The least that mkfs.xfs takes.
+const DEVICE_BYTES: u64 = 300 << 20;
+
+/// A filesystem on a loop device over an image. Unmounted and detached when dropped.
+struct Stack {
+    point: tempfile::TempDir,
+}
+
+impl Stack {
+    fn mount(kind: &str, image: &Path) -> Result<Self> {
+        call(Command::new(format!("mkfs.{kind}")).arg("-q").arg(image))?;
+        let stack = Self { point: tempfile::tempdir()? };
+        stack.mount_again(image)?;
+        Ok(stack)
+    }
+
+    fn mount_again(&self, image: &Path) -> Result<()> {
+        // With direct I/O it passes the error number on; through its page cache all are EIO.
+        let mut losetup = Command::new("losetup");
+        let output = losetup.args(["--find", "--show", "--direct-io=on"]).arg(image).output()?;
+        ensure!(output.status.success(), "{output:?}");
+        let device = String::from_utf8(output.stdout)?;
+        let mounted = call(Command::new("mount").arg(device.trim()).arg(self.point.path()));
+        // The kernel does it when it is unmounted.
+        call(Command::new("losetup").args(["--detach", device.trim()]))?;
+        mounted
+    }
+}
+
+impl Drop for Stack {
+    fn drop(&mut self) {
+        let _ = Command::new("umount").arg(self.point.path()).output();
+    }
+}
+
+fn goes_bad(kind: &str, errno: Errno) -> Result<()> {
+    // The loop device asks for an fsync where the filesystem above asks for a flush.
+    let faulty = Faulty::mount("image", Caching::WriteThrough)?;
+    let image = faulty.path().join("image");
+    File::create(&image)?.set_len(DEVICE_BYTES)?;
+    let stack = Stack::mount(kind, &image)?;
+    let run = Running::begin(stack.point.path(), &SYNCED)?;
+    let refused = |call| Fault { when: When::Each(call), what: What::Fail(errno) };
+    faulty.follow(&[refused(Call::Write), refused(Call::Fsync)]);
+    let (program, over) = run.end()?;
+    // What the filesystem makes of it is its own, and so is whether our directory can still be removed.
+    ensure!(matches!(over.code, Some(1 | 4)), "{:?}: {}", over.code, over.stderr);
+    if over.code == Some(1) {
+        one_line(&over.stderr)?;
+    }
+    for id in SYNCED {
+        let samples = over.case(id)?["samples"].as_array().context("samples")?;
+        let (last, before) = samples.split_last().context("a sample")?;
+        ensure!(before.iter().all(|sample| sample["outcome"] == "ok"), "{id}: {before:?}");
+        ensure!(matches!(last["outcome"].as_str(), Some("failed" | "worker-died")), "{id}: {last}");
+        ensure!(last["total_ns"] == 0, "{id}: {last}");
+        let reason = last["reason"].as_str().context("a reason")?;
+        ensure!(
+            ["(5)", "(28)", "(30)", "(108)", "SIGBUS (7)"].iter().any(|it| reason.contains(it)),
+            "{reason}"
+        );
+    }
+    faulty.follow(&[]);
+    call(Command::new("umount").arg(stack.point.path()))?;
+    stack.mount_again(&image)?;
+    nothing_left(&program, stack.point.path())
+}
+
+/// The kernel puts it off.
+fn detached() -> Result<()> {
+    let device = LoopDevice::attach(64 << 20)?;
+    let mounted = device.format_and_mount(device.path(), "ext4")?;
+    let run = Running::begin(mounted.path(), &["write,size=64KiB,sync=fsync"])?;
+    call(Command::new("losetup").arg("--detach").arg(device.path()))?;
+    let rows = run.rows();
+    wait_for("more samples", || (run.rows() > rows + 3).then_some(()))?;
+    call(Command::new("kill").args(["-INT", &run.process().to_string()]))?;
+    let (program, over) = run.end()?;
+    ensure!(over.code == Some(130), "{:?}: {}", over.code, over.stderr);
+    ensure!(over.case("write,size=64KiB,sync=fsync")?["outcome"] == "ok", "{}", over.stderr);
+    nothing_left(&program, mounted.path())
+}

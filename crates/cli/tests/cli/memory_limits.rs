@@ -1,0 +1,87 @@
+//! In a control group with less memory than the machine has, as in a container.
+
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use anyhow::{Context, Result, ensure};
+use serde_json::Value;
+use testkit::{Kind, MemoryGroup, Need, SmallTmpfs, Trials, call, directory_on, entries, wait_for};
+
+use crate::outcomes::case;
+use crate::program;
+
+pub fn add(trials: &mut Trials) {
+    let needs = [Need::MemoryGroup, Need::Root, Need::Filesystem(Kind::Ext4), Need::Program("fallocate")];
+    trials.add(
+        "a source beyond the memory of its control group is refused, and a smaller one is not",
+        &needs,
+        planned,
+    );
+    trials.add("a worker that the kernel kills for want of memory costs one case", &needs, killed);
+}
+
+fn text(path: &Path) -> Result<&str> {
+    path.to_str().context("UTF-8")
+}
+
+fn planned() -> Result<()> {
+    let (program, target) = (program()?, directory_on(Kind::Ext4));
+    let group = MemoryGroup::limited(64 << 20)?;
+    let run = |case: &str| {
+        let arguments =
+            ["--quiet", "run", text(target.path())?, "--case", case, "--samples", "1", "--no-limits"];
+        group.with(&program.command(&arguments)).output().context("run")
+    };
+    let refused = run("write,size=256MiB")?;
+    let stderr = String::from_utf8_lossy(&refused.stderr);
+    ensure!(refused.status.code() == Some(3) && stderr.lines().count() == 1, "{refused:?}");
+    ensure!(stderr.contains("not enough memory") && stderr.contains("needs 256 MiB"), "{stderr}");
+    ensure!(stderr.contains("source=chunk"), "what needs less is named: {stderr}");
+    ensure!(entries(target.path()).is_empty(), "nothing was made");
+    let fits = run("write,size=256MiB,source=chunk")?;
+    ensure!(fits.status.code() == Some(0), "{fits:?}");
+    Ok(())
+}
+
+/// Something else in the group takes what was free when the run was planned.
+fn killed() -> Result<()> {
+    const LARGE: &str = "write,size=64MiB";
+    // The worker keeps its large source meanwhile, and may be killed in a sample of one of these.
+    const SMALL: [&str; 4] = ["write,size=4KiB", "pwrite,size=4KiB", "writev,size=4KiB", "pwritev,size=4KiB"];
+    let all = [&[LARGE][..], &SMALL].concat();
+    let (program, target) = (program()?, directory_on(Kind::Ext4));
+    let (group, other) = (MemoryGroup::limited(160 << 20)?, SmallTmpfs::mount(128 << 20)?);
+    let mut arguments = vec!["--quiet", "run", text(target.path())?, "--samples", "1000", "--no-limits"];
+    arguments.extend(all.iter().flat_map(|case| ["--case", case]));
+    let mut run = group.with(&program.command(&arguments));
+    let run = run.stdout(Stdio::null()).stderr(Stdio::piped()).spawn()?;
+    let shown = || -> Result<Value> {
+        Ok(serde_json::from_str(&program.call(&["show", "--export", "json=-"])?.stdout)?)
+    };
+    let samples = |id: &str| -> Option<Vec<Value>> {
+        Some(case(&shown().ok()?, id).ok()?["samples"].as_array()?.clone())
+    };
+    wait_for("samples", || all.iter().all(|id| samples(id).is_some_and(|it| it.len() > 1)).then_some(()))?;
+    // All at once: no sample with a large source has time to begin between a first kill and the last byte.
+    let mut takes = Command::new("fallocate");
+    takes.args(["--length", "108MiB"]).arg(other.path().join("taken"));
+    call(&mut group.with(&takes))?;
+    let failed = || samples(LARGE)?.last().filter(|last| last["outcome"] != "ok").cloned();
+    let last = wait_for("the worker's end", failed)?;
+    let of_small = || SMALL.iter().map(|id| Some(samples(id)?.len())).sum::<Option<usize>>();
+    let before = of_small().context("samples")?;
+    wait_for("the others to go on", || (of_small()? > before + 1).then_some(()))?;
+    call(Command::new("kill").args(["-INT", &run.id().to_string()]))?;
+    let output = run.wait_with_output()?;
+    ensure!(output.status.code() == Some(130), "{output:?}");
+    ensure!(last["outcome"] == "worker-died", "{last}");
+    ensure!(last["reason"].as_str().is_some_and(|reason| reason.contains("SIGKILL (9)")), "{last}");
+    let document = shown()?;
+    ensure!(SMALL.iter().any(|id| case(&document, id).is_ok_and(|it| it["outcome"] == "ok")), "{document}");
+    for id in all {
+        let of_case = samples(id).context("samples")?;
+        ensure!(of_case.iter().filter(|sample| sample["outcome"] != "ok").count() <= 1, "{id}: {of_case:?}");
+    }
+    ensure!(entries(target.path()).is_empty(), "{:?}", entries(target.path()));
+    Ok(())
+}
