@@ -168,9 +168,9 @@ impl Run<'_> {
         sample.watch = watcher.end();
         usage.write_into(sample);
         sample.probe_ns[1] = engine.probe.copy_ns();
-        sample.latency = records.merged.latency();
-        sample.timeline =
-            timeline::timeline(&records.courses, phases.write, timeline::hand_overs(case, &parts));
+        sample.latency = records.merged.latency().map(Box::new);
+        let timeline = timeline::timeline(&records.courses, phases.write, timeline::hand_overs(case, &parts));
+        sample.timeline = timeline.map(Box::new);
         sample.phases_ns = phases;
 
         (self.progress)(Phase::Verify);

@@ -261,7 +261,7 @@ mod tests {
             errno: Some(28),
             message: Failure::errno_message(28),
         };
-        example_case("test", name, vec![Sample::without_figures(0, Outcome::Failed(failure))])
+        example_case("test", name, vec![Sample::without_figures(0, Outcome::Failed(failure.into()))])
     }
 
     fn on_data(cases: Vec<CaseRecord>) -> Report {
