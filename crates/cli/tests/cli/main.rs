@@ -12,6 +12,7 @@ mod faults;
 mod filesystems;
 mod fio;
 mod kills;
+mod large;
 mod limits;
 mod load;
 mod outcomes;
@@ -50,6 +51,7 @@ fn main() -> ExitCode {
     filesystems::add(&mut trials);
     fio::add(&mut trials);
     kills::add(&mut trials);
+    large::add(&mut trials);
     limits::add(&mut trials);
     load::add(&mut trials);
     pages::add(&mut trials);
