@@ -20,10 +20,6 @@ pub fn add(trials: &mut Trials) {
     );
     trials.add("load: ten thousand cases in a run: show and compare take less than 2 s", &[], many_cases);
     trials.add("load: ten thousand cases in a run: its supervisor holds less than 100 MB", &tmpfs, supervisor);
-    // Unoptimised it would take minutes to make them.
-    if is_released() {
-        trials.add("load: a million samples in two runs: show and compare take less than 2 s", &[], large_runs);
-    }
 }
 
 /// What the issue allows.
@@ -108,13 +104,6 @@ fn in_time(binary: &Path, database: &Path) -> Result<()> {
         ensure!(time < most_time, "{arguments:?} took {time:?}");
     }
     Ok(())
-}
-
-fn large_runs() -> Result<()> {
-    let program = program()?;
-    let path = program.home().join("large.db");
-    database(&path, 2, 10_000, 50)?;
-    in_time(program.binary(), &path)
 }
 
 /// A run that has all samples but a few, and goes on: what the supervisor holds then is what it holds at the end of
