@@ -13,7 +13,7 @@ use model::{Bytes, Case, CaseRecord, Making, Reserve, RunRecord, RunStatus, Samp
 use report::advice::ADVISE;
 use report::{Report, formats};
 use runner::{
-    EachCase, End, Event, LeftOver, Plan, Planned, PlannedTarget, Schedule, WorkerCommand, Workspace,
+    EachCase, End, Event, LeftOver, Plan, Planned, PlannedTarget, Schedule, Taken, WorkerCommand, Workspace,
 };
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use store::{Store, WorkspaceRecord};
@@ -116,7 +116,7 @@ pub fn measure(mut job: Job<'_>, exports: &[Export], output: &Output, stop: &Arc
     let (store, number) = (job.store, job.number);
     let tables = !exports.iter().any(Export::is_to_stdout);
     if tables {
-        output.results(&formats::terminal::head(&Report::of(Some(number), job.run.clone()), output.width()))?;
+        output.results(&formats::terminal::head(Some(number), &job.run, output.width()))?;
     }
     remove_left_overs(store, output)?;
     let mut streams = Streams::begin(exports, number, &job.run, output)?;
@@ -130,8 +130,10 @@ pub fn measure(mut job: Job<'_>, exports: &[Export], output: &Output, stop: &Arc
     let recorded = store.set_status(number, status);
     let end = end?;
     recorded?;
-    let report = Report::of(Some(number), store.run(number)?);
     let is_search = is_search(&job.run);
+    // Ten thousand cases are held once: as they are read again, with their samples.
+    (job.run.cases, job.cases, job.limits_for, job.later) = Default::default();
+    let report = Report::of(Some(number), store.run(number)?);
     hints(&report, &end, is_search, output);
     output.note(&format!("Written: {}.", Bytes(job.bytes_written).approximate()));
     if tables {
@@ -262,7 +264,7 @@ fn in_workspaces(
     // Samples that a run has from before it was resumed are among them.
     let written = &mut job.bytes_written;
     *written = beside;
-    let end = runner::supervise(&plan, schedule, workspaces, &worker, stop, &mut |event| {
+    let end = runner::supervise(plan, schedule, workspaces, &worker, stop, &mut |event| {
         match event {
             Event::Started { planned, left, bytes: [before, after], .. } => {
                 if let Some(row) = later.remove(&planned.case.to_string()) {
@@ -292,16 +294,17 @@ fn in_workspaces(
 fn plan(job: &Job<'_>, settings: Settings) -> Plan {
     let samples: HashMap<(&str, &str), &Vec<Sample>> =
         job.run.cases.iter().map(|row| ((row.target.as_str(), row.case.as_str()), &row.samples)).collect();
-    let (mut cases, mut taken) = (Vec::new(), Vec::new());
+    let (mut cases, mut taken, mut probes_ns) = (Vec::new(), Vec::new(), Vec::new());
     for case in &job.cases {
         let name = case.to_string();
         for (number, target) in job.run.targets.iter().enumerate() {
             cases.push(Planned { target: number, case: case.clone() });
-            let before = samples.get(&(target.name.as_str(), name.as_str()));
-            taken.push(before.map(|samples| (*samples).clone()).unwrap_or_default());
+            let before = samples.get(&(target.name.as_str(), name.as_str())).map_or(&[][..], |it| it);
+            taken.push(before.iter().map(Taken::of).collect());
+            probes_ns.extend(before.iter().flat_map(|sample| sample.probe_ns));
         }
     }
-    Plan { cases, taken, settings, targets: job.targets.clone() }
+    Plan { cases, taken, probes_ns, settings, targets: job.targets.clone() }
 }
 
 /// Whether this process was started with that signal ignored: `SigIgn` of proc_pid_status(5).

@@ -32,7 +32,7 @@ pub fn show(command: &ShowCommand, db: Option<&Path>, output: &Output) -> Result
         (sort, top) => report.arranged(sort.unwrap_or(Sort::Throughput), top.map(|top| top as usize)),
     };
     if !command.export.iter().any(super::export::Export::is_to_stdout) {
-        output.results(&formats::terminal::head(&report, output.width()))?;
+        output.results(&formats::terminal::head(Some(number), &report.run, output.width()))?;
         output.results(&formats::terminal::body(&report, output.width()))?;
         // For whoever looks at it; in a pipe it would be noise.
         if output.width().is_some() {

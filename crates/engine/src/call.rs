@@ -91,8 +91,8 @@ impl CallError {
     /// What it means for the sample.
     pub fn outcome(self, phase: Phase, path: Option<&str>) -> Outcome {
         match self.failure(phase, path) {
-            (true, failure) => Outcome::Unsupported(failure),
-            (false, failure) => Outcome::Failed(failure),
+            (true, failure) => Outcome::Unsupported(Box::new(failure)),
+            (false, failure) => Outcome::Failed(Box::new(failure)),
         }
     }
 

@@ -145,7 +145,7 @@ impl Run<'_> {
         let copy_from = engine.copy_sources.of(request.target).filter(|_| case.method().copies());
         let parts = job::parts(case, engine.source.bytes(), copy_from.map(CopySource::file));
         engine.source.touch();
-        let warm_bytes = case.axes().size_bytes;
+        let warm_bytes = settle::page_cache_bytes(self.target, case);
         sample.probe_ns[0] = settle::warm(&mut engine.probe, warm_bytes, request.warm_limit_bytes);
         if let Some(source) = copy_from {
             let doubt = source.settle(case).map_err(|error| self.outcome(Phase::Settle, error))?;
@@ -168,9 +168,9 @@ impl Run<'_> {
         sample.watch = watcher.end();
         usage.write_into(sample);
         sample.probe_ns[1] = engine.probe.copy_ns();
-        sample.latency = records.merged.latency();
-        sample.timeline =
-            timeline::timeline(&records.courses, phases.write, timeline::hand_overs(case, &parts));
+        sample.latency = records.merged.latency().map(Box::new);
+        let timeline = timeline::timeline(&records.courses, phases.write, timeline::hand_overs(case, &parts));
+        sample.timeline = timeline.map(Box::new);
         sample.phases_ns = phases;
 
         (self.progress)(Phase::Verify);

@@ -4,7 +4,7 @@ use std::os::fd::BorrowedFd;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use model::SyncCall;
+use model::{Case, Content, SyncCall};
 
 use crate::call::{CallError, retry};
 use crate::file::{self, Target};
@@ -43,6 +43,27 @@ pub fn quiet(target: Target<'_>, sync_all: bool, limit: Duration) -> Result<(), 
         sleep(Duration::from_millis(10));
     }
     Ok(())
+}
+
+/// Memory that a sample will take from the kernel for its file. What only gets a length takes none, nor do blocks
+/// that are only reserved, but where they are memory: then no more than there are, as the kernel refuses at once.
+pub fn page_cache_bytes(target: Target<'_>, case: &Case) -> u64 {
+    let size_bytes = case.axes().size_bytes;
+    match (case.contract().content, target) {
+        (Content::Hole, _) => 0,
+        (Content::Reserved, Target::Directory(directory)) if is_in_memory(directory) => {
+            let free = rustix::fs::fstatvfs(directory).ok().map(|it| it.f_bavail.saturating_mul(it.f_frsize));
+            size_bytes.min(free.filter(|&bytes| bytes > 0).unwrap_or(size_bytes))
+        }
+        (Content::Reserved, _) => 0,
+        _ => size_bytes,
+    }
+}
+
+fn is_in_memory(directory: BorrowedFd<'_>) -> bool {
+    /// `TMPFS_MAGIC` of statfs(2).
+    const TMPFS: u64 = 0x0102_1994;
+    rustix::fs::fstatfs(directory).is_ok_and(|it| u64::try_from(it.f_type).is_ok_and(|kind| kind == TMPFS))
 }
 
 /// Takes as much fresh memory as the sample will need, in small pages and in huge ones, and gives it

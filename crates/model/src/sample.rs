@@ -114,9 +114,9 @@ pub enum Outcome {
     /// All bytes are in the file.
     Ok,
     /// The target cannot do what the case's name says.
-    Unsupported(Failure),
+    Unsupported(Box<Failure>),
     /// A call failed, or the file is not what it should be.
-    Failed(Failure),
+    Failed(Box<Failure>),
     /// The deadline passed; the worker was killed.
     TimedOut {
         /// Where it was last seen.
@@ -192,7 +192,7 @@ fn signal_meaning(signal: i32) -> String {
     }
 }
 
-/// One timed execution of a case.
+/// One timed execution of a case. Runs have many: what few of them have is boxed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Sample {
     /// The round it was taken in, from 0.
@@ -225,13 +225,13 @@ pub struct Sample {
     pub disturbed: Option<String>,
     /// How long each hand-over took, where data becomes durable on the way.
     #[serde(default)]
-    pub latency: Option<Latency>,
+    pub latency: Option<Box<Latency>>,
     /// The machine right before, and what held it up.
     #[serde(default)]
     pub watch: Watch,
     /// Throughput over time, where phase write took long enough for it.
     #[serde(default)]
-    pub timeline: Option<Timeline>,
+    pub timeline: Option<Box<Timeline>>,
 }
 
 impl Sample {
@@ -283,6 +283,11 @@ mod tests {
             message: Failure::errno_message(28),
         };
         assert_eq!(failure.to_string(), "fallocate: No space left on device (28)");
+    }
+
+    #[test]
+    fn a_million_samples_fit_into_a_third_of_a_gibibyte() {
+        assert!(size_of::<Sample>() <= 320, "{} bytes", size_of::<Sample>());
     }
 
     #[test]

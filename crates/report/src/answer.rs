@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use model::{Content, Contract, RunRecord};
 
-use crate::conclusion::{contracts, differs, in_round_ratio, in_round_ratios, is_ranked, list, total};
+use crate::conclusion::{by_contract, differs, in_round_ratio, in_round_ratios, is_ranked, list, total};
 use crate::counted;
 use crate::estimate::{CONFIDENCE, Estimate};
 use crate::question::question;
@@ -34,18 +34,17 @@ pub struct Answer {
 
 /// One for each contract. What was not measured at all is left out, unless nothing was.
 pub(crate) fn answers(run: &RunRecord, cases: &[CaseReport]) -> Vec<Answer> {
-    let all: Vec<Answer> =
-        contracts(cases).into_iter().map(|contract| Answer::of(contract, run, cases)).collect();
-    let is_measured = |answer: &Answer| {
-        cases.iter().any(|case| case.record.contract == answer.contract && !case.record.samples.is_empty())
-    };
-    let measured: Vec<Answer> = all.iter().filter(|answer| is_measured(answer)).cloned().collect();
-    if measured.is_empty() { all } else { measured }
+    let mut contracts = by_contract(cases);
+    let is_measured = |cases: &[&CaseReport]| cases.iter().any(|case| !case.record.samples.is_empty());
+    if contracts.iter().any(|(_, cases)| is_measured(cases)) {
+        contracts.retain(|(_, cases)| is_measured(cases));
+    }
+    contracts.into_iter().map(|(contract, cases)| Answer::of(contract, run, cases)).collect()
 }
 
 impl Answer {
-    fn of(contract: &Contract, run: &RunRecord, cases: &[CaseReport]) -> Self {
-        let cases = different(cases.iter().filter(|case| case.record.contract == *contract));
+    fn of(contract: &Contract, run: &RunRecord, cases: Vec<&CaseReport>) -> Self {
+        let cases = different(cases.into_iter());
         let target = run.targets.first().filter(|_| !run.is_side_by_side());
         let answer = Self {
             contract: contract.clone(),
@@ -261,7 +260,7 @@ mod tests {
             errno: Some(28),
             message: Failure::errno_message(28),
         };
-        example_case("test", name, vec![Sample::without_figures(0, Outcome::Failed(failure))])
+        example_case("test", name, vec![Sample::without_figures(0, Outcome::Failed(failure.into()))])
     }
 
     fn on_data(cases: Vec<CaseRecord>) -> Report {

@@ -30,15 +30,19 @@ pub(crate) fn conclusions(answers: &[Answer], cases: &[CaseReport]) -> Vec<Strin
     conclusions
 }
 
-/// The different contracts of cases, in order.
-pub(crate) fn contracts(cases: &[CaseReport]) -> Vec<&Contract> {
-    let mut contracts: Vec<&Contract> = Vec::new();
+/// The different contracts of cases, in order, each with the cases that have it.
+pub(crate) fn by_contract(cases: &[CaseReport]) -> Vec<(&Contract, Vec<&CaseReport>)> {
+    let mut groups: Vec<(&Contract, Vec<&CaseReport>)> = Vec::new();
+    let mut places = HashMap::new();
     for case in cases {
-        if !contracts.contains(&&case.record.contract) {
-            contracts.push(&case.record.contract);
+        let contract = &case.record.contract;
+        let place = *places.entry(contract).or_insert(groups.len());
+        match groups.get_mut(place) {
+            Some((_, group)) => group.push(case),
+            None => groups.push((contract, vec![case])),
         }
     }
-    contracts
+    groups
 }
 
 /// A case that failed on the way, was cut short or has only disturbed samples has figures but no rank.

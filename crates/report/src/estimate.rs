@@ -186,7 +186,7 @@ mod tests {
             errno: Some(28),
             message: String::new(),
         };
-        let failed = Sample::without_figures(0, Outcome::Failed(failure));
+        let failed = Sample::without_figures(0, Outcome::Failed(failure.into()));
         assert_eq!(Estimate::of(std::slice::from_ref(&failed), None), None);
         let estimate = Estimate::of(&[sample(90, false), failed], None).unwrap();
         assert_eq!(estimate.samples, 1);

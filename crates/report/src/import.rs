@@ -198,9 +198,9 @@ fn sample(row: SampleRow) -> Result<Sample, String> {
         steal_ns: row.steal_ns,
         settle_ns: row.settle_ns,
         disturbed: row.disturbed,
-        latency: row.latency,
+        latency: row.latency.map(Box::new),
         watch: row.watch,
-        timeline: row.timeline,
+        timeline: row.timeline.map(Box::new),
     })
 }
 
@@ -222,8 +222,8 @@ fn outcome(row: &SampleRow) -> Result<Outcome, String> {
     };
     match row.outcome.as_str() {
         "ok" => Ok(Outcome::Ok),
-        "unsupported" => Ok(Outcome::Unsupported(failure)),
-        "failed" | "timed-out" | "worker-died" => Ok(Outcome::Failed(failure)),
+        "unsupported" => Ok(Outcome::Unsupported(failure.into())),
+        "failed" | "timed-out" | "worker-died" => Ok(Outcome::Failed(failure.into())),
         other => Err(format!("unknown outcome '{other}'")),
     }
 }
@@ -240,7 +240,7 @@ mod tests {
         good.phases_ns.write = 17;
         good.bytes = 1 << 30;
         good.watch.dirty_bytes = Some(4096);
-        good.timeline = Some(Timeline { interval_ns: 5, bytes: vec![1, 2] });
+        good.timeline = Some(Timeline { interval_ns: 5, bytes: vec![1, 2] }.into());
         let failure = Failure {
             phase: Phase::Prepare,
             call: "fallocate".to_owned(),
@@ -250,7 +250,7 @@ mod tests {
             message: "No space left on device".to_owned(),
         };
         let late = Outcome::TimedOut { phase: Phase::Sync, limit_ns: 10_000_000_000 };
-        let outcomes = [Outcome::Failed(failure.clone()), Outcome::Unsupported(failure), late];
+        let outcomes = [Outcome::Failed(failure.clone().into()), Outcome::Unsupported(failure.into()), late];
         let others = outcomes.into_iter().map(|outcome| Sample::without_figures(1, outcome));
         let cases = vec![
             example_case("a section", "write", vec![good]),

@@ -165,7 +165,7 @@ mod tests {
         let histogram = base64::engine::general_purpose::STANDARD.encode(bytes);
         let mut sample = Sample::without_figures(0, Outcome::Ok);
         let (count, nothing) = (durations_ns.len() as u64, 0);
-        sample.latency = Some(Latency {
+        let latency = Latency {
             count,
             p50_ns: nothing,
             p90_ns: nothing,
@@ -173,7 +173,8 @@ mod tests {
             p99_9_ns: nothing,
             max_ns: nothing,
             histogram,
-        });
+        };
+        sample.latency = Some(Box::new(latency));
         sample
     }
 

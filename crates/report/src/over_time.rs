@@ -126,7 +126,8 @@ mod tests {
 
     fn sample(bytes: impl IntoIterator<Item = u64>) -> Sample {
         let mut sample = Sample::without_figures(0, Outcome::Ok);
-        sample.timeline = Some(Timeline { interval_ns: 100_000_000, bytes: bytes.into_iter().collect() });
+        sample.timeline =
+            Some(Timeline { interval_ns: 100_000_000, bytes: bytes.into_iter().collect() }.into());
         sample
     }
 

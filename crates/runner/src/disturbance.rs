@@ -10,7 +10,8 @@ use model::Sample;
 /// time is counted in clock ticks of 10 ms, so less than three of them say nothing.
 #[derive(Debug, Clone, Default)]
 pub struct Disturbance {
-    probes_ns: Vec<f64>,
+    // In order, so that the median of all is at hand: a run takes a hundred thousand of them.
+    probes_ns: Vec<u64>,
 }
 
 impl Disturbance {
@@ -20,17 +21,34 @@ impl Disturbance {
     pub const STEAL: f64 = 0.1;
     const STEAL_LEAST_NS: u64 = 30_000_000;
 
-    /// Probes to judge later ones by.
-    pub fn learn(&mut self, probes_ns: impl IntoIterator<Item = u64>) {
-        #[expect(clippy::cast_precision_loss, reason = "durations are compared, not added up")]
-        self.probes_ns.extend(probes_ns.into_iter().filter(|&probe| probe > 0).map(|probe| probe as f64));
+    /// With probes to judge later ones by.
+    #[must_use]
+    pub fn of(mut probes_ns: Vec<u64>) -> Self {
+        probes_ns.retain(|&probe| probe > 0);
+        probes_ns.sort_unstable();
+        Self { probes_ns }
+    }
+
+    fn learn(&mut self, probes_ns: [u64; 2]) {
+        for probe_ns in probes_ns.into_iter().filter(|&probe| probe > 0) {
+            let place = self.probes_ns.partition_point(|&other| other <= probe_ns);
+            self.probes_ns.insert(place, probe_ns);
+        }
+    }
+
+    #[expect(clippy::cast_precision_loss, reason = "durations are compared, not added up")]
+    fn normal_ns(&self) -> Option<f64> {
+        let middle = self.probes_ns.len() / 2;
+        let upper = *self.probes_ns.get(middle)?;
+        let lower = if self.probes_ns.len() % 2 == 1 { upper } else { self.probes_ns[middle - 1] };
+        Some(f64::midpoint(lower as f64, upper as f64))
     }
 
     /// Why the machine was not itself, in words; none if it was. Learns from the sample.
     #[expect(clippy::cast_precision_loss, reason = "ratios of durations")]
     pub fn judge(&mut self, sample: &Sample) -> Option<String> {
         self.learn(sample.probe_ns);
-        let normal_ns = stats::median(&self.probes_ns)?;
+        let normal_ns = self.normal_ns()?;
         let slower_ns = sample.probe_ns[0].max(sample.probe_ns[1]) as f64;
         if slower_ns > Self::SLOW_PROBE * normal_ns {
             return Some(format!("memory copy {:.1} times slower than usual", slower_ns / normal_ns));
@@ -62,8 +80,7 @@ mod tests {
 
     #[test]
     fn a_slow_copy_on_either_side_marks_a_sample() {
-        let mut rule = Disturbance::default();
-        rule.learn([1000; 15]);
+        let mut rule = Disturbance::of(vec![1000; 15]);
         assert_eq!(rule.judge(&sample([1000, 1400], 0, 1)), None);
         assert!(rule.judge(&sample([1600, 1000], 0, 1)).is_some());
         assert!(rule.judge(&sample([1000, 1600], 0, 1)).is_some());
@@ -71,8 +88,7 @@ mod tests {
 
     #[test]
     fn stolen_time_marks_a_sample_when_it_is_much() {
-        let mut rule = Disturbance::default();
-        rule.learn([1000; 15]);
+        let mut rule = Disturbance::of(vec![1000; 15]);
         assert_eq!(rule.judge(&sample([1000; 2], 20_000_000, 50_000_000)), None, "two ticks say nothing");
         assert_eq!(rule.judge(&sample([1000; 2], 40_000_000, 1_000_000_000)), None, "4 %");
         let reason = rule.judge(&sample([1000; 2], 400_000_000, 1_000_000_000)).unwrap();
@@ -81,8 +97,7 @@ mod tests {
 
     #[test]
     fn a_limit_on_the_group_or_heat_marks_a_sample() {
-        let mut rule = Disturbance::default();
-        rule.learn([1000; 15]);
+        let mut rule = Disturbance::of(vec![1000; 15]);
         let with = |throttled_ns, thermal_throttles| {
             let mut sample = sample([1000; 2], 0, 1_000_000);
             (sample.watch.throttled_ns, sample.watch.thermal_throttles) = (throttled_ns, thermal_throttles);
@@ -95,9 +110,21 @@ mod tests {
     }
 
     #[test]
+    fn what_is_usual_is_the_median_of_all_probes() {
+        let mut rule = Disturbance::of(vec![30, 0, 10]);
+        assert_eq!(rule.normal_ns(), Some(20.0));
+        for (probes_ns, median) in [([40, 0], 30.0), ([20, 5], 20.0), ([10, 10], 10.0), ([99, 99], 20.0)] {
+            rule.learn(probes_ns);
+            let as_f64: Vec<f64> =
+                rule.probes_ns.iter().map(|&probe| f64::from(u32::try_from(probe).unwrap())).collect();
+            assert_eq!((rule.normal_ns(), stats::median(&as_f64)), (Some(median), Some(median)), "{rule:?}");
+        }
+        assert_eq!(Disturbance::default().normal_ns(), None);
+    }
+
+    #[test]
     fn a_machine_that_became_slower_for_good_becomes_normal() {
-        let mut rule = Disturbance::default();
-        rule.learn([1000; 15]);
+        let mut rule = Disturbance::of(vec![1000; 15]);
         let marked = (0..40).filter(|_| rule.judge(&sample([2000; 2], 0, 1)).is_some()).count();
         assert!((5..15).contains(&marked), "{marked}");
     }

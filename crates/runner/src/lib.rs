@@ -35,7 +35,7 @@ pub use noise::measure_noise;
 pub use properties::{LearntProperties, learn_properties};
 pub use race::{Race, RaceLimits};
 pub use refusal::DeviceRefusal;
-pub use schedule::{EachCase, Schedule, Spent};
+pub use schedule::{EachCase, Schedule, Spent, Taken};
 pub use space::check_space;
 pub use supervise::{End, Event, Observer, Plan, Planned, PlannedTarget, supervise};
 pub use worker::{ProgressRecord, WorkerCommand};

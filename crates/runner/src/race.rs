@@ -9,9 +9,7 @@
 use std::collections::HashMap;
 use std::time::Duration;
 
-use model::Sample;
-
-use crate::schedule::{Schedule, Spent};
+use crate::schedule::{Schedule, Spent, Taken};
 
 /// What a race may take.
 #[derive(Debug, Clone)]
@@ -40,6 +38,7 @@ pub struct Race {
     target: usize,
     // What was spent, and how many samples were taken, when the level began.
     begin: (Spent, usize),
+    wanted: Vec<usize>,
 }
 
 /// Most that are measured at the real size, beside the naive one, and the least.
@@ -65,7 +64,17 @@ impl Race {
     pub fn new(candidates: Vec<Vec<usize>>, naive: usize, limits: RaceLimits) -> Self {
         let alive = (0..candidates.len()).collect();
         let begin = (Spent::default(), 0);
-        Self { candidates, naive, limits, level: 0, is_over: false, alive, target: 1, begin }
+        Self {
+            candidates,
+            naive,
+            limits,
+            level: 0,
+            is_over: false,
+            alive,
+            target: 1,
+            begin,
+            wanted: Vec::new(),
+        }
     }
 
     fn case(&self, candidate: usize) -> usize {
@@ -77,8 +86,8 @@ impl Race {
     }
 
     /// Ends rounds and levels that are complete, until somebody wants a sample or the race is over.
-    fn advance(&mut self, taken: &[Vec<Sample>], spent: Spent) {
-        let has_failed = |index: usize| taken[index].iter().any(|sample| !sample.outcome.is_ok());
+    fn advance(&mut self, taken: &[Vec<Taken>], spent: Spent) {
+        let has_failed = |index: usize| taken[index].iter().any(|sample| !sample.is_ok);
         self.is_over |= spent.elapsed >= self.limits.budget;
         while !self.is_over {
             let alive = std::mem::take(&mut self.alive);
@@ -95,10 +104,10 @@ impl Race {
         }
     }
 
-    fn wants(&self, case: usize, taken: &[Vec<Sample>]) -> bool {
+    fn wants(&self, case: usize, taken: &[Vec<Taken>]) -> bool {
         let samples = &taken[case];
         // A machine that is never itself gives half of the samples.
-        Sample::usable(samples).len().max(samples.len() / 2) < self.target || samples.is_empty()
+        usable(samples).len().max(samples.len() / 2) < self.target || samples.is_empty()
     }
 
     /// The share of the limits that may be spent when this level ends.
@@ -112,7 +121,7 @@ impl Race {
             || as_f64(spent.bytes) >= self.share() * as_f64(self.limits.max_bytes)
     }
 
-    fn end_round_of_looks(&mut self, taken: &[Vec<Sample>], spent: Spent) {
+    fn end_round_of_looks(&mut self, taken: &[Vec<Taken>], spent: Spent) {
         let ranked = self.ranked(taken);
         let cutoff = CUTOFF[(self.target - 1).min(CUTOFF.len() - 1)];
         let Some(&(_, best_ns)) = ranked.first() else {
@@ -136,14 +145,14 @@ impl Race {
     }
 
     /// Samples taken on this level, one at least, and the time they took.
-    fn since_begin(&self, taken: &[Vec<Sample>], spent: Spent) -> (f64, f64) {
+    fn since_begin(&self, taken: &[Vec<Taken>], spent: Spent) -> (f64, f64) {
         let samples = taken.iter().map(Vec::len).sum::<usize>().saturating_sub(self.begin.1);
         let time = spent.elapsed.saturating_sub(self.begin.0.elapsed);
         (as_f64(samples.max(1) as u64), time.as_secs_f64())
     }
 
     /// Goes on with the best, as many as can be measured often enough on the next level.
-    fn next_level(&mut self, taken: &[Vec<Sample>], spent: Spent) {
+    fn next_level(&mut self, taken: &[Vec<Taken>], spent: Spent) {
         let (samples, seconds) = self.since_begin(taken, spent);
         let bytes_of = |level: usize| as_f64(self.limits.level_bytes[level].max(1));
         let (own_bytes, ranked) = (bytes_of(self.level), self.ranked(taken));
@@ -167,13 +176,13 @@ impl Race {
         self.target = 1;
         self.begin = (spent, taken.iter().map(Vec::len).sum());
         let naive = &self.candidates[self.naive];
-        let is_able = naive.iter().all(|&case| taken[case].iter().all(|sample| sample.outcome.is_ok()));
+        let is_able = naive.iter().all(|&case| taken[case].iter().all(|sample| sample.is_ok));
         if self.is_final() && is_able && !self.alive.contains(&self.naive) {
             self.alive.push(self.naive);
         }
     }
 
-    fn end_final_round(&mut self, taken: &[Vec<Sample>]) {
+    fn end_final_round(&mut self, taken: &[Vec<Taken>]) {
         let ranked = self.ranked(taken);
         let Some(&(best, _)) = ranked.first() else {
             self.is_over = true;
@@ -198,7 +207,7 @@ impl Race {
     }
 
     /// Those still in the race that have figures on this level, the fastest first.
-    fn ranked(&self, taken: &[Vec<Sample>]) -> Vec<(usize, f64)> {
+    fn ranked(&self, taken: &[Vec<Taken>]) -> Vec<(usize, f64)> {
         let median = |&candidate: &usize| {
             let times: Vec<f64> = by_round(&taken[self.case(candidate)]).into_values().collect();
             stats::median(&times).map(|median| (candidate, median))
@@ -219,7 +228,7 @@ fn is_clear_loss(ratios: &[f64]) -> bool {
 }
 
 impl Schedule for Race {
-    fn wanted(&mut self, taken: &[Vec<Sample>], spent: Spent) -> Vec<usize> {
+    fn wanted(&mut self, taken: &[Vec<Taken>], spent: Spent) -> &[usize] {
         self.advance(taken, spent);
         let mut wanted = vec![0; taken.len()];
         if !self.is_over {
@@ -228,13 +237,21 @@ impl Schedule for Race {
                 wanted[case] = usize::from(self.wants(case, taken));
             }
         }
-        wanted
+        self.wanted = wanted;
+        &self.wanted
     }
 }
 
+/// As [`model::Sample::usable`]: the good ones, less the disturbed unless all are.
+fn usable(samples: &[Taken]) -> Vec<&Taken> {
+    let good: Vec<&Taken> = samples.iter().filter(|sample| sample.is_ok).collect();
+    let calm: Vec<&Taken> = good.iter().copied().filter(|sample| !sample.is_disturbed).collect();
+    if calm.is_empty() { good } else { calm }
+}
+
 /// Time of all phases, by round.
-fn by_round(samples: &[Sample]) -> HashMap<u32, f64> {
-    Sample::usable(samples).into_iter().map(|sample| (sample.round, as_f64(sample.phases_ns.total()))).collect()
+fn by_round(samples: &[Taken]) -> HashMap<u32, f64> {
+    usable(samples).into_iter().map(|sample| (sample.round, as_f64(sample.total_ns))).collect()
 }
 
 #[expect(clippy::cast_precision_loss, reason = "durations and shares")]
@@ -250,7 +267,6 @@ fn floor(value: f64) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use model::{Failure, Outcome, Phase};
     use rand::{RngExt as _, SeedableRng};
     use rand_pcg::Pcg64Mcg;
 
@@ -264,7 +280,7 @@ mod tests {
         noise: f64,
         fails: Option<usize>,
         random: Pcg64Mcg,
-        taken: Vec<Vec<Sample>>,
+        taken: Vec<Vec<Taken>>,
         spent: Spent,
     }
 
@@ -295,7 +311,7 @@ mod tests {
             let count = self.seconds_per_gib.len();
             let mut race = Race::new(candidates(count), naive, self.limits());
             for round in 0.. {
-                let wanted = race.wanted(&self.taken, self.spent);
+                let wanted = race.wanted(&self.taken, self.spent).to_vec();
                 if wanted.iter().all(|&wanted| wanted == 0) {
                     break;
                 }
@@ -315,29 +331,17 @@ mod tests {
             let bytes = LEVEL_BYTES[case / count];
             let noise = drift * (1.0 + self.noise * self.random.random::<f64>());
             let seconds = self.seconds_per_gib[case % count] * as_f64(bytes) / as_f64(1 << 30) * noise;
-            let outcome = if self.fails == Some(case) { failed() } else { Outcome::Ok };
-            let mut sample = Sample::without_figures(round, outcome);
-            sample.phases_ns.write = u64::try_from(Duration::from_secs_f64(seconds).as_nanos()).unwrap();
+            let total_ns = u64::try_from(Duration::from_secs_f64(seconds).as_nanos()).unwrap();
+            let is_ok = self.fails != Some(case);
             self.spent.elapsed += Duration::from_secs_f64(seconds + 0.03);
             self.spent.bytes += bytes;
-            self.taken[case].push(sample);
+            self.taken[case].push(Taken { total_ns, round, is_ok, is_disturbed: false });
         }
     }
 
     /// Candidate `i` has case `level * count + i` on each level.
     fn candidates(count: usize) -> Vec<Vec<usize>> {
         (0..count).map(|index| (0..LEVELS).map(|level| level * count + index).collect()).collect()
-    }
-
-    fn failed() -> Outcome {
-        Outcome::Failed(Failure {
-            phase: Phase::Write,
-            call: "write".to_owned(),
-            path: None,
-            offset: None,
-            errno: Some(28),
-            message: String::new(),
-        })
     }
 
     /// 200 candidates from 0.2 to 1.2 s, in no order, the best by 4 %.

@@ -13,10 +13,37 @@ pub struct Spent {
     pub bytes: u64,
 }
 
+/// What a schedule knows of a sample: a run holds it for each that it has taken, and of the rest nothing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Taken {
+    /// Time of all phases.
+    pub total_ns: u64,
+    /// The round it was taken in.
+    pub round: u32,
+    /// Whether it has figures.
+    pub is_ok: bool,
+    /// Whether the machine was not itself.
+    pub is_disturbed: bool,
+}
+
+impl Taken {
+    /// Of a sample.
+    #[must_use]
+    pub fn of(sample: &Sample) -> Self {
+        Self {
+            total_ns: sample.phases_ns.total(),
+            round: sample.round,
+            is_ok: sample.outcome.is_ok(),
+            is_disturbed: sample.disturbed.is_some(),
+        }
+    }
+}
+
 /// Decides how many more samples each case wants. A run ends when none wants any.
 pub trait Schedule {
-    /// For each case, by what was taken of it: at most what is wanted now, and 0 for a case that is done.
-    fn wanted(&mut self, taken: &[Vec<Sample>], spent: Spent) -> Vec<usize>;
+    /// For each case, by what was taken of it: at most what is wanted now, and 0 for a case that is done. It is asked
+    /// before each sample: what was taken of a case only ever grows.
+    fn wanted(&mut self, taken: &[Vec<Taken>], spent: Spent) -> &[usize];
 }
 
 /// As many undisturbed samples of each case as were asked for; with a precision, more of those whose interval is
@@ -25,8 +52,9 @@ pub trait Schedule {
 pub struct EachCase {
     samples: usize,
     precision: Option<f64>,
-    // For each case, how many samples it had when its interval was last looked at, and whether that was narrow.
-    looked: Vec<(usize, bool)>,
+    // For each case, how many samples it had when it was last looked at, and how many more it wanted.
+    looked: Vec<usize>,
+    wanted: Vec<usize>,
 }
 
 /// A case whose samples are disturbed is sampled again, up to so many times what was asked for.
@@ -41,39 +69,46 @@ impl EachCase {
     #[must_use]
     pub fn of(settings: &Settings) -> Self {
         let precision = settings.precision_ppm.map(|ppm| f64::from(ppm) / 1e6);
-        Self { samples: settings.samples as usize, precision, looked: Vec::new() }
+        Self { samples: settings.samples as usize, precision, looked: Vec::new(), wanted: Vec::new() }
     }
 
-    fn wanted_of(&mut self, index: usize, samples: &[Sample]) -> usize {
-        if samples.iter().any(|sample| !sample.outcome.is_ok()) {
+    fn wanted_of(&self, samples: &[Taken]) -> usize {
+        if samples.iter().any(|sample| !sample.is_ok) {
             return 0;
         }
-        let good = samples.iter().filter(|sample| sample.disturbed.is_none()).count();
+        let good = samples.iter().filter(|sample| !sample.is_disturbed).count();
         let factor = if self.precision.is_some() { MOST_PRECISE_FACTOR } else { MOST_SAMPLES_FACTOR };
         let most = self.samples.saturating_mul(factor).saturating_sub(samples.len());
         if good < self.samples {
             return (self.samples - good).min(most);
         }
         let Some(precision) = self.precision else { return 0 };
-        if self.looked[index].0 != samples.len() {
-            self.looked[index] = (samples.len(), is_narrow(samples, precision));
-        }
-        usize::from(!self.looked[index].1).min(most)
+        usize::from(!is_narrow(samples, precision)).min(most)
     }
 }
 
 impl Schedule for EachCase {
-    fn wanted(&mut self, taken: &[Vec<Sample>], _: Spent) -> Vec<usize> {
-        self.looked.resize(taken.len(), (0, false));
-        taken.iter().enumerate().map(|(index, samples)| self.wanted_of(index, samples)).collect()
+    fn wanted(&mut self, taken: &[Vec<Taken>], _: Spent) -> &[usize] {
+        if self.wanted.len() != taken.len() {
+            self.looked = taken.iter().map(Vec::len).collect();
+            self.wanted = taken.iter().map(|samples| self.wanted_of(samples)).collect();
+        }
+        // Between two samples of ten thousand cases, one has changed.
+        for (index, samples) in taken.iter().enumerate() {
+            if self.looked[index] != samples.len() {
+                self.looked[index] = samples.len();
+                self.wanted[index] = self.wanted_of(samples);
+            }
+        }
+        &self.wanted
     }
 }
 
 /// Whether half the interval of the median time is no more than that share of it, at full confidence.
-fn is_narrow(samples: &[Sample], precision: f64) -> bool {
-    let calm = samples.iter().filter(|sample| sample.disturbed.is_none());
+fn is_narrow(samples: &[Taken], precision: f64) -> bool {
+    let calm = samples.iter().filter(|sample| !sample.is_disturbed);
     #[expect(clippy::cast_precision_loss, reason = "durations are compared")]
-    let times_ns: Vec<f64> = calm.map(|sample| sample.phases_ns.total() as f64).collect();
+    let times_ns: Vec<f64> = calm.map(|sample| sample.total_ns as f64).collect();
     stats::median_interval(&times_ns, CONFIDENCE).is_some_and(|interval| {
         interval.confidence >= CONFIDENCE && interval.high - interval.low <= 2.0 * precision * interval.estimate
     })
@@ -98,17 +133,24 @@ mod tests {
         }
     }
 
-    fn samples(times_ns: &[u64]) -> Vec<Sample> {
-        let sample = |(round, &time_ns): (u32, &u64)| {
-            let mut sample = Sample::without_figures(round, Outcome::Ok);
-            sample.phases_ns.write = time_ns;
-            sample
-        };
+    fn samples(times_ns: &[u64]) -> Vec<Taken> {
+        let sample = |(round, &total_ns)| Taken { total_ns, round, is_ok: true, is_disturbed: false };
         (0..).zip(times_ns).map(sample).collect()
     }
 
-    fn wanted(settings: &Settings, samples: Vec<Sample>) -> usize {
+    fn wanted(settings: &Settings, samples: Vec<Taken>) -> usize {
         EachCase::of(settings).wanted(&[samples], Spent::default())[0]
+    }
+
+    #[test]
+    fn a_schedule_holds_little_of_a_sample() {
+        assert_eq!(size_of::<Taken>(), 16);
+        let mut sample =
+            Sample::without_figures(3, Outcome::TimedOut { phase: model::Phase::Write, limit_ns: 1 });
+        (sample.phases_ns.write, sample.phases_ns.close) = (7, 2);
+        sample.disturbed = Some("noise".to_owned());
+        let taken = Taken { total_ns: 9, round: 3, is_ok: false, is_disturbed: true };
+        assert_eq!(Taken::of(&sample), taken);
     }
 
     #[test]
@@ -117,19 +159,28 @@ mod tests {
         assert_eq!(wanted(&plain, Vec::new()), 6);
         assert_eq!(wanted(&plain, samples(&[9; 6])), 0);
         let mut disturbed = samples(&[9; 6]);
-        disturbed[2].disturbed = Some("noise".to_owned());
+        disturbed[2].is_disturbed = true;
         assert_eq!(wanted(&plain, disturbed), 1);
         let mut all = samples(&[9; 12]);
-        for sample in &mut all {
-            sample.disturbed = Some("noise".to_owned());
-        }
+        all.iter_mut().for_each(|sample| sample.is_disturbed = true);
         assert_eq!(wanted(&plain, all), 0, "twice as many at most");
+    }
+
+    #[test]
+    fn a_case_that_has_another_sample_wants_one_less() {
+        let mut schedule = EachCase::of(&settings(2, None));
+        let mut taken = vec![Vec::new(), Vec::new()];
+        assert_eq!(schedule.wanted(&taken, Spent::default()), [2, 2]);
+        taken[1] = samples(&[9]);
+        assert_eq!(schedule.wanted(&taken, Spent::default()), [2, 1]);
+        taken[0] = samples(&[9; 2]);
+        assert_eq!(schedule.wanted(&taken, Spent::default()), [0, 1]);
     }
 
     #[test]
     fn a_case_that_failed_wants_no_more() {
         let mut failed = samples(&[9; 2]);
-        failed[1].outcome = Outcome::TimedOut { phase: model::Phase::Write, limit_ns: 1 };
+        failed[1].is_ok = false;
         assert_eq!(wanted(&settings(6, Some(1)), failed), 0);
     }
 

@@ -11,7 +11,7 @@ use crate::disturbance::Disturbance;
 use crate::error::RunnerError;
 use crate::limits::deadline;
 use crate::order::order;
-use crate::schedule::{Schedule, Spent};
+use crate::schedule::{Schedule, Spent, Taken};
 use crate::space::check_space;
 use crate::wear::Wear;
 use crate::worker::{Answer, Worker, WorkerCommand};
@@ -31,7 +31,9 @@ pub struct Plan {
     /// All of them different.
     pub cases: Vec<Planned>,
     /// Samples that each has already, when a run is resumed; as long as `cases`.
-    pub taken: Vec<Vec<Sample>>,
+    pub taken: Vec<Vec<Taken>>,
+    /// What the memory-copy probes beside those took.
+    pub probes_ns: Vec<u64>,
     /// What the run was told.
     pub settings: Settings,
     /// In their order.
@@ -99,23 +101,24 @@ const LEAST_WRITE_LIMIT_NS: u64 = 100_000_000;
 /// No worker can be started, the workspace is gone, or `observe` failed. A fault in a sample is no
 /// error but that sample's outcome.
 pub fn supervise(
-    plan: &Plan,
+    mut plan: Plan,
     schedule: &mut dyn Schedule,
     workspaces: &[Workspace],
     command: &WorkerCommand,
     stop: &AtomicBool,
     observe: &mut Observer<'_>,
 ) -> Result<End, RunnerError> {
+    let (taken, probes_ns) = (std::mem::take(&mut plan.taken), std::mem::take(&mut plan.probes_ns));
     let mut run = Run {
-        plan,
+        plan: &plan,
         schedule,
         workspaces,
         command,
         stop,
         worker: None,
         hung: Vec::new(),
-        taken: plan.taken.clone(),
-        disturbance: Disturbance::default(),
+        taken,
+        disturbance: Disturbance::of(probes_ns),
         wear: Wear::new(plan.settings.copy_from.is_some()),
         start: Instant::now(),
         taken_here: 0,
@@ -135,7 +138,7 @@ struct Run<'p> {
     worker: Option<Worker>,
     // Those that could not be killed, and in which target.
     hung: Vec<(usize, Worker)>,
-    taken: Vec<Vec<Sample>>,
+    taken: Vec<Vec<Taken>>,
     disturbance: Disturbance,
     wear: Wear,
     // When this process began, and how many samples it has taken.
@@ -147,7 +150,6 @@ impl Run<'_> {
     fn resume_counts(&mut self) {
         for (planned, samples) in self.plan.cases.iter().zip(&self.taken) {
             (0..samples.len()).for_each(|_| self.wear.add(planned.target, &planned.case));
-            self.disturbance.learn(samples.iter().flat_map(|sample| sample.probe_ns));
         }
         self.wear.end_worker();
     }
@@ -156,7 +158,7 @@ impl Run<'_> {
         // A round that was broken off is finished first.
         let mut round = self.taken.iter().flatten().map(|sample| sample.round).max().unwrap_or(0);
         loop {
-            let wanting = self.wanted().into_iter().filter(|&wanted| wanted > 0).count();
+            let wanting = self.wanted().iter().filter(|&&wanted| wanted > 0).count();
             if wanting == 0 {
                 return Ok(End::Complete);
             }
@@ -176,10 +178,10 @@ impl Run<'_> {
     fn round(&mut self, round: u32, observe: &mut Observer<'_>) -> Result<Option<End>, RunnerError> {
         let order = order(self.plan.settings.seed, round, &self.plan.cases);
         // Who comes to want a sample in the middle waits for the next round, so that all who do are in the same one.
-        let due = self.wanted();
+        let due = self.wanted().to_vec();
         let mut disturbed = Vec::new();
         for &index in &order {
-            let in_round = |samples: &[Sample]| samples.last().is_some_and(|sample| sample.round == round);
+            let in_round = |samples: &[Taken]| samples.last().is_some_and(|sample| sample.round == round);
             if due[index] > 0
                 && !in_round(&self.taken[index])
                 && let Some(end) = self.turn(index, round, observe)?
@@ -187,7 +189,7 @@ impl Run<'_> {
                 return Ok(Some(end));
             }
             let samples = &self.taken[index];
-            if in_round(samples) && samples.last().is_some_and(|sample| sample.disturbed.is_some()) {
+            if in_round(samples) && samples.last().is_some_and(|sample| sample.is_disturbed) {
                 disturbed.push(index);
             }
         }
@@ -210,6 +212,7 @@ impl Run<'_> {
         if wanted[index] == 0 {
             return Ok(None);
         }
+        let left = wanted.iter().sum();
         if self.budget_ends_within(0) {
             return Ok(Some(End::Budget));
         }
@@ -221,12 +224,11 @@ impl Run<'_> {
             return Ok(Some(End::MaxBytes));
         }
         self.check_space(planned)?;
-        let left = wanted.iter().sum();
         observe(Event::Started { planned, round, left, bytes: [before, after] })
             .map_err(RunnerError::Observer)?;
         let Some(sample) = self.sample(index, round)? else { return Ok(Some(End::Stopped)) };
         observe(Event::Taken { planned, sample: &sample }).map_err(RunnerError::Observer)?;
-        self.taken[index].push(sample);
+        self.taken[index].push(Taken::of(&sample));
         self.taken_here += 1;
         Ok(None)
     }
@@ -258,7 +260,7 @@ impl Run<'_> {
     }
 
     /// How many samples each case still wants.
-    fn wanted(&mut self) -> Vec<usize> {
+    fn wanted(&mut self) -> &[usize] {
         let spent = Spent { elapsed: self.start.elapsed(), bytes: self.wear.bytes() };
         self.schedule.wanted(&self.taken, spent)
     }

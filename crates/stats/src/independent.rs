@@ -36,15 +36,50 @@ struct Ratios {
 }
 
 impl Ratios {
-    /// The smallest but `rank - 1`, by halving the numbers between 0 and infinity: positive numbers are in the order of
-    /// their bits.
+    /// The smallest but `rank - 1`, by halving the numbers between the ends until few ratios are left, which are written
+    /// down: positive numbers are in the order of their bits.
     fn smallest(&self, rank: usize) -> f64 {
-        let (mut below, mut up_to) = (0u64, f64::INFINITY.to_bits());
-        while up_to - below > 1 {
-            let between = u64::midpoint(below, up_to);
-            if self.at_most(f64::from_bits(between)) >= rank { up_to = between } else { below = between }
+        let (least, most) = self.ends();
+        let few = self.numerator.len() + self.denominator.len();
+        let (mut below, mut up_to) = (least.to_bits().saturating_sub(1), most.to_bits());
+        let mut before = self.at_most(f64::from_bits(below));
+        let mut until = self.numerator.len() * self.denominator.len();
+        if rank <= before {
+            return f64::from_bits(below);
         }
-        f64::from_bits(up_to)
+        while up_to - below > 1 && until - before > few {
+            let between = u64::midpoint(below, up_to);
+            let count = self.at_most(f64::from_bits(between));
+            if count >= rank { (up_to, until) = (between, count) } else { (below, before) = (between, count) }
+        }
+        if up_to - below <= 1 {
+            return f64::from_bits(up_to);
+        }
+        let mut left = self.between(f64::from_bits(below), f64::from_bits(up_to));
+        *left.select_nth_unstable_by(rank - before - 1, f64::total_cmp).1
+    }
+
+    /// The smallest and the largest; neither side is empty.
+    fn ends(&self) -> (f64, f64) {
+        let (numerator, denominator) = (&self.numerator, &self.denominator);
+        (numerator[0] / denominator[denominator.len() - 1], numerator[numerator.len() - 1] / denominator[0])
+    }
+
+    /// Those above the one limit and not above the other.
+    fn between(&self, above: f64, limit: f64) -> Vec<f64> {
+        let (mut ratios, mut first, mut end) = (Vec::new(), 0, 0);
+        for numerator in &self.numerator {
+            let is_above =
+                |at: usize, limit: f64| self.denominator.get(at).is_some_and(|it| numerator / it > limit);
+            while is_above(first, limit) {
+                first += 1;
+            }
+            while is_above(end, above) {
+                end += 1;
+            }
+            ratios.extend(self.denominator[first..end].iter().map(|denominator| numerator / denominator));
+        }
+        ratios
     }
 
     /// How many are not above the limit. Both sides are sorted, so that a larger numerator needs a larger denominator.
@@ -72,6 +107,24 @@ mod tests {
         let ratio = independent_ratio(&[8.0, 10.0, 12.0, 14.0], &[4.0, 5.0, 6.0, 7.0], 0.95).unwrap();
         assert_eq!((ratio.estimate, ratio.low, ratio.high), (2.0, 8.0 / 7.0, 14.0 / 4.0));
         assert!((ratio.confidence - (1.0 - 2.0 / 70.0)).abs() < 1e-12);
+    }
+
+    #[test]
+    fn every_rank_is_that_of_all_ratios_written_down() {
+        // Spread and in ties, with more ratios than values.
+        for modulus in [7, 1009] {
+            let side = |count: u32, seed: u32| -> Vec<f64> {
+                sorted(
+                    &(0..count).map(|index| f64::from((index * 7919 + seed) % modulus + 1)).collect::<Vec<_>>(),
+                )
+            };
+            let ratios = Ratios { numerator: side(40, 3), denominator: side(25, 11) };
+            let of_one =
+                |numerator: &f64| ratios.denominator.iter().map(|it| numerator / it).collect::<Vec<_>>();
+            let all = sorted(&ratios.numerator.iter().flat_map(of_one).collect::<Vec<_>>());
+            let found: Vec<f64> = (1..=all.len()).map(|rank| ratios.smallest(rank)).collect();
+            assert_eq!(found, all);
+        }
     }
 
     #[test]

@@ -125,12 +125,13 @@ impl Store {
             *left.entry(key(case)).or_default() += 1;
         }
         for case in &mut run.cases {
-            let left = left.entry(key(case)).or_default();
+            let key = key(case);
+            let left = left.entry(key.clone()).or_default();
             *left -= 1;
             // The last row of a name takes the samples, earlier ones a copy.
             case.samples = match *left {
-                0 => samples.remove(&key(case)).unwrap_or_default(),
-                _ => samples.get(&key(case)).cloned().unwrap_or_default(),
+                0 => samples.remove(&key).unwrap_or_default(),
+                _ => samples.get(&key).cloned().unwrap_or_default(),
             };
         }
         Ok(run)
@@ -158,22 +159,38 @@ impl Store {
     }
 
     fn read_samples(&self, run: i64, targets: &[TargetRecord]) -> rusqlite::Result<HashMap<Key, Vec<Sample>>> {
+        // In the order of the index, so that nothing is sorted, and a case's samples come in a row.
         let mut statement = self.connection.prepare(
             "SELECT name, round, cause, prepare_ns, open_ns, write_ns, sync_ns, close_ns, bytes, user_cpu_ns,
                 system_cpu_ns, page_faults, context_switches, device_bytes, verified, probe_before_ns,
                 probe_after_ns, steal_ns, settle_ns, disturbed, latency, watch, timeline, target
-             FROM samples WHERE run = ?1 ORDER BY id",
+             FROM samples WHERE run = ?1 ORDER BY name, id",
         )?;
-        let mut samples = HashMap::<Key, Vec<Sample>>::new();
+        let mut samples = HashMap::new();
+        let mut of_targets: Vec<Vec<Sample>> = vec![Vec::new(); targets.len()];
+        let mut take = |name: &str, of_targets: &mut [Vec<Sample>]| {
+            for (target, of_target) in
+                targets.iter().zip(of_targets).filter(|(_, of_target)| !of_target.is_empty())
+            {
+                // Room to grow, in ten thousand cases of a few samples, would be half as much again.
+                #[expect(clippy::drain_collect, reason = "the room stays for the next case")]
+                let own: Vec<Sample> = of_target.drain(..).collect();
+                samples.insert((target.name.clone(), name.to_owned()), own);
+            }
+        };
+        let mut name = String::new();
         let mut rows = statement.query([run])?;
         while let Some(row) = rows.next()? {
-            samples
-                .entry((target_name(row, 23, targets)?, row.get(0)?))
-                .or_default()
-                .push(sample_from_row(row)?);
+            let next = row.get_ref(0)?.as_str()?;
+            if next != name {
+                take(&name, &mut of_targets);
+                next.clone_into(&mut name);
+            }
+            let position: usize = row.get(23)?;
+            let of_target = of_targets.get_mut(position).ok_or_else(|| no_target(23, position))?;
+            of_target.push(sample_from_row(row)?);
         }
-        // Ten thousand cases of a few samples each would hold half as much again.
-        samples.values_mut().for_each(Vec::shrink_to_fit);
+        take(&name, &mut of_targets);
         Ok(samples)
     }
 }
@@ -187,8 +204,12 @@ fn key(case: &CaseRecord) -> Key {
 
 fn target_name(row: &Row<'_>, column: usize, targets: &[TargetRecord]) -> rusqlite::Result<String> {
     let position: usize = row.get(column)?;
-    let target = targets.get(position).ok_or_else(|| unknown(column, format!("no target {position}")))?;
+    let target = targets.get(position).ok_or_else(|| no_target(column, position))?;
     Ok(target.name.clone())
+}
+
+fn no_target(column: usize, position: usize) -> rusqlite::Error {
+    unknown(column, format!("no target {position}"))
 }
 
 fn run_from_row(row: &Row<'_>) -> rusqlite::Result<RunRecord> {

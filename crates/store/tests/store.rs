@@ -37,15 +37,18 @@ fn samples() -> Vec<Sample> {
         steal_ns: 14,
         settle_ns: 15,
         disturbed: Some("why".to_owned()),
-        latency: Some(Latency {
-            count: 18,
-            p50_ns: 19,
-            p90_ns: 20,
-            p99_ns: 21,
-            p99_9_ns: 22,
-            max_ns: 23,
-            histogram: "aGlzdG9ncmFt".to_owned(),
-        }),
+        latency: Some(
+            Latency {
+                count: 18,
+                p50_ns: 19,
+                p90_ns: 20,
+                p99_ns: 21,
+                p99_9_ns: 22,
+                max_ns: 23,
+                histogram: "aGlzdG9ncmFt".to_owned(),
+            }
+            .into(),
+        ),
         watch: Watch {
             available_memory_bytes: Some(24),
             dirty_bytes: Some(25),
@@ -53,7 +56,7 @@ fn samples() -> Vec<Sample> {
             throttled_ns: Some(26),
             thermal_throttles: None,
         },
-        timeline: Some(Timeline { interval_ns: 27, bytes: vec![28, 29] }),
+        timeline: Some(Timeline { interval_ns: 27, bytes: vec![28, 29] }.into()),
     };
     let failure = Failure {
         phase: Phase::Write,
@@ -64,8 +67,8 @@ fn samples() -> Vec<Sample> {
         message: "Input/output error".to_owned(),
     };
     let outcomes = [
-        Outcome::Failed(failure.clone()),
-        Outcome::Unsupported(failure),
+        Outcome::Failed(failure.clone().into()),
+        Outcome::Unsupported(failure.into()),
         Outcome::TimedOut { phase: Phase::Sync, limit_ns: 9 },
         Outcome::WorkerDied { phase: Phase::Write, signal: Some(7), detail: String::new() },
     ];

@@ -1,6 +1,7 @@
 //! `cargo xtask test`: everything that must hold before a change goes in.
 
 mod counts;
+mod load;
 mod need;
 mod node;
 mod page;

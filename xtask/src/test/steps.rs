@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use super::counts::libtest;
+use super::load;
 use super::need::Need;
 use super::node;
 use super::page;
@@ -22,6 +23,7 @@ pub(super) fn steps(target_directory: &Path) -> Vec<Step> {
     steps.extend([Step::new("tidy", Work::Tidy), documentation(), package(), tests()]);
     steps.extend([platform::windows(target_directory), platform::aarch64(), miri()]);
     steps.push(step("release-build", &["build", "--release", "--locked"]));
+    steps.push(load::step(target_directory));
     if node::package_exists() {
         steps.push(node::step(target_directory));
     }

@@ -14,6 +14,7 @@ mod faults;
 mod filesystems;
 mod fio;
 mod kills;
+mod large;
 mod limits;
 mod load;
 mod memory_limits;
@@ -58,6 +59,7 @@ fn main() -> ExitCode {
     filesystems::add(&mut trials);
     fio::add(&mut trials);
     kills::add(&mut trials);
+    large::add(&mut trials);
     limits::add(&mut trials);
     load::add(&mut trials);
     memory_limits::add(&mut trials);

@@ -33,7 +33,7 @@ pub(super) fn charts(section: &str, rows: &[Row<'_>]) -> Vec<Drawn> {
 fn course<'r>(row: &Row<'r>) -> Option<Course<'r>> {
     let mut told: Vec<(&Sample, &Timeline)> = Sample::usable(&row.case.record.samples)
         .into_iter()
-        .filter_map(|sample| Some((sample, sample.timeline.as_ref().filter(|it| !it.bytes.is_empty())?)))
+        .filter_map(|sample| Some((sample, sample.timeline.as_deref().filter(|it| !it.bytes.is_empty())?)))
         .collect();
     told.sort_by_key(|(sample, _)| sample.phases_ns.total());
     let (sample, timeline) = *told.get(told.len().checked_sub(1)? / 2)?;

@@ -90,7 +90,7 @@ pub(crate) fn troubled() -> Vec<(String, CaseReport)> {
         errno: Some(28),
         message: Failure::errno_message(28),
     };
-    let failed = Sample::without_figures(0, Outcome::Failed(failure));
+    let failed = Sample::without_figures(0, Outcome::Failed(failure.into()));
     replace(&mut cases[1].1, &|record| record.samples = vec![failed.clone()]);
     replace(&mut cases[2].1, &|record| {
         record.samples.iter_mut().for_each(|sample| sample.disturbed = Some("noise".to_owned()));

@@ -151,8 +151,8 @@ pub(super) fn sample(sample: &Sample) -> SampleRow<'_> {
         steal_ns: sample.steal_ns,
         settle_ns: sample.settle_ns,
         disturbed: sample.disturbed.as_deref(),
-        latency: sample.latency.as_ref(),
+        latency: sample.latency.as_deref(),
         watch: &sample.watch,
-        timeline: sample.timeline.as_ref(),
+        timeline: sample.timeline.as_deref(),
     }
 }

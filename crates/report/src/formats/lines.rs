@@ -1,6 +1,6 @@
 //! A table as aligned lines, with as much of it as there is room for.
 
-use comfy_table::{Cell, CellAlignment, presets};
+use unicode_width::UnicodeWidthStr;
 
 use super::bar::bar;
 use super::terminal::QUIET;
@@ -122,28 +122,39 @@ fn with_bars(mut lines: Vec<String>, bars: &Bars, width: Option<usize>) -> Optio
     Some(lines)
 }
 
+/// Drawn here: what draws tables for others holds ten thousand rows several times over.
 fn lines(table: &Table, shown: &[bool]) -> Vec<String> {
-    let align = |column: &Column, text: String| {
-        let side = if column.is_text { CellAlignment::Left } else { CellAlignment::Right };
-        Cell::new(text).set_alignment(side)
-    };
     let is_shown = |(index, _): &(usize, &Column)| shown[*index];
     let columns: Vec<(usize, &Column)> = table.columns.iter().enumerate().filter(is_shown).collect();
-    let mut drawn = comfy_table::Table::new();
-    drawn.load_style(presets::NOTHING);
+    let widths: Vec<usize> = columns
+        .iter()
+        .map(|&(index, column)| {
+            let headings = [column.group.as_str(), &column.heading];
+            headings
+                .into_iter()
+                .chain(table.rows.iter().map(|row| row[index].as_str()))
+                .map(str::width)
+                .max()
+                .unwrap_or(0)
+        })
+        .collect();
+    let line = |cells: &dyn Fn(usize) -> String| {
+        let mut line = String::new();
+        for (&(index, column), width) in columns.iter().zip(&widths) {
+            let text = cells(index);
+            let space = width.saturating_sub(text.width());
+            let (before, after) = if column.is_text { (0, space) } else { (space, 0) };
+            line.extend([&" ".repeat(before), &text, &" ".repeat(after + GAP)].map(String::as_str));
+        }
+        line.truncate(line.trim_end().len());
+        line
+    };
     // One line of headings where no column is in a group.
     let grouped = table.columns.iter().any(|column| !column.group.is_empty());
-    drawn.set_header(columns.iter().map(|(_, column)| {
-        let heading =
-            if grouped { format!("{}\n{}", column.group, column.heading) } else { column.heading.clone() };
-        align(column, heading)
-    }));
-    for row in &table.rows {
-        drawn.add_row(columns.iter().map(|(index, column)| align(column, row[*index].clone())));
-    }
-    // Every cell is padded by a space on either side.
-    let trimmed = |line: String| line.trim_end().get(1..).unwrap_or_default().to_owned();
-    drawn.lines().map(trimmed).collect()
+    let groups = grouped.then(|| line(&|index| table.columns[index].group.clone()));
+    let headings = line(&|index| table.columns[index].heading.clone());
+    let rows = table.rows.iter().map(|row| line(&|index| row[index].clone()));
+    groups.into_iter().chain([headings]).chain(rows).collect()
 }
 
 /// Lines that break at spaces, so that a terminal does not break them in the middle of a word; all but the first are

@@ -2,6 +2,8 @@
 
 use anstyle::{AnsiColor, Style};
 
+use model::RunRecord;
+
 use super::lines::{fitting, folded};
 use crate::counted;
 use crate::machine::run_lines;
@@ -17,9 +19,8 @@ pub(super) const WARNING: Style = AnsiColor::Yellow.on_default();
 /// What was measured on. Styled text; whoever prints it strips what the output cannot show. `width` is the terminal's;
 /// none to leave lines as long as they are.
 #[must_use]
-pub fn head(report: &Report, width: Option<usize>) -> String {
-    let run = &report.run;
-    let number = report.number.map(|number| format!(" · run {number}")).unwrap_or_default();
+pub fn head(number: Option<i64>, run: &RunRecord, width: Option<usize>) -> String {
+    let number = number.map(|number| format!(" · run {number}")).unwrap_or_default();
     let mut text = format!(
         "{HEADING}writebench {}{HEADING:#}{number} · {} · seed {}\n",
         run.version, run.started, run.settings.seed

@@ -39,8 +39,8 @@ fn failure(errno: i32) -> Failure {
 fn report() -> Report {
     let mut disturbed = good([250, 260, 255, 251, 252, 700]);
     disturbed[5].disturbed = Some("memory copy 2.0 times slower than usual".to_owned());
-    let failed = vec![Sample::without_figures(0, Outcome::Failed(failure(28)))];
-    let unsupported = vec![Sample::without_figures(0, Outcome::Unsupported(failure(95)))];
+    let failed = vec![Sample::without_figures(0, Outcome::Failed(failure(28).into()))];
+    let unsupported = vec![Sample::without_figures(0, Outcome::Unsupported(failure(95).into()))];
     let cases = vec![
         example_case(
             "Into an emptied file",
@@ -63,11 +63,11 @@ fn burst() -> Report {
         let bytes: Vec<u64> = (0..100).map(fast_then_slow).collect();
         sample.bytes = bytes.iter().sum();
         sample.phases_ns.write = 10_000_000_000;
-        sample.timeline = Some(Timeline { interval_ns: 100_000_000, bytes });
+        sample.timeline = Some(Timeline { interval_ns: 100_000_000, bytes }.into());
         sample
     });
     let mut steady = example_case("Long", "write,size=16GiB", good([250, 260, 255, 251, 252, 253]));
-    steady.samples[0].timeline = Some(Timeline { interval_ns: 100_000_000, bytes: vec![1 << 20; 20] });
+    steady.samples[0].timeline = Some(Timeline { interval_ns: 100_000_000, bytes: vec![1 << 20; 20] }.into());
     let mut durable = example_case("Long", "write,size=1GiB,sync=fsync", good([900, 910, 905, 901, 902, 903]));
     durable.contract.durability = model::Durability::Durable;
     let cases = vec![example_case("Long", "write,chunk=1MiB", long.collect()), steady, durable];
@@ -144,7 +144,7 @@ pub(crate) fn plain(styled: &str) -> String {
 #[test]
 fn the_terminal_shows_every_case_with_figures_or_a_cause() {
     let report = report();
-    let head = super::terminal::head(&report, None);
+    let head = super::terminal::head(report.number, &report.run, None);
     insta::assert_snapshot!(plain(&(head + &super::terminal::body(&report, None))));
 }
 
@@ -207,7 +207,7 @@ fn side_by_side() -> Report {
 
 #[test]
 fn several_targets_stand_side_by_side_and_are_compared_with_the_first() {
-    let text = plain(&super::terminal::head(&side_by_side(), None))
+    let text = plain(&super::terminal::head(side_by_side().number, &side_by_side().run, None))
         + &plain(&super::terminal::body(&side_by_side(), Some(80)));
     insta::assert_snapshot!("side_by_side", text);
 }

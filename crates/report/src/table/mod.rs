@@ -13,7 +13,7 @@ use model::{Layout, RunRecord, TargetRecord};
 pub use bars::{Bar, Bars};
 
 use crate::advice::{ADVISE, is_look};
-use crate::conclusion::contracts;
+use crate::conclusion::by_contract;
 use crate::counted;
 use crate::properties::properties_table;
 use crate::report::{CaseReport, Report};
@@ -171,16 +171,13 @@ fn missing(run: &RunRecord) -> impl Iterator<Item = Sentence> {
 
 /// A table for each contract: nothing else is ranked together.
 fn ranked(title: &str, cases: &[CaseReport]) -> Vec<Table> {
-    let contracts = contracts(cases);
+    let contracts = by_contract(cases);
     let several = contracts.len() > 1;
-    let of = |contract: &model::Contract| {
-        cases.iter().filter(|case| case.record.contract == *contract).collect::<Vec<_>>()
-    };
     contracts
         .iter()
-        .map(|contract| {
+        .map(|(contract, cases)| {
             let title = if several { format!("{title}: {contract}") } else { title.to_owned() };
-            per_case::ranked(&title, &of(contract))
+            per_case::ranked(&title, cases)
         })
         .collect()
 }

@@ -134,7 +134,7 @@ pub(crate) fn durable_in(calls: u64) -> Vec<(String, CaseReport)> {
         let mut samples = samples_of([300, 40, 70_000, if usual_ns.is_none() { 9_000 } else { 0 }, 30], 6);
         if let Some(usual_ns) = usual_ns {
             for (sample, slower) in samples.iter_mut().zip(0..) {
-                sample.latency = Some(latency(usual_ns + slower * usual_ns / 20, calls));
+                sample.latency = Some(Box::new(latency(usual_ns + slower * usual_ns / 20, calls)));
             }
         }
         let mut record = record("durable", "Every record", Some(label), case, samples);
@@ -155,7 +155,7 @@ pub(crate) fn long(count: u64) -> Vec<(String, CaseReport)> {
             };
             let timeline =
                 Timeline { interval_ns: sample.phases_ns.total() / 40, bytes: (0..40).map(bytes).collect() };
-            sample.timeline = Some(timeline);
+            sample.timeline = Some(Box::new(timeline));
         }
         let case = format!("write,chunk={}KiB,size=8GiB", 4 << number);
         on_ext4(&record("write", "Long", None, &case, samples))

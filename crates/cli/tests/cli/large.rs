@@ -1,0 +1,72 @@
+//! Files that are larger than what they are on: a length of 64 GiB without 64 GiB of anything.
+
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, ensure};
+use testkit::{Ended, Image, Need, SmallTmpfs, Trials, entries};
+
+use crate::program;
+
+pub fn add(trials: &mut Trials) {
+    trials.add(
+        "64 GiB on a tmpfs of 16 MiB: a length is set, blocks and data are refused",
+        &[Need::Root],
+        on_tmpfs,
+    );
+    let image = [Need::Image("ext4")];
+    trials.add(
+        "64 GiB on ext4 in a sparse image: reserved and set, and next to nothing written",
+        &image,
+        on_ext4,
+    );
+}
+
+const HOLE: &str = "allocate,size=64GiB,call=ftruncate";
+const RESERVED: &str = "allocate,size=64GiB,call=fallocate";
+const WRITTEN: &str = "write,size=64GiB";
+
+/// To touch a quarter of the machine's memory before each sample would take longer.
+const MOST_TIME: Duration = Duration::from_secs(15);
+
+fn run(target: &Path, case: &str, more: &[&str]) -> Result<Ended> {
+    let target = target.to_str().context("UTF-8")?;
+    let arguments = ["run", target, "--case", case, "--samples", "3", "--no-limits"];
+    let start = Instant::now();
+    let ended = program()?.call(&[&arguments, more].concat())?;
+    ensure!(start.elapsed() < MOST_TIME, "{case} took {:?}", start.elapsed());
+    Ok(ended)
+}
+
+fn on_tmpfs() -> Result<()> {
+    let tmpfs = SmallTmpfs::mount(16 << 20)?;
+    let planned = run(tmpfs.path(), HOLE, &["--dry-run"])?;
+    ensure!(planned.stdout.contains("0 B to be written"), "{planned:?}");
+    let set = run(tmpfs.path(), HOLE, &[])?;
+    ensure!(set.code == Some(0) && set.stderr.contains("Written: 0 B."), "{set:?}");
+    let reserved = run(tmpfs.path(), RESERVED, &[])?;
+    ensure!(reserved.code == Some(4), "{reserved:?}");
+    ensure!(reserved.stdout.contains("failed: fallocate: No space left on device (28)"), "{reserved:?}");
+    let planned = run(tmpfs.path(), WRITTEN, &["--dry-run"])?;
+    ensure!(planned.stdout.contains("64 GiB in a round"), "{planned:?}");
+    let written = run(tmpfs.path(), WRITTEN, &[])?;
+    ensure!(written.code == Some(3) && written.stderr.trim_end().lines().count() == 1, "{written:?}");
+    ensure!(written.stderr.contains("needs 64 GiB, 16 MiB are free"), "{written:?}");
+    ensure!(entries(tmpfs.path()).is_empty(), "something stays");
+    Ok(())
+}
+
+fn on_ext4() -> Result<()> {
+    let image = Image::mount("ext4", 80 << 30)?;
+    let file = image.path().with_file_name("image");
+    let blocks = || -> Result<u64> { Ok(std::fs::metadata(&file)?.blocks() * 512) };
+    let before = blocks()?;
+    for case in [HOLE, RESERVED] {
+        let ended = run(&image.path(), case, &[])?;
+        ensure!(ended.code == Some(0) && ended.stderr.contains("Written: 0 B."), "{ended:?}");
+    }
+    let grown = blocks()?.saturating_sub(before);
+    ensure!(grown < 1 << 30, "the image grew by {grown} bytes");
+    Ok(())
+}
