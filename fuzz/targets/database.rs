@@ -96,7 +96,7 @@ fuzz_target!(|edits: Vec<Edit>| {
     for summary in runs {
         if let Ok(run) = store.run(summary.number) {
             let report = Report::of(Some(summary.number), run);
-            let _ = formats::terminal::head(&report, Some(80));
+            let _ = formats::terminal::head(Some(summary.number), &report.run, Some(80));
             let _ = formats::terminal::body(&report, Some(80));
         }
     }

@@ -7,7 +7,7 @@ use report::{Report, formats};
 fuzz_target!(|text: &str| {
     if let Ok(run) = report::run_of_export(text) {
         let report = Report::of(None, run);
-        let _ = formats::terminal::head(&report, Some(80));
+        let _ = formats::terminal::head(None, &report.run, Some(80));
         let _ = formats::terminal::body(&report, Some(80));
     }
 });

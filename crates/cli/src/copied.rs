@@ -170,10 +170,9 @@ impl Copied {
     }
 }
 
-/// Whether both name one entry of one directory, there or not.
-fn is_same_place(one: &Path, other: &Path) -> bool {
-    let place = |path: &Path| {
-        Some((std::path::absolute(path).ok()?.parent()?.canonicalize().ok()?, path.file_name()?.to_owned()))
-    };
-    place(one).is_some_and(|one| Some(one) == place(other))
+/// Whether the name leads to the path that was recorded, which has no link in it; the file need not be there yet.
+fn is_same_place(recorded: &Path, named: &Path) -> bool {
+    let beside =
+        || Some(std::path::absolute(named).ok()?.parent()?.canonicalize().ok()?.join(named.file_name()?));
+    recorded == named || named.canonicalize().ok().or_else(beside).is_some_and(|path| path == recorded)
 }

@@ -210,13 +210,14 @@ fn supervise(job: &mut Job<'_>, streams: &mut Streams<'_>, stop: &AtomicBool, ou
     }
     let result = in_workspaces(job, &workspaces, streams, stop, output);
     workspaces.retain(|workspace| {
-        if workspace.is_hung() {
+        let is_held = workspace.is_held();
+        if is_held {
             let path = workspace.path().display();
             output.note(&format!(
-                "{path} stays: a worker hangs there and cannot be killed. The next run removes it."
+                "{path} stays: a worker hangs there and cannot be killed. A run after its end removes it."
             ));
         }
-        !workspace.is_hung()
+        !is_held
     });
     let paths: Vec<PathBuf> = workspaces.iter().map(|workspace| workspace.path().to_path_buf()).collect();
     // All of them, also where one cannot be removed.
@@ -376,7 +377,7 @@ pub fn remove_left_overs(store: &Store, output: &Output) -> Result<()> {
             Ok(LeftOver::Held(process)) => {
                 let path = left.path.display();
                 output.note(&format!(
-                    "{path}, left by a run that is gone, stays: process {process} hangs in it. A later run removes it."
+                    "{path}, left by a run that is gone, stays: process {process} has it open. A run after its end removes it."
                 ));
                 continue;
             }

@@ -15,6 +15,19 @@ pub const COPY_FILE_RANGE: &str = "copy_file_range";
 /// The call that a kernel or a sandbox refuses where io_uring is forbidden.
 pub const IO_URING_SETUP: &str = "io_uring_setup";
 
+/// Of a pipe's capacity.
+pub const SET_PIPE_SIZE: &str = "fcntl(F_SETPIPE_SZ)";
+
+/// Which setting of the machine is behind it, where the kernel gives no more than EPERM. The worker has given up the
+/// rights that stand above these.
+fn forbidden_by(call: &str) -> Option<&'static str> {
+    match call {
+        IO_URING_SETUP => Some("see kernel.io_uring_disabled and kernel.io_uring_group"),
+        SET_PIPE_SIZE => Some("see fs.pipe-max-size and fs.pipe-user-pages-soft"),
+        _ => None,
+    }
+}
+
 /// A call that failed, before it is known in which phase and for which file.
 #[derive(Debug)]
 pub struct CallError {
@@ -105,14 +118,16 @@ impl CallError {
     }
 
     /// Whether it is a property of the target and no fault ("not supported"), in words: see fallocate(2) for
-    /// EOPNOTSUPP and ENOSYS, mmap(2) for ENODEV, open(2) for EINVAL with `O_DIRECT`, io_uring_setup(2) for EPERM,
-    /// copy_file_range(2) for EXDEV and EINVAL.
+    /// EOPNOTSUPP and ENOSYS, mmap(2) for ENODEV, open(2) for EINVAL with `O_DIRECT`, io_uring_setup(2) and pipe(7)
+    /// for EPERM, copy_file_range(2) for EXDEV and EINVAL.
     fn failure(self, phase: Phase, path: Option<&str>) -> (bool, Failure) {
         let found_out = matches!(self.cause, Cause::Unsupported(_));
         let (errno, message) = match self.cause {
             Cause::Errno(errno) => {
                 let number = errno.raw_os_error();
-                let needed = self.needed.map(|needed| format!(": {needed}")).unwrap_or_default();
+                let setting =
+                    (errno == Errno::PERM).then(|| forbidden_by(self.call)).flatten().map(str::to_owned);
+                let needed = self.needed.or(setting).map(|needed| format!(": {needed}")).unwrap_or_default();
                 (Some(number), Failure::errno_message(number) + &needed)
             }
             Cause::Other(message) | Cause::Unsupported(message) => (None, message),
@@ -131,7 +146,7 @@ impl CallError {
             // From one filesystem to another, or to what is no regular file.
             Some(Errno::XDEV) => failure.call == COPY_FILE_RANGE,
             Some(Errno::INVAL) => failure.call == OPEN_DIRECT || failure.call == COPY_FILE_RANGE,
-            Some(Errno::PERM) => failure.call == IO_URING_SETUP,
+            Some(Errno::PERM) => forbidden_by(&failure.call).is_some(),
             _ => found_out,
         };
         (unsupported, failure)
@@ -275,6 +290,9 @@ mod tests {
         assert_eq!(outcome(COPY_FILE_RANGE, Errno::XDEV), "unsupported");
         assert_eq!(outcome(OPEN_DIRECT, Errno::INVAL), "unsupported");
         assert_eq!(outcome(IO_URING_SETUP, Errno::PERM), "unsupported");
+        assert_eq!(outcome(SET_PIPE_SIZE, Errno::PERM), "unsupported");
+        let reason = CallError::new(IO_URING_SETUP, Errno::PERM).outcome(Phase::Write, None);
+        assert!(reason.reason().unwrap().contains("kernel.io_uring_disabled"), "{reason:?}");
         assert_eq!(outcome("write", Errno::INVAL), "failed");
         assert_eq!(outcome("open", Errno::PERM), "failed");
         assert_eq!(outcome("fallocate", Errno::NOSPC), "failed");

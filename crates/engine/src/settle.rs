@@ -4,7 +4,7 @@ use std::os::fd::BorrowedFd;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use model::{Case, Content, SyncCall};
+use model::{AllocateCall, Case, Content, SyncCall};
 
 use crate::call::{CallError, retry};
 use crate::file::{self, Target};
@@ -46,18 +46,26 @@ pub fn quiet(target: Target<'_>, sync_all: bool, limit: Duration) -> Result<(), 
 }
 
 /// Memory that a sample will take from the kernel for its file. What only gets a length takes none, nor do blocks
-/// that are only reserved, but where they are memory: then no more than there are, as the kernel refuses at once.
+/// that are only reserved, but where they are memory, or where the C library may write into each of them in place of a
+/// filesystem that cannot (posix_fallocate(3)); then no more than there is room for.
 pub fn page_cache_bytes(target: Target<'_>, case: &Case) -> u64 {
     let size_bytes = case.axes().size_bytes;
     match (case.contract().content, target) {
         (Content::Hole, _) => 0,
-        (Content::Reserved, Target::Directory(directory)) if is_in_memory(directory) => {
-            let free = rustix::fs::fstatvfs(directory).ok().map(|it| it.f_bavail.saturating_mul(it.f_frsize));
-            size_bytes.min(free.filter(|&bytes| bytes > 0).unwrap_or(size_bytes))
+        (Content::Reserved, Target::Directory(directory))
+            if case.axes().call == AllocateCall::PosixFallocate || is_in_memory(directory) =>
+        {
+            size_bytes.min(free_bytes(directory).unwrap_or(size_bytes))
         }
         (Content::Reserved, _) => 0,
         _ => size_bytes,
     }
+}
+
+/// None where the filesystem has no limit of its own.
+fn free_bytes(directory: BorrowedFd<'_>) -> Option<u64> {
+    let status = rustix::fs::fstatvfs(directory).ok().filter(|it| it.f_blocks > 0)?;
+    Some(status.f_bavail.saturating_mul(status.f_frsize))
 }
 
 fn is_in_memory(directory: BorrowedFd<'_>) -> bool {

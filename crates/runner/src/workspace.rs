@@ -11,7 +11,7 @@ use rustix::fs::{AtFlags, FlockOperation, Mode, OFlags};
 use rustix::io::Errno;
 
 use crate::error::RunnerError;
-use crate::holders::lasting_holder;
+use crate::holders::{lasting_child, lasting_holder};
 use crate::place::Place;
 
 /// What our names begin with.
@@ -89,9 +89,15 @@ impl Workspace {
         rustix::fs::syncfs(&self.directory).map_err(|errno| error("syncfs", &self.place.path, errno))
     }
 
-    /// Whether a worker hangs in the kernel with a file of it open. Whoever removed that file now would hang, too.
+    /// Whether a worker that was killed hangs in the kernel and has something of it open. Whoever removed that now
+    /// would hang, too.
     #[must_use]
-    pub fn is_hung(&self) -> bool {
+    pub fn is_held(&self) -> bool {
+        self.is_hung() || lasting_child(&self.place.path).is_some()
+    }
+
+    /// As far as samples have shown it.
+    fn is_hung(&self) -> bool {
         self.hung.load(Ordering::Relaxed)
     }
 
@@ -122,7 +128,7 @@ impl Workspace {
 
 impl Drop for Workspace {
     fn drop(&mut self) {
-        if !self.removed && !self.is_hung() {
+        if !self.removed && !self.is_held() {
             let _ = remove_all(&self.place, &self.directory);
         }
     }
@@ -137,8 +143,8 @@ pub enum LeftOver {
     NotThere,
     /// Its run is still at work.
     InUse,
-    /// Its run is gone, but that process has something in it open: a worker that hangs in the kernel. Whoever removes
-    /// what it waits for, waits with it.
+    /// Its run is gone, but that process has it or something in it open, as a worker that hangs in the kernel: whoever
+    /// removes what it waits for, waits with it.
     Held(u32),
 }
 

@@ -23,6 +23,7 @@ pub fn add(trials: &mut Trials) {
     let fuse = [Need::Fuse];
     trials.add("SIGINT waits for a slow call to end, and cleans up", &fuse, slow_call);
     trials.add("SIGINT ends a run whose sample hangs in the kernel", &fuse, || hung(1));
+    trials.add("SIGINT ends a run that hangs in the kernel while limits are measured", &fuse, hung_limit);
     trials.add("a second SIGINT ends a run at once, and the next one tidies up", &fuse, || hung(2));
     trials.add("after kill -9 the next run removes what was left, and only that", &tmpfs, left_overs);
     trials.add("a run that was killed is resumed, its samples untouched", &tmpfs, resumed);
@@ -75,8 +76,12 @@ const SLOW: &str = "write,size=12KiB,chunk=4KiB";
 /// A run on a filesystem with that script, once the call that the script is about is under way.
 fn in_the_call(what: What) -> Result<(Place, Child)> {
     let place = Place::new(Caching::None, &[(When::At(Call::Write, 4096), what)])?;
+    under_way_in(place, &["--case", SLOW, "--samples", "4", "--no-limits"])
+}
+
+fn under_way_in(place: Place, arguments: &[&str]) -> Result<(Place, Child)> {
     let path = place.faulty.path().to_str().context("UTF-8")?;
-    let child = place.program.start(&["run", path, "--case", SLOW, "--samples", "4", "--no-limits"])?;
+    let child = place.program.start(&[&["run", path], arguments].concat())?;
     let is_under_way = || place.faulty.operations().iter().any(|it| it.fault.is_some()).then_some(());
     wait_for("the call", is_under_way)?;
     Ok((place, child))
@@ -92,7 +97,16 @@ fn slow_call() -> Result<()> {
 }
 
 fn hung(signals: usize) -> Result<()> {
-    let (place, mut child) = in_the_call(What::Hang)?;
+    hung_in(in_the_call(What::Hang)?, signals)
+}
+
+fn hung_limit() -> Result<()> {
+    let place = Place::about("limit", Caching::None, &[(When::Call(Call::Write), What::Hang)])?;
+    let durable = format!("{SLOW},sync=fsync");
+    hung_in(under_way_in(place, &["--case", &durable, "--samples", "4"])?, 1)
+}
+
+fn hung_in((place, mut child): (Place, Child), signals: usize) -> Result<()> {
     let worker = *children(child.id()).first().context("a worker")?;
     kill(child.id(), "INT")?;
     // The worker is killed first, in vain.

@@ -7,7 +7,7 @@ use rustix::pipe::SpliceFlags;
 
 use super::copy::{AXES, Input, SYNCS, ended, move_all};
 use super::{Lane, Method, lane_each};
-use crate::call::{CallError, retry};
+use crate::call::{CallError, SET_PIPE_SIZE, retry};
 use crate::file::{self, COPIED};
 use crate::job::Part;
 use crate::records::Records;
@@ -53,7 +53,7 @@ impl Lane for SpliceLane<'_> {
         self.input.open(&self.part)?;
         let pipe = retry("pipe2", || rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC))?;
         let capacity = usize::try_from(self.part.axes.chunk_size_bytes.min(PIPE_MAX_BYTES)).unwrap_or(0);
-        retry("fcntl(F_SETPIPE_SZ)", || rustix::pipe::fcntl_setpipe_size(&pipe.1, capacity))?;
+        retry(SET_PIPE_SIZE, || rustix::pipe::fcntl_setpipe_size(&pipe.1, capacity))?;
         self.pipe = Some(pipe);
         Ok(())
     }

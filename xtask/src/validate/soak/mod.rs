@@ -165,25 +165,32 @@ impl Soak {
                 .collect()
         });
         for (call, ended) in calls.iter().zip(ended) {
-            self.judge(call, &ended?, is_small);
+            match ended {
+                Ok(ended) => self.judge(call, &ended, is_small),
+                Err(error) => self.complain(format!("{call}: {error:#}")),
+            }
         }
         if let Trouble::Fill(_) = trouble {
             let _ = std::fs::remove_file(target.join(call::OTHERS));
         }
         let listed = self.program.call(&["list", "runs"])?;
         if listed.code != Some(0) {
-            self.complaints.push(format!("round {}: {}: list runs: {listed:?}", self.rounds, calls[0]));
+            self.complain(format!("{}: list runs: {listed:?}", calls[0]));
         }
         Ok(())
+    }
+
+    fn complain(&mut self, of: String) {
+        let line = format!("round {}: {of}", self.rounds);
+        println!("wrong: {line}");
+        self.complaints.push(line);
     }
 
     fn judge(&mut self, call: &Call, ended: &Ended, is_small: bool) {
         let is_usual = ended.code.is_some_and(|code| call.work.codes(is_small).contains(&code));
         let is_allowed = is_usual || call.trouble.allows(call.work, ended.code, ended.signal);
         if !is_allowed || ended.said.contains("panicked") {
-            let line = format!("round {}: {call}: {}: {}", self.rounds, ended.status(), ended.said.trim_end());
-            println!("wrong: {line}");
-            self.complaints.push(line);
+            self.complain(format!("{call}: {}: {}", ended.status(), ended.said.trim_end()));
         }
         self.most_descriptors = self.most_descriptors.max(ended.most_descriptors);
         self.most_memory_kib = self.most_memory_kib.max(ended.most_memory_kib);
