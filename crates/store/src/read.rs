@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use model::{CaseRecord, Outcome, PhasesNs, RunRecord, RunStatus, Sample, TargetRecord};
-use rusqlite::{OptionalExtension, Row, params};
+use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use crate::{Store, StoreError, targets};
 
@@ -159,39 +159,71 @@ impl Store {
     }
 
     fn read_samples(&self, run: i64, targets: &[TargetRecord]) -> rusqlite::Result<HashMap<Key, Vec<Sample>>> {
-        // In the order of the index, so that nothing is sorted, and a case's samples come in a row.
-        let mut statement = self.connection.prepare(
+        // One state of the database for both questions, while a run adds to it.
+        let transaction = self.connection.unchecked_transaction()?;
+        let mut taken = Taken::of(&transaction, run, targets.len())?;
+        let mut statement = transaction.prepare(&format!(
             "SELECT name, round, cause, prepare_ns, open_ns, write_ns, sync_ns, close_ns, bytes, user_cpu_ns,
                 system_cpu_ns, page_faults, context_switches, device_bytes, verified, probe_before_ns,
                 probe_after_ns, steal_ns, settle_ns, disturbed, latency, watch, timeline, target
-             FROM samples WHERE run = ?1 ORDER BY name, id",
-        )?;
-        let mut samples = HashMap::new();
-        let mut of_targets: Vec<Vec<Sample>> = vec![Vec::new(); targets.len()];
-        let mut take = |name: &str, of_targets: &mut [Vec<Sample>]| {
-            for (target, of_target) in
-                targets.iter().zip(of_targets).filter(|(_, of_target)| !of_target.is_empty())
-            {
-                // Room to grow, in ten thousand cases of a few samples, would be half as much again.
-                #[expect(clippy::drain_collect, reason = "the room stays for the next case")]
-                let own: Vec<Sample> = of_target.drain(..).collect();
-                samples.insert((target.name.clone(), name.to_owned()), own);
-            }
-        };
-        let mut name = String::new();
-        let mut rows = statement.query([run])?;
+             FROM samples {} ORDER BY id",
+            taken.rows(),
+        ))?;
+        let mut rows = statement.query([run, taken.first, taken.last])?;
         while let Some(row) = rows.next()? {
-            let next = row.get_ref(0)?.as_str()?;
-            if next != name {
-                take(&name, &mut of_targets);
-                next.clone_into(&mut name);
-            }
+            let of_case = taken.cases.get_mut(row.get_ref(0)?.as_str()?);
             let position: usize = row.get(23)?;
-            let of_target = of_targets.get_mut(position).ok_or_else(|| no_target(23, position))?;
-            of_target.push(sample_from_row(row)?);
+            let of_target = of_case.and_then(|of_case| of_case.get_mut(position));
+            of_target.ok_or_else(|| no_target(23, position))?.push(sample_from_row(row)?);
         }
-        take(&name, &mut of_targets);
+        let mut samples = HashMap::new();
+        for (name, of_case) in taken.cases {
+            for (target, mut of_target) in targets.iter().zip(of_case) {
+                // Ten thousand cases of a few samples each would hold half as much again.
+                of_target.shrink_to_fit();
+                samples.insert((target.name.clone(), name.clone()), of_target);
+            }
+        }
         Ok(samples)
+    }
+}
+
+/// Room for the samples of a run, and where they stand.
+struct Taken {
+    /// Of each case by its name: those on each target.
+    cases: HashMap<String, Vec<Vec<Sample>>>,
+    count: i64,
+    first: i64,
+    last: i64,
+}
+
+impl Taken {
+    /// All of that is in the index of the samples.
+    fn of(connection: &Connection, run: i64, targets: usize) -> rusqlite::Result<Self> {
+        let mut statement = connection
+            .prepare("SELECT name, count(*), min(id), max(id) FROM samples WHERE run = ?1 GROUP BY name")?;
+        let mut rows = statement.query([run])?;
+        let mut taken = Self { cases: HashMap::new(), count: 0, first: i64::MAX, last: i64::MIN };
+        while let Some(row) = rows.next()? {
+            let (count, first, last): (i64, i64, i64) = (row.get(1)?, row.get(2)?, row.get(3)?);
+            let room = usize::try_from(count).unwrap_or(0) / targets.max(1);
+            let of_targets = (0..targets).map(|_| Vec::with_capacity(room)).collect();
+            taken.cases.insert(row.get(0)?, of_targets);
+            taken.count = taken.count.saturating_add(count);
+            (taken.first, taken.last) = (taken.first.min(first), taken.last.max(last));
+        }
+        Ok(taken)
+    }
+
+    /// Which rows those are: in the order of the table, each page of which is then read once, unless they are few
+    /// among those of others. There the index finds them, and they are sorted.
+    fn rows(&self) -> &'static str {
+        let span = self.last.saturating_sub(self.first);
+        if span / 4 > self.count {
+            "WHERE run = ?1 AND +id BETWEEN ?2 AND ?3"
+        } else {
+            "NOT INDEXED WHERE run = ?1 AND id BETWEEN ?2 AND ?3"
+        }
     }
 }
 
@@ -262,8 +294,8 @@ fn sample_from_row(row: &Row<'_>) -> rusqlite::Result<Sample> {
 }
 
 pub(crate) fn json<T: serde::de::DeserializeOwned>(row: &Row<'_>, column: usize) -> rusqlite::Result<T> {
-    let text: String = row.get(column)?;
-    serde_json::from_str(&text).map_err(|error| unknown(column, error.to_string()))
+    let text = row.get_ref(column)?.as_str()?;
+    serde_json::from_str(text).map_err(|error| unknown(column, error.to_string()))
 }
 
 pub(crate) fn optional_json<T: serde::de::DeserializeOwned>(
