@@ -68,7 +68,8 @@ impl Work {
                 words.push(path(target));
                 words
             }
-            Self::Resume => strings(&["run", "--resume"]),
+            // A run that is resumed has no limit on time but a new one.
+            Self::Resume => strings(&["run", "--resume", "--budget", "5s"]),
             Self::Look => {
                 strings(chance.pick(&[&["show"][..], &["list", "runs"], &["show", "--export", "json=-"]]))
             }
