@@ -12,8 +12,12 @@ const KEPT: CapabilitySet = CapabilitySet::DAC_OVERRIDE.union(CapabilitySet::IPC
 /// # Errors
 /// The kernel refuses, as only a sandbox makes it. Linux only.
 pub fn drop_privileges() -> rustix::io::Result<()> {
-    let kept = KEPT & capabilities(None)?.permitted;
+    let had = capabilities(None)?;
+    let kept = KEPT & had.permitted;
     let sets = CapabilitySets { effective: kept, permitted: kept, inheritable: CapabilitySet::empty() };
-    set_capabilities(None, sets)?;
+    // A sandbox may forbid the call, and an ordinary user has nothing to give up.
+    if sets != had {
+        set_capabilities(None, sets)?;
+    }
     set_no_new_privs(true)
 }
