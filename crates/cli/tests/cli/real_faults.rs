@@ -4,7 +4,7 @@ use std::fs::File;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result, ensure};
 use serde_json::Value;
 use testkit::{Image, Kind, Need, Program, SmallTmpfs, Trials, call, directory_on, entries, wait_for};
 
@@ -20,8 +20,6 @@ pub fn add(trials: &mut Trials) {
     trials.add("a target that becomes read-only is said, and tidied up later", &ext4, read_only);
     trials.add("a target directory that is removed ends nothing but the run", &root, removed);
     trials.add("a target that is unmounted lazily keeps the run, and nothing of it stays", &ext4, unmounted);
-    let tmpfs = [Need::Filesystem(Kind::Tmpfs)];
-    trials.add("with SIGXFSZ ignored a limit on file sizes is EFBIG at its offset", &tmpfs, too_large);
 }
 
 /// A run in the background that goes on until something breaks.
@@ -247,22 +245,4 @@ fn unmounted() -> Result<()> {
     ensure!(entries(&image.path()).is_empty(), "nothing below the mount point");
     call(Command::new("mount").args(["-o", "loop"]).arg(&file).arg(image.path()))?;
     nothing_left(&program, &image.path())
-}
-
-fn too_large() -> Result<()> {
-    let (program, target) = (program()?, directory_on(Kind::Tmpfs));
-    let script = format!(
-        "trap '' XFSZ; ulimit -f 4096; exec {} run {} --case write,size=16MiB --case write,size=1MiB --samples 1 --no-limits --db {home}/db --export json={home}/out",
-        program.binary().display(),
-        target.path().display(),
-        home = program.home().display(),
-    );
-    let output = Command::new("bash").args(["-c", &script]).output()?;
-    ensure!(output.status.code() == Some(4), "{output:?}");
-    let document: Value = serde_json::from_str(&std::fs::read_to_string(program.home().join("out"))?)?;
-    let cases = document["cases"].as_array().context("cases")?;
-    let Some(large) = cases.iter().find(|case| case["id"] == "write,size=16MiB") else { bail!("{cases:?}") };
-    ensure!(large["reason"] == "write: File too large (27) at offset 4194304", "{large}");
-    ensure!(cases.iter().any(|case| case["outcome"] == "ok"), "{cases:?}");
-    Ok(())
 }

@@ -6,7 +6,7 @@ mod trouble;
 mod work;
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
@@ -141,21 +141,8 @@ impl Soak {
             (Trouble::Removal(_), _) => removed.path().to_owned(),
             _ => place.path.clone(),
         };
-        let hangs = matches!(trouble, Trouble::Hang(..));
-        let programs = if self.chance.below(4) == 0 && !hangs { 2 } else { 1 };
-        let home = self.program.home().to_owned();
-        let calls: Vec<Call> = (0..programs)
-            .map(|number| {
-                // Only a run can be told how long to wait for a filesystem.
-                let work = if hangs { Work::Run } else { Work::choose(&mut self.chance) };
-                let mut arguments = work.arguments(&mut self.chance, &target, &other.path, &home);
-                if hangs {
-                    arguments.extend(["--timeout", "2s"].map(str::to_owned));
-                }
-                let output = home.join(format!("output-{number}"));
-                Call { work, arguments, trouble: trouble.clone(), target: target.clone(), output }
-            })
-            .collect();
+        let other = other.path.clone();
+        let calls = self.calls(&trouble, &target, &other);
         let program = &self.program;
         let ended: Vec<Result<Ended>> = std::thread::scope(|scope| {
             let started: Vec<_> = calls.iter().map(|call| scope.spawn(|| call.perform(program))).collect();
@@ -178,6 +165,23 @@ impl Soak {
             self.complain(format!("{}: list runs: {listed:?}", calls[0]));
         }
         Ok(())
+    }
+
+    fn calls(&mut self, trouble: &Trouble, target: &Path, other: &Path) -> Vec<Call> {
+        let hangs = matches!(trouble, Trouble::Hang(..));
+        let programs = if self.chance.below(4) == 0 && !hangs { 2 } else { 1 };
+        let home = self.program.home().to_owned();
+        let call = |number| {
+            // Only a run can be told how long to wait for a filesystem.
+            let work = if hangs { Work::Run } else { Work::choose(&mut self.chance) };
+            let mut arguments = work.arguments(&mut self.chance, target, other, &home);
+            if hangs {
+                arguments.extend(["--timeout", "2s"].map(str::to_owned));
+            }
+            let output = home.join(format!("output-{number}"));
+            Call { work, arguments, trouble: trouble.clone(), target: target.to_owned(), output }
+        };
+        (0..programs).map(call).collect()
     }
 
     fn complain(&mut self, of: String) {
