@@ -36,8 +36,8 @@ pub fn advise(command: &AdviseCommand, db: Option<&Path>, output: &Output) -> Re
     for export in &command.export {
         export.check()?;
     }
-    let place = Place::find_again(command.target.as_deref().unwrap_or(Path::new(".")), None)?;
-    let target = place.record()?;
+    let place = Place::find_again(command.target.as_deref().unwrap_or(Path::new(".")), None, None)?;
+    let target = place.record();
     let methods = engine::method_infos();
     let space = Space::of(command.purpose, &methods, command.size, command.record).map_err(exit::usage)?;
     if command.record.is_some() && command.purpose != Purpose::DurableRecords {
@@ -80,7 +80,7 @@ pub fn advise(command: &AdviseCommand, db: Option<&Path>, output: &Output) -> Re
         missing: Vec::new(),
         cases: Vec::new(),
     };
-    let target_path = place.path().to_path_buf();
+    let (target_path, free) = (place.path().to_path_buf(), place.space());
     let place = place.claim(false, output)?;
     let mut store = database::open(db)?;
     let number = store.begin_run(&run)?;
@@ -95,7 +95,7 @@ pub fn advise(command: &AdviseCommand, db: Option<&Path>, output: &Output) -> Re
     ));
     // What the hardware's limits will write is not the race's.
     let limits_for = one_for_each_limit(&space);
-    let hardware = Hardware::of(&limits_for, &run.settings, &[Some(target_path)])?;
+    let hardware = Hardware::of(&limits_for, &run.settings, &[free])?;
     let max_bytes = max_bytes.saturating_sub(hardware.bytes());
     let limits = RaceLimits { budget: command.budget, max_bytes, level_bytes: field.level_bytes };
     let schedule = Box::new(Race::new(field.candidates, field.naive, limits));

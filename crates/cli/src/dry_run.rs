@@ -1,8 +1,9 @@
 //! `--dry-run`: what would be run, and how much of it written.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 
-use model::{Bytes, Case};
+use model::protocol::direct_check_bytes;
+use model::{Bytes, Cache, Case, Prepare};
 use report::counted;
 
 use crate::properties;
@@ -25,6 +26,8 @@ pub struct DryRun<'r> {
     pub limit_bytes: u64,
     /// Whether it would be looked at what filesystems do with files.
     pub properties: bool,
+    /// Whether samples would be read back.
+    pub is_read_back: bool,
 }
 
 impl DryRun<'_> {
@@ -33,6 +36,13 @@ impl DryRun<'_> {
         let copying = self.cases.iter().filter(|case| case.method().copies() && !self.copied);
         let sizes: BTreeSet<u64> = copying.map(|case| case.axes().size_bytes).collect();
         sizes.into_iter().fold(0, u64::saturating_add)
+    }
+
+    /// Files that show which way direct I/O goes, in each state of the file, by one worker on one target.
+    fn direct_check_bytes(&self) -> u64 {
+        let direct = self.cases.iter().filter(|case| self.is_read_back && case.axes().cache == Cache::Direct);
+        let states: HashSet<Prepare> = direct.map(|case| case.axes().prepare).collect();
+        states.into_iter().map(direct_check_bytes).sum()
     }
 
     /// A line for each case, and what all of it comes to.
@@ -58,6 +68,11 @@ impl DryRun<'_> {
         let copied_bytes = self.copied_bytes().saturating_mul(count);
         if copied_bytes > 0 {
             text += &format!("Up to {} more are files to be copied.\n", Bytes(copied_bytes).approximate());
+        }
+        let direct_check_bytes = self.direct_check_bytes().saturating_mul(count);
+        if direct_check_bytes > 0 {
+            let bytes = Bytes(direct_check_bytes).approximate();
+            text += &format!("Up to {bytes} more show whether O_DIRECT goes past the page cache.\n");
         }
         if self.copy_bytes > 0 {
             text += &format!("{} more are the copy that stays.\n", Bytes(self.copy_bytes).approximate());

@@ -117,6 +117,15 @@ pub fn children(process: u32) -> Vec<u32> {
     lists.flat_map(numbers).collect()
 }
 
+/// The worker among the children of a run, by number: at most one, and none between two of them.
+#[must_use]
+pub fn worker(run: u32) -> Option<u32> {
+    children(run).into_iter().find(|child| {
+        let line = std::fs::read(format!("/proc/{child}/cmdline")).unwrap_or_default();
+        line.split(|&byte| byte == 0).nth(1) == Some(b"worker")
+    })
+}
+
 /// Its children, theirs, and so on.
 #[must_use]
 pub fn descendants(process: u32) -> Vec<u32> {

@@ -7,7 +7,7 @@ use std::time::Duration;
 use anyhow::{Context, Result, ensure};
 use model::{RunStatus, Sample};
 use store::Store;
-use testkit::{Chance, Kind, Need, Program, Trials, children, directory_on, entries};
+use testkit::{Chance, Kind, Need, Program, Trials, directory_on, entries};
 
 use crate::program;
 
@@ -109,7 +109,7 @@ fn workers(moments: &mut Chance) -> Result<()> {
         std::thread::sleep(moments.moment(Duration::from_millis(60)));
         ensure!(child.try_wait()?.is_none(), "the run ended after {kills} kills");
         // Between two workers there is none.
-        let Some(&worker) = children(child.id()).first() else { continue };
+        let Some(worker) = testkit::worker(child.id()) else { continue };
         kills += u32::from(signal(worker, "KILL")?);
     }
     signal(child.id(), "INT")?;

@@ -6,9 +6,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
 use serde_json::Value;
-use testkit::{
-    Caching, Call, Kind, Need, Program, Trials, What, When, children, directory_on, entries, wait_for,
-};
+use testkit::{Caching, Call, Kind, Need, Program, Trials, What, When, directory_on, entries, wait_for};
 
 use crate::program;
 use crate::single_faults::Place;
@@ -107,7 +105,7 @@ fn hung_limit() -> Result<()> {
 }
 
 fn hung_in((place, mut child): (Place, Child), signals: usize) -> Result<()> {
-    let worker = *children(child.id()).first().context("a worker")?;
+    let worker = testkit::worker(child.id()).context("a worker")?;
     kill(child.id(), "INT")?;
     // The worker is killed first, in vain.
     wait_for("its end", || is_killed(worker).then_some(()))?;
@@ -153,7 +151,7 @@ fn left_overs() -> Result<()> {
     std::fs::write(theirs.join("sample"), "precious")?;
     let mut child = start(&program, target.path())?;
     wait_for_samples(&program, 2)?;
-    let worker = *children(child.id()).first().context("a worker")?;
+    let worker = testkit::worker(child.id()).context("a worker")?;
     child.kill()?;
     child.wait()?;
     wait_for("the worker to end with its supervisor", || {

@@ -133,7 +133,7 @@ impl Call {
         match self.trouble {
             Trouble::Signal(signal, _) => send(child.id(), signal)?,
             Trouble::Workers(signal, every) => {
-                if let Some(worker) = children(child.id()).into_iter().find(|&it| is_worker(it)) {
+                if let Some(worker) = testkit::worker(child.id()) {
                     send(worker, signal)?;
                 }
                 return Ok(Some(every.max(Duration::from_millis(50))));
@@ -171,11 +171,6 @@ impl Held {
 }
 
 /// And no mkfs, mount or FUSE server.
-fn is_worker(process: u32) -> bool {
-    let line = fs::read(format!("/proc/{process}/cmdline")).unwrap_or_default();
-    line.split(|&byte| byte == 0).nth(1) == Some(b"worker")
-}
-
 fn pid(process: u32) -> Result<Pid> {
     i32::try_from(process).ok().and_then(Pid::from_raw).context("the number of a process")
 }
