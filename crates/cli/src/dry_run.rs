@@ -1,9 +1,9 @@
 //! `--dry-run`: what would be run, and how much of it written.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::BTreeSet;
 
-use model::protocol::direct_check_bytes;
-use model::{Bytes, Cache, Case, Prepare};
+use model::protocol::direct_check_bytes_of;
+use model::{Bytes, Case};
 use report::counted;
 
 use crate::properties;
@@ -38,13 +38,6 @@ impl DryRun<'_> {
         sizes.into_iter().fold(0, u64::saturating_add)
     }
 
-    /// Files that show which way direct I/O goes, in each state of the file, by one worker on one target.
-    fn direct_check_bytes(&self) -> u64 {
-        let direct = self.cases.iter().filter(|case| self.is_read_back && case.axes().cache == Cache::Direct);
-        let states: HashSet<Prepare> = direct.map(|case| case.axes().prepare).collect();
-        states.into_iter().map(direct_check_bytes).sum()
-    }
-
     /// A line for each case, and what all of it comes to.
     pub fn text(&self) -> String {
         let mut text = String::new();
@@ -69,8 +62,8 @@ impl DryRun<'_> {
         if copied_bytes > 0 {
             text += &format!("Up to {} more are files to be copied.\n", Bytes(copied_bytes).approximate());
         }
-        let direct_check_bytes = self.direct_check_bytes().saturating_mul(count);
-        if direct_check_bytes > 0 {
+        let direct_check_bytes = direct_check_bytes_of(self.cases).saturating_mul(count);
+        if self.is_read_back && direct_check_bytes > 0 {
             let bytes = Bytes(direct_check_bytes).approximate();
             text += &format!("Up to {bytes} more show whether O_DIRECT goes past the page cache.\n");
         }

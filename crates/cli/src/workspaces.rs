@@ -67,13 +67,9 @@ fn make(
 
 /// Whether a directory that could not be made whole is not there, or not any more.
 fn is_gone(path: &Path, waiting: Waiting<'_>) -> bool {
-    let asked = keeper::command().is_ok_and(|command| {
-        match runner::remove_left_over(&command, path, waiting.patience()) {
-            Ok(LeftOver::Removed | LeftOver::NotThere) => true,
-            Ok(LeftOver::Away | LeftOver::InUse | LeftOver::Held(_) | LeftOver::KeepsFiles) | Err(_) => false,
-        }
-    });
-    asked
+    let Ok(command) = keeper::command() else { return false };
+    let became = runner::remove_left_over(&command, path, waiting.patience());
+    matches!(became, Ok(LeftOver::Removed | LeftOver::NotThere))
 }
 
 /// Removes the run's directories, all of them, also where one cannot be removed: the first error is returned, the
@@ -114,8 +110,11 @@ fn remove(
         return Ok(());
     }
     match keeper.remove(waiting.patience()) {
-        Ok(Removal::Gone) if directory.is_own_filesystem => Ok(()),
-        Ok(Removal::Gone) => Ok(store.forget_workspace(&path)?),
+        Ok(Removal::Gone) => {
+            // A record that stays, as on a full disk, is forgotten by the next run, which finds nothing there.
+            let _ = store.forget_workspace(&path);
+            Ok(())
+        }
         Ok(Removal::KeepsFiles) => {
             stays("its filesystem keeps files that were open when they were removed");
             Ok(())

@@ -4,9 +4,12 @@
 //! Beside the pipes both hold an anonymous file of one byte, in which the worker keeps the
 //! [`crate::Phase`] it is in, so that the runner knows where a worker was that can no longer speak.
 
+use std::collections::HashSet;
+
 use serde::{Deserialize, Serialize};
 
-use crate::value::Prepare;
+use crate::case::Case;
+use crate::value::{Cache, Prepare};
 
 use crate::limit::Limit;
 use crate::noise::Noise;
@@ -179,4 +182,11 @@ pub const DIRECT_CHECK_TRIES: u64 = 3;
 pub fn direct_check_bytes(prepare: Prepare) -> u64 {
     let before = prepare.needs_old_content() || prepare == Prepare::ZeroFill;
     DIRECT_CHECK_FILE_BYTES * DIRECT_CHECK_TRIES * if before { 2 } else { 1 }
+}
+
+/// The same for all states of the file that direct cases among these have.
+pub fn direct_check_bytes_of<'c>(cases: impl IntoIterator<Item = &'c Case>) -> u64 {
+    let direct = cases.into_iter().filter(|case| case.axes().cache == Cache::Direct);
+    let states: HashSet<Prepare> = direct.map(|case| case.axes().prepare).collect();
+    states.into_iter().map(direct_check_bytes).sum()
 }

@@ -39,7 +39,7 @@ pub enum RunnerError {
         after: Duration,
     },
     /// The run was told to stop while a target was asked.
-    #[error("interrupted while {doing} was under way in {path}", path = path.display())]
+    #[error("interrupted while {path} gave no answer ({doing})", path = path.display())]
     Interrupted {
         /// The target, or what is in it.
         path: PathBuf,

@@ -43,7 +43,7 @@ impl Written {
         self.most_bytes.map(|most| most.saturating_sub(self.bytes()))
     }
 
-    /// The part of the samples.
+    /// The part of the samples, with the files that they copy: a search divides no more than that among its cases.
     pub(crate) fn sample_bytes(&self) -> u64 {
         self.sample_bytes
     }
@@ -51,20 +51,28 @@ impl Written {
     /// What a sample of the case writes, with what has to be made or found out for it first: the file that it copies,
     /// and, where it is read back, which way direct I/O goes.
     pub(crate) fn of_sample(&self, target: usize, case: &Case, is_read_back: bool) -> u64 {
-        let axes = case.axes();
-        let is_there = self.copied.get(&target).is_some_and(|&bytes| bytes >= axes.size_bytes);
+        self.sample_and_source(target, case).saturating_add(self.direct_check(target, case, is_read_back))
+    }
+
+    fn sample_and_source(&self, target: usize, case: &Case) -> u64 {
+        let size_bytes = case.axes().size_bytes;
+        let is_there = self.copied.get(&target).is_some_and(|&bytes| bytes >= size_bytes);
         let makes_source = case.method().copies() && !self.copy_is_given && !is_there;
-        let source_bytes = if makes_source { axes.size_bytes } else { 0 };
+        case.bytes_written().saturating_add(if makes_source { size_bytes } else { 0 })
+    }
+
+    fn direct_check(&self, target: usize, case: &Case, is_read_back: bool) -> u64 {
+        let axes = case.axes();
         let is_checked = self.direct_checked.contains(&(target, axes.prepare));
         let checks = is_read_back && axes.cache == Cache::Direct && !is_checked;
-        let check_bytes = if checks { direct_check_bytes(axes.prepare) } else { 0 };
-        case.bytes_written().saturating_add(source_bytes).saturating_add(check_bytes)
+        if checks { direct_check_bytes(axes.prepare) } else { 0 }
     }
 
     /// Counts a sample.
     pub(crate) fn add_sample(&mut self, target: usize, case: &Case, is_read_back: bool) {
-        let bytes = self.of_sample(target, case, is_read_back);
+        let bytes = self.sample_and_source(target, case);
         self.sample_bytes = self.sample_bytes.saturating_add(bytes);
+        self.add(self.direct_check(target, case, is_read_back));
         let axes = case.axes();
         if case.method().copies() {
             let copied = self.copied.entry(target).or_default();

@@ -2,6 +2,7 @@
 //! a filesystem that does wrong what a script says, and trials that say
 //! what they need of the machine. Development only.
 
+mod bindfs;
 mod chance;
 mod directory;
 mod example;
@@ -17,6 +18,7 @@ mod terminal;
 mod throttle;
 mod trial;
 
+pub use bindfs::Bindfs;
 pub use chance::Chance;
 pub use directory::{Kind, directory_on};
 pub use example::{example_case, example_run, example_target};
