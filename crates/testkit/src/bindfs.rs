@@ -52,6 +52,12 @@ impl Bindfs {
         self.below.path()
     }
 
+    /// The number of the server's process.
+    #[must_use]
+    pub fn server(&self) -> u32 {
+        self.server.id()
+    }
+
     /// Nobody who asks gets an answer from now on.
     ///
     /// # Errors
