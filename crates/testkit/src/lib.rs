@@ -26,7 +26,7 @@ pub use faulty::{Caching, Call, Fault, Faulty, Operation, What, When};
 pub use image::{Image, call};
 pub use loop_device::{LoopDevice, Mounted};
 pub use memory_group::MemoryGroup;
-pub use program::{Ended, Program, children, descendants, entries, wait_for, worker};
+pub use program::{Ended, Program, children, descendants, entries, kill_run, wait_for, worker};
 pub use python::python_with;
 pub use rustix::io::Errno;
 pub use set_clock::SetClock;

@@ -126,6 +126,18 @@ pub fn worker(run: u32) -> Option<u32> {
     })
 }
 
+/// Kills a run, and waits for its worker and its keepers to follow it.
+///
+/// # Errors
+/// They do not.
+pub fn kill_run(mut run: Child) -> Result<()> {
+    let all = children(run.id());
+    run.kill()?;
+    run.wait()?;
+    let is_there = |process: &u32| Path::new(&format!("/proc/{process}")).exists();
+    wait_for("its worker and its keepers to end", || (!all.iter().any(is_there)).then_some(()))
+}
+
 /// Its children, theirs, and so on.
 #[must_use]
 pub fn descendants(process: u32) -> Vec<u32> {

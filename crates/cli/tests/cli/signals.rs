@@ -7,7 +7,7 @@ use std::time::Duration;
 use anyhow::{Context, Result, ensure};
 use serde_json::Value;
 use testkit::{
-    Caching, Call, Kind, Need, Program, Trials, What, When, children, directory_on, entries, wait_for,
+    Caching, Call, Kind, Need, Program, Trials, What, When, directory_on, entries, kill_run, wait_for,
 };
 
 use crate::program;
@@ -157,14 +157,9 @@ fn left_overs() -> Result<()> {
     let theirs = target.path().join(".writebench-0123456789abcdef0123456789abcdef");
     std::fs::create_dir(&theirs)?;
     std::fs::write(theirs.join("sample"), "precious")?;
-    let mut child = start(&program, target.path())?;
+    let child = start(&program, target.path())?;
     wait_for_samples(&program, 2)?;
-    let worker = testkit::worker(child.id()).context("a worker")?;
-    child.kill()?;
-    child.wait()?;
-    wait_for("the worker to end with its supervisor", || {
-        (!Path::new(&format!("/proc/{worker}/status")).exists()).then_some(())
-    })?;
+    kill_run(child)?;
     ensure!(entries(target.path()).len() == 2, "ours was left, or this test shows nothing");
     let path = target.path().to_str().context("UTF-8")?;
     let ended = program.call(&["run", path, "--case", "write,size=1MiB", "--samples", "1"])?;
@@ -176,13 +171,9 @@ fn left_overs() -> Result<()> {
 
 fn other_database() -> Result<()> {
     let (killed, other, target) = (program()?, program()?, directory_on(Kind::Tmpfs));
-    let mut child = start(&killed, target.path())?;
+    let child = start(&killed, target.path())?;
     wait_for_samples(&killed, 2)?;
-    let all = children(child.id());
-    child.kill()?;
-    child.wait()?;
-    let is_there = |process: &u32| Path::new(&format!("/proc/{process}")).exists();
-    wait_for("its worker and its keeper to end", || (!all.iter().any(is_there)).then_some(()))?;
+    kill_run(child)?;
     ensure!(entries(target.path()).len() == 1, "nothing was left, or this test shows nothing");
     let path = target.path().to_str().context("UTF-8")?;
     let ended = other.call(&["run", path, "--case", "write,size=1MiB", "--samples", "1"])?;

@@ -4,7 +4,9 @@ use std::path::Path;
 use std::process::{Child, Command, Output};
 
 use anyhow::{Context, Result, ensure};
-use testkit::{Bindfs, Caching, Call, Need, Program, Trials, What, When, children, entries, wait_for};
+use testkit::{
+    Bindfs, Caching, Call, Need, Program, Trials, What, When, children, entries, kill_run, wait_for,
+};
 
 use crate::program;
 use crate::single_faults::Place;
@@ -26,6 +28,7 @@ pub fn add(trials: &mut Trials) {
         let name = format!("silent: SIG{signal} ends a run whose target has stopped, with its samples");
         trials.add(name, &bindfs, move || in_mid_run(Some(signal)));
     }
+    trials.add("silent: the supervisor makes no call on its target", &[Need::Strace], no_call);
     trials.add("silent: a target that stops during the removal costs the removal", &[Need::Fuse], removal);
     trials.add("silent: what an earlier run left does not hold up a run elsewhere", &bindfs, elsewhere);
     trials.add(
@@ -113,10 +116,9 @@ fn removal() -> Result<()> {
 fn elsewhere() -> Result<()> {
     let (program, target) = (program()?, Bindfs::mount()?);
     let path = text(target.path())?;
-    let mut child = program.start(&[&["run", path, "--samples", "1000"], &CASE[..]].concat())?;
+    let child = program.start(&[&["run", path, "--samples", "1000"], &CASE[..]].concat())?;
     wait_for("samples", || (samples(&program) > 3).then_some(()))?;
-    child.kill()?;
-    child.wait()?;
+    kill_run(child)?;
     ensure!(entries(target.below()).len() == 1, "nothing was left, and this test shows nothing");
     target.stop()?;
     let other = tempfile::tempdir()?;
@@ -138,6 +140,32 @@ fn kept_files() -> Result<()> {
     ensure!(ended.code == Some(0) && ended.stdout.contains("sendfile,size=1MiB"), "{ended:?}");
     ensure!(program.call(&["list", "runs"])?.stdout.contains("complete"), "the run's status");
     wait_for("the directory to be empty", || entries(target.below()).is_empty().then_some(()))
+}
+
+/// Its first thread is traced, which does all but read what workers and keepers say.
+fn no_call() -> Result<()> {
+    let (program, target) = (program()?, tempfile::tempdir()?);
+    let (from, to) = (program.home().join("X"), target.path().join("Y"));
+    std::fs::write(&from, vec![7; 100_000])?;
+    let path = text(target.path())?;
+    let measured = ["run", path, "--case", "write,size=64KiB,sync=fsync", "--samples", "2"];
+    let copied = ["run", "--from", text(&from)?, "--to", text(&to)?, "--case", "sendfile", "--samples", "2"];
+    for arguments in [&measured[..], &copied[..], &["probe", path]] {
+        let trace = program.home().join("trace");
+        let mut strace = Command::new("strace");
+        strace.args(["-y", "-o"]).arg(&trace).arg(program.binary()).args(arguments);
+        strace.env_remove("WRITEBENCH_DB").env("XDG_DATA_HOME", program.home());
+        let output = strace.output()?;
+        ensure!(output.status.success(), "{output:?}");
+        let trace = std::fs::read_to_string(&trace)?;
+        ensure!(trace.lines().count() > 100, "it was not traced: {trace}");
+        let names_it = |line: &&str| line.contains(path) || line.contains(&format!("\"{}\"", from.display()));
+        // Its own command line, its output, and the questions in its pipes.
+        let says = |line: &&str| line.starts_with("execve(") || line.starts_with("write(");
+        let calls: Vec<&str> = trace.lines().filter(names_it).filter(|line| !says(line)).collect();
+        ensure!(calls.is_empty(), "{calls:#?}");
+    }
+    Ok(())
 }
 
 fn samples(program: &Program) -> usize {
