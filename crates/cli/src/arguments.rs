@@ -161,7 +161,8 @@ pub struct MeasuringArguments {
     #[arg(long, value_name = "WHEN", default_value = "first",
         value_parser = names(Verify::ALL, Verify::name, Verify::from_name))]
     pub verify: Verify,
-    /// When a sample counts as hanging [default: by its size, at least a minute]
+    /// When a sample counts as hanging, and a target as not answering [default: by its size, at least a minute; 30s for a
+    /// target]
     #[arg(long, value_name = "TIME", value_parser = positive_duration)]
     pub timeout: Option<Duration>,
     /// Name the run: `show`, `compare` and `list runs` know it by it. Several runs may have the same label

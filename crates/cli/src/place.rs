@@ -159,6 +159,14 @@ impl Claimed {
         }
     }
 
+    /// Its keeper, if it is a directory.
+    pub fn keeper(&self) -> Option<&Keeper> {
+        match self {
+            Self::Directory(directory) => Some(&directory.keeper),
+            Self::Device(_) => None,
+        }
+    }
+
     /// What its filesystem had left, if it is a directory.
     pub fn space(&self) -> Option<Space> {
         match self {

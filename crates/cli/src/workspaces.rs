@@ -5,7 +5,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use anyhow::Result;
-use runner::{Casualties, Keeper, LeftOver, PATIENCE, Patience, Removal, Written, workspace_path};
+use runner::{Casualties, Keeper, LeftOver, PATIENCE, Patience, Removal, Sweeper, Written, workspace_path};
 use store::{Store, WorkspaceRecord};
 
 use crate::keeper;
@@ -68,7 +68,7 @@ fn make(
 /// Whether a directory that could not be made whole is not there, or not any more.
 fn is_gone(path: &Path, waiting: Waiting<'_>) -> bool {
     let Ok(command) = keeper::command() else { return false };
-    let became = runner::remove_left_over(&command, path, waiting.patience());
+    let became = Sweeper::new(command).remove(path, waiting.patience());
     matches!(became, Ok(LeftOver::Removed | LeftOver::NotThere))
 }
 
@@ -80,10 +80,14 @@ pub fn remove_all(
     casualties: &mut Casualties,
     (waiting, output): (Waiting<'_>, &Output),
 ) -> Result<()> {
+    let keepers: Vec<u32> = places.iter().filter_map(Claimed::keeper).map(Keeper::process).collect();
+    // Workers that were killed and have not ended.
+    let others: Vec<u32> = runner::children().into_iter().filter(|child| !keepers.contains(child)).collect();
     let mut first_error = None;
     for (target, place) in places.iter_mut().enumerate() {
         let Claimed::Directory(directory) = place else { continue };
-        if let Err(error) = remove(store, directory, casualties.hangs_in(target), (waiting, output)) {
+        let is_held = casualties.hangs_in(target) || directory.keeper.is_held_by(&others);
+        if let Err(error) = remove(store, directory, is_held, (waiting, output)) {
             match first_error {
                 None => first_error = Some(error),
                 Some(_) => output.error(&error),
@@ -96,7 +100,7 @@ pub fn remove_all(
 fn remove(
     store: &Store,
     directory: &mut KeptDirectory,
-    has_hung_worker: bool,
+    is_held: bool,
     (waiting, output): (Waiting<'_>, &Output),
 ) -> Result<()> {
     let keeper = &mut directory.keeper;
@@ -104,7 +108,7 @@ fn remove(
     let stays = |why: &str| {
         output.note(&format!("{} stays: {why}. A later run removes it.", path.display()));
     };
-    if has_hung_worker || keeper.is_held() {
+    if is_held {
         keeper.leave();
         stays("a worker hangs there and cannot be killed");
         return Ok(());
@@ -135,11 +139,11 @@ pub fn remove_left_overs<'p>(
     stop: &AtomicBool,
     output: &Output,
 ) -> Result<()> {
-    let command = keeper::command()?;
+    let mut sweeper = Sweeper::new(keeper::command()?);
     let recorded = store.workspaces()?;
     let mut paths: Vec<_> = recorded.iter().map(|left| left.path.clone()).collect();
     for target in targets {
-        match runner::left_overs_in(&command, target, stop) {
+        match sweeper.left_overs_in(target, stop) {
             Ok(found) => {
                 paths.extend(found.into_iter().filter(|it| !recorded.iter().any(|left| left.path == *it)))
             }
@@ -149,7 +153,7 @@ pub fn remove_left_overs<'p>(
     let patience = Patience { limit: PATIENCE, stop };
     for path in paths {
         let shown = path.display();
-        match runner::remove_left_over(&command, &path, patience) {
+        match sweeper.remove(&path, patience) {
             // A disk that is not mounted now may come back with it.
             Ok(LeftOver::InUse | LeftOver::Away) => {}
             Ok(LeftOver::Held(process)) => output.note(&format!(

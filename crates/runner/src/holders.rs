@@ -7,28 +7,36 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// Any process but this one.
+/// A process other than this one that has something in the directory open.
 pub(crate) fn lasting_holder(directory: &Path) -> Option<u32> {
-    lasting(directory, |process| process != std::process::id())
+    lasting(|| processes().filter(|&process| process != std::process::id()).find(|&it| has_open(it, directory)))
 }
 
-/// A process that this one started, other than the directory's keeper.
-pub(crate) fn lasting_child(directory: &Path, keeper: u32) -> Option<u32> {
-    lasting(directory, |process| process != keeper && parent(process) == Some(std::process::id()))
+/// Whether one of these processes has.
+pub(crate) fn is_held_by(processes: &[u32], directory: &Path) -> bool {
+    lasting(|| processes.iter().copied().find(|&process| has_open(process, directory))).is_some()
 }
 
-/// One that still has it open two seconds later: one that is about to die is waited for.
-fn lasting(directory: &Path, is_meant: impl Fn(u32) -> bool) -> Option<u32> {
+/// The processes that this one has started.
+#[must_use]
+pub fn children() -> Vec<u32> {
+    processes().filter(|&process| parent(process) == Some(std::process::id())).collect()
+}
+
+/// One that is still found two seconds later: one that is about to die is waited for.
+fn lasting(find: impl Fn() -> Option<u32>) -> Option<u32> {
     let start = Instant::now();
     loop {
-        let numbers = entries(Path::new("/proc")).filter_map(|path| path.file_name()?.to_str()?.parse().ok());
-        let holder =
-            numbers.filter(|&process| is_meant(process)).find(|&process| has_open(process, directory))?;
+        let holder = find()?;
         if start.elapsed() > Duration::from_secs(2) {
             return Some(holder);
         }
         std::thread::sleep(Duration::from_millis(10));
     }
+}
+
+fn processes() -> impl Iterator<Item = u32> {
+    entries(Path::new("/proc")).filter_map(|path| path.file_name()?.to_str()?.parse().ok())
 }
 
 /// Through each of its threads: the first has nothing open any more once it has ended, which the others need not have.
@@ -61,7 +69,7 @@ mod tests {
         assert_eq!(lasting_holder(folder.path()), None, "only this process has it open");
         let mut child = Command::new("sleep").arg("1000").stdin(Stdio::from(inside)).spawn().unwrap();
         assert_eq!(lasting_holder(folder.path()), Some(child.id()));
-        assert_eq!(lasting_child(folder.path(), 0), Some(child.id()));
+        assert!(children().contains(&child.id()) && is_held_by(&[child.id()], folder.path()));
         assert_eq!(lasting_holder(&folder.path().join("file-2")), None, "another name");
         child.kill().unwrap();
         child.wait().unwrap();
@@ -80,9 +88,10 @@ mod tests {
         let mut said = String::new();
         std::io::BufRead::read_line(&mut std::io::BufReader::new(child.stdout.take().unwrap()), &mut said)
             .unwrap();
-        let found = [lasting_child(folder.path(), 0), lasting_holder(folder.path())];
+        let grandchild: u32 = said.trim().parse().unwrap();
+        let (is_child, holder) = (children().contains(&grandchild), lasting_holder(folder.path()));
         Command::new("kill").arg(said.trim()).status().unwrap();
         child.wait().unwrap();
-        assert_eq!(found, [None, said.trim().parse().ok()]);
+        assert_eq!((is_child, holder), (false, Some(grandchild)));
     }
 }

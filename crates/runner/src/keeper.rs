@@ -21,7 +21,7 @@ pub use self::copy::{CopyPlace, CopySource, Found, open_source};
 pub use self::look::{Look, TargetKind};
 use self::question::{Fault, Question};
 use crate::error::RunnerError;
-use crate::holders::lasting_child;
+use crate::holders::{children, is_held_by};
 use crate::left_over::LeftOver;
 use crate::worker::{Answer, Wait, Worker, WorkerCommand};
 use crate::workspace::{Removal, workspace_path};
@@ -82,23 +82,26 @@ impl Keeper {
         path: &Path,
         patience: Patience<'_>,
     ) -> Result<(Self, Look), RunnerError> {
-        let process = Worker::start(command)?;
-        let mut keeper = Self {
-            process,
-            command: command.clone(),
-            path: path.to_path_buf(),
-            workspace: None,
-            is_silent: false,
-        };
+        let mut keeper = Self::start(command, path)?;
         let look: Look = keeper.ask(&Question::Look { path: path.to_path_buf() }, "looking at it", patience)?;
         keeper.path.clone_from(&look.path);
         Ok((keeper, look))
     }
 
+    fn start(command: &WorkerCommand, path: &Path) -> Result<Self, RunnerError> {
+        Ok(Self {
+            process: Worker::start(command)?,
+            command: command.clone(),
+            path: path.to_path_buf(),
+            workspace: None,
+            is_silent: false,
+        })
+    }
+
     /// Makes the workspace of that id in the target.
     ///
     /// # Errors
-    /// It cannot be made. Its directory may be there all the same: [`remove_left_over`] tells.
+    /// It cannot be made. Its directory may be there all the same: [`Sweeper::remove`] tells.
     pub fn make(&mut self, id: &str, patience: Patience<'_>) -> Result<&KeptWorkspace, RunnerError> {
         let question = Question::Make { id: id.to_owned() };
         let identity = self.ask(&question, "making a directory in it", patience)?;
@@ -112,11 +115,17 @@ impl Keeper {
         self.workspace.as_ref()
     }
 
-    /// Whether a process of this run other than the keeper has something in the workspace open, as a killed worker
-    /// has that hangs in the kernel. Its removal would hang, too.
+    /// The number of its process.
     #[must_use]
-    pub fn is_held(&self) -> bool {
-        self.workspace.as_ref().is_some_and(|it| lasting_child(&it.path, self.process.id()).is_some())
+    pub fn process(&self) -> u32 {
+        self.process.id()
+    }
+
+    /// Whether one of these processes has something in the workspace open, as a killed worker has that hangs in the
+    /// kernel. Its removal would hang, too.
+    #[must_use]
+    pub fn is_held_by(&self, processes: &[u32]) -> bool {
+        self.workspace.as_ref().is_some_and(|it| is_held_by(processes, &it.path))
     }
 
     /// Removes the workspace.
@@ -128,7 +137,7 @@ impl Keeper {
         match self.ask_with_grace(&Question::Remove, "removing the run's directory", patience, GRACE) {
             // It was killed, and with it went its lock.
             Err(RunnerError::Worker { .. }) => {
-                match remove_left_over(&self.command, &workspace.path, patience)? {
+                match Sweeper::new(self.command.clone()).remove(&workspace.path, patience)? {
                     LeftOver::KeepsFiles => Ok(Removal::KeepsFiles),
                     _ => Ok(Removal::Gone),
                 }
@@ -208,7 +217,8 @@ impl Keeper {
 
 impl Drop for Keeper {
     fn drop(&mut self) {
-        if self.workspace.is_some() && !self.is_held() {
+        let others = || children().into_iter().filter(|&child| child != self.process()).collect::<Vec<u32>>();
+        if self.workspace.is_some() && !self.is_held_by(&others()) {
             let _ = self.remove(Patience { limit: GRACE, stop: &NEVER });
         }
     }
@@ -238,33 +248,54 @@ pub fn look_at_copy_place(
     one_question(command, &Question::CopyPlace { path: path.to_path_buf() }, path, "looking at it", patience)
 }
 
-/// The directories in a target that bear a name of ours, whichever database knows of them.
-///
-/// # Errors
-/// The target cannot be read or does not answer.
-pub fn left_overs_in(
-    command: &WorkerCommand,
-    target: &Path,
-    stop: &AtomicBool,
-) -> Result<Vec<PathBuf>, RunnerError> {
-    let patience = Patience { limit: LEFT_OVER_PATIENCE, stop };
-    let question = Question::LeftOversIn { target: target.to_path_buf() };
-    let names: Vec<question::PathText> = one_question(command, &question, target, "listing it", patience)?;
-    Ok(names.into_iter().map(|name| name.0).collect())
+/// Finds and removes what earlier runs left, in a process of its own: if that hangs, the next question has another one.
+pub struct Sweeper {
+    command: WorkerCommand,
+    process: Option<Keeper>,
 }
 
-/// Removes the directory of a run that did not live to do it, if it carries our mark and its lock is free.
-///
-/// # Errors
-/// It is ours and cannot be removed, or its target does not answer.
-pub fn remove_left_over(
-    command: &WorkerCommand,
-    path: &Path,
-    patience: Patience<'_>,
-) -> Result<LeftOver, RunnerError> {
-    let patience = Patience { limit: patience.limit.min(LEFT_OVER_PATIENCE), ..patience };
-    let question = Question::RemoveLeftOver { path: path.to_path_buf() };
-    one_question(command, &question, path, "removing what an earlier run left", patience)
+impl Sweeper {
+    /// One that starts keepers by that command.
+    #[must_use]
+    pub fn new(command: WorkerCommand) -> Self {
+        Self { command, process: None }
+    }
+
+    /// The directories in a target that bear a name of ours, whichever database knows of them.
+    ///
+    /// # Errors
+    /// The target cannot be read or does not answer.
+    pub fn left_overs_in(&mut self, target: &Path, stop: &AtomicBool) -> Result<Vec<PathBuf>, RunnerError> {
+        let patience = Patience { limit: LEFT_OVER_PATIENCE, stop };
+        let question = Question::LeftOversIn { target: target.to_path_buf() };
+        let names: Vec<question::PathText> = self.ask(&question, target, "listing it", patience)?;
+        Ok(names.into_iter().map(|name| name.0).collect())
+    }
+
+    /// Removes the directory of a run that did not live to do it, if it carries our mark and its lock is free.
+    ///
+    /// # Errors
+    /// It is ours and cannot be removed, or its target does not answer.
+    pub fn remove(&mut self, path: &Path, patience: Patience<'_>) -> Result<LeftOver, RunnerError> {
+        let patience = Patience { limit: patience.limit.min(LEFT_OVER_PATIENCE), ..patience };
+        let question = Question::RemoveLeftOver { path: path.to_path_buf() };
+        self.ask(&question, path, "removing what an earlier run left", patience)
+    }
+
+    fn ask<A: DeserializeOwned>(
+        &mut self,
+        question: &Question,
+        path: &Path,
+        doing: &'static str,
+        patience: Patience<'_>,
+    ) -> Result<A, RunnerError> {
+        let process = match &mut self.process {
+            Some(process) if !process.is_silent => process,
+            none => none.insert(Keeper::start(&self.command, path)?),
+        };
+        process.path = path.to_path_buf();
+        process.ask(question, doing, patience)
+    }
 }
 
 /// Asks a process of its own: if it hangs, nobody else waits for it.
@@ -275,13 +306,5 @@ fn one_question<A: DeserializeOwned>(
     doing: &'static str,
     patience: Patience<'_>,
 ) -> Result<A, RunnerError> {
-    let process = Worker::start(command)?;
-    let mut keeper = Keeper {
-        process,
-        command: command.clone(),
-        path: path.to_path_buf(),
-        workspace: None,
-        is_silent: false,
-    };
-    keeper.ask_with_grace(question, doing, patience, Duration::ZERO)
+    Keeper::start(command, path)?.ask(question, doing, patience)
 }

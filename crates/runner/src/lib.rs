@@ -34,9 +34,10 @@ pub use claim::{ClaimedDevice, claim_device, device_description};
 pub use disturbance::Disturbance;
 pub use error::RunnerError;
 pub use hardware::Hardware;
+pub use holders::children;
 pub use keeper::{
-    CopyPlace, CopySource, Found, Keeper, KeptWorkspace, Look, PATIENCE, Patience, TargetKind, keep,
-    left_overs_in, look_at_copy_place, look_at_source, open_source, remove_left_over,
+    CopyPlace, CopySource, Found, Keeper, KeptWorkspace, Look, PATIENCE, Patience, Sweeper, TargetKind, keep,
+    look_at_copy_place, look_at_source, open_source,
 };
 pub use left_over::{LeftOver, is_in_use};
 pub use limits::{check_device, check_memory, check_sectors, deadline};
