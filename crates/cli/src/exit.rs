@@ -103,7 +103,7 @@ mod tests {
     #[test]
     fn a_device_that_must_not_be_written_is_refused() {
         let device = "/dev/sdb".to_owned();
-        let error = RunnerError::DeviceRefused { device, refusal: runner::DeviceRefusal::Swap };
+        let error = RunnerError::DeviceRefused { device, refusal: runner::DeviceRefusal::Busy };
         assert_eq!(of(&error.into()), Exit::Refused);
     }
 }
