@@ -158,11 +158,12 @@ pub fn measure(mut job: Job<'_>, exports: &[Export], output: &Output, stop: &Arc
     output.note(&database::page(store, number, None));
     streamed?;
     let records = || report.cases.iter().map(|case| &case.record);
-    let failed = records().flat_map(|case| &case.samples).any(|sample| sample.outcome.is_fault());
+    let samples = || records().flat_map(|case| &case.samples);
+    let failed = samples().any(|sample| sample.outcome.is_fault());
     Ok(match end {
         End::Stopped => Exit::Interrupted,
-        // A search is for what works.
-        _ if is_search => Exit::Ok,
+        // A search is for what works, if anything does.
+        _ if is_search && samples().any(|sample| sample.outcome.is_ok()) => Exit::Ok,
         _ if failed => Exit::CasesFailed,
         _ => Exit::Ok,
     })
