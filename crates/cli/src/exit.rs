@@ -57,6 +57,14 @@ pub fn meaning(error: &io::Error) -> String {
     }
 }
 
+/// An error of a thread that could not be started, with the limits that it may have met.
+pub fn no_thread(purpose: &str, error: &io::Error) -> anyhow::Error {
+    anyhow::anyhow!(
+        "start a thread {purpose}: {}; see pids.max of the control group, and ulimit -u",
+        meaning(error)
+    )
+}
+
 /// Something that would not be safe.
 #[derive(Debug)]
 struct RefusedError(String);

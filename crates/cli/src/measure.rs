@@ -257,7 +257,7 @@ fn in_workspaces(
         HardwareOfRun::before(run, &job.limits_for, &settings, &directories, (&worker, stop))
     };
     let mut hardware = (!job.limits_for.is_empty()).then(measure).transpose()?;
-    let progress = Progress::new(output);
+    let progress = Progress::new(output)?;
     let plan = plan(job, hardware.as_ref().map_or_else(|| settings.clone(), |it| it.rest_of(&settings)));
     // The plan has them now; at the end all are read again.
     job.run.cases.iter_mut().for_each(|case| case.samples = Vec::new());

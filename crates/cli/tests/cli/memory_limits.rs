@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, ensure};
 use serde_json::Value;
-use testkit::{Kind, MemoryGroup, Need, SmallTmpfs, Trials, call, directory_on, entries, wait_for};
+use testkit::{ControlGroup, Kind, Need, SmallTmpfs, Trials, call, directory_on, entries, wait_for};
 
 use crate::outcomes::case;
 use crate::program;
@@ -35,7 +35,7 @@ fn text(path: &Path) -> Result<&str> {
 
 fn planned() -> Result<()> {
     let (program, target) = (program()?, directory_on(Kind::Ext4));
-    let group = MemoryGroup::limited(64 << 20)?;
+    let group = ControlGroup::with_memory(64 << 20)?;
     let run = |case: &str| {
         let arguments =
             ["--quiet", "run", text(target.path())?, "--case", case, "--samples", "1", "--no-limits"];
@@ -60,7 +60,7 @@ fn fits(kind: Kind) -> Result<()> {
         let program = program()?;
         // A target in memory has the file, too.
         let size_mib = if kind == Kind::Tmpfs { size_mib / 2 } else { size_mib };
-        let group = MemoryGroup::limited(limit_mib << 20)?;
+        let group = ControlGroup::with_memory(limit_mib << 20)?;
         for (case, threads) in [("write", 1), ("pwrite", 4), ("read-write", 1)] {
             let case = format!("{case},size={size_mib}MiB,threads={threads}").replace(",threads=1", "");
             let target = text(target.path())?;
@@ -74,7 +74,7 @@ fn fits(kind: Kind) -> Result<()> {
 
 fn no_room_for_a_worker() -> Result<()> {
     let (program, target) = (program()?, directory_on(Kind::Ext4));
-    let group = MemoryGroup::limited(16 << 20)?;
+    let group = ControlGroup::with_memory(16 << 20)?;
     let target_text = text(target.path())?;
     for arguments in [
         &["advise", target_text, "--for", "stream", "--size", "1MiB"][..],
@@ -96,7 +96,7 @@ fn killed() -> Result<()> {
     const SMALL: [&str; 4] = ["write,size=4KiB", "pwrite,size=4KiB", "writev,size=4KiB", "pwritev,size=4KiB"];
     let all = [&[LARGE][..], &SMALL].concat();
     let (program, target) = (program()?, directory_on(Kind::Ext4));
-    let (group, other) = (MemoryGroup::limited(160 << 20)?, SmallTmpfs::mount(128 << 20)?);
+    let (group, other) = (ControlGroup::with_memory(160 << 20)?, SmallTmpfs::mount(128 << 20)?);
     let mut arguments = vec!["--quiet", "run", text(target.path())?, "--samples", "1000", "--no-limits"];
     arguments.extend(all.iter().flat_map(|case| ["--case", case]));
     let mut run = group.with(&program.command(&arguments));
