@@ -1,6 +1,7 @@
 //! `writebench compare`.
 
 use std::path::Path;
+use std::thread::Builder;
 
 use anyhow::Result;
 use report::{ComparedRun, Comparison, Side, Unit, Verdict, counted, formats};
@@ -34,10 +35,11 @@ pub fn compare(command: &CompareCommand, db: Option<&Path>, output: &Output) -> 
 /// At the same time: to read half a million samples takes a second.
 fn both_sides(a: &[RunOn], b: &[RunOn], db: Option<&Path>) -> Result<(Side, Side)> {
     let (a, b) = std::thread::scope(|scope| {
-        let a = scope.spawn(|| side(a, db));
+        let a = Builder::new().spawn_scoped(scope, || side(a, db));
+        let a = a.map_err(|error| exit::no_thread("that reads a side", &error))?;
         let b = side(b, db);
-        (a.join(), b)
-    });
+        anyhow::Ok((a.join(), b))
+    })?;
     Ok((a.unwrap_or_else(|panic| std::panic::resume_unwind(panic))?, b?))
 }
 

@@ -57,6 +57,14 @@ pub fn meaning(error: &io::Error) -> String {
     }
 }
 
+/// An error of a thread that could not be started, with the limits that it may have met.
+pub fn no_thread(purpose: &str, error: &io::Error) -> anyhow::Error {
+    anyhow::anyhow!(
+        "start a thread {purpose}: {}; see pids.max of the control group, and ulimit -u",
+        meaning(error)
+    )
+}
+
 /// Something that would not be safe.
 #[derive(Debug)]
 struct RefusedError(String);
@@ -104,7 +112,7 @@ mod tests {
     #[test]
     fn a_device_that_must_not_be_written_is_refused() {
         let device = "/dev/sdb".to_owned();
-        let error = RunnerError::DeviceRefused { device, refusal: runner::DeviceRefusal::Swap };
+        let error = RunnerError::DeviceRefused { device, refusal: runner::DeviceRefusal::Busy };
         assert_eq!(of(&error.into()), Exit::Refused);
     }
 }

@@ -196,11 +196,12 @@ fn measured(
     output.note(&database::page(store, number, None));
     streamed?;
     let records = || report.cases.iter().map(|case| &case.record);
-    let failed = records().flat_map(|case| &case.samples).any(|sample| sample.outcome.is_fault());
+    let samples = || records().flat_map(|case| &case.samples);
+    let failed = samples().any(|sample| sample.outcome.is_fault());
     Ok(match end {
         End::Stopped => Exit::Interrupted,
-        // A search is for what works.
-        _ if is_search => Exit::Ok,
+        // A search is for what works, if anything does.
+        _ if is_search && samples().any(|sample| sample.outcome.is_ok()) => Exit::Ok,
         _ if failed => Exit::CasesFailed,
         _ => Exit::Ok,
     })
@@ -268,7 +269,7 @@ fn supervise(
         settings = measured.rest_of(&settings);
         hardware = Some(measured);
     }
-    let progress = Progress::new(output);
+    let progress = Progress::new(output)?;
     let plan = plan(job, settings);
     // The plan has them now; at the end all are read again.
     job.run.cases.iter_mut().for_each(|case| case.samples = Vec::new());

@@ -1,11 +1,14 @@
 //! A bar on stderr, in a terminal only.
 
 use std::io;
+use std::thread::Builder;
 use std::time::Duration;
 
+use anyhow::Result;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use model::{Bytes, Case};
 
+use crate::exit;
 use crate::output::Output;
 
 /// How far a run is.
@@ -15,14 +18,31 @@ pub struct Progress {
 
 impl Progress {
     /// A bar, or nothing where a bar has no place.
-    pub fn new(output: &Output) -> Self {
-        let target =
-            if output.shows_progress() { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
+    pub fn new(output: &Output) -> Result<Self> {
+        let is_shown = output.shows_progress();
+        let target = if is_shown { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
         let bar = ProgressBar::with_draw_target(Some(0), target);
         let progress = Self { bar };
         progress.fit();
-        progress.bar.enable_steady_tick(Duration::from_millis(500));
-        progress
+        if is_shown {
+            progress.tick_steadily()?;
+        }
+        Ok(progress)
+    }
+
+    /// In a thread that ends with the bar. The library's own one panics where none can be started.
+    fn tick_steadily(&self) -> Result<()> {
+        let bar = self.bar.downgrade();
+        let tick = move || {
+            while let Some(bar) = bar.upgrade().filter(|bar| !bar.is_finished()) {
+                bar.tick();
+                drop(bar);
+                std::thread::sleep(Duration::from_millis(500));
+            }
+        };
+        let started = Builder::new().spawn(tick);
+        started.map_err(|error| exit::no_thread("for the progress bar (--quiet has none)", &error))?;
+        Ok(())
     }
 
     /// A sample of that case begins, after so much was written.

@@ -73,7 +73,8 @@ pub fn work(words: impl Iterator<Item = OsString>) -> Result<Exit> {
     // Before there are threads, which keep what they were started with.
     drop_privileges().context("capset, to give up root's rights")?;
     let methods = engine::method_infos();
-    let mut engine = Engine::new(copy_from);
+    let mut engine =
+        Engine::new(copy_from, || probe::available_memory_bytes().map_err(|error| error.to_string()));
     let mut stdout = std::io::stdout().lock();
     for line in std::io::stdin().lock().lines() {
         let mut enter = |phase| progress.enter(phase);

@@ -4,6 +4,7 @@
 //! - [`OpenOptions`]: `O_DIRECT`, `O_DSYNC`, `O_SYNC`, `O_EXCL`, and what other systems have in their place.
 //! - [`DirectIo`]: what direct I/O needs on this file; [`write_all_at`] and [`read_at`] say it when it was missing.
 //! - [`BlockDevice`]: sector sizes, capacity and serial number of a device, or of the device below a file.
+//! - [`LoopBacking`]: the file behind a loop device.
 //! - [`fdatasync`], [`fsync`], [`full_fsync`]; [`lock`], [`lock_volume`]; [`preallocate`]; [`set_no_cache`].
 //!
 //! Every function names the system calls behind it. What a system does not have is [`Error::Unsupported`]; nothing
@@ -37,6 +38,7 @@ mod device;
 mod error;
 mod flush;
 mod lock;
+mod loop_device;
 mod open;
 mod preallocate;
 mod sys;
@@ -49,6 +51,7 @@ pub use device::BlockDevice;
 pub use error::Error;
 pub use flush::{fdatasync, fsync, full_fsync};
 pub use lock::{lock, lock_volume, unlock, unlock_volume};
+pub use loop_device::LoopBacking;
 pub use open::{OpenOptions, WriteThrough};
 pub use preallocate::preallocate;
 /// An open file: `AsFd` on Unix, `AsHandle` on Windows.

@@ -18,12 +18,24 @@ pub const IO_URING_SETUP: &str = "io_uring_setup";
 /// Of a pipe's capacity.
 pub const SET_PIPE_SIZE: &str = "fcntl(F_SETPIPE_SZ)";
 
+/// The call that starts a thread.
+pub const PTHREAD_CREATE: &str = "pthread_create";
+
 /// Which setting of the machine is behind it, where the kernel gives no more than EPERM. The worker has given up the
 /// rights that stand above these.
 fn forbidden_by(call: &str) -> Option<&'static str> {
     match call {
         IO_URING_SETUP => Some("see kernel.io_uring_disabled and kernel.io_uring_group"),
         SET_PIPE_SIZE => Some("see fs.pipe-max-size and fs.pipe-user-pages-soft"),
+        _ => None,
+    }
+}
+
+/// Which setting of the machine an error number comes from.
+fn setting_behind(call: &str, errno: Errno) -> Option<&'static str> {
+    match errno {
+        Errno::PERM => forbidden_by(call),
+        Errno::AGAIN if call == PTHREAD_CREATE => Some("see pids.max of the control group, and ulimit -u"),
         _ => None,
     }
 }
@@ -125,8 +137,7 @@ impl CallError {
         let (errno, message) = match self.cause {
             Cause::Errno(errno) => {
                 let number = errno.raw_os_error();
-                let setting =
-                    (errno == Errno::PERM).then(|| forbidden_by(self.call)).flatten().map(str::to_owned);
+                let setting = setting_behind(self.call, errno).map(str::to_owned);
                 let needed = self.needed.or(setting).map(|needed| format!(": {needed}")).unwrap_or_default();
                 (Some(number), Failure::errno_message(number) + &needed)
             }

@@ -1,11 +1,11 @@
 //! Threads that wait before the clock starts, one for each part, and take their steps together.
 
 use std::sync::{Barrier, Condvar, Mutex, MutexGuard, PoisonError};
-use std::thread::{Builder, Scope};
+use std::thread::{Builder, Scope, ScopedJoinHandle};
 
 use rustix::io::Errno;
 
-use crate::call::CallError;
+use crate::call::{CallError, PTHREAD_CREATE};
 
 type Step<S> = fn(&mut S) -> Result<(), CallError>;
 
@@ -50,14 +50,12 @@ impl<'env, S: Send> Crew<'env, S> {
         shared: &'env Shared<S>,
     ) -> Result<Self, CallError> {
         if shared.seats.len() > 1 {
-            let started = shared.seats.iter().try_for_each(|place| {
-                Builder::new().spawn_scoped(scope, move || attend(shared, place)).map(|_| ())
-            });
+            let mut places = shared.seats.iter();
+            let started =
+                places.try_for_each(|place| start_thread(scope, move || attend(shared, place)).map(|_| ()));
             *lock(&shared.complete) = Some(started.is_ok());
             shared.known.notify_all();
-            started.map_err(|error| {
-                CallError::new("pthread_create", Errno::from_io_error(&error).unwrap_or(Errno::AGAIN))
-            })?;
+            started?;
             shared.border.wait();
         }
         Ok(Self { shared })
@@ -92,6 +90,15 @@ impl<S> Drop for Crew<'_, S> {
             self.shared.border.wait();
         }
     }
+}
+
+/// A thread, or the error of the call that could not start it: a control group may have a limit on threads.
+pub fn start_thread<'scope, T: Send + 'scope>(
+    scope: &'scope Scope<'scope, '_>,
+    work: impl FnOnce() -> T + Send + 'scope,
+) -> Result<ScopedJoinHandle<'scope, T>, CallError> {
+    let failed = |error| CallError::new(PTHREAD_CREATE, Errno::from_io_error(&error).unwrap_or(Errno::AGAIN));
+    Builder::new().spawn_scoped(scope, work).map_err(failed)
 }
 
 fn attend<S>(shared: &Shared<S>, place: &Mutex<Place<S>>) {
@@ -140,6 +147,14 @@ mod tests {
             assert!(!ids.contains(&seen[0]));
             ids.push(seen[0]);
         }
+    }
+
+    #[test]
+    fn a_thread_that_cannot_be_started_says_which_limits_there_are() {
+        let reason = CallError::new(PTHREAD_CREATE, Errno::AGAIN).reason();
+        let expected = "pthread_create: Resource temporarily unavailable: see pids.max of the control group, and ulimit \
+                        -u (11)";
+        assert_eq!(reason, expected);
     }
 
     #[test]

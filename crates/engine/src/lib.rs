@@ -29,4 +29,4 @@ mod watch;
 
 pub use file::Target;
 pub use methods::infos as method_infos;
-pub use run::Engine;
+pub use run::{AvailableMemory, Engine};

@@ -1,6 +1,5 @@
 //! What the hardware can do at most: copies of memory, and direct writes to the target.
 
-use std::sync::Barrier;
 use std::time::{Duration, Instant};
 
 use direct_io::AlignedBuffer;
@@ -8,6 +7,8 @@ use memmap2::{Advice, MmapMut};
 use model::protocol::SampleRequest;
 use model::{Bytes, Case, Limit, LimitKind, Phase};
 
+use crate::call::CallError;
+use crate::crew::{Crew, Shared};
 use crate::file::Target;
 use crate::methods::{self, streaming_copy};
 use crate::run::Engine;
@@ -46,8 +47,15 @@ pub fn memory(threads: u32, bytes: u64, time: Duration) -> Vec<Limit> {
             break;
         }
         for (kind, best) in best.iter_mut().filter(|(kind, _)| missing(*kind).is_none()) {
-            let elapsed = together(&mut lanes, *kind);
-            *best = (*best).max(Some(rate(each as u64 * u64::from(threads), elapsed)));
+            match together(&mut lanes, *kind) {
+                Ok(elapsed) => *best = (*best).max(Some(rate(each as u64 * u64::from(threads), elapsed))),
+                Err(error) => {
+                    let how = error.reason();
+                    return kinds
+                        .map(|kind| Limit { kind, threads, bytes_per_s: None, how: how.clone() })
+                        .into();
+                }
+            }
         }
     }
     best.map(limit).into()
@@ -94,25 +102,38 @@ impl Copier {
     }
 }
 
-/// All parts side by side: from when the first begins to when the last has ended.
-fn together(lanes: &mut [Copier], kind: LimitKind) -> Duration {
-    let border = Barrier::new(lanes.len());
-    let work = |lane: &mut Copier| {
-        border.wait();
+/// One thread's place at a copy, with when it began and ended.
+struct CopierSeat<'l> {
+    lane: &'l mut Copier,
+    kind: LimitKind,
+    times: Option<(Instant, Instant)>,
+}
+
+impl CopierSeat<'_> {
+    fn copy(&mut self) -> Result<(), CallError> {
         let start = Instant::now();
-        lane.copy(kind);
-        (start, Instant::now())
-    };
-    let times: Vec<(Instant, Instant)> = std::thread::scope(|scope| {
-        let work = &work;
-        let (own, others) = lanes.split_at_mut(1);
-        let others: Vec<_> = others.iter_mut().map(|lane| scope.spawn(move || work(lane))).collect();
-        let own = work(&mut own[0]);
-        others.into_iter().filter_map(|other| other.join().ok()).chain([own]).collect()
-    });
-    let first = times.iter().map(|(start, _)| *start).min();
-    let last = times.iter().map(|(_, end)| *end).max();
-    first.zip(last).map_or(Duration::MAX, |(first, last)| last - first)
+        self.lane.copy(self.kind);
+        self.times = Some((start, Instant::now()));
+        Ok(())
+    }
+}
+
+/// All parts side by side: from when the first begins to when the last has ended.
+fn together(lanes: &mut [Copier], kind: LimitKind) -> Result<Duration, CallError> {
+    let seats = lanes.iter_mut().map(|lane| CopierSeat { lane, kind, times: None });
+    let seats = Shared::new(seats.collect());
+    std::thread::scope(|scope| {
+        let crew = Crew::start(scope, &seats)?;
+        crew.together(CopierSeat::copy)?;
+        let mut times = Vec::new();
+        crew.in_turn(|seat| {
+            times.extend(seat.times);
+            Ok(())
+        })?;
+        let first = times.iter().map(|(start, _)| *start).min();
+        let last = times.iter().map(|(_, end)| *end).max();
+        Ok(first.zip(last).map_or(Duration::MAX, |(first, last)| last - first))
+    })
 }
 
 fn rate(bytes: u64, elapsed: Duration) -> u64 {

@@ -16,6 +16,7 @@ use rustix::fs::Advice;
 use rustix::io::Errno;
 
 use crate::call::{CallError, retry};
+use crate::crew::start_thread;
 use crate::file::{self, Target};
 use crate::machine::device_bytes;
 use crate::methods::map::{Access, Map};
@@ -222,7 +223,8 @@ impl Place<'_> {
             .map_err(in_phase(Phase::Prepare))?;
         let map = Map::new(file.as_fd(), 0, size_bytes, Access::Read).map_err(in_phase(Phase::Open))?;
         (self.progress)(Phase::Write);
-        let (written, most_bytes) = most_resident_bytes(&map, || seat.write());
+        let (written, most_bytes) =
+            most_resident_bytes(&map, || seat.write()).map_err(in_phase(Phase::Write))?;
         written.map_err(in_phase(Phase::Write))?;
         let most_bytes = most_bytes.map_err(in_phase(Phase::Verify))?;
         (self.progress)(Phase::Close);
@@ -232,7 +234,10 @@ impl Place<'_> {
 }
 
 /// Does the work, and says how much of the file was in the page cache at most, meanwhile and right after.
-fn most_resident_bytes<T>(map: &Map, work: impl FnOnce() -> T) -> (T, Result<u64, CallError>) {
+fn most_resident_bytes<T>(
+    map: &Map,
+    work: impl FnOnce() -> T,
+) -> Result<(T, Result<u64, CallError>), CallError> {
     /// Much shorter than any device takes for what would be there.
     const LOOK_AGAIN: Duration = Duration::from_micros(50);
     let (is_done, begun) = (AtomicBool::new(false), Barrier::new(2));
@@ -249,12 +254,12 @@ fn most_resident_bytes<T>(map: &Map, work: impl FnOnce() -> T) -> (T, Result<u64
         }
     };
     std::thread::scope(|scope| {
-        let looker = scope.spawn(look);
+        let looker = start_thread(scope, look)?;
         begun.wait();
         let done = work();
         is_done.store(true, Ordering::Release);
         let panicked = |_| Err(CallError::other("mincore", "the thread that looked is gone".to_owned()));
-        (done, looker.join().unwrap_or_else(panicked))
+        Ok((done, looker.join().unwrap_or_else(panicked)))
     })
 }
 

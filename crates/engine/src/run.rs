@@ -23,11 +23,16 @@ use crate::timeline::{self, Course};
 use crate::watch::Watcher;
 use crate::{file, limit, noise, properties, settle, verify};
 
+/// Bytes of memory that may be taken at the moment, or why that cannot be told: the control groups around the process
+/// are no business of this crate.
+pub type AvailableMemory = fn() -> Result<u64, String>;
+
 /// Takes samples in this process, one after the other.
 pub struct Engine {
     source: SourceBuffer,
     copy_sources: CopySources,
     probe: MemoryProbe,
+    available_memory: AvailableMemory,
     direct_ways: DirectWays,
     // Where the sample before was taken, and whether all had to be synced before it.
     last: Option<(OwnedFd, bool)>,
@@ -35,18 +40,19 @@ pub struct Engine {
 
 impl Default for Engine {
     fn default() -> Self {
-        Self::new(None)
+        Self::new(None, || Ok(0))
     }
 }
 
 impl Engine {
     /// An engine whose copying cases copy that file; without one, they make one beside their samples.
     #[must_use]
-    pub fn new(copy_from: Option<OwnedFd>) -> Self {
+    pub fn new(copy_from: Option<OwnedFd>, available_memory: AvailableMemory) -> Self {
         Self {
             source: SourceBuffer::default(),
             copy_sources: CopySources::new(copy_from),
             probe: MemoryProbe::new(),
+            available_memory,
             direct_ways: DirectWays::default(),
             last: None,
         }
@@ -103,7 +109,7 @@ impl Engine {
                     data_seed: *data_seed,
                     verify: false,
                     settle_limit_ns: request.time_ns,
-                    warm_limit_bytes: 0,
+                    warm: false,
                     write_limit_ns: None,
                     device_number: None,
                 };
@@ -148,7 +154,9 @@ impl Run<'_> {
         let parts = job::parts(case, engine.source.bytes(), copy_from.map(CopySource::file));
         engine.source.touch();
         let warm_bytes = settle::page_cache_bytes(self.target, case);
-        sample.probe_ns[0] = settle::warm(&mut engine.probe, warm_bytes, request.warm_limit_bytes);
+        // The source is there by now, and is not counted as available.
+        let most_bytes = self.most_to_warm(engine.available_memory)?;
+        sample.probe_ns[0] = settle::warm(&mut engine.probe, warm_bytes, most_bytes);
         if let Some(source) = copy_from {
             let doubt = source.settle(case).map_err(|error| self.outcome(Phase::Settle, error))?;
             sample.disturbed = sample.disturbed.take().or(doubt);
@@ -202,6 +210,12 @@ impl Run<'_> {
             )),
             Some(DirectWrite::Direct) | None => Ok(()),
         }
+    }
+
+    /// Half of the memory that is there at the moment, so that nothing is pushed out; none where none is to be warmed.
+    fn most_to_warm(&self, available: AvailableMemory) -> Result<u64, Outcome> {
+        let failed = |why| self.outcome(Phase::Settle, CallError::other("available memory", why));
+        if self.request.warm { available().map(|bytes| bytes / 2).map_err(failed) } else { Ok(0) }
     }
 
     fn settle(&self, engine: &mut Engine, sample: &mut Sample) -> Result<(), CallError> {

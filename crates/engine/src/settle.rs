@@ -79,11 +79,12 @@ fn is_in_memory(directory: BorrowedFd<'_>) -> bool {
 /// times slower, and free pages go back to the host within seconds (the kernel's free page reporting,
 /// every two seconds). If that has happened since, the probe shows it, and there is time for another
 /// try before it happens again. Returns the last probe. Some memory is left over for the probe behind
-/// the sample: if that one is slow, the host took pages back during the sample.
-pub fn warm(probe: &mut MemoryProbe, bytes: u64, limit_bytes: u64) -> u64 {
+/// the sample: if that one is slow, the host took pages back during the sample. Both halves together are no larger than
+/// `most_bytes`.
+pub fn warm(probe: &mut MemoryProbe, bytes: u64, most_bytes: u64) -> u64 {
     const LEFT_OVER_BYTES: u64 = 4 * MemoryProbe::BYTES_EACH as u64;
     const TRIES: u32 = 3;
-    let each = bytes.saturating_add(LEFT_OVER_BYTES).min(limit_bytes / 2);
+    let each = bytes.saturating_add(LEFT_OVER_BYTES).min(most_bytes / 2);
     let mut probe_ns = 0;
     for _ in 0..TRIES {
         if let Some(mut memory) = FreshMemory::new(usize::try_from(each).unwrap_or(0)) {

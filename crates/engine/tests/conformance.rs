@@ -86,7 +86,7 @@ fn full_disk(name: &str) -> Result<()> {
     // Zeros that take no space; on the same filesystem, or copy_file_range refuses.
     let source = image.path().join("source");
     std::fs::File::create(&source)?.set_len(64 << 20)?;
-    let mut engine = Engine::new(Some(open(&source)?.into()));
+    let mut engine = Engine::new(Some(open(&source)?.into()), || Ok(0));
     let case = Case::parse(name, &method_infos())?;
     let place = open(&image.path())?;
     let sample = engine.sample(Target::Directory(place.as_fd()), &case, &request(), &mut |_| {});
@@ -255,7 +255,7 @@ fn request() -> SampleRequest {
         data_seed: SEED,
         verify: true,
         settle_limit_ns: 0,
-        warm_limit_bytes: 0,
+        warm: false,
         write_limit_ns: None,
         device_number: None,
     }

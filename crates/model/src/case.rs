@@ -226,7 +226,10 @@ impl Case {
         let chunk = self.axes.chunk_size_bytes.min(self.axes.size_bytes);
         match (self.method.cursor, self.axes.source) {
             (Cursor::NoData, _) => 0,
-            (Cursor::Copy, _) if self.method.has_buffer => chunk,
+            (Cursor::Copy, _) if self.method.has_buffer => {
+                let threads = u64::from(self.axes.threads.max(1));
+                chunk.min(self.axes.size_bytes.div_ceil(threads)).saturating_mul(threads)
+            }
             (Cursor::Copy, _) => 0,
             (_, Source::File) => self.axes.size_bytes,
             (_, Source::Chunk) => chunk,

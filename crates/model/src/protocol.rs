@@ -114,8 +114,8 @@ pub struct SampleRequest {
     pub verify: bool,
     /// Longest wait for the target to be quiet.
     pub settle_limit_ns: u64,
-    /// Most memory that may be taken and given back to warm it.
-    pub warm_limit_bytes: u64,
+    /// Whether memory is taken and given back first, so that it is warm.
+    pub warm: bool,
     /// How long a loop that reads the clock for each record may go on; none for as long as it takes.
     pub write_limit_ns: Option<u64>,
     /// The device whose written sectors are counted, as in `/sys/dev/block`.

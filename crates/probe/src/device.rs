@@ -12,7 +12,7 @@ use crate::target::{Target, block_device_at};
 use crate::{btrfs, kernel_file};
 
 /// The unit of `size`, whatever the device's own sector size.
-const SECTOR_BYTES: u64 = 512;
+pub(crate) const SECTOR_BYTES: u64 = 512;
 
 /// A block device's place in sysfs.
 #[derive(Debug)]
@@ -21,7 +21,7 @@ pub(crate) struct BlockDevice {
     pub(crate) number: DeviceNumber,
     pub(crate) folder: PathBuf,
     /// The folder of the whole disk, which has the queue: the device's own unless it is a partition.
-    disk: PathBuf,
+    pub(crate) disk: PathBuf,
 }
 
 /// The one device that counts what is written to the target; none where there is none, or more than one.

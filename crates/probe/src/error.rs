@@ -41,6 +41,14 @@ pub enum ProbeError {
         /// Its major and minor number.
         number: String,
     },
+    /// It is not told which file a loop device shows.
+    #[error("cannot tell whether {name} shows its bytes ({cause}): be root, or detach {name}")]
+    UnknownLoop {
+        /// The kernel's name of the loop device.
+        name: String,
+        /// What failed.
+        cause: Box<ProbeError>,
+    },
 }
 
 impl ProbeError {

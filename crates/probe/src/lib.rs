@@ -10,6 +10,7 @@ mod cgroup;
 mod cpu;
 mod device;
 mod device_number;
+mod device_use;
 mod error;
 mod filesystem;
 mod hypervisor;
@@ -19,6 +20,7 @@ mod mount;
 mod mountinfo;
 mod os_release;
 mod space;
+mod stack;
 mod swap;
 mod system;
 mod target;
@@ -26,7 +28,8 @@ mod tunables;
 
 use std::path::Path;
 
-pub use block_device::{BlockDeviceFacts, Holder, Mounted, block_device};
+pub use block_device::{BlockDeviceFacts, block_device, open_block_device};
+pub use device_use::{DeviceUse, DeviceUses, Step, Twin, UseEnd, device_uses};
 pub use error::ProbeError;
 pub use space::{Space, space, space_around};
 

@@ -4,6 +4,7 @@ use std::path::Path;
 use std::process::{Command, ExitCode};
 
 use anyhow::{Result, ensure};
+use probe::DeviceUses;
 use testkit::{LoopDevice, Need, Trials};
 
 const SIZE_BYTES: u64 = 8 << 20;
@@ -41,8 +42,9 @@ fn an_unused_device() -> Result<()> {
     ensure!(facts.path == device.path() && Path::new("/dev").join(&facts.name) == device.path(), "{facts:?}");
     ensure!((facts.size_bytes, facts.logical_sector_bytes) == (SIZE_BYTES, 512), "{facts:?}");
     ensure!(facts.model == Some(format!("loop over {}", device.image().display())), "{facts:?}");
-    let unused = facts.mounts.is_empty() && facts.swaps.is_empty() && facts.holders.is_empty();
-    ensure!(unused && facts.partitions.is_empty() && !facts.read_only, "{facts:?}");
+    ensure!(!facts.read_only, "{facts:?}");
+    let uses = probe::device_uses(&facts.number)?;
+    ensure!(uses == DeviceUses::default(), "{uses:?}");
     Ok(())
 }
 
@@ -72,8 +74,9 @@ fn partitions_are_named() -> Result<()> {
     let partition = device.partition()?;
     let disk = probe::block_device(device.path())?;
     let facts = probe::block_device(&partition)?;
-    ensure!(disk.partitions == [facts.name.as_str()], "{disk:?}");
-    ensure!(facts.size_bytes == SIZE_BYTES - (1 << 20) && facts.partitions.is_empty(), "{facts:?}");
+    ensure!(facts.size_bytes == SIZE_BYTES - (1 << 20), "{facts:?}");
+    let uses = [probe::device_uses(&disk.number)?, probe::device_uses(&facts.number)?];
+    ensure!(uses[0].partitions == [facts.name.as_str()] && uses[1].partitions.is_empty(), "{uses:?}");
     Ok(())
 }
 

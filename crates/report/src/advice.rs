@@ -11,6 +11,7 @@ use crate::report::CaseReport;
 use crate::shell::quoted;
 use crate::simplicity::effort;
 use crate::table::number::{gigabytes_per_s, thousands};
+use crate::warning::failed;
 
 /// What stands in the place of a suite's name for the cases of a search.
 pub const ADVISE: &str = "advise";
@@ -160,6 +161,16 @@ impl Advice {
     }
 }
 
+/// Why a search has no advice. More time or bytes do not help where no sample came to a figure.
+pub(crate) fn without_advice(cases: &[CaseReport]) -> String {
+    let is_ok = |case: &&CaseReport| case.record.samples.iter().any(|sample| sample.outcome.is_ok());
+    let looked_at: Vec<&CaseReport> = cases.iter().filter(|case| !case.record.samples.is_empty()).collect();
+    match failed(&looked_at).filter(|_| !looked_at.iter().any(is_ok)) {
+        Some(failed) => format!("No advice, as no sample could be taken: {failed}"),
+        None => "The search ended too early for advice: give it more --budget or --max-bytes.".to_owned(),
+    }
+}
+
 fn time_ns(case: &CaseReport) -> f64 {
     case.estimate.as_ref().map_or(f64::INFINITY, |it| it.total_ns.median)
 }
@@ -264,5 +275,22 @@ mod tests {
     fn a_search_that_reached_no_finals_recommends_nothing() {
         assert_eq!(conclusions(vec![case(LOOKS, "write,size=16MiB", None, &[1])]).len(), 1);
         assert!(conclusions(vec![case(LOOKS, "write,size=16MiB", None, &[1])])[0].contains("too early"));
+    }
+
+    #[test]
+    fn a_search_without_a_sample_that_is_ok_says_why() {
+        let died = |name: &str| {
+            let outcome =
+                Outcome::WorkerDied { phase: model::Phase::Settle, signal: Some(9), detail: String::new() };
+            CaseRecord { samples: vec![Sample::without_figures(0, outcome)], ..case(LOOKS, name, None, &[]) }
+        };
+        let not_run = case(FINALS, "write", None, &[]);
+        let sentences = conclusions(vec![died("write,size=16MiB"), died("pwrite,size=16MiB"), not_run.clone()]);
+        let expected = "No advice, as no sample could be taken: 2 of 2 cases failed: write,size=16MiB: worker-died: \
+                        SIGKILL (9): killed from outside, as the kernel does when memory runs out, in phase settle, \
+                        and 1 more.";
+        assert_eq!(sentences, [expected]);
+        let sentences = conclusions(vec![died("write,size=16MiB"), case(LOOKS, "pwrite", None, &[1]), not_run]);
+        assert!(sentences[0].contains("too early"), "{sentences:?}");
     }
 }

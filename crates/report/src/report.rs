@@ -2,7 +2,7 @@
 
 use model::{CaseRecord, Limit, RunRecord, TargetRecord};
 
-use crate::advice::{ADVISE, Advice};
+use crate::advice::{ADVISE, Advice, without_advice};
 use crate::answer::{Answer, answers};
 use crate::conclusion::conclusions;
 use crate::estimate::Estimate;
@@ -68,9 +68,7 @@ impl Report {
                 let target = run.targets.first();
                 advice.sentences(&cases, target.map_or(".", |target| &target.path))
             }
-            None if is_search => {
-                vec!["The search ended too early for advice: give it more --budget or --max-bytes.".to_owned()]
-            }
+            None if is_search => vec![without_advice(&cases)],
             None => [conclusions(&answers, &cases), image_share::sentences(&run, &cases)].concat(),
         };
         let warnings = warnings(&run, &cases);

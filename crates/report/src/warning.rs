@@ -81,7 +81,7 @@ pub(crate) fn warnings(run: &RunRecord, cases: &[CaseReport]) -> Vec<String> {
 }
 
 /// How many failed, and the first of them with its cause.
-fn failed(cases: &[&CaseReport]) -> Option<String> {
+pub(crate) fn failed(cases: &[&CaseReport]) -> Option<String> {
     let is_fault = |case: &CaseReport| case.record.samples.last().is_some_and(|last| last.outcome.is_fault());
     let failed: Vec<&CaseReport> = cases.iter().copied().filter(|case| is_fault(case)).collect();
     let first = failed.first()?;

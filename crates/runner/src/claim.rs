@@ -5,7 +5,7 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::Path;
 
 use model::Bytes;
-use probe::BlockDeviceFacts;
+use probe::{BlockDeviceFacts, DeviceUses, ProbeError, Twin};
 use rustix::fs::{FileType, Mode, OFlags};
 use rustix::io::Errno;
 
@@ -14,12 +14,13 @@ use crate::refusal::DeviceRefusal;
 use crate::signature;
 
 /// A block device that is ours to overwrite: while this lives, the kernel lets nobody mount it, swap to it,
-/// build on it or claim it too. A worker inherits the descriptor and opens it again through `/proc/self/fd`;
+/// build on it or claim it too, nor any other device that showed the same bytes. A worker inherits the descriptor and opens it again through `/proc/self/fd`;
 /// the claim lasts until the last process that inherited it is gone.
 #[derive(Debug)]
 pub struct ClaimedDevice {
     descriptor: OwnedFd,
     facts: BlockDeviceFacts,
+    _twins: Vec<OwnedFd>,
 }
 
 impl ClaimedDevice {
@@ -77,32 +78,51 @@ impl AsFd for ClaimedDevice {
 /// be opened.
 pub fn claim_device(target: &Path, destroy_data: bool) -> Result<ClaimedDevice, RunnerError> {
     let seen = probe::block_device(target)?;
-    check_use(target, &seen, destroy_data)?;
+    check(target, &seen, destroy_data)?;
     let descriptor = open_alone(target, &seen)?;
-    // Once more, now that nothing can change: something may have come before it was ours.
-    let facts = probe::block_device(&seen.path)?;
-    if facts.number != seen.number {
-        return Err(refused(target, DeviceRefusal::Changed));
+    // From here on by the descriptor: the path may lead elsewhere by now. Something may have come before the device was
+    // ours, or before its twins were.
+    let facts = probe::open_block_device(descriptor.as_fd(), &seen.path)?;
+    let mut twins: Vec<(Twin, OwnedFd)> = Vec::new();
+    loop {
+        let uses = check(target, &facts, destroy_data)?;
+        let is_new = |twin: &Twin| twins.iter().all(|(claimed, _)| claimed != twin);
+        let new: Vec<Twin> = uses.twins.into_iter().filter(is_new).collect();
+        if new.is_empty() {
+            break;
+        }
+        for twin in new {
+            let descriptor = open_twin(target, &twin)?;
+            twins.push((twin, descriptor));
+        }
     }
-    check_use(target, &facts, destroy_data)?;
     if !destroy_data {
-        check_contents(target, &facts)?;
+        check_contents(target, descriptor.as_fd())?;
     }
-    Ok(ClaimedDevice { descriptor, facts })
+    let twins = twins.into_iter().map(|(_, descriptor)| descriptor).collect();
+    Ok(ClaimedDevice { descriptor, facts, _twins: twins })
 }
 
-fn check_use(target: &Path, facts: &BlockDeviceFacts, destroy_data: bool) -> Result<(), RunnerError> {
-    let used = |device: &String, refusal| Err(refused_part(target, facts, device, refusal));
-    if let Some(first) = facts.mounts.first() {
-        let of_the_same = facts.mounts.iter().filter(|mounted| mounted.device == first.device);
-        let points: Vec<_> = of_the_same.map(|mounted| one_line(&mounted.mount_point)).collect();
-        return used(&first.device, DeviceRefusal::Mounted(points.join(", ")));
-    }
-    if let Some(device) = facts.swaps.first() {
-        return used(device, DeviceRefusal::Swap);
-    }
-    if let Some(holder) = facts.holders.first() {
-        return used(&holder.device, DeviceRefusal::Held(one_line(&holder.name)));
+/// The uses of the device, unless one of them keeps it from being overwritten.
+fn check(target: &Path, facts: &BlockDeviceFacts, destroy_data: bool) -> Result<DeviceUses, RunnerError> {
+    let uses = probe::device_uses(&facts.number).map_err(|error| match error {
+        ProbeError::UnknownLoop { .. } => {
+            refused(target, DeviceRefusal::UnknownUse(one_line(&error.to_string())))
+        }
+        error => error.into(),
+    })?;
+    check_use(target, facts, &uses, destroy_data)?;
+    Ok(uses)
+}
+
+fn check_use(
+    target: &Path,
+    facts: &BlockDeviceFacts,
+    uses: &DeviceUses,
+    destroy_data: bool,
+) -> Result<(), RunnerError> {
+    if let Some(first) = uses.uses.first() {
+        return Err(refused(target, DeviceRefusal::Used(first.clone())));
     }
     if facts.read_only {
         return Err(refused(target, DeviceRefusal::ReadOnly));
@@ -111,8 +131,8 @@ fn check_use(target: &Path, facts: &BlockDeviceFacts, destroy_data: bool) -> Res
     if size_bytes < sector_bytes {
         return Err(refused(target, DeviceRefusal::TooSmall { size_bytes, sector_bytes }));
     }
-    if !facts.partitions.is_empty() && !destroy_data {
-        return Err(refused(target, DeviceRefusal::Partitioned(facts.partitions.join(", "))));
+    if !uses.partitions.is_empty() && !destroy_data {
+        return Err(refused(target, DeviceRefusal::Partitioned(uses.partitions.join(", "))));
     }
     Ok(())
 }
@@ -127,17 +147,35 @@ fn open_alone(target: &Path, seen: &BlockDeviceFacts) -> Result<OwnedFd, RunnerE
         Errno::ROFS => refused(target, DeviceRefusal::ReadOnly),
         errno => failed("open", target, errno),
     })?;
-    let stat = rustix::fs::fstat(&descriptor).map_err(|errno| failed("stat", target, errno))?;
-    let number = format!("{}:{}", rustix::fs::major(stat.st_rdev), rustix::fs::minor(stat.st_rdev));
-    if FileType::from_raw_mode(stat.st_mode) != FileType::BlockDevice || number != seen.number {
+    if !is_device(&descriptor, &seen.number).map_err(|errno| failed("fstat", target, errno))? {
         return Err(refused(target, DeviceRefusal::Changed));
     }
     Ok(descriptor)
 }
 
+/// Claims another device that shows the same bytes: a mount of that one, later or out of our sight, would be over them.
+fn open_twin(target: &Path, twin: &Twin) -> Result<OwnedFd, RunnerError> {
+    let path = Path::new("/dev").join(&twin.name);
+    let flags = OFlags::RDONLY | OFlags::EXCL | OFlags::NOCTTY;
+    let descriptor = rustix::fs::open(&path, flags, Mode::empty()).map_err(|errno| match errno {
+        Errno::BUSY => refused(target, DeviceRefusal::TwinBusy(one_line(&twin.name))),
+        errno => failed("open", &path, errno),
+    })?;
+    if !is_device(&descriptor, &twin.number).map_err(|errno| failed("fstat", &path, errno))? {
+        return Err(refused(&path, DeviceRefusal::Changed));
+    }
+    Ok(descriptor)
+}
+
+fn is_device(descriptor: &OwnedFd, number: &str) -> Result<bool, Errno> {
+    let stat = rustix::fs::fstat(descriptor)?;
+    let own = format!("{}:{}", rustix::fs::major(stat.st_rdev), rustix::fs::minor(stat.st_rdev));
+    Ok(FileType::from_raw_mode(stat.st_mode) == FileType::BlockDevice && own == number)
+}
+
 /// blkid reads beside our claim: it does not open exclusively.
-fn check_contents(target: &Path, facts: &BlockDeviceFacts) -> Result<(), RunnerError> {
-    match signature::of(&facts.path) {
+fn check_contents(target: &Path, device: BorrowedFd<'_>) -> Result<(), RunnerError> {
+    match signature::of(device) {
         Ok(None) => Ok(()),
         Ok(Some(found)) => Err(refused(target, DeviceRefusal::CarriesData(found))),
         Err(reason) => Err(refused(target, DeviceRefusal::CannotTell(reason))),
@@ -148,30 +186,21 @@ fn refused(target: &Path, refusal: DeviceRefusal) -> RunnerError {
     RunnerError::DeviceRefused { device: target.display().to_string(), refusal }
 }
 
-/// For what may be about a partition only.
-fn refused_part(target: &Path, facts: &BlockDeviceFacts, device: &str, refusal: DeviceRefusal) -> RunnerError {
-    if device == facts.name {
-        return refused(target, refusal);
-    }
-    let device = format!("{} (its partition {device})", target.display());
-    RunnerError::DeviceRefused { device, refusal }
-}
-
 fn failed(call: &'static str, path: &Path, errno: Errno) -> RunnerError {
     RunnerError::target(call, path, io::Error::from(errno))
 }
 
 /// Names that people and makers give may have anything in them.
-fn one_line(text: &str) -> String {
+pub(crate) fn one_line(text: &str) -> String {
     text.replace(char::is_control, "?")
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use probe::{Holder, Mounted};
+    use probe::{DeviceUse, UseEnd};
 
-    fn unused() -> BlockDeviceFacts {
+    fn facts() -> BlockDeviceFacts {
         BlockDeviceFacts {
             path: "/dev/sdb".into(),
             name: "sdb".to_owned(),
@@ -181,69 +210,52 @@ mod tests {
             model: Some("A Disk".to_owned()),
             serial: Some("S5H9NS0N".to_owned()),
             read_only: false,
-            partitions: Vec::new(),
-            mounts: Vec::new(),
-            swaps: Vec::new(),
-            holders: Vec::new(),
         }
     }
 
-    fn refusal(facts: &BlockDeviceFacts, destroy_data: bool) -> Option<String> {
-        let checked = check_use(Path::new("/dev/sdb"), facts, destroy_data);
+    fn refusal(facts: &BlockDeviceFacts, uses: &DeviceUses, destroy_data: bool) -> Option<String> {
+        let checked = check_use(Path::new("/dev/sdb"), facts, uses, destroy_data);
         checked.err().map(|error| error.to_string())
     }
 
     #[test]
     fn what_uses_a_device_is_refused_whatever_the_user_says() {
-        let mounted = |device: &str, point: &str| Mounted { device: device.into(), mount_point: point.into() };
-        let uses = [
+        let swap = DeviceUse { steps: Vec::new(), end: UseEnd::Swap };
+        let used = DeviceUses { uses: vec![swap], ..DeviceUses::default() };
+        let unused = DeviceUses::default();
+        let refusals = [
+            (facts(), &used, "/dev/sdb is used as swap: swapoff it first"),
             (
-                BlockDeviceFacts { mounts: vec![mounted("sdb", "/a"), mounted("sdb", "/b\nc")], ..unused() },
-                "/dev/sdb is mounted at /a, /b?c: unmount it first",
-            ),
-            (
-                BlockDeviceFacts { mounts: vec![mounted("sdb2", "/a")], ..unused() },
-                "/dev/sdb (its partition sdb2) is mounted at /a: unmount it first",
-            ),
-            (
-                BlockDeviceFacts { swaps: vec!["sdb".to_owned()], ..unused() },
-                "/dev/sdb is used as swap: swapoff it first",
-            ),
-            (
-                BlockDeviceFacts {
-                    holders: vec![Holder { device: "sdb1".to_owned(), name: "dm-0 (vg0-root)".to_owned() }],
-                    ..unused()
-                },
-                "/dev/sdb (its partition sdb1) is used by dm-0 (vg0-root): take that down first",
-            ),
-            (
-                BlockDeviceFacts { read_only: true, ..unused() },
+                BlockDeviceFacts { read_only: true, ..facts() },
+                &unused,
                 "/dev/sdb is read-only: make it writable, or name another device",
             ),
             (
-                BlockDeviceFacts { size_bytes: 0, ..unused() },
+                BlockDeviceFacts { size_bytes: 0, ..facts() },
+                &unused,
                 "/dev/sdb has 0 bytes, less than one sector of 512: name another device",
             ),
         ];
-        for (facts, message) in uses {
-            assert_eq!(refusal(&facts, false).as_deref(), Some(message));
-            assert_eq!(refusal(&facts, true).as_deref(), Some(message));
+        for (facts, uses, message) in refusals {
+            assert_eq!(refusal(&facts, uses, false).as_deref(), Some(message));
+            assert_eq!(refusal(&facts, uses, true).as_deref(), Some(message));
         }
-        assert_eq!(refusal(&unused(), false), None);
+        assert_eq!(refusal(&facts(), &unused, false), None);
     }
 
     #[test]
     fn partitions_are_refused_until_the_user_says_so() {
-        let facts = BlockDeviceFacts { partitions: vec!["sdb1".to_owned(), "sdb2".to_owned()], ..unused() };
+        let partitions = vec!["sdb1".to_owned(), "sdb2".to_owned()];
+        let uses = DeviceUses { partitions, ..DeviceUses::default() };
         let message = "/dev/sdb has partitions (sdb1, sdb2): add --destroy-data to overwrite them";
-        assert_eq!(refusal(&facts, false).as_deref(), Some(message));
-        assert_eq!(refusal(&facts, true), None);
+        assert_eq!(refusal(&facts(), &uses, false).as_deref(), Some(message));
+        assert_eq!(refusal(&facts(), &uses, true), None);
     }
 
     #[test]
     fn a_node_that_stands_for_something_else_by_now_is_refused() {
         let file = tempfile::NamedTempFile::new().unwrap();
-        let seen = BlockDeviceFacts { path: file.path().to_path_buf(), ..unused() };
+        let seen = BlockDeviceFacts { path: file.path().to_path_buf(), ..facts() };
         let error = open_alone(Path::new("/dev/sdb"), &seen).unwrap_err().to_string();
         assert!(error.starts_with("/dev/sdb became another device"), "{error}");
     }
@@ -251,9 +263,9 @@ mod tests {
     #[test]
     fn a_device_is_described_in_one_line_by_what_is_known_of_it() {
         let descriptor: OwnedFd = std::fs::File::open("/dev/null").unwrap().into();
-        let device = ClaimedDevice { descriptor, facts: unused() };
+        let device = ClaimedDevice { descriptor, facts: facts(), _twins: Vec::new() };
         assert_eq!(device.description(), "sdb, A Disk, serial S5H9NS0N, 1 TiB");
-        let facts = BlockDeviceFacts { model: Some("loop over /a\nb".to_owned()), serial: None, ..unused() };
+        let facts = BlockDeviceFacts { model: Some("loop over /a\nb".to_owned()), serial: None, ..facts() };
         assert_eq!(ClaimedDevice { facts, ..device }.description(), "sdb, loop over /a?b, 1 TiB");
     }
 }

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use model::{Axis, Bytes, Failure};
+use rustix::io::Errno;
 
 use crate::refusal::DeviceRefusal;
 
@@ -50,7 +51,7 @@ pub enum RunnerError {
     #[error("{0}")]
     Told(String),
     /// The worker process could not be started or spoken to.
-    #[error("worker: {doing}: {}", describe(.error))]
+    #[error("worker: {doing}: {}", describe_start(.error))]
     Worker {
         /// What was being done.
         doing: &'static str,
@@ -180,4 +181,11 @@ fn describe(error: &io::Error) -> String {
         Some(errno) => format!("{} ({errno})", Failure::errno_message(errno)),
         None => error.to_string(),
     }
+}
+
+/// A limit on processes and threads is met here before anywhere else.
+fn describe_start(error: &io::Error) -> String {
+    let is_limit = Errno::from_io_error(error) == Some(Errno::AGAIN);
+    let limits = if is_limit { "; see pids.max of the control group, and ulimit -u" } else { "" };
+    describe(error) + limits
 }

@@ -7,8 +7,14 @@ use model::{Axis, Cache, Case, Content, Environment, Prepare, Registered, Source
 
 use crate::error::RunnerError;
 
-/// Whether every case's source fits into memory, beside the file itself where the target is memory, and with
-/// `beside_bytes` of other files there.
+/// Memory of a worker by itself: the memory-copy probe has 8 MiB to copy from and 16 MiB to copy to, and the process
+/// little more.
+const WORKER_BYTES: u64 = 26 << 20;
+/// Memory of a thread of a worker, most of it the kernel's.
+const THREAD_BYTES: u64 = 64 << 10;
+
+/// Whether every case's source and the worker itself fit into memory, beside the file where the target is memory, and
+/// with `beside_bytes` of other files there. Page cache of a disk's files is not counted: it is given up, once written.
 ///
 /// # Errors
 /// The largest case does not fit, or the machine cannot be asked.
@@ -21,7 +27,9 @@ pub fn check_memory(environment: &Environment, cases: &[Case], beside_bytes: u64
             case.contract().content != Content::Hole && case.axes().size_bytes <= filesystem.total_bytes;
         let file = if in_memory && takes_blocks { case.axes().size_bytes } else { 0 };
         let beside = if in_memory { beside_bytes } else { 0 };
-        case.source_bytes().saturating_add(file).saturating_add(beside)
+        let threads = u64::from(case.axes().threads).saturating_mul(THREAD_BYTES);
+        let parts = [case.source_bytes(), file, beside, threads, WORKER_BYTES];
+        parts.into_iter().fold(0, u64::saturating_add)
     };
     check_locked_memory(cases, locked_memory_limit_bytes())?;
     let available_bytes = probe::available_memory_bytes()?;
@@ -30,7 +38,11 @@ pub fn check_memory(environment: &Environment, cases: &[Case], beside_bytes: u64
             case: case.to_string(),
             needed_bytes: needed(case),
             available_bytes,
-            instead: with_less_memory(case),
+            instead: if WORKER_BYTES > available_bytes / 10 * 9 {
+                "a machine, or a control group, with more memory"
+            } else {
+                with_less_memory(case)
+            },
         }),
         _ => Ok(()),
     }

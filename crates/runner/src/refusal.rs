@@ -1,17 +1,24 @@
 //! Why a block device is not written to.
 
+use probe::{DeviceUse, Step, UseEnd};
+
+use crate::claim::one_line;
+
 /// Why a block device is not written to. The text goes on after the device's name.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum DeviceRefusal {
-    /// It, or a partition of it, is mounted there.
-    #[error("is mounted at {0}: unmount it first")]
-    Mounted(String),
-    /// It, or a partition of it, is swap in use.
-    #[error("is used as swap: swapoff it first")]
-    Swap,
-    /// That stands on it, or on a partition of it.
-    #[error("is used by {0}: take that down first")]
-    Held(String),
+    /// Its bytes are in use.
+    #[error("{}", in_words(.0))]
+    Used(DeviceUse),
+    /// The kernel's name of another device that shows the same bytes, and that is not given to us alone.
+    #[error(
+        "shares its bytes with {0}, which is in use by the kernel: a filesystem, swap, RAID or another program has that \
+         for itself; end that first"
+    )]
+    TwinBusy(String),
+    /// It is not told who uses it, for that reason.
+    #[error("is not touched: {0}")]
+    UnknownUse(String),
     /// The kernel does not give it to us alone.
     #[error(
         "is in use by the kernel: a filesystem, swap, RAID or another program has it for itself; end that first"
@@ -42,4 +49,79 @@ pub enum DeviceRefusal {
     /// The node stands for another device than it did a moment ago.
     #[error("became another device while it was looked at: see what it is now, and try again")]
     Changed,
+}
+
+/// The way from the device to its use, and how to end that: `is used by loop1, which is mounted at /mnt: unmount it
+/// first`.
+fn in_words(used: &DeviceUse) -> String {
+    let mut text = String::new();
+    // The words between the text so far and the next verb.
+    let mut then = "";
+    for step in &used.steps {
+        match step {
+            Step::Partition(name) if text.is_empty() => text += &format!("(its partition {})", one_line(name)),
+            Step::Partition(name) => text += &format!(", whose partition {}", one_line(name)),
+            Step::Loop(name) | Step::Holder(name) => text += &format!("{then}is used by {}", one_line(name)),
+            Step::SameBytes(name) => text += &format!("{then}shares its bytes with {}", one_line(name)),
+        }
+        then = if matches!(step, Step::Partition(_)) { " " } else { ", which " };
+    }
+    match &used.end {
+        UseEnd::Mounted(points) => {
+            let points: Vec<String> = points.iter().map(|point| one_line(point)).collect();
+            text + &format!("{then}is mounted at {}: unmount it first", points.join(", "))
+        }
+        UseEnd::Swap => text + then + "is used as swap: swapoff it first",
+        UseEnd::Attached => match used.steps.last() {
+            Some(Step::Loop(name)) => {
+                text + &format!(": detach it first (losetup --detach /dev/{})", one_line(name))
+            }
+            _ => text + ": take that down first",
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refusal(steps: &[Step], end: UseEnd) -> String {
+        DeviceRefusal::Used(DeviceUse { steps: steps.to_vec(), end }).to_string()
+    }
+
+    fn mounted(points: &[&str]) -> UseEnd {
+        UseEnd::Mounted(points.iter().map(|&point| point.to_owned()).collect())
+    }
+
+    #[test]
+    fn the_way_to_what_uses_a_device_is_a_sentence() {
+        let partition = |name: &str| Step::Partition(name.to_owned());
+        let over = |name: &str| Step::Loop(name.to_owned());
+        let held = Step::Holder("dm-0 (vg0-root)".to_owned());
+        let same = Step::SameBytes("loop1".to_owned());
+        for (steps, end, sentence) in [
+            (&[][..], mounted(&["/a", "/b\nc"]), "is mounted at /a, /b?c: unmount it first"),
+            (&[], UseEnd::Swap, "is used as swap: swapoff it first"),
+            (&[partition("sdb2")], mounted(&["/a"]), "(its partition sdb2) is mounted at /a: unmount it first"),
+            (
+                &[partition("sdb1"), held.clone()],
+                UseEnd::Attached,
+                "(its partition sdb1) is used by dm-0 (vg0-root): take that down first",
+            ),
+            (
+                &[held, over("loop3"), partition("loop3p1")],
+                mounted(&["/a"]),
+                "is used by dm-0 (vg0-root), which is used by loop3, whose partition loop3p1 is mounted at /a: \
+                 unmount it first",
+            ),
+            (
+                &[over("loop1"), over("loop2")],
+                UseEnd::Attached,
+                "is used by loop1, which is used by loop2: detach it first (losetup --detach /dev/loop2)",
+            ),
+            (&[same], UseEnd::Swap, "shares its bytes with loop1, which is used as swap: swapoff it first"),
+        ] {
+            assert_eq!(refusal(steps, end), sentence);
+        }
+    }
 }

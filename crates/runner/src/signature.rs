@@ -3,29 +3,32 @@
 
 use std::ffi::{OsStr, OsString};
 use std::io;
-use std::path::Path;
+use std::os::fd::BorrowedFd;
 use std::process::{Command, Stdio};
 
 /// Where system programs are, also for a user whose path does not say so.
 const SYSTEM_FOLDERS: &str = "/usr/sbin:/sbin";
 
-/// What the device carries, in words; none if it is blank.
+/// What the open device carries, in words; none if it is blank. A path could lead to another device by now.
 ///
 /// # Errors
 /// It cannot be told, for the reason in words. That is never the same as blank.
-pub(crate) fn of(device: &Path) -> Result<Option<String>, String> {
+pub(crate) fn of(device: BorrowedFd<'_>) -> Result<Option<String>, String> {
     ask(OsStr::new("blkid"), device)
 }
 
-fn ask(program: &OsStr, device: &Path) -> Result<Option<String>, String> {
+fn ask(program: &OsStr, device: BorrowedFd<'_>) -> Result<Option<String>, String> {
+    let device =
+        device.try_clone_to_owned().map_err(|error| format!("as its descriptor cannot be copied ({error})"))?;
     // With the I/O limits (-i) a blank device has an answer too. Without them blkid ends in the same way, code 2
     // and no word, for a blank device and for one that it could not open or read.
     let output = Command::new(program)
         .args(["-p", "-i", "-o", "export"])
-        .arg(device)
+        // The very device that is its standard input, which it opens anew.
+        .arg("/proc/self/fd/0")
         .env("PATH", search_path())
         .env("LC_ALL", "C")
-        .stdin(Stdio::null())
+        .stdin(Stdio::from(device))
         .output();
     match output {
         Ok(output) => understand(output.status.code(), &String::from_utf8_lossy(&output.stdout)),
@@ -74,6 +77,8 @@ fn article(kind: &str) -> &'static str {
 
 #[cfg(test)]
 mod tests {
+    use std::os::fd::AsFd;
+
     use super::*;
 
     const LIMITS: &str = "MINIMUM_IO_SIZE=512\nPHYSICAL_SECTOR_SIZE=512\nLOGICAL_SECTOR_SIZE=512\n";
@@ -111,9 +116,10 @@ mod tests {
 
     #[test]
     fn a_program_that_is_missing_or_is_another_tells_nothing() {
+        let null = std::fs::File::open("/dev/null").unwrap();
         for program in ["/no such folder/blkid", "/dev/null", "true", "false"] {
-            assert!(ask(OsStr::new(program), Path::new("/dev/null")).is_err(), "{program}");
+            assert!(ask(OsStr::new(program), null.as_fd()).is_err(), "{program}");
         }
-        assert!(of(Path::new("/no such device")).is_err());
+        assert!(of(null.as_fd()).is_err());
     }
 }

@@ -275,8 +275,7 @@ impl Run<'_> {
             data_seed: plan.settings.seed,
             verify,
             settle_limit_ns: u64::try_from(SETTLE_LIMIT.as_nanos()).unwrap_or(u64::MAX),
-            // Half of what is there: a warm-up must not push anything out.
-            warm_limit_bytes: probe::available_memory_bytes()? / 2,
+            warm: true,
             write_limit_ns: self.write_limit_ns(),
             device_number: planned_target.device_number.clone(),
         };

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
-use std::thread::JoinHandle;
+use std::thread::{Builder, JoinHandle};
 use std::time::{Duration, Instant};
 
 use model::Phase;
@@ -122,7 +122,10 @@ impl Worker {
             .map_err(failed("start"))?;
         let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
         let (sender, replies) = channel();
-        std::thread::spawn(move || {
+        let requests = child.stdin.take();
+        // From here on it is killed if it cannot be listened to.
+        let mut worker = Self { child, requests, replies, last_words: None, progress, killed: false };
+        let listen = move || {
             let Some(stdout) = stdout else { return };
             for line in BufReader::new(stdout).lines() {
                 let Ok(line) = line else { return };
@@ -130,13 +133,15 @@ impl Worker {
                     return;
                 }
             }
-        });
-        let last_words = std::thread::spawn(move || {
+        };
+        let last_words = move || {
             let lines = stderr.into_iter().flat_map(|stderr| BufReader::new(stderr).lines());
             lines.map_while(Result::ok).last().unwrap_or_default()
-        });
-        let requests = child.stdin.take();
-        Ok(Self { child, requests, replies, last_words: Some(last_words), progress, killed: false })
+        };
+        Builder::new().spawn(listen).map_err(failed("start a thread that listens to it"))?;
+        let last_words = Builder::new().spawn(last_words);
+        worker.last_words = Some(last_words.map_err(failed("start a thread that listens to it"))?);
+        Ok(worker)
     }
 
     /// Asks, and waits for the answer.

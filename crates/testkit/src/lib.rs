@@ -4,12 +4,12 @@
 
 mod bindfs;
 mod chance;
+mod control_group;
 mod directory;
 mod example;
 mod faulty;
 mod image;
 mod loop_device;
-mod memory_group;
 mod program;
 mod python;
 mod set_clock;
@@ -20,12 +20,12 @@ mod trial;
 
 pub use bindfs::Bindfs;
 pub use chance::Chance;
+pub use control_group::ControlGroup;
 pub use directory::{Kind, directory_on};
 pub use example::{example_case, example_run, example_target};
 pub use faulty::{Caching, Call, Fault, Faulty, Operation, What, When};
 pub use image::{Image, call};
 pub use loop_device::{LoopDevice, Mounted};
-pub use memory_group::MemoryGroup;
 pub use program::{Ended, Program, children, descendants, entries, kill_run, wait_for, worker};
 pub use python::python_with;
 pub use rustix::io::Errno;

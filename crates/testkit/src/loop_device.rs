@@ -1,6 +1,7 @@
 //! Block devices that nobody has data on: loop devices over image files.
 
 use std::fs::{File, OpenOptions};
+use std::io::{Seek, SeekFrom};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -10,11 +11,12 @@ use tempfile::TempDir;
 
 use crate::image::call;
 
-/// A loop device of its own over a sparse image of zeros. Detached, and the image removed, when dropped:
-/// drop what mounts or opens it first.
+/// A loop device of its own, over a sparse image of zeros or over what a test has already. Detached, and an image of
+/// its own removed, when dropped: drop what mounts or opens it first.
 pub struct LoopDevice {
     path: PathBuf,
-    directory: TempDir,
+    image: PathBuf,
+    _directory: Option<TempDir>,
 }
 
 impl LoopDevice {
@@ -34,13 +36,16 @@ impl LoopDevice {
         let directory = tempfile::Builder::new().prefix("writebench-loop-").tempdir()?;
         let image = directory.path().join("image");
         File::create(&image)?.set_len(size_bytes)?;
-        let mut losetup = Command::new("losetup");
-        // Without --partscan a loop device can have no partitions.
-        losetup.args(["--find", "--show", "--partscan", "--sector-size", &sector_bytes.to_string()]);
-        let output = losetup.arg(&image).output().context("losetup")?;
-        ensure!(output.status.success(), "{losetup:?}: {}", String::from_utf8_lossy(&output.stderr));
-        let path = PathBuf::from(String::from_utf8(output.stdout)?.trim_end());
-        Ok(Self { path, directory })
+        let path = attached(&image, &["--sector-size", &sector_bytes.to_string()])?;
+        Ok(Self { path, image, _directory: Some(directory) })
+    }
+
+    /// A device over a file or a device that is there already, with more options of losetup's.
+    ///
+    /// # Errors
+    /// `losetup` is missing or refuses.
+    pub fn over(file: &Path, options: &[&str]) -> Result<Self> {
+        Ok(Self { path: attached(file, options)?, image: file.to_path_buf(), _directory: None })
     }
 
     /// Its node, `/dev/loop0`.
@@ -52,7 +57,7 @@ impl LoopDevice {
     /// The file that its data is in.
     #[must_use]
     pub fn image(&self) -> PathBuf {
-        self.directory.path().join("image")
+        self.image.clone()
     }
 
     /// Formats it, or a partition of it, with `mkfs.KIND`, and mounts it.
@@ -73,8 +78,8 @@ impl LoopDevice {
     /// `partx` is missing or refuses.
     pub fn partition(&self) -> Result<PathBuf> {
         const FIRST_SECTOR: u32 = 2048;
-        let device = OpenOptions::new().read(true).write(true).open(&self.path)?;
-        let size_bytes = std::fs::metadata(self.image())?.len();
+        let mut device = OpenOptions::new().read(true).write(true).open(&self.path)?;
+        let size_bytes = device.seek(SeekFrom::End(0))?;
         let sectors = u32::try_from(size_bytes / 512)? - FIRST_SECTOR;
         let mut table = [0; 512];
         table[450] = 0x83;
@@ -90,6 +95,15 @@ impl LoopDevice {
         ensure!(partition.exists(), "{} did not come", partition.display());
         Ok(partition)
     }
+}
+
+fn attached(file: &Path, options: &[&str]) -> Result<PathBuf> {
+    let mut losetup = Command::new("losetup");
+    // Without --partscan a loop device can have no partitions.
+    losetup.args(["--find", "--show", "--partscan"]).args(options).arg(file);
+    let output = losetup.output().context("losetup")?;
+    ensure!(output.status.success(), "{losetup:?}: {}", String::from_utf8_lossy(&output.stderr));
+    Ok(PathBuf::from(String::from_utf8(output.stdout)?.trim_end()))
 }
 
 /// The filesystem of a device, mounted. Unmounted when dropped, which must be before the device.

@@ -29,6 +29,8 @@ pub enum Need {
     Throttle,
     /// A control group that limits memory.
     MemoryGroup,
+    /// A control group that limits processes and threads.
+    ProcessGroup,
     /// A wall clock for a program of its own.
     SetClock,
     /// `dmsetup`, and a kernel with device mapper.
@@ -57,7 +59,8 @@ impl Need {
             Self::Fuse => crate::faulty::missing(),
             Self::Bindfs => crate::bindfs::missing(),
             Self::Throttle => crate::throttle::missing(),
-            Self::MemoryGroup => crate::memory_group::missing(),
+            Self::MemoryGroup => crate::control_group::memory_missing(),
+            Self::ProcessGroup => crate::control_group::processes_missing(),
             Self::SetClock => crate::set_clock::missing(),
             Self::DeviceMapper => {
                 let version = Command::new("dmsetup").arg("version").output();

@@ -5,7 +5,10 @@ use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
 use serde_json::Value;
-use testkit::{Kind, Need, Program, Trials, directory_on, entries, wait_for};
+use testkit::{
+    Caching, Call, Errno, Fault, Faulty, Kind, Need, Program, Trials, What, When, directory_on,
+    entries, wait_for,
+};
 
 use crate::program;
 
@@ -18,6 +21,7 @@ pub fn add(trials: &mut Trials) {
     );
     trials.add("a search goes on without what is not supported or fails", &[Need::Strace], without_some);
     trials.add("a search goes on when its worker is killed", &tmpfs, killed);
+    trials.add("a search whose every sample fails says why, and fails", &[Need::Fuse], all_fail);
     trials.add("a search that is cut off recommends nothing", &tmpfs, too_early);
     trials.add("records are searched for with their durability", &[Need::Filesystem(Kind::Ext4)], records);
     trials.add("a dry run lists the candidates and writes nothing", &tmpfs, dry_run);
@@ -84,6 +88,24 @@ fn without_some() -> Result<()> {
     ensure!(outcomes.iter().any(|it| *it == "failed") && outcomes.iter().any(|it| *it == "unsupported"));
     let recommended = document["advice"]["recommended"].as_str().context("a name")?;
     ensure!(!recommended.contains("fallocate") && !recommended.starts_with("uring"), "{recommended}");
+    Ok(())
+}
+
+fn all_fail() -> Result<()> {
+    let (program, faulty) = (program()?, Faulty::mount("sample", Caching::None)?);
+    faulty.follow(&[Fault { when: When::Each(Call::Create), what: What::Fail(Errno::IO) }]);
+    let target = faulty.path().to_str().context("UTF-8")?;
+    let arguments =
+        ["advise", target, "--for", "stream", "--size", "8MiB", "--budget", "60s", "--reserve", "0%"];
+    let ended = program.call(&arguments)?;
+    ensure!(ended.code == Some(4), "{ended:?}");
+    let said = ended.stdout.lines().filter(|line| line.starts_with("No advice")).collect::<Vec<_>>();
+    let [said] = said.as_slice() else { anyhow::bail!("{ended:?}") };
+    ensure!(
+        said.contains(" cases failed: ") && said.contains("failed: open: Input/output error (5)"),
+        "{said}"
+    );
+    ensure!(!ended.stdout.contains("--budget"), "{ended:?}");
     Ok(())
 }
 

@@ -17,6 +17,13 @@ pub fn add(trials: &mut Trials) {
     trials.add("suite direct runs on a loop device and what it wrote is on it", &needs, on_a_device);
     trials.add("a device that is not named twice is refused", &needs, not_named);
     trials.add("a device with a filesystem needs --destroy-data, a mounted one is refused", &needs, with_data);
+    let ext4 = [Need::Image("ext4")];
+    trials.add(
+        "a device below a mounted loop device is refused, and what is mounted stays whole",
+        &ext4,
+        below,
+    );
+    trials.add("a loop device over the file of a mounted one is refused, and that stays whole", &ext4, beside);
     trials.add("a run is resumed on a device only while nobody has put data there", &needs, resumed);
     trials.add("cases that need a file of their own are refused on a device", &needs, files);
     trials.add("sectors of 4096 bytes are respected", &needs, sectors);
@@ -100,6 +107,39 @@ fn with_data() -> Result<()> {
     result?;
     let document = program.run(device.path(), &[run.as_slice(), &["--destroy-data"]].concat(), 0)?;
     ensure!(document["cases"][0]["outcome"] == "ok", "{document}");
+    Ok(())
+}
+
+fn below() -> Result<()> {
+    let device = LoopDevice::attach(SIZE)?;
+    let above = LoopDevice::over(device.path(), &[])?;
+    stays_whole(&device, &above, "is used by")
+}
+
+fn beside() -> Result<()> {
+    let device = LoopDevice::attach(SIZE)?;
+    let twin = LoopDevice::over(&device.image(), &[])?;
+    stays_whole(&device, &twin, "shares its bytes with")
+}
+
+/// With a filesystem mounted from `used`, whose bytes are those of `device`.
+fn stays_whole(device: &LoopDevice, used: &LoopDevice, how: &str) -> Result<()> {
+    let mounted = used.format_and_mount(used.path(), "ext4")?;
+    let point = text(mounted.path())?;
+    std::fs::write(mounted.path().join("file"), vec![7; 8 << 20])?;
+    call(Command::new("sync").args(["--file-system", point]))?;
+    let name = used.path().file_name().context("a name")?.to_string_lossy();
+    let why = format!("{how} {name}, which is mounted at {point}: unmount it first");
+    let node = text(device.path())?;
+    let case = ["--case", "pwrite,size=32MiB,prepare=overwrite", "--samples", "1"];
+    refused(&[&[node], case.as_slice(), &["--destroy", node, "--destroy-data"]].concat(), 3, &why)?;
+    drop(mounted);
+    call(Command::new("fsck.ext4").args(["-f", "-n", text(used.path())?]))?;
+    let mounted = tempfile::tempdir()?;
+    call(Command::new("mount").arg(used.path()).arg(mounted.path()))?;
+    let content = std::fs::read(mounted.path().join("file"));
+    call(Command::new("umount").arg(mounted.path()))?;
+    ensure!(content? == vec![7; 8 << 20], "the file is another");
     Ok(())
 }
 

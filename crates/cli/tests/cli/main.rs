@@ -21,6 +21,7 @@ mod memory_limits;
 mod outcomes;
 mod pages;
 mod privileges;
+mod process_limits;
 mod promises;
 mod properties;
 mod quotas;
@@ -64,6 +65,7 @@ fn main() -> ExitCode {
     limits::add(&mut trials);
     load::add(&mut trials);
     memory_limits::add(&mut trials);
+    process_limits::add(&mut trials);
     pages::add(&mut trials);
     privileges::add(&mut trials);
     properties::add(&mut trials);

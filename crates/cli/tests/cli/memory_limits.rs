@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, ensure};
 use serde_json::Value;
-use testkit::{Kind, MemoryGroup, Need, SmallTmpfs, Trials, call, directory_on, entries, wait_for};
+use testkit::{ControlGroup, Kind, Need, SmallTmpfs, Trials, call, directory_on, entries, wait_for};
 
 use crate::outcomes::case;
 use crate::program;
@@ -17,6 +17,15 @@ pub fn add(trials: &mut Trials) {
         &needs,
         planned,
     );
+    let memory = [Need::MemoryGroup, Need::Root, Need::Filesystem(Kind::Ext4), Need::Filesystem(Kind::Tmpfs)];
+    for kind in [Kind::Ext4, Kind::Tmpfs] {
+        trials.add(
+            format!("what fits a control group's memory by the plan fits with the warm-up, on {}", kind.name()),
+            &memory,
+            move || fits(kind),
+        );
+    }
+    trials.add("memory that a worker itself does not fit into is refused", &memory, no_room_for_a_worker);
     trials.add("a worker that the kernel kills for want of memory costs one case", &needs, killed);
 }
 
@@ -26,7 +35,7 @@ fn text(path: &Path) -> Result<&str> {
 
 fn planned() -> Result<()> {
     let (program, target) = (program()?, directory_on(Kind::Ext4));
-    let group = MemoryGroup::limited(64 << 20)?;
+    let group = ControlGroup::with_memory(64 << 20)?;
     let run = |case: &str| {
         let arguments =
             ["--quiet", "run", text(target.path())?, "--case", case, "--samples", "1", "--no-limits"];
@@ -35,11 +44,48 @@ fn planned() -> Result<()> {
     let refused = run("write,size=256MiB")?;
     let stderr = String::from_utf8_lossy(&refused.stderr);
     ensure!(refused.status.code() == Some(3) && stderr.lines().count() == 1, "{refused:?}");
-    ensure!(stderr.contains("not enough memory") && stderr.contains("needs 256 MiB"), "{stderr}");
+    ensure!(stderr.contains("not enough memory") && stderr.contains("needs 282 MiB"), "{stderr}");
     ensure!(stderr.contains("source=chunk"), "what needs less is named: {stderr}");
     ensure!(entries(target.path()).is_empty(), "nothing was made");
     let fits = run("write,size=256MiB,source=chunk")?;
     ensure!(fits.status.code() == Some(0), "{fits:?}");
+    Ok(())
+}
+
+/// The largest that is accepted, in each of several groups: the memory that warms is on top of the source, and must not
+/// take what the plan gave to others.
+fn fits(kind: Kind) -> Result<()> {
+    let target = directory_on(kind);
+    for (limit_mib, size_mib) in [(512, 256), (512, 420), (128, 80), (48, 10)] {
+        let program = program()?;
+        // A target in memory has the file, too.
+        let size_mib = if kind == Kind::Tmpfs { size_mib / 2 } else { size_mib };
+        let group = ControlGroup::with_memory(limit_mib << 20)?;
+        for (case, threads) in [("write", 1), ("pwrite", 4), ("read-write", 1)] {
+            let case = format!("{case},size={size_mib}MiB,threads={threads}").replace(",threads=1", "");
+            let target = text(target.path())?;
+            let arguments = ["--quiet", "run", target, "--case", &case, "--samples", "2", "--no-limits"];
+            let output = group.with(&program.command(&arguments)).output().context("run")?;
+            ensure!(output.status.code() == Some(0), "{case} in {limit_mib} MiB: {output:?}");
+        }
+    }
+    Ok(())
+}
+
+fn no_room_for_a_worker() -> Result<()> {
+    let (program, target) = (program()?, directory_on(Kind::Ext4));
+    let group = ControlGroup::with_memory(16 << 20)?;
+    let target_text = text(target.path())?;
+    for arguments in [
+        &["advise", target_text, "--for", "stream", "--size", "1MiB"][..],
+        &["run", target_text, "--case", "write,size=1MiB"],
+    ] {
+        let refused = group.with(&program.command(arguments)).output().context("run")?;
+        let stderr = String::from_utf8_lossy(&refused.stderr);
+        ensure!(refused.status.code() == Some(3) && stderr.lines().count() == 1, "{arguments:?}: {refused:?}");
+        ensure!(stderr.contains("not enough memory") && stderr.contains("with more memory"), "{stderr}");
+    }
+    ensure!(entries(target.path()).is_empty(), "nothing was made");
     Ok(())
 }
 
@@ -50,7 +96,7 @@ fn killed() -> Result<()> {
     const SMALL: [&str; 4] = ["write,size=4KiB", "pwrite,size=4KiB", "writev,size=4KiB", "pwritev,size=4KiB"];
     let all = [&[LARGE][..], &SMALL].concat();
     let (program, target) = (program()?, directory_on(Kind::Ext4));
-    let (group, other) = (MemoryGroup::limited(160 << 20)?, SmallTmpfs::mount(128 << 20)?);
+    let (group, other) = (ControlGroup::with_memory(160 << 20)?, SmallTmpfs::mount(128 << 20)?);
     let mut arguments = vec!["--quiet", "run", text(target.path())?, "--samples", "1000", "--no-limits"];
     arguments.extend(all.iter().flat_map(|case| ["--case", case]));
     let mut run = group.with(&program.command(&arguments));

@@ -10,10 +10,28 @@ use rustix::io::Errno;
 use rustix::ioctl::{Getter, Opcode, ioctl, opcode};
 
 pub(crate) use super::unix::*;
-use crate::{Alignment, BlockDevice, DirectIo, Error, OpenOptions, WriteThrough};
+use crate::{Alignment, BlockDevice, DirectIo, Error, LoopBacking, OpenOptions, WriteThrough};
 
 /// `BLKGETSIZE64` of linux/fs.h: declared for a `size_t`, and fills a `u64`.
 const BLKGETSIZE64: Opcode = opcode::read::<usize>(0x12, 114);
+
+/// `LOOP_GET_STATUS64` of linux/loop.h, which says neither direction nor size.
+const LOOP_GET_STATUS64: Opcode = 0x4C05;
+
+/// `struct loop_info64` of linux/loop.h.
+#[repr(C)]
+struct LoopInfo {
+    device: u64,
+    inode: u64,
+    rdevice: u64,
+    offset: u64,
+    _size_limit: u64,
+    // Number, encryption, flags.
+    _words: [u32; 4],
+    // The file's name as it was given, the cipher's, its key.
+    _names: [u8; 160],
+    _init: [u64; 2],
+}
 
 pub(crate) fn open_at(
     options: &OpenOptions,
@@ -78,6 +96,22 @@ const NO_SUCH_DEVICE: Error = Error::Unsupported {
     call: "/sys/dev/block",
     reason: "the kernel has no device of that number, or sysfs is not mounted",
 };
+
+pub(crate) fn loop_backing(device: BorrowedFd<'_>) -> Result<Option<LoopBacking>, Error> {
+    // SAFETY: the kernel fills a `struct loop_info64` for this code.
+    let status = unsafe { Getter::<LOOP_GET_STATUS64, LoopInfo>::new() };
+    // SAFETY: it only writes to the structure that belongs to `status`.
+    let info = match unsafe { ioctl(device, status) } {
+        Err(Errno::NXIO) => return Ok(None),
+        info => info.map_err(|errno| Error::call("ioctl(LOOP_GET_STATUS64)", errno))?,
+    };
+    Ok(Some(LoopBacking {
+        filesystem: info.device,
+        inode: info.inode,
+        device: Some(info.rdevice).filter(|&number| number != 0),
+        offset_bytes: info.offset,
+    }))
+}
 
 pub(crate) fn direct(file: BorrowedFd<'_>) -> Result<DirectIo, Error> {
     let status = status(file, StatxFlags::DIOALIGN)?;
@@ -150,6 +184,13 @@ fn value<T: FromStr>(path: &Path) -> Option<T> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_loop_devices_status_is_laid_out_as_the_kernels() {
+        assert_eq!(size_of::<LoopInfo>(), 232);
+        assert_eq!(std::mem::offset_of!(LoopInfo, _names), 56);
+        assert_eq!(std::mem::offset_of!(LoopInfo, _init), 216);
+    }
 
     #[test]
     fn a_serial_number_is_found_where_each_kind_of_disk_has_it() {

@@ -6,6 +6,7 @@
 //! | `open`, on Unix `open_at` | opens by options that do not contradict each other |
 //! | `WRITE_AT`, `write_at`, `READ_AT`, `read_at` | one transfer, and the name of its call |
 //! | `device`, `device_at`, `device_below`, `direct`, `may_be_direct` | facts, as the system tells them |
+//! | `loop_backing` | the file behind a loop device |
 //! | `lock`, `unlock`, `lock_volume`, `unlock_volume` | locks |
 //! | `fdatasync`, `fsync`, `full_fsync`, `set_no_cache`, `preallocate` | one call each |
 

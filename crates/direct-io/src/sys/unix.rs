@@ -139,6 +139,11 @@ pub(crate) fn full_fsync(_: BorrowedFd<'_>) -> Result<(), Error> {
     })
 }
 
+#[cfg(not(target_os = "linux"))]
+pub(crate) fn loop_backing(_: BorrowedFd<'_>) -> Result<Option<crate::LoopBacking>, Error> {
+    Err(Error::Unsupported { call: "ioctl(LOOP_GET_STATUS64)", reason: "loop devices are Linux's own" })
+}
+
 #[cfg(not(target_os = "macos"))]
 pub(crate) fn set_no_cache(_: BorrowedFd<'_>, _: bool) -> Result<(), Error> {
     Err(Error::Unsupported {

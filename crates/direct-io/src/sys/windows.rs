@@ -24,7 +24,7 @@ use windows_sys::Win32::System::Ioctl::{
     STORAGE_PROPERTY_QUERY, StorageAccessAlignmentProperty, StorageDeviceProperty,
 };
 
-use crate::{Alignment, BlockDevice, DirectIo, Error, OpenOptions, WriteThrough};
+use crate::{Alignment, BlockDevice, DirectIo, Error, LoopBacking, OpenOptions, WriteThrough};
 
 pub(crate) fn borrow<F: AsHandle>(file: &F) -> BorrowedHandle<'_> {
     file.as_handle()
@@ -170,6 +170,10 @@ pub(crate) fn full_fsync(_: BorrowedHandle<'_>) -> Result<(), Error> {
         call: "fcntl(F_FULLFSYNC)",
         reason: "it is macOS's own; fsync makes data durable here",
     })
+}
+
+pub(crate) fn loop_backing(_: BorrowedHandle<'_>) -> Result<Option<LoopBacking>, Error> {
+    Err(Error::Unsupported { call: "ioctl(LOOP_GET_STATUS64)", reason: "loop devices are Linux's own" })
 }
 
 pub(crate) fn set_no_cache(_: BorrowedHandle<'_>, _: bool) -> Result<(), Error> {

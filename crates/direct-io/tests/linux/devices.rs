@@ -1,10 +1,11 @@
 //! Facts about loop devices, which tell what they were made with.
 
 use std::fs::File;
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 use anyhow::{Context, Result, ensure};
-use direct_io::{BlockDevice, Error, OpenOptions};
+use direct_io::{BlockDevice, Error, LoopBacking, OpenOptions};
 use testkit::{Kind, LoopDevice, Need, Trials, directory_on};
 
 const SIZE: u64 = 64 << 20;
@@ -28,6 +29,7 @@ pub fn add(trials: &mut Trials) {
     trials.add("a device of no size has an unknown size", &loops, empty);
     trials.add("a mounted device cannot be opened exclusively: EBUSY", &images, mounted);
     trials.add("a device is open exclusively once: EBUSY", &loops, twice);
+    trials.add("a loop device tells by number which file is behind it", &loops, behind_a_loop_device);
     let tmpfs = [Need::Filesystem(Kind::Tmpfs)];
     trials.add("a memory filesystem stands on no device", &tmpfs, on_no_device);
     trials.add("a character device has no sectors", &[], || {
@@ -105,6 +107,21 @@ fn twice() -> Result<()> {
     let _first = OpenOptions::new().write(true).exclusive(true).direct(true).open(device.path())?;
     busy(device.path())?;
     OpenOptions::new().read(true).open(device.path())?;
+    Ok(())
+}
+
+fn behind_a_loop_device() -> Result<()> {
+    let device = LoopDevice::attach(SIZE)?;
+    let backing = LoopBacking::of(File::open(device.path())?)?.context("a file is attached")?;
+    let image = std::fs::metadata(device.image())?;
+    ensure!((backing.filesystem, backing.inode) == (image.dev(), image.ino()), "{backing:?}");
+    ensure!((backing.device, backing.offset_bytes) == (None, 0), "{backing:?}");
+    let above = LoopDevice::over(device.path(), &["--offset", "4096"])?;
+    let backing = LoopBacking::of(File::open(above.path())?)?.context("a device is attached")?;
+    let number = std::fs::metadata(device.path())?.rdev();
+    ensure!((backing.device, backing.offset_bytes) == (Some(number), 4096), "{backing:?}");
+    let error = LoopBacking::of(File::open("/dev/null")?).err().context("no loop device")?;
+    ensure!(error.to_string().starts_with("ioctl(LOOP_GET_STATUS64): "), "{error}");
     Ok(())
 }
 

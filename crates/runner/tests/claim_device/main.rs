@@ -1,5 +1,6 @@
 //! Which block devices may be overwritten, on real ones that belong to the test.
 
+mod stacked;
 mod users;
 
 use std::io::{BufRead, BufReader};
@@ -7,6 +8,8 @@ use std::os::fd::{AsFd, AsRawFd};
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::process::{Command, ExitCode, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
 use runner::{RunnerError, claim_device};
@@ -57,7 +60,9 @@ fn main() -> ExitCode {
     trials.add("a claimed partition keeps its disk from being claimed", &table, a_claimed_partition);
     let nodes = [LOOP, Need::Image("ext4"), Need::Program("mknod")];
     trials.add("links and other nodes lead to the same device", &nodes, other_names);
+    trials.add("a node that is exchanged over and over never leads to data", &nodes, an_exchanged_node);
     trials.add("what is no block device is not claimed", &[], no_block_device);
+    stacked::add(&mut trials);
     // One after another: a program that one starts would inherit, and hold, what another has claimed.
     trials.run(1)
 }
@@ -325,6 +330,44 @@ fn other_names() -> Result<()> {
         ensure!(text.starts_with(&format!("{} is mounted at ", name.display())), "{text}");
     }
     Ok(())
+}
+
+/// Looks by path, one after the other, may each see another device. What is claimed must be the one that is blank.
+fn an_exchanged_node() -> Result<()> {
+    let (blank, precious) = (LoopDevice::attach(SMALL_BYTES)?, LoopDevice::attach(SMALL_BYTES)?);
+    call(Command::new("mkfs.ext4").arg(precious.path()))?;
+    let directory = tempfile::tempdir()?;
+    let [node, next] = ["node", "next"].map(|name| directory.path().join(name));
+    let mut nodes = Vec::new();
+    for device in [precious.path(), blank.path()] {
+        let (number, own) =
+            (probe::block_device(device)?.number, directory.path().join(nodes.len().to_string()));
+        let (major, minor) = number.split_once(':').context("two numbers")?;
+        call(Command::new("mknod").arg(&own).args(["b", major, minor]))?;
+        nodes.push(own);
+    }
+    std::fs::hard_link(&nodes[1], &node)?;
+    let is_over = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        let exchange = || -> Result<()> {
+            for other in nodes.iter().cycle() {
+                if is_over.load(Ordering::Relaxed) {
+                    return Ok(());
+                }
+                std::fs::hard_link(other, &next)?;
+                std::fs::rename(&next, &node)?;
+                std::thread::sleep(Duration::from_millis(1));
+            }
+            Ok(())
+        };
+        let exchanges = scope.spawn(exchange);
+        let number = probe::block_device(blank.path())?.number;
+        let wrong = (0..150).filter_map(|_| claim_device(&node, false).ok()).find(|it| it.number() != number);
+        is_over.store(true, Ordering::Relaxed);
+        exchanges.join().expect("no panic")?;
+        ensure!(wrong.is_none(), "{wrong:?}");
+        Ok(())
+    })
 }
 
 fn no_block_device() -> Result<()> {

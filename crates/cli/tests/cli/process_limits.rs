@@ -1,0 +1,96 @@
+//! In a control group with few processes and threads: an error or an outcome, and never a panic.
+
+use std::path::Path;
+
+use anyhow::{Context, Result, ensure};
+use testkit::{ControlGroup, Ended, Kind, Need, Program, Terminal, Trials, directory_on, entries};
+
+use crate::program;
+
+pub fn add(trials: &mut Trials) {
+    let needs = [Need::ProcessGroup, Need::Root, Need::Filesystem(Kind::Tmpfs)];
+    trials.add("a run with few threads ends with an error or an outcome", &needs, runs);
+    trials.add("a run with few threads in a terminal ends with an error or an outcome", &needs, in_a_terminal);
+    trials.add("runs are not compared where no thread can be started, and that is an error", &needs, compared);
+}
+
+/// One for the program, one for its worker, and so on up to what a case with four threads has.
+const COUNTS: std::ops::RangeInclusive<u64> = 2..=12;
+
+const CASES: [&str; 9] = [
+    "--case",
+    "write,size=64KiB",
+    "--case",
+    "pwrite,size=64KiB,threads=4",
+    "--case",
+    "pwrite,size=64KiB,cache=direct",
+    "--samples",
+    "1",
+    "--budget=20s",
+];
+
+fn text(path: &Path) -> Result<&str> {
+    path.to_str().context("UTF-8")
+}
+
+fn within(count: u64, program: &Program, arguments: &[&str]) -> Result<Ended> {
+    let group = ControlGroup::with_processes(count)?;
+    let output = group.with(&program.command(arguments)).output().context("run")?;
+    Ok(Ended {
+        code: output.status.code(),
+        stdout: String::from_utf8_lossy(&output.stdout).into_owned(),
+        stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
+    })
+}
+
+fn runs() -> Result<()> {
+    let (program, target) = (program()?, directory_on(Kind::Tmpfs));
+    let mut codes = Vec::new();
+    for count in COUNTS {
+        let ended = within(count, &program, &[&["run", text(target.path())?], &CASES[..]].concat())?;
+        let said = format!("{}{}", ended.stdout, ended.stderr);
+        ensure!(!said.contains("panicked"), "{count}: {ended:?}");
+        match ended.code {
+            Some(1) => {
+                let errors: Vec<&str> =
+                    ended.stderr.lines().filter(|line| line.starts_with("writebench: ")).collect();
+                ensure!(errors.len() == 1 && errors[0].contains("see pids.max"), "{count}: {ended:?}");
+            }
+            Some(4) => ensure!(said.contains("pthread_create"), "{count}: {ended:?}"),
+            Some(0) => {}
+            _ => anyhow::bail!("{count}: {ended:?}"),
+        }
+        ensure!(entries(target.path()).is_empty(), "{count}: {:?}", entries(target.path()));
+        let listed = program.call(&["list", "runs"])?;
+        ensure!(listed.code == Some(0), "{listed:?}");
+        codes.push(ended.code);
+    }
+    for code in [0, 1, 4] {
+        ensure!(codes.contains(&Some(code)), "each end has been met: {codes:?}");
+    }
+    Ok(())
+}
+
+fn in_a_terminal() -> Result<()> {
+    let (program, target) = (program()?, directory_on(Kind::Tmpfs));
+    for count in COUNTS {
+        let group = ControlGroup::with_processes(count)?;
+        let run = program.command(&[&["run", text(target.path())?], &CASES[..]].concat());
+        let (status, shown) = Terminal::start(&group.with(&run), 100)?.end()?;
+        ensure!(matches!(status.code(), Some(0 | 1 | 4)), "{count}: {status}: {shown}");
+        ensure!(!shown.contains("panicked"), "{count}: {shown}");
+        ensure!(entries(target.path()).is_empty(), "{count}: {:?}", entries(target.path()));
+    }
+    Ok(())
+}
+
+fn compared() -> Result<()> {
+    let (program, target) = (program()?, directory_on(Kind::Tmpfs));
+    for _ in 0..2 {
+        program.run(target.path(), &["--case", "write,size=4KiB", "--samples", "1", "--no-limits"], 0)?;
+    }
+    let ended = within(1, &program, &["compare", "1", "2"])?;
+    ensure!(ended.code == Some(1) && ended.stderr.lines().count() == 1, "{ended:?}");
+    ensure!(ended.stderr.contains("start a thread") && ended.stderr.contains("see pids.max"), "{ended:?}");
+    Ok(())
+}

@@ -1,0 +1,307 @@
+//! The uses of a block device's bytes: by itself, through a partition, through what stands on it, or through another
+//! device that shows the same bytes.
+
+use std::path::Path;
+
+use crate::block_device::entries;
+use crate::device::source_number;
+use crate::device_number::DeviceNumber;
+use crate::mountinfo::Mount;
+use crate::stack::{Extent, Node, Stack};
+use crate::{ProbeError, ROOT, kernel_file, mount, swap};
+
+/// The uses of a device that the kernel tells. Those in other mount namespaces are not among them: an exclusive open
+/// shows that there are some.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct DeviceUses {
+    /// The kernel's names of its partitions, and of those of other devices that show the same bytes.
+    pub partitions: Vec<String>,
+    /// Each use, by the way that leads to it.
+    pub uses: Vec<DeviceUse>,
+    /// Other devices that show some of its bytes and do not stand on it: their use is its use.
+    pub twins: Vec<Twin>,
+}
+
+/// One use of a device's bytes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DeviceUse {
+    /// The way from the device to what is used, each step from the one before; empty for the device itself.
+    pub steps: Vec<Step>,
+    /// The purpose that the last of them serves.
+    pub end: UseEnd,
+}
+
+/// From one device to another that has some of its bytes, by the kernel's name of the other.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Step {
+    /// Its partition.
+    Partition(String),
+    /// A loop device over it.
+    Loop(String),
+    /// Device mapper, RAID or a cache on it, with device mapper's own name: `dm-0 (vg0-root)`.
+    Holder(String),
+    /// Another device that shows the same bytes.
+    SameBytes(String),
+}
+
+/// A purpose that a device serves.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum UseEnd {
+    /// It is mounted there.
+    Mounted(Vec<String>),
+    /// It is swap.
+    Swap,
+    /// It is only there, which uses what it stands on.
+    Attached,
+}
+
+/// Another device that shows the same bytes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Twin {
+    /// The kernel's name.
+    pub name: String,
+    /// Major and minor number, as in [`crate::BlockDeviceFacts::number`].
+    pub number: String,
+}
+
+/// All uses of the device of that number ([`crate::BlockDeviceFacts::number`]).
+///
+/// # Errors
+///
+/// There is no such device, or the kernel does not tell what must be known before a device is written to: of each loop
+/// device which file it shows, too.
+pub fn device_uses(number: &str) -> Result<DeviceUses, ProbeError> {
+    of(Path::new(ROOT), number)
+}
+
+fn of(root: &Path, number: &str) -> Result<DeviceUses, ProbeError> {
+    let stack = Stack::read(root)?;
+    let target = number.parse().ok().and_then(|number| stack.node(number));
+    let target =
+        target.ok_or_else(|| ProbeError::NoSuchDevice { path: number.into(), number: number.into() })?;
+    let bytes = stack.extent(target);
+    let overlap = |node: &&Node| stack.extent(node).overlaps(&bytes);
+    let mut climb = Climb {
+        stack: &stack,
+        mounts: mounted(&mount::list(root)?),
+        swaps: swap::devices(root)?,
+        seen: Vec::new(),
+        uses: Vec::new(),
+    };
+    climb.from(target, &bytes, &[])?;
+    let above: Vec<DeviceNumber> = climb.seen.clone();
+    // From below, so that what stands on one of them is found through it: disks before their partitions.
+    let mut same: Vec<&Node> = stack.nodes.iter().filter(overlap).collect();
+    same.sort_by_key(|node| (node.is_partition(), node.is_loop));
+    for node in &same {
+        climb.from(node, &bytes, &[Step::SameBytes(node.name.clone())])?;
+    }
+    let is_inside = |node: &&&Node| {
+        let disk = stack.nodes.iter().find(|disk| disk.folder == node.disk);
+        node.is_partition() && disk.is_some_and(|disk| bytes.contains(&stack.extent(disk)))
+    };
+    let is_other = |node: &&&Node| node.disk != target.disk && !above.contains(&node.number);
+    // A claim on a partition keeps its disk from being claimed, and the other way round.
+    let others: Vec<&Node> = same.iter().filter(is_other).copied().collect();
+    let has_partition = |disk: &Node| others.iter().any(|node| node.is_partition() && node.disk == disk.folder);
+    Ok(DeviceUses {
+        partitions: same.iter().filter(is_inside).map(|node| node.name.clone()).collect(),
+        twins: others.iter().filter(|node| !has_partition(node)).map(|node| Twin::of(node)).collect(),
+        uses: climb.uses,
+    })
+}
+
+impl Twin {
+    fn of(node: &Node) -> Self {
+        Self { name: node.name.clone(), number: node.number.to_string() }
+    }
+}
+
+/// Devices with the places where they are mounted. A filesystem on several devices, like btrfs, has a number of its own
+/// and names one of them.
+fn mounted(mounts: &[Mount]) -> Vec<(DeviceNumber, String)> {
+    let number = |mount: &Mount| {
+        if mount.number.is_anonymous() { source_number(&mount.source) } else { Some(mount.number) }
+    };
+    mounts.iter().filter_map(|mount| Some((number(mount)?, mount.mount_point.clone()))).collect()
+}
+
+/// The way up from a device, to all that uses its bytes.
+struct Climb<'s> {
+    stack: &'s Stack,
+    mounts: Vec<(DeviceNumber, String)>,
+    swaps: Vec<DeviceNumber>,
+    seen: Vec<DeviceNumber>,
+    uses: Vec<DeviceUse>,
+}
+
+impl Climb<'_> {
+    /// From a device that has been reached by these steps and shows some of these bytes.
+    fn from(&mut self, node: &Node, bytes: &Extent, steps: &[Step]) -> Result<(), ProbeError> {
+        if self.seen.contains(&node.number) {
+            return Ok(());
+        }
+        self.seen.push(node.number);
+        let mounts = self.mounts.iter().filter(|(number, _)| *number == node.number);
+        let points: Vec<String> = mounts.map(|(_, point)| point.clone()).collect();
+        if !points.is_empty() {
+            self.uses.push(DeviceUse { steps: steps.to_vec(), end: UseEnd::Mounted(points) });
+        }
+        if self.swaps.contains(&node.number) {
+            self.uses.push(DeviceUse { steps: steps.to_vec(), end: UseEnd::Swap });
+        }
+        let stack = self.stack;
+        let above = stack.nodes.iter().filter(|other| stack.extent(other).overlaps(bytes));
+        let partitions =
+            above.clone().filter(|it| it.is_partition() && it.disk == node.folder && !node.is_partition());
+        for partition in partitions {
+            self.from(partition, bytes, &[steps, &[Step::Partition(partition.name.clone())]].concat())?;
+        }
+        for over in above.filter(|it| node.is_below(it) && !self.seen.contains(&it.number)).collect::<Vec<_>>()
+        {
+            self.upon(over, bytes, &[steps, &[Step::Loop(over.name.clone())]].concat())?;
+        }
+        for folder in entries(&node.folder.join("holders"))? {
+            self.holder(&folder, steps)?;
+        }
+        Ok(())
+    }
+
+    /// A device that stands on another uses it, whatever else is done with it. Two loop devices over the same device only show
+    /// the same bytes.
+    fn upon(&mut self, node: &Node, bytes: &Extent, steps: &[Step]) -> Result<(), ProbeError> {
+        let before = self.uses.len();
+        self.from(node, bytes, steps)?;
+        let is_twin = matches!(steps, [Step::SameBytes(_), .., Step::Loop(_)]);
+        if self.uses.len() == before && !is_twin {
+            self.uses.push(DeviceUse { steps: steps.to_vec(), end: UseEnd::Attached });
+        }
+        Ok(())
+    }
+
+    fn holder(&mut self, folder: &Path, steps: &[Step]) -> Result<(), ProbeError> {
+        let name = folder.file_name().unwrap_or_default().to_string_lossy();
+        let label = match kernel_file::text(&folder.join("dm/name")) {
+            Some(own) => format!("{name} ({own})"),
+            None => name.to_string(),
+        };
+        let steps = [steps, &[Step::Holder(label)]].concat();
+        match self.stack.nodes.iter().find(|node| node.name == name) {
+            Some(node) => self.upon(node, &self.stack.extent(node), &steps),
+            None => {
+                self.uses.push(DeviceUse { steps, end: UseEnd::Attached });
+                Ok(())
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::os::unix::fs::symlink;
+
+    use tempfile::TempDir;
+
+    use super::*;
+
+    /// A root with the disk sdz, its partition sdz1, dm-9 and the partition of that, and with `mountinfo` as the list of
+    /// mounts. The numbers are of no device that this machine has.
+    fn tree(mountinfo: &str) -> TempDir {
+        let root = tempfile::tempdir().unwrap();
+        let devices = [
+            ("8:65520", "sdz", None),
+            ("8:65521", "sdz/sdz1", Some("8")),
+            ("250:65520", "dm-9", None),
+            ("250:65521", "dm-9/dm-9p1", Some("0")),
+        ];
+        fs::create_dir_all(root.path().join("sys/dev/block")).unwrap();
+        for (number, path, start) in devices {
+            let folder = root.path().join("sys/devices").join(path);
+            fs::create_dir_all(folder.join("holders")).unwrap();
+            fs::write(folder.join("size"), "4000\n").unwrap();
+            if let Some(start) = start {
+                fs::write(folder.join("partition"), "1\n").unwrap();
+                fs::write(folder.join("start"), format!("{start}\n")).unwrap();
+            }
+            symlink(format!("../../devices/{path}"), root.path().join("sys/dev/block").join(number)).unwrap();
+        }
+        fs::create_dir_all(root.path().join("proc/self")).unwrap();
+        fs::write(root.path().join("proc/self/mountinfo"), mountinfo).unwrap();
+        root
+    }
+
+    fn hold(root: &TempDir, device: &str, holder: &str) {
+        let folder = root.path().join("sys/devices").join(device).join("holders").join(holder);
+        fs::create_dir_all(folder.join("dm")).unwrap();
+        fs::write(folder.join("dm/name"), "vg0-root\n").unwrap();
+    }
+
+    fn used(step: Option<Step>, end: UseEnd) -> DeviceUse {
+        DeviceUse { steps: step.into_iter().collect(), end }
+    }
+
+    fn mounted_at(point: &str) -> UseEnd {
+        UseEnd::Mounted(vec![point.to_owned()])
+    }
+
+    #[test]
+    fn a_disk_that_nothing_uses_has_partitions_and_no_uses() {
+        let uses = of(tree("27 1 254:0 / / rw - ext4 /dev/vda rw\n").path(), "8:65520").unwrap();
+        assert_eq!(uses, DeviceUses { partitions: vec!["sdz1".to_owned()], ..DeviceUses::default() });
+    }
+
+    #[test]
+    fn what_uses_a_partition_uses_its_disk() {
+        let root = tree("27 1 8:65521 / /mnt rw - ext4 /dev/root rw\n28 1 0:50 / /tmp rw - tmpfs tmpfs rw\n");
+        hold(&root, "sdz/sdz1", "dm-0");
+        let partition = Step::Partition("sdz1".to_owned());
+        let holder = Step::Holder("dm-0 (vg0-root)".to_owned());
+        let held = DeviceUse { steps: vec![partition.clone(), holder.clone()], end: UseEnd::Attached };
+        let uses = of(root.path(), "8:65520").unwrap().uses;
+        assert_eq!(uses, [used(Some(partition), mounted_at("/mnt")), held]);
+        let held = used(Some(holder), UseEnd::Attached);
+        assert_eq!(of(root.path(), "8:65521").unwrap().uses, [used(None, mounted_at("/mnt")), held]);
+    }
+
+    #[test]
+    fn what_uses_a_disk_uses_its_partition() {
+        let root = tree("27 1 8:65520 / /mnt rw - xfs /dev/sdz rw\n");
+        assert_eq!(of(root.path(), "8:65520").unwrap().uses, [used(None, mounted_at("/mnt"))]);
+        let disk = Step::SameBytes("sdz".to_owned());
+        let uses = of(root.path(), "8:65521").unwrap();
+        assert_eq!(uses.uses, [used(Some(disk), mounted_at("/mnt"))]);
+        assert!(uses.partitions.is_empty() && uses.twins.is_empty(), "{uses:?}");
+    }
+
+    #[test]
+    fn what_stands_on_a_holder_is_named_first() {
+        let root = tree("27 1 250:65521 / /mnt rw - xfs /dev/x rw\n");
+        hold(&root, "sdz", "dm-9");
+        let steps = vec![Step::Holder("dm-9 (vg0-root)".to_owned()), Step::Partition("dm-9p1".to_owned())];
+        assert_eq!(of(root.path(), "8:65520").unwrap().uses, [DeviceUse { steps, end: mounted_at("/mnt") }]);
+        assert!(of(root.path(), "250:65520").unwrap().twins.is_empty(), "it has bytes of its own");
+    }
+
+    #[test]
+    fn what_must_be_known_and_is_not_told_is_an_error() {
+        for file in ["proc/self/mountinfo", "sys/devices/sdz/size", "sys/devices/sdz/sdz1/start"] {
+            let root = tree("");
+            fs::remove_file(root.path().join(file)).unwrap();
+            let error = of(root.path(), "8:65520").unwrap_err().to_string();
+            assert!(error.contains(file) && error.starts_with("read "), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_loop_device_that_does_not_tell_its_file_is_an_error() {
+        let root = tree("");
+        let folder = root.path().join("sys/devices/loop9");
+        fs::create_dir_all(folder.join("loop")).unwrap();
+        fs::write(folder.join("loop/backing_file"), "/image\n").unwrap();
+        symlink("../../devices/loop9", root.path().join("sys/dev/block/7:65520")).unwrap();
+        let error = of(root.path(), "8:65520").unwrap_err().to_string();
+        assert!(error.starts_with("cannot tell whether loop9 shows its bytes (open "), "{error}");
+        assert!(error.ends_with("No such file or directory (2)): be root, or detach loop9"), "{error}");
+    }
+}

@@ -1,0 +1,235 @@
+//! All block devices, and which of them show the same bytes.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use direct_io::LoopBacking;
+use rustix::fs::{Mode, OFlags};
+
+use crate::ProbeError;
+use crate::block_device::entries;
+use crate::device::{BlockDevice, SECTOR_BYTES};
+use crate::device_number::DeviceNumber;
+use crate::kernel_file;
+
+/// The place of bytes in the end, as far as it is told byte by byte. Device mapper and RAID have bytes of their own
+/// here: sysfs does not tell where these lie on the devices below.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Ground {
+    Device(DeviceNumber),
+    File { filesystem: u64, inode: u64 },
+}
+
+/// A stretch of bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Extent {
+    ground: Ground,
+    start: u64,
+    end: u64,
+}
+
+impl Extent {
+    pub(crate) fn overlaps(&self, other: &Self) -> bool {
+        self.ground == other.ground && self.start < other.end && other.start < self.end
+    }
+
+    pub(crate) fn contains(&self, other: &Self) -> bool {
+        self.ground == other.ground && self.start <= other.start && other.end <= self.end
+    }
+}
+
+/// A block device among the others.
+#[derive(Debug)]
+pub(crate) struct Node {
+    pub(crate) number: DeviceNumber,
+    pub(crate) name: String,
+    pub(crate) folder: PathBuf,
+    /// The folder of the whole disk, its own unless it is a partition.
+    pub(crate) disk: PathBuf,
+    pub(crate) is_loop: bool,
+    pub(crate) size_bytes: u64,
+    below: Below,
+}
+
+/// The device or file whose bytes a device shows, and from where on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Below {
+    ground: Ground,
+    start: u64,
+}
+
+impl Node {
+    pub(crate) fn is_partition(&self) -> bool {
+        self.folder != self.disk
+    }
+
+    /// Whether that is a loop device over this one, directly.
+    pub(crate) fn is_below(&self, other: &Self) -> bool {
+        other.is_loop && !other.is_partition() && other.below.ground == Ground::Device(self.number)
+    }
+}
+
+/// All of them.
+#[derive(Debug)]
+pub(crate) struct Stack {
+    pub(crate) nodes: Vec<Node>,
+}
+
+impl Stack {
+    /// As sysfs has them, with the kernel's word for what is behind a loop device.
+    pub(crate) fn read(root: &Path) -> Result<Self, ProbeError> {
+        let links = entries(&root.join("sys/dev/block"))?;
+        let numbers = links.iter().filter_map(|link| link.file_name()?.to_str()?.parse().ok());
+        let devices: Vec<BlockDevice> = numbers.filter_map(|number| BlockDevice::find(root, number)).collect();
+        let mut nodes = Vec::new();
+        for device in &devices {
+            match Node::read(root, device, &devices) {
+                Ok(node) => nodes.push(node),
+                // One that went meanwhile has nothing that could be used.
+                Err(_) if !device.folder.exists() => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(Self { nodes })
+    }
+
+    pub(crate) fn node(&self, number: DeviceNumber) -> Option<&Node> {
+        self.nodes.iter().find(|node| node.number == number)
+    }
+
+    /// The bytes of a device, found by going down from it as long as each byte's place is told.
+    pub(crate) fn extent(&self, node: &Node) -> Extent {
+        let mut extent = Extent { ground: Ground::Device(node.number), start: 0, end: node.size_bytes };
+        // No chain is longer, however wrong what was read may be.
+        for _ in &self.nodes {
+            let Ground::Device(number) = extent.ground else { break };
+            let Some(below) = self.node(number).map(|node| node.below) else { break };
+            if below.ground == extent.ground {
+                break;
+            }
+            let moved = |place: u64| place.saturating_add(below.start);
+            extent = Extent { ground: below.ground, start: moved(extent.start), end: moved(extent.end) };
+        }
+        extent
+    }
+}
+
+impl Node {
+    fn read(root: &Path, device: &BlockDevice, all: &[BlockDevice]) -> Result<Self, ProbeError> {
+        let is_partition = device.folder != device.disk;
+        let is_loop = device.disk.join("loop/backing_file").exists();
+        let own = Below { ground: Ground::Device(device.number), start: 0 };
+        let below = if is_partition {
+            let start = kernel_file::needed_number(&device.folder.join("start"))?.saturating_mul(SECTOR_BYTES);
+            let disk = all.iter().find(|other| other.folder == device.disk);
+            disk.map_or(own, |disk| Below { ground: Ground::Device(disk.number), start })
+        } else if is_loop {
+            backing(root, device)?.map_or(own, Below::behind)
+        } else {
+            own
+        };
+        Ok(Self {
+            number: device.number,
+            name: device.label(),
+            folder: device.folder.clone(),
+            disk: device.disk.clone(),
+            is_loop,
+            size_bytes: device.size_bytes()?,
+            below,
+        })
+    }
+}
+
+impl Below {
+    fn behind(backing: LoopBacking) -> Self {
+        let ground = match backing.device {
+            Some(number) => Ground::Device(DeviceNumber::from_stat(number)),
+            None => Ground::File { filesystem: backing.filesystem, inode: backing.inode },
+        };
+        Self { ground, start: backing.offset_bytes }
+    }
+}
+
+/// The name in `loop/backing_file` may be stale, of a file that was removed, or of another mount namespace: the kernel
+/// is asked for the file's numbers. A device that has been detached meanwhile has no file.
+fn backing(root: &Path, device: &BlockDevice) -> Result<Option<LoopBacking>, ProbeError> {
+    let name = device.label();
+    let path = root.join("dev").join(&name);
+    let unknown = |call, error: io::Error| ProbeError::UnknownLoop {
+        name: name.clone(),
+        cause: Box::new(ProbeError::call(call, &path, error)),
+    };
+    let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
+    let opened =
+        rustix::fs::open(&path, flags, Mode::empty()).map_err(|errno| unknown("open", errno.into()))?;
+    let stat = rustix::fs::fstat(&opened).map_err(|errno| unknown("fstat", errno.into()))?;
+    if DeviceNumber::from_stat(stat.st_rdev) != device.number {
+        let why = format!("it is not the node of block device {}", device.number);
+        return Err(unknown("open", io::Error::other(why)));
+    }
+    LoopBacking::of(&opened).map_err(|error| unknown("ask", io::Error::other(error)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn node(number: &str, size_bytes: u64, below: Option<(Ground, u64)>) -> Node {
+        let number: DeviceNumber = number.parse().unwrap();
+        let (ground, start) = below.unwrap_or((Ground::Device(number), 0));
+        Node {
+            number,
+            name: number.to_string(),
+            folder: number.to_string().into(),
+            disk: number.to_string().into(),
+            is_loop: false,
+            size_bytes,
+            below: Below { ground, start },
+        }
+    }
+
+    const FILE: Ground = Ground::File { filesystem: 1, inode: 2 };
+
+    fn over(number: &str) -> Ground {
+        Ground::Device(number.parse().unwrap())
+    }
+
+    #[test]
+    fn the_bytes_of_a_device_are_found_through_all_that_is_below_it() {
+        let stack = Stack {
+            nodes: vec![
+                node("7:0", 1000, Some((FILE, 100))),
+                node("259:0", 500, Some((over("7:0"), 200))),
+                node("7:1", 400, Some((over("259:0"), 50))),
+            ],
+        };
+        let extent = stack.extent(&stack.nodes[2]);
+        assert_eq!(extent, Extent { ground: FILE, start: 350, end: 750 });
+        let [disk, partition, _] = &stack.nodes[..] else { panic!() };
+        assert!(stack.extent(disk).contains(&stack.extent(partition)));
+        assert!(!stack.extent(partition).contains(&stack.extent(disk)));
+    }
+
+    #[test]
+    fn stretches_that_only_touch_do_not_overlap() {
+        let stack = Stack {
+            nodes: vec![
+                node("7:0", 100, Some((FILE, 0))),
+                node("7:1", 100, Some((FILE, 100))),
+                node("7:2", 2, Some((FILE, 99))),
+                node("7:3", 100, Some((Ground::File { filesystem: 1, inode: 3 }, 0))),
+            ],
+        };
+        let [first, second, middle, other] = [0, 1, 2, 3].map(|index| stack.extent(&stack.nodes[index]));
+        assert!(!first.overlaps(&second) && middle.overlaps(&first) && second.overlaps(&middle));
+        assert!(!first.overlaps(&other));
+    }
+
+    #[test]
+    fn devices_that_are_said_to_stand_on_each_other_come_to_an_end() {
+        let stack = Stack {
+            nodes: vec![node("7:0", 1, Some((over("7:1"), 0))), node("7:1", 1, Some((over("7:0"), 0)))],
+        };
+        stack.extent(&stack.nodes[0]);
+    }
+}
