@@ -21,7 +21,7 @@ use crate::seat::{self, Seat};
 use crate::source::SourceBuffer;
 use crate::timeline::{self, Course};
 use crate::watch::Watcher;
-use crate::{file, limit, noise, properties, settle, verify};
+use crate::{file, limit, noise, properties, read_back, settle, verify};
 
 /// Takes samples in this process, one after the other.
 pub struct Engine {
@@ -99,7 +99,7 @@ impl Engine {
                     round: 0,
                     file_stem: file_stem.clone(),
                     data_seed: *data_seed,
-                    verify: false,
+                    read_back: None,
                     settle_limit_ns: request.time_ns,
                     warm_limit_bytes: 0,
                     write_limit_ns: None,
@@ -176,7 +176,7 @@ impl Run<'_> {
         (self.progress)(Phase::Verify);
         self.verify(&parts, records.handed_over_bytes, sample)
             .map_err(|error| self.outcome(Phase::Verify, error))?;
-        if request.verify && case.axes().cache == Cache::Direct {
+        if request.read_back.is_some() && case.axes().cache == Cache::Direct {
             self.goes_direct(engine).map_err(|error| self.outcome(Phase::Verify, error))?;
         }
         Ok(())
@@ -246,9 +246,10 @@ impl Run<'_> {
         if case.axes().cache == Cache::Direct {
             all.past_the_page_cache()?;
         }
-        if request.verify && case.method().writes_data() {
-            all.content(request.data_seed)?;
-            sample.verified = Some(true);
+        if let Some(extent) = request.read_back
+            && case.method().writes_data()
+        {
+            sample.read_back = Some(read_back::read_back(&all, request, extent)?);
         }
         Ok(())
     }

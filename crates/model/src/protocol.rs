@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::limit::Limit;
 use crate::noise::Noise;
 use crate::properties::Properties;
+use crate::read_back::Extent;
 use crate::sample::Sample;
 
 /// What a worker is asked for.
@@ -100,8 +101,8 @@ pub struct SampleRequest {
     pub file_stem: String,
     /// Seed of the data.
     pub data_seed: u64,
-    /// Whether to read the content back.
-    pub verify: bool,
+    /// How much of the content to read back; none to look at the size only.
+    pub read_back: Option<Extent>,
     /// Longest wait for the target to be quiet.
     pub settle_limit_ns: u64,
     /// Most memory that may be taken and given back to warm it.

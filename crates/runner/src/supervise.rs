@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use model::protocol::{Reply, Request, SampleRequest};
-use model::{Case, Outcome, Reserve, Sample, Settings, Verify};
+use model::{Case, Outcome, Reserve, Sample, Settings};
 
 use crate::disturbance::Disturbance;
 use crate::error::RunnerError;
@@ -268,11 +268,6 @@ impl Run<'_> {
     /// One sample of a case; none if the run was told to stop.
     fn sample(&mut self, index: usize, round: u32) -> Result<Option<Sample>, RunnerError> {
         let (plan, Planned { target, case }) = (self.plan, &self.plan.cases[index]);
-        let verify = match plan.settings.verify {
-            Verify::First => self.taken[index].is_empty(),
-            Verify::Every => true,
-            Verify::Never => false,
-        };
         let planned_target = plan.targets.get(*target).cloned().unwrap_or_default();
         let request = SampleRequest {
             case: case.to_string(),
@@ -281,7 +276,7 @@ impl Run<'_> {
             round,
             file_stem: self.file_stem(),
             data_seed: plan.settings.seed,
-            verify,
+            read_back: plan.settings.verify.extent(self.taken[index].is_empty()),
             settle_limit_ns: u64::try_from(SETTLE_LIMIT.as_nanos()).unwrap_or(u64::MAX),
             // Half of what is there: a warm-up must not push anything out.
             warm_limit_bytes: probe::available_memory_bytes()? / 2,

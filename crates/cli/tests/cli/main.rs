@@ -24,6 +24,7 @@ mod privileges;
 mod promises;
 mod properties;
 mod quotas;
+mod read_back;
 mod real_faults;
 mod refusals;
 mod several_faults;
@@ -67,6 +68,7 @@ fn main() -> ExitCode {
     privileges::add(&mut trials);
     properties::add(&mut trials);
     quotas::add(&mut trials);
+    read_back::add(&mut trials);
     real_faults::add(&mut trials);
     refusals::add(&mut trials);
     several_faults::add(&mut trials);
