@@ -104,6 +104,7 @@ impl Engine {
                     warm_limit_bytes: 0,
                     write_limit_ns: None,
                     device_number: None,
+                    cpu_stats: Vec::new(),
                 };
                 let bounds = limit::DeviceBounds { file_bytes: *file_bytes, most_bytes: *most_bytes, time };
                 let (limit, written) = limit::device(self, target, &sample, &bounds, progress);
@@ -151,7 +152,7 @@ impl Run<'_> {
             let doubt = source.settle(case).map_err(|error| self.outcome(Phase::Settle, error))?;
             sample.disturbed = sample.disturbed.take().or(doubt);
         }
-        let watcher = Watcher::begin();
+        let watcher = Watcher::begin(&request.cpu_stats);
         let before = Counters::read(request.device_number.as_deref());
         let mut clock = Clock {
             phases: PhasesNs::default(),

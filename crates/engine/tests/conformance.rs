@@ -258,5 +258,6 @@ fn request() -> SampleRequest {
         warm_limit_bytes: 0,
         write_limit_ns: None,
         device_number: None,
+        cpu_stats: Vec::new(),
     }
 }

@@ -68,6 +68,8 @@ pub struct NoiseRequest {
     pub time_ns: u64,
     /// What the files are called, before the work's name is added.
     pub file_stem: String,
+    /// See [`SampleRequest::cpu_stats`].
+    pub cpu_stats: Vec<String>,
 }
 
 /// Files to be made, to learn from.
@@ -111,6 +113,8 @@ pub struct SampleRequest {
     pub write_limit_ns: Option<u64>,
     /// The device whose written sectors are counted, as in `/sys/dev/block`.
     pub device_number: Option<String>,
+    /// The files that say how long a limit on CPU time held up the worker, of each control group around it.
+    pub cpu_stats: Vec<String>,
 }
 
 /// What a worker answers.

@@ -27,6 +27,7 @@ mod tunables;
 use std::path::Path;
 
 pub use block_device::{BlockDeviceFacts, Holder, Mounted, block_device};
+pub use cgroup::ControlGroups;
 pub use error::ProbeError;
 pub use space::{Space, space};
 

@@ -10,6 +10,7 @@ mod error;
 #[cfg(test)]
 mod example_method;
 mod hardware;
+mod hold_ups;
 mod holders;
 mod limits;
 mod noise;

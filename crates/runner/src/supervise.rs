@@ -282,6 +282,7 @@ impl Run<'_> {
             warm_limit_bytes: probe::available_memory_bytes()? / 2,
             write_limit_ns: self.write_limit_ns(),
             device_number: planned_target.device_number,
+            cpu_stats: self.worker()?.hold_ups.cpu_stats(),
         };
         let limit = plan.settings.timeout_ns.map_or_else(|| deadline(case), Duration::from_nanos);
         self.wear.add(*target, case);
@@ -303,9 +304,10 @@ impl Run<'_> {
             }
         };
         if sample.outcome.is_ok() {
-            // The engine may have seen a reason of its own.
             let judged = self.disturbance.judge(&sample);
-            sample.disturbed = sample.disturbed.or(judged);
+            let held_up = self.worker.as_ref().and_then(|worker| worker.hold_ups.reason());
+            // The engine may have seen a reason of its own.
+            sample.disturbed = sample.disturbed.or(held_up).or(judged);
         }
         Ok(Some(sample))
     }
@@ -318,16 +320,21 @@ impl Run<'_> {
         Some(budget_ns.checked_div(samples).unwrap_or(budget_ns).max(LEAST_WRITE_LIMIT_NS))
     }
 
-    /// Asks the worker, starting one where there is none.
+    /// Asks the worker, unless the run is to end.
     fn ask(&mut self, request: &Request, limit: Duration) -> Result<Option<Answer>, RunnerError> {
         if self.stop.load(Ordering::Relaxed) {
             return Ok(None);
         }
-        let worker = match &mut self.worker {
+        let stop = self.stop;
+        self.worker()?.ask(request, limit, stop).map(Some)
+    }
+
+    /// The worker, started where there is none.
+    fn worker(&mut self) -> Result<&mut Worker, RunnerError> {
+        Ok(match &mut self.worker {
             Some(worker) => worker,
             none => none.insert(Worker::start(self.command)?),
-        };
-        worker.ask(request, limit, self.stop).map(Some)
+        })
     }
 
     /// The sample of a worker that is gone, after tidying up behind it.

@@ -16,6 +16,7 @@ use model::protocol::{Reply, Request};
 use rustix::process::{Pid, Signal, kill_process_group};
 
 use crate::error::RunnerError;
+use crate::hold_ups::HoldUps;
 
 /// How to start a worker. The file descriptor number of the progress record is added at the end.
 #[derive(Debug, Clone)]
@@ -70,6 +71,8 @@ pub(crate) struct Worker {
     replies: Receiver<String>,
     last_words: Option<JoinHandle<String>>,
     progress: ProgressRecord,
+    /// What kept it from running while it was last asked.
+    pub(crate) hold_ups: HoldUps,
     killed: bool,
 }
 
@@ -115,24 +118,27 @@ impl Worker {
             lines.map_while(Result::ok).last().unwrap_or_default()
         });
         let requests = child.stdin.take();
-        Ok(Self { child, requests, replies, last_words: Some(last_words), progress, killed: false })
+        let hold_ups = HoldUps::of(child.id());
+        Ok(Self { child, requests, replies, last_words: Some(last_words), progress, hold_ups, killed: false })
     }
 
     /// Asks, and waits for the answer until `limit` has passed or `stop` is set.
     pub(crate) fn ask(
         &mut self,
         request: &Request,
-        limit: Duration,
+        mut limit: Duration,
         stop: &AtomicBool,
     ) -> Result<Answer, RunnerError> {
         const LOOK_AGAIN: Duration = Duration::from_millis(100);
         let mut line =
             serde_json::to_string(request).map_err(|error| RunnerError::Protocol(error.to_string()))?;
         line.push('\n');
+        self.hold_ups.begin();
         // A worker that is gone shows when its answer does not come.
         let _ = self.requests.as_mut().map(|requests| requests.write_all(line.as_bytes()));
         let start = Instant::now();
         loop {
+            limit += self.hold_ups.look();
             if stop.load(Ordering::Relaxed) {
                 self.kill();
                 return Ok(Answer::Stopped);
@@ -144,6 +150,7 @@ impl Worker {
             }
             match self.replies.recv_timeout(LOOK_AGAIN) {
                 Ok(reply) => {
+                    self.hold_ups.look();
                     return serde_json::from_str(&reply)
                         .map(Answer::Reply)
                         .map_err(|error| RunnerError::Protocol(format!("said '{reply}': {error}")));
@@ -154,6 +161,7 @@ impl Worker {
         }
         // It has closed its end; that it is gone can take longer, when files close on a slow target.
         while !self.is_gone() {
+            limit += self.hold_ups.look();
             if stop.load(Ordering::Relaxed) || start.elapsed() >= limit {
                 let phase = self.progress.phase();
                 self.kill();

@@ -3,6 +3,7 @@
 //! what they need of the machine. Development only.
 
 mod chance;
+mod control_group;
 mod directory;
 mod example;
 mod faulty;
@@ -18,6 +19,7 @@ mod throttle;
 mod trial;
 
 pub use chance::Chance;
+pub use control_group::ControlGroup;
 pub use directory::{Kind, directory_on};
 pub use example::{example_case, example_run, example_target};
 pub use faulty::{Caching, Call, Fault, Faulty, Operation, What, When};

@@ -27,6 +27,10 @@ pub enum Need {
     Throttle,
     /// A control group that limits memory.
     MemoryGroup,
+    /// A control group that limits CPU time.
+    CpuLimit,
+    /// A control group that can be frozen.
+    Freezer,
     /// A wall clock for a program of its own.
     SetClock,
     /// `dmsetup`, and a kernel with device mapper.
@@ -55,6 +59,8 @@ impl Need {
             Self::Fuse => crate::faulty::missing(),
             Self::Throttle => crate::throttle::missing(),
             Self::MemoryGroup => crate::memory_group::missing(),
+            Self::CpuLimit => crate::control_group::cpu_missing(),
+            Self::Freezer => crate::control_group::freezer_missing(),
             Self::SetClock => crate::set_clock::missing(),
             Self::DeviceMapper => {
                 let version = Command::new("dmsetup").arg("version").output();

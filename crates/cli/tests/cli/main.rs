@@ -13,6 +13,7 @@ mod exports;
 mod faults;
 mod filesystems;
 mod fio;
+mod hold_ups;
 mod kills;
 mod large;
 mod limits;
@@ -59,6 +60,7 @@ fn main() -> ExitCode {
     faults::add(&mut trials);
     filesystems::add(&mut trials);
     fio::add(&mut trials);
+    hold_ups::add(&mut trials);
     kills::add(&mut trials);
     large::add(&mut trials);
     limits::add(&mut trials);
