@@ -74,7 +74,7 @@ pub fn advise(command: &AdviseCommand, db: Option<&Path>, output: &Output) -> Re
             budget_ns: Some(nanoseconds(command.budget)),
             max_bytes: Some(max_bytes),
             seed: command.seed.unwrap_or_else(|| uuid::Uuid::new_v4().as_u64_pair().0 >> 11),
-            verify: Verify::First,
+            verify: Verify::Sampled,
             timeout_ns: None,
             copy_from: None,
             copy_to: None,

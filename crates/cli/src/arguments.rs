@@ -157,8 +157,9 @@ pub struct MeasuringArguments {
     /// Seed of the order and the data [default: random, and shown]
     #[arg(long, value_name = "NUMBER")]
     pub seed: Option<u64>,
-    /// When to read files back and compare every byte
-    #[arg(long, value_name = "WHEN", default_value = "first",
+    /// When to read files back and compare them: sampled (a case's first sample whole, and a part of every later one),
+    /// first, every (each sample whole) or never
+    #[arg(long, value_name = "WHEN", default_value = "sampled",
         value_parser = names(Verify::ALL, Verify::name, Verify::from_name))]
     pub verify: Verify,
     /// When a sample counts as hanging, and a target as not answering [default: by its size, at least a minute; 30s for a

@@ -17,6 +17,7 @@ mod methods;
 mod noise;
 mod pattern;
 mod properties;
+mod read_back;
 mod records;
 mod run;
 mod seat;

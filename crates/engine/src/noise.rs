@@ -22,7 +22,7 @@ const COPY_BYTES: usize = 16 << 20;
 /// Every kind of work once, in turn, until the time is over, so that what changes over time hits all alike. Each
 /// value is of some milliseconds, if it can be: shorter than a sample, and long beside the clock.
 pub fn noise(target: Target<'_>, request: &NoiseRequest) -> Noise {
-    let Target::Directory(directory) = target else { return on_no_directory() };
+    let Target::Directory(directory) = target else { return on_no_directory(request) };
     let name = |work: Work| format!("{}-{work}", request.file_stem);
     let open = |work| -> Result<OwnedFd, CallError> {
         let file = file::create_filled(directory, &name(work), FILE_BYTES, 0)?;
@@ -30,7 +30,7 @@ pub fn noise(target: Target<'_>, request: &NoiseRequest) -> Noise {
     };
     let mut jobs: Vec<Job> = Work::ALL.iter().map(|&work| Job::new(work, open)).collect();
     let mut sample = Sample::without_figures(0, model::Outcome::Ok);
-    let (watcher, before) = (Watcher::begin(), Counters::read(None));
+    let (watcher, before) = (Watcher::begin(&request.cpu_stats), Counters::read(None));
     let (start, time) = (Instant::now(), Duration::from_nanos(request.time_ns));
     while start.elapsed() < time && jobs.iter().all(|job| job.series.values_ns.len() < MOST_VALUES) {
         jobs.iter_mut().for_each(Job::once);
@@ -45,8 +45,8 @@ pub fn noise(target: Target<'_>, request: &NoiseRequest) -> Noise {
     Noise { elapsed_ns, series, steal_ns: sample.steal_ns, watch: watcher.end() }
 }
 
-fn on_no_directory() -> Noise {
-    let watch = Watcher::begin().end();
+fn on_no_directory(request: &NoiseRequest) -> Noise {
+    let watch = Watcher::begin(&request.cpu_stats).end();
     Noise { elapsed_ns: 0, series: Vec::new(), steal_ns: 0, watch }
 }
 
@@ -137,7 +137,8 @@ mod tests {
     fn every_kind_of_work_has_a_series_and_no_file_is_left() {
         let directory = tempfile::tempdir().unwrap();
         let open = std::fs::File::open(directory.path()).unwrap();
-        let request = NoiseRequest { time_ns: 200_000_000, file_stem: "noise".to_owned() };
+        let request =
+            NoiseRequest { time_ns: 200_000_000, file_stem: "noise".to_owned(), cpu_stats: Vec::new() };
         let noise = noise(Target::Directory(open.as_fd()), &request);
         assert_eq!(noise.series.len(), Work::ALL.len());
         for series in &noise.series {
@@ -152,7 +153,8 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let open = std::fs::File::open(directory.path()).unwrap();
         std::fs::write(directory.path().join("noise-durable-write"), "theirs").unwrap();
-        let request = NoiseRequest { time_ns: 50_000_000, file_stem: "noise".to_owned() };
+        let request =
+            NoiseRequest { time_ns: 50_000_000, file_stem: "noise".to_owned(), cpu_stats: Vec::new() };
         let noise = noise(Target::Directory(open.as_fd()), &request);
         let failed: Vec<Work> =
             noise.series.iter().filter(|series| series.failed.is_some()).map(|series| series.work).collect();

@@ -21,7 +21,7 @@ use crate::seat::{self, Seat};
 use crate::source::SourceBuffer;
 use crate::timeline::{self, Course};
 use crate::watch::Watcher;
-use crate::{file, limit, noise, properties, settle, verify};
+use crate::{file, limit, noise, properties, read_back, settle, verify};
 
 /// Bytes of memory that may be taken at the moment, or why that cannot be told: the control groups around the process
 /// are no business of this crate.
@@ -107,11 +107,12 @@ impl Engine {
                     remove_first: false,
                     reserve: model::Reserve::NONE,
                     data_seed: *data_seed,
-                    verify: false,
+                    read_back: None,
                     settle_limit_ns: request.time_ns,
                     warm: false,
                     write_limit_ns: None,
                     device_number: None,
+                    cpu_stats: Vec::new(),
                 };
                 let bounds = limit::DeviceBounds { file_bytes: *file_bytes, most_bytes: *most_bytes, time };
                 let (limit, written) = limit::device(self, target, &sample, &bounds, progress);
@@ -161,7 +162,7 @@ impl Run<'_> {
             let doubt = source.settle(case).map_err(|error| self.outcome(Phase::Settle, error))?;
             sample.disturbed = sample.disturbed.take().or(doubt);
         }
-        let watcher = Watcher::begin();
+        let watcher = Watcher::begin(&request.cpu_stats);
         let before = Counters::read(request.device_number.as_deref());
         let mut clock = Clock {
             phases: PhasesNs::default(),
@@ -186,7 +187,7 @@ impl Run<'_> {
         (self.progress)(Phase::Verify);
         self.verify(&parts, records.handed_over_bytes, sample)
             .map_err(|error| self.outcome(Phase::Verify, error))?;
-        if request.verify && case.axes().cache == Cache::Direct {
+        if request.read_back.is_some() && case.axes().cache == Cache::Direct {
             self.goes_direct(engine).map_err(|error| self.outcome(Phase::Verify, error))?;
         }
         Ok(())
@@ -262,9 +263,10 @@ impl Run<'_> {
         if case.axes().cache == Cache::Direct {
             all.past_the_page_cache()?;
         }
-        if request.verify && case.method().writes_data() {
-            all.content(request.data_seed)?;
-            sample.verified = Some(true);
+        if let Some(extent) = request.read_back
+            && case.method().writes_data()
+        {
+            sample.read_back = Some(read_back::read_back(&all, request, extent)?);
         }
         Ok(())
     }

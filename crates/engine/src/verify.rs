@@ -1,14 +1,14 @@
-//! After the clock: is everything in the file, and did it come there the way that the case says?
+//! After the clock: has each file the right length, and did the data come there the way that the case says? Its content
+//! is compared in `read_back`.
 
-use std::os::fd::{AsFd, BorrowedFd};
+use std::os::fd::AsFd;
 
 use model::{Case, Content};
 
 use crate::call::{CallError, retry};
-use crate::file::{self, COPIED, Target};
+use crate::file::{self, Target};
 use crate::job::Part;
 use crate::methods::map::{Access, Map};
-use crate::source;
 
 /// What a sample left behind.
 pub struct Written<'w, 'a> {
@@ -83,56 +83,9 @@ impl Written<'_, '_> {
         }
         Ok(())
     }
-
-    /// Compares every byte that was handed over with what it should be.
-    pub fn content(&self, seed: u64) -> Result<(), CallError> {
-        self.parts.iter().zip(&self.handed_over_bytes).try_for_each(|(part, &bytes)| {
-            let name = part.name(self.names);
-            self.content_of(part, name, bytes, seed).map_err(|error| error.of_file(name))
-        })
-    }
-
-    fn content_of(&self, part: &Part<'_>, name: &str, bytes: u64, seed: u64) -> Result<(), CallError> {
-        const BLOCK_BYTES: u64 = 1 << 20;
-        let mut found = vec![0; 1 << 20];
-        let mut expected = vec![0; 1 << 20];
-        let file = file::open_to_read(self.target, name)?;
-        let mut at = 0;
-        while at < bytes {
-            let length = usize::try_from(BLOCK_BYTES.min(bytes - at)).unwrap_or(0);
-            let (found, expected) = (&mut found[..length], &mut expected[..length]);
-            read_exact(file.as_fd(), found, part.file_offset + at)?;
-            match part.copy_from {
-                Some(source) => {
-                    read_exact(source, expected, at).map_err(|error| error.of_file(COPIED))?;
-                }
-                None => source::expected(self.case, seed, part.range.offset, at, expected),
-            }
-            if found != expected {
-                let pairs = found.iter().zip(expected.iter());
-                let place = pairs.take_while(|(found, expected)| found == expected).count();
-                let error = wrong("the content differs from what was written".to_owned());
-                return Err(error.at(part.file_offset + at + place as u64));
-            }
-            at += length as u64;
-        }
-        Ok(())
-    }
 }
 
-fn read_exact(file: BorrowedFd<'_>, mut bytes: &mut [u8], mut offset: u64) -> Result<(), CallError> {
-    while !bytes.is_empty() {
-        let read = retry("pread", || rustix::io::pread(file, &mut *bytes, offset))
-            .map_err(|error| error.at(offset))?;
-        if read == 0 {
-            return Err(wrong("the file ends too early".to_owned()).at(offset));
-        }
-        bytes = &mut bytes[read..];
-        offset += read as u64;
-    }
-    Ok(())
-}
-
-fn wrong(message: String) -> CallError {
+/// The file is not what it should be.
+pub fn wrong(message: String) -> CallError {
     CallError::other("verify", message)
 }

@@ -1,28 +1,30 @@
 //! What may explain a sample: the machine right before it, and what held it up.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use model::Watch;
 
 use crate::machine::meminfo_bytes;
 
 /// Counters of what holds a process up, at one moment, and the machine's memory.
-pub struct Watcher {
+pub struct Watcher<'s> {
     before: Watch,
+    cpu_stats: &'s [String],
+    throttled_ns: Vec<Option<u64>>,
 }
 
-impl Watcher {
-    /// Looks at the machine.
-    pub fn begin() -> Self {
+impl<'s> Watcher<'s> {
+    /// Looks at the machine, and at the files that say how long each control group's limit held it up.
+    pub fn begin(cpu_stats: &'s [String]) -> Self {
         let before = Watch {
             available_memory_bytes: meminfo_bytes("MemAvailable"),
             dirty_bytes: meminfo_bytes("Dirty"),
             writeback_bytes: meminfo_bytes("Writeback"),
-            throttled_ns: throttled_ns(),
+            throttled_ns: None,
             thermal_throttles: thermal_throttles(Path::new("/sys/devices/system/cpu")),
         };
-        Self { before }
+        Self { before, cpu_stats, throttled_ns: cpu_stats.iter().map(throttled_ns).collect() }
     }
 
     /// The state then, and what the counters counted from then to now.
@@ -30,25 +32,33 @@ impl Watcher {
         let since =
             |now: Option<u64>, then: Option<u64>| now.zip(then).map(|(now, then)| now.saturating_sub(then));
         let thermal = thermal_throttles(Path::new("/sys/devices/system/cpu"));
+        let groups = self.cpu_stats.iter().zip(self.throttled_ns);
+        let held_up = groups.filter_map(|(path, then)| since(throttled_ns(path), then));
         Watch {
-            throttled_ns: since(throttled_ns(), self.before.throttled_ns),
+            // One group's limit at a time is what a process waits for.
+            throttled_ns: held_up.max(),
             thermal_throttles: since(thermal, self.before.thermal_throttles),
             ..self.before
         }
     }
 }
 
-/// How long the control group has waited for its share of CPU time: cgroup-v2.rst, `cpu.stat`. The root has no limit.
-fn throttled_ns() -> Option<u64> {
-    let own = fs::read_to_string("/proc/self/cgroup").ok()?;
-    let path = own.lines().find_map(|line| line.strip_prefix("0::/"))?;
-    let stat = fs::read_to_string(PathBuf::from("/sys/fs/cgroup").join(path).join("cpu.stat")).ok()?;
-    throttled_in(&stat)
+/// How long a control group has waited for its share of CPU time.
+fn throttled_ns(cpu_stat: &String) -> Option<u64> {
+    throttled_in(&fs::read_to_string(cpu_stat).ok()?)
 }
 
+/// Microseconds in cgroup-v2.rst's `cpu.stat`, nanoseconds in that of sched-bwc.rst, which is the first generation's.
 fn throttled_in(stat: &str) -> Option<u64> {
-    let line = stat.lines().find_map(|line| line.strip_prefix("throttled_usec "))?;
-    line.trim().parse::<u64>().ok()?.checked_mul(1000)
+    stat.lines().find_map(|line| {
+        let (name, value) = line.split_once(' ')?;
+        let unit_ns = match name {
+            "throttled_usec" => 1000,
+            "throttled_time" => 1,
+            _ => return None,
+        };
+        value.trim().parse::<u64>().ok()?.checked_mul(unit_ns)
+    })
 }
 
 /// Over all CPUs; none where no CPU counts them, as on most virtual machines.
@@ -68,6 +78,21 @@ mod tests {
     fn time_without_cpu_is_read_from_the_control_groups_statistics() {
         assert_eq!(throttled_in("usage_usec 5\nnr_throttled 2\nthrottled_usec 1500\n"), Some(1_500_000));
         assert_eq!(throttled_in("usage_usec 5\n"), None);
+        assert_eq!(throttled_in("nr_periods 7\nnr_throttled 2\nthrottled_time 1500\n"), Some(1500));
+    }
+
+    #[test]
+    fn the_group_that_held_it_up_the_most_counts() {
+        let groups = tempfile::tempdir().unwrap();
+        let paths = ["own", "around"].map(|name| groups.path().join(name).to_str().unwrap().to_owned());
+        let set = |path: &String, time: u64| fs::write(path, format!("throttled_time {time}\n")).unwrap();
+        set(&paths[0], 100);
+        set(&paths[1], 200);
+        let watcher = Watcher::begin(&paths);
+        set(&paths[0], 110);
+        set(&paths[1], 250);
+        assert_eq!(watcher.end().throttled_ns, Some(50));
+        assert_eq!(Watcher::begin(&[]).end().throttled_ns, None);
     }
 
     #[test]
@@ -84,7 +109,7 @@ mod tests {
 
     #[test]
     fn this_machines_memory_is_known() {
-        let watch = Watcher::begin().end();
+        let watch = Watcher::begin(&[]).end();
         assert!(watch.available_memory_bytes.is_some_and(|bytes| bytes > 1 << 20), "{watch:?}");
         assert!(watch.dirty_bytes.is_some() && watch.writeback_bytes.is_some(), "{watch:?}");
     }

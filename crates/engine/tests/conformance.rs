@@ -8,7 +8,7 @@ use std::process::ExitCode;
 use anyhow::{Context, Result, ensure};
 use engine::{Engine, Target, method_infos};
 use model::protocol::SampleRequest;
-use model::{Case, Data, Files, Outcome, Phase, Prepare, Source};
+use model::{Case, Data, Extent, Files, Outcome, Phase, Prepare, Source};
 use testkit::{Kind, Need, Trials, directory_on};
 
 const SEED: u64 = 0x5eed;
@@ -98,7 +98,7 @@ fn full_disk(name: &str) -> Result<()> {
     ensure!(sample.phases_ns.total() == 0 && sample.latency.is_none(), "a failed sample has no figures");
     let small = Case::parse(&format!("{},size=1MiB", case.method().name), &method_infos())?;
     let sample = engine.sample(Target::Directory(place.as_fd()), &small, &request(), &mut |_| {});
-    ensure!(sample.outcome == Outcome::Ok && sample.verified == Some(true), "{:?}", sample.outcome);
+    ensure!(sample.outcome == Outcome::Ok && sample.read_back.is_some(), "{:?}", sample.outcome);
     Ok(())
 }
 
@@ -252,11 +252,14 @@ fn request() -> SampleRequest {
         case: String::new(),
         round: 0,
         file_stem: "conformance".to_owned(),
+        remove_first: false,
+        reserve: model::Reserve::NONE,
         data_seed: SEED,
-        verify: true,
+        read_back: Some(Extent::Whole),
         settle_limit_ns: 0,
         warm: false,
         write_limit_ns: None,
         device_number: None,
+        cpu_stats: Vec::new(),
     }
 }

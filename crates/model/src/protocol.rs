@@ -14,6 +14,7 @@ use crate::value::{Cache, Prepare};
 use crate::limit::Limit;
 use crate::noise::Noise;
 use crate::properties::Properties;
+use crate::read_back::Extent;
 use crate::reserve::Reserve;
 use crate::sample::Sample;
 
@@ -73,6 +74,8 @@ pub struct NoiseRequest {
     pub time_ns: u64,
     /// What the files are called, before the work's name is added.
     pub file_stem: String,
+    /// See [`SampleRequest::cpu_stats`].
+    pub cpu_stats: Vec<String>,
 }
 
 /// Files to be made, to learn from.
@@ -110,8 +113,8 @@ pub struct SampleRequest {
     pub reserve: Reserve,
     /// Seed of the data.
     pub data_seed: u64,
-    /// Whether to read the content back.
-    pub verify: bool,
+    /// How much of the content to read back; none to look at the size only.
+    pub read_back: Option<Extent>,
     /// Longest wait for the target to be quiet.
     pub settle_limit_ns: u64,
     /// Whether memory is taken and given back first, so that it is warm.
@@ -120,6 +123,8 @@ pub struct SampleRequest {
     pub write_limit_ns: Option<u64>,
     /// The device whose written sectors are counted, as in `/sys/dev/block`.
     pub device_number: Option<String>,
+    /// The files that say how long a limit on CPU time held up the worker, of each control group around it.
+    pub cpu_stats: Vec<String>,
 }
 
 /// What a worker answers.

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::contract::Contract;
+use crate::read_back::Extent;
 use crate::sample::Sample;
 use crate::target::{MissingTarget, TargetRecord};
 use crate::value::named_values;
@@ -24,14 +25,29 @@ named_values! {
 }
 
 named_values! {
-    /// When files are read back and compared.
+    /// When files are read back and compared, and how much of them.
     Verify {
-        /// After each case's first sample.
+        /// Each case's first sample whole, and a part of every later one.
+        Sampled = "sampled",
+        /// Each case's first sample whole.
         First = "first",
-        /// After every sample.
+        /// Every sample whole.
         Every = "every",
         /// Never; the size is still checked.
         Never = "never",
+    }
+}
+
+impl Verify {
+    /// How much is read back of a sample.
+    #[must_use]
+    pub fn extent(self, is_first: bool) -> Option<Extent> {
+        match self {
+            Self::Every => Some(Extent::Whole),
+            Self::Sampled | Self::First if is_first => Some(Extent::Whole),
+            Self::Sampled => Some(Extent::Part),
+            Self::First | Self::Never => None,
+        }
     }
 }
 
@@ -50,7 +66,7 @@ pub struct Settings {
     pub max_bytes: Option<u64>,
     /// Seed of the order and of the data.
     pub seed: u64,
-    /// When files are read back.
+    /// When files are read back, and how much of them.
     pub verify: Verify,
     /// Deadline of a sample; from its size if none.
     pub timeout_ns: Option<u64>,

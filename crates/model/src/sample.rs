@@ -5,6 +5,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use crate::latency::Latency;
+use crate::read_back::ReadBack;
 use crate::value::named_values;
 use crate::watch::{Timeline, Watch};
 
@@ -213,8 +214,9 @@ pub struct Sample {
     pub context_switches: u64,
     /// Bytes that the block device was given meanwhile, by anyone; none where there is no device.
     pub device_bytes: Option<u64>,
-    /// Whether the content was read back and compared; none if it was not looked at.
-    pub verified: Option<bool>,
+    /// How much of the content was read back and compared; none if only the size was looked at.
+    #[serde(default)]
+    pub read_back: Option<ReadBack>,
     /// The memory-copy probe before and after.
     pub probe_ns: [u64; 2],
     /// CPU time that the hypervisor gave to others meanwhile, over all CPUs.
@@ -256,7 +258,7 @@ impl Sample {
             page_faults: 0,
             context_switches: 0,
             device_bytes: None,
-            verified: None,
+            read_back: None,
             probe_ns: [0; 2],
             steal_ns: 0,
             settle_ns: 0,

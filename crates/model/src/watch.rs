@@ -12,8 +12,8 @@ pub struct Watch {
     pub dirty_bytes: Option<u64>,
     /// Pages that are being written, before: `Writeback`.
     pub writeback_bytes: Option<u64>,
-    /// How long the process's control group was held up by its CPU limit meanwhile: `throttled_usec` of cgroup v2's
-    /// `cpu.stat`.
+    /// How long a limit on the CPU time of the process's control group, or of one around it, held it up meanwhile:
+    /// `cpu.stat` of the group that was held up the longest, of either generation.
     pub throttled_ns: Option<u64>,
     /// How often a CPU was slowed down because of heat meanwhile: sysfs's `thermal_throttle/core_throttle_count`.
     pub thermal_throttles: Option<u64>,

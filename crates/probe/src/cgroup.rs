@@ -1,9 +1,9 @@
-//! The memory that control groups allow to this process, as cgroups(7) has it.
+//! What control groups allow to a process, as cgroups(7) has it: memory, CPU time, and to go on at all.
 
 use std::path::{Component, Path, PathBuf};
 
-use crate::kernel_file;
 use crate::mountinfo::Mount;
+use crate::{ROOT, kernel_file, mount};
 
 /// A control group's account of memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -31,6 +31,13 @@ struct Version {
     reclaimable: [&'static str; 2],
 }
 
+/// The two kinds of control groups; a controller is in one of them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Generation {
+    First,
+    Second,
+}
+
 const V1: Version = Version {
     limit: "memory.limit_in_bytes",
     used: "memory.usage_in_bytes",
@@ -44,8 +51,55 @@ const V2: Version =
 /// have the memory controller.
 pub(crate) fn of_this_process(root: &Path, mounts: &[Mount]) -> Vec<Group> {
     let memberships = kernel_file::text(&root.join("proc/self/cgroup")).unwrap_or_default();
-    let folders = folders(&memberships, mounts);
-    folders.iter().map(|(folder, version)| read(&below(root, folder), *version)).collect()
+    let folders = folders(&memberships, mounts, "memory").into_iter();
+    folders
+        .map(|(folder, generation)| {
+            let version = match generation {
+                Generation::First => V1,
+                Generation::Second => V2,
+            };
+            read(&below(root, &folder), version)
+        })
+        .collect()
+}
+
+/// Where the kernel says how a process is held up by its control groups.
+#[derive(Debug)]
+pub struct ControlGroups {
+    mounts: Vec<Mount>,
+}
+
+impl ControlGroups {
+    /// Those that are mounted now.
+    #[must_use]
+    pub fn mounted() -> Self {
+        Self { mounts: mount::all(Path::new(ROOT)) }
+    }
+
+    /// The files that say how long a limit on CPU time has held up a process, in its own group and all around it.
+    #[must_use]
+    pub fn cpu_stats(&self, process: u32) -> Vec<PathBuf> {
+        let files = self.folders(process, "cpu").into_iter().map(|(folder, _)| folder.join("cpu.stat"));
+        files.filter(|file| file.exists()).collect()
+    }
+
+    /// Whether a process stands still with its group, or with one around it.
+    #[must_use]
+    pub fn are_frozen(&self, process: u32) -> bool {
+        self.folders(process, "freezer").iter().any(|(folder, generation)| match generation {
+            // Each group's own file has the state of those around it in it.
+            Generation::First => {
+                kernel_file::text(&folder.join("freezer.state")).is_some_and(|state| state != "THAWED")
+            }
+            Generation::Second => kernel_file::text(&folder.join("cgroup.events"))
+                .is_some_and(|events| events.lines().any(|line| line == "frozen 1")),
+        })
+    }
+
+    fn folders(&self, process: u32, controller: &str) -> Vec<(PathBuf, Generation)> {
+        let memberships = kernel_file::text(Path::new(&format!("/proc/{process}/cgroup")));
+        folders(&memberships.unwrap_or_default(), &self.mounts, controller)
+    }
 }
 
 fn below(root: &Path, path: &Path) -> PathBuf {
@@ -66,39 +120,40 @@ fn stat_bytes(stat: &str, name: &str) -> Option<u64> {
     stat.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '))?.trim().parse().ok()
 }
 
-/// The folders of the groups named in the text of `/proc/self/cgroup`, from the innermost to the mounted root.
-fn folders(memberships: &str, mounts: &[Mount]) -> Vec<(PathBuf, Version)> {
+/// The folders of the groups that have a controller, or may have it, and are named in the text of `/proc/PID/cgroup`, from
+/// the innermost to the mounted root.
+fn folders(memberships: &str, mounts: &[Mount], controller: &str) -> Vec<(PathBuf, Generation)> {
     let mut folders = Vec::new();
-    for (group, version) in memberships.lines().filter_map(membership) {
-        let mut mounted = mounts.iter().filter(|mount| version_at(mount) == Some(version));
+    for (group, generation) in memberships.lines().filter_map(|line| membership(line, controller)) {
+        let mut mounted = mounts.iter().filter(|mount| generation_at(mount, controller) == Some(generation));
         if let Some((top, inside)) = mounted.find_map(|mount| place(mount, group)) {
-            folders.extend(inside.ancestors().map(|group| (top.join(group), version)));
+            folders.extend(inside.ancestors().map(|group| (top.join(group), generation)));
         }
     }
     folders
 }
 
 /// `0::/user.slice` or `4:memory:/docker/1f`.
-fn membership(line: &str) -> Option<(&Path, Version)> {
+fn membership<'l>(line: &'l str, controller: &str) -> Option<(&'l Path, Generation)> {
     let mut fields = line.splitn(3, ':').skip(1);
-    let version = match fields.next()? {
-        "" => V2,
-        controllers if has_memory(controllers) => V1,
+    let generation = match fields.next()? {
+        "" => Generation::Second,
+        controllers if has(controllers, controller) => Generation::First,
         _ => return None,
     };
-    fields.next().map(|group| (Path::new(group), version))
+    fields.next().map(|group| (Path::new(group), generation))
 }
 
-fn version_at(mount: &Mount) -> Option<Version> {
+fn generation_at(mount: &Mount, controller: &str) -> Option<Generation> {
     match mount.kind.as_str() {
-        "cgroup2" => Some(V2),
-        "cgroup" if has_memory(&mount.super_options) => Some(V1),
+        "cgroup2" => Some(Generation::Second),
+        "cgroup" if has(&mount.super_options, controller) => Some(Generation::First),
         _ => None,
     }
 }
 
-fn has_memory(list: &str) -> bool {
-    list.split(',').any(|word| word == "memory")
+fn has(list: &str, controller: &str) -> bool {
+    list.split(',').any(|word| word == controller)
 }
 
 /// The mount point, and the group's path below it. A container may see the tree from its own group on: then
@@ -118,7 +173,7 @@ mod tests {
 
     fn paths(memberships: &str, mountinfo: &str) -> Vec<PathBuf> {
         let mounts = mountinfo::parse(mountinfo);
-        folders(memberships, &mounts).into_iter().map(|(path, _)| path).collect()
+        folders(memberships, &mounts, "memory").into_iter().map(|(path, _)| path).collect()
     }
 
     fn expected<const N: usize>(paths: [&str; N]) -> Vec<PathBuf> {

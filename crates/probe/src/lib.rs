@@ -29,6 +29,7 @@ mod tunables;
 use std::path::Path;
 
 pub use block_device::{BlockDeviceFacts, block_device, open_block_device};
+pub use cgroup::ControlGroups;
 pub use device_use::{DeviceUse, DeviceUses, Step, Twin, UseEnd, device_uses};
 pub use error::ProbeError;
 pub use space::{Space, space, space_around};

@@ -1,8 +1,8 @@
 //! A JSON export, read back into the run that it was made of.
 
 use model::{
-    CaseRecord, Contract, Environment, Failure, Latency, Limit, MissingTarget, Outcome, Phase, PhasesNs,
-    RunRecord, RunStatus, Sample, Settings, TargetRecord, Timeline, Watch,
+    CaseRecord, Contract, Environment, Extent, Failure, Latency, Limit, MissingTarget, Outcome, Phase,
+    PhasesNs, ReadBack, RunRecord, RunStatus, Sample, Settings, TargetRecord, Timeline, Watch,
 };
 use serde::Deserialize;
 
@@ -91,6 +91,8 @@ struct SampleRow {
     page_faults: u64,
     context_switches: u64,
     device_bytes: Option<u64>,
+    read_back: Option<ReadBack>,
+    // What schemas 1 and 2 had in its place: all of it, or nothing.
     verified: Option<bool>,
     probe_ns: [u64; 2],
     steal_ns: u64,
@@ -102,7 +104,7 @@ struct SampleRow {
     timeline: Option<Timeline>,
 }
 
-/// Reads a document of schema 1 or 2. Fields that came later may be missing, and those that are computed are not read:
+/// Reads a document of schema 1, 2 or 3. Fields that came later may be missing, and those that are computed are not read:
 /// a report of the run computes them again.
 ///
 /// # Errors
@@ -193,7 +195,7 @@ fn sample(row: SampleRow) -> Result<Sample, String> {
         page_faults: row.page_faults,
         context_switches: row.context_switches,
         device_bytes: row.device_bytes,
-        verified: row.verified,
+        read_back: read_back(&row),
         probe_ns: row.probe_ns,
         steal_ns: row.steal_ns,
         settle_ns: row.settle_ns,
@@ -202,6 +204,12 @@ fn sample(row: SampleRow) -> Result<Sample, String> {
         watch: row.watch,
         timeline: row.timeline.map(Box::new),
     })
+}
+
+/// Documents before schema 3 do not say where the data came from.
+fn read_back(row: &SampleRow) -> Option<ReadBack> {
+    let whole = ReadBack { extent: Extent::Whole, bytes: row.bytes, from: None };
+    row.read_back.or_else(|| row.verified.filter(|&verified| verified).map(|_| whole))
 }
 
 /// The outcome. Documents without `cause` have its words only; then a sample that has no figure is one that failed, or is
@@ -233,6 +241,7 @@ mod tests {
     use super::*;
     use crate::Report;
     use crate::formats::json::render;
+    use model::ReadFrom;
     use testkit::{example_case, example_run};
 
     fn run() -> RunRecord {
@@ -240,6 +249,7 @@ mod tests {
         good.phases_ns.write = 17;
         good.bytes = 1 << 30;
         good.watch.dirty_bytes = Some(4096);
+        good.read_back = Some(ReadBack { extent: Extent::Part, bytes: 1 << 26, from: Some(ReadFrom::Device) });
         good.timeline = Some(Timeline { interval_ns: 5, bytes: vec![1, 2] }.into());
         let failure = Failure {
             phase: Phase::Prepare,
@@ -280,15 +290,19 @@ mod tests {
         for case in document["cases"].as_array_mut().unwrap() {
             case.as_object_mut().unwrap().remove("target").unwrap();
             for sample in case["samples"].as_array_mut().unwrap() {
-                for field in ["watch", "timeline", "latency", "cause"] {
+                for field in ["watch", "timeline", "latency", "cause", "read_back"] {
                     sample.as_object_mut().unwrap().remove(field);
                 }
+                sample["verified"] = if sample["outcome"] == "ok" { true.into() } else { None::<bool>.into() };
             }
         }
         let read = run_of_export(&document.to_string()).unwrap();
         assert_eq!((read.label.as_ref(), &read.targets), (None, &run().targets));
         assert!(read.cases.iter().all(|case| case.target == read.targets[0].name));
         assert_eq!(read.cases[0].samples[0].phases_ns, run().cases[0].samples[0].phases_ns);
+        let whole = ReadBack { extent: Extent::Whole, bytes: 1 << 30, from: None };
+        assert_eq!(read.cases[0].samples[0].read_back, Some(whole), "verified, and nobody knows from where");
+        assert_eq!(read.cases[1].samples[0].read_back, None);
         let reasons = |run: &RunRecord| {
             run.cases[1].samples[..2]
                 .iter()
@@ -301,7 +315,7 @@ mod tests {
     #[test]
     fn what_is_no_export_is_told_in_one_line() {
         let mut newer = document();
-        newer["schema"] = 3.into();
+        newer["schema"] = 4.into();
         let mut broken = document();
         broken["targets"][0]["environment"].as_object_mut().unwrap().remove("system");
         let mut lost = document();
@@ -314,7 +328,7 @@ mod tests {
             (endless.to_string(), "more than a number holds"),
             (String::new(), "no JSON export of writebench"),
             ("{\"cases\": []}".to_owned(), "missing field `schema`"),
-            (newer.to_string(), "has schema 3, this writebench reads schemas up to 2"),
+            (newer.to_string(), "has schema 4, this writebench reads schemas up to 3"),
             (lost.to_string(), "case write is of the target '/nowhere', which is not listed"),
             (broken.to_string(), "missing field `system`"),
             (unknown.to_string(), "unknown outcome 'wonderful'"),

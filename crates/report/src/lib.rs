@@ -18,6 +18,7 @@ mod over_time;
 mod properties;
 mod question;
 mod reached;
+mod read_back;
 #[cfg(test)]
 mod recorded_noise;
 mod report;

@@ -7,6 +7,7 @@ use crate::answer::{Answer, answers};
 use crate::conclusion::conclusions;
 use crate::estimate::Estimate;
 use crate::image_share;
+use crate::read_back;
 use crate::warning::warnings;
 
 /// A run, ready to be rendered.
@@ -24,6 +25,8 @@ pub struct Report {
     pub answers: Vec<Answer>,
     /// What it comes to, in sentences: all answers, or the advice.
     pub conclusions: Vec<String>,
+    /// How much was read back and compared, and where it came from; none where nothing was written.
+    pub read_back: Option<String>,
     /// What a reader of the figures must know.
     pub warnings: Vec<String>,
     /// Whether the cases are in another order than that of the suites, or not all there.
@@ -72,7 +75,8 @@ impl Report {
             None => [conclusions(&answers, &cases), image_share::sentences(&run, &cases)].concat(),
         };
         let warnings = warnings(&run, &cases);
-        Self { number, run, cases, advice, answers, conclusions, warnings, is_arranged: false }
+        let read_back = read_back::sentence(&cases);
+        Self { number, run, cases, advice, answers, conclusions, read_back, warnings, is_arranged: false }
     }
 
     /// A copy of the run as it was recorded, with its cases.

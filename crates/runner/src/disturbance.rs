@@ -48,11 +48,6 @@ impl Disturbance {
     #[expect(clippy::cast_precision_loss, reason = "ratios of durations")]
     pub fn judge(&mut self, sample: &Sample) -> Option<String> {
         self.learn(sample.probe_ns);
-        let normal_ns = self.normal_ns()?;
-        let slower_ns = sample.probe_ns[0].max(sample.probe_ns[1]) as f64;
-        if slower_ns > Self::SLOW_PROBE * normal_ns {
-            return Some(format!("memory copy {:.1} times slower than usual", slower_ns / normal_ns));
-        }
         let share = |time_ns: u64| time_ns as f64 / sample.phases_ns.total().max(1) as f64;
         let stolen = share(sample.steal_ns);
         if sample.steal_ns >= Self::STEAL_LEAST_NS && stolen > Self::STEAL {
@@ -62,8 +57,14 @@ impl Disturbance {
         if held_up > Self::STEAL {
             return Some(format!("held up for {:.0} % of its time by its group's CPU limit", held_up * 100.0));
         }
-        let throttles = sample.watch.thermal_throttles.filter(|&times| times > 0)?;
-        Some(format!("CPUs slowed down {throttles} times because of heat"))
+        if let Some(throttles) = sample.watch.thermal_throttles.filter(|&times| times > 0) {
+            return Some(format!("CPUs slowed down {throttles} times because of heat"));
+        }
+        // All of these make it slower, too, and say why.
+        let normal_ns = self.normal_ns()?;
+        let slower_ns = sample.probe_ns[0].max(sample.probe_ns[1]) as f64;
+        (slower_ns > Self::SLOW_PROBE * normal_ns)
+            .then(|| format!("memory copy {:.1} times slower than usual", slower_ns / normal_ns))
     }
 }
 

@@ -11,6 +11,7 @@ mod error;
 #[cfg(test)]
 mod example_method;
 mod hardware;
+mod hold_ups;
 mod holders;
 mod keeper;
 mod left_over;

@@ -21,8 +21,10 @@ pub fn measure_noise(
     /// Beyond the time: for a target on which a single sync takes long.
     const PATIENCE: Duration = Duration::from_secs(60);
     let time_ns = u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
-    let request = Request::Noise(NoiseRequest { time_ns, file_stem: "noise".to_owned() });
-    match Worker::start(command)?.ask(&request, &Wait::until(time + PATIENCE, stop))? {
+    let mut worker = Worker::start(command)?;
+    let cpu_stats = worker.hold_ups.cpu_stats();
+    let request = Request::Noise(NoiseRequest { time_ns, file_stem: "noise".to_owned(), cpu_stats });
+    match worker.ask(&request, &Wait::until(time + PATIENCE, stop))? {
         Answer::Reply(Reply::Noise(noise)) => Ok(Some(*noise)),
         Answer::Stopped => Ok(None),
         Answer::Reply(Reply::Refused { why }) => Err(RunnerError::Protocol(why)),

@@ -258,11 +258,6 @@ impl Run<'_> {
     /// One sample of a case; none if the run was told to stop.
     fn sample(&mut self, index: usize, round: u32) -> Result<Option<Sample>, RunnerError> {
         let (plan, Planned { target, case }) = (self.plan, &self.plan.cases[index]);
-        let verify = match plan.settings.verify {
-            Verify::First => self.taken[index].is_empty(),
-            Verify::Every => true,
-            Verify::Never => false,
-        };
         let planned_target = plan.targets.get(*target).cloned().unwrap_or_default();
         let request = SampleRequest {
             case: case.to_string(),
@@ -273,11 +268,12 @@ impl Run<'_> {
             remove_first: self.casualties.has_files_in(*target),
             reserve: planned_target.reserve,
             data_seed: plan.settings.seed,
-            verify,
+            read_back: plan.settings.verify.extent(self.taken[index].is_empty()),
             settle_limit_ns: u64::try_from(SETTLE_LIMIT.as_nanos()).unwrap_or(u64::MAX),
             warm: true,
             write_limit_ns: self.write_limit_ns(),
             device_number: planned_target.device_number.clone(),
+            cpu_stats: self.worker()?.hold_ups.cpu_stats(),
         };
         let limit = plan.settings.timeout_ns.map_or_else(|| deadline(case), Duration::from_nanos);
         self.written.add_sample(*target, case, self.reads_back());
@@ -305,9 +301,10 @@ impl Run<'_> {
             }
         };
         if sample.outcome.is_ok() {
-            // The engine may have seen a reason of its own.
             let judged = self.disturbance.judge(&sample);
-            sample.disturbed = sample.disturbed.or(judged);
+            let held_up = self.worker.as_ref().and_then(|worker| worker.hold_ups.reason());
+            // The engine may have seen a reason of its own.
+            sample.disturbed = sample.disturbed.or(held_up).or(judged);
         }
         Ok(Some(sample))
     }
@@ -320,16 +317,21 @@ impl Run<'_> {
         Some(budget_ns.checked_div(samples).unwrap_or(budget_ns).max(LEAST_WRITE_LIMIT_NS))
     }
 
-    /// Asks the worker, starting one where there is none.
+    /// Asks the worker, unless the run is to end.
     fn ask(&mut self, request: &Request, limit: Duration) -> Result<Option<Answer<Reply>>, RunnerError> {
         if self.stop.load(Ordering::Relaxed) {
             return Ok(None);
         }
-        let worker = match &mut self.worker {
+        let stop = self.stop;
+        self.worker()?.ask(request, &Wait::until(limit, stop)).map(Some)
+    }
+
+    /// The worker, started where there is none.
+    fn worker(&mut self) -> Result<&mut Worker, RunnerError> {
+        Ok(match &mut self.worker {
             Some(worker) => worker,
             none => none.insert(Worker::start(self.command)?),
-        };
-        worker.ask(request, &Wait::until(limit, self.stop)).map(Some)
+        })
     }
 
     /// The sample of a worker that is gone.

@@ -17,6 +17,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::error::RunnerError;
+use crate::hold_ups::HoldUps;
 
 /// How to start a worker. The file descriptor number of the progress record is added at the end.
 #[derive(Debug, Clone)]
@@ -74,6 +75,8 @@ pub(crate) struct Worker {
     replies: Receiver<String>,
     last_words: Option<JoinHandle<String>>,
     progress: ProgressRecord,
+    /// What kept it from running while it was last asked.
+    pub(crate) hold_ups: HoldUps,
     killed: bool,
 }
 
@@ -124,7 +127,8 @@ impl Worker {
         let (sender, replies) = channel();
         let requests = child.stdin.take();
         // From here on it is killed if it cannot be listened to.
-        let mut worker = Self { child, requests, replies, last_words: None, progress, killed: false };
+        let hold_ups = HoldUps::of(child.id());
+        let mut worker = Self { child, requests, replies, last_words: None, progress, hold_ups, killed: false };
         let listen = move || {
             let Some(stdout) = stdout else { return };
             for line in BufReader::new(stdout).lines() {
@@ -154,12 +158,14 @@ impl Worker {
         let mut line =
             serde_json::to_string(request).map_err(|error| RunnerError::Protocol(error.to_string()))?;
         line.push('\n');
+        self.hold_ups.begin();
         // A worker that is gone shows when its answer does not come.
         let _ = self.requests.as_mut().map(|requests| requests.write_all(line.as_bytes()));
         let start = Instant::now();
         let mut limit = wait.limit;
         let mut is_stopped = false;
         loop {
+            limit += self.hold_ups.look();
             if !is_stopped && wait.stop.load(Ordering::Relaxed) {
                 is_stopped = true;
                 if wait.grace.is_zero() {
@@ -175,6 +181,7 @@ impl Worker {
             }
             match self.replies.recv_timeout(LOOK_AGAIN) {
                 Ok(reply) => {
+                    self.hold_ups.look();
                     return serde_json::from_str(&reply)
                         .map(Answer::Reply)
                         .map_err(|error| RunnerError::Protocol(format!("said '{reply}': {error}")));
@@ -185,6 +192,7 @@ impl Worker {
         }
         // It has closed its end; that it is gone can take longer, when files close on a slow target.
         while !self.is_gone() {
+            limit += self.hold_ups.look();
             if wait.stop.load(Ordering::Relaxed) || start.elapsed() >= limit {
                 let phase = self.progress.phase();
                 self.kill();

@@ -2,7 +2,9 @@
 
 use std::collections::HashMap;
 
-use model::{CaseRecord, Outcome, PhasesNs, RunRecord, RunStatus, Sample, TargetRecord};
+use model::{
+    CaseRecord, Extent, Outcome, PhasesNs, ReadBack, ReadFrom, RunRecord, RunStatus, Sample, TargetRecord,
+};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use crate::{Store, StoreError, targets};
@@ -164,17 +166,20 @@ impl Store {
         let mut taken = Taken::of(&transaction, run, targets.len())?;
         let mut statement = transaction.prepare(&format!(
             "SELECT name, round, cause, prepare_ns, open_ns, write_ns, sync_ns, close_ns, bytes, user_cpu_ns,
-                system_cpu_ns, page_faults, context_switches, device_bytes, verified, probe_before_ns,
-                probe_after_ns, steal_ns, settle_ns, disturbed, latency, watch, timeline, target
+                system_cpu_ns, page_faults, context_switches, device_bytes, probe_before_ns,
+                probe_after_ns, steal_ns, settle_ns, disturbed, latency, watch, timeline, target,
+                read_back, read_back_bytes, read_back_from
              FROM samples {} ORDER BY id",
             taken.rows(),
         ))?;
+        /// The column that says which target a sample is of.
+        const TARGET: usize = 22;
         let mut rows = statement.query([run, taken.first, taken.last])?;
         while let Some(row) = rows.next()? {
             let of_case = taken.cases.get_mut(row.get_ref(0)?.as_str()?);
-            let position: usize = row.get(23)?;
+            let position: usize = row.get(TARGET)?;
             let of_target = of_case.and_then(|of_case| of_case.get_mut(position));
-            of_target.ok_or_else(|| no_target(23, position))?.push(sample_from_row(row)?);
+            of_target.ok_or_else(|| no_target(TARGET, position))?.push(sample_from_row(row)?);
         }
         let mut samples = HashMap::new();
         for (name, of_case) in taken.cases {
@@ -282,15 +287,28 @@ fn sample_from_row(row: &Row<'_>) -> rusqlite::Result<Sample> {
         page_faults: row.get(11)?,
         context_switches: row.get(12)?,
         device_bytes: row.get(13)?,
-        verified: row.get(14)?,
-        probe_ns: [row.get(15)?, row.get(16)?],
-        steal_ns: row.get(17)?,
-        settle_ns: row.get(18)?,
-        disturbed: row.get(19)?,
-        latency: optional_json(row, 20)?,
-        watch: optional_json(row, 21)?.unwrap_or_default(),
-        timeline: optional_json(row, 22)?,
+        read_back: read_back(row, 23)?,
+        probe_ns: [row.get(14)?, row.get(15)?],
+        steal_ns: row.get(16)?,
+        settle_ns: row.get(17)?,
+        disturbed: row.get(18)?,
+        latency: optional_json(row, 19)?,
+        watch: optional_json(row, 20)?.unwrap_or_default(),
+        timeline: optional_json(row, 21)?,
     })
+}
+
+/// From three columns, the first at that index.
+fn read_back(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<ReadBack>> {
+    let Some(extent) = named(row, column, Extent::from_name)? else { return Ok(None) };
+    let from = named(row, column + 2, ReadFrom::from_name)?;
+    Ok(Some(ReadBack { extent, bytes: row.get(column + 1)?, from }))
+}
+
+/// A value that is stored by its name.
+fn named<T>(row: &Row<'_>, column: usize, value: fn(&str) -> Option<T>) -> rusqlite::Result<Option<T>> {
+    let name = row.get_ref(column)?.as_str_or_null()?;
+    name.map(|name| value(name).ok_or_else(|| unknown(column, format!("unknown value '{name}'")))).transpose()
 }
 
 pub(crate) fn json<T: serde::de::DeserializeOwned>(row: &Row<'_>, column: usize) -> rusqlite::Result<T> {

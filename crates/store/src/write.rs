@@ -1,6 +1,6 @@
 //! What a run puts into the database.
 
-use model::{CaseRecord, Outcome, RunRecord, RunStatus, Sample};
+use model::{CaseRecord, Outcome, ReadFrom, RunRecord, RunStatus, Sample};
 use rusqlite::params;
 
 use crate::{Store, StoreError, targets};
@@ -128,10 +128,10 @@ pub(crate) fn insert_sample(
         .prepare_cached(
             "INSERT INTO samples (run, name, round, outcome, cause, prepare_ns, open_ns, write_ns, sync_ns,
                 close_ns, bytes, user_cpu_ns, system_cpu_ns, page_faults, context_switches, device_bytes,
-                verified, probe_before_ns, probe_after_ns, steal_ns, settle_ns, disturbed, latency,
-                watch, timeline, target)
+                probe_before_ns, probe_after_ns, steal_ns, settle_ns, disturbed, latency,
+                watch, timeline, target, read_back, read_back_bytes, read_back_from)
              VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19,
-                ?20, ?21, ?22, ?23, ?24, ?25, ?26)",
+                ?20, ?21, ?22, ?23, ?24, ?25, ?26, ?27, ?28)",
         )?
         .execute(params![
             run,
@@ -150,7 +150,6 @@ pub(crate) fn insert_sample(
             integer(sample.page_faults),
             integer(sample.context_switches),
             sample.device_bytes.map(integer),
-            sample.verified,
             integer(sample.probe_ns[0]),
             integer(sample.probe_ns[1]),
             integer(sample.steal_ns),
@@ -160,6 +159,9 @@ pub(crate) fn insert_sample(
             json(&sample.watch)?,
             sample.timeline.as_ref().map(json).transpose()?,
             target,
+            sample.read_back.map(|it| it.extent.name()),
+            sample.read_back.map(|it| integer(it.bytes)),
+            sample.read_back.and_then(|it| it.from).map(ReadFrom::name),
         ])?;
     Ok(())
 }

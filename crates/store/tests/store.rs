@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 
 use model::{
-    CaseRecord, Failure, Latency, Learnt, Limit, LimitKind, Making, MissingTarget, Outcome, Phase, PhasesNs,
-    Properties, RunRecord, RunStatus, Sample, Timeline, Watch,
+    CaseRecord, Extent, Failure, Latency, Learnt, Limit, LimitKind, Making, MissingTarget, Outcome, Phase,
+    PhasesNs, Properties, ReadBack, ReadFrom, RunRecord, RunStatus, Sample, Timeline, Watch,
 };
 use store::{Store, StoreError, WorkspaceRecord};
 use testkit::{example_case, example_run, example_target};
@@ -32,7 +32,7 @@ fn samples() -> Vec<Sample> {
         page_faults: 9,
         context_switches: 10,
         device_bytes: Some(11),
-        verified: Some(true),
+        read_back: Some(ReadBack { extent: Extent::Part, bytes: 5, from: Some(ReadFrom::Device) }),
         probe_ns: [12, 13],
         steal_ns: 14,
         settle_ns: 15,
@@ -251,17 +251,18 @@ fn two_programs_may_open_a_new_database_at_once() {
 /// A database that an earlier writebench made is brought up to date, with what is in it.
 #[test]
 fn a_database_of_each_earlier_schema_is_read_and_written_on() {
-    for schema in 1..=3 {
+    for schema in 1..=4 {
         read_and_written_on(schema);
     }
 }
 
 #[expect(clippy::unwrap_used, reason = "a part of tests")]
 fn read_and_written_on(schema: usize) {
-    const MIGRATIONS: [&str; 3] = [
+    const MIGRATIONS: [&str; 4] = [
         include_str!("../migrations/001.sql"),
         include_str!("../migrations/002.sql"),
         include_str!("../migrations/003.sql"),
+        include_str!("../migrations/004.sql"),
     ];
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("db");
@@ -279,10 +280,9 @@ fn read_and_written_on(schema: usize) {
     let environment = serde_json::to_string(&expected.targets[0].environment).unwrap();
     let old = rusqlite::Connection::open(&path).unwrap();
     old.pragma_update(None, "application_id", 0x7772_6274).unwrap();
-    for migration in &MIGRATIONS[..schema] {
-        old.execute_batch(migration).unwrap();
-    }
-    old.pragma_update(None, "user_version", schema).unwrap();
+    // The rows below are in the form of schemas 1 to 3.
+    let (before, after) = MIGRATIONS[..schema].split_at(schema.min(3));
+    before.iter().for_each(|migration| old.execute_batch(migration).unwrap());
     old.execute(
         "INSERT INTO runs (number, id, status, started, version, arguments, target, settings, environment)
             VALUES (1, '0f0e', 'limited', '2026', '0.1.0', '[]', '/old', ?1, ?2)",
@@ -295,27 +295,33 @@ fn read_and_written_on(schema: usize) {
         [contract],
     )
     .unwrap();
-    if schema == 3 {
+    if schema >= 3 {
         old.execute_batch("UPDATE runs SET label = 'then'").unwrap();
     }
     old.execute_batch(
         "INSERT INTO samples (run, name, round, outcome, prepare_ns, open_ns, write_ns, sync_ns, close_ns, bytes,
             user_cpu_ns, system_cpu_ns, page_faults, context_switches, probe_before_ns, probe_after_ns, steal_ns,
-            settle_ns) VALUES (1, 'write', 0, 'ok', 0, 0, 9, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0)",
+            settle_ns, verified) VALUES (1, 'write', 0, 'ok', 0, 0, 9, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 1),
+            (1, 'write', 1, 'ok', 0, 0, 8, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, NULL)",
     )
     .unwrap();
+    after.iter().for_each(|migration| old.execute_batch(migration).unwrap());
+    old.pragma_update(None, "user_version", schema).unwrap();
     drop(old);
     let store = Store::open(&path).unwrap();
     store.add_sample(1, 0, "write", &samples()[0]).unwrap();
     let found = store.run(1).unwrap();
-    assert_eq!(found.label.as_deref(), (schema == 3).then_some("then"));
+    assert_eq!(found.label.as_deref(), (schema >= 3).then_some("then"));
     assert_eq!((found.settings, found.cases[0].label.clone()), (expected.settings, None));
     assert_eq!(found.cases[0].contract, expected.cases[0].contract);
     let target = &found.targets[0];
     assert_eq!((target.name.as_str(), target.path.as_str(), found.targets.len()), ("/old", "/old", 1));
     assert_eq!((&target.environment, &found.cases[0].target), (&expected.targets[0].environment, &target.name));
     let written: Vec<u64> = found.cases[0].samples.iter().map(|sample| sample.phases_ns.write).collect();
-    assert_eq!(written, [9, 3]);
+    assert_eq!(written, [9, 8, 3]);
     assert_eq!(found.cases[0].samples[0].latency, None);
-    assert_eq!(found.cases[0].samples[1].latency, samples()[0].latency);
+    assert_eq!(found.cases[0].samples[2].latency, samples()[0].latency);
+    let read_back: Vec<_> = found.cases[0].samples.iter().map(|sample| sample.read_back).collect();
+    let verified = ReadBack { extent: Extent::Whole, bytes: 1, from: None };
+    assert_eq!(read_back, [Some(verified), None, samples()[0].read_back]);
 }

@@ -26,7 +26,7 @@ pub fn example_run() -> RunRecord {
             budget_ns: None,
             max_bytes: None,
             seed: 42,
-            verify: Verify::First,
+            verify: Verify::Sampled,
             timeout_ns: None,
             copy_from: None,
             copy_to: None,

@@ -31,6 +31,10 @@ pub enum Need {
     MemoryGroup,
     /// A control group that limits processes and threads.
     ProcessGroup,
+    /// A control group that limits CPU time.
+    CpuLimit,
+    /// A control group that can be frozen.
+    Freezer,
     /// A wall clock for a program of its own.
     SetClock,
     /// `dmsetup`, and a kernel with device mapper.
@@ -61,6 +65,8 @@ impl Need {
             Self::Throttle => crate::throttle::missing(),
             Self::MemoryGroup => crate::control_group::memory_missing(),
             Self::ProcessGroup => crate::control_group::processes_missing(),
+            Self::CpuLimit => crate::held_group::cpu_missing(),
+            Self::Freezer => crate::held_group::freezer_missing(),
             Self::SetClock => crate::set_clock::missing(),
             Self::DeviceMapper => {
                 let version = Command::new("dmsetup").arg("version").output();

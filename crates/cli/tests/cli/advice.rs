@@ -6,8 +6,8 @@ use std::process::Command;
 use anyhow::{Context, Result, ensure};
 use serde_json::Value;
 use testkit::{
-    Caching, Call, Errno, Fault, Faulty, Kind, Need, Program, Trials, What, When, directory_on,
-    entries, wait_for,
+    Caching, Call, Errno, Fault, Faulty, Kind, Need, Program, Trials, What, When, directory_on, entries,
+    wait_for,
 };
 
 use crate::program;

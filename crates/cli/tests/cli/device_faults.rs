@@ -26,16 +26,20 @@ const SYNCED: [&str; 2] = ["write,size=64KiB,sync=fsync", "mmap,size=64KiB,sync=
 const DEVICE_BYTES: u64 = 300 << 20;
 
 /// A filesystem on a loop device over an image. Unmounted and detached when dropped.
-struct Stack {
+pub struct Stack {
     point: tempfile::TempDir,
 }
 
 impl Stack {
-    fn mount(kind: &str, image: &Path) -> Result<Self> {
+    pub fn mount(kind: &str, image: &Path) -> Result<Self> {
         call(Command::new(format!("mkfs.{kind}")).arg("-q").arg(image))?;
         let stack = Self { point: tempfile::tempdir()? };
         stack.mount_again(image)?;
         Ok(stack)
+    }
+
+    pub fn path(&self) -> &Path {
+        self.point.path()
     }
 
     fn mount_again(&self, image: &Path) -> Result<()> {
@@ -63,7 +67,7 @@ fn goes_bad(kind: &str, errno: Errno) -> Result<()> {
     let image = faulty.path().join("image");
     File::create(&image)?.set_len(DEVICE_BYTES)?;
     let stack = Stack::mount(kind, &image)?;
-    let run = Running::begin(stack.point.path(), &SYNCED)?;
+    let run = Running::begin(stack.path(), &SYNCED)?;
     let refused = |call| Fault { when: When::Each(call), what: What::Fail(errno) };
     faulty.follow(&[refused(Call::Write), refused(Call::Fsync)]);
     let (program, over) = run.end()?;
@@ -85,9 +89,9 @@ fn goes_bad(kind: &str, errno: Errno) -> Result<()> {
         );
     }
     faulty.follow(&[]);
-    call(Command::new("umount").arg(stack.point.path()))?;
+    call(Command::new("umount").arg(stack.path()))?;
     stack.mount_again(&image)?;
-    nothing_left(&program, stack.point.path())
+    nothing_left(&program, stack.path())
 }
 
 /// The kernel puts it off.

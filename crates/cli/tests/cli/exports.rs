@@ -101,7 +101,7 @@ fn lines_come() -> Result<()> {
     let mut lines = BufReader::new(stdout).lines();
     let mut next = || -> Result<Value> { Ok(serde_json::from_str(&lines.next().context("a line")??)?) };
     let first = next()?;
-    ensure!(first["run"]["schema"] == 2 && first["run"]["status"] == "running", "{first}");
+    ensure!(first["run"]["schema"] == 3 && first["run"]["status"] == "running", "{first}");
     for _ in 0..3 {
         let line = next()?;
         ensure!(line["sample"]["target"] == target && line["sample"]["outcome"] == "ok", "{line}");

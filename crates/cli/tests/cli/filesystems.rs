@@ -157,7 +157,7 @@ fn holds(kind: &str) -> Result<()> {
     for case in cases {
         let sample = &case["samples"][0];
         match case["outcome"].as_str().context("an outcome")? {
-            "ok" => ensure!(sample["verified"] == true, "read back: {case}"),
+            "ok" => ensure!(sample["read_back"]["extent"] == "whole", "read back: {case}"),
             // What a filesystem does not have it says, and what it is.
             "unsupported" => {
                 let known = ["prepare=fallocate", "cache=direct", "copy-file-range", "splice"];

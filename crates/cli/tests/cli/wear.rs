@@ -66,10 +66,10 @@ fn said() -> Result<()> {
 
 fn not_passed() -> Result<()> {
     for (case, most, samples) in [
-        ("read-write,size=4MiB", "12MiB", 2),
+        ("read-write,size=4MiB", "13MiB", 2),
         ("read-write,size=4MiB", "11MiB", 1),
         ("read-write,size=4MiB", "7MiB", 0),
-        ("write,size=4MiB,prepare=overwrite", "16MiB", 2),
+        ("write,size=4MiB,prepare=overwrite", "17MiB", 2),
         ("write,size=4MiB", "3MiB", 0),
     ] {
         let (program, target) = (program()?, directory_on(Kind::Tmpfs));

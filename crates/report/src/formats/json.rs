@@ -2,8 +2,8 @@
 //! raises [`SCHEMA`].
 
 use model::{
-    Contract, Latency, MissingTarget, Outcome, PhasesNs, RunRecord, Sample, Settings, TargetRecord, Timeline,
-    Watch,
+    Contract, Latency, MissingTarget, Outcome, PhasesNs, ReadBack, RunRecord, Sample, Settings, TargetRecord,
+    Timeline, Watch,
 };
 use serde::Serialize;
 
@@ -12,7 +12,7 @@ use crate::estimate::Estimate;
 use crate::report::{CaseReport, Report};
 
 /// The version of the document's form.
-pub const SCHEMA: u32 = 2;
+pub const SCHEMA: u32 = 3;
 
 #[derive(Serialize)]
 struct Document<'r> {
@@ -69,7 +69,7 @@ pub(super) struct SampleRow<'r> {
     page_faults: u64,
     context_switches: u64,
     device_bytes: Option<u64>,
-    verified: Option<bool>,
+    read_back: Option<&'r ReadBack>,
     probe_ns: [u64; 2],
     steal_ns: u64,
     settle_ns: u64,
@@ -146,7 +146,7 @@ pub(super) fn sample(sample: &Sample) -> SampleRow<'_> {
         page_faults: sample.page_faults,
         context_switches: sample.context_switches,
         device_bytes: sample.device_bytes,
-        verified: sample.verified,
+        read_back: sample.read_back.as_ref(),
         probe_ns: sample.probe_ns,
         steal_ns: sample.steal_ns,
         settle_ns: sample.settle_ns,

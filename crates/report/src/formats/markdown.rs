@@ -42,10 +42,11 @@ pub fn render(report: &Report) -> String {
             text += &format!("- {}\n", escape(&sentence.text));
         }
     }
-    if !report.conclusions.is_empty() || !report.warnings.is_empty() {
+    let sentences = || report.conclusions.iter().chain(&report.read_back).chain(&report.warnings);
+    if sentences().next().is_some() {
         text += "\n";
     }
-    for sentence in report.conclusions.iter().chain(&report.warnings) {
+    for sentence in sentences() {
         text += &format!("- {}\n", escape(sentence));
     }
     text

@@ -67,8 +67,9 @@ impl Words {
     fn of(report: &Report) -> Self {
         let plain = |line: &String| (Style::new(), line.clone());
         let warning = |line: &String| (WARNING, line.clone());
+        let read_back = report.read_back.iter().map(|line| (QUIET, line.clone()));
         let Some(main) = report.main_answer() else {
-            let above = report.warnings.iter().map(warning).collect();
+            let above = read_back.chain(report.warnings.iter().map(warning)).collect();
             return Self { above, last: report.conclusions.iter().map(plain).collect() };
         };
         let (first, rest) =
@@ -86,7 +87,7 @@ impl Words {
             Some(first.map_or_else(|| plain(&NO_WARNING.to_owned()), warning)),
         ];
         Self {
-            above: above.chain(rest.iter().map(warning)).collect(),
+            above: read_back.chain(above).chain(rest.iter().map(warning)).collect(),
             last: last.into_iter().flatten().collect(),
         }
     }

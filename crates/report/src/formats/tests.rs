@@ -1,7 +1,10 @@
 //! What people and programs are shown, for a run that was never made: figures, a failure, an
 //! unsupported case, one that was not reached, and text that tries to be markup.
 
-use model::{Failure, Limit, LimitKind, MissingTarget, Outcome, Phase, RunRecord, RunStatus, Sample, Timeline};
+use model::{
+    Extent, Failure, Limit, LimitKind, MissingTarget, Outcome, Phase, ReadBack, ReadFrom, RunRecord, RunStatus,
+    Sample, Timeline,
+};
 use testkit::{example_case, example_run};
 
 use crate::Report;
@@ -19,7 +22,8 @@ fn good(write_ms: [u64; 6]) -> Vec<Sample> {
             sample.user_cpu_ns = 1_000_000;
             sample.system_cpu_ns = ms * 990_000;
             sample.probe_ns = [2_000_000, 2_100_000];
-            sample.verified = (round == 0).then_some(true);
+            let (extent, bytes) = if round == 0 { (Extent::Whole, 1 << 30) } else { (Extent::Part, 1 << 26) };
+            sample.read_back = Some(ReadBack { extent, bytes, from: Some(ReadFrom::PageCache) });
             sample
         })
         .collect()
@@ -176,7 +180,7 @@ fn csv_has_a_row_for_every_sample() {
 #[test]
 fn json_has_no_figure_for_a_case_without_a_good_sample() {
     let document: serde_json::Value = serde_json::from_str(&super::json::render(&report()).unwrap()).unwrap();
-    assert_eq!(document["schema"], 2);
+    assert_eq!(document["schema"], 3);
     let cases = document["cases"].as_array().unwrap();
     for case in cases {
         assert_eq!(case["estimate"].is_null(), case["outcome"] != "ok", "{case}");
@@ -291,7 +295,7 @@ fn metrics_have_one_series_for_each_case_and_figure_and_no_text_of_strangers_end
 fn lines_are_documents_of_their_own_from_the_run_to_its_end() {
     let text = super::jsonl::render(&report()).unwrap();
     let lines: Vec<serde_json::Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-    assert_eq!((&lines[0]["run"]["schema"], &lines[0]["run"]["id"]), (&2.into(), &"0f0e".into()));
+    assert_eq!((&lines[0]["run"]["schema"], &lines[0]["run"]["id"]), (&3.into(), &"0f0e".into()));
     assert_eq!(lines[0]["run"]["targets"][0]["environment"]["filesystem"]["kind"], "ext4");
     assert_eq!(lines.len(), 16, "the run, fourteen samples, the end");
     assert_eq!(lines[1]["sample"]["case"], "write,chunk=4KiB,prepare=truncate");

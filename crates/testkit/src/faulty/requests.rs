@@ -172,7 +172,11 @@ impl Filesystem for Server {
             Ok(data) => {
                 let begin = to_size(offset).min(data.len());
                 let end = begin.saturating_add(size as usize).min(data.len());
-                reply.data(&data[begin..end]);
+                let mut found = data[begin..end].to_vec();
+                if let (Some(What::Flip), Some(last)) = (what, found.last_mut()) {
+                    *last ^= 1;
+                }
+                reply.data(&found);
             }
             Err(errno) => reply.refuse(errno),
         }
@@ -200,7 +204,9 @@ impl Filesystem for Server {
                 if file.len() < end {
                     file.resize(end, 0);
                 }
-                file[begin..end].copy_from_slice(taken);
+                if what != Some(What::Lose) {
+                    file[begin..end].copy_from_slice(taken);
+                }
                 reply.written(u32::try_from(taken.len()).unwrap_or(u32::MAX));
             }
             Err(errno) => reply.refuse(errno),

@@ -5,7 +5,7 @@ use std::time::Duration;
 use rustix::io::Errno;
 
 /// An operation that the kernel asks the filesystem for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Call {
     /// A new file, opened.
     Create,
@@ -33,7 +33,7 @@ pub enum Call {
     Unlink,
 }
 
-/// When it happens. Once for each file of that script, but for [`When::Each`].
+/// When it happens. Once for each file of that script, but for [`When::Each`] and [`When::Every`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum When {
     /// At the operation of that number, from 1: the creation of the file.
@@ -44,6 +44,8 @@ pub enum When {
     Call(Call),
     /// At every operation of that kind.
     Each(Call),
+    /// At one in so many operations of that kind, counted over all files.
+    Every(Call, usize),
 }
 
 /// What happens.
@@ -53,6 +55,10 @@ pub enum What {
     Fail(Errno),
     /// A write takes half of what it is given.
     Short,
+    /// A write takes all, says so, and loses it.
+    Lose,
+    /// The last byte of what is read is another one.
+    Flip,
     /// The operation takes that much longer.
     Delay(Duration),
     /// There is never an answer, and no signal ends the wait.
@@ -73,8 +79,10 @@ pub struct Fault {
 }
 
 impl Fault {
-    pub(super) fn is_due(&self, operation: &Operation, length: u64) -> bool {
+    /// `of_kind` is the operation's number among those of its kind in all files, from 1.
+    pub(super) fn is_due(&self, operation: &Operation, length: u64, of_kind: usize) -> bool {
         match self.when {
+            When::Every(call, each) => operation.call == call && of_kind.is_multiple_of(each),
             When::Operation(number) => operation.number == number,
             When::Call(call) | When::Each(call) => operation.call == call,
             When::At(call, at) => {
@@ -107,11 +115,13 @@ mod tests {
     #[test]
     fn a_fault_is_due_at_its_number_its_call_or_its_byte() {
         let write = Operation { file: 0, number: 3, call: Call::Write, offset: Some(4096), fault: None };
-        let due = |when| Fault { when, what: What::Short }.is_due(&write, 4096);
+        let due = |when| Fault { when, what: What::Short }.is_due(&write, 4096, 200);
         assert!(due(When::Operation(3)) && !due(When::Operation(2)));
         assert!(due(When::Call(Call::Write)) && !due(When::Call(Call::Fsync)));
         let at = |byte| When::At(Call::Write, byte);
         assert!(due(at(4096)) && due(at(8191)) && !due(When::At(Call::Read, 4096)));
         assert!(!due(at(4095)) && !due(at(8192)));
+        assert!(due(When::Every(Call::Write, 100)) && !due(When::Every(Call::Write, 150)));
+        assert!(!due(When::Every(Call::Read, 100)));
     }
 }

@@ -1,6 +1,7 @@
 //! What the filesystem knows, and who is refused.
 
 use std::any::Any;
+use std::collections::HashMap;
 use std::ffi::OsString;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -32,6 +33,9 @@ pub(super) struct State {
     done: Vec<(usize, usize)>,
     files: usize,
     operations: Vec<Operation>,
+    // How many there were of each file, and of each kind.
+    of_file: HashMap<usize, usize>,
+    of_kind: HashMap<Call, usize>,
     // Never answered.
     held: Vec<Box<dyn Any + Send>>,
 }
@@ -44,6 +48,8 @@ impl Default for State {
             done: Vec::new(),
             files: 0,
             operations: Vec::new(),
+            of_file: HashMap::new(),
+            of_kind: HashMap::new(),
             held: Vec::new(),
         }
     }
@@ -54,6 +60,8 @@ impl State {
         self.script = script.to_vec();
         self.done.clear();
         self.operations.clear();
+        self.of_file.clear();
+        self.of_kind.clear();
         self.files = 0;
     }
 
@@ -80,12 +88,17 @@ impl State {
 
     /// Writes an operation down, and what is to go wrong with it.
     fn meet(&mut self, file: usize, call: Call, offset: Option<u64>, length: u64) -> Option<What> {
-        let number = self.operations.iter().filter(|it| it.file == file).count() + 1;
+        let [number, of_kind] = [self.of_file.entry(file).or_default(), self.of_kind.entry(call).or_default()]
+            .map(|count| {
+                *count += 1;
+                *count
+            });
         let mut operation = Operation { file, number, call, offset, fault: None };
-        let is_due =
-            |line: &usize| self.script[*line].is_due(&operation, length) && !self.done.contains(&(file, *line));
+        let is_due = |line: &usize| {
+            self.script[*line].is_due(&operation, length, of_kind) && !self.done.contains(&(file, *line))
+        };
         if let Some(line) = (0..self.script.len()).find(is_due) {
-            if !matches!(self.script[line].when, When::Each(_)) {
+            if !matches!(self.script[line].when, When::Each(_) | When::Every(..)) {
                 self.done.push((file, line));
             }
             operation.fault = Some(self.script[line].what);

@@ -1,0 +1,157 @@
+//! A sample during which its worker could not run is disturbed, and is taken again.
+
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, ensure};
+use serde_json::Value;
+use tempfile::TempDir;
+use testkit::{
+    Caching, Call, HeldGroup, Kind, Need, Program, Trials, What, When, call, directory_on, entries, wait_for,
+};
+
+use crate::program;
+use crate::single_faults::Place;
+
+pub fn add(trials: &mut Trials) {
+    let tmpfs = Need::Filesystem(Kind::Tmpfs);
+    trials.add("a sample whose worker was stopped is disturbed, and taken again", &[tmpfs], stopped);
+    trials.add(
+        "a sample whose control group was frozen is disturbed, and taken again",
+        &[tmpfs, Need::Root, Need::Freezer],
+        frozen,
+    );
+    trials.add(
+        "samples under a limit on CPU time are disturbed, also where it is set around their group",
+        &[tmpfs, Need::Root, Need::CpuLimit],
+        limited,
+    );
+    trials.add(
+        "a supervisor that was stopped beyond a deadline blames no case",
+        &[Need::Fuse],
+        supervisor_stopped,
+    );
+}
+
+/// A million calls, which take long on any machine.
+const LONG: &str = "write,size=8MiB,chunk=8,source=chunk";
+
+/// A run with so many samples of a case, and more where some are disturbed.
+struct Running {
+    program: Program,
+    child: Child,
+    target: TempDir,
+}
+
+impl Running {
+    fn begin(case: &str, samples: &str) -> Result<Self> {
+        let (program, target) = (program()?, directory_on(Kind::Tmpfs));
+        let path = target.path().to_str().context("UTF-8")?;
+        let words = ["--quiet", "run", path, "--samples", samples, "--no-limits", "--case", case];
+        let child = program.command(&words).stdout(Stdio::null()).stderr(Stdio::piped()).spawn()?;
+        Ok(Self { program, child, target })
+    }
+
+    fn worker(&self) -> Result<u32> {
+        wait_for("a worker", || testkit::worker(self.child.id()))
+    }
+
+    /// Waits until the sample's file has something in it.
+    fn wait_for_write(&self) -> Result<()> {
+        let has_data = |file: &Path| {
+            file.ends_with("sample") && std::fs::metadata(file).is_ok_and(|metadata| metadata.len() > 0)
+        };
+        let files = || entries(self.target.path()).into_iter().flat_map(|workspace| entries(&workspace));
+        wait_for("a file with data", || files().any(|file| has_data(&file)).then_some(()))
+    }
+
+    fn samples(self) -> Result<Vec<Value>> {
+        let output = self.child.wait_with_output()?;
+        ensure!(output.status.code() == Some(0), "{output:?}");
+        samples(&self.program)
+    }
+}
+
+fn samples(program: &Program) -> Result<Vec<Value>> {
+    let document: Value = serde_json::from_str(&program.call(&["show", "--export", "json=-"])?.stdout)?;
+    Ok(document["cases"][0]["samples"].as_array().context("samples")?.clone())
+}
+
+fn signal(process: u32, name: &str) -> Result<()> {
+    call(Command::new("kill").args([format!("-{name}"), process.to_string()]))
+}
+
+/// The first sample was held up, for that reason, and another one was taken.
+fn held_up(samples: &[Value], reason: &str) -> Result<()> {
+    let first = samples.first().context("a sample")?;
+    let disturbed = first["disturbed"].as_str().with_context(|| format!("not disturbed: {first}"))?;
+    ensure!(first["outcome"] == "ok" && disturbed.contains(reason), "{first}");
+    ensure!(samples.len() > 1, "it is taken again");
+    Ok(())
+}
+
+fn stopped() -> Result<()> {
+    let run = Running::begin(LONG, "1")?;
+    let worker = run.worker()?;
+    run.wait_for_write()?;
+    signal(worker, "STOP")?;
+    std::thread::sleep(Duration::from_millis(1200));
+    signal(worker, "CONT")?;
+    let samples = run.samples()?;
+    held_up(&samples, "the worker was stopped by a signal for about 1.")?;
+    // Too short to be seen by looking now and then.
+    let run = Running::begin(LONG, "1")?;
+    let worker = run.worker()?;
+    run.wait_for_write()?;
+    signal(worker, "STOP")?;
+    signal(worker, "CONT")?;
+    held_up(&run.samples()?, "the worker was stopped by a signal")
+}
+
+fn frozen() -> Result<()> {
+    for group in HeldGroup::freezers() {
+        let run = Running::begin(LONG, "1")?;
+        group.add(run.worker()?)?;
+        run.wait_for_write()?;
+        group.freeze(true)?;
+        std::thread::sleep(Duration::from_millis(1200));
+        group.freeze(false)?;
+        held_up(&run.samples()?, "its control group was frozen for about 1.")?;
+    }
+    Ok(())
+}
+
+fn limited() -> Result<()> {
+    let group = HeldGroup::with_cpu_limit(10)?;
+    let run = Running::begin("write,size=1MiB,chunk=8,source=chunk", "3")?;
+    group.add(run.worker()?)?;
+    let samples = run.samples()?;
+    // The first may have begun before.
+    let under_limit = samples.last().context("a sample")?;
+    let disturbed = under_limit["disturbed"].as_str().with_context(|| format!("{samples:#?}"))?;
+    ensure!(disturbed.contains("by its group's CPU limit"), "{disturbed}");
+    ensure!(under_limit["watch"]["throttled_ns"].as_u64() > Some(0), "{under_limit}");
+    Ok(())
+}
+
+/// The sample takes longer than it may; while it did, the supervisor was stopped for longer than that.
+fn supervisor_stopped() -> Result<()> {
+    let delay = What::Delay(Duration::from_secs(6));
+    let place = Place::new(Caching::None, &[(When::At(Call::Write, 4096), delay)])?;
+    let path = place.faulty.path().to_str().context("UTF-8")?;
+    let words = ["run", path, "--case", "write,size=12KiB,chunk=4KiB", "--samples", "1", "--timeout", "4s"];
+    let child = place.program.start(&[&words[..], &["--no-limits"]].concat())?;
+    let is_under_way = || place.faulty.operations().iter().any(|it| it.fault.is_some()).then_some(());
+    wait_for("the call", is_under_way)?;
+    // Later samples take no longer than others.
+    place.faulty.follow(&[]);
+    let begin = Instant::now();
+    signal(child.id(), "STOP")?;
+    std::thread::sleep(Duration::from_millis(4500));
+    signal(child.id(), "CONT")?;
+    ensure!(begin.elapsed() < Duration::from_secs(6), "the sample was still under way");
+    let output = child.wait_with_output()?;
+    ensure!(output.status.code() == Some(0), "{output:?}");
+    held_up(&samples(&place.program)?, "writebench itself did not run for")
+}

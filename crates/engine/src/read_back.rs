@@ -1,0 +1,270 @@
+//! After the clock: the content is read back and compared with what should have been written.
+
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+
+use model::protocol::SampleRequest;
+use model::{Durability, Extent, ReadBack, ReadFrom};
+use rustix::fs::Advice;
+
+use crate::call::{CallError, retry};
+use crate::file::{self, COPIED};
+use crate::job::Part;
+use crate::methods::map::{Access, Map};
+use crate::verify::{Written, wrong};
+use crate::{pattern, source};
+
+/// What a part is made of.
+const BLOCK_BYTES: u64 = 4096;
+/// A part has a block of each stripe of so many at least, so that a lost write of 64 KiB that is aligned to them is
+/// always found, as is any of 128 KiB.
+const STRIPE_BLOCKS: u64 = 16;
+/// A part of less would hardly be faster than the whole.
+const LEAST_PART_BLOCKS: u64 = (1 << 20) / BLOCK_BYTES;
+/// What is read at once of a whole file.
+const WHOLE_STEP_BYTES: u64 = 1 << 20;
+
+/// Compares what was handed over, all of it or a part that the run's seed chooses, with what it should be. Data that is
+/// durable comes from the device, where the kernel lets go of its pages.
+pub fn read_back(
+    written: &Written<'_, '_>,
+    request: &SampleRequest,
+    extent: Extent,
+) -> Result<ReadBack, CallError> {
+    let choice = match extent {
+        Extent::Whole => None,
+        Extent::Part => Choice::of(written.handed_over_bytes.iter().sum(), chosen_by(request)),
+    };
+    let mut reader =
+        Reader { written, data_seed: request.data_seed, buffers: Buffers::new(), compared_bytes: 0 };
+    let mut from = None;
+    for (part, &bytes) in written.parts.iter().zip(&written.handed_over_bytes).filter(|(_, bytes)| **bytes > 0)
+    {
+        let name = part.name(written.names);
+        let of_part = reader.part(part, bytes, choice).map_err(|error| error.of_file(name))?;
+        from = Some(weaker(from.unwrap_or(of_part), of_part));
+    }
+    let extent = if choice.is_some() { Extent::Part } else { Extent::Whole };
+    Ok(ReadBack { extent, bytes: reader.compared_bytes, from: from.flatten() })
+}
+
+/// What can be said of both.
+fn weaker(a: Option<ReadFrom>, b: Option<ReadFrom>) -> Option<ReadFrom> {
+    match (a?, b?) {
+        (ReadFrom::Device, ReadFrom::Device) => Some(ReadFrom::Device),
+        _ => Some(ReadFrom::PageCache),
+    }
+}
+
+/// The same blocks for the same seed, round and case.
+fn chosen_by(request: &SampleRequest) -> u64 {
+    let seed = pattern::word(request.data_seed, u64::from(request.round));
+    request.case.bytes().fold(seed, |seed, byte| pattern::word(seed, u64::from(byte)))
+}
+
+/// Which blocks make up a part.
+#[derive(Clone, Copy)]
+struct Choice {
+    stripe_blocks: u64,
+    seed: u64,
+}
+
+impl Choice {
+    /// Of so many bytes; none where the part would be all of them.
+    fn of(bytes: u64, seed: u64) -> Option<Self> {
+        let stripe_blocks = (bytes / BLOCK_BYTES / LEAST_PART_BLOCKS).min(STRIPE_BLOCKS);
+        (stripe_blocks > 1).then_some(Self { stripe_blocks, seed })
+    }
+
+    /// The first and the last block of a file's range, and a random one of each stripe, in the order of the file, each as
+    /// the bytes of it that are in the range.
+    fn ranges(self, begin: u64, end: u64) -> impl Iterator<Item = (u64, u64)> {
+        let (first, last) = (begin / BLOCK_BYTES, (end - 1) / BLOCK_BYTES);
+        let stripes = first / self.stripe_blocks..=last / self.stripe_blocks;
+        let blocks = stripes.flat_map(move |stripe| {
+            let low = first.max(stripe * self.stripe_blocks);
+            let high = last.min((stripe + 1) * self.stripe_blocks - 1);
+            let random = low + pattern::word(self.seed, stripe) % (high - low + 1);
+            let begins = (low == first && random != first).then_some(first);
+            let ends = (high == last && random != last && last != first).then_some(last);
+            [begins, Some(random), ends].into_iter().flatten()
+        });
+        blocks.map(move |block| ((block * BLOCK_BYTES).max(begin), ((block + 1) * BLOCK_BYTES).min(end)))
+    }
+}
+
+/// All of a range, in steps.
+fn steps(begin: u64, end: u64) -> impl Iterator<Item = (u64, u64)> {
+    let step = usize::try_from(WHOLE_STEP_BYTES).unwrap_or(usize::MAX);
+    (begin..end).step_by(step).map(move |from| (from, (from + WHOLE_STEP_BYTES).min(end)))
+}
+
+struct Buffers {
+    found: Vec<u8>,
+    expected: Vec<u8>,
+}
+
+impl Buffers {
+    fn new() -> Self {
+        let length = usize::try_from(WHOLE_STEP_BYTES).unwrap_or(0);
+        Self { found: vec![0; length], expected: vec![0; length] }
+    }
+}
+
+struct Reader<'r, 'w, 'a> {
+    written: &'r Written<'w, 'a>,
+    data_seed: u64,
+    buffers: Buffers,
+    compared_bytes: u64,
+}
+
+impl Reader<'_, '_, '_> {
+    /// Compares what a thread wrote. Where the data came from.
+    fn part(
+        &mut self,
+        part: &Part<'_>,
+        bytes: u64,
+        choice: Option<Choice>,
+    ) -> Result<Option<ReadFrom>, CallError> {
+        let file = file::open_to_read(self.written.target, part.name(self.written.names))?;
+        if self.written.case.contract().durability == Durability::Durable {
+            // Pages that stay nevertheless are seen below.
+            let _ = rustix::fs::fadvise(&file, 0, None, Advice::DontNeed);
+        }
+        let (begin, end) = (part.file_offset, part.file_offset + bytes);
+        let from = source_of(&file, begin, bytes);
+        let original = part.copy_from.map(file::reopen_to_read).transpose();
+        let original = original.map_err(|error| error.of_file(COPIED))?;
+        let Some(choice) = choice else {
+            for range in steps(begin, end) {
+                self.range(part, &file, original.as_ref(), range)?;
+            }
+            return Ok(from);
+        };
+        let choice = Choice { seed: pattern::word(choice.seed, part.index as u64), ..choice };
+        for file in [Some(&file), original.as_ref()].into_iter().flatten() {
+            // It only saves reading what is not compared.
+            let _ = rustix::fs::fadvise(file, 0, None, Advice::Random);
+        }
+        let ranges: Vec<(u64, u64)> = choice.ranges(begin, end).collect();
+        for batch in ranges.chunks(BATCH_BLOCKS) {
+            if from != Some(ReadFrom::PageCache) {
+                batch.iter().for_each(|&range| begin_to_read(&file, range));
+            }
+            for &range in batch {
+                self.range(part, &file, original.as_ref(), range)?;
+            }
+        }
+        Ok(from)
+    }
+
+    fn range(
+        &mut self,
+        part: &Part<'_>,
+        file: &OwnedFd,
+        original: Option<&OwnedFd>,
+        (begin, end): (u64, u64),
+    ) -> Result<(), CallError> {
+        let length = usize::try_from(end - begin).unwrap_or(0);
+        let (found, expected) = (&mut self.buffers.found[..length], &mut self.buffers.expected[..length]);
+        read_exact(file.as_fd(), found, begin)?;
+        let at = begin - part.file_offset;
+        match original {
+            Some(original) => {
+                read_exact(original.as_fd(), expected, at).map_err(|error| error.of_file(COPIED))?;
+            }
+            None => source::expected(self.written.case, self.data_seed, part.range.offset, at, expected),
+        }
+        if found != expected {
+            let pairs = found.iter().zip(expected.iter());
+            let place = pairs.take_while(|(found, expected)| found == expected).count();
+            let error = wrong("the content differs from what was written".to_owned());
+            return Err(error.at(begin + place as u64));
+        }
+        self.compared_bytes += end - begin;
+        Ok(())
+    }
+}
+
+/// So many reads of a part are under way at the same time.
+const BATCH_BLOCKS: usize = 1024;
+
+/// Has the kernel begin to read, and does not wait; the read that follows does, and hears of errors.
+fn begin_to_read(file: &OwnedFd, (begin, end): (u64, u64)) {
+    let _ = rustix::fs::fadvise(file, begin, std::num::NonZeroU64::new(end - begin), Advice::WillNeed);
+}
+
+/// Where a range would be read from: one page of it in the page cache is reason enough to doubt the device. None where
+/// that cannot be found out.
+fn source_of(file: &OwnedFd, begin: u64, bytes: u64) -> Option<ReadFrom> {
+    // What is in the page cache shows in the first of these.
+    const LOOK_BYTES: u64 = 16 << 20;
+    let mut at = 0;
+    while at < bytes {
+        let look = LOOK_BYTES.min(bytes - at);
+        let map = Map::new(file.as_fd(), begin + at, look, Access::Read).ok()?;
+        if map.resident_bytes().ok()? > 0 {
+            return Some(ReadFrom::PageCache);
+        }
+        at += look;
+    }
+    Some(ReadFrom::Device)
+}
+
+fn read_exact(file: BorrowedFd<'_>, mut bytes: &mut [u8], mut offset: u64) -> Result<(), CallError> {
+    while !bytes.is_empty() {
+        let read = retry("pread", || rustix::io::pread(file, &mut *bytes, offset))
+            .map_err(|error| error.at(offset))?;
+        if read == 0 {
+            return Err(wrong("the file ends too early".to_owned()).at(offset));
+        }
+        bytes = &mut bytes[read..];
+        offset += read as u64;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn blocks(bytes: u64, seed: u64, begin: u64) -> Vec<(u64, u64)> {
+        Choice::of(bytes, seed).map_or_else(Vec::new, |choice| choice.ranges(begin, begin + bytes).collect())
+    }
+
+    proptest! {
+        #[test]
+        fn a_part_is_a_sixteenth_or_a_mebibyte_with_both_ends_and_a_block_of_every_stripe(
+            bytes in 2u64 << 20..200 << 20, seed: u64, begin in 0u64..1 << 20,
+        ) {
+            let ranges = blocks(bytes, seed, begin);
+            let compared: u64 = ranges.iter().map(|(from, to)| to - from).sum();
+            // Blocks at the ends may lie in the range by a few bytes only.
+            let least = (bytes / 16).max(LEAST_PART_BLOCKS * BLOCK_BYTES) - 2 * BLOCK_BYTES;
+            prop_assert!((least..bytes / 2 + 4 * BLOCK_BYTES).contains(&compared), "{}", compared);
+            prop_assert_eq!(ranges[0].0, begin);
+            prop_assert_eq!(ranges[ranges.len() - 1].1, begin + bytes);
+            prop_assert!(ranges.windows(2).all(|pair| pair[0].1 <= pair[1].0), "in order, none twice");
+            // No gap holds a lost write of 128 KiB, wherever it begins.
+            prop_assert!(ranges.windows(2).all(|pair| pair[1].0 - pair[0].1 < 2 * STRIPE_BLOCKS * BLOCK_BYTES));
+            prop_assert_eq!(blocks(bytes, seed, begin), ranges, "the same for the same seed");
+        }
+    }
+
+    #[test]
+    fn every_lost_write_of_an_aligned_stripe_has_a_block_in_a_part() {
+        let stripe = STRIPE_BLOCKS * BLOCK_BYTES;
+        for seed in 0..20 {
+            let ranges = blocks(64 << 20, seed, 0);
+            for lost in (0..64 << 20).step_by(usize::try_from(stripe).unwrap()) {
+                assert!(ranges.iter().any(|(from, to)| lost <= *from && *to <= lost + stripe), "{seed} {lost}");
+            }
+        }
+    }
+
+    #[test]
+    fn another_seed_chooses_other_blocks_and_a_small_file_is_compared_whole() {
+        assert_ne!(blocks(64 << 20, 1, 0), blocks(64 << 20, 2, 0));
+        assert!(Choice::of((2 << 20) - 1, 1).is_none());
+    }
+}

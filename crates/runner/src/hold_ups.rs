@@ -1,0 +1,114 @@
+//! What kept a worker, or this process, from running while a sample was taken: signals, freezers, a machine that stood still.
+
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use probe::ControlGroups;
+use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
+
+/// Watches a child of this process. It is asked several times a second, so that what comes between two looks shows.
+#[derive(Debug)]
+pub(crate) struct HoldUps {
+    process: u32,
+    groups: ControlGroups,
+    last_look: Instant,
+    stopped: Spell,
+    frozen: Spell,
+    // How long this process itself was not asked.
+    absent: Duration,
+}
+
+/// How long a state lasted, and whether it does.
+#[derive(Debug, Default)]
+struct Spell {
+    was_seen: bool,
+    lasts: bool,
+    time: Duration,
+}
+
+impl Spell {
+    /// It lasted for so long, or was over within that time, or begins now.
+    fn look(&mut self, lasts: bool, since_last: Duration) {
+        if self.lasts {
+            self.time += since_last;
+        }
+        self.lasts = lasts;
+        self.was_seen |= lasts;
+    }
+
+    fn forget(&mut self) {
+        *self = Self { was_seen: self.lasts, lasts: self.lasts, time: Duration::ZERO };
+    }
+}
+
+impl HoldUps {
+    /// Longest time between two looks that a busy machine explains.
+    const LONGEST_LOOK: Duration = Duration::from_secs(1);
+
+    pub(crate) fn of(process: u32) -> Self {
+        Self {
+            process,
+            groups: ControlGroups::mounted(),
+            last_look: Instant::now(),
+            stopped: Spell::default(),
+            frozen: Spell::default(),
+            absent: Duration::ZERO,
+        }
+    }
+
+    /// Forgets what is over: another sample begins.
+    pub(crate) fn begin(&mut self) {
+        self.look();
+        self.stopped.forget();
+        self.frozen.forget();
+        self.absent = Duration::ZERO;
+    }
+
+    /// Looks again. Returns for how long this process itself stood still since the last look: a deadline that passed
+    /// meanwhile says nothing about the worker.
+    pub(crate) fn look(&mut self) -> Duration {
+        let now = Instant::now();
+        let since_last = now.duration_since(std::mem::replace(&mut self.last_look, now));
+        let is_stopped = self.stop_events();
+        self.stopped.look(is_stopped, since_last);
+        self.frozen.look(self.groups.are_frozen(self.process), since_last);
+        let absent = if since_last > Self::LONGEST_LOOK { since_last } else { Duration::ZERO };
+        self.absent += absent;
+        absent
+    }
+
+    /// Whether the worker is stopped after all that has happened to it, in waitid(2)'s words. That it went on is told
+    /// also where it was stopped and went on since the last look.
+    fn stop_events(&mut self) -> bool {
+        let Some(process) = i32::try_from(self.process).ok().and_then(Pid::from_raw) else { return false };
+        let changes = WaitIdOptions::STOPPED | WaitIdOptions::CONTINUED | WaitIdOptions::NOHANG;
+        let mut is_stopped = self.stopped.lasts;
+        while let Ok(Some(status)) = waitid(WaitId::Pid(process), changes) {
+            is_stopped = status.stopped();
+            self.stopped.was_seen = true;
+        }
+        is_stopped
+    }
+
+    /// What it was, in words; none if nothing was.
+    pub(crate) fn reason(&self) -> Option<String> {
+        let seconds = |time: Duration| format!("{:.1} s", time.as_secs_f64());
+        if self.stopped.was_seen {
+            return Some(format!(
+                "the worker was stopped by a signal for about {}",
+                seconds(self.stopped.time)
+            ));
+        }
+        if self.frozen.was_seen {
+            return Some(format!("its control group was frozen for about {}", seconds(self.frozen.time)));
+        }
+        let is_absent = !self.absent.is_zero();
+        is_absent.then(|| format!("writebench itself did not run for {} meanwhile", seconds(self.absent)))
+    }
+
+    /// The files that say how long a limit on CPU time held up the worker, of the groups that it is in now.
+    pub(crate) fn cpu_stats(&self) -> Vec<String> {
+        let files = self.groups.cpu_stats(self.process).into_iter().map(PathBuf::into_os_string);
+        files.filter_map(|file| file.into_string().ok()).collect()
+    }
+}
