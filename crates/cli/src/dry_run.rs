@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use model::{Bytes, Case};
-use report::counted;
+use report::{counted, visible};
 
 use crate::properties;
 
@@ -49,7 +49,7 @@ impl DryRun<'_> {
             "{} × {} into {}: {} to be written ({} in a round), at most {} at once. Nothing was written.\n",
             counted(self.cases.len(), "case"),
             counted(self.samples as usize, "sample"),
-            self.targets.join(" and "),
+            visible(&self.targets.join(" and ")),
             Bytes(round.saturating_mul(u64::from(self.samples))).approximate(),
             Bytes(round).approximate(),
             Bytes(most_at_once).approximate(),

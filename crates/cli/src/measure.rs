@@ -21,7 +21,7 @@ use store::{Store, WorkspaceRecord};
 use crate::copied::Copied;
 use crate::database;
 use crate::exit::Exit;
-use crate::export::Export;
+use crate::export::{self, Export};
 use crate::hardware::HardwareOfRun;
 use crate::output::Output;
 use crate::place::Claimed;
@@ -115,11 +115,25 @@ pub fn is_search(run: &RunRecord) -> bool {
 pub fn measure(mut job: Job<'_>, exports: &[Export], output: &Output, stop: &Arc<AtomicBool>) -> Result<Exit> {
     let (store, number) = (job.store, job.number);
     let tables = !exports.iter().any(Export::is_to_stdout);
-    if tables {
-        output.results(&formats::terminal::head(Some(number), &job.run, output.width()))?;
+    let head = tables.then(|| formats::terminal::head(Some(number), &job.run, output.width()));
+    // Where results cannot be printed, the run goes on: its samples are in the database, and its exports are written.
+    let printed_head = head.map_or(Ok(()), |head| output.results(&head));
+    if let Err(error) = &printed_head {
+        output.note(&format!("{error:#}. The run goes on."));
     }
     remove_left_overs(store, output)?;
-    let mut streams = Streams::begin(exports, number, &job.run, output)?;
+    let mut streams = match Streams::begin(exports, number, &job.run, stop, output) {
+        Ok(streams) => streams,
+        Err(error) if stop.load(Ordering::Relaxed) => {
+            store.set_status(number, RunStatus::Interrupted)?;
+            output.error(&error);
+            return Ok(Exit::Interrupted);
+        }
+        Err(error) => {
+            store.set_status(number, RunStatus::Failed)?;
+            return Err(error);
+        }
+    };
     let end = supervise(&mut job, &mut streams, stop, output);
     let status = match &end {
         Ok(End::Complete) => RunStatus::Complete,
@@ -136,13 +150,10 @@ pub fn measure(mut job: Job<'_>, exports: &[Export], output: &Output, stop: &Arc
     let report = Report::of(Some(number), store.run(number)?);
     hints(&report, &end, is_search, output);
     output.note(&format!("Written: {}.", Bytes(job.bytes_written).approximate()));
-    if tables {
-        output.results(&formats::terminal::body(&report, output.width()))?;
-    }
+    let body = tables.then(|| formats::terminal::body(&report, output.width()));
+    let printed = printed_head.and_then(|()| body.map_or(Ok(()), |body| output.results(&body)));
     let streamed = streams.end(&report.run);
-    for export in exports.iter().filter(|export| !export.is_stream()) {
-        export.write(&report, output)?;
-    }
+    let exported = export::write_all(exports, &report, stop, output);
     if let Some(copied) = job.copied.take().filter(|_| end != End::Stopped) {
         match copied.finish(stop) {
             Ok(Some(copy)) => output.note(&format!("{} is a copy, compared byte by byte.", copy.display())),
@@ -156,7 +167,10 @@ pub fn measure(mut job: Job<'_>, exports: &[Export], output: &Output, stop: &Arc
     }
     output.note(&format!("Run {number} is in {}; {}", store.path().display(), database::show(store, number)));
     output.note(&database::page(store, number, None));
-    streamed?;
+    match output.all_ok([printed, streamed, exported]) {
+        Err(error) if end == End::Stopped => output.error(&error),
+        all => all?,
+    }
     let records = || report.cases.iter().map(|case| &case.record);
     let failed = records().flat_map(|case| &case.samples).any(|sample| sample.outcome.is_fault());
     Ok(match end {

@@ -14,6 +14,7 @@ use crate::dry_run::DryRun;
 use crate::exit::{self, Exit};
 use crate::measure::{self, Job, is_search, stop_on_signals};
 use crate::output::Output;
+use crate::output_file::Kept;
 use crate::place::{Claimed, Place};
 use crate::{database, selection};
 
@@ -30,13 +31,11 @@ const FIRST_LOOK_BUDGET_NS: u64 = 20_000_000_000;
 /// Runs what was asked for.
 pub fn run(command: &RunCommand, db: Option<&Path>, output: &Output) -> Result<Exit> {
     let measuring = &command.measuring;
-    for export in &measuring.export {
-        export.check()?;
-    }
     if command.resume.is_some() {
         return resume(command, db, output);
     }
     let copied = Copied::of(command)?;
+    let exports = measuring.exports.find(kept(command, copied.as_ref(), db))?;
     let on_stderr = output.with_results_on_stderr();
     let output = if copied.as_ref().is_some_and(Copied::takes_stdout) { &on_stderr } else { output };
     let places = Place::find_all(command, copied.as_ref())?;
@@ -68,7 +67,24 @@ pub fn run(command: &RunCommand, db: Option<&Path>, output: &Output) -> Result<E
         properties: run.is_side_by_side() && !measuring.no_properties,
         ..Job::new(&store, number, run, (places, measuring.reserve), cases)
     };
-    measure::measure(job, &measuring.export, output, &stop_on_signals()?)
+    measure::measure(job, &exports, output, &stop_on_signals()?)
+}
+
+/// What no export may replace: the database, the file that is copied, and its copy.
+fn kept(command: &RunCommand, copied: Option<&Copied>, db: Option<&Path>) -> Kept {
+    const FROM: &str = "the file that is copied";
+    const TO: &str = "the copy";
+    let mut kept = Kept::database(db);
+    for (role, path) in [(FROM, &command.from), (TO, &command.to)] {
+        kept = path.iter().fold(kept, |kept, path| kept.and(role, path));
+    }
+    match copied {
+        Some(copied) if copied.takes_stdout() => {
+            kept.and_open(FROM, copied.file()).and_open(TO, std::io::stdout())
+        }
+        Some(copied) => kept.and_open(FROM, copied.file()),
+        None => kept,
+    }
 }
 
 /// A run that has not begun.
@@ -142,6 +158,7 @@ fn resume(command: &RunCommand, db: Option<&Path>, output: &Output) -> Result<Ex
         return Err(exit::usage(format!("run {number} is still under way")));
     }
     let copied = Copied::of_run(&run, command.to.as_deref())?;
+    let exports = command.measuring.exports.find(kept(command, copied.as_ref(), db))?;
     let find = |target: &TargetRecord| Place::find_again(Path::new(&target.path), command.destroy.as_deref());
     let places = run.targets.iter().map(find).collect::<Result<Vec<Place>>>()?;
     let now = places.iter().map(Place::record).collect::<Result<Vec<TargetRecord>>>()?;
@@ -177,7 +194,7 @@ fn resume(command: &RunCommand, db: Option<&Path>, output: &Output) -> Result<Ex
         bytes_beside,
         ..Job::new(&store, number, run, (places, command.measuring.reserve), cases)
     };
-    measure::measure(job, &command.measuring.export, output, &stop_on_signals()?)
+    measure::measure(job, &exports, output, &stop_on_signals()?)
 }
 
 /// What must not have changed when a run goes on.

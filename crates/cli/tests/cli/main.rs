@@ -19,7 +19,9 @@ mod limits;
 mod load;
 mod memory_limits;
 mod outcomes;
+mod outputs;
 mod pages;
+mod pipes;
 mod privileges;
 mod promises;
 mod properties;
@@ -64,6 +66,7 @@ fn main() -> ExitCode {
     load::add(&mut trials);
     memory_limits::add(&mut trials);
     pages::add(&mut trials);
+    pipes::add(&mut trials);
     privileges::add(&mut trials);
     properties::add(&mut trials);
     quotas::add(&mut trials);
@@ -80,6 +83,7 @@ fn main() -> ExitCode {
     terminals::add(&mut trials);
     wear::add(&mut trials);
     outcomes::add(&mut trials);
+    outputs::add(&mut trials);
     signals::add(&mut trials);
     trials.run(2)
 }
