@@ -101,8 +101,13 @@ impl OutputFile {
             _ => {
                 let mut pipe = self.pipe(stop, output)?;
                 let written = pipe.write_all(beginning).and_then(|()| pipe.flush());
-                written.map_err(|error| self.named.failed("write", &error))?;
-                return Ok(pipe);
+                // A reader that has gone already is met again with the next line.
+                return match written {
+                    Err(error) if error.kind() != ErrorKind::BrokenPipe => {
+                        Err(self.named.failed("write", &error))
+                    }
+                    _ => Ok(pipe),
+                };
             }
         };
         new.write_all(beginning).map_err(|error| self.named.failed("write", &error))?;
