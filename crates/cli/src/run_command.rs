@@ -1,7 +1,7 @@
 //! `writebench run`: arguments → cases → runner → database → report.
 
 use std::os::unix::fs::MetadataExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use model::{Case, Environment, Reserve, Row, RunRecord, RunStatus, Settings, TargetRecord};
@@ -35,7 +35,7 @@ pub fn run(command: &RunCommand, db: Option<&Path>, output: &Output) -> Result<E
         return resume(command, db, output);
     }
     let copied = Copied::of(command)?;
-    let exports = measuring.exports.find(kept(command, copied.as_ref(), db))?;
+    let exports = measuring.exports.find(kept(copied.as_ref(), db))?;
     let on_stderr = output.with_results_on_stderr();
     let output = if copied.as_ref().is_some_and(Copied::takes_stdout) { &on_stderr } else { output };
     let places = Place::find_all(command, copied.as_ref())?;
@@ -71,20 +71,16 @@ pub fn run(command: &RunCommand, db: Option<&Path>, output: &Output) -> Result<E
 }
 
 /// What no export may replace: the database, the file that is copied, and its copy.
-fn kept(command: &RunCommand, copied: Option<&Copied>, db: Option<&Path>) -> Kept {
-    const FROM: &str = "the file that is copied";
-    const TO: &str = "the copy";
-    let mut kept = Kept::database(db);
-    for (role, path) in [(FROM, &command.from), (TO, &command.to)] {
-        kept = path.iter().fold(kept, |kept, path| kept.and(role, path));
-    }
-    match copied {
-        Some(copied) if copied.takes_stdout() => {
-            kept.and_open(FROM, copied.file()).and_open(TO, std::io::stdout())
-        }
-        Some(copied) => kept.and_open(FROM, copied.file()),
+fn kept(copied: Option<&Copied>, db: Option<&Path>) -> Kept {
+    let kept = Kept::database(db);
+    let Some(copied) = copied else { return kept };
+    let [from, to] = [Some(copied.source_path()), copied.copy_path()].map(|path| path.map(PathBuf::from));
+    let identity = |path: &Path| path.metadata().ok().map(|it| (it.dev(), it.ino()));
+    let roles = [("the file that is copied", from), ("the copy", to)];
+    roles.into_iter().fold(kept, |kept, (role, path)| match path {
+        Some(path) => kept.and_found(role, &path, identity(&path)),
         None => kept,
-    }
+    })
 }
 
 /// A run that has not begun.
@@ -158,7 +154,7 @@ fn resume(command: &RunCommand, db: Option<&Path>, output: &Output) -> Result<Ex
         return Err(exit::usage(format!("run {number} is still under way")));
     }
     let copied = Copied::of_run(&run, command.to.as_deref())?;
-    let exports = command.measuring.exports.find(kept(command, copied.as_ref(), db))?;
+    let exports = command.measuring.exports.find(kept(copied.as_ref(), db))?;
     let find = |target: &TargetRecord| Place::find_again(Path::new(&target.path), command.destroy.as_deref());
     let places = run.targets.iter().map(find).collect::<Result<Vec<Place>>>()?;
     let now = places.iter().map(Place::record).collect::<Result<Vec<TargetRecord>>>()?;

@@ -1,8 +1,7 @@
 //! Files that no output may take the place of.
 
 use std::ffi::{OsStr, OsString};
-use std::os::fd::AsFd;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use rustix::fs::Stat;
@@ -21,7 +20,15 @@ struct KeptFile {
     /// What it is to the command.
     role: &'static str,
     file: Option<Identity>,
-    place: Option<(Identity, OsString)>,
+    place: Option<Place>,
+}
+
+/// Where a file is, or will be.
+enum Place {
+    /// A name in that directory.
+    In(Identity, OsString),
+    /// A path without a link in it.
+    Path(PathBuf),
 }
 
 /// What SQLite keeps beside a database.
@@ -48,16 +55,17 @@ impl Kept {
         let real = path.canonicalize().or_else(|_| std::path::absolute(path));
         let real = real.unwrap_or_else(|_| path.to_path_buf());
         let parent = real.parent().and_then(|parent| stat(parent).ok());
-        let place = parent.zip(real.file_name()).map(|(parent, name)| (identity(&parent), name.to_os_string()));
+        let place = parent
+            .zip(real.file_name())
+            .map(|(parent, name)| Place::In(identity(&parent), name.to_os_string()));
         let file = stat(path).ok().map(|stat| identity(&stat));
         self.files.push(KeptFile { role, file, place });
         self
     }
 
-    /// And a file that is open.
-    pub fn and_open(mut self, role: &'static str, file: impl AsFd) -> Self {
-        let file = rustix::fs::fstat(file).ok().map(|stat| identity(&stat));
-        self.files.push(KeptFile { role, file, place: None });
+    /// And a file that has been looked at already, by its path without a link; `file` is none if it is not there.
+    pub fn and_found(mut self, role: &'static str, path: &Path, file: Option<Identity>) -> Self {
+        self.files.push(KeptFile { role, file, place: Some(Place::Path(path.to_path_buf())) });
         self
     }
 
@@ -69,9 +77,12 @@ impl Kept {
         name: &OsStr,
         now: Option<&Stat>,
     ) -> Result<()> {
-        let place = directory.identity().ok();
-        let is_there = |kept: &KeptFile| {
-            kept.place.as_ref().is_some_and(|(parent, kept)| Some(*parent) == place && kept == name)
+        let (parent, path) =
+            (directory.identity().ok(), directory.real_path().ok().map(|path| path.join(name)));
+        let is_there = |kept: &KeptFile| match &kept.place {
+            Some(Place::In(kept_parent, kept_name)) => Some(*kept_parent) == parent && kept_name == name,
+            Some(Place::Path(kept_path)) => path.as_ref() == Some(kept_path),
+            None => false,
         };
         let is_it =
             |kept: &&KeptFile| is_there(kept) || now.is_some_and(|now| kept.file == Some(identity(now)));
