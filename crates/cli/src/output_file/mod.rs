@@ -20,7 +20,6 @@ use std::rc::Rc;
 use std::sync::atomic::AtomicBool;
 
 use anyhow::{Result, anyhow};
-use runner::Workspace;
 use rustix::fs::{FileType, Mode, OFlags, Stat};
 use rustix::io::Errno;
 
@@ -285,7 +284,7 @@ fn descriptor(path: &Path) -> Option<u32> {
 }
 
 fn is_in_workspace(path: &Path) -> bool {
-    let prefix = Workspace::path_in(Path::new(""), "").into_os_string();
+    let prefix = runner::workspace_path(Path::new(""), "").into_os_string();
     path.iter().any(|name| {
         let id = name.as_encoded_bytes().strip_prefix(prefix.as_encoded_bytes());
         id.is_some_and(|id| !id.is_empty() && id.iter().all(u8::is_ascii_alphanumeric))

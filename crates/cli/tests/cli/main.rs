@@ -31,6 +31,7 @@ mod refusals;
 mod several_faults;
 mod side_by_side;
 mod signals;
+mod silent_targets;
 mod single_faults;
 mod space;
 mod strangers;
@@ -74,6 +75,7 @@ fn main() -> ExitCode {
     refusals::add(&mut trials);
     several_faults::add(&mut trials);
     side_by_side::add(&mut trials);
+    silent_targets::add(&mut trials);
     single_faults::add(&mut trials);
     space::add(&mut trials);
     strangers::add(&mut trials);
