@@ -18,6 +18,7 @@ use crate::arguments::AdviseCommand;
 use crate::exit::{self, Exit};
 use crate::measure::{self, Job};
 use crate::output::Output;
+use crate::output_file::Kept;
 use crate::place::Place;
 use crate::run_command;
 use crate::{database, selection};
@@ -35,9 +36,7 @@ const SAMPLES: u32 = 6;
 
 /// Searches, and says what was found.
 pub fn advise(command: &AdviseCommand, db: Option<&Path>, output: &Output) -> Result<Exit> {
-    for export in &command.export {
-        export.check()?;
-    }
+    let exports = command.exports.find(Kept::database(db))?;
     let place = Place::find_again(command.target.as_deref().unwrap_or(Path::new(".")), None, None)?;
     let target = place.record();
     let methods = engine::method_infos();
@@ -109,7 +108,7 @@ pub fn advise(command: &AdviseCommand, db: Option<&Path>, output: &Output) -> Re
         limits_for,
         ..Job::new(&store, number, run, (vec![place], command.reserve), field.cases)
     };
-    measure::measure(job, &command.export, output, &measure::stop_on_signals()?)
+    measure::measure(job, &exports, output, &measure::stop_on_signals()?)
 }
 
 /// All candidates, with their cases at all sizes.

@@ -9,7 +9,8 @@ use filesystems::Kind;
 use model::{Axis, Bytes, Data, Purpose, Reserve, Verify};
 use report::Sort;
 
-use crate::export::Export;
+use crate::export::{self, Export, ExportArgument};
+use crate::output_file::Kept;
 use crate::run_name::{Label, RunNames, RunOn};
 
 /// Finds, and proves, the fastest way to write a file on a given storage target.
@@ -178,11 +179,28 @@ pub struct MeasuringArguments {
     /// Show what would be run and how many bytes written, and write nothing
     #[arg(long)]
     pub dry_run: bool,
+    #[command(flatten)]
+    pub exports: ExportArguments,
+}
+
+/// Where results are written to.
+#[derive(Args)]
+pub struct ExportArguments {
     /// Write the results to a file, or - for standard output: json, jsonl (a line for each
     /// sample, while it runs), csv, csv-summary, markdown, openmetrics or html (a page); or to a
     /// directory: svg=DIR (charts), fio=DIR (a job for fio for each case); may be repeated
     #[arg(long, value_name = "FORMAT=FILE")]
-    pub export: Vec<Export>,
+    pub export: Vec<ExportArgument>,
+    /// Replace files that writebench did not make, too, in the directory of svg=DIR or fio=DIR
+    #[arg(long, requires = "export")]
+    pub force: bool,
+}
+
+impl ExportArguments {
+    /// Finds all of their places, none of which may be what is kept.
+    pub fn find(&self, kept: Kept) -> anyhow::Result<Vec<Export>> {
+        export::find_all(&self.export, self.force, kept)
+    }
 }
 
 /// `writebench fs`
@@ -256,11 +274,8 @@ pub struct AdviseCommand {
     /// Show the candidates and how many bytes would be written at most, and write nothing
     #[arg(long)]
     pub dry_run: bool,
-    /// Write the results to a file, or - for standard output: json, jsonl (a line for each
-    /// sample, while it runs), csv, csv-summary, markdown, openmetrics or html (a page); or to a
-    /// directory: svg=DIR (charts), fio=DIR (a job for fio for each case); may be repeated
-    #[arg(long, value_name = "FORMAT=FILE")]
-    pub export: Vec<Export>,
+    #[command(flatten)]
+    pub exports: ExportArguments,
 }
 
 const ADVISE_EXAMPLES: &str = "Examples:
@@ -308,11 +323,8 @@ pub struct ShowCommand {
     /// Only the first rows of each table
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub top: Option<u32>,
-    /// Write it to a file, or - for standard output: json, jsonl (a line for each
-    /// sample, while it runs), csv, csv-summary, markdown, openmetrics or html (a page); or to a
-    /// directory: svg=DIR (charts), fio=DIR (a job for fio for each case); may be repeated
-    #[arg(long, value_name = "FORMAT=FILE")]
-    pub export: Vec<Export>,
+    #[command(flatten)]
+    pub exports: ExportArguments,
 }
 
 /// `writebench report`
@@ -359,7 +371,7 @@ pub struct CompareCommand {
     pub fail_if_slower: Option<f64>,
     /// Write the comparison to a file, or - for standard output: json; may be repeated
     #[arg(long, value_name = "FORMAT=FILE")]
-    pub export: Vec<Export>,
+    pub export: Vec<ExportArgument>,
 }
 
 const COMPARE_EXAMPLES: &str = "Examples:

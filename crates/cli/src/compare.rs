@@ -8,22 +8,20 @@ use report::{ComparedRun, Comparison, Side, Unit, Verdict, counted, formats};
 
 use crate::arguments::CompareCommand;
 use crate::exit::{self, Exit};
-use crate::export::Export;
-use crate::named_runs::{NamedRun, NamedRuns, Source};
+use crate::export::{self, Export, check_for_comparison};
+use crate::named_runs::{NamedRun, NamedRuns, Source, kept};
 use crate::output::Output;
 use crate::run_name::{RunName, RunOn};
 
 /// Compares runs of the database, exported files, or one with the other.
 pub fn compare(command: &CompareCommand, db: Option<&Path>, output: &Output) -> Result<Exit> {
-    for export in &command.export {
-        export.check_for_comparison()?;
-    }
+    check_for_comparison(&command.export)?;
+    let kept = kept(command.a.0.iter().chain(&command.b.0), db);
+    let exports = export::find_all(&command.export, false, kept)?;
     let (a, b) = both_sides(&command.a.0, &command.b.0, db)?;
     let comparison = Comparison::of(a, b).map_err(exit::usage)?;
-    for export in &command.export {
-        export.write_comparison(&comparison, output)?;
-    }
-    if !command.export.iter().any(Export::is_to_stdout) {
+    output.all_ok(exports.iter().map(|export| export.write_comparison(&comparison, output)))?;
+    if !exports.iter().any(Export::is_to_stdout) {
         output.results(&formats::comparison::terminal(&comparison, output.width()))?;
     }
     match command.fail_if_slower {

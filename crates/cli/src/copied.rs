@@ -15,6 +15,7 @@ use rustix::io::Errno;
 use crate::arguments::RunCommand;
 use crate::exit;
 use crate::keeper;
+use crate::output_file::Kept;
 
 /// A file to copy that was given, and where its copy goes, if that was given, too.
 pub struct Copied {
@@ -117,6 +118,18 @@ impl Copied {
     /// The file, for whoever opens it.
     pub fn source(&self) -> &CopySource {
         &self.source
+    }
+
+    /// Keeps both files from outputs. They were looked at when they were named, and are not looked at again.
+    pub fn keep(&self, kept: Kept) -> Kept {
+        let from = &self.source;
+        let kept = kept.and_found("the file that is copied", &from.path, Some(from.identity.into()));
+        let Some(to) = &self.to else { return kept };
+        let identity = match &to.found {
+            Found::File { identity, .. } | Found::Descriptor { identity, .. } => Some((*identity).into()),
+            _ => None,
+        };
+        kept.and_found("the copy", &to.path, identity)
     }
 
     /// Its length.

@@ -8,12 +8,14 @@ use store::Store;
 
 use crate::exit;
 
+/// The path of the database that was named, or of the user's own.
+pub fn path(named: Option<&Path>) -> Result<PathBuf> {
+    named.map_or_else(default_path, |path| Ok(path.to_path_buf()))
+}
+
 /// Opens the database that was named, or the user's own, which is created where it is missing.
 pub fn open(named: Option<&Path>) -> Result<Store> {
-    let path = match named {
-        Some(path) => path.to_path_buf(),
-        None => default_path()?,
-    };
+    let path = path(named)?;
     if named.is_none()
         && let Some(directory) = path.parent()
     {
@@ -43,7 +45,7 @@ fn is_file(path: &Path) -> Result<()> {
 
 /// Opens a database for reading, which must be there.
 pub fn open_existing(named: Option<&Path>) -> Result<Store> {
-    let path = named.map_or_else(default_path, |path| Ok(path.to_path_buf()))?;
+    let path = path(named)?;
     if !path.exists() {
         return Err(exit::usage(format!(
             "no runs yet: there is no {}; `writebench run` makes it",

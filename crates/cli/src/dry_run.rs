@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use model::protocol::direct_check_bytes_of;
 use model::{Bytes, Case};
-use report::counted;
+use report::{counted, visible};
 
 use crate::properties;
 
@@ -52,7 +52,7 @@ impl DryRun<'_> {
             "{} × {} into {}: {} to be written ({} in a round), at most {} at once. Nothing was written.\n",
             counted(self.cases.len(), "case"),
             counted(self.samples as usize, "sample"),
-            self.targets.join(" and "),
+            visible(&self.targets.join(" and ")),
             Bytes(round.saturating_mul(u64::from(self.samples))).approximate(),
             Bytes(round).approximate(),
             Bytes(most_at_once).approximate(),

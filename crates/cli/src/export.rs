@@ -1,21 +1,24 @@
 //! `--export FORMAT=FILE`, and `svg=DIRECTORY` and `fio=DIRECTORY`.
 
-use std::fs::File;
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
+use std::rc::Rc;
 use std::str::FromStr;
+use std::sync::atomic::AtomicBool;
 
-use anyhow::{Context, Result};
+use anyhow::Result;
+use report::formats::fio::JobFiles;
 use report::{Comparison, Report, formats};
 
 use crate::exit;
 use crate::output::Output;
+use crate::output_file::{Kept, OutputDirectory, OutputFile};
 
-/// Where to write a report, and how.
+/// Where to write a report, and how, as the command line says it.
 #[derive(Debug, Clone)]
-pub struct Export {
+pub struct ExportArgument {
     format: Format,
-    file: PathBuf,
+    path: PathBuf,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -35,13 +38,7 @@ enum Format {
     Fio,
 }
 
-impl Format {
-    fn is_for_directory(self) -> bool {
-        matches!(self, Self::Svg | Self::Fio)
-    }
-}
-
-impl FromStr for Export {
+impl FromStr for ExportArgument {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
@@ -73,34 +70,80 @@ impl FromStr for Export {
             }
             _ => {}
         }
-        Ok(Self { format, file: PathBuf::from(file) })
+        Ok(Self { format, path: PathBuf::from(file) })
     }
 }
+
+impl ExportArgument {
+    /// Finds its place, which is held from now on: what would make the export fail after an hour of measuring is found
+    /// before, and nobody can put another place there. `replaces_all`: files of others in a directory are replaced, too.
+    fn find(&self, replaces_all: bool, kept: &Rc<Kept>) -> Result<Export> {
+        const OPTION: &str = "--export";
+        let to = match self.format {
+            Format::Svg | Format::Fio => {
+                To::Directory(OutputDirectory::find(OPTION, &self.path, replaces_all, kept)?)
+            }
+            _ if self.path.as_os_str() == "-" => To::Stdout,
+            _ => To::File(OutputFile::find(OPTION, &self.path, kept)?),
+        };
+        if let (Format::Fio, To::Directory(directory)) = (self.format, &to) {
+            directory.check(FIO_README)?;
+        }
+        Ok(Export { format: self.format, to })
+    }
+}
+
+/// Finds the places of all of them, before anything is measured.
+pub fn find_all(arguments: &[ExportArgument], replaces_all: bool, kept: Kept) -> Result<Vec<Export>> {
+    let kept = Rc::new(kept);
+    let mut exports: Vec<Export> = Vec::new();
+    for argument in arguments {
+        let export = argument.find(replaces_all, &kept)?;
+        let is_same =
+            |other: &Export| matches!((&export.to, &other.to), (To::File(a), To::File(b)) if a.is_same(b));
+        if exports.iter().any(is_same) {
+            let path = argument.path.display();
+            return Err(exit::usage(format!("--export: {path} is given twice; name a file for each export")));
+        }
+        exports.push(export);
+    }
+    Ok(exports)
+}
+
+/// A place for a report that has been found, and how it is written.
+pub struct Export {
+    format: Format,
+    to: To,
+}
+
+enum To {
+    /// Where tables would go otherwise.
+    Stdout,
+    File(OutputFile),
+    Directory(OutputDirectory),
+}
+
+/// All cases, with what has no job.
+const FIO_README: &str = "README";
 
 impl Export {
     /// Whether it goes where tables would go otherwise.
     pub fn is_to_stdout(&self) -> bool {
-        self.file.as_os_str() == "-"
+        matches!(self.to, To::Stdout)
     }
 
-    /// The file, or `-`.
-    pub fn path(&self) -> &Path {
-        &self.file
-    }
-
-    /// What would make it fail after an hour of measuring, found before.
-    pub fn check(&self) -> Result<()> {
-        check_place("--export", &self.file, self.format.is_for_directory())
-    }
-
-    /// The file, open for what is written while the run goes on; none for what is written at its end.
-    pub fn stream(&self) -> Result<Option<Box<dyn Write>>> {
-        match self.format {
-            Format::JsonLines if self.is_to_stdout() => Ok(Some(Box::new(std::io::stdout()))),
-            Format::JsonLines => {
-                let file = File::create(&self.file);
-                let file = file.with_context(|| format!("cannot write {}", self.file.display()))?;
-                Ok(Some(Box::new(file)))
+    /// What is written while the run goes on, opened and begun; none for what is written at its end.
+    pub fn stream<'s>(
+        &self,
+        beginning: &str,
+        stop: &'s AtomicBool,
+        output: &Output,
+    ) -> Result<Option<Box<dyn Write + 's>>> {
+        match (self.format, &self.to) {
+            (Format::JsonLines, To::File(file)) => file.stream(beginning.as_bytes(), stop, output).map(Some),
+            (Format::JsonLines, _) => {
+                output.export(beginning)?;
+                Ok(Some(output.exporter()))
             }
             _ => Ok(None),
         }
@@ -111,8 +154,8 @@ impl Export {
         matches!(self.format, Format::JsonLines)
     }
 
-    /// Writes the report.
-    pub fn write(&self, report: &Report, output: &Output) -> Result<()> {
+    /// Writes the report; a pipe without a reader is waited for until `stop` is set.
+    pub fn write(&self, report: &Report, stop: &AtomicBool, output: &Output) -> Result<()> {
         let text = match self.format {
             Format::Json => formats::json::render(report)?,
             Format::JsonLines => formats::jsonl::render(report)?,
@@ -121,90 +164,68 @@ impl Export {
             Format::Markdown => formats::markdown::render(report),
             Format::OpenMetrics => formats::openmetrics::render(report),
             Format::Html => formats::html::render(std::slice::from_ref(report))?,
-            Format::Svg => return self.write_charts(report, output),
-            Format::Fio => return self.write_jobs(report, output),
+            Format::Svg | Format::Fio => String::new(),
         };
-        self.write_text(&text, output)
-    }
-
-    /// A file for each chart; those of other runs that have the same name are replaced.
-    fn write_charts(&self, report: &Report, output: &Output) -> Result<()> {
-        let charts = report::chart::charts(report);
-        if charts.is_empty() {
-            output
-                .note(&format!("No chart for {}: no case has a figure of all its work.", self.file.display()));
-            return Ok(());
-        }
-        self.make_directory()?;
-        for named in &charts {
-            let file = self.file.join(format!("{}.svg", named.file_stem));
-            write_file(&file, &formats::svg::render(&named.chart))?;
-        }
-        Ok(())
-    }
-
-    /// A job of fio for each case, and a `README` that has all cases.
-    fn write_jobs(&self, report: &Report, output: &Output) -> Result<()> {
-        let files = formats::fio::render(report);
-        self.make_directory()?;
-        for job in &files.jobs {
-            write_file(&self.file.join(&job.name), &job.text)?;
-        }
-        let readme = self.file.join("README");
-        write_file(&readme, &files.readme)?;
-        if files.left_out > 0 {
-            output.note(&format!(
-                "Without a job for fio: {} of {}. {} says why.",
-                files.left_out,
-                report::counted(files.left_out + files.jobs.len(), "case"),
-                readme.display()
-            ));
-        }
-        Ok(())
-    }
-
-    fn make_directory(&self) -> Result<()> {
-        if self.file.is_dir() {
-            return Ok(());
-        }
-        std::fs::create_dir(&self.file).with_context(|| format!("cannot make {}", self.file.display()))
-    }
-
-    /// Refuses the formats that a comparison does not have.
-    pub fn check_for_comparison(&self) -> Result<()> {
-        match self.format {
-            Format::Json => self.check(),
-            _ => Err(exit::usage("--export: a comparison is written as json only: json=FILE")),
+        match (&self.to, self.format) {
+            (To::Stdout, _) => output.export(&text),
+            (To::File(file), _) => file.write(text.as_bytes(), stop, output),
+            (To::Directory(directory), Format::Svg) => write_charts(directory, report, output),
+            (To::Directory(directory), _) => write_jobs(directory, report, output),
         }
     }
 
-    /// Writes a comparison, which has been checked.
+    /// Writes a comparison, which is always JSON.
     pub fn write_comparison(&self, comparison: &Comparison, output: &Output) -> Result<()> {
-        self.write_text(&formats::comparison::json(comparison)?, output)
-    }
-
-    fn write_text(&self, text: &str, output: &Output) -> Result<()> {
-        if self.is_to_stdout() {
-            return Ok(output.results(text)?);
+        let text = formats::comparison::json(comparison)?;
+        match &self.to {
+            To::File(file) => file.write(text.as_bytes(), &NEVER, output),
+            _ => output.export(&text),
         }
-        write_file(&self.file, text)
     }
 }
 
-/// Whether there can be such a file or directory; `option` is what it was given by.
-pub fn check_place(option: &str, place: &Path, is_for_directory: bool) -> Result<()> {
-    let refused = |place: &Path, what| Err(exit::usage(format!("{option}: {} is {what}", place.display())));
-    let parent = place.parent().filter(|parent| !parent.as_os_str().is_empty());
-    if let Some(parent) = parent.filter(|parent| !parent.is_dir()) {
-        return refused(parent, "no directory");
-    }
-    match (place.is_dir(), is_for_directory) {
-        (true, false) => refused(place, "a directory"),
-        (false, true) if place.exists() => refused(place, "no directory"),
-        _ => Ok(()),
-    }
+/// For commands that a signal ends at once.
+pub static NEVER: AtomicBool = AtomicBool::new(false);
+
+/// Writes all exports that no run has written on the way, also where one of them fails.
+pub fn write_all(exports: &[Export], report: &Report, stop: &AtomicBool, output: &Output) -> Result<()> {
+    let at_the_end = exports.iter().filter(|export| !export.is_stream());
+    output.all_ok(at_the_end.map(|export| export.write(report, stop, output)))
 }
 
-pub fn write_file(file: &Path, text: &str) -> Result<()> {
-    std::fs::write(file, text).with_context(|| format!("cannot write {}", file.display()))
+/// Refuses the formats that a comparison does not have.
+pub fn check_for_comparison(arguments: &[ExportArgument]) -> Result<()> {
+    if arguments.iter().all(|it| matches!(it.format, Format::Json)) {
+        return Ok(());
+    }
+    Err(exit::usage("--export: a comparison is written as json only: json=FILE"))
+}
+
+/// A file for each chart; those of other runs that have the same name are replaced.
+fn write_charts(directory: &OutputDirectory, report: &Report, output: &Output) -> Result<()> {
+    let charts = report::chart::charts(report);
+    if charts.is_empty() {
+        let path = directory.path().display();
+        output.note(&format!("No chart for {path}: no case has a figure of all its work."));
+        return Ok(());
+    }
+    let names: Vec<String> = charts.iter().map(|named| format!("{}.svg", named.file_stem)).collect();
+    let texts = charts.iter().map(|named| formats::svg::render(&named.chart));
+    directory.write(&names.iter().map(String::as_str).zip(texts).collect::<Vec<_>>())
+}
+
+/// A job of fio for each case, and a `README` that has all cases.
+fn write_jobs(directory: &OutputDirectory, report: &Report, output: &Output) -> Result<()> {
+    let JobFiles { jobs, readme, left_out } = formats::fio::render(report);
+    let mut files: Vec<(&str, String)> = jobs.iter().map(|job| (job.name.as_str(), job.text.clone())).collect();
+    files.push((FIO_README, readme));
+    directory.write(&files)?;
+    if left_out > 0 {
+        output.note(&format!(
+            "Without a job for fio: {left_out} of {}. {} says why.",
+            report::counted(left_out + jobs.len(), "case"),
+            directory.path().join(FIO_README).display()
+        ));
+    }
+    Ok(())
 }

@@ -7,15 +7,18 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use anyhow::{Context, Result, anyhow};
 use filesystems::{Filesystems, Wish};
 use model::{Bytes, Case, MissingTarget, Reserve, Row, TargetRecord, Verify};
+use report::visible;
 use runner::Hardware;
 
 use crate::arguments::FsCommand;
 use crate::database;
 use crate::dry_run::DryRun;
 use crate::exit::{self, Exit};
+use crate::export::Export;
 use crate::kinds::wishes;
 use crate::measure::{self, Job};
 use crate::output::Output;
+use crate::output_file::Kept;
 use crate::place::{Claimed, Place, different_directories};
 use crate::run_command::{check_limits, largest_block, new_run, settings};
 use crate::selection::{self, Selected};
@@ -29,9 +32,8 @@ const FIRST_LOOK_SIZE: Bytes = Bytes(32 << 20);
 
 /// Makes filesystems, measures, and unmakes them.
 pub fn fs(command: &FsCommand, db: Option<&Path>, output: &Output) -> Result<Exit> {
-    for export in &command.measuring.export {
-        export.check()?;
-    }
+    // Found before the namespace is another one, so that their places are what they were.
+    let exports = command.measuring.exports.find(Kept::database(db))?;
     let wishes = wishes(command)?;
     let places = different_directories(&command.target, None, command.measuring.timeout)?;
     let selected = rows(command, USUAL_BLOCK_BYTES)?;
@@ -52,7 +54,7 @@ pub fn fs(command: &FsCommand, db: Option<&Path>, output: &Output) -> Result<Exi
     let made = make_all(&mut filesystems, &wishes, plan.content_bytes, &stop, output);
     let written = filesystems.bytes_written();
     let result = made.and_then(|made| match made {
-        Some(made) => measure_on(command, store, places, made, written, output, &stop),
+        Some(made) => measure_on((command, &exports), store, places, made, written, output, &stop),
         None => Ok(Exit::Interrupted),
     });
     match (result, filesystems.remove()) {
@@ -128,7 +130,7 @@ impl Images {
     ) -> Result<Exit> {
         let mut text = String::new();
         for place in places {
-            text += &format!("{}\n", place.path().display());
+            text += &format!("{}\n", visible(&place.path().to_string_lossy()));
         }
         for wish in wishes {
             let bytes = wish.kind.image_bytes(self.content_bytes);
@@ -138,7 +140,7 @@ impl Images {
                     "{}, in {} of {}\n",
                     wish.kind,
                     Bytes(bytes).approximate(),
-                    command.images.display()
+                    visible(&command.images.to_string_lossy())
                 ),
             };
         }
@@ -173,8 +175,7 @@ impl Images {
 /// Paths that must mean in the private namespace what they mean outside.
 fn needed_paths(command: &FsCommand, database: &Path, places: &[Place]) -> Result<Vec<PathBuf>> {
     let mut paths = vec![std::env::current_dir().context("find the current directory")?];
-    let exports = command.measuring.export.iter().map(|export| export.path());
-    for path in exports.chain([database, command.images.as_path()]) {
+    for path in [database, command.images.as_path()] {
         paths.push(std::path::absolute(path)?);
         // Also where a link leads.
         paths.extend(path.canonicalize());
@@ -257,7 +258,7 @@ fn reasons(missing: &[MissingTarget]) -> String {
 }
 
 fn measure_on(
-    command: &FsCommand,
+    (command, exports): (&FsCommand, &[Export]),
     mut store: store::Store,
     places: Vec<Place>,
     mut made: AllMade,
@@ -292,5 +293,5 @@ fn measure_on(
         patience: command.measuring.timeout,
         ..Job::new(&store, number, run, (claimed, command.measuring.reserve), cases)
     };
-    measure::measure(job, &command.measuring.export, output, stop)
+    measure::measure(job, exports, output, stop)
 }

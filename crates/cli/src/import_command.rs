@@ -5,6 +5,7 @@ use std::path::Path;
 
 use anyhow::Result;
 use model::RunRecord;
+use report::visible;
 
 use crate::arguments::ImportCommand;
 use crate::database;
@@ -30,7 +31,7 @@ pub fn import(command: &ImportCommand, db: Option<&Path>, output: &Output) -> Re
         }
     }
     for (number, file) in store.import_runs(&runs)?.into_iter().zip(&command.files) {
-        output.results(&format!("{} is run {number}\n", file.display()))?;
+        output.results(&format!("{} is run {number}\n", visible(&file.to_string_lossy())))?;
     }
     Ok(Exit::Ok)
 }

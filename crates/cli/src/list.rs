@@ -4,6 +4,7 @@ use std::path::Path;
 
 use anyhow::Result;
 use model::{Axes, Axis, Prepare, built_in_suites, suite_named};
+use report::visible;
 
 use crate::arguments::{ListCommand, Listed};
 use crate::database;
@@ -83,9 +84,9 @@ fn runs(db: Option<&Path>) -> Result<String> {
     let store = database::open_existing(db)?;
     let runs = store.runs()?;
     if runs.is_empty() {
-        return Ok(format!("no runs in {}\n", store.path().display()));
+        return Ok(format!("no runs in {}\n", visible(&store.path().to_string_lossy())));
     }
-    let label = |run: &store::RunSummary| run.label.clone().unwrap_or_else(|| "-".to_owned());
+    let label = |run: &store::RunSummary| visible(run.label.as_deref().unwrap_or("-")).into_owned();
     let label_width = runs.iter().map(|run| label(run).chars().count()).max().unwrap_or(0).max(5);
     let mut text = format!(
         "{:>4}  {:<20}  {:<11}  {:>5}  {:>7}  {:<label_width$}  suites, target\n",
@@ -95,13 +96,13 @@ fn runs(db: Option<&Path>) -> Result<String> {
         text += &format!(
             "{:>4}  {:<20}  {:<11}  {:>5}  {:>7}  {:<label_width$}  {} on {}\n",
             run.number,
-            run.started,
-            run.status,
+            visible(&run.started),
+            visible(&run.status),
             run.cases,
             run.samples,
             label(&run),
-            run.suites,
-            run.target
+            visible(&run.suites),
+            visible(&run.target)
         );
     }
     Ok(text)

@@ -18,6 +18,7 @@ mod measure;
 mod named_runs;
 mod noise_command;
 mod output;
+mod output_file;
 mod place;
 mod privileges;
 mod probe_command;

@@ -22,7 +22,7 @@ use store::Store;
 use crate::copied::Copied;
 use crate::database;
 use crate::exit::Exit;
-use crate::export::Export;
+use crate::export::{self, Export};
 use crate::hardware::HardwareOfRun;
 use crate::keeper::this_program;
 use crate::output::Output;
@@ -118,9 +118,6 @@ pub fn is_search(run: &RunRecord) -> bool {
 /// Measures, shows and exports; then tidies up, on which no result depends.
 pub fn measure(mut job: Job<'_>, exports: &[Export], output: &Output, stop: &Arc<AtomicBool>) -> Result<Exit> {
     let store = job.store;
-    if !exports.iter().any(Export::is_to_stdout) {
-        output.results(&formats::terminal::head(Some(job.number), &job.run, output.width()))?;
-    }
     let directories = job.places.iter().filter_map(Claimed::directory);
     workspaces::remove_left_overs(store, directories, stop, output)?;
     let mut written = Written::new(job.run.settings.max_bytes, job.copied.is_some());
@@ -149,7 +146,12 @@ fn measured(
     (output, stop): (&Output, &Arc<AtomicBool>),
 ) -> Result<Exit> {
     let (store, number) = (job.store, job.number);
-    let mut streams = Streams::begin(exports, number, &job.run, output)?;
+    let tables = !exports.iter().any(Export::is_to_stdout);
+    let printed_head = if tables { print_head(job, output) } else { Ok(()) };
+    let mut streams = match Streams::begin(exports, number, &job.run, stop, output) {
+        Ok(streams) => streams,
+        Err(error) => return not_begun(store, number, error, (stop, output)),
+    };
     let end = supervise(job, &mut streams, books, (stop, output));
     let status = match &end {
         // It is complete when its copy is.
@@ -176,13 +178,10 @@ fn measured(
     let report = Report::of(Some(number), store.run(number)?);
     hints(&report, &end, is_search, output);
     output.note(&format!("Written: {}.", Bytes(books.written.bytes()).approximate()));
-    if !exports.iter().any(Export::is_to_stdout) {
-        output.results(&formats::terminal::body(&report, output.width()))?;
-    }
+    let body = tables.then(|| formats::terminal::body(&report, output.width()));
+    let printed = printed_head.and_then(|()| body.map_or(Ok(()), |body| output.results(&body)));
     let streamed = streams.end(&report.run);
-    for export in exports.iter().filter(|export| !export.is_stream()) {
-        export.write(&report, output)?;
-    }
+    let exported = export::write_all(exports, &report, stop, output);
     match copied {
         Ok(Some(copy)) => output.note(&format!("{} is a copy, compared byte by byte.", copy.display())),
         Ok(None) => {}
@@ -194,7 +193,10 @@ fn measured(
     }
     output.note(&format!("Run {number} is in {}; {}", store.path().display(), database::show(store, number)));
     output.note(&database::page(store, number, None));
-    streamed?;
+    match output.all_ok([printed, streamed, exported]) {
+        Err(error) if end == End::Stopped => output.error(&error),
+        all => all?,
+    }
     let records = || report.cases.iter().map(|case| &case.record);
     let samples = || records().flat_map(|case| &case.samples);
     let failed = samples().any(|sample| sample.outcome.is_fault());
@@ -205,6 +207,32 @@ fn measured(
         _ if failed => Exit::CasesFailed,
         _ => Exit::Ok,
     })
+}
+
+/// Prints what is measured on. Where it cannot be printed, the run goes on: its samples are in the database, and its
+/// exports are written.
+fn print_head(job: &Job<'_>, output: &Output) -> Result<()> {
+    let printed = output.results(&formats::terminal::head(Some(job.number), &job.run, output.width()));
+    if let Err(error) = &printed {
+        output.note(&format!("{error:#}. The run goes on."));
+    }
+    printed
+}
+
+/// The end of a run that has an export which cannot be begun, or waited for a reader of it until a signal came.
+fn not_begun(
+    store: &Store,
+    number: i64,
+    error: anyhow::Error,
+    (stop, output): (&AtomicBool, &Output),
+) -> Result<Exit> {
+    if stop.load(Ordering::Relaxed) {
+        store.set_status(number, RunStatus::Interrupted)?;
+        output.error(&error);
+        return Ok(Exit::Interrupted);
+    }
+    store.set_status(number, RunStatus::Failed)?;
+    Err(error)
 }
 
 /// Makes the copy that stays, once all samples are there or a limit has come. Where it is; none if none was asked for.

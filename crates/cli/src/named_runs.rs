@@ -8,6 +8,7 @@ use store::Store;
 
 use crate::database;
 use crate::import_command::exported;
+use crate::output_file::Kept;
 use crate::run_name::{RunName, RunOn, labelled};
 
 /// Where such runs are found.
@@ -32,6 +33,14 @@ pub enum Source {
     Database(i64),
     /// An exported file.
     File(PathBuf),
+}
+
+/// What no output may replace: the database, and the files that are named.
+pub fn kept<'n>(names: impl Iterator<Item = &'n RunOn>, db: Option<&Path>) -> Kept {
+    names.fold(Kept::database(db), |kept, name| match &name.run {
+        RunName::File(path) => kept.and("a run that is read", path),
+        RunName::Number(_) | RunName::Label(_) => kept,
+    })
 }
 
 impl NamedRuns {

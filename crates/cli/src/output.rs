@@ -3,7 +3,12 @@
 use std::io::{self, IsTerminal, Write};
 
 use anstream::AutoStream;
+use anyhow::{Result, anyhow};
 use clap::ColorChoice;
+use report::formats::terminal::STYLES;
+use report::{visible, visible_lines};
+
+use crate::exit;
 
 /// The program's two outputs.
 pub struct Output {
@@ -29,32 +34,59 @@ impl Output {
         Self { results_on_stderr: true, ..*self }
     }
 
-    /// Prints results. That nobody reads on (`| head -1`) is no error.
-    pub fn results(&self, styled: &str) -> io::Result<()> {
-        let styled = &styles_only(styled);
-        let written = if self.results_on_stderr {
+    /// Prints results in our own styles; text of others must be [`visible`] in them. That nobody reads on (`| head -1`)
+    /// is no error.
+    pub fn results(&self, styled: &str) -> Result<()> {
+        let styled = &own_styles_only(styled);
+        self.written(if self.results_on_stderr {
             AutoStream::new(io::stderr(), self.choice).write_all(styled.as_bytes())
         } else {
             let mut stdout = AutoStream::new(io::stdout(), self.choice);
             stdout.write_all(styled.as_bytes()).and_then(|()| stdout.flush())
-        };
+        })
+    }
+
+    /// Prints an export, byte by byte as a file would have it, unless a terminal would obey some of it.
+    pub fn export(&self, text: &str) -> Result<()> {
+        let mut exporter = self.exporter();
+        self.written(exporter.write_all(text.as_bytes()).and_then(|()| exporter.flush()))
+    }
+
+    /// Where exports to standard output go; whole characters must be written at once.
+    pub fn exporter(&self) -> Box<dyn Write> {
+        if self.results_on_stderr { exporter(io::stderr()) } else { exporter(io::stdout()) }
+    }
+
+    fn written(&self, written: io::Result<()>) -> Result<()> {
         match written {
             Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
-            other => other,
+            Err(error) => {
+                let stream = if self.results_on_stderr { "standard error" } else { "standard output" };
+                Err(anyhow!("cannot write to {stream}: {}", exit::meaning(&error)))
+            }
+            Ok(()) => Ok(()),
         }
+    }
+
+    /// Whether nothing went wrong. If several things did, all but the last are said here.
+    pub fn all_ok(&self, results: impl IntoIterator<Item = Result<()>>) -> Result<()> {
+        let mut errors = results.into_iter().filter_map(Result::err).collect::<Vec<_>>();
+        let last = errors.pop();
+        errors.iter().for_each(|error| self.error(error));
+        last.map_or(Ok(()), Err)
     }
 
     /// Prints a note for the person at the terminal.
     pub fn note(&self, text: &str) {
         if !self.quiet {
-            let _ = writeln!(io::stderr(), "{}", plain(text));
+            let _ = writeln!(io::stderr(), "{}", visible(text));
         }
     }
 
     /// Prints what went wrong, in one line.
     pub fn error(&self, error: &anyhow::Error) {
         // Where not even this can be said, the exit code still says it.
-        let _ = writeln!(io::stderr(), "writebench: {}", plain(&format!("{error:#}")));
+        let _ = writeln!(io::stderr(), "writebench: {}", visible(&format!("{error:#}")));
     }
 
     /// Whether a progress bar has a place.
@@ -73,33 +105,42 @@ impl Output {
     }
 }
 
-/// Without what a terminal would obey, but for styles and the ends of lines: runs of strangers are shown, too.
-fn styles_only(text: &str) -> String {
-    let mut kept = String::with_capacity(text.len());
-    let mut rest = text;
-    while let Some(at) = rest.find(|it: char| it.is_control() && !matches!(it, '\n' | '\r' | '\t')) {
-        kept.push_str(&rest[..at]);
-        rest = &rest[at..];
-        let style =
-            rest.strip_prefix("\u{1b}[").map(|it| it.trim_start_matches(|it: char| "0123456789;".contains(it)));
-        let length = match style.and_then(|it| it.strip_prefix('m')) {
-            Some(after) => rest.len() - after.len(),
-            None => rest.chars().next().map_or(0, char::len_utf8),
-        };
-        kept.push_str(if style.is_some_and(|it| it.starts_with('m')) { &rest[..length] } else { "?" });
-        rest = &rest[length..];
-    }
-    kept + rest
+fn exporter(to: impl Write + IsTerminal + 'static) -> Box<dyn Write> {
+    if to.is_terminal() { Box::new(ForTerminal(to)) } else { Box::new(to) }
 }
 
-/// In one line, and without what a terminal would obey: paths and documents have names that others gave.
-fn plain(text: &str) -> String {
-    let plain = |character: char| match character {
-        '\n' | '\t' => ' ',
-        other if other.is_control() => '?',
-        other => other,
-    };
-    text.chars().map(plain).collect()
+/// Shows what is written to it on a terminal that must not obey it.
+struct ForTerminal<W>(W);
+
+impl<W: Write> Write for ForTerminal<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.write_all(visible_lines(&String::from_utf8_lossy(bytes)).as_bytes())?;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.0.flush()
+    }
+}
+
+/// The text with the ends of its lines and our own styles. Text of others is made visible where it enters a sentence or
+/// a table; where that was forgotten, this leaves it no more than our styles.
+fn own_styles_only(text: &str) -> String {
+    let own: Vec<String> = STYLES.iter().flat_map(|style| [format!("{style}"), format!("{style:#}")]).collect();
+    let mut kept = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find('\u{1b}') {
+        kept.push_str(&visible_lines(&rest[..at]));
+        rest = &rest[at..];
+        let length = own.iter().find(|style| rest.starts_with(style.as_str())).map(String::len);
+        match length {
+            Some(length) => kept.push_str(&rest[..length]),
+            None => kept.push_str(&visible(&rest[..1])),
+        }
+        rest = &rest[length.unwrap_or(1)..];
+    }
+    kept.push_str(&visible_lines(rest));
+    kept
 }
 
 #[cfg(test)]
@@ -107,9 +148,22 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_styles_reach_a_terminal() {
-        assert_eq!(styles_only("\u{1b}[1;31mred\u{1b}[0m\n"), "\u{1b}[1;31mred\u{1b}[0m\n");
-        assert_eq!(styles_only("a\u{1b}[2Jb\u{1b}]0;title\u{7}c\u{9b}d\u{1b}"), "a?[2Jb?]0;title?c?d?");
-        assert_eq!(plain("a\nb\u{1b}[1mc"), "a b?[1mc");
+    fn only_our_styles_reach_a_terminal() {
+        for style in STYLES {
+            let ours = format!("{style}ours{style:#}\n\tnext line");
+            assert_eq!(own_styles_only(&ours), ours);
+        }
+        assert_eq!(own_styles_only("a\u{1b}[8mb\rc"), "a\\u{1b}[8mb\\rc");
+        assert_eq!(
+            own_styles_only("\u{1b}]0;t\u{7}\u{9b}2J\u{202e}\u{1b}"),
+            "\\u{1b}]0;t\\u{7}\\u{9b}2J\\u{202e}\\u{1b}"
+        );
+    }
+
+    #[test]
+    fn an_export_on_a_terminal_has_its_lines_and_no_escapes() {
+        let mut shown = Vec::new();
+        ForTerminal(&mut shown).write_all(b"a,\"b\x1b[2J\"\r\nc\n").unwrap();
+        assert_eq!(String::from_utf8(shown).unwrap(), "a,\"b\\u{1b}[2J\"\\r\nc\n");
     }
 }

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use anyhow::{Context, Result};
 use model::Environment;
+use report::visible;
 
 use crate::arguments::ProbeCommand;
 use crate::exit::{self, Exit};
@@ -29,10 +30,10 @@ pub fn probe(command: &ProbeCommand, output: &Output) -> Result<Exit> {
 fn text(environment: &Environment, target: &Path) -> String {
     let mut text = String::new();
     for (label, line) in report::machine_lines(environment, &target.display().to_string()) {
-        text += &format!("{label:<12}{line}\n");
+        text += &format!("{label:<12}{}\n", visible(&line));
     }
     for (path, value) in &environment.tunables {
-        text += &format!("  {path:<52}{value}\n");
+        text += &format!("  {path:<52}{}\n", visible(value));
     }
     text
 }

@@ -13,6 +13,7 @@ use crate::dry_run::DryRun;
 use crate::exit::{self, Exit};
 use crate::measure::{self, Job, is_search, stop_on_signals};
 use crate::output::Output;
+use crate::output_file::Kept;
 use crate::place::{Claimed, Place};
 use crate::{database, selection};
 
@@ -29,13 +30,11 @@ const FIRST_LOOK_BUDGET_NS: u64 = 20_000_000_000;
 /// Runs what was asked for.
 pub fn run(command: &RunCommand, db: Option<&Path>, output: &Output) -> Result<Exit> {
     let measuring = &command.measuring;
-    for export in &measuring.export {
-        export.check()?;
-    }
     if command.resume.is_some() {
         return resume(command, db, output);
     }
     let copied = Copied::of(command)?;
+    let exports = measuring.exports.find(kept(copied.as_ref(), db))?;
     let on_stderr = output.with_results_on_stderr();
     let output = if copied.as_ref().is_some_and(Copied::takes_stdout) { &on_stderr } else { output };
     let places = Place::find_all(command, copied.as_ref())?;
@@ -67,7 +66,12 @@ pub fn run(command: &RunCommand, db: Option<&Path>, output: &Output) -> Result<E
         patience: measuring.timeout,
         ..Job::new(&store, number, run, (places, measuring.reserve), cases)
     };
-    measure::measure(job, &measuring.export, output, &stop_on_signals()?)
+    measure::measure(job, &exports, output, &stop_on_signals()?)
+}
+
+/// What no export may replace: the database, the file that is copied, and its copy.
+fn kept(copied: Option<&Copied>, db: Option<&Path>) -> Kept {
+    copied.into_iter().fold(Kept::database(db), |kept, copied| copied.keep(kept))
 }
 
 /// A run that has not begun.
@@ -142,6 +146,7 @@ fn resume(command: &RunCommand, db: Option<&Path>, output: &Output) -> Result<Ex
     }
     let limit = command.measuring.timeout;
     let copied = Copied::of_run(&run, command.to.as_deref(), limit)?;
+    let exports = command.measuring.exports.find(kept(copied.as_ref(), db))?;
     let find =
         |target: &TargetRecord| Place::find_again(Path::new(&target.path), command.destroy.as_deref(), limit);
     let places = run.targets.iter().map(find).collect::<Result<Vec<Place>>>()?;
@@ -177,7 +182,7 @@ fn resume(command: &RunCommand, db: Option<&Path>, output: &Output) -> Result<Ex
         patience: limit,
         ..Job::new(&store, number, run, (places, command.measuring.reserve), cases)
     };
-    measure::measure(job, &command.measuring.export, output, &stop_on_signals()?)
+    measure::measure(job, &exports, output, &stop_on_signals()?)
 }
 
 /// What must not have changed when a run goes on.

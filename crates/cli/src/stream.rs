@@ -1,6 +1,7 @@
 //! Exports that are written while the run goes on.
 
 use std::io::{self, Write};
+use std::sync::atomic::AtomicBool;
 
 use anyhow::{Context, Result};
 use model::{RunRecord, Sample};
@@ -13,7 +14,7 @@ use crate::output::Output;
 /// The open ones among a run's exports. One that cannot be written any more does not end the run, whose samples are
 /// in the database.
 pub struct Streams<'o> {
-    open: Vec<Box<dyn Write>>,
+    open: Vec<Box<dyn Write + 'o>>,
     output: &'o Output,
     /// Why the first that failed did, if one did.
     failed: Option<io::Error>,
@@ -22,18 +23,19 @@ pub struct Streams<'o> {
 const WHAT_FAILED: &str = "cannot write jsonl; the samples that were taken are in the database";
 
 impl<'o> Streams<'o> {
-    /// Opens them, and writes the run's line.
-    pub fn begin(exports: &[Export], number: i64, run: &RunRecord, output: &'o Output) -> Result<Self> {
-        let opened = exports.iter().map(Export::stream).collect::<Result<Vec<_>>>()?;
-        let mut streams = Self { open: opened.into_iter().flatten().collect(), output, failed: None };
-        if !streams.open.is_empty() {
-            streams.write(&jsonl::begin(Some(number), run)?);
-        }
-        // Better now than after an hour of measuring.
-        match streams.failed {
-            Some(error) => Err(error).context(WHAT_FAILED),
-            None => Ok(streams),
-        }
+    /// Opens them, with the run's line: better now than after an hour of measuring. A pipe without a reader is waited
+    /// for until `stop` is set.
+    pub fn begin(
+        exports: &[Export],
+        number: i64,
+        run: &RunRecord,
+        stop: &'o AtomicBool,
+        output: &'o Output,
+    ) -> Result<Self> {
+        let beginning = jsonl::begin(Some(number), run)?;
+        let opened = exports.iter().map(|export| export.stream(&beginning, stop, output));
+        let opened = opened.collect::<Result<Vec<_>>>().context(WHAT_FAILED)?;
+        Ok(Self { open: opened.into_iter().flatten().collect(), output, failed: None })
     }
 
     /// Writes a sample's line.

@@ -26,6 +26,7 @@ mod run_names;
 mod shell;
 mod simplicity;
 mod table;
+mod visible;
 mod warning;
 
 pub use answer::Answer;
@@ -44,6 +45,7 @@ pub use reached::Reached;
 pub use report::{CaseReport, Report};
 pub use shell::quoted;
 pub use table::{Bar, Bars, Column, Sentence, Table};
+pub use visible::{visible, visible_lines};
 
 /// `1 case`, `2 cases`.
 #[must_use]

@@ -311,7 +311,7 @@ mod tests {
     #[test]
     fn each_filesystem_has_a_column_and_each_refusal_its_cause() {
         let targets = [("ext4", &on_ext4()), ("old ext2", &on_ext2()), ("tmpfs", &on_tmpfs())];
-        insta::assert_snapshot!(plain(&terminal::table_text(&properties_table(&targets), Some(80)).0));
+        insta::assert_snapshot!(plain(&terminal::table_text(properties_table(&targets), Some(80)).0));
     }
 
     #[test]
@@ -319,7 +319,7 @@ mod tests {
         let properties = on_ext2();
         let names: Vec<String> = (1..=12).map(|number| format!("target {number}")).collect();
         let targets: Vec<(&str, &Properties)> = names.iter().map(|name| (name.as_str(), &properties)).collect();
-        let text = plain(&terminal::table_text(&properties_table(&targets), Some(80)).0);
+        let text = plain(&terminal::table_text(properties_table(&targets), Some(80)).0);
         let is_note = |line: &&str| line.contains(": ") || line.contains(", ");
         let widest = text.lines().map(|line| line.chars().count()).max();
         assert!(widest.is_some_and(|widest| widest <= 80), "{text}");

@@ -20,7 +20,9 @@ mod limits;
 mod load;
 mod memory_limits;
 mod outcomes;
+mod outputs;
 mod pages;
+mod pipes;
 mod privileges;
 mod process_limits;
 mod promises;
@@ -70,6 +72,7 @@ fn main() -> ExitCode {
     memory_limits::add(&mut trials);
     process_limits::add(&mut trials);
     pages::add(&mut trials);
+    pipes::add(&mut trials);
     privileges::add(&mut trials);
     properties::add(&mut trials);
     quotas::add(&mut trials);
@@ -88,6 +91,7 @@ fn main() -> ExitCode {
     terminals::add(&mut trials);
     wear::add(&mut trials);
     outcomes::add(&mut trials);
+    outputs::add(&mut trials);
     signals::add(&mut trials);
     trials.run(2)
 }

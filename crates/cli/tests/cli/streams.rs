@@ -13,7 +13,7 @@ pub fn add(trials: &mut Trials) {
     trials.add("jsonl that can be written no more costs no sample", &[Need::Root], file_is_full);
     trials.add(
         "jsonl that cannot be written at all is said before anything is measured",
-        &tmpfs,
+        &[Need::Root],
         never_written,
     );
 }
@@ -51,11 +51,15 @@ fn file_is_full() -> Result<()> {
 }
 
 fn never_written() -> Result<()> {
-    let (program, target) = (program()?, directory_on(Kind::Tmpfs));
+    let (program, target, small) = (program()?, directory_on(Kind::Tmpfs), SmallTmpfs::mount(4096)?);
+    std::fs::write(small.path().join("all of it"), [0; 4096])?;
+    let export = format!("jsonl={}", small.path().join("samples").display());
     let path = target.path().to_str().context("UTF-8")?;
-    let ended = program.call(&[&["run", path, "--export", "jsonl=/dev/full"], &CASE[..]].concat())?;
+    let ended = program.call(&[&["run", path, "--export", &export], &CASE[..]].concat())?;
     ensure!(ended.code == Some(1) && ended.stderr.contains("cannot write jsonl"), "{ended:?}");
     ensure!(program.call(&["show", "--export", "csv=-"])?.stdout.lines().count() == 1, "nothing was measured");
+    let runs = program.call(&["list", "runs"])?.stdout;
+    ensure!(runs.contains("failed") && !runs.contains("running"), "{runs}");
     Ok(())
 }
 

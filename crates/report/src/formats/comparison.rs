@@ -8,6 +8,7 @@ use crate::comparison::{Change, ComparedCase, ComparedRun, Comparison, LeftOut, 
 use crate::counted;
 use crate::table::number::gigabytes_per_s;
 use crate::table::{Column, Table};
+use crate::visible;
 
 /// The version of the document's form.
 pub const SCHEMA: u32 = 1;
@@ -23,10 +24,10 @@ const NAMED: usize = 5;
 pub fn terminal(comparison: &Comparison, width: Option<usize>) -> String {
     let mut text = format!("{HEADING}B compared with A{HEADING:#}\n");
     for (letter, side) in [("A", &comparison.a), ("B", &comparison.b)] {
-        text += &format!("{QUIET}{letter}{QUIET:#}  {}\n", side_line(side));
+        text += &format!("{QUIET}{letter}{QUIET:#}  {}\n", visible(&side_line(side)));
     }
     text += "\n";
-    let table = table(comparison);
+    let table = table(comparison).made_visible();
     let mut is_cut = false;
     if !comparison.cases.is_empty() {
         let fitted = fitting(&table, width);
@@ -35,7 +36,7 @@ pub fn terminal(comparison: &Comparison, width: Option<usize>) -> String {
         text += "\n\n";
     }
     let width = width.unwrap_or(usize::MAX);
-    let fold = |line: String| folded(&line, width, 0);
+    let fold = |line: String| folded(&visible(&line), width, 0);
     for (side, cases) in [("A", &comparison.only_in_a), ("B", &comparison.only_in_b)] {
         if !cases.is_empty() {
             let names: Vec<String> = cases.iter().map(ToString::to_string).collect();
@@ -153,7 +154,8 @@ fn verdict(verdict: Verdict, unit: Unit) -> &'static str {
 /// Old and new beside each other, or below each other where that is too wide, as two lists of mount options are.
 fn change_lines(change: &Change, width: usize) -> String {
     const NAME_WIDTH: usize = 16;
-    let (name, a, b) = (&change.what, change.a.join(" and "), change.b.join(" and "));
+    let [a, b] = [&change.a, &change.b].map(|values| visible(&values.join(" and ")).into_owned());
+    let name = visible(&change.what);
     let one = format!("  {name:<NAME_WIDTH$} {a} → {b}\n");
     if one.trim_end().chars().count() <= width {
         return one;

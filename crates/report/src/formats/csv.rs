@@ -77,11 +77,20 @@ pub fn render(report: &Report) -> Result<String, csv::Error> {
     writer.write_record(IDENTITY.iter().chain(HEADINGS))?;
     for case in &report.cases {
         for sample in &case.record.samples {
-            writer.write_record(record(report, case, sample))?;
+            writer.write_record(cells(record(report, case, sample)))?;
         }
     }
     let bytes = writer.into_inner().map_err(|error| csv::Error::from(error.into_error()))?;
     Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+/// A row for a spreadsheet, which takes text that begins with one of these signs for a formula: such text gets an
+/// apostrophe in front. Numbers stay numbers.
+pub(super) fn cells(row: Vec<String>) -> impl Iterator<Item = String> {
+    let is_formula = |text: &str| {
+        text.starts_with(['=', '+', '-', '@', '\t', '\r']) && !text.parse().is_ok_and(f64::is_finite)
+    };
+    row.into_iter().map(move |text| if is_formula(&text) { format!("'{text}") } else { text })
 }
 
 /// The cells of [`IDENTITY`].

@@ -1,6 +1,6 @@
 //! For spreadsheets: one row per case and target, with what its samples say. The samples are in `csv`.
 
-use super::csv::{IDENTITY, identity};
+use super::csv::{IDENTITY, cells, identity};
 use crate::estimate::{Estimate, Figure};
 use crate::report::{CaseReport, Report};
 
@@ -44,7 +44,7 @@ pub fn render(report: &Report) -> Result<String, ::csv::Error> {
     }
     writer.write_record(&headings)?;
     for case in &report.cases {
-        writer.write_record(row(report, case))?;
+        writer.write_record(cells(row(report, case)))?;
     }
     let bytes = writer.into_inner().map_err(|error| ::csv::Error::from(error.into_error()))?;
     Ok(String::from_utf8_lossy(&bytes).into_owned())

@@ -8,6 +8,7 @@ mod tests;
 
 use std::collections::HashSet;
 
+use super::MARK;
 use crate::report::{CaseReport, Report};
 use crate::table::number::{gigabytes_per_s, interval, milliseconds};
 use job::Job;
@@ -76,7 +77,7 @@ fn file_name(case: &str, taken: &mut HashSet<String>) -> String {
 
 fn readme(report: &Report, jobs: &[String], left_out: &[String]) -> String {
     let mut text = format!(
-        "Jobs for fio with the writes of a run of writebench {} of {}.\n\
+        "Jobs for fio, {MARK} {}, with the writes of a run of {}.\n\
          Run one where it is to write: fio --directory=DIR FILE.\n",
         report.run.version, report.run.started
     );
@@ -119,8 +120,8 @@ fn head(report: &Report, case: &CaseReport, name: &str, job: &Job) -> Vec<String
     let number = report.number.map_or(String::new(), |number| format!("run {number}, "));
     let kind = case.target(run).map_or("", |target| target.environment.filesystem.kind.as_str());
     let mut lines = vec![
+        format!("A job for fio, {MARK} {}, of {number}{}", run.version, run.started),
         format!("What {} did on {} ({kind}):", case.record.case, case.record.target),
-        format!("{number}{}, writebench {}", run.started, run.version),
     ];
     lines.extend(figures(case));
     lines.push(format!("Run it where it is to write: fio --directory=DIR {name}"));

@@ -17,7 +17,7 @@ use svg::node::Text;
 use svg::node::element::Element;
 
 use self::element::{Ink, WIDTH, element, text, wrapped};
-use super::palette;
+use super::{MARK, palette};
 use crate::chart::{Chart, Kind, Point, Scale, Unit, XScale, YScale, value_text};
 
 /// Above and below what is drawn.
@@ -80,7 +80,7 @@ fn document(chart: &Chart, height: f64, parts: Vec<Element>) -> String {
         ("font-family", FONTS),
     ];
     let root = element("svg", &root, children.into_iter().map(Into::into).collect());
-    format!("{root}\n")
+    format!("<!-- A chart, {MARK} -->\n{root}\n")
 }
 
 /// What the picture's own signs mean, where it has them.

@@ -10,11 +10,15 @@ use crate::machine::run_lines;
 use crate::noise::NoiseReport;
 use crate::report::Report;
 use crate::table::Table;
+use crate::visible;
 
 pub(super) const HEADING: Style = Style::new().bold();
 pub(super) const QUIET: Style = Style::new().dimmed();
 pub(super) const FAULT: Style = AnsiColor::Red.on_default();
 pub(super) const WARNING: Style = AnsiColor::Yellow.on_default();
+
+/// All styles that our text has: whatever else looks like a style is somebody else's text.
+pub const STYLES: [Style; 4] = [HEADING, QUIET, FAULT, WARNING];
 
 /// What was measured on. Styled text; whoever prints it strips what the output cannot show. `width` is the terminal's;
 /// none to leave lines as long as they are.
@@ -23,10 +27,12 @@ pub fn head(number: Option<i64>, run: &RunRecord, width: Option<usize>) -> Strin
     let number = number.map(|number| format!(" · run {number}")).unwrap_or_default();
     let mut text = format!(
         "{HEADING}writebench {}{HEADING:#}{number} · {} · seed {}\n",
-        run.version, run.started, run.settings.seed
+        visible(&run.version),
+        visible(&run.started),
+        run.settings.seed
     );
     for (label, line) in run_lines(run) {
-        let line = folded(&format!("{label:<12}{line}"), width.unwrap_or(usize::MAX), 12);
+        let line = folded(&format!("{label:<12}{}", visible(&line)), width.unwrap_or(usize::MAX), 12);
         text += &format!("{QUIET}{label}{QUIET:#}{}", &line[label.len()..]);
     }
     text
@@ -39,7 +45,7 @@ pub fn body(report: &Report, width: Option<usize>) -> String {
     let mut text = String::new();
     let mut cut = false;
     for table in report.tables() {
-        let (shown, is_cut) = table_text(&table, width);
+        let (shown, is_cut) = table_text(table, width);
         cut |= is_cut;
         text += &shown;
     }
@@ -98,19 +104,20 @@ const NO_WARNING: &str = "No sample was disturbed, and no case failed.";
 
 /// A line that breaks at spaces where a terminal is narrower.
 fn styled(style: Style, line: &str, width: Option<usize>) -> String {
-    format!("{style}{}{style:#}\n", folded(line, width.unwrap_or(usize::MAX), 0).trim_end())
+    format!("{style}{}{style:#}\n", folded(&visible(line), width.unwrap_or(usize::MAX), 0).trim_end())
 }
 
 /// A table with its title and all that stands below it, and whether a wider terminal would show more of it.
-pub(crate) fn table_text(table: &Table, width: Option<usize>) -> (String, bool) {
+pub(crate) fn table_text(table: Table, width: Option<usize>) -> (String, bool) {
+    let table = table.made_visible();
     let mut text = format!("\n{HEADING}{}{HEADING:#}\n", table.title);
     let mut is_cut = false;
     if !table.rows.is_empty() {
-        let fitted = fitting(table, width);
-        is_cut = fitted.is_cut(table);
+        let fitted = fitting(&table, width);
+        is_cut = fitted.is_cut(&table);
         text += &format!("{}\n", fitted.text());
-        if let Some(case) = names_of_labels(table).filter(|case| !fitted.shows(*case)) {
-            text += &legend(table, case, width);
+        if let Some(case) = names_of_labels(&table).filter(|case| !fitted.shows(*case)) {
+            text += &legend(&table, case, width);
         }
     }
     for note in &table.notes {

@@ -168,6 +168,45 @@ fn markdown_shows_the_same_and_text_of_strangers_is_no_markup() {
 }
 
 #[test]
+fn a_spreadsheet_finds_no_formula_in_text_and_numbers_stay_numbers() {
+    let mut report = report();
+    report.cases[0].record.label = Some("=HYPERLINK(\"http://x\",\"a, b\")".to_owned());
+    report.cases[0].record.target = "@SUM(1)".to_owned();
+    report.cases[0].record.section = "\t=1".to_owned();
+    for text in [super::csv::render(&report).unwrap(), super::csv_summary::render(&report).unwrap()] {
+        let mut reader = csv::Reader::from_reader(text.as_bytes());
+        let row = reader.records().next().unwrap().unwrap();
+        assert!(row.iter().any(|cell| cell == "'=HYPERLINK(\"http://x\",\"a, b\")"), "{row:?}");
+        assert!(row.iter().any(|cell| cell == "'@SUM(1)") && row.iter().any(|cell| cell == "'\t=1"), "{row:?}");
+    }
+    let row = ["-5", "-0.25", "+1e9", "-x", "+", "-inf", "\r"].map(str::to_owned).to_vec();
+    let expected = ["-5", "-0.25", "+1e9", "'-x", "'+", "'-inf", "'\r"];
+    assert_eq!(super::csv::cells(row).collect::<Vec<_>>(), expected);
+}
+
+#[test]
+fn a_terminal_sees_no_style_but_ours() {
+    const FOREIGN: &str = "x\u{1b}[8m\r\u{202e}y";
+    let mut report = report();
+    for case in &mut report.cases {
+        (case.record.label, case.reason) = (Some(FOREIGN.to_owned()), Some(FOREIGN.to_owned()));
+        (case.record.section, case.record.target) = (FOREIGN.to_owned(), FOREIGN.to_owned());
+        case.name = FOREIGN.to_owned();
+    }
+    report.warnings.push(FOREIGN.to_owned());
+    report.conclusions.push(FOREIGN.to_owned());
+    report.run.version = FOREIGN.to_owned();
+    report.run.started = FOREIGN.to_owned();
+    report.run.targets[0].path = FOREIGN.to_owned();
+    report.run.targets[0].environment.filesystem.source = FOREIGN.to_owned();
+    let text = super::terminal::head(None, &report.run, Some(80)) + &super::terminal::body(&report, Some(80));
+    assert!(text.contains("x\\u{1b}[8m\\r\\u{202e}y"), "{text:?}");
+    let shown = plain(&text);
+    assert!(shown.chars().all(|c| c == '\n' || !c.is_control()) && !shown.contains('\u{202e}'), "{text:?}");
+    assert!(!text.contains("\u{1b}[8m"), "{text:?}");
+}
+
+#[test]
 fn csv_has_a_row_for_every_sample() {
     let text = super::csv::render(&report()).unwrap();
     let mut reader = csv::Reader::from_reader(text.as_bytes());

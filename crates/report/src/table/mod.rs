@@ -8,6 +8,8 @@ pub(crate) mod number;
 mod per_case;
 mod side_by_side;
 
+use std::borrow::Cow;
+
 use model::{Layout, RunRecord, TargetRecord};
 
 pub use bars::{Bar, Bars};
@@ -17,6 +19,7 @@ use crate::conclusion::by_contract;
 use crate::counted;
 use crate::properties::properties_table;
 use crate::report::{CaseReport, Report};
+use crate::visible;
 
 /// A table, ready to be rendered.
 #[derive(Debug, Clone, PartialEq)]
@@ -55,6 +58,22 @@ pub struct Sentence {
     pub is_fault: bool,
     /// The words.
     pub text: String,
+}
+
+impl Table {
+    /// With all of its text safe for a terminal.
+    pub(crate) fn made_visible(mut self) -> Self {
+        let columns = self.columns.iter_mut().flat_map(|it| [&mut it.group, &mut it.heading]);
+        let sentences = self.sentences.iter_mut().map(|it| &mut it.text);
+        let texts = columns.chain(self.rows.iter_mut().flatten()).chain(&mut self.notes).chain(sentences);
+        for text in texts.chain([&mut self.title]) {
+            // Almost all of it is; only what is not is held twice for a moment.
+            if let Cow::Owned(safe) = visible(text) {
+                *text = safe;
+            }
+        }
+        self
+    }
 }
 
 impl Column {

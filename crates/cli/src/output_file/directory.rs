@@ -1,0 +1,306 @@
+//! Names in a directory that is held open.
+
+use std::ffi::{OsStr, OsString};
+use std::fs::File;
+use std::io::{self, Write};
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{Access, AtFlags, CWD, Dir, FileType, FlockOperation, Gid, Mode, OFlags, Stat, Uid};
+use rustix::io::Errno;
+
+/// A file by its device and inode, which all of its names share.
+pub type Identity = (u64, u64);
+
+/// The identity in what the system knows of a file.
+pub fn identity(stat: &Stat) -> Identity {
+    (stat.st_dev, stat.st_ino)
+}
+
+/// A directory that is held open, so that nobody can put another, or a link, in its place.
+pub struct Directory {
+    path: PathBuf,
+    fd: OwnedFd,
+}
+
+/// Neither reads nor lists: a directory that may only be written to will do.
+const DIRECTORY: OFlags = OFlags::PATH.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
+
+impl Directory {
+    /// The directory that the path means now, also where a link leads to it.
+    pub fn open(path: &Path) -> rustix::io::Result<Self> {
+        let fd = rustix::fs::open(path, DIRECTORY, Mode::empty())?;
+        Ok(Self { path: path.to_path_buf(), fd })
+    }
+
+    /// A directory in this one; no link.
+    pub fn inner(&self, name: &OsStr) -> rustix::io::Result<Self> {
+        let fd = rustix::fs::openat(&self.fd, name, DIRECTORY | OFlags::NOFOLLOW, Mode::empty())?;
+        Ok(Self { path: self.path.join(name), fd })
+    }
+
+    /// Makes a directory in this one, unless there is one, and opens it.
+    pub fn make_inner(&self, name: &OsStr) -> rustix::io::Result<Self> {
+        match rustix::fs::mkdirat(&self.fd, name, Mode::from_raw_mode(0o777)) {
+            Ok(()) | Err(Errno::EXIST) => self.inner(name),
+            Err(errno) => Err(errno),
+        }
+    }
+
+    /// As it was named.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Where it is, without any link.
+    pub fn real_path(&self) -> io::Result<PathBuf> {
+        std::fs::read_link(format!("/proc/self/fd/{}", self.fd.as_raw_fd()))
+    }
+
+    /// Which directory it is.
+    pub fn identity(&self) -> rustix::io::Result<Identity> {
+        rustix::fs::fstat(&self.fd).map(|stat| identity(&stat))
+    }
+
+    /// What has that name, which may be a link itself; none if nothing has.
+    pub fn look(&self, name: &OsStr) -> rustix::io::Result<Option<Stat>> {
+        match rustix::fs::statat(&self.fd, name, AtFlags::SYMLINK_NOFOLLOW) {
+            Ok(stat) => Ok(Some(stat)),
+            Err(Errno::NOENT) => Ok(None),
+            Err(errno) => Err(errno),
+        }
+    }
+
+    /// Whether this process may make names in it.
+    pub fn check_writable(&self) -> rustix::io::Result<()> {
+        rustix::fs::accessat(&self.fd, ".", Access::WRITE_OK | Access::EXEC_OK, AtFlags::EACCESS)
+    }
+
+    /// Whether this process may write to that file.
+    pub fn check_file_writable(&self, name: &OsStr) -> rustix::io::Result<()> {
+        rustix::fs::accessat(&self.fd, name, Access::WRITE_OK, AtFlags::EACCESS)
+    }
+
+    /// Opens what has that name and is no link, without waiting for anybody.
+    pub fn open_file(&self, name: &OsStr, how: OFlags) -> rustix::io::Result<OwnedFd> {
+        let how = how | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+        rustix::fs::openat(&self.fd, name, how, Mode::empty())
+    }
+
+    /// A new file that gets the name, and takes the place of what has it, once it is whole.
+    pub fn new_file(&self, name: &OsStr) -> Result<NewFile<'_>, (&'static str, Errno)> {
+        // Only against a writer that takes the file for one that was left, in the moment before it is locked.
+        const TRIES: usize = 8;
+        let existing = self.look(name).map_err(|errno| ("stat", errno))?;
+        for _ in 0..TRIES {
+            let id = uuid::Uuid::new_v4().simple().to_string();
+            let temporary = temporary_name(name, &id[..8]);
+            // An existing file's mode may be narrower than that of a new one.
+            let mode = if existing.is_some() { 0o600 } else { 0o666 };
+            let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+            let file = rustix::fs::openat(&self.fd, &temporary, flags, Mode::from_raw_mode(mode))
+                .map_err(|errno| ("create a file beside it", errno))?;
+            let new = NewFile { directory: self, name: name.to_os_string(), temporary, file: file.into() };
+            if new.is_locked().map_err(|errno| ("flock", errno))? {
+                if let Some(existing) = &existing {
+                    new.become_like(existing).map_err(|errno| ("keep its mode", errno))?;
+                }
+                return Ok(new);
+            }
+        }
+        Err(("create a file beside it", Errno::EXIST))
+    }
+
+    /// Removes what writers of that name left, or of any name, that were killed. What cannot be removed is in
+    /// nobody's way.
+    pub fn sweep(&self, name: Option<&OsStr>) {
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let Ok(listed) = rustix::fs::openat(&self.fd, ".", flags, Mode::empty()) else { return };
+        let Ok(entries) = Dir::read_from(&listed) else { return };
+        for entry in entries.flatten() {
+            let entry = OsStr::from_bytes(entry.file_name().to_bytes());
+            if is_temporary(entry, name) {
+                let _ = self.remove_left_over(entry);
+            }
+        }
+    }
+
+    fn remove_left_over(&self, name: &OsStr) -> rustix::io::Result<()> {
+        let file = self.open_file(name, OFlags::RDONLY)?;
+        let stat = rustix::fs::fstat(&file)?;
+        let is_ours = FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile
+            && stat.st_uid == rustix::process::geteuid().as_raw();
+        if !is_ours {
+            return Ok(());
+        }
+        // A writer that is at work has it locked.
+        rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive)?;
+        if self.look(name)?.is_some_and(|now| identity(&now) == identity(&stat)) {
+            rustix::fs::unlinkat(&self.fd, name, AtFlags::empty())?;
+        }
+        Ok(())
+    }
+}
+
+/// Between the name of the file and the random part.
+const INFIX: &[u8] = b".writebench-";
+const SUFFIX: &[u8] = b".part";
+/// A name has 255 bytes at most.
+const MOST_OF_NAME: usize = 200;
+
+/// `.NAME.writebench-ID.part`.
+fn temporary_name(name: &OsStr, id: &str) -> OsString {
+    let name = &name.as_bytes()[..name.len().min(MOST_OF_NAME)];
+    OsString::from_vec([b".", name, INFIX, id.as_bytes(), SUFFIX].concat())
+}
+
+/// Whether it may be one of ours, for that file or for any.
+fn is_temporary(entry: &OsStr, name: Option<&OsStr>) -> bool {
+    let middle = entry.as_bytes().strip_prefix(b".").and_then(|rest| rest.strip_suffix(SUFFIX));
+    let at = middle.and_then(|middle| middle.windows(INFIX.len()).rposition(|part| part == INFIX));
+    let (Some(middle), Some(at)) = (middle, at) else { return false };
+    let (of, id) = (&middle[..at], &middle[at + INFIX.len()..]);
+    let is_of = name.is_none_or(|name| of == &name.as_bytes()[..name.len().min(MOST_OF_NAME)]);
+    is_of && id.len() == 8 && id.iter().all(u8::is_ascii_hexdigit)
+}
+
+/// A file under a name of its own, beside the one that it is to replace. Removed when dropped before it has that one.
+pub struct NewFile<'d> {
+    directory: &'d Directory,
+    name: OsString,
+    temporary: OsString,
+    file: File,
+}
+
+impl NewFile<'_> {
+    /// Whether it is ours: another writer may have taken it for one that was left, and removed it.
+    fn is_locked(&self) -> rustix::io::Result<bool> {
+        match rustix::fs::flock(&self.file, FlockOperation::NonBlockingLockExclusive) {
+            Ok(()) => Ok(rustix::fs::fstat(&self.file)?.st_nlink > 0),
+            Err(Errno::WOULDBLOCK) => Ok(false),
+            // A filesystem without locks; there nothing is swept either.
+            Err(Errno::OPNOTSUPP | Errno::NOLCK | Errno::NOSYS | Errno::INVAL) => Ok(true),
+            Err(errno) => Err(errno),
+        }
+    }
+
+    /// As a file that is truncated and written again keeps them.
+    fn become_like(&self, existing: &Stat) -> rustix::io::Result<()> {
+        let ours = rustix::fs::fstat(&self.file)?;
+        if (ours.st_uid, ours.st_gid) != (existing.st_uid, existing.st_gid) {
+            let (uid, gid) = (Uid::from_raw(existing.st_uid), Gid::from_raw(existing.st_gid));
+            match rustix::fs::fchown(&self.file, Some(uid), Some(gid)) {
+                // Only root gives files away; others' files become ours, as with every editor that replaces a file.
+                Err(Errno::PERM) => {}
+                other => other?,
+            }
+        }
+        rustix::fs::fchmod(&self.file, Mode::from_raw_mode(existing.st_mode & 0o777))
+    }
+
+    /// Gives it its name in one step, once all of it is on the disk.
+    pub fn publish(self) -> Result<(), (&'static str, Errno)> {
+        rustix::fs::fsync(&self.file).map_err(|errno| ("fsync", errno))?;
+        self.rename()
+    }
+
+    /// Gives it its name now; what is written to the file from now on is seen at once.
+    pub fn publish_open(self) -> Result<File, (&'static str, Errno)> {
+        let file = rustix::io::fcntl_dupfd_cloexec(&self.file, 0).map_err(|errno| ("dup", errno))?;
+        self.rename()?;
+        Ok(file.into())
+    }
+
+    fn rename(mut self) -> Result<(), (&'static str, Errno)> {
+        let fd = &self.directory.fd;
+        rustix::fs::renameat(fd, &self.temporary, fd, &self.name).map_err(|errno| ("rename", errno))?;
+        self.temporary.clear();
+        Ok(())
+    }
+}
+
+impl Write for NewFile<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.file.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.flush()
+    }
+}
+
+impl Drop for NewFile<'_> {
+    fn drop(&mut self) {
+        if !self.temporary.is_empty() {
+            let _ = rustix::fs::unlinkat(&self.directory.fd, &self.temporary, AtFlags::empty());
+        }
+    }
+}
+
+/// What is known of a file by its path, wherever links lead.
+pub fn stat(path: &Path) -> rustix::io::Result<Stat> {
+    rustix::fs::statat(CWD, path, AtFlags::empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(path: &Path) -> Vec<String> {
+        let entries = std::fs::read_dir(path).unwrap();
+        let mut names: Vec<String> =
+            entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+        names.sort();
+        names
+    }
+
+    #[test]
+    fn a_file_is_seen_whole_or_not_at_all() {
+        let folder = tempfile::tempdir().unwrap();
+        let directory = Directory::open(folder.path()).unwrap();
+        let path = folder.path().join("page");
+        std::fs::write(&path, "old").unwrap();
+        let mut new = directory.new_file(OsStr::new("page")).unwrap();
+        new.write_all(b"half").unwrap();
+        assert_eq!(std::fs::read(&path).unwrap(), b"old");
+        drop(new);
+        assert_eq!(
+            (std::fs::read(&path).unwrap(), names(folder.path())),
+            (b"old".to_vec(), vec!["page".to_owned()])
+        );
+        let mut new = directory.new_file(OsStr::new("page")).unwrap();
+        new.write_all(b"whole").unwrap();
+        new.publish().unwrap();
+        assert_eq!(
+            (std::fs::read(&path).unwrap(), names(folder.path())),
+            (b"whole".to_vec(), vec!["page".to_owned()])
+        );
+    }
+
+    #[test]
+    fn what_a_killed_writer_left_is_removed_and_nothing_else() {
+        let folder = tempfile::tempdir().unwrap();
+        let directory = Directory::open(folder.path()).unwrap();
+        let page = OsStr::new("page");
+        let at_work = directory.new_file(page).unwrap();
+        let left = [".page.writebench-0123abcd.part", ".chart.writebench-0123abcd.part"];
+        let others = [".page.writebench-notes.part", "page.writebench-0123abcd.part", ".page.part"];
+        for name in left.iter().chain(&others) {
+            std::fs::write(folder.path().join(name), "").unwrap();
+        }
+        std::os::unix::fs::symlink("/dev/null", folder.path().join(".page.writebench-99999999.part")).unwrap();
+        directory.sweep(Some(page));
+        assert!(!folder.path().join(left[0]).exists() && folder.path().join(left[1]).exists());
+        directory.sweep(None);
+        assert_eq!(names(folder.path()).len(), others.len() + 2, "{:?}", names(folder.path()));
+        at_work.publish().unwrap();
+    }
+
+    #[test]
+    fn a_long_name_has_room_for_ours() {
+        let name = "x".repeat(255);
+        let temporary = temporary_name(OsStr::new(&name), "0123abcd");
+        assert!(temporary.len() < 255 && is_temporary(&temporary, Some(OsStr::new(&name))));
+    }
+}

@@ -1,0 +1,118 @@
+//! Outputs of many files in one directory.
+
+use std::ffi::{OsStr, OsString};
+use std::io::{Read, Write};
+use std::path::Path;
+use std::rc::Rc;
+
+use anyhow::Result;
+use report::formats;
+use rustix::fs::OFlags;
+use rustix::io::Errno;
+
+use super::directory::Directory;
+use super::{Kept, Named};
+
+/// A directory for files of ours. Of the files that are there only those with our mark ([`formats::MARK`]) are replaced.
+pub struct OutputDirectory {
+    named: Named,
+    place: Place,
+    replaces_all: bool,
+    kept: Rc<Kept>,
+}
+
+enum Place {
+    Existing(Directory),
+    /// A name in an open directory; it is made when there is something to put into it.
+    New(Directory, OsString),
+}
+
+/// A file for the directory: its name, and what is in it.
+pub type OneOfMany<'f> = (&'f str, String);
+
+impl OutputDirectory {
+    /// Looks at the place that `option` names, and holds it. Nothing is made or changed. `replaces_all`: what is there
+    /// is replaced also where it has no mark.
+    pub fn find(option: &'static str, path: &Path, replaces_all: bool, kept: &Rc<Kept>) -> Result<Self> {
+        let named = Named { option, path: path.to_path_buf() };
+        let is_new =
+            matches!(path.symlink_metadata(), Err(error) if error.kind() == std::io::ErrorKind::NotFound);
+        let (parent, place) = if is_new {
+            let (parent, name) = named.parent()?;
+            (parent.check_writable(), Place::New(parent, name))
+        } else {
+            let directory = named.directory(path)?;
+            (directory.check_writable(), Place::Existing(directory))
+        };
+        parent.map_err(|errno| named.failed_call(("its directory", errno)))?;
+        Ok(Self { named, place, replaces_all, kept: kept.clone() })
+    }
+
+    /// As it was named.
+    pub fn path(&self) -> &Path {
+        &self.named.path
+    }
+
+    /// Refuses a name that a file of somebody else has.
+    pub fn check(&self, name: &str) -> Result<()> {
+        match &self.place {
+            Place::Existing(directory) => self.check_in(directory, name),
+            Place::New(..) => Ok(()),
+        }
+    }
+
+    /// Writes all of them, or none if one may not be written.
+    pub fn write(&self, files: &[OneOfMany<'_>]) -> Result<()> {
+        let made;
+        let directory = match &self.place {
+            Place::Existing(directory) => directory,
+            Place::New(parent, name) => {
+                made = parent
+                    .make_inner(name)
+                    .map_err(|errno| self.named.failed_call(("make the directory", errno)))?;
+                &made
+            }
+        };
+        for (name, _) in files {
+            self.check_in(directory, name)?;
+        }
+        directory.sweep(None);
+        for (name, content) in files {
+            let named = self.file(name);
+            let mut new = directory.new_file(OsStr::new(name)).map_err(|failed| named.failed_call(failed))?;
+            new.write_all(content.as_bytes()).map_err(|error| named.failed("write", &error))?;
+            named.check_name(directory, OsStr::new(name), &self.kept)?;
+            new.publish().map_err(|failed| named.failed_call(failed))?;
+        }
+        Ok(())
+    }
+
+    fn file(&self, name: &str) -> Named {
+        Named { option: self.named.option, path: self.named.path.join(name) }
+    }
+
+    fn check_in(&self, directory: &Directory, name: &str) -> Result<()> {
+        let named = self.file(name);
+        let existing = named.check_name(directory, OsStr::new(name), &self.kept)?;
+        if existing.is_none() || self.replaces_all {
+            return Ok(());
+        }
+        if !has_mark(directory, name).map_err(|errno| named.failed_call(("read", errno)))? {
+            return Err(named.refused(
+                "not made by writebench, as its first line would say; name another directory, or add --force",
+            ));
+        }
+        Ok(())
+    }
+}
+
+fn has_mark(directory: &Directory, name: &str) -> Result<bool, Errno> {
+    // Longer than what stands before our mark.
+    const BEGINNING_BYTES: u64 = 200;
+    let file = std::fs::File::from(directory.open_file(OsStr::new(name), OFlags::RDONLY)?);
+    let mut beginning = Vec::new();
+    file.take(BEGINNING_BYTES)
+        .read_to_end(&mut beginning)
+        .map_err(|error| Errno::from_io_error(&error).unwrap_or(Errno::IO))?;
+    Ok(formats::has_mark(&beginning))
+}

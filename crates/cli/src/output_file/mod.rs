@@ -1,0 +1,292 @@
+//! The one way in which the program writes a file that somebody asked for.
+//!
+//! An [`OutputFile`] is found before anything is measured, and its directory is held open from then on. It is a regular
+//! file or a pipe; a device is refused, and so is a link, and each file that the command needs ([`Kept`]). A regular
+//! file is written beside its place under a name of its own, `.NAME.writebench-ID.part`, and renamed once it is whole
+//! and on the disk: readers see the old file or the new one, and so they do after a kill or on a full disk. What a
+//! killed writer left is removed by the next one of the same file. Since a file is made with `O_EXCL` and takes its
+//! place by its name in an open directory, no link that somebody plants meanwhile leads it elsewhere.
+
+mod directory;
+mod kept;
+mod many;
+mod pipe;
+
+use std::ffi::{OsStr, OsString};
+use std::io::{self, ErrorKind, Write};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+use std::sync::atomic::AtomicBool;
+
+use anyhow::{Result, anyhow};
+use rustix::fs::{FileType, Mode, OFlags, Stat};
+use rustix::io::Errno;
+
+pub use self::directory::NewFile;
+pub use self::kept::Kept;
+pub use self::many::OutputDirectory;
+
+use self::directory::Directory;
+use self::pipe::Pipe;
+use crate::exit;
+use crate::output::Output;
+
+/// A place for a file, or a pipe, that may be written to.
+pub struct OutputFile {
+    named: Named,
+    place: Place,
+    kept: Rc<Kept>,
+}
+
+enum Place {
+    /// A name in a directory, of a regular file or of nothing yet.
+    File(Directory, OsString),
+    /// A pipe, or what the caller has opened for us under a number, as an `O_PATH` descriptor.
+    Pipe(OwnedFd),
+    Stdout,
+    Stderr,
+}
+
+impl OutputFile {
+    /// Looks at the place that `option` names, and holds it. Nothing is made or changed.
+    pub fn find(option: &'static str, path: &Path, kept: &Rc<Kept>) -> Result<Self> {
+        let named = Named { option, path: path.to_path_buf() };
+        let place = match descriptor(path) {
+            Some(number) => opened_by_caller(&named, number, kept)?,
+            None => named_place(&named, kept)?,
+        };
+        Ok(Self { named, place, kept: kept.clone() })
+    }
+
+    /// As it was named.
+    pub fn path(&self) -> &Path {
+        &self.named.path
+    }
+
+    /// Whether both would be the same file.
+    pub fn is_same(&self, other: &Self) -> bool {
+        let (Place::File(directory, name), Place::File(others, other)) = (&self.place, &other.place) else {
+            return false;
+        };
+        name == other && directory.identity().is_ok_and(|it| others.identity() == Ok(it))
+    }
+
+    /// Writes all of it. A pipe is waited for until it has a reader, or `stop` is set.
+    pub fn write(&self, content: &[u8], stop: &AtomicBool, output: &Output) -> Result<()> {
+        if let Place::File(..) = self.place {
+            let mut new = self.begin()?;
+            new.write_all(content).map_err(|error| self.named.failed("write", &error))?;
+            return self.finish(new);
+        }
+        let mut pipe = self.pipe(stop, output)?;
+        match pipe.write_all(content).and_then(|()| pipe.flush()) {
+            // As with standard output, that nobody reads on is no error.
+            Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
+            written => written.map_err(|error| self.named.failed("write", &error)),
+        }
+    }
+
+    /// Opens it to be written to while a run goes on: readers see the beginning at once, and each line when it comes.
+    /// A regular file takes the place of an older one together with its beginning.
+    pub fn stream<'s>(
+        &self,
+        beginning: &[u8],
+        stop: &'s AtomicBool,
+        output: &Output,
+    ) -> Result<Box<dyn Write + 's>> {
+        let (mut new, (directory, name)) = match &self.place {
+            Place::File(directory, name) => (self.begin()?, (directory, name)),
+            _ => {
+                let mut pipe = self.pipe(stop, output)?;
+                let written = pipe.write_all(beginning).and_then(|()| pipe.flush());
+                // A reader that has gone already is met again with the next line.
+                return match written {
+                    Err(error) if error.kind() != ErrorKind::BrokenPipe => {
+                        Err(self.named.failed("write", &error))
+                    }
+                    _ => Ok(pipe),
+                };
+            }
+        };
+        new.write_all(beginning).map_err(|error| self.named.failed("write", &error))?;
+        self.named.check_name(directory, name, &self.kept)?;
+        Ok(Box::new(new.publish_open().map_err(|failed| self.named.failed_call(failed))?))
+    }
+
+    /// A new file beside the place, for [`OutputFile::finish`]; removed if it is dropped before. Only for what is a
+    /// regular file or nothing yet.
+    pub fn begin(&self) -> Result<NewFile<'_>> {
+        let Place::File(directory, name) = &self.place else {
+            return Err(self.named.refused("a pipe; name a regular file"));
+        };
+        directory.sweep(Some(name));
+        directory.new_file(name).map_err(|failed| self.named.failed_call(failed))
+    }
+
+    /// Puts the new file, which is whole, in its place.
+    pub fn finish(&self, new: NewFile<'_>) -> Result<()> {
+        if let Place::File(directory, name) = &self.place {
+            self.named.check_name(directory, name, &self.kept)?;
+        }
+        new.publish().map_err(|failed| self.named.failed_call(failed))
+    }
+
+    fn pipe<'s>(&self, stop: &'s AtomicBool, output: &Output) -> Result<Box<dyn Write + 's>> {
+        let duplicate = |fd: BorrowedFd<'_>| -> Result<Box<dyn Write + 's>> {
+            let file = fd.try_clone_to_owned().map_err(|error| self.named.failed("dup", &error))?;
+            Ok(Box::new(std::fs::File::from(file)))
+        };
+        match &self.place {
+            Place::Stdout => duplicate(io::stdout().as_fd()),
+            Place::Stderr => duplicate(io::stderr().as_fd()),
+            Place::Pipe(found) => {
+                let path = self.named.path.display();
+                let waits = || output.note(&format!("Waiting for somebody to open {path} to read."));
+                let pipe = Pipe::open(found, stop, waits).map_err(|error| self.named.failed("open", &error))?;
+                Ok(Box::new(pipe))
+            }
+            Place::File(..) => Err(self.named.refused("a regular file; it is written as a whole")),
+        }
+    }
+}
+
+/// An output as errors name it.
+struct Named {
+    /// The option that it was given by.
+    option: &'static str,
+    path: PathBuf,
+}
+
+impl Named {
+    /// Something that would not be safe.
+    fn refused(&self, why: &str) -> anyhow::Error {
+        exit::refused(format!("{} {}: {why}", self.option, self.path.display()))
+    }
+
+    /// One of the files that the command needs.
+    fn refused_as(&self, role: &str) -> anyhow::Error {
+        self.refused(&format!("this is {role}, which would be lost; name another file"))
+    }
+
+    /// Something that cannot be meant.
+    fn usage(&self, path: &Path, why: &str) -> anyhow::Error {
+        exit::usage(format!("{}: {} is {why}", self.option, path.display()))
+    }
+
+    fn failed(&self, call: &str, error: &io::Error) -> anyhow::Error {
+        anyhow!("cannot write {}: {call}: {}", self.path.display(), exit::meaning(error))
+    }
+
+    fn failed_call(&self, (call, errno): (&'static str, Errno)) -> anyhow::Error {
+        self.failed(call, &errno.into())
+    }
+
+    /// The directory above, held open.
+    fn parent(&self) -> Result<(Directory, OsString)> {
+        let name = self.path.file_name().ok_or_else(|| self.usage(&self.path, "a directory"))?;
+        let parent = self.path.parent().filter(|parent| !parent.as_os_str().is_empty());
+        let directory = self.directory(parent.unwrap_or(Path::new(".")))?;
+        Ok((directory, name.to_os_string()))
+    }
+
+    /// A directory that is there and no run's own, held open.
+    fn directory(&self, path: &Path) -> Result<Directory> {
+        let directory = match Directory::open(path) {
+            Ok(directory) => directory,
+            Err(Errno::NOENT | Errno::NOTDIR) => return Err(self.usage(path, "no directory")),
+            Err(errno) => {
+                let why = exit::meaning(&errno.into());
+                return Err(exit::usage(format!("{}: {}: {why}", self.option, path.display())));
+            }
+        };
+        if directory.real_path().is_ok_and(|path| is_in_workspace(&path)) {
+            return Err(self.refused("a run works in this directory, and removes it; name another"));
+        }
+        Ok(directory)
+    }
+
+    /// Whether the name in that directory can become a file of ours now: what has it must be a regular file, or nothing.
+    fn check_name(&self, directory: &Directory, name: &OsStr, kept: &Kept) -> Result<Option<Stat>> {
+        let now = directory.look(name).map_err(|errno| self.failed_call(("stat", errno)))?;
+        kept.check(self, directory, name, now.as_ref())?;
+        let Some(stat) = now else { return Ok(None) };
+        match FileType::from_raw_mode(stat.st_mode) {
+            FileType::RegularFile => Ok(Some(stat)),
+            FileType::Directory => Err(self.usage(&self.path, "a directory")),
+            FileType::Symlink => {
+                let path = directory.path().join(name);
+                let leads_to = std::fs::read_link(path).unwrap_or_default();
+                Err(self.refused(&format!(
+                    "a symbolic link to {}, which somebody else may have made; name that file",
+                    leads_to.display()
+                )))
+            }
+            _ => {
+                Err(self
+                    .refused("neither a regular file nor a pipe; name another file, or - for standard output"))
+            }
+        }
+    }
+}
+
+fn named_place(named: &Named, kept: &Kept) -> Result<Place> {
+    let (directory, name) = named.parent()?;
+    let is_pipe = |stat: &Stat| FileType::from_raw_mode(stat.st_mode) == FileType::Fifo;
+    if directory.look(&name).ok().flatten().as_ref().is_some_and(is_pipe) {
+        let found =
+            directory.open_file(&name, OFlags::PATH).map_err(|errno| named.failed_call(("open", errno)))?;
+        if rustix::fs::fstat(&found).as_ref().is_ok_and(is_pipe) {
+            return Ok(Place::Pipe(found));
+        }
+    }
+    let existing = named.check_name(&directory, &name, kept)?;
+    directory.check_writable().map_err(|errno| named.failed_call(("its directory", errno)))?;
+    if existing.is_some() {
+        directory.check_file_writable(&name).map_err(|errno| named.failed_call(("access", errno)))?;
+    }
+    Ok(Place::File(directory, name))
+}
+
+/// What the shell opened, and named `/dev/stdout` or `/dev/fd/63`.
+fn opened_by_caller(named: &Named, number: u32, kept: &Kept) -> Result<Place> {
+    let path = format!("/proc/self/fd/{number}");
+    let found = rustix::fs::open(path, OFlags::PATH | OFlags::CLOEXEC, Mode::empty())
+        .map_err(|errno| named.failed_call(("open", errno)))?;
+    let stat = rustix::fs::fstat(&found).map_err(|errno| named.failed_call(("stat", errno)))?;
+    kept.check_open(named, &stat)?;
+    match FileType::from_raw_mode(stat.st_mode) {
+        FileType::Directory => return Err(named.usage(&named.path, "a directory")),
+        FileType::BlockDevice => return Err(named.refused("a device; name a file, or a pipe")),
+        _ => {}
+    }
+    Ok(match number {
+        1 => Place::Stdout,
+        2 => Place::Stderr,
+        _ => Place::Pipe(found),
+    })
+}
+
+/// The number of the descriptor that a path means, if it leads to one of this process's own.
+fn descriptor(path: &Path) -> Option<u32> {
+    // `/dev/stdout` → `/proc/self/fd/1`; more links than these have no such end.
+    const MOST_LINKS: usize = 4;
+    let own = Path::new("/proc/self/fd").canonicalize().ok()?;
+    let mut path = std::path::absolute(path).ok()?;
+    for _ in 0..MOST_LINKS {
+        let parent = path.parent()?.canonicalize().ok()?;
+        if parent == own {
+            return path.file_name()?.to_str()?.parse().ok();
+        }
+        path = parent.join(std::fs::read_link(&path).ok()?);
+    }
+    None
+}
+
+fn is_in_workspace(path: &Path) -> bool {
+    let prefix = runner::workspace_path(Path::new(""), "").into_os_string();
+    path.iter().any(|name| {
+        let id = name.as_encoded_bytes().strip_prefix(prefix.as_encoded_bytes());
+        id.is_some_and(|id| !id.is_empty() && id.iter().all(u8::is_ascii_alphanumeric))
+    })
+}

@@ -1,0 +1,82 @@
+//! Outputs that somebody reads while they are written: pipes, and what the caller has opened for us.
+
+use std::fs::File;
+use std::io::{self, ErrorKind, Write};
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::fs::{Mode, OFlags};
+use rustix::io::Errno;
+
+/// How often it is looked whether the program shall end.
+const LOOK: Duration = Duration::from_millis(50);
+/// How long a reader that is slow is waited for once the program shall end.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// A pipe that is written to as its reader reads. Neither a reader that does not come nor one that does not read
+/// keeps the program from its end, once `stop` is set.
+pub struct Pipe<'s> {
+    file: File,
+    stop: &'s AtomicBool,
+    /// Since when the end is put off for this reader.
+    waits_since: Option<Instant>,
+}
+
+impl<'s> Pipe<'s> {
+    /// Opens what `found` (an `O_PATH` descriptor) stands for once it has a reader; `waits` is called if it has none.
+    pub fn open(found: &OwnedFd, stop: &'s AtomicBool, waits: impl FnOnce()) -> io::Result<Self> {
+        let path = format!("/proc/self/fd/{}", found.as_raw_fd());
+        // What is a file after all is added to, as `>>` does.
+        let flags = OFlags::WRONLY | OFlags::NONBLOCK | OFlags::APPEND | OFlags::NOCTTY | OFlags::CLOEXEC;
+        let mut waits = Some(waits);
+        loop {
+            match rustix::fs::open(&path, flags, Mode::empty()) {
+                Ok(file) => return Ok(Self { file: file.into(), stop, waits_since: None }),
+                Err(Errno::NXIO) if stop.load(Ordering::Relaxed) => {
+                    return Err(io::Error::other("nobody had opened it to read when the run was interrupted"));
+                }
+                Err(Errno::NXIO) => {
+                    if let Some(waits) = waits.take() {
+                        waits();
+                    }
+                    std::thread::sleep(LOOK);
+                }
+                Err(errno) => return Err(errno.into()),
+            }
+        }
+    }
+
+    fn wait_until_writable(&mut self) -> io::Result<()> {
+        if self.stop.load(Ordering::Relaxed) {
+            let since = *self.waits_since.get_or_insert_with(Instant::now);
+            if since.elapsed() > PATIENCE {
+                return Err(io::Error::new(
+                    ErrorKind::TimedOut,
+                    "its reader did not read on when the run was interrupted",
+                ));
+            }
+        }
+        let timeout = Timespec { tv_sec: 0, tv_nsec: i64::from(LOOK.subsec_nanos()) };
+        match poll(&mut [PollFd::new(&self.file, PollFlags::OUT)], Some(&timeout)) {
+            Ok(_) | Err(Errno::INTR) => Ok(()),
+            Err(errno) => Err(errno.into()),
+        }
+    }
+}
+
+impl Write for Pipe<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        loop {
+            match self.file.write(bytes) {
+                Err(error) if error.kind() == ErrorKind::WouldBlock => self.wait_until_writable()?,
+                written => return written,
+            }
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}

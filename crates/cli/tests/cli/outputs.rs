@@ -1,0 +1,396 @@
+//! Where outputs may go, and what becomes of a file that is there: it stays whole until the new one is, it is never one
+//! that the command needs, and nobody leads the output elsewhere.
+
+use std::fs::Permissions;
+use std::os::unix::fs::{MetadataExt, PermissionsExt, chown, symlink};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Instant;
+
+use anyhow::{Context, Result, ensure};
+use testkit::{
+    Chance, Ended, Kind, LoopDevice, Need, Program, SmallTmpfs, Trials, call, directory_on, entries, wait_for,
+};
+
+use crate::program;
+
+pub fn add(trials: &mut Trials) {
+    let tmpfs = [Need::Filesystem(Kind::Tmpfs)];
+    trials.add(
+        "outputs: a device is refused, and a filesystem on it stays as it is",
+        &[Need::Image("ext4")],
+        device,
+    );
+    trials.add("outputs: the database is not written over, by none of its names", &tmpfs, database);
+    trials.add("outputs: a file that the command reads is not written over", &tmpfs, inputs);
+    trials.add("outputs: the workspace of a run is no place for one", &tmpfs, workspace);
+    trials.add("outputs: two exports to one file are refused", &tmpfs, twice);
+    trials.add("outputs: a page is the old one or the new one whenever its writer is killed", &tmpfs, killed);
+    trials.add("outputs: what was there stays whole where a new file has no room", &[Need::Root], full);
+    trials.add("outputs: a file keeps its mode and owner, and a new one has the usual", &[Need::Root], mode);
+    trials.add("outputs: a link is refused, and said where it leads", &tmpfs, link);
+    let planting = [Need::Root, Need::Program("setpriv")];
+    trials.add("outputs: a link that is planted in mid-run leads nowhere", &planting, planted);
+    trials.add("outputs: a directory that is swapped in mid-run leads nowhere", &planting, swapped);
+    trials.add(
+        "outputs: jsonl takes the place of an older file, and writes into no other name of it",
+        &tmpfs,
+        streamed,
+    );
+    trials.add(
+        "outputs: a directory's files of others are refused, or replaced with --force",
+        &tmpfs,
+        directories,
+    );
+}
+
+fn text(path: &Path) -> Result<&str> {
+    path.to_str().context("UTF-8")
+}
+
+const CASE: [&str; 5] = ["--case", "write,size=64KiB", "--samples", "2", "--no-limits"];
+
+/// A program with a run in its database.
+fn measured() -> Result<Program> {
+    let (program, target) = (program()?, directory_on(Kind::Tmpfs));
+    program.run(target.path(), &CASE, 0)?;
+    Ok(program)
+}
+
+fn ended(program: &Program, arguments: &[&str], code: i32) -> Result<Ended> {
+    let ended = program.call(arguments)?;
+    ensure!(ended.code == Some(code), "{arguments:?}: expected exit code {code}: {ended:#?}");
+    Ok(ended)
+}
+
+fn refused(program: &Program, arguments: &[&str], why: &str) -> Result<()> {
+    let ended = ended(program, arguments, 3)?;
+    let is_line = ended.stderr.trim_end().lines().count() == 1;
+    ensure!(is_line && ended.stderr.contains(why), "'{why}' in {ended:#?}");
+    Ok(())
+}
+
+fn export(format: &str, path: &Path) -> String {
+    format!("{format}={}", path.display())
+}
+
+/// All commands that write an output to that path.
+fn writers(path: &Path) -> Result<Vec<Vec<String>>> {
+    let words = |words: &[&str]| words.iter().map(|&word| word.to_owned()).collect::<Vec<String>>();
+    let formats =
+        ["json", "jsonl", "csv", "html"].map(|format| words(&["show", "--export", &export(format, path)]));
+    let report = words(&["report", "-o", text(path)?]);
+    let compare = words(&["compare", "1", "1", "--export", &export("json", path)]);
+    Ok([&formats[..], &[report, compare]].concat())
+}
+
+fn all_refused(program: &Program, path: &Path, why: &str) -> Result<()> {
+    let target = directory_on(Kind::Tmpfs);
+    for words in writers(path)? {
+        refused(program, &words.iter().map(String::as_str).collect::<Vec<_>>(), why)?;
+    }
+    for format in ["json", "jsonl"] {
+        refused(
+            program,
+            &[&["run", text(target.path())?, "--export", &export(format, path)], &CASE[..]].concat(),
+            why,
+        )?;
+    }
+    ensure!(entries(target.path()).is_empty(), "nothing was measured");
+    Ok(())
+}
+
+fn device() -> Result<()> {
+    let (program, device) = (measured()?, LoopDevice::attach(16 << 20)?);
+    let mounted = device.format_and_mount(device.path(), "ext4")?;
+    std::fs::write(mounted.path().join("precious"), "theirs")?;
+    // So that the filesystem itself writes nothing meanwhile.
+    call(Command::new("mount").args(["-o", "remount,ro"]).arg(mounted.path()))?;
+    let before = std::fs::read(device.image())?;
+    all_refused(
+        &program,
+        device.path(),
+        "neither a regular file nor a pipe; name another file, or - for standard",
+    )?;
+    all_refused(&program, Path::new("/dev/full"), "neither a regular file nor a pipe")?;
+    call(Command::new("blockdev").arg("--flushbufs").arg(device.path()))?;
+    ensure!(std::fs::read(device.image())? == before, "the device was written to");
+    ensure!(std::fs::read(mounted.path().join("precious"))? == b"theirs");
+    Ok(())
+}
+
+fn database() -> Result<()> {
+    let program = measured()?;
+    let database = program.home().join("writebench/writebench.db");
+    let before = std::fs::read(&database)?;
+    let (other, folder) = (program.home().join("other-name"), program.home().join("folder"));
+    std::fs::hard_link(&database, &other)?;
+    symlink(database.parent().context("a directory")?, &folder)?;
+    let beside = ["-wal", "-shm", "-journal"].map(|it| format!("{}{it}", database.display()));
+    let names = [database.clone(), other, folder.join("writebench.db")];
+    for path in names.into_iter().chain(beside.map(PathBuf::from)) {
+        all_refused(&program, &path, "this is the database, which would be lost")?;
+    }
+    // Also one that is not there yet.
+    let (new, target) = (program.home().join("new.db"), directory_on(Kind::Tmpfs));
+    let words = ["run", text(target.path())?, "--db", text(&new)?, "--export", &export("json", &new)];
+    refused(&program, &[&words, &CASE[..]].concat(), "this is the database")?;
+    ensure!(!new.exists() && std::fs::read(&database)? == before);
+    Ok(())
+}
+
+fn inputs() -> Result<()> {
+    let (program, target) = (measured()?, directory_on(Kind::Tmpfs));
+    let (run, other) = (program.home().join("run.json"), program.home().join("other.json"));
+    ended(&program, &["show", "--export", &export("json", &run)], 0)?;
+    std::fs::hard_link(&run, &other)?;
+    let before = std::fs::read(&run)?;
+    for name in [&run, &other] {
+        let why = "this is a run that is read, which would be lost";
+        refused(&program, &["report", text(&run)?, "-o", text(name)?], why)?;
+        refused(&program, &["compare", "1", text(&run)?, "--export", &export("json", name)], why)?;
+    }
+    ensure!(std::fs::read(&run)? == before);
+    let (source, copy) = (program.home().join("source"), target.path().join("copy"));
+    std::fs::write(&source, [7; 4096])?;
+    let words =
+        ["run", "--case", "read-write", "--from", text(&source)?, "--to", text(&copy)?, "--samples", "1"];
+    let with = |path: &Path| -> [String; 2] { ["--export".to_owned(), export("json", path)] };
+    for (path, why) in [(&source, "this is the file that is copied"), (&copy, "this is the copy")] {
+        let more = with(path);
+        refused(&program, &[&words[..], &[&more[0], &more[1]]].concat(), why)?;
+    }
+    ensure!(std::fs::read(&source)? == [7; 4096] && !copy.exists());
+    Ok(())
+}
+
+fn workspace() -> Result<()> {
+    let (program, target) = (measured()?, directory_on(Kind::Tmpfs));
+    let begun =
+        ["run", text(target.path())?, "--case", "write,size=1MiB", "--samples", "100000", "--no-limits"];
+    let child = program.start(&begun)?;
+    let ours = wait_for("the workspace", || entries(target.path()).first().cloned())?;
+    let refusals = || -> Result<()> {
+        all_refused(&program, &ours.join("new.json"), "a run works in this directory")?;
+        refused(&program, &["show", "--export", &export("fio", &ours)], "a run works in this directory")
+    };
+    let refused = refusals();
+    interrupt(child.id())?;
+    child.wait_with_output()?;
+    refused
+}
+
+fn interrupt(process: u32) -> Result<()> {
+    call(Command::new("kill").args(["-INT", &process.to_string()]))
+}
+
+fn twice() -> Result<()> {
+    let program = measured()?;
+    let file = program.home().join("x");
+    let again = program.home().join("writebench/../x");
+    let words = ["show", "--export", &export("json", &file), "--export", &export("csv", &again)];
+    let said = ended(&program, &words, 2)?.stderr;
+    ensure!(said.contains("is given twice") && !file.exists(), "{said}");
+    Ok(())
+}
+
+fn killed() -> Result<()> {
+    let program = measured()?;
+    let (folder, old) = (directory_on(Kind::Tmpfs), b"<!doctype html>an old page".repeat(1000));
+    let page = folder.path().join("page.html");
+    let report = ["report", "-o", text(&page)?];
+    let start = Instant::now();
+    ended(&program, &report, 0)?;
+    let (takes, whole) = (start.elapsed(), std::fs::read(&page)?);
+    let seed = std::env::var("WRITEBENCH_KILL_SEED").ok().and_then(|it| it.parse().ok());
+    let seed = seed.unwrap_or_else(Chance::any_seed);
+    let mut chance = Chance::new(seed);
+    for _ in 0..40 {
+        std::fs::write(&page, &old)?;
+        let mut child = program.start(&report)?;
+        std::thread::sleep(chance.moment(takes));
+        child.kill()?;
+        child.wait_with_output()?;
+        let found = std::fs::read(&page)?;
+        ensure!(found == old || found == whole, "WRITEBENCH_KILL_SEED={seed}: {} bytes of a page", found.len());
+    }
+    ended(&program, &report, 0)?;
+    ensure!(entries(folder.path()) == [page], "what was left is removed: {:?}", entries(folder.path()));
+    Ok(())
+}
+
+fn full() -> Result<()> {
+    let (program, small) = (measured()?, SmallTmpfs::mount(64 << 10)?);
+    let page = small.path().join("page.html");
+    std::fs::write(&page, "an old page")?;
+    let is_page = |words: &Vec<String>| words.iter().any(|word| word == "report" || word.starts_with("html="));
+    for words in writers(&page)?.into_iter().filter(is_page) {
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        let said = ended(&program, &words, 1)?.stderr;
+        ensure!(said.contains("page.html: write: No space left on device (28)"), "{said}");
+        ensure!(std::fs::read(&page)? == b"an old page" && entries(small.path()).len() == 1, "{words:?}");
+    }
+    Ok(())
+}
+
+fn mode() -> Result<()> {
+    const NOBODY: u32 = 65534;
+    let (program, folder) = (measured()?, directory_on(Kind::Tmpfs));
+    let file = folder.path().join("x.json");
+    let show = ["show", "--export", &export("json", &file)];
+    let facts = || -> Result<(u32, u32)> {
+        let metadata = std::fs::metadata(&file)?;
+        Ok((metadata.mode() & 0o7777, metadata.uid()))
+    };
+    let shell =
+        format!("umask 027 && exec {} show --export json={}", program.binary().display(), file.display());
+    let mut command = Command::new("sh");
+    command.args(["-c", &shell]).env("XDG_DATA_HOME", program.home());
+    call(&mut command)?;
+    ensure!(facts()? == (0o640, 0), "{:o}", facts()?.0);
+    std::fs::set_permissions(&file, Permissions::from_mode(0o600))?;
+    chown(&file, Some(NOBODY), Some(NOBODY))?;
+    ended(&program, &show, 0)?;
+    ensure!(facts()? == (0o600, NOBODY), "{:o} of {}", facts()?.0, facts()?.1);
+    Ok(())
+}
+
+fn link() -> Result<()> {
+    let program = measured()?;
+    let (link, victim) = (program.home().join("x.json"), program.home().join("victim"));
+    std::fs::write(&victim, "theirs")?;
+    symlink(&victim, &link)?;
+    all_refused(&program, &link, &format!("a symbolic link to {}", victim.display()))?;
+    ensure!(std::fs::read(&victim)? == b"theirs" && link.is_symlink());
+    std::fs::remove_file(&victim)?;
+    all_refused(&program, &link, "a symbolic link to")?;
+    ensure!(!victim.exists());
+    Ok(())
+}
+
+/// A directory of somebody else's, and a file that only root may read.
+struct Theirs {
+    above: tempfile::TempDir,
+}
+
+impl Theirs {
+    fn new() -> Result<Self> {
+        let theirs = Self { above: directory_on(Kind::Tmpfs) };
+        std::fs::set_permissions(theirs.above.path(), Permissions::from_mode(0o777))?;
+        theirs.do_as_nobody(&["mkdir", "-p", text(&theirs.directory())?])?;
+        std::fs::create_dir(theirs.victims())?;
+        std::fs::write(theirs.victims().join("x.json"), "root's")?;
+        Ok(theirs)
+    }
+
+    fn directory(&self) -> PathBuf {
+        self.above.path().join("theirs")
+    }
+
+    fn victims(&self) -> PathBuf {
+        self.above.path().join("victims")
+    }
+
+    fn do_as_nobody(&self, words: &[&str]) -> Result<()> {
+        call(Command::new("setpriv").args(["--reuid=65534", "--regid=65534", "--clear-groups"]).args(words))
+    }
+
+    /// A run with an export in their directory, while `meanwhile` is done; what it said, and its exit code.
+    fn run(&self, format: &str, meanwhile: impl Fn(&Self) -> Result<()>) -> Result<Ended> {
+        let (program, target) = (program()?, directory_on(Kind::Tmpfs));
+        let export = export(format, &self.directory().join("x.json"));
+        let words =
+            ["run", text(target.path())?, "--case", "write,size=1MiB", "--samples", "100000", "--no-limits"];
+        let child = program.start(&[&words[..], &["--export", &export]].concat())?;
+        wait_for("the workspace", || entries(target.path()).first().cloned())?;
+        let done = meanwhile(self);
+        interrupt(child.id())?;
+        let output = child.wait_with_output()?;
+        done?;
+        let [stdout, stderr] =
+            [output.stdout, output.stderr].map(|it| String::from_utf8_lossy(&it).into_owned());
+        Ok(Ended { code: output.status.code(), stdout, stderr })
+    }
+
+    fn check_victims(&self) -> Result<()> {
+        ensure!(entries(&self.victims()).len() == 1, "{:?}", entries(&self.victims()));
+        ensure!(std::fs::read(self.victims().join("x.json"))? == b"root's");
+        Ok(())
+    }
+}
+
+fn planted() -> Result<()> {
+    let theirs = Theirs::new()?;
+    let plant = |theirs: &Theirs| {
+        let (victim, link) = (theirs.victims().join("x.json"), theirs.directory().join("x.json"));
+        theirs.do_as_nobody(&["ln", "-s", text(&victim)?, text(&link)?])
+    };
+    let ended = theirs.run("json", plant)?;
+    ensure!(ended.code == Some(130) && ended.stderr.contains("x.json: a symbolic link to"), "{ended:#?}");
+    theirs.check_victims()?;
+    ensure!(entries(&theirs.directory()).len() == 1, "{:?}", entries(&theirs.directory()));
+    Ok(())
+}
+
+fn swapped() -> Result<()> {
+    let theirs = Theirs::new()?;
+    let moved = theirs.above.path().join("moved");
+    let swap = |theirs: &Theirs| {
+        theirs.do_as_nobody(&["mv", text(&theirs.directory())?, text(&moved)?])?;
+        theirs.do_as_nobody(&["ln", "-s", text(&theirs.victims())?, text(&theirs.directory())?])
+    };
+    let ended = theirs.run("json", swap)?;
+    ensure!(ended.code == Some(130), "{ended:#?}");
+    theirs.check_victims()?;
+    ensure!(entries(&moved) == [moved.join("x.json")], "it is in the directory that was named: {ended:#?}");
+    Ok(())
+}
+
+fn streamed() -> Result<()> {
+    let (program, target) = (program()?, directory_on(Kind::Tmpfs));
+    let (lines, other) = (program.home().join("lines.jsonl"), program.home().join("other-name"));
+    std::fs::write(&lines, "an old one")?;
+    std::fs::hard_link(&lines, &other)?;
+    let words =
+        ["run", text(target.path())?, "--case", "write,size=1MiB", "--samples", "100000", "--no-limits"];
+    let child = program.start(&[&words[..], &["--export", &export("jsonl", &lines)]].concat())?;
+    let followed = wait_for("lines while the run goes on", || {
+        let text = std::fs::read_to_string(&lines).ok()?;
+        (text.lines().count() > 3).then_some(text)
+    });
+    interrupt(child.id())?;
+    child.wait_with_output()?;
+    ensure!(followed?.starts_with("{\"run\""));
+    ensure!(std::fs::read_to_string(&lines)?.trim_end().ends_with("{\"end\":{\"status\":\"interrupted\"}}"));
+    ensure!(std::fs::read(&other)? == b"an old one");
+    Ok(())
+}
+
+fn directories() -> Result<()> {
+    let (program, folder) = (measured()?, directory_on(Kind::Tmpfs));
+    let (jobs, charts) = (folder.path().join("jobs"), folder.path().join("charts"));
+    std::fs::create_dir(&jobs)?;
+    std::fs::write(jobs.join("README"), "My project")?;
+    let fio = ["show", "--export", &export("fio", &jobs)];
+    refused(&program, &fio, "README: not made by writebench")?;
+    ensure!(entries(&jobs).len() == 1 && std::fs::read(jobs.join("README"))? == b"My project");
+    let forced = [&fio[..], &["--force"]].concat();
+    ended(&program, &forced, 0)?;
+    ensure!(std::fs::read_to_string(jobs.join("README"))?.starts_with("Jobs for fio, made by writebench"));
+    // Our own are replaced, and what a killed writer left is removed.
+    std::fs::write(jobs.join(".README.writebench-0123abcd.part"), "")?;
+    ended(&program, &fio, 0)?;
+    ensure!(entries(&jobs).len() == 2, "{:?}", entries(&jobs));
+    let svg = ["show", "--export", &export("svg", &charts)];
+    ended(&program, &svg, 0)?;
+    ended(&program, &svg, 0)?;
+    let chart = entries(&charts).first().cloned().context("a chart")?;
+    std::fs::write(&chart, "<svg>mine</svg>")?;
+    refused(&program, &svg, "not made by writebench")?;
+    ensure!(std::fs::read(&chart)? == b"<svg>mine</svg>");
+    // Not even --force follows a link.
+    std::fs::remove_file(&chart)?;
+    symlink("/etc/passwd", &chart)?;
+    refused(&program, &[&svg[..], &["--force"]].concat(), "a symbolic link to /etc/passwd")?;
+    Ok(())
+}
