@@ -6,34 +6,38 @@ use std::sync::atomic::AtomicBool;
 use anyhow::Result;
 use model::{Case, Settings};
 use runner::{Hardware, WorkerCommand};
-use store::Store;
 
-/// What is measured of a run's hardware, and where it is recorded.
-pub struct HardwareOfRun<'r> {
-    store: &'r Store,
-    number: i64,
+use crate::recorder::Recorder;
+
+/// What is measured of a run's hardware.
+pub struct HardwareOfRun {
     hardware: Hardware,
 }
 
-impl<'r> HardwareOfRun<'r> {
+impl HardwareOfRun {
     /// Measures it for the first time.
     pub fn before(
-        (store, number): (&'r Store, i64),
+        recorder: &mut Recorder<'_>,
         cases: &[Case],
         settings: &Settings,
         targets: &[Option<PathBuf>],
         (worker, stop): (&WorkerCommand, &AtomicBool),
     ) -> Result<Self> {
-        let mut of_run = Self { store, number, hardware: Hardware::of(cases, settings, targets)? };
-        of_run.measure(worker, stop)?;
+        let mut of_run = Self { hardware: Hardware::of(cases, settings, targets)? };
+        of_run.measure(recorder, worker, stop)?;
         Ok(of_run)
     }
 
     /// Measures it again: the best counts.
-    pub fn measure(&mut self, worker: &WorkerCommand, stop: &AtomicBool) -> Result<()> {
+    pub fn measure(
+        &mut self,
+        recorder: &mut Recorder<'_>,
+        worker: &WorkerCommand,
+        stop: &AtomicBool,
+    ) -> Result<()> {
         self.hardware.measure(worker, stop)?;
         for target in 0..self.hardware.target_count() {
-            self.store.set_limits(self.number, target, &self.hardware.limits(target))?;
+            recorder.limits(target, self.hardware.limits(target))?;
         }
         Ok(())
     }

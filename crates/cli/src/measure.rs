@@ -27,6 +27,7 @@ use crate::output::Output;
 use crate::place::Claimed;
 use crate::progress::Progress;
 use crate::properties::FilesystemsOfRun;
+use crate::recorder::Recorder;
 use crate::selection;
 use crate::stream::Streams;
 
@@ -119,27 +120,27 @@ pub fn measure(mut job: Job<'_>, exports: &[Export], output: &Output, stop: &Arc
         output.results(&formats::terminal::head(Some(number), &job.run, output.width()))?;
     }
     remove_left_overs(store, output)?;
-    let mut streams = Streams::begin(exports, number, &job.run, output)?;
-    let end = supervise(&mut job, &mut streams, stop, output);
+    let streams = Streams::begin(exports, number, &job.run, output)?;
+    let mut recorder = Recorder::new(store, number, streams, output);
+    let end = supervise(&mut job, &mut recorder, stop, output);
     let status = match &end {
         Ok(End::Complete) => RunStatus::Complete,
         Ok(End::Budget | End::MaxBytes) => RunStatus::Limited,
         Ok(End::Stopped) => RunStatus::Interrupted,
         Err(_) => RunStatus::Failed,
     };
-    let recorded = store.set_status(number, status);
+    let recorded = recorder.finish(status, stop);
     let end = end?;
-    recorded?;
     let is_search = is_search(&job.run);
     // Ten thousand cases are held once: as they are read again, with their samples.
     (job.run.cases, job.cases, job.limits_for, job.later) = Default::default();
-    let report = Report::of(Some(number), store.run(number)?);
+    let report = Report::of(Some(number), recorder.run()?);
     hints(&report, &end, is_search, output);
     output.note(&format!("Written: {}.", Bytes(job.bytes_written).approximate()));
     if tables {
         output.results(&formats::terminal::body(&report, output.width()))?;
     }
-    let streamed = streams.end(&report.run);
+    let streamed = recorder.end_streams(&report.run);
     for export in exports.iter().filter(|export| !export.is_stream()) {
         export.write(&report, output)?;
     }
@@ -154,6 +155,7 @@ pub fn measure(mut job: Job<'_>, exports: &[Export], output: &Output, stop: &Arc
             Err(error) => return Err(error),
         }
     }
+    recorded?;
     output.note(&format!("Run {number} is in {}; {}", store.path().display(), database::show(store, number)));
     output.note(&database::page(store, number, None));
     streamed?;
@@ -197,7 +199,12 @@ pub fn stop_on_signals() -> Result<Arc<AtomicBool>> {
     Ok(stop)
 }
 
-fn supervise(job: &mut Job<'_>, streams: &mut Streams<'_>, stop: &AtomicBool, output: &Output) -> Result<End> {
+fn supervise(
+    job: &mut Job<'_>,
+    recorder: &mut Recorder<'_>,
+    stop: &AtomicBool,
+    output: &Output,
+) -> Result<End> {
     let (store, number) = (job.store, job.number);
     let mut workspaces = Vec::new();
     for place in &job.places {
@@ -208,7 +215,7 @@ fn supervise(job: &mut Job<'_>, streams: &mut Streams<'_>, stop: &AtomicBool, ou
             Claimed::Device(_) => {}
         }
     }
-    let result = in_workspaces(job, &workspaces, streams, stop, output);
+    let result = in_workspaces(job, &workspaces, recorder, stop, output);
     workspaces.retain(|workspace| {
         let is_held = workspace.is_held();
         if is_held {
@@ -223,9 +230,9 @@ fn supervise(job: &mut Job<'_>, streams: &mut Streams<'_>, stop: &AtomicBool, ou
     // All of them, also where one cannot be removed.
     let removed: Vec<_> = workspaces.into_iter().map(Workspace::remove).collect();
     let end = result?;
-    for (path, removed) in paths.iter().zip(removed) {
+    for (path, removed) in paths.into_iter().zip(removed) {
         removed?;
-        store.forget_workspace(path)?;
+        recorder.workspace_removed(path)?;
     }
     Ok(end)
 }
@@ -233,28 +240,24 @@ fn supervise(job: &mut Job<'_>, streams: &mut Streams<'_>, stop: &AtomicBool, ou
 fn in_workspaces(
     job: &mut Job<'_>,
     workspaces: &[Workspace],
-    streams: &mut Streams<'_>,
+    recorder: &mut Recorder<'_>,
     stop: &AtomicBool,
     output: &Output,
 ) -> Result<End> {
-    let (store, number) = (job.store, job.number);
     let worker = worker_command(job, workspaces)?;
     let mut settings = job.run.settings.clone();
     settings.max_bytes = settings.max_bytes.map(|bytes| bytes.saturating_sub(job.bytes_beside));
     if job.properties {
-        let learnt = FilesystemsOfRun { store, number, worker: &worker, stop, output };
+        let learnt = FilesystemsOfRun { worker: &worker, stop, output };
         let start = Instant::now();
-        let written = learnt.learn(&job.run, &job.targets, workspaces, &settings)?;
+        let written = learnt.learn(recorder, &job.run, &job.targets, workspaces, &settings)?;
         settings.max_bytes = settings.max_bytes.map(|bytes| bytes.saturating_sub(written));
         job.bytes_beside = job.bytes_beside.saturating_add(written);
         let elapsed_ns = u64::try_from(start.elapsed().as_nanos()).unwrap_or(u64::MAX);
         settings.budget_ns = settings.budget_ns.map(|budget| budget.saturating_sub(elapsed_ns));
     }
     let directories: Vec<Option<PathBuf>> = job.places.iter().map(Claimed::directory).collect();
-    let measure = || {
-        let run = (store, number);
-        HardwareOfRun::before(run, &job.limits_for, &settings, &directories, (&worker, stop))
-    };
+    let measure = || HardwareOfRun::before(recorder, &job.limits_for, &settings, &directories, (&worker, stop));
     let mut hardware = (!job.limits_for.is_empty()).then(measure).transpose()?;
     let progress = Progress::new(output);
     let plan = plan(job, hardware.as_ref().map_or_else(|| settings.clone(), |it| it.rest_of(&settings)));
@@ -269,15 +272,14 @@ fn in_workspaces(
         match event {
             Event::Started { planned, left, bytes: [before, after], .. } => {
                 if let Some(row) = later.remove(&planned.case.to_string()) {
-                    store.add_cases(number, &[row])?;
+                    recorder.row(row)?;
                 }
                 progress.started(&planned.case, left, beside.saturating_add(before));
                 *written = beside.saturating_add(after);
             }
             Event::Taken { planned, sample } => {
-                let case = planned.case.to_string();
-                store.add_sample(number, planned.target, &case, sample)?;
-                streams.sample(&targets[planned.target].name, &case, sample)?;
+                let target = (planned.target, targets[planned.target].name.as_str());
+                recorder.sample(target, &planned.case.to_string(), sample)?;
                 progress.taken();
             }
         }
@@ -286,7 +288,7 @@ fn in_workspaces(
     progress.finish();
     let end = end?;
     if let Some(hardware) = &mut hardware {
-        hardware.measure(&worker, stop)?;
+        hardware.measure(recorder, &worker, stop)?;
     }
     Ok(end)
 }
@@ -372,6 +374,10 @@ fn this_program(arguments: Vec<OsString>) -> Result<WorkerCommand> {
 /// Removes what runs left that were killed. What cannot be removed is said, and is no reason to stop.
 pub fn remove_left_overs(store: &Store, output: &Output) -> Result<()> {
     for left in store.workspaces()? {
+        // It may be about to make it.
+        if store.is_under_way_elsewhere(left.run)? {
+            continue;
+        }
         match runner::remove_left_over(&left.path) {
             Ok(LeftOver::InUse) => continue,
             Ok(LeftOver::Held(process)) => {

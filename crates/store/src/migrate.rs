@@ -8,6 +8,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../migrations/002.sql"),
     include_str!("../migrations/003.sql"),
     include_str!("../migrations/004.sql"),
+    include_str!("../migrations/005.sql"),
 ];
 
 impl Store {
