@@ -5,8 +5,10 @@ use std::path::Path;
 use std::time::Duration;
 
 use anyhow::Result;
+use model::protocol::direct_check_bytes_of;
 use model::{
-    Axis, Bytes, Case, CaseRecord, Purpose, Row, RunRecord, RunStatus, Settings, Space, TargetRecord, Verify,
+    Axis, Bytes, Cache, Case, CaseRecord, Purpose, Row, RunRecord, RunStatus, Settings, Space, TargetRecord,
+    Verify,
 };
 use report::advice::{ADVISE, FINALS, LOOKS, NAIVE};
 use report::counted;
@@ -36,8 +38,8 @@ pub fn advise(command: &AdviseCommand, db: Option<&Path>, output: &Output) -> Re
     for export in &command.export {
         export.check()?;
     }
-    let place = Place::find_again(command.target.as_deref().unwrap_or(Path::new(".")), None)?;
-    let target = place.record()?;
+    let place = Place::find_again(command.target.as_deref().unwrap_or(Path::new(".")), None, None)?;
+    let target = place.record();
     let methods = engine::method_infos();
     let space = Space::of(command.purpose, &methods, command.size, command.record).map_err(exit::usage)?;
     if command.record.is_some() && command.purpose != Purpose::DurableRecords {
@@ -48,12 +50,13 @@ pub fn advise(command: &AdviseCommand, db: Option<&Path>, output: &Output) -> Re
     }
     let naive = std::slice::from_ref(&space.naive);
     run_command::check_limits(&place, &target.environment, naive, (None, command.reserve), &[])?;
-    let field = Field::of(&space, &target)?;
+    let field = Field::of(&space, &target, command.max_bytes)?;
     if let Some(why) = field.left_out.first() {
         output.note(&format!("Left out {}: {why}", counted(field.left_out.len(), "candidate")));
     }
     let real_bytes = space.naive.bytes_written();
-    let max_bytes = command.max_bytes.map_or(real_bytes.saturating_mul(MOST_SIZES), |bytes| bytes.0);
+    let most_bytes = real_bytes.saturating_mul(MOST_SIZES).saturating_add(field.direct_check_bytes());
+    let max_bytes = command.max_bytes.map_or(most_bytes, |bytes| bytes.0);
     if command.dry_run {
         return dry_run(&field, max_bytes, command.budget, output);
     }
@@ -80,7 +83,7 @@ pub fn advise(command: &AdviseCommand, db: Option<&Path>, output: &Output) -> Re
         missing: Vec::new(),
         cases: Vec::new(),
     };
-    let target_path = place.path().to_path_buf();
+    let (target_path, free) = (place.path().to_path_buf(), place.space());
     let place = place.claim(false, output)?;
     let mut store = database::open(db)?;
     let number = store.begin_run(&run)?;
@@ -93,10 +96,10 @@ pub fn advise(command: &AdviseCommand, db: Option<&Path>, output: &Output) -> Re
         target_path.display(),
         field.levels(),
     ));
-    // What the hardware's limits will write is not the race's.
+    // What the hardware's limits and the check of direct I/O will write is not the race's.
     let limits_for = one_for_each_limit(&space);
-    let hardware = Hardware::of(&limits_for, &run.settings, &[Some(target_path)])?;
-    let max_bytes = max_bytes.saturating_sub(hardware.bytes());
+    let hardware = Hardware::of(&limits_for, &run.settings, &[free])?;
+    let max_bytes = max_bytes.saturating_sub(hardware.bytes()).saturating_sub(field.direct_check_bytes());
     let limits = RaceLimits { budget: command.budget, max_bytes, level_bytes: field.level_bytes };
     let schedule = Box::new(Race::new(field.candidates, field.naive, limits));
     let later = field.later;
@@ -123,8 +126,11 @@ struct Field {
 }
 
 impl Field {
-    /// The cases that the machine has memory and the device has sectors for.
-    fn of(space: &Space, target: &TargetRecord) -> Result<Self> {
+    /// The cases that the machine has memory and the device has sectors for, and of direct I/O only if the limit has
+    /// room for finding out which way it goes.
+    fn of(space: &Space, target: &TargetRecord, max_bytes: Option<Bytes>) -> Result<Self> {
+        let direct_check_bytes = direct_check_bytes_of(space.cases());
+        let checks_direct = max_bytes.is_none_or(|most| direct_check_bytes <= most.0 / 2);
         let level_bytes = level_bytes(space);
         let looks = level_bytes[..level_bytes.len() - 1].to_vec();
         let mut field = Self {
@@ -139,6 +145,13 @@ impl Field {
         for case in space.cases() {
             let is_naive = *case == space.naive;
             let one = std::slice::from_ref(case);
+            if case.axes().cache == Cache::Direct && !checks_direct {
+                let check = Bytes(direct_check_bytes).approximate();
+                field.left_out.push(format!(
+                    "{case}: --max-bytes leaves no room for {check}, which show whether O_DIRECT goes past the page cache"
+                ));
+                continue;
+            }
             let fits = runner::check_sectors(environment, one)
                 .and_then(|()| runner::check_memory(environment, one, 0));
             match fits {
@@ -162,6 +175,11 @@ impl Field {
             field.candidates.push(levels);
         }
         Ok(field)
+    }
+
+    /// What its workers write to find out which way direct I/O goes.
+    fn direct_check_bytes(&self) -> u64 {
+        direct_check_bytes_of(&self.cases)
     }
 
     /// `looks of 4 MiB and 32 MiB, then the best at 256 MiB`.

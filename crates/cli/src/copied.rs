@@ -1,33 +1,35 @@
 //! `--from X --to Y`, or `<X >Y`: the file that is copied, and the copy that stays.
 
-use std::fs::{File, Metadata};
 use std::io;
-use std::os::fd::{AsFd, BorrowedFd};
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
+use std::time::Duration;
 
 use anyhow::{Context, Result};
-use model::{Bytes, RunRecord};
-use rustix::fs::{Mode, OFlags};
+use model::{Bytes, Failure, RunRecord};
+use runner::{CopyPlace, CopySource, Found, Keeper, Patience, RunnerError};
+use rustix::fs::OFlags;
+use rustix::io::Errno;
 
 use crate::arguments::RunCommand;
-use crate::copy_to::{CopyTo, Existing};
 use crate::exit;
+use crate::keeper;
 
 /// A file to copy that was given, and where its copy goes, if that was given, too.
 pub struct Copied {
-    // Inherited by the worker, so without CLOEXEC.
-    from: File,
-    from_path: PathBuf,
-    size_bytes: u64,
-    to: Option<CopyTo>,
+    source: CopySource,
+    to: Option<CopyPlace>,
+    // Inherited by whoever opens what they refer to, so without CLOEXEC.
+    _redirections: Vec<OwnedFd>,
 }
 
 impl Copied {
     /// What the command line, or the redirections, name; none if they name nothing.
     pub fn of(command: &RunCommand) -> Result<Option<Self>> {
+        let patience = Patience::without_stop(command.measuring.timeout);
         if let Some(from) = &command.from {
-            return Self::open(from, command.to.as_deref(), Existing::WrittenOver).map(Some);
+            return Self::open(from, command.to.as_deref(), None, patience).map(Some);
         }
         if command.to.is_some() {
             return Err(exit::usage("--to needs --from: which file is copied?"));
@@ -36,7 +38,7 @@ impl Copied {
         if !copies || command.measuring.dry_run {
             return Ok(None);
         }
-        let copied = Self::redirected()?;
+        let copied = Self::redirected(patience)?;
         if copied.is_some() && !command.target.is_empty() {
             return Err(exit::usage(
                 "with <X >Y the target is the directory of Y: leave TARGET out, or do not redirect (</dev/null)",
@@ -47,132 +49,186 @@ impl Copied {
 
     /// What a run that is resumed was told. A copy that stays must be `named` again, as the database may be a
     /// stranger's. What has come to be in its place meanwhile stays.
-    pub fn of_run(run: &RunRecord, named: Option<&Path>) -> Result<Option<Self>> {
+    pub fn of_run(run: &RunRecord, named: Option<&Path>, limit: Option<Duration>) -> Result<Option<Self>> {
         let settings = &run.settings;
         let to = settings.copy_to.as_deref().map(Path::new);
+        let patience = Patience::without_stop(limit);
         match (&settings.copy_from, to, named) {
             (Some(from), Some(to), None) => {
                 let to = to.display();
                 Err(exit::usage(format!("the run leaves {to} as a copy of {from}: if it shall, add --to {to}")))
             }
-            (_, Some(to), Some(named)) if !is_same_place(to, named) => {
-                Err(exit::usage(format!("--to {}: the run copies to {}", named.display(), to.display())))
-            }
             (_, None, Some(named)) => {
                 Err(exit::usage(format!("--to {}: the run leaves no copy", named.display())))
             }
             (None, ..) => Ok(None),
-            (Some(from), ..) => Self::open(Path::new(from), to, Existing::Refused).map(Some),
+            (Some(from), recorded, named) => Self::open(Path::new(from), named, recorded, patience).map(Some),
         }
     }
 
-    fn open(from: &Path, to: Option<&Path>, existing: Existing) -> Result<Self> {
-        // A pipe would wait for its other end.
-        let file: File = rustix::fs::open(from, OFlags::RDONLY | OFlags::NONBLOCK, Mode::empty())
-            .map_err(|errno| {
-                exit::usage(format!("--from {}: {}", from.display(), exit::meaning(&errno.into())))
-            })?
-            .into();
-        let metadata = file.metadata().with_context(|| format!("stat {}", from.display()))?;
-        let copied = Self::new(file, from, &metadata, None)?;
-        let to = to.map(|to| CopyTo::named(to, &metadata, existing)).transpose()?;
+    /// `recorded` is the path of the copy of a run that goes on.
+    fn open(from: &Path, to: Option<&Path>, recorded: Option<&Path>, patience: Patience<'_>) -> Result<Self> {
+        let source = runner::look_at_source(&keeper::command()?, from, patience)
+            .map_err(|error| of_option("--from", from, error))?;
+        let copied = Self::new(source, None, Vec::new())?;
+        let to = to.map(|to| copy_place(to, &copied.source, recorded, patience)).transpose()?;
         Ok(Self { to, ..copied })
     }
 
     /// Standard input and output, where both are regular files: `<X >Y`. An output that holds something, or is
     /// appended to, is somebody's log, and not what a copy is wanted in.
-    fn redirected() -> Result<Option<Self>> {
-        let file = |fd: BorrowedFd<'_>| -> io::Result<(File, Metadata)> {
-            let file = File::from(fd.try_clone_to_owned()?);
-            let metadata = file.metadata()?;
-            Ok((file, metadata))
-        };
+    fn redirected(patience: Patience<'_>) -> Result<Option<Self>> {
         // What is not open is no file.
-        let (stdin, stdout) = (file(io::stdin().as_fd()), file(io::stdout().as_fd()));
-        let (Ok((_, from)), Ok((to_file, to))) = (stdin, stdout) else { return Ok(None) };
-        if !from.is_file() || !to.is_file() {
+        let (stdin, stdout) = (rustix::io::dup(io::stdin().as_fd()), rustix::io::dup(io::stdout().as_fd()));
+        let (Ok(stdin), Ok(stdout)) = (stdin, stdout) else { return Ok(None) };
+        let name = |descriptor: &OwnedFd| PathBuf::from(format!("/proc/self/fd/{}", descriptor.as_raw_fd()));
+        let command = keeper::command()?;
+        let source = runner::look_at_source(&command, &name(&stdin), patience);
+        let Ok(source) = source else { return Ok(None) };
+        let place = runner::look_at_copy_place(&command, &name(&stdout), patience)?;
+        let Found::Descriptor { identity, size_bytes, .. } = place.found else { return Ok(None) };
+        if !source.is_regular {
             return Ok(None);
         }
-        let path = |number: u32| std::fs::read_link(format!("/proc/self/fd/{number}"));
-        let (from_path, to_path) = (path(0)?, path(1)?);
-        let to = CopyTo::stdout(to_file, to_path, &to, &from)?;
-        let file: File = rustix::fs::open("/proc/self/fd/0", OFlags::RDONLY, Mode::empty())?.into();
-        Self::new(file, &from_path, &from, Some(to)).map(Some)
+        let appends = rustix::fs::fcntl_getfl(&stdout).is_ok_and(|flags| flags.contains(OFlags::APPEND));
+        if size_bytes > 0 || appends {
+            return Err(exit::usage(
+                "standard input and output are files, so the one would be copied to the other, but the output \
+                 is not empty: use --from and --to, or redirect them elsewhere (</dev/null)",
+            ));
+        }
+        if identity == source.identity {
+            return Err(exit::usage("standard input and output are the same file"));
+        }
+        Self::new(source, Some(place), vec![stdin, stdout]).map(Some)
     }
 
-    fn new(file: File, path: &Path, metadata: &Metadata, to: Option<CopyTo>) -> Result<Self> {
-        let refuse = |why: &str| exit::usage(format!("{}: {why}", path.display()));
-        if !metadata.is_file() {
+    fn new(source: CopySource, to: Option<CopyPlace>, redirections: Vec<OwnedFd>) -> Result<Self> {
+        let refuse = |why: &str| exit::usage(format!("{}: {why}", source.path.display()));
+        if !source.is_regular {
             return Err(refuse("not a regular file; only those can be copied"));
         }
-        if metadata.len() == 0 {
+        if source.size_bytes == 0 {
             return Err(refuse("empty; there is nothing to copy"));
         }
-        let from_path = path.canonicalize().unwrap_or_else(|_| path.to_path_buf());
-        Ok(Self { from: file, from_path, size_bytes: metadata.len(), to })
+        Ok(Self { source, to, _redirections: redirections })
     }
 
-    /// The file, inherited by whoever is started.
-    pub fn file(&self) -> BorrowedFd<'_> {
-        self.from.as_fd()
+    /// The file, for whoever opens it.
+    pub fn source(&self) -> &CopySource {
+        &self.source
     }
 
     /// Its length.
     pub fn size_bytes(&self) -> u64 {
-        self.size_bytes
+        self.source.size_bytes
     }
 
     /// Its path, for the record.
     pub fn source_path(&self) -> String {
-        self.from_path.display().to_string()
+        self.source.path.display().to_string()
     }
 
     /// The copy's path, for the record.
     pub fn copy_path(&self) -> Option<String> {
-        self.to.as_ref().map(|to| to.path().display().to_string())
+        self.to.as_ref().map(|to| to.path.display().to_string())
     }
 
     /// Whether results have to go elsewhere than to standard output.
     pub fn takes_stdout(&self) -> bool {
-        self.to.as_ref().is_some_and(CopyTo::is_stdout)
+        self.to.as_ref().is_some_and(|to| matches!(to.found, Found::Descriptor { .. }))
     }
 
     /// The directory that the copy goes to, and so the one to measure in.
     pub fn target(&self) -> Option<&Path> {
-        self.to.as_ref()?.path().parent()
+        self.to.as_ref()?.path.parent()
     }
 
     /// Space that the copy which stays will take.
     pub fn copy_bytes(&self) -> u64 {
-        if self.to.is_some() { self.size_bytes } else { 0 }
+        if self.to.is_some() { self.size_bytes() } else { 0 }
     }
 
     /// Whether so much can be copied of it.
     pub fn check_size(&self, sizes: &[Bytes]) -> Result<()> {
-        let length = Bytes(self.size_bytes);
+        let length = Bytes(self.size_bytes());
         for size in sizes {
-            if size.0 > self.size_bytes {
-                let from = self.from_path.display();
+            if size.0 > self.size_bytes() {
+                let from = self.source.path.display();
                 return Err(exit::usage(format!("{from} has {length}, and --size {size} asks for more")));
             }
-            if size.0 != self.size_bytes && self.to.is_some() {
+            if size.0 != self.size_bytes() && self.to.is_some() {
                 return Err(exit::usage(format!("--to is a copy of all of it, {length}: leave --size out")));
             }
         }
         Ok(())
     }
 
-    /// Copies, and compares byte by byte, unless `stop` is set. Where the copy is; none if none was asked for.
-    pub fn finish(self, stop: &AtomicBool) -> Result<Option<PathBuf>> {
-        let Some(to) = self.to else { return Ok(None) };
-        let doing = format!("copy {} to {}", self.from_path.display(), to.path().display());
-        to.fill(&self.from, self.size_bytes, stop).context(doing).map(Some)
+    /// Has the target's keeper copy, and compare byte by byte, unless `stop` is set. Where the copy is; none if none
+    /// was asked for.
+    pub fn finish(&self, keeper: &mut Keeper, stop: &AtomicBool) -> Result<Option<PathBuf>> {
+        let Some(to) = &self.to else { return Ok(None) };
+        let patience = Patience { limit: patience_for(self.size_bytes()), stop };
+        let copied = keeper.copy(&self.source, to, patience);
+        if matches!(copied, Err(RunnerError::Interrupted { .. } | RunnerError::Silent { .. })) {
+            // It was killed in the middle, and half a copy looks like a whole one.
+            keeper.empty(to)?;
+        }
+        copied
+            .with_context(|| format!("copy {} to {}", self.source.path.display(), to.path.display()))
+            .map(|()| Some(to.path.clone()))
     }
 }
 
-/// Whether the name leads to the path that was recorded, which has no link in it; the file need not be there yet.
-fn is_same_place(recorded: &Path, named: &Path) -> bool {
-    let beside =
-        || Some(std::path::absolute(named).ok()?.parent()?.canonicalize().ok()?.join(named.file_name()?));
-    recorded == named || named.canonicalize().ok().or_else(beside).is_some_and(|path| path == recorded)
+/// A minute, and time to write the copy and to read both at 4 MiB/s.
+fn patience_for(size_bytes: u64) -> Duration {
+    Duration::from_secs(60 + size_bytes / (4 << 20) * 3)
+}
+
+/// The file that `--to` names; it is looked at and not touched. A run that goes on copies to the path that was
+/// `recorded`, and not over a file that has come to be there since.
+fn copy_place(
+    named: &Path,
+    source: &CopySource,
+    recorded: Option<&Path>,
+    patience: Patience<'_>,
+) -> Result<CopyPlace> {
+    let refuse = |why: &str| exit::usage(format!("--to {}: {why}", named.display()));
+    let place = runner::look_at_copy_place(&keeper::command()?, named, patience)
+        .map_err(|error| of_option("--to", named, error))?;
+    if let Some(recorded) = recorded.filter(|&recorded| recorded != place.path) {
+        return Err(refuse(&format!("the run copies to {}", recorded.display())));
+    }
+    match &place.found {
+        Found::Nothing => {}
+        Found::Link { to } => {
+            return Err(exit::refused(format!(
+                "--to {} is a symbolic link to {}, which somebody else may have made; name that file",
+                named.display(),
+                to.display()
+            )));
+        }
+        Found::Descriptor { .. } | Found::Other => return Err(refuse("not a regular file")),
+        Found::File { identity, .. } if *identity == source.identity => {
+            return Err(refuse("the same file as --from"));
+        }
+        Found::File { size_bytes, .. } if recorded.is_some() && *size_bytes > 0 => {
+            return Err(refuse("holds something now, and a run that is resumed copies into no such file"));
+        }
+        Found::File { is_writable: false, .. } => {
+            let denied = Errno::ACCESS.raw_os_error();
+            return Err(refuse(&format!("{} ({denied})", Failure::errno_message(denied))));
+        }
+        Found::File { .. } => {}
+    }
+    Ok(place)
+}
+
+fn of_option(option: &str, path: &Path, error: RunnerError) -> anyhow::Error {
+    match error {
+        RunnerError::Target { error, .. } => {
+            exit::usage(format!("{option} {}: {}", path.display(), exit::meaning(&error)))
+        }
+        error => error.into(),
+    }
 }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use model::protocol::direct_check_bytes_of;
 use model::{Bytes, Case};
 use report::counted;
 
@@ -25,6 +26,8 @@ pub struct DryRun<'r> {
     pub limit_bytes: u64,
     /// Whether it would be looked at what filesystems do with files.
     pub properties: bool,
+    /// Whether samples would be read back.
+    pub is_read_back: bool,
 }
 
 impl DryRun<'_> {
@@ -58,6 +61,11 @@ impl DryRun<'_> {
         let copied_bytes = self.copied_bytes().saturating_mul(count);
         if copied_bytes > 0 {
             text += &format!("Up to {} more are files to be copied.\n", Bytes(copied_bytes).approximate());
+        }
+        let direct_check_bytes = direct_check_bytes_of(self.cases).saturating_mul(count);
+        if self.is_read_back && direct_check_bytes > 0 {
+            let bytes = Bytes(direct_check_bytes).approximate();
+            text += &format!("Up to {bytes} more show whether O_DIRECT goes past the page cache.\n");
         }
         if self.copy_bytes > 0 {
             text += &format!("{} more are the copy that stays.\n", Bytes(self.copy_bytes).approximate());

@@ -90,6 +90,7 @@ pub fn of(error: &anyhow::Error) -> Exit {
     }
     match error.downcast_ref::<RunnerError>() {
         Some(RunnerError::Sector { .. } | RunnerError::Device { .. }) => Exit::Usage,
+        Some(RunnerError::Interrupted { .. }) => Exit::Interrupted,
         Some(
             RunnerError::NoSpace { .. }
             | RunnerError::NoInodes { .. }

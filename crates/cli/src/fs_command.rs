@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::{Context, Result, anyhow};
 use filesystems::{Filesystems, Wish};
-use model::{Bytes, Case, MissingTarget, Reserve, Row, TargetRecord};
+use model::{Bytes, Case, MissingTarget, Reserve, Row, TargetRecord, Verify};
 use runner::Hardware;
 
 use crate::arguments::FsCommand;
@@ -33,7 +33,7 @@ pub fn fs(command: &FsCommand, db: Option<&Path>, output: &Output) -> Result<Exi
         export.check()?;
     }
     let wishes = wishes(command)?;
-    let places = different_directories(&command.target, None)?;
+    let places = different_directories(&command.target, None, command.measuring.timeout)?;
     let selected = rows(command, USUAL_BLOCK_BYTES)?;
     for note in &selected.notes {
         output.note(note);
@@ -147,9 +147,9 @@ impl Images {
         let mut targets: Vec<String> = places.iter().map(|place| place.path().display().to_string()).collect();
         targets.extend(wishes.iter().map(|wish| wish.kind.to_string()));
         // Before they are made they are as good as any directory.
-        let directories = vec![Some(command.images.clone()); targets.len()];
+        let spaces = vec![Some(probe::space(&command.images)?); targets.len()];
         let settings = settings(measuring, 0, selected.samples);
-        let for_limits = Hardware::of(&cases, &settings, &directories)?.bytes();
+        let for_limits = Hardware::of(&cases, &settings, &spaces)?.bytes();
         let dry_run = DryRun {
             cases: &cases,
             copied: false,
@@ -159,6 +159,7 @@ impl Images {
             image_bytes: self.image_bytes,
             limit_bytes: if measuring.no_limits { 0 } else { for_limits },
             properties: !measuring.no_properties,
+            is_read_back: settings.verify != Verify::Never,
         };
         text += &dry_run.text();
         output.results(&text)?;
@@ -185,7 +186,7 @@ fn needed_paths(command: &FsCommand, database: &Path, places: &[Place]) -> Resul
 
 /// What became of the wishes.
 struct AllMade {
-    targets: Vec<TargetRecord>,
+    targets: Vec<(TargetRecord, Place)>,
     missing: Vec<MissingTarget>,
 }
 
@@ -207,14 +208,9 @@ fn make_all(
         match filesystems.make(wish, content_bytes, &is_stopped) {
             Ok(made) => {
                 output.note(&format!("Made {name}: {}", made.making.commands.join(" && ")));
-                all.targets.push(TargetRecord {
-                    name,
-                    path: made.path.display().to_string(),
-                    environment: probe::environment(&made.path)?,
-                    limits: Vec::new(),
-                    making: Some(made.making),
-                    properties: None,
-                });
+                let place = Place::find_own_filesystem(&made.path)?;
+                let record = TargetRecord { name, making: Some(made.making), ..place.record() };
+                all.targets.push((record, place));
             }
             Err(filesystems::Error::Interrupted) => return Ok(None),
             Err(error) => {
@@ -232,12 +228,11 @@ fn leave_out_small(made: &mut AllMade, command: &FsCommand, output: &Output) -> 
     if made.targets.is_empty() {
         return Ok(());
     }
-    let rows = rows(command, largest_block(&made.targets))?.rows;
+    let rows = rows(command, largest_block(made.targets.iter().map(|(target, _)| target)))?.rows;
     let cases: Vec<Case> = rows.into_iter().map(|row| row.case).collect();
-    for target in std::mem::take(&mut made.targets) {
-        let place = Place::Directory(PathBuf::from(&target.path));
+    for (target, place) in std::mem::take(&mut made.targets) {
         match check_limits(&place, &target.environment, &cases, (None, Reserve::NONE), &[]) {
-            Ok(()) => made.targets.push(target),
+            Ok(()) => made.targets.push((target, place)),
             Err(error) => {
                 let (name, why) = (target.name, error.to_string());
                 output.note(&format!("No {name}: {why}"));
@@ -271,12 +266,12 @@ fn measure_on(
     stop: &Arc<AtomicBool>,
 ) -> Result<Exit> {
     leave_out_small(&mut made, command, output)?;
-    let mut targets = places.iter().map(Place::record).collect::<Result<Vec<TargetRecord>>>()?;
-    let made_paths: Vec<PathBuf> = made.targets.iter().map(|target| PathBuf::from(&target.path)).collect();
-    if made_paths.is_empty() {
+    let mut targets: Vec<TargetRecord> = places.iter().map(Place::record).collect();
+    if made.targets.is_empty() {
         return Err(anyhow!("none of the filesystems could be made: {}", reasons(&made.missing)));
     }
-    targets.extend(made.targets);
+    let (made_targets, made_places): (Vec<TargetRecord>, Vec<Place>) = made.targets.into_iter().unzip();
+    targets.extend(made_targets);
     let selected = rows(command, largest_block(&targets))?;
     let looks = if command.selection.is_empty() { targets.len() as u64 } else { 0 };
     let settings = settings(&command.measuring, looks, selected.samples);
@@ -287,13 +282,14 @@ fn measure_on(
         let others: Vec<&Place> = places.iter().filter(|other| other.path() != place.path()).collect();
         check_limits(place, &target.environment, &cases, (None, command.measuring.reserve), &others)?;
     }
-    let existing = places.iter().filter_map(Place::directory).map(Claimed::Directory);
-    let claimed = existing.chain(made_paths.into_iter().map(Claimed::OwnFilesystem)).collect();
+    let all = places.into_iter().chain(made_places);
+    let claimed = all.map(|place| place.claim(false, output)).collect::<Result<Vec<Claimed>>>()?;
     let number = store.begin_run(&run)?;
     let job = Job {
         limits_for: if command.measuring.no_limits { Vec::new() } else { cases.clone() },
         properties: !command.measuring.no_properties,
-        bytes_beside: bytes_before,
+        bytes_before,
+        patience: command.measuring.timeout,
         ..Job::new(&store, number, run, (claimed, command.measuring.reserve), cases)
     };
     measure::measure(job, &command.measuring.export, output, stop)

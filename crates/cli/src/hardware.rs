@@ -1,11 +1,11 @@
 //! A run's limits of the hardware, into its database.
 
-use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 
 use anyhow::Result;
 use model::{Case, Settings};
-use runner::{Hardware, WorkerCommand};
+use probe::Space;
+use runner::{Books, Hardware, WorkerCommand};
 
 use crate::recorder::Recorder;
 
@@ -15,16 +15,18 @@ pub struct HardwareOfRun {
 }
 
 impl HardwareOfRun {
-    /// Measures it for the first time.
+    /// Measures it for the first time, and counts what it will write in all.
     pub fn before(
         recorder: &mut Recorder<'_>,
         cases: &[Case],
         settings: &Settings,
-        targets: &[Option<PathBuf>],
-        (worker, stop): (&WorkerCommand, &AtomicBool),
+        spaces: &[Option<Space>],
+        (worker, books, stop): (&WorkerCommand, &mut Books<'_>, &AtomicBool),
     ) -> Result<Self> {
-        let mut of_run = Self { hardware: Hardware::of(cases, settings, targets)? };
-        of_run.measure(recorder, worker, stop)?;
+        let settings = Settings { max_bytes: books.written.left_bytes(), ..settings.clone() };
+        let mut of_run = Self { hardware: Hardware::of(cases, &settings, spaces)? };
+        books.written.add(of_run.hardware.bytes());
+        of_run.measure(recorder, worker, books, stop)?;
         Ok(of_run)
     }
 
@@ -33,26 +35,19 @@ impl HardwareOfRun {
         &mut self,
         recorder: &mut Recorder<'_>,
         worker: &WorkerCommand,
+        books: &mut Books<'_>,
         stop: &AtomicBool,
     ) -> Result<()> {
-        self.hardware.measure(worker, stop)?;
+        self.hardware.measure(worker, books.casualties, stop)?;
         for target in 0..self.hardware.target_count() {
             recorder.limits(target, self.hardware.limits(target))?;
         }
         Ok(())
     }
 
-    /// What is written for it, before and after the samples.
-    pub fn bytes(&self) -> u64 {
-        self.hardware.bytes()
-    }
-
-    /// What is left of the run's bytes and time for its samples.
+    /// What is left of the run's time for its samples.
     pub fn rest_of(&self, settings: &Settings) -> Settings {
-        Settings {
-            max_bytes: settings.max_bytes.map(|bytes| bytes.saturating_sub(self.hardware.bytes())),
-            budget_ns: settings.budget_ns.map(|budget| budget.saturating_sub(self.hardware.time_ns())),
-            ..settings.clone()
-        }
+        let budget_ns = settings.budget_ns.map(|budget| budget.saturating_sub(self.hardware.time_ns()));
+        Settings { budget_ns, ..settings.clone() }
     }
 }

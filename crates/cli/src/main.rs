@@ -4,7 +4,6 @@ mod advise_command;
 mod arguments;
 mod compare;
 mod copied;
-mod copy_to;
 mod database;
 mod dry_run;
 mod exit;
@@ -12,6 +11,7 @@ mod export;
 mod fs_command;
 mod hardware;
 mod import_command;
+mod keeper;
 mod kinds;
 mod list;
 mod measure;
@@ -31,6 +31,7 @@ mod selection;
 mod show;
 mod stream;
 mod worker;
+mod workspaces;
 
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -50,6 +51,9 @@ fn main() -> ExitCode {
     match words.next() {
         Some(word) if word == "worker" => {
             return ended(worker::work(words), &Output::new(ColorChoice::Never, false));
+        }
+        Some(word) if word == keeper::COMMAND => {
+            return ended(keeper::keep(), &Output::new(ColorChoice::Never, false));
         }
         Some(word) if word == filesystems::PASSTHROUGH_COMMAND => {
             let served = filesystems::serve_passthrough(words).map(|()| Exit::Ok);

@@ -3,26 +3,28 @@
 use std::collections::HashMap;
 use std::ffi::OsString;
 use std::os::fd::{AsFd, AsRawFd};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use model::{Bytes, Case, CaseRecord, Making, Reserve, RunRecord, RunStatus, Sample, Settings, TargetRecord};
 use report::advice::ADVISE;
 use report::{Report, formats};
 use runner::{
-    EachCase, End, Event, LeftOver, Plan, Planned, PlannedTarget, Schedule, Taken, WorkerCommand, Workspace,
+    Books, Casualties, EachCase, End, Event, Plan, Planned, PlannedTarget, Schedule, Taken, WorkerCommand,
+    Written,
 };
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
-use store::{Store, WorkspaceRecord};
+use store::Store;
 
 use crate::copied::Copied;
 use crate::database;
 use crate::exit::Exit;
 use crate::export::Export;
 use crate::hardware::HardwareOfRun;
+use crate::keeper::this_program;
 use crate::output::Output;
 use crate::place::Claimed;
 use crate::progress::Progress;
@@ -30,6 +32,7 @@ use crate::properties::FilesystemsOfRun;
 use crate::recorder::Recorder;
 use crate::selection;
 use crate::stream::Streams;
+use crate::workspaces::{self, Waiting};
 
 /// A run in the database, about to be measured.
 pub struct Job<'s> {
@@ -55,10 +58,10 @@ pub struct Job<'s> {
     pub limits_for: Vec<Case>,
     /// Whether it is looked at what the filesystems do with files.
     pub properties: bool,
-    /// What is written for the run beside its samples: images, limits, the copy that stays.
-    pub bytes_beside: u64,
-    /// What has been written in all, at most: a sample that was cut short counts as whole.
-    pub bytes_written: u64,
+    /// What has been written for the run already: images.
+    pub bytes_before: u64,
+    /// How long a target has to answer, where the user has said it.
+    pub patience: Option<Duration>,
 }
 
 impl<'s> Job<'s> {
@@ -81,8 +84,8 @@ impl<'s> Job<'s> {
             targets: run.targets.iter().map(|target| planned_target(target, reserve)).collect(),
             limits_for: Vec::new(),
             properties: false,
-            bytes_beside: 0,
-            bytes_written: 0,
+            bytes_before: 0,
+            patience: None,
             run,
         }
     }
@@ -101,6 +104,7 @@ pub fn planned_target(target: &TargetRecord, reserve: Reserve) -> PlannedTarget 
     // The kernel syncs a FUSE filesystem without asking its server to sync what it has written elsewhere.
     let is_ours_on_fuse = |making: &Making| making.kind.starts_with("fuse:");
     PlannedTarget {
+        path: target.path.clone().into(),
         device_number: device.or_else(|| target.making.as_ref().and_then(device_below)),
         reserve: if target.making.is_some() { Reserve::NONE } else { reserve },
         sync_all: target.making.as_ref().is_some_and(is_ours_on_fuse),
@@ -112,48 +116,79 @@ pub fn is_search(run: &RunRecord) -> bool {
     run.cases.iter().any(|case| case.suite == ADVISE) || run.arguments.iter().skip(1).any(|it| it == "advise")
 }
 
-/// Measures, shows and exports.
+/// Measures, shows and exports; then tidies up, on which no result depends.
 pub fn measure(mut job: Job<'_>, exports: &[Export], output: &Output, stop: &Arc<AtomicBool>) -> Result<Exit> {
-    let (store, number) = (job.store, job.number);
-    let tables = !exports.iter().any(Export::is_to_stdout);
-    if tables {
-        output.results(&formats::terminal::head(Some(number), &job.run, output.width()))?;
+    let store = job.store;
+    if !exports.iter().any(Export::is_to_stdout) {
+        output.results(&formats::terminal::head(Some(job.number), &job.run, output.width()))?;
     }
-    remove_left_overs(store, output)?;
+    let directories = job.places.iter().filter_map(Claimed::directory);
+    workspaces::remove_left_overs(store, directories, stop, output)?;
+    let mut written = Written::new(job.run.settings.max_bytes, job.copied.is_some());
+    written.add(job.bytes_before.saturating_add(job.copied.as_ref().map_or(0, Copied::copy_bytes)));
+    let mut casualties = Casualties::default();
+    let mut books = Books { written: &mut written, casualties: &mut casualties };
+    let result = measured(&mut job, exports, &mut books, (output, stop));
+    let waiting = Waiting { limit: job.patience, stop };
+    let removed = workspaces::remove_all(store, &mut job.places, &mut casualties, (waiting, output));
+    match (result, removed) {
+        (Err(error), Err(left)) => {
+            output.error(&left);
+            Err(error)
+        }
+        (Err(error), Ok(())) => Err(error),
+        (Ok(_), Err(left)) => Err(left),
+        (Ok(exit), Ok(())) => Ok(exit),
+    }
+}
+
+/// Measures, shows, exports and makes the copy that stays. The run is complete once all of that is done.
+fn measured(
+    job: &mut Job<'_>,
+    exports: &[Export],
+    books: &mut Books<'_>,
+    (output, stop): (&Output, &Arc<AtomicBool>),
+) -> Result<Exit> {
+    let (store, number) = (job.store, job.number);
     let streams = Streams::begin(exports, number, &job.run, output)?;
     let mut recorder = Recorder::new(store, number, streams, output);
-    let end = supervise(&mut job, &mut recorder, stop, output);
-    let status = match &end {
-        Ok(End::Complete) => RunStatus::Complete,
-        Ok(End::Budget | End::MaxBytes) => RunStatus::Limited,
-        Ok(End::Stopped) => RunStatus::Interrupted,
-        Err(_) => RunStatus::Failed,
+    let end = supervise(job, &mut recorder, books, (stop, output));
+    if end.is_err() {
+        // Why the run failed says more than why that could not be recorded.
+        let _ = recorder.finish(RunStatus::Failed, stop);
+    }
+    let end = end?;
+    // It is complete when its copy is.
+    let copied = copy(job, &end, stop);
+    let status = match (&end, &copied) {
+        (_, Err(_)) if stop.load(Ordering::Relaxed) => RunStatus::Interrupted,
+        (_, Err(_)) => RunStatus::Failed,
+        (End::Complete, Ok(_)) => RunStatus::Complete,
+        (End::Budget | End::MaxBytes, Ok(_)) => RunStatus::Limited,
+        (End::Stopped, Ok(_)) => RunStatus::Interrupted,
     };
     let recorded = recorder.finish(status, stop);
-    let end = end?;
     let is_search = is_search(&job.run);
     // Ten thousand cases are held once: as they are read again, with their samples.
     (job.run.cases, job.cases, job.limits_for, job.later) = Default::default();
     let report = Report::of(Some(number), recorder.run()?);
     hints(&report, &end, is_search, output);
-    output.note(&format!("Written: {}.", Bytes(job.bytes_written).approximate()));
-    if tables {
+    output.note(&format!("Written: {}.", Bytes(books.written.bytes()).approximate()));
+    if !exports.iter().any(Export::is_to_stdout) {
         output.results(&formats::terminal::body(&report, output.width()))?;
     }
     let streamed = recorder.end_streams(&report.run);
     for export in exports.iter().filter(|export| !export.is_stream()) {
         export.write(&report, output)?;
     }
-    if let Some(copied) = job.copied.take().filter(|_| end != End::Stopped) {
-        match copied.finish(stop) {
-            Ok(Some(copy)) => output.note(&format!("{} is a copy, compared byte by byte.", copy.display())),
-            Ok(None) => {}
-            Err(error) if stop.load(Ordering::Relaxed) => {
-                output.error(&error);
-                return Ok(Exit::Interrupted);
-            }
-            Err(error) => return Err(error),
+    match copied {
+        Ok(Some(copy)) => output.note(&format!("{} is a copy, compared byte by byte.", copy.display())),
+        Ok(None) => {}
+        Err(error) if stop.load(Ordering::Relaxed) => {
+            output.error(&error);
+            return Ok(Exit::Interrupted);
         }
+        Err(error) => return Err(error),
     }
     recorded?;
     output.note(&format!("Run {number} is in {}; {}", store.path().display(), database::show(store, number)));
@@ -168,6 +203,13 @@ pub fn measure(mut job: Job<'_>, exports: &[Export], output: &Output, stop: &Arc
         _ if failed => Exit::CasesFailed,
         _ => Exit::Ok,
     })
+}
+
+/// Makes the copy that stays, once all samples are there or a limit has come. Where it is; none if none was asked for.
+fn copy(job: &mut Job<'_>, end: &End, stop: &AtomicBool) -> Result<Option<PathBuf>> {
+    let Some(copied) = job.copied.as_ref().filter(|_| *end != End::Stopped) else { return Ok(None) };
+    let Some(Claimed::Directory(directory)) = job.places.first_mut() else { return Ok(None) };
+    copied.finish(&mut directory.keeper, stop)
 }
 
 /// What could be run next. Before the results, whose end is what matters.
@@ -202,80 +244,41 @@ pub fn stop_on_signals() -> Result<Arc<AtomicBool>> {
 fn supervise(
     job: &mut Job<'_>,
     recorder: &mut Recorder<'_>,
-    stop: &AtomicBool,
-    output: &Output,
+    books: &mut Books<'_>,
+    (stop, output): (&AtomicBool, &Output),
 ) -> Result<End> {
     let (store, number) = (job.store, job.number);
-    let mut workspaces = Vec::new();
-    for place in &job.places {
-        match place {
-            Claimed::Directory(target) => workspaces.push(make_workspace(store, number, target)?),
-            // It goes with its filesystem; there is no later run that could find it.
-            Claimed::OwnFilesystem(target) => workspaces.push(Workspace::create(target, &new_id())?),
-            Claimed::Device(_) => {}
-        }
-    }
-    let result = in_workspaces(job, &workspaces, recorder, stop, output);
-    workspaces.retain(|workspace| {
-        let is_held = workspace.is_held();
-        if is_held {
-            let path = workspace.path().display();
-            output.note(&format!(
-                "{path} stays: a worker hangs there and cannot be killed. A run after its end removes it."
-            ));
-        }
-        !is_held
-    });
-    let paths: Vec<PathBuf> = workspaces.iter().map(|workspace| workspace.path().to_path_buf()).collect();
-    // All of them, also where one cannot be removed.
-    let removed: Vec<_> = workspaces.into_iter().map(Workspace::remove).collect();
-    let end = result?;
-    for (path, removed) in paths.into_iter().zip(removed) {
-        removed?;
-        recorder.workspace_removed(path)?;
-    }
-    Ok(end)
-}
-
-fn in_workspaces(
-    job: &mut Job<'_>,
-    workspaces: &[Workspace],
-    recorder: &mut Recorder<'_>,
-    stop: &AtomicBool,
-    output: &Output,
-) -> Result<End> {
-    let worker = worker_command(job, workspaces)?;
+    let waiting = Waiting { limit: job.patience, stop };
+    workspaces::make_all((store, number), &mut job.places, books.written, waiting)?;
+    let worker = worker_command(&job.places, job.copied.as_ref())?;
     let mut settings = job.run.settings.clone();
-    settings.max_bytes = settings.max_bytes.map(|bytes| bytes.saturating_sub(job.bytes_beside));
     if job.properties {
         let learnt = FilesystemsOfRun { worker: &worker, stop, output };
         let start = Instant::now();
-        let written = learnt.learn(recorder, &job.run, &job.targets, workspaces, &settings)?;
-        settings.max_bytes = settings.max_bytes.map(|bytes| bytes.saturating_sub(written));
-        job.bytes_beside = job.bytes_beside.saturating_add(written);
+        learnt.learn(recorder, &job.run, &job.targets, &settings, books)?;
         let elapsed_ns = u64::try_from(start.elapsed().as_nanos()).unwrap_or(u64::MAX);
         settings.budget_ns = settings.budget_ns.map(|budget| budget.saturating_sub(elapsed_ns));
     }
-    let directories: Vec<Option<PathBuf>> = job.places.iter().map(Claimed::directory).collect();
-    let measure = || HardwareOfRun::before(recorder, &job.limits_for, &settings, &directories, (&worker, stop));
-    let mut hardware = (!job.limits_for.is_empty()).then(measure).transpose()?;
+    let mut hardware = None;
+    if !job.limits_for.is_empty() {
+        let spaces: Vec<_> = job.places.iter().map(Claimed::space).collect();
+        let by = (&worker, &mut *books, stop);
+        let measured = HardwareOfRun::before(recorder, &job.limits_for, &settings, &spaces, by)?;
+        settings = measured.rest_of(&settings);
+        hardware = Some(measured);
+    }
     let progress = Progress::new(output);
-    let plan = plan(job, hardware.as_ref().map_or_else(|| settings.clone(), |it| it.rest_of(&settings)));
+    let plan = plan(job, settings);
     // The plan has them now; at the end all are read again.
     job.run.cases.iter_mut().for_each(|case| case.samples = Vec::new());
     let (schedule, later, targets) = (job.schedule.as_mut(), &mut job.later, &job.run.targets);
-    let beside = job.bytes_beside.saturating_add(hardware.as_ref().map_or(0, HardwareOfRun::bytes));
-    // Samples that a run has from before it was resumed are among them.
-    let written = &mut job.bytes_written;
-    *written = beside;
-    let end = runner::supervise(plan, schedule, workspaces, &worker, stop, &mut |event| {
+    let end = runner::supervise(plan, schedule, books, &worker, stop, &mut |event| {
         match event {
-            Event::Started { planned, left, bytes: [before, after], .. } => {
+            Event::Started { planned, left, bytes_written, .. } => {
                 if let Some(row) = later.remove(&planned.case.to_string()) {
                     recorder.row(row)?;
                 }
-                progress.started(&planned.case, left, beside.saturating_add(before));
-                *written = beside.saturating_add(after);
+                progress.started(&planned.case, left, bytes_written);
             }
             Event::Taken { planned, sample } => {
                 let target = (planned.target, targets[planned.target].name.as_str());
@@ -288,7 +291,7 @@ fn in_workspaces(
     progress.finish();
     let end = end?;
     if let Some(hardware) = &mut hardware {
-        hardware.measure(recorder, &worker, stop)?;
+        hardware.measure(recorder, &worker, books, stop)?;
     }
     Ok(end)
 }
@@ -318,87 +321,30 @@ fn is_ignored(signal: i32) -> bool {
     mask >> (signal - 1) & 1 == 1
 }
 
-fn new_id() -> String {
-    uuid::Uuid::new_v4().simple().to_string()
-}
-
-/// Makes the run's directory. It is recorded before, so that there is no moment at which it is there and
-/// nobody knows of it.
-pub fn make_workspace(store: &Store, run: i64, target: &Path) -> Result<Workspace> {
-    let id = new_id();
-    let path = Workspace::path_in(target, &id);
-    store.add_workspace(&WorkspaceRecord { path: path.clone(), run })?;
-    let made = Workspace::create(target, &id);
-    if made.is_err() {
-        store.forget_workspace(&path)?;
-    }
-    Ok(made?)
-}
-
-fn worker_command(job: &Job<'_>, workspaces: &[Workspace]) -> Result<WorkerCommand> {
-    let mut arguments = in_workspaces_of(workspaces)?;
-    if let [Claimed::Device(device)] = job.places.as_slice() {
-        arguments.extend(["--device".into(), device.as_fd().as_raw_fd().to_string().into()]);
-    }
-    if let Some(copied) = &job.copied {
-        arguments.extend(["--copy-from".into(), copied.file().as_raw_fd().to_string().into()]);
-    }
-    this_program(arguments)
-}
-
-/// A worker in a directory of ours.
-pub fn worker_in(workspace: &Workspace) -> Result<WorkerCommand> {
-    this_program(in_workspaces_of(std::slice::from_ref(workspace))?)
-}
-
-fn in_workspaces_of(workspaces: &[Workspace]) -> Result<Vec<OsString>> {
+fn worker_command(places: &[Claimed], copied: Option<&Copied>) -> Result<WorkerCommand> {
     let mut arguments: Vec<OsString> = vec!["worker".into()];
-    for workspace in workspaces {
-        let (device, inode) = workspace.identity()?;
-        arguments.extend(["--directory".into(), workspace.path().as_os_str().to_os_string()]);
-        arguments.extend(["--identity".into(), device.to_string().into(), inode.to_string().into()]);
-    }
-    Ok(arguments)
-}
-
-fn this_program(arguments: Vec<OsString>) -> Result<WorkerCommand> {
-    Ok(WorkerCommand {
-        // The same file even if it was replaced or removed meanwhile, as an update does.
-        program: std::env::current_exe()
-            .map(|_| PathBuf::from("/proc/self/exe"))
-            .context("find this program")?,
-        arguments,
-    })
-}
-
-/// Removes what runs left that were killed. What cannot be removed is said, and is no reason to stop.
-pub fn remove_left_overs(store: &Store, output: &Output) -> Result<()> {
-    for left in store.workspaces()? {
-        // It may be about to make it.
-        if store.is_under_way_elsewhere(left.run)? {
-            continue;
-        }
-        match runner::remove_left_over(&left.path) {
-            Ok(LeftOver::InUse) => continue,
-            Ok(LeftOver::Held(process)) => {
-                let path = left.path.display();
-                output.note(&format!(
-                    "{path}, left by a run that is gone, stays: process {process} has it open. A run after its end removes it."
-                ));
-                continue;
+    for place in places {
+        match place {
+            Claimed::Directory(directory) => {
+                let Some(workspace) = directory.keeper.workspace() else { continue };
+                arguments.extend(["--directory".into(), workspace.path.as_os_str().to_os_string()]);
+                arguments.push("--identity".into());
+                arguments.extend(workspace.identity.map(|number| number.to_string().into()));
             }
-            // A disk that is not mounted now may come back with it.
-            Ok(LeftOver::NotThere) if !left.path.parent().is_some_and(Path::is_dir) => continue,
-            Ok(LeftOver::NotThere) => {}
-            Ok(LeftOver::Removed) => {
-                output.note(&format!("Removed {}, left by a run that was killed.", left.path.display()));
-            }
-            Err(error) => {
-                output.note(&format!("Could not remove what a killed run left: {error}"));
-                continue;
+            Claimed::Device(device) => {
+                arguments.extend(["--device".into(), device.as_fd().as_raw_fd().to_string().into()]);
             }
         }
-        store.forget_workspace(&left.path)?;
     }
-    Ok(())
+    if let Some(source) = copied.map(Copied::source) {
+        arguments.extend(["--copy-from".into(), source.name.as_os_str().to_os_string()]);
+        arguments.push("--copy-identity".into());
+        arguments.extend(source.identity.map(|number| number.to_string().into()));
+    }
+    Ok(WorkerCommand { program: this_program()?, arguments })
+}
+
+/// A worker in one directory of ours.
+pub fn worker_in(place: &Claimed) -> Result<WorkerCommand> {
+    worker_command(std::slice::from_ref(place), None)
 }

@@ -5,11 +5,13 @@ use std::time::Duration;
 
 use anyhow::{Context, Result};
 use report::{NoiseReport, formats};
+use runner::{Casualties, TargetKind};
 
 use crate::arguments::ProbeCommand;
 use crate::exit::{self, Exit};
 use crate::output::Output;
-use crate::probe_command::existing_path;
+use crate::place::look_at;
+use crate::workspaces::{self, Waiting};
 use crate::{database, measure};
 
 /// No run has that number: the workspace is recorded like those of runs, and removed like them if it is left.
@@ -17,24 +19,24 @@ const NO_RUN: i64 = 0;
 
 /// Measures how much the same work varies, and says what that lets be told.
 pub fn noise(command: &ProbeCommand, db: Option<&Path>, output: &Output) -> Result<Exit> {
-    let target = existing_path(&command.target)?;
-    if !target.is_dir() {
+    let (keeper, look) = look_at(&command.target, None)?;
+    let target = look.path.as_path();
+    if look.kind != TargetKind::Directory {
         return Err(exit::usage(format!("target {}: --noise needs a directory", target.display())));
     }
-    let governor = probe::environment(&target)?.cpu.governor;
+    let governor = look.environment.as_ref().and_then(|it| it.cpu.governor.clone());
     let store = database::open(db)?;
-    measure::remove_left_overs(&store, output)?;
     let stop = measure::stop_on_signals()?;
+    workspaces::remove_left_overs(&store, std::iter::once(target), &stop, output)?;
     output.note(&format!("Doing the same work again and again for {} s …", command.seconds));
-    let workspace = measure::make_workspace(&store, NO_RUN, &target)?;
-    let path = workspace.path().to_path_buf();
+    let waiting = Waiting { limit: None, stop: &stop };
+    let mut place = [workspaces::make_one(&store, (keeper, target), NO_RUN, waiting)?];
     let time = Duration::from_secs(command.seconds);
     let measured =
-        measure::worker_in(&workspace).and_then(|worker| Ok(runner::measure_noise(&worker, time, &stop)?));
-    let removed = workspace.remove();
+        measure::worker_in(&place[0]).and_then(|worker| Ok(runner::measure_noise(&worker, time, &stop)?));
+    let removed = workspaces::remove_all(&store, &mut place, &mut Casualties::default(), (waiting, output));
     let measured = measured?;
     removed?;
-    store.forget_workspace(&path)?;
     let Some(noise) = measured else { return Ok(Exit::Interrupted) };
     let report = NoiseReport::of(&noise, governor.as_deref());
     let text = if command.json {

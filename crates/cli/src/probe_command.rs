@@ -8,26 +8,22 @@ use model::Environment;
 use crate::arguments::ProbeCommand;
 use crate::exit::{self, Exit};
 use crate::output::Output;
+use crate::place::look_at;
 
 /// Shows facts about the machine and a target.
 pub fn probe(command: &ProbeCommand, output: &Output) -> Result<Exit> {
-    let target = existing_path(&command.target)?;
-    let environment = probe::environment(&target)?;
+    let (_, look) = look_at(&command.target, None)?;
+    let target = command.target.display();
+    let environment = look
+        .environment
+        .ok_or_else(|| exit::usage(format!("target {target}: neither a directory nor a block device")))?;
     let text = if command.json {
         serde_json::to_string_pretty(&environment).context("cannot write JSON")? + "\n"
     } else {
-        text(&environment, &target)
+        text(&environment, &look.path)
     };
     output.results(&text)?;
     Ok(Exit::Ok)
-}
-
-/// The absolute path of something that is there.
-pub fn existing_path(target: &Path) -> Result<std::path::PathBuf> {
-    target.canonicalize().map_err(|error| {
-        let why = exit::meaning(&error);
-        exit::usage(format!("target {}: {why}; give a directory that exists", target.display()))
-    })
 }
 
 fn text(environment: &Environment, target: &Path) -> String {

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use anyhow::Result;
 use model::protocol::PropertiesRequest;
 use model::{RunRecord, Settings};
-use runner::{LearntProperties, PlannedTarget, WorkerCommand, Workspace, learn_properties};
+use runner::{Books, LearntProperties, PlannedTarget, WorkerCommand, learn_properties};
 
 use crate::output::Output;
 use crate::recorder::Recorder;
@@ -33,23 +33,24 @@ pub struct FilesystemsOfRun<'r> {
 }
 
 impl FilesystemsOfRun<'_> {
-    /// Looks at each target's filesystem; the bytes that may have been written for it. Where the limits of the run have
-    /// no room for that, none is looked at, and none any more once half of the time is over.
+    /// Looks at each target's filesystem. Where the limits of the run have no room for that, none is looked at, and
+    /// none any more once half of the time is over.
     pub fn learn(
         &self,
         recorder: &mut Recorder<'_>,
         run: &RunRecord,
         targets: &[PlannedTarget],
-        workspaces: &[Workspace],
         settings: &Settings,
-    ) -> Result<u64> {
+        books: &mut Books<'_>,
+    ) -> Result<()> {
         let start = Instant::now();
         let most_time = settings.budget_ns.map(|budget| Duration::from_nanos(budget) / 2);
         let bytes = most_bytes(run.targets.len());
-        if settings.max_bytes.is_some_and(|most| bytes > most / 2) {
+        if books.written.left_bytes().is_some_and(|left| bytes > left / 2) {
             self.output.note("Filesystems are not looked at: --max-bytes leaves no room for it.");
-            return Ok(0);
+            return Ok(());
         }
+        books.written.add(bytes);
         for (target, (record, planned)) in run.targets.iter().zip(targets).enumerate() {
             let left = most_time.map_or(PATIENCE, |most| most.saturating_sub(start.elapsed()));
             if left.is_zero() {
@@ -63,16 +64,15 @@ impl FilesystemsOfRun<'_> {
                 data_seed: run.settings.seed,
                 device_number: planned.device_number.clone(),
             };
-            match learn_properties(self.worker, request, left.min(PATIENCE), self.stop)? {
+            match learn_properties(self.worker, request, left.min(PATIENCE), (books.casualties, self.stop))? {
                 LearntProperties::Known(properties) => recorder.properties(target, properties)?,
                 LearntProperties::Stopped => break,
                 LearntProperties::Unknown(outcome) => {
                     let why = outcome.reason().unwrap_or_default();
                     self.output.note(&format!("What {} does with files is not known: {why}", record.name));
-                    workspaces.get(target).map_or(Ok(()), Workspace::remove_samples)?;
                 }
             }
         }
-        Ok(bytes)
+        Ok(())
     }
 }

@@ -2,7 +2,6 @@
 //! program has locked keeps nobody waiting: what it cannot take yet is held in memory.
 
 use std::collections::VecDeque;
-use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
@@ -40,7 +39,6 @@ enum Record {
     Sample { target: usize, case: String, sample: Box<Sample> },
     Limits { target: usize, limits: Vec<Limit> },
     Properties { target: usize, properties: Box<Properties> },
-    WorkspaceRemoved(PathBuf),
     Status(RunStatus),
 }
 
@@ -81,11 +79,6 @@ impl<'r> Recorder<'r> {
     /// The filesystem of a target was looked at.
     pub fn properties(&mut self, target: usize, properties: Box<Properties>) -> Result<()> {
         self.record(Record::Properties { target, properties })
-    }
-
-    /// A workspace is gone, and no later run has to remove it.
-    pub fn workspace_removed(&mut self, path: PathBuf) -> Result<()> {
-        self.record(Record::WorkspaceRemoved(path))
     }
 
     /// Records how the run stands at its end, after all that still waits. Another program's lock is waited for, until
@@ -187,7 +180,6 @@ impl Record {
             Self::Sample { target, case, sample } => store.add_sample(run, *target, case, sample),
             Self::Limits { target, limits } => store.set_limits(run, *target, limits),
             Self::Properties { target, properties } => store.set_properties(run, *target, properties),
-            Self::WorkspaceRemoved(path) => store.forget_workspace(path),
             Self::Status(status) => store.set_status(run, *status),
         }
     }
@@ -207,7 +199,7 @@ impl Record {
                 let properties = Some((**properties).clone());
                 run.targets.get_mut(*target).into_iter().for_each(|it| it.properties.clone_from(&properties));
             }
-            Self::WorkspaceRemoved(_) | Self::Status(_) => {}
+            Self::Status(_) => {}
         }
     }
 }

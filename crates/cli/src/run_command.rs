@@ -1,10 +1,9 @@
 //! `writebench run`: arguments → cases → runner → database → report.
 
-use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 use anyhow::Result;
-use model::{Case, Environment, Reserve, Row, RunRecord, RunStatus, Settings, TargetRecord};
+use model::{Case, Environment, Reserve, Row, RunRecord, RunStatus, Settings, TargetRecord, Verify};
 use runner::Hardware;
 use store::{RunSummary, Store};
 
@@ -40,7 +39,7 @@ pub fn run(command: &RunCommand, db: Option<&Path>, output: &Output) -> Result<E
     let on_stderr = output.with_results_on_stderr();
     let output = if copied.as_ref().is_some_and(Copied::takes_stdout) { &on_stderr } else { output };
     let places = Place::find_all(command, copied.as_ref())?;
-    let targets = places.iter().map(Place::record).collect::<Result<Vec<TargetRecord>>>()?;
+    let targets: Vec<TargetRecord> = places.iter().map(Place::record).collect();
     let selection = &command.selection;
     let (methods, block_bytes) = (engine::method_infos(), largest_block(&targets));
     let selected = selection::rows(selection, command.cold, &methods, copied.as_ref(), block_bytes)?;
@@ -62,10 +61,10 @@ pub fn run(command: &RunCommand, db: Option<&Path>, output: &Output) -> Result<E
     let mut store = database::open(db)?;
     let number = store.begin_run(&run)?;
     let job = Job {
-        bytes_beside: copied.as_ref().map_or(0, Copied::copy_bytes),
         copied,
         limits_for: if measuring.no_limits { Vec::new() } else { cases.clone() },
         properties: run.is_side_by_side() && !measuring.no_properties,
+        patience: measuring.timeout,
         ..Job::new(&store, number, run, (places, measuring.reserve), cases)
     };
     measure::measure(job, &measuring.export, output, &stop_on_signals()?)
@@ -148,10 +147,12 @@ fn resume(command: &RunCommand, db: Option<&Path>, output: &Output) -> Result<Ex
     if !store.hold_run(number)? {
         return Err(exit::usage(format!("run {number} is still under way")));
     }
-    let copied = Copied::of_run(&run, command.to.as_deref())?;
-    let find = |target: &TargetRecord| Place::find_again(Path::new(&target.path), command.destroy.as_deref());
+    let limit = command.measuring.timeout;
+    let copied = Copied::of_run(&run, command.to.as_deref(), limit)?;
+    let find =
+        |target: &TargetRecord| Place::find_again(Path::new(&target.path), command.destroy.as_deref(), limit);
     let places = run.targets.iter().map(find).collect::<Result<Vec<Place>>>()?;
-    let now = places.iter().map(Place::record).collect::<Result<Vec<TargetRecord>>>()?;
+    let now: Vec<TargetRecord> = places.iter().map(Place::record).collect();
     let is_as_before = |(now, then): (&TargetRecord, &TargetRecord)| {
         lasting_facts(&now.environment) == lasting_facts(&then.environment)
     };
@@ -177,11 +178,10 @@ fn resume(command: &RunCommand, db: Option<&Path>, output: &Output) -> Result<Ex
     let places = check_and_claim(places, &now, &cases, copied.as_ref(), command, output)?;
     store.set_status(number, RunStatus::Running)?;
     // The limits were measured when the run began, if they were wanted, and so were the properties.
-    let bytes_beside = copied.as_ref().map_or(0, Copied::copy_bytes);
     let job = Job {
         copied,
         targets,
-        bytes_beside,
+        patience: limit,
         ..Job::new(&store, number, run, (places, command.measuring.reserve), cases)
     };
     measure::measure(job, &command.measuring.export, output, &stop_on_signals()?)
@@ -200,8 +200,8 @@ fn lasting_facts(environment: &Environment) -> impl PartialEq + use<> {
 }
 
 /// Suites may count in blocks: what is whole blocks of the largest is whole blocks of all.
-pub fn largest_block(targets: &[TargetRecord]) -> u64 {
-    targets.iter().map(|target| target.environment.filesystem.block_size_bytes).max().unwrap_or(1)
+pub fn largest_block<'t>(targets: impl IntoIterator<Item = &'t TargetRecord>) -> u64 {
+    targets.into_iter().map(|target| target.environment.filesystem.block_size_bytes).max().unwrap_or(1)
 }
 
 fn check_and_claim(
@@ -230,19 +230,15 @@ pub fn check_limits(
     others: &[&Place],
 ) -> Result<()> {
     let own = cases.iter().filter(|case| case.method().copies()).map(|case| case.axes().size_bytes).max();
-    let number = |place: &Place| std::fs::metadata(place.path()).map(|metadata| metadata.dev()).ok();
-    let sharing = others.iter().filter(|other| number(other) == number(place)).count() as u64;
+    let sharing = others.iter().filter(|other| other.shares_filesystem_with(place)).count() as u64;
     let beside_bytes = match copied {
         Some(copied) => copied.copy_bytes(),
         None => own.unwrap_or(0).saturating_mul(sharing + 1),
     };
-    match place {
-        Place::Device(path) => {
-            runner::check_device(path, environment.filesystem.total_bytes, cases)?;
-        }
-        Place::Directory(path) => {
-            runner::check_space(path, cases, beside_bytes, reserve)?;
-        }
+    if place.is_device() {
+        runner::check_device(place.path(), environment.filesystem.total_bytes, cases)?;
+    } else if let Some(space) = place.space() {
+        runner::check_space(place.path(), &space, cases, beside_bytes, reserve)?;
     }
     runner::check_sectors(environment, cases)?;
     runner::check_memory(environment, cases, beside_bytes)?;
@@ -257,8 +253,8 @@ fn dry_run(
     (measuring, copied): (&MeasuringArguments, Option<&Copied>),
     output: &Output,
 ) -> Result<Exit> {
-    let directories: Vec<_> = places.iter().map(Place::directory).collect();
-    let for_limits = Hardware::of(cases, &run.settings, &directories)?.bytes();
+    let spaces: Vec<_> = places.iter().map(Place::space).collect();
+    let for_limits = Hardware::of(cases, &run.settings, &spaces)?.bytes();
     let dry_run = DryRun {
         cases,
         copied: run.settings.copy_from.is_some(),
@@ -268,6 +264,7 @@ fn dry_run(
         image_bytes: 0,
         limit_bytes: if measuring.no_limits { 0 } else { for_limits },
         properties: run.is_side_by_side() && !measuring.no_properties,
+        is_read_back: run.settings.verify != Verify::Never,
     };
     output.results(&dry_run.text())?;
     Ok(Exit::Ok)

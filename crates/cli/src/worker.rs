@@ -3,12 +3,13 @@
 use std::ffi::OsString;
 use std::io::{BufRead, Write};
 use std::os::fd::{AsFd, OwnedFd};
+use std::path::Path;
 
 use anyhow::{Context, Result, bail};
 use clap::Parser;
 use engine::{Engine, Target};
-use model::protocol::{Reply, Request};
-use model::{Case, Phase};
+use model::protocol::{Reply, Request, SampleRequest};
+use model::{Case, Failure, Outcome, Phase, Sample};
 use runner::ProgressRecord;
 use rustix::fs::{Mode, OFlags};
 use rustix::process::Signal;
@@ -28,9 +29,12 @@ struct WorkerArguments {
     /// The descriptor of the device to work on instead, held exclusively.
     #[arg(long, conflicts_with = "directory")]
     device: Option<u32>,
-    /// The descriptor of the file that is copied.
-    #[arg(long)]
-    copy_from: Option<u32>,
+    /// The file that is copied.
+    #[arg(long, requires = "copy_identity")]
+    copy_from: Option<OsString>,
+    /// Its device and inode.
+    #[arg(long, num_args = 2)]
+    copy_identity: Vec<u64>,
     /// The descriptor of the progress record.
     progress: u32,
 }
@@ -61,7 +65,10 @@ pub fn work(words: impl Iterator<Item = OsString>) -> Result<Exit> {
         let opened = opened.get(number).with_context(|| format!("there is no target {number}"))?.as_fd();
         Ok(if arguments.device.is_some() { Target::Device(opened) } else { Target::Directory(opened) })
     };
-    let copy_from = arguments.copy_from.map(inherited).transpose()?;
+    let copy_from = match (&arguments.copy_from, arguments.copy_identity.as_slice()) {
+        (Some(name), &[device, inode]) => Some(runner::open_source(Path::new(name), [device, inode])?.into()),
+        _ => None,
+    };
     let progress = ProgressRecord::inherited(arguments.progress).context("open the progress record")?;
     // Before there are threads, which keep what they were started with.
     drop_privileges().context("capset, to give up root's rights")?;
@@ -72,10 +79,7 @@ pub fn work(words: impl Iterator<Item = OsString>) -> Result<Exit> {
         let mut enter = |phase| progress.enter(phase);
         let reply = match serde_json::from_str(&line?)? {
             Request::Sample(request) => match Case::parse(&request.case, &methods) {
-                Ok(case) => {
-                    let target = target(request.target)?;
-                    Reply::Sample(Box::new(engine.sample(target, &case, &request, &mut enter)))
-                }
+                Ok(case) => sample(&mut engine, target(request.target)?, &case, &request, &mut enter),
                 Err(error) => Reply::Refused { why: error.to_string() },
             },
             Request::Limit(request) => {
@@ -100,6 +104,37 @@ pub fn work(words: impl Iterator<Item = OsString>) -> Result<Exit> {
         stdout.flush()?;
     }
     Ok(Exit::Ok)
+}
+
+/// One sample, once what a worker left that is no more has been removed, and if there is room for it.
+fn sample(
+    engine: &mut Engine,
+    target: Target<'_>,
+    case: &Case,
+    request: &SampleRequest,
+    enter: &mut dyn FnMut(Phase),
+) -> Reply {
+    enter(Phase::Settle);
+    if let Target::Directory(directory) = target {
+        if request.remove_first
+            && let Err(errno) = runner::remove_samples(directory)
+        {
+            let failure = Failure {
+                phase: Phase::Settle,
+                call: "unlink".to_owned(),
+                path: None,
+                offset: None,
+                errno: Some(errno.raw_os_error()),
+                message: Failure::errno_message(errno.raw_os_error()),
+            };
+            let outcome = Outcome::Failed(Box::new(failure));
+            return Reply::Sample(Box::new(Sample::without_figures(request.round, outcome)));
+        }
+        if let Some(shortage) = runner::shortage_of_sample(directory, case, request.reserve) {
+            return Reply::NoRoom(shortage);
+        }
+    }
+    Reply::Sample(Box::new(engine.sample(target, case, request, enter)))
 }
 
 fn open_directories(paths: &[OsString], identities: &[u64]) -> Result<Vec<OwnedFd>> {

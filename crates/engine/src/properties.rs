@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use fiemap::{Fiemap, FiemapExtentFlags};
-use model::protocol::{PropertiesRequest, SampleRequest};
+use model::protocol::{DIRECT_CHECK_FILE_BYTES, DIRECT_CHECK_TRIES, PropertiesRequest, SampleRequest};
 use model::{
     AllocateCall, Allocation, Bytes, Case, DirectIo, DirectWrite, Extents, Found, Learnt, Phase, Prepare,
     Prepared, Properties, SyncCall, Zeros,
@@ -47,9 +47,6 @@ pub fn properties(
 pub struct DirectWays(HashMap<(usize, Prepare), Learnt<DirectWrite>>);
 
 impl DirectWays {
-    /// Large enough to be seen on its way.
-    const FILE_BYTES: u64 = 4 << 20;
-
     /// Which way data goes on that target into a file in that state, found out with a file of its own.
     pub fn of(
         &mut self,
@@ -63,7 +60,7 @@ impl DirectWays {
             let request = PropertiesRequest {
                 target: sample.target,
                 file_stem: format!("{}-direct", sample.file_stem),
-                file_size_bytes: Self::FILE_BYTES,
+                file_size_bytes: DIRECT_CHECK_FILE_BYTES,
                 data_seed: sample.data_seed,
                 device_number: None,
             };
@@ -104,10 +101,9 @@ impl Place<'_> {
     /// All of it in one call, so that all of it is in the page cache at once if it goes that way. Who looks can miss
     /// pages on a busy machine, and see none that are not there: so seeing none is tried again.
     fn direct(&mut self, source: &mut SourceBuffer, prepare: Prepare) -> Learnt<DirectWrite> {
-        const TRIES: u32 = 3;
         let mut once = || self.with_file(source, prepare, ",chunk=whole,cache=direct", Self::direct_write);
         let mut found = once();
-        for _ in 1..TRIES {
+        for _ in 1..DIRECT_CHECK_TRIES {
             if found.known() == Some(&DirectWrite::Direct) {
                 found = once();
             }

@@ -98,6 +98,8 @@ impl Engine {
                     sync_all: false,
                     round: 0,
                     file_stem: file_stem.clone(),
+                    remove_first: false,
+                    reserve: model::Reserve::NONE,
                     data_seed: *data_seed,
                     verify: false,
                     settle_limit_ns: request.time_ns,

@@ -15,7 +15,7 @@ use std::str::FromStr;
 /// assert_eq!(Bytes(4096).to_string(), "4KiB");
 /// assert_eq!(Bytes(4097).to_string(), "4097");
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
 pub struct Bytes(pub u64);
 
 /// A text that is no size, and why.

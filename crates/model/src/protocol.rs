@@ -4,11 +4,17 @@
 //! Beside the pipes both hold an anonymous file of one byte, in which the worker keeps the
 //! [`crate::Phase`] it is in, so that the runner knows where a worker was that can no longer speak.
 
+use std::collections::HashSet;
+
 use serde::{Deserialize, Serialize};
+
+use crate::case::Case;
+use crate::value::{Cache, Prepare};
 
 use crate::limit::Limit;
 use crate::noise::Noise;
 use crate::properties::Properties;
+use crate::reserve::Reserve;
 use crate::sample::Sample;
 
 /// What a worker is asked for.
@@ -98,6 +104,10 @@ pub struct SampleRequest {
     pub round: u32,
     /// What the files are called, before a thread's number is added.
     pub file_stem: String,
+    /// Whether files are removed first that a worker left which did not live to do it.
+    pub remove_first: bool,
+    /// What the sample leaves free of the target.
+    pub reserve: Reserve,
     /// Seed of the data.
     pub data_seed: u64,
     /// Whether to read the content back.
@@ -118,6 +128,8 @@ pub struct SampleRequest {
 pub enum Reply {
     /// The sample.
     Sample(Box<Sample>),
+    /// No sample, since others have filled the target meanwhile.
+    NoRoom(Shortage),
     /// Limits.
     Limits {
         /// One of each kind that was asked for.
@@ -134,4 +146,47 @@ pub enum Reply {
         /// Why.
         why: String,
     },
+}
+
+/// What a target has too little of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Shortage {
+    /// Of what.
+    pub of: Room,
+    /// How much a case needs.
+    pub needed: u64,
+    /// How much there is.
+    pub available: u64,
+    /// How much of that stays free.
+    pub reserve: u64,
+}
+
+/// What a filesystem has room for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Room {
+    /// Data.
+    Bytes,
+    /// Files.
+    Inodes,
+}
+
+/// How large a file is that shows which way direct I/O goes: large enough to be seen on its way.
+pub const DIRECT_CHECK_FILE_BYTES: u64 = 4 << 20;
+/// How often such a file is written at most: pages can be missed on a busy machine.
+pub const DIRECT_CHECK_TRIES: u64 = 3;
+
+/// Bytes that a worker writes at most to find out which way direct I/O goes into files in that state, once for each
+/// target.
+#[must_use]
+pub fn direct_check_bytes(prepare: Prepare) -> u64 {
+    let before = prepare.needs_old_content() || prepare == Prepare::ZeroFill;
+    DIRECT_CHECK_FILE_BYTES * DIRECT_CHECK_TRIES * if before { 2 } else { 1 }
+}
+
+/// The same for all states of the file that direct cases among these have.
+pub fn direct_check_bytes_of<'c>(cases: impl IntoIterator<Item = &'c Case>) -> u64 {
+    let direct = cases.into_iter().filter(|case| case.axes().cache == Cache::Direct);
+    let states: HashSet<Prepare> = direct.map(|case| case.axes().prepare).collect();
+    states.into_iter().map(direct_check_bytes).sum()
 }

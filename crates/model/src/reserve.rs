@@ -13,7 +13,8 @@ use crate::bytes::Bytes;
 /// assert_eq!("5%".parse::<Reserve>().unwrap().of_bytes(1000), 50);
 /// assert_eq!("1GiB".parse::<Reserve>().unwrap(), Reserve::Size(Bytes(1 << 30)));
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Reserve {
     /// Millionths of the whole.
     Share {

@@ -28,7 +28,7 @@ use std::path::Path;
 
 pub use block_device::{BlockDeviceFacts, Holder, Mounted, block_device};
 pub use error::ProbeError;
-pub use space::{Space, space};
+pub use space::{Space, space, space_around};
 
 use crate::device::BlockDevice;
 use crate::target::Target;

@@ -1,5 +1,6 @@
 //! What a filesystem has left.
 
+use std::os::fd::AsFd;
 use std::path::Path;
 
 use rustix::fs::StatVfs;
@@ -10,7 +11,7 @@ use crate::device::BlockDevice;
 use crate::target::block_device_at;
 
 /// What a filesystem has left.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Space {
     /// Its size.
     pub total_bytes: u64,
@@ -57,6 +58,17 @@ pub fn space(target: &Path) -> Result<Space, ProbeError> {
         Some(number) => Space::of_block_device(&BlockDevice::of_node(Path::new(ROOT), target, number)?),
         None => statvfs(target).map(|stat| Space::from(&stat)),
     }
+}
+
+/// The same for the filesystem of an open directory.
+///
+/// # Errors
+///
+/// When fstatvfs(3) fails.
+pub fn space_around(directory: impl AsFd) -> Result<Space, ProbeError> {
+    rustix::io::retry_on_intr(|| rustix::fs::fstatvfs(directory.as_fd()))
+        .map(|stat| Space::from(&stat))
+        .map_err(|errno| ProbeError::call("fstatvfs", Path::new("."), errno))
 }
 
 pub(crate) fn statvfs(target: &Path) -> Result<StatVfs, ProbeError> {

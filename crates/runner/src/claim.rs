@@ -158,7 +158,7 @@ fn refused_part(target: &Path, facts: &BlockDeviceFacts, device: &str, refusal: 
 }
 
 fn failed(call: &'static str, path: &Path, errno: Errno) -> RunnerError {
-    RunnerError::Target { call, path: path.to_path_buf(), error: io::Error::from(errno) }
+    RunnerError::target(call, path, io::Error::from(errno))
 }
 
 /// Names that people and makers give may have anything in them.

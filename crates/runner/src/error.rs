@@ -1,7 +1,9 @@
 //! What can end a run.
 
+use std::borrow::Cow;
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use model::{Axis, Bytes, Failure};
 
@@ -14,7 +16,7 @@ pub enum RunnerError {
     #[error("{call} {path}: {}", describe(.error), path = path.display())]
     Target {
         /// The call.
-        call: &'static str,
+        call: Cow<'static, str>,
         /// The path.
         path: PathBuf,
         /// What it said.
@@ -26,6 +28,27 @@ pub enum RunnerError {
         /// The path.
         path: PathBuf,
     },
+    /// A target gives no answer to the process that asks it.
+    #[error("{path} does not answer: {doing} had no end after {after:?}; see what holds it up, such as a network that is down or a FUSE server that has stopped", path = path.display())]
+    Silent {
+        /// The target, or what is in it.
+        path: PathBuf,
+        /// The question.
+        doing: &'static str,
+        /// The time that it was given.
+        after: Duration,
+    },
+    /// The run was told to stop while a target was asked.
+    #[error("interrupted while {path} gave no answer ({doing})", path = path.display())]
+    Interrupted {
+        /// The target, or what is in it.
+        path: PathBuf,
+        /// The question.
+        doing: &'static str,
+    },
+    /// An error of a target that its keeper has put into words.
+    #[error("{0}")]
+    Told(String),
     /// The worker process could not be started or spoken to.
     #[error("worker: {doing}: {}", describe(.error))]
     Worker {
@@ -143,9 +166,8 @@ pub enum RunnerError {
 }
 
 impl RunnerError {
-    /// Whether a target has too little room.
-    pub(crate) fn is_about_space(&self) -> bool {
-        matches!(self, Self::NoSpace { .. } | Self::NoInodes { .. })
+    pub(crate) fn target(call: impl Into<Cow<'static, str>>, path: &Path, error: io::Error) -> Self {
+        Self::Target { call: call.into(), path: path.to_path_buf(), error }
     }
 }
 

@@ -8,7 +8,7 @@ pub(crate) static WRITE: MethodInfo = MethodInfo {
     calls: "",
     has_buffer: false,
     cursor: Cursor::Offset,
-    axes: &[Axis::Threads, Axis::Chunk, Axis::Source],
+    axes: &[Axis::Threads, Axis::Chunk, Axis::Source, Axis::Cache],
     prepares: Prepare::ALL,
     syncs: &[SyncCall::None, SyncCall::Fsync],
     syncs_on_the_way: &[],

@@ -1,15 +1,17 @@
 //! What the hardware can do at most, measured before the first round and after the last.
 
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use model::protocol::{LimitOf, LimitRequest, Reply, Request};
 use model::{Bytes, Case, Content, Durability, Limit, LimitKind, Settings};
 
+use probe::Space;
+
+use crate::casualties::Casualties;
 use crate::error::RunnerError;
-use crate::worker::{Answer, Worker, WorkerCommand};
+use crate::worker::{Answer, Wait, Worker, WorkerCommand};
 
 /// For all limits together, before and after: two seconds, for each target whose device is measured, or this part of a time limit, if that is less.
 const MOST_TIME: Duration = Duration::from_secs(2);
@@ -37,12 +39,12 @@ pub struct Hardware {
 }
 
 impl Hardware {
-    /// For a run of these cases on all targets: directories, or none for a device. What does not fit into the space or
+    /// For a run of these cases on all targets: the space of each directory, or none for a device. What does not fit into the space or
     /// the bytes that the run may write is left out, with the reason in its place.
     ///
     /// # Errors
     /// The machine cannot be asked.
-    pub fn of(cases: &[Case], settings: &Settings, targets: &[Option<PathBuf>]) -> Result<Self, RunnerError> {
+    pub fn of(cases: &[Case], settings: &Settings, targets: &[Option<Space>]) -> Result<Self, RunnerError> {
         let mut hardware = Self {
             requests: Vec::new(),
             memory: Vec::new(),
@@ -65,8 +67,8 @@ impl Hardware {
         if let Some(largest) = beyond.iter().map(|case| case.axes().size_bytes).max() {
             let all = cases.iter().map(Case::bytes_written).sum::<u64>();
             let all = all.saturating_mul(u64::from(settings.samples)).saturating_mul(targets.len() as u64);
-            for (target, directory) in targets.iter().enumerate() {
-                hardware.ask_for_device(target, directory.as_deref(), settings, largest, all)?;
+            for (target, space) in targets.iter().enumerate() {
+                hardware.ask_for_device(target, space.as_ref(), settings, largest, all);
             }
         }
         let budget = settings.budget_ns.map(|budget| Duration::from_nanos(budget) / BUDGET_SHARE);
@@ -93,12 +95,12 @@ impl Hardware {
     fn ask_for_device(
         &mut self,
         target: usize,
-        directory: Option<&Path>,
+        space: Option<&Space>,
         settings: &Settings,
         largest: u64,
         all: u64,
-    ) -> Result<(), RunnerError> {
-        let file_bytes = file_bytes(directory, largest)?;
+    ) {
+        let file_bytes = file_bytes(space, largest);
         let most_bytes = file_bytes * FILES;
         // Before and after.
         let needed = self.bytes().saturating_add(most_bytes * 2);
@@ -107,39 +109,49 @@ impl Hardware {
             let how =
                 format!("not measured: {bytes} for it are more than --max-bytes leaves beside the samples");
             self.learn(target, Limit { kind: LimitKind::DeviceWrite, threads: 1, bytes_per_s: None, how });
-            return Ok(());
+            return;
         }
         self.device_bytes += most_bytes;
         let (file_stem, data_seed) = ("limit".to_owned(), settings.seed);
         self.ask(target, LimitOf::Device { file_stem, data_seed, file_bytes, most_bytes });
-        Ok(())
     }
 
     /// Measures all of them once more; the best counts.
     ///
     /// # Errors
     /// No worker can be started or understood. A worker that ends is a limit without a figure.
-    pub fn measure(&mut self, command: &WorkerCommand, stop: &AtomicBool) -> Result<(), RunnerError> {
+    pub fn measure(
+        &mut self,
+        command: &WorkerCommand,
+        casualties: &mut Casualties,
+        stop: &AtomicBool,
+    ) -> Result<(), RunnerError> {
         const PATIENCE: Duration = Duration::from_secs(60);
         let mut worker = None;
-        for request in self.requests.clone() {
+        for mut request in self.requests.clone() {
+            if let LimitOf::Device { file_stem, .. } = &mut request.of {
+                *file_stem = casualties.file_stem(file_stem);
+            }
             let limit = Duration::from_nanos(request.time_ns) * 10 + PATIENCE;
             let asked = match &mut worker {
                 Some(worker) => worker,
                 none => none.insert(Worker::start(command)?),
             };
-            let why = match asked.ask(&Request::Limit(request.clone()), limit, stop)? {
+            let why = match asked.ask(&Request::Limit(request.clone()), &Wait::until(limit, stop))? {
                 Answer::Reply(Reply::Limits { limits, bytes_written }) => {
                     self.bytes_written += bytes_written;
                     limits.into_iter().for_each(|limit| self.learn(request.target, limit));
                     continue;
                 }
                 Answer::Reply(_) => return Err(RunnerError::Protocol("answered something else".to_owned())),
-                Answer::Stopped => return Ok(()),
+                Answer::Stopped => {
+                    worker.into_iter().for_each(|worker| casualties.add(request.target, worker));
+                    return Ok(());
+                }
                 Answer::TimedOut(_) => format!("no answer after {limit:?}"),
                 Answer::Died { detail, .. } => format!("the worker ended{detail}"),
             };
-            worker = None;
+            worker.take().into_iter().for_each(|worker| casualties.add(request.target, worker));
             let (kind, threads) = match request.of {
                 LimitOf::Memory { threads, .. } => (LimitKind::MemoryCopy, threads),
                 LimitOf::Device { .. } => (LimitKind::DeviceWrite, 1),
@@ -187,16 +199,15 @@ impl Hardware {
 }
 
 /// How large a file on the device may be.
-fn file_bytes(directory: Option<&Path>, largest: u64) -> Result<u64, RunnerError> {
+fn file_bytes(space: Option<&Space>, largest: u64) -> u64 {
     // Of a device nothing is written that the cases do not write over, too.
-    let Some(directory) = directory else { return Ok(largest.min(MOST_FILE_BYTES)) };
-    let mut bytes = largest.clamp(LEAST_FILE_BYTES, MOST_FILE_BYTES);
-    let space = probe::space(directory)?;
-    if space.total_bytes > 0 {
-        let free = space.available_bytes.saturating_sub(space.total_bytes / 20);
-        bytes = bytes.min(free / 2).max(largest.min(bytes).min(free));
+    let Some(space) = space else { return largest.min(MOST_FILE_BYTES) };
+    let bytes = largest.clamp(LEAST_FILE_BYTES, MOST_FILE_BYTES);
+    if space.total_bytes == 0 {
+        return bytes;
     }
-    Ok(bytes)
+    let free = space.available_bytes.saturating_sub(space.total_bytes / 20);
+    bytes.min(free / 2).max(largest.min(bytes).min(free))
 }
 
 #[cfg(test)]
@@ -204,6 +215,9 @@ mod tests {
     use super::*;
     use crate::example_method::WRITE;
     use model::Verify;
+
+    const SPACE: Space =
+        Space { total_bytes: 1 << 40, available_bytes: 1 << 39, total_inodes: None, available_inodes: None };
 
     fn cases(names: &[&str]) -> Vec<Case> {
         names.iter().map(|name| Case::parse(name, &[&WRITE]).unwrap()).collect()
@@ -225,7 +239,7 @@ mod tests {
 
     #[test]
     fn memory_is_asked_for_with_every_number_of_threads_and_the_device_only_for_what_is_on_it() {
-        let here = [Some(std::env::temp_dir())];
+        let here = [Some(SPACE)];
         let some = cases(&["write,size=1MiB", "write,size=2MiB", "write,size=1MiB,threads=3"]);
         let hardware = Hardware::of(&some, &settings(None, None), &here).unwrap();
         let of: Vec<&LimitOf> = hardware.requests.iter().map(|request| &request.of).collect();
@@ -243,7 +257,7 @@ mod tests {
     #[test]
     fn the_device_is_left_out_where_the_samples_need_the_bytes() {
         let durable = cases(&["write,size=1MiB,sync=fsync"]);
-        let here = [Some(std::env::temp_dir())];
+        let here = [Some(SPACE)];
         let hardware = Hardware::of(&durable, &settings(Some(10 << 20), None), &here).unwrap();
         assert!(hardware.requests.is_empty() && hardware.bytes() == 0);
         let limits = hardware.limits(0);
@@ -270,9 +284,7 @@ mod tests {
     #[test]
     fn memory_is_measured_once_and_every_target_has_a_device_of_its_own() {
         let some = cases(&["write,size=1MiB", "write,size=1MiB,sync=fsync"]);
-        let here = std::env::temp_dir();
-        let mut hardware =
-            Hardware::of(&some, &settings(None, None), &[Some(here.clone()), Some(here)]).unwrap();
+        let mut hardware = Hardware::of(&some, &settings(None, None), &[Some(SPACE), Some(SPACE)]).unwrap();
         let targets: Vec<usize> = hardware.requests.iter().map(|request| request.target).collect();
         assert_eq!(targets, [0, 0, 1]);
         let limit =

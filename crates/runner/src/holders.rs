@@ -12,13 +12,13 @@ pub(crate) fn lasting_holder(directory: &Path) -> Option<u32> {
     lasting(directory, |process| process != std::process::id())
 }
 
-/// A process that this one started.
-pub(crate) fn lasting_child(directory: &Path) -> Option<u32> {
-    lasting(directory, |process| parent(process) == Some(std::process::id()))
+/// A process that this one started, other than the directory's keeper.
+pub(crate) fn lasting_child(directory: &Path, keeper: u32) -> Option<u32> {
+    lasting(directory, |process| process != keeper && parent(process) == Some(std::process::id()))
 }
 
 /// One that still has it open two seconds later: one that is about to die is waited for.
-fn lasting(directory: &Path, is_meant: fn(u32) -> bool) -> Option<u32> {
+fn lasting(directory: &Path, is_meant: impl Fn(u32) -> bool) -> Option<u32> {
     let start = Instant::now();
     loop {
         let numbers = entries(Path::new("/proc")).filter_map(|path| path.file_name()?.to_str()?.parse().ok());
@@ -61,7 +61,7 @@ mod tests {
         assert_eq!(lasting_holder(folder.path()), None, "only this process has it open");
         let mut child = Command::new("sleep").arg("1000").stdin(Stdio::from(inside)).spawn().unwrap();
         assert_eq!(lasting_holder(folder.path()), Some(child.id()));
-        assert_eq!(lasting_child(folder.path()), Some(child.id()));
+        assert_eq!(lasting_child(folder.path(), 0), Some(child.id()));
         assert_eq!(lasting_holder(&folder.path().join("file-2")), None, "another name");
         child.kill().unwrap();
         child.wait().unwrap();
@@ -80,7 +80,7 @@ mod tests {
         let mut said = String::new();
         std::io::BufRead::read_line(&mut std::io::BufReader::new(child.stdout.take().unwrap()), &mut said)
             .unwrap();
-        let found = [lasting_child(folder.path()), lasting_holder(folder.path())];
+        let found = [lasting_child(folder.path(), 0), lasting_holder(folder.path())];
         Command::new("kill").arg(said.trim()).status().unwrap();
         child.wait().unwrap();
         assert_eq!(found, [None, said.trim().parse().ok()]);

@@ -4,6 +4,7 @@
 //! out-of-memory kill) is that sample's outcome; a new worker takes the next. All live cases come
 //! once in every round, in a random order from a recorded seed, so that drift hits all alike.
 
+mod casualties;
 mod claim;
 mod disturbance;
 mod error;
@@ -11,6 +12,8 @@ mod error;
 mod example_method;
 mod hardware;
 mod holders;
+mod keeper;
+mod left_over;
 mod limits;
 mod noise;
 mod order;
@@ -22,21 +25,28 @@ mod schedule;
 mod signature;
 mod space;
 mod supervise;
-mod wear;
 mod worker;
 mod workspace;
+mod written;
 
+pub use casualties::Casualties;
 pub use claim::{ClaimedDevice, claim_device, device_description};
 pub use disturbance::Disturbance;
 pub use error::RunnerError;
 pub use hardware::Hardware;
+pub use keeper::{
+    CopyPlace, CopySource, Found, Keeper, KeptWorkspace, Look, PATIENCE, Patience, TargetKind, keep,
+    left_overs_in, look_at_copy_place, look_at_source, open_source, remove_left_over,
+};
+pub use left_over::{LeftOver, is_in_use};
 pub use limits::{check_device, check_memory, check_sectors, deadline};
 pub use noise::measure_noise;
 pub use properties::{LearntProperties, learn_properties};
 pub use race::{Race, RaceLimits};
 pub use refusal::DeviceRefusal;
 pub use schedule::{EachCase, Schedule, Spent, Taken};
-pub use space::check_space;
-pub use supervise::{End, Event, Observer, Plan, Planned, PlannedTarget, supervise};
+pub use space::{check_space, shortage_of_sample};
+pub use supervise::{Books, End, Event, Observer, Plan, Planned, PlannedTarget, supervise};
 pub use worker::{ProgressRecord, WorkerCommand};
-pub use workspace::{LeftOver, Workspace, is_in_use, remove_left_over};
+pub use workspace::{Removal, remove_samples, workspace_path};
+pub use written::Written;

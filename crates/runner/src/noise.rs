@@ -7,7 +7,7 @@ use model::Noise;
 use model::protocol::{NoiseRequest, Reply, Request};
 
 use crate::error::RunnerError;
-use crate::worker::{Answer, Worker, WorkerCommand};
+use crate::worker::{Answer, Wait, Worker, WorkerCommand};
 
 /// Has a worker do the same work again and again for that time; none if it was told to stop.
 ///
@@ -22,7 +22,7 @@ pub fn measure_noise(
     const PATIENCE: Duration = Duration::from_secs(60);
     let time_ns = u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
     let request = Request::Noise(NoiseRequest { time_ns, file_stem: "noise".to_owned() });
-    match Worker::start(command)?.ask(&request, time + PATIENCE, stop)? {
+    match Worker::start(command)?.ask(&request, &Wait::until(time + PATIENCE, stop))? {
         Answer::Reply(Reply::Noise(noise)) => Ok(Some(*noise)),
         Answer::Stopped => Ok(None),
         Answer::Reply(Reply::Refused { why }) => Err(RunnerError::Protocol(why)),

@@ -18,6 +18,12 @@ pub(crate) struct Place {
 }
 
 impl Place {
+    /// The last part of `path` in the open directory `parent`.
+    pub(crate) fn in_directory(parent: OwnedFd, path: &Path) -> Result<Self, RunnerError> {
+        let name = path.file_name().ok_or_else(|| error("open", path, Errno::INVAL))?;
+        Ok(Self { path: path.to_path_buf(), parent, name: name.to_os_string() })
+    }
+
     /// No part of the path before the name may be a symbolic link: paths have none left when they come here, so one
     /// that is there now was put there since.
     pub(crate) fn of(path: &Path) -> Result<Self, RunnerError> {
@@ -50,7 +56,7 @@ impl Place {
 const DIRECTORY: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
 
 /// Opens a directory if no part of its path is a symbolic link.
-fn open_without_links(path: &Path) -> rustix::io::Result<OwnedFd> {
+pub(crate) fn open_without_links(path: &Path) -> rustix::io::Result<OwnedFd> {
     match rustix::fs::openat2(CWD, path, DIRECTORY, Mode::empty(), ResolveFlags::NO_SYMLINKS) {
         // Before Linux 5.6, or in a sandbox that does not know the call: then the last part is no link.
         Err(Errno::NOSYS | Errno::PERM) => rustix::fs::open(path, DIRECTORY | OFlags::NOFOLLOW, Mode::empty()),

@@ -6,15 +6,16 @@ use std::time::Duration;
 use model::protocol::{PropertiesRequest, Reply, Request};
 use model::{Outcome, Properties};
 
+use crate::casualties::Casualties;
 use crate::error::RunnerError;
-use crate::worker::{Answer, Worker, WorkerCommand};
+use crate::worker::{Answer, Wait, Worker, WorkerCommand};
 
 /// What came of asking.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum LearntProperties {
     /// They are known.
     Known(Box<Properties>),
-    /// The worker that made the files came to no end, or to its own. What it made is still there.
+    /// The worker that made the files came to no end, or to its own. Its files are among the casualties.
     Unknown(Outcome),
     /// It was told to stop.
     Stopped,
@@ -28,18 +29,21 @@ pub fn learn_properties(
     command: &WorkerCommand,
     request: PropertiesRequest,
     limit: Duration,
-    stop: &AtomicBool,
+    (casualties, stop): (&mut Casualties, &AtomicBool),
 ) -> Result<LearntProperties, RunnerError> {
     let limit_ns = u64::try_from(limit.as_nanos()).unwrap_or(u64::MAX);
-    let unknown = |outcome| Ok(LearntProperties::Unknown(outcome));
-    match Worker::start(command)?.ask(&Request::Properties(request), limit, stop)? {
-        Answer::Reply(Reply::Properties(properties)) => Ok(LearntProperties::Known(properties)),
-        Answer::Stopped => Ok(LearntProperties::Stopped),
-        Answer::Reply(Reply::Refused { why }) => Err(RunnerError::Protocol(why)),
-        Answer::Reply(_) => Err(RunnerError::Protocol("answered something else".to_owned())),
-        Answer::TimedOut(phase) => unknown(Outcome::TimedOut { phase, limit_ns }),
-        Answer::Died { phase, signal, detail } => unknown(Outcome::WorkerDied { phase, signal, detail }),
-    }
+    let target = request.target;
+    let mut worker = Worker::start(command)?;
+    let outcome = match worker.ask(&Request::Properties(request), &Wait::until(limit, stop))? {
+        Answer::Reply(Reply::Properties(properties)) => return Ok(LearntProperties::Known(properties)),
+        Answer::Reply(Reply::Refused { why }) => return Err(RunnerError::Protocol(why)),
+        Answer::Reply(_) => return Err(RunnerError::Protocol("answered something else".to_owned())),
+        Answer::Stopped => None,
+        Answer::TimedOut(phase) => Some(Outcome::TimedOut { phase, limit_ns }),
+        Answer::Died { phase, signal, detail } => Some(Outcome::WorkerDied { phase, signal, detail }),
+    };
+    casualties.add(target, worker);
+    Ok(outcome.map_or(LearntProperties::Stopped, LearntProperties::Unknown))
 }
 
 #[cfg(test)]
@@ -56,7 +60,7 @@ mod tests {
             data_seed: 1,
             device_number: None,
         };
-        learn_properties(&command, request, limit, &AtomicBool::new(stop))
+        learn_properties(&command, request, limit, (&mut Casualties::default(), &AtomicBool::new(stop)))
     }
 
     const LONG: Duration = Duration::from_secs(60);

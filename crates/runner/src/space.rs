@@ -1,7 +1,9 @@
 //! What a run may take of a filesystem: bytes and inodes, all but the reserve.
 
+use std::os::fd::AsFd;
 use std::path::Path;
 
+use model::protocol::{Room, Shortage};
 use model::{Case, Content, Reserve};
 use probe::Space;
 
@@ -16,62 +18,88 @@ const FILES_BESIDE: u64 = 4;
 /// is, passes: the kernel's refusal is what such a case is about.
 ///
 /// # Errors
-/// The largest case does not fit, or the target cannot be asked.
+/// The largest case does not fit.
 pub fn check_space(
-    target: &Path,
-    cases: &[Case],
-    beside_bytes: u64,
-    reserve: Reserve,
-) -> Result<(), RunnerError> {
-    let space = probe::space(target)?;
-    check_bytes(target, &space, cases, beside_bytes, reserve)?;
-    check_inodes(target, &space, cases, reserve)
-}
-
-fn check_bytes(
     target: &Path,
     space: &Space,
     cases: &[Case],
     beside_bytes: u64,
     reserve: Reserve,
 ) -> Result<(), RunnerError> {
+    shortage(space, cases, beside_bytes, reserve)
+        .map_or(Ok(()), |(case, shortage)| Err(no_room(target, case, shortage)))
+}
+
+/// What a sample in the open directory would lack. Filesystems that free blocks in the background get the chance to.
+/// Where nothing is to stay free, and where the target cannot be asked, the sample itself meets what the kernel says.
+#[must_use]
+pub fn shortage_of_sample(directory: impl AsFd, case: &Case, reserve: Reserve) -> Option<Shortage> {
+    if reserve.is_none() {
+        return None;
+    }
+    let lacking = || {
+        let space = probe::space_around(directory.as_fd()).ok()?;
+        shortage(&space, std::slice::from_ref(case), 0, reserve).map(|(_, shortage)| shortage)
+    };
+    lacking().and_then(|_| {
+        let _ = rustix::fs::syncfs(directory.as_fd());
+        lacking()
+    })
+}
+
+pub(crate) fn no_room(target: &Path, case: &Case, shortage: Shortage) -> RunnerError {
+    let Shortage { of, needed, available, reserve } = shortage;
+    let (path, case) = (target.to_path_buf(), case.to_string());
+    match of {
+        Room::Bytes => RunnerError::NoSpace {
+            path,
+            case,
+            needed_bytes: needed,
+            available_bytes: available,
+            reserve_bytes: reserve,
+        },
+        Room::Inodes => RunnerError::NoInodes { path, case, needed, available, reserve },
+    }
+}
+
+/// The case that needs most, with what it lacks.
+fn shortage<'c>(
+    space: &Space,
+    cases: &'c [Case],
+    beside_bytes: u64,
+    reserve: Reserve,
+) -> Option<(&'c Case, Shortage)> {
+    bytes_short(space, cases, beside_bytes, reserve).or_else(|| inodes_short(space, cases, reserve))
+}
+
+fn bytes_short<'c>(
+    space: &Space,
+    cases: &'c [Case],
+    beside_bytes: u64,
+    reserve: Reserve,
+) -> Option<(&'c Case, Shortage)> {
     // Filesystems without a size of their own (ramfs, some of FUSE) report none.
     if space.total_bytes == 0 {
-        return Ok(());
+        return None;
     }
     let takes_blocks = |case: &&Case| case.contract().content != Content::Hole;
     let tries = |case: &&Case| !case.method().writes_data() && case.axes().size_bytes > space.available_bytes;
     let cases = cases.iter().filter(takes_blocks).filter(|case| !tries(case));
-    let Some(case) = cases.max_by_key(|case| case.axes().size_bytes) else { return Ok(()) };
-    let needed_bytes = case.axes().size_bytes.saturating_add(beside_bytes);
-    let reserve_bytes = reserve.of_bytes(space.total_bytes);
-    if needed_bytes.saturating_add(reserve_bytes) <= space.available_bytes {
-        return Ok(());
-    }
-    Err(RunnerError::NoSpace {
-        path: target.to_path_buf(),
-        case: case.to_string(),
-        needed_bytes,
-        available_bytes: space.available_bytes,
-        reserve_bytes,
-    })
+    let case = cases.max_by_key(|case| case.axes().size_bytes)?;
+    let needed = case.axes().size_bytes.saturating_add(beside_bytes);
+    short(case, Room::Bytes, needed, space.available_bytes, reserve.of_bytes(space.total_bytes))
 }
 
-fn check_inodes(target: &Path, space: &Space, cases: &[Case], reserve: Reserve) -> Result<(), RunnerError> {
-    let (Some(total), Some(available)) = (space.total_inodes, space.available_inodes) else { return Ok(()) };
-    let Some(case) = cases.iter().max_by_key(|case| case.file_count()) else { return Ok(()) };
+fn inodes_short<'c>(space: &Space, cases: &'c [Case], reserve: Reserve) -> Option<(&'c Case, Shortage)> {
+    let (total, available) = space.total_inodes.zip(space.available_inodes)?;
+    let case = cases.iter().max_by_key(|case| case.file_count())?;
     let needed = u64::from(case.file_count()) + FILES_BESIDE;
-    let reserve = reserve.of_inodes(total);
-    if needed.saturating_add(reserve) <= available {
-        return Ok(());
-    }
-    Err(RunnerError::NoInodes {
-        path: target.to_path_buf(),
-        case: case.to_string(),
-        needed,
-        available,
-        reserve,
-    })
+    short(case, Room::Inodes, needed, available, reserve.of_inodes(total))
+}
+
+fn short(case: &Case, of: Room, needed: u64, available: u64, reserve: u64) -> Option<(&Case, Shortage)> {
+    let is_short = needed.saturating_add(reserve) > available;
+    is_short.then_some((case, Shortage { of, needed, available, reserve }))
 }
 
 #[cfg(test)]
@@ -89,8 +117,7 @@ mod tests {
     fn refusal(space: &Space, case: &str, beside_bytes: u64, reserve: &str) -> Option<String> {
         let cases = [Case::parse(case, &[&WRITE]).unwrap()];
         let (target, reserve) = (Path::new("/data"), reserve.parse().unwrap());
-        let bytes = check_bytes(target, space, &cases, beside_bytes, reserve);
-        bytes.and_then(|()| check_inodes(target, space, &cases, reserve)).err().map(|error| error.to_string())
+        check_space(target, space, &cases, beside_bytes, reserve).err().map(|error| error.to_string())
     }
 
     #[test]

@@ -1,21 +1,22 @@
 //! Rounds of samples, until every case has what it needs or a limit comes first.
 
 use std::error::Error;
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use model::protocol::{Reply, Request, SampleRequest};
 use model::{Case, Outcome, Reserve, Sample, Settings, Verify};
 
+use crate::casualties::Casualties;
 use crate::disturbance::Disturbance;
 use crate::error::RunnerError;
 use crate::limits::deadline;
 use crate::order::order;
 use crate::schedule::{Schedule, Spent, Taken};
-use crate::space::check_space;
-use crate::wear::Wear;
-use crate::worker::{Answer, Worker, WorkerCommand};
-use crate::workspace::Workspace;
+use crate::space::no_room;
+use crate::worker::{Answer, Wait, Worker, WorkerCommand};
+use crate::written::Written;
 
 /// A case on one of the run's targets.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -43,6 +44,8 @@ pub struct Plan {
 /// What a sample needs to know of its target.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct PlannedTarget {
+    /// Its path.
+    pub path: PathBuf,
     /// The device whose written sectors are counted.
     pub device_number: Option<String>,
     /// Whether all filesystems are synced before a sample, since syncing this one does not reach what is below it.
@@ -61,8 +64,8 @@ pub enum Event<'a> {
         round: u32,
         /// Samples that are still to come, this one included, if no case ends early.
         left: usize,
-        /// What the run has written before, and what it has with this one.
-        bytes: [u64; 2],
+        /// What the run has written before it.
+        bytes_written: u64,
     },
     /// A sample has been taken.
     Taken {
@@ -94,16 +97,24 @@ const SETTLE_LIMIT: Duration = Duration::from_secs(5);
 /// Least time for a loop whose time is limited.
 const LEAST_WRITE_LIMIT_NS: u64 = 100_000_000;
 
-/// Runs a plan in workspaces, one for each target, or on a device, which has none. `observe` hears of everything, before
-/// the next thing happens; what it fails at ends the run.
+/// What a run leaves behind for the next step of it to know.
+pub struct Books<'b> {
+    /// What was written, and may be.
+    pub written: &'b mut Written,
+    /// What workers left that did not live to clean up.
+    pub casualties: &'b mut Casualties,
+}
+
+/// Runs a plan with workers of that command. `observe` hears of everything, before the next thing happens; what it
+/// fails at ends the run.
 ///
 /// # Errors
-/// No worker can be started, the workspace is gone, or `observe` failed. A fault in a sample is no
+/// No worker can be started, a target is filled by others, or `observe` failed. A fault in a sample is no
 /// error but that sample's outcome.
 pub fn supervise(
     mut plan: Plan,
     schedule: &mut dyn Schedule,
-    workspaces: &[Workspace],
+    Books { written, casualties }: &mut Books<'_>,
     command: &WorkerCommand,
     stop: &AtomicBool,
     observe: &mut Observer<'_>,
@@ -112,35 +123,30 @@ pub fn supervise(
     let mut run = Run {
         plan: &plan,
         schedule,
-        workspaces,
         command,
         stop,
         worker: None,
-        hung: Vec::new(),
+        casualties,
         taken,
         disturbance: Disturbance::of(probes_ns),
-        wear: Wear::new(plan.settings.copy_from.is_some()),
+        written,
         start: Instant::now(),
         taken_here: 0,
     };
     run.resume_counts();
-    let end = run.rounds(observe);
-    run.look_after_hung();
-    end
+    run.rounds(observe)
 }
 
 struct Run<'p> {
     plan: &'p Plan,
     schedule: &'p mut dyn Schedule,
-    workspaces: &'p [Workspace],
     command: &'p WorkerCommand,
     stop: &'p AtomicBool,
     worker: Option<Worker>,
-    // Those that could not be killed, and in which target.
-    hung: Vec<(usize, Worker)>,
+    casualties: &'p mut Casualties,
     taken: Vec<Vec<Taken>>,
     disturbance: Disturbance,
-    wear: Wear,
+    written: &'p mut Written,
     // When this process began, and how many samples it has taken.
     start: Instant,
     taken_here: u32,
@@ -149,9 +155,9 @@ struct Run<'p> {
 impl Run<'_> {
     fn resume_counts(&mut self) {
         for (planned, samples) in self.plan.cases.iter().zip(&self.taken) {
-            (0..samples.len()).for_each(|_| self.wear.add(planned.target, &planned.case));
+            (0..samples.len()).for_each(|_| self.written.add_sample(planned.target, &planned.case, false));
         }
-        self.wear.end_worker();
+        self.written.end_worker();
     }
 
     fn rounds(&mut self, observe: &mut Observer<'_>) -> Result<End, RunnerError> {
@@ -217,15 +223,12 @@ impl Run<'_> {
             return Ok(Some(End::Budget));
         }
         let planned = &self.plan.cases[index];
-        let most = self.plan.settings.max_bytes.unwrap_or(u64::MAX);
-        let before = self.wear.bytes();
-        let after = before.saturating_add(self.wear.of(planned.target, &planned.case));
-        if after > most {
+        let bytes = self.written.of_sample(planned.target, &planned.case, self.reads_back());
+        if self.written.left_bytes().is_some_and(|left| bytes > left) {
             return Ok(Some(End::MaxBytes));
         }
-        self.check_space(planned)?;
-        observe(Event::Started { planned, round, left, bytes: [before, after] })
-            .map_err(RunnerError::Observer)?;
+        let bytes_written = self.written.bytes();
+        observe(Event::Started { planned, round, left, bytes_written }).map_err(RunnerError::Observer)?;
         let Some(sample) = self.sample(index, round)? else { return Ok(Some(End::Stopped)) };
         observe(Event::Taken { planned, sample: &sample }).map_err(RunnerError::Observer)?;
         self.taken[index].push(Taken::of(&sample));
@@ -233,22 +236,9 @@ impl Run<'_> {
         Ok(None)
     }
 
-    /// Others write to the target, too. Filesystems that free blocks in the background get the chance to. Where nothing
-    /// is to stay free, and where the target cannot be asked, the sample itself meets what the kernel says.
-    fn check_space(&self, planned: &Planned) -> Result<(), RunnerError> {
-        let Some(workspace) = self.workspaces.get(planned.target) else { return Ok(()) };
-        let reserve = self.plan.targets.get(planned.target).map_or(Reserve::DEFAULT, |target| target.reserve);
-        if reserve.is_none() {
-            return Ok(());
-        }
-        let check = || match check_space(workspace.path(), std::slice::from_ref(&planned.case), 0, reserve) {
-            Err(error) if error.is_about_space() => Err(error),
-            _ => Ok(()),
-        };
-        check().or_else(|_| {
-            workspace.sync()?;
-            check()
-        })
+    /// Whether any sample is read back, and not only measured.
+    fn reads_back(&self) -> bool {
+        self.plan.settings.verify != Verify::Never
     }
 
     /// Whether the time for so many more samples, by the mean of those before, is more than is left.
@@ -261,7 +251,7 @@ impl Run<'_> {
 
     /// How many samples each case still wants.
     fn wanted(&mut self) -> &[usize] {
-        let spent = Spent { elapsed: self.start.elapsed(), bytes: self.wear.bytes() };
+        let spent = Spent { elapsed: self.start.elapsed(), bytes: self.written.sample_bytes() };
         self.schedule.wanted(&self.taken, spent)
     }
 
@@ -279,28 +269,36 @@ impl Run<'_> {
             target: *target,
             sync_all: planned_target.sync_all,
             round,
-            file_stem: self.file_stem(),
+            file_stem: self.casualties.file_stem("sample"),
+            remove_first: self.casualties.has_files_in(*target),
+            reserve: planned_target.reserve,
             data_seed: plan.settings.seed,
             verify,
             settle_limit_ns: u64::try_from(SETTLE_LIMIT.as_nanos()).unwrap_or(u64::MAX),
             // Half of what is there: a warm-up must not push anything out.
             warm_limit_bytes: probe::available_memory_bytes()? / 2,
             write_limit_ns: self.write_limit_ns(),
-            device_number: planned_target.device_number,
+            device_number: planned_target.device_number.clone(),
         };
         let limit = plan.settings.timeout_ns.map_or_else(|| deadline(case), Duration::from_nanos);
-        self.wear.add(*target, case);
+        self.written.add_sample(*target, case, self.reads_back());
         let Some(answer) = self.ask(&Request::Sample(Box::new(request)), limit)? else { return Ok(None) };
         let mut sample = match answer {
-            Answer::Reply(Reply::Sample(sample)) => *sample,
+            Answer::Reply(Reply::Sample(sample)) => {
+                self.casualties.are_removed(*target);
+                *sample
+            }
+            Answer::Reply(Reply::NoRoom(shortage)) => {
+                return Err(no_room(&planned_target.path, case, shortage));
+            }
             Answer::Reply(Reply::Refused { why }) => return Err(RunnerError::Protocol(why)),
             Answer::Reply(_) => return Err(RunnerError::Protocol("answered something else".to_owned())),
             Answer::TimedOut(phase) => {
                 let limit_ns = u64::try_from(limit.as_nanos()).unwrap_or(u64::MAX);
-                self.without_worker(*target, round, Outcome::TimedOut { phase, limit_ns })?
+                self.without_worker(*target, round, Outcome::TimedOut { phase, limit_ns })
             }
             Answer::Died { phase, signal, detail } => {
-                self.without_worker(*target, round, Outcome::WorkerDied { phase, signal, detail })?
+                self.without_worker(*target, round, Outcome::WorkerDied { phase, signal, detail })
             }
             Answer::Stopped => {
                 self.let_go_of_worker(*target);
@@ -324,7 +322,7 @@ impl Run<'_> {
     }
 
     /// Asks the worker, starting one where there is none.
-    fn ask(&mut self, request: &Request, limit: Duration) -> Result<Option<Answer>, RunnerError> {
+    fn ask(&mut self, request: &Request, limit: Duration) -> Result<Option<Answer<Reply>>, RunnerError> {
         if self.stop.load(Ordering::Relaxed) {
             return Ok(None);
         }
@@ -332,40 +330,19 @@ impl Run<'_> {
             Some(worker) => worker,
             none => none.insert(Worker::start(self.command)?),
         };
-        worker.ask(request, limit, self.stop).map(Some)
+        worker.ask(request, &Wait::until(limit, self.stop)).map(Some)
     }
 
-    /// The sample of a worker that is gone, after tidying up behind it.
-    fn without_worker(&mut self, target: usize, round: u32, outcome: Outcome) -> Result<Sample, RunnerError> {
+    /// The sample of a worker that is gone.
+    fn without_worker(&mut self, target: usize, round: u32, outcome: Outcome) -> Sample {
         self.let_go_of_worker(target);
-        self.wear.end_worker();
-        self.workspaces.get(target).map_or(Ok(()), Workspace::remove_samples)?;
-        Ok(Sample::without_figures(round, outcome))
+        self.written.end_worker();
+        Sample::without_figures(round, outcome)
     }
 
-    /// One that was killed and is still there hangs in the kernel, with its file.
     fn let_go_of_worker(&mut self, target: usize) {
-        if let Some(mut worker) = self.worker.take()
-            && !worker.is_gone()
-        {
-            self.workspaces.get(target).inspect(|workspace| workspace.set_hung(true));
-            self.hung.push((target, worker));
-        }
-    }
-
-    /// Another one after each worker that hangs with its file.
-    fn file_stem(&self) -> String {
-        match self.hung.len() {
-            0 => "sample".to_owned(),
-            hung => format!("sample-after-{hung}"),
-        }
-    }
-
-    /// What has come to its end meanwhile does not hang any more.
-    fn look_after_hung(&mut self) {
-        self.hung.retain_mut(|(_, worker)| !worker.is_gone());
-        for (target, workspace) in self.workspaces.iter().enumerate() {
-            workspace.set_hung(self.hung.iter().any(|(of, _)| *of == target));
+        if let Some(worker) = self.worker.take() {
+            self.casualties.add(target, worker);
         }
     }
 }

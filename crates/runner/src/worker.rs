@@ -12,8 +12,9 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use model::Phase;
-use model::protocol::{Reply, Request};
 use rustix::process::{Pid, Signal, kill_process_group};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 
 use crate::error::RunnerError;
 
@@ -63,6 +64,9 @@ impl ProgressRecord {
     }
 }
 
+/// How long a killed process may take to end: with [`crate::keeper::GRACE`] an interrupted run ends within five seconds.
+const KILL_WAIT: Duration = Duration::from_secs(3);
+
 /// A live worker.
 pub(crate) struct Worker {
     child: Child,
@@ -73,10 +77,27 @@ pub(crate) struct Worker {
     killed: bool,
 }
 
+/// How long an answer is waited for.
+pub(crate) struct Wait<'s> {
+    /// At most.
+    pub(crate) limit: Duration,
+    /// Set when the run is to end.
+    pub(crate) stop: &'s AtomicBool,
+    /// How long the answer is still waited for once that is set.
+    pub(crate) grace: Duration,
+}
+
+impl<'s> Wait<'s> {
+    /// As long as nobody wants the run to end.
+    pub(crate) fn until(limit: Duration, stop: &'s AtomicBool) -> Self {
+        Self { limit, stop, grace: Duration::ZERO }
+    }
+}
+
 /// What a request came to.
-pub(crate) enum Answer {
+pub(crate) enum Answer<R> {
     /// A reply in time.
-    Reply(Reply),
+    Reply(R),
     /// None before the deadline; the worker was killed in that phase.
     TimedOut(Phase),
     /// None, because the worker ended.
@@ -118,13 +139,12 @@ impl Worker {
         Ok(Self { child, requests, replies, last_words: Some(last_words), progress, killed: false })
     }
 
-    /// Asks, and waits for the answer until `limit` has passed or `stop` is set.
-    pub(crate) fn ask(
+    /// Asks, and waits for the answer.
+    pub(crate) fn ask<R: DeserializeOwned>(
         &mut self,
-        request: &Request,
-        limit: Duration,
-        stop: &AtomicBool,
-    ) -> Result<Answer, RunnerError> {
+        request: &impl Serialize,
+        wait: &Wait<'_>,
+    ) -> Result<Answer<R>, RunnerError> {
         const LOOK_AGAIN: Duration = Duration::from_millis(100);
         let mut line =
             serde_json::to_string(request).map_err(|error| RunnerError::Protocol(error.to_string()))?;
@@ -132,10 +152,16 @@ impl Worker {
         // A worker that is gone shows when its answer does not come.
         let _ = self.requests.as_mut().map(|requests| requests.write_all(line.as_bytes()));
         let start = Instant::now();
+        let mut limit = wait.limit;
+        let mut is_stopped = false;
         loop {
-            if stop.load(Ordering::Relaxed) {
-                self.kill();
-                return Ok(Answer::Stopped);
+            if !is_stopped && wait.stop.load(Ordering::Relaxed) {
+                is_stopped = true;
+                if wait.grace.is_zero() {
+                    self.kill();
+                    return Ok(Answer::Stopped);
+                }
+                limit = limit.min(start.elapsed() + wait.grace);
             }
             if start.elapsed() >= limit {
                 let phase = self.progress.phase();
@@ -154,7 +180,7 @@ impl Worker {
         }
         // It has closed its end; that it is gone can take longer, when files close on a slow target.
         while !self.is_gone() {
-            if stop.load(Ordering::Relaxed) || start.elapsed() >= limit {
+            if wait.stop.load(Ordering::Relaxed) || start.elapsed() >= limit {
                 let phase = self.progress.phase();
                 self.kill();
                 return Ok(Answer::TimedOut(phase));
@@ -164,11 +190,16 @@ impl Worker {
         self.died()
     }
 
-    fn died(&mut self) -> Result<Answer, RunnerError> {
+    fn died<R>(&mut self) -> Result<Answer<R>, RunnerError> {
         let phase = self.progress.phase();
         let status = self.child.wait().map_err(|error| RunnerError::Worker { doing: "wait", error })?;
         let last_words = self.last_words.take().and_then(|thread| thread.join().ok()).unwrap_or_default();
         Ok(Answer::Died { phase, signal: status.signal(), detail: detail(status, &last_words) })
+    }
+
+    /// The number of the process.
+    pub(crate) fn id(&self) -> u32 {
+        self.child.id()
     }
 
     /// Whether the process is no more.
@@ -187,7 +218,7 @@ impl Worker {
         }
         // One that hangs in the kernel cannot be killed now; it is left to end when the kernel lets it.
         let start = Instant::now();
-        while start.elapsed() < Duration::from_secs(5) && !self.is_gone() {
+        while start.elapsed() < KILL_WAIT && !self.is_gone() {
             std::thread::sleep(Duration::from_millis(5));
         }
     }

@@ -2,6 +2,7 @@
 //! a filesystem that does wrong what a script says, and trials that say
 //! what they need of the machine. Development only.
 
+mod bindfs;
 mod chance;
 mod directory;
 mod example;
@@ -17,6 +18,7 @@ mod terminal;
 mod throttle;
 mod trial;
 
+pub use bindfs::Bindfs;
 pub use chance::Chance;
 pub use directory::{Kind, directory_on};
 pub use example::{example_case, example_run, example_target};
@@ -24,7 +26,7 @@ pub use faulty::{Caching, Call, Fault, Faulty, Operation, What, When};
 pub use image::{Image, call};
 pub use loop_device::{LoopDevice, Mounted};
 pub use memory_group::MemoryGroup;
-pub use program::{Ended, Program, children, descendants, entries, wait_for};
+pub use program::{Ended, Program, children, descendants, entries, kill_run, wait_for, worker};
 pub use python::python_with;
 pub use rustix::io::Errno;
 pub use set_clock::SetClock;

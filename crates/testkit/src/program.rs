@@ -117,6 +117,27 @@ pub fn children(process: u32) -> Vec<u32> {
     lists.flat_map(numbers).collect()
 }
 
+/// The worker among the children of a run, by number: at most one, and none between two of them.
+#[must_use]
+pub fn worker(run: u32) -> Option<u32> {
+    children(run).into_iter().find(|child| {
+        let line = std::fs::read(format!("/proc/{child}/cmdline")).unwrap_or_default();
+        line.split(|&byte| byte == 0).nth(1) == Some(b"worker")
+    })
+}
+
+/// Kills a run, and waits for its worker and its keepers to follow it.
+///
+/// # Errors
+/// They do not.
+pub fn kill_run(mut run: Child) -> Result<()> {
+    let all = children(run.id());
+    run.kill()?;
+    run.wait()?;
+    let is_there = |process: &u32| Path::new(&format!("/proc/{process}")).exists();
+    wait_for("its worker and its keepers to end", || (!all.iter().any(is_there)).then_some(()))
+}
+
 /// Its children, theirs, and so on.
 #[must_use]
 pub fn descendants(process: u32) -> Vec<u32> {

@@ -23,6 +23,8 @@ pub enum Need {
     LoopDevice,
     /// Root, with FUSE.
     Fuse,
+    /// Root, with FUSE and bindfs.
+    Bindfs,
     /// A control group that holds a device to a rate.
     Throttle,
     /// A control group that limits memory.
@@ -53,6 +55,7 @@ impl Need {
             Self::Image(kind) => image_missing(kind),
             Self::LoopDevice => loop_device_missing(),
             Self::Fuse => crate::faulty::missing(),
+            Self::Bindfs => crate::bindfs::missing(),
             Self::Throttle => crate::throttle::missing(),
             Self::MemoryGroup => crate::memory_group::missing(),
             Self::SetClock => crate::set_clock::missing(),

@@ -5,7 +5,7 @@ use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
 use serde_json::Value;
-use testkit::{Kind, Need, Program, Trials, children, directory_on, entries, wait_for};
+use testkit::{Kind, Need, Program, Trials, directory_on, entries, wait_for};
 
 use crate::program;
 
@@ -106,7 +106,7 @@ fn killed() -> Result<()> {
     // The first worker measures the hardware; this is in the middle of a look, or between two.
     std::thread::sleep(std::time::Duration::from_millis(700));
     wait_for("a worker to kill", || {
-        let worker = children(child.id()).first().copied()?;
+        let worker = testkit::worker(child.id())?;
         let status = Command::new("kill").args(["-KILL", &worker.to_string()]).status().ok()?;
         status.success().then_some(())
     })?;

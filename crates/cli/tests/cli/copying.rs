@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 use anyhow::{Context, Result, ensure};
-use testkit::{Image, Kind, Need, Program, Trials, directory_on, entries};
+use testkit::{Image, Kind, Need, Program, Trials, directory_on, entries, wait_for};
 
 use crate::program;
 
@@ -25,6 +25,8 @@ pub fn add(trials: &mut Trials) {
     trials.add("a source that becomes shorter fails its cases and never a copy", &ext4, shorter);
     trials.add("a cold source is read from the disk, a warm one is not", &[Need::Image("ext4")], cold);
     trials.add("nothing is made or emptied before all has been measured", &ext4, nothing_before);
+    trials.add("a link planted in mid-run leads no copy elsewhere", &[Need::Root], planted);
+    trials.add("a run that is killed while it copies leaves no part, and is resumed", &ext4, killed);
     trials.add(
         "a source that cannot be evicted is unsupported, not warm",
         &[Need::Filesystem(Kind::Tmpfs)],
@@ -235,5 +237,50 @@ fn nothing_before() -> Result<()> {
     OpenOptions::new().append(true).open(from)?.set_len(LENGTH as u64 + 1)?;
     ensure!(child.wait()?.code() == Some(1));
     ensure!(std::fs::read_to_string(&to)? == "precious");
+    Ok(())
+}
+
+/// In a directory of somebody else, who can put a link where the copy is to go.
+fn planted() -> Result<()> {
+    let (program, directory) = (program()?, directory_on(Kind::Ext4));
+    let (from, theirs) = (source(directory.path())?, directory.path().join("theirs"));
+    std::fs::create_dir(&theirs)?;
+    std::os::unix::fs::chown(&theirs, Some(65534), Some(65534))?;
+    let (ours, to) = (directory.path().join("ours"), theirs.join("Y"));
+    std::fs::write(&ours, "precious")?;
+    let (from, to_text) = (from.to_str().context("UTF-8")?, to.to_str().context("UTF-8")?);
+    let arguments = ["run", "--from", from, "--to", to_text, "--case", "sendfile", "--samples", "1000000"];
+    let child = program.start(&[&arguments[..], &["--budget", "2s", "--no-limits"]].concat())?;
+    wait_for("the run's directory", || (!entries(&theirs).is_empty()).then_some(()))?;
+    std::os::unix::fs::symlink(&ours, &to)?;
+    let output = child.wait_with_output()?;
+    let said = String::from_utf8_lossy(&output.stderr);
+    ensure!(output.status.code() == Some(3) && said.contains("is not what it was"), "{output:?}");
+    ensure!(std::fs::read_to_string(&ours)? == "precious");
+    ensure!(entries(&theirs) == [to.clone()], "{:?}", entries(&theirs));
+    // Where it is there from the start, it is refused before anything is measured.
+    let ended = program.call(&["run", "--from", from, "--to", to_text, "--samples", "1"])?;
+    ensure!(ended.code == Some(3) && ended.stderr.contains("is a symbolic link to"), "{ended:?}");
+    Ok(())
+}
+
+fn killed() -> Result<()> {
+    let (program, directory) = (program()?, directory_on(Kind::Ext4));
+    let (from, to) = (directory.path().join("X"), directory.path().join("Y"));
+    File::create(&from)?.set_len(512 << 20)?;
+    let (from_text, to_text) = (from.to_str().context("UTF-8")?, to.to_str().context("UTF-8")?);
+    let run = ["run", "--from", from_text, "--to", to_text, "--case", "sendfile", "--samples", "1"];
+    let mut child = program.start(&[&run[..], &["--no-limits"]].concat())?;
+    let copy = || entries(directory.path()).into_iter().find_map(|it| it.join("copy").metadata().ok());
+    wait_for("the copy to begin", || copy().filter(|it| it.len() > 0))?;
+    child.kill()?;
+    child.wait()?;
+    ensure!(!to.exists(), "half a copy looks like a whole one");
+    let runs = program.call(&["list", "runs"])?.stdout;
+    ensure!(!runs.contains("complete"), "{runs}");
+    let ended = program.call(&["run", "--resume", "--to", to_text])?;
+    ensure!(ended.code == Some(0) && ended.stderr.contains("is a copy, compared byte by byte"), "{ended:?}");
+    ensure!(to.metadata()?.len() == 512 << 20 && entries(directory.path()).len() == 2);
+    ensure!(program.call(&["list", "runs"])?.stdout.contains("complete"));
     Ok(())
 }

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
 use serde_json::Value;
-use testkit::{Kind, Need, Program, Trials, children, directory_on, entries, wait_for};
+use testkit::{Kind, Need, Program, Trials, directory_on, entries, wait_for, worker};
 
 use crate::program;
 
@@ -114,8 +114,7 @@ fn locked_to_the_end() -> Result<()> {
     wait_for_samples(&program, 0)?;
     let lock = Lock::on(&database(&program))?;
     wait_for_samples(&program, taken(&program))?;
-    wait_for("the last worker to end", || children(child.id()).is_empty().then_some(()))?;
-    wait_for("the workspace to go", || entries(target.path()).is_empty().then_some(()))?;
+    wait_for("the last worker to end", || worker(child.id()).is_none().then_some(()))?;
     // It waits now.
     std::thread::sleep(Duration::from_millis(200));
     ensure!(Command::new("kill").args(["-INT", &child.id().to_string()]).status()?.success());
@@ -125,6 +124,7 @@ fn locked_to_the_end() -> Result<()> {
     let (stdout, stderr) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
     ensure!(stdout.contains("write,size=64KiB"), "{stdout}");
     let last = stderr.lines().last().unwrap_or_default();
+    ensure!(entries(target.path()).is_empty(), "{:?}", entries(target.path()));
     ensure!(last.contains("another program has locked it, and") && last.contains("sample"), "{stderr}");
     // What could be written before is there, and the run can go on.
     let before = recorded(&program)?.len();

@@ -8,7 +8,7 @@ use std::time::Duration;
 use anyhow::{Context, Result, bail, ensure};
 use serde_json::Value;
 use tempfile::TempDir;
-use testkit::{Ended, Kind, Need, Program, Trials, children, descendants, directory_on, entries, wait_for};
+use testkit::{Ended, Kind, Need, Program, Trials, descendants, directory_on, entries, wait_for};
 
 use crate::program;
 use crate::promises::PROMISES;
@@ -175,11 +175,7 @@ fn holds(kind: &str) -> Result<()> {
 
 /// Where a run has mounted the filesystem that it measures: the last of its mounts, once its worker is there.
 fn made_target(run: &Child, kind: &str) -> Option<String> {
-    let is_worker = |process: &u32| {
-        let words = std::fs::read(format!("/proc/{process}/cmdline")).unwrap_or_default();
-        words.split(|byte| *byte == 0).any(|word| word == b"worker")
-    };
-    children(run.id()).iter().find(|process| is_worker(process))?;
+    testkit::worker(run.id())?;
     let mounts = std::fs::read_to_string(format!("/proc/{}/mountinfo", run.id())).ok()?;
     let mut points = mounts.lines().filter_map(|line| line.split(' ').nth(4));
     let end = format!("-{}", kind.replace(':', "-"));

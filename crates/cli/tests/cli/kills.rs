@@ -7,7 +7,7 @@ use std::time::Duration;
 use anyhow::{Context, Result, ensure};
 use model::{RunStatus, Sample};
 use store::Store;
-use testkit::{Chance, Kind, Need, Program, Trials, children, directory_on, entries};
+use testkit::{Chance, Kind, Need, Program, Trials, directory_on, entries, kill_run, wait_for};
 
 use crate::program;
 
@@ -74,10 +74,9 @@ fn supervisor(moments: &mut Chance) -> Result<()> {
     let mut before: Option<(RunStatus, Samples)> = None;
     for kill in 0..KILLS {
         let resumes = before.as_ref().is_some_and(|(status, _)| *status != RunStatus::Complete);
-        let mut child = program.start(&arguments(target.path(), resumes)?)?;
+        let child = program.start(&arguments(target.path(), resumes)?)?;
         std::thread::sleep(moments.moment(Duration::from_millis(250)));
-        child.kill()?;
-        child.wait()?;
+        kill_run(child)?;
         let after = newest(&program).with_context(|| format!("after kill {kill}"))?;
         if let (true, Some((_, before))) = (resumes, &before) {
             let after = after.as_ref().map(|(_, samples)| samples);
@@ -105,11 +104,20 @@ fn workers(moments: &mut Chance) -> Result<()> {
     arguments.extend(cases.iter().flat_map(|case| ["--case", case]));
     let mut child = program.start(&arguments)?;
     let mut kills = 0;
+    let good = || -> Option<usize> {
+        let (_, samples) = newest(&program).ok()??;
+        Some(samples.values().flatten().filter(|sample| sample.outcome.is_ok()).count())
+    };
     while kills < KILLS {
+        // However slow the machine is, some workers live long enough.
+        if kills % 20 == 0 {
+            let before = good().unwrap_or(0);
+            wait_for("another sample", || good().filter(|&now| now > before))?;
+        }
         std::thread::sleep(moments.moment(Duration::from_millis(60)));
         ensure!(child.try_wait()?.is_none(), "the run ended after {kills} kills");
         // Between two workers there is none.
-        let Some(&worker) = children(child.id()).first() else { continue };
+        let Some(worker) = testkit::worker(child.id()) else { continue };
         kills += u32::from(signal(worker, "KILL")?);
     }
     signal(child.id(), "INT")?;

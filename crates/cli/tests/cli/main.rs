@@ -32,6 +32,7 @@ mod run_status;
 mod several_faults;
 mod side_by_side;
 mod signals;
+mod silent_targets;
 mod single_faults;
 mod sizes;
 mod space;
@@ -78,6 +79,7 @@ fn main() -> ExitCode {
     several_faults::add(&mut trials);
     run_status::add(&mut trials);
     side_by_side::add(&mut trials);
+    silent_targets::add(&mut trials);
     single_faults::add(&mut trials);
     sizes::add(&mut trials);
     space::add(&mut trials);

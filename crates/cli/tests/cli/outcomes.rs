@@ -5,7 +5,7 @@ use std::process::Child;
 
 use anyhow::{Context, Result, ensure};
 use serde_json::Value;
-use testkit::{Image, Kind, LoopDevice, Need, Program, Trials, children, directory_on, entries, wait_for};
+use testkit::{Image, Kind, LoopDevice, Need, Program, Trials, directory_on, entries, wait_for};
 
 use crate::program;
 
@@ -171,7 +171,7 @@ fn start_slow(program: &Program, target: &Path, slow: &str, more: &[&str]) -> Re
         "--no-limits",
     ];
     let child = program.start(&[&arguments[..], more].concat())?;
-    let worker = wait_for("a worker", || children(child.id()).first().copied())?;
+    let worker = wait_for("a worker", || testkit::worker(child.id()))?;
     wait_for("the slow case's file", || sample_of(target, 512 << 20))?;
     Ok((child, worker))
 }

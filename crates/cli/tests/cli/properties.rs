@@ -8,7 +8,7 @@ use std::time::Duration;
 use anyhow::{Result, bail, ensure};
 use model::protocol::PropertiesRequest;
 use model::{Learnt, Prepare};
-use runner::{LearntProperties, RunnerError, WorkerCommand, learn_properties};
+use runner::{Casualties, LearntProperties, RunnerError, WorkerCommand, learn_properties};
 use testkit::{Trials, entries};
 
 pub fn add(trials: &mut Trials) {
@@ -26,7 +26,8 @@ fn ask(arguments: &[&str]) -> Result<LearntProperties, RunnerError> {
         data_seed: 3,
         device_number: None,
     };
-    learn_properties(&command, request, Duration::from_secs(120), &AtomicBool::new(false))
+    let stop = AtomicBool::new(false);
+    learn_properties(&command, request, Duration::from_secs(120), (&mut Casualties::default(), &stop))
 }
 
 fn in_a_directory() -> Result<()> {

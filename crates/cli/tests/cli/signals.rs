@@ -7,7 +7,7 @@ use std::time::Duration;
 use anyhow::{Context, Result, ensure};
 use serde_json::Value;
 use testkit::{
-    Caching, Call, Kind, Need, Program, Trials, What, When, children, directory_on, entries, wait_for,
+    Caching, Call, Kind, Need, Program, Trials, What, When, directory_on, entries, kill_run, wait_for,
 };
 
 use crate::program;
@@ -26,6 +26,12 @@ pub fn add(trials: &mut Trials) {
     trials.add("SIGINT ends a run that hangs in the kernel while limits are measured", &fuse, hung_limit);
     trials.add("a second SIGINT ends a run at once, and the next one tidies up", &fuse, || hung(2));
     trials.add("after kill -9 the next run removes what was left, and only that", &tmpfs, left_overs);
+    trials.add("what a killed run left is removed by a run with another database", &tmpfs, other_database);
+    trials.add(
+        "too few descriptors leave nothing behind that a later run does not remove",
+        &tmpfs,
+        descriptors,
+    );
     trials.add("a run that was killed is resumed, its samples untouched", &tmpfs, resumed);
     trials.add("nohup protects a run", &tmpfs, nohup);
     trials.add("a run that is under way is not resumed", &tmpfs, under_way);
@@ -107,7 +113,7 @@ fn hung_limit() -> Result<()> {
 }
 
 fn hung_in((place, mut child): (Place, Child), signals: usize) -> Result<()> {
-    let worker = *children(child.id()).first().context("a worker")?;
+    let worker = testkit::worker(child.id()).context("a worker")?;
     kill(child.id(), "INT")?;
     // The worker is killed first, in vain.
     wait_for("its end", || is_killed(worker).then_some(()))?;
@@ -151,20 +157,45 @@ fn left_overs() -> Result<()> {
     let theirs = target.path().join(".writebench-0123456789abcdef0123456789abcdef");
     std::fs::create_dir(&theirs)?;
     std::fs::write(theirs.join("sample"), "precious")?;
-    let mut child = start(&program, target.path())?;
+    let child = start(&program, target.path())?;
     wait_for_samples(&program, 2)?;
-    let worker = *children(child.id()).first().context("a worker")?;
-    child.kill()?;
-    child.wait()?;
-    wait_for("the worker to end with its supervisor", || {
-        (!Path::new(&format!("/proc/{worker}/status")).exists()).then_some(())
-    })?;
+    kill_run(child)?;
     ensure!(entries(target.path()).len() == 2, "ours was left, or this test shows nothing");
     let path = target.path().to_str().context("UTF-8")?;
     let ended = program.call(&["run", path, "--case", "write,size=1MiB", "--samples", "1"])?;
     ensure!(ended.code == Some(0) && ended.stderr.contains("left by a run that was killed"), "{ended:?}");
     ensure!(entries(target.path()) == [theirs.clone()], "ours is gone and theirs is not");
     ensure!(std::fs::read_to_string(theirs.join("sample"))? == "precious");
+    Ok(())
+}
+
+fn other_database() -> Result<()> {
+    let (killed, other, target) = (program()?, program()?, directory_on(Kind::Tmpfs));
+    let child = start(&killed, target.path())?;
+    wait_for_samples(&killed, 2)?;
+    kill_run(child)?;
+    ensure!(entries(target.path()).len() == 1, "nothing was left, or this test shows nothing");
+    let path = target.path().to_str().context("UTF-8")?;
+    let ended = other.call(&["run", path, "--case", "write,size=1MiB", "--samples", "1"])?;
+    ensure!(ended.code == Some(0) && ended.stderr.contains("left by a run that was killed"), "{ended:?}");
+    ensure!(entries(target.path()).is_empty(), "{:?}", entries(target.path()));
+    Ok(())
+}
+
+fn descriptors() -> Result<()> {
+    let (program, target) = (program()?, directory_on(Kind::Tmpfs));
+    let path = target.path().to_str().context("UTF-8")?;
+    let case = ["run", path, "--case", "write,size=64KiB", "--samples", "1", "--no-limits"];
+    for most in 4..24 {
+        let mut limited = std::process::Command::new("prlimit");
+        limited.arg(format!("--nofile={most}")).arg(program.binary()).args(case);
+        let output = limited.env_remove("WRITEBENCH_DB").env("XDG_DATA_HOME", program.home()).output()?;
+        let code = output.status.code().context("a code")?;
+        ensure!([0, 1, 4].contains(&code), "{most} descriptors: {output:?}");
+    }
+    let ended = program.call(&case)?;
+    ensure!(ended.code == Some(0), "{ended:?}");
+    ensure!(entries(target.path()).is_empty(), "{:?}", entries(target.path()));
     Ok(())
 }
 

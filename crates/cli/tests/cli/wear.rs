@@ -1,5 +1,8 @@
 //! Disks wear: what a run writes is said before and after, and --max-bytes is never passed.
 
+use std::path::Path;
+use std::process::Command;
+
 use anyhow::{Context, Result, ensure};
 use testkit::{Kind, Need, Trials, directory_on};
 
@@ -9,6 +12,41 @@ pub fn add(trials: &mut Trials) {
     let tmpfs = [Need::Filesystem(Kind::Tmpfs)];
     trials.add("what will be written and what was written are said", &tmpfs, said);
     trials.add("--max-bytes counts files to be copied and old content, and is not passed", &tmpfs, not_passed);
+    trials.add(
+        "--max-bytes counts what finds out where direct I/O goes",
+        &[Need::Strace, Need::Filesystem(Kind::Ext4)],
+        direct,
+    );
+}
+
+/// With O_DIRECT a worker writes files beside its samples, to find out which way data goes.
+fn direct() -> Result<()> {
+    for (most_bytes, samples) in [(2 << 20, 0), (15 << 20, 2)] {
+        let (program, target) = (program()?, directory_on(Kind::Ext4));
+        let trace = program.home().join("trace");
+        let mut strace = Command::new("strace");
+        strace.args(["-f", "-y", "-e", "trace=write,pwrite64", "-o"]).arg(&trace).arg(program.binary());
+        strace.arg("run").arg(target.path()).args(["--case", "pwrite,size=1MiB,cache=direct", "--no-limits"]);
+        strace.args(["--samples", "2", "--max-bytes", &most_bytes.to_string()]);
+        strace.env_remove("WRITEBENCH_DB").env("XDG_DATA_HOME", program.home());
+        let output = strace.output()?;
+        ensure!(output.status.success(), "{output:?}");
+        let taken = program.call(&["show", "--export", "csv=-"])?.stdout.lines().skip(1).count();
+        // More where samples were disturbed, as long as there is room.
+        ensure!(if samples == 0 { taken == 0 } else { taken >= samples }, "{taken} samples in {most_bytes}");
+        let written = written_below(target.path(), &std::fs::read_to_string(&trace)?);
+        ensure!(written > 0 && written <= most_bytes, "{written} bytes, where {most_bytes} were allowed");
+        // 12 MiB of the check, and the samples: or this test shows nothing.
+        ensure!(samples == 0 || written >= 14 << 20, "{written}");
+    }
+    Ok(())
+}
+
+/// Bytes that calls have written into files of a directory: `12 pwrite64(5</target/file>, "…", 4096, 0) = 4096`.
+fn written_below(target: &Path, trace: &str) -> u64 {
+    let target = format!("<{}/", target.display());
+    let writes = trace.lines().filter(|line| line.contains(&target));
+    writes.filter_map(|line| line.rsplit_once("= ")?.1.trim().parse::<u64>().ok()).sum()
 }
 
 fn said() -> Result<()> {

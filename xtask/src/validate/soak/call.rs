@@ -5,14 +5,14 @@ use std::fs::{self, File};
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
-use std::process::{Child, ExitStatus, Stdio};
+use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 use rustix::process::{Pid, Resource, Rlimit, Signal};
-use testkit::{Program, children, entries};
+use testkit::{Program, entries};
 
-use super::trouble::Trouble;
+use super::trouble::{Paused, Trouble};
 use super::work::Work;
 
 /// What is called, and what goes wrong.
@@ -22,6 +22,10 @@ pub(super) struct Call {
     pub(super) arguments: Vec<String>,
     pub(super) trouble: Trouble,
     pub(super) target: PathBuf,
+    /// The FUSE server of the target, if it has one that can be stopped.
+    pub(super) server: Option<u32>,
+    /// The database that is locked.
+    pub(super) database: PathBuf,
     /// Where what it says is kept.
     pub(super) output: PathBuf,
 }
@@ -55,6 +59,9 @@ impl Ended {
 
 /// A file of others.
 pub(super) const OTHERS: &str = "others";
+
+/// Longer than a sample of the sizes that are asked for.
+const PAUSE: Duration = Duration::from_secs(3);
 
 /// Longer than anything that is asked for.
 const HANGS_AFTER: Duration = Duration::from_secs(180);
@@ -111,6 +118,8 @@ impl Call {
             Trouble::Signal(_, at) | Trouble::Workers(_, at) | Trouble::Removal(at) | Trouble::Fill(at) => {
                 Some(at)
             }
+            Trouble::Silence(at) | Trouble::Pause(_, at) | Trouble::Lock(at) => Some(at),
+            Trouble::KeptFiles => None,
             Trouble::Nothing | Trouble::FileLimit(_) | Trouble::ReaderLeaves => None,
             Trouble::Faults(..) | Trouble::Hang(..) => None,
         }
@@ -133,7 +142,7 @@ impl Call {
         match self.trouble {
             Trouble::Signal(signal, _) => send(child.id(), signal)?,
             Trouble::Workers(signal, every) => {
-                if let Some(worker) = children(child.id()).into_iter().find(|&it| is_worker(it)) {
+                if let Some(worker) = testkit::worker(child.id()) {
                     send(worker, signal)?;
                 }
                 return Ok(Some(every.max(Duration::from_millis(50))));
@@ -145,7 +154,18 @@ impl Call {
                 }
             }
             Trouble::Fill(_) => fill(&self.target.join(OTHERS))?,
-            Trouble::Nothing | Trouble::FileLimit(_) | Trouble::ReaderLeaves => {}
+            Trouble::Silence(_) => self.server.map_or(Ok(()), |server| send(server, Signal::STOP))?,
+            Trouble::Pause(who, _) => {
+                let worker = || testkit::worker(child.id());
+                let paused = if who == Paused::Program { Some(child.id()) } else { worker() };
+                if let Some(paused) = paused {
+                    send(paused, Signal::STOP)?;
+                    std::thread::sleep(PAUSE);
+                    send(paused, Signal::CONT)?;
+                }
+            }
+            Trouble::Lock(_) => lock(&self.database)?,
+            Trouble::Nothing | Trouble::FileLimit(_) | Trouble::ReaderLeaves | Trouble::KeptFiles => {}
             Trouble::Faults(..) | Trouble::Hang(..) => {}
         }
         Ok(None)
@@ -170,12 +190,6 @@ impl Held {
     }
 }
 
-/// And no mkfs, mount or FUSE server.
-fn is_worker(process: u32) -> bool {
-    let line = fs::read(format!("/proc/{process}/cmdline")).unwrap_or_default();
-    line.split(|&byte| byte == 0).nth(1) == Some(b"worker")
-}
-
 fn pid(process: u32) -> Result<Pid> {
     i32::try_from(process).ok().and_then(Pid::from_raw).context("the number of a process")
 }
@@ -185,6 +199,19 @@ fn send(process: u32, signal: Signal) -> Result<()> {
         Ok(()) | Err(rustix::io::Errno::SRCH) => Ok(()),
         Err(error) => Err(error).context("kill"),
     }
+}
+
+/// Python has SQLite, and this program has not.
+fn lock(database: &Path) -> Result<()> {
+    const LINES: &str = "import sqlite3, sys, time
+database = sqlite3.connect(sys.argv[1], timeout=30, isolation_level=None)
+database.execute('BEGIN IMMEDIATE')
+time.sleep(6)
+database.execute('ROLLBACK')";
+    let mut python = Command::new("python3");
+    python.args(["-c", LINES]).arg(database).stderr(Stdio::null());
+    // There is no database before the first run has begun.
+    python.status().context("python3").map(drop)
 }
 
 /// Until there is no room.

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
-use testkit::{Chance, Faulty, Program, SmallTmpfs};
+use testkit::{Bindfs, Chance, Faulty, Program, SmallTmpfs};
 
 use self::call::{Call, Ended};
 use self::traces::Traces;
@@ -79,14 +79,29 @@ pub(crate) fn run(options: &Options) -> Result<bool> {
     Ok(beyond.is_empty() && complaints.is_empty())
 }
 
+/// The most that any program held, and which one.
+#[derive(Default)]
+struct Most<T> {
+    value: T,
+    of: String,
+}
+
+impl<T: PartialOrd> Most<T> {
+    fn meet(&mut self, value: T, of: &Call) {
+        if value > self.value {
+            *self = Self { value, of: of.to_string() };
+        }
+    }
+}
+
 struct Soak {
     program: Program,
     chance: Chance,
     places: Vec<Place>,
     tally: Tally,
     complaints: Vec<String>,
-    most_descriptors: usize,
-    most_memory_kib: u64,
+    most_descriptors: Most<usize>,
+    most_memory_kib: Most<u64>,
     rounds: usize,
     // Unmounted after all that works in them.
     _guards: (Vec<tempfile::TempDir>, SmallTmpfs),
@@ -100,6 +115,7 @@ impl Soak {
         };
         let folders = parents.iter().map(make).collect::<Result<Vec<_>>>()?;
         let small = SmallTmpfs::mount(SMALL_BYTES)?;
+        std::fs::write(program.home().join(work::COPIED), vec![7; 1 << 20]).context("a file to copy")?;
         let mut places: Vec<Place> =
             folders.iter().map(|it| Place { path: it.path().to_owned(), is_small: false }).collect();
         places.push(Place { path: small.path().to_owned(), is_small: true });
@@ -109,8 +125,8 @@ impl Soak {
             places,
             tally: Tally::new(),
             complaints: Vec::new(),
-            most_descriptors: 0,
-            most_memory_kib: 0,
+            most_descriptors: Most::default(),
+            most_memory_kib: Most::default(),
             rounds: 0,
             _guards: (folders, small),
         })
@@ -135,14 +151,21 @@ impl Soak {
             }
             _ => None,
         };
+        let bindfs = match trouble {
+            Trouble::Silence(_) | Trouble::KeptFiles => Some(Bindfs::mount()?),
+            _ => None,
+        };
         let removed = tempfile::Builder::new().prefix("removed-").tempdir_in(&place.path)?;
         let target = match (&trouble, &faulty) {
             (_, Some(faulty)) => faulty.path().to_owned(),
+            (Trouble::Silence(_) | Trouble::KeptFiles, _) => {
+                bindfs.as_ref().map_or_else(|| place.path.clone(), |it| it.path().to_owned())
+            }
             (Trouble::Removal(_), _) => removed.path().to_owned(),
             _ => place.path.clone(),
         };
         let other = other.path.clone();
-        let calls = self.calls(&trouble, &target, &other);
+        let calls = self.calls(&trouble, (&target, bindfs.as_ref()), &other);
         let program = &self.program;
         let ended: Vec<Result<Ended>> = std::thread::scope(|scope| {
             let started: Vec<_> = calls.iter().map(|call| scope.spawn(|| call.perform(program))).collect();
@@ -157,6 +180,10 @@ impl Soak {
                 Err(error) => self.complain(format!("{call}: {error:#}")),
             }
         }
+        // Or this program waits, too.
+        bindfs.as_ref().map_or(Ok(()), Bindfs::go_on)?;
+        // A copy that stays is meant to.
+        let _ = std::fs::remove_file(target.join("copy"));
         if let Trouble::Fill(_) = trouble {
             let _ = std::fs::remove_file(target.join(call::OTHERS));
         }
@@ -167,8 +194,13 @@ impl Soak {
         Ok(())
     }
 
-    fn calls(&mut self, trouble: &Trouble, target: &Path, other: &Path) -> Vec<Call> {
-        let hangs = matches!(trouble, Trouble::Hang(..));
+    fn calls(
+        &mut self,
+        trouble: &Trouble,
+        (target, bindfs): (&Path, Option<&Bindfs>),
+        other: &Path,
+    ) -> Vec<Call> {
+        let hangs = matches!(trouble, Trouble::Hang(..) | Trouble::Silence(_));
         let programs = if self.chance.below(4) == 0 && !hangs { 2 } else { 1 };
         let home = self.program.home().to_owned();
         let call = |number| {
@@ -179,7 +211,9 @@ impl Soak {
                 arguments.extend(["--timeout", "2s"].map(str::to_owned));
             }
             let output = home.join(format!("output-{number}"));
-            Call { work, arguments, trouble: trouble.clone(), target: target.to_owned(), output }
+            let (server, database) = (bindfs.map(Bindfs::server), home.join("writebench/writebench.db"));
+            let (trouble, target) = (trouble.clone(), target.to_owned());
+            Call { work, arguments, trouble, target, server, database, output }
         };
         (0..programs).map(call).collect()
     }
@@ -196,8 +230,8 @@ impl Soak {
         if !is_allowed || ended.said.contains("panicked") {
             self.complain(format!("{call}: {}: {}", ended.status(), ended.said.trim_end()));
         }
-        self.most_descriptors = self.most_descriptors.max(ended.most_descriptors);
-        self.most_memory_kib = self.most_memory_kib.max(ended.most_memory_kib);
+        self.most_descriptors.meet(ended.most_descriptors, call);
+        self.most_memory_kib.meet(ended.most_memory_kib, call);
         *self.tally.entry((call.work, call.trouble.name(), ended.status())).or_default() += 1;
     }
 
@@ -223,11 +257,9 @@ impl Soak {
         for ((work, trouble, status), count) in &self.tally {
             println!("{:<12} {trouble:<20} {status:<12} {count:>4}", format!("{work:?}"));
         }
-        println!(
-            "one program held at most {} descriptors and {:.0} MiB",
-            self.most_descriptors,
-            self.most_memory_kib as f64 / 1024.0
-        );
+        println!("most descriptors: {}, of {}", self.most_descriptors.value, self.most_descriptors.of);
+        let memory = self.most_memory_kib.value as f64 / 1024.0;
+        println!("most memory: {memory:.0} MiB, of {}", self.most_memory_kib.of);
     }
 }
 

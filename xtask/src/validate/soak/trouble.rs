@@ -27,6 +27,21 @@ pub(super) enum Trouble {
     Faults(Caching, Vec<Fault>),
     /// The same, and it never answers, which makes a sample time out.
     Hang(Caching, Vec<Fault>),
+    /// The target's server stops, and nobody gets an answer, until the program has ended.
+    Silence(Duration),
+    /// The target's server keeps open files that are removed, and works.
+    KeptFiles,
+    /// The program, or its worker, is stopped for a while.
+    Pause(Paused, Duration),
+    /// Somebody else locks the database for some seconds.
+    Lock(Duration),
+}
+
+/// Who is stopped.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Paused {
+    Program,
+    Worker,
 }
 
 const CACHING: &[Caching] = &[Caching::WriteThrough, Caching::None, Caching::WriteBack];
@@ -37,7 +52,7 @@ const ERRORS: &[Errno] =
 impl Trouble {
     pub(super) fn choose(chance: &mut Chance) -> Self {
         let moment = chance.moment(Duration::from_secs(4));
-        match chance.below(13) {
+        match chance.below(18) {
             0 | 1 => Self::Nothing,
             2 => Self::Signal(chance.pick(&[Signal::INT, Signal::TERM, Signal::HUP]), moment),
             3 | 4 => Self::Signal(Signal::KILL, moment),
@@ -50,6 +65,10 @@ impl Trouble {
                 let when = When::Operation(1 + chance.below(6));
                 Self::Hang(chance.pick(CACHING), vec![Fault { when, what: What::Hang }])
             }
+            11 | 12 => Self::Silence(moment),
+            13 => Self::KeptFiles,
+            14 => Self::Pause(chance.pick(&[Paused::Program, Paused::Worker]), moment),
+            15 => Self::Lock(moment),
             _ => {
                 let faults = (0..=chance.below(3)).map(|_| fault(chance)).collect();
                 Self::Faults(chance.pick(CACHING), faults)
@@ -69,17 +88,22 @@ impl Trouble {
             Self::ReaderLeaves => "reader leaves".to_owned(),
             Self::Faults(..) => "filesystem's faults".to_owned(),
             Self::Hang(..) => "filesystem hangs".to_owned(),
+            Self::Silence(_) => "server stops".to_owned(),
+            Self::KeptFiles => "files are kept".to_owned(),
+            Self::Pause(who, _) => format!("{who:?} paused").to_lowercase(),
+            Self::Lock(_) => "database locked".to_owned(),
         }
     }
 
     /// Whether the program may end with that code, beside those of its work, or by that signal.
     pub(super) fn allows(&self, work: Work, code: Option<i32>, signal: Option<i32>) -> bool {
         match self {
-            Self::Nothing | Self::ReaderLeaves => false,
+            Self::Nothing | Self::ReaderLeaves | Self::KeptFiles => false,
+            Self::Pause(..) | Self::Lock(_) => false,
             Self::Signal(sent, _) => code == Some(130) || signal == Some(sent.as_raw()),
             Self::Workers(..) => code == Some(4) || code == Some(1) && work == Work::Advise,
             // Where there is no directory any more, or no room for one, the run itself fails.
-            Self::Removal(_) | Self::Fill(_) | Self::Faults(..) | Self::Hang(..) => {
+            Self::Removal(_) | Self::Fill(_) | Self::Faults(..) | Self::Hang(..) | Self::Silence(_) => {
                 matches!(code, Some(1 | 3 | 4))
             }
             Self::FileLimit(_) => matches!(code, Some(1 | 4)),

@@ -11,6 +11,7 @@ pub(super) enum Work {
     SideBySide,
     Filesystems,
     Advise,
+    Copy,
     Resume,
     Look,
     Report,
@@ -33,14 +34,31 @@ const KINDS: &[&str] = &[
     "fuse:ext4",
 ];
 
+/// The file in the program's home that is copied.
+pub(super) const COPIED: &str = "copied";
+
 const PURPOSES: &[&str] = &["stream", "durable-stream", "durable-records", "copy"];
 
 impl Work {
     /// More often what takes samples.
     pub(super) fn choose(chance: &mut Chance) -> Self {
-        use Work::{Advise, Compare, Filesystems, Look, Report, Resume, Run, SideBySide};
-        let weighed =
-            [Run, Run, Run, Run, Run, SideBySide, Filesystems, Advise, Resume, Resume, Look, Report, Compare];
+        use Work::{Advise, Compare, Copy, Filesystems, Look, Report, Resume, Run, SideBySide};
+        let weighed = [
+            Run,
+            Run,
+            Run,
+            Run,
+            Run,
+            SideBySide,
+            Filesystems,
+            Advise,
+            Copy,
+            Resume,
+            Resume,
+            Look,
+            Report,
+            Compare,
+        ];
         chance.pick(&weighed)
     }
 
@@ -68,6 +86,12 @@ impl Work {
                 words.push(path(target));
                 words
             }
+            Self::Copy => {
+                let mut words =
+                    strings(&["run", "--suite", "copy", "--samples", "1", "--budget", "3s", "--from"]);
+                words.extend([path(&home.join(COPIED)), "--to".to_owned(), path(&target.join("copy"))]);
+                words
+            }
             // A run that is resumed has no limit on time but a new one.
             Self::Resume => strings(&["run", "--resume", "--budget", "5s"]),
             Self::Look => {
@@ -79,6 +103,10 @@ impl Work {
         if matches!(self, Self::Run | Self::SideBySide | Self::Filesystems) {
             words.extend(measuring(chance, home));
         }
+        // Runs with another database tidy up behind those of the first.
+        if self == Self::Run && chance.below(4) == 0 {
+            words.extend(["--db".to_owned(), path(&home.join("other.db"))]);
+        }
         words
     }
 
@@ -87,8 +115,8 @@ impl Work {
     pub(super) fn codes(self, is_small: bool) -> &'static [i32] {
         match self {
             Self::Look | Self::Report => &[0],
-            Self::Run | Self::SideBySide if is_small => &[0, 3, 4],
-            Self::Run | Self::SideBySide => &[0],
+            Self::Run | Self::SideBySide | Self::Copy if is_small => &[0, 3, 4],
+            Self::Run | Self::SideBySide | Self::Copy => &[0],
             // None of the filesystems could be made.
             Self::Filesystems if is_small => &[0, 1, 3, 4],
             Self::Filesystems => &[0],

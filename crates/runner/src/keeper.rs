@@ -1,0 +1,287 @@
+//! A target's keeper: a process that makes all calls on a target which are no sample's, so that the supervisor never
+//! waits for a filesystem that does not answer.
+//!
+//! It looks at the target, holds its directory open, makes the run's workspace there, keeps it locked, fills the copy
+//! that stays, and removes the workspace. It is the same program with a hidden subcommand, as a worker is; a question
+//! and its answer are a line of JSON each.
+
+mod answering;
+mod copy;
+mod look;
+mod question;
+
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use serde::de::DeserializeOwned;
+
+pub use self::answering::keep;
+pub use self::copy::{CopyPlace, CopySource, Found, open_source};
+pub use self::look::{Look, TargetKind};
+use self::question::{Fault, Question};
+use crate::error::RunnerError;
+use crate::holders::lasting_child;
+use crate::left_over::LeftOver;
+use crate::worker::{Answer, Wait, Worker, WorkerCommand};
+use crate::workspace::{Removal, workspace_path};
+
+/// How long a target has to answer where the user has not said.
+pub const PATIENCE: Duration = Duration::from_secs(30);
+/// How long the workspace's removal may go on in a run that was told to stop.
+pub(crate) const GRACE: Duration = Duration::from_millis(1500);
+/// How long a directory that an earlier run left may hold up the run that finds it.
+const LEFT_OVER_PATIENCE: Duration = Duration::from_secs(10);
+
+static NEVER: AtomicBool = AtomicBool::new(false);
+
+/// How long a target has to answer, and what ends the wait before.
+#[derive(Clone, Copy)]
+pub struct Patience<'s> {
+    /// At most so long.
+    pub limit: Duration,
+    /// Set when the run is to end.
+    pub stop: &'s AtomicBool,
+}
+
+impl Patience<'static> {
+    /// Before signals are watched, when each of them ends the program.
+    #[must_use]
+    pub fn without_stop(limit: Option<Duration>) -> Self {
+        Self { limit: limit.unwrap_or(PATIENCE), stop: &NEVER }
+    }
+}
+
+/// A workspace that a keeper has made.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct KeptWorkspace {
+    /// Where it is.
+    pub path: PathBuf,
+    /// Device and inode: a worker knows it by them.
+    pub identity: [u64; 2],
+}
+
+/// A target's keeper. When it is dropped, its workspace is removed and its process ends.
+pub struct Keeper {
+    process: Worker,
+    // To ask once more where this process has died.
+    command: WorkerCommand,
+    path: PathBuf,
+    workspace: Option<KeptWorkspace>,
+    // It gave no answer, and may hang in the kernel.
+    is_silent: bool,
+}
+
+impl Keeper {
+    /// Starts one for the target at `path` and looks at it.
+    ///
+    /// # Errors
+    /// No process can be started, the target is not there, or it does not answer.
+    pub fn look_at(
+        command: &WorkerCommand,
+        path: &Path,
+        patience: Patience<'_>,
+    ) -> Result<(Self, Look), RunnerError> {
+        let process = Worker::start(command)?;
+        let mut keeper = Self {
+            process,
+            command: command.clone(),
+            path: path.to_path_buf(),
+            workspace: None,
+            is_silent: false,
+        };
+        let look: Look = keeper.ask(&Question::Look { path: path.to_path_buf() }, "looking at it", patience)?;
+        keeper.path.clone_from(&look.path);
+        Ok((keeper, look))
+    }
+
+    /// Makes the workspace of that id in the target.
+    ///
+    /// # Errors
+    /// It cannot be made. Its directory may be there all the same: [`remove_left_over`] tells.
+    pub fn make(&mut self, id: &str, patience: Patience<'_>) -> Result<&KeptWorkspace, RunnerError> {
+        let question = Question::Make { id: id.to_owned() };
+        let identity = self.ask(&question, "making a directory in it", patience)?;
+        let path = workspace_path(&self.path, id);
+        Ok(self.workspace.insert(KeptWorkspace { path, identity }))
+    }
+
+    /// The workspace, once it is made.
+    #[must_use]
+    pub fn workspace(&self) -> Option<&KeptWorkspace> {
+        self.workspace.as_ref()
+    }
+
+    /// Whether a process of this run other than the keeper has something in the workspace open, as a killed worker
+    /// has that hangs in the kernel. Its removal would hang, too.
+    #[must_use]
+    pub fn is_held(&self) -> bool {
+        self.workspace.as_ref().is_some_and(|it| lasting_child(&it.path, self.process.id()).is_some())
+    }
+
+    /// Removes the workspace.
+    ///
+    /// # Errors
+    /// Something cannot be removed, or the target does not answer.
+    pub fn remove(&mut self, patience: Patience<'_>) -> Result<Removal, RunnerError> {
+        let Some(workspace) = self.workspace.take() else { return Ok(Removal::Gone) };
+        match self.ask_with_grace(&Question::Remove, "removing the run's directory", patience, GRACE) {
+            // It was killed, and with it went its lock.
+            Err(RunnerError::Worker { .. }) => {
+                match remove_left_over(&self.command, &workspace.path, patience)? {
+                    LeftOver::KeepsFiles => Ok(Removal::KeepsFiles),
+                    _ => Ok(Removal::Gone),
+                }
+            }
+            answer => answer,
+        }
+    }
+
+    /// Leaves the workspace as it is, for a later run to remove.
+    pub fn leave(&mut self) {
+        self.workspace = None;
+    }
+
+    /// Copies the whole source to that place, and compares byte by byte.
+    ///
+    /// # Errors
+    /// A file cannot be read or written, one of them has changed, or the target does not answer.
+    pub fn copy(
+        &mut self,
+        source: &CopySource,
+        place: &CopyPlace,
+        patience: Patience<'_>,
+    ) -> Result<(), RunnerError> {
+        let question = Question::Copy { source: source.clone(), place: place.clone() };
+        self.ask(&question, "copying a file", patience)
+    }
+
+    /// Empties an open file that was to become a copy which was broken off.
+    ///
+    /// # Errors
+    /// It cannot be emptied, or there is no answer.
+    pub fn empty(&self, place: &CopyPlace) -> Result<(), RunnerError> {
+        let question = Question::Empty { place: place.clone() };
+        let patience = Patience { limit: GRACE, stop: &NEVER };
+        one_question(&self.command, &question, &place.path, "emptying it", patience)
+    }
+
+    fn ask<A: DeserializeOwned>(
+        &mut self,
+        question: &Question,
+        doing: &'static str,
+        patience: Patience<'_>,
+    ) -> Result<A, RunnerError> {
+        self.ask_with_grace(question, doing, patience, Duration::ZERO)
+    }
+
+    fn ask_with_grace<A: DeserializeOwned>(
+        &mut self,
+        question: &Question,
+        doing: &'static str,
+        Patience { limit, stop }: Patience<'_>,
+        grace: Duration,
+    ) -> Result<A, RunnerError> {
+        let path = || self.path.clone();
+        if self.is_silent {
+            return Err(RunnerError::Silent { path: path(), doing, after: Duration::ZERO });
+        }
+        match self.process.ask(question, &Wait { limit, stop, grace })? {
+            Answer::Reply(Ok(answer)) => Ok(answer),
+            Answer::Reply(Err(fault)) => Err(Fault::into_error(fault)),
+            Answer::TimedOut(_) => {
+                let path = path();
+                self.is_silent = true;
+                Err(match stop.load(Ordering::Relaxed) {
+                    true => RunnerError::Interrupted { path, doing },
+                    false => RunnerError::Silent { path, doing, after: limit },
+                })
+            }
+            Answer::Stopped => Err(RunnerError::Interrupted { path: path(), doing }),
+            Answer::Died { detail, .. } => {
+                let error = std::io::Error::other(format!("its keeper ended{detail}"));
+                Err(RunnerError::Worker { doing, error })
+            }
+        }
+    }
+}
+
+impl Drop for Keeper {
+    fn drop(&mut self) {
+        if self.workspace.is_some() && !self.is_held() {
+            let _ = self.remove(Patience { limit: GRACE, stop: &NEVER });
+        }
+    }
+}
+
+/// Looks at the file that is to be copied, which may be on a filesystem that does not answer.
+///
+/// # Errors
+/// It cannot be opened or is no file, or there is no answer.
+pub fn look_at_source(
+    command: &WorkerCommand,
+    path: &Path,
+    patience: Patience<'_>,
+) -> Result<CopySource, RunnerError> {
+    one_question(command, &Question::Source { path: path.to_path_buf() }, path, "looking at it", patience)
+}
+
+/// Looks at what is where a copy is to go.
+///
+/// # Errors
+/// No copy can go there, or there is no answer.
+pub fn look_at_copy_place(
+    command: &WorkerCommand,
+    path: &Path,
+    patience: Patience<'_>,
+) -> Result<CopyPlace, RunnerError> {
+    one_question(command, &Question::CopyPlace { path: path.to_path_buf() }, path, "looking at it", patience)
+}
+
+/// The directories in a target that bear a name of ours, whichever database knows of them.
+///
+/// # Errors
+/// The target cannot be read or does not answer.
+pub fn left_overs_in(
+    command: &WorkerCommand,
+    target: &Path,
+    stop: &AtomicBool,
+) -> Result<Vec<PathBuf>, RunnerError> {
+    let patience = Patience { limit: LEFT_OVER_PATIENCE, stop };
+    let question = Question::LeftOversIn { target: target.to_path_buf() };
+    let names: Vec<question::PathText> = one_question(command, &question, target, "listing it", patience)?;
+    Ok(names.into_iter().map(|name| name.0).collect())
+}
+
+/// Removes the directory of a run that did not live to do it, if it carries our mark and its lock is free.
+///
+/// # Errors
+/// It is ours and cannot be removed, or its target does not answer.
+pub fn remove_left_over(
+    command: &WorkerCommand,
+    path: &Path,
+    patience: Patience<'_>,
+) -> Result<LeftOver, RunnerError> {
+    let patience = Patience { limit: patience.limit.min(LEFT_OVER_PATIENCE), ..patience };
+    let question = Question::RemoveLeftOver { path: path.to_path_buf() };
+    one_question(command, &question, path, "removing what an earlier run left", patience)
+}
+
+/// Asks a process of its own: if it hangs, nobody else waits for it.
+fn one_question<A: DeserializeOwned>(
+    command: &WorkerCommand,
+    question: &Question,
+    path: &Path,
+    doing: &'static str,
+    patience: Patience<'_>,
+) -> Result<A, RunnerError> {
+    let process = Worker::start(command)?;
+    let mut keeper = Keeper {
+        process,
+        command: command.clone(),
+        path: path.to_path_buf(),
+        workspace: None,
+        is_silent: false,
+    };
+    keeper.ask_with_grace(question, doing, patience, Duration::ZERO)
+}

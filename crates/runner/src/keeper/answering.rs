@@ -1,0 +1,108 @@
+//! The keeper's own side: it answers questions until there are no more.
+
+use std::io::{self, BufRead, Write};
+use std::os::fd::OwnedFd;
+use std::path::{Path, PathBuf};
+
+use serde::Serialize;
+
+use super::question::{Fault, PathText, Question};
+use super::{copy, look};
+use crate::error::RunnerError;
+use crate::left_over;
+use crate::place::open_without_links;
+use crate::workspace::{Removal, Workspace, error};
+
+/// The target, held open, and what was made in it.
+#[derive(Default)]
+struct Keeping {
+    target: Option<(PathBuf, OwnedFd)>,
+    workspace: Option<Workspace>,
+}
+
+/// Answers the supervisor's questions. A workspace that is still there when they end stays: its lock goes with this
+/// process, and a later run removes it.
+///
+/// # Errors
+/// The supervisor cannot be heard or spoken to.
+pub fn keep(questions: impl BufRead, mut answers: impl Write) -> io::Result<()> {
+    let mut keeping = Keeping::default();
+    for line in questions.lines() {
+        let question = serde_json::from_str(&line?)?;
+        let mut answer = keeping.answer(question)?;
+        answer.push('\n');
+        answers.write_all(answer.as_bytes())?;
+        answers.flush()?;
+    }
+    Ok(())
+}
+
+fn text<A: Serialize>(answer: Result<A, RunnerError>) -> serde_json::Result<String> {
+    serde_json::to_string(&answer.map_err(Fault::from))
+}
+
+impl Keeping {
+    fn answer(&mut self, question: Question) -> serde_json::Result<String> {
+        match question {
+            Question::Look { path } => text(self.look(&path)),
+            Question::Make { id } => text(self.make(&id)),
+            Question::Remove => text(self.workspace.take().map_or(Ok(Removal::Gone), Workspace::remove)),
+            Question::LeftOversIn { target } => text(left_overs_in(&target)),
+            Question::RemoveLeftOver { path } => text(left_over::remove_left_over(&path)),
+            Question::Source { path } => text(copy::source(&path)),
+            Question::CopyPlace { path } => text(copy::place(&path)),
+            Question::Copy { source, place } => text(self.copy(&source, &place)),
+            Question::Empty { place } => text(copy::empty(&place)),
+        }
+    }
+
+    fn look(&mut self, path: &Path) -> Result<look::Look, RunnerError> {
+        let (look, directory) = look::look(path)?;
+        self.target = directory.map(|directory| (look.path.clone(), directory));
+        Ok(look)
+    }
+
+    fn make(&mut self, id: &str) -> Result<[u64; 2], RunnerError> {
+        let (path, directory) = self.target()?;
+        // Its path leads to the same directory as when it was looked at.
+        let now = open_without_links(path).map_err(|errno| match errno {
+            rustix::io::Errno::LOOP => RunnerError::Swapped { path: path.to_path_buf() },
+            errno => error("open", path, errno),
+        })?;
+        let identity = |directory| {
+            let stat = rustix::fs::fstat(directory).map_err(|errno| error("stat", path, errno))?;
+            Ok::<_, RunnerError>((stat.st_dev, stat.st_ino))
+        };
+        if identity(&now)? != identity(directory)? {
+            return Err(RunnerError::Swapped { path: path.to_path_buf() });
+        }
+        let workspace = Workspace::create(directory, path, id)?;
+        let made = workspace.identity();
+        self.workspace = Some(workspace);
+        made
+    }
+
+    fn target(&self) -> Result<(&Path, &OwnedFd), RunnerError> {
+        match &self.target {
+            Some((path, directory)) => Ok((path, directory)),
+            None => Err(RunnerError::Told("the target is no directory".to_owned())),
+        }
+    }
+
+    fn copy(&self, source: &copy::CopySource, place: &copy::CopyPlace) -> Result<(), RunnerError> {
+        let workspace = self.workspace.as_ref();
+        let workspace = workspace.ok_or_else(|| RunnerError::Told("there is no workspace".to_owned()))?;
+        let (path, directory) = self.target()?;
+        let is_descriptor = matches!(place.found, copy::Found::Descriptor { .. });
+        if !is_descriptor && place.path.parent() != Some(path) {
+            return Err(RunnerError::Told(format!("{} is not in the target", place.path.display())));
+        }
+        copy::copy(source, place, directory, workspace)
+    }
+}
+
+fn left_overs_in(target: &Path) -> Result<Vec<PathText>, RunnerError> {
+    let directory = open_without_links(target).map_err(|errno| error("open", target, errno))?;
+    let names = left_over::names_in(&directory, target).map_err(|errno| error("readdir", target, errno))?;
+    Ok(names.into_iter().map(PathText).collect())
+}

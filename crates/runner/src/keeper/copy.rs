@@ -1,0 +1,287 @@
+//! The file that is copied, and the copy that stays.
+//!
+//! The copy is made in the workspace and renamed to its place once it has been compared, so that there is never half a
+//! copy, and so that a link which somebody plants in the target meanwhile is replaced and not followed.
+
+use std::fs::{File, Metadata, OpenOptions};
+use std::io::{self, ErrorKind};
+use std::os::fd::OwnedFd;
+use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{Access, AtFlags, CWD, Gid, Mode, OFlags, RenameFlags, Uid};
+use rustix::io::Errno;
+use serde::{Deserialize, Serialize};
+
+use super::question::path_bytes;
+use crate::error::RunnerError;
+use crate::workspace::{Workspace, error};
+
+/// A file that is copied. Each process opens it for itself, and the supervisor never does.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CopySource {
+    /// The name to open it by, which may be a descriptor's in `/proc/self/fd`.
+    #[serde(with = "path_bytes")]
+    pub name: PathBuf,
+    /// Where it is, without links.
+    #[serde(with = "path_bytes")]
+    pub path: PathBuf,
+    /// Device and inode.
+    pub identity: [u64; 2],
+    /// Its length.
+    pub size_bytes: u64,
+    /// Whether it is a regular file.
+    pub is_regular: bool,
+}
+
+/// Where a copy goes.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CopyPlace {
+    /// Its path, in a directory without links.
+    #[serde(with = "path_bytes")]
+    pub path: PathBuf,
+    /// What is there.
+    pub found: Found,
+}
+
+/// What is where a copy is to go.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Found {
+    /// Nothing yet.
+    Nothing,
+    /// A file that the copy replaces, with its owner and mode.
+    File {
+        /// Device and inode.
+        identity: [u64; 2],
+        /// Its length.
+        size_bytes: u64,
+        /// Whether this user may write to it.
+        is_writable: bool,
+    },
+    /// A file that is open already, and is filled.
+    Descriptor {
+        /// Its name in `/proc/self/fd`.
+        #[serde(with = "path_bytes")]
+        name: PathBuf,
+        /// Device and inode.
+        identity: [u64; 2],
+        /// Its length.
+        size_bytes: u64,
+    },
+    /// A symbolic link.
+    Link {
+        /// Where it leads.
+        #[serde(with = "path_bytes")]
+        to: PathBuf,
+    },
+    /// Something that is no file.
+    Other,
+}
+
+impl CopyPlace {
+    /// Device and inode of the file that is there.
+    #[must_use]
+    pub fn identity(&self) -> Option<[u64; 2]> {
+        match self.found {
+            Found::File { identity, .. } | Found::Descriptor { identity, .. } => Some(identity),
+            Found::Nothing | Found::Link { .. } | Found::Other => None,
+        }
+    }
+}
+
+const DESCRIPTORS: &str = "/proc/self/fd";
+const BLOCK_BYTES: usize = 1 << 20;
+/// The name of a copy in the workspace until it is whole.
+const UNFINISHED: &str = "copy";
+
+fn identity(metadata: &Metadata) -> [u64; 2] {
+    [metadata.dev(), metadata.ino()]
+}
+
+pub(super) fn source(named: &Path) -> Result<CopySource, RunnerError> {
+    let failed = |call| move |source| RunnerError::target(call, named, source);
+    let path = if named.starts_with(DESCRIPTORS) { named.read_link() } else { named.canonicalize() };
+    // A pipe would wait for its other end.
+    let metadata = named.metadata().map_err(failed("stat"))?;
+    let is_regular = metadata.is_file();
+    if is_regular {
+        open(named).map_err(failed("open"))?;
+    }
+    let path = path.map_err(failed("realpath"))?;
+    let name = if named.starts_with(DESCRIPTORS) { named.to_path_buf() } else { path.clone() };
+    Ok(CopySource { name, path, identity: identity(&metadata), size_bytes: metadata.len(), is_regular })
+}
+
+fn open(path: &Path) -> io::Result<File> {
+    OpenOptions::new().read(true).custom_flags(OFlags::NONBLOCK.bits().cast_signed()).open(path)
+}
+
+/// Opens what was looked at before.
+///
+/// # Errors
+/// It cannot be opened, or another file has its name by now.
+pub fn open_source(name: &Path, identity_then: [u64; 2]) -> Result<File, RunnerError> {
+    let file = open(name).map_err(|source| RunnerError::target("open", name, source))?;
+    let metadata = file.metadata().map_err(|source| RunnerError::target("stat", name, source))?;
+    if identity(&metadata) != identity_then {
+        return Err(RunnerError::Swapped { path: name.to_path_buf() });
+    }
+    Ok(file)
+}
+
+pub(super) fn place(named: &Path) -> Result<CopyPlace, RunnerError> {
+    let failed = |call| move |source| RunnerError::target(call, named, source);
+    if named.starts_with(DESCRIPTORS) {
+        let metadata = named.metadata().map_err(failed("stat"))?;
+        let found = match metadata.is_file() {
+            true => Found::Descriptor {
+                name: named.to_path_buf(),
+                identity: identity(&metadata),
+                size_bytes: metadata.len(),
+            },
+            false => Found::Other,
+        };
+        return Ok(CopyPlace { path: named.read_link().map_err(failed("readlink"))?, found });
+    }
+    let parent = named.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let name = named.file_name().ok_or(ErrorKind::InvalidFilename.into()).map_err(failed("open"))?;
+    let path = parent.canonicalize().map_err(failed("realpath"))?.join(name);
+    let found = match path.symlink_metadata() {
+        Err(error) if error.kind() == ErrorKind::NotFound => Found::Nothing,
+        Err(error) => return Err(RunnerError::target("stat", named, error)),
+        Ok(metadata) if metadata.is_symlink() => {
+            Found::Link { to: path.read_link().map_err(failed("readlink"))? }
+        }
+        Ok(metadata) if metadata.is_file() => Found::File {
+            identity: identity(&metadata),
+            size_bytes: metadata.len(),
+            is_writable: rustix::fs::access(&path, Access::WRITE_OK).is_ok(),
+        },
+        Ok(_) => Found::Other,
+    };
+    Ok(CopyPlace { path, found })
+}
+
+/// Copies the whole source to its place, in the open directory `target` where it is not a descriptor.
+pub(super) fn copy(
+    source: &CopySource,
+    place: &CopyPlace,
+    target: &OwnedFd,
+    workspace: &Workspace,
+) -> Result<(), RunnerError> {
+    let from = open_source(&source.name, source.identity)?;
+    let length = from.metadata().map_err(|it| RunnerError::target("stat", &source.path, it))?.len();
+    if length != source.size_bytes {
+        let (path, before) = (source.path.display(), source.size_bytes);
+        return Err(RunnerError::Told(format!(
+            "{path} has {length} bytes now, and had {before} when it was measured"
+        )));
+    }
+    match &place.found {
+        Found::Descriptor { name, .. } => {
+            let failed = |call| move |it| RunnerError::target(call, &place.path, it);
+            let to = OpenOptions::new().read(true).write(true).open(name).map_err(failed("open"))?;
+            to.set_len(0).map_err(failed("ftruncate"))?;
+            let filled = fill(&from, &to, (source, place));
+            if filled.is_err() {
+                // Half a copy looks like a whole one.
+                let _ = to.set_len(0);
+            }
+            filled
+        }
+        Found::Nothing | Found::File { .. } => {
+            let to = unfinished(place, workspace)?;
+            fill(&from, &to, (source, place))?;
+            to.sync_data().map_err(|it| RunnerError::target("fdatasync", &place.path, it))?;
+            put_in_place(place, target, workspace)
+        }
+        Found::Link { .. } | Found::Other => {
+            Err(RunnerError::Told(format!("{} is no file that a copy can go to", place.path.display())))
+        }
+    }
+}
+
+/// Empties what a copy was to fill that was broken off.
+pub(super) fn empty(place: &CopyPlace) -> Result<(), RunnerError> {
+    let Found::Descriptor { name, .. } = &place.found else { return Ok(()) };
+    let emptied = OpenOptions::new().write(true).open(name).and_then(|file| file.set_len(0));
+    emptied.map_err(|it| RunnerError::target("ftruncate", &place.path, it))
+}
+
+/// A new file in the workspace, with the owner and the mode that the copy will have.
+fn unfinished(place: &CopyPlace, workspace: &Workspace) -> Result<File, RunnerError> {
+    let failed = |call| move |errno: Errno| error(call, &place.path, errno);
+    let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let mode = Mode::from_bits_truncate(0o666);
+    let file = rustix::fs::openat(workspace.directory(), UNFINISHED, flags, mode).map_err(failed("open"))?;
+    if matches!(place.found, Found::File { .. }) {
+        let now = rustix::fs::statat(CWD, &place.path, AtFlags::SYMLINK_NOFOLLOW).map_err(failed("stat"))?;
+        let (owner, group) = (Uid::from_raw(now.st_uid), Gid::from_raw(now.st_gid));
+        // Only root may give a file away: somebody else's that is replaced becomes this user's.
+        let _ = rustix::fs::fchown(&file, Some(owner), Some(group));
+        rustix::fs::fchmod(&file, Mode::from_raw_mode(now.st_mode)).map_err(failed("fchmod"))?;
+    }
+    Ok(file.into())
+}
+
+/// Copies, and compares byte by byte.
+fn fill(from: &File, to: &File, (source, place): (&CopySource, &CopyPlace)) -> Result<(), RunnerError> {
+    let read = |it| RunnerError::target("read", &source.path, it);
+    let written = |it| RunnerError::target("write", &place.path, it);
+    let (mut block, mut copied) = (vec![0; BLOCK_BYTES], vec![0; BLOCK_BYTES]);
+    for piece in pieces(source.size_bytes) {
+        from.read_exact_at(&mut block[..piece.length], piece.offset).map_err(read)?;
+        to.write_all_at(&block[..piece.length], piece.offset).map_err(written)?;
+    }
+    for piece in pieces(source.size_bytes) {
+        from.read_exact_at(&mut block[..piece.length], piece.offset).map_err(read)?;
+        to.read_exact_at(&mut copied[..piece.length], piece.offset).map_err(written)?;
+        if block[..piece.length] != copied[..piece.length] {
+            return Err(RunnerError::Told(format!(
+                "{} differs from {}; did somebody write to one of them?",
+                place.path.display(),
+                source.path.display()
+            )));
+        }
+    }
+    Ok(())
+}
+
+struct Piece {
+    offset: u64,
+    length: usize,
+}
+
+fn pieces(size_bytes: u64) -> impl Iterator<Item = Piece> {
+    (0..size_bytes).step_by(BLOCK_BYTES).map(move |offset| Piece {
+        offset,
+        length: usize::try_from(size_bytes - offset).unwrap_or(usize::MAX).min(BLOCK_BYTES),
+    })
+}
+
+/// Gives the whole copy its name, if what has that name is still what was found there.
+fn put_in_place(place: &CopyPlace, target: &OwnedFd, workspace: &Workspace) -> Result<(), RunnerError> {
+    let swapped = || RunnerError::Swapped { path: place.path.clone() };
+    let name = place.path.file_name().ok_or_else(swapped)?;
+    let now = match rustix::fs::statat(target, name, AtFlags::SYMLINK_NOFOLLOW) {
+        Ok(stat) => Some([stat.st_dev, stat.st_ino]),
+        Err(Errno::NOENT) => None,
+        Err(errno) => return Err(error("stat", &place.path, errno)),
+    };
+    if now != place.identity() {
+        return Err(swapped());
+    }
+    let flags = if now.is_none() { RenameFlags::NOREPLACE } else { RenameFlags::empty() };
+    let renamed = match rustix::fs::renameat_with(workspace.directory(), UNFINISHED, target, name, flags) {
+        // Some filesystems know no flags: then what comes to be there in this moment is replaced, and no link followed.
+        Err(Errno::INVAL | Errno::NOSYS) => {
+            rustix::fs::renameat(workspace.directory(), UNFINISHED, target, name)
+        }
+        renamed => renamed,
+    };
+    match renamed {
+        Err(Errno::EXIST) => Err(swapped()),
+        renamed => renamed.map_err(|errno| error("rename", &place.path, errno)),
+    }
+}

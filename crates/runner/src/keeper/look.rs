@@ -1,0 +1,67 @@
+//! What a target is, before anything is done with it.
+
+use std::fs;
+use std::os::fd::OwnedFd;
+use std::os::unix::fs::{FileTypeExt, MetadataExt};
+use std::path::{Path, PathBuf};
+
+use model::Environment;
+use probe::Space;
+use serde::{Deserialize, Serialize};
+
+use super::question::path_bytes;
+use crate::error::RunnerError;
+use crate::place::open_without_links;
+use crate::workspace::error;
+
+/// A target as its keeper found it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Look {
+    /// Its absolute path, without links.
+    #[serde(with = "path_bytes")]
+    pub path: PathBuf,
+    /// The sort of file that it is.
+    pub kind: TargetKind,
+    /// The number of the filesystem that it is on: targets with the same one share their space.
+    pub filesystem_number: u64,
+    /// The facts about it and the machine, as far as there are any.
+    pub environment: Option<Environment>,
+    /// What its filesystem has left; none where it can be no target.
+    pub space: Option<Space>,
+}
+
+/// What a path that is named as a target leads to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum TargetKind {
+    /// A directory.
+    Directory,
+    /// A block device.
+    BlockDevice,
+    /// Something that can be no target.
+    Other,
+}
+
+/// Looks at a target, and opens it if it is a directory.
+pub(super) fn look(named: &Path) -> Result<(Look, Option<OwnedFd>), RunnerError> {
+    let failed = |call| move |source| RunnerError::target(call, named, source);
+    let path = named.canonicalize().map_err(failed("realpath"))?;
+    let metadata = fs::metadata(&path).map_err(failed("stat"))?;
+    let kind = match metadata.file_type() {
+        it if it.is_dir() => TargetKind::Directory,
+        it if it.is_block_device() => TargetKind::BlockDevice,
+        _ => TargetKind::Other,
+    };
+    let (environment, space) = match kind {
+        TargetKind::Directory | TargetKind::BlockDevice => {
+            (Some(probe::environment(&path)?), Some(probe::space(&path)?))
+        }
+        TargetKind::Other => (probe::environment(&path).ok(), None),
+    };
+    let directory = match kind {
+        TargetKind::Directory => Some(open_without_links(&path).map_err(|errno| error("open", &path, errno))?),
+        TargetKind::BlockDevice | TargetKind::Other => None,
+    };
+    let look = Look { kind, filesystem_number: metadata.dev(), environment, space, path };
+    Ok((look, directory))
+}

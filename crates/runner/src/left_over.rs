@@ -1,0 +1,265 @@
+//! Directories that runs left which did not live to remove them.
+
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{FlockOperation, Mode, OFlags};
+use rustix::io::Errno;
+use serde::{Deserialize, Serialize};
+
+use crate::error::RunnerError;
+use crate::holders::lasting_holder;
+use crate::place::Place;
+use crate::workspace::{OWNER, PREFIX, Removal, error, remove_all};
+
+/// What became of a directory that an earlier run had made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum LeftOver {
+    /// Removed now.
+    Removed,
+    /// Not there, or what is there is not the run's: nothing was touched.
+    NotThere,
+    /// The directory above it is not there either: a disk that is not mounted now may come back with it.
+    Away,
+    /// Its run is still at work.
+    InUse,
+    /// Its run is gone, but that process has it or something in it open, as a worker that hangs in the kernel: whoever
+    /// removes what it waits for, waits with it.
+    Held(u32),
+    /// The filesystem still keeps files of it that were open when they were removed.
+    KeepsFiles,
+}
+
+/// The directories with names of ours in a target, whichever database knows of them.
+pub(crate) fn names_in(target: &OwnedFd, path: &Path) -> rustix::io::Result<Vec<PathBuf>> {
+    let mut found = Vec::new();
+    for entry in rustix::fs::Dir::read_from(target.as_fd())? {
+        let name = path.join(std::ffi::OsStr::from_bytes(entry?.file_name().to_bytes()));
+        if id_of(&name).is_some() {
+            found.push(name);
+        }
+    }
+    Ok(found)
+}
+
+/// Removes the directory of a run that did not live to do it: if it is a directory, ours, holds the
+/// file with the random id of its name, nobody holds that file's lock, and nobody has anything in it open.
+pub(crate) fn remove_left_over(path: &Path) -> Result<LeftOver, RunnerError> {
+    // A database is only a file: it may say anything.
+    if id_of(path).is_none() {
+        return Ok(LeftOver::NotThere);
+    }
+    let place = match Place::of(path) {
+        Ok(place) => place,
+        Err(RunnerError::Swapped { .. }) => return Ok(LeftOver::NotThere),
+        Err(RunnerError::Target { error, .. }) if error.kind() == io::ErrorKind::NotFound => {
+            return Ok(LeftOver::Away);
+        }
+        Err(error) => return Err(error),
+    };
+    let directory = match place.open() {
+        Ok(directory) => directory,
+        Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP) => return Ok(LeftOver::NotThere),
+        Err(errno) => return Err(error("open", path, errno)),
+    };
+    let stat = rustix::fs::fstat(&directory).map_err(|errno| error("stat", path, errno))?;
+    if stat.st_uid != rustix::process::geteuid().as_raw() {
+        return Ok(LeftOver::NotThere);
+    }
+    // A run that is making it holds this one until the owner file is there.
+    if rustix::fs::flock(&directory, FlockOperation::NonBlockingLockExclusive) == Err(Errno::WOULDBLOCK) {
+        return Ok(LeftOver::InUse);
+    }
+    // A pipe would wait for its other end.
+    let flags = OFlags::RDWR | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    let owner = match rustix::fs::openat(&directory, OWNER, flags, Mode::empty()) {
+        Ok(owner) => owner,
+        // Its run died right after making it or right before removing it: then it is empty.
+        Err(Errno::NOENT) if place.is(&directory) => {
+            return Ok(match place.remove_empty() {
+                Ok(()) => LeftOver::Removed,
+                Err(_) => LeftOver::NotThere,
+            });
+        }
+        Err(Errno::NOENT | Errno::LOOP) => return Ok(LeftOver::NotThere),
+        Err(errno) => return Err(error("open", &path.join(OWNER), errno)),
+    };
+    if rustix::fs::flock(&owner, FlockOperation::NonBlockingLockExclusive).is_err() {
+        return Ok(LeftOver::InUse);
+    }
+    let mut id = [0; 64];
+    let length = rustix::io::pread(&owner, &mut id, 0).map_err(|errno| error("read", path, errno))?;
+    // Its run died before it had written the id: then there is nothing beside that empty file.
+    let is_new = length == 0 && is_alone(&directory).map_err(|errno| error("read", path, errno))?;
+    if !is_new && id_of(path) != Some(&id[..length]) {
+        return Ok(LeftOver::NotThere);
+    }
+    if let Some(process) = lasting_holder(path) {
+        return Ok(LeftOver::Held(process));
+    }
+    Ok(match remove_all(&place, &directory, Some(owner))? {
+        Removal::Gone => LeftOver::Removed,
+        Removal::KeepsFiles => LeftOver::KeepsFiles,
+    })
+}
+
+/// The id in a name that a workspace may have.
+fn id_of(path: &Path) -> Option<&[u8]> {
+    let id = path.file_name()?.as_bytes().strip_prefix(PREFIX.as_bytes())?;
+    (!id.is_empty() && id.iter().all(u8::is_ascii_alphanumeric)).then_some(id)
+}
+
+/// Whether a run is at work there.
+#[must_use]
+pub fn is_in_use(path: &Path) -> bool {
+    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    rustix::fs::open(path.join(OWNER), flags, Mode::empty()).is_ok_and(|owner| {
+        rustix::fs::flock(&owner, FlockOperation::NonBlockingLockShared) == Err(Errno::WOULDBLOCK)
+    })
+}
+
+/// Whether there is nothing but the owner's file.
+fn is_alone(directory: &OwnedFd) -> rustix::io::Result<bool> {
+    for entry in rustix::fs::Dir::read_from(directory.as_fd())? {
+        let entry = entry?;
+        let name = entry.file_name().to_bytes();
+        if !matches!(name, b"." | b"..") && name != OWNER.as_bytes() {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::place::open_without_links;
+    use crate::workspace::{Workspace, workspace_path};
+    use std::fs::File;
+
+    const ID: &str = "0123456789abcdef";
+
+    fn files_in(path: &Path) -> usize {
+        std::fs::read_dir(path).unwrap().count()
+    }
+
+    fn created(target: &Path) -> Workspace {
+        Workspace::create(&open_without_links(target).unwrap(), target, ID).unwrap()
+    }
+
+    /// As a run that was killed leaves it.
+    fn left_over(target: &Path) -> PathBuf {
+        let path = workspace_path(target, ID);
+        std::fs::create_dir(&path).unwrap();
+        std::fs::write(path.join(OWNER), ID).unwrap();
+        File::create(path.join("sample")).unwrap();
+        path
+    }
+
+    #[test]
+    fn a_left_over_is_removed_once_its_run_is_gone() {
+        let target = tempfile::tempdir().unwrap();
+        let workspace = created(target.path());
+        let path = workspace_path(target.path(), ID);
+        assert!(is_in_use(&path));
+        assert_eq!(remove_left_over(&path).unwrap(), LeftOver::InUse);
+        assert_eq!(workspace.remove().unwrap(), Removal::Gone);
+        assert_eq!(remove_left_over(&path).unwrap(), LeftOver::NotThere);
+        let missing = workspace_path(&target.path().join("not mounted"), ID);
+        assert_eq!(remove_left_over(&missing).unwrap(), LeftOver::Away);
+        drop(created(target.path()));
+        assert_eq!(remove_left_over(&path).unwrap(), LeftOver::Removed, "its keeper was killed");
+        left_over(target.path());
+        assert!(!is_in_use(&path));
+        assert_eq!(remove_left_over(&path).unwrap(), LeftOver::Removed);
+        std::fs::create_dir(&path).unwrap();
+        assert_eq!(remove_left_over(&path).unwrap(), LeftOver::Removed, "killed between two steps");
+        assert_eq!(files_in(target.path()), 0);
+        std::fs::create_dir(&path).unwrap();
+        File::create(path.join(OWNER)).unwrap();
+        assert_eq!(remove_left_over(&path).unwrap(), LeftOver::Removed, "killed before it wrote its id");
+        assert_eq!(files_in(target.path()), 0);
+    }
+
+    #[test]
+    fn what_took_its_place_is_not_touched() {
+        let target = tempfile::tempdir().unwrap();
+        let theirs = target.path().join("theirs");
+        std::fs::create_dir(&theirs).unwrap();
+        std::fs::write(theirs.join(OWNER), ID).unwrap();
+        let path = workspace_path(target.path(), ID);
+        std::os::unix::fs::symlink(&theirs, &path).unwrap();
+        assert_eq!(remove_left_over(&path).unwrap(), LeftOver::NotThere, "a link");
+        std::fs::remove_file(&path).unwrap();
+        File::create(&path).unwrap();
+        assert_eq!(remove_left_over(&path).unwrap(), LeftOver::NotThere, "a file");
+        std::fs::remove_file(&path).unwrap();
+        std::fs::create_dir(&path).unwrap();
+        File::create(path.join("precious")).unwrap();
+        assert_eq!(remove_left_over(&path).unwrap(), LeftOver::NotThere, "no owner");
+        std::fs::write(path.join(OWNER), "another").unwrap();
+        assert_eq!(remove_left_over(&path).unwrap(), LeftOver::NotThere, "another owner");
+        File::create(path.join(OWNER)).unwrap();
+        assert_eq!(remove_left_over(&path).unwrap(), LeftOver::NotThere, "an empty owner beside something");
+        assert!(path.join("precious").exists() && theirs.join(OWNER).exists());
+    }
+
+    #[test]
+    fn a_path_that_a_stranger_wrote_into_the_database_removes_nothing() {
+        let target = tempfile::tempdir().unwrap();
+        for name in ["empty", ".writebench-", ".writebench-../x", ".writebench-a b"] {
+            let path = target.path().join(name.replace("../x", "x."));
+            std::fs::create_dir_all(&path).unwrap();
+            assert_eq!(remove_left_over(&path).unwrap(), LeftOver::NotThere, "{name}");
+            assert!(path.is_dir(), "{name}");
+        }
+        assert_eq!(remove_left_over(Path::new("/")).unwrap(), LeftOver::NotThere);
+    }
+
+    #[test]
+    fn a_directory_that_became_a_link_since_is_not_gone_through() {
+        let (target, theirs) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        left_over(theirs.path());
+        let link = target.path().join("data");
+        std::os::unix::fs::symlink(theirs.path(), &link).unwrap();
+        let path = workspace_path(&link, ID);
+        assert_eq!(remove_left_over(&path).unwrap(), LeftOver::NotThere);
+        assert_eq!(files_in(theirs.path()), 1);
+        assert_eq!(open_without_links(&link).err(), Some(Errno::LOOP));
+    }
+
+    #[test]
+    fn a_directory_that_is_being_made_is_left_alone() {
+        let target = tempfile::tempdir().unwrap();
+        let path = workspace_path(target.path(), ID);
+        std::fs::create_dir(&path).unwrap();
+        let making = open_without_links(&path).unwrap();
+        rustix::fs::flock(&making, FlockOperation::LockExclusive).unwrap();
+        assert_eq!(remove_left_over(&path).unwrap(), LeftOver::InUse);
+        drop(making);
+        assert_eq!(remove_left_over(&path).unwrap(), LeftOver::Removed);
+    }
+
+    #[test]
+    fn names_of_ours_are_found_in_a_target() {
+        let target = tempfile::tempdir().unwrap();
+        let ours = left_over(target.path());
+        File::create(target.path().join(".writebench-../x".replace('/', ""))).unwrap();
+        File::create(target.path().join("writebench.db")).unwrap();
+        let directory = open_without_links(target.path()).unwrap();
+        assert_eq!(names_in(&directory, target.path()).unwrap(), [ours]);
+    }
+
+    #[test]
+    fn a_pipe_in_place_of_the_lock_does_not_hold_it_up() {
+        let target = tempfile::tempdir().unwrap();
+        let path = workspace_path(target.path(), ID);
+        std::fs::create_dir(&path).unwrap();
+        rustix::fs::mkfifoat(rustix::fs::CWD, path.join(OWNER), Mode::RWXU).unwrap();
+        assert!(!is_in_use(&path));
+        assert!(remove_left_over(&path).is_err());
+        assert_eq!(files_in(&path), 1);
+    }
+}

@@ -1,0 +1,154 @@
+//! How much a run writes anywhere: disks wear.
+
+use std::collections::{HashMap, HashSet};
+
+use model::protocol::direct_check_bytes;
+use model::{Cache, Case, Prepare};
+
+/// All bytes that a run has written at most, and how many it may write. A sample that is cut short counts as whole.
+#[derive(Debug, Default)]
+pub struct Written {
+    most_bytes: Option<u64>,
+    beside_bytes: u64,
+    sample_bytes: u64,
+    // The file that the worker holds to be copied, by target.
+    copied: HashMap<usize, u64>,
+    // Where the worker knows which way O_DIRECT goes.
+    direct_checked: HashSet<(usize, Prepare)>,
+    copy_is_given: bool,
+}
+
+impl Written {
+    /// Nothing yet. `copy_is_given` is whether the file that is copied is somebody's, and need not be made.
+    #[must_use]
+    pub fn new(most_bytes: Option<u64>, copy_is_given: bool) -> Self {
+        Self { most_bytes, copy_is_given, ..Self::default() }
+    }
+
+    /// Counts what is written beside the samples: images, limits of the hardware, files that show what a filesystem
+    /// does, the lock of the run's directory, the copy that stays.
+    pub fn add(&mut self, bytes: u64) {
+        self.beside_bytes = self.beside_bytes.saturating_add(bytes);
+    }
+
+    /// The sum of everything.
+    #[must_use]
+    pub fn bytes(&self) -> u64 {
+        self.beside_bytes.saturating_add(self.sample_bytes)
+    }
+
+    /// What may still be written; none without a limit.
+    #[must_use]
+    pub fn left_bytes(&self) -> Option<u64> {
+        self.most_bytes.map(|most| most.saturating_sub(self.bytes()))
+    }
+
+    /// The part of the samples, with the files that they copy: a search divides no more than that among its cases.
+    pub(crate) fn sample_bytes(&self) -> u64 {
+        self.sample_bytes
+    }
+
+    /// What a sample of the case writes, with what has to be made or found out for it first: the file that it copies,
+    /// and, where it is read back, which way direct I/O goes.
+    pub(crate) fn of_sample(&self, target: usize, case: &Case, is_read_back: bool) -> u64 {
+        self.sample_and_source(target, case).saturating_add(self.direct_check(target, case, is_read_back))
+    }
+
+    fn sample_and_source(&self, target: usize, case: &Case) -> u64 {
+        let size_bytes = case.axes().size_bytes;
+        let is_there = self.copied.get(&target).is_some_and(|&bytes| bytes >= size_bytes);
+        let makes_source = case.method().copies() && !self.copy_is_given && !is_there;
+        case.bytes_written().saturating_add(if makes_source { size_bytes } else { 0 })
+    }
+
+    fn direct_check(&self, target: usize, case: &Case, is_read_back: bool) -> u64 {
+        let axes = case.axes();
+        let is_checked = self.direct_checked.contains(&(target, axes.prepare));
+        let checks = is_read_back && axes.cache == Cache::Direct && !is_checked;
+        if checks { direct_check_bytes(axes.prepare) } else { 0 }
+    }
+
+    /// Counts a sample.
+    pub(crate) fn add_sample(&mut self, target: usize, case: &Case, is_read_back: bool) {
+        let bytes = self.sample_and_source(target, case);
+        self.sample_bytes = self.sample_bytes.saturating_add(bytes);
+        self.add(self.direct_check(target, case, is_read_back));
+        let axes = case.axes();
+        if case.method().copies() {
+            let copied = self.copied.entry(target).or_default();
+            *copied = axes.size_bytes.max(*copied);
+        }
+        if is_read_back && axes.cache == Cache::Direct {
+            self.direct_checked.insert((target, axes.prepare));
+        }
+    }
+
+    /// The worker is gone, and with it what it held to be copied and what it knew.
+    pub(crate) fn end_worker(&mut self) {
+        self.copied.clear();
+        self.direct_checked.clear();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::example_method::{COPY, WRITE};
+
+    fn case(name: &str) -> Case {
+        Case::parse(name, &[&WRITE, &COPY]).unwrap()
+    }
+
+    #[test]
+    fn old_content_counts_as_often_as_it_is_made() {
+        let mut written = Written::default();
+        written.add_sample(0, &case("write,size=10"), true);
+        assert_eq!(written.bytes(), 10);
+        written.add_sample(0, &case("write,size=10,prepare=overwrite"), true);
+        assert_eq!(written.bytes(), 30);
+    }
+
+    #[test]
+    fn a_file_to_be_copied_counts_when_it_is_made() {
+        let mut written = Written::default();
+        assert_eq!(written.of_sample(0, &case("copy,size=10"), true), 20);
+        written.add_sample(0, &case("copy,size=10"), true);
+        assert_eq!(written.of_sample(0, &case("copy,size=4"), true), 4, "it is there");
+        assert_eq!(written.of_sample(0, &case("copy,size=11"), true), 22, "it is too small");
+        assert_eq!(written.of_sample(1, &case("copy,size=10"), true), 20, "it is elsewhere");
+        written.end_worker();
+        assert_eq!(written.of_sample(0, &case("copy,size=10"), true), 20, "it went with its worker");
+        assert_eq!(Written::new(None, true).of_sample(0, &case("copy,size=10"), true), 10, "it is somebody's");
+    }
+
+    #[test]
+    fn the_check_of_direct_io_counts_once_for_each_target_and_state() {
+        let mut written = Written::default();
+        let (new, old) =
+            (case("write,size=4KiB,cache=direct"), case("write,size=4KiB,cache=direct,prepare=overwrite"));
+        let check = direct_check_bytes(Prepare::Create);
+        assert_eq!(written.of_sample(0, &new, true), 4096 + check);
+        assert_eq!(written.of_sample(0, &new, false), 4096, "nobody reads it back");
+        written.add_sample(0, &new, true);
+        assert_eq!(written.of_sample(0, &new, true), 4096, "it is known");
+        assert_eq!(written.of_sample(1, &new, true), 4096 + check, "on another target it is not");
+        assert_eq!(
+            written.of_sample(0, &old, true),
+            2 * (4096 + check),
+            "nor in another state, with old content"
+        );
+        written.end_worker();
+        assert_eq!(written.of_sample(0, &new, true), 4096 + check);
+    }
+
+    #[test]
+    fn a_limit_holds_for_all_that_is_written() {
+        let mut written = Written::new(Some(100), false);
+        written.add(60);
+        written.add_sample(0, &case("write,size=10"), true);
+        assert_eq!((written.bytes(), written.left_bytes()), (70, Some(30)));
+        written.add(50);
+        assert_eq!(written.left_bytes(), Some(0));
+        assert_eq!(Written::default().left_bytes(), None);
+    }
+}

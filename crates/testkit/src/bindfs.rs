@@ -1,0 +1,96 @@
+//! A directory that is mounted through a FUSE server of others, as people run them: it can be stopped, and it keeps open
+//! files that are removed under another name.
+
+use std::os::linux::fs::MetadataExt;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+
+use anyhow::{Context, Result};
+use rustix::mount::UnmountFlags;
+use rustix::process::{Pid, Signal, kill_process};
+use tempfile::TempDir;
+
+use crate::image::has_program;
+use crate::program::wait_for;
+
+/// The mounted directory.
+pub struct Bindfs {
+    server: Child,
+    point: TempDir,
+    // What is mounted.
+    below: TempDir,
+}
+
+impl Bindfs {
+    /// Mounts an empty directory.
+    ///
+    /// # Errors
+    /// There is no bindfs here, or no right to mount.
+    pub fn mount() -> Result<Self> {
+        let temporary =
+            |what: &str| tempfile::Builder::new().prefix(&format!("writebench-bindfs-{what}-")).tempdir();
+        let (below, point) = (temporary("below")?, temporary("point")?);
+        let mut command = Command::new("bindfs");
+        command.arg("-f").args([below.path(), point.path()]).stdin(Stdio::null()).stderr(Stdio::null());
+        let server = command.spawn().context("start bindfs")?;
+        let bindfs = Self { server, point, below };
+        let device = |path: &Path| path.metadata().map(|it| it.st_dev()).ok();
+        let is_mounted = || (device(bindfs.path()) != device(bindfs.below.path())).then_some(());
+        wait_for("bindfs to mount", is_mounted)?;
+        Ok(bindfs)
+    }
+
+    /// Where it is mounted.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        self.point.path()
+    }
+
+    /// The directory that is mounted, which answers when the server does not.
+    #[must_use]
+    pub fn below(&self) -> &Path {
+        self.below.path()
+    }
+
+    /// The number of the server's process.
+    #[must_use]
+    pub fn server(&self) -> u32 {
+        self.server.id()
+    }
+
+    /// Nobody who asks gets an answer from now on.
+    ///
+    /// # Errors
+    /// The server is gone.
+    pub fn stop(&self) -> Result<()> {
+        self.send(Signal::STOP)
+    }
+
+    /// Everybody who has waited gets an answer.
+    ///
+    /// # Errors
+    /// The server is gone.
+    pub fn go_on(&self) -> Result<()> {
+        self.send(Signal::CONT)
+    }
+
+    fn send(&self, signal: Signal) -> Result<()> {
+        let pid = i32::try_from(self.server.id()).ok().and_then(Pid::from_raw).context("a number")?;
+        kill_process(pid, signal).context("the server is gone")
+    }
+}
+
+impl Drop for Bindfs {
+    fn drop(&mut self) {
+        // FUSE takes the force for the end of the connection: all who wait for an answer get an error.
+        let _ = rustix::mount::unmount(self.path(), UnmountFlags::FORCE | UnmountFlags::DETACH);
+        let _ = self.server.kill();
+        let _ = self.server.wait();
+    }
+}
+
+/// Why there can be none here; none if there can.
+pub(crate) fn missing() -> Option<String> {
+    let fuse = crate::faulty::missing();
+    fuse.or_else(|| (!has_program("bindfs")).then(|| "bindfs is not installed".to_owned()))
+}
