@@ -54,7 +54,7 @@ impl Original {
 
     fn copy(&self) -> PathBuf {
         let path = self.folder.path().join("edited");
-        for suffix in ["", "-wal", "-shm", "-journal"] {
+        for suffix in ["", "-wal", "-shm", "-journal", "-runs"] {
             let _ = std::fs::remove_file(format!("{}{suffix}", path.display()));
         }
         std::fs::copy(self.folder.path().join("original"), &path).unwrap();
@@ -95,6 +95,7 @@ fuzz_target!(|edits: Vec<Edit>| {
     let _ = store.workspaces();
     for summary in runs {
         if let Ok(run) = store.run(summary.number) {
+            assert_eq!(run.check_size(), Ok(()), "what is larger is refused");
             let report = Report::of(Some(summary.number), run);
             let _ = formats::terminal::head(Some(summary.number), &report.run, Some(80));
             let _ = formats::terminal::body(&report, Some(80));

@@ -6,6 +6,7 @@ use report::{Report, formats};
 
 fuzz_target!(|text: &str| {
     if let Ok(run) = report::run_of_export(text) {
+        assert_eq!(run.check_size(), Ok(()), "what is larger is refused");
         let report = Report::of(None, run);
         let _ = formats::terminal::head(None, &report.run, Some(80));
         let _ = formats::terminal::body(&report, Some(80));

@@ -1,8 +1,10 @@
 //! Where the database is.
 
+use std::io;
+use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, anyhow};
 use etcetera::BaseStrategy;
 use store::Store;
 
@@ -13,46 +15,46 @@ pub fn path(named: Option<&Path>) -> Result<PathBuf> {
     named.map_or_else(default_path, |path| Ok(path.to_path_buf()))
 }
 
-/// Opens the database that was named, or the user's own, which is created where it is missing.
+/// Opens the database that was named, or the user's own, which is created where it is missing. So is its directory, for
+/// the user alone.
 pub fn open(named: Option<&Path>) -> Result<Store> {
     let path = path(named)?;
-    if named.is_none()
-        && let Some(directory) = path.parent()
-    {
-        std::fs::create_dir_all(directory)
-            .with_context(|| format!("cannot create {}; name a database with --db", directory.display()))?;
+    if let Some(directory) = path.parent().filter(|parent| !parent.as_os_str().is_empty() && !parent.exists()) {
+        // A path that is mistyped does not leave a tree of directories.
+        let mut builder = std::fs::DirBuilder::new();
+        builder.mode(0o700).recursive(named.is_none());
+        builder.create(directory).map_err(|error| cannot_make(directory, named, &error))?;
     }
-    is_file(&path)?;
     Ok(Store::open(&path)?)
 }
 
-/// Whether a database can be there: what SQLite would wait for, write through or call by a number is named.
-fn is_file(path: &Path) -> Result<()> {
-    let Ok(metadata) = path.symlink_metadata() else { return Ok(()) };
-    if metadata.is_symlink() {
-        let leads_to = std::fs::read_link(path).unwrap_or_default();
-        return Err(exit::refused(format!(
-            "database {} is a symbolic link to {}, which somebody else may have made; name that file with --db",
-            path.display(),
-            leads_to.display()
-        )));
+fn cannot_make(directory: &Path, named: Option<&Path>, error: &io::Error) -> anyhow::Error {
+    let above = directory.parent().filter(|above| !above.as_os_str().is_empty());
+    match above.filter(|above| named.is_some() && !above.exists()) {
+        Some(above) => exit::usage(format!(
+            "database: the directory {} is made if it is missing, but not {} above it; make that, or name another \
+             database with --db",
+            directory.display(),
+            above.display()
+        )),
+        None => anyhow!(
+            "database: cannot make {}: {}; name a database elsewhere with --db",
+            directory.display(),
+            exit::meaning(error)
+        ),
     }
-    if !metadata.is_file() {
-        return Err(exit::usage(format!("database {} is no file; name another with --db", path.display())));
-    }
-    Ok(())
 }
 
 /// Opens a database for reading, which must be there.
 pub fn open_existing(named: Option<&Path>) -> Result<Store> {
     let path = path(named)?;
-    if !path.exists() {
+    // A link that leads nowhere is refused like all others.
+    if !path.exists() && !path.is_symlink() {
         return Err(exit::usage(format!(
             "no runs yet: there is no {}; `writebench run` makes it",
             path.display()
         )));
     }
-    is_file(&path)?;
     Ok(Store::open_to_read(&path)?)
 }
 

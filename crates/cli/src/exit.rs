@@ -6,6 +6,7 @@ use std::process::ExitCode;
 
 use model::Failure;
 use runner::RunnerError;
+use store::StoreError;
 
 /// How the program ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -89,6 +90,11 @@ pub fn of(error: &anyhow::Error) -> Exit {
     }
     if error.is::<RefusedError>() {
         return Exit::Refused;
+    }
+    match error.downcast_ref::<StoreError>() {
+        Some(StoreError::Unsafe { .. }) => return Exit::Refused,
+        Some(StoreError::NoFile { .. } | StoreError::TooLarge { .. }) => return Exit::Usage,
+        _ => {}
     }
     match error.downcast_ref::<RunnerError>() {
         Some(RunnerError::Sector { .. } | RunnerError::Device { .. }) => Exit::Usage,

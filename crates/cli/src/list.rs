@@ -14,6 +14,9 @@ use crate::output::Output;
 /// What a filesystem's block is taken for where no target is in sight: suites may count in blocks.
 const USUAL_BLOCK_BYTES: u64 = 4096;
 
+/// The longest label that all others are aligned with.
+const WIDEST_LABEL: usize = 40;
+
 /// Lists what there is.
 pub fn list(command: &ListCommand, db: Option<&Path>, output: &Output) -> Result<Exit> {
     let text = match &command.what {
@@ -87,7 +90,8 @@ fn runs(db: Option<&Path>) -> Result<String> {
         return Ok(format!("no runs in {}\n", visible(&store.path().to_string_lossy())));
     }
     let label = |run: &store::RunSummary| visible(run.label.as_deref().unwrap_or("-")).into_owned();
-    let label_width = runs.iter().map(|run| label(run).chars().count()).max().unwrap_or(0).max(5);
+    let label_width =
+        runs.iter().map(|run| label(run).chars().count()).max().unwrap_or(0).clamp(5, WIDEST_LABEL);
     let mut text = format!(
         "{:>4}  {:<20}  {:<11}  {:>5}  {:>7}  {:<label_width$}  suites, target\n",
         "run", "started", "status", "cases", "samples", "label"

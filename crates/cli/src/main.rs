@@ -24,6 +24,7 @@ mod privileges;
 mod probe_command;
 mod progress;
 mod properties;
+mod recorder;
 mod report_command;
 mod run_command;
 mod run_name;

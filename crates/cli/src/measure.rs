@@ -29,6 +29,7 @@ use crate::output::Output;
 use crate::place::Claimed;
 use crate::progress::Progress;
 use crate::properties::FilesystemsOfRun;
+use crate::recorder::Recorder;
 use crate::selection;
 use crate::stream::Streams;
 use crate::workspaces::{self, Waiting};
@@ -148,39 +149,36 @@ fn measured(
     let (store, number) = (job.store, job.number);
     let tables = !exports.iter().any(Export::is_to_stdout);
     let printed_head = if tables { print_head(job, output) } else { Ok(()) };
-    let mut streams = match Streams::begin(exports, number, &job.run, stop, output) {
+    let streams = match Streams::begin(exports, number, &job.run, stop, output) {
         Ok(streams) => streams,
         Err(error) => return not_begun(store, number, error, (stop, output)),
     };
-    let end = supervise(job, &mut streams, books, (stop, output));
-    let status = match &end {
-        // It is complete when its copy is.
-        Ok(End::Complete) if job.copied.is_some() => RunStatus::Running,
-        Ok(End::Complete) => RunStatus::Complete,
-        Ok(End::Budget | End::MaxBytes) => RunStatus::Limited,
-        Ok(End::Stopped) => RunStatus::Interrupted,
-        Err(_) => RunStatus::Failed,
-    };
-    let recorded = store.set_status(number, status);
+    let mut recorder = Recorder::new(store, number, streams, output);
+    let end = supervise(job, &mut recorder, books, (stop, output));
+    if end.is_err() {
+        // Why the run failed says more than why that could not be recorded.
+        let _ = recorder.finish(RunStatus::Failed, stop);
+    }
     let end = end?;
-    recorded?;
+    // It is complete when its copy is.
     let copied = copy(job, &end, stop);
     let status = match (&end, &copied) {
-        (End::Complete, Ok(_)) => RunStatus::Complete,
         (_, Err(_)) if stop.load(Ordering::Relaxed) => RunStatus::Interrupted,
         (_, Err(_)) => RunStatus::Failed,
-        (_, Ok(_)) => status,
+        (End::Complete, Ok(_)) => RunStatus::Complete,
+        (End::Budget | End::MaxBytes, Ok(_)) => RunStatus::Limited,
+        (End::Stopped, Ok(_)) => RunStatus::Interrupted,
     };
-    store.set_status(number, status)?;
+    let recorded = recorder.finish(status, stop);
     let is_search = is_search(&job.run);
     // Ten thousand cases are held once: as they are read again, with their samples.
     (job.run.cases, job.cases, job.limits_for, job.later) = Default::default();
-    let report = Report::of(Some(number), store.run(number)?);
+    let report = Report::of(Some(number), recorder.run()?);
     hints(&report, &end, is_search, output);
     output.note(&format!("Written: {}.", Bytes(books.written.bytes()).approximate()));
     let body = tables.then(|| formats::terminal::body(&report, output.width()));
     let printed = printed_head.and_then(|()| body.map_or(Ok(()), |body| output.results(&body)));
-    let streamed = streams.end(&report.run);
+    let streamed = recorder.end_streams(&report.run);
     let exported = export::write_all(exports, &report, stop, output);
     match copied {
         Ok(Some(copy)) => output.note(&format!("{} is a copy, compared byte by byte.", copy.display())),
@@ -191,6 +189,7 @@ fn measured(
         }
         Err(error) => return Err(error),
     }
+    recorded?;
     output.note(&format!("Run {number} is in {}; {}", store.path().display(), database::show(store, number)));
     output.note(&database::page(store, number, None));
     match output.all_ok([printed, streamed, exported]) {
@@ -273,7 +272,7 @@ pub fn stop_on_signals() -> Result<Arc<AtomicBool>> {
 
 fn supervise(
     job: &mut Job<'_>,
-    streams: &mut Streams<'_>,
+    recorder: &mut Recorder<'_>,
     books: &mut Books<'_>,
     (stop, output): (&AtomicBool, &Output),
 ) -> Result<End> {
@@ -283,9 +282,9 @@ fn supervise(
     let worker = worker_command(&job.places, job.copied.as_ref())?;
     let mut settings = job.run.settings.clone();
     if job.properties {
-        let learnt = FilesystemsOfRun { store, number, worker: &worker, stop, output };
+        let learnt = FilesystemsOfRun { worker: &worker, stop, output };
         let start = Instant::now();
-        learnt.learn(&job.run, &job.targets, &settings, books)?;
+        learnt.learn(recorder, &job.run, &job.targets, &settings, books)?;
         let elapsed_ns = u64::try_from(start.elapsed().as_nanos()).unwrap_or(u64::MAX);
         settings.budget_ns = settings.budget_ns.map(|budget| budget.saturating_sub(elapsed_ns));
     }
@@ -293,7 +292,7 @@ fn supervise(
     if !job.limits_for.is_empty() {
         let spaces: Vec<_> = job.places.iter().map(Claimed::space).collect();
         let by = (&worker, &mut *books, stop);
-        let measured = HardwareOfRun::before((store, number), &job.limits_for, &settings, &spaces, by)?;
+        let measured = HardwareOfRun::before(recorder, &job.limits_for, &settings, &spaces, by)?;
         settings = measured.rest_of(&settings);
         hardware = Some(measured);
     }
@@ -306,14 +305,13 @@ fn supervise(
         match event {
             Event::Started { planned, left, bytes_written, .. } => {
                 if let Some(row) = later.remove(&planned.case.to_string()) {
-                    store.add_cases(number, &[row])?;
+                    recorder.row(row)?;
                 }
                 progress.started(&planned.case, left, bytes_written);
             }
             Event::Taken { planned, sample } => {
-                let case = planned.case.to_string();
-                store.add_sample(number, planned.target, &case, sample)?;
-                streams.sample(&targets[planned.target].name, &case, sample)?;
+                let target = (planned.target, targets[planned.target].name.as_str());
+                recorder.sample(target, &planned.case.to_string(), sample)?;
                 progress.taken();
             }
         }
@@ -322,7 +320,7 @@ fn supervise(
     progress.finish();
     let end = end?;
     if let Some(hardware) = &mut hardware {
-        hardware.measure(&worker, books, stop)?;
+        hardware.measure(recorder, &worker, books, stop)?;
     }
     Ok(end)
 }

@@ -7,9 +7,9 @@ use anyhow::Result;
 use model::protocol::PropertiesRequest;
 use model::{RunRecord, Settings};
 use runner::{Books, LearntProperties, PlannedTarget, WorkerCommand, learn_properties};
-use store::Store;
 
 use crate::output::Output;
+use crate::recorder::Recorder;
 
 /// Large enough for huge pages and for extents that are reserved ahead.
 const FILE_BYTES: u64 = 4 << 20;
@@ -24,10 +24,6 @@ pub fn most_bytes(targets: usize) -> u64 {
 
 /// Who looks at the filesystems of a run, and where it is recorded.
 pub struct FilesystemsOfRun<'r> {
-    /// The database.
-    pub store: &'r Store,
-    /// The run's number there.
-    pub number: i64,
     /// Works on all targets.
     pub worker: &'r WorkerCommand,
     /// Set to end it.
@@ -41,6 +37,7 @@ impl FilesystemsOfRun<'_> {
     /// none any more once half of the time is over.
     pub fn learn(
         &self,
+        recorder: &mut Recorder<'_>,
         run: &RunRecord,
         targets: &[PlannedTarget],
         settings: &Settings,
@@ -68,9 +65,7 @@ impl FilesystemsOfRun<'_> {
                 device_number: planned.device_number.clone(),
             };
             match learn_properties(self.worker, request, left.min(PATIENCE), (books.casualties, self.stop))? {
-                LearntProperties::Known(properties) => {
-                    self.store.set_properties(self.number, target, &properties)?;
-                }
+                LearntProperties::Known(properties) => recorder.properties(target, properties)?,
                 LearntProperties::Stopped => break,
                 LearntProperties::Unknown(outcome) => {
                     let why = outcome.reason().unwrap_or_default();

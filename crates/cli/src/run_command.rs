@@ -5,7 +5,7 @@ use std::path::Path;
 use anyhow::Result;
 use model::{Case, Environment, Reserve, Row, RunRecord, RunStatus, Settings, TargetRecord, Verify};
 use runner::Hardware;
-use store::Store;
+use store::{RunSummary, Store};
 
 use crate::arguments::{MeasuringArguments, RunCommand};
 use crate::copied::Copied;
@@ -115,7 +115,8 @@ pub fn settings(measuring: &MeasuringArguments, first_looks: u64, samples: u32) 
 
 /// Of the runs that can go on.
 fn newest_unfinished(store: &Store) -> Result<Option<i64>> {
-    for summary in store.runs()?.iter().rev().filter(|run| run.status != RunStatus::Complete.name()) {
+    let unfinished = |run: &&RunSummary| run.status != RunStatus::Complete.name() && !run.imported;
+    for summary in store.runs()?.iter().rev().filter(unfinished) {
         let run = store.run(summary.number)?;
         if !is_search(&run) && !run.has_made_filesystems() {
             return Ok(Some(summary.number));
@@ -141,7 +142,13 @@ fn resume(command: &RunCommand, db: Option<&Path>, output: &Output) -> Result<Ex
             "run {number} made its filesystems itself, and they are gone with it; start it again"
         )));
     }
-    if store.workspaces()?.iter().any(|it| it.run == number && runner::is_in_use(&it.path)) {
+    if store.is_imported(number)? {
+        return Err(exit::usage(format!(
+            "run {number} was imported: what a document says about files and targets is not followed; start a run of \
+             your own"
+        )));
+    }
+    if !store.hold_run(number)? {
         return Err(exit::usage(format!("run {number} is still under way")));
     }
     let limit = command.measuring.timeout;

@@ -11,6 +11,9 @@ use store::Store;
 
 use crate::exit;
 
+/// Most characters of a new label: it stands in a line with others.
+const LONGEST_LABEL: usize = 200;
+
 /// What people call a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Label(String);
@@ -27,6 +30,7 @@ impl FromStr for Label {
             _ if text.contains('@') => Err("what follows an '@' is a target of the run; leave it out"),
             _ if is_file(text) => Err("a name with '/' or '.json' is a file's; choose another label"),
             _ if text.chars().any(char::is_control) => Err("a label is one line of text"),
+            _ if text.chars().nth(LONGEST_LABEL).is_some() => Err("a label has at most 200 characters"),
             _ if text.trim() != text || text.starts_with('-') => {
                 Err("a label begins and ends with neither a space nor a dash")
             }
@@ -184,7 +188,8 @@ mod tests {
             assert_eq!(label.parse::<Label>().map(|it| it.to_string()), Ok(label.to_owned()));
             assert_eq!(label.parse(), Ok(RunName::Label(label.to_owned())));
         }
-        for refused in ["", "12", "a,b", "a/b", "a@b", "base.json", "two\nlines", " a", "-a"] {
+        for refused in ["", "12", "a,b", "a/b", "a@b", "base.json", "two\nlines", " a", "-a", &"l".repeat(201)]
+        {
             assert!(refused.parse::<Label>().is_err(), "{refused:?}");
         }
         assert_eq!("12".parse(), Ok(RunName::Number(12)));

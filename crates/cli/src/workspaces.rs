@@ -141,7 +141,13 @@ pub fn remove_left_overs<'p>(
 ) -> Result<()> {
     let mut sweeper = Sweeper::new(keeper::command()?);
     let recorded = store.workspaces()?;
-    let mut paths: Vec<_> = recorded.iter().map(|left| left.path.clone()).collect();
+    let mut paths = Vec::new();
+    for left in &recorded {
+        // A run that is under way may be about to make it.
+        if !store.is_under_way_elsewhere(left.run)? {
+            paths.push(left.path.clone());
+        }
+    }
     for target in targets {
         match sweeper.left_overs_in(target, stop) {
             Ok(found) => {

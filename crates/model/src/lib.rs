@@ -23,6 +23,7 @@ mod read_back;
 mod reserve;
 mod run;
 mod sample;
+mod size;
 mod space;
 mod suite;
 mod sync;
@@ -47,6 +48,7 @@ pub use read_back::{Extent, ReadBack, ReadFrom};
 pub use reserve::{ParseReserveError, Reserve};
 pub use run::{CaseRecord, RunRecord, RunStatus, Settings, Verify};
 pub use sample::{Failure, Outcome, Phase, PhasesNs, Sample};
+pub use size::{LONGEST_ARGUMENT_BYTES, LONGEST_NAME, MOST_DOCUMENT_BYTES, MOST_ROWS, MOST_TARGETS, TooMuch};
 pub use space::{Purpose, Space};
 pub use suite::{
     Head, Layout, Overrides, Row, Rows, SUITES, Section, Suite, SuiteError, built_in_suites, suite_named,

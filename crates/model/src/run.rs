@@ -11,13 +11,13 @@ use crate::value::named_values;
 named_values! {
     /// How a run stands.
     RunStatus {
-        /// Under way, or ended without a word.
+        /// Under way. A killed run leaves it in its database, where the run's lock tells the two apart.
         Running = "running",
-        /// Every case has its samples, or an outcome that ends it.
+        /// Every case has its samples, or an outcome that ends it, and the copy that the run leaves is made.
         Complete = "complete",
         /// A limit on time or bytes came first.
         Limited = "limited",
-        /// A signal ended it.
+        /// A signal ended it, or it was killed.
         Interrupted = "interrupted",
         /// writebench itself failed: the target vanished, the database could not be written.
         Failed = "failed",

@@ -1,6 +1,6 @@
 //! What an image and its loop device cost: the same kind of filesystem with and without them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use model::{Image, RunRecord, TargetRecord};
 use stats::Interval;
@@ -12,10 +12,14 @@ use crate::report::CaseReport;
 
 /// A sentence for each filesystem in an image that lies on a filesystem of the same kind which the run has measured, too.
 pub(crate) fn sentences(run: &RunRecord, cases: &[CaseReport]) -> Vec<String> {
+    let mut ranked = Ranked::new();
+    for case in cases.iter().filter(|case| is_ranked(case)) {
+        ranked.entry(&case.record.target).or_default().entry(&case.record.case).or_insert(case);
+    }
     let sentence = |made: &TargetRecord| {
         let image = plain_image(made)?;
         let plain = run.targets.iter().find(|plain| is_below(plain, made, image))?;
-        sentence(made, image, plain, cases)
+        sentence(made, image, plain, &ranked)
     };
     run.targets.iter().filter_map(sentence).collect()
 }
@@ -36,17 +40,16 @@ fn is_below(plain: &TargetRecord, made: &TargetRecord, image: &Image) -> bool {
         && environment.device.as_ref().is_some_and(|device| device.number == image.directory_device)
 }
 
-fn sentence(made: &TargetRecord, image: &Image, plain: &TargetRecord, cases: &[CaseReport]) -> Option<String> {
-    let on = |target: &TargetRecord| {
-        let name = target.name.clone();
-        move |case: &&CaseReport| case.record.target == name && is_ranked(case)
-    };
+/// Of each target, its cases that have a rank, by name.
+type Ranked<'r> = HashMap<&'r str, BTreeMap<&'r str, &'r CaseReport>>;
+
+fn sentence(made: &TargetRecord, image: &Image, plain: &TargetRecord, ranked: &Ranked<'_>) -> Option<String> {
+    let (with, without) = (ranked.get(made.name.as_str())?, ranked.get(plain.name.as_str())?);
     let mut ratios: BTreeMap<&str, Interval> = BTreeMap::new();
-    for with in cases.iter().filter(on(made)) {
-        let without = cases.iter().filter(on(plain)).find(|case| case.record.case == with.record.case);
-        let ratio = without.and_then(|without| in_round_ratio(with, without));
+    for (name, with) in with {
+        let ratio = without.get(name).and_then(|without| in_round_ratio(with, without));
         if let Some(ratio) = ratio.filter(|ratio| ratio.confidence >= CONFIDENCE) {
-            ratios.insert(&with.record.case, ratio);
+            ratios.insert(name, ratio);
         }
     }
     let estimates = || ratios.values().map(|ratio| ratio.estimate);

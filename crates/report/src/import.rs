@@ -1,10 +1,15 @@
 //! A JSON export, read back into the run that it was made of.
 
+use std::collections::HashSet;
+use std::fmt;
+use std::marker::PhantomData;
+
 use model::{
-    CaseRecord, Contract, Environment, Extent, Failure, Latency, Limit, MissingTarget, Outcome, Phase,
-    PhasesNs, ReadBack, RunRecord, RunStatus, Sample, Settings, TargetRecord, Timeline, Watch,
+    CaseRecord, Contract, Environment, Extent, Failure, Latency, Limit, MOST_ROWS, MOST_TARGETS, MissingTarget,
+    Outcome, Phase, PhasesNs, ReadBack, RunRecord, RunStatus, Sample, Settings, TargetRecord, Timeline, Watch,
 };
-use serde::Deserialize;
+use serde::de::{Error, SeqAccess, Visitor};
+use serde::{Deserialize, Deserializer};
 
 use crate::formats::json::SCHEMA;
 
@@ -34,9 +39,46 @@ struct Beginning {
 #[derive(Deserialize)]
 struct Document {
     run: Run,
+    #[serde(deserialize_with = "targets")]
     targets: Vec<TargetRecord>,
+    #[serde(deserialize_with = "targets")]
     missing: Vec<MissingTarget>,
+    #[serde(deserialize_with = "rows")]
     cases: Vec<Case>,
+}
+
+fn targets<'de, D: Deserializer<'de>, T: Deserialize<'de>>(from: D) -> Result<Vec<T>, D::Error> {
+    from.deserialize_seq(AtMost { most: MOST_TARGETS, what: "targets", of: PhantomData })
+}
+
+fn rows<'de, D: Deserializer<'de>, T: Deserialize<'de>>(from: D) -> Result<Vec<T>, D::Error> {
+    from.deserialize_seq(AtMost { most: MOST_ROWS, what: "cases", of: PhantomData })
+}
+
+/// A list that ends the reading where it is too long, before it takes all memory.
+struct AtMost<T> {
+    most: usize,
+    what: &'static str,
+    of: PhantomData<T>,
+}
+
+impl<'de, T: Deserialize<'de>> Visitor<'de> for AtMost<T> {
+    type Value = Vec<T>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "a list of {}", self.what)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Vec<T>, A::Error> {
+        let mut items = Vec::new();
+        while let Some(item) = list.next_element()? {
+            if items.len() == self.most {
+                return Err(A::Error::custom(format_args!("it has more than {} {}", self.most, self.what)));
+            }
+            items.push(item);
+        }
+        Ok(items)
+    }
 }
 
 /// What schema 1 had in place of targets: there was always one.
@@ -46,11 +88,15 @@ struct OneTarget {
     environment: Environment,
     #[serde(default)]
     limits: Vec<Limit>,
+    #[serde(deserialize_with = "rows")]
+    cases: Vec<Case>,
 }
 
 #[derive(Deserialize)]
 struct OneTargetsRun {
     target: String,
+    #[serde(flatten)]
+    run: Run,
 }
 
 #[derive(Deserialize)]
@@ -116,33 +162,30 @@ pub fn run_of_export(text: &str) -> Result<RunRecord, ImportError> {
         return Err(ImportError::Newer { found: beginning.schema });
     }
     let content = |error: serde_json::Error| ImportError::Content(error.to_string());
-    if beginning.schema == 1 {
-        return from_schema_1(text).map_err(content)?;
-    }
-    record(serde_json::from_str(text).map_err(content)?)
+    let document = match beginning.schema {
+        1 => serde_json::from_str(text).map(with_one_target),
+        _ => serde_json::from_str(text),
+    };
+    let run = record(document.map_err(content)?)?;
+    run.check_size().map_err(|too_much| ImportError::Content(too_much.to_string()))?;
+    Ok(run)
 }
 
-fn from_schema_1(text: &str) -> serde_json::Result<Result<RunRecord, ImportError>> {
-    let OneTarget { run: OneTargetsRun { target: path }, environment, limits } = serde_json::from_str(text)?;
-    let mut document: serde_json::Value = serde_json::from_str(text)?;
-    document["targets"] = serde_json::to_value([TargetRecord {
-        name: path.clone(),
-        path: path.clone(),
-        environment,
-        limits,
-        making: None,
-        properties: None,
-    }])?;
-    document["missing"] = serde_json::json!([]);
-    let mut document: Document = serde_json::from_value(document)?;
-    document.cases.iter_mut().for_each(|case| case.target.clone_from(&path));
-    Ok(record(document))
+fn with_one_target(document: OneTarget) -> Document {
+    let OneTarget { run: OneTargetsRun { target: path, run }, environment, limits, mut cases } = document;
+    cases.iter_mut().for_each(|case| case.target.clone_from(&path));
+    let name = path.clone();
+    let target = TargetRecord { name, path, environment, limits, making: None, properties: None };
+    Document { run, targets: vec![target], missing: Vec::new(), cases }
 }
 
 fn record(document: Document) -> Result<RunRecord, ImportError> {
     let Document { run, targets, missing, cases } = document;
-    let has = |case: &&Case| !targets.iter().any(|target| target.name == case.target);
-    if let Some(case) = cases.iter().find(has) {
+    let mut names = HashSet::new();
+    if let Some(twice) = targets.iter().find(|target| !names.insert(&target.name)) {
+        return Err(ImportError::Content(format!("it has the target '{}' twice", twice.name)));
+    }
+    if let Some(case) = cases.iter().find(|case| !names.contains(&case.target)) {
         let what = format!("case {} is of the target '{}', which is not listed", case.id, case.target);
         return Err(ImportError::Content(what));
     }

@@ -1,5 +1,7 @@
 //! A run's numbers and warnings.
 
+use std::collections::HashMap;
+
 use model::{CaseRecord, Limit, RunRecord, TargetRecord};
 
 use crate::advice::{ADVISE, Advice, without_advice};
@@ -46,6 +48,8 @@ pub struct CaseReport {
     pub reason: Option<String>,
     /// What its good samples say.
     pub estimate: Option<Estimate>,
+    /// Of its target, among the run's.
+    place: Option<usize>,
 }
 
 impl Report {
@@ -53,9 +57,11 @@ impl Report {
     #[must_use]
     pub fn of(number: Option<i64>, mut run: RunRecord) -> Self {
         let records = std::mem::take(&mut run.cases);
+        let places: HashMap<&str, usize> = run.targets.iter().map(|it| it.name.as_str()).zip(0..).collect();
         let with_limits = |record: CaseRecord| {
-            let limits = run.target(&record.target).map_or(&[][..], |target| &target.limits);
-            CaseReport::of(record, limits)
+            let place = places.get(record.target.as_str()).copied();
+            let limits = place.map_or(&[][..], |place| &run.targets[place].limits);
+            CaseReport { place, ..CaseReport::of(record, limits) }
         };
         let mut cases: Vec<CaseReport> = records.into_iter().map(with_limits).collect();
         if run.is_side_by_side() {
@@ -99,10 +105,10 @@ impl Report {
 }
 
 impl CaseReport {
-    /// The target that it was measured on.
+    /// The target that it was measured on, of the report's run.
     #[must_use]
     pub fn target<'r>(&self, run: &'r RunRecord) -> Option<&'r TargetRecord> {
-        run.target(&self.record.target)
+        run.targets.get(self.place?)
     }
 
     pub(crate) fn of(record: CaseRecord, limits: &[Limit]) -> Self {
@@ -115,6 +121,7 @@ impl CaseReport {
                 None => Some("not measured: the run ended before its turn".to_owned()),
             },
             estimate: Estimate::of_case(&record, limits),
+            place: None,
             record,
         }
     }

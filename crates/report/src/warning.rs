@@ -17,10 +17,11 @@ pub(crate) fn warnings(run: &RunRecord, cases: &[CaseReport]) -> Vec<String> {
         RunStatus::Limited if is_search(cases) => warnings
             .push("The limit on bytes ended the search: a larger --max-bytes would look longer.".to_owned()),
         RunStatus::Limited => warnings.push("A limit on time or bytes ended the run early.".to_owned()),
-        RunStatus::Interrupted | RunStatus::Running | RunStatus::Failed if is_search(cases) => {
+        RunStatus::Running => warnings.push("The run is still under way.".to_owned()),
+        RunStatus::Interrupted | RunStatus::Failed if is_search(cases) => {
             warnings.push("The search did not come to its end; it cannot go on, but start again.".to_owned());
         }
-        RunStatus::Interrupted | RunStatus::Running | RunStatus::Failed if run.has_made_filesystems() => {
+        RunStatus::Interrupted | RunStatus::Failed if run.has_made_filesystems() => {
             warnings.push(
                 "The run did not come to its end; it cannot go on, since its filesystems are gone.".to_owned(),
             );
@@ -28,7 +29,7 @@ pub(crate) fn warnings(run: &RunRecord, cases: &[CaseReport]) -> Vec<String> {
         RunStatus::Interrupted => {
             warnings.push("The run was interrupted; --resume goes on with it.".to_owned());
         }
-        RunStatus::Running | RunStatus::Failed => {
+        RunStatus::Failed => {
             warnings.push("The run did not come to its end; --resume goes on with it.".to_owned());
         }
     }

@@ -1,9 +1,6 @@
--- How much of a sample was read back and compared, and where it came from.
+-- Runs that came from somebody's document: they are shown and compared, and never resumed.
 
-ALTER TABLE samples ADD COLUMN read_back TEXT;          -- whole, part; none if only the size was looked at
-ALTER TABLE samples ADD COLUMN read_back_bytes INTEGER; -- how much was compared
-ALTER TABLE samples ADD COLUMN read_back_from TEXT;     -- page-cache, device; none if unknown
+ALTER TABLE runs ADD COLUMN imported INTEGER NOT NULL DEFAULT 0;
 
-UPDATE samples SET read_back = 'whole', read_back_bytes = bytes WHERE verified = 1;
-
-ALTER TABLE samples DROP COLUMN verified;
+-- Earlier versions did not say. A run that copies a file may be a stranger's, who named that file.
+UPDATE runs SET imported = 1 WHERE settings LIKE '%"copy_from":"%';

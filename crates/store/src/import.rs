@@ -18,11 +18,15 @@ impl Store {
         self.connection.query_row(select, [id], |row| row.get(0)).map_err(self.failed("look for a run"))
     }
 
-    /// Takes in whole runs, samples and all: every one of them, or none. Their numbers here.
+    /// Takes in whole runs, samples and all: every one of them, or none. Their numbers here. They are marked, as what a
+    /// document says about files and targets must not be followed.
     ///
     /// # Errors
-    /// The database cannot be written, or one of them is there already.
+    /// One of them is too large, the database cannot be written, or one of them is there already.
     pub fn import_runs(&mut self, runs: &[RunRecord]) -> Result<Vec<i64>, StoreError> {
+        for run in runs {
+            run.check_size().map_err(|source| StoreError::TooLarge { source })?;
+        }
         let imported = import(&mut self.connection, runs);
         imported.map_err(self.failed("import runs"))
     }
@@ -32,7 +36,7 @@ fn import(connection: &mut Connection, runs: &[RunRecord]) -> rusqlite::Result<V
     let transaction = connection.transaction()?;
     let mut numbers = Vec::new();
     for run in runs {
-        let number = insert_rows(&transaction, run)?;
+        let number = insert_rows(&transaction, run, true)?;
         // A case that stands in two tables has its samples in both.
         let mut seen = HashSet::new();
         for case in run.cases.iter().filter(|case| seen.insert((&case.target, &case.case))) {

@@ -2,18 +2,28 @@
 //! loses at most the sample under way.
 
 mod import;
+mod in_place;
 mod migrate;
+mod ownership;
 mod read;
+mod run_locks;
+mod status;
 mod targets;
 mod workspaces;
 mod write;
 
+use std::cell::OnceCell;
+use std::fs::File;
+use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
+
+use in_place::Identity;
+use ownership::beside;
 
 pub use read::RunSummary;
 pub use workspaces::WorkspaceRecord;
@@ -52,6 +62,48 @@ pub enum StoreError {
         /// Ours.
         known: usize,
     },
+    /// Another user could have written it, or could have made what SQLite obeys beside it.
+    #[error("database {path}: {what}", path = path.display())]
+    Unsafe {
+        /// The file.
+        path: PathBuf,
+        /// Why, and what to do.
+        what: String,
+    },
+    /// A pipe, a device or a directory.
+    #[error("database {path} is no file; name another with --db", path = path.display())]
+    NoFile {
+        /// Its path.
+        path: PathBuf,
+    },
+    /// The system does not let us look at it.
+    #[error("database: stat {path}: {source}", path = path.display())]
+    Unreadable {
+        /// The file, or one beside it.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// The lock of a run could be neither taken nor asked for.
+    #[error("database {path}: lock {path}-runs: {source}; name another with --db", path = path.display())]
+    Lock {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// It is not at its path any more.
+    #[error("database {path}: was removed or replaced in mid-run", path = path.display())]
+    Gone {
+        /// Where it was.
+        path: PathBuf,
+    },
+    /// More than a run of any database may have.
+    #[error("the run is too large for a database: {source}")]
+    TooLarge {
+        /// What there is too much of.
+        source: model::TooMuch,
+    },
     /// A value that this version does not understand.
     #[error("database {path}: {what}", path = path.display())]
     Content {
@@ -66,6 +118,25 @@ pub enum StoreError {
 pub struct Store {
     connection: Connection,
     path: PathBuf,
+    /// The same, through no link.
+    real: PathBuf,
+    identity: Identity,
+    /// Holds the locks of the runs that are made here.
+    locks: OnceCell<File>,
+}
+
+/// How long others may keep the database locked.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// How long, where what is to be written can wait as well in memory.
+const LITTLE_PATIENCE: Duration = Duration::from_millis(50);
+
+impl StoreError {
+    /// Whether another program has locked the database, so that the same call can succeed later.
+    #[must_use]
+    pub fn is_busy(&self) -> bool {
+        let Self::Sqlite { source, .. } = self else { return false };
+        matches!(source.sqlite_error_code(), Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked))
+    }
 }
 
 impl Store {
@@ -81,18 +152,23 @@ impl Store {
                 _ => StoreError::Sqlite { path, doing: "open", source },
             }
         };
+        let real = real_path(path);
+        ownership::check(path, &real)?;
         // Through a link that somebody else made, SQLite would write where that person wishes. It refuses links
         // anywhere in the path; those before the name are the user's own business.
-        let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        let real = directory.canonicalize().ok().zip(path.file_name()).map(|(parent, name)| parent.join(name));
         let flags = OpenFlags::default() | OpenFlags::SQLITE_OPEN_NOFOLLOW;
-        let connection = Connection::open_with_flags(real.as_deref().unwrap_or(path), flags);
-        let connection = connection.map_err(error)?;
-        let mut store = Self { connection, path: path.to_path_buf() };
+        let connection = Connection::open_with_flags(&real, flags).map_err(error)?;
+        let mut store = Self::new(connection, path, real);
         store.must_be_ours(error)?;
         store.set_up().map_err(error)?;
         store.migrate()?;
+        store.identity = Identity::of(&store.real);
         Ok(store)
+    }
+
+    fn new(connection: Connection, path: &Path, real: PathBuf) -> Self {
+        let identity = Identity::of(&real);
+        Self { connection, path: path.to_path_buf(), real, identity, locks: OnceCell::new() }
     }
 
     /// Opens the database at `path` to read it, also where nothing can be written.
@@ -102,7 +178,7 @@ impl Store {
     pub fn open_to_read(path: &Path) -> Result<Self, StoreError> {
         match Self::open(path) {
             // Otherwise its log has what is not in it yet.
-            Err(StoreError::NotWritable { .. }) if !log_of(path).exists() => Self::open_immutable(path),
+            Err(StoreError::NotWritable { .. }) if !beside(path, "-wal").exists() => Self::open_immutable(path),
             opened => opened,
         }
     }
@@ -116,7 +192,7 @@ impl Store {
         }
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI;
         let connection = Connection::open_with_flags(name + "?immutable=1", flags).map_err(error)?;
-        let mut store = Self { connection, path: path.to_path_buf() };
+        let mut store = Self::new(connection, path, real_path(path));
         store.must_be_ours(error)?;
         store.migrate()?;
         Ok(store)
@@ -131,7 +207,7 @@ impl Store {
 
     /// Whether it is new, or was made by writebench. Changes nothing.
     fn is_ours(&self) -> rusqlite::Result<bool> {
-        self.connection.busy_timeout(Duration::from_secs(10))?;
+        self.connection.busy_timeout(PATIENCE)?;
         // A stranger's file may have them; none of ours does.
         self.connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_TRIGGER, false)?;
         self.connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_VIEW, false)?;
@@ -160,6 +236,19 @@ impl Store {
         &self.path
     }
 
+    /// Writes, and soon gives up where another program has locked the database.
+    ///
+    /// # Errors
+    /// Those of `write`, which may be [busy](StoreError::is_busy).
+    pub fn without_waiting<T>(&self, write: impl FnOnce() -> Result<T, StoreError>) -> Result<T, StoreError> {
+        let set =
+            |timeout| self.connection.busy_timeout(timeout).map_err(self.failed("limit the time of a lock"));
+        set(LITTLE_PATIENCE)?;
+        let written = write();
+        set(PATIENCE)?;
+        written
+    }
+
     fn failed(&self, doing: &'static str) -> impl Fn(rusqlite::Error) -> StoreError + '_ {
         move |source| StoreError::Sqlite { path: self.path.clone(), doing, source }
     }
@@ -169,9 +258,9 @@ impl Store {
     }
 }
 
-/// What SQLite names the write-ahead log of a database.
-fn log_of(path: &Path) -> PathBuf {
-    let mut name = path.as_os_str().to_os_string();
-    name.push("-wal");
-    name.into()
+/// The path without links before its name; as it is where there is no such directory.
+fn real_path(path: &Path) -> PathBuf {
+    let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let real = directory.canonicalize().ok().zip(path.file_name()).map(|(parent, name)| parent.join(name));
+    real.unwrap_or_else(|| path.to_path_buf())
 }

@@ -9,6 +9,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../migrations/003.sql"),
     include_str!("../migrations/004.sql"),
     include_str!("../migrations/005.sql"),
+    include_str!("../migrations/006.sql"),
 ];
 
 impl Store {

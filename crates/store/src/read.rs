@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use model::{
     CaseRecord, Extent, Outcome, PhasesNs, ReadBack, ReadFrom, RunRecord, RunStatus, Sample, TargetRecord,
+    TooMuch,
 };
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
@@ -28,6 +29,8 @@ pub struct RunSummary {
     pub cases: i64,
     /// How many samples.
     pub samples: i64,
+    /// Whether it came from a document.
+    pub imported: bool,
 }
 
 impl Store {
@@ -36,7 +39,14 @@ impl Store {
     /// # Errors
     /// The database cannot be read.
     pub fn runs(&self) -> Result<Vec<RunSummary>, StoreError> {
-        self.read_runs().map_err(self.failed("list runs"))
+        let mut runs = self.read_runs().map_err(self.failed("list runs"))?;
+        for run in &mut runs {
+            // A word that this version does not know is shown as it is.
+            if let Some(recorded) = RunStatus::from_name(&run.status) {
+                self.status_now(run.number, recorded)?.name().clone_into(&mut run.status);
+            }
+        }
+        Ok(runs)
     }
 
     fn read_runs(&self) -> rusqlite::Result<Vec<RunSummary>> {
@@ -47,7 +57,7 @@ impl Store {
                 (SELECT group_concat(suite, ' ') FROM (
                     SELECT suite FROM cases WHERE run = number GROUP BY suite ORDER BY min(position))),
                 (SELECT count(*) FROM (SELECT DISTINCT target, name FROM cases WHERE run = number)),
-                (SELECT count(*) FROM samples WHERE run = number), label
+                (SELECT count(*) FROM samples WHERE run = number), label, imported
              FROM runs ORDER BY number",
         )?;
         let rows = statement.query_map([], |row| {
@@ -60,6 +70,7 @@ impl Store {
                 cases: row.get(5)?,
                 samples: row.get(6)?,
                 label: row.get(7)?,
+                imported: row.get(8)?,
             })
         })?;
         rows.collect()
@@ -114,12 +125,15 @@ impl Store {
             .ok_or_else(|| {
                 self.content(format!("has no run {number}; `writebench list runs` shows what there is"))
             })?;
+        run.status = self.status_now(number, run.status)?;
+        self.check_counts(number)?;
         (run.targets, run.missing) =
             targets::read(&self.connection, number).map_err(self.failed("read the run's targets"))?;
         if run.targets.is_empty() {
             return Err(self.content(format!("run {number} has no target")));
         }
         run.cases = self.read_cases(number, &run.targets).map_err(self.failed("read the run's cases"))?;
+        run.check_size().map_err(|too_much| self.content(format!("run {number}: {too_much}")))?;
         let mut samples =
             self.read_samples(number, &run.targets).map_err(self.failed("read the run's samples"))?;
         let mut left = HashMap::<Key, usize>::new();
@@ -137,6 +151,16 @@ impl Store {
             };
         }
         Ok(run)
+    }
+
+    /// Before any of it is read: what a stranger's database holds must not take all memory.
+    fn check_counts(&self, run: i64) -> Result<(), StoreError> {
+        let select =
+            "SELECT (SELECT count(*) FROM targets WHERE run = ?1), (SELECT count(*) FROM cases WHERE run = ?1)";
+        let counts = self.connection.query_row(select, [run], |row| Ok((row.get(0)?, row.get(1)?)));
+        let (targets, rows) = counts.map_err(self.failed("count what the run has"))?;
+        let checked = TooMuch::check_counts(targets, rows);
+        checked.map_err(|too_much| self.content(format!("run {run}: {too_much}")))
     }
 
     fn read_cases(&self, run: i64, targets: &[TargetRecord]) -> rusqlite::Result<Vec<CaseRecord>> {

@@ -13,6 +13,7 @@ impl Store {
     /// # Errors
     /// The database cannot be written.
     pub fn set_limits(&self, run: i64, target: usize, limits: &[Limit]) -> Result<(), StoreError> {
+        self.check_in_place()?;
         let set = |limits: String| {
             let update = "UPDATE targets SET limits = ?3 WHERE run = ?1 AND position = ?2";
             self.connection.execute(update, params![run, target, limits])
@@ -25,6 +26,7 @@ impl Store {
     /// # Errors
     /// The database cannot be written.
     pub fn set_properties(&self, run: i64, target: usize, properties: &Properties) -> Result<(), StoreError> {
+        self.check_in_place()?;
         let set = |properties: String| {
             let update = "UPDATE targets SET properties = ?3 WHERE run = ?1 AND position = ?2";
             self.connection.execute(update, params![run, target, properties])

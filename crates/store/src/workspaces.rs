@@ -24,6 +24,7 @@ impl Store {
     /// # Errors
     /// The database cannot be written.
     pub fn add_workspace(&self, workspace: &WorkspaceRecord) -> Result<(), StoreError> {
+        self.check_in_place()?;
         self.connection
             .execute(
                 "INSERT INTO workspaces (path, run) VALUES (?1, ?2)",
@@ -38,6 +39,7 @@ impl Store {
     /// # Errors
     /// The database cannot be written.
     pub fn forget_workspace(&self, path: &Path) -> Result<(), StoreError> {
+        self.check_in_place()?;
         self.connection
             .execute("DELETE FROM workspaces WHERE path = ?1", [path.as_os_str().as_bytes()])
             .map(|_| ())

@@ -1,18 +1,26 @@
 //! What a run puts into the database.
 
-use model::{CaseRecord, Outcome, ReadFrom, RunRecord, RunStatus, Sample};
+use model::{CaseRecord, Outcome, ReadFrom, RunRecord, Sample};
 use rusqlite::params;
 
 use crate::{Store, StoreError, targets};
 
 impl Store {
-    /// Records a run and its cases before the first sample. Returns the run's number.
+    /// Records a run and its cases before the first sample. Returns the run's number. The run is under way, for all
+    /// who look, until this store is closed.
     ///
     /// # Errors
-    /// The database cannot be written.
+    /// The run is too large, or the database cannot be written.
     pub fn begin_run(&mut self, run: &RunRecord) -> Result<i64, StoreError> {
-        let inserted = insert_run(&mut self.connection, run);
-        inserted.map_err(self.failed("record the run"))
+        run.check_size().map_err(|source| StoreError::TooLarge { source })?;
+        let failed = self.failed("record the run");
+        let transaction = self.connection.unchecked_transaction().map_err(&failed)?;
+        let number = insert_rows(&transaction, run, false).map_err(&failed)?;
+        // Before anybody sees it: there is no moment at which it seems to have ended.
+        self.hold_run(number)?;
+        transaction.commit().map_err(&failed)?;
+        self.check_in_place()?;
+        Ok(number)
     }
 
     /// Commits a sample of the case with that name on the run's target of that place.
@@ -20,6 +28,7 @@ impl Store {
     /// # Errors
     /// The database cannot be written.
     pub fn add_sample(&self, run: i64, target: usize, name: &str, sample: &Sample) -> Result<(), StoreError> {
+        self.check_in_place()?;
         insert_sample(&self.connection, run, target, name, sample).map_err(self.failed("record a sample"))
     }
 
@@ -28,34 +37,21 @@ impl Store {
     /// # Errors
     /// The database cannot be written.
     pub fn add_cases(&self, run: i64, cases: &[CaseRecord]) -> Result<(), StoreError> {
+        self.check_in_place()?;
         let added = append_cases(&self.connection, run, cases);
         added.map_err(self.failed("record cases"))
     }
-
-    /// Records how a run stands.
-    ///
-    /// # Errors
-    /// The database cannot be written.
-    pub fn set_status(&self, run: i64, status: RunStatus) -> Result<(), StoreError> {
-        self.connection
-            .execute("UPDATE runs SET status = ?2 WHERE number = ?1", params![run, status.name()])
-            .map(|_| ())
-            .map_err(self.failed("record the run's status"))
-    }
-}
-
-fn insert_run(connection: &mut rusqlite::Connection, run: &RunRecord) -> rusqlite::Result<i64> {
-    let transaction = connection.transaction()?;
-    let number = insert_rows(&transaction, run)?;
-    transaction.commit()?;
-    Ok(number)
 }
 
 /// A run with its targets and the rows of its tables, without samples.
-pub(crate) fn insert_rows(connection: &rusqlite::Connection, run: &RunRecord) -> rusqlite::Result<i64> {
+pub(crate) fn insert_rows(
+    connection: &rusqlite::Connection,
+    run: &RunRecord,
+    imported: bool,
+) -> rusqlite::Result<i64> {
     connection.execute(
-        "INSERT INTO runs (id, status, started, version, arguments, settings, label)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+        "INSERT INTO runs (id, status, started, version, arguments, settings, label, imported)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
         params![
             run.id,
             run.status.name(),
@@ -64,6 +60,7 @@ pub(crate) fn insert_rows(connection: &rusqlite::Connection, run: &RunRecord) ->
             json(&run.arguments)?,
             json(&run.settings)?,
             run.label,
+            imported,
         ],
     )?;
     let number = connection.last_insert_rowid();

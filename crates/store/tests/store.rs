@@ -160,11 +160,14 @@ fn runs_from_elsewhere_are_taken_in_whole_and_together_or_not_at_all() {
     for sample in samples() {
         from.add_sample(number, 0, "write", &sample).unwrap();
     }
+    from.set_status(number, RunStatus::Limited).unwrap();
     let there = from.run(number).unwrap();
     let other = RunRecord { id: "other".to_owned(), ..there.clone() };
     let mut to = Store::open(&directory.path().join("to")).unwrap();
     assert_eq!(to.import_runs(&[other.clone(), there.clone()]).unwrap(), [1, 2]);
     assert_eq!((to.run(1).unwrap(), to.run(2).unwrap()), (other.clone(), there.clone()));
+    assert!(to.is_imported(1).unwrap() && to.runs().unwrap()[1].imported, "and is known by it");
+    assert!(!from.is_imported(number).unwrap());
     assert!(to.has_run("other").unwrap() && !to.has_run("third").unwrap());
     let third = RunRecord { id: "third".to_owned(), ..there };
     assert!(to.import_runs(&[third, other]).is_err(), "the second is there already");
@@ -182,6 +185,92 @@ fn another_connection_sees_a_sample_as_soon_as_it_is_added() {
         writer.add_sample(number, 0, "write", &samples()[0]).unwrap();
         assert_eq!(reader.run(number).unwrap().cases[0].samples.len(), count);
     }
+}
+
+#[test]
+fn a_run_is_running_only_while_somebody_holds_it() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("db");
+    let mut store = Store::open(&path).unwrap();
+    let other = Store::open(&path).unwrap();
+    let first = store.begin_run(&run()).unwrap();
+    let second = store.begin_run(&RunRecord { id: "other".to_owned(), ..run() }).unwrap();
+    let status = |store: &Store, number| {
+        let listed = store.runs().unwrap().into_iter().find(|run| run.number == number).unwrap().status;
+        let status = store.run(number).unwrap().status;
+        assert_eq!(listed, status.name());
+        status
+    };
+    for looks in [&store, &other] {
+        assert_eq!([status(looks, first), status(looks, second)], [RunStatus::Running; 2]);
+    }
+    assert!(other.is_under_way_elsewhere(first).unwrap() && !store.is_under_way_elsewhere(first).unwrap());
+    assert!(!other.hold_run(second).unwrap(), "it is under way");
+    store.set_status(second, RunStatus::Limited).unwrap();
+    drop(store);
+    assert_eq!(status(&other, first), RunStatus::Interrupted);
+    assert_eq!(status(&other, second), RunStatus::Limited);
+    assert!(other.hold_run(first).unwrap() && other.hold_run(first).unwrap());
+    assert_eq!(status(&other, first), RunStatus::Running);
+    // As a stranger's database may have it.
+    let connection = rusqlite::Connection::open(&path).unwrap();
+    connection.pragma_update(None, "foreign_keys", false).unwrap();
+    connection.execute("UPDATE runs SET number = -1, status = 'running' WHERE number = ?1", [second]).unwrap();
+    assert_eq!(other.runs().unwrap()[0].status, "interrupted");
+}
+
+#[test]
+fn what_is_written_to_a_database_that_is_not_in_its_place_is_an_error() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("db");
+    let mut store = Store::open(&path).unwrap();
+    let number = store.begin_run(&run()).unwrap();
+    store.add_sample(number, 0, "write", &samples()[0]).unwrap();
+    store.check_in_place().unwrap();
+    std::fs::rename(&path, directory.path().join("moved")).unwrap();
+    let gone = |it: Result<(), StoreError>| assert!(matches!(it, Err(StoreError::Gone { .. })), "{it:?}");
+    gone(store.check_in_place());
+    gone(store.add_sample(number, 0, "write", &samples()[0]));
+    gone(store.add_cases(number, &[]));
+    gone(store.set_limits(number, 0, &[]));
+    gone(store.set_status(number, RunStatus::Complete));
+    assert_eq!(store.run(number).unwrap().cases[0].samples.len(), 1, "what was written is read");
+    std::fs::rename(directory.path().join("moved"), &path).unwrap();
+    store.add_sample(number, 0, "write", &samples()[0]).unwrap();
+}
+
+#[test]
+fn a_lock_of_another_program_is_told_from_all_other_errors() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("db");
+    let mut store = Store::open(&path).unwrap();
+    let number = store.begin_run(&run()).unwrap();
+    let other = rusqlite::Connection::open(&path).unwrap();
+    other.execute_batch("BEGIN IMMEDIATE").unwrap();
+    let add = || store.add_sample(number, 0, "write", &samples()[0]);
+    assert!(store.without_waiting(add).unwrap_err().is_busy());
+    assert_eq!(store.run(number).unwrap().cases[0].samples, [], "it can be read");
+    other.execute_batch("ROLLBACK").unwrap();
+    store.without_waiting(add).unwrap();
+    assert!(!store.run(99).unwrap_err().is_busy());
+}
+
+#[test]
+fn a_run_that_no_database_could_give_back_is_not_begun() {
+    let directory = tempfile::tempdir().unwrap();
+    let mut store = Store::open(&directory.path().join("db")).unwrap();
+    let large = [
+        RunRecord { label: Some("x".repeat(4097)), ..run() },
+        RunRecord { targets: (0..1001).map(|number| example_target(&number.to_string())).collect(), ..run() },
+        RunRecord { cases: vec![run().cases[0].clone(); 100_001], ..run() },
+    ];
+    for run in large {
+        assert!(matches!(store.begin_run(&run), Err(StoreError::TooLarge { .. })));
+        assert!(matches!(store.import_runs(&[run]), Err(StoreError::TooLarge { .. })));
+    }
+    // Each of them a character of a path that no terminal could show.
+    let path = "\u{fffd}".repeat(4096);
+    store.begin_run(&RunRecord { label: Some(path), ..run() }).unwrap();
 }
 
 #[test]
@@ -324,4 +413,22 @@ fn read_and_written_on(schema: usize) {
     let read_back: Vec<_> = found.cases[0].samples.iter().map(|sample| sample.read_back).collect();
     let verified = ReadBack { extent: Extent::Whole, bytes: 1, from: None };
     assert_eq!(read_back, [Some(verified), None, samples()[0].read_back]);
+}
+
+/// Until schema 5, nobody knew any more which runs were imported.
+#[test]
+fn a_run_of_schema_4_that_copies_a_file_counts_as_imported() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("db");
+    let (mut copies, other) = (run(), RunRecord { id: "other".to_owned(), ..run() });
+    copies.settings.copy_from = Some("/etc/shadow".to_owned());
+    let mut store = Store::open(&path).unwrap();
+    let numbers = [copies, other].map(|run| store.begin_run(&run).unwrap());
+    assert!(numbers.iter().all(|number| !store.is_imported(*number).unwrap()));
+    drop(store);
+    let old = rusqlite::Connection::open(&path).unwrap();
+    old.execute_batch("ALTER TABLE runs DROP COLUMN imported; PRAGMA user_version = 4").unwrap();
+    drop(old);
+    let store = Store::open(&path).unwrap();
+    assert_eq!(numbers.map(|number| store.is_imported(number).unwrap()), [true, false]);
 }

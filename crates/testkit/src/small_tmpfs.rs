@@ -14,13 +14,13 @@ pub struct SmallTmpfs {
 }
 
 impl SmallTmpfs {
-    /// Mounts one that holds so many bytes, in whole pages.
+    /// Mounts one that holds so many bytes, in whole pages, for this user alone.
     ///
     /// # Errors
     /// `mount` refuses.
     pub fn mount(size_bytes: u64) -> Result<Self> {
         let point = tempfile::Builder::new().prefix("writebench-tmpfs-").tempdir()?;
-        let size = format!("size={size_bytes}");
+        let size = format!("mode=0700,size={size_bytes}");
         call(Command::new("mount").args(["-t", "tmpfs", "-o", &size, "tmpfs"]).arg(point.path()))?;
         Ok(Self { point })
     }

@@ -14,6 +14,11 @@ pub fn add(trials: &mut Trials) {
     let needs = [Need::LoopDevice, Need::Program("setpriv")];
     trials.add("the first look runs as nobody", &needs, first_look);
     trials.add("what needs root says so to nobody", &needs, needs_root);
+    trials.add(
+        "a directory that only the user's own group may write is safe for a database",
+        &needs,
+        own_group,
+    );
     trials.add("what nobody may not pin is refused before it is measured", &needs, locked_memory);
     trials.add("a worker keeps only the rights that it needs", &[Need::Root], kept_rights);
 }
@@ -74,6 +79,30 @@ fn needs_root() -> Result<()> {
     ensure!(ended.code == Some(1) && ended.stderr.contains("run it as root"), "{ended:?}");
     let ended = nobody.call(&["run", "/root", "--case", "write,size=1"])?;
     ensure!(ended.code == Some(1) && ended.stderr.contains("Permission denied (13)"), "{ended:?}");
+    Ok(())
+}
+
+fn own_group() -> Result<()> {
+    let nobody = Nobody::new()?;
+    let (target, directory) = (nobody.target(), nobody.folder.path().join("group"));
+    std::fs::create_dir(&directory)?;
+    let database = directory.join("db");
+    let run = ["run", text(&target)?, "--case", "write,size=4KiB", "--samples", "1", "--no-limits", "--db"];
+    let run = [&run[..], &[text(&database)?]].concat();
+    for (group, mode, code) in [(NOBODY, 0o775, 0), (0, 0o775, 3), (NOBODY, 0o777, 3), (0, 0o755, 0)] {
+        chown(&directory, Some(NOBODY), Some(group))?;
+        std::fs::set_permissions(&directory, PermissionsExt::from_mode(mode))?;
+        let ended = nobody.call(&run)?;
+        ensure!(ended.code == Some(code), "{group} {mode:o}: {ended:?}");
+        ensure!(code == 0 || ended.stderr.contains("other users can make files in"), "{ended:?}");
+    }
+    // Neither its owner's trust nor the right to read it is everybody's.
+    chown(&database, Some(0), None)?;
+    let ended = nobody.call(&["show", "--db", text(&database)?])?;
+    ensure!(
+        ended.code == Some(3) && ended.stderr.contains("belongs to another user (uid 0); copy it"),
+        "{ended:?}"
+    );
     Ok(())
 }
 

@@ -28,7 +28,7 @@ pub fn add(trials: &mut Trials) {
     trials.add("a database of a stranger runs no triggers and shows no views", &tmpfs, triggers);
     trials.add("a database with broken pages ends with one line", &tmpfs, broken_pages);
     trials.add("documents of strangers are one line, or shown as text only", &tmpfs, documents);
-    trials.add("a document names no file that a resumed run would make", &tmpfs, no_copy);
+    trials.add("a run that was imported is never resumed", &tmpfs, imported);
     trials.add("a run of a database that leaves a copy is resumed only with its name", &tmpfs, named_again);
     trials.add("a path with what a terminal would obey is shown without it", &tmpfs, escapes);
 }
@@ -156,7 +156,7 @@ fn no_file() -> Result<()> {
 }
 
 /// SQLite through Python, which every machine with these tests has.
-fn sqlite(database: &Path, statements: &str) -> Result<()> {
+pub fn sqlite(database: &Path, statements: &str) -> Result<()> {
     let script =
         "import sqlite3, sys; c = sqlite3.connect(sys.argv[1]); c.executescript(sys.argv[2]); c.commit()";
     call(Command::new("python3").args(["-c", script]).arg(database).arg(statements))
@@ -216,7 +216,7 @@ fn documents() -> Result<()> {
     Ok(())
 }
 
-fn no_copy() -> Result<()> {
+fn imported() -> Result<()> {
     let (program, target) = (program()?, directory_on(Kind::Tmpfs));
     let (file, victim) = (program.home().join("document.json"), program.home().join("victim"));
     let source = program.home().join("source");
@@ -228,9 +228,12 @@ fn no_copy() -> Result<()> {
     document["run"]["settings"]["copy_to"] = text(&victim)?.into();
     std::fs::write(&file, document.to_string())?;
     ensure!(program.call(&["import", text(&file)?])?.code == Some(0));
-    let ended = program.call(&["run", "--resume=2", "--max-bytes", "1GiB"])?;
-    ensure!(ended.code == Some(0) && !victim.exists(), "{ended:?}");
-    Ok(())
+    let resume = ["run", "--max-bytes", "1GiB", "--to", text(&victim)?];
+    one_line(&program.call(&[&resume[..], &["--resume=2"]].concat())?, &[2], "run 2 was imported")?;
+    // The newest that is this user's own goes on, and makes no such file.
+    let ended = program.call(&["run", "--max-bytes", "1GiB", "--resume"])?;
+    ensure!(ended.code == Some(0) && ended.stderr.contains("Run 1 is in") && !victim.exists(), "{ended:?}");
+    one_line(&program.call(&["run", "--resume"])?, &[2], "no unfinished run")
 }
 
 fn named_again() -> Result<()> {

@@ -84,23 +84,38 @@ fn named_above(table: &Table, width: Option<usize>) -> Option<Fitted> {
 
 fn parts(table: &Table, width: Option<usize>) -> Fitted {
     let needed: Vec<usize> = (1..table.columns.len()).filter(|&index| table.columns[index].rank == 0).collect();
-    let shown = |columns: &[usize]| -> Vec<bool> {
-        (0..table.columns.len()).map(|index| index == 0 || columns.contains(&index)).collect()
+    let shown = |columns: &[usize]| {
+        let mut shown = vec![false; table.columns.len()];
+        [0].iter().chain(columns).for_each(|&index| shown[index] = true);
+        shown
     };
-    let part = |columns: &[usize]| lines(table, &shown(columns));
+    let widths: Vec<usize> = (0..table.columns.len()).map(|index| column_width(table, index)).collect();
     let mut parts: Vec<String> = Vec::new();
     let mut rest = needed.as_slice();
     while !rest.is_empty() {
+        let mut all = widths[0];
+        let fits = |&&index: &&usize| {
+            all += GAP + widths[index];
+            width.is_none_or(|width| all <= width)
+        };
         // A single column is shown whether it fits or not.
-        let most = (2..=rest.len()).rev().find(|&count| fits(&part(&rest[..count]), width)).unwrap_or(1);
+        let most = rest.iter().take_while(fits).count().max(1);
         let (now, later) = rest.split_at(most);
         if !parts.is_empty() {
             parts.push(String::new());
         }
-        parts.extend(part(now));
+        parts.extend(lines(table, &shown(now)));
         rest = later;
     }
     Fitted { lines: parts, shown: shown(&needed), has_bars: false }
+}
+
+/// Of its headings and its cells.
+fn column_width(table: &Table, index: usize) -> usize {
+    let column = &table.columns[index];
+    let headings = [column.group.as_str(), &column.heading];
+    let cells = table.rows.iter().map(|row| row[index].as_str());
+    headings.into_iter().chain(cells).map(str::width).max().unwrap_or(0)
 }
 
 /// The lines with a bar behind each row, below the two ends of its scale; none if there is no room.
@@ -112,32 +127,28 @@ fn with_bars(mut lines: Vec<String>, bars: &Bars, width: Option<usize>) -> Optio
         return None;
     }
     let headings = lines.len() - bars.of_rows.len();
-    lines[headings - 1] = format!("{:<start$}0{:>rest$}", lines[headings - 1], bars.full, rest = room - 1);
+    let rest = room - 1;
+    lines[headings - 1] = format!("{}0{:>rest$}", padded(&lines[headings - 1], start), bars.full);
     for (line, of_row) in lines[headings..].iter_mut().zip(&bars.of_rows) {
         let Some(of_row) = of_row else { continue };
         let drawn = bar(of_row.share, room);
         let drawn = if of_row.only_disturbed { format!("{QUIET}{drawn}{QUIET:#}") } else { drawn };
-        *line = format!("{line:<start$}{drawn}");
+        *line = padded(line, start) + &drawn;
     }
     Some(lines)
+}
+
+/// With spaces behind it, up to that many characters. A format's own width ends the program where it is above 65,535, and
+/// a name of a stranger's can be as long.
+pub(super) fn padded(text: &str, width: usize) -> String {
+    text.to_owned() + &" ".repeat(width.saturating_sub(text.chars().count()))
 }
 
 /// Drawn here: what draws tables for others holds ten thousand rows several times over.
 fn lines(table: &Table, shown: &[bool]) -> Vec<String> {
     let is_shown = |(index, _): &(usize, &Column)| shown[*index];
     let columns: Vec<(usize, &Column)> = table.columns.iter().enumerate().filter(is_shown).collect();
-    let widths: Vec<usize> = columns
-        .iter()
-        .map(|&(index, column)| {
-            let headings = [column.group.as_str(), &column.heading];
-            headings
-                .into_iter()
-                .chain(table.rows.iter().map(|row| row[index].as_str()))
-                .map(str::width)
-                .max()
-                .unwrap_or(0)
-        })
-        .collect();
+    let widths: Vec<usize> = columns.iter().map(|&(index, _)| column_width(table, index)).collect();
     let line = |cells: &dyn Fn(usize) -> String| {
         let mut line = String::new();
         for (&(index, column), width) in columns.iter().zip(&widths) {

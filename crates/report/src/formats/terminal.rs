@@ -4,7 +4,7 @@ use anstyle::{AnsiColor, Style};
 
 use model::RunRecord;
 
-use super::lines::{fitting, folded};
+use super::lines::{fitting, folded, padded};
 use crate::counted;
 use crate::machine::run_lines;
 use crate::noise::NoiseReport;
@@ -140,7 +140,7 @@ fn names_of_labels(table: &Table) -> Option<usize> {
 /// What each label means, to be run again, where there is no room for it beside the figures.
 fn legend(table: &Table, case: usize, width: Option<usize>) -> String {
     let label_width = table.rows.iter().map(|row| row[0].chars().count()).max().unwrap_or(0);
-    let beside = |row: &Vec<String>| format!("{:<label_width$}  {}", row[0], row[case]);
+    let beside = |row: &Vec<String>| format!("{}  {}", padded(&row[0], label_width), row[case]);
     let below = |row: &Vec<String>| format!("{}\n  {}", row[0], row[case]);
     let fits = |row: &Vec<String>| width.is_none_or(|width| beside(row).chars().count() <= width);
     let all_fit = table.rows.iter().all(fits);

@@ -1,6 +1,8 @@
 //! Several targets side by side: a row for each case, columns for each target, all compared with the first. No bars: the ratios say
 //! what they would, and with their verdict.
 
+use std::collections::HashMap;
+
 use model::{Layout, RunRecord, Sample};
 
 use crate::conclusion::{in_round_ratio_of, is_ranked, total};
@@ -99,18 +101,21 @@ struct Row<'r> {
 impl<'r> Grid<'r> {
     fn of(cases: &'r [CaseReport], run: &'r RunRecord) -> Self {
         let targets: Vec<&str> = run.targets.iter().map(|target| target.name.as_str()).collect();
+        let columns: HashMap<&str, usize> = targets.iter().copied().zip(0..).collect();
         let mut rows: Vec<Row<'r>> = Vec::new();
+        let mut rows_of: HashMap<&str, Vec<usize>> = HashMap::new();
         let chunks = |it: &CaseReport| it.record.axes.get("chunk").cloned().unwrap_or_default();
         let only_chunks_differ = only_chunks_differ(cases);
         let labels = cases.iter().any(|case| case.record.label.is_some());
         for case in cases {
             let record = &case.record;
-            let Some(column) = targets.iter().position(|name| *name == record.target) else { continue };
-            let is_row = |row: &&mut Row<'_>| row.case == record.case && row.cells[column].is_none();
-            if let Some(row) = rows.iter_mut().find(is_row) {
-                row.cells[column] = Some(case);
+            let Some(&column) = columns.get(record.target.as_str()) else { continue };
+            let of_case = rows_of.entry(&record.case).or_default();
+            if let Some(&row) = of_case.iter().find(|&&row| rows[row].cells[column].is_none()) {
+                rows[row].cells[column] = Some(case);
                 continue;
             }
+            of_case.push(rows.len());
             let texts = if only_chunks_differ {
                 vec![chunks(case)]
             } else if labels {

@@ -1,0 +1,178 @@
+//! What others do to the database of a run that is under way costs it no sample: who locks it is waited for, and who
+//! removes it is told of, with the results.
+
+use std::io::{BufRead, BufReader, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, ensure};
+use serde_json::Value;
+use testkit::{Kind, Need, Program, Trials, directory_on, entries, wait_for, worker};
+
+use crate::program;
+
+pub fn add(trials: &mut Trials) {
+    let tmpfs = [Need::Filesystem(Kind::Tmpfs)];
+    trials.add("a database that is locked for long keeps no run from measuring", &tmpfs, locked);
+    trials.add("SIGINT ends the wait for a database, and the results are shown", &tmpfs, locked_to_the_end);
+    for (how, change) in [
+        ("removed", removed as fn(&Path) -> Result<()>),
+        ("replaced", replaced),
+        ("cut off from its log", logless),
+    ] {
+        trials.add(
+            format!("a database that is {how} in mid-run is said, with the results"),
+            &tmpfs,
+            move || gone(change),
+        );
+    }
+}
+
+fn text(path: &Path) -> Result<&str> {
+    path.to_str().context("UTF-8")
+}
+
+fn database(program: &Program) -> PathBuf {
+    program.home().join("writebench/writebench.db")
+}
+
+/// A run with a budget, which writes a line of jsonl for each sample, too.
+fn start(program: &Program, target: &Path, budget: &str) -> Result<Child> {
+    let stream = format!("--export=jsonl={}", program.home().join("lines").display());
+    let run = ["run", text(target)?, "--case", "write,size=64KiB", "--samples", "1000000", "--no-limits"];
+    program.start(&[&run[..], &["--budget", budget, &stream]].concat())
+}
+
+/// How many samples were taken.
+fn taken(program: &Program) -> usize {
+    let lines = std::fs::read_to_string(program.home().join("lines")).unwrap_or_default();
+    lines.lines().filter(|line| line.contains("\"sample\"")).count()
+}
+
+fn wait_for_samples(program: &Program, more_than: usize) -> Result<()> {
+    wait_for("samples", || (taken(program) > more_than).then_some(()))
+}
+
+fn recorded(program: &Program) -> Result<Vec<Value>> {
+    let document: Value = serde_json::from_str(&program.call(&["show", "--export", "json=-"])?.stdout)?;
+    Ok(document["cases"][0]["samples"].as_array().context("samples")?.clone())
+}
+
+/// Another program's lock on a database, as long as this lives.
+struct Lock(Child);
+
+impl Lock {
+    fn on(database: &Path) -> Result<Self> {
+        let script = "import sqlite3, sys\n\
+            c = sqlite3.connect(sys.argv[1], timeout=60, isolation_level=None)\n\
+            c.execute('begin immediate'); print('locked', flush=True); sys.stdin.read()";
+        let mut command = Command::new("python3");
+        command.args(["-c", script]).arg(database).stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut child = command.spawn()?;
+        let mut said = String::new();
+        BufReader::new(child.stdout.take().context("a pipe")?).read_line(&mut said)?;
+        ensure!(said == "locked\n", "{said}");
+        Ok(Self(child))
+    }
+}
+
+impl Drop for Lock {
+    fn drop(&mut self) {
+        let _ = self.0.stdin.take().map(|mut stdin| stdin.flush());
+        let _ = self.0.wait();
+    }
+}
+
+const WAITING: &str = "Waiting for the database";
+
+fn locked() -> Result<()> {
+    let (program, target) = (program()?, directory_on(Kind::Tmpfs));
+    let child = start(&program, target.path(), "16s")?;
+    wait_for_samples(&program, 3)?;
+    let lock = Lock::on(&database(&program))?;
+    let (since, before) = (Instant::now(), taken(&program));
+    // Longer than SQLite waits.
+    std::thread::sleep(Duration::from_secs(12));
+    ensure!(since.elapsed() > Duration::from_secs(11) && taken(&program) > before, "it goes on");
+    drop(lock);
+    let output = child.wait_with_output()?;
+    ensure!(output.status.code() == Some(0), "{output:?}");
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    ensure!(stderr.matches(WAITING).count() == 1, "it is said once: {stderr}");
+    let samples = recorded(&program)?;
+    ensure!(samples.len() == taken(&program), "{} of {}", samples.len(), taken(&program));
+    let rounds: Vec<u64> = samples.iter().filter_map(|sample| sample["round"].as_u64()).collect();
+    ensure!(rounds.is_sorted(), "in the order in which they were taken: {rounds:?}");
+    ensure!(entries(target.path()).is_empty());
+    Ok(())
+}
+
+fn locked_to_the_end() -> Result<()> {
+    let (program, target) = (program()?, directory_on(Kind::Tmpfs));
+    let child = start(&program, target.path(), "6s")?;
+    wait_for_samples(&program, 0)?;
+    let lock = Lock::on(&database(&program))?;
+    wait_for_samples(&program, taken(&program))?;
+    wait_for("the last worker to end", || worker(child.id()).is_none().then_some(()))?;
+    // It waits now.
+    std::thread::sleep(Duration::from_millis(200));
+    ensure!(Command::new("kill").args(["-INT", &child.id().to_string()]).status()?.success());
+    let output = child.wait_with_output()?;
+    drop(lock);
+    ensure!(output.status.code() == Some(1), "{output:?}");
+    let (stdout, stderr) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    ensure!(stdout.contains("write,size=64KiB"), "{stdout}");
+    let last = stderr.lines().last().unwrap_or_default();
+    ensure!(entries(target.path()).is_empty(), "{:?}", entries(target.path()));
+    ensure!(last.contains("another program has locked it, and") && last.contains("sample"), "{stderr}");
+    // What could be written before is there, and the run can go on.
+    let before = recorded(&program)?.len();
+    ensure!(before > 0 && before < taken(&program), "{before} of {}", taken(&program));
+    let ended = program.call(&["run", "--resume", "--budget", "1s"])?;
+    ensure!(ended.code == Some(0) && recorded(&program)?.len() > before, "{ended:?}");
+    Ok(())
+}
+
+fn removed(database: &Path) -> Result<()> {
+    Ok(std::fs::remove_dir_all(database.parent().context("a directory")?)?)
+}
+
+fn replaced(database: &Path) -> Result<()> {
+    let other = database.with_extension("other");
+    std::fs::copy(database, &other)?;
+    Ok(std::fs::rename(other, database)?)
+}
+
+fn logless(database: &Path) -> Result<()> {
+    Ok(std::fs::remove_file(database.with_extension("db-wal"))?)
+}
+
+fn gone(change: fn(&Path) -> Result<()>) -> Result<()> {
+    let (program, target) = (program()?, directory_on(Kind::Tmpfs));
+    let export = program.home().join("run.json");
+    let run =
+        ["run", text(target.path())?, "--case", "write,size=64KiB", "--samples", "1000000", "--no-limits"];
+    let export_argument = format!("--export=json={}", export.display());
+    let child = program.start(&[&run[..], &["--budget", "3s", &export_argument]].concat())?;
+    wait_for("samples", || {
+        let shown = program.call(&["show", "--export", "csv=-"]).ok()?;
+        (shown.stdout.lines().count() > 5).then_some(())
+    })?;
+    change(&database(&program))?;
+    let output = child.wait_with_output()?;
+    ensure!(output.status.code() == Some(1), "{output:?}");
+    let (stdout, stderr) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    ensure!(stdout.contains("write,size=64KiB"), "{stdout}");
+    let last = stderr.lines().last().unwrap_or_default();
+    ensure!(
+        last.starts_with("writebench: database ") && last.contains("was removed or replaced in mid-run"),
+        "{last}"
+    );
+    ensure!(last.contains("--export json=FILE"), "{last}");
+    let document: Value = serde_json::from_str(&std::fs::read_to_string(export)?)?;
+    ensure!(document["run"]["status"] == "limited", "{}", document["run"]);
+    ensure!(document["cases"][0]["samples"].as_array().is_some_and(|samples| samples.len() > 5));
+    ensure!(entries(target.path()).is_empty());
+    Ok(())
+}

@@ -1,0 +1,38 @@
+//! Whether the open database is still the one at its path.
+
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+
+use crate::ownership::beside;
+use crate::{Store, StoreError};
+
+/// Device and inode of the database and of its write-ahead log; none for a file that was not there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Identity {
+    database: Option<(u64, u64)>,
+    log: Option<(u64, u64)>,
+}
+
+impl Identity {
+    pub(crate) fn of(real: &Path) -> Self {
+        let of = |path: &Path| {
+            let metadata = path.symlink_metadata().ok()?;
+            Some((metadata.dev(), metadata.ino()))
+        };
+        Self { database: of(real), log: of(&beside(real, "-wal")) }
+    }
+}
+
+impl Store {
+    /// Whether what is written now can be found again. The system keeps an open file that was removed, and writes to
+    /// it succeed.
+    ///
+    /// # Errors
+    /// The database or its write-ahead log is gone from its path, or others are in their places.
+    pub fn check_in_place(&self) -> Result<(), StoreError> {
+        if Identity::of(&self.real) == self.identity {
+            return Ok(());
+        }
+        Err(StoreError::Gone { path: self.path.clone() })
+    }
+}

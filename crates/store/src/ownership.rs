@@ -1,0 +1,102 @@
+//! Whose the database is. SQLite obeys a journal that it finds beside a database, also when it only reads, so the
+//! database, all files beside it and their directory must be out of the reach of other users.
+
+use std::fs::Metadata;
+use std::io;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+use rustix::io::Errno;
+use rustix::process::geteuid;
+
+use crate::StoreError;
+
+/// What is added to a database's name: SQLite's own files, and the locks of its runs.
+const SUFFIXES: [&str; 5] = ["", "-journal", "-wal", "-shm", "-runs"];
+
+/// The file beside a database whose name ends like that.
+pub(crate) fn beside(path: &Path, suffix: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_os_string();
+    name.push(suffix);
+    name.into()
+}
+
+/// Refuses a database that another user could have made, could write, or could put a journal beside. Only the
+/// directory itself is looked at, and not those above it. `path` is what the user called it, `real` where it is.
+pub(crate) fn check(path: &Path, real: &Path) -> Result<(), StoreError> {
+    let unsafe_as = |what: String| StoreError::Unsafe { path: path.to_path_buf(), what };
+    for suffix in SUFFIXES {
+        let file = beside(real, suffix);
+        let metadata = match file.symlink_metadata() {
+            Ok(metadata) => metadata,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+            Err(source) => return Err(StoreError::Unreadable { path: file, source }),
+        };
+        if suffix.is_empty() && !metadata.is_file() && !metadata.is_symlink() {
+            return Err(StoreError::NoFile { path: path.to_path_buf() });
+        }
+        why_unsafe_file(&file, &metadata).map_or(Ok(()), |what| Err(unsafe_as(what)))?;
+    }
+    let Some(directory) = real.parent() else { return Ok(()) };
+    // Where there is no such directory, SQLite says so.
+    let Ok(metadata) = directory.metadata() else { return Ok(()) };
+    why_unsafe_directory(directory, &metadata, real).map_or(Ok(()), |what| Err(unsafe_as(what)))
+}
+
+fn why_unsafe_file(file: &Path, metadata: &Metadata) -> Option<String> {
+    let name = file.display();
+    if metadata.is_symlink() {
+        let leads_to = std::fs::read_link(file).unwrap_or_default();
+        let leads_to = leads_to.display();
+        return Some(format!(
+            "{name} is a symbolic link to {leads_to}, which somebody else may have made; name that file with --db"
+        ));
+    }
+    if !metadata.is_file() {
+        return Some(format!("{name} is no regular file; remove it, or name another database with --db"));
+    }
+    if metadata.uid() != geteuid().as_raw() {
+        let owner = metadata.uid();
+        return Some(format!(
+            "{name} belongs to another user (uid {owner}); copy it to a directory of your own, and name the copy \
+             with --db"
+        ));
+    }
+    may_be_written_by_others(file, metadata).then(|| {
+        format!("{name} can be written by other users; `chmod go-w` it if what is in it can be trusted")
+    })
+}
+
+fn why_unsafe_directory(directory: &Path, metadata: &Metadata, real: &Path) -> Option<String> {
+    let (name, owner) = (directory.display(), metadata.uid());
+    if owner != geteuid().as_raw() && owner != 0 {
+        return Some(format!(
+            "{name} belongs to another user (uid {owner}), and SQLite would obey a journal made there; name a \
+             database in a directory of your own with --db"
+        ));
+    }
+    let file = real.file_name().unwrap_or_default();
+    let better = directory.join("mine").join(file);
+    may_be_written_by_others(directory, metadata).then(|| {
+        format!(
+            "other users can make files in {name}, and SQLite would obey a journal made there; use a directory of \
+             your own, which is made if it is missing: --db {}",
+            better.display()
+        )
+    })
+}
+
+/// Its group may write where the group is the user's own, by the rule of `usergroups` in `pam_umask(8)`: the user is not
+/// root, and the group has the user's number. With an access control list the group's bits stand for others.
+fn may_be_written_by_others(path: &Path, metadata: &Metadata) -> bool {
+    let mode = metadata.mode();
+    let user = geteuid();
+    let is_own_group = !user.is_root() && metadata.gid() == user.as_raw() && !has_list(path);
+    mode & 0o002 != 0 || (mode & 0o020 != 0 && !is_own_group)
+}
+
+fn has_list(path: &Path) -> bool {
+    let mut none: [u8; 0] = [];
+    let list = rustix::fs::getxattr(path, c"system.posix_acl_access", &mut none[..]);
+    !matches!(list, Err(Errno::NODATA | Errno::OPNOTSUPP))
+}

@@ -1,0 +1,86 @@
+//! How runs stand: what they said last, and whether they are still there to say more.
+
+use std::io;
+
+use model::RunStatus;
+use rusqlite::params;
+
+use crate::{Store, StoreError, run_locks};
+
+impl Store {
+    /// Records how a run stands.
+    ///
+    /// # Errors
+    /// The database cannot be written.
+    pub fn set_status(&self, run: i64, status: RunStatus) -> Result<(), StoreError> {
+        self.check_in_place()?;
+        self.connection
+            .execute("UPDATE runs SET status = ?2 WHERE number = ?1", params![run, status.name()])
+            .map(|_| ())
+            .map_err(self.failed("record the run's status"))
+    }
+
+    /// Makes a run this store's own, until it is closed; false if it is still under way elsewhere.
+    ///
+    /// # Errors
+    /// The lock cannot be taken.
+    pub fn hold_run(&self, run: i64) -> Result<bool, StoreError> {
+        let failed = self.lock_failed();
+        let file = match self.locks.get() {
+            Some(file) => file,
+            None => {
+                let file = run_locks::open(&self.real).map_err(&failed)?;
+                self.locks.get_or_init(|| file)
+            }
+        };
+        run_locks::take(file, run).map_err(failed)
+    }
+
+    /// Whether another process, or another store, has made a run its own.
+    ///
+    /// # Errors
+    /// The lock cannot be asked for.
+    pub fn is_under_way_elsewhere(&self, run: i64) -> Result<bool, StoreError> {
+        match self.locks.get() {
+            Some(file) => run_locks::is_taken(file, run).map_err(self.lock_failed()),
+            None => self.is_under_way(run),
+        }
+    }
+
+    fn is_under_way(&self, run: i64) -> Result<bool, StoreError> {
+        let taken = run_locks::open_to_ask(&self.real)
+            .and_then(|file| file.map_or(Ok(false), |file| run_locks::is_taken(&file, run)));
+        taken.map_err(self.lock_failed())
+    }
+
+    fn lock_failed(&self) -> impl Fn(io::Error) -> StoreError {
+        let path = self.path.clone();
+        move |source| StoreError::Lock { path: path.clone(), source }
+    }
+
+    /// Whether a run came from a document, so that what it says about files and targets is a stranger's word.
+    ///
+    /// # Errors
+    /// There is no such run, or the database cannot be read.
+    pub fn is_imported(&self, run: i64) -> Result<bool, StoreError> {
+        let select = "SELECT imported FROM runs WHERE number = ?1";
+        self.connection.query_row(select, [run], |row| row.get(0)).map_err(self.failed("look at the run"))
+    }
+
+    /// How a run stands with that status in the database. One that did not live to record its end is interrupted.
+    pub(crate) fn status_now(&self, run: i64, recorded: RunStatus) -> Result<RunStatus, StoreError> {
+        if recorded != RunStatus::Running || self.is_under_way(run)? {
+            return Ok(recorded);
+        }
+        // It may have ended well since that was read: the lock is released after the status is recorded.
+        let select = "SELECT status FROM runs WHERE number = ?1";
+        let status: String = self
+            .connection
+            .query_row(select, [run], |row| row.get(0))
+            .map_err(self.failed("look at the run"))?;
+        Ok(match RunStatus::from_name(&status) {
+            Some(RunStatus::Running) | None => RunStatus::Interrupted,
+            Some(ended) => ended,
+        })
+    }
+}
