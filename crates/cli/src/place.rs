@@ -24,7 +24,7 @@ pub struct Place {
 
 enum Kind {
     /// A directory, which its keeper holds open.
-    Directory(Keeper),
+    Directory(Box<Keeper>),
     /// A block device that may be written over.
     Device,
 }
@@ -67,7 +67,7 @@ impl Place {
     pub fn find_again(target: &Path, destroy: Option<&Path>, limit: Option<Duration>) -> Result<Self> {
         let (keeper, look) = look_at(target, limit)?;
         let kind = match (look.kind, destroy) {
-            (TargetKind::Directory, None) => Kind::Directory(keeper),
+            (TargetKind::Directory, None) => Kind::Directory(Box::new(keeper)),
             (TargetKind::Directory, Some(device)) => {
                 return Err(exit::usage(format!(
                     "--destroy {}: the target is the directory {}; name the device as TARGET, too",
@@ -135,7 +135,7 @@ impl Place {
     pub fn claim(self, destroy_data: bool, output: &Output) -> Result<Claimed> {
         let space = self.space();
         Ok(match self.kind {
-            Kind::Directory(keeper) => Claimed::Directory(Box::new(KeptDirectory {
+            Kind::Directory(Box::new(keeper)) => Claimed::Directory(Box::new(KeptDirectory {
                 keeper,
                 path: self.look.path,
                 space,
@@ -230,7 +230,7 @@ pub fn different_directories(
     for target in targets {
         let (keeper, look) = look_at(target, limit)?;
         let place = match look.kind {
-            TargetKind::Directory => Place::new(target, look, Kind::Directory(keeper))?,
+            TargetKind::Directory => Place::new(target, look, Kind::Directory(Box::new(keeper)))?,
             TargetKind::BlockDevice => {
                 return Err(exit::usage(format!(
                     "target {} is a block device: several targets have to be directories",
