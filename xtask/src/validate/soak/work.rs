@@ -137,7 +137,7 @@ fn measuring(chance: &mut Chance, home: &Path) -> Vec<String> {
         "--budget",
         chance.pick(&["2s", "5s"]),
     ]));
-    words.extend(strings(&["--verify", chance.pick(&["first", "every", "never"])]));
+    words.extend(strings(&["--verify", chance.pick(&["sampled", "first", "every", "never"])]));
     words.extend(strings(chance.pick(&[&[][..], &["--no-limits"], &["--precision", "5%"]])));
     let export = |format: &str| format!("{format}={}", home.join(format).display());
     let format = chance.pick(&["json", "jsonl", "csv", "markdown", "openmetrics", "html", "svg", "fio"]);
