@@ -147,7 +147,7 @@ pub fn remove_left_overs<'p>(
     for target in targets {
         match runner::left_overs_in(&command, target, stop) {
             Ok(found) => {
-                paths.extend(found.into_iter().filter(|it| !recorded.iter().any(|left| left.path == *it)))
+                paths.extend(found.into_iter().filter(|it| !recorded.iter().any(|left| left.path == *it)));
             }
             Err(error) => output.note(&format!("Could not look for what killed runs left: {error}")),
         }
