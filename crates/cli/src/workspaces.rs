@@ -151,7 +151,7 @@ pub fn remove_left_overs<'p>(
     for target in targets {
         match sweeper.left_overs_in(target, stop) {
             Ok(found) => {
-                paths.extend(found.into_iter().filter(|it| !recorded.iter().any(|left| left.path == *it)))
+                paths.extend(found.into_iter().filter(|it| !recorded.iter().any(|left| left.path == *it)));
             }
             Err(error) => output.note(&format!("Could not look for what killed runs left: {error}")),
         }
