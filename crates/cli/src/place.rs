@@ -135,8 +135,8 @@ impl Place {
     pub fn claim(self, destroy_data: bool, output: &Output) -> Result<Claimed> {
         let space = self.space();
         Ok(match self.kind {
-            Kind::Directory(Box::new(keeper)) => Claimed::Directory(Box::new(KeptDirectory {
-                keeper,
+            Kind::Directory(keeper) => Claimed::Directory(Box::new(KeptDirectory {
+                keeper: *keeper,
                 path: self.look.path,
                 space,
                 is_own_filesystem: self.is_own_filesystem,
