@@ -79,7 +79,7 @@ pub struct RunCommand {
     pub target: Vec<PathBuf>,
     #[command(flatten)]
     pub selection: SelectionArguments,
-    /// The file that is copied, with suite copy [default: one is made in the target]
+    /// The file that is copied, with suite copy; named again with --resume [default: one is made in the target]
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub from: Option<PathBuf>,
     /// Measure beside FILE, and leave it as a copy of --from; named again with --resume
@@ -98,7 +98,7 @@ pub struct RunCommand {
     pub measuring: MeasuringArguments,
     /// Go on with a run that did not come to its end: the newest, or the one with that number
     #[arg(long, value_name = "RUN", num_args = 0..=1, require_equals = true, default_missing_value = "0",
-        conflicts_with_all = ["suite", "case", "size", "record", "set", "data", "from", "cold", "samples", "precision", "seed",
+        conflicts_with_all = ["suite", "case", "size", "record", "set", "data", "cold", "samples", "precision", "seed",
             "verify", "label", "dry_run", "no_properties", "target"])]
     pub resume: Option<i64>,
 }

@@ -48,23 +48,37 @@ impl Copied {
         Ok(copied)
     }
 
-    /// What a run that is resumed was told. A copy that stays must be `named` again, as the database may be a
-    /// stranger's. What has come to be in its place meanwhile stays.
-    pub fn of_run(run: &RunRecord, named: Option<&Path>, limit: Option<Duration>) -> Result<Option<Self>> {
+    /// What a run that is resumed was told. The file that it copies and the copy that stays must be `named` again, as the
+    /// database may be a stranger's. What has come to be in the copy's place meanwhile stays.
+    pub fn of_run(run: &RunRecord, command: &RunCommand) -> Result<Option<Self>> {
         let settings = &run.settings;
-        let to = settings.copy_to.as_deref().map(Path::new);
-        let patience = Patience::without_stop(limit);
-        match (&settings.copy_from, to, named) {
-            (Some(from), Some(to), None) => {
-                let to = to.display();
-                Err(exit::usage(format!("the run leaves {to} as a copy of {from}: if it shall, add --to {to}")))
-            }
-            (_, None, Some(named)) => {
-                Err(exit::usage(format!("--to {}: the run leaves no copy", named.display())))
-            }
-            (None, ..) => Ok(None),
-            (Some(from), recorded, named) => Self::open(Path::new(from), named, recorded, patience).map(Some),
+        let (from, to) = (command.from.as_deref(), command.to.as_deref());
+        let refuse = |option: &str, path: &Path, why: &str| {
+            Err(exit::usage(format!("{option} {}: {why}", path.display())))
+        };
+        let Some(recorded_from) = &settings.copy_from else {
+            return match (from, to) {
+                (Some(from), _) => refuse("--from", from, "the run copies no file that was given"),
+                (_, Some(to)) => refuse("--to", to, "the run leaves no copy"),
+                (None, None) => Ok(None),
+            };
+        };
+        let again = match &settings.copy_to {
+            Some(recorded_to) => format!("--from {recorded_from} --to {recorded_to}"),
+            None => format!("--from {recorded_from}"),
+        };
+        let (Some(from), true) = (from, to.is_some() || settings.copy_to.is_none()) else {
+            return Err(exit::usage(format!("the run copies a file that was given: if it shall, add {again}")));
+        };
+        if let (Some(to), None) = (to, &settings.copy_to) {
+            return refuse("--to", to, "the run leaves no copy");
         }
+        let patience = Patience::without_stop(command.measuring.timeout);
+        let copied = Self::open(from, to, settings.copy_to.as_deref().map(Path::new), patience)?;
+        if copied.source.path != Path::new(recorded_from) {
+            return refuse("--from", from, &format!("the run copies {recorded_from}"));
+        }
+        Ok(Some(copied))
     }
 
     /// `recorded` is the path of the copy of a run that goes on.

@@ -152,7 +152,7 @@ fn resume(command: &RunCommand, db: Option<&Path>, output: &Output) -> Result<Ex
         return Err(exit::usage(format!("run {number} is still under way")));
     }
     let limit = command.measuring.timeout;
-    let copied = Copied::of_run(&run, command.to.as_deref(), limit)?;
+    let copied = Copied::of_run(&run, command)?;
     let exports = command.measuring.exports.find(kept(copied.as_ref(), db))?;
     let find =
         |target: &TargetRecord| Place::find_again(Path::new(&target.path), command.destroy.as_deref(), limit);

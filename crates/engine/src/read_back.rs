@@ -3,7 +3,7 @@
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use model::protocol::SampleRequest;
-use model::{Durability, Extent, ReadBack, ReadFrom};
+use model::{Cache, Durability, Extent, ReadBack, ReadFrom};
 use rustix::fs::Advice;
 
 use crate::call::{CallError, retry};
@@ -13,13 +13,15 @@ use crate::methods::map::{Access, Map};
 use crate::verify::{Written, wrong};
 use crate::{pattern, source};
 
-/// What a part is made of.
-const BLOCK_BYTES: u64 = 4096;
-/// A part has a block of each stripe of so many at least, so that a lost write of 64 KiB that is aligned to them is
-/// always found, as is any of 128 KiB.
+/// A part is made of blocks of a page where they come from memory.
+const PAGE_BYTES: u64 = 4096;
+/// From a device fewer and larger ones take a fraction of the time.
+const DEVICE_BLOCK_BYTES: u64 = 16 << 10;
+/// A part has a block of each stripe of so many at least, so that a lost write of a stripe's size that is aligned to it
+/// is always found, as is any of twice that size.
 const STRIPE_BLOCKS: u64 = 16;
 /// A part of less would hardly be faster than the whole.
-const LEAST_PART_BLOCKS: u64 = (1 << 20) / BLOCK_BYTES;
+const LEAST_PART_BYTES: u64 = 1 << 20;
 /// What is read at once of a whole file.
 const WHOLE_STEP_BYTES: u64 = 1 << 20;
 
@@ -32,7 +34,10 @@ pub fn read_back(
 ) -> Result<ReadBack, CallError> {
     let choice = match extent {
         Extent::Whole => None,
-        Extent::Part => Choice::of(written.handed_over_bytes.iter().sum(), chosen_by(request)),
+        Extent::Part => {
+            let bytes = written.handed_over_bytes.iter().sum();
+            Choice::of(bytes, chosen_by(request), block_bytes(written))
+        }
     };
     let mut reader =
         Reader { written, data_seed: request.data_seed, buffers: Buffers::new(), compared_bytes: 0 };
@@ -45,6 +50,12 @@ pub fn read_back(
     }
     let extent = if choice.is_some() { Extent::Part } else { Extent::Whole };
     Ok(ReadBack { extent, bytes: reader.compared_bytes, from: from.flatten() })
+}
+
+/// By where the data will come from, as far as the case tells.
+fn block_bytes(written: &Written<'_, '_>) -> u64 {
+    let is_durable = written.case.contract().durability == Durability::Durable;
+    if is_durable || written.case.axes().cache == Cache::Direct { DEVICE_BLOCK_BYTES } else { PAGE_BYTES }
 }
 
 /// What can be said of both.
@@ -64,21 +75,23 @@ fn chosen_by(request: &SampleRequest) -> u64 {
 /// Which blocks make up a part.
 #[derive(Clone, Copy)]
 struct Choice {
+    block_bytes: u64,
     stripe_blocks: u64,
     seed: u64,
 }
 
 impl Choice {
     /// Of so many bytes; none where the part would be all of them.
-    fn of(bytes: u64, seed: u64) -> Option<Self> {
-        let stripe_blocks = (bytes / BLOCK_BYTES / LEAST_PART_BLOCKS).min(STRIPE_BLOCKS);
-        (stripe_blocks > 1).then_some(Self { stripe_blocks, seed })
+    fn of(bytes: u64, seed: u64, block_bytes: u64) -> Option<Self> {
+        let stripe_blocks = (bytes / LEAST_PART_BYTES).min(STRIPE_BLOCKS);
+        (stripe_blocks > 1).then_some(Self { block_bytes, stripe_blocks, seed })
     }
 
     /// The first and the last block of a file's range, and a random one of each stripe, in the order of the file, each as
     /// the bytes of it that are in the range.
     fn ranges(self, begin: u64, end: u64) -> impl Iterator<Item = (u64, u64)> {
-        let (first, last) = (begin / BLOCK_BYTES, (end - 1) / BLOCK_BYTES);
+        let block_bytes = self.block_bytes;
+        let (first, last) = (begin / block_bytes, (end - 1) / block_bytes);
         let stripes = first / self.stripe_blocks..=last / self.stripe_blocks;
         let blocks = stripes.flat_map(move |stripe| {
             let low = first.max(stripe * self.stripe_blocks);
@@ -88,7 +101,7 @@ impl Choice {
             let ends = (high == last && random != last && last != first).then_some(last);
             [begins, Some(random), ends].into_iter().flatten()
         });
-        blocks.map(move |block| ((block * BLOCK_BYTES).max(begin), ((block + 1) * BLOCK_BYTES).min(end)))
+        blocks.map(move |block| ((block * block_bytes).max(begin), ((block + 1) * block_bytes).min(end)))
     }
 }
 
@@ -228,34 +241,37 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn blocks(bytes: u64, seed: u64, begin: u64) -> Vec<(u64, u64)> {
-        Choice::of(bytes, seed).map_or_else(Vec::new, |choice| choice.ranges(begin, begin + bytes).collect())
+    fn blocks(bytes: u64, seed: u64, begin: u64, block_bytes: u64) -> Vec<(u64, u64)> {
+        let choice = Choice::of(bytes, seed, block_bytes);
+        choice.map_or_else(Vec::new, |choice| choice.ranges(begin, begin + bytes).collect())
     }
 
     proptest! {
         #[test]
         fn a_part_is_a_sixteenth_or_a_mebibyte_with_both_ends_and_a_block_of_every_stripe(
-            bytes in 2u64 << 20..200 << 20, seed: u64, begin in 0u64..1 << 20,
+            bytes in 2u64 << 20..200 << 20, seed: u64, begin in 0u64..1 << 20, is_device: bool,
         ) {
-            let ranges = blocks(bytes, seed, begin);
+            let block_bytes = if is_device { DEVICE_BLOCK_BYTES } else { PAGE_BYTES };
+            let ranges = blocks(bytes, seed, begin, block_bytes);
             let compared: u64 = ranges.iter().map(|(from, to)| to - from).sum();
             // Blocks at the ends may lie in the range by a few bytes only.
-            let least = (bytes / 16).max(LEAST_PART_BLOCKS * BLOCK_BYTES) - 2 * BLOCK_BYTES;
-            prop_assert!((least..bytes / 2 + 4 * BLOCK_BYTES).contains(&compared), "{}", compared);
+            let least = (bytes / 16).max(LEAST_PART_BYTES) - 2 * block_bytes;
+            prop_assert!((least..bytes / 2 + 4 * block_bytes).contains(&compared), "{}", compared);
             prop_assert_eq!(ranges[0].0, begin);
             prop_assert_eq!(ranges[ranges.len() - 1].1, begin + bytes);
             prop_assert!(ranges.windows(2).all(|pair| pair[0].1 <= pair[1].0), "in order, none twice");
-            // No gap holds a lost write of 128 KiB, wherever it begins.
-            prop_assert!(ranges.windows(2).all(|pair| pair[1].0 - pair[0].1 < 2 * STRIPE_BLOCKS * BLOCK_BYTES));
-            prop_assert_eq!(blocks(bytes, seed, begin), ranges, "the same for the same seed");
+            // No gap holds a lost write of two stripes, wherever it begins.
+            let stripe = STRIPE_BLOCKS * block_bytes;
+            prop_assert!(ranges.windows(2).all(|pair| pair[1].0 - pair[0].1 < 2 * stripe));
+            prop_assert_eq!(blocks(bytes, seed, begin, block_bytes), ranges, "the same for the same seed");
         }
     }
 
     #[test]
     fn every_lost_write_of_an_aligned_stripe_has_a_block_in_a_part() {
-        let stripe = STRIPE_BLOCKS * BLOCK_BYTES;
-        for seed in 0..20 {
-            let ranges = blocks(64 << 20, seed, 0);
+        for (seed, block_bytes) in (0..20).zip([PAGE_BYTES, DEVICE_BLOCK_BYTES].into_iter().cycle()) {
+            let stripe = STRIPE_BLOCKS * block_bytes;
+            let ranges = blocks(64 << 20, seed, 0, block_bytes);
             for lost in (0..64 << 20).step_by(usize::try_from(stripe).unwrap()) {
                 assert!(ranges.iter().any(|(from, to)| lost <= *from && *to <= lost + stripe), "{seed} {lost}");
             }
@@ -264,7 +280,7 @@ mod tests {
 
     #[test]
     fn another_seed_chooses_other_blocks_and_a_small_file_is_compared_whole() {
-        assert_ne!(blocks(64 << 20, 1, 0), blocks(64 << 20, 2, 0));
-        assert!(Choice::of((2 << 20) - 1, 1).is_none());
+        assert_ne!(blocks(64 << 20, 1, 0, PAGE_BYTES), blocks(64 << 20, 2, 0, PAGE_BYTES));
+        assert!(Choice::of((2 << 20) - 1, 1, PAGE_BYTES).is_none());
     }
 }

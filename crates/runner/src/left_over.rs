@@ -111,15 +111,6 @@ fn id_of(path: &Path) -> Option<&[u8]> {
     (!id.is_empty() && id.iter().all(u8::is_ascii_alphanumeric)).then_some(id)
 }
 
-/// Whether a run is at work there.
-#[must_use]
-pub fn is_in_use(path: &Path) -> bool {
-    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
-    rustix::fs::open(path.join(OWNER), flags, Mode::empty()).is_ok_and(|owner| {
-        rustix::fs::flock(&owner, FlockOperation::NonBlockingLockShared) == Err(Errno::WOULDBLOCK)
-    })
-}
-
 /// Whether there is nothing but the owner's file.
 fn is_alone(directory: &OwnedFd) -> rustix::io::Result<bool> {
     for entry in rustix::fs::Dir::read_from(directory.as_fd())? {
@@ -163,7 +154,6 @@ mod tests {
         let target = tempfile::tempdir().unwrap();
         let workspace = created(target.path());
         let path = workspace_path(target.path(), ID);
-        assert!(is_in_use(&path));
         assert_eq!(remove_left_over(&path).unwrap(), LeftOver::InUse);
         assert_eq!(workspace.remove().unwrap(), Removal::Gone);
         assert_eq!(remove_left_over(&path).unwrap(), LeftOver::NotThere);
@@ -172,7 +162,6 @@ mod tests {
         drop(created(target.path()));
         assert_eq!(remove_left_over(&path).unwrap(), LeftOver::Removed, "its keeper was killed");
         left_over(target.path());
-        assert!(!is_in_use(&path));
         assert_eq!(remove_left_over(&path).unwrap(), LeftOver::Removed);
         std::fs::create_dir(&path).unwrap();
         assert_eq!(remove_left_over(&path).unwrap(), LeftOver::Removed, "killed between two steps");
@@ -258,7 +247,6 @@ mod tests {
         let path = workspace_path(target.path(), ID);
         std::fs::create_dir(&path).unwrap();
         rustix::fs::mkfifoat(rustix::fs::CWD, path.join(OWNER), Mode::RWXU).unwrap();
-        assert!(!is_in_use(&path));
         assert!(remove_left_over(&path).is_err());
         assert_eq!(files_in(&path), 1);
     }

@@ -40,7 +40,7 @@ pub use keeper::{
     CopyPlace, CopySource, Found, Keeper, KeptWorkspace, Look, PATIENCE, Patience, Sweeper, TargetKind, keep,
     look_at_copy_place, look_at_source, open_source,
 };
-pub use left_over::{LeftOver, is_in_use};
+pub use left_over::LeftOver;
 pub use limits::{check_device, check_memory, check_sectors, deadline};
 pub use noise::measure_noise;
 pub use properties::{LearntProperties, learn_properties};

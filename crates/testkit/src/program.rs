@@ -134,7 +134,11 @@ pub fn kill_run(mut run: Child) -> Result<()> {
     let all = children(run.id());
     run.kill()?;
     run.wait()?;
-    let is_there = |process: &u32| Path::new(&format!("/proc/{process}")).exists();
+    // One that nobody waits for stays as a zombie.
+    let is_there = |process: &u32| {
+        let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
+        stat.rsplit_once(") ").is_some_and(|(_, rest)| !rest.starts_with('Z'))
+    };
     wait_for("its worker and its keepers to end", || (!all.iter().any(is_there)).then_some(()))
 }
 

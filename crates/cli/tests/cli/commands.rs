@@ -71,11 +71,17 @@ fn charts_are_files() -> Result<()> {
     let names = ["elapsed", "user-cpu", "system-cpu"].map(|time| format!("buffer-{time}-by-buffer-size.svg"));
     for name in &names {
         let picture = std::fs::read_to_string(charts.join(name)).context(name.clone())?;
-        ensure!(picture.starts_with("<svg ") && picture.contains(">tmpfs</text>"), "{picture}");
+        ensure!(
+            picture.starts_with("<!-- A chart, made by writebench -->\n<svg ")
+                && picture.contains(">tmpfs</text>"),
+            "{picture}"
+        );
     }
-    std::fs::write(charts.join(&names[0]), "of an earlier run")?;
+    let earlier = charts.join(&names[0]);
+    let marked = std::fs::read_to_string(&earlier)?;
+    std::fs::write(&earlier, marked.replace(">tmpfs<", ">of an earlier run<"))?;
     ensure!(program.call(&["show", "--export", &export])?.code == Some(0));
-    ensure!(std::fs::read_to_string(charts.join(&names[0]))?.starts_with("<svg "), "replaced");
+    ensure!(std::fs::read_to_string(&earlier)? == marked, "replaced");
     ensure!(std::fs::read_dir(&charts)?.count() == names.len() + 1, "and the phases");
     let single = ["--case", "write,size=1MiB", "--samples", "1", "--export", &export];
     program.run(target.path(), &single, 0)?;

@@ -278,7 +278,7 @@ fn killed() -> Result<()> {
     ensure!(!to.exists(), "half a copy looks like a whole one");
     let runs = program.call(&["list", "runs"])?.stdout;
     ensure!(!runs.contains("complete"), "{runs}");
-    let ended = program.call(&["run", "--resume", "--to", to_text])?;
+    let ended = program.call(&["run", "--resume", "--from", from_text, "--to", to_text])?;
     ensure!(ended.code == Some(0) && ended.stderr.contains("is a copy, compared byte by byte"), "{ended:?}");
     ensure!(to.metadata()?.len() == 512 << 20 && entries(directory.path()).len() == 2);
     ensure!(program.call(&["list", "runs"])?.stdout.contains("complete"));

@@ -381,7 +381,7 @@ fn unprivileged() -> Result<()> {
         .args(nobody)
         .arg(&binary)
         .args(["fs", "--on", "ext4", "--case", "write,size=1MiB", "--db"])
-        .arg(shared.path().join("db"))
+        .arg(shared.path().join("mine/db"))
         .current_dir(shared.path())
         .output()?;
     let stderr = String::from_utf8_lossy(&output.stderr).into_owned();

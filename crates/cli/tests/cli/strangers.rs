@@ -231,7 +231,7 @@ fn imported() -> Result<()> {
     let resume = ["run", "--max-bytes", "1GiB", "--to", text(&victim)?];
     one_line(&program.call(&[&resume[..], &["--resume=2"]].concat())?, &[2], "run 2 was imported")?;
     // The newest that is this user's own goes on, and makes no such file.
-    let ended = program.call(&["run", "--max-bytes", "1GiB", "--resume"])?;
+    let ended = program.call(&["run", "--max-bytes", "1GiB", "--resume", "--from", text(&source)?])?;
     ensure!(ended.code == Some(0) && ended.stderr.contains("Run 1 is in") && !victim.exists(), "{ended:?}");
     one_line(&program.call(&["run", "--resume"])?, &[2], "no unfinished run")
 }
@@ -246,11 +246,19 @@ fn named_again() -> Result<()> {
     let status = std::process::Command::new("kill").args(["-INT", &child.id().to_string()]).status()?;
     ensure!(status.success() && child.wait_with_output()?.status.code() == Some(130) && !copy.exists());
     let resume = ["run", "--resume", "--budget", "1s"];
-    one_line(&program.call(&resume)?, &[2], &format!("if it shall, add --to {}", copy.display()))?;
-    let elsewhere = program.call(&[&resume[..], &["--to", text(&source)?]].concat())?;
+    let again = format!("if it shall, add --from {} --to {}", source.display(), copy.display());
+    one_line(&program.call(&resume)?, &[2], &again)?;
+    let (from, to) = (["--from", text(&source)?], ["--to", text(&copy)?]);
+    one_line(&program.call(&[&resume[..], &to].concat())?, &[2], &again)?;
+    one_line(&program.call(&[&resume[..], &from].concat())?, &[2], &again)?;
+    let elsewhere = program.call(&[&resume[..], &from, &["--to", "/elsewhere"]].concat())?;
     one_line(&elsewhere, &[2], &format!("the run copies to {}", copy.display()))?;
+    let other = program.home().join("other");
+    std::fs::write(&other, [7; 4096])?;
+    let another = program.call(&[&resume[..], &["--from", text(&other)?], &to].concat())?;
+    one_line(&another, &[2], &format!("the run copies {}", source.display()))?;
     ensure!(!copy.exists());
-    let ended = program.call(&[&resume[..], &["--to", text(&copy)?]].concat())?;
+    let ended = program.call(&[&resume[..], &from, &to].concat())?;
     ensure!(ended.code == Some(0) && std::fs::read(&copy)? == [7; 4096], "{ended:?}");
     Ok(())
 }
