@@ -15,8 +15,9 @@ use crate::{pattern, source};
 
 /// A part is made of blocks of a page where they come from memory.
 const PAGE_BYTES: u64 = 4096;
-/// From a device fewer and larger ones take a fraction of the time.
-const DEVICE_BLOCK_BYTES: u64 = 16 << 10;
+/// From a device fewer and larger ones of a large file take a fraction of the time: so many, up to this size.
+const DEVICE_BLOCKS: u64 = 256;
+const MOST_BLOCK_BYTES: u64 = 64 << 10;
 /// A part has a block of each stripe of so many at least, so that a lost write of a stripe's size that is aligned to it
 /// is always found, as is any of twice that size.
 const STRIPE_BLOCKS: u64 = 16;
@@ -36,7 +37,7 @@ pub fn read_back(
         Extent::Whole => None,
         Extent::Part => {
             let bytes = written.handed_over_bytes.iter().sum();
-            Choice::of(bytes, chosen_by(request), block_bytes(written))
+            Choice::of(bytes, chosen_by(request), block_bytes(written, bytes))
         }
     };
     let mut reader =
@@ -53,9 +54,15 @@ pub fn read_back(
 }
 
 /// By where the data will come from, as far as the case tells.
-fn block_bytes(written: &Written<'_, '_>) -> u64 {
+fn block_bytes(written: &Written<'_, '_>, bytes: u64) -> u64 {
     let is_durable = written.case.contract().durability == Durability::Durable;
-    if is_durable || written.case.axes().cache == Cache::Direct { DEVICE_BLOCK_BYTES } else { PAGE_BYTES }
+    let is_on_device = is_durable || written.case.axes().cache == Cache::Direct;
+    if is_on_device { device_block_bytes(bytes) } else { PAGE_BYTES }
+}
+
+fn device_block_bytes(bytes: u64) -> u64 {
+    let block_bytes = bytes / STRIPE_BLOCKS / DEVICE_BLOCKS;
+    block_bytes.next_power_of_two().clamp(PAGE_BYTES, MOST_BLOCK_BYTES)
 }
 
 /// What can be said of both.
@@ -251,7 +258,7 @@ mod tests {
         fn a_part_is_a_sixteenth_or_a_mebibyte_with_both_ends_and_a_block_of_every_stripe(
             bytes in 2u64 << 20..200 << 20, seed: u64, begin in 0u64..1 << 20, is_device: bool,
         ) {
-            let block_bytes = if is_device { DEVICE_BLOCK_BYTES } else { PAGE_BYTES };
+            let block_bytes = if is_device { device_block_bytes(bytes) } else { PAGE_BYTES };
             let ranges = blocks(bytes, seed, begin, block_bytes);
             let compared: u64 = ranges.iter().map(|(from, to)| to - from).sum();
             // Blocks at the ends may lie in the range by a few bytes only.
@@ -269,13 +276,19 @@ mod tests {
 
     #[test]
     fn every_lost_write_of_an_aligned_stripe_has_a_block_in_a_part() {
-        for (seed, block_bytes) in (0..20).zip([PAGE_BYTES, DEVICE_BLOCK_BYTES].into_iter().cycle()) {
+        for (seed, block_bytes) in (0..20).zip([PAGE_BYTES, MOST_BLOCK_BYTES].into_iter().cycle()) {
             let stripe = STRIPE_BLOCKS * block_bytes;
             let ranges = blocks(64 << 20, seed, 0, block_bytes);
             for lost in (0..64 << 20).step_by(usize::try_from(stripe).unwrap()) {
                 assert!(ranges.iter().any(|(from, to)| lost <= *from && *to <= lost + stripe), "{seed} {lost}");
             }
         }
+    }
+
+    #[test]
+    fn blocks_from_a_device_grow_with_the_file() {
+        let sizes = [1 << 20, 16 << 20, 64 << 20, 256 << 20, 1 << 40].map(device_block_bytes);
+        assert_eq!(sizes, [4096, 4096, 16 << 10, 64 << 10, 64 << 10]);
     }
 
     #[test]

@@ -427,7 +427,15 @@ fn a_run_of_schema_4_that_copies_a_file_counts_as_imported() {
     assert!(numbers.iter().all(|number| !store.is_imported(*number).unwrap()));
     drop(store);
     let old = rusqlite::Connection::open(&path).unwrap();
-    old.execute_batch("ALTER TABLE runs DROP COLUMN imported; PRAGMA user_version = 4").unwrap();
+    old.execute_batch(
+        "ALTER TABLE runs DROP COLUMN imported;
+         ALTER TABLE samples DROP COLUMN read_back;
+         ALTER TABLE samples DROP COLUMN read_back_bytes;
+         ALTER TABLE samples DROP COLUMN read_back_from;
+         ALTER TABLE samples ADD COLUMN verified INTEGER;
+         PRAGMA user_version = 4",
+    )
+    .unwrap();
     drop(old);
     let store = Store::open(&path).unwrap();
     assert_eq!(numbers.map(|number| store.is_imported(number).unwrap()), [true, false]);
