@@ -95,7 +95,7 @@ pub fn advise(command: &AdviseCommand, db: Option<&Path>, output: &Output) -> Re
         target_path.display(),
         field.levels(),
     ));
-    // What the hardware's limits and the check of direct I/O will write is not the race's.
+    // The race has no part in the bytes that the limits of the hardware and the check of direct I/O take.
     let limits_for = one_for_each_limit(&space);
     let hardware = Hardware::of(&limits_for, &run.settings, &[free])?;
     let max_bytes = max_bytes.saturating_sub(hardware.bytes()).saturating_sub(field.direct_check_bytes());
@@ -176,7 +176,7 @@ impl Field {
         Ok(field)
     }
 
-    /// What its workers write to find out which way direct I/O goes.
+    /// Bytes that its workers write to find out which way direct I/O goes.
     fn direct_check_bytes(&self) -> u64 {
         direct_check_bytes_of(&self.cases)
     }

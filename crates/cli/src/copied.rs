@@ -48,8 +48,8 @@ impl Copied {
         Ok(copied)
     }
 
-    /// What a run that is resumed was told. The file that it copies and the copy that stays must be `named` again, as the
-    /// database may be a stranger's. What has come to be in the copy's place meanwhile stays.
+    /// The files of a run that is resumed. The source and the copy that stays must be named again, as the database may be
+    /// a stranger's. A file that has come to be in the copy's place meanwhile stays.
     pub fn of_run(run: &RunRecord, command: &RunCommand) -> Result<Option<Self>> {
         let settings = &run.settings;
         let (from, to) = (command.from.as_deref(), command.to.as_deref());

@@ -45,7 +45,7 @@ impl HardwareOfRun {
         Ok(())
     }
 
-    /// What is left of the run's time for its samples.
+    /// The time of the run that is left for its samples.
     pub fn rest_of(&self, settings: &Settings) -> Settings {
         let budget_ns = settings.budget_ns.map(|budget| budget.saturating_sub(self.hardware.time_ns()));
         Settings { budget_ns, ..settings.clone() }

@@ -58,7 +58,7 @@ pub struct Job<'s> {
     pub limits_for: Vec<Case>,
     /// Whether it is looked at what the filesystems do with files.
     pub properties: bool,
-    /// What has been written for the run already: images.
+    /// Bytes that have been written for the run already: images.
     pub bytes_before: u64,
     /// How long a target has to answer, where the user has said it.
     pub patience: Option<Duration>,

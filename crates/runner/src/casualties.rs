@@ -1,4 +1,4 @@
-//! What workers left that did not live to clean up behind themselves.
+//! Files and processes of workers that did not live to clean up behind themselves.
 
 use std::collections::BTreeSet;
 

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use crate::error::RunnerError;
 use crate::holders::lasting_holder;
 use crate::place::Place;
-use crate::workspace::{OWNER, PREFIX, Removal, error, remove_all};
+use crate::workspace::{OWNER, PREFIX, Removal, error, is_empty_but_for, remove_all};
 
 /// What became of a directory that an earlier run had made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -92,7 +92,8 @@ pub(crate) fn remove_left_over(path: &Path) -> Result<LeftOver, RunnerError> {
     let mut id = [0; 64];
     let length = rustix::io::pread(&owner, &mut id, 0).map_err(|errno| error("read", path, errno))?;
     // Its run died before it had written the id: then there is nothing beside that empty file.
-    let is_new = length == 0 && is_alone(&directory).map_err(|errno| error("read", path, errno))?;
+    let is_new =
+        length == 0 && is_empty_but_for(&directory, Some(OWNER)).map_err(|errno| error("read", path, errno))?;
     if !is_new && id_of(path) != Some(&id[..length]) {
         return Ok(LeftOver::NotThere);
     }
@@ -109,18 +110,6 @@ pub(crate) fn remove_left_over(path: &Path) -> Result<LeftOver, RunnerError> {
 fn id_of(path: &Path) -> Option<&[u8]> {
     let id = path.file_name()?.as_bytes().strip_prefix(PREFIX.as_bytes())?;
     (!id.is_empty() && id.iter().all(u8::is_ascii_alphanumeric)).then_some(id)
-}
-
-/// Whether there is nothing but the owner's file.
-fn is_alone(directory: &OwnedFd) -> rustix::io::Result<bool> {
-    for entry in rustix::fs::Dir::read_from(directory.as_fd())? {
-        let entry = entry?;
-        let name = entry.file_name().to_bytes();
-        if !matches!(name, b"." | b"..") && name != OWNER.as_bytes() {
-            return Ok(false);
-        }
-    }
-    Ok(true)
 }
 
 #[cfg(test)]

@@ -97,11 +97,11 @@ const SETTLE_LIMIT: Duration = Duration::from_secs(5);
 /// Least time for a loop whose time is limited.
 const LEAST_WRITE_LIMIT_NS: u64 = 100_000_000;
 
-/// What a run leaves behind for the next step of it to know.
+/// The accounts of a run, which all of its steps share.
 pub struct Books<'b> {
-    /// What was written, and may be.
+    /// Bytes that were written, and may be.
     pub written: &'b mut Written,
-    /// What workers left that did not live to clean up.
+    /// Workers that did not live to clean up.
     pub casualties: &'b mut Casualties,
 }
 

@@ -78,7 +78,7 @@ impl Workspace {
                 continue;
             }
             // Somebody's that was put in its place meanwhile is not ours to fill or to remove.
-            if !is_empty(&directory).map_err(failed("readdir"))? {
+            if !is_empty_but_for(&directory, None).map_err(failed("readdir"))? {
                 return Err(RunnerError::Swapped { path });
             }
             let owner = match make_owner(&directory, id) {
@@ -116,9 +116,12 @@ pub(crate) fn error(call: &'static str, path: &Path, errno: Errno) -> RunnerErro
     RunnerError::target(call, path, io::Error::from(errno))
 }
 
-fn is_empty(directory: &OwnedFd) -> rustix::io::Result<bool> {
+/// Whether a directory is empty, but for a file of that name.
+pub(crate) fn is_empty_but_for(directory: &OwnedFd, allowed: Option<&str>) -> rustix::io::Result<bool> {
     for entry in rustix::fs::Dir::read_from(directory.as_fd())? {
-        if !matches!(entry?.file_name().to_bytes(), b"." | b"..") {
+        let entry = entry?;
+        let name = entry.file_name().to_bytes();
+        if !matches!(name, b"." | b"..") && allowed.map(str::as_bytes) != Some(name) {
             return Ok(false);
         }
     }

@@ -37,7 +37,7 @@ impl Written {
         self.beside_bytes.saturating_add(self.sample_bytes)
     }
 
-    /// What may still be written; none without a limit.
+    /// Bytes that may still be written; none without a limit.
     #[must_use]
     pub fn left_bytes(&self) -> Option<u64> {
         self.most_bytes.map(|most| most.saturating_sub(self.bytes()))
@@ -48,8 +48,8 @@ impl Written {
         self.sample_bytes
     }
 
-    /// What a sample of the case writes, with what has to be made or found out for it first: the file that it copies,
-    /// and, where it is read back, which way direct I/O goes.
+    /// Bytes that a sample of the case writes, with those that come before it: the file that it copies, and, where it is
+    /// read back, the files that show which way direct I/O goes.
     pub(crate) fn of_sample(&self, target: usize, case: &Case, is_read_back: bool) -> u64 {
         self.sample_and_source(target, case).saturating_add(self.direct_check(target, case, is_read_back))
     }
