@@ -132,7 +132,7 @@ impl Export {
         matches!(self.to, To::Stdout)
     }
 
-    /// What is written while the run goes on, opened and begun; none for what is written at its end.
+    /// The stream of an export that is written while the run goes on, begun; none if it is written at the end.
     pub fn stream<'s>(
         &self,
         beginning: &str,

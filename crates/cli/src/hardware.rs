@@ -9,7 +9,7 @@ use runner::{Books, Hardware, WorkerCommand};
 
 use crate::recorder::Recorder;
 
-/// What is measured of a run's hardware.
+/// The limits of a run's hardware.
 pub struct HardwareOfRun {
     hardware: Hardware,
 }

@@ -43,7 +43,7 @@ pub struct KeptDirectory {
     pub keeper: Keeper,
     /// Where it is.
     pub path: PathBuf,
-    /// What its filesystem had left when it was looked at.
+    /// The space that its filesystem had left when it was looked at.
     pub space: Option<Space>,
     /// Whether the run made its filesystem, so that no later run could find anything there.
     pub is_own_filesystem: bool,
@@ -108,7 +108,7 @@ impl Place {
         }
     }
 
-    /// What a directory's filesystem has left; none of a device, of which all is written over.
+    /// The space that a directory's filesystem has left; none for a device, which is written over.
     pub fn space(&self) -> Option<Space> {
         match self.kind {
             Kind::Directory(_) => self.look.space,
@@ -167,7 +167,7 @@ impl Claimed {
         }
     }
 
-    /// What its filesystem had left, if it is a directory.
+    /// The space that its filesystem had left, if it is a directory.
     pub fn space(&self) -> Option<Space> {
         match self {
             Self::Directory(directory) => directory.space,

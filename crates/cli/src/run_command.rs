@@ -69,7 +69,7 @@ pub fn run(command: &RunCommand, db: Option<&Path>, output: &Output) -> Result<E
     measure::measure(job, &exports, output, &stop_on_signals()?)
 }
 
-/// What no export may replace: the database, the file that is copied, and its copy.
+/// Files that no export may replace: the database, the file that is copied, and its copy.
 fn kept(copied: Option<&Copied>, db: Option<&Path>) -> Kept {
     copied.into_iter().fold(Kept::database(db), |kept, copied| copied.keep(kept))
 }

@@ -63,7 +63,7 @@ impl Directory {
         rustix::fs::fstat(&self.fd).map(|stat| identity(&stat))
     }
 
-    /// What has that name, which may be a link itself; none if nothing has.
+    /// The file of that name, which may be a link itself; none if there is none.
     pub fn look(&self, name: &OsStr) -> rustix::io::Result<Option<Stat>> {
         match rustix::fs::statat(&self.fd, name, AtFlags::SYMLINK_NOFOLLOW) {
             Ok(stat) => Ok(Some(stat)),
@@ -238,7 +238,7 @@ impl Drop for NewFile<'_> {
     }
 }
 
-/// What is known of a file by its path, wherever links lead.
+/// The facts about a file by its path, wherever links lead.
 pub fn stat(path: &Path) -> rustix::io::Result<Stat> {
     rustix::fs::statat(CWD, path, AtFlags::empty())
 }

@@ -17,7 +17,7 @@ pub struct Kept {
 }
 
 struct KeptFile {
-    /// What it is to the command.
+    /// Its part in the command.
     role: &'static str,
     file: Option<Identity>,
     place: Option<Place>,
@@ -31,7 +31,7 @@ enum Place {
     Path(PathBuf),
 }
 
-/// What SQLite keeps beside a database.
+/// The files that SQLite keeps beside a database.
 const SIDE_FILES: [&str; 4] = ["", "-wal", "-shm", "-journal"];
 
 impl Kept {

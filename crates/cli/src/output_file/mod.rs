@@ -248,7 +248,7 @@ fn named_place(named: &Named, kept: &Kept) -> Result<Place> {
     Ok(Place::File(directory, name))
 }
 
-/// What the shell opened, and named `/dev/stdout` or `/dev/fd/63`.
+/// A file that the shell opened, and named `/dev/stdout` or `/dev/fd/63`.
 fn opened_by_caller(named: &Named, number: u32, kept: &Kept) -> Result<Place> {
     let path = format!("/proc/self/fd/{number}");
     let found = rustix::fs::open(path, OFlags::PATH | OFlags::CLOEXEC, Mode::empty())

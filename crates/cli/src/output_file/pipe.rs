@@ -28,7 +28,7 @@ impl<'s> Pipe<'s> {
     /// Opens what `found` (an `O_PATH` descriptor) stands for once it has a reader; `waits` is called if it has none.
     pub fn open(found: &OwnedFd, stop: &'s AtomicBool, waits: impl FnOnce()) -> io::Result<Self> {
         let path = format!("/proc/self/fd/{}", found.as_raw_fd());
-        // What is a file after all is added to, as `>>` does.
+        // A file that is opened by such a name is added to, as `>>` does.
         let flags = OFlags::WRONLY | OFlags::NONBLOCK | OFlags::APPEND | OFlags::NOCTTY | OFlags::CLOEXEC;
         let mut waits = Some(waits);
         loop {
