@@ -2,10 +2,10 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use model::Case;
+use writebench_model::Case;
 
 fuzz_target!(|text: &str| {
-    let methods = engine::method_infos();
+    let methods = writebench_engine::method_infos();
     if let Ok(case) = Case::parse(text, &methods) {
         assert_eq!(Case::parse(&case.to_string(), &methods).as_ref(), Ok(&case));
         let _ = (case.contract(), case.bytes_written(), case.source_bytes(), case.file_count());

@@ -6,11 +6,11 @@ use std::sync::LazyLock;
 
 use arbitrary::Arbitrary;
 use libfuzzer_sys::fuzz_target;
-use report::{Report, formats};
 use rusqlite::types::Value;
 use rusqlite::{Connection, params};
-use store::Store;
 use tempfile::TempDir;
+use writebench_report::{Report, formats};
+use writebench_store::Store;
 
 /// One value, of the column of all columns with that number, in all rows or in one.
 #[derive(Debug, Arbitrary)]
@@ -39,7 +39,7 @@ impl Original {
     fn make() -> Self {
         let folder = TempDir::new_in("/dev/shm").unwrap();
         let path = folder.path().join("original");
-        let run = report::run_of_export(include_str!("../seeds/run.json")).unwrap();
+        let run = writebench_report::run_of_export(include_str!("../seeds/run.json")).unwrap();
         Store::open(&path).unwrap().import_runs(&[run]).unwrap();
         let connection = Connection::open(&path).unwrap();
         // One file, without a log beside it.

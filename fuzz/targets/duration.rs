@@ -4,5 +4,5 @@
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|text: &str| {
-    let _ = model::parse_duration(text);
+    let _ = writebench_model::parse_duration(text);
 });

@@ -2,7 +2,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use model::protocol::{Reply, Request};
+use writebench_model::protocol::{Reply, Request};
 
 fuzz_target!(|line: &str| {
     if let Ok(request) = serde_json::from_str::<Request>(line) {

@@ -2,7 +2,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use model::{Bytes, Reserve};
+use writebench_model::{Bytes, Reserve};
 
 fuzz_target!(|text: &str| {
     if let Ok(size) = text.parse::<Bytes>() {

@@ -2,10 +2,10 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use model::Suite;
+use writebench_model::Suite;
 
 fuzz_target!(|text: &str| {
     if let Ok(suite) = Suite::parse(text) {
-        let _ = suite.rows(&engine::method_infos(), &[], 4096);
+        let _ = suite.rows(&writebench_engine::method_infos(), &[], 4096);
     }
 });

@@ -21,7 +21,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
-use model::Bytes;
+use writebench_model::Bytes;
 
 use crate::command::metadata;
 use crate::target::is_memory;

@@ -5,14 +5,14 @@ use std::path::Path;
 use std::time::Duration;
 
 use anyhow::Result;
-use model::protocol::direct_check_bytes_of;
-use model::{
+use writebench_model::protocol::direct_check_bytes_of;
+use writebench_model::{
     Axis, Bytes, Cache, Case, CaseRecord, Purpose, Row, RunRecord, RunStatus, Settings, Space, TargetRecord,
     Verify,
 };
-use report::advice::{ADVISE, FINALS, LOOKS, NAIVE};
-use report::counted;
-use runner::{Hardware, Race, RaceLimits};
+use writebench_report::advice::{ADVISE, FINALS, LOOKS, NAIVE};
+use writebench_report::counted;
+use writebench_runner::{Hardware, Race, RaceLimits};
 
 use crate::arguments::AdviseCommand;
 use crate::exit::{self, Exit};
@@ -39,7 +39,7 @@ pub fn advise(command: &AdviseCommand, db: Option<&Path>, output: &Output) -> Re
     let exports = command.exports.find(Kept::database(db))?;
     let place = Place::find_again(command.target.as_deref().unwrap_or(Path::new(".")), None, None)?;
     let target = place.record();
-    let methods = engine::method_infos();
+    let methods = writebench_engine::method_infos();
     let space = Space::of(command.purpose, &methods, command.size, command.record).map_err(exit::usage)?;
     if command.record.is_some() && command.purpose != Purpose::DurableRecords {
         return Err(exit::usage("--record goes with --for durable-records"));
@@ -151,8 +151,8 @@ impl Field {
                 ));
                 continue;
             }
-            let fits = runner::check_sectors(environment, one)
-                .and_then(|()| runner::check_memory(environment, one, 0));
+            let fits = writebench_runner::check_sectors(environment, one)
+                .and_then(|()| writebench_runner::check_memory(environment, one, 0));
             match fits {
                 Err(error) if !is_naive => {
                     field.left_out.push(error.to_string());
@@ -264,7 +264,7 @@ mod tests {
     fn levels(purpose: Purpose, size: &str, record: Option<&str>) -> Vec<u64> {
         let record = record.map(|record| record.parse().unwrap());
         let size = Some(size.parse().unwrap());
-        level_bytes(&Space::of(purpose, &engine::method_infos(), size, record).unwrap())
+        level_bytes(&Space::of(purpose, &writebench_engine::method_infos(), size, record).unwrap())
     }
 
     #[test]

@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ColorChoice, Parser, Subcommand, ValueHint};
-use filesystems::Kind;
-use model::{Axis, Bytes, Data, Purpose, Reserve, Verify};
-use report::Sort;
+use writebench_filesystems::Kind;
+use writebench_model::{Axis, Bytes, Data, Purpose, Reserve, Verify};
+use writebench_report::Sort;
 
 use crate::export::{self, Export, ExportArgument};
 use crate::output_file::Kept;
@@ -147,7 +147,7 @@ pub struct MeasuringArguments {
     #[arg(long, value_name = "PERCENT", value_parser = percent_in_ppm)]
     pub precision: Option<u32>,
     /// Stop after that time, and cut loops over durable records to their share of it; what was not reached is said [default: none; 20s for the first look, and for each filesystem of one]
-    #[arg(long, value_name = "TIME", value_parser = model::parse_duration)]
+    #[arg(long, value_name = "TIME", value_parser = writebench_model::parse_duration)]
     pub budget: Option<Duration>,
     /// Stop before more than that is written
     #[arg(long, value_name = "BYTES")]
@@ -403,7 +403,7 @@ pub struct ProbeCommand {
 }
 
 fn suite_names() -> PossibleValuesParser {
-    PossibleValuesParser::new(model::built_in_suites().into_iter().map(|suite| suite.name))
+    PossibleValuesParser::new(writebench_model::built_in_suites().into_iter().map(|suite| suite.name))
 }
 
 /// A parser for a closed set of values, so that errors and completions know them.
@@ -434,13 +434,13 @@ fn percent_in_ppm(text: &str) -> Result<u32, String> {
 }
 
 fn positive_duration(text: &str) -> Result<Duration, String> {
-    let duration = model::parse_duration(text).map_err(|error| error.to_string())?;
+    let duration = writebench_model::parse_duration(text).map_err(|error| error.to_string())?;
     if duration.is_zero() { Err("must be longer than nothing".to_owned()) } else { Ok(duration) }
 }
 
 fn of_kind(text: &str) -> Result<(Kind, String), String> {
     let (kind, options) = text.split_once('=').ok_or("expected KIND=OPTIONS, such as ext4=noatime")?;
-    Ok((kind.parse().map_err(|error: filesystems::Error| error.to_string())?, options.to_owned()))
+    Ok((kind.parse().map_err(|error: writebench_filesystems::Error| error.to_string())?, options.to_owned()))
 }
 
 fn assignment(text: &str) -> Result<(Axis, Vec<String>), String> {
@@ -451,7 +451,9 @@ fn assignment(text: &str) -> Result<(Axis, Vec<String>), String> {
     let values: Vec<String> = values.split(',').map(str::to_owned).collect();
     for value in &values {
         // Contradictions show when cases are made; a value that the axis does not have shows here.
-        model::Axes::defaults(model::Prepare::Create).set(axis, value).map_err(|error| error.to_string())?;
+        writebench_model::Axes::defaults(writebench_model::Prepare::Create)
+            .set(axis, value)
+            .map_err(|error| error.to_string())?;
     }
     Ok((axis, values))
 }

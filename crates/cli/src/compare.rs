@@ -4,7 +4,7 @@ use std::path::Path;
 use std::thread::Builder;
 
 use anyhow::Result;
-use report::{ComparedRun, Comparison, Side, Unit, Verdict, counted, formats};
+use writebench_report::{ComparedRun, Comparison, Side, Unit, Verdict, counted, formats};
 
 use crate::arguments::CompareCommand;
 use crate::exit::{self, Exit};

@@ -7,10 +7,10 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use anyhow::{Context, Result};
-use model::{Bytes, Failure, RunRecord};
-use runner::{CopyPlace, CopySource, Found, Keeper, Patience, RunnerError};
 use rustix::fs::OFlags;
 use rustix::io::Errno;
+use writebench_model::{Bytes, Failure, RunRecord};
+use writebench_runner::{CopyPlace, CopySource, Found, Keeper, Patience, RunnerError};
 
 use crate::arguments::RunCommand;
 use crate::exit;
@@ -83,7 +83,7 @@ impl Copied {
 
     /// `recorded` is the path of the copy of a run that goes on.
     fn open(from: &Path, to: Option<&Path>, recorded: Option<&Path>, patience: Patience<'_>) -> Result<Self> {
-        let source = runner::look_at_source(&keeper::command()?, from, patience)
+        let source = writebench_runner::look_at_source(&keeper::command()?, from, patience)
             .map_err(|error| of_option("--from", from, error))?;
         let copied = Self::new(source, None, Vec::new())?;
         let to = to.map(|to| copy_place(to, &copied.source, recorded, patience)).transpose()?;
@@ -98,9 +98,9 @@ impl Copied {
         let (Ok(stdin), Ok(stdout)) = (stdin, stdout) else { return Ok(None) };
         let name = |descriptor: &OwnedFd| PathBuf::from(format!("/proc/self/fd/{}", descriptor.as_raw_fd()));
         let command = keeper::command()?;
-        let source = runner::look_at_source(&command, &name(&stdin), patience);
+        let source = writebench_runner::look_at_source(&command, &name(&stdin), patience);
         let Ok(source) = source else { return Ok(None) };
-        let place = runner::look_at_copy_place(&command, &name(&stdout), patience)?;
+        let place = writebench_runner::look_at_copy_place(&command, &name(&stdout), patience)?;
         let Found::Descriptor { identity, size_bytes, .. } = place.found else { return Ok(None) };
         if !source.is_regular {
             return Ok(None);
@@ -221,7 +221,7 @@ fn copy_place(
     patience: Patience<'_>,
 ) -> Result<CopyPlace> {
     let refuse = |why: &str| exit::usage(format!("--to {}: {why}", named.display()));
-    let place = runner::look_at_copy_place(&keeper::command()?, named, patience)
+    let place = writebench_runner::look_at_copy_place(&keeper::command()?, named, patience)
         .map_err(|error| of_option("--to", named, error))?;
     if let Some(recorded) = recorded.filter(|&recorded| recorded != place.path) {
         return Err(refuse(&format!("the run copies to {}", recorded.display())));

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, anyhow};
 use etcetera::BaseStrategy;
-use store::Store;
+use writebench_store::Store;
 
 use crate::exit;
 
@@ -64,7 +64,7 @@ fn option(store: &Store) -> String {
     if is_default {
         String::new()
     } else {
-        format!(" --db {}", report::quoted(&store.path().to_string_lossy()))
+        format!(" --db {}", writebench_report::quoted(&store.path().to_string_lossy()))
     }
 }
 
@@ -75,7 +75,8 @@ pub fn show(store: &Store, number: i64) -> String {
 
 /// The command for a run's page, or for that of a part on one target.
 pub fn page(store: &Store, number: i64, target: Option<&str>) -> String {
-    let run = target.map_or(number.to_string(), |target| report::quoted(&format!("{number}@{target}")));
+    let run =
+        target.map_or(number.to_string(), |target| writebench_report::quoted(&format!("{number}@{target}")));
     format!("Its page: writebench{} report {run} -o report.html", option(store))
 }
 

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use model::protocol::direct_check_bytes_of;
-use model::{Bytes, Case};
-use report::{counted, visible};
+use writebench_model::protocol::direct_check_bytes_of;
+use writebench_model::{Bytes, Case};
+use writebench_report::{counted, visible};
 
 use crate::properties;
 

@@ -4,9 +4,9 @@ use std::fmt;
 use std::io;
 use std::process::ExitCode;
 
-use model::Failure;
-use runner::RunnerError;
-use store::StoreError;
+use writebench_model::Failure;
+use writebench_runner::RunnerError;
+use writebench_store::StoreError;
 
 /// How the program ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -118,7 +118,7 @@ mod tests {
     #[test]
     fn a_device_that_must_not_be_written_is_refused() {
         let device = "/dev/sdb".to_owned();
-        let error = RunnerError::DeviceRefused { device, refusal: runner::DeviceRefusal::Busy };
+        let error = RunnerError::DeviceRefused { device, refusal: writebench_runner::DeviceRefusal::Busy };
         assert_eq!(of(&error.into()), Exit::Refused);
     }
 }

@@ -7,8 +7,8 @@ use std::str::FromStr;
 use std::sync::atomic::AtomicBool;
 
 use anyhow::Result;
-use report::formats::fio::JobFiles;
-use report::{Comparison, Report, formats};
+use writebench_report::formats::fio::JobFiles;
+use writebench_report::{Comparison, Report, formats};
 
 use crate::exit;
 use crate::output::Output;
@@ -203,7 +203,7 @@ pub fn check_for_comparison(arguments: &[ExportArgument]) -> Result<()> {
 
 /// A file for each chart; those of other runs that have the same name are replaced.
 fn write_charts(directory: &OutputDirectory, report: &Report, output: &Output) -> Result<()> {
-    let charts = report::chart::charts(report);
+    let charts = writebench_report::chart::charts(report);
     if charts.is_empty() {
         let path = directory.path().display();
         output.note(&format!("No chart for {path}: no case has a figure of all its work."));
@@ -223,7 +223,7 @@ fn write_jobs(directory: &OutputDirectory, report: &Report, output: &Output) -> 
     if left_out > 0 {
         output.note(&format!(
             "Without a job for fio: {left_out} of {}. {} says why.",
-            report::counted(left_out + jobs.len(), "case"),
+            writebench_report::counted(left_out + jobs.len(), "case"),
             directory.path().join(FIO_README).display()
         ));
     }

@@ -5,10 +5,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::{Context, Result, anyhow};
-use filesystems::{Filesystems, Wish};
-use model::{Bytes, Case, MissingTarget, Reserve, Row, TargetRecord, Verify};
-use report::visible;
-use runner::Hardware;
+use writebench_filesystems::{Filesystems, Wish};
+use writebench_model::{Bytes, Case, MissingTarget, Reserve, Row, TargetRecord, Verify};
+use writebench_report::visible;
+use writebench_runner::Hardware;
 
 use crate::arguments::FsCommand;
 use crate::database;
@@ -72,7 +72,7 @@ fn rows(command: &FsCommand, block_bytes: u64) -> Result<Selected> {
     if selection.is_empty() && selection.size.is_empty() {
         selection.size.push(FIRST_LOOK_SIZE);
     }
-    selection::rows(&selection, false, &engine::method_infos(), None, block_bytes)
+    selection::rows(&selection, false, &writebench_engine::method_infos(), None, block_bytes)
 }
 
 /// How large images become, all of them together.
@@ -91,7 +91,7 @@ impl Images {
         let image_bytes =
             wishes.iter().map(|wish| wish.kind.image_bytes(content_bytes)).fold(0, u64::saturating_add);
         let in_memory = wishes.iter().filter(|wish| wish.kind.is_in_memory()).count() as u64;
-        let below = probe::environment(&command.images)
+        let below = writebench_probe::environment(&command.images)
             .map_err(|error| exit::usage(format!("--images {}: {error}", command.images.display())))?
             .filesystem;
         let images_in_memory = if below.is_in_memory() { image_bytes } else { 0 };
@@ -101,7 +101,7 @@ impl Images {
 
     /// Whether there is memory for all of them at the same time, and for the data.
     fn check(&self, command: &FsCommand) -> Result<()> {
-        let available_bytes = probe::available_memory_bytes()?;
+        let available_bytes = writebench_probe::available_memory_bytes()?;
         if self.memory_bytes.saturating_add(self.content_bytes) > available_bytes / 10 * 9 {
             return Err(exit::refused(format!(
                 "not enough memory: images and files in it take {}, {} are available; use --images on a disk, a \
@@ -149,7 +149,7 @@ impl Images {
         let mut targets: Vec<String> = places.iter().map(|place| place.path().display().to_string()).collect();
         targets.extend(wishes.iter().map(|wish| wish.kind.to_string()));
         // Before they are made they are as good as any directory.
-        let spaces = vec![Some(probe::space(&command.images)?); targets.len()];
+        let spaces = vec![Some(writebench_probe::space(&command.images)?); targets.len()];
         let settings = settings(measuring, 0, selected.samples);
         let for_limits = Hardware::of(&cases, &settings, &spaces)?.bytes();
         let dry_run = DryRun {
@@ -213,7 +213,7 @@ fn make_all(
                 let record = TargetRecord { name, making: Some(made.making), ..place.record() };
                 all.targets.push((record, place));
             }
-            Err(filesystems::Error::Interrupted) => return Ok(None),
+            Err(writebench_filesystems::Error::Interrupted) => return Ok(None),
             Err(error) => {
                 let why = error.to_string();
                 output.note(&format!("No {name}: {why}"));
@@ -259,7 +259,7 @@ fn reasons(missing: &[MissingTarget]) -> String {
 
 fn measure_on(
     (command, exports): (&FsCommand, &[Export]),
-    mut store: store::Store,
+    mut store: writebench_store::Store,
     places: Vec<Place>,
     mut made: AllMade,
     bytes_before: u64,
@@ -278,7 +278,7 @@ fn measure_on(
     let settings = settings(&command.measuring, looks, selected.samples);
     let mut run = new_run(&command.measuring, settings, &selected.rows, targets);
     run.missing = made.missing;
-    let cases = selection::different_cases(&run.cases, &engine::method_infos())?;
+    let cases = selection::different_cases(&run.cases, &writebench_engine::method_infos())?;
     for (place, target) in places.iter().zip(&run.targets) {
         let others: Vec<&Place> = places.iter().filter(|other| other.path() != place.path()).collect();
         check_limits(place, &target.environment, &cases, (None, command.measuring.reserve), &others)?;

@@ -3,9 +3,9 @@
 use std::sync::atomic::AtomicBool;
 
 use anyhow::Result;
-use model::{Case, Settings};
-use probe::Space;
-use runner::{Books, Hardware, WorkerCommand};
+use writebench_model::{Case, Settings};
+use writebench_probe::Space;
+use writebench_runner::{Books, Hardware, WorkerCommand};
 
 use crate::recorder::Recorder;
 

@@ -6,8 +6,8 @@ use std::os::unix::fs::FileTypeExt;
 use std::path::Path;
 
 use anyhow::Result;
-use model::{Bytes, MOST_DOCUMENT_BYTES, RunRecord};
-use report::visible;
+use writebench_model::{Bytes, MOST_DOCUMENT_BYTES, RunRecord};
+use writebench_report::visible;
 
 use crate::arguments::ImportCommand;
 use crate::database;
@@ -46,7 +46,7 @@ pub fn exported(path: &Path) -> Result<RunRecord> {
         let most = Bytes(MOST_DOCUMENT_BYTES);
         return Err(exit::usage(format!("{name} has more than {most}, which no export of a run has")));
     };
-    report::run_of_export(&text).map_err(|error| exit::usage(format!("{name} {error}")))
+    writebench_report::run_of_export(&text).map_err(|error| exit::usage(format!("{name} {error}")))
 }
 
 /// All of a file; none if that is more than an export has. A pipe can be endless.

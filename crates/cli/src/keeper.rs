@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 
 use anyhow::{Context, Result};
-use runner::WorkerCommand;
 use rustix::process::{Rlimit, Signal};
+use writebench_runner::WorkerCommand;
 
 use crate::exit::Exit;
 
@@ -18,7 +18,7 @@ pub fn keep() -> Result<Exit> {
     rustix::process::setrlimit(rustix::process::Resource::Core, no_core)?;
     // The lock of the run's directory must not outlive the run.
     rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?;
-    runner::keep(std::io::stdin().lock(), std::io::stdout().lock())?;
+    writebench_runner::keep(std::io::stdin().lock(), std::io::stdout().lock())?;
     Ok(Exit::Ok)
 }
 

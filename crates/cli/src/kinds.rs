@@ -1,7 +1,7 @@
 //! `--on`, `--mkfs-options`, `--mount-options`: from words to wishes.
 
 use anyhow::Result;
-use filesystems::{Kind, Wish};
+use writebench_filesystems::{Kind, Wish};
 
 use crate::arguments::FsCommand;
 use crate::exit;

@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use anyhow::Result;
-use model::{Axes, Axis, Prepare, built_in_suites, suite_named};
-use report::visible;
+use writebench_model::{Axes, Axis, Prepare, built_in_suites, suite_named};
+use writebench_report::visible;
 
 use crate::arguments::{ListCommand, Listed};
 use crate::database;
@@ -34,7 +34,7 @@ pub fn list(command: &ListCommand, db: Option<&Path>, output: &Output) -> Result
 }
 
 fn suites() -> Result<String> {
-    let methods = engine::method_infos();
+    let methods = writebench_engine::method_infos();
     let mut text = String::new();
     for suite in built_in_suites() {
         let cases = suite.rows(&methods, &[], USUAL_BLOCK_BYTES)?.rows.len();
@@ -45,7 +45,7 @@ fn suites() -> Result<String> {
 
 fn methods() -> String {
     let mut text = String::new();
-    for method in engine::method_infos() {
+    for method in writebench_engine::method_infos() {
         text += &format!("{:<16}{}\n", method.name, method.summary);
         let names = |names: Vec<&str>| names.join(", ");
         let axes = Axis::ALL.iter().filter(|&&axis| method.has_axis(axis)).map(|axis| axis.name()).collect();
@@ -79,7 +79,7 @@ fn axes() -> String {
 }
 
 fn cases(name: &str) -> Result<String> {
-    let rows = suite_named(name)?.rows(&engine::method_infos(), &[], USUAL_BLOCK_BYTES)?;
+    let rows = suite_named(name)?.rows(&writebench_engine::method_infos(), &[], USUAL_BLOCK_BYTES)?;
     Ok(rows.rows.iter().map(|row| format!("{}\n", row.case)).collect())
 }
 
@@ -89,7 +89,7 @@ fn runs(db: Option<&Path>) -> Result<String> {
     if runs.is_empty() {
         return Ok(format!("no runs in {}\n", visible(&store.path().to_string_lossy())));
     }
-    let label = |run: &store::RunSummary| visible(run.label.as_deref().unwrap_or("-")).into_owned();
+    let label = |run: &writebench_store::RunSummary| visible(run.label.as_deref().unwrap_or("-")).into_owned();
     let label_width =
         runs.iter().map(|run| label(run).chars().count()).max().unwrap_or(0).clamp(5, WIDEST_LABEL);
     let mut text = format!(

@@ -9,15 +9,17 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
-use model::{Bytes, Case, CaseRecord, Making, Reserve, RunRecord, RunStatus, Sample, Settings, TargetRecord};
-use report::advice::ADVISE;
-use report::{Report, formats};
-use runner::{
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use writebench_model::{
+    Bytes, Case, CaseRecord, Making, Reserve, RunRecord, RunStatus, Sample, Settings, TargetRecord,
+};
+use writebench_report::advice::ADVISE;
+use writebench_report::{Report, formats};
+use writebench_runner::{
     Books, Casualties, EachCase, End, Event, Plan, Planned, PlannedTarget, Schedule, Taken, WorkerCommand,
     Written,
 };
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
-use store::Store;
+use writebench_store::Store;
 
 use crate::copied::Copied;
 use crate::database;
@@ -301,7 +303,7 @@ fn supervise(
     // The plan has them now; at the end all are read again.
     job.run.cases.iter_mut().for_each(|case| case.samples = Vec::new());
     let (schedule, later, targets) = (job.schedule.as_mut(), &mut job.later, &job.run.targets);
-    let end = runner::supervise(plan, schedule, books, &worker, stop, &mut |event| {
+    let end = writebench_runner::supervise(plan, schedule, books, &worker, stop, &mut |event| {
         match event {
             Event::Started { planned, left, bytes_written, .. } => {
                 if let Some(row) = later.remove(&planned.case.to_string()) {

@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
-use model::RunRecord;
-use store::Store;
+use writebench_model::RunRecord;
+use writebench_store::Store;
 
 use crate::database;
 use crate::import_command::exported;

@@ -4,8 +4,8 @@ use std::path::Path;
 use std::time::Duration;
 
 use anyhow::{Context, Result};
-use report::{NoiseReport, formats};
-use runner::{Casualties, TargetKind};
+use writebench_report::{NoiseReport, formats};
+use writebench_runner::{Casualties, TargetKind};
 
 use crate::arguments::ProbeCommand;
 use crate::exit::{self, Exit};
@@ -32,8 +32,8 @@ pub fn noise(command: &ProbeCommand, db: Option<&Path>, output: &Output) -> Resu
     let waiting = Waiting { limit: None, stop: &stop };
     let mut place = [workspaces::make_one(&store, (keeper, target), NO_RUN, waiting)?];
     let time = Duration::from_secs(command.seconds);
-    let measured =
-        measure::worker_in(&place[0]).and_then(|worker| Ok(runner::measure_noise(&worker, time, &stop)?));
+    let measured = measure::worker_in(&place[0])
+        .and_then(|worker| Ok(writebench_runner::measure_noise(&worker, time, &stop)?));
     let removed = workspaces::remove_all(&store, &mut place, &mut Casualties::default(), (waiting, output));
     let measured = measured?;
     removed?;

@@ -5,8 +5,8 @@ use std::io::{self, IsTerminal, Write};
 use anstream::AutoStream;
 use anyhow::{Result, anyhow};
 use clap::ColorChoice;
-use report::formats::terminal::STYLES;
-use report::{visible, visible_lines};
+use writebench_report::formats::terminal::STYLES;
+use writebench_report::{visible, visible_lines};
 
 use crate::exit;
 

@@ -4,9 +4,9 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::Result;
-use model::{Environment, TargetRecord};
-use probe::Space;
-use runner::{ClaimedDevice, Keeper, Look, Patience, RunnerError, TargetKind, claim_device};
+use writebench_model::{Environment, TargetRecord};
+use writebench_probe::Space;
+use writebench_runner::{ClaimedDevice, Keeper, Look, Patience, RunnerError, TargetKind, claim_device};
 
 use crate::arguments::RunCommand;
 use crate::copied::Copied;
@@ -194,17 +194,17 @@ fn no_target(target: &Path) -> anyhow::Error {
 
 /// Whether `--destroy` names the block device at `path`, too.
 fn check_device_is_meant(target: &Path, path: &Path, destroy: Option<&Path>) -> Result<()> {
-    let facts = probe::block_device(path)?;
+    let facts = writebench_probe::block_device(path)?;
     let Some(destroy) = destroy else {
         return Err(exit::refused(format!(
             "target {} is a block device ({}): what is on it would be lost; if that is meant, add --destroy {}",
             target.display(),
-            runner::device_description(&facts),
+            writebench_runner::device_description(&facts),
             target.display()
         )));
     };
     // By number: one device can have several names.
-    if probe::block_device(destroy).ok().map(|named| named.number) != Some(facts.number) {
+    if writebench_probe::block_device(destroy).ok().map(|named| named.number) != Some(facts.number) {
         return Err(exit::refused(format!(
             "--destroy {} does not name the target {}",
             destroy.display(),

@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use anyhow::{Context, Result};
-use model::Environment;
-use report::visible;
+use writebench_model::Environment;
+use writebench_report::visible;
 
 use crate::arguments::ProbeCommand;
 use crate::exit::{self, Exit};
@@ -29,7 +29,7 @@ pub fn probe(command: &ProbeCommand, output: &Output) -> Result<Exit> {
 
 fn text(environment: &Environment, target: &Path) -> String {
     let mut text = String::new();
-    for (label, line) in report::machine_lines(environment, &target.display().to_string()) {
+    for (label, line) in writebench_report::machine_lines(environment, &target.display().to_string()) {
         text += &format!("{label:<12}{}\n", visible(&line));
     }
     for (path, value) in &environment.tunables {

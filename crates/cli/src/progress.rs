@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use anyhow::Result;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use model::{Bytes, Case};
+use writebench_model::{Bytes, Case};
 
 use crate::exit;
 use crate::output::Output;

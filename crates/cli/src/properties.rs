@@ -4,9 +4,9 @@ use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
-use model::protocol::PropertiesRequest;
-use model::{RunRecord, Settings};
-use runner::{Books, LearntProperties, PlannedTarget, WorkerCommand, learn_properties};
+use writebench_model::protocol::PropertiesRequest;
+use writebench_model::{RunRecord, Settings};
+use writebench_runner::{Books, LearntProperties, PlannedTarget, WorkerCommand, learn_properties};
 
 use crate::output::Output;
 use crate::recorder::Recorder;

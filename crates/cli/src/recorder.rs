@@ -6,9 +6,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use anyhow::{Result, anyhow};
-use model::{CaseRecord, Limit, Properties, RunRecord, RunStatus, Sample};
-use report::counted;
-use store::{Store, StoreError};
+use writebench_model::{CaseRecord, Limit, Properties, RunRecord, RunStatus, Sample};
+use writebench_report::counted;
+use writebench_store::{Store, StoreError};
 
 use crate::output::Output;
 use crate::stream::Streams;

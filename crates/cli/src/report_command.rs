@@ -4,7 +4,7 @@ use std::path::Path;
 use std::rc::Rc;
 
 use anyhow::Result;
-use report::{Report, formats};
+use writebench_report::{Report, formats};
 
 use crate::arguments::ReportCommand;
 use crate::database;

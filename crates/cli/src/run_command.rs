@@ -3,9 +3,9 @@
 use std::path::Path;
 
 use anyhow::Result;
-use model::{Case, Environment, Reserve, Row, RunRecord, RunStatus, Settings, TargetRecord, Verify};
-use runner::Hardware;
-use store::{RunSummary, Store};
+use writebench_model::{Case, Environment, Reserve, Row, RunRecord, RunStatus, Settings, TargetRecord, Verify};
+use writebench_runner::Hardware;
+use writebench_store::{RunSummary, Store};
 
 use crate::arguments::{MeasuringArguments, RunCommand};
 use crate::copied::Copied;
@@ -40,7 +40,7 @@ pub fn run(command: &RunCommand, db: Option<&Path>, output: &Output) -> Result<E
     let places = Place::find_all(command, copied.as_ref())?;
     let targets: Vec<TargetRecord> = places.iter().map(Place::record).collect();
     let selection = &command.selection;
-    let (methods, block_bytes) = (engine::method_infos(), largest_block(&targets));
+    let (methods, block_bytes) = (writebench_engine::method_infos(), largest_block(&targets));
     let selected = selection::rows(selection, command.cold, &methods, copied.as_ref(), block_bytes)?;
     for note in &selected.notes {
         output.note(note);
@@ -173,7 +173,7 @@ fn resume(command: &RunCommand, db: Option<&Path>, output: &Output) -> Result<Ex
     run.settings.budget_ns = given.budget_ns;
     run.settings.timeout_ns = given.timeout_ns.or(run.settings.timeout_ns);
     run.settings.max_bytes = given.max_bytes.or(run.settings.max_bytes);
-    let cases = selection::different_cases(&run.cases, &engine::method_infos())?;
+    let cases = selection::different_cases(&run.cases, &writebench_engine::method_infos())?;
     if let (Some(copied), Some(case)) = (&copied, cases.iter().find(|case| case.method().copies()))
         && (case.axes().size_bytes > copied.size_bytes()
             || (copied.copy_path().is_some() && case.axes().size_bytes < copied.size_bytes()))
@@ -241,12 +241,12 @@ pub fn check_limits(
         None => own.unwrap_or(0).saturating_mul(sharing + 1),
     };
     if place.is_device() {
-        runner::check_device(place.path(), environment.filesystem.total_bytes, cases)?;
+        writebench_runner::check_device(place.path(), environment.filesystem.total_bytes, cases)?;
     } else if let Some(space) = place.space() {
-        runner::check_space(place.path(), &space, cases, beside_bytes, reserve)?;
+        writebench_runner::check_space(place.path(), &space, cases, beside_bytes, reserve)?;
     }
-    runner::check_sectors(environment, cases)?;
-    runner::check_memory(environment, cases, beside_bytes)?;
+    writebench_runner::check_sectors(environment, cases)?;
+    writebench_runner::check_memory(environment, cases, beside_bytes)?;
     Ok(())
 }
 

@@ -6,8 +6,8 @@ use std::path::PathBuf;
 use std::str::FromStr;
 
 use anyhow::Result;
-use model::RunRecord;
-use store::Store;
+use writebench_model::RunRecord;
+use writebench_store::Store;
 
 use crate::exit;
 

@@ -1,7 +1,9 @@
 //! From `--suite`, `--case` and the values that replace a suite's own, to cases.
 
 use anyhow::Result;
-use model::{Axis, Bytes, Case, CaseRecord, MethodInfo, Origin, Row, Suite, TargetRecord, suite_named};
+use writebench_model::{
+    Axis, Bytes, Case, CaseRecord, MethodInfo, Origin, Row, Suite, TargetRecord, suite_named,
+};
 
 use crate::arguments::SelectionArguments;
 use crate::copied::Copied;
@@ -78,7 +80,11 @@ pub fn rows(
 }
 
 /// The case of that name. Values for axes that the name leaves out come from the overrides.
-fn named_cases(name: &str, methods: &[&'static MethodInfo], overrides: &model::Overrides) -> Result<Vec<Case>> {
+fn named_cases(
+    name: &str,
+    methods: &[&'static MethodInfo],
+    overrides: &writebench_model::Overrides,
+) -> Result<Vec<Case>> {
     let method = Case::parse(name.split(',').next().unwrap_or_default(), methods).map(|case| case.method());
     let mut names = vec![name.to_owned()];
     for (axis, values) in overrides {
@@ -119,7 +125,10 @@ fn overrides(selection: &SelectionArguments, cold: bool) -> Result<Vec<(Axis, Ve
 }
 
 /// The values for cases that copy: all of the given file, unless another size was asked for.
-fn with_length(overrides: &model::Overrides, copied: Option<&Copied>) -> Result<Vec<(Axis, Vec<String>)>> {
+fn with_length(
+    overrides: &writebench_model::Overrides,
+    copied: Option<&Copied>,
+) -> Result<Vec<(Axis, Vec<String>)>> {
     let mut overrides = overrides.to_vec();
     if let Some(copied) = copied {
         let sizes = overrides.iter().filter(|(axis, _)| *axis == Axis::Size).flat_map(|(_, sizes)| sizes);

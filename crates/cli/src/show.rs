@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use anyhow::Result;
-use report::{Report, Sort, formats};
+use writebench_report::{Report, Sort, formats};
 
 use crate::arguments::ShowCommand;
 use crate::database;

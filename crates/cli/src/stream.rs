@@ -4,8 +4,8 @@ use std::io::{self, Write};
 use std::sync::atomic::AtomicBool;
 
 use anyhow::{Context, Result};
-use model::{RunRecord, Sample};
-use report::formats::jsonl;
+use writebench_model::{RunRecord, Sample};
+use writebench_report::formats::jsonl;
 
 use crate::exit;
 use crate::export::Export;

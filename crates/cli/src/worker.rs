@@ -7,12 +7,12 @@ use std::path::Path;
 
 use anyhow::{Context, Result, bail};
 use clap::Parser;
-use engine::{Engine, Target};
-use model::protocol::{Reply, Request, SampleRequest};
-use model::{Case, Failure, Outcome, Phase, Sample};
-use runner::ProgressRecord;
 use rustix::fs::{Mode, OFlags};
 use rustix::process::Signal;
+use writebench_engine::{Engine, Target};
+use writebench_model::protocol::{Reply, Request, SampleRequest};
+use writebench_model::{Case, Failure, Outcome, Phase, Sample};
+use writebench_runner::ProgressRecord;
 
 use crate::exit::Exit;
 use crate::privileges::drop_privileges;
@@ -66,15 +66,18 @@ pub fn work(words: impl Iterator<Item = OsString>) -> Result<Exit> {
         Ok(if arguments.device.is_some() { Target::Device(opened) } else { Target::Directory(opened) })
     };
     let copy_from = match (&arguments.copy_from, arguments.copy_identity.as_slice()) {
-        (Some(name), &[device, inode]) => Some(runner::open_source(Path::new(name), [device, inode])?.into()),
+        (Some(name), &[device, inode]) => {
+            Some(writebench_runner::open_source(Path::new(name), [device, inode])?.into())
+        }
         _ => None,
     };
     let progress = ProgressRecord::inherited(arguments.progress).context("open the progress record")?;
     // Before there are threads, which keep what they were started with.
     drop_privileges().context("capset, to give up root's rights")?;
-    let methods = engine::method_infos();
-    let mut engine =
-        Engine::new(copy_from, || probe::available_memory_bytes().map_err(|error| error.to_string()));
+    let methods = writebench_engine::method_infos();
+    let mut engine = Engine::new(copy_from, || {
+        writebench_probe::available_memory_bytes().map_err(|error| error.to_string())
+    });
     let mut stdout = std::io::stdout().lock();
     for line in std::io::stdin().lock().lines() {
         let mut enter = |phase| progress.enter(phase);
@@ -118,7 +121,7 @@ fn sample(
     enter(Phase::Settle);
     if let Target::Directory(directory) = target {
         if request.remove_first
-            && let Err(errno) = runner::remove_samples(directory)
+            && let Err(errno) = writebench_runner::remove_samples(directory)
         {
             let failure = Failure {
                 phase: Phase::Settle,
@@ -131,7 +134,7 @@ fn sample(
             let outcome = Outcome::Failed(Box::new(failure));
             return Reply::Sample(Box::new(Sample::without_figures(request.round, outcome)));
         }
-        if let Some(shortage) = runner::shortage_of_sample(directory, case, request.reserve) {
+        if let Some(shortage) = writebench_runner::shortage_of_sample(directory, case, request.reserve) {
             return Reply::NoRoom(shortage);
         }
     }

@@ -5,8 +5,10 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use anyhow::Result;
-use runner::{Casualties, Keeper, LeftOver, PATIENCE, Patience, Removal, Sweeper, Written, workspace_path};
-use store::{Store, WorkspaceRecord};
+use writebench_runner::{
+    Casualties, Keeper, LeftOver, PATIENCE, Patience, Removal, Sweeper, Written, workspace_path,
+};
+use writebench_store::{Store, WorkspaceRecord};
 
 use crate::keeper;
 use crate::output::Output;
@@ -82,7 +84,8 @@ pub fn remove_all(
 ) -> Result<()> {
     let keepers: Vec<u32> = places.iter().filter_map(Claimed::keeper).map(Keeper::process).collect();
     // Workers that were killed and have not ended.
-    let others: Vec<u32> = runner::children().into_iter().filter(|child| !keepers.contains(child)).collect();
+    let others: Vec<u32> =
+        writebench_runner::children().into_iter().filter(|child| !keepers.contains(child)).collect();
     let mut first_error = None;
     for (target, place) in places.iter_mut().enumerate() {
         let Claimed::Directory(directory) = place else { continue };
@@ -123,7 +126,10 @@ fn remove(
             stays("its filesystem keeps files that were open when they were removed");
             Ok(())
         }
-        Err(error @ (runner::RunnerError::Silent { .. } | runner::RunnerError::Interrupted { .. })) => {
+        Err(
+            error @ (writebench_runner::RunnerError::Silent { .. }
+            | writebench_runner::RunnerError::Interrupted { .. }),
+        ) => {
             stays(&error.to_string());
             Ok(())
         }

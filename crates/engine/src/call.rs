@@ -4,8 +4,8 @@ use std::io::IoSlice;
 use std::os::fd::BorrowedFd;
 
 use direct_io::{Alignment, DirectIo};
-use model::{Failure, Learnt, Outcome, Phase};
 use rustix::io::Errno;
+use writebench_model::{Failure, Learnt, Outcome, Phase};
 
 use crate::file::OPEN_DIRECT;
 

@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 
-use model::{Case, Origin, SyncCall};
 use rustix::fs::Advice;
+use writebench_model::{Case, Origin, SyncCall};
 
 use crate::call::{CallError, retry};
 use crate::file::{self, COPIED, Target};

@@ -4,8 +4,8 @@
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 
 use direct_io::{OpenOptions, WriteThrough};
-use model::{Cache, Case, Cursor, Prepare, SyncCall};
 use rustix::fs::AtFlags;
+use writebench_model::{Cache, Case, Cursor, Prepare, SyncCall};
 
 use crate::call::{CallError, hand_over, retry};
 use crate::{pattern, sync};

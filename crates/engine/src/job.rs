@@ -2,7 +2,7 @@
 
 use std::os::fd::BorrowedFd;
 
-use model::{Axes, Case, Files, Range, Source};
+use writebench_model::{Axes, Case, Files, Range, Source};
 
 /// What one thread writes, and where.
 #[derive(Clone, Copy)]
@@ -90,7 +90,7 @@ impl<'a> Part<'a> {
 pub fn parts<'a>(case: &'a Case, source: &'a [u8], copy_from: Option<BorrowedFd<'a>>) -> Vec<Part<'a>> {
     let axes = case.axes();
     let chunk = if case.method().writes_data() { axes.chunk_size_bytes } else { 0 };
-    model::split(axes.size_bytes, axes.threads, chunk)
+    writebench_model::split(axes.size_bytes, axes.threads, chunk)
         .into_iter()
         .enumerate()
         .map(|(index, range)| {

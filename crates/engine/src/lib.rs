@@ -1,6 +1,6 @@
 //! Runs one case in this process.
 //!
-//! [`Engine::sample`] takes a [`model::Case`] through its phases: settle, open, prepare, write, sync,
+//! [`Engine::sample`] takes a [`writebench_model::Case`] through its phases: settle, open, prepare, write, sync,
 //! close, verify, clean. Only `run` reads the clock, at phase borders. A method owns its chunk loop,
 //! so that dynamic dispatch happens once per thread and phase, never once per chunk.
 

@@ -4,8 +4,8 @@ use std::time::{Duration, Instant};
 
 use direct_io::AlignedBuffer;
 use memmap2::{Advice, MmapMut};
-use model::protocol::SampleRequest;
-use model::{Bytes, Case, Limit, LimitKind, Phase};
+use writebench_model::protocol::SampleRequest;
+use writebench_model::{Bytes, Case, Limit, LimitKind, Phase};
 
 use crate::call::CallError;
 use crate::crew::{Crew, Shared};

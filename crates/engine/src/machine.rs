@@ -3,9 +3,9 @@
 use std::time::Instant;
 
 use memmap2::{Advice, MmapMut};
-use model::Sample;
 use nix::sys::resource::{UsageWho, getrusage};
 use nix::sys::time::TimeVal;
+use writebench_model::Sample;
 
 /// Counters of the machine at one moment.
 pub struct Counters {

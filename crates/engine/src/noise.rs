@@ -3,8 +3,8 @@
 use std::os::fd::{AsFd, OwnedFd};
 use std::time::{Duration, Instant};
 
-use model::protocol::NoiseRequest;
-use model::{Noise, Sample, Series, SyncCall, Work};
+use writebench_model::protocol::NoiseRequest;
+use writebench_model::{Noise, Sample, Series, SyncCall, Work};
 
 use crate::call::{CallError, hand_over};
 use crate::file::{self, Target};
@@ -29,7 +29,7 @@ pub fn noise(target: Target<'_>, request: &NoiseRequest) -> Noise {
         Ok(file)
     };
     let mut jobs: Vec<Job> = Work::ALL.iter().map(|&work| Job::new(work, open)).collect();
-    let mut sample = Sample::without_figures(0, model::Outcome::Ok);
+    let mut sample = Sample::without_figures(0, writebench_model::Outcome::Ok);
     let (watcher, before) = (Watcher::begin(&request.cpu_stats), Counters::read(None));
     let (start, time) = (Instant::now(), Duration::from_nanos(request.time_ns));
     while start.elapsed() < time && jobs.iter().all(|job| job.series.values_ns.len() < MOST_VALUES) {

@@ -7,13 +7,15 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use fiemap::{Fiemap, FiemapExtentFlags};
-use model::protocol::{DIRECT_CHECK_FILE_BYTES, DIRECT_CHECK_TRIES, PropertiesRequest, SampleRequest};
-use model::{
+use rustix::fs::Advice;
+use rustix::io::Errno;
+use writebench_model::protocol::{
+    DIRECT_CHECK_FILE_BYTES, DIRECT_CHECK_TRIES, PropertiesRequest, SampleRequest,
+};
+use writebench_model::{
     AllocateCall, Allocation, Bytes, Case, DirectIo, DirectWrite, Extents, Found, Learnt, Phase, Prepare,
     Prepared, Properties, SyncCall, Zeros,
 };
-use rustix::fs::Advice;
-use rustix::io::Errno;
 
 use crate::call::{CallError, retry};
 use crate::crew::start_thread;

@@ -2,9 +2,9 @@
 
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
-use model::protocol::SampleRequest;
-use model::{Cache, Durability, Extent, ReadBack, ReadFrom};
 use rustix::fs::Advice;
+use writebench_model::protocol::SampleRequest;
+use writebench_model::{Cache, Durability, Extent, ReadBack, ReadFrom};
 
 use crate::call::{CallError, retry};
 use crate::file::{self, COPIED};

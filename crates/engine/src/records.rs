@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use base64::Engine as _;
 use hdrhistogram::Histogram;
 use hdrhistogram::serialization::{Serializer, V2DeflateSerializer};
-use model::{Latency, Sync};
+use writebench_model::{Latency, Sync};
 
 use crate::call::CallError;
 use crate::job::Part;

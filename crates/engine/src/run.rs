@@ -3,8 +3,8 @@
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::time::{Duration, Instant};
 
-use model::protocol::{LimitOf, LimitRequest, NoiseRequest, PropertiesRequest, SampleRequest};
-use model::{
+use writebench_model::protocol::{LimitOf, LimitRequest, NoiseRequest, PropertiesRequest, SampleRequest};
+use writebench_model::{
     Cache, Case, Descriptor, DirectWrite, Files, Limit, MapSharing, Noise, Outcome, Phase, PhasesNs,
     Properties, Sample, SyncCall,
 };
@@ -105,7 +105,7 @@ impl Engine {
                     round: 0,
                     file_stem: file_stem.clone(),
                     remove_first: false,
-                    reserve: model::Reserve::NONE,
+                    reserve: writebench_model::Reserve::NONE,
                     data_seed: *data_seed,
                     read_back: None,
                     settle_limit_ns: request.time_ns,

@@ -4,7 +4,7 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
 use std::time::Duration;
 
-use model::{Cache, Case, Cursor, Prepare};
+use writebench_model::{Cache, Case, Cursor, Prepare};
 
 use crate::call::{CallError, retry};
 use crate::file::{self, Target};

@@ -4,7 +4,7 @@ use std::os::fd::BorrowedFd;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use model::{AllocateCall, Case, Content, SyncCall};
+use writebench_model::{AllocateCall, Case, Content, SyncCall};
 
 use crate::call::{CallError, retry};
 use crate::file::{self, Target};

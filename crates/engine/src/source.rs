@@ -1,7 +1,7 @@
 //! The memory that data is written from.
 
 use direct_io::AlignedBuffer;
-use model::{Alignment, Case, Data, Source};
+use writebench_model::{Alignment, Case, Data, Source};
 
 use crate::call::CallError;
 use crate::pattern;

@@ -2,7 +2,7 @@
 
 use std::os::fd::BorrowedFd;
 
-use model::SyncCall;
+use writebench_model::SyncCall;
 
 use crate::call::CallError;
 

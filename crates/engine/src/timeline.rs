@@ -6,7 +6,7 @@
 
 use std::time::{Duration, Instant};
 
-use model::{Axis, Case, Timeline};
+use writebench_model::{Axis, Case, Timeline};
 
 use crate::job::Part;
 

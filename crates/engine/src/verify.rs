@@ -3,7 +3,7 @@
 
 use std::os::fd::AsFd;
 
-use model::{Case, Content};
+use writebench_model::{Case, Content};
 
 use crate::call::{CallError, retry};
 use crate::file::{self, Target};

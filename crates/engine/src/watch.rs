@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use model::Watch;
+use writebench_model::Watch;
 
 use crate::machine::meminfo_bytes;
 

@@ -6,10 +6,10 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::{Context, Result, ensure};
-use engine::{Engine, Target, method_infos};
-use model::protocol::SampleRequest;
-use model::{Case, Data, Extent, Files, Outcome, Phase, Prepare, Source};
-use testkit::{Kind, Need, Trials, directory_on};
+use writebench_engine::{Engine, Target, method_infos};
+use writebench_model::protocol::SampleRequest;
+use writebench_model::{Case, Data, Extent, Files, Outcome, Phase, Prepare, Source};
+use writebench_testkit::{Kind, Need, Trials, directory_on};
 
 const SEED: u64 = 0x5eed;
 const CHUNK: u64 = 4096;
@@ -82,7 +82,7 @@ const FILLING: &[&str] = &[
 ];
 
 fn full_disk(name: &str) -> Result<()> {
-    let image = testkit::Image::mount("ext4", 32 << 20)?;
+    let image = writebench_testkit::Image::mount("ext4", 32 << 20)?;
     // Zeros that take no space; on the same filesystem, or copy_file_range refuses.
     let source = image.path().join("source");
     std::fs::File::create(&source)?.set_len(64 << 20)?;
@@ -131,7 +131,7 @@ fn check(kind: Kind, method: &str, prepare: Prepare) -> Result<()> {
 /// How many of the combinations are cases: were more refused than should be, they would go untested.
 fn cases_that_make_sense(method: &str, prepare: Prepare) -> usize {
     // Of the seven sizes reserving and mapping take six, three threads five, direct I/O three (two not empty).
-    let reserves = prepare.call().is_some_and(|call| call != model::AllocateCall::Ftruncate);
+    let reserves = prepare.call().is_some_and(|call| call != writebench_model::AllocateCall::Ftruncate);
     let (any, several, direct) = if reserves { (6, 5, 2) } else { (7, 5, 3) };
     match method {
         // Plain and fsync.
@@ -164,8 +164,8 @@ fn run_and_read(engine: &mut Engine, kind: Kind, directory: &Path, case: &Case) 
             found = Some(read(directory, case));
         }
     });
-    let direct = case.axes().cache == model::Cache::Direct && case.axes().size_bytes > 0;
-    let cold = case.axes().origin == model::Origin::Cold;
+    let direct = case.axes().cache == writebench_model::Cache::Direct && case.axes().size_bytes > 0;
+    let cold = case.axes().origin == writebench_model::Origin::Cold;
     let zeroed = case.axes().prepare == Prepare::FallocateZeroRange;
     if kind == Kind::Tmpfs && (direct || cold || zeroed) {
         // The page cache is all that tmpfs has; that it accepts O_DIRECT must be found out, not believed.
@@ -182,7 +182,8 @@ fn run_and_read(engine: &mut Engine, kind: Kind, directory: &Path, case: &Case) 
     ensure!(sample.bytes == case.axes().size_bytes, "{} bytes", sample.bytes);
     ensure!(found.context("phase clean did not come")?? == expected(case), "content differs");
     // A file that was made to be copied is kept for the next sample.
-    let left = testkit::entries(directory).into_iter().filter(|name| !name.ends_with("copied")).count();
+    let left =
+        writebench_testkit::entries(directory).into_iter().filter(|name| !name.ends_with("copied")).count();
     ensure!(left == 0, "a file was left behind");
     Ok(())
 }
@@ -208,11 +209,15 @@ fn expected(case: &Case) -> Vec<u8> {
         (z ^ (z >> 31)).to_le_bytes()[(offset % 8) as usize]
     };
     let ranges = match axes.files {
-        Files::PerThread => model::split(axes.size_bytes, axes.threads, CHUNK),
-        Files::Shared if axes.threads > 1 => model::split(axes.size_bytes, axes.threads, CHUNK),
-        Files::Shared => vec![model::Range { offset: 0, length: axes.size_bytes }],
+        Files::PerThread => writebench_model::split(axes.size_bytes, axes.threads, CHUNK),
+        Files::Shared if axes.threads > 1 => writebench_model::split(axes.size_bytes, axes.threads, CHUNK),
+        Files::Shared => vec![writebench_model::Range { offset: 0, length: axes.size_bytes }],
     };
-    let byte = |range: &model::Range, at: u64| match (case.method().writes_data(), axes.data, axes.source) {
+    let byte = |range: &writebench_model::Range, at: u64| match (
+        case.method().writes_data(),
+        axes.data,
+        axes.source,
+    ) {
         (false, ..) | (_, Data::Zero, _) => 0,
         (true, Data::Random, Source::File) => random(range.offset + at),
         (true, Data::Random, Source::Chunk) => random(at % CHUNK),
@@ -253,7 +258,7 @@ fn request() -> SampleRequest {
         round: 0,
         file_stem: "conformance".to_owned(),
         remove_first: false,
-        reserve: model::Reserve::NONE,
+        reserve: writebench_model::Reserve::NONE,
         data_seed: SEED,
         read_back: Some(Extent::Whole),
         settle_limit_ns: 0,

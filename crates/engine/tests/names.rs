@@ -1,8 +1,8 @@
 //! Case names, with the real methods.
 
-use engine::method_infos;
-use model::{Axis, Case, MethodInfo, Purpose, Space, built_in_suites};
 use proptest::prelude::*;
+use writebench_engine::method_infos;
+use writebench_model::{Axis, Case, MethodInfo, Purpose, Space, built_in_suites};
 
 fn method() -> impl Strategy<Value = &'static MethodInfo> {
     prop::sample::select(method_infos())
@@ -112,7 +112,7 @@ fn built_in_suites_are_the_grids_of_their_seed() {
 
 #[test]
 fn overrides_replace_a_suites_values_where_the_method_has_the_axis() {
-    let suite = model::suite_named("write").unwrap();
+    let suite = writebench_model::suite_named("write").unwrap();
     let overrides = [
         (Axis::Chunk, vec!["4KiB".to_owned(), "4k".to_owned()]),
         (Axis::Sync, vec!["fsync".to_owned()]),
@@ -128,9 +128,9 @@ fn overrides_replace_a_suites_values_where_the_method_has_the_axis() {
 fn a_label_keeps_its_numbers_and_its_row_is_told_of_where_values_make_it_impossible() {
     let rows = |suite: &str, axis: Axis, value: &str| {
         let overrides = [(axis, vec![value.to_owned()])];
-        model::suite_named(suite).unwrap().rows(&method_infos(), &overrides, 1024).unwrap()
+        writebench_model::suite_named(suite).unwrap().rows(&method_infos(), &overrides, 1024).unwrap()
     };
-    let name = |rows: &model::Rows, label: &str| {
+    let name = |rows: &writebench_model::Rows, label: &str| {
         let row = rows.rows.iter().find(|row| row.label.as_deref() == Some(label));
         row.map(|row| row.case.to_string())
     };

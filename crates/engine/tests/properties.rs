@@ -6,10 +6,10 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::{Context, Result, ensure};
-use engine::Engine;
-use model::protocol::PropertiesRequest;
-use model::{Allocation, DirectWrite, Found, Learnt, Prepare, Properties, Zeros};
-use testkit::{Image, Kind, Need, Trials, call, directory_on};
+use writebench_engine::Engine;
+use writebench_model::protocol::PropertiesRequest;
+use writebench_model::{Allocation, DirectWrite, Found, Learnt, Prepare, Properties, Zeros};
+use writebench_testkit::{Image, Kind, Need, Trials, call, directory_on};
 
 const SIZE: u64 = 16 << 20;
 const STEM: &str = "properties";
@@ -73,7 +73,7 @@ fn is_ours(entry: std::io::Result<std::fs::DirEntry>) -> bool {
 }
 
 fn learn_with(directory: &Path, file_size_bytes: u64) -> Result<Properties> {
-    let device_number = probe::environment(directory)?.device.map(|device| device.number);
+    let device_number = writebench_probe::environment(directory)?.device.map(|device| device.number);
     let request = PropertiesRequest {
         target: 0,
         file_stem: STEM.to_owned(),
@@ -178,7 +178,8 @@ fn full_disk() -> Result<()> {
     let image = Image::mount("ext4", 64 << 20)?;
     let found = learn_with(&image.path(), 128 << 20)?;
     for it in &found.prepared {
-        let no_space = |failure: Option<&model::Failure>| failure.is_some_and(|it| it.errno == Some(28));
+        let no_space =
+            |failure: Option<&writebench_model::Failure>| failure.is_some_and(|it| it.errno == Some(28));
         let failed = match &it.found {
             Learnt::Known(found) => no_space(found.after_write.failure()),
             other => no_space(other.failure()),

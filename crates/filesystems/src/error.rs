@@ -3,7 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use model::{Bytes, Failure};
+use writebench_model::{Bytes, Failure};
 
 /// Why a filesystem could not be made, or what of it is still there. Each message is one line.
 #[derive(Debug, thiserror::Error)]

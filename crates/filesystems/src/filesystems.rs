@@ -4,7 +4,7 @@ use std::fs::DirBuilder;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
-use model::{Image, Making, Reserve};
+use writebench_model::{Image, Making, Reserve};
 
 use crate::error::Error;
 use crate::image::ImageDirectory;

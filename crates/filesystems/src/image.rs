@@ -5,9 +5,9 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 use std::path::{Path, PathBuf};
 
 use direct_io::AlignedBuffer;
-use model::Reserve;
 use rustix::fs::{AtFlags, IFlags, Mode, OFlags, SeekFrom, StatxFlags};
 use rustix::io::Errno;
+use writebench_model::Reserve;
 
 use crate::error::Error;
 

@@ -10,7 +10,7 @@ use std::str::FromStr;
 /// Writing uses the largest binary unit that is exact, so that reading gives the same number.
 ///
 /// ```
-/// use model::Bytes;
+/// use writebench_model::Bytes;
 /// assert_eq!("1.5M".parse::<Bytes>().unwrap(), Bytes(1_572_864));
 /// assert_eq!(Bytes(4096).to_string(), "4KiB");
 /// assert_eq!(Bytes(4097).to_string(), "4097");

@@ -9,7 +9,7 @@ use crate::bytes::Bytes;
 /// share of its inodes.
 ///
 /// ```
-/// use model::{Bytes, Reserve};
+/// use writebench_model::{Bytes, Reserve};
 /// assert_eq!("5%".parse::<Reserve>().unwrap().of_bytes(1000), 50);
 /// assert_eq!("1GiB".parse::<Reserve>().unwrap(), Reserve::Size(Bytes(1 << 30)));
 /// ```

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::thread;
 
-use model::Cpu;
+use writebench_model::Cpu;
 
 use crate::kernel_file;
 

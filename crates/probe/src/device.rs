@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use model::Device;
+use writebench_model::Device;
 
 use crate::ProbeError;
 use crate::device_number::DeviceNumber;

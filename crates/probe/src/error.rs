@@ -3,7 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use model::Failure;
+use writebench_model::Failure;
 
 /// What could not be learnt although the caller needs it.
 #[derive(Debug, thiserror::Error)]

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use model::Filesystem;
+use writebench_model::Filesystem;
 
 use crate::ProbeError;
 use crate::device::BlockDevice;

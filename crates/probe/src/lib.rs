@@ -41,13 +41,13 @@ const ROOT: &str = "/";
 
 /// Facts about machine, filesystem, device, tunables for a target directory.
 ///
-/// A target that is itself a block device has that device as its [`model::Device`], and a filesystem of the
+/// A target that is itself a block device has that device as its [`writebench_model::Device`], and a filesystem of the
 /// kind `block device` with the device's path, size and sectors.
 ///
 /// # Errors
 ///
 /// When the target cannot be looked at with stat(2) or statvfs(3), or is a device that sysfs does not have.
-pub fn environment(target: &Path) -> Result<model::Environment, ProbeError> {
+pub fn environment(target: &Path) -> Result<writebench_model::Environment, ProbeError> {
     let root = Path::new(ROOT);
     let target = Target::look_at(target)?;
     let mounts = mount::all(root);
@@ -59,7 +59,7 @@ pub fn environment(target: &Path) -> Result<model::Environment, ProbeError> {
         }
         None => filesystem::facts(target.path, mount)?,
     };
-    Ok(model::Environment {
+    Ok(writebench_model::Environment {
         system: system::facts(root),
         cpu: cpu::facts(root),
         memory: memory::facts(root, &mounts),

@@ -3,9 +3,9 @@
 use std::fs;
 use std::path::Path;
 
-use model::Memory;
 use rustix::param::page_size;
 use rustix::system::sysinfo;
+use writebench_model::Memory;
 
 use crate::ProbeError;
 use crate::cgroup::{self, Group};

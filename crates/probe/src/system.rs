@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use model::System;
 use rustix::system::uname;
+use writebench_model::System;
 
 use crate::{cpu, hypervisor, os_release};
 

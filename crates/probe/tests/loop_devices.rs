@@ -4,8 +4,8 @@ use std::path::Path;
 use std::process::{Command, ExitCode};
 
 use anyhow::{Result, ensure};
-use probe::DeviceUses;
-use testkit::{LoopDevice, Need, Trials};
+use writebench_probe::DeviceUses;
+use writebench_testkit::{LoopDevice, Need, Trials};
 
 const SIZE_BYTES: u64 = 8 << 20;
 
@@ -38,19 +38,19 @@ fn main() -> ExitCode {
 
 fn an_unused_device() -> Result<()> {
     let device = LoopDevice::attach(SIZE_BYTES)?;
-    let facts = probe::block_device(device.path())?;
+    let facts = writebench_probe::block_device(device.path())?;
     ensure!(facts.path == device.path() && Path::new("/dev").join(&facts.name) == device.path(), "{facts:?}");
     ensure!((facts.size_bytes, facts.logical_sector_bytes) == (SIZE_BYTES, 512), "{facts:?}");
     ensure!(facts.model == Some(format!("loop over {}", device.image().display())), "{facts:?}");
     ensure!(!facts.read_only, "{facts:?}");
-    let uses = probe::device_uses(&facts.number)?;
+    let uses = writebench_probe::device_uses(&facts.number)?;
     ensure!(uses == DeviceUses::default(), "{uses:?}");
     Ok(())
 }
 
 fn large_sectors() -> Result<()> {
     let device = LoopDevice::attach_with_sectors(SIZE_BYTES, 4096)?;
-    let facts = probe::block_device(device.path())?;
+    let facts = writebench_probe::block_device(device.path())?;
     ensure!((facts.size_bytes, facts.logical_sector_bytes) == (SIZE_BYTES, 4096), "{facts:?}");
     Ok(())
 }
@@ -60,11 +60,11 @@ fn the_same_device_by_other_names() -> Result<()> {
     let directory = tempfile::tempdir()?;
     let link = directory.path().join("by-id");
     std::os::unix::fs::symlink(device.path(), &link)?;
-    let facts = probe::block_device(device.path())?;
-    ensure!(probe::block_device(&link)? == facts, "the link leads to the device");
+    let facts = writebench_probe::block_device(device.path())?;
+    ensure!(writebench_probe::block_device(&link)? == facts, "the link leads to the device");
     let node = directory.path().join("node");
     make_node(&node, &facts.number)?;
-    let other = probe::block_device(&node)?;
+    let other = writebench_probe::block_device(&node)?;
     ensure!((&other.number, &other.name) == (&facts.number, &facts.name), "{other:?}");
     Ok(())
 }
@@ -72,18 +72,18 @@ fn the_same_device_by_other_names() -> Result<()> {
 fn partitions_are_named() -> Result<()> {
     let device = LoopDevice::attach(SIZE_BYTES)?;
     let partition = device.partition()?;
-    let disk = probe::block_device(device.path())?;
-    let facts = probe::block_device(&partition)?;
+    let disk = writebench_probe::block_device(device.path())?;
+    let facts = writebench_probe::block_device(&partition)?;
     ensure!(facts.size_bytes == SIZE_BYTES - (1 << 20), "{facts:?}");
-    let uses = [probe::device_uses(&disk.number)?, probe::device_uses(&facts.number)?];
+    let uses = [writebench_probe::device_uses(&disk.number)?, writebench_probe::device_uses(&facts.number)?];
     ensure!(uses[0].partitions == [facts.name.as_str()] && uses[1].partitions.is_empty(), "{uses:?}");
     Ok(())
 }
 
 fn the_environment_of_a_device() -> Result<()> {
     let device = LoopDevice::attach_with_sectors(SIZE_BYTES, 4096)?;
-    let environment = probe::environment(device.path())?;
-    let expected = model::Filesystem {
+    let environment = writebench_probe::environment(device.path())?;
+    let expected = writebench_model::Filesystem {
         kind: "block device".to_owned(),
         source: device.path().display().to_string(),
         mount_point: "none".to_owned(),
@@ -93,9 +93,9 @@ fn the_environment_of_a_device() -> Result<()> {
         block_size_bytes: 4096,
     };
     ensure!(environment.filesystem == expected, "{:?}", environment.filesystem);
-    let number = probe::block_device(device.path())?.number;
+    let number = writebench_probe::block_device(device.path())?.number;
     ensure!(environment.device.map(|device| device.number) == Some(number));
-    let space = probe::space(device.path())?;
+    let space = writebench_probe::space(device.path())?;
     ensure!((space.total_bytes, space.available_bytes) == (SIZE_BYTES, SIZE_BYTES), "{space:?}");
     ensure!(space.available_inodes.is_none(), "{space:?}");
     Ok(())
@@ -106,14 +106,14 @@ fn a_node_without_a_device() -> Result<()> {
     let node = directory.path().join("node");
     // No disk has that many partitions.
     make_node(&node, "254:1048575")?;
-    let error = probe::block_device(&node).map_err(|error| error.to_string());
+    let error = writebench_probe::block_device(&node).map_err(|error| error.to_string());
     let expected = format!(
         "{} stands for block device 254:1048575, which sysfs does not have: name one that is there",
         node.display()
     );
     ensure!(error == Err(expected.clone()), "{error:?}");
-    ensure!(probe::environment(&node).is_err_and(|error| error.to_string() == expected));
-    ensure!(probe::space(&node).is_err_and(|error| error.to_string() == expected));
+    ensure!(writebench_probe::environment(&node).is_err_and(|error| error.to_string() == expected));
+    ensure!(writebench_probe::space(&node).is_err_and(|error| error.to_string() == expected));
     Ok(())
 }
 

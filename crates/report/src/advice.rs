@@ -155,7 +155,7 @@ impl Advice {
         }
         sentences.push(format!(
             "{} were written. To check it: {check}",
-            model::Bytes(self.bytes_written).approximate()
+            writebench_model::Bytes(self.bytes_written).approximate()
         ));
         sentences
     }
@@ -194,8 +194,8 @@ fn figure(case: &CaseReport, is_about_records: bool) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use model::{CaseRecord, Outcome, RunRecord, Sample};
-    use testkit::{example_case, example_run};
+    use writebench_model::{CaseRecord, Outcome, RunRecord, Sample};
+    use writebench_testkit::{example_case, example_run};
 
     fn case(section: &str, name: &str, label: Option<&str>, times_ns: &[u64]) -> CaseRecord {
         let sample = |(round, &time_ns): (u32, &u64)| {
@@ -280,8 +280,11 @@ mod tests {
     #[test]
     fn a_search_without_a_sample_that_is_ok_says_why() {
         let died = |name: &str| {
-            let outcome =
-                Outcome::WorkerDied { phase: model::Phase::Settle, signal: Some(9), detail: String::new() };
+            let outcome = Outcome::WorkerDied {
+                phase: writebench_model::Phase::Settle,
+                signal: Some(9),
+                detail: String::new(),
+            };
             CaseRecord { samples: vec![Sample::without_figures(0, outcome)], ..case(LOOKS, name, None, &[]) }
         };
         let not_run = case(FINALS, "write", None, &[]);

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use model::{Content, Contract, RunRecord};
+use writebench_model::{Content, Contract, RunRecord};
 
 use crate::conclusion::{by_contract, differs, in_round_ratio, in_round_ratios, is_ranked, list, total};
 use crate::counted;
@@ -23,7 +23,7 @@ pub struct Answer {
     /// The fastest of those that have a rank.
     pub fastest: Option<String>,
     /// How many times faster it is than the naive way in the same rounds; none if that is not among the cases, or is it.
-    pub times_naive: Option<stats::Interval>,
+    pub times_naive: Option<writebench_stats::Interval>,
     /// The part of the hardware's limit that it reached, where that is known.
     pub share_of_limit: Option<f64>,
     /// The fastest, in words.
@@ -220,7 +220,7 @@ fn distance(best: &CaseReport, next: &CaseReport, cases: usize) -> String {
 }
 
 /// With as many digits as it takes to see on which side of 1 they are.
-fn ends(ratio: &stats::Interval) -> String {
+fn ends(ratio: &writebench_stats::Interval) -> String {
     let text = |end: f64| match times(end) {
         near if near == "1.00" && end != 1.0 => format!("{end:.4}"),
         far => far,
@@ -239,8 +239,8 @@ fn rounds(best: &CaseReport, others: &[&CaseReport]) -> String {
 mod tests {
     use super::*;
     use crate::Report;
-    use model::{CaseRecord, Failure, Limit, LimitKind, Outcome, Phase, Sample};
-    use testkit::{example_case, example_run, example_target};
+    use writebench_model::{CaseRecord, Failure, Limit, LimitKind, Outcome, Phase, Sample};
+    use writebench_testkit::{example_case, example_run, example_target};
 
     fn case(name: &str, write_ms: &[u64]) -> CaseRecord {
         let sample = |(round, &ms): (u32, &u64)| {
@@ -356,7 +356,7 @@ mod tests {
     #[test]
     fn the_answer_about_most_cases_is_the_main_one_and_what_was_not_reached_is_none() {
         let mut durable = case("write,sync=fsync", &SLOW);
-        durable.contract.durability = model::Durability::Durable;
+        durable.contract.durability = writebench_model::Durability::Durable;
         let mut not_reached = case("write,size=4GiB", &[]);
         not_reached.contract.bytes *= 4;
         let report = on_data(vec![durable, case("write", &SLOW), case("mmap", &FAST), not_reached]);

@@ -117,10 +117,10 @@ fn sort_rows(rows: &mut [Vec<CaseReport>], sort: Sort) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use model::{Outcome, RunRecord, Sample};
-    use testkit::{example_case, example_run, example_target};
+    use writebench_model::{Outcome, RunRecord, Sample};
+    use writebench_testkit::{example_case, example_run, example_target};
 
-    fn case(target: &str, name: &str, times_ns: &[u64]) -> model::CaseRecord {
+    fn case(target: &str, name: &str, times_ns: &[u64]) -> writebench_model::CaseRecord {
         let samples = (0u32..).zip(times_ns).map(|(round, &time_ns)| {
             let mut sample = Sample::without_figures(round, Outcome::Ok);
             (sample.phases_ns.write, sample.bytes) = (time_ns, 1 << 30);

@@ -6,9 +6,9 @@ mod contract;
 use std::collections::{HashMap, HashSet};
 use std::fmt;
 
-use model::{CaseRecord, RunRecord, Sample};
 use serde::Serialize;
-use stats::Interval;
+use writebench_model::{CaseRecord, RunRecord, Sample};
+use writebench_stats::Interval;
 
 use crate::estimate::CONFIDENCE;
 
@@ -320,7 +320,7 @@ impl Observed {
             let times: Vec<f64> = usable.into_iter().map(time).collect();
             match unit {
                 Unit::Sample => observed.times_ns = times,
-                Unit::Run => observed.times_ns.extend(stats::median(&times)),
+                Unit::Run => observed.times_ns.extend(writebench_stats::median(&times)),
             }
             #[expect(clippy::cast_precision_loss, reason = "three digits are shown")]
             let bytes = record.contract.bytes as f64;
@@ -330,13 +330,13 @@ impl Observed {
     }
 
     fn bytes_per_s(&self) -> Option<f64> {
-        stats::median(&self.times_ns).map(|ns| self.bytes * 1e9 / ns)
+        writebench_stats::median(&self.times_ns).map(|ns| self.bytes * 1e9 / ns)
     }
 }
 
 fn compared(case: CaseOn, a: &Observed, b: &Observed) -> Option<ComparedCase> {
     // The slower a side is the longer its time: A's time over B's is B's speed over A's.
-    let speed_ratio = stats::independent_ratio(&a.times_ns, &b.times_ns, CONFIDENCE)?;
+    let speed_ratio = writebench_stats::independent_ratio(&a.times_ns, &b.times_ns, CONFIDENCE)?;
     Some(ComparedCase {
         case,
         a_bytes_per_s: a.bytes_per_s()?,

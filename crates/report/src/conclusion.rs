@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use model::{Contract, Sample};
+use writebench_model::{Contract, Sample};
 
 use crate::answer::Answer;
 use crate::estimate::CONFIDENCE;
@@ -67,7 +67,7 @@ pub(crate) fn differs(best: &CaseReport, other: &CaseReport) -> Option<bool> {
 }
 
 /// How many times longer one case takes than the other, in the rounds that they have in common.
-pub(crate) fn in_round_ratio(case: &CaseReport, other: &CaseReport) -> Option<stats::Interval> {
+pub(crate) fn in_round_ratio(case: &CaseReport, other: &CaseReport) -> Option<writebench_stats::Interval> {
     in_round_ratio_of(case, other, total)
 }
 
@@ -77,8 +77,8 @@ pub(crate) fn in_round_ratio_of(
     case: &CaseReport,
     other: &CaseReport,
     figure: fn(&Sample) -> f64,
-) -> Option<stats::Interval> {
-    stats::median_interval(&in_round_ratios(case, other, figure), CONFIDENCE)
+) -> Option<writebench_stats::Interval> {
+    writebench_stats::median_interval(&in_round_ratios(case, other, figure), CONFIDENCE)
 }
 
 /// One for each round that they have in common.
@@ -101,8 +101,8 @@ pub(crate) fn total(sample: &Sample) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use model::{CaseRecord, Durability, Outcome, RunRecord};
-    use testkit::{example_case, example_run};
+    use writebench_model::{CaseRecord, Durability, Outcome, RunRecord};
+    use writebench_testkit::{example_case, example_run};
 
     fn case(name: &str, durability: Durability, write_ns: &[u64]) -> CaseRecord {
         let samples = (0u32..).zip(write_ns).map(|(round, &write_ns)| {

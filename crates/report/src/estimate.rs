@@ -1,7 +1,7 @@
 //! What a case's samples say.
 
-use model::{Bytes, CaseRecord, Limit, PhasesNs, Sample};
 use serde::Serialize;
+use writebench_model::{Bytes, CaseRecord, Limit, PhasesNs, Sample};
 
 use crate::latency::{LatencyCurve, LatencyEstimate, latency};
 use crate::over_time::OverTime;
@@ -95,7 +95,7 @@ impl Estimate {
         let write_alone: Vec<f64> = usable.iter().map(|it| per_s(it, it.phases_ns.write)).collect();
         let median = |value: fn(&Sample) -> u64| {
             let values: Vec<f64> = usable.iter().map(|sample| as_f64(value(sample))).collect();
-            stats::median(&values).map(as_u64)
+            writebench_stats::median(&values).map(as_u64)
         };
         let figure = |value: fn(&Sample) -> u64| {
             let values: Vec<f64> = usable.iter().map(|sample| as_f64(value(sample))).collect();
@@ -131,11 +131,11 @@ impl Estimate {
             latency_curve: latency.map(|(_, curve)| curve),
             over_time: OverTime::of(&usable),
             limit: None,
-            confidence: stats::median_interval(&total_ns, CONFIDENCE)?.confidence,
+            confidence: writebench_stats::median_interval(&total_ns, CONFIDENCE)?.confidence,
             samples: usable.len(),
             disturbed,
             only_disturbed: usable.iter().all(|sample| sample.disturbed.is_some()),
-            outliers: stats::count_outliers(&total_ns),
+            outliers: writebench_stats::count_outliers(&total_ns),
         })
     }
 }
@@ -143,8 +143,8 @@ impl Estimate {
 impl Figure {
     /// Of a value of each sample; none without one.
     pub(crate) fn of(values: &[f64]) -> Option<Self> {
-        let interval = stats::median_interval(values, CONFIDENCE)?;
-        let (mean, sd) = stats::mean_and_sd(values)?;
+        let interval = writebench_stats::median_interval(values, CONFIDENCE)?;
+        let (mean, sd) = writebench_stats::mean_and_sd(values)?;
         let (min, max) = values
             .iter()
             .fold((f64::INFINITY, f64::NEG_INFINITY), |(min, max), &value| (min.min(value), max.max(value)));
@@ -165,7 +165,7 @@ fn as_u64(value: f64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use model::{Failure, Outcome, Phase};
+    use writebench_model::{Failure, Outcome, Phase};
 
     fn sample(write_ns: u64, disturbed: bool) -> Sample {
         let mut sample = Sample::without_figures(0, Outcome::Ok);

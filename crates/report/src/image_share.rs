@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use model::{Image, RunRecord, TargetRecord};
-use stats::Interval;
+use writebench_model::{Image, RunRecord, TargetRecord};
+use writebench_stats::Interval;
 
 use crate::conclusion::{in_round_ratio, is_ranked};
 use crate::counted;
@@ -77,8 +77,8 @@ fn sentence(made: &TargetRecord, image: &Image, plain: &TargetRecord, ranked: &R
 mod tests {
     use super::*;
     use crate::Report;
-    use model::{Making, Outcome, Sample};
-    use testkit::{example_case, example_run, example_target};
+    use writebench_model::{Making, Outcome, Sample};
+    use writebench_testkit::{example_case, example_run, example_target};
 
     #[test]
     fn the_share_is_of_the_time_with_the_image() {

@@ -4,12 +4,12 @@ use std::collections::HashSet;
 use std::fmt;
 use std::marker::PhantomData;
 
-use model::{
+use serde::de::{Error, SeqAccess, Visitor};
+use serde::{Deserialize, Deserializer};
+use writebench_model::{
     CaseRecord, Contract, Environment, Extent, Failure, Latency, Limit, MOST_ROWS, MOST_TARGETS, MissingTarget,
     Outcome, Phase, PhasesNs, ReadBack, RunRecord, RunStatus, Sample, Settings, TargetRecord, Timeline, Watch,
 };
-use serde::de::{Error, SeqAccess, Visitor};
-use serde::{Deserialize, Deserializer};
 
 use crate::formats::json::SCHEMA;
 
@@ -284,8 +284,8 @@ mod tests {
     use super::*;
     use crate::Report;
     use crate::formats::json::render;
-    use model::ReadFrom;
-    use testkit::{example_case, example_run};
+    use writebench_model::ReadFrom;
+    use writebench_testkit::{example_case, example_run};
 
     fn run() -> RunRecord {
         let mut good = Sample::without_figures(0, Outcome::Ok);

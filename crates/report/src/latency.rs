@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use base64::Engine as _;
 use hdrhistogram::Histogram;
 use hdrhistogram::serialization::Deserializer;
-use model::{Latency, Sample};
 use serde::Serialize;
+use writebench_model::{Latency, Sample};
 
 /// A distribution of durations, in nanoseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -155,7 +155,7 @@ fn as_f64(value: u64) -> f64 {
 mod tests {
     use super::*;
     use hdrhistogram::serialization::{Serializer, V2DeflateSerializer};
-    use model::Outcome;
+    use writebench_model::Outcome;
 
     fn sample(durations_ns: &[u64]) -> Sample {
         let mut histogram: Histogram<u64> = Histogram::new_with_bounds(1, 3_600_000_000_000, 3).unwrap();

@@ -1,6 +1,6 @@
 //! What was measured on, in a few lines.
 
-use model::{Bytes, Device, Environment, Making, RunRecord, TargetRecord};
+use writebench_model::{Bytes, Device, Environment, Making, RunRecord, TargetRecord};
 
 use crate::counted;
 

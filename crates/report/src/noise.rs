@@ -1,7 +1,7 @@
 //! What a machine's noise lets be told, and what to do about it.
 
-use model::{Noise, Series, Work};
 use serde::Serialize;
+use writebench_model::{Noise, Series, Work};
 
 use crate::estimate::CONFIDENCE;
 use crate::table::number::{microseconds, significant_percent};
@@ -54,10 +54,10 @@ pub struct NoiseReport {
 impl WorkNoise {
     fn of(series: &Series) -> Self {
         let values: Vec<f64> = series.values_ns.iter().map(|&ns| as_f64(ns)).collect();
-        let median = stats::median(&values).filter(|median| *median > 0.0);
+        let median = writebench_stats::median(&values).filter(|median| *median > 0.0);
         let medians = |pieces: usize| -> Vec<f64> {
             let each = values.len().div_ceil(pieces).max(1);
-            values.chunks(each).filter_map(stats::median).collect()
+            values.chunks(each).filter_map(writebench_stats::median).collect()
         };
         let range = |values: &[f64]| {
             let largest = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
@@ -71,8 +71,8 @@ impl WorkNoise {
             median_ns: median.map(|median| median / f64::from(series.times.max(1))),
             spread: median.filter(|_| enough).map(|median| quartile_distance(&values) / 2.0 / median),
             drift: median.filter(|_| enough).map(|median| range(&medians(10)) / median),
-            difference_with_6: stats::smallest_difference(&values, FEW, CONFIDENCE),
-            difference_with_30: stats::smallest_difference(&values, MANY, CONFIDENCE),
+            difference_with_6: writebench_stats::smallest_difference(&values, FEW, CONFIDENCE),
+            difference_with_30: writebench_stats::smallest_difference(&values, MANY, CONFIDENCE),
             failed: series.failed.clone(),
         }
     }
@@ -238,7 +238,7 @@ fn as_f64(value: u64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use model::Watch;
+    use writebench_model::Watch;
 
     fn noise(series: Vec<Series>, steal_ns: u64) -> Noise {
         Noise { elapsed_ns: 10_000_000_000, series, steal_ns, watch: Watch::default() }

@@ -1,8 +1,8 @@
 //! Whether a case's throughput held over time.
 
-use model::{Sample, Timeline};
 use serde::Serialize;
-use stats::Course;
+use writebench_model::{Sample, Timeline};
+use writebench_stats::Course;
 
 /// How throughput went.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -53,7 +53,7 @@ impl SampleCourse {
     #[must_use]
     pub fn of(sample: &Sample) -> Option<Self> {
         let timeline = sample.timeline.as_ref().filter(|_| sample.outcome.is_ok())?;
-        let (course, fall) = match stats::course(&rates(timeline))? {
+        let (course, fall) = match writebench_stats::course(&rates(timeline))? {
             Course::Steady => (CourseName::Steady, None),
             Course::Unsteady => (CourseName::Unsteady, None),
             Course::Burst(burst) => {
@@ -106,7 +106,8 @@ impl OverTime {
             return None;
         }
         let falls: Vec<Fall> = courses.iter().filter_map(|it| it.fall).collect();
-        let median = |value: fn(&Fall) -> f64| stats::median(&falls.iter().map(value).collect::<Vec<f64>>());
+        let median =
+            |value: fn(&Fall) -> f64| writebench_stats::median(&falls.iter().map(value).collect::<Vec<f64>>());
         let fall = || {
             Some(Fall {
                 bytes_per_s: median(|fall| fall.bytes_per_s)?,
@@ -122,7 +123,7 @@ impl OverTime {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use model::Outcome;
+    use writebench_model::Outcome;
 
     fn sample(bytes: impl IntoIterator<Item = u64>) -> Sample {
         let mut sample = Sample::without_figures(0, Outcome::Ok);

@@ -1,6 +1,6 @@
 //! What filesystems do with files, one beside the other.
 
-use model::{Allocation, Bytes, DirectWrite, Found, Learnt, Prepare, Properties, Zeros};
+use writebench_model::{Allocation, Bytes, DirectWrite, Found, Learnt, Prepare, Properties, Zeros};
 
 use crate::table::{Column, Sentence, Table};
 
@@ -62,7 +62,7 @@ fn rows_of(targets: &[(&str, &Properties)], prepare: Prepare) -> Vec<Vec<String>
         found(it, prepare)
             .map_or_else(nothing, |found| cell(found, |found| space(&found.after_prepare, size_bytes(it))))
     })];
-    if prepare.call().is_some_and(model::AllocateCall::gives_blocks) {
+    if prepare.call().is_some_and(writebench_model::AllocateCall::gives_blocks) {
         rows.push(row(targets, "… zeros written", |it| {
             known(it, prepare).and_then(|found| found.zeros.as_ref()).map_or_else(nothing, zeros_word)
         }));
@@ -212,7 +212,7 @@ fn gaps(properties: &Properties) -> Vec<(&'static str, Gap, String)> {
 mod tests {
     use super::*;
     use crate::formats::{terminal, tests::plain};
-    use model::{DirectIo, Extents, Failure, Phase, Prepared};
+    use writebench_model::{DirectIo, Extents, Failure, Phase, Prepared};
 
     const SIZE: u64 = 16 << 20;
 
@@ -251,7 +251,7 @@ mod tests {
     }
 
     fn reserves(prepare: Prepare) -> bool {
-        prepare.call().is_some_and(model::AllocateCall::gives_blocks)
+        prepare.call().is_some_and(writebench_model::AllocateCall::gives_blocks)
     }
 
     fn on_ext4() -> Properties {

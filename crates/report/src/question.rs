@@ -1,6 +1,6 @@
 //! What somebody wants who could use any case of a contract.
 
-use model::{Bytes, Content, Contract, Feed, Start, TargetRecord};
+use writebench_model::{Bytes, Content, Contract, Feed, Start, TargetRecord};
 
 /// `To stream 1GiB into a new file on /data, in the page cache`. Of several targets the answer names one.
 pub(crate) fn question(contract: &Contract, target: Option<&TargetRecord>) -> String {
@@ -46,8 +46,8 @@ fn place(contract: &Contract, target: Option<&TargetRecord>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use model::Durability;
-    use testkit::{example_case, example_target};
+    use writebench_model::Durability;
+    use writebench_testkit::{example_case, example_target};
 
     #[test]
     fn each_part_of_a_contract_is_in_its_question() {

@@ -1,7 +1,7 @@
 //! How near a case came to what the hardware can do.
 
-use model::{CaseRecord, Content, Durability, Feed, Limit, LimitKind};
 use serde::Serialize;
+use writebench_model::{CaseRecord, Content, Durability, Feed, Limit, LimitKind};
 
 /// The limit that a case is held against, and the part of it that was reached.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
@@ -54,7 +54,7 @@ mod tests {
     use super::*;
 
     fn case(durability: Durability, source: Feed, threads: &str) -> CaseRecord {
-        let mut case = testkit::example_case("test", "case", Vec::new());
+        let mut case = writebench_testkit::example_case("test", "case", Vec::new());
         case.contract.durability = durability;
         case.contract.source = source;
         case.axes.insert("threads".to_owned(), threads.to_owned());

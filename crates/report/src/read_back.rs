@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use model::{Content, Extent, ReadBack, ReadFrom};
+use writebench_model::{Content, Extent, ReadBack, ReadFrom};
 
 use crate::report::CaseReport;
 
@@ -46,8 +46,8 @@ fn listed(counts: &[(usize, &str)]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use model::{Outcome, RunRecord, Sample};
-    use testkit::{example_case, example_run};
+    use writebench_model::{Outcome, RunRecord, Sample};
+    use writebench_testkit::{example_case, example_run};
 
     fn sentence_of(samples: &[Option<ReadBack>]) -> Option<String> {
         let samples = samples.iter().map(|read_back| {

@@ -1,10 +1,10 @@
 //! How often the rules are right, on the noise of a real machine. No clock: the times were recorded once
 //! (`tests/noise/README.md`), and chance comes from seeds, so the counts are what they are. `docs/design/measuring.md` has them.
 
-use model::{RunRecord, Sample};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
-use testkit::{example_case, example_run};
+use writebench_model::{RunRecord, Sample};
+use writebench_testkit::{example_case, example_run};
 
 use crate::comparison::{ComparedRun, Comparison, Side, Verdict};
 use crate::conclusion::differs;
@@ -38,9 +38,9 @@ fn slowed(time: u64, factor: f64) -> u64 {
     (time as f64 * factor) as u64
 }
 
-fn case(times: &[u64]) -> model::CaseRecord {
+fn case(times: &[u64]) -> writebench_model::CaseRecord {
     let samples = (0u32..).zip(times).map(|(round, &time)| {
-        let mut sample = Sample::without_figures(round, model::Outcome::Ok);
+        let mut sample = Sample::without_figures(round, writebench_model::Outcome::Ok);
         sample.bytes = 1 << 30;
         sample.phases_ns.write = time;
         sample

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use model::{CaseRecord, Limit, RunRecord, TargetRecord};
+use writebench_model::{CaseRecord, Limit, RunRecord, TargetRecord};
 
 use crate::advice::{ADVISE, Advice, without_advice};
 use crate::answer::{Answer, answers};

@@ -63,7 +63,7 @@ fn number_or_id(report: &Report) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use testkit::{example_run, example_target};
+    use writebench_testkit::{example_run, example_target};
 
     fn named(runs: &[(Option<i64>, Option<&str>, &str)]) -> Vec<String> {
         let report = |&(number, label, target): &(Option<i64>, Option<&str>, &str)| {

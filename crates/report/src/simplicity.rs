@@ -1,6 +1,6 @@
 //! Which of two equally fast cases is the simpler one to write, to run and to keep right.
 
-use model::CaseRecord;
+use writebench_model::CaseRecord;
 
 /// How much a case asks of whoever writes the program: the sum of what its method and the values on its axes ask.
 /// The table is a judgement and no measurement; `docs/advise.md` shows it.
@@ -43,13 +43,13 @@ fn of_axis(method: &str, axis: &str, value: &str) -> u32 {
 }
 
 fn is_over_a_mebibyte(chunk: &str) -> bool {
-    chunk.parse::<model::Bytes>().is_ok_and(|bytes| bytes.0 > 1 << 20)
+    chunk.parse::<writebench_model::Bytes>().is_ok_and(|bytes| bytes.0 > 1 << 20)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use testkit::example_case;
+    use writebench_testkit::example_case;
 
     fn of(name: &str) -> u32 {
         let mut record = example_case("test", name, Vec::new());

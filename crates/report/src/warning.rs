@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use model::{Durability, RunRecord, RunStatus};
+use writebench_model::{Durability, RunRecord, RunStatus};
 
 use crate::advice::{ADVISE, is_look};
 use crate::counted;
@@ -139,8 +139,8 @@ fn distinct(cases: &[CaseReport]) -> Vec<&CaseReport> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use model::{Outcome, Sample, Settings};
-    use testkit::{example_case, example_run};
+    use writebench_model::{Outcome, Sample, Settings};
+    use writebench_testkit::{example_case, example_run};
 
     fn warnings_of(precision_ppm: u32, cases: &[(&str, &[u64])]) -> Vec<String> {
         let samples = |times_ns: &[u64]| {

@@ -4,10 +4,10 @@ use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::Path;
 
-use model::Bytes;
-use probe::{BlockDeviceFacts, DeviceUses, ProbeError, Twin};
 use rustix::fs::{FileType, Mode, OFlags};
 use rustix::io::Errno;
+use writebench_model::Bytes;
+use writebench_probe::{BlockDeviceFacts, DeviceUses, ProbeError, Twin};
 
 use crate::error::RunnerError;
 use crate::refusal::DeviceRefusal;
@@ -77,12 +77,12 @@ impl AsFd for ClaimedDevice {
 /// It is refused ([`RunnerError::DeviceRefused`]); or it is no block device, cannot be looked at, or cannot
 /// be opened.
 pub fn claim_device(target: &Path, destroy_data: bool) -> Result<ClaimedDevice, RunnerError> {
-    let seen = probe::block_device(target)?;
+    let seen = writebench_probe::block_device(target)?;
     check(target, &seen, destroy_data)?;
     let descriptor = open_alone(target, &seen)?;
     // From here on by the descriptor: the path may lead elsewhere by now. Something may have come before the device was
     // ours, or before its twins were.
-    let facts = probe::open_block_device(descriptor.as_fd(), &seen.path)?;
+    let facts = writebench_probe::open_block_device(descriptor.as_fd(), &seen.path)?;
     let mut twins: Vec<(Twin, OwnedFd)> = Vec::new();
     loop {
         let uses = check(target, &facts, destroy_data)?;
@@ -105,7 +105,7 @@ pub fn claim_device(target: &Path, destroy_data: bool) -> Result<ClaimedDevice, 
 
 /// The uses of the device, unless one of them keeps it from being overwritten.
 fn check(target: &Path, facts: &BlockDeviceFacts, destroy_data: bool) -> Result<DeviceUses, RunnerError> {
-    let uses = probe::device_uses(&facts.number).map_err(|error| match error {
+    let uses = writebench_probe::device_uses(&facts.number).map_err(|error| match error {
         ProbeError::UnknownLoop { .. } => {
             refused(target, DeviceRefusal::UnknownUse(one_line(&error.to_string())))
         }
@@ -198,7 +198,7 @@ pub(crate) fn one_line(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use probe::{DeviceUse, UseEnd};
+    use writebench_probe::{DeviceUse, UseEnd};
 
     fn facts() -> BlockDeviceFacts {
         BlockDeviceFacts {

@@ -1,6 +1,6 @@
 //! Was the machine itself while a sample was taken?
 
-use model::Sample;
+use writebench_model::Sample;
 
 /// The rule, and what it needs to remember: how long the memory-copy probe beside a sample usually takes.
 ///
@@ -71,7 +71,7 @@ impl Disturbance {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use model::Outcome;
+    use writebench_model::Outcome;
 
     fn sample(probe_ns: [u64; 2], steal_ns: u64, write_ns: u64) -> Sample {
         let mut sample = Sample::without_figures(0, Outcome::Ok);
@@ -118,7 +118,11 @@ mod tests {
             rule.learn(probes_ns);
             let as_f64: Vec<f64> =
                 rule.probes_ns.iter().map(|&probe| f64::from(u32::try_from(probe).unwrap())).collect();
-            assert_eq!((rule.normal_ns(), stats::median(&as_f64)), (Some(median), Some(median)), "{rule:?}");
+            assert_eq!(
+                (rule.normal_ns(), writebench_stats::median(&as_f64)),
+                (Some(median), Some(median)),
+                "{rule:?}"
+            );
         }
         assert_eq!(Disturbance::default().normal_ns(), None);
     }

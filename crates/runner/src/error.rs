@@ -5,8 +5,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use model::{Axis, Bytes, Failure};
 use rustix::io::Errno;
+use writebench_model::{Axis, Bytes, Failure};
 
 use crate::refusal::DeviceRefusal;
 
@@ -160,7 +160,7 @@ pub enum RunnerError {
     },
     /// Facts about the machine could not be learnt.
     #[error(transparent)]
-    Probe(#[from] probe::ProbeError),
+    Probe(#[from] writebench_probe::ProbeError),
     /// Whoever listens to the run could not go on.
     #[error("{0}")]
     Observer(Box<dyn std::error::Error + Send + Sync>),

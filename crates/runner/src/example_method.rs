@@ -1,6 +1,6 @@
 //! A method for tests of what is done with cases.
 
-use model::{Axis, Cursor, MethodInfo, Prepare, SyncCall};
+use writebench_model::{Axis, Cursor, MethodInfo, Prepare, SyncCall};
 
 pub(crate) static WRITE: MethodInfo = MethodInfo {
     name: "write",

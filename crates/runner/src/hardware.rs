@@ -4,10 +4,10 @@ use std::collections::BTreeSet;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use model::protocol::{LimitOf, LimitRequest, Reply, Request};
-use model::{Bytes, Case, Content, Durability, Limit, LimitKind, Settings};
+use writebench_model::protocol::{LimitOf, LimitRequest, Reply, Request};
+use writebench_model::{Bytes, Case, Content, Durability, Limit, LimitKind, Settings};
 
-use probe::Space;
+use writebench_probe::Space;
 
 use crate::casualties::Casualties;
 use crate::error::RunnerError;
@@ -56,7 +56,7 @@ impl Hardware {
             |case: &&Case| matches!(case.contract().content, Content::Random | Content::Zero | Content::Copy);
         let (cached, beyond): (Vec<&Case>, Vec<&Case>) =
             cases.iter().filter(has_data).partition(|case| case.contract().durability == Durability::Cached);
-        let most_memory = (probe::available_memory_bytes()? / 8).min(MOST_MEMORY_BYTES);
+        let most_memory = (writebench_probe::available_memory_bytes()? / 8).min(MOST_MEMORY_BYTES);
         let threads: BTreeSet<u32> = cached.iter().map(|case| case.axes().threads).collect();
         for threads in threads {
             let with = cached.iter().filter(|case| case.axes().threads == threads);
@@ -214,7 +214,7 @@ fn file_bytes(space: Option<&Space>, largest: u64) -> u64 {
 mod tests {
     use super::*;
     use crate::example_method::WRITE;
-    use model::Verify;
+    use writebench_model::Verify;
 
     const SPACE: Space =
         Space { total_bytes: 1 << 40, available_bytes: 1 << 39, total_inodes: None, available_inodes: None };

@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use probe::ControlGroups;
 use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
+use writebench_probe::ControlGroups;
 
 /// Watches a child of this process. It is asked several times a second, so that what comes between two looks shows.
 #[derive(Debug)]

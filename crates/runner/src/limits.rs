@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use model::{Axis, Cache, Case, Content, Environment, Prepare, Registered, Source};
+use writebench_model::{Axis, Cache, Case, Content, Environment, Prepare, Registered, Source};
 
 use crate::error::RunnerError;
 
@@ -32,7 +32,7 @@ pub fn check_memory(environment: &Environment, cases: &[Case], beside_bytes: u64
         parts.into_iter().fold(0, u64::saturating_add)
     };
     check_locked_memory(cases, locked_memory_limit_bytes())?;
-    let available_bytes = probe::available_memory_bytes()?;
+    let available_bytes = writebench_probe::available_memory_bytes()?;
     match cases.iter().max_by_key(|case| needed(case)) {
         Some(case) if needed(case) > available_bytes / 10 * 9 => Err(RunnerError::NoMemory {
             case: case.to_string(),

@@ -3,8 +3,8 @@
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use model::Noise;
-use model::protocol::{NoiseRequest, Reply, Request};
+use writebench_model::Noise;
+use writebench_model::protocol::{NoiseRequest, Reply, Request};
 
 use crate::error::RunnerError;
 use crate::worker::{Answer, Wait, Worker, WorkerCommand};

@@ -34,7 +34,7 @@ pub(crate) fn order(seed: u64, round: u32, planned: &[Planned]) -> Vec<usize> {
 mod tests {
     use super::*;
     use crate::example_method::WRITE;
-    use model::Case;
+    use writebench_model::Case;
 
     /// So many cases on so many targets, a case's targets side by side.
     fn planned(cases: usize, targets: usize) -> Vec<Planned> {

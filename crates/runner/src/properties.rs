@@ -3,8 +3,8 @@
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use model::protocol::{PropertiesRequest, Reply, Request};
-use model::{Outcome, Properties};
+use writebench_model::protocol::{PropertiesRequest, Reply, Request};
+use writebench_model::{Outcome, Properties};
 
 use crate::casualties::Casualties;
 use crate::error::RunnerError;

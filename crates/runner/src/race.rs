@@ -210,7 +210,7 @@ impl Race {
     fn ranked(&self, taken: &[Vec<Taken>]) -> Vec<(usize, f64)> {
         let median = |&candidate: &usize| {
             let times: Vec<f64> = by_round(&taken[self.case(candidate)]).into_values().collect();
-            stats::median(&times).map(|median| (candidate, median))
+            writebench_stats::median(&times).map(|median| (candidate, median))
         };
         let mut ranked: Vec<(usize, f64)> = self.alive.iter().filter_map(median).collect();
         ranked.sort_by(|a, b| a.1.total_cmp(&b.1).then(a.0.cmp(&b.0)));
@@ -220,7 +220,7 @@ impl Race {
 
 /// Whether the interval of these ratios to the leader, in rounds in common, lies above 1; or nearly as sure, with fewer.
 fn is_clear_loss(ratios: &[f64]) -> bool {
-    let Some(interval) = stats::median_interval(ratios, CONFIDENCE) else { return false };
+    let Some(interval) = writebench_stats::median_interval(ratios, CONFIDENCE) else { return false };
     if interval.confidence >= CONFIDENCE {
         return interval.low > 1.0;
     }
@@ -242,7 +242,7 @@ impl Schedule for Race {
     }
 }
 
-/// As [`model::Sample::usable`]: the good ones, less the disturbed unless all are.
+/// As [`writebench_model::Sample::usable`]: the good ones, less the disturbed unless all are.
 fn usable(samples: &[Taken]) -> Vec<&Taken> {
     let good: Vec<&Taken> = samples.iter().filter(|sample| sample.is_ok).collect();
     let calm: Vec<&Taken> = good.iter().copied().filter(|sample| !sample.is_disturbed).collect();
@@ -320,8 +320,9 @@ mod tests {
                     self.sample(case, round, drift);
                 }
             }
-            let median =
-                |case: usize| stats::median(&by_round(&self.taken[case]).into_values().collect::<Vec<_>>());
+            let median = |case: usize| {
+                writebench_stats::median(&by_round(&self.taken[case]).into_values().collect::<Vec<_>>())
+            };
             let medians = (0..count).filter_map(|index| Some((index, median((LEVELS - 1) * count + index)?)));
             medians.min_by(|a, b| a.1.total_cmp(&b.1)).map(|(index, _)| index).unwrap()
         }

@@ -1,6 +1,6 @@
 //! Why a block device is not written to.
 
-use probe::{DeviceUse, Step, UseEnd};
+use writebench_probe::{DeviceUse, Step, UseEnd};
 
 use crate::claim::one_line;
 

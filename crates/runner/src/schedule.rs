@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use model::{Sample, Settings};
+use writebench_model::{Sample, Settings};
 
 /// How far a run has come.
 #[derive(Debug, Clone, Copy, Default)]
@@ -109,7 +109,7 @@ fn is_narrow(samples: &[Taken], precision: f64) -> bool {
     let calm = samples.iter().filter(|sample| !sample.is_disturbed);
     #[expect(clippy::cast_precision_loss, reason = "durations are compared")]
     let times_ns: Vec<f64> = calm.map(|sample| sample.total_ns as f64).collect();
-    stats::median_interval(&times_ns, CONFIDENCE).is_some_and(|interval| {
+    writebench_stats::median_interval(&times_ns, CONFIDENCE).is_some_and(|interval| {
         interval.confidence >= CONFIDENCE && interval.high - interval.low <= 2.0 * precision * interval.estimate
     })
 }
@@ -117,7 +117,7 @@ fn is_narrow(samples: &[Taken], precision: f64) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use model::{Outcome, Verify};
+    use writebench_model::{Outcome, Verify};
 
     fn settings(samples: u32, precision_ppm: Option<u32>) -> Settings {
         Settings {
@@ -145,8 +145,10 @@ mod tests {
     #[test]
     fn a_schedule_holds_little_of_a_sample() {
         assert_eq!(size_of::<Taken>(), 16);
-        let mut sample =
-            Sample::without_figures(3, Outcome::TimedOut { phase: model::Phase::Write, limit_ns: 1 });
+        let mut sample = Sample::without_figures(
+            3,
+            Outcome::TimedOut { phase: writebench_model::Phase::Write, limit_ns: 1 },
+        );
         (sample.phases_ns.write, sample.phases_ns.close) = (7, 2);
         sample.disturbed = Some("noise".to_owned());
         let taken = Taken { total_ns: 9, round: 3, is_ok: false, is_disturbed: true };

@@ -3,9 +3,9 @@
 use std::os::fd::AsFd;
 use std::path::Path;
 
-use model::protocol::{Room, Shortage};
-use model::{Case, Content, Reserve};
-use probe::Space;
+use writebench_model::protocol::{Room, Shortage};
+use writebench_model::{Case, Content, Reserve};
+use writebench_probe::Space;
 
 use crate::error::RunnerError;
 
@@ -38,7 +38,7 @@ pub fn shortage_of_sample(directory: impl AsFd, case: &Case, reserve: Reserve) -
         return None;
     }
     let lacking = || {
-        let space = probe::space_around(directory.as_fd()).ok()?;
+        let space = writebench_probe::space_around(directory.as_fd()).ok()?;
         shortage(&space, std::slice::from_ref(case), 0, reserve).map(|(_, shortage)| shortage)
     };
     lacking().and_then(|_| {

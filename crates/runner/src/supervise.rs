@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use model::protocol::{Reply, Request, SampleRequest};
-use model::{Case, Outcome, Reserve, Sample, Settings, Verify};
+use writebench_model::protocol::{Reply, Request, SampleRequest};
+use writebench_model::{Case, Outcome, Reserve, Sample, Settings, Verify};
 
 use crate::casualties::Casualties;
 use crate::disturbance::Disturbance;

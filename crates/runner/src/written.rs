@@ -2,8 +2,8 @@
 
 use std::collections::{HashMap, HashSet};
 
-use model::protocol::direct_check_bytes;
-use model::{Cache, Case, Prepare};
+use writebench_model::protocol::direct_check_bytes;
+use writebench_model::{Cache, Case, Prepare};
 
 /// All bytes that a run has written at most, and how many it may write. A sample that is cut short counts as whole.
 #[derive(Debug, Default)]

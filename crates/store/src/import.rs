@@ -2,8 +2,8 @@
 
 use std::collections::HashSet;
 
-use model::RunRecord;
 use rusqlite::Connection;
+use writebench_model::RunRecord;
 
 use crate::write::{insert_rows, insert_sample};
 use crate::{Store, StoreError};

@@ -102,7 +102,7 @@ pub enum StoreError {
     #[error("the run is too large for a database: {source}")]
     TooLarge {
         /// What there is too much of.
-        source: model::TooMuch,
+        source: writebench_model::TooMuch,
     },
     /// A value that this version does not understand.
     #[error("database {path}: {what}", path = path.display())]

@@ -2,11 +2,11 @@
 
 use std::collections::HashMap;
 
-use model::{
+use rusqlite::{Connection, OptionalExtension, Row, params};
+use writebench_model::{
     CaseRecord, Extent, Outcome, PhasesNs, ReadBack, ReadFrom, RunRecord, RunStatus, Sample, TargetRecord,
     TooMuch,
 };
-use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use crate::{Store, StoreError, targets};
 

@@ -2,8 +2,8 @@
 
 use std::io;
 
-use model::RunStatus;
 use rusqlite::params;
+use writebench_model::RunStatus;
 
 use crate::{Store, StoreError, run_locks};
 

@@ -1,7 +1,7 @@
 //! Where a run wrote to.
 
-use model::{Limit, MissingTarget, Properties, TargetRecord};
 use rusqlite::{Connection, params};
+use writebench_model::{Limit, MissingTarget, Properties, TargetRecord};
 
 use crate::read::{json, optional_json};
 use crate::write::json as to_json;

@@ -1,7 +1,7 @@
 //! What a run puts into the database.
 
-use model::{CaseRecord, Outcome, ReadFrom, RunRecord, Sample};
 use rusqlite::params;
+use writebench_model::{CaseRecord, Outcome, ReadFrom, RunRecord, Sample};
 
 use crate::{Store, StoreError, targets};
 

@@ -2,12 +2,12 @@
 
 use std::path::PathBuf;
 
-use model::{
+use writebench_model::{
     CaseRecord, Extent, Failure, Latency, Learnt, Limit, LimitKind, Making, MissingTarget, Outcome, Phase,
     PhasesNs, Properties, ReadBack, ReadFrom, RunRecord, RunStatus, Sample, Timeline, Watch,
 };
-use store::{Store, StoreError, WorkspaceRecord};
-use testkit::{example_case, example_run, example_target};
+use writebench_store::{Store, StoreError, WorkspaceRecord};
+use writebench_testkit::{example_case, example_run, example_target};
 
 fn run() -> RunRecord {
     let case = |section, name| example_case(section, name, Vec::new());

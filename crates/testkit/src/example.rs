@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use model::{
+use writebench_model::{
     CaseRecord, Content, Contract, Cpu, Device, Durability, Environment, Feed, Filesystem, Memory, RunRecord,
     RunStatus, Sample, Settings, Start, System, TargetRecord, Verify,
 };

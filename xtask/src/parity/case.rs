@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use model::{Axes, Bytes, Prepare};
+use writebench_model::{Axes, Bytes, Prepare};
 
 /// A case of writebench.
 #[derive(Debug, Clone)]

@@ -1,8 +1,8 @@
 //! Pairs of runs, and what they say.
 
 use anyhow::{Result, bail};
-use stats::{Interval, bootstrap_ratio_of_medians, median};
 use std::collections::VecDeque;
+use writebench_stats::{Interval, bootstrap_ratio_of_medians, median};
 
 use super::reading::{Reading, RecordTimes};
 

@@ -4,8 +4,8 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, bail, ensure};
-use model::Bytes;
 use serde_json::Value;
+use writebench_model::Bytes;
 
 use super::bench::Bench;
 use super::case::Case;

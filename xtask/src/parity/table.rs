@@ -279,7 +279,7 @@ fn notes(comparison: &Comparison, against: Against, rounds: u32) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use stats::Interval;
+    use writebench_stats::Interval;
 
     fn ratio(estimate: f64, low: f64, high: f64) -> Ratio {
         let interval = Interval { estimate, low, high, confidence: 0.95 };

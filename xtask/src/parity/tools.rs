@@ -3,7 +3,7 @@
 mod copying;
 
 use anyhow::Result;
-use model::Bytes;
+use writebench_model::Bytes;
 
 use super::bench::Bench;
 use super::case::Case;
@@ -75,7 +75,7 @@ fn fastest(bench: &Bench<'_>, ways: Vec<Case>) -> Result<Case> {
         for _ in 0..LOOKS {
             times.extend(bench.writebench.measure(&case, bench.target)?.map(|reading| reading.total_rate()));
         }
-        let rate = stats::median(&times).unwrap_or(0.0);
+        let rate = writebench_stats::median(&times).unwrap_or(0.0);
         if best.as_ref().is_none_or(|(_, most)| rate > *most) {
             best = Some((case, rate));
         }
@@ -90,7 +90,7 @@ pub(super) fn process_start_ms() -> Result<f64> {
         .map(|_| place::wall_time(&mut std::process::Command::new("true")))
         .map(|time| time.map(|time| time.as_secs_f64() * 1e3))
         .collect();
-    Ok(stats::median(&times?).unwrap_or(0.0))
+    Ok(writebench_stats::median(&times?).unwrap_or(0.0))
 }
 
 #[cfg(test)]

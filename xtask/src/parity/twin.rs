@@ -1,6 +1,6 @@
 //! The cases that have a reference program.
 
-use model::{Axes, Bytes, Prepare};
+use writebench_model::{Axes, Bytes, Prepare};
 
 use super::case::Case;
 

@@ -5,8 +5,8 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
-use model::Bytes;
 use serde_json::Value;
+use writebench_model::Bytes;
 
 use crate::command::{metadata, output, shown};
 use crate::program;
@@ -178,10 +178,10 @@ fn by_round(document: &Value, name: &str) -> Result<Vec<(u64, f64)>> {
 }
 
 /// The median of the ratios in rounds in common.
-fn ratio(case: &[(u64, f64)], best: &[(u64, f64)]) -> Option<stats::Interval> {
+fn ratio(case: &[(u64, f64)], best: &[(u64, f64)]) -> Option<writebench_stats::Interval> {
     let in_round = |round: u64| best.iter().rev().find(|(other, _)| *other == round).map(|(_, time)| *time);
     let ratios: Vec<f64> = case.iter().filter_map(|(round, time)| Some(time / in_round(*round)?)).collect();
-    stats::median_interval(&ratios, 0.95)
+    writebench_stats::median_interval(&ratios, 0.95)
 }
 
 #[cfg(test)]

@@ -147,7 +147,7 @@ impl Tally {
 
 fn line(what: &str, tally: &Tally) -> String {
     let Tally { comparisons, faster, slower, ratios, last_interval } = tally;
-    let ratio = stats::median(ratios).map_or_else(|| "-".to_owned(), |ratio| format!("{ratio:.3}"));
+    let ratio = writebench_stats::median(ratios).map_or_else(|| "-".to_owned(), |ratio| format!("{ratio:.3}"));
     let interval = match comparisons {
         1 => format!("  ({:.3} – {:.3})", last_interval.0, last_interval.1),
         _ => String::new(),

@@ -86,11 +86,11 @@ impl Order {
         }
         Likeness {
             cases: pairs.len(),
-            correlation: stats::spearman(
+            correlation: writebench_stats::spearman(
                 &medians(|(here, _)| here.median_ns),
                 &medians(|(_, there)| there.median_ns),
             ),
-            with_ties: stats::spearman(&lead_here, &lead_there),
+            with_ties: writebench_stats::spearman(&lead_here, &lead_there),
             told_apart,
             alike,
         }
@@ -127,8 +127,8 @@ impl Ranked {
             .iter()
             .filter_map(|(round, total_ns)| Some(total_ns / other.by_round_ns.get(round)?))
             .collect();
-        let ratio =
-            stats::median_interval(&ratios, CONFIDENCE).filter(|ratio| ratio.confidence >= CONFIDENCE)?;
+        let ratio = writebench_stats::median_interval(&ratios, CONFIDENCE)
+            .filter(|ratio| ratio.confidence >= CONFIDENCE)?;
         match (ratio.high < 1.0, ratio.low > 1.0) {
             (true, _) => Some(Ordering::Less),
             (_, true) => Some(Ordering::Greater),

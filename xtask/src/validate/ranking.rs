@@ -5,7 +5,7 @@ use std::process::Command;
 use std::time::Instant;
 
 use anyhow::{Result, bail};
-use model::Bytes;
+use writebench_model::Bytes;
 
 use super::order::{Likeness, Order};
 use crate::command::metadata;

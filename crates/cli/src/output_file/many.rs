@@ -6,9 +6,9 @@ use std::path::Path;
 use std::rc::Rc;
 
 use anyhow::Result;
-use report::formats;
 use rustix::fs::OFlags;
 use rustix::io::Errno;
+use writebench_report::formats;
 
 use super::directory::Directory;
 use super::{Kept, Named};

@@ -284,7 +284,7 @@ fn descriptor(path: &Path) -> Option<u32> {
 }
 
 fn is_in_workspace(path: &Path) -> bool {
-    let prefix = runner::workspace_path(Path::new(""), "").into_os_string();
+    let prefix = writebench_runner::workspace_path(Path::new(""), "").into_os_string();
     path.iter().any(|name| {
         let id = name.as_encoded_bytes().strip_prefix(prefix.as_encoded_bytes());
         id.is_some_and(|id| !id.is_empty() && id.iter().all(u8::is_ascii_alphanumeric))

@@ -5,7 +5,7 @@ use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
 use serde_json::Value;
-use testkit::{
+use writebench_testkit::{
     Caching, Call, Errno, Fault, Faulty, Kind, Need, Program, Trials, What, When, directory_on, entries,
     wait_for,
 };
@@ -125,7 +125,7 @@ fn killed() -> Result<()> {
     // The first worker measures the hardware; this is in the middle of a look, or between two.
     std::thread::sleep(std::time::Duration::from_millis(700));
     wait_for("a worker to kill", || {
-        let worker = testkit::worker(child.id())?;
+        let worker = writebench_testkit::worker(child.id())?;
         let status = Command::new("kill").args(["-KILL", &worker.to_string()]).status().ok()?;
         status.success().then_some(())
     })?;

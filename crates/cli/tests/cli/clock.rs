@@ -4,7 +4,7 @@ use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, ensure};
 use serde_json::Value;
-use testkit::{Ended, Kind, Need, Program, SetClock, Trials, call, directory_on, entries, wait_for};
+use writebench_testkit::{Ended, Kind, Need, Program, SetClock, Trials, call, directory_on, entries, wait_for};
 
 use crate::program;
 

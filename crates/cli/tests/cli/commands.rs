@@ -2,7 +2,7 @@
 
 use anyhow::{Context, Result, ensure};
 use serde_json::Value;
-use testkit::{Kind, Need, Trials, directory_on};
+use writebench_testkit::{Kind, Need, Trials, directory_on};
 
 use crate::program;
 
@@ -130,7 +130,10 @@ fn dry_run() -> Result<()> {
         ended.stdout.contains("6 GiB to be written (2 GiB in a round), at most 1 GiB at once"),
         "{ended:?}"
     );
-    ensure!(testkit::entries(target.path()).is_empty() && testkit::entries(program.home()).is_empty());
+    ensure!(
+        writebench_testkit::entries(target.path()).is_empty()
+            && writebench_testkit::entries(program.home()).is_empty()
+    );
     Ok(())
 }
 
@@ -208,7 +211,7 @@ fn closed_pipe() -> Result<()> {
     let output = std::process::Command::new("bash").args(["-c", &script]).output()?;
     let stdout = String::from_utf8_lossy(&output.stdout);
     ensure!(stdout.lines().last() == Some("0"), "{output:?}");
-    ensure!(testkit::entries(target.path()).is_empty());
+    ensure!(writebench_testkit::entries(target.path()).is_empty());
     Ok(())
 }
 

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, ensure};
 use serde_json::Value;
-use testkit::{Ended, Kind, Need, Program, Trials, directory_on};
+use writebench_testkit::{Ended, Kind, Need, Program, Trials, directory_on};
 
 use crate::program;
 
@@ -150,7 +150,7 @@ fn exported_files() -> Result<()> {
     ensure!(read["cases"][0]["verdict"] == "slower" && read["summary"]["slower"] == 1, "{read}");
     let ratio = read["cases"][0]["speed_ratio"]["estimate"].as_f64().context("a ratio")?;
     ensure!(ratio < 0.2, "{ratio}");
-    ensure!(testkit::entries(program.home()) == [export], "no database");
+    ensure!(writebench_testkit::entries(program.home()) == [export], "no database");
     Ok(())
 }
 

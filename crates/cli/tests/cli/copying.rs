@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 use anyhow::{Context, Result, ensure};
-use testkit::{Image, Kind, Need, Program, Trials, directory_on, entries, wait_for};
+use writebench_testkit::{Image, Kind, Need, Program, Trials, directory_on, entries, wait_for};
 
 use crate::program;
 
@@ -158,7 +158,7 @@ fn refused() -> Result<()> {
     let from = from.to_str().context("UTF-8")?;
     let (same, empty) = (from, format!("{target}/empty"));
     let fifo = format!("{target}/fifo");
-    testkit::call(Command::new("mkfifo").arg(&fifo))?;
+    writebench_testkit::call(Command::new("mkfifo").arg(&fifo))?;
     for (arguments, why) in [
         (vec!["--from", "/no/such/file"], "No such file"),
         (vec!["--from", target], "not a regular file"),

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, ensure};
-use testkit::{Ended, Image, Kind, Need, Program, SmallTmpfs, Trials, directory_on, entries};
+use writebench_testkit::{Ended, Image, Kind, Need, Program, SmallTmpfs, Trials, directory_on, entries};
 
 use crate::program;
 

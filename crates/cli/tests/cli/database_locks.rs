@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
 use serde_json::Value;
-use testkit::{Kind, Need, Program, Trials, directory_on, entries, wait_for, worker};
+use writebench_testkit::{Kind, Need, Program, Trials, directory_on, entries, wait_for, worker};
 
 use crate::program;
 

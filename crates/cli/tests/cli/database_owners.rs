@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
-use testkit::{Ended, Kind, Need, Program, Trials, call, directory_on, entries};
+use writebench_testkit::{Ended, Kind, Need, Program, Trials, call, directory_on, entries};
 
 use crate::program;
 

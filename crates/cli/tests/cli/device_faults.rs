@@ -5,7 +5,9 @@ use std::path::Path;
 use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
-use testkit::{Caching, Call, Errno, Fault, Faulty, LoopDevice, Need, Trials, What, When, call, wait_for};
+use writebench_testkit::{
+    Caching, Call, Errno, Fault, Faulty, LoopDevice, Need, Trials, What, When, call, wait_for,
+};
 
 use crate::real_faults::{Running, nothing_left, one_line};
 

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
-use testkit::{Kind, LoopDevice, Need, Trials, call, directory_on};
+use writebench_testkit::{Kind, LoopDevice, Need, Trials, call, directory_on};
 
 use crate::program;
 

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, ensure};
-use testkit::{Program, Trials};
+use writebench_testkit::{Program, Trials};
 
 use crate::program;
 

@@ -5,7 +5,9 @@ use std::path::PathBuf;
 
 use anyhow::{Context, Result, ensure};
 use serde_json::{Value, json};
-use testkit::{Caching, Call, Errno, Fault, Faulty, Need, Operation, Program, Trials, What, When, entries};
+use writebench_testkit::{
+    Caching, Call, Errno, Fault, Faulty, Need, Operation, Program, Trials, What, When, entries,
+};
 
 use crate::outcomes::case;
 use crate::program;

@@ -8,7 +8,7 @@ use std::time::Duration;
 use anyhow::{Context, Result, bail, ensure};
 use serde_json::Value;
 use tempfile::TempDir;
-use testkit::{Ended, Kind, Need, Program, Trials, descendants, directory_on, entries, wait_for};
+use writebench_testkit::{Ended, Kind, Need, Program, Trials, descendants, directory_on, entries, wait_for};
 
 use crate::program;
 use crate::promises::PROMISES;
@@ -175,7 +175,7 @@ fn holds(kind: &str) -> Result<()> {
 
 /// Where a run has mounted the filesystem that it measures: the last of its mounts, once its worker is there.
 fn made_target(run: &Child, kind: &str) -> Option<String> {
-    testkit::worker(run.id())?;
+    writebench_testkit::worker(run.id())?;
     let mounts = std::fs::read_to_string(format!("/proc/{}/mountinfo", run.id())).ok()?;
     let mut points = mounts.lines().filter_map(|line| line.split(' ').nth(4));
     let end = format!("-{}", kind.replace(':', "-"));

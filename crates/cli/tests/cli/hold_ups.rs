@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, ensure};
 use serde_json::Value;
 use tempfile::TempDir;
-use testkit::{
+use writebench_testkit::{
     Caching, Call, HeldGroup, Kind, Need, Program, Trials, What, When, call, directory_on, entries, wait_for,
 };
 
@@ -54,7 +54,7 @@ impl Running {
     }
 
     fn worker(&self) -> Result<u32> {
-        wait_for("a worker", || testkit::worker(self.child.id()))
+        wait_for("a worker", || writebench_testkit::worker(self.child.id()))
     }
 
     /// Waits until the sample's file has something in it.

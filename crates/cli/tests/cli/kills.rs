@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
-use model::{RunStatus, Sample};
-use store::Store;
-use testkit::{Chance, Kind, Need, Program, Trials, directory_on, entries, kill_run, wait_for};
+use writebench_model::{RunStatus, Sample};
+use writebench_store::Store;
+use writebench_testkit::{Chance, Kind, Need, Program, Trials, directory_on, entries, kill_run, wait_for};
 
 use crate::program;
 
@@ -117,7 +117,7 @@ fn workers(moments: &mut Chance) -> Result<()> {
         std::thread::sleep(moments.moment(Duration::from_millis(60)));
         ensure!(child.try_wait()?.is_none(), "the run ended after {kills} kills");
         // Between two workers there is none.
-        let Some(worker) = testkit::worker(child.id()) else { continue };
+        let Some(worker) = writebench_testkit::worker(child.id()) else { continue };
         kills += u32::from(signal(worker, "KILL")?);
     }
     signal(child.id(), "INT")?;

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
-use testkit::{Ended, Image, Need, SmallTmpfs, Trials, entries};
+use writebench_testkit::{Ended, Image, Need, SmallTmpfs, Trials, entries};
 
 use crate::program;
 

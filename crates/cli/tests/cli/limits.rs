@@ -2,7 +2,7 @@
 
 use anyhow::{Context, Result, ensure};
 use serde_json::Value;
-use testkit::{Kind, LoopDevice, Need, Throttle, Trials, directory_on, entries, wait_for};
+use writebench_testkit::{Kind, LoopDevice, Need, Throttle, Trials, directory_on, entries, wait_for};
 
 use crate::program;
 

@@ -7,9 +7,9 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
-use model::{CaseRecord, Outcome, RunRecord, RunStatus, Sample};
-use store::Store;
-use testkit::{Kind, Need, Program, Trials, directory_on, example_case, example_run};
+use writebench_model::{CaseRecord, Outcome, RunRecord, RunStatus, Sample};
+use writebench_store::Store;
+use writebench_testkit::{Kind, Need, Program, Trials, directory_on, example_case, example_run};
 
 pub fn add(trials: &mut Trials) {
     let tmpfs = [Need::Filesystem(Kind::Tmpfs)];

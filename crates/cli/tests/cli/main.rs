@@ -51,7 +51,7 @@ mod wear;
 use std::process::ExitCode;
 
 use anyhow::Result;
-use testkit::{Program, Trials};
+use writebench_testkit::{Program, Trials};
 
 fn main() -> ExitCode {
     let mut trials = Trials::default();

@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, ensure};
 use serde_json::Value;
-use testkit::{ControlGroup, Kind, Need, SmallTmpfs, Trials, call, directory_on, entries, wait_for};
+use writebench_testkit::{ControlGroup, Kind, Need, SmallTmpfs, Trials, call, directory_on, entries, wait_for};
 
 use crate::outcomes::case;
 use crate::program;

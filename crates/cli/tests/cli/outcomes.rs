@@ -5,7 +5,7 @@ use std::process::Child;
 
 use anyhow::{Context, Result, ensure};
 use serde_json::Value;
-use testkit::{Image, Kind, LoopDevice, Need, Program, Trials, directory_on, entries, wait_for};
+use writebench_testkit::{Image, Kind, LoopDevice, Need, Program, Trials, directory_on, entries, wait_for};
 
 use crate::program;
 
@@ -64,9 +64,11 @@ fn forbidden() -> Result<()> {
 fn no_direct() -> Result<()> {
     let (program, directory) = (program()?, tempfile::tempdir()?);
     let name = "write,size=1MiB,cache=direct";
-    testkit::call(std::process::Command::new("mount").args(["-t", "ramfs", "none"]).arg(directory.path()))?;
+    writebench_testkit::call(
+        std::process::Command::new("mount").args(["-t", "ramfs", "none"]).arg(directory.path()),
+    )?;
     let document = program.run(directory.path(), &["--case", name, "--samples", "1"], 0);
-    testkit::call(std::process::Command::new("umount").arg(directory.path()))?;
+    writebench_testkit::call(std::process::Command::new("umount").arg(directory.path()))?;
     let reason = case(&document?, name)?["reason"].clone();
     ensure!(reason == "open with O_DIRECT: Invalid argument (22)", "{reason}");
     let target = directory_on(Kind::Tmpfs);
@@ -87,12 +89,12 @@ fn misaligned() -> Result<()> {
     }
     let [lower_text, upper_text, work_text] = [&point, &upper, &work].map(|path| path.display());
     let options = format!("lowerdir={lower_text},upperdir={upper_text},workdir={work_text}");
-    testkit::call(
+    writebench_testkit::call(
         std::process::Command::new("mount").args(["-t", "overlay", "none", "-o", &options]).arg(&point),
     )?;
     let name = "write,size=1MiB,chunk=512,cache=direct";
     let document = program.run(&point, &["--case", name, "--samples", "1"], 4);
-    testkit::call(std::process::Command::new("umount").arg(&point))?;
+    writebench_testkit::call(std::process::Command::new("umount").arg(&point))?;
     let reason = case(&document?, name)?["reason"].clone();
     let expected =
         "write: Invalid argument: direct I/O here goes by 4096 bytes in the file and 512 in memory (22)";
@@ -171,7 +173,7 @@ fn start_slow(program: &Program, target: &Path, slow: &str, more: &[&str]) -> Re
         "--no-limits",
     ];
     let child = program.start(&[&arguments[..], more].concat())?;
-    let worker = wait_for("a worker", || testkit::worker(child.id()))?;
+    let worker = wait_for("a worker", || writebench_testkit::worker(child.id()))?;
     wait_for("the slow case's file", || sample_of(target, 512 << 20))?;
     Ok((child, worker))
 }

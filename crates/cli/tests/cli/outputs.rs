@@ -8,7 +8,7 @@ use std::process::Command;
 use std::time::Instant;
 
 use anyhow::{Context, Result, ensure};
-use testkit::{
+use writebench_testkit::{
     Chance, Ended, Kind, LoopDevice, Need, Program, SmallTmpfs, Trials, call, directory_on, entries, wait_for,
 };
 

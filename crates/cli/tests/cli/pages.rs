@@ -3,7 +3,7 @@
 
 use anyhow::{Result, ensure};
 use serde_json::Value;
-use testkit::{Ended, Kind, Need, Program, Trials, directory_on};
+use writebench_testkit::{Ended, Kind, Need, Program, Trials, directory_on};
 
 use crate::program;
 

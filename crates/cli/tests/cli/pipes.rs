@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
 use serde_json::Value;
-use testkit::{Kind, Need, Program, Terminal, Trials, call, directory_on, entries, wait_for};
+use writebench_testkit::{Kind, Need, Program, Terminal, Trials, call, directory_on, entries, wait_for};
 
 use crate::program;
 

@@ -6,7 +6,7 @@ use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
 use tempfile::TempDir;
-use testkit::{Ended, Need, Trials, entries, wait_for};
+use writebench_testkit::{Ended, Need, Trials, entries, wait_for};
 
 use crate::program;
 
@@ -129,7 +129,7 @@ fn kept_rights() -> Result<()> {
     wait_for("a sample's file", || {
         entries(target.path()).iter().flat_map(|own| entries(own)).find(|file| file.ends_with("sample"))
     })?;
-    let worker = testkit::worker(child.id()).context("a worker")?;
+    let worker = writebench_testkit::worker(child.id()).context("a worker")?;
     let status = std::fs::read_to_string(format!("/proc/{worker}/status"))?;
     Command::new("kill").arg(child.id().to_string()).status()?;
     ensure!(child.wait_with_output()?.status.code() == Some(130));

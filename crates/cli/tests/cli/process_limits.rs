@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use anyhow::{Context, Result, ensure};
-use testkit::{ControlGroup, Ended, Kind, Need, Program, Terminal, Trials, directory_on, entries};
+use writebench_testkit::{ControlGroup, Ended, Kind, Need, Program, Terminal, Trials, directory_on, entries};
 
 use crate::program;
 

@@ -6,10 +6,10 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use anyhow::{Result, bail, ensure};
-use model::protocol::PropertiesRequest;
-use model::{Learnt, Prepare};
-use runner::{Casualties, LearntProperties, RunnerError, WorkerCommand, learn_properties};
-use testkit::{Trials, entries};
+use writebench_model::protocol::PropertiesRequest;
+use writebench_model::{Learnt, Prepare};
+use writebench_runner::{Casualties, LearntProperties, RunnerError, WorkerCommand, learn_properties};
+use writebench_testkit::{Trials, entries};
 
 pub fn add(trials: &mut Trials) {
     trials.add("a worker finds out what a filesystem does, and leaves nothing behind", &[], in_a_directory);

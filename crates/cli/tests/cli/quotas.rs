@@ -5,7 +5,7 @@ use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
 use serde_json::Value;
-use testkit::{Image, Need, Trials, call, entries};
+use writebench_testkit::{Image, Need, Trials, call, entries};
 
 use crate::outcomes::case;
 use crate::program;

@@ -5,7 +5,7 @@ use std::fs::File;
 
 use anyhow::{Context, Result, ensure};
 use serde_json::Value;
-use testkit::{Caching, Call, Fault, Faulty, Kind, Need, Trials, What, When, directory_on};
+use writebench_testkit::{Caching, Call, Fault, Faulty, Kind, Need, Trials, What, When, directory_on};
 
 use crate::device_faults::Stack;
 use crate::outcomes::case;

@@ -6,7 +6,9 @@ use std::process::{Child, Command, Stdio};
 
 use anyhow::{Context, Result, ensure};
 use serde_json::Value;
-use testkit::{Image, Kind, Need, Program, SmallTmpfs, Trials, call, directory_on, entries, wait_for};
+use writebench_testkit::{
+    Image, Kind, Need, Program, SmallTmpfs, Trials, call, directory_on, entries, wait_for,
+};
 
 use crate::program;
 
@@ -169,7 +171,7 @@ fn full_below(kind: &str) -> Result<()> {
     File::create(&image)?.set_len(SIZE_BYTES)?;
     call(Command::new(format!("mkfs.{kind}")).arg("-q").arg(&image))?;
     call(Command::new("mount").args(["-o", "loop"]).arg(&image).arg(point.path()))?;
-    let run = || -> Result<(Program, testkit::Ended)> {
+    let run = || -> Result<(Program, writebench_testkit::Ended)> {
         let program = program()?;
         // What is there already keeps its place.
         call(Command::new("sync").arg("-f").arg(point.path()))?;

@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use anyhow::{Context, Result, ensure};
-use testkit::{Image, Kind, Need, Trials, directory_on, entries};
+use writebench_testkit::{Image, Kind, Need, Trials, directory_on, entries};
 
 use crate::program;
 

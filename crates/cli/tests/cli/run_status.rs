@@ -6,7 +6,7 @@ use std::process::{Child, Stdio};
 
 use anyhow::{Context, Result, ensure};
 use serde_json::Value;
-use testkit::{Kind, Need, Program, Trials, directory_on, entries, wait_for};
+use writebench_testkit::{Kind, Need, Program, Trials, directory_on, entries, wait_for};
 
 use crate::program;
 use crate::strangers::sqlite;

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
 use serde_json::{Value, json};
-use testkit::{Caching, Call, Errno, Need, Operation, Trials, What, When, entries};
+use writebench_testkit::{Caching, Call, Errno, Need, Operation, Trials, What, When, entries};
 
 use crate::outcomes::case;
 use crate::single_faults::Place;

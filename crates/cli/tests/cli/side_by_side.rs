@@ -7,7 +7,7 @@ use std::process::Command;
 use anyhow::{Context, Result, ensure};
 use serde_json::Value;
 use tempfile::TempDir;
-use testkit::{Ended, Kind, Need, Program, Trials, directory_on, entries, wait_for};
+use writebench_testkit::{Ended, Kind, Need, Program, Trials, directory_on, entries, wait_for};
 
 use crate::program;
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
 use serde_json::Value;
-use testkit::{
+use writebench_testkit::{
     Caching, Call, Kind, Need, Program, Trials, What, When, directory_on, entries, kill_run, wait_for,
 };
 
@@ -113,7 +113,7 @@ fn hung_limit() -> Result<()> {
 }
 
 fn hung_in((place, mut child): (Place, Child), signals: usize) -> Result<()> {
-    let worker = testkit::worker(child.id()).context("a worker")?;
+    let worker = writebench_testkit::worker(child.id()).context("a worker")?;
     kill(child.id(), "INT")?;
     // The worker is killed first, in vain.
     wait_for("its end", || is_killed(worker).then_some(()))?;

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::process::{Child, Command, Output};
 
 use anyhow::{Context, Result, ensure};
-use testkit::{
+use writebench_testkit::{
     Bindfs, Caching, Call, Need, Program, Trials, What, When, children, entries, kill_run, wait_for,
 };
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
 use serde_json::Value;
-use testkit::{
+use writebench_testkit::{
     Caching, Call, Errno, Fault, Faulty, Need, Operation, Program, Trials, What, When, entries, wait_for,
 };
 

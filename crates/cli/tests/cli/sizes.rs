@@ -5,7 +5,7 @@ use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
 use serde_json::{Value, json};
-use testkit::{Ended, Kind, Need, Program, Trials, directory_on};
+use writebench_testkit::{Ended, Kind, Need, Program, Trials, directory_on};
 
 use crate::program;
 use crate::strangers::sqlite;

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
-use testkit::{Ended, Image, Need, Trials, call, entries, wait_for};
+use writebench_testkit::{Ended, Image, Need, Trials, call, entries, wait_for};
 
 use crate::program;
 

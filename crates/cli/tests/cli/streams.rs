@@ -3,7 +3,7 @@
 use std::io::{BufRead, BufReader};
 
 use anyhow::{Context, Result, ensure};
-use testkit::{Kind, Need, Program, SmallTmpfs, Trials, directory_on, entries};
+use writebench_testkit::{Kind, Need, Program, SmallTmpfs, Trials, directory_on, entries};
 
 use crate::program;
 

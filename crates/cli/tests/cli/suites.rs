@@ -2,7 +2,7 @@
 
 use anyhow::{Context, Result, ensure};
 use serde_json::Value;
-use testkit::{Image, Kind, Need, Trials, directory_on, entries};
+use writebench_testkit::{Image, Kind, Need, Trials, directory_on, entries};
 
 use crate::program;
 

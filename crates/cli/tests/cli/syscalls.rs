@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
-use testkit::{Kind, Need, Program, Trials, directory_on};
+use writebench_testkit::{Kind, Need, Program, Trials, directory_on};
 
 use crate::program;
 use crate::promises::{COPIES, PROMISES};
@@ -50,7 +50,7 @@ const FLUSHES: &[(&str, u64, u64)] = &[
 ];
 
 fn flushes(case: &str, least: u64, most: u64) -> Result<()> {
-    let (program, image) = (program()?, testkit::Image::mount("ext4", 64 << 20)?);
+    let (program, image) = (program()?, writebench_testkit::Image::mount("ext4", 64 << 20)?);
     let document =
         program.run(&image.path(), &["--case", "allocate,size=4KiB", "--samples", "1", "--no-limits"], 0)?;
     let number =

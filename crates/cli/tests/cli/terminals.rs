@@ -1,7 +1,7 @@
 //! A person at a terminal changes its width while a run is at work, and presses Ctrl-C.
 
 use anyhow::{Context, Result, ensure};
-use testkit::{Kind, Need, Program, Terminal, Trials, directory_on, entries, wait_for};
+use writebench_testkit::{Kind, Need, Program, Terminal, Trials, directory_on, entries, wait_for};
 
 use crate::program;
 

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
-use testkit::{Kind, Need, Trials, directory_on};
+use writebench_testkit::{Kind, Need, Trials, directory_on};
 
 use crate::program;
 

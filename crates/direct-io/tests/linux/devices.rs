@@ -6,7 +6,7 @@ use std::path::Path;
 
 use anyhow::{Context, Result, ensure};
 use direct_io::{BlockDevice, Error, LoopBacking, OpenOptions};
-use testkit::{Kind, LoopDevice, Need, Trials, directory_on};
+use writebench_testkit::{Kind, LoopDevice, Need, Trials, directory_on};
 
 const SIZE: u64 = 64 << 20;
 

@@ -8,7 +8,7 @@ use direct_io::{
     AlignedBuffer, DirectIo, Error, Misaligned, OpenOptions, Part, WriteThrough, preallocate, read_at,
     write_all_at,
 };
-use testkit::{Image, Kind, LoopDevice, Need, Trials, directory_on};
+use writebench_testkit::{Image, Kind, LoopDevice, Need, Trials, directory_on};
 
 const SIZE: u64 = 64 << 20;
 

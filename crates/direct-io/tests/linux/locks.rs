@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, ensure};
 use direct_io::{Error, lock, unlock};
-use testkit::{Need, Trials};
+use writebench_testkit::{Need, Trials};
 
 pub fn add(trials: &mut Trials) {
     let needs = [Need::Program("flock")];

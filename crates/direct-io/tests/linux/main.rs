@@ -9,7 +9,7 @@ mod locks;
 
 #[cfg(target_os = "linux")]
 fn main() -> std::process::ExitCode {
-    let mut trials = testkit::Trials::default();
+    let mut trials = writebench_testkit::Trials::default();
     devices::add(&mut trials);
     direct::add(&mut trials);
     locks::add(&mut trials);

@@ -2,9 +2,9 @@
 
 use std::os::fd::BorrowedFd;
 
-use model::{AllocateCall, Axis, Cursor, MethodInfo, Prepare, SyncCall};
 use rustix::fs::FallocateFlags;
 use rustix::io::Errno;
+use writebench_model::{AllocateCall, Axis, Cursor, MethodInfo, Prepare, SyncCall};
 
 use super::{Lane, Method, lane_each};
 use crate::call::{CallError, hand_over, retry};

@@ -2,7 +2,7 @@
 
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
-use model::{Advice, Axis, SyncCall};
+use writebench_model::{Advice, Axis, SyncCall};
 
 use super::Lane;
 use crate::call::{CallError, retry};

@@ -1,6 +1,6 @@
 //! `copy_file_range(2)`: the filesystem copies, or shares blocks where it can.
 
-use model::{Cursor, MethodInfo, Prepare};
+use writebench_model::{Cursor, MethodInfo, Prepare};
 
 use super::copy::{AXES, InKernelLane, SYNCS};
 use super::{Lane, Method, lane_each};

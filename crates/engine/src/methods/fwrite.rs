@@ -5,8 +5,8 @@ use std::ffi::c_void;
 use std::os::fd::{AsRawFd, BorrowedFd, IntoRawFd, OwnedFd};
 use std::ptr::NonNull;
 
-use model::{Axis, Cursor, MethodInfo, Prepare, SyncCall};
 use rustix::io::Errno;
+use writebench_model::{Axis, Cursor, MethodInfo, Prepare, SyncCall};
 
 use super::{Lane, Method, lane_each};
 use crate::call::CallError;

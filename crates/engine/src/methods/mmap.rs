@@ -3,7 +3,7 @@
 use std::os::fd::BorrowedFd;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
-use model::{Axis, Cursor, Files, MapSharing, MethodInfo, Prepare, SyncCall};
+use writebench_model::{Axis, Cursor, Files, MapSharing, MethodInfo, Prepare, SyncCall};
 
 use super::map::{Access, Map};
 use super::{Lane, Method, lane_each};

@@ -2,7 +2,7 @@
 
 use std::os::fd::{AsFd, BorrowedFd};
 
-use model::{Advice, Cursor, MethodInfo, Prepare};
+use writebench_model::{Advice, Cursor, MethodInfo, Prepare};
 
 use super::copy::{AXES, Input, SYNCS, move_all};
 use super::map::{Access, Map};

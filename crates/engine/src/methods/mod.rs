@@ -5,7 +5,7 @@
 
 use std::os::fd::{BorrowedFd, OwnedFd};
 
-use model::{MethodInfo, SyncCall};
+use writebench_model::{MethodInfo, SyncCall};
 
 use crate::call::CallError;
 use crate::file;

@@ -3,7 +3,7 @@
 use std::io::IoSlice;
 use std::os::fd::BorrowedFd;
 
-use model::{Axis, Cursor, MethodInfo, Prepare};
+use writebench_model::{Axis, Cursor, MethodInfo, Prepare};
 
 use super::writev::{flags, vector, write_vectors};
 use super::{Lane, Method, SYNCS_ON_THE_WAY, SYNCS_WITH_FLAGS, lane_each};

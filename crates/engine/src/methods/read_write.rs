@@ -3,7 +3,7 @@
 use std::os::fd::BorrowedFd;
 
 use direct_io::AlignedBuffer;
-use model::{Cursor, MethodInfo, Prepare};
+use writebench_model::{Cursor, MethodInfo, Prepare};
 
 use super::copy::{AXES, Input, SYNCS, move_all};
 use super::{Lane, Method, lane_each};

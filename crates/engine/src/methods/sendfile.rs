@@ -1,6 +1,6 @@
 //! `sendfile(2)`: from file to file in the kernel.
 
-use model::{Cursor, MethodInfo, Prepare};
+use writebench_model::{Cursor, MethodInfo, Prepare};
 
 use super::copy::{AXES, InKernelLane, SYNCS};
 use super::{Lane, Method, lane_each};

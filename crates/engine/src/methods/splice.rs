@@ -2,8 +2,8 @@
 
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
-use model::{Cursor, MethodInfo, Prepare};
 use rustix::pipe::SpliceFlags;
+use writebench_model::{Cursor, MethodInfo, Prepare};
 
 use super::copy::{AXES, Input, SYNCS, ended, move_all};
 use super::{Lane, Method, lane_each};

@@ -6,8 +6,8 @@ mod queue;
 use std::os::fd::{AsRawFd, BorrowedFd};
 
 use io_uring::IoUring;
-use model::{Axis, Cursor, MethodInfo, Prepare, Registered};
 use rustix::io::Errno;
+use writebench_model::{Axis, Cursor, MethodInfo, Prepare, Registered};
 
 use self::queue::Queue;
 use super::{Lane, Method, SYNCS_ON_THE_WAY, SYNCS_WITH_FLAGS, lane_each};

@@ -2,7 +2,7 @@
 
 use std::os::fd::BorrowedFd;
 
-use model::{Axis, Cursor, MethodInfo, Prepare};
+use writebench_model::{Axis, Cursor, MethodInfo, Prepare};
 
 use super::{Lane, Method, SYNCS, SYNCS_ON_THE_WAY, lane_each};
 use crate::call::{CallError, hand_over};

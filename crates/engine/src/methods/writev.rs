@@ -3,8 +3,8 @@
 use std::io::IoSlice;
 use std::os::fd::BorrowedFd;
 
-use model::{Axes, Axis, Cache, Cursor, MethodInfo, Prepare, SyncCall};
 use rustix::io::ReadWriteFlags;
+use writebench_model::{Axes, Axis, Cache, Cursor, MethodInfo, Prepare, SyncCall};
 
 use super::{Lane, Method, SYNCS_ON_THE_WAY, SYNCS_WITH_FLAGS, lane_each};
 use crate::call::{CallError, hand_over_vector};

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Result, ensure};
 use rustix::process::Signal;
 use serde_json::Value;
-use testkit::{Kind, Need, Trials, wait_for};
+use writebench_testkit::{Kind, Need, Trials, wait_for};
 
 use crate::kept::{Kept, loops_over, wish};
 

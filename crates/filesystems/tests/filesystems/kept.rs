@@ -7,11 +7,11 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdout, Command, Stdio};
 
 use anyhow::{Context, Result, ensure};
-use filesystems::{Filesystems, Wish};
-use model::Making;
 use serde_json::{Value, json};
 use tempfile::TempDir;
-use testkit::{Kind, children, directory_on, entries, wait_for};
+use writebench_filesystems::{Filesystems, Wish};
+use writebench_model::Making;
+use writebench_testkit::{Kind, children, directory_on, entries, wait_for};
 
 pub const COMMAND: &str = "keep";
 

@@ -9,14 +9,14 @@ mod refusals;
 use std::io::Write;
 use std::process::ExitCode;
 
-use testkit::Trials;
+use writebench_testkit::Trials;
 
 fn main() -> ExitCode {
     // This program is also the one that makes filesystems, and the server of one.
     let mut words = std::env::args_os().skip(1);
     let done = match words.next() {
-        Some(word) if word == filesystems::PASSTHROUGH_COMMAND => {
-            filesystems::serve_passthrough(words).map_err(Into::into)
+        Some(word) if word == writebench_filesystems::PASSTHROUGH_COMMAND => {
+            writebench_filesystems::serve_passthrough(words).map_err(Into::into)
         }
         Some(word) if word == kept::COMMAND => kept::keep(words),
         _ => return run_trials(),

@@ -6,9 +6,9 @@ use std::os::unix::fs::FileExt;
 use std::path::Path;
 
 use anyhow::{Context, Result, ensure};
-use filesystems::Kind;
 use rustix::fs::{Advice, SeekFrom};
-use testkit::{Image, Need, Trials, entries};
+use writebench_filesystems::Kind;
+use writebench_testkit::{Image, Need, Trials, entries};
 
 use crate::kept::{Kept, loops_over, wish};
 
@@ -30,7 +30,7 @@ pub fn add(trials: &mut Trials) {
         let name = format!("{kind} is made, holds what is written and is gone after its removal");
         trials.add(name, &needs, move || holds_what_is_written(&kind));
     }
-    let ext4 = [Need::Image("ext4"), Need::Filesystem(testkit::Kind::Ext4)];
+    let ext4 = [Need::Image("ext4"), Need::Filesystem(writebench_testkit::Kind::Ext4)];
     trials.add("loop devices over ext4 are direct, as recorded", &ext4, direct_over_ext4);
     trials.add("over tmpfs what is recorded is what sysfs says", &ext4, recorded_over_tmpfs);
     trials.add("images have neither names nor holes", &ext4, no_names_and_no_holes);
@@ -41,7 +41,8 @@ pub fn add(trials: &mut Trials) {
 }
 
 fn holds_what_is_written(kind: &Kind) -> Result<()> {
-    let kept = Kept::start(testkit::Kind::Ext4, 64 * MIB, &[wish(&kind.to_string(), &[], None)])?.made()?;
+    let kept =
+        Kept::start(writebench_testkit::Kind::Ext4, 64 * MIB, &[wish(&kind.to_string(), &[], None)])?.made()?;
     let making = kept.making(0)?;
     ensure!(making.kind == kind.to_string() && making.mkfs_options.is_empty());
     let total: u64 = making.images.iter().map(|image| image.size_bytes).sum();
@@ -80,7 +81,7 @@ fn write_and_read_again(path: &Path) -> Result<()> {
 }
 
 fn direct_over_ext4() -> Result<()> {
-    let kept = Kept::start(testkit::Kind::Ext4, 0, &[wish("ext4", &[], None)])?.made()?;
+    let kept = Kept::start(writebench_testkit::Kind::Ext4, 0, &[wish("ext4", &[], None)])?.made()?;
     let image = kept.making(0)?.images.remove(0);
     ensure!(image.direct_io && image.direct_io_refused.is_none(), "{image:?}");
     ensure!(image.directory_filesystem == "ext4", "{image:?}");
@@ -90,7 +91,7 @@ fn direct_over_ext4() -> Result<()> {
 }
 
 fn recorded_over_tmpfs() -> Result<()> {
-    let kept = Kept::start(testkit::Kind::Tmpfs, 0, &[wish("ext4", &[], None)])?.made()?;
+    let kept = Kept::start(writebench_testkit::Kind::Tmpfs, 0, &[wish("ext4", &[], None)])?.made()?;
     let image = kept.making(0)?.images.remove(0);
     ensure!(image.directory_filesystem == "tmpfs", "{image:?}");
     ensure!(image.direct_io == image.direct_io_refused.is_none(), "{image:?}");
@@ -98,7 +99,7 @@ fn recorded_over_tmpfs() -> Result<()> {
     kept.remove()
 }
 
-fn as_in_sysfs(image: &model::Image) -> Result<()> {
+fn as_in_sysfs(image: &writebench_model::Image) -> Result<()> {
     let fact = |of: &str| fs::read_to_string(format!("/sys/block/{}/{of}", image.device));
     ensure!(fact("loop/dio")?.trim() == if image.direct_io { "1" } else { "0" }, "{image:?}");
     ensure!(fact("loop/autoclear")?.trim() == "1");
@@ -109,7 +110,7 @@ fn as_in_sysfs(image: &model::Image) -> Result<()> {
 
 fn no_names_and_no_holes() -> Result<()> {
     let wishes = ["ext4", "xfs", "btrfs-raid0"].map(|kind| wish(kind, &[], None));
-    let kept = Kept::start(testkit::Kind::Ext4, 0, &wishes)?.made()?;
+    let kept = Kept::start(writebench_testkit::Kind::Ext4, 0, &wishes)?.made()?;
     ensure!(entries(kept.images()).is_empty());
     let mut seen = 0;
     for descriptor in entries(Path::new(&format!("/proc/{}/fd", kept.pid()))) {
@@ -135,7 +136,7 @@ fn options_are_in_effect() -> Result<()> {
         wish("fuse:ext4", &[], Some("noatime,writeback_cache")),
         wish("tmpfs", &[], Some("nr_inodes=100")),
     ];
-    let kept = Kept::start(testkit::Kind::Tmpfs, 0, &wishes)?.made()?;
+    let kept = Kept::start(writebench_testkit::Kind::Tmpfs, 0, &wishes)?.made()?;
     let making = kept.making(0)?;
     ensure!(making.mkfs_options == ["-b", "1024", "-O", "^metadata_csum"], "{making:?}");
     ensure!(making.mount_options.as_deref() == Some("noatime,commit=7"), "{making:?}");
@@ -157,7 +158,8 @@ fn options_are_in_effect() -> Result<()> {
 
 /// Our own FUSE filesystem knows no `O_TMPFILE`.
 fn images_on_fuse() -> Result<()> {
-    let below = Kept::start(testkit::Kind::Tmpfs, 512 * MIB, &[wish("fuse:ext4", &[], None)])?.made()?;
+    let below =
+        Kept::start(writebench_testkit::Kind::Tmpfs, 512 * MIB, &[wish("fuse:ext4", &[], None)])?.made()?;
     let images = tempfile::tempdir_in(below.path(0)?)?;
     let kept = Kept::start_in(images, 0, &[wish("ext4", &[], None)])?.made()?;
     let image = kept.making(0)?.images.remove(0);

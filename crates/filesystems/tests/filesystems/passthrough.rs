@@ -9,7 +9,7 @@ use anyhow::{Context, Result, ensure};
 use direct_io::{AlignedBuffer, OpenOptions, WriteThrough};
 use rustix::fs::{FallocateFlags, FlockOperation, RenameFlags, SeekFrom};
 use rustix::io::Errno;
-use testkit::{Kind, Need, Trials, children};
+use writebench_testkit::{Kind, Need, Trials, children};
 
 use crate::kept::{Kept, wish};
 
@@ -101,7 +101,7 @@ fn libc_o_direct() -> u32 {
 /// The flags with which a process has a file open.
 fn open_flags(process: u32, path: &Path) -> Result<u32> {
     let inode = fs::metadata(path)?.ino();
-    for descriptor in testkit::entries(Path::new(&format!("/proc/{process}/fd"))) {
+    for descriptor in writebench_testkit::entries(Path::new(&format!("/proc/{process}/fd"))) {
         let is_file = fs::metadata(&descriptor).is_ok_and(|it| it.ino() == inode && it.is_file());
         let name = descriptor.file_name().context("a number")?.to_string_lossy().into_owned();
         let info = fs::read_to_string(format!("/proc/{process}/fdinfo/{name}"))?;
@@ -322,7 +322,7 @@ fn dead_server() -> Result<()> {
     let file = File::create_new(path.join("file"))?;
     let server = rustix::process::Pid::from_raw(server_of(&kept)?.cast_signed()).context("a server")?;
     rustix::process::kill_process(server, rustix::process::Signal::KILL)?;
-    testkit::wait_for("an error", || file.write_at(b"x", 0).err())?;
+    writebench_testkit::wait_for("an error", || file.write_at(b"x", 0).err())?;
     drop(file);
     ensure!(is(File::create_new(path.join("other")), Errno::NOTCONN));
     kept.remove()

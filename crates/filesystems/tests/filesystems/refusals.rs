@@ -3,7 +3,7 @@
 use std::process::Command;
 
 use anyhow::{Result, ensure};
-use testkit::{Kind, Need, Trials, directory_on};
+use writebench_testkit::{Kind, Need, Trials, directory_on};
 
 use crate::kept::{COMMAND, Kept, loops_over, wish};
 

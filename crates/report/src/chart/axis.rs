@@ -1,6 +1,6 @@
 //! The axes of charts.
 
-use model::Bytes;
+use writebench_model::Bytes;
 
 use super::scale::round_ticks;
 use super::{Series, Tick, Unit, XAxis, XScale, YScale, as_f64};

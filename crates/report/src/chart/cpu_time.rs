@@ -1,7 +1,7 @@
 //! Elapsed time, user CPU time and system CPU time, by buffer size for each target, and by target for each
 //! buffer size.
 
-use model::Bytes;
+use writebench_model::Bytes;
 
 use super::matrix::chunk_sizes;
 use super::{

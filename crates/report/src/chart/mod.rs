@@ -22,7 +22,7 @@ mod threads;
 
 use std::collections::HashSet;
 
-use model::Layout;
+use writebench_model::Layout;
 
 use crate::advice::ADVISE;
 use crate::estimate::{CONFIDENCE, Figure};
@@ -70,7 +70,7 @@ fn section_charts(suite: &str, section: &str, rows: &[Row<'_>]) -> Vec<Drawn> {
     let mut charts = if suite == ADVISE {
         ranked::charts("Ways to write, from the fastest", rows)
     } else {
-        match model::suite_named(suite).map_or(Layout::Phases, |suite| suite.layout) {
+        match writebench_model::suite_named(suite).map_or(Layout::Phases, |suite| suite.layout) {
             Layout::CpuTime => cpu_time::charts(rows),
             Layout::Ranked => ranked::charts(&format!("{section}, from the fastest"), rows),
             Layout::Matrix => {

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use model::Bytes;
+use writebench_model::Bytes;
 
 use super::{Row, Series};
 

@@ -1,6 +1,6 @@
 //! The sentences below a chart: which cases have no figure and why.
 
-use model::Bytes;
+use writebench_model::Bytes;
 
 use super::{Row, grouped, places};
 use crate::counted;

@@ -1,6 +1,6 @@
 //! Throughput over time: a line for each case, of the sample in the middle.
 
-use model::{Sample, Timeline};
+use writebench_model::{Sample, Timeline};
 
 use super::{
     Chart, Drawn, Interval, Kind, Point, Question, Row, Series, Unit, YAxis, as_f64, axis, contracts,

@@ -1,6 +1,6 @@
 //! Where the time goes: of each case the medians of its phases, as parts of a bar.
 
-use model::{PhasesNs, Sample};
+use writebench_model::{PhasesNs, Sample};
 
 use super::{
     Chart, Drawn, Kind, Question, Row, Series, Unit, YAxis, YScale, as_f64, axis, contracts, each_target,

@@ -1,6 +1,6 @@
 //! Elapsed time of cases of one contract, from the fastest.
 
-use model::Sample;
+use writebench_model::Sample;
 
 use super::rows::OfTarget;
 use super::{

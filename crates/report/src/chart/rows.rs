@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::hash::Hash;
 
-use model::Bytes;
+use writebench_model::Bytes;
 
 use crate::estimate::Estimate;
 use crate::report::CaseReport;

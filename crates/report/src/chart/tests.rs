@@ -3,8 +3,8 @@
 pub(crate) mod examples;
 mod families;
 
-use model::{Bytes, CaseRecord, Failure, Outcome, Phase, Sample};
-use testkit::{example_case, example_run};
+use writebench_model::{Bytes, CaseRecord, Failure, Outcome, Phase, Sample};
+use writebench_testkit::{example_case, example_run};
 
 use super::*;
 use crate::report::{CaseReport, Report};
@@ -133,7 +133,7 @@ fn times_are_drawn_by_buffer_size_and_by_target() {
 #[test]
 fn a_run_with_one_target_calls_it_by_its_filesystem_and_compares_it_with_none() {
     let cases = SIZES.iter().map(|&size| case_of(size, samples(size, 400))).collect();
-    let report = Report::of(None, model::RunRecord { cases, ..example_run() });
+    let report = Report::of(None, writebench_model::RunRecord { cases, ..example_run() });
     let charts = answering(&charts(&report), Question::CpuTime);
     assert_eq!(charts.len(), 3, "{:?}", stems(&charts));
     assert_eq!(charts[0].chart.series[0].name, "ext4");
@@ -189,7 +189,8 @@ fn a_case_without_a_figure_stays_in_the_data_and_has_a_note() {
 #[test]
 fn only_cases_of_one_contract_share_a_chart_of_throughput() {
     let mut cases = Vec::new();
-    for (label, durability) in [("BUFFERED", model::Durability::Cached), ("FSYNC", model::Durability::Durable)]
+    for (label, durability) in
+        [("BUFFERED", writebench_model::Durability::Cached), ("FSYNC", writebench_model::Durability::Durable)]
     {
         for size in [4096, 65536, 1 << 20] {
             let mut record = case_of(size, samples(size, 400));
@@ -256,7 +257,7 @@ fn names_of_files_are_plain_and_unlike() {
 fn run_called(label: Option<&str>, number: Option<i64>, id: &str) -> Report {
     let cases = [1, 64, 4096].map(|size| case_of(size, samples(size, 400))).to_vec();
     let (label, id) = (label.map(str::to_owned), id.to_owned());
-    Report::of(number, model::RunRecord { id, label, cases, ..example_run() })
+    Report::of(number, writebench_model::RunRecord { id, label, cases, ..example_run() })
 }
 
 #[test]

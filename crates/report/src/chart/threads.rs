@@ -1,6 +1,6 @@
 //! Throughput by threads: a line for each way to write, which is a case without its number of threads.
 
-use model::Contract;
+use writebench_model::Contract;
 
 use super::{
     Chart, Drawn, Kind, Point, Question, Row, Series, Unit, YAxis, as_f64, axis, contracts, each_target,

@@ -1,7 +1,7 @@
 //! What else is different between two sides than what was to be compared.
 
-use model::{Bytes, Environment, Filesystem, Image, Making, RunRecord, TargetRecord};
 use serde::Serialize;
+use writebench_model::{Bytes, Environment, Filesystem, Image, Making, RunRecord, TargetRecord};
 
 use super::Side;
 use crate::machine::device_line;

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use model::Contract;
+use writebench_model::Contract;
 
 use super::{CompareError, ComparedRun};
 

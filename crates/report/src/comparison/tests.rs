@@ -1,5 +1,5 @@
-use model::{CaseRecord, Durability, Outcome, Sample};
-use testkit::{example_case, example_run};
+use writebench_model::{CaseRecord, Durability, Outcome, Sample};
+use writebench_testkit::{example_case, example_run};
 
 use super::*;
 

@@ -1,6 +1,6 @@
 //! For spreadsheets and data frames: one row per sample.
 
-use model::{Latency, Sample};
+use writebench_model::{Latency, Sample};
 
 use crate::over_time::{Fall, SampleCourse};
 use crate::reached::Reached;

@@ -1,11 +1,11 @@
 //! For programs. `docs/json.md` describes the document; a change that a reader could stumble over
 //! raises [`SCHEMA`].
 
-use model::{
+use serde::Serialize;
+use writebench_model::{
     Contract, Latency, MissingTarget, Outcome, PhasesNs, ReadBack, RunRecord, Sample, Settings, TargetRecord,
     Timeline, Watch,
 };
-use serde::Serialize;
 
 use crate::advice::Advice;
 use crate::estimate::Estimate;

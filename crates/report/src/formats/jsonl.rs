@@ -1,7 +1,7 @@
 //! For programs that listen while a run goes on: a JSON document in each line, as `docs/json.md` describes.
 
-use model::{MissingTarget, RunRecord, Sample, TargetRecord};
 use serde::Serialize;
+use writebench_model::{MissingTarget, RunRecord, Sample, TargetRecord};
 
 use super::json::{self, SCHEMA};
 use crate::report::Report;

@@ -1,7 +1,7 @@
 //! What a terminal shows of each layout, in 80 columns and in as many as there are.
 
-use model::{CaseRecord, Outcome, RunRecord, RunStatus, Sample};
-use testkit::{example_case, example_run};
+use writebench_model::{CaseRecord, Outcome, RunRecord, RunStatus, Sample};
+use writebench_testkit::{example_case, example_run};
 
 use super::terminal;
 use super::tests::plain;

@@ -2,7 +2,7 @@
 
 use anstyle::{AnsiColor, Style};
 
-use model::RunRecord;
+use writebench_model::RunRecord;
 
 use super::lines::{fitting, folded, padded};
 use crate::counted;

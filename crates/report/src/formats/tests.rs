@@ -1,11 +1,11 @@
 //! What people and programs are shown, for a run that was never made: figures, a failure, an
 //! unsupported case, one that was not reached, and text that tries to be markup.
 
-use model::{
+use writebench_model::{
     Extent, Failure, Limit, LimitKind, MissingTarget, Outcome, Phase, ReadBack, ReadFrom, RunRecord, RunStatus,
     Sample, Timeline,
 };
-use testkit::{example_case, example_run};
+use writebench_testkit::{example_case, example_run};
 
 use crate::Report;
 
@@ -73,7 +73,7 @@ fn burst() -> Report {
     let mut steady = example_case("Long", "write,size=16GiB", good([250, 260, 255, 251, 252, 253]));
     steady.samples[0].timeline = Some(Timeline { interval_ns: 100_000_000, bytes: vec![1 << 20; 20] }.into());
     let mut durable = example_case("Long", "write,size=1GiB,sync=fsync", good([900, 910, 905, 901, 902, 903]));
-    durable.contract.durability = model::Durability::Durable;
+    durable.contract.durability = writebench_model::Durability::Durable;
     let cases = vec![example_case("Long", "write,chunk=1MiB", long.collect()), steady, durable];
     let limit =
         |kind, bytes_per_s| Limit { kind, threads: 1, bytes_per_s, how: "O_DIRECT is refused".to_owned() };
@@ -243,7 +243,7 @@ fn side_by_side() -> Report {
         case
     };
     let cases = vec![on("ext4", "4KiB", 4), on("xfs", "4KiB", 8), on("ext4", "1MiB", 1), on("xfs", "1MiB", 1)];
-    let targets = vec![testkit::example_target("ext4"), testkit::example_target("xfs")];
+    let targets = vec![writebench_testkit::example_target("ext4"), writebench_testkit::example_target("xfs")];
     let missing = vec![MissingTarget { name: "jfs".to_owned(), why: "mkfs.jfs is not installed".to_owned() }];
     Report::of(Some(5), RunRecord { cases, targets, missing, status: RunStatus::Complete, ..example_run() })
 }
@@ -283,7 +283,7 @@ fn targets_that_take_nothing_in_some_rounds_are_not_told_apart_by_that() {
     };
     let cases = vec![on("a", [1, 0, 0, 0, 1, 0, 0, 0]), on("b", [0, 0, 1, 0, 0, 0, 1, 0])];
     for names in [["a", "b"], ["b", "a"]] {
-        let targets = names.map(testkit::example_target).to_vec();
+        let targets = names.map(writebench_testkit::example_target).to_vec();
         let report = Report::of(None, RunRecord { cases: cases.clone(), targets, ..example_run() });
         let tables = report.tables();
         let user = tables.iter().find(|table| table.title.contains("user CPU")).unwrap();

@@ -10,7 +10,7 @@ mod side_by_side;
 
 use std::borrow::Cow;
 
-use model::{Layout, RunRecord, TargetRecord};
+use writebench_model::{Layout, RunRecord, TargetRecord};
 
 pub use bars::{Bar, Bars};
 
@@ -108,7 +108,8 @@ fn section_tables(cases: &[CaseReport], report: &Report) -> Vec<Table> {
     let run = &report.run;
     let first = &cases[0].record;
     let title = format!("{} · {}", first.suite, first.section);
-    let layout = match model::suite_named(&first.suite).map_or(Layout::Phases, |suite| suite.layout) {
+    let layout = match writebench_model::suite_named(&first.suite).map_or(Layout::Phases, |suite| suite.layout)
+    {
         // A grid has an order of its own, and no holes.
         Layout::Matrix | Layout::Ranked if report.is_arranged => Layout::Phases,
         layout => layout,

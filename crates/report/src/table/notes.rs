@@ -1,6 +1,6 @@
 //! The lines below a table that say what its words and shares mean.
 
-use model::{Limit, LimitKind};
+use writebench_model::{Limit, LimitKind};
 
 use crate::over_time::CourseName;
 use crate::reached::limit_kind;

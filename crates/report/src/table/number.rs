@@ -1,6 +1,6 @@
 //! Numbers as people read them.
 
-use model::Bytes;
+use writebench_model::Bytes;
 
 use crate::estimate::{Estimate, Figure};
 

@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 
-use model::{Layout, RunRecord, Sample};
+use writebench_model::{Layout, RunRecord, Sample};
 
 use crate::conclusion::{in_round_ratio_of, is_ranked, total};
 use crate::estimate::{CONFIDENCE, Estimate, Figure};
@@ -272,14 +272,14 @@ fn figure_text(case: Option<&CaseReport>, shown: &Shown) -> (String, String) {
 }
 
 /// Of what can be compared: neither cut short nor disturbed throughout, nor failed on the way.
-fn ratio(case: &CaseReport, first: &CaseReport, shown: &Shown) -> Option<stats::Interval> {
+fn ratio(case: &CaseReport, first: &CaseReport, shown: &Shown) -> Option<writebench_stats::Interval> {
     if !is_ranked(case) || !is_ranked(first) {
         return None;
     }
     in_round_ratio_of(case, first, shown.of_sample).filter(|ratio| ratio.estimate.is_finite())
 }
 
-fn with_verdict(ratio: &stats::Interval) -> String {
+fn with_verdict(ratio: &writebench_stats::Interval) -> String {
     let text = times(ratio.estimate);
     match ratio {
         it if it.confidence < CONFIDENCE => format!("{text} ?"),

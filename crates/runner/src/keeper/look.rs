@@ -5,9 +5,9 @@ use std::os::fd::OwnedFd;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
-use model::Environment;
-use probe::Space;
 use serde::{Deserialize, Serialize};
+use writebench_model::Environment;
+use writebench_probe::Space;
 
 use super::question::path_bytes;
 use crate::error::RunnerError;
@@ -54,9 +54,9 @@ pub(super) fn look(named: &Path) -> Result<(Look, Option<OwnedFd>), RunnerError>
     };
     let (environment, space) = match kind {
         TargetKind::Directory | TargetKind::BlockDevice => {
-            (Some(probe::environment(&path)?), Some(probe::space(&path)?))
+            (Some(writebench_probe::environment(&path)?), Some(writebench_probe::space(&path)?))
         }
-        TargetKind::Other => (probe::environment(&path).ok(), None),
+        TargetKind::Other => (writebench_probe::environment(&path).ok(), None),
     };
     let directory = match kind {
         TargetKind::Directory => Some(open_without_links(&path).map_err(|errno| error("open", &path, errno))?),

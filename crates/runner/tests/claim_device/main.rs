@@ -12,8 +12,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
-use runner::{RunnerError, claim_device};
-use testkit::{LoopDevice, Need, Trials, call, wait_for};
+use writebench_runner::{RunnerError, claim_device};
+use writebench_testkit::{LoopDevice, Need, Trials, call, wait_for};
 
 use crate::users::{Mapped, MountedAt, SwappedTo};
 
@@ -95,7 +95,7 @@ fn a_blank_device() -> Result<()> {
     let claimed = claim_device(device.path(), false)?;
     ensure!(claimed.path() == device.path());
     ensure!((claimed.size_bytes(), claimed.logical_sector_bytes()) == (SMALL_BYTES, 512));
-    ensure!(claimed.number() == probe::block_device(device.path())?.number);
+    ensure!(claimed.number() == writebench_probe::block_device(device.path())?.number);
     let name = device.path().file_name().context("a name")?.to_string_lossy();
     let expected = format!("{name}, loop over {}, 8 MiB", device.image().display());
     ensure!(claimed.description() == expected, "{}", claimed.description());
@@ -313,7 +313,7 @@ fn other_names() -> Result<()> {
     let directory = tempfile::tempdir()?;
     let link = directory.path().join("by-id");
     std::os::unix::fs::symlink(device.path(), &link)?;
-    let number = probe::block_device(device.path())?.number;
+    let number = writebench_probe::block_device(device.path())?.number;
     let (major, minor) = number.split_once(':').context("two numbers")?;
     let node = directory.path().join("node");
     call(Command::new("mknod").arg(&node).args(["b", major, minor]))?;
@@ -341,7 +341,7 @@ fn an_exchanged_node() -> Result<()> {
     let mut nodes = Vec::new();
     for device in [precious.path(), blank.path()] {
         let (number, own) =
-            (probe::block_device(device)?.number, directory.path().join(nodes.len().to_string()));
+            (writebench_probe::block_device(device)?.number, directory.path().join(nodes.len().to_string()));
         let (major, minor) = number.split_once(':').context("two numbers")?;
         call(Command::new("mknod").arg(&own).args(["b", major, minor]))?;
         nodes.push(own);
@@ -361,7 +361,7 @@ fn an_exchanged_node() -> Result<()> {
             Ok(())
         };
         let exchanges = scope.spawn(exchange);
-        let number = probe::block_device(blank.path())?.number;
+        let number = writebench_probe::block_device(blank.path())?.number;
         let wrong = (0..150).filter_map(|_| claim_device(&node, false).ok()).find(|it| it.number() != number);
         is_over.store(true, Ordering::Relaxed);
         exchanges.join().expect("no panic")?;

@@ -5,8 +5,8 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, ensure};
-use runner::claim_device;
-use testkit::{LoopDevice, Need, Trials, call, wait_for};
+use writebench_runner::claim_device;
+use writebench_testkit::{LoopDevice, Need, Trials, call, wait_for};
 
 use crate::users::{MountedAt, SwappedTo};
 use crate::{SMALL_BYTES, always_refused, refused, refused_until_told};

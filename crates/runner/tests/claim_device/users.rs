@@ -5,7 +5,7 @@ use std::process::Command;
 
 use anyhow::Result;
 use tempfile::TempDir;
-use testkit::call;
+use writebench_testkit::call;
 
 /// A mount, on a directory of its own.
 pub struct MountedAt {

@@ -6,8 +6,8 @@ use std::process::{Command, ExitCode};
 
 use anyhow::{Context, Result, ensure};
 use serde_json::Value;
-use stats::Interval;
-use testkit::{Need, Trials};
+use writebench_stats::Interval;
+use writebench_testkit::{Need, Trials};
 
 /// Ends of an interval are values of the data, or ratios of them; the rest is arithmetic in another order.
 const CLOSE: f64 = 1e-9;
@@ -57,7 +57,7 @@ fn stored() -> Result<Value> {
 }
 
 fn made_now() -> Result<Value> {
-    let python = testkit::python_with("scipy").context("python3 with scipy")?;
+    let python = writebench_testkit::python_with("scipy").context("python3 with scipy")?;
     let output = Command::new(python).arg(folder().join("reference.py")).output()?;
     ensure!(output.status.success(), "reference.py: {}", String::from_utf8_lossy(&output.stderr));
     Ok(serde_json::from_slice(&output.stdout)?)
@@ -110,14 +110,14 @@ fn interval(ours: Interval, entry: &Value, tolerance: f64) -> Result<()> {
 }
 
 fn median_interval(entry: &Value) -> Result<()> {
-    let ours = stats::median_interval(&numbers(entry, "values")?, 0.95).context("an interval")?;
+    let ours = writebench_stats::median_interval(&numbers(entry, "values")?, 0.95).context("an interval")?;
     interval(ours, entry, CLOSE)?;
     close("confidence", ours.confidence, number(entry, "confidence")?, CLOSE)
 }
 
 fn independent_ratio(entry: &Value) -> Result<()> {
     let (numerator, denominator) = (numbers(entry, "numerator")?, numbers(entry, "denominator")?);
-    let ours = stats::independent_ratio(&numerator, &denominator, 0.95).context("an interval")?;
+    let ours = writebench_stats::independent_ratio(&numerator, &denominator, 0.95).context("an interval")?;
     interval(ours, entry, CLOSE)
 }
 
@@ -146,7 +146,7 @@ fn left_out(entry: &Value) -> Result<(u64, f64)> {
     };
     let numerator: Vec<f64> = side(n, 2.0).collect();
     let denominator: Vec<f64> = side(m, 1.0 + 1e-4).collect();
-    let ours = stats::independent_ratio(&numerator, &denominator, 0.95).context("an interval")?;
+    let ours = writebench_stats::independent_ratio(&numerator, &denominator, 0.95).context("an interval")?;
     let below = numerator.iter().flat_map(|x| denominator.iter().map(move |y| x / y));
     let left_out = below.filter(|ratio| *ratio < ours.low).count();
     Ok((left_out as u64, ours.confidence))
@@ -154,23 +154,25 @@ fn left_out(entry: &Value) -> Result<(u64, f64)> {
 
 fn bootstrap_ratio_of_medians(entry: &Value) -> Result<()> {
     let (numerator, denominator) = (numbers(entry, "numerator")?, numbers(entry, "denominator")?);
-    let ours = stats::bootstrap_ratio_of_medians(&numerator, &denominator, 1).context("an interval")?;
+    let ours =
+        writebench_stats::bootstrap_ratio_of_medians(&numerator, &denominator, 1).context("an interval")?;
     interval(ours, entry, BY_CHANCE)
 }
 
 fn count_outliers(entry: &Value) -> Result<()> {
-    let ours = stats::count_outliers(&numbers(entry, "values")?);
+    let ours = writebench_stats::count_outliers(&numbers(entry, "values")?);
     ensure!(Some(ours as u64) == entry["count"].as_u64(), "{ours}, not {}", entry["count"]);
     Ok(())
 }
 
 fn spearman(entry: &Value) -> Result<()> {
-    let ours = stats::spearman(&numbers(entry, "a")?, &numbers(entry, "b")?).context("a correlation")?;
+    let ours =
+        writebench_stats::spearman(&numbers(entry, "a")?, &numbers(entry, "b")?).context("a correlation")?;
     close("correlation", ours, number(entry, "correlation")?, CLOSE)
 }
 
 fn mean_and_sd(entry: &Value) -> Result<()> {
-    let (mean, sd) = stats::mean_and_sd(&numbers(entry, "values")?).context("values")?;
+    let (mean, sd) = writebench_stats::mean_and_sd(&numbers(entry, "values")?).context("values")?;
     close("mean", mean, number(entry, "mean")?, CLOSE)?;
     close("standard deviation", sd, number(entry, "sd")?, CLOSE)
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::Command;
 
 use anyhow::{Result, ensure};
-use model::Bytes;
+use writebench_model::Bytes;
 
 use crate::parity::case::Case;
 use crate::parity::place::{Place, wall_time};

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 use rustix::process::{Pid, Resource, Rlimit, Signal};
-use testkit::{Program, entries};
+use writebench_testkit::{Program, entries};
 
 use super::trouble::{Paused, Trouble};
 use super::work::Work;
@@ -142,7 +142,7 @@ impl Call {
         match self.trouble {
             Trouble::Signal(signal, _) => send(child.id(), signal)?,
             Trouble::Workers(signal, every) => {
-                if let Some(worker) = testkit::worker(child.id()) {
+                if let Some(worker) = writebench_testkit::worker(child.id()) {
                     send(worker, signal)?;
                 }
                 return Ok(Some(every.max(Duration::from_millis(50))));
@@ -156,7 +156,7 @@ impl Call {
             Trouble::Fill(_) => fill(&self.target.join(OTHERS))?,
             Trouble::Silence(_) => self.server.map_or(Ok(()), |server| send(server, Signal::STOP))?,
             Trouble::Pause(who, _) => {
-                let worker = || testkit::worker(child.id());
+                let worker = || writebench_testkit::worker(child.id());
                 let paused = if who == Paused::Program { Some(child.id()) } else { worker() };
                 if let Some(paused) = paused {
                     send(paused, Signal::STOP)?;

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
-use testkit::{Bindfs, Chance, Faulty, Program, SmallTmpfs};
+use writebench_testkit::{Bindfs, Chance, Faulty, Program, SmallTmpfs};
 
 use self::call::{Call, Ended};
 use self::traces::Traces;
@@ -248,7 +248,7 @@ impl Soak {
 
     /// What is in the places.
     fn left(&self) -> Vec<String> {
-        let entries = self.places.iter().flat_map(|place| testkit::entries(&place.path));
+        let entries = self.places.iter().flat_map(|place| writebench_testkit::entries(&place.path));
         entries.map(|path| format!("files: {}", path.display())).collect()
     }
 

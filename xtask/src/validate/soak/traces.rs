@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use rustix::process::WaitOptions;
-use testkit::{descendants, entries};
+use writebench_testkit::{descendants, entries};
 
 /// What is there, of each kind, by name.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use rustix::process::Signal;
-use testkit::{Caching, Call, Chance, Errno, Fault, What, When};
+use writebench_testkit::{Caching, Call, Chance, Errno, Fault, What, When};
 
 use super::work::Work;
 

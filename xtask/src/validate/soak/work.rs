@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use testkit::Chance;
+use writebench_testkit::Chance;
 
 /// What is asked of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

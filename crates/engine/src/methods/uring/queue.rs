@@ -7,8 +7,8 @@ use std::time::Instant;
 use io_uring::squeue::{Entry, Flags};
 use io_uring::types::{Fixed, FsyncFlags};
 use io_uring::{IoUring, opcode, types};
-use model::{Registered, SyncCall};
 use rustix::io::Errno;
+use writebench_model::{Registered, SyncCall};
 
 use super::{PIECE_BYTES, failed};
 use crate::call::CallError;
@@ -144,8 +144,8 @@ impl<'q, 'a> Queue<'q, 'a> {
         let slot = self.slots[index].as_mut()?;
         let done = slot.length - slot.left;
         let in_memory = match self.part.axes.source {
-            model::Source::File => slot.begin + done,
-            model::Source::Chunk => done,
+            writebench_model::Source::File => slot.begin + done,
+            writebench_model::Source::Chunk => done,
         };
         // Not over the border of a registered buffer.
         let most = match registered {
@@ -312,8 +312,8 @@ fn operation_failed(call: &'static str, result: i32) -> CallError {
 mod tests {
     use super::*;
     use crate::job;
-    use model::Case;
     use std::os::fd::AsFd;
+    use writebench_model::Case;
 
     /// Opcode, flags and user data, which an entry shows in no other way.
     fn shown(entry: &Entry) -> String {

@@ -3,8 +3,8 @@
 use base64::Engine as _;
 use hdrhistogram::Histogram;
 use hdrhistogram::serialization::{Serializer, V2DeflateSerializer};
-use model::{CaseRecord, Contract, Durability, Latency, Start, Timeline};
-use testkit::example_case;
+use writebench_model::{CaseRecord, Contract, Durability, Latency, Start, Timeline};
+use writebench_testkit::example_case;
 
 use super::{CaseReport, Outcome, Sample, study};
 

@@ -71,7 +71,7 @@ fn two_numbers_of_threads_are_no_axis_and_unequal_contracts_no_chart() {
     let mut cases = parallel();
     for (_, case) in cases.iter_mut().skip(5) {
         let mut record = case.record.clone();
-        record.contract.durability = model::Durability::Durable;
+        record.contract.durability = writebench_model::Durability::Durable;
         *case = CaseReport::of(record.clone(), &[]);
     }
     let charts = answering(&charts_of(&cases), Question::ThroughputByThreads);

@@ -1,6 +1,6 @@
 //! The state of the file before fio's clock, and what is left to do after it.
 
-use model::{Axes, Prepare};
+use writebench_model::{Axes, Prepare};
 
 use super::section::{Part, Section};
 

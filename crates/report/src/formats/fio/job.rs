@@ -2,7 +2,7 @@
 //!
 //! Said of fio 3.33, whose calls were looked at with strace.
 
-use model::{
+use writebench_model::{
     Alignment, Axes, Axis, Bytes, Cache, CaseRecord, Data, Descriptor, Files, Prepare, Range, Registered,
     Source, Sync, SyncCall, split,
 };

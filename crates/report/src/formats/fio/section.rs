@@ -1,6 +1,6 @@
 //! The parts of a job, and of the work that it does.
 
-use model::Range;
+use writebench_model::Range;
 
 /// A section of a job file.
 #[derive(Debug, PartialEq, Eq)]

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use model::{CaseRecord, Outcome, RunRecord, Sample};
-use testkit::{example_case, example_run, example_target};
+use writebench_model::{CaseRecord, Outcome, RunRecord, Sample};
+use writebench_testkit::{example_case, example_run, example_target};
 
 use super::{JobFiles, render};
 use crate::Report;

@@ -1,6 +1,6 @@
 //! The command that measures a case again.
 
-use model::{Making, RunRecord, TargetRecord};
+use writebench_model::{Making, RunRecord, TargetRecord};
 
 use crate::shell::quoted;
 
@@ -37,7 +37,7 @@ fn make(making: &Making) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use testkit::example_run;
+    use writebench_testkit::example_run;
 
     #[test]
     fn a_directory_with_an_odd_name_is_one_word() {

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use model::RunRecord;
+use writebench_model::RunRecord;
 
 use super::data::{section_of, sections};
 use crate::advice::ADVISE;
@@ -209,7 +209,7 @@ fn suites<'r>(reports: &'r [Report], names: &'r [String], charts: &'r [NamedChar
 
 /// What a suite is called, and what it answers.
 fn heading(suite: &str) -> (String, String) {
-    match model::suite_named(suite) {
+    match writebench_model::suite_named(suite) {
         Ok(known) => (known.title, known.summary),
         Err(_) if suite == ADVISE => {
             ("Search for advice".to_owned(), "Which way to write is the fastest for a purpose?".to_owned())

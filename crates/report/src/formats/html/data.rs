@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use model::{CaseRecord, RunRecord, Sample};
 use serde::Serialize;
+use writebench_model::{CaseRecord, RunRecord, Sample};
 
 use super::command::again;
 use super::short::Short;
@@ -209,7 +209,7 @@ impl<'r> Words<'r> {
 }
 
 fn run_data<'r>(run: &'r RunRecord, name: &'r str) -> Run<'r> {
-    let target = |target: &'r model::TargetRecord| Target {
+    let target = |target: &'r writebench_model::TargetRecord| Target {
         name: &target.name,
         filesystem: match &target.making {
             Some(making) => &making.kind,

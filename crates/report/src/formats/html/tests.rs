@@ -1,7 +1,7 @@
 //! What the page carries, for runs that were never made; `crates/report/page/tests/` has it in a browser.
 
-use model::{CaseRecord, Outcome, RunRecord, Sample};
-use testkit::{example_case, example_run};
+use writebench_model::{CaseRecord, Outcome, RunRecord, Sample};
+use writebench_testkit::{example_case, example_run};
 
 use super::render;
 use crate::Report;
