@@ -11,7 +11,7 @@ use writebench_report::counted;
 use writebench_store::{Store, StoreError};
 
 use crate::output::Output;
-use crate::stream::Streams;
+use crate::session::streams::Streams;
 
 /// A lock that lasts longer is worth a note: other runs take a moment for each of their samples.
 const QUIET: Duration = Duration::from_secs(1);

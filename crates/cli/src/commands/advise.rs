@@ -15,12 +15,12 @@ use writebench_report::counted;
 use writebench_runner::{Hardware, Race, RaceLimits};
 
 use crate::arguments::AdviseCommand;
+use crate::commands::run;
 use crate::exit::{self, Exit};
-use crate::measure::{self, Job};
 use crate::output::Output;
 use crate::output_file::Kept;
-use crate::place::Place;
-use crate::run_command;
+use crate::session::measure::{self, Job};
+use crate::session::place::Place;
 use crate::{database, selection};
 
 /// Most bytes that a search writes, in sizes of the file.
@@ -48,7 +48,7 @@ pub fn advise(command: &AdviseCommand, db: Option<&Path>, output: &Output) -> Re
         return Err(exit::usage("--size must not be 0: there is nothing to write"));
     }
     let naive = std::slice::from_ref(&space.naive);
-    run_command::check_limits(&place, &target.environment, naive, (None, command.reserve), &[])?;
+    run::check_limits(&place, &target.environment, naive, (None, command.reserve), &[])?;
     let field = Field::of(&space, &target, command.max_bytes)?;
     if let Some(why) = field.left_out.first() {
         output.note(&format!("Left out {}: {why}", counted(field.left_out.len(), "candidate")));
@@ -65,7 +65,7 @@ pub fn advise(command: &AdviseCommand, db: Option<&Path>, output: &Output) -> Re
         label: None,
         status: RunStatus::Running,
         started: jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
-        version: run_command::VERSION.to_owned(),
+        version: run::VERSION.to_owned(),
         arguments: std::env::args_os().map(|argument| argument.to_string_lossy().into_owned()).collect(),
         settings: Settings {
             samples: SAMPLES,

@@ -8,13 +8,13 @@ use writebench_runner::Hardware;
 use writebench_store::{RunSummary, Store};
 
 use crate::arguments::{MeasuringArguments, RunCommand};
-use crate::copied::Copied;
-use crate::dry_run::DryRun;
 use crate::exit::{self, Exit};
-use crate::measure::{self, Job, is_search, stop_on_signals};
 use crate::output::Output;
 use crate::output_file::Kept;
-use crate::place::{Claimed, Place};
+use crate::session::copied::Copied;
+use crate::session::dry_run::DryRun;
+use crate::session::measure::{self, Job, is_search, stop_on_signals};
+use crate::session::place::{Claimed, Place};
 use crate::{database, selection};
 
 /// What a run records of the program that made it.

@@ -21,20 +21,20 @@ use writebench_runner::{
 };
 use writebench_store::Store;
 
-use crate::copied::Copied;
 use crate::database;
 use crate::exit::Exit;
 use crate::export::{self, Export};
-use crate::hardware::HardwareOfRun;
 use crate::keeper::this_program;
 use crate::output::Output;
-use crate::place::Claimed;
-use crate::progress::Progress;
-use crate::properties::FilesystemsOfRun;
-use crate::recorder::Recorder;
 use crate::selection;
-use crate::stream::Streams;
-use crate::workspaces::{self, Waiting};
+use crate::session::copied::Copied;
+use crate::session::hardware::HardwareOfRun;
+use crate::session::place::Claimed;
+use crate::session::progress::Progress;
+use crate::session::properties::FilesystemsOfRun;
+use crate::session::recorder::Recorder;
+use crate::session::streams::Streams;
+use crate::session::workspaces::{self, Waiting};
 
 /// A run in the database, about to be measured.
 pub struct Job<'s> {
