@@ -12,7 +12,7 @@ use crate::kind::{Kind, Layer};
 use crate::loop_device::LoopDevice;
 use crate::recipe::Recipe;
 use crate::undo::{Undo, undo_to};
-use crate::{namespace, passthrough, program};
+use crate::{bindfs, namespace, program};
 
 /// A filesystem that somebody would like.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -21,8 +21,7 @@ pub struct Wish {
     pub kind: Kind,
     /// Words for `mkfs`, after ours. For `overlay:` and `fuse:` that of the filesystem at the bottom.
     pub mkfs_options: Vec<String>,
-    /// Options for the mount, joined by commas, after ours. For `overlay:` and `fuse:` those of the mount on top;
-    /// there, `writeback_cache` turns FUSE's on.
+    /// Options for the mount, joined by commas, after ours. For `overlay:` and `fuse:` those of the mount on top.
     pub mount_options: Option<String>,
 }
 
@@ -123,6 +122,10 @@ impl Filesystems {
         content_bytes: u64,
         interrupted: &dyn Fn() -> bool,
     ) -> Result<Made, Error> {
+        // What is missing is said before gigabytes are written in vain.
+        if wish.kind.layer == Some(Layer::Fuse) {
+            program::require(bindfs::PROGRAM, Some(bindfs::PROGRAM))?;
+        }
         let recipe = Recipe::of(&wish.kind.base);
         let mut making = Making {
             kind: wish.kind.to_string(),
@@ -138,7 +141,7 @@ impl Filesystems {
         let path = match wish.kind.layer {
             None => base,
             Some(Layer::Overlay) => self.mount_overlay(&base, options, &mut making)?,
-            Some(Layer::Fuse) => self.mount_passthrough(&base, options, &mut making)?,
+            Some(Layer::Fuse) => self.mount_bindfs(&base, options, &mut making, interrupted)?,
         };
         Ok(Made { path, making })
     }
@@ -152,9 +155,8 @@ impl Filesystems {
         interrupted: &dyn Fn() -> bool,
     ) -> Result<PathBuf, Error> {
         let mkfs = format!("mkfs.{}", recipe.family);
-        // Before gigabytes are written in vain.
-        if !recipe.is_in_memory() && program::find(&mkfs).is_none() {
-            return Err(Error::NotInstalled { program: mkfs, package: recipe.package() });
+        if !recipe.is_in_memory() {
+            program::require(&mkfs, recipe.package())?;
         }
         require_kernel(&recipe.family)?;
         let devices = self.attach_images(recipe, size_bytes, making, interrupted)?;
@@ -245,19 +247,19 @@ impl Filesystems {
         self.mount("overlay", "overlay", &all, making)
     }
 
-    fn mount_passthrough(
+    fn mount_bindfs(
         &mut self,
         base: &Path,
         options: Option<&str>,
         making: &mut Making,
+        interrupted: &dyn Fn() -> bool,
     ) -> Result<PathBuf, Error> {
         require_kernel("fuse")?;
         let source = made_directory(&base.join("source"))?;
         let point = self.new_point(&making.kind)?;
-        let server = passthrough::start(&source, &point, options, &mut making.commands)?;
+        let server = bindfs::mount(&source, &point, options, &mut making.commands, interrupted)?;
         self.stack.push(Undo::Server(server));
         self.stack.push(Undo::Mount(point.clone()));
-        passthrough::read_ahead_far(&point, &mut making.commands);
         Ok(point)
     }
 
