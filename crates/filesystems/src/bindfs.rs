@@ -25,19 +25,17 @@ const OPTIONS: &str = "subtype=bindfs,multithreaded,xattr-none,forward-odirect=4
 /// close. `big_writes`: a write is handed over in larger pieces than pages.
 const OPTIONS_OF_LIBFUSE_2: &str = "hard_remove,big_writes";
 
-/// Starts it and waits until it answers. It ends when it has lost its mount.
+/// Starts it and waits until it answers; the command, and the process, which ends when it has lost its mount.
 pub(crate) fn mount(
     source: &Path,
     point: &Path,
     options: Option<&str>,
-    commands: &mut Vec<String>,
     interrupted: &dyn Fn() -> bool,
-) -> Result<Child, Error> {
+) -> Result<(String, Child), Error> {
     let file = program::require(PROGRAM, Some(PROGRAM))?;
     let [source, target] = [source, point].map(|path| path.to_string_lossy().into_owned());
     let words = ["-f".to_owned(), "-o".to_owned(), all_options(&file, options), source, target];
     let line = program::line(PROGRAM, &words);
-    commands.push(line.clone());
     let mut command = Command::new(&file);
     command.args(&words).env("LC_ALL", "C");
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
@@ -57,7 +55,7 @@ pub(crate) fn mount(
         if device().is_ok_and(|device| Ok(device) != device_below) {
             // What it has to say from now on nobody would read.
             server.stderr = None;
-            return Ok(server);
+            return Ok((line, server));
         }
         if interrupted() {
             break Error::Interrupted;
