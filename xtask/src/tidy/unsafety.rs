@@ -8,6 +8,7 @@ const HOMES: &[&str] = &[
     "bindings/node/src/sys/",
     "crates/direct-io/src/sys/",
     "crates/engine/src/methods/",
+    "crates/filesystems/src/bindfs.rs",
     "crates/filesystems/src/loop_device/sys",
     "crates/cli/src/worker",
 ];
