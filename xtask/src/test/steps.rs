@@ -20,7 +20,7 @@ pub(super) fn steps(target_directory: &Path) -> Vec<Step> {
     ];
     steps.push(fuzz_targets(target_directory));
     steps.extend(platform::lints());
-    steps.extend([Step::new("tidy", Work::Tidy), documentation(), package(), tests()]);
+    steps.extend([Step::new("tidy", Work::Tidy), dependencies(), documentation(), package(), tests()]);
     steps.extend([platform::windows(target_directory), platform::aarch64(), miri()]);
     steps.push(step("release-build", &["build", "--release", "--locked"]));
     steps.push(load::step(target_directory));
@@ -44,6 +44,12 @@ fn fuzz_targets(target_directory: &Path) -> Step {
     // Most of what they import has been built already.
     command.arg("--target-dir").arg(target_directory).args(["--", "-D", "warnings"]);
     Step::new("fuzz-targets", Work::Command(command))
+}
+
+/// What they may be: `deny.toml`. Advisories are on the network, and not for every run.
+fn dependencies() -> Step {
+    let needs = vec![Need::Subcommand("cargo-deny")];
+    Step { needs, ..step("dependencies", &["deny", "--locked", "check", "licenses", "bans", "sources"]) }
 }
 
 fn documentation() -> Step {
