@@ -22,7 +22,8 @@ pub(super) fn broken(path: &str, text: &str, exists: impl Fn(&str) -> bool) -> V
 }
 
 fn is_document(path: &str) -> bool {
-    matches!(path, "README.md" | "CHANGELOG.md") || (path.starts_with("docs/") && path.ends_with(".md"))
+    matches!(path, "README.md" | "CHANGELOG.md" | "CONTRIBUTING.md")
+        || (path.starts_with("docs/") && path.ends_with(".md"))
 }
 
 fn is_elsewhere(link: &str) -> bool {
