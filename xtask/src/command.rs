@@ -34,6 +34,11 @@ pub(crate) fn metadata() -> Result<cargo_metadata::Metadata> {
     command.exec().context("cargo metadata")
 }
 
+/// Where cargo builds.
+pub(crate) fn target_directory() -> Result<PathBuf> {
+    Ok(metadata()?.target_directory.into_std_path_buf())
+}
+
 /// The command as a person would type it.
 pub(crate) fn shown(command: &Command) -> String {
     let name = Path::new(command.get_program()).file_name().unwrap_or_default();

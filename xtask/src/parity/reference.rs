@@ -58,7 +58,7 @@ impl Reference {
     }
 
     fn command(&self, twin: &Twin, target: &Path) -> Command {
-        let mut command = Command::new(self.folder.join(twin.program));
+        let mut command = Command::new(self.folder.join(&twin.program));
         command.arg(target).args(&twin.arguments).stdin(Stdio::null());
         command
     }

@@ -5,11 +5,11 @@ use writebench_model::{Axes, Bytes, Prepare};
 use super::case::Case;
 
 /// A case of writebench and the C program that does the same.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Twin {
     pub(super) case: Case,
     /// The C program, in `parity/`.
-    pub(super) program: &'static str,
+    pub(super) program: String,
     /// What it is told after the directory.
     pub(super) arguments: Vec<String>,
 }
@@ -17,7 +17,7 @@ pub(super) struct Twin {
 /// How large the files of the cases are.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Sizes {
-    /// Where nothing speaks against the size that was asked for.
+    /// What was asked for.
     usual: Bytes,
     /// A system call for every byte.
     bytewise_write: Bytes,
@@ -63,111 +63,70 @@ impl Sizes {
     }
 }
 
-const VECTOR: u32 = 128;
-const CHUNKS: [Bytes; 2] = [Bytes(64 << 10), Bytes(1 << 20)];
-const RECORD: Bytes = Bytes(4 << 10);
-const COPYING: [&str; 5] = ["read-write", "mmap-write", "splice", "sendfile", "copy-file-range"];
-/// What the reference program of a copying method is called.
-const COPIERS: [&str; 5] = ["read_write", "mmap_write", "splice", "sendfile", "copy_file_range"];
-const SYNCS: [&str; 4] = ["fsync", "fdatasync", "o-dsync", "o-sync"];
-/// The state of the file that both programs begin with.
-const STATES: [&str; 2] = ["create", "overwrite"];
-
 /// Every case, in the order of the table.
 pub(super) fn all(sizes: Sizes) -> Vec<Twin> {
+    let Axes { chunk_size_bytes, depth, .. } = Axes::defaults(Prepare::Create);
+    // A case's name says neither the usual chunk nor the usual state of the file.
+    let chunks = [(",chunk=64KiB", 64 << 10), ("", chunk_size_bytes)];
+    let states = [("", "create"), (",prepare=overwrite", "overwrite")];
     let mut twins = Vec::new();
+    let mut add = |size: Bytes, case: &str, program: &str| twins.push(Twin::new(size, case, program));
     for method in ["write", "pwrite", "fwrite", "writev", "pwritev", "mmap"] {
-        twins.extend(CHUNKS.map(|chunk| chunked(method, sizes.usual, chunk)));
+        let vector = if method.ends_with("writev") { "128" } else { "" };
+        for (chunk, bytes) in chunks {
+            add(sizes.usual, &format!("{method}{chunk}"), &format!("{method} SIZE {bytes} {vector}"));
+        }
     }
-    twins.push(chunked("write", sizes.bytewise_write, Bytes(1)));
-    twins.push(chunked("fwrite", sizes.bytewise_fwrite, Bytes(1)));
-    twins.extend(["shared", "per-thread"].map(|files| threaded(sizes.usual, files)));
-    twins.extend(["fallocate", "posix-fallocate"].map(|call| allocating(sizes.allocate, call)));
-    for (method, program) in COPYING.into_iter().zip(COPIERS) {
-        twins.extend(CHUNKS.map(|chunk| copying(method, program, sizes.usual, chunk)));
+    add(sizes.bytewise_write, "write,chunk=1", "write SIZE 1");
+    add(sizes.bytewise_fwrite, "fwrite,chunk=1", "fwrite SIZE 1");
+    for (files, name) in [("", "shared"), (",files=per-thread", "per-thread")] {
+        let program = format!("pwrite SIZE {chunk_size_bytes} 2 {name}");
+        add(sizes.usual, &format!("pwrite,threads=2{files}"), &program);
     }
-    twins.push(copying_whole("sendfile", "sendfile", sizes.usual));
-    twins.push(copying_whole("mmap-write", "mmap_write", sizes.usual));
-    for state in STATES {
-        twins.extend(SYNCS.map(|sync| durable(sizes.durable, sync, state)));
+    add(sizes.allocate, "allocate,call=fallocate", "allocate fallocate SIZE");
+    add(sizes.allocate, "allocate", "allocate posix-fallocate SIZE");
+    for method in ["read-write", "mmap-write", "splice", "sendfile", "copy-file-range"] {
+        for (chunk, bytes) in chunks {
+            let program = format!("{} SIZE {bytes}", method.replace('-', "_"));
+            add(sizes.usual, &format!("{method}{chunk}"), &program);
+        }
     }
-    for state in STATES {
-        twins.extend(CHUNKS.map(|chunk| direct(sizes.direct, chunk, state)));
+    add(sizes.usual, "sendfile,chunk=whole", "sendfile SIZE SIZE");
+    add(sizes.usual, "mmap-write,chunk=whole", "mmap_write SIZE SIZE");
+    for (prepare, state) in states {
+        for sync in ["fsync/1", "fdatasync/1", "o-dsync", "o-sync"] {
+            let program = format!("write_durable SIZE 4096 {} {state}", sync.trim_end_matches("/1"));
+            add(sizes.durable, &format!("write,chunk=4KiB{prepare},sync={sync}"), &program);
+        }
     }
-    twins.extend(CHUNKS.map(|chunk| queued(sizes.queued, chunk, "create", "buffered")));
-    twins.extend(CHUNKS.map(|chunk| queued(sizes.direct, chunk, "overwrite", "direct")));
-    twins.extend(["1", "8"].map(|depth| linked(sizes.durable, depth)));
+    for (prepare, state) in states {
+        for (chunk, bytes) in chunks {
+            let program = format!("pwrite_direct SIZE {bytes} {state}");
+            add(sizes.direct, &format!("pwrite{chunk}{prepare},cache=direct"), &program);
+        }
+    }
+    for (chunk, bytes) in chunks {
+        let program = format!("uring SIZE {bytes} {depth} buffered create none");
+        add(sizes.queued, &format!("uring{chunk}"), &program);
+    }
+    for (chunk, bytes) in chunks {
+        let program = format!("uring SIZE {bytes} {depth} direct overwrite none");
+        add(sizes.direct, &format!("uring{chunk},prepare=overwrite,cache=direct"), &program);
+    }
+    for depth in [1, 8] {
+        let program = format!("uring SIZE 4096 {depth} buffered create fsync");
+        add(sizes.durable, &format!("uring,chunk=4KiB,depth={depth},sync=fsync/1"), &program);
+    }
     twins
 }
 
-fn twin(case: Case, program: &'static str, arguments: &[&str]) -> Twin {
-    Twin { case, program, arguments: arguments.iter().map(|&argument| argument.to_owned()).collect() }
-}
-
-fn chunked(method: &'static str, size: Bytes, chunk: Bytes) -> Twin {
-    let (bytes, chunk_bytes, vector) = (size.0.to_string(), chunk.0.to_string(), VECTOR.to_string());
-    let arguments = [&bytes[..], &chunk_bytes, &vector];
-    let count = if method.ends_with("writev") { 3 } else { 2 };
-    twin(Case::new(method, size).chunked(chunk), method, &arguments[..count])
-}
-
-fn threaded(size: Bytes, files: &str) -> Twin {
-    let chunk_bytes = Axes::defaults(Prepare::Create).chunk_size_bytes.to_string();
-    let mut case = Case::new("pwrite", size).with("threads", "2");
-    if files != "shared" {
-        case = case.with("files", files);
+impl Twin {
+    /// `SIZE` in the program's words is the size.
+    fn new(size: Bytes, case: &str, program: &str) -> Self {
+        let mut words = program.split_whitespace().map(|word| word.replace("SIZE", &size.0.to_string()));
+        let program = words.next().unwrap_or_default();
+        Self { case: Case::new(case, size), program, arguments: words.collect() }
     }
-    twin(case, "pwrite", &[&size.0.to_string(), &chunk_bytes, "2", files])
-}
-
-fn allocating(size: Bytes, call: &str) -> Twin {
-    let mut case = Case::new("allocate", size).reserving();
-    if call != Axes::defaults(Prepare::Create).call.name() {
-        case = case.with("call", call);
-    }
-    twin(case, "allocate", &[call, &size.0.to_string()])
-}
-
-fn copying(method: &str, program: &'static str, size: Bytes, chunk: Bytes) -> Twin {
-    let arguments = [size.0.to_string(), chunk.0.to_string()];
-    twin(Case::new(method, size).chunked(chunk), program, &arguments.each_ref().map(String::as_str))
-}
-
-fn copying_whole(method: &str, program: &'static str, size: Bytes) -> Twin {
-    let bytes = size.0.to_string();
-    twin(Case::new(method, size).with("chunk", "whole"), program, &[&bytes, &bytes])
-}
-
-/// The case with its state of the file, which is not said if it is the usual one.
-fn in_state(case: Case, state: &str) -> Case {
-    if state == "create" { case } else { case.with("prepare", state) }
-}
-
-fn durable(size: Bytes, sync: &str, state: &str) -> Twin {
-    let case = in_state(Case::new("write", size).chunked(RECORD), state);
-    let on_the_way = if sync.starts_with('f') { format!("{sync}/1") } else { sync.to_owned() };
-    let arguments = [size.0.to_string(), RECORD.0.to_string()];
-    twin(case.with("sync", &on_the_way), "write_durable", &[&arguments[0], &arguments[1], sync, state])
-}
-
-fn direct(size: Bytes, chunk: Bytes, state: &str) -> Twin {
-    let case = in_state(Case::new("pwrite", size).chunked(chunk), state).with("cache", "direct");
-    twin(case, "pwrite_direct", &[&size.0.to_string(), &chunk.0.to_string(), state])
-}
-
-fn queued(size: Bytes, chunk: Bytes, state: &str, cache: &str) -> Twin {
-    let depth = Axes::defaults(Prepare::Create).depth.to_string();
-    let mut case = in_state(Case::new("uring", size).chunked(chunk), state);
-    if cache == "direct" {
-        case = case.with("cache", cache);
-    }
-    twin(case, "uring", &[&size.0.to_string(), &chunk.0.to_string(), &depth, cache, state, "none"])
-}
-
-fn linked(size: Bytes, depth: &str) -> Twin {
-    let case = Case::new("uring", size).chunked(RECORD).with("depth", depth).with("sync", "fsync/1");
-    let arguments = [size.0.to_string(), RECORD.0.to_string()];
-    twin(case, "uring", &[&arguments[0], &arguments[1], depth, "buffered", "create", "fsync"])
 }
 
 #[cfg(test)]

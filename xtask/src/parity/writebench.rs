@@ -2,46 +2,30 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Command;
 
 use anyhow::{Context, Result, bail, ensure};
 use serde_json::Value;
-use tempfile::TempDir;
 
 use super::case::{Case, Work};
 use super::reading::Reading;
-use crate::command::{output, shown};
+use crate::command::output;
 use crate::program;
 
-/// The built program, and a place for its database and exports.
+/// The built program.
 pub(super) struct Writebench {
     program: PathBuf,
-    scratch: TempDir,
 }
 
 impl Writebench {
     /// Builds the program as users get it.
-    pub(super) fn build(target_directory: &Path) -> Result<Self> {
-        Ok(Self {
-            program: program::build(target_directory)?,
-            scratch: tempfile::tempdir().context("a folder for the database")?,
-        })
+    pub(super) fn build() -> Result<Self> {
+        Ok(Self { program: program::build()? })
     }
 
     /// Takes one sample of the case; none if writebench says that the machine was disturbed.
     pub(super) fn measure(&self, case: &Case, target: &Path) -> Result<Option<Reading>> {
-        let export = self.scratch.path().join("export.json");
-        // An export of an earlier case must not be taken for this one's.
-        let _ = fs::remove_file(&export);
-        let mut command = self.command(case, target);
-        command.arg("--export").arg(format!("json={}", export.display()));
-        let output = command.output().context("starting writebench")?;
-        let Ok(text) = fs::read_to_string(&export) else {
-            let complaint = String::from_utf8_lossy(&output.stderr);
-            bail!("{} ended with {}: {}", shown(&command), output.status, complaint.trim());
-        };
-        let json = serde_json::from_str(&text).context("writebench's export is no JSON")?;
-        let reading = last_good(&json, case.work)?;
+        let reading = last_good(&program::exported(self.command(case, target))?, case.work)?;
         if let Some(reading) = reading {
             ensure!(reading.bytes == case.size_bytes, "{} bytes instead of {}", reading.bytes, case.size_bytes);
         }
@@ -50,14 +34,15 @@ impl Writebench {
 
     /// The text of the job of fio that the case is exported as.
     pub(super) fn fio_job(&self, case: &Case, target: &Path) -> Result<String> {
-        let jobs = tempfile::tempdir_in(self.scratch.path()).context("a folder for the job")?;
+        let scratch = tempfile::tempdir().context("a folder for the job")?;
+        let jobs = scratch.path().join("jobs");
         let mut command = self.command(case, target);
-        command.arg("--export").arg(format!("fio={}", jobs.path().display()));
-        output(&mut command)?;
-        let files = fs::read_dir(jobs.path())?.map(|entry| Ok(entry?.path()));
+        command.arg("--quiet").arg("--db").arg(scratch.path().join("db"));
+        output(command.arg("--export").arg(format!("fio={}", jobs.display())))?;
+        let files = fs::read_dir(&jobs)?.map(|entry| Ok(entry?.path()));
         let files = files.collect::<Result<Vec<PathBuf>>>()?;
         let Some(job) = files.iter().find(|file| file.extension().is_some_and(|it| it == "fio")) else {
-            bail!("no job for fio: {}", fs::read_to_string(jobs.path().join("README"))?);
+            bail!("no job for fio: {}", fs::read_to_string(jobs.join("README"))?);
         };
         Ok(fs::read_to_string(job)?)
     }
@@ -66,8 +51,7 @@ impl Writebench {
     fn command(&self, case: &Case, target: &Path) -> Command {
         let mut command = Command::new(&self.program);
         command.arg("run").arg(target).arg("--no-limits").arg("--case").arg(case.to_string());
-        command.args(["--samples", "1", "--verify", "never", "--quiet"]);
-        command.arg("--db").arg(self.scratch.path().join("parity.db")).stdin(Stdio::null());
+        command.args(["--samples", "1", "--verify", "never"]);
         command
     }
 }

@@ -8,7 +8,7 @@ use std::time::Instant;
 use anyhow::{Context, Result, bail, ensure};
 use serde_json::Value;
 
-use crate::command::{metadata, output, shown};
+use crate::command::{output, shown};
 use crate::program;
 use crate::target::{described, memory_and_disk};
 
@@ -49,10 +49,9 @@ struct Tally {
 
 /// Takes the runs and says how often they are told apart; whether every comparison could be made.
 pub(crate) fn run(options: &Options) -> Result<bool> {
-    let target_directory = metadata()?.target_directory.into_std_path_buf();
-    let targets = memory_and_disk(&options.targets, &target_directory.join("noise"))?;
-    let delayed = program::build_delayed(&target_directory)?;
-    let normal = program::build(&target_directory)?;
+    let targets = memory_and_disk(&options.targets, "noise")?;
+    let delayed = program::build_delayed()?;
+    let normal = program::build()?;
     println!(
         "noise: {} runs of a build and of one that is 5 % slower, in turns; {}, {} samples in each run",
         options.runs, options.case, options.samples

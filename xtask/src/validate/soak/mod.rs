@@ -16,7 +16,6 @@ use self::call::{Call, Ended};
 use self::traces::Traces;
 use self::trouble::Trouble;
 use self::work::{Place, Work};
-use crate::command::metadata;
 use crate::program;
 use crate::target::memory_and_disk;
 
@@ -41,14 +40,13 @@ const SMALL_BYTES: u64 = 48 << 20;
 
 /// Mixes it all; whether every program ended as it should, and nothing is left.
 pub(crate) fn run(options: &Options) -> Result<bool> {
-    let target_directory = metadata()?.target_directory.into_std_path_buf();
-    let program = program::build(&target_directory)?;
+    let program = program::build()?;
     let program = Program::new(program.to_str().context("a path in UTF-8")?)?;
     let seed = options.seed.unwrap_or_else(Chance::any_seed);
     println!("soak: {} minutes, seed {seed}", options.minutes);
     // Whoever loses the program that started it is ours to count.
     rustix::process::set_child_subreaper(Some(rustix::process::getpid()))?;
-    let parents = memory_and_disk(&options.targets, &target_directory.join("soak"))?;
+    let parents = memory_and_disk(&options.targets, "soak")?;
     let watched: Vec<PathBuf> = parents.iter().cloned().chain([std::env::temp_dir()]).collect();
     let before = Traces::now(&watched);
     println!("before: {before}");
