@@ -49,7 +49,8 @@ pub(crate) fn shown(command: &Command) -> String {
     settings.chain(words).collect::<Vec<_>>().join(" ")
 }
 
-fn quoted(word: &OsStr) -> String {
+/// A word that a shell takes for itself.
+pub(crate) fn quoted(word: &OsStr) -> String {
     let word = word.to_string_lossy();
     let plain = |c: char| c.is_alphanumeric() || "-_./=,:+".contains(c);
     if !word.is_empty() && word.chars().all(plain) { word.into_owned() } else { format!("'{word}'") }
