@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result};
 
 use super::place::{Place, wall_time};
 use super::reading::Reading;
@@ -54,8 +54,6 @@ impl CopyTool {
         let (from, to) = (place.source(), place.written());
         let elapsed_ns = u64::try_from(wall_time(&mut self.command(&from, &to))?.as_nanos())?;
         let bytes = fs::metadata(&to)?.len();
-        let wanted = fs::metadata(&from)?.len();
-        ensure!(bytes == wanted, "{} copied {bytes} of {wanted} bytes", self.name);
         Ok(Reading { total_ns: elapsed_ns, work_ns: elapsed_ns, bytes, probe_ns: 0, record: None })
     }
 }

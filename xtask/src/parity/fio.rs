@@ -82,7 +82,7 @@ fn inside(latencies: &Value) -> Result<u64> {
 
 fn record_times(latencies: &Value) -> Result<RecordTimes> {
     let percentile =
-        |name: &str| latencies["percentile"][name].as_u64().with_context(|| format!("no {name} %"));
+        |name: &str| latencies["percentile"][name].as_f64().with_context(|| format!("no {name} %"));
     Ok(RecordTimes { p50_ns: percentile("50.000000")?, p99_ns: percentile("99.000000")? })
 }
 
@@ -115,7 +115,7 @@ mod tests {
         let reading = job("ioengine=sync\nfsync=1\nend_fsync=1").figures(&example()).unwrap();
         assert_eq!((reading.total_ns, reading.bytes), (287_000_000, 5_242_880));
         assert_eq!(reading.work_ns, 2_832_000 + 282_997_295);
-        assert_eq!(reading.record, Some(RecordTimes { p50_ns: 80384, p99_ns: 3_000_000 }));
+        assert_eq!(reading.record, Some(RecordTimes { p50_ns: 80384.0, p99_ns: 3_000_000.0 }));
     }
 
     #[test]

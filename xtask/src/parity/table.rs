@@ -4,7 +4,8 @@ use std::path::Path;
 
 use anyhow::Result;
 
-use super::comparison::{Comparison, Ratio, RecordMedians};
+use super::comparison::{Comparison, Ratio};
+use super::reading::RecordTimes;
 use crate::target::described;
 
 /// Below this, writebench's own overhead is in the figure.
@@ -157,7 +158,7 @@ impl Table {
     fn notes(&self, remark: &str, comparison: &Comparison) -> String {
         let mut notes = vec![remark.to_owned()];
         notes.extend(comparison.records.as_ref().map(|[tool, ours]| {
-            let times = |it: &RecordMedians| format!("{:.0}/{:.0}", it.p50, it.p99);
+            let times = |it: &RecordTimes| format!("{:.0}/{:.0}", it.p50_ns / 1e3, it.p99_ns / 1e3);
             format!("p50/p99 in µs: sync {}, record of writebench {}", times(tool), times(ours))
         }));
         if self.against.is_surely_below(comparison) {
@@ -283,7 +284,8 @@ mod tests {
     #[test]
     fn a_tool_is_never_below_the_goal_and_its_clock_is_said() {
         let mut table = table(&TOOLS, 21);
-        let records = [RecordMedians { p50: 98.4, p99: 1010.0 }, RecordMedians { p50: 97.0, p99: 990.0 }];
+        let records = [(98_400.0, 1_010_000.0), (97_000.0, 990_000.0)]
+            .map(|(p50_ns, p99_ns)| RecordTimes { p50_ns, p99_ns });
         let result = Comparison { records: Some(records), ..comparison(ratio(0.5, 0.4, 0.6)) };
         let names = ["fio --bs=4096", "write,size=5MiB"].map(str::to_owned);
         table.add(&names, "fio's own clock", false, Ok(result));

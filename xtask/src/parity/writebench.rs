@@ -4,10 +4,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result, bail};
 use serde_json::Value;
 
-use super::case::{Case, Work};
+use super::case::Case;
 use super::reading::Reading;
 use crate::command::output;
 use crate::program;
@@ -25,11 +25,7 @@ impl Writebench {
 
     /// Takes one sample of the case; none if writebench says that the machine was disturbed.
     pub(super) fn measure(&self, case: &Case, target: &Path) -> Result<Option<Reading>> {
-        let reading = last_good(&program::exported(self.command(case, target))?, case.work)?;
-        if let Some(reading) = reading {
-            ensure!(reading.bytes == case.size_bytes, "{} bytes instead of {}", reading.bytes, case.size_bytes);
-        }
-        Ok(reading)
+        last_good(&program::exported(self.command(case, target))?, case)
     }
 
     /// The text of the job of fio that the case is exported as.
@@ -57,12 +53,12 @@ impl Writebench {
 }
 
 /// The last sample that is fit for a figure; none if the only fault of the others is a disturbance.
-fn last_good(json: &Value, work: Work) -> Result<Option<Reading>> {
+fn last_good(json: &Value, case: &Case) -> Result<Option<Reading>> {
     let samples = json["cases"][0]["samples"].as_array().context("the export has no cases[0].samples")?;
     let is_ok = |sample: &&Value| sample["outcome"] == "ok";
     let is_calm = |sample: &&Value| sample["disturbed"].is_null();
     if let Some(sample) = samples.iter().rev().filter(is_ok).find(is_calm) {
-        return Reading::of_sample(sample, work).map(Some);
+        return Reading::of(sample, case).map(Some);
     }
     match samples.iter().find(|sample| !is_ok(sample)) {
         Some(sample) => bail!("writebench: {}", sample["outcome"]),
@@ -74,6 +70,7 @@ fn last_good(json: &Value, work: Work) -> Result<Option<Reading>> {
 mod tests {
     use super::*;
     use serde_json::json;
+    use writebench_model::Bytes;
 
     fn sample(total_ns: u64, outcome: Value, disturbed: Value) -> Value {
         json!({
@@ -81,6 +78,10 @@ mod tests {
             "phases_ns": {"prepare": 0, "open": 0, "write": total_ns, "sync": 0, "close": 0},
             "probe_ns": [1, 1],
         })
+    }
+
+    fn case() -> Case {
+        Case::new("write", Bytes(1))
     }
 
     fn export(samples: &[Value]) -> Value {
@@ -95,15 +96,15 @@ mod tests {
             sample(6000, ok(), Value::Null),
             sample(7000, ok(), json!("slow memory")),
         ];
-        assert_eq!(last_good(&export(&samples), Work::Writing).unwrap().unwrap().total_ns, 6000);
-        assert_eq!(last_good(&export(&samples[2..]), Work::Writing).unwrap(), None);
+        assert_eq!(last_good(&export(&samples), &case()).unwrap().unwrap().total_ns, 6000);
+        assert_eq!(last_good(&export(&samples[2..]), &case()).unwrap(), None);
     }
 
     #[test]
     fn what_cannot_be_done_is_an_error_that_says_why() {
         let failed = sample(1, json!({"unsupported": {"call": "fallocate"}}), Value::Null);
-        let error = last_good(&export(&[failed]), Work::Writing).unwrap_err().to_string();
+        let error = last_good(&export(&[failed]), &case()).unwrap_err().to_string();
         assert!(error.contains("fallocate"), "{error}");
-        assert!(last_good(&json!({"cases": []}), Work::Writing).is_err());
+        assert!(last_good(&json!({"cases": []}), &case()).is_err());
     }
 }

@@ -209,10 +209,10 @@ mod tests {
     }
 
     #[test]
-    fn an_inline_module_is_a_part_of_its_file() {
+    fn an_inline_module_is_its_file() {
         let a = ("a.rs", "use crate::b::B; pub struct A;");
         assert_eq!(found(&[a, ("b.rs", "mod inside { fn f(_: super::A) {} }\nstruct A;")]), [""; 0]);
-        assert_eq!(found(&[a, ("b.rs", "mod inside { fn f(_: super::A) {} }\nuse crate::a::A;")]).len(), 1);
+        assert_eq!(found(&[a, ("b.rs", "mod inside { fn f(_: crate::a::A) {} }")]).len(), 1);
     }
 
     #[test]

@@ -7,12 +7,13 @@ use std::str::FromStr;
 use anyhow::{Result, anyhow};
 use proc_macro2::{Delimiter, TokenStream, TokenTree};
 
-/// What a file says of other modules. An inline module counts as a part of its file.
+/// What a file says of other modules. An inline module counts as its file, so that its `super` is the file's, too: the
+/// whole, which a part may use.
 #[derive(Debug, Default)]
 pub(super) struct Source {
     /// The paths that `use` gives a name to.
     pub(super) bindings: BTreeMap<String, Vec<String>>,
-    /// The paths in code, and those of each `use` that is not for others.
+    /// The paths in code, those of each `use` among them.
     pub(super) mentions: Vec<Mention>,
     /// The modules below this one that are for tests.
     pub(super) tests: Vec<String>,
@@ -28,42 +29,29 @@ impl Source {
     pub(super) fn read(text: &str) -> Result<Self> {
         let mut source = Self::default();
         let tokens = TokenStream::from_str(text).map_err(|error| anyhow!("no Rust: {error}"))?;
-        source.add(tokens, false);
+        source.add(tokens);
         Ok(source)
     }
 
-    fn add(&mut self, tokens: TokenStream, is_inline: bool) {
+    fn add(&mut self, tokens: TokenStream) {
         let tokens: Vec<TokenTree> = tokens.into_iter().collect();
         let mut rest = &tokens[..];
-        let mut is_public = false;
         while let Some((first, after)) = rest.split_first() {
             rest = after;
             match first {
-                TokenTree::Group(group) => self.add(group.stream(), is_inline),
+                TokenTree::Group(group) => self.add(group.stream()),
                 TokenTree::Punct(mark) if mark.as_char() == '#' && is_for_tests(rest) => {
                     rest = self.skip_item(rest);
                 }
-                // Another attribute, also one of the whole file; a field or a method.
-                TokenTree::Punct(mark) if "#!.".contains(mark.as_char()) => {
-                    let is_part = matches!(rest.first(), Some(TokenTree::Ident(_) | TokenTree::Group(_)));
-                    rest = &rest[usize::from(is_part && mark.as_char() != '!')..];
+                // A field or a method.
+                TokenTree::Punct(mark) if mark.as_char() == '.' => {
+                    rest = &rest[usize::from(matches!(rest.first(), Some(TokenTree::Ident(_))))..];
                 }
                 TokenTree::Punct(_) | TokenTree::Literal(_) => {}
-                TokenTree::Ident(word) if word == "pub" => {
-                    is_public = true;
-                    rest = &rest[usize::from(matches!(rest.first(), Some(TokenTree::Group(_))))..];
-                    continue;
-                }
                 TokenTree::Ident(word) if word == "use" => {
                     let end = rest.iter().position(|token| is_mark(token, ';')).unwrap_or(rest.len());
-                    self.bind(&rest[..end], &[], is_public, is_inline);
+                    self.bind(&rest[..end], &[]);
                     rest = &rest[end..];
-                }
-                TokenTree::Ident(word) if word == "mod" => {
-                    if let [TokenTree::Ident(_), TokenTree::Group(body), after @ ..] = rest {
-                        self.add(body.stream(), true);
-                        rest = after;
-                    }
                 }
                 TokenTree::Ident(word) => {
                     let mut words = vec![word.to_string()];
@@ -74,42 +62,34 @@ impl Source {
                         words.push(next.to_string());
                         rest = after;
                     }
-                    self.mention(words, first, is_inline);
+                    self.mention(words, first);
                 }
             }
-            is_public = false;
         }
     }
 
     /// The tree of a `use`, below these words.
-    fn bind(&mut self, tree: &[TokenTree], before: &[String], is_public: bool, is_inline: bool) {
+    fn bind(&mut self, tree: &[TokenTree], before: &[String]) {
         let below = |word: &dyn ToString| [before, &[word.to_string()]].concat();
         match tree {
-            [TokenTree::Group(branches)] if branches.delimiter() == Delimiter::Brace => {
+            [TokenTree::Group(branches)] => {
                 let tokens: Vec<TokenTree> = branches.stream().into_iter().collect();
-                for branch in tokens.split(|token| is_mark(token, ',')) {
-                    self.bind(branch, before, is_public, is_inline);
-                }
+                tokens.split(|token| is_mark(token, ',')).for_each(|branch| self.bind(branch, before));
             }
-            [TokenTree::Ident(word), colon, _, rest @ ..] if is_mark(colon, ':') => {
-                self.bind(rest, &below(word), is_public, is_inline);
-            }
+            [word, colon, _, rest @ ..] if is_mark(colon, ':') => self.bind(rest, &below(word)),
             [first, .., last] | [first @ last] => {
                 let words = if first.to_string() == "self" { before.to_vec() } else { below(first) };
-                let name = if first.to_string() == last.to_string() { words.last() } else { None };
-                let name = name.cloned().unwrap_or_else(|| last.to_string());
-                if !is_public {
-                    self.mention(words.clone(), first, is_inline);
-                }
-                self.bindings.insert(name, in_file(words, is_inline));
+                let is_renamed = first.to_string() != last.to_string();
+                let name = words.last().filter(|_| !is_renamed).cloned().unwrap_or_else(|| last.to_string());
+                self.mention(words.clone(), first);
+                self.bindings.insert(name, words);
             }
             [] => {}
         }
     }
 
-    fn mention(&mut self, words: Vec<String>, first: &TokenTree, is_inline: bool) {
-        let line = first.span().start().line;
-        self.mentions.push(Mention { words: in_file(words, is_inline), line });
+    fn mention(&mut self, words: Vec<String>, first: &TokenTree) {
+        self.mentions.push(Mention { words, line: first.span().start().line });
     }
 
     /// Past the item of an attribute, which may have others.
@@ -127,14 +107,6 @@ impl Source {
         }
         rest
     }
-}
-
-/// What is above an inline module is the file itself.
-fn in_file(mut words: Vec<String>, is_inline: bool) -> Vec<String> {
-    if is_inline && words[0] == "super" {
-        words[0] = "self".to_owned();
-    }
-    words
 }
 
 fn is_for_tests(attribute: &[TokenTree]) -> bool {
