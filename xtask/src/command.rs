@@ -2,7 +2,7 @@
 
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::{Command, Output, Stdio};
 
 use anyhow::{Context, Result, bail};
 
@@ -63,6 +63,16 @@ pub(crate) fn succeed(command: &mut Command) -> Result<()> {
         bail!("{} ended with {status}", shown(command));
     }
     Ok(())
+}
+
+/// Does a step of set-up; whether it could be done. The reason is said, and that it is done without.
+pub(crate) fn attempt(command: &mut Command, without: &str) -> bool {
+    println!("setup: {}", shown(command));
+    let outcome = succeed(command.env("DEBIAN_FRONTEND", "noninteractive").stdin(Stdio::null()));
+    if let Err(error) = &outcome {
+        println!("setup: {error:#}; going on without {without}");
+    }
+    outcome.is_ok()
 }
 
 /// Runs the command and returns what it wrote; the error has the end of what it complained of.
