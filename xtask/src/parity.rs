@@ -73,10 +73,11 @@ pub(crate) fn run(options: &Options) -> Result<bool> {
     if options.check {
         // A build of its own: another check may be running the programs at the same time.
         let scratch = tempfile::tempdir_in(&folder).context("a folder for the programs")?;
-        return check(&Reference::build(scratch.path())?, &targets, &options.chosen(Sizes::small())?);
+        return check(&Reference::build(scratch.path())?, &targets, &options.chosen(Sizes::Small)?);
     }
     // A choice without a case is an error before anything is built.
-    let twins = if options.is_by_programs() { options.chosen(Sizes::of(options.size))? } else { Vec::new() };
+    let by_programs = !options.tools && !options.fio;
+    let twins = if by_programs { options.chosen(Sizes::Of(options.size))? } else { Vec::new() };
     let reference = Reference::build(&folder)?;
     let writebench = Writebench::build()?;
     let benches = targets.iter().map(|target| Bench { reference: &reference, writebench: &writebench, target });
@@ -138,10 +139,6 @@ fn possible<'t>(twins: &'t [Twin], target: &Path) -> Result<impl Iterator<Item =
 }
 
 impl Options {
-    fn is_by_programs(&self) -> bool {
-        !self.tools && !self.fio
-    }
-
     fn against(&self) -> &'static Against {
         match (self.tools, self.fio) {
             (true, _) => &table::TOOLS,
@@ -197,7 +194,7 @@ mod tests {
 
     fn chosen(arguments: &[&str]) -> Result<Vec<String>> {
         let line = Line::parse_from(std::iter::once("parity").chain(arguments.iter().copied()));
-        let twins = line.options.chosen(Sizes::of(Bytes(256 << 20)))?;
+        let twins = line.options.chosen(Sizes::Of(Bytes(256 << 20)))?;
         Ok(twins.iter().map(|twin| twin.case.to_string()).collect())
     }
 

@@ -65,15 +65,15 @@ pub(crate) fn run() -> Result<bool> {
 
 fn findings() -> Result<Vec<Finding>> {
     let mut findings = Vec::new();
-    let exists = |path: &str| root().join(path).exists();
-    let files = files_below(root())?;
+    let root = root().canonicalize().context("the root of the repository")?;
+    let files = files_below(&root)?;
     for (path, text) in &files {
         for rule in RULES {
             findings.extend(rule(path, text));
         }
-        findings.extend(links::broken(path, text, exists));
+        findings.extend(links::broken(&root, path, text));
     }
-    for member in manifests::members(&metadata()?, root())? {
+    for member in manifests::members(&metadata()?, &root)? {
         findings.extend(member.forbidden_imports());
         findings.extend(member.missing_lints());
     }

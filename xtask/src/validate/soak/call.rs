@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::fs::{self, File};
-use std::io::{BufRead, BufReader, Write};
+use std::io::{self, BufRead, BufReader, Read, Seek};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
@@ -25,8 +25,6 @@ pub(super) struct Call {
     pub(super) server: Option<u32>,
     /// The database that is locked.
     pub(super) database: PathBuf,
-    /// Where what it says is kept.
-    pub(super) output: PathBuf,
 }
 
 impl fmt::Display for Call {
@@ -58,7 +56,8 @@ impl Call {
     pub(super) fn perform(&self, program: &Program) -> Result<Ended> {
         let words: Vec<&str> = self.arguments.iter().map(String::as_str).collect();
         let mut command = program.command(&words);
-        command.stderr(File::create(&self.output).context("a file for what it says")?).stdout(Stdio::null());
+        let mut output = tempfile::tempfile().context("a file for what it says")?;
+        command.stderr(output.try_clone()?).stdout(Stdio::null());
         if matches!(self.trouble.kind, Kind::ReaderLeaves) {
             command.stdout(Stdio::piped());
         }
@@ -68,7 +67,10 @@ impl Call {
         }
         let mut held = Held::default();
         let status = self.watch(&mut child, &mut held)?;
-        let said = String::from_utf8_lossy(&fs::read(&self.output)?).into_owned();
+        let mut said = Vec::new();
+        output.rewind()?;
+        output.read_to_end(&mut said)?;
+        let said = String::from_utf8_lossy(&said).into_owned();
         Ok(Ended { status, said, held })
     }
 
@@ -177,8 +179,7 @@ database.execute('ROLLBACK')";
 
 /// Until there is no room.
 fn fill(file: &Path) -> Result<()> {
-    let chunk = vec![1; 1 << 20];
     let mut file = File::create(file).context("a file that fills the filesystem")?;
-    while file.write_all(&chunk).is_ok() {}
+    let _ = io::copy(&mut io::repeat(1), &mut file);
     Ok(())
 }

@@ -180,17 +180,16 @@ impl Soak {
         let hangs = matches!(trouble.kind, Kind::Hang(..) | Kind::Silence);
         let programs = if self.chance.below(4) == 0 && !hangs { 2 } else { 1 };
         let home = self.program.home().to_owned();
-        let call = |number| {
+        let call = |_| {
             // Only a run can be told how long to wait for a filesystem.
             let work = if hangs { Work::Run } else { Work::choose(&mut self.chance) };
             let mut arguments = work.arguments(&mut self.chance, target, other, &home);
             if hangs {
                 arguments.extend(["--timeout", "2s"].map(str::to_owned));
             }
-            let output = home.join(format!("output-{number}"));
             let (server, database) = (bindfs.map(Bindfs::server), home.join("writebench/writebench.db"));
             let (trouble, target) = (trouble.clone(), target.to_owned());
-            Call { work, arguments, trouble, target, server, database, output }
+            Call { work, arguments, trouble, target, server, database }
         };
         (0..programs).map(call).collect()
     }
