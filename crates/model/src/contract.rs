@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::bytes::Bytes;
+use crate::quantity::Bytes;
 use crate::value::named_values;
 
 /// What a case leaves behind. Only cases of one contract are ranked together.

@@ -4,10 +4,8 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::latency::Latency;
 use crate::read_back::ReadBack;
 use crate::value::named_values;
-use crate::watch::{Timeline, Watch};
 
 named_values! {
     /// Where in a sample something happened. `settle`, `verify` and `clean` are in no figure.
@@ -268,6 +266,52 @@ impl Sample {
             timeline: None,
         }
     }
+}
+
+/// The state of the machine right before a sample, and what held it up meanwhile. What the system does not tell is
+/// none.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Watch {
+    /// Memory that could be had without swapping, before: `MemAvailable` of proc_meminfo(5).
+    pub available_memory_bytes: Option<u64>,
+    /// Pages that wait to be written, before, of all files: `Dirty`.
+    pub dirty_bytes: Option<u64>,
+    /// Pages that are being written, before: `Writeback`.
+    pub writeback_bytes: Option<u64>,
+    /// How long a limit on the CPU time of the process's control group, or of one around it, held it up meanwhile:
+    /// `cpu.stat` of the group that was held up the longest, of either generation.
+    pub throttled_ns: Option<u64>,
+    /// How often a CPU was slowed down because of heat meanwhile: sysfs's `thermal_throttle/core_throttle_count`.
+    pub thermal_throttles: Option<u64>,
+}
+
+/// How much was handed over in each interval of a long phase `write`, so that a fast beginning shows.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Timeline {
+    /// How long each interval is; the last ends with the phase.
+    pub interval_ns: u64,
+    /// Bytes handed over in each, in order, by all threads.
+    pub bytes: Vec<u64>,
+}
+
+/// Figures of a distribution of durations, and all of it in a form that other programs read.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Latency {
+    /// How many durations there were.
+    pub count: u64,
+    /// Half of them were no longer.
+    pub p50_ns: u64,
+    /// 90 % of them.
+    pub p90_ns: u64,
+    /// 99 %.
+    pub p99_ns: u64,
+    /// 99.9 %.
+    pub p99_9_ns: u64,
+    /// The longest.
+    pub max_ns: u64,
+    /// An HDR histogram of nanoseconds with three significant digits, in the format "V2 deflate" of
+    /// <https://github.com/HdrHistogram>, as base64.
+    pub histogram: String,
 }
 
 #[cfg(test)]

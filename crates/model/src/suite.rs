@@ -3,9 +3,9 @@
 use serde::Deserialize;
 
 use crate::axis::Axis;
-use crate::bytes::Bytes;
 use crate::case::{Case, CaseError};
 use crate::method::MethodInfo;
+use crate::quantity::Bytes;
 use crate::value::named_values;
 
 /// The built-in suites, in the order of `writebench list`.
