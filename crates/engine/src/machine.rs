@@ -5,7 +5,7 @@ use std::time::Instant;
 use memmap2::{Advice, MmapMut};
 use nix::sys::resource::{UsageWho, getrusage};
 use nix::sys::time::TimeVal;
-use writebench_model::Sample;
+use writebench_model::{Sample, nanoseconds};
 
 /// Counters of the machine at one moment.
 pub struct Counters {
@@ -144,7 +144,7 @@ impl MemoryProbe {
             half.copy_from_slice(&self.from);
             std::hint::black_box(half);
         }
-        let elapsed_ns = u64::try_from(start.elapsed().as_nanos()).unwrap_or(u64::MAX);
+        let elapsed_ns = nanoseconds(start.elapsed());
         self.fastest_ns = self.fastest_ns.min(elapsed_ns);
         elapsed_ns
     }

@@ -4,7 +4,7 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::time::{Duration, Instant};
 
 use writebench_model::protocol::NoiseRequest;
-use writebench_model::{Noise, Sample, Series, SyncCall, Work};
+use writebench_model::{Noise, Sample, Series, SyncCall, Work, nanoseconds};
 
 use crate::call::{CallError, hand_over};
 use crate::file::{self, Target};
@@ -123,10 +123,6 @@ impl Job {
         }
         Ok(())
     }
-}
-
-fn nanoseconds(duration: Duration) -> u64 {
-    u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
 }
 
 #[cfg(test)]

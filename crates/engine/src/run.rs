@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use writebench_model::protocol::{LimitOf, LimitRequest, NoiseRequest, PropertiesRequest, SampleRequest};
 use writebench_model::{
     Cache, Case, Descriptor, DirectWrite, Files, Limit, MapSharing, Noise, Outcome, Phase, PhasesNs,
-    Properties, Sample, SyncCall,
+    Properties, Sample, SyncCall, nanoseconds,
 };
 
 use crate::call::CallError;
@@ -386,8 +386,4 @@ fn steps(
     }
     let each = own_files || own_descriptors || attaches;
     clock.time(Phase::Close, || if each { crew.together(Seat::close) } else { crew.in_turn(Seat::close) })
-}
-
-fn nanoseconds(duration: Duration) -> u64 {
-    u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
 }

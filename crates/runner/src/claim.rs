@@ -1,6 +1,5 @@
 //! A block device that is to be overwritten: whether it may be, and nobody else's while we hold it.
 
-use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::Path;
 
@@ -9,7 +8,7 @@ use rustix::io::Errno;
 use writebench_model::Bytes;
 use writebench_probe::{BlockDeviceFacts, DeviceUses, ProbeError, Twin};
 
-use crate::error::RunnerError;
+use crate::error::{RunnerError, failed};
 use crate::refusal::DeviceRefusal;
 use crate::signature;
 
@@ -145,9 +144,9 @@ fn open_alone(target: &Path, seen: &BlockDeviceFacts) -> Result<OwnedFd, RunnerE
     let descriptor = rustix::fs::open(&seen.path, flags, Mode::empty()).map_err(|errno| match errno {
         Errno::BUSY => refused(target, DeviceRefusal::Busy),
         Errno::ROFS => refused(target, DeviceRefusal::ReadOnly),
-        errno => failed("open", target, errno),
+        errno => failed("open", target)(errno),
     })?;
-    if !is_device(&descriptor, &seen.number).map_err(|errno| failed("fstat", target, errno))? {
+    if !is_device(&descriptor, &seen.number).map_err(failed("fstat", target))? {
         return Err(refused(target, DeviceRefusal::Changed));
     }
     Ok(descriptor)
@@ -159,9 +158,9 @@ fn open_twin(target: &Path, twin: &Twin) -> Result<OwnedFd, RunnerError> {
     let flags = OFlags::RDONLY | OFlags::EXCL | OFlags::NOCTTY;
     let descriptor = rustix::fs::open(&path, flags, Mode::empty()).map_err(|errno| match errno {
         Errno::BUSY => refused(target, DeviceRefusal::TwinBusy(one_line(&twin.name))),
-        errno => failed("open", &path, errno),
+        errno => failed("open", &path)(errno),
     })?;
-    if !is_device(&descriptor, &twin.number).map_err(|errno| failed("fstat", &path, errno))? {
+    if !is_device(&descriptor, &twin.number).map_err(failed("fstat", &path))? {
         return Err(refused(&path, DeviceRefusal::Changed));
     }
     Ok(descriptor)
@@ -184,10 +183,6 @@ fn check_contents(target: &Path, device: BorrowedFd<'_>) -> Result<(), RunnerErr
 
 fn refused(target: &Path, refusal: DeviceRefusal) -> RunnerError {
     RunnerError::DeviceRefused { device: target.display().to_string(), refusal }
-}
-
-fn failed(call: &'static str, path: &Path, errno: Errno) -> RunnerError {
-    RunnerError::target(call, path, io::Error::from(errno))
 }
 
 /// Names that people and makers give may have anything in them.

@@ -166,9 +166,12 @@ pub enum RunnerError {
     Observer(Box<dyn std::error::Error + Send + Sync>),
 }
 
-impl RunnerError {
-    pub(crate) fn target(call: impl Into<Cow<'static, str>>, path: &Path, error: io::Error) -> Self {
-        Self::Target { call: call.into(), path: path.to_path_buf(), error }
+/// For `map_err`: what becomes of the error of that call on that path.
+pub(crate) fn failed<E: Into<io::Error>>(call: &'static str, path: &Path) -> impl Fn(E) -> RunnerError + Copy {
+    move |error| RunnerError::Target {
+        call: Cow::Borrowed(call),
+        path: path.to_path_buf(),
+        error: error.into(),
     }
 }
 

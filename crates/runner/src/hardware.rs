@@ -5,7 +5,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use writebench_model::protocol::{LimitOf, LimitRequest, Reply, Request};
-use writebench_model::{Bytes, Case, Content, Durability, Limit, LimitKind, Settings};
+use writebench_model::{Bytes, Case, Content, Durability, Limit, LimitKind, Settings, nanoseconds};
 
 use writebench_probe::Space;
 
@@ -77,7 +77,7 @@ impl Hardware {
         let most = if beyond.is_empty() { MOST_TIME } else { most };
         let time = budget.map_or(most, |budget| budget.min(most));
         let each = time / 2 / u32::try_from(hardware.requests.len().max(1)).unwrap_or(u32::MAX);
-        let each_ns = u64::try_from(each.as_nanos()).unwrap_or(u64::MAX);
+        let each_ns = nanoseconds(each);
         for request in &mut hardware.requests {
             request.time_ns = each_ns;
             if let LimitOf::Memory { bytes, .. } = &mut request.of {

@@ -9,10 +9,10 @@ use rustix::fs::{FlockOperation, Mode, OFlags};
 use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
 
-use crate::error::RunnerError;
+use crate::error::{RunnerError, failed};
 use crate::holders::lasting_holder;
 use crate::place::Place;
-use crate::workspace::{OWNER, PREFIX, Removal, error, is_empty_but_for, remove_all};
+use crate::workspace::{OWNER, PREFIX, Removal, is_empty_but_for, remove_all};
 
 /// What became of a directory that an earlier run had made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -62,9 +62,9 @@ pub(crate) fn remove_left_over(path: &Path) -> Result<LeftOver, RunnerError> {
     let directory = match place.open() {
         Ok(directory) => directory,
         Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP) => return Ok(LeftOver::NotThere),
-        Err(errno) => return Err(error("open", path, errno)),
+        Err(errno) => return Err(failed("open", path)(errno)),
     };
-    let stat = rustix::fs::fstat(&directory).map_err(|errno| error("stat", path, errno))?;
+    let stat = rustix::fs::fstat(&directory).map_err(failed("stat", path))?;
     if stat.st_uid != rustix::process::geteuid().as_raw() {
         return Ok(LeftOver::NotThere);
     }
@@ -84,16 +84,15 @@ pub(crate) fn remove_left_over(path: &Path) -> Result<LeftOver, RunnerError> {
             });
         }
         Err(Errno::NOENT | Errno::LOOP) => return Ok(LeftOver::NotThere),
-        Err(errno) => return Err(error("open", &path.join(OWNER), errno)),
+        Err(errno) => return Err(failed("open", &path.join(OWNER))(errno)),
     };
     if rustix::fs::flock(&owner, FlockOperation::NonBlockingLockExclusive).is_err() {
         return Ok(LeftOver::InUse);
     }
     let mut id = [0; 64];
-    let length = rustix::io::pread(&owner, &mut id, 0).map_err(|errno| error("read", path, errno))?;
+    let length = rustix::io::pread(&owner, &mut id, 0).map_err(failed("read", path))?;
     // Its run died before it had written the id: then there is nothing beside that empty file.
-    let is_new =
-        length == 0 && is_empty_but_for(&directory, Some(OWNER)).map_err(|errno| error("read", path, errno))?;
+    let is_new = length == 0 && is_empty_but_for(&directory, Some(OWNER)).map_err(failed("read", path))?;
     if !is_new && id_of(path) != Some(&id[..length]) {
         return Ok(LeftOver::NotThere);
     }

@@ -43,12 +43,13 @@ pub use keeper::{
 pub use left_over::LeftOver;
 pub use limits::{check_device, check_memory, check_sectors, deadline};
 pub use noise::measure_noise;
+pub use order::Planned;
 pub use properties::{LearntProperties, learn_properties};
 pub use race::{Race, RaceLimits};
 pub use refusal::DeviceRefusal;
 pub use schedule::{EachCase, Schedule, Spent, Taken};
 pub use space::{check_space, shortage_of_sample};
-pub use supervise::{Books, End, Event, Observer, Plan, Planned, PlannedTarget, supervise};
+pub use supervise::{Books, End, Event, Observer, Plan, PlannedTarget, supervise};
 pub use worker::{ProgressRecord, WorkerCommand};
 pub use workspace::{Removal, remove_samples, workspace_path};
 pub use written::Written;

@@ -3,7 +3,7 @@
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use writebench_model::Noise;
+use writebench_model::{Noise, nanoseconds};
 use writebench_model::protocol::{NoiseRequest, Reply, Request};
 
 use crate::error::RunnerError;
@@ -20,7 +20,7 @@ pub fn measure_noise(
 ) -> Result<Option<Noise>, RunnerError> {
     /// Beyond the time: for a target on which a single sync takes long.
     const PATIENCE: Duration = Duration::from_secs(60);
-    let time_ns = u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
+    let time_ns = nanoseconds(time);
     let mut worker = Worker::start(command)?;
     let cpu_stats = worker.hold_ups.cpu_stats();
     let request = Request::Noise(NoiseRequest { time_ns, file_stem: "noise".to_owned(), cpu_stats });

@@ -4,7 +4,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use writebench_model::protocol::{PropertiesRequest, Reply, Request};
-use writebench_model::{Outcome, Properties};
+use writebench_model::{Outcome, Properties, nanoseconds};
 
 use crate::casualties::Casualties;
 use crate::error::RunnerError;
@@ -31,7 +31,7 @@ pub fn learn_properties(
     limit: Duration,
     (casualties, stop): (&mut Casualties, &AtomicBool),
 ) -> Result<LearntProperties, RunnerError> {
-    let limit_ns = u64::try_from(limit.as_nanos()).unwrap_or(u64::MAX);
+    let limit_ns = nanoseconds(limit);
     let target = request.target;
     let mut worker = Worker::start(command)?;
     let outcome = match worker.ask(&Request::Properties(request), &Wait::until(limit, stop))? {

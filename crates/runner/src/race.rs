@@ -9,6 +9,8 @@
 use std::collections::HashMap;
 use std::time::Duration;
 
+use writebench_stats::{CONFIDENCE, as_f64};
+
 use crate::schedule::{Schedule, Spent, Taken};
 
 /// What a race may take.
@@ -56,7 +58,6 @@ const CLEAR_LOSS_ROUNDS: usize = 3;
 const ROUNDS_FOR_95: usize = 6;
 /// Nobody needs more.
 const MOST_FINAL_ROUNDS: usize = 25;
-const CONFIDENCE: f64 = 0.95;
 
 impl Race {
     /// With all candidates at the start. `naive` is an index among them.
@@ -252,11 +253,6 @@ fn usable(samples: &[Taken]) -> Vec<&Taken> {
 /// Time of all phases, by round.
 fn by_round(samples: &[Taken]) -> HashMap<u32, f64> {
     usable(samples).into_iter().map(|sample| (sample.round, as_f64(sample.total_ns))).collect()
-}
-
-#[expect(clippy::cast_precision_loss, reason = "durations and shares")]
-fn as_f64(value: u64) -> f64 {
-    value as f64
 }
 
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a count, and saturating")]

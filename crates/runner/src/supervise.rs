@@ -6,26 +6,17 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use writebench_model::protocol::{Reply, Request, SampleRequest};
-use writebench_model::{Case, Outcome, Reserve, Sample, Settings, Verify};
+use writebench_model::{Outcome, Reserve, Sample, Settings, Verify, nanoseconds};
 
 use crate::casualties::Casualties;
 use crate::disturbance::Disturbance;
 use crate::error::RunnerError;
 use crate::limits::deadline;
-use crate::order::order;
+use crate::order::{Planned, order};
 use crate::schedule::{Schedule, Spent, Taken};
 use crate::space::no_room;
 use crate::worker::{Answer, Wait, Worker, WorkerCommand};
 use crate::written::Written;
-
-/// A case on one of the run's targets.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Planned {
-    /// Which target, from 0.
-    pub target: usize,
-    /// What is done there.
-    pub case: Case,
-}
 
 /// What to do.
 pub struct Plan {
@@ -269,7 +260,7 @@ impl Run<'_> {
             reserve: planned_target.reserve,
             data_seed: plan.settings.seed,
             read_back: plan.settings.verify.extent(self.taken[index].is_empty()),
-            settle_limit_ns: u64::try_from(SETTLE_LIMIT.as_nanos()).unwrap_or(u64::MAX),
+            settle_limit_ns: nanoseconds(SETTLE_LIMIT),
             warm: true,
             write_limit_ns: self.write_limit_ns(),
             device_number: planned_target.device_number.clone(),
@@ -289,7 +280,7 @@ impl Run<'_> {
             Answer::Reply(Reply::Refused { why }) => return Err(RunnerError::Protocol(why)),
             Answer::Reply(_) => return Err(RunnerError::Protocol("answered something else".to_owned())),
             Answer::TimedOut(phase) => {
-                let limit_ns = u64::try_from(limit.as_nanos()).unwrap_or(u64::MAX);
+                let limit_ns = nanoseconds(limit);
                 self.without_worker(*target, round, Outcome::TimedOut { phase, limit_ns })
             }
             Answer::Died { phase, signal, detail } => {

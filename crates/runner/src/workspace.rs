@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use rustix::fs::{AtFlags, FlockOperation, Mode, OFlags};
 use rustix::io::Errno;
 
-use crate::error::RunnerError;
+use crate::error::{RunnerError, failed};
 use crate::place::Place;
 
 /// The beginning of our names.
@@ -56,20 +56,16 @@ impl Workspace {
     /// Makes the directory `.writebench-ID` in the open directory `target`, which `path` leads to; `id` must be random.
     pub(crate) fn create(target: &OwnedFd, path: &Path, id: &str) -> Result<Self, RunnerError> {
         let path = workspace_path(path, id);
-        let failed = |call| {
-            let path = path.clone();
-            move |errno: Errno| error(call, &path, errno)
-        };
         for _ in 0..TRIES {
-            let parent = target.try_clone().map_err(|source| RunnerError::target("dup", &path, source))?;
+            let parent = target.try_clone().map_err(failed("dup", &path))?;
             let place = Place::in_directory(parent, &path)?;
-            rustix::fs::mkdirat(&place.parent, &place.name, Mode::RWXU).map_err(failed("mkdir"))?;
+            rustix::fs::mkdirat(&place.parent, &place.name, Mode::RWXU).map_err(failed("mkdir", &path))?;
             let directory = match place.open() {
                 Ok(directory) => directory,
                 Err(Errno::NOENT) => continue,
                 Err(errno) => {
                     let _ = place.remove_empty();
-                    return Err(error("open", &path, errno));
+                    return Err(failed("open", &path)(errno));
                 }
             };
             // Whoever tidies up takes this lock before it removes a directory without an owner file.
@@ -78,14 +74,14 @@ impl Workspace {
                 continue;
             }
             // Somebody's that was put in its place meanwhile is not ours to fill or to remove.
-            if !is_empty_but_for(&directory, None).map_err(failed("readdir"))? {
+            if !is_empty_but_for(&directory, None).map_err(failed("readdir", &path))? {
                 return Err(RunnerError::Swapped { path });
             }
-            let owner = match make_owner(&directory, id) {
+            let owner = match make_owner(&directory, &path, id) {
                 Ok(owner) => owner,
-                Err((call, errno)) => {
+                Err(error) => {
                     let _ = remove_all(&place, &directory, None);
-                    return Err(error(call, &path, errno));
+                    return Err(error);
                 }
             };
             let _ = rustix::fs::flock(&directory, FlockOperation::Unlock);
@@ -101,8 +97,7 @@ impl Workspace {
 
     /// Device and inode, as in stat(2): what the worker knows it by.
     pub(crate) fn identity(&self) -> Result<[u64; 2], RunnerError> {
-        let stat =
-            rustix::fs::fstat(&self.directory).map_err(|errno| error("stat", &self.place.path, errno))?;
+        let stat = rustix::fs::fstat(&self.directory).map_err(failed("stat", &self.place.path))?;
         Ok([stat.st_dev, stat.st_ino])
     }
 
@@ -110,10 +105,6 @@ impl Workspace {
     pub(crate) fn remove(self) -> Result<Removal, RunnerError> {
         remove_all(&self.place, &self.directory, Some(self.owner))
     }
-}
-
-pub(crate) fn error(call: &'static str, path: &Path, errno: Errno) -> RunnerError {
-    RunnerError::target(call, path, io::Error::from(errno))
 }
 
 /// Whether a directory is empty, but for a file of that name.
@@ -128,16 +119,16 @@ pub(crate) fn is_empty_but_for(directory: &OwnedFd, allowed: Option<&str>) -> ru
     Ok(true)
 }
 
-fn make_owner(directory: &OwnedFd, id: &str) -> Result<OwnedFd, (&'static str, Errno)> {
+fn make_owner(directory: &OwnedFd, path: &Path, id: &str) -> Result<OwnedFd, RunnerError> {
     let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let owner = rustix::fs::openat(directory, OWNER, flags, Mode::RUSR | Mode::WUSR)
-        .map_err(|errno| ("open", errno))?;
+        .map_err(failed("open", path))?;
     match rustix::fs::flock(&owner, FlockOperation::NonBlockingLockExclusive) {
         // Where there are no locks, nothing shows that a run is gone, and what it left stays.
         Ok(()) | Err(Errno::OPNOTSUPP | Errno::NOSYS | Errno::NOLCK) => {}
-        Err(errno) => return Err(("flock", errno)),
+        Err(errno) => return Err(failed("flock", path)(errno)),
     }
-    rustix::io::write(&owner, id.as_bytes()).map_err(|errno| ("write", errno))?;
+    rustix::io::write(&owner, id.as_bytes()).map_err(failed("write", path))?;
     Ok(owner)
 }
 
@@ -148,7 +139,7 @@ pub(crate) fn remove_all(
     directory: &OwnedFd,
     owner: Option<OwnedFd>,
 ) -> Result<Removal, RunnerError> {
-    remove_samples(directory).or_else(busy_is_kept).map_err(|errno| error("unlink", &place.path, errno))?;
+    remove_samples(directory).or_else(busy_is_kept).map_err(failed("unlink", &place.path))?;
     drop(owner);
     let start = Instant::now();
     loop {
@@ -160,7 +151,7 @@ pub(crate) fn remove_all(
             return Ok(Removal::KeepsFiles);
         }
         sleep(Duration::from_millis(50));
-        remove_samples(directory).or_else(busy_is_kept).map_err(|errno| error("unlink", &place.path, errno))?;
+        remove_samples(directory).or_else(busy_is_kept).map_err(failed("unlink", &place.path))?;
     }
 }
 
@@ -179,7 +170,7 @@ fn remove_now_empty(place: &Place, directory: &OwnedFd) -> Result<(), RunnerErro
     // Last, so that a directory without it is empty.
     match rustix::fs::unlinkat(directory, OWNER, AtFlags::empty()) {
         Ok(()) | Err(Errno::NOENT) => {}
-        Err(errno) => return Err(error("unlink", &place.path, errno)),
+        Err(errno) => return Err(failed("unlink", &place.path)(errno)),
     }
     if !place.is(directory) {
         // Somebody removed it. Where its filesystem was unmounted instead, it is still there to be removed later.
@@ -188,7 +179,7 @@ fn remove_now_empty(place: &Place, directory: &OwnedFd) -> Result<(), RunnerErro
             _ => Err(RunnerError::Swapped { path: place.path.clone() }),
         };
     }
-    place.remove_empty().map_err(|errno| error("rmdir", &place.path, errno))
+    place.remove_empty().map_err(failed("rmdir", &place.path))
 }
 
 /// Removes files, by name in the open directory of a workspace. A directory in it is not ours and stays.

@@ -8,10 +8,10 @@ use serde::Serialize;
 
 use super::question::{Fault, PathText, Question};
 use super::{copy, look};
-use crate::error::RunnerError;
+use crate::error::{RunnerError, failed};
 use crate::left_over;
 use crate::place::open_without_links;
-use crate::workspace::{Removal, Workspace, error};
+use crate::workspace::{Removal, Workspace};
 
 /// The target, held open, and what was made in it.
 #[derive(Default)]
@@ -67,10 +67,10 @@ impl Keeping {
         // Its path leads to the same directory as when it was looked at.
         let now = open_without_links(path).map_err(|errno| match errno {
             rustix::io::Errno::LOOP => RunnerError::Swapped { path: path.to_path_buf() },
-            errno => error("open", path, errno),
+            errno => failed("open", path)(errno),
         })?;
         let identity = |directory| {
-            let stat = rustix::fs::fstat(directory).map_err(|errno| error("stat", path, errno))?;
+            let stat = rustix::fs::fstat(directory).map_err(failed("stat", path))?;
             Ok::<_, RunnerError>((stat.st_dev, stat.st_ino))
         };
         if identity(&now)? != identity(directory)? {
@@ -102,7 +102,7 @@ impl Keeping {
 }
 
 fn left_overs_in(target: &Path) -> Result<Vec<PathText>, RunnerError> {
-    let directory = open_without_links(target).map_err(|errno| error("open", target, errno))?;
-    let names = left_over::names_in(&directory, target).map_err(|errno| error("readdir", target, errno))?;
+    let directory = open_without_links(target).map_err(failed("open", target))?;
+    let names = left_over::names_in(&directory, target).map_err(failed("readdir", target))?;
     Ok(names.into_iter().map(PathText).collect())
 }
