@@ -3,10 +3,10 @@
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::time::{Duration, Instant};
 
-use writebench_model::protocol::{LimitOf, LimitRequest, NoiseRequest, PropertiesRequest, SampleRequest};
+use writebench_model::protocol::{PropertiesRequest, SampleRequest};
 use writebench_model::{
-    Cache, Case, Descriptor, DirectWrite, Files, Limit, MapSharing, Noise, Outcome, Phase, PhasesNs,
-    Properties, Sample, SyncCall, nanoseconds,
+    Cache, Case, Descriptor, DirectWrite, Files, MapSharing, Outcome, Phase, PhasesNs, Properties, Sample,
+    SyncCall, nanoseconds,
 };
 
 use crate::call::CallError;
@@ -21,7 +21,7 @@ use crate::seat::{self, Seat};
 use crate::source::SourceBuffer;
 use crate::timeline::{self, Course};
 use crate::watch::Watcher;
-use crate::{file, limit, noise, properties, read_back, settle, verify};
+use crate::{file, properties, read_back, settle, verify};
 
 /// Bytes of memory that may be taken at the moment, or why that cannot be told: the control groups around the process
 /// are no business of this crate.
@@ -85,45 +85,6 @@ impl Engine {
             }
         }
         sample
-    }
-
-    /// Measures what the hardware can do at most, with the bytes that were written to the target for it.
-    pub fn limits(
-        &mut self,
-        target: Target<'_>,
-        request: &LimitRequest,
-        progress: &mut dyn FnMut(Phase),
-    ) -> (Vec<Limit>, u64) {
-        let time = Duration::from_nanos(request.time_ns);
-        match &request.of {
-            LimitOf::Memory { threads, bytes } => (limit::memory(*threads, *bytes, time), 0),
-            LimitOf::Device { file_stem, data_seed, file_bytes, most_bytes } => {
-                let sample = SampleRequest {
-                    case: String::new(),
-                    target: request.target,
-                    sync_all: false,
-                    round: 0,
-                    file_stem: file_stem.clone(),
-                    remove_first: false,
-                    reserve: writebench_model::Reserve::NONE,
-                    data_seed: *data_seed,
-                    read_back: None,
-                    settle_limit_ns: request.time_ns,
-                    warm: false,
-                    write_limit_ns: None,
-                    device_number: None,
-                    cpu_stats: Vec::new(),
-                };
-                let bounds = limit::DeviceBounds { file_bytes: *file_bytes, most_bytes: *most_bytes, time };
-                let (limit, written) = limit::device(self, target, &sample, &bounds, progress);
-                (vec![limit], written)
-            }
-        }
-    }
-
-    /// Does the same work again and again, in a directory that must be ours alone.
-    pub fn noise(&self, target: Target<'_>, request: &NoiseRequest) -> Noise {
-        noise::noise(target, request)
     }
 
     /// Finds out what the filesystem does with files, by making some in a directory that must be ours alone. None of

@@ -14,12 +14,15 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use serde::de::DeserializeOwned;
+use writebench_model::Outcome;
+use writebench_model::protocol::Question;
 
 pub use self::answering::keep;
 pub use self::copy::{CopyPlace, CopySource, Found, open_source};
 pub use self::look::{Look, TargetKind};
-use self::question::{Fault, Question};
+use self::question::{
+    Copy, Empty, ListLeftOvers, LookAt, LookAtPlace, LookAtSource, Make, Remove, RemoveLeftOver,
+};
 use crate::error::RunnerError;
 use crate::holders::{children, is_held_by};
 use crate::left_over::LeftOver;
@@ -83,7 +86,7 @@ impl Keeper {
         patience: Patience<'_>,
     ) -> Result<(Self, Look), RunnerError> {
         let mut keeper = Self::start(command, path)?;
-        let look: Look = keeper.ask(&Question::Look { path: path.to_path_buf() }, "looking at it", patience)?;
+        let look = keeper.ask(LookAt(path.into()), "looking at it", patience)?;
         keeper.path.clone_from(&look.path);
         Ok((keeper, look))
     }
@@ -103,8 +106,7 @@ impl Keeper {
     /// # Errors
     /// It cannot be made. Its directory may be there all the same: [`Sweeper::remove`] tells.
     pub fn make(&mut self, id: &str, patience: Patience<'_>) -> Result<&KeptWorkspace, RunnerError> {
-        let question = Question::Make { id: id.to_owned() };
-        let identity = self.ask(&question, "making a directory in it", patience)?;
+        let identity = self.ask(Make(id.to_owned()), "making a directory in it", patience)?;
         let path = workspace_path(&self.path, id);
         Ok(self.workspace.insert(KeptWorkspace { path, identity }))
     }
@@ -134,7 +136,7 @@ impl Keeper {
     /// Something cannot be removed, or the target does not answer.
     pub fn remove(&mut self, patience: Patience<'_>) -> Result<Removal, RunnerError> {
         let Some(workspace) = self.workspace.take() else { return Ok(Removal::Gone) };
-        match self.ask_with_grace(&Question::Remove, "removing the run's directory", patience, GRACE) {
+        match self.ask_with_grace(Remove, "removing the run's directory", patience, GRACE) {
             // It was killed, and with it went its lock.
             Err(RunnerError::Worker { .. }) => {
                 match Sweeper::new(self.command.clone()).remove(&workspace.path, patience)? {
@@ -161,8 +163,7 @@ impl Keeper {
         place: &CopyPlace,
         patience: Patience<'_>,
     ) -> Result<(), RunnerError> {
-        let question = Question::Copy { source: source.clone(), place: place.clone() };
-        self.ask(&question, "copying a file", patience)
+        self.ask(Copy(source.clone(), place.clone()), "copying a file", patience)
     }
 
     /// Empties an open file that was to become a copy which was broken off.
@@ -170,35 +171,37 @@ impl Keeper {
     /// # Errors
     /// It cannot be emptied, or there is no answer.
     pub fn empty(&self, place: &CopyPlace) -> Result<(), RunnerError> {
-        let question = Question::Empty { place: place.clone() };
         let patience = Patience { limit: GRACE, stop: &NEVER };
-        one_question(&self.command, &question, &place.path, "emptying it", patience)
+        one_question(&self.command, Empty(place.clone()), &place.path, "emptying it", patience)
     }
 
-    fn ask<A: DeserializeOwned>(
+    fn ask<Q: Question>(
         &mut self,
-        question: &Question,
+        question: Q,
         doing: &'static str,
         patience: Patience<'_>,
-    ) -> Result<A, RunnerError> {
+    ) -> Result<Q::Answer, RunnerError> {
         self.ask_with_grace(question, doing, patience, Duration::ZERO)
     }
 
-    fn ask_with_grace<A: DeserializeOwned>(
+    fn ask_with_grace<Q: Question>(
         &mut self,
-        question: &Question,
+        question: Q,
         doing: &'static str,
         Patience { limit, stop }: Patience<'_>,
         grace: Duration,
-    ) -> Result<A, RunnerError> {
+    ) -> Result<Q::Answer, RunnerError> {
         let path = || self.path.clone();
         if self.is_silent {
             return Err(RunnerError::Silent { path: path(), doing, after: Duration::ZERO });
         }
         match self.process.ask(question, &Wait { limit, stop, grace })? {
-            Answer::Reply(Ok(answer)) => Ok(answer),
-            Answer::Reply(Err(fault)) => Err(Fault::into_error(fault)),
-            Answer::TimedOut(_) => {
+            Answer::Reply(answer) => Ok(answer),
+            Answer::Lost(Outcome::WorkerDied { detail, .. }) => {
+                let error = std::io::Error::other(format!("its keeper ended{detail}"));
+                Err(RunnerError::Worker { doing, error })
+            }
+            Answer::Lost(_) => {
                 let path = path();
                 self.is_silent = true;
                 Err(match stop.load(Ordering::Relaxed) {
@@ -207,10 +210,6 @@ impl Keeper {
                 })
             }
             Answer::Stopped => Err(RunnerError::Interrupted { path: path(), doing }),
-            Answer::Died { detail, .. } => {
-                let error = std::io::Error::other(format!("its keeper ended{detail}"));
-                Err(RunnerError::Worker { doing, error })
-            }
         }
     }
 }
@@ -233,7 +232,7 @@ pub fn look_at_source(
     path: &Path,
     patience: Patience<'_>,
 ) -> Result<CopySource, RunnerError> {
-    one_question(command, &Question::Source { path: path.to_path_buf() }, path, "looking at it", patience)
+    one_question(command, LookAtSource(path.into()), path, "looking at it", patience)
 }
 
 /// Looks at what is where a copy is to go.
@@ -245,7 +244,7 @@ pub fn look_at_copy_place(
     path: &Path,
     patience: Patience<'_>,
 ) -> Result<CopyPlace, RunnerError> {
-    one_question(command, &Question::CopyPlace { path: path.to_path_buf() }, path, "looking at it", patience)
+    one_question(command, LookAtPlace(path.into()), path, "looking at it", patience)
 }
 
 /// Finds and removes what earlier runs left, in a process of its own: if that hangs, the next question has another one.
@@ -267,8 +266,7 @@ impl Sweeper {
     /// The target cannot be read or does not answer.
     pub fn left_overs_in(&mut self, target: &Path, stop: &AtomicBool) -> Result<Vec<PathBuf>, RunnerError> {
         let patience = Patience { limit: LEFT_OVER_PATIENCE, stop };
-        let question = Question::LeftOversIn { target: target.to_path_buf() };
-        let names: Vec<question::PathText> = self.ask(&question, target, "listing it", patience)?;
+        let names = self.ask(ListLeftOvers(target.into()), target, "listing it", patience)?;
         Ok(names.into_iter().map(|name| name.0).collect())
     }
 
@@ -278,17 +276,16 @@ impl Sweeper {
     /// It is ours and cannot be removed, or its target does not answer.
     pub fn remove(&mut self, path: &Path, patience: Patience<'_>) -> Result<LeftOver, RunnerError> {
         let patience = Patience { limit: patience.limit.min(LEFT_OVER_PATIENCE), ..patience };
-        let question = Question::RemoveLeftOver { path: path.to_path_buf() };
-        self.ask(&question, path, "removing what an earlier run left", patience)
+        self.ask(RemoveLeftOver(path.into()), path, "removing what an earlier run left", patience)
     }
 
-    fn ask<A: DeserializeOwned>(
+    fn ask<Q: Question>(
         &mut self,
-        question: &Question,
+        question: Q,
         path: &Path,
         doing: &'static str,
         patience: Patience<'_>,
-    ) -> Result<A, RunnerError> {
+    ) -> Result<Q::Answer, RunnerError> {
         let process = match &mut self.process {
             Some(process) if !process.is_silent => process,
             none => none.insert(Keeper::start(&self.command, path)?),
@@ -299,12 +296,12 @@ impl Sweeper {
 }
 
 /// Asks a process of its own: if it hangs, nobody else waits for it.
-fn one_question<A: DeserializeOwned>(
+fn one_question<Q: Question>(
     command: &WorkerCommand,
-    question: &Question,
+    question: Q,
     path: &Path,
     doing: &'static str,
     patience: Patience<'_>,
-) -> Result<A, RunnerError> {
+) -> Result<Q::Answer, RunnerError> {
     Keeper::start(command, path)?.ask(question, doing, patience)
 }

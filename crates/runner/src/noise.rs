@@ -3,8 +3,8 @@
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use writebench_model::{Noise, nanoseconds};
-use writebench_model::protocol::{NoiseRequest, Reply, Request};
+use writebench_model::protocol::NoiseRequest;
+use writebench_model::{Noise, Outcome, nanoseconds};
 
 use crate::error::RunnerError;
 use crate::worker::{Answer, Wait, Worker, WorkerCommand};
@@ -23,13 +23,13 @@ pub fn measure_noise(
     let time_ns = nanoseconds(time);
     let mut worker = Worker::start(command)?;
     let cpu_stats = worker.hold_ups.cpu_stats();
-    let request = Request::Noise(NoiseRequest { time_ns, file_stem: "noise".to_owned(), cpu_stats });
-    match worker.ask(&request, &Wait::until(time + PATIENCE, stop))? {
-        Answer::Reply(Reply::Noise(noise)) => Ok(Some(*noise)),
+    let request = NoiseRequest { time_ns, file_stem: "noise".to_owned(), cpu_stats };
+    match worker.ask(request, &Wait::until(time + PATIENCE, stop))? {
+        Answer::Reply(noise) => Ok(Some(noise)),
         Answer::Stopped => Ok(None),
-        Answer::Reply(Reply::Refused { why }) => Err(RunnerError::Protocol(why)),
-        Answer::Reply(_) => Err(RunnerError::Protocol("answered something else".to_owned())),
-        Answer::TimedOut(_) => Err(RunnerError::Protocol(format!("no answer after {:?}", time + PATIENCE))),
-        Answer::Died { detail, .. } => Err(RunnerError::Protocol(format!("ended in the middle{detail}"))),
+        Answer::Lost(Outcome::WorkerDied { detail, .. }) => {
+            Err(RunnerError::Protocol(format!("ended in the middle{detail}")))
+        }
+        Answer::Lost(_) => Err(RunnerError::Protocol(format!("no answer after {:?}", time + PATIENCE))),
     }
 }

@@ -121,8 +121,8 @@ pub(crate) fn is_empty_but_for(directory: &OwnedFd, allowed: Option<&str>) -> ru
 
 fn make_owner(directory: &OwnedFd, path: &Path, id: &str) -> Result<OwnedFd, RunnerError> {
     let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    let owner = rustix::fs::openat(directory, OWNER, flags, Mode::RUSR | Mode::WUSR)
-        .map_err(failed("open", path))?;
+    let owner =
+        rustix::fs::openat(directory, OWNER, flags, Mode::RUSR | Mode::WUSR).map_err(failed("open", path))?;
     match rustix::fs::flock(&owner, FlockOperation::NonBlockingLockExclusive) {
         // Where there are no locks, nothing shows that a run is gone, and what it left stays.
         Ok(()) | Err(Errno::OPNOTSUPP | Errno::NOSYS | Errno::NOLCK) => {}

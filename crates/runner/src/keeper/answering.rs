@@ -1,16 +1,15 @@
 //! The keeper's own side: it answers questions until there are no more.
 
-use std::io::{self, BufRead, Write};
+use std::io;
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 
-use serde::Serialize;
-
-use super::question::{Fault, PathText, Question};
+use super::question::Asked;
 use super::{copy, look};
 use crate::error::{RunnerError, failed};
 use crate::left_over;
 use crate::place::open_without_links;
+use crate::question::{PathBytes, answer_all, answered};
 use crate::workspace::{Removal, Workspace};
 
 /// The target, held open, and what was made in it.
@@ -25,34 +24,25 @@ struct Keeping {
 ///
 /// # Errors
 /// The supervisor cannot be heard or spoken to.
-pub fn keep(questions: impl BufRead, mut answers: impl Write) -> io::Result<()> {
+pub fn keep() -> io::Result<()> {
     let mut keeping = Keeping::default();
-    for line in questions.lines() {
-        let question = serde_json::from_str(&line?)?;
-        let mut answer = keeping.answer(question)?;
-        answer.push('\n');
-        answers.write_all(answer.as_bytes())?;
-        answers.flush()?;
-    }
-    Ok(())
-}
-
-fn text<A: Serialize>(answer: Result<A, RunnerError>) -> serde_json::Result<String> {
-    serde_json::to_string(&answer.map_err(Fault::from))
+    answer_all(|question| keeping.answer(question))
 }
 
 impl Keeping {
-    fn answer(&mut self, question: Question) -> serde_json::Result<String> {
+    fn answer(&mut self, question: Asked) -> serde_json::Result<String> {
         match question {
-            Question::Look { path } => text(self.look(&path)),
-            Question::Make { id } => text(self.make(&id)),
-            Question::Remove => text(self.workspace.take().map_or(Ok(Removal::Gone), Workspace::remove)),
-            Question::LeftOversIn { target } => text(left_overs_in(&target)),
-            Question::RemoveLeftOver { path } => text(left_over::remove_left_over(&path)),
-            Question::Source { path } => text(copy::source(&path)),
-            Question::CopyPlace { path } => text(copy::place(&path)),
-            Question::Copy { source, place } => text(self.copy(&source, &place)),
-            Question::Empty { place } => text(copy::empty(&place)),
+            Asked::LookAt(question) => answered(question, |it| self.look(&it.0.0)),
+            Asked::Make(question) => answered(question, |it| self.make(&it.0)),
+            Asked::Remove(question) => {
+                answered(question, |_| self.workspace.take().map_or(Ok(Removal::Gone), Workspace::remove))
+            }
+            Asked::ListLeftOvers(question) => answered(question, |it| left_overs_in(&it.0.0)),
+            Asked::RemoveLeftOver(question) => answered(question, |it| left_over::remove_left_over(&it.0.0)),
+            Asked::LookAtSource(question) => answered(question, |it| copy::source(&it.0.0)),
+            Asked::LookAtPlace(question) => answered(question, |it| copy::place(&it.0.0)),
+            Asked::Copy(question) => answered(question, |it| self.copy(&it.0, &it.1)),
+            Asked::Empty(question) => answered(question, |it| copy::empty(&it.0)),
         }
     }
 
@@ -101,8 +91,8 @@ impl Keeping {
     }
 }
 
-fn left_overs_in(target: &Path) -> Result<Vec<PathText>, RunnerError> {
+fn left_overs_in(target: &Path) -> Result<Vec<PathBytes>, RunnerError> {
     let directory = open_without_links(target).map_err(failed("open", target))?;
     let names = left_over::names_in(&directory, target).map_err(failed("readdir", target))?;
-    Ok(names.into_iter().map(PathText).collect())
+    Ok(names.into_iter().map(PathBytes).collect())
 }

@@ -13,8 +13,8 @@ use rustix::fs::{Access, AtFlags, CWD, Gid, Mode, OFlags, RenameFlags, Uid};
 use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
 
-use super::question::path_bytes;
 use crate::error::{RunnerError, failed};
+use crate::question::path_bytes;
 use crate::workspace::Workspace;
 
 /// A file that is copied. Each process opens it for itself, and the supervisor never does.

@@ -9,9 +9,9 @@ use serde::{Deserialize, Serialize};
 use writebench_model::Environment;
 use writebench_probe::Space;
 
-use super::question::path_bytes;
 use crate::error::{RunnerError, failed};
 use crate::place::open_without_links;
+use crate::question::path_bytes;
 
 /// A target as its keeper found it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
