@@ -23,34 +23,10 @@ pub struct ClaimedDevice {
 }
 
 impl ClaimedDevice {
-    /// The node, without symbolic links on the way.
+    /// As they were when it was taken.
     #[must_use]
-    pub fn path(&self) -> &Path {
-        &self.facts.path
-    }
-
-    /// Major and minor number, `7:0`, as in [`BlockDeviceFacts::number`].
-    #[must_use]
-    pub fn number(&self) -> &str {
-        &self.facts.number
-    }
-
-    /// Its size.
-    #[must_use]
-    pub fn size_bytes(&self) -> u64 {
-        self.facts.size_bytes
-    }
-
-    /// Size of an addressable sector.
-    #[must_use]
-    pub fn logical_sector_bytes(&self) -> u64 {
-        self.facts.logical_sector_bytes
-    }
-
-    /// Name, model, serial number and size in one line, for a person to recognise it by.
-    #[must_use]
-    pub fn description(&self) -> String {
-        device_description(&self.facts)
+    pub fn facts(&self) -> &BlockDeviceFacts {
+        &self.facts
     }
 }
 
@@ -259,8 +235,8 @@ mod tests {
     fn a_device_is_described_in_one_line_by_what_is_known_of_it() {
         let descriptor: OwnedFd = std::fs::File::open("/dev/null").unwrap().into();
         let device = ClaimedDevice { descriptor, facts: facts(), _twins: Vec::new() };
-        assert_eq!(device.description(), "sdb, A Disk, serial S5H9NS0N, 1 TiB");
+        assert_eq!(device_description(device.facts()), "sdb, A Disk, serial S5H9NS0N, 1 TiB");
         let facts = BlockDeviceFacts { model: Some("loop over /a\nb".to_owned()), serial: None, ..facts() };
-        assert_eq!(ClaimedDevice { facts, ..device }.description(), "sdb, loop over /a?b, 1 TiB");
+        assert_eq!(device_description(&facts), "sdb, loop over /a?b, 1 TiB");
     }
 }

@@ -25,9 +25,8 @@ use self::question::{
 };
 use crate::error::RunnerError;
 use crate::holders::{children, is_held_by};
-use crate::left_over::LeftOver;
-use crate::worker::{Answer, Wait, Worker, WorkerCommand};
-use crate::workspace::{Removal, workspace_path};
+use crate::worker::{Answer, Patience, Worker, WorkerCommand};
+use crate::workspace::{LeftOver, workspace_path};
 
 /// How long a target has to answer where the user has not said.
 pub const PATIENCE: Duration = Duration::from_secs(30);
@@ -38,20 +37,11 @@ const LEFT_OVER_PATIENCE: Duration = Duration::from_secs(10);
 
 static NEVER: AtomicBool = AtomicBool::new(false);
 
-/// How long a target has to answer, and what ends the wait before.
-#[derive(Clone, Copy)]
-pub struct Patience<'s> {
-    /// At most so long.
-    pub limit: Duration,
-    /// Set when the run is to end.
-    pub stop: &'s AtomicBool,
-}
-
 impl Patience<'static> {
     /// Before signals are watched, when each of them ends the program.
     #[must_use]
     pub fn without_stop(limit: Option<Duration>) -> Self {
-        Self { limit: limit.unwrap_or(PATIENCE), stop: &NEVER }
+        Self::until(limit.unwrap_or(PATIENCE), &NEVER)
     }
 }
 
@@ -91,6 +81,7 @@ impl Keeper {
         Ok((keeper, look))
     }
 
+    /// A process of its own: if it hangs, nobody else waits for it.
     fn start(command: &WorkerCommand, path: &Path) -> Result<Self, RunnerError> {
         Ok(Self {
             process: Worker::start(command)?,
@@ -134,15 +125,13 @@ impl Keeper {
     ///
     /// # Errors
     /// Something cannot be removed, or the target does not answer.
-    pub fn remove(&mut self, patience: Patience<'_>) -> Result<Removal, RunnerError> {
-        let Some(workspace) = self.workspace.take() else { return Ok(Removal::Gone) };
-        match self.ask_with_grace(Remove, "removing the run's directory", patience, GRACE) {
+    pub fn remove(&mut self, patience: Patience<'_>) -> Result<LeftOver, RunnerError> {
+        let Some(workspace) = self.workspace.take() else { return Ok(LeftOver::NotThere) };
+        let graceful = Patience { grace: GRACE, ..patience };
+        match self.ask(Remove, "removing the run's directory", graceful) {
             // It was killed, and with it went its lock.
             Err(RunnerError::Worker { .. }) => {
-                match Sweeper::new(self.command.clone()).remove(&workspace.path, patience)? {
-                    LeftOver::KeepsFiles => Ok(Removal::KeepsFiles),
-                    _ => Ok(Removal::Gone),
-                }
+                Sweeper::new(self.command.clone()).remove(&workspace.path, patience)
             }
             answer => answer,
         }
@@ -171,8 +160,8 @@ impl Keeper {
     /// # Errors
     /// It cannot be emptied, or there is no answer.
     pub fn empty(&self, place: &CopyPlace) -> Result<(), RunnerError> {
-        let patience = Patience { limit: GRACE, stop: &NEVER };
-        one_question(&self.command, Empty(place.clone()), &place.path, "emptying it", patience)
+        let patience = Patience::until(GRACE, &NEVER);
+        Self::start(&self.command, &place.path)?.ask(Empty(place.clone()), "emptying it", patience)
     }
 
     fn ask<Q: Question>(
@@ -181,21 +170,11 @@ impl Keeper {
         doing: &'static str,
         patience: Patience<'_>,
     ) -> Result<Q::Answer, RunnerError> {
-        self.ask_with_grace(question, doing, patience, Duration::ZERO)
-    }
-
-    fn ask_with_grace<Q: Question>(
-        &mut self,
-        question: Q,
-        doing: &'static str,
-        Patience { limit, stop }: Patience<'_>,
-        grace: Duration,
-    ) -> Result<Q::Answer, RunnerError> {
         let path = || self.path.clone();
         if self.is_silent {
             return Err(RunnerError::Silent { path: path(), doing, after: Duration::ZERO });
         }
-        match self.process.ask(question, &Wait { limit, stop, grace })? {
+        match self.process.ask(question, patience)? {
             Answer::Reply(answer) => Ok(answer),
             Answer::Lost(Outcome::WorkerDied { detail, .. }) => {
                 let error = std::io::Error::other(format!("its keeper ended{detail}"));
@@ -204,9 +183,9 @@ impl Keeper {
             Answer::Lost(_) => {
                 let path = path();
                 self.is_silent = true;
-                Err(match stop.load(Ordering::Relaxed) {
+                Err(match patience.stop.load(Ordering::Relaxed) {
                     true => RunnerError::Interrupted { path, doing },
-                    false => RunnerError::Silent { path, doing, after: limit },
+                    false => RunnerError::Silent { path, doing, after: patience.limit },
                 })
             }
             Answer::Stopped => Err(RunnerError::Interrupted { path: path(), doing }),
@@ -218,7 +197,7 @@ impl Drop for Keeper {
     fn drop(&mut self) {
         let others = || children().into_iter().filter(|&child| child != self.process()).collect::<Vec<u32>>();
         if self.workspace.is_some() && !self.is_held_by(&others()) {
-            let _ = self.remove(Patience { limit: GRACE, stop: &NEVER });
+            let _ = self.remove(Patience::until(GRACE, &NEVER));
         }
     }
 }
@@ -232,7 +211,7 @@ pub fn look_at_source(
     path: &Path,
     patience: Patience<'_>,
 ) -> Result<CopySource, RunnerError> {
-    one_question(command, LookAtSource(path.into()), path, "looking at it", patience)
+    Keeper::start(command, path)?.ask(LookAtSource(path.into()), "looking at it", patience)
 }
 
 /// Looks at what is where a copy is to go.
@@ -244,7 +223,7 @@ pub fn look_at_copy_place(
     path: &Path,
     patience: Patience<'_>,
 ) -> Result<CopyPlace, RunnerError> {
-    one_question(command, LookAtPlace(path.into()), path, "looking at it", patience)
+    Keeper::start(command, path)?.ask(LookAtPlace(path.into()), "looking at it", patience)
 }
 
 /// Finds and removes what earlier runs left, in a process of its own: if that hangs, the next question has another one.
@@ -265,7 +244,7 @@ impl Sweeper {
     /// # Errors
     /// The target cannot be read or does not answer.
     pub fn left_overs_in(&mut self, target: &Path, stop: &AtomicBool) -> Result<Vec<PathBuf>, RunnerError> {
-        let patience = Patience { limit: LEFT_OVER_PATIENCE, stop };
+        let patience = Patience::until(LEFT_OVER_PATIENCE, stop);
         let names = self.ask(ListLeftOvers(target.into()), target, "listing it", patience)?;
         Ok(names.into_iter().map(|name| name.0).collect())
     }
@@ -293,15 +272,4 @@ impl Sweeper {
         process.path = path.to_path_buf();
         process.ask(question, doing, patience)
     }
-}
-
-/// Asks a process of its own: if it hangs, nobody else waits for it.
-fn one_question<Q: Question>(
-    command: &WorkerCommand,
-    question: Q,
-    path: &Path,
-    doing: &'static str,
-    patience: Patience<'_>,
-) -> Result<Q::Answer, RunnerError> {
-    Keeper::start(command, path)?.ask(question, doing, patience)
 }

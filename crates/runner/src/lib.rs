@@ -36,10 +36,9 @@ pub use error::RunnerError;
 pub use hardware::Hardware;
 pub use holders::children;
 pub use keeper::{
-    CopyPlace, CopySource, Found, Keeper, KeptWorkspace, Look, PATIENCE, Patience, Sweeper, TargetKind, keep,
+    CopyPlace, CopySource, Found, Keeper, KeptWorkspace, Look, PATIENCE, Sweeper, TargetKind, keep,
     look_at_copy_place, look_at_source, open_source,
 };
-pub use left_over::LeftOver;
 pub use limits::{check_device, check_memory, check_sectors, deadline};
 pub use noise::measure_noise;
 pub use order::Planned;
@@ -49,7 +48,7 @@ pub use refusal::DeviceRefusal;
 pub use schedule::{EachCase, Schedule, Spent, Taken};
 pub use space::{check_space, shortage_of_sample};
 pub use supervise::{Books, End, Event, Observer, Plan, PlannedTarget, supervise};
-pub use worker::{Answer, ProgressRecord, WorkerCommand};
+pub use worker::{Answer, Patience, ProgressRecord, WorkerCommand};
 pub use workers::{Casualties, Workers};
-pub use workspace::{Removal, remove_samples, workspace_path};
+pub use workspace::{LeftOver, remove_samples, workspace_path};
 pub use written::Written;

@@ -7,7 +7,7 @@ use writebench_model::protocol::NoiseRequest;
 use writebench_model::{Noise, Outcome, nanoseconds};
 
 use crate::error::RunnerError;
-use crate::worker::{Answer, Wait, Worker, WorkerCommand};
+use crate::worker::{Answer, Patience, Worker, WorkerCommand};
 
 /// Has a worker do the same work again and again for that time; none if it was told to stop.
 ///
@@ -24,7 +24,7 @@ pub fn measure_noise(
     let mut worker = Worker::start(command)?;
     let cpu_stats = worker.hold_ups.cpu_stats();
     let request = NoiseRequest { time_ns, file_stem: "noise".to_owned(), cpu_stats };
-    match worker.ask(request, &Wait::until(time + PATIENCE, stop))? {
+    match worker.ask(request, Patience::until(time + PATIENCE, stop))? {
         Answer::Reply(noise) => Ok(Some(noise)),
         Answer::Stopped => Ok(None),
         Answer::Lost(Outcome::WorkerDied { detail, .. }) => {

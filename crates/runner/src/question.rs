@@ -4,6 +4,7 @@
 use std::borrow::Cow;
 use std::ffi::OsString;
 use std::io::{self, BufRead, Write};
+use std::ops::Deref;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
@@ -94,6 +95,14 @@ impl From<Fault> for RunnerError {
 /// A path as its bytes, since a name need not be UTF-8.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct PathBytes(#[serde(with = "path_bytes")] pub(crate) PathBuf);
+
+impl Deref for PathBytes {
+    type Target = Path;
+
+    fn deref(&self) -> &Path {
+        &self.0
+    }
+}
 
 impl From<&Path> for PathBytes {
     fn from(path: &Path) -> Self {

@@ -80,19 +80,21 @@ pub(crate) struct Worker {
     killed: bool,
 }
 
-/// How long an answer is waited for.
-pub(crate) struct Wait<'s> {
-    /// At most.
-    pub(crate) limit: Duration,
+/// How long an answer is waited for, and what ends the wait before.
+#[derive(Clone, Copy)]
+pub struct Patience<'s> {
+    /// At most so long.
+    pub limit: Duration,
     /// Set when the run is to end.
-    pub(crate) stop: &'s AtomicBool,
+    pub stop: &'s AtomicBool,
     /// How long the answer is still waited for once that is set.
     pub(crate) grace: Duration,
 }
 
-impl<'s> Wait<'s> {
+impl<'s> Patience<'s> {
     /// As long as nobody wants the run to end.
-    pub(crate) fn until(limit: Duration, stop: &'s AtomicBool) -> Self {
+    #[must_use]
+    pub fn until(limit: Duration, stop: &'s AtomicBool) -> Self {
         Self { limit, stop, grace: Duration::ZERO }
     }
 }
@@ -151,7 +153,7 @@ impl Worker {
     pub(crate) fn ask<Q: Question>(
         &mut self,
         question: Q,
-        wait: &Wait<'_>,
+        wait: Patience<'_>,
     ) -> Result<Answer<Q::Answer>, RunnerError> {
         const LOOK_AGAIN: Duration = Duration::from_millis(100);
         let line = question_line(question).map_err(|error| RunnerError::Protocol(error.to_string()))?;
@@ -180,21 +182,14 @@ impl Worker {
                     return understood(&reply).map(Answer::Reply);
                 }
                 Err(RecvTimeoutError::Timeout) => {}
-                Err(RecvTimeoutError::Disconnected) => break,
+                Err(RecvTimeoutError::Disconnected) if self.is_gone() => return self.died(),
+                // It has closed its end; that it is gone can take longer, when files close on a slow target.
+                Err(RecvTimeoutError::Disconnected) => std::thread::sleep(Duration::from_millis(5)),
             }
         }
-        // It has closed its end; that it is gone can take longer, when files close on a slow target.
-        while !self.is_gone() {
-            limit += self.hold_ups.look();
-            if wait.stop.load(Ordering::Relaxed) || start.elapsed() >= limit {
-                return Ok(self.timed_out(wait));
-            }
-            std::thread::sleep(Duration::from_millis(5));
-        }
-        self.died()
     }
 
-    fn timed_out<R>(&mut self, wait: &Wait<'_>) -> Answer<R> {
+    fn timed_out<R>(&mut self, wait: Patience<'_>) -> Answer<R> {
         let phase = self.progress.phase();
         self.kill();
         Answer::Lost(Outcome::TimedOut { phase, limit_ns: nanoseconds(wait.limit) })

@@ -7,7 +7,7 @@ use std::time::Duration;
 use writebench_model::protocol::Question;
 
 use crate::error::RunnerError;
-use crate::worker::{Answer, Wait, Worker, WorkerCommand};
+use crate::worker::{Answer, Patience, Worker, WorkerCommand};
 
 /// One worker at a time: started when there is a question, and given up when it has not answered one.
 pub struct Workers<'w> {
@@ -45,8 +45,8 @@ impl<'w> Workers<'w> {
         if self.stop.load(Ordering::Relaxed) {
             return Ok(Answer::Stopped);
         }
-        let wait = Wait::until(limit, self.stop);
-        let answer = self.at_work()?.ask(question, &wait)?;
+        let patience = Patience::until(limit, self.stop);
+        let answer = self.at_work()?.ask(question, patience)?;
         if !matches!(answer, Answer::Reply(_))
             && let Some(worker) = self.at_work.take()
         {

@@ -2,7 +2,7 @@
 //!
 //! These are calls on the target, so only a keeper makes them: see [`crate::keeper`].
 
-use std::ffi::CStr;
+use std::ffi::CString;
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::{Path, PathBuf};
@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 
 use rustix::fs::{AtFlags, FlockOperation, Mode, OFlags};
 use rustix::io::Errno;
+use serde::{Deserialize, Serialize};
 
 use crate::error::{RunnerError, failed};
 use crate::place::Place;
@@ -37,12 +38,21 @@ pub(crate) struct Workspace {
     owner: OwnedFd,
 }
 
-/// What is left of a workspace after its removal.
-#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-pub enum Removal {
-    /// It is gone.
-    Gone,
-    /// The filesystem keeps files that were removed while they were open; a later run removes the directory.
+/// What became of a directory that a run had made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum LeftOver {
+    /// Removed now.
+    Removed,
+    /// Not there, or what is there is not the run's: nothing was touched.
+    NotThere,
+    /// The directory above it is not there either: a disk that is not mounted now may come back with it.
+    Away,
+    /// Its run is still at work.
+    InUse,
+    /// Its run is gone, but that process has it or something in it open, as a worker that hangs in the kernel: whoever
+    /// removes what it waits for, waits with it.
+    Held(u32),
+    /// The filesystem still keeps files of it that were open when they were removed.
     KeepsFiles,
 }
 
@@ -102,21 +112,21 @@ impl Workspace {
     }
 
     /// Removes all of it.
-    pub(crate) fn remove(self) -> Result<Removal, RunnerError> {
+    pub(crate) fn remove(self) -> Result<LeftOver, RunnerError> {
         remove_all(&self.place, &self.directory, Some(self.owner))
     }
 }
 
 /// Whether a directory is empty, but for a file of that name.
 pub(crate) fn is_empty_but_for(directory: &OwnedFd, allowed: Option<&str>) -> rustix::io::Result<bool> {
-    for entry in rustix::fs::Dir::read_from(directory.as_fd())? {
-        let entry = entry?;
-        let name = entry.file_name().to_bytes();
-        if !matches!(name, b"." | b"..") && allowed.map(str::as_bytes) != Some(name) {
-            return Ok(false);
-        }
-    }
-    Ok(true)
+    Ok(names_in(directory)?.iter().all(|name| allowed.map(str::as_bytes) == Some(name.to_bytes())))
+}
+
+/// The names in an open directory, without those of itself and of the one above.
+pub(crate) fn names_in(directory: impl AsFd) -> rustix::io::Result<Vec<CString>> {
+    let is_entry = |name: &CString| !matches!(name.to_bytes(), b"." | b"..");
+    let names = rustix::fs::Dir::read_from(directory)?.map(|entry| Ok(entry?.file_name().to_owned()));
+    names.filter(|name| name.as_ref().map_or(true, is_entry)).collect()
 }
 
 fn make_owner(directory: &OwnedFd, path: &Path, id: &str) -> Result<OwnedFd, RunnerError> {
@@ -138,17 +148,17 @@ pub(crate) fn remove_all(
     place: &Place,
     directory: &OwnedFd,
     owner: Option<OwnedFd>,
-) -> Result<Removal, RunnerError> {
+) -> Result<LeftOver, RunnerError> {
     remove_samples(directory).or_else(busy_is_kept).map_err(failed("unlink", &place.path))?;
     drop(owner);
     let start = Instant::now();
     loop {
         match remove_now_empty(place, directory) {
             Err(RunnerError::Target { error, .. }) if is_kept(&error) => {}
-            result => return result.map(|()| Removal::Gone),
+            result => return result.map(|()| LeftOver::Removed),
         }
         if start.elapsed() >= LATE_CLOSE {
-            return Ok(Removal::KeepsFiles);
+            return Ok(LeftOver::KeepsFiles);
         }
         sleep(Duration::from_millis(50));
         remove_samples(directory).or_else(busy_is_kept).map_err(failed("unlink", &place.path))?;
@@ -187,12 +197,7 @@ fn remove_now_empty(place: &Place, directory: &OwnedFd) -> Result<(), RunnerErro
 /// # Errors
 /// A file cannot be removed.
 pub fn remove_samples(directory: impl AsFd) -> rustix::io::Result<()> {
-    for entry in rustix::fs::Dir::read_from(directory.as_fd())? {
-        let entry = entry?;
-        let name: &CStr = entry.file_name();
-        if matches!(name.to_bytes(), b"." | b"..") || name.to_bytes() == OWNER.as_bytes() {
-            continue;
-        }
+    for name in names_in(directory.as_fd())?.iter().filter(|name| name.to_bytes() != OWNER.as_bytes()) {
         match rustix::fs::unlinkat(directory.as_fd(), name, AtFlags::empty()) {
             Ok(()) | Err(Errno::NOENT | Errno::ISDIR) => {}
             Err(errno) => return Err(errno),

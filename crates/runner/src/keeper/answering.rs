@@ -10,7 +10,7 @@ use crate::error::{RunnerError, failed};
 use crate::left_over;
 use crate::place::open_without_links;
 use crate::question::{PathBytes, answer_all, answered};
-use crate::workspace::{Removal, Workspace};
+use crate::workspace::{LeftOver, Workspace};
 
 /// The target, held open, and what was made in it.
 #[derive(Default)]
@@ -32,15 +32,17 @@ pub fn keep() -> io::Result<()> {
 impl Keeping {
     fn answer(&mut self, question: Asked) -> serde_json::Result<String> {
         match question {
-            Asked::LookAt(question) => answered(question, |it| self.look(&it.0.0)),
+            Asked::LookAt(question) => answered(question, |it| self.look(&it.0)),
             Asked::Make(question) => answered(question, |it| self.make(&it.0)),
             Asked::Remove(question) => {
-                answered(question, |_| self.workspace.take().map_or(Ok(Removal::Gone), Workspace::remove))
+                answered(question, |_| self.workspace.take().map_or(Ok(LeftOver::NotThere), Workspace::remove))
             }
-            Asked::ListLeftOvers(question) => answered(question, |it| left_overs_in(&it.0.0)),
-            Asked::RemoveLeftOver(question) => answered(question, |it| left_over::remove_left_over(&it.0.0)),
-            Asked::LookAtSource(question) => answered(question, |it| copy::source(&it.0.0)),
-            Asked::LookAtPlace(question) => answered(question, |it| copy::place(&it.0.0)),
+            Asked::ListLeftOvers(question) => answered(question, |it| {
+                Ok(left_over::left_overs_in(&it.0)?.into_iter().map(PathBytes).collect())
+            }),
+            Asked::RemoveLeftOver(question) => answered(question, |it| left_over::remove_left_over(&it.0)),
+            Asked::LookAtSource(question) => answered(question, |it| copy::source(&it.0)),
+            Asked::LookAtPlace(question) => answered(question, |it| copy::place(&it.0)),
             Asked::Copy(question) => answered(question, |it| self.copy(&it.0, &it.1)),
             Asked::Empty(question) => answered(question, |it| copy::empty(&it.0)),
         }
@@ -89,10 +91,4 @@ impl Keeping {
         }
         copy::copy(source, place, directory, workspace)
     }
-}
-
-fn left_overs_in(target: &Path) -> Result<Vec<PathBytes>, RunnerError> {
-    let directory = open_without_links(target).map_err(failed("open", target))?;
-    let names = left_over::names_in(&directory, target).map_err(failed("readdir", target))?;
-    Ok(names.into_iter().map(PathBytes).collect())
 }

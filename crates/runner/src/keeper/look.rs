@@ -51,15 +51,11 @@ pub(super) fn look(named: &Path) -> Result<(Look, Option<OwnedFd>), RunnerError>
         _ => TargetKind::Other,
     };
     let (environment, space) = match kind {
-        TargetKind::Directory | TargetKind::BlockDevice => {
-            (Some(writebench_probe::environment(&path)?), Some(writebench_probe::space(&path)?))
-        }
         TargetKind::Other => (writebench_probe::environment(&path).ok(), None),
+        _ => (Some(writebench_probe::environment(&path)?), Some(writebench_probe::space(&path)?)),
     };
-    let directory = match kind {
-        TargetKind::Directory => Some(open_without_links(&path).map_err(failed("open", &path))?),
-        TargetKind::BlockDevice | TargetKind::Other => None,
-    };
+    let directory = (kind == TargetKind::Directory).then(|| open_without_links(&path));
+    let directory = directory.transpose().map_err(failed("open", &path))?;
     let look = Look { kind, filesystem_number: metadata.dev(), environment, space, path };
     Ok((look, directory))
 }

@@ -5,9 +5,8 @@ use writebench_model::questions;
 
 use super::copy::{CopyPlace, CopySource};
 use super::look::Look;
-use crate::left_over::LeftOver;
 use crate::question::PathBytes;
-use crate::workspace::Removal;
+use crate::workspace::LeftOver;
 
 questions! {
     #[derive(Serialize, Deserialize)]
@@ -15,7 +14,7 @@ questions! {
         LookAt -> Look,
         // Its device and inode.
         Make -> [u64; 2],
-        Remove -> Removal,
+        Remove -> LeftOver,
         ListLeftOvers -> Vec<PathBytes>,
         RemoveLeftOver -> LeftOver,
         LookAtSource -> CopySource,
