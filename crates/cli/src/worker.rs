@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 use std::io::Write;
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::Path;
 
 use anyhow::{Context, Result, bail};
@@ -84,12 +84,11 @@ pub fn work(words: impl Iterator<Item = OsString>) -> Result<Exit> {
         }),
         Request::NoiseRequest(request) => answered(request, |it| {
             enter(Phase::Write);
-            Ok(writebench_engine::noise(targets.numbered(0)?, &it))
+            Ok(writebench_engine::noise(targets.directory(0)?, &it))
         }),
-        Request::PropertiesRequest(request) => answered(request, |it| match targets.numbered(it.target)? {
-            Target::Directory(directory) => Ok(engine.properties(directory, &it, &mut enter)),
-            Target::Device(_) => Err(RunnerError::Protocol("a device has no files to be made".to_owned())),
-        }),
+        Request::PropertiesRequest(request) => {
+            answered(request, |it| Ok(engine.properties(targets.directory(it.target)?, &it, &mut enter)))
+        }
     })?;
     Ok(Exit::Ok)
 }
@@ -108,6 +107,13 @@ impl Targets {
                 .map(|directory| Target::Directory(directory.as_fd()))
                 .ok_or_else(|| RunnerError::Protocol(format!("there is no target {number}"))),
             Self::Device(device) => Ok(Target::Device(device.as_fd())),
+        }
+    }
+
+    fn directory(&self, number: usize) -> Result<BorrowedFd<'_>, RunnerError> {
+        match self.numbered(number)? {
+            Target::Directory(directory) => Ok(directory),
+            Target::Device(_) => Err(RunnerError::Protocol("a device has no files to be made".to_owned())),
         }
     }
 }

@@ -14,7 +14,7 @@ use crate::copy_source::{CopySource, CopySources};
 use crate::crew::{Crew, Shared};
 use crate::file::Target;
 use crate::job;
-use crate::machine::{Counters, MemoryProbe, Usage};
+use crate::machine::{MemoryProbe, Usage};
 use crate::properties::DirectWays;
 use crate::records::Records;
 use crate::seat::{self, Seat};
@@ -123,8 +123,7 @@ impl Run<'_> {
             let doubt = source.settle(case).map_err(|error| self.outcome(Phase::Settle, error))?;
             sample.disturbed = sample.disturbed.take().or(doubt);
         }
-        let watcher = Watcher::begin(&request.cpu_stats);
-        let before = Counters::read(request.device_number.as_deref());
+        let watcher = Watcher::begin(&request.cpu_stats, request.device_number.as_deref());
         let mut clock = Clock {
             phases: PhasesNs::default(),
             write_began: None,
@@ -136,8 +135,9 @@ impl Run<'_> {
         let (result, records) = timed_phases(seats, case, &mut clock);
         let Clock { phases, usage, .. } = clock;
         result.map_err(|(phase, error)| self.outcome(phase, error))?;
-        Counters::read(request.device_number.as_deref()).since(&before, sample);
-        sample.watch = watcher.end();
+        let watched = watcher.end();
+        (sample.watch, sample.steal_ns, sample.device_bytes) =
+            (watched.watch, watched.steal_ns, watched.device_bytes);
         usage.write_into(sample);
         sample.probe_ns[1] = engine.probe.copy_ns();
         sample.latency = records.merged.latency().map(Box::new);
