@@ -6,8 +6,8 @@ use writebench_model::{
 };
 
 use crate::arguments::SelectionArguments;
-use crate::copied::Copied;
 use crate::exit;
+use crate::session::copied::Copied;
 
 /// The suite that is run when nothing is named.
 pub const FIRST_LOOK: &str = "quick";

@@ -2,9 +2,9 @@
 
 use writebench_model::{Latency, Sample};
 
-use crate::over_time::{Fall, SampleCourse};
-use crate::reached::Reached;
-use crate::report::{CaseReport, Report};
+use crate::numbers::over_time::{Fall, SampleCourse};
+use crate::numbers::reached::Reached;
+use crate::sentences::report::{CaseReport, Report};
 
 /// What says which case a row is of.
 pub(super) const IDENTITY: &[&str] = &[

@@ -9,8 +9,8 @@ mod tests;
 use std::collections::HashSet;
 
 use super::MARK;
-use crate::report::{CaseReport, Report};
-use crate::table::number::{gigabytes_per_s, interval, milliseconds};
+use crate::sentences::number::{gigabytes_per_s, interval, milliseconds};
+use crate::sentences::report::{CaseReport, Report};
 use job::Job;
 
 /// What a directory gets.

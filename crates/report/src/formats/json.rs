@@ -7,9 +7,9 @@ use writebench_model::{
     Timeline, Watch,
 };
 
-use crate::advice::Advice;
-use crate::estimate::Estimate;
-use crate::report::{CaseReport, Report};
+use crate::numbers::estimate::Estimate;
+use crate::sentences::advice::Advice;
+use crate::sentences::report::{CaseReport, Report};
 
 /// The version of the document's form.
 pub const SCHEMA: u32 = 3;

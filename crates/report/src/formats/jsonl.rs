@@ -4,7 +4,7 @@ use serde::Serialize;
 use writebench_model::{MissingTarget, RunRecord, Sample, TargetRecord};
 
 use super::json::{self, SCHEMA};
-use crate::report::Report;
+use crate::sentences::report::Report;
 
 #[derive(Serialize)]
 #[serde(rename_all = "snake_case")]

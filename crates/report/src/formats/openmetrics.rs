@@ -5,8 +5,8 @@
 
 use std::collections::HashSet;
 
-use crate::estimate::{Estimate, Figure};
-use crate::report::{CaseReport, Report};
+use crate::numbers::estimate::{Estimate, Figure};
+use crate::sentences::report::{CaseReport, Report};
 
 /// A family: its name without what every name begins with, its unit, its help, and its figure.
 struct Family {

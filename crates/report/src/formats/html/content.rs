@@ -5,14 +5,14 @@ use std::collections::{BTreeMap, HashMap};
 use writebench_model::RunRecord;
 
 use super::data::{section_of, sections};
-use crate::advice::ADVISE;
-use crate::chart::{NamedChart, Question};
-use crate::comparison::{CompareError, Comparison};
+use crate::charts::{NamedChart, Question};
 use crate::counted;
 use crate::formats::comparison as words;
-use crate::machine::run_lines;
-use crate::report::{CaseReport, Report};
-use crate::table::section_notes;
+use crate::numbers::comparison::{CompareError, Comparison};
+use crate::sentences::advice::ADVISE;
+use crate::sentences::machine::run_lines;
+use crate::sentences::report::{CaseReport, Report};
+use crate::tables::section_notes;
 
 /// All of it.
 pub(super) struct Content<'r> {
@@ -76,7 +76,7 @@ pub(super) struct Section<'r> {
 pub(super) struct Chart<'r> {
     /// Its number in the data.
     pub number: usize,
-    pub chart: &'r crate::chart::Chart,
+    pub chart: &'r crate::charts::Chart,
 }
 
 /// How many answers are read at once.
@@ -172,7 +172,7 @@ fn compared(names: &[String], comparisons: &[(usize, Result<Comparison, CompareE
                 return Compared { number: None, a, b, error, summary, notes, changes };
             }
         };
-        let change = |change: &crate::comparison::Change| Change {
+        let change = |change: &crate::numbers::comparison::Change| Change {
             what: change.what.clone(),
             a: change.a.join(" and "),
             b: change.b.join(" and "),

@@ -7,11 +7,11 @@ use writebench_model::{CaseRecord, RunRecord, Sample};
 
 use super::command::again;
 use super::short::Short;
-use crate::chart::{Chart, NamedChart, Question, Unit, XScale, YScale};
-use crate::comparison::{Comparison, Verdict};
-use crate::estimate::{Estimate, Figure};
+use crate::charts::{Chart, NamedChart, Question, Unit, XScale, YScale};
 use crate::formats::palette;
-use crate::report::{CaseReport, Report};
+use crate::numbers::comparison::{Comparison, Verdict};
+use crate::numbers::estimate::{Estimate, Figure};
+use crate::sentences::report::{CaseReport, Report};
 
 /// All of it.
 #[derive(Serialize)]
@@ -91,7 +91,7 @@ struct Figures {
 struct Drawn<'r> {
     section: usize,
     of: Question,
-    kind: crate::chart::Kind,
+    kind: crate::charts::Kind,
     x: XAxis<'r>,
     y: YAxis<'r>,
     series: Vec<Series<'r>>,
@@ -315,7 +315,7 @@ fn x_axis(chart: &Chart) -> XAxis<'_> {
     XAxis { label: &chart.x.label, scale: chart.x.scale, ticks }
 }
 
-fn point(scale: XScale, point: &crate::chart::Point) -> Point {
+fn point(scale: XScale, point: &crate::charts::Point) -> Point {
     let x = place(scale, point.x);
     match point.figure {
         Some(it) => Point::Figure(x, point.row, Short(it.median), Short(it.low), Short(it.high)),
@@ -354,7 +354,7 @@ impl<'r> Rows<'r> {
 }
 
 fn compared(b: usize, comparison: &Comparison, rows: &Rows<'_>) -> Compared {
-    let case = |it: &crate::comparison::ComparedCase| {
+    let case = |it: &crate::numbers::comparison::ComparedCase| {
         let key = (it.case.case.as_str(), it.case.target.as_deref().unwrap_or_default());
         let ratio = &it.speed_ratio;
         // A comparison is of cases that both runs have.
