@@ -26,8 +26,12 @@ type InFio = Result<(), &'static str>;
 const SAID: InFio = Ok(());
 
 macro_rules! form {
-    ($type:ident) => { $type };
-    ($type:ident $form:ty) => { $form };
+    ($type:ident) => {
+        $type
+    };
+    ($type:ident $form:ty) => {
+        $form
+    };
 }
 
 /// For each axis, in the order of a case's name: its field, with the form of its text where the type does not tell

@@ -22,6 +22,7 @@ pub enum Cursor {
 /// The engine of fio 3.33 that makes a method's calls.
 #[derive(Debug, Clone, Copy)]
 pub struct FioEngine {
+    /// What it is called there.
     pub name: &'static str,
     /// The axis that says how many writes it queues and hands over together; none if it makes a call for each.
     pub queue: Option<Axis>,
@@ -52,9 +53,9 @@ pub struct MethodInfo {
     pub has_buffer: bool,
     /// How it finds its place.
     pub cursor: Cursor,
-    /// The axes it has, beside [`MethodInfo::COMMON_AXES`].
-    pub axes: &'static [Axis],
-    /// The states of the file that it can start from; the first is its default.
+    /// The axes it has, beside [`MethodInfo::COMMON_AXES`], in groups that several methods have.
+    pub axes: &'static [&'static [Axis]],
+    /// The states of the file that it can start from; the first is its default, and asks nothing more of a program.
     pub prepares: &'static [Prepare],
     /// The sync calls that reach its data once it is all there, and the kinds of write-through it can ask for.
     pub syncs: &'static [SyncCall],
@@ -76,7 +77,7 @@ impl MethodInfo {
     /// Whether the method has that axis.
     #[must_use]
     pub fn has_axis(&self, axis: Axis) -> bool {
-        Self::COMMON_AXES.contains(&axis) || self.axes.contains(&axis)
+        Self::COMMON_AXES.contains(&axis) || self.axes.iter().any(|group| group.contains(&axis))
     }
 
     /// All axes that it has, in the order of a case's name.
