@@ -26,6 +26,7 @@ use crate::output::Output;
 
 fn main() -> ExitCode {
     outlive_file_size_limit();
+    writebench_report::set_methods(writebench_engine::method_infos());
     // These are no commands for people: help, manual and completions do not know them.
     let mut words = std::env::args_os().skip(1);
     match words.next() {

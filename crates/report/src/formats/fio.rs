@@ -9,6 +9,7 @@ mod tests;
 use std::collections::HashSet;
 
 use super::MARK;
+use crate::known;
 use crate::sentences::number::{gigabytes_per_s, interval, milliseconds};
 use crate::sentences::report::{CaseReport, Report};
 use job::Job;
@@ -61,7 +62,7 @@ fn job_on(report: &Report, case: &CaseReport) -> Result<Job, String> {
     if is_device {
         return Err("a job over a device would ask nobody before it destroys what is there".to_owned());
     }
-    job::job(&case.record)
+    job::job(&known::case(&case.record)?)
 }
 
 /// Made of a case's name, and different from all others, also where case is not told apart.
