@@ -115,24 +115,11 @@ fn only_cases_that_leave_the_same_behind_have_one_contract() {
 }
 
 #[test]
-fn built_in_suites_are_the_grids_of_their_seed() {
-    let rows: Vec<(String, usize)> = built_in_suites()
-        .iter()
-        .map(|suite| (suite.name.clone(), suite.rows(&method_infos(), &[], 4096).unwrap().rows.len()))
-        .collect();
-    let expected = [
-        ("quick", 10),
-        ("create", 12),
-        ("mmap", 16),
-        ("vectored", 36),
-        ("parallel", 30),
-        ("write", 60),
-        ("copy", 20),
-        ("durable", 39),
-        ("direct", 14 * 21),
-        ("buffer", 14),
-    ];
-    assert_eq!(rows, expected.map(|(name, count)| (name.to_owned(), count)));
+fn built_in_suites_have_as_many_cases_as_they_say() {
+    for suite in built_in_suites() {
+        let rows = suite.rows(&method_infos(), &[], 4096).unwrap().rows;
+        assert_eq!(Some(rows.len()), suite.cases, "{}", suite.name);
+    }
 }
 
 #[test]

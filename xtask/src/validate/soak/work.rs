@@ -18,9 +18,6 @@ pub(super) enum Work {
     Compare,
 }
 
-const SUITES: &[&str] =
-    &["quick", "create", "mmap", "vectored", "parallel", "write", "copy", "durable", "direct", "buffer"];
-
 const KINDS: &[&str] = &[
     "ext4",
     "ext4-no-journal",
@@ -129,7 +126,9 @@ impl Work {
 }
 
 fn measuring(chance: &mut Chance, home: &Path) -> Vec<String> {
-    let mut words = strings(&["--suite", chance.pick(SUITES)]);
+    let suites = writebench_model::built_in_suites();
+    let suites: Vec<&str> = suites.iter().map(|suite| suite.name.as_str()).collect();
+    let mut words = strings(&["--suite", chance.pick(&suites)]);
     words.extend(strings(&["--size", chance.pick(&["64KiB", "1MiB", "3MiB"])]));
     words.extend(strings(&[
         "--samples",
