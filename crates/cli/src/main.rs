@@ -26,7 +26,6 @@ use crate::output::Output;
 
 fn main() -> ExitCode {
     outlive_file_size_limit();
-    writebench_report::set_methods(writebench_engine::method_infos());
     // These are no commands for people: help, manual and completions do not know them.
     let mut words = std::env::args_os().skip(1);
     match words.next() {
@@ -35,10 +34,6 @@ fn main() -> ExitCode {
         }
         Some(word) if word == keeper::COMMAND => {
             return ended(commands::keeper::keep(), &Output::new(ColorChoice::Never, false));
-        }
-        Some(word) if word == writebench_filesystems::PASSTHROUGH_COMMAND => {
-            let served = writebench_filesystems::serve_passthrough(words).map(|()| Exit::Ok);
-            return ended(served.map_err(Into::into), &Output::new(ColorChoice::Never, false));
         }
         _ => {}
     }

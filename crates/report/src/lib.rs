@@ -4,13 +4,11 @@
 pub mod charts;
 pub mod formats;
 mod import;
-mod known;
 mod numbers;
 mod sentences;
 mod tables;
 
 pub use import::{ImportError, run_of_export};
-pub use known::set_methods;
 pub use numbers::comparison::{
     CaseOn, Change, CompareError, ComparedCase, ComparedRun, Comparison, LeftOut, Side, Unit, Verdict,
 };

@@ -8,8 +8,9 @@ mod tests;
 
 use std::collections::HashSet;
 
+use writebench_model::{Axis, RecordedCase};
+
 use super::MARK;
-use crate::known;
 use crate::sentences::number::{gigabytes_per_s, interval, milliseconds};
 use crate::sentences::report::{CaseReport, Report};
 use job::Job;
@@ -40,7 +41,7 @@ pub fn render(report: &Report) -> JobFiles {
     let (mut seen, mut names) = (HashSet::new(), HashSet::new());
     let (mut jobs, mut listed, mut left_out) = (Vec::new(), Vec::new(), Vec::new());
     for case in &report.cases {
-        if !seen.insert((&case.record.target, &case.record.case)) {
+        if !seen.insert((&case.record.target, case.record.case.name())) {
             continue;
         }
         match job_on(report, case) {
@@ -62,7 +63,15 @@ fn job_on(report: &Report, case: &CaseReport) -> Result<Job, String> {
     if is_device {
         return Err("a job over a device would ask nobody before it destroys what is there".to_owned());
     }
-    job::job(&known::case(&case.record)?)
+    let recorded = &case.record.case;
+    recorded.known().ok_or_else(|| unknown(recorded)).and_then(job::job)
+}
+
+fn unknown(case: &RecordedCase) -> String {
+    match case.axes().keys().find(|axis| Axis::from_name(axis).is_none()) {
+        Some(axis) => format!("axis {axis} is not known here"),
+        None => format!("method {} is not known here, or not with these values", case.method()),
+    }
 }
 
 /// Made of a case's name, and different from all others, also where case is not told apart.

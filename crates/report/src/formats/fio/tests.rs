@@ -1,8 +1,6 @@
 //! Jobs of a run that was never made.
 
-use std::collections::BTreeMap;
-
-use writebench_model::{Axes, Axis, Case, CaseRecord, Outcome, Prepare, RunRecord, Sample};
+use writebench_model::{Axes, Axis, Case, CaseRecord, Outcome, Prepare, RecordedCase, RunRecord, Sample};
 use writebench_testkit::{example_case, example_run, example_target};
 
 use super::job::job;
@@ -16,15 +14,15 @@ fn case(name: &str) -> CaseRecord {
         (sample.phases_ns.write, sample.phases_ns.open, sample.bytes) = (1_000_000, 20_000, 1 << 20);
         sample
     });
-    let (method, axes) = name.split_once(',').unwrap_or((name, ""));
-    let axes: BTreeMap<String, String> = axes
-        .split(',')
-        .filter_map(|it| it.split_once('='))
-        .map(|(a, b)| (a.to_owned(), b.to_owned()))
-        .collect();
     let mut record = example_case("A section", name, samples.collect());
     record.contract.bytes = 1 << 20;
-    CaseRecord { method: method.to_owned(), axes, ..record }
+    if record.case.known().is_none() {
+        let (method, axes) = name.split_once(',').unwrap_or((name, ""));
+        let axes = axes.split(',').filter_map(|it| it.split_once('='));
+        let axes = axes.map(|(axis, value)| (axis.to_owned(), value.to_owned())).collect();
+        record.case = RecordedCase::unknown(name.to_owned(), method.to_owned(), axes);
+    }
+    record
 }
 
 fn jobs(cases: &[&str]) -> JobFiles {
@@ -202,10 +200,13 @@ fn no_text_of_strangers_becomes_an_option() {
     targets[1].environment.filesystem.kind = "block device".to_owned();
     let on = |target: &str, name: &str| CaseRecord { target: target.to_owned(), ..case(name) };
     let mut strange = on(&hostile, "write,size=1MiB");
-    strange.case = "../../write\n[evil]".to_owned();
-    let cases = vec![on(&hostile, "write,size=1MiB"), strange, on("/other", "write,size=1MiB")];
+    let (method, axes) = (strange.case.method().to_owned(), strange.case.axes());
+    strange.case = RecordedCase::unknown("../../write\n[evil]".to_owned(), method, axes);
+    let known = ["write,size=1MiB", "pwrite,size=1MiB"].map(|name| on(&hostile, name));
+    let cases = [&known[..], &[strange, on("/other", "write,size=1MiB")]].concat();
     let files = render(&Report::of(None, RunRecord { cases, targets, ..example_run() }));
-    assert_eq!((files.jobs.len(), files.left_out), (2, 1), "{}", files.readme);
+    assert_eq!((files.jobs.len(), files.left_out), (2, 2), "{}", files.readme);
+    assert!(files.readme.lines().all(|line| !line.starts_with('[')), "{}", files.readme);
     assert!(files.readme.contains("destroys what is there"), "{}", files.readme);
     for job in &files.jobs {
         let headings: Vec<&str> = job.text.lines().filter(|line| line.starts_with('[')).collect();
@@ -219,15 +220,12 @@ fn no_text_of_strangers_becomes_an_option() {
 
 #[test]
 fn every_job_has_a_file_of_its_own_and_a_case_in_two_tables_has_one() {
-    let names =
-        ["write,size=1MiB,sync=fsync/1", "write,size=1MiB,sync=fsync-1", "write,size=1MiB,sync=fsync/1"];
-    let mut cases: Vec<CaseRecord> = names.iter().map(|_| case("write,size=1MiB,sync=fsync/1")).collect();
-    for (case, name) in cases.iter_mut().zip(names) {
-        case.case = name.to_owned();
-    }
-    let files = render(&Report::of(None, RunRecord { cases, ..example_run() }));
+    let on = |target: &str| CaseRecord { target: target.to_owned(), ..case("write,size=1MiB,sync=fsync/1") };
+    let cases = ["/a b", "/a-b", "/a b"].map(on).to_vec();
+    let targets = ["/a b", "/a-b"].map(example_target).to_vec();
+    let files = render(&Report::of(None, RunRecord { cases, targets, ..example_run() }));
     let names: Vec<&str> = files.jobs.iter().map(|job| job.name.as_str()).collect();
-    assert_eq!(names, ["write,size=1MiB,sync=fsync-1.fio", "write,size=1MiB,sync=fsync-1-2.fio"]);
+    assert_eq!(names, ["write,size=1MiB,sync=fsync-1@-a-b.fio", "write,size=1MiB,sync=fsync-1@-a-b-2.fio"]);
 }
 
 #[test]
