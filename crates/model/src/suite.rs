@@ -226,12 +226,12 @@ impl Suite {
         }
     }
 
-    fn origin(&self, section: &Section) -> CaseOrigin {
-        CaseOrigin::Suite { name: self.name.clone(), section: section.title.clone(), layout: self.layout }
-    }
-
     pub(crate) fn error(&self, section: &Section, error: CaseError) -> SuiteError {
         SuiteError::Case { suite: self.name.clone(), section: section.title.clone(), error }
+    }
+
+    fn origin(&self, section: &Section) -> CaseOrigin {
+        CaseOrigin::Suite { name: self.name.clone(), section: section.title.clone(), layout: self.layout }
     }
 }
 

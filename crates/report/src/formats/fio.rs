@@ -64,10 +64,10 @@ fn job_on(report: &Report, case: &CaseReport) -> Result<Job, String> {
         return Err("a job over a device would ask nobody before it destroys what is there".to_owned());
     }
     let recorded = &case.record.case;
-    job::job(recorded.known().ok_or_else(|| why_unknown(recorded))?)
+    recorded.known().ok_or_else(|| unknown(recorded)).and_then(job::job)
 }
 
-fn why_unknown(case: &RecordedCase) -> String {
+fn unknown(case: &RecordedCase) -> String {
     match case.axes().keys().find(|axis| Axis::from_name(axis).is_none()) {
         Some(axis) => format!("axis {axis} is not known here"),
         None => format!("method {} is not known here, or not with these values", case.method()),

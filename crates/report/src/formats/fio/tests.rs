@@ -25,11 +25,6 @@ fn case(name: &str) -> CaseRecord {
     record
 }
 
-/// The same by another name, as a stranger may record it.
-fn called(name: &str, case: &CaseRecord) -> RecordedCase {
-    RecordedCase::unknown(name.to_owned(), case.case.method().to_owned(), case.case.axes())
-}
-
 fn jobs(cases: &[&str]) -> JobFiles {
     let cases = cases.iter().map(|name| case(name)).collect();
     render(&Report::of(Some(3), RunRecord { cases, ..example_run() }))
@@ -205,10 +200,13 @@ fn no_text_of_strangers_becomes_an_option() {
     targets[1].environment.filesystem.kind = "block device".to_owned();
     let on = |target: &str, name: &str| CaseRecord { target: target.to_owned(), ..case(name) };
     let mut strange = on(&hostile, "write,size=1MiB");
-    strange.case = called("../../write\n[evil]", &strange);
-    let cases = vec![on(&hostile, "write,size=1MiB"), strange, on("/other", "write,size=1MiB")];
+    let (method, axes) = (strange.case.method().to_owned(), strange.case.axes());
+    strange.case = RecordedCase::unknown("../../write\n[evil]".to_owned(), method, axes);
+    let known = ["write,size=1MiB", "pwrite,size=1MiB"].map(|name| on(&hostile, name));
+    let cases = [&known[..], &[strange, on("/other", "write,size=1MiB")]].concat();
     let files = render(&Report::of(None, RunRecord { cases, targets, ..example_run() }));
-    assert_eq!((files.jobs.len(), files.left_out), (2, 1), "{}", files.readme);
+    assert_eq!((files.jobs.len(), files.left_out), (2, 2), "{}", files.readme);
+    assert!(files.readme.lines().all(|line| !line.starts_with('[')), "{}", files.readme);
     assert!(files.readme.contains("destroys what is there"), "{}", files.readme);
     for job in &files.jobs {
         let headings: Vec<&str> = job.text.lines().filter(|line| line.starts_with('[')).collect();
@@ -222,15 +220,12 @@ fn no_text_of_strangers_becomes_an_option() {
 
 #[test]
 fn every_job_has_a_file_of_its_own_and_a_case_in_two_tables_has_one() {
-    let names =
-        ["write,size=1MiB,sync=fsync/1", "write,size=1MiB,sync=fsync-1", "write,size=1MiB,sync=fsync/1"];
-    let mut cases: Vec<CaseRecord> = names.iter().map(|_| case("write,size=1MiB,sync=fsync/1")).collect();
-    for (case, name) in cases.iter_mut().zip(names) {
-        case.case = called(name, case);
-    }
-    let files = render(&Report::of(None, RunRecord { cases, ..example_run() }));
+    let on = |target: &str| CaseRecord { target: target.to_owned(), ..case("write,size=1MiB,sync=fsync/1") };
+    let cases = ["/a b", "/a-b", "/a b"].map(on).to_vec();
+    let targets = ["/a b", "/a-b"].map(example_target).to_vec();
+    let files = render(&Report::of(None, RunRecord { cases, targets, ..example_run() }));
     let names: Vec<&str> = files.jobs.iter().map(|job| job.name.as_str()).collect();
-    assert_eq!(names, ["write,size=1MiB,sync=fsync-1.fio", "write,size=1MiB,sync=fsync-1-2.fio"]);
+    assert_eq!(names, ["write,size=1MiB,sync=fsync-1@-a-b.fio", "write,size=1MiB,sync=fsync-1@-a-b-2.fio"]);
 }
 
 #[test]
