@@ -203,7 +203,7 @@ pub fn check_for_comparison(arguments: &[ExportArgument]) -> Result<()> {
 
 /// A file for each chart; those of other runs that have the same name are replaced.
 fn write_charts(directory: &OutputDirectory, report: &Report, output: &Output) -> Result<()> {
-    let charts = writebench_report::chart::charts(report);
+    let charts = writebench_report::charts::charts(report);
     if charts.is_empty() {
         let path = directory.path().display();
         output.note(&format!("No chart for {path}: no case has a figure of all its work."));

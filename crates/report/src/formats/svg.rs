@@ -18,7 +18,7 @@ use svg::node::element::Element;
 
 use self::element::{Ink, WIDTH, element, text, wrapped};
 use super::{MARK, palette};
-use crate::chart::{Chart, Kind, Point, Scale, Unit, XScale, YScale, value_text};
+use crate::charts::{Chart, Kind, Point, Scale, Unit, XScale, YScale, value_text};
 
 /// Above and below what is drawn.
 const MARGIN: f64 = 16.0;

@@ -1,0 +1,275 @@
+//! `writebench advise`: purpose → candidates → race → advice.
+
+use std::collections::HashMap;
+use std::path::Path;
+use std::time::Duration;
+
+use anyhow::Result;
+use writebench_model::protocol::direct_check_bytes_of;
+use writebench_model::{
+    Axis, Bytes, Cache, Case, CaseOrigin, CaseRecord, Purpose, RecordedCase, Row, RunRecord, RunStatus,
+    Settings, Space, Stage, TargetRecord, Verify,
+};
+use writebench_report::counted;
+use writebench_runner::{Hardware, Race, RaceLimits};
+
+use crate::arguments::AdviseCommand;
+use crate::commands::run;
+use crate::exit::{self, Exit};
+use crate::output::Output;
+use crate::output_file::Kept;
+use crate::session::measure::{self, Job};
+use crate::session::place::Place;
+use crate::{database, selection};
+
+/// Most bytes that a search writes, in sizes of the file.
+const MOST_SIZES: u64 = 32;
+/// What parts of the file looks write.
+const LOOKS_SHARES: [u64; 2] = [64, 8];
+/// Least bytes of a look: less says more about opening files than about writing.
+const LEAST_LOOK_BYTES: u64 = 4 << 20;
+/// Least records of a look.
+const LEAST_LOOK_RECORDS: u64 = 64;
+/// The least with an interval of 95 % for the median.
+const SAMPLES: u32 = 6;
+
+/// Searches, and says what was found.
+pub fn advise(command: &AdviseCommand, db: Option<&Path>, output: &Output) -> Result<Exit> {
+    let exports = command.exports.find(Kept::database(db))?;
+    let place = Place::find_again(command.target.as_deref().unwrap_or(Path::new(".")), None, None)?;
+    let target = place.record();
+    let methods = writebench_engine::method_infos();
+    let space = Space::of(command.purpose, &methods, command.size, command.record).map_err(exit::usage)?;
+    if command.record.is_some() && command.purpose != Purpose::DurableRecords {
+        return Err(exit::usage("--record goes with --for durable-records"));
+    }
+    if command.size.is_some_and(|size| size.0 == 0) {
+        return Err(exit::usage("--size must not be 0: there is nothing to write"));
+    }
+    let naive = std::slice::from_ref(&space.naive);
+    run::check_limits(&place, &target.environment, naive, (None, command.reserve), &[])?;
+    let field = Field::of(&space, &target, command.max_bytes)?;
+    if let Some(why) = field.left_out.first() {
+        output.note(&format!("Left out {}: {why}", counted(field.left_out.len(), "candidate")));
+    }
+    let real_bytes = space.naive.bytes_written();
+    let most_bytes = real_bytes.saturating_mul(MOST_SIZES).saturating_add(field.direct_check_bytes());
+    let max_bytes = command.max_bytes.map_or(most_bytes, |bytes| bytes.0);
+    if command.dry_run {
+        return dry_run(&field, max_bytes, command.budget, output);
+    }
+    let nanoseconds = |time: Duration| u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
+    let mut run = RunRecord {
+        id: uuid::Uuid::new_v4().simple().to_string(),
+        label: None,
+        status: RunStatus::Running,
+        started: jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
+        version: run::VERSION.to_owned(),
+        arguments: std::env::args_os().map(|argument| argument.to_string_lossy().into_owned()).collect(),
+        settings: Settings {
+            samples: SAMPLES,
+            precision_ppm: None,
+            budget_ns: Some(nanoseconds(command.budget)),
+            max_bytes: Some(max_bytes),
+            seed: command.seed.unwrap_or_else(|| uuid::Uuid::new_v4().as_u64_pair().0 >> 11),
+            verify: Verify::Sampled,
+            timeout_ns: None,
+            copy_from: None,
+            copy_to: None,
+        },
+        targets: vec![target],
+        missing: Vec::new(),
+        cases: Vec::new(),
+    };
+    let (target_path, free) = (place.path().to_path_buf(), place.space());
+    let place = place.claim(false, output)?;
+    let mut store = database::open(db)?;
+    let number = store.begin_run(&run)?;
+    // The race keeps the time. A limit in the runner would cut loops over records, which then have no rank.
+    run.settings.budget_ns = None;
+    output.note(&format!(
+        "{}: {} in {}, {}.",
+        space.title,
+        counted(field.candidates.len(), "candidate"),
+        target_path.display(),
+        field.levels(),
+    ));
+    // The race has no part in the bytes that the limits of the hardware and the check of direct I/O take.
+    let limits_for = one_for_each_limit(&space);
+    let hardware = Hardware::of(&limits_for, &run.settings, &[free])?;
+    let max_bytes = max_bytes.saturating_sub(hardware.bytes()).saturating_sub(field.direct_check_bytes());
+    let limits = RaceLimits { budget: command.budget, max_bytes, level_bytes: field.level_bytes };
+    let schedule = Box::new(Race::new(field.candidates, field.naive, limits));
+    let later = field.later;
+    let job = Job {
+        schedule,
+        later,
+        limits_for,
+        ..Job::new(&store, number, run, (vec![place], command.reserve), field.cases)
+    };
+    measure::measure(job, &exports, output, &measure::stop_on_signals()?)
+}
+
+/// All candidates, with their cases at all sizes.
+struct Field {
+    cases: Vec<Case>,
+    // The places of a candidate's cases, one for each level.
+    candidates: Vec<Vec<usize>>,
+    naive: usize,
+    // From small to large, the real size last.
+    level_bytes: Vec<u64>,
+    later: HashMap<String, CaseRecord>,
+    // Why candidates are not among them.
+    left_out: Vec<String>,
+}
+
+impl Field {
+    /// The cases that the machine has memory and the device has sectors for, and of direct I/O only if the limit has
+    /// room for finding out which way it goes.
+    fn of(space: &Space, target: &TargetRecord, max_bytes: Option<Bytes>) -> Result<Self> {
+        let direct_check_bytes = direct_check_bytes_of(space.cases());
+        let checks_direct = max_bytes.is_none_or(|most| direct_check_bytes <= most.0 / 2);
+        let level_bytes = level_bytes(space);
+        let looks = level_bytes[..level_bytes.len() - 1].to_vec();
+        let mut field = Self {
+            cases: Vec::new(),
+            candidates: Vec::new(),
+            naive: 0,
+            level_bytes,
+            later: HashMap::new(),
+            left_out: Vec::new(),
+        };
+        let environment = &target.environment;
+        for case in space.cases() {
+            let is_naive = *case == space.naive;
+            let one = std::slice::from_ref(case);
+            if case.axes().cache == Cache::Direct && !checks_direct {
+                let check = Bytes(direct_check_bytes).approximate();
+                field.left_out.push(format!(
+                    "{case}: --max-bytes leaves no room for {check}, which show whether O_DIRECT goes past the page cache"
+                ));
+                continue;
+            }
+            let fits = writebench_runner::check_sectors(environment, one)
+                .and_then(|()| writebench_runner::check_memory(environment, one, 0));
+            match fits {
+                Err(error) if !is_naive => {
+                    field.left_out.push(error.to_string());
+                    continue;
+                }
+                _ => {}
+            }
+            let real = field.add(case.clone(), Stage::Final, is_naive, target);
+            // A case that only exists at the real size is looked at there.
+            let at = |bytes: &u64| case.with(Axis::Size, &Bytes(*bytes).to_string()).ok();
+            let mut levels: Vec<usize> = looks
+                .iter()
+                .map(|bytes| at(bytes).map_or(real, |look| field.add(look, Stage::Screening, is_naive, target)))
+                .collect();
+            levels.push(real);
+            if is_naive {
+                field.naive = field.candidates.len();
+            }
+            field.candidates.push(levels);
+        }
+        Ok(field)
+    }
+
+    /// Bytes that its workers write to find out which way direct I/O goes.
+    fn direct_check_bytes(&self) -> u64 {
+        direct_check_bytes_of(&self.cases)
+    }
+
+    /// `looks of 4 MiB and 32 MiB, then the best at 256 MiB`.
+    fn levels(&self) -> String {
+        let texts: Vec<String> = self.level_bytes.iter().map(|&bytes| Bytes(bytes).approximate()).collect();
+        match texts.split_last() {
+            Some((real, [])) => format!("all at {real}"),
+            Some((real, looks)) => format!("looks of {}, then the best at {real}", looks.join(" and ")),
+            None => String::new(),
+        }
+    }
+
+    /// The place of a case among all cases, with the row that it will have.
+    fn add(&mut self, case: Case, stage: Stage, is_naive: bool, target: &TargetRecord) -> usize {
+        // The size is the same for all: a name is easier to read without it.
+        let name = RecordedCase::from(case.clone()).name_without(Axis::Size);
+        let label = if is_naive { format!("naive way: {name}") } else { name };
+        let origin = CaseOrigin::Search { stage, is_naive };
+        let row = Row { origin, label: Some(label), case: case.clone() };
+        self.later.insert(case.to_string(), selection::record(&row, &target.name));
+        self.cases.push(case);
+        self.cases.len() - 1
+    }
+}
+
+/// Sizes of the files on each level: parts of the real size in whole records, and that itself.
+fn level_bytes(space: &Space) -> Vec<u64> {
+    let size_bytes = space.naive.axes().size_bytes;
+    let record = space.naive.contract().durable_every_bytes;
+    let (unit, least) = match record {
+        Some(record) => (record.max(1), record.saturating_mul(LEAST_LOOK_RECORDS)),
+        None => (1 << 20, LEAST_LOOK_BYTES),
+    };
+    let part = |share: &u64| (size_bytes / share).max(least).min(size_bytes / 2);
+    let whole = |bytes: u64| if bytes >= unit { bytes / unit * unit } else { bytes };
+    let looks = LOOKS_SHARES.iter().map(|share| whole(part(share)));
+    let mut levels: Vec<u64> = looks.filter(|&bytes| bytes > 0).collect();
+    levels.push(size_bytes);
+    levels.dedup();
+    levels
+}
+
+/// Cases that promise what the naive way does, one for each number of threads: limits depend on no more.
+fn one_for_each_limit(space: &Space) -> Vec<Case> {
+    let durability = space.naive.contract().durability;
+    let mut cases: Vec<Case> = Vec::new();
+    for case in space.cases().filter(|case| case.contract().durability == durability) {
+        if cases.iter().all(|other| other.axes().threads != case.axes().threads) {
+            cases.push(case.clone());
+        }
+    }
+    cases
+}
+
+fn dry_run(field: &Field, max_bytes: u64, budget: Duration, output: &Output) -> Result<Exit> {
+    let mut text = String::new();
+    for case in field.candidates.iter().filter_map(|levels| levels.last()) {
+        text += &format!("{}\n", field.cases[*case]);
+    }
+    text += &format!(
+        "{}, {}; at most {} in {budget:?}. Nothing was written.\n",
+        counted(field.candidates.len(), "candidate"),
+        field.levels(),
+        Bytes(max_bytes).approximate(),
+    );
+    output.results(&text)?;
+    Ok(Exit::Ok)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn levels(purpose: Purpose, size: &str, record: Option<&str>) -> Vec<u64> {
+        let record = record.map(|record| record.parse().unwrap());
+        let size = Some(size.parse().unwrap());
+        level_bytes(&Space::of(purpose, &writebench_engine::method_infos(), size, record).unwrap())
+    }
+
+    #[test]
+    fn looks_are_parts_of_the_file_and_not_too_small() {
+        assert_eq!(levels(Purpose::Stream, "1GiB", None), [16 << 20, 128 << 20, 1 << 30]);
+        assert_eq!(levels(Purpose::Stream, "64MiB", None), [4 << 20, 8 << 20, 64 << 20]);
+        assert_eq!(levels(Purpose::Stream, "5MiB", None), [2 << 20, 5 << 20]);
+        assert_eq!(levels(Purpose::Stream, "4KiB", None), [2048, 4096]);
+        assert_eq!(levels(Purpose::Stream, "1", None), [1]);
+    }
+
+    #[test]
+    fn looks_at_records_are_whole_records() {
+        assert_eq!(levels(Purpose::DurableRecords, "4MiB", None), [256 << 10, 512 << 10, 4 << 20]);
+        assert_eq!(levels(Purpose::DurableRecords, "100kB", Some("100")), [6400, 12500 / 100 * 100, 100_000]);
+        assert_eq!(levels(Purpose::DurableRecords, "400", Some("100")), [200, 400]);
+    }
+}

@@ -1,0 +1,177 @@
+//! `writebench worker`: takes samples for the supervisor that started it.
+
+use std::ffi::OsString;
+use std::io::Write;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::path::Path;
+
+use anyhow::{Context, Result, bail};
+use clap::Parser;
+use rustix::fs::{Mode, OFlags};
+use rustix::process::Signal;
+use writebench_engine::{Engine, Target};
+use writebench_model::protocol::{Request, SampleRequest, Shortage};
+use writebench_model::{Case, Failure, Outcome, Phase, Sample};
+use writebench_runner::{ProgressRecord, RunnerError, answer_all, answered};
+
+use crate::commands::privileges::drop_privileges;
+use crate::exit::Exit;
+
+/// What the supervisor gives its worker.
+#[derive(Parser)]
+struct WorkerArguments {
+    /// The directories to work in, in the order of the run's targets.
+    #[arg(long, requires = "identity")]
+    directory: Vec<OsString>,
+    /// Device and inode of each, so that nothing else can stand in for it.
+    #[arg(long, num_args = 2)]
+    identity: Vec<u64>,
+    /// The descriptor of the device to work on instead, held exclusively.
+    #[arg(long, conflicts_with = "directory")]
+    device: Option<u32>,
+    /// The file that is copied.
+    #[arg(long, requires = "copy_identity")]
+    copy_from: Option<OsString>,
+    /// Its device and inode.
+    #[arg(long, num_args = 2)]
+    copy_identity: Vec<u64>,
+    /// The descriptor of the progress record.
+    progress: u32,
+}
+
+/// Answers requests until there are no more.
+pub fn work(words: impl Iterator<Item = OsString>) -> Result<Exit> {
+    let name = std::iter::once(OsString::from("writebench worker"));
+    let arguments = WorkerArguments::try_parse_from(name.chain(words))?;
+    // A fault is one sample's outcome: one line, and the end, without threads that wait for others.
+    std::panic::set_hook(Box::new(|panic| {
+        let text = panic.to_string().replace('\n', " ");
+        let _ = writeln!(std::io::stderr(), "{text}");
+        std::process::abort();
+    }));
+    // SIGBUS and the like are outcomes, too, and no reason to write the source data to a core file.
+    let no_core = rustix::process::Rlimit { current: Some(0), maximum: Some(0) };
+    rustix::process::setrlimit(rustix::process::Resource::Core, no_core)?;
+    // Nothing may go on writing behind the back of a supervisor that is gone.
+    rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?;
+    // When memory runs out, this process goes, and not somebody's database. That it cannot be said
+    // (a sandbox without /proc) changes nothing else.
+    let _ = std::fs::write("/proc/self/oom_score_adj", "1000");
+    let targets = match arguments.device {
+        Some(device) => Targets::Device(inherited(device)?),
+        None => Targets::Directories(open_directories(&arguments.directory, &arguments.identity)?),
+    };
+    let copy_from = match (&arguments.copy_from, arguments.copy_identity.as_slice()) {
+        (Some(name), &[device, inode]) => {
+            Some(writebench_runner::open_source(Path::new(name), [device, inode])?.into())
+        }
+        _ => None,
+    };
+    let progress = ProgressRecord::inherited(arguments.progress).context("open the progress record")?;
+    // Before there are threads, which keep what they were started with.
+    drop_privileges().context("capset, to give up root's rights")?;
+    let mut engine = Engine::new(copy_from, || {
+        writebench_probe::available_memory_bytes().map_err(|error| error.to_string())
+    });
+    let mut enter = |phase| progress.enter(phase);
+    answer_all(|request| match request {
+        Request::SampleRequest(request) => {
+            answered(request, |it| sample(&mut engine, targets.numbered(it.target)?, &it, &mut enter))
+        }
+        Request::LimitRequest(request) => answered(request, |it| {
+            enter(Phase::Settle);
+            Ok(engine.limits(targets.numbered(it.target)?, &it, &mut enter))
+        }),
+        Request::NoiseRequest(request) => answered(request, |it| {
+            enter(Phase::Write);
+            Ok(writebench_engine::noise(targets.directory(0)?, &it))
+        }),
+        Request::PropertiesRequest(request) => {
+            answered(request, |it| Ok(engine.properties(targets.directory(it.target)?, &it, &mut enter)))
+        }
+    })?;
+    Ok(Exit::Ok)
+}
+
+/// What a worker works on, held open.
+enum Targets {
+    Directories(Vec<OwnedFd>),
+    Device(OwnedFd),
+}
+
+impl Targets {
+    fn numbered(&self, number: usize) -> Result<Target<'_>, RunnerError> {
+        match self {
+            Self::Directories(directories) => directories
+                .get(number)
+                .map(|directory| Target::Directory(directory.as_fd()))
+                .ok_or_else(|| RunnerError::Protocol(format!("there is no target {number}"))),
+            Self::Device(device) => Ok(Target::Device(device.as_fd())),
+        }
+    }
+
+    fn directory(&self, number: usize) -> Result<BorrowedFd<'_>, RunnerError> {
+        match self.numbered(number)? {
+            Target::Directory(directory) => Ok(directory),
+            Target::Device(_) => Err(RunnerError::Protocol("a device has no files to be made".to_owned())),
+        }
+    }
+}
+
+/// One sample, once what a worker left that is no more has been removed, and if there is room for it.
+fn sample(
+    engine: &mut Engine,
+    target: Target<'_>,
+    request: &SampleRequest,
+    enter: &mut dyn FnMut(Phase),
+) -> Result<Result<Sample, Shortage>, RunnerError> {
+    let case = Case::parse(&request.case, &writebench_engine::method_infos())
+        .map_err(|error| RunnerError::Protocol(error.to_string()))?;
+    enter(Phase::Settle);
+    if let Target::Directory(directory) = target {
+        if request.remove_first
+            && let Err(errno) = writebench_runner::remove_samples(directory)
+        {
+            let failure = Failure {
+                phase: Phase::Settle,
+                call: "unlink".to_owned(),
+                path: None,
+                offset: None,
+                errno: Some(errno.raw_os_error()),
+                message: Failure::errno_message(errno.raw_os_error()),
+            };
+            let outcome = Outcome::Failed(Box::new(failure));
+            return Ok(Ok(Sample::without_figures(request.round, outcome)));
+        }
+        if let Some(shortage) = writebench_runner::shortage_of_sample(directory, &case, request.reserve) {
+            return Ok(Err(shortage));
+        }
+    }
+    Ok(Ok(engine.sample(target, &case, request, enter)))
+}
+
+fn open_directories(paths: &[OsString], identities: &[u64]) -> Result<Vec<OwnedFd>> {
+    let (identities, []) = identities.as_chunks::<2>() else { bail!("an identity has two parts") };
+    if paths.is_empty() || paths.len() != identities.len() {
+        bail!("{} directories with {} identities", paths.len(), identities.len());
+    }
+    paths.iter().zip(identities).map(|(path, identity)| open_directory(path, *identity)).collect()
+}
+
+fn open_directory(path: &OsString, identity: [u64; 2]) -> Result<OwnedFd> {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let directory =
+        rustix::fs::open(&**path, flags, Mode::empty()).with_context(|| format!("open {}", path.display()))?;
+    let stat = rustix::fs::fstat(&directory)?;
+    if identity != [stat.st_dev, stat.st_ino] {
+        bail!("{} is not the directory it was", path.display());
+    }
+    Ok(directory)
+}
+
+/// What a descriptor that was inherited refers to, opened for this process alone.
+fn inherited(number: u32) -> Result<OwnedFd> {
+    let path = format!("/proc/self/fd/{number}");
+    rustix::fs::open(&path, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())
+        .with_context(|| format!("open {path}"))
+}

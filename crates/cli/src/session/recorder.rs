@@ -1,0 +1,205 @@
+//! What a run makes, into its database and its streams, in the order in which it was made. A database that another
+//! program has locked keeps nobody waiting: what it cannot take yet is held in memory.
+
+use std::collections::VecDeque;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use anyhow::{Result, anyhow};
+use writebench_model::{CaseRecord, Limit, Properties, RunRecord, RunStatus, Sample};
+use writebench_report::counted;
+use writebench_store::{Store, StoreError};
+
+use crate::output::Output;
+use crate::session::streams::Streams;
+
+/// A lock that lasts longer is worth a note: other runs take a moment for each of their samples.
+const QUIET: Duration = Duration::from_secs(1);
+/// How long the end of a run that a signal has ended waits for a lock.
+const AFTER_SIGNAL: Duration = Duration::from_secs(10);
+const PAUSE: Duration = Duration::from_millis(50);
+
+/// The database and the streams of a run that is under way.
+pub struct Recorder<'r> {
+    store: &'r Store,
+    number: i64,
+    output: &'r Output,
+    streams: Streams<'r>,
+    waiting: VecDeque<Record>,
+    locked_since: Option<Instant>,
+    /// Whether it was said that the database is locked.
+    said: bool,
+    /// Set once the database is not at its path any more. What is left is never written.
+    gone: Option<StoreError>,
+    status: RunStatus,
+}
+
+enum Record {
+    Row(Box<CaseRecord>),
+    Sample { target: usize, case: String, sample: Box<Sample> },
+    Limits { target: usize, limits: Vec<Limit> },
+    Properties { target: usize, properties: Box<Properties> },
+    Status(RunStatus),
+}
+
+impl<'r> Recorder<'r> {
+    /// Of the run with that number.
+    pub fn new(store: &'r Store, number: i64, streams: Streams<'r>, output: &'r Output) -> Self {
+        Self {
+            store,
+            number,
+            output,
+            streams,
+            waiting: VecDeque::new(),
+            locked_since: None,
+            said: false,
+            gone: None,
+            status: RunStatus::Running,
+        }
+    }
+
+    /// A row comes into the tables.
+    pub fn row(&mut self, row: CaseRecord) -> Result<()> {
+        self.record(Record::Row(row.into()))
+    }
+
+    /// A sample was taken, on the target of that place and name.
+    pub fn sample(&mut self, (target, name): (usize, &str), case: &str, sample: &Sample) -> Result<()> {
+        let record = Record::Sample { target, case: case.to_owned(), sample: sample.clone().into() };
+        // Also where the database has failed: this is one more place where the sample is kept.
+        self.streams.sample(name, case, sample)?;
+        self.record(record)
+    }
+
+    /// The hardware's limits of a target were measured.
+    pub fn limits(&mut self, target: usize, limits: Vec<Limit>) -> Result<()> {
+        self.record(Record::Limits { target, limits })
+    }
+
+    /// The filesystem of a target was looked at.
+    pub fn properties(&mut self, target: usize, properties: Box<Properties>) -> Result<()> {
+        self.record(Record::Properties { target, properties })
+    }
+
+    /// Records how the run stands at its end, after all that still waits. Another program's lock is waited for, until
+    /// `stop` is set, or for a moment where it is set already.
+    pub fn finish(&mut self, status: RunStatus, stop: &AtomicBool) -> Result<()> {
+        self.status = status;
+        self.waiting.push_back(Record::Status(status));
+        let (start, was_stopped) = (Instant::now(), stop.load(Ordering::Relaxed));
+        loop {
+            if let Err(error) = self.write_waiting() {
+                // What failed is in front of the status, which may still be written.
+                let _ = self.store.set_status(self.number, RunStatus::Failed);
+                return Err(error.into());
+            }
+            if let Some(gone) = &self.gone {
+                return Err(anyhow!(
+                    "{gone}; its results are in no database: `--export json=FILE` keeps them in a file, too"
+                ));
+            }
+            if self.waiting.is_empty() {
+                return Ok(self.store.check_in_place()?);
+            }
+            if stop.load(Ordering::Relaxed) && (!was_stopped || start.elapsed() > AFTER_SIGNAL) {
+                return Err(self.not_written());
+            }
+            std::thread::sleep(PAUSE);
+        }
+    }
+
+    /// The run as the database has it, with what it does not have yet.
+    pub fn run(&self) -> Result<RunRecord> {
+        let mut run = self.store.run(self.number)?;
+        self.waiting.iter().for_each(|record| record.add_to(&mut run));
+        run.status = self.status;
+        Ok(run)
+    }
+
+    /// Ends the streams.
+    pub fn end_streams(self, run: &RunRecord) -> Result<()> {
+        self.streams.end(run)
+    }
+
+    fn record(&mut self, record: Record) -> Result<()> {
+        self.waiting.push_back(record);
+        Ok(self.write_waiting()?)
+    }
+
+    /// As much as the database takes now. Fails where it will not take it later either.
+    fn write_waiting(&mut self) -> Result<(), StoreError> {
+        while let Some(record) = self.waiting.front().filter(|_| self.gone.is_none()) {
+            match self.store.without_waiting(|| record.write(self.store, self.number)) {
+                Ok(()) => {
+                    self.waiting.pop_front();
+                    self.locked_since = None;
+                }
+                Err(error) if error.is_busy() => {
+                    self.say_that_it_waits();
+                    return Ok(());
+                }
+                Err(error @ StoreError::Gone { .. }) => {
+                    let end = "The run goes on, and shows its results at the end.";
+                    self.output.note(&format!("{error}. {end}"));
+                    self.gone = Some(error);
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(())
+    }
+
+    fn say_that_it_waits(&mut self) {
+        let since = self.locked_since.get_or_insert_with(Instant::now);
+        if since.elapsed() > QUIET && !self.said {
+            self.said = true;
+            let path = self.store.path().display();
+            self.output.note(&format!(
+                "Waiting for the database {path}, which another program has locked. Samples are kept in memory \
+                 meanwhile."
+            ));
+        }
+    }
+
+    fn not_written(&self) -> anyhow::Error {
+        let samples = self.waiting.iter().filter(|record| matches!(record, Record::Sample { .. })).count();
+        let what = if samples > 0 {
+            format!("{} and the run's end are not in it", counted(samples, "sample"))
+        } else {
+            "the run's end is not in it".to_owned()
+        };
+        let path = self.store.path().display();
+        anyhow!("database {path}: another program has locked it, and {what}; `writebench run --resume` goes on")
+    }
+}
+
+impl Record {
+    fn write(&self, store: &Store, run: i64) -> Result<(), StoreError> {
+        match self {
+            Self::Row(row) => store.add_cases(run, std::slice::from_ref(row)),
+            Self::Sample { target, case, sample } => store.add_sample(run, *target, case, sample),
+            Self::Limits { target, limits } => store.set_limits(run, *target, limits),
+            Self::Properties { target, properties } => store.set_properties(run, *target, properties),
+            Self::Status(status) => store.set_status(run, *status),
+        }
+    }
+
+    fn add_to(&self, run: &mut RunRecord) {
+        match self {
+            Self::Row(row) => run.cases.push((**row).clone()),
+            Self::Sample { target, case, sample } => {
+                let name = run.targets.get(*target).map(|target| &target.name);
+                let is_of_it = |row: &&mut CaseRecord| Some(&row.target) == name && row.case.name() == case;
+                run.cases.iter_mut().filter(is_of_it).for_each(|row| row.samples.push((**sample).clone()));
+            }
+            Self::Limits { target, limits } => {
+                run.targets.get_mut(*target).into_iter().for_each(|it| it.limits.clone_from(limits));
+            }
+            Self::Properties { target, properties } => {
+                let properties = Some((**properties).clone());
+                run.targets.get_mut(*target).into_iter().for_each(|it| it.properties.clone_from(&properties));
+            }
+            Self::Status(_) => {}
+        }
+    }
+}
