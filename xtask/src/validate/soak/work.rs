@@ -18,9 +18,6 @@ pub(super) enum Work {
     Compare,
 }
 
-const SUITES: &[&str] =
-    &["quick", "create", "mmap", "vectored", "parallel", "write", "copy", "durable", "direct", "buffer"];
-
 const KINDS: &str = "ext4 ext4-no-journal ext3 ext2 xfs btrfs btrfs-raid0 tmpfs overlay:ext4 fuse:ext4";
 
 /// The file in the program's home that is copied.
@@ -99,7 +96,8 @@ impl Work {
 }
 
 fn measuring(chance: &mut Chance) -> String {
-    let suite = chance.pick(SUITES);
+    let suites = writebench_model::built_in_suites();
+    let suite = &suites[chance.below(suites.len())].name;
     let size = chance.pick(&["64KiB", "1MiB", "3MiB"]);
     let samples = chance.pick(&["1", "4", "6"]);
     let budget = chance.pick(&["2s", "5s"]);
