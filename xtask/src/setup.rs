@@ -27,7 +27,7 @@ const NEEDS: &[Need] = &[
     Need { package: "e2fsprogs", proof: "mkfs.ext4", purpose: "tests on ext4" },
     Need { package: "mount", proof: "losetup", purpose: "loop-mounted filesystems" },
     Need { package: "dmsetup", proof: "dmsetup", purpose: "devices that stand on others" },
-    Need { package: "bindfs", proof: "bindfs", purpose: "tests on a FUSE server that stops" },
+    Need { package: "bindfs", proof: "bindfs", purpose: "tests on FUSE, and on a server of it that stops" },
     Need { package: "faketime", proof: "faketime", purpose: "tests with a clock that is set back" },
     Need { package: "gcc", proof: "cc", purpose: "the reference programs of `cargo xtask parity`" },
     Need { package: "libc6-dev", proof: "/usr/include/stdio.h", purpose: "the same" },

@@ -35,10 +35,6 @@ fn main() -> ExitCode {
         Some(word) if word == keeper::COMMAND => {
             return ended(commands::keeper::keep(), &Output::new(ColorChoice::Never, false));
         }
-        Some(word) if word == writebench_filesystems::PASSTHROUGH_COMMAND => {
-            let served = writebench_filesystems::serve_passthrough(words).map(|()| Exit::Ok);
-            return ended(served.map_err(Into::into), &Output::new(ColorChoice::Never, false));
-        }
         _ => {}
     }
     let arguments = match Arguments::try_parse() {

@@ -6,6 +6,7 @@
 
 mod axis;
 mod case;
+mod case_record;
 mod consistency;
 mod contract;
 mod environment;
@@ -27,6 +28,7 @@ mod value;
 
 pub use axis::{Axes, Axis, InvalidValue};
 pub use case::{Assignment, Case, CaseError};
+pub use case_record::{CaseOrigin, CaseRecord, Layout, RecordedCase, Stage};
 pub use contract::{Content, Contract, Durability, Feed, Start};
 pub use environment::{Cpu, Device, Environment, Filesystem, Memory, System};
 pub use method::{Cursor, MethodInfo};
@@ -35,13 +37,11 @@ pub use properties::{Allocation, DirectIo, DirectWrite, Extents, Found, Learnt, 
 pub use quantity::{Bytes, ParseBytesError, ParseDurationError, Range, parse_duration, split};
 pub use read_back::{Extent, ReadBack, ReadFrom};
 pub use reserve::{ParseReserveError, Reserve};
-pub use run::{CaseRecord, RunRecord, RunStatus, Settings, Verify};
-pub use sample::{Failure, Latency, Outcome, Phase, PhasesNs, Sample, Timeline, Watch};
+pub use run::{RunRecord, RunStatus, Settings, Verify};
+pub use sample::{Failure, Latency, Outcome, Phase, PhasesNs, Sample, SampleRow, Timeline, Watch};
 pub use size::{LONGEST_ARGUMENT_BYTES, LONGEST_NAME, MOST_DOCUMENT_BYTES, MOST_ROWS, MOST_TARGETS, TooMuch};
 pub use space::{Purpose, Space};
-pub use suite::{
-    Head, Layout, Overrides, Row, Rows, SUITES, Section, Suite, SuiteError, built_in_suites, suite_named,
-};
+pub use suite::{Head, Overrides, Row, Rows, SUITES, Section, Suite, SuiteError, built_in_suites, suite_named};
 pub use sync::{Sync, SyncCall};
 pub use target::{Image, Limit, LimitKind, Making, MissingTarget, TargetRecord};
 pub use value::{

@@ -16,13 +16,10 @@ pub struct TargetRecord {
     /// What was measured on.
     pub environment: Environment,
     /// What the hardware could do at most.
-    #[serde(default)]
     pub limits: Vec<Limit>,
     /// How the run made its filesystem; none if it was there.
-    #[serde(default)]
     pub making: Option<Making>,
     /// What its filesystem does with files; none if that was not looked at.
-    #[serde(default)]
     pub properties: Option<Properties>,
 }
 

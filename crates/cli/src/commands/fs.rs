@@ -278,7 +278,7 @@ fn measure_on(
     let settings = settings(&command.measuring, looks, selected.samples);
     let mut run = new_run(&command.measuring, settings, &selected.rows, targets);
     run.missing = made.missing;
-    let cases = selection::different_cases(&run.cases, &writebench_engine::method_infos())?;
+    let cases = selection::different_cases(&run.cases)?;
     for (place, target) in places.iter().zip(&run.targets) {
         let others: Vec<&Place> = places.iter().filter(|other| other.path() != place.path()).collect();
         check_limits(place, &target.environment, &cases, (None, command.measuring.reserve), &others)?;

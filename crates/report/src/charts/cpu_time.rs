@@ -3,6 +3,8 @@
 
 use writebench_model::Bytes;
 
+use writebench_model::Axis;
+
 use super::matrix::chunk_sizes;
 use super::{
     Chart, Drawn, Kind, Point, Question, Row, Series, Unit, YAxis, as_f64, axis, figures_are, grouped, notes,
@@ -26,7 +28,7 @@ const TIMES: [Time; 3] = [
 /// Two charts of each time, for each combination of the other axes: work that is not the same is not in one
 /// chart. A single target has nothing to be compared with, and is drawn by buffer size only.
 pub(super) fn charts(rows: &[Row<'_>]) -> Vec<Drawn> {
-    let works = grouped(rows, |row| row.name_without("chunk"));
+    let works = grouped(rows, |row| row.name_without(Axis::Chunk));
     let several = works.len() > 1;
     let mut charts = Vec::new();
     for (work, rows) in &works {

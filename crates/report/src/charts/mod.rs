@@ -22,10 +22,9 @@ mod threads;
 
 use std::collections::HashSet;
 
-use writebench_model::Layout;
+use writebench_model::{CaseOrigin, Layout};
 
 use crate::numbers::estimate::{CONFIDENCE, Figure};
-use crate::sentences::advice::ADVISE;
 pub use data::{
     Chart, Dot, Interval, Kind, NamedChart, Point, Question, Series, Tick, Unit, XAxis, XScale, YAxis, YScale,
 };
@@ -44,21 +43,20 @@ struct Drawn {
 
 /// The sections of all targets together, wherever their rows stand.
 pub(crate) fn of_rows(rows: &[Row<'_>]) -> Vec<NamedChart> {
-    let section = |row: &Row<'_>| (row.case.record.suite.clone(), row.case.record.section.clone());
     let mut names = HashSet::new();
     let mut charts = Vec::new();
-    let sections = grouped(rows, section);
+    let sections = grouped(rows, Row::table);
     for ((suite, section), rows) in &sections {
         let several = sections.iter().filter(|((other, _), _)| other == suite).count() > 1;
-        let head = if several { format!("{suite}-{section}") } else { suite.clone() };
-        for Drawn { of, stem, chart } in section_charts(suite, section, rows) {
+        let head = if several { format!("{suite}-{section}") } else { (*suite).to_owned() };
+        for Drawn { of, stem, chart } in section_charts(section, rows) {
             let stem = slug(&format!("{head}-{stem}"));
             let mut numbered = (2..).map(|number| format!("{stem}-{number}"));
             let mut file_stem = stem.clone();
             while !names.insert(file_stem.clone()) {
                 file_stem = numbered.next().unwrap_or_default();
             }
-            let (suite, section) = (suite.clone(), section.clone());
+            let (suite, section) = ((*suite).to_owned(), (*section).to_owned());
             charts.push(NamedChart { file_stem, suite, section, of, chart });
         }
     }
@@ -66,11 +64,12 @@ pub(crate) fn of_rows(rows: &[Row<'_>]) -> Vec<NamedChart> {
 }
 
 /// What the suite asks first, and then what every case can answer.
-fn section_charts(suite: &str, section: &str, rows: &[Row<'_>]) -> Vec<Drawn> {
-    let mut charts = if suite == ADVISE {
+fn section_charts(section: &str, rows: &[Row<'_>]) -> Vec<Drawn> {
+    let origin = rows.first().map(|row| &row.case.record.origin);
+    let mut charts = if origin.is_some_and(CaseOrigin::is_search) {
         ranked::charts("Ways to write, from the fastest", rows)
     } else {
-        match writebench_model::suite_named(suite).map_or(Layout::Phases, |suite| suite.layout) {
+        match origin.map_or(Layout::Phases, CaseOrigin::layout) {
             Layout::CpuTime => cpu_time::charts(rows),
             Layout::Ranked => ranked::charts(&format!("{section}, from the fastest"), rows),
             Layout::Matrix => {
@@ -94,7 +93,7 @@ fn point(x: f64, row: &Row<'_>, figure: Option<&Figure>, per: f64) -> Point {
         x,
         figure: figure.map(interval),
         only_disturbed: row.case.estimate.as_ref().is_some_and(|estimate| estimate.only_disturbed),
-        case: row.case.record.case.clone(),
+        case: row.case.record.case.to_string(),
         row: row.number,
         dots: Vec::new(),
     }

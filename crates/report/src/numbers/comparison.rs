@@ -259,7 +259,7 @@ fn is_target_by_target(runs: &[&ComparedRun]) -> Result<bool, CompareError> {
 
 impl CaseOn {
     fn of(case: &CaseRecord, with_target: bool) -> Self {
-        Self { case: case.case.clone(), target: with_target.then(|| case.target.clone()) }
+        Self { case: case.case.to_string(), target: with_target.then(|| case.target.clone()) }
     }
 }
 

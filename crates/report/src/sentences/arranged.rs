@@ -104,7 +104,7 @@ fn rows(section: Vec<CaseReport>) -> Vec<Vec<CaseReport>> {
 fn sort_rows(rows: &mut [Vec<CaseReport>], sort: Sort) {
     let key = |row: &Vec<CaseReport>| row[0].estimate.as_ref().map(|estimate| sort.key(estimate));
     rows.sort_by(|a, b| {
-        let (name_a, name_b) = (&a[0].record.case, &b[0].record.case);
+        let (name_a, name_b) = (a[0].record.case.name(), b[0].record.case.name());
         match (key(a), key(b)) {
             (Some(key_a), Some(key_b)) if sort != Sort::Case => key_a.total_cmp(&key_b),
             (Some(_), None) => std::cmp::Ordering::Less,

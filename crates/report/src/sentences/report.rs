@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use writebench_model::{CaseRecord, Limit, RunRecord, TargetRecord};
 
 use crate::numbers::estimate::Estimate;
-use crate::sentences::advice::{ADVISE, Advice, without_advice};
+use crate::sentences::advice::{Advice, without_advice};
 use crate::sentences::answer::{Answer, answers};
 use crate::sentences::conclusion::conclusions;
 use crate::sentences::image_share;
@@ -70,7 +70,7 @@ impl Report {
             }
         }
         let advice = Advice::of(&cases);
-        let is_search = cases.iter().any(|case| case.record.suite == ADVISE);
+        let is_search = cases.iter().any(|case| case.record.origin.is_search());
         let answers = if is_search { Vec::new() } else { answers(&run, &cases) };
         let conclusions = match &advice {
             Some(advice) => {
@@ -100,7 +100,7 @@ impl Report {
 
     /// The rows of each section of a suite, in order.
     pub fn sections(&self) -> impl Iterator<Item = &[CaseReport]> {
-        self.cases.chunk_by(|a, b| (&a.record.suite, &a.record.section) == (&b.record.suite, &b.record.section))
+        self.cases.chunk_by(|a, b| a.record.origin.table() == b.record.origin.table())
     }
 }
 
@@ -114,7 +114,7 @@ impl CaseReport {
     pub(crate) fn of(record: CaseRecord, limits: &[Limit]) -> Self {
         let last = record.samples.last();
         Self {
-            name: record.case.clone(),
+            name: record.case.name().to_owned(),
             outcome: last.map_or("not-run", |sample| sample.outcome.name()),
             reason: match last {
                 Some(sample) => sample.outcome.reason(),

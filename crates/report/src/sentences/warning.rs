@@ -6,7 +6,7 @@ use writebench_model::{Durability, RunRecord, RunStatus};
 
 use crate::counted;
 use crate::numbers::estimate::{CONFIDENCE, Figure};
-use crate::sentences::advice::{ADVISE, is_look};
+use crate::sentences::advice::is_look;
 use crate::sentences::report::CaseReport;
 use crate::tables::case_sentence;
 
@@ -126,7 +126,7 @@ fn imprecise(run: &RunRecord, cases: &[&CaseReport]) -> Option<String> {
 }
 
 fn is_search(cases: &[CaseReport]) -> bool {
-    cases.iter().any(|case| case.record.suite == ADVISE)
+    cases.iter().any(|case| case.record.origin.is_search())
 }
 
 /// Each case that has figures in a table, once: it may stand in several.

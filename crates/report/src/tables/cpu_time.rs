@@ -1,6 +1,8 @@
 //! Elapsed time, user CPU time and system CPU time by chunk size, a table each. No bars: times differ by decades, and bars
 //! that begin at 0 would show one of them. The charts have logarithmic axes for that.
 
+use writebench_model::Axis;
+
 use crate::numbers::estimate::{Estimate, Figure};
 use crate::sentences::number::{mark, seconds, thousands};
 use crate::sentences::report::CaseReport;
@@ -29,7 +31,7 @@ fn table(title: &str, cases: &[CaseReport], figure: fn(&Estimate) -> &Figure) ->
     let rows = cases.iter().filter_map(|case| {
         let estimate = case.estimate.as_ref()?;
         let figure = figure(estimate);
-        let chunk = case.record.axes.get("chunk").cloned().unwrap_or_default();
+        let chunk = case.record.case.value(Axis::Chunk).unwrap_or_default();
         let mut row = vec![
             chunk,
             mark(estimate, seconds(figure.median)),
@@ -37,7 +39,7 @@ fn table(title: &str, cases: &[CaseReport], figure: fn(&Estimate) -> &Figure) ->
             format!("{} – {}", seconds(figure.min), seconds(figure.max)),
             per_call(estimate, figure).map_or_else(|| "–".to_owned(), thousands),
             estimate.samples.to_string(),
-            case.record.case.clone(),
+            case.record.case.to_string(),
         ];
         if with_limit {
             row.insert(3, estimate.limit.map_or_else(|| "–".to_owned(), |it| notes::share(it.share)));

@@ -15,7 +15,7 @@ use writebench_model::{Layout, RunRecord, TargetRecord};
 pub use bars::{Bar, Bars};
 
 use crate::counted;
-use crate::sentences::advice::{ADVISE, is_look};
+use crate::sentences::advice::is_look;
 use crate::sentences::conclusion::by_contract;
 use crate::sentences::report::{CaseReport, Report};
 use crate::tables::properties::properties_table;
@@ -107,9 +107,8 @@ impl Report {
 fn section_tables(cases: &[CaseReport], report: &Report) -> Vec<Table> {
     let run = &report.run;
     let first = &cases[0].record;
-    let title = format!("{} · {}", first.suite, first.section);
-    let layout = match writebench_model::suite_named(&first.suite).map_or(Layout::Phases, |suite| suite.layout)
-    {
+    let title = format!("{} · {}", first.origin.suite(), first.origin.section());
+    let layout = match first.origin.layout() {
         // A grid has an order of its own, and no holes.
         Layout::Matrix | Layout::Ranked if report.is_arranged => Layout::Phases,
         layout => layout,
@@ -123,7 +122,7 @@ fn section_tables(cases: &[CaseReport], report: &Report) -> Vec<Table> {
         }
         return tables;
     }
-    if first.suite == ADVISE {
+    if first.origin.is_search() {
         // All of them satisfy one contract, though some promise more than others.
         let mut table = per_case::ranked(&title, &cases.iter().collect::<Vec<_>>());
         table.sentences = sentences(cases);

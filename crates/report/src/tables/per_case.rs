@@ -177,11 +177,11 @@ fn table(title: &str, cases: &[&CaseReport], figures: Vec<Figures>) -> Table {
         let mut row: Vec<String> =
             if labels { vec![case.record.label.clone().unwrap_or_default()] } else { Vec::new() };
         if !labels {
-            row.push(case.record.case.clone());
+            row.push(case.record.case.to_string());
         }
         row.extend(figures.iter().map(|figures| (figures.cell)(estimate)));
         if labels {
-            row.push(case.record.case.clone());
+            row.push(case.record.case.to_string());
         }
         Some(row)
     });

@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 
-use writebench_model::{Layout, RunRecord, Sample};
+use writebench_model::{Axis, Layout, RunRecord, Sample};
 
 use crate::numbers::estimate::{CONFIDENCE, Estimate, Figure};
 use crate::sentences::conclusion::{in_round_ratio_of, is_ranked, total};
@@ -104,13 +104,13 @@ impl<'r> Grid<'r> {
         let columns: HashMap<&str, usize> = targets.iter().copied().zip(0..).collect();
         let mut rows: Vec<Row<'r>> = Vec::new();
         let mut rows_of: HashMap<&str, Vec<usize>> = HashMap::new();
-        let chunks = |it: &CaseReport| it.record.axes.get("chunk").cloned().unwrap_or_default();
+        let chunks = |it: &CaseReport| it.record.case.value(Axis::Chunk).unwrap_or_default();
         let only_chunks_differ = only_chunks_differ(cases);
         let labels = cases.iter().any(|case| case.record.label.is_some());
         for case in cases {
             let record = &case.record;
             let Some(&column) = columns.get(record.target.as_str()) else { continue };
-            let of_case = rows_of.entry(&record.case).or_default();
+            let of_case = rows_of.entry(record.case.name()).or_default();
             if let Some(&row) = of_case.iter().find(|&&row| rows[row].cells[column].is_none()) {
                 rows[row].cells[column] = Some(case);
                 continue;
@@ -121,11 +121,11 @@ impl<'r> Grid<'r> {
             } else if labels {
                 vec![record.label.clone().unwrap_or_default(), chunks(case)]
             } else {
-                vec![record.case.clone()]
+                vec![record.case.to_string()]
             };
             let mut cells = vec![None; targets.len()];
             cells[column] = Some(case);
-            rows.push(Row { texts, case: &record.case, cells });
+            rows.push(Row { texts, case: record.case.name(), cells });
         }
         let headings = match (only_chunks_differ, labels) {
             (true, _) => vec!["chunk"],
@@ -250,14 +250,14 @@ const NOTHING: &str = "–";
 /// Whether a section is about chunks and nothing else.
 fn only_chunks_differ(cases: &[CaseReport]) -> bool {
     let rest = |case: &CaseReport| {
-        let mut axes = case.record.axes.clone();
-        (axes.remove("chunk"), case.record.method.clone(), axes)
+        let recorded = &case.record.case;
+        (recorded.value(Axis::Chunk), recorded.name_without(Axis::Chunk))
     };
     let (mut chunks, mut others) = (Vec::new(), Vec::new());
     let on_first = cases.iter().filter(|case| case.record.target == cases[0].record.target);
-    for (chunk, method, axes) in on_first.map(rest) {
+    for (chunk, other) in on_first.map(rest) {
         chunks.push(chunk);
-        others.push((method, axes));
+        others.push(other);
     }
     chunks.len() > 1 && others.iter().all(|it| *it == others[0])
 }

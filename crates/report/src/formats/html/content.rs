@@ -2,14 +2,13 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use writebench_model::RunRecord;
+use writebench_model::{CaseOrigin, RunRecord};
 
 use super::data::{section_of, sections};
 use crate::charts::{NamedChart, Question};
 use crate::counted;
 use crate::formats::comparison as words;
 use crate::numbers::comparison::{CompareError, Comparison};
-use crate::sentences::advice::ADVISE;
 use crate::sentences::machine::run_lines;
 use crate::sentences::report::{CaseReport, Report};
 use crate::tables::section_notes;
@@ -199,7 +198,7 @@ fn suites<'r>(reports: &'r [Report], names: &'r [String], charts: &'r [NamedChar
         match suites.iter_mut().find(|suite| suite.name == name) {
             Some(suite) => suite.sections.push(section),
             None => {
-                let (title, summary) = heading(name);
+                let (title, summary) = heading(name, reports);
                 suites.push(Suite { name, title, summary, sections: vec![section] });
             }
         }
@@ -208,14 +207,17 @@ fn suites<'r>(reports: &'r [Report], names: &'r [String], charts: &'r [NamedChar
 }
 
 /// What a suite is called, and what it answers.
-fn heading(suite: &str) -> (String, String) {
-    match writebench_model::suite_named(suite) {
-        Ok(known) => (known.title, known.summary),
-        Err(_) if suite == ADVISE => {
+fn heading(suite: &str, reports: &[Report]) -> (String, String) {
+    let mut origins = reports.iter().flat_map(|report| &report.cases).map(|case| &case.record.origin);
+    match origins.find(|origin| origin.suite() == suite) {
+        Some(CaseOrigin::Search { .. }) => {
             ("Search for advice".to_owned(), "Which way to write is the fastest for a purpose?".to_owned())
         }
-        Err(_) if suite == "case" => ("Cases given by name".to_owned(), String::new()),
-        Err(_) => (suite.to_owned(), String::new()),
+        Some(CaseOrigin::Named) => ("Cases given by name".to_owned(), String::new()),
+        _ => match writebench_model::suite_named(suite) {
+            Ok(known) => (known.title, known.summary),
+            Err(_) => (suite.to_owned(), String::new()),
+        },
     }
 }
 

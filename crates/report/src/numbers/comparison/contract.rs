@@ -11,10 +11,10 @@ pub(super) fn check(runs: &[&ComparedRun]) -> Result<(), CompareError> {
     let mut first_seen: HashMap<&str, (&Contract, &str)> = HashMap::new();
     for run in runs {
         for case in &run.run.cases {
-            let (contract, first) = *first_seen.entry(&case.case).or_insert((&case.contract, &run.name));
+            let (contract, first) = *first_seen.entry(case.case.name()).or_insert((&case.contract, &run.name));
             if *contract != case.contract {
                 return Err(CompareError::Contract {
-                    case: case.case.clone(),
+                    case: case.case.to_string(),
                     first: first.to_owned(),
                     second: run.name.clone(),
                     differing: differing(contract, &case.contract),
