@@ -34,7 +34,7 @@ pub use environment::{Cpu, Device, Environment, Filesystem, Memory, System};
 pub use method::{Cursor, MethodInfo};
 pub use noise::{Noise, Series, Work};
 pub use properties::{Allocation, DirectIo, DirectWrite, Extents, Found, Learnt, Prepared, Properties, Zeros};
-pub use quantity::{Bytes, ParseBytesError, ParseDurationError, Range, parse_duration, split};
+pub use quantity::{Bytes, ParseBytesError, ParseDurationError, Range, nanoseconds, parse_duration, split};
 pub use read_back::{Extent, ReadBack, ReadFrom};
 pub use reserve::{ParseReserveError, Reserve};
 pub use run::{RunRecord, RunStatus, Settings, Verify};

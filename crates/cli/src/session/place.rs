@@ -143,7 +143,8 @@ impl Place {
             })),
             Kind::Device => {
                 let device = claim_device(&self.look.path, destroy_data)?;
-                output.note(&format!("Writing over {}.", device.description()));
+                output
+                    .note(&format!("Writing over {}.", writebench_runner::device_description(device.facts())));
                 Claimed::Device(Box::new(device))
             }
         })

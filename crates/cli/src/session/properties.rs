@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use anyhow::Result;
 use writebench_model::protocol::PropertiesRequest;
 use writebench_model::{RunRecord, Settings};
-use writebench_runner::{Books, LearntProperties, PlannedTarget, WorkerCommand, learn_properties};
+use writebench_runner::{Answer, Books, PlannedTarget, WorkerCommand, Workers};
 
 use crate::output::Output;
 use crate::session::recorder::Recorder;
@@ -64,10 +64,11 @@ impl FilesystemsOfRun<'_> {
                 data_seed: run.settings.seed,
                 device_number: planned.device_number.clone(),
             };
-            match learn_properties(self.worker, request, left.min(PATIENCE), (books.casualties, self.stop))? {
-                LearntProperties::Known(properties) => recorder.properties(target, properties)?,
-                LearntProperties::Stopped => break,
-                LearntProperties::Unknown(outcome) => {
+            let mut workers = Workers::new(self.worker, self.stop, books.casualties);
+            match workers.ask(target, request, left.min(PATIENCE))? {
+                Answer::Reply(properties) => recorder.properties(target, Box::new(properties))?,
+                Answer::Stopped => break,
+                Answer::Lost(outcome) => {
                     let why = outcome.reason().unwrap_or_default();
                     self.output.note(&format!("What {} does with files is not known: {why}", record.name));
                 }

@@ -5,9 +5,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use anyhow::Result;
-use writebench_runner::{
-    Casualties, Keeper, LeftOver, PATIENCE, Patience, Removal, Sweeper, Written, workspace_path,
-};
+use writebench_runner::{Casualties, Keeper, LeftOver, PATIENCE, Patience, Sweeper, Written, workspace_path};
 use writebench_store::{Store, WorkspaceRecord};
 
 use crate::keeper;
@@ -25,7 +23,7 @@ pub struct Waiting<'s> {
 
 impl<'s> Waiting<'s> {
     fn patience(self) -> Patience<'s> {
-        Patience { limit: self.limit.unwrap_or(PATIENCE), stop: self.stop }
+        Patience::until(self.limit.unwrap_or(PATIENCE), self.stop)
     }
 }
 
@@ -117,13 +115,13 @@ fn remove(
         return Ok(());
     }
     match keeper.remove(waiting.patience()) {
-        Ok(Removal::Gone) => {
-            // A record that stays, as on a full disk, is forgotten by the next run, which finds nothing there.
-            let _ = store.forget_workspace(&path);
+        Ok(LeftOver::KeepsFiles) => {
+            stays("its filesystem keeps files that were open when they were removed");
             Ok(())
         }
-        Ok(Removal::KeepsFiles) => {
-            stays("its filesystem keeps files that were open when they were removed");
+        Ok(_) => {
+            // A record that stays, as on a full disk, is forgotten by the next run, which finds nothing there.
+            let _ = store.forget_workspace(&path);
             Ok(())
         }
         Err(
@@ -162,7 +160,7 @@ pub fn remove_left_overs<'p>(
             Err(error) => output.note(&format!("Could not look for what killed runs left: {error}")),
         }
     }
-    let patience = Patience { limit: PATIENCE, stop };
+    let patience = Patience::until(PATIENCE, stop);
     for path in paths {
         let shown = path.display();
         match sweeper.remove(&path, patience) {
