@@ -13,7 +13,7 @@ use proc_macro2::{Delimiter, TokenStream, TokenTree};
 pub(super) struct Source {
     /// The paths that `use` gives a name to.
     pub(super) bindings: BTreeMap<String, Vec<String>>,
-    /// The paths in code, those of each `use` among them.
+    /// The paths in code, those of each `use` among them that is not for others.
     pub(super) mentions: Vec<Mention>,
     /// The modules below this one that are for tests.
     pub(super) tests: Vec<String>,
@@ -48,11 +48,15 @@ impl Source {
                     rest = &rest[usize::from(matches!(rest.first(), Some(TokenTree::Ident(_))))..];
                 }
                 TokenTree::Punct(_) | TokenTree::Literal(_) => {}
-                TokenTree::Ident(word) if word == "use" => {
-                    let end = rest.iter().position(|token| is_mark(token, ';')).unwrap_or(rest.len());
-                    self.bind(&rest[..end], &[]);
-                    rest = &rest[end..];
+                TokenTree::Ident(word) if word == "pub" => {
+                    rest = &rest[usize::from(matches!(rest.first(), Some(TokenTree::Group(_))))..];
+                    if let [TokenTree::Ident(next), after @ ..] = rest
+                        && next == "use"
+                    {
+                        rest = self.bind_all(after, true);
+                    }
                 }
+                TokenTree::Ident(word) if word == "use" => rest = self.bind_all(rest, false),
                 TokenTree::Ident(word) => {
                     let mut words = vec![word.to_string()];
                     while let [a, b, TokenTree::Ident(next), after @ ..] = rest
@@ -66,6 +70,17 @@ impl Source {
                 }
             }
         }
+    }
+
+    /// Past a `use`. What is only passed on is not mentioned.
+    fn bind_all<'t>(&mut self, tokens: &'t [TokenTree], is_public: bool) -> &'t [TokenTree] {
+        let end = tokens.iter().position(|token| is_mark(token, ';')).unwrap_or(tokens.len());
+        let mentioned = self.mentions.len();
+        self.bind(&tokens[..end], &[]);
+        if is_public {
+            self.mentions.truncate(mentioned);
+        }
+        &tokens[end..]
     }
 
     /// The tree of a `use`, below these words.

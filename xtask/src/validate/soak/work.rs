@@ -97,8 +97,7 @@ impl Work {
 
 fn measuring(chance: &mut Chance) -> String {
     let suites = writebench_model::built_in_suites();
-    let suites: Vec<&str> = suites.iter().map(|suite| suite.name.as_str()).collect();
-    let suite = chance.pick(&suites);
+    let suite = &suites[chance.below(suites.len())].name;
     let size = chance.pick(&["64KiB", "1MiB", "3MiB"]);
     let samples = chance.pick(&["1", "4", "6"]);
     let budget = chance.pick(&["2s", "5s"]);
