@@ -1,13 +1,37 @@
 //! From `--suite`, `--case` and the values that replace a suite's own, to cases.
 
 use anyhow::Result;
+use clap::Args;
 use writebench_model::{
-    Axis, Bytes, Case, CaseRecord, MethodInfo, Origin, Row, Suite, TargetRecord, suite_named,
+    Axis, Bytes, Case, CaseRecord, Data, MethodInfo, Origin, Row, Suite, TargetRecord, suite_named,
 };
 
-use crate::arguments::SelectionArguments;
+use crate::arguments::{names, suite_names};
 use crate::exit;
 use crate::session::copied::Copied;
+
+/// Which cases are run.
+#[derive(Args, Clone)]
+pub struct SelectionArguments {
+    /// Suites to run (`writebench list suites`)
+    #[arg(long, value_name = "NAME", value_delimiter = ',', value_parser = suite_names())]
+    pub suite: Vec<String>,
+    /// A case to run, by its name: METHOD[,AXIS=VALUE...]; may be repeated
+    #[arg(long, value_name = "CASE")]
+    pub case: Vec<String>,
+    /// Size in place of the suites' own; several separated by commas
+    #[arg(long, value_name = "SIZE", value_delimiter = ',')]
+    pub size: Vec<Bytes>,
+    /// Size of a record: what is handed over in one call, in place of the suites' own (axis `chunk`)
+    #[arg(long, value_name = "SIZE", value_delimiter = ',')]
+    pub record: Vec<Bytes>,
+    /// Values in place of the suites' own on any axis: AXIS=VALUE[,VALUE...]; may be repeated
+    #[arg(long, value_name = "AXIS=VALUES", value_parser = assignment)]
+    pub set: Vec<(Axis, Vec<String>)>,
+    /// What is written
+    #[arg(long, value_parser = names(Data::ALL, Data::name, Data::from_name))]
+    pub data: Option<Data>,
+}
 
 /// The suite that is run when nothing is named.
 pub const FIRST_LOOK: &str = "quick";
@@ -184,4 +208,19 @@ pub fn different(all: impl IntoIterator<Item = Case>) -> Vec<Case> {
         }
     }
     cases
+}
+
+fn assignment(text: &str) -> Result<(Axis, Vec<String>), String> {
+    let (axis, values) = text.split_once('=').ok_or("expected AXIS=VALUE[,VALUE...]")?;
+    let known = || Axis::ALL.iter().map(|axis| axis.name()).collect::<Vec<_>>().join(", ");
+    let axis =
+        Axis::from_name(axis).ok_or_else(|| format!("unknown axis '{axis}': expected one of {}", known()))?;
+    let values: Vec<String> = values.split(',').map(str::to_owned).collect();
+    for value in &values {
+        // Contradictions show when cases are made; a value that the axis does not have shows here.
+        writebench_model::Axes::defaults(writebench_model::Prepare::Create)
+            .set(axis, value)
+            .map_err(|error| error.to_string())?;
+    }
+    Ok((axis, values))
 }

@@ -27,9 +27,6 @@ enum Place {
     New(Directory, OsString),
 }
 
-/// A file for the directory: its name, and what is in it.
-pub type OneOfMany<'f> = (&'f str, String);
-
 impl OutputDirectory {
     /// Looks at the place that `option` names, and holds it. Nothing is made or changed. `replaces_all`: what is there
     /// is replaced also where it has no mark.
@@ -62,7 +59,7 @@ impl OutputDirectory {
     }
 
     /// Writes all of them, or none if one may not be written.
-    pub fn write(&self, files: &[OneOfMany<'_>]) -> Result<()> {
+    pub fn write(&self, files: &[(String, String)]) -> Result<()> {
         let made;
         let directory = match &self.place {
             Place::Existing(directory) => directory,

@@ -7,15 +7,25 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use anyhow::{Context, Result};
+use clap::{Args, ValueHint};
 use rustix::fs::OFlags;
 use rustix::io::Errno;
-use writebench_model::{Bytes, Failure, RunRecord};
+use writebench_model::{Bytes, Failure, Settings};
 use writebench_runner::{CopyPlace, CopySource, Found, Keeper, Patience, RunnerError};
 
-use crate::arguments::RunCommand;
 use crate::exit;
 use crate::keeper;
 use crate::output_file::Kept;
+
+#[derive(Args)]
+pub struct CopyArguments {
+    /// The file that is copied, with suite copy; named again with --resume [default: one is made in the target]
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    from: Option<PathBuf>,
+    /// Measure beside FILE, and leave it as a copy of --from; named again with --resume
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with = "target")]
+    to: Option<PathBuf>,
+}
 
 /// A file to copy that was given, and where its copy goes, if that was given, too.
 pub struct Copied {
@@ -25,34 +35,20 @@ pub struct Copied {
     _redirections: Vec<OwnedFd>,
 }
 
-impl Copied {
-    /// What the command line, or the redirections, name; none if they name nothing.
-    pub fn of(command: &RunCommand) -> Result<Option<Self>> {
-        let patience = Patience::without_stop(command.measuring.timeout);
-        if let Some(from) = &command.from {
-            return Self::open(from, command.to.as_deref(), None, patience).map(Some);
+impl CopyArguments {
+    /// The files that are named; none if there are none.
+    pub fn find(&self, limit: Option<Duration>) -> Result<Option<Copied>> {
+        match (&self.from, &self.to) {
+            (Some(from), to) => Copied::open(from, to.as_deref(), None, limit).map(Some),
+            (None, Some(_)) => Err(exit::usage("--to needs --from: which file is copied?")),
+            (None, None) => Ok(None),
         }
-        if command.to.is_some() {
-            return Err(exit::usage("--to needs --from: which file is copied?"));
-        }
-        let copies = command.selection.suite.iter().any(|suite| suite == "copy");
-        if !copies || command.measuring.dry_run {
-            return Ok(None);
-        }
-        let copied = Self::redirected(patience)?;
-        if copied.is_some() && !command.target.is_empty() {
-            return Err(exit::usage(
-                "with <X >Y the target is the directory of Y: leave TARGET out, or do not redirect (</dev/null)",
-            ));
-        }
-        Ok(copied)
     }
 
     /// The files of a run that is resumed. The source and the copy that stays must be named again, as the database may be
     /// a stranger's. A file that has come to be in the copy's place meanwhile stays.
-    pub fn of_run(run: &RunRecord, command: &RunCommand) -> Result<Option<Self>> {
-        let settings = &run.settings;
-        let (from, to) = (command.from.as_deref(), command.to.as_deref());
+    pub fn find_again(&self, settings: &Settings, limit: Option<Duration>) -> Result<Option<Copied>> {
+        let (from, to) = (self.from.as_deref(), self.to.as_deref());
         let refuse = |option: &str, path: &Path, why: &str| {
             Err(exit::usage(format!("{option} {}: {why}", path.display())))
         };
@@ -73,16 +69,18 @@ impl Copied {
         if let (Some(to), None) = (to, &settings.copy_to) {
             return refuse("--to", to, "the run leaves no copy");
         }
-        let patience = Patience::without_stop(command.measuring.timeout);
-        let copied = Self::open(from, to, settings.copy_to.as_deref().map(Path::new), patience)?;
+        let copied = Copied::open(from, to, settings.copy_to.as_deref().map(Path::new), limit)?;
         if copied.source.path != Path::new(recorded_from) {
             return refuse("--from", from, &format!("the run copies {recorded_from}"));
         }
         Ok(Some(copied))
     }
+}
 
+impl Copied {
     /// `recorded` is the path of the copy of a run that goes on.
-    fn open(from: &Path, to: Option<&Path>, recorded: Option<&Path>, patience: Patience<'_>) -> Result<Self> {
+    fn open(from: &Path, to: Option<&Path>, recorded: Option<&Path>, limit: Option<Duration>) -> Result<Self> {
+        let patience = Patience::without_stop(limit);
         let source = writebench_runner::look_at_source(&keeper::command()?, from, patience)
             .map_err(|error| of_option("--from", from, error))?;
         let copied = Self::new(source, None, Vec::new())?;
@@ -92,7 +90,8 @@ impl Copied {
 
     /// Standard input and output, where both are regular files: `<X >Y`. An output that holds something, or is
     /// appended to, is somebody's log, and not what a copy is wanted in.
-    fn redirected(patience: Patience<'_>) -> Result<Option<Self>> {
+    pub fn redirected(limit: Option<Duration>) -> Result<Option<Self>> {
+        let patience = Patience::without_stop(limit);
         // What is not open is no file.
         let (stdin, stdout) = (rustix::io::dup(io::stdin().as_fd()), rustix::io::dup(io::stdout().as_fd()));
         let (Ok(stdin), Ok(stdout)) = (stdin, stdout) else { return Ok(None) };

@@ -2,8 +2,8 @@
 
 pub mod copied;
 pub mod dry_run;
-mod hardware;
 pub mod measure;
+pub mod measuring;
 pub mod place;
 mod progress;
 mod properties;

@@ -4,12 +4,13 @@ use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
+use writebench_model::RunRecord;
 use writebench_model::protocol::PropertiesRequest;
-use writebench_model::{RunRecord, Settings};
-use writebench_runner::{Books, LearntProperties, PlannedTarget, WorkerCommand, learn_properties};
+use writebench_runner::{Casualties, LearntProperties, WorkerCommand, Written, learn_properties};
 
+use super::place::Claimed;
+use super::recorder::Recorder;
 use crate::output::Output;
-use crate::session::recorder::Recorder;
 
 /// Large enough for huge pages and for extents that are reserved ahead.
 const FILE_BYTES: u64 = 4 << 20;
@@ -22,37 +23,35 @@ pub fn most_bytes(targets: usize) -> u64 {
     (FILE_BYTES * FILES).saturating_mul(targets as u64)
 }
 
-/// Who looks at the filesystems of a run, and where it is recorded.
+/// Who looks at the filesystems of a run, and for how long.
 pub struct FilesystemsOfRun<'r> {
+    pub run: &'r RunRecord,
+    pub places: &'r [Claimed],
+    pub most_time: Option<Duration>,
     /// Works on all targets.
     pub worker: &'r WorkerCommand,
-    /// Set to end it.
     pub stop: &'r AtomicBool,
-    /// Hears of what cannot be learnt.
     pub output: &'r Output,
 }
 
 impl FilesystemsOfRun<'_> {
     /// Looks at each target's filesystem. Where the limits of the run have no room for that, none is looked at, and
-    /// none any more once half of the time is over.
+    /// none any more once that time is over.
     pub fn learn(
         &self,
         recorder: &mut Recorder<'_>,
-        run: &RunRecord,
-        targets: &[PlannedTarget],
-        settings: &Settings,
-        books: &mut Books<'_>,
+        written: &mut Written,
+        casualties: &mut Casualties,
     ) -> Result<()> {
         let start = Instant::now();
-        let most_time = settings.budget_ns.map(|budget| Duration::from_nanos(budget) / 2);
-        let bytes = most_bytes(run.targets.len());
-        if books.written.left_bytes().is_some_and(|left| bytes > left / 2) {
+        let bytes = most_bytes(self.places.len());
+        if written.left_bytes().is_some_and(|left| bytes > left / 2) {
             self.output.note("Filesystems are not looked at: --max-bytes leaves no room for it.");
             return Ok(());
         }
-        books.written.add(bytes);
-        for (target, (record, planned)) in run.targets.iter().zip(targets).enumerate() {
-            let left = most_time.map_or(PATIENCE, |most| most.saturating_sub(start.elapsed()));
+        written.add(bytes);
+        for (target, (record, place)) in self.run.targets.iter().zip(self.places).enumerate() {
+            let left = self.most_time.map_or(PATIENCE, |most| most.saturating_sub(start.elapsed()));
             if left.is_zero() {
                 self.output.note(&format!("{} is not looked at: half of the budget is over.", record.name));
                 continue;
@@ -61,10 +60,10 @@ impl FilesystemsOfRun<'_> {
                 target,
                 file_stem: "properties".to_owned(),
                 file_size_bytes: FILE_BYTES,
-                data_seed: run.settings.seed,
-                device_number: planned.device_number.clone(),
+                data_seed: self.run.settings.seed,
+                device_number: place.target.device_number.clone(),
             };
-            match learn_properties(self.worker, request, left.min(PATIENCE), (books.casualties, self.stop))? {
+            match learn_properties(self.worker, request, left.min(PATIENCE), (casualties, self.stop))? {
                 LearntProperties::Known(properties) => recorder.properties(target, properties)?,
                 LearntProperties::Stopped => break,
                 LearntProperties::Unknown(outcome) => {

@@ -3,21 +3,118 @@
 
 mod bar;
 pub mod comparison;
-pub mod csv;
-pub mod csv_summary;
-pub mod fio;
+mod csv;
+mod csv_summary;
+mod fio;
 pub mod html;
-pub mod json;
+pub(crate) mod json;
 pub mod jsonl;
 mod lines;
-pub mod markdown;
-pub mod openmetrics;
+mod markdown;
+mod openmetrics;
 mod palette;
-pub mod svg;
+mod svg;
 pub mod terminal;
 
-/// What the first line of each file has that is written to a directory of many (`svg`, `fio`): by it, later exports know
-/// which files they may replace.
+use std::path::Path;
+
+use crate::{Comparison, Report};
+
+/// A way to write a report for others. To add one: its file, and a line in [`FORMATS`]; the program's options, help and
+/// errors come from that.
+pub struct Format {
+    /// It is asked for by this name.
+    pub name: &'static str,
+    /// A shorter name that is understood, too.
+    pub alias: Option<&'static str>,
+    /// For help, where the name does not say enough.
+    pub summary: Option<&'static str>,
+    /// By its kind: one file, or a directory of them.
+    pub render: Render,
+    /// Whether it is lines that can be written while the run goes on ([`jsonl`]).
+    pub is_streamed: bool,
+    /// The same for a comparison, if it has a form for that.
+    pub compare: Option<fn(&Comparison) -> Result<String, FormatError>>,
+}
+
+/// How a report becomes a file, or many.
+pub enum Render {
+    /// All of it in one file, or pipe.
+    Text(fn(&Report) -> Result<String, FormatError>),
+    /// A file for each of its parts.
+    Directory(RenderDirectory),
+}
+
+/// Files in a directory, each marked with [`MARK`].
+pub struct RenderDirectory {
+    /// There is a file for each of these.
+    pub each: &'static str,
+    /// The names of files that are written whatever the report is.
+    pub always: &'static [&'static str],
+    /// The path is only for people.
+    pub files: fn(&Report, &Path) -> Files,
+}
+
+/// What a directory gets.
+#[derive(Debug)]
+pub struct Files {
+    /// Their names and texts.
+    pub files: Vec<(String, String)>,
+    /// Says what is not among them.
+    pub note: Option<String>,
+}
+
+/// Never in practice: every key is a text, and the page's template is checked when it is compiled.
+#[derive(Debug, thiserror::Error)]
+pub enum FormatError {
+    /// JSON, a line of it, or a page's data.
+    #[error(transparent)]
+    Json(#[from] serde_json::Error),
+    /// A row of either table.
+    #[error(transparent)]
+    Csv(#[from] ::csv::Error),
+    /// The words of a page.
+    #[error("cannot write the page: {0}")]
+    Page(#[from] askama::Error),
+}
+
+/// All of them, in the order of the help.
+pub static FORMATS: &[Format] = &[
+    Format { compare: Some(|it| Ok(comparison::json(it)?)), ..text("json", |it| Ok(json::render(it)?)) },
+    Format {
+        summary: Some("a line for each sample, while it runs"),
+        is_streamed: true,
+        ..text("jsonl", |it| Ok(jsonl::render(it)?))
+    },
+    text("csv", |it| Ok(csv::render(it)?)),
+    text("csv-summary", |it| Ok(csv_summary::render(it)?)),
+    Format { alias: Some("md"), ..text("markdown", |it| Ok(markdown::render(it))) },
+    text("openmetrics", |it| Ok(openmetrics::render(it))),
+    Format { summary: Some("a page"), ..text("html", |it| html::render(std::slice::from_ref(it))) },
+    Format {
+        summary: Some("charts"),
+        ..directory("svg", RenderDirectory { each: "chart", always: &[], files: svg::files })
+    },
+    Format {
+        summary: Some("a job for fio for each case"),
+        ..directory("fio", RenderDirectory { each: "case", always: &[fio::README], files: fio::files })
+    },
+];
+
+const fn text(name: &'static str, render: fn(&Report) -> Result<String, FormatError>) -> Format {
+    plain(name, Render::Text(render))
+}
+
+const fn directory(name: &'static str, render: RenderDirectory) -> Format {
+    plain(name, Render::Directory(render))
+}
+
+const fn plain(name: &'static str, render: Render) -> Format {
+    Format { name, alias: None, summary: None, render, is_streamed: false, compare: None }
+}
+
+/// What the first line of each file has that is written to a directory of many: by it, later exports know which files
+/// they may replace.
 pub const MARK: &str = "made by writebench";
 
 /// Whether a file that begins like this has our mark.

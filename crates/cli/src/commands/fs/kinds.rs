@@ -3,15 +3,18 @@
 use anyhow::Result;
 use writebench_filesystems::{Kind, Wish};
 
-use crate::arguments::FsCommand;
 use crate::exit;
 
 /// What stands on each of the other kinds where it is named alone.
 const LAYERS: [&str; 2] = ["overlay", "fuse"];
 
 /// What the command line asks for, in its order, each kind once.
-pub fn wishes(command: &FsCommand) -> Result<Vec<Wish>> {
-    let kinds = if command.on.is_empty() { Kind::defaults() } else { kinds(&command.on)? };
+pub fn wishes(
+    on: &[String],
+    mkfs_options: &[(Kind, String)],
+    mount_options: &[(Kind, String)],
+) -> Result<Vec<Wish>> {
+    let kinds = if on.is_empty() { Kind::defaults() } else { kinds(on)? };
     let mut wishes: Vec<Wish> = Vec::new();
     for kind in kinds {
         if wishes.iter().any(|wish| wish.kind == kind) {
@@ -19,7 +22,7 @@ pub fn wishes(command: &FsCommand) -> Result<Vec<Wish>> {
         }
         wishes.push(Wish { kind, mkfs_options: Vec::new(), mount_options: None });
     }
-    for (kind, words) in &command.mkfs_options {
+    for (kind, words) in mkfs_options {
         let words = shlex::split(words)
             .ok_or_else(|| exit::usage(format!("--mkfs-options {kind}={words}: a quote is not closed")))?;
         if kind.is_in_memory() {
@@ -27,7 +30,7 @@ pub fn wishes(command: &FsCommand) -> Result<Vec<Wish>> {
         }
         wish(&mut wishes, kind, "--mkfs-options")?.mkfs_options.extend(words);
     }
-    for (kind, options) in &command.mount_options {
+    for (kind, options) in mount_options {
         let wish = wish(&mut wishes, kind, "--mount-options")?;
         wish.mount_options = Some(match wish.mount_options.take() {
             Some(before) => format!("{before},{options}"),
@@ -64,6 +67,12 @@ fn kinds(words: &[String]) -> Result<Vec<Kind>> {
         }
     }
     Ok(kinds)
+}
+
+/// `ext4=noatime`.
+pub fn of_kind(text: &str) -> Result<(Kind, String), String> {
+    let (kind, options) = text.split_once('=').ok_or("expected KIND=OPTIONS, such as ext4=noatime")?;
+    Ok((kind.parse().map_err(|error: writebench_filesystems::Error| error.to_string())?, options.to_owned()))
 }
 
 #[cfg(test)]
