@@ -8,10 +8,10 @@ use std::sync::atomic::AtomicBool;
 
 use anyhow::Result;
 use clap::Args;
-use writebench_report::formats::{FORMATS, Format, FormatError, Render, RenderDirectory};
+use writebench_report::formats::{FORMATS, Format, Render, RenderDirectory, Rendering};
 use writebench_report::{Comparison, Report};
 
-use crate::exit;
+use crate::exit::usage;
 use crate::output::Output;
 use crate::output_file::{Kept, OutputDirectory, OutputFile};
 
@@ -90,11 +90,15 @@ impl FromStr for ExportArgument {
 /// A place for a report that has been found, and how it is written. The place is held from then on: what would make the
 /// export fail after an hour of measuring is found before, and nobody can put another place there.
 pub enum Export {
-    Text { render: RenderText, is_streamed: bool, to: OutputFile },
+    File(FileExport<Report>),
     Directory { render: &'static RenderDirectory, to: OutputDirectory },
 }
 
-type RenderText = fn(&Report) -> Result<String, FormatError>;
+pub struct FileExport<T> {
+    render: Rendering<T>,
+    is_streamed: bool,
+    to: OutputFile,
+}
 
 impl ExportArguments {
     /// Finds all of their places, none of which may be what is kept, before anything is measured.
@@ -102,14 +106,13 @@ impl ExportArguments {
         let kept = Rc::new(kept);
         let mut exports = Vec::new();
         for argument in &self.export {
-            let path = &argument.path;
             exports.push(match &argument.format.render {
                 Render::Text(render) => {
-                    let to = argument.find_file(&kept, exports.iter().filter_map(Export::file))?;
-                    Export::Text { render: *render, is_streamed: argument.format.is_streamed, to }
+                    let others = exports.iter().filter_map(Export::file);
+                    Export::File(argument.find(*render, &kept, others)?)
                 }
                 Render::Directory(render) => {
-                    let to = OutputDirectory::find(OPTION, path, self.force, &kept)?;
+                    let to = OutputDirectory::find(OPTION, &argument.path, self.force, &kept)?;
                     render.always.iter().try_for_each(|name| to.check(name))?;
                     Export::Directory { render, to }
                 }
@@ -119,33 +122,64 @@ impl ExportArguments {
     }
 }
 
-impl ExportArgument {
-    /// The file, which is none of the others.
-    fn find_file<'f>(
-        &self,
-        kept: &Rc<Kept>,
-        mut others: impl Iterator<Item = &'f OutputFile>,
-    ) -> Result<OutputFile> {
-        let to = OutputFile::find(OPTION, &self.path, kept)?;
-        if others.any(|other| to.is_same(other)) {
-            let path = self.path.display();
-            return Err(exit::usage(format!("{OPTION}: {path} is given twice; name a file for each export")));
+impl ComparisonExportArguments {
+    /// Finds all of their places, none of which may be what is kept, unless a comparison has no such format.
+    pub fn find(&self, kept: Kept) -> Result<Vec<FileExport<Comparison>>> {
+        let renders = self.export.iter().map(|argument| {
+            argument.format.compare.ok_or_else(|| {
+                let names = names(|it| it.compare.is_some());
+                usage!("{OPTION}: a comparison is written as {names} only: {names}=FILE")
+            })
+        });
+        let renders = renders.collect::<Result<Vec<Rendering<Comparison>>>>()?;
+        let kept = Rc::new(kept);
+        let mut exports = Vec::new();
+        for (argument, render) in self.export.iter().zip(renders) {
+            exports.push(argument.find(render, &kept, exports.iter())?);
         }
-        Ok(to)
+        Ok(exports)
+    }
+}
+
+impl ExportArgument {
+    /// The place of a file, which is none of the others.
+    fn find<'e, T: 'e>(
+        &self,
+        render: Rendering<T>,
+        kept: &Rc<Kept>,
+        mut others: impl Iterator<Item = &'e FileExport<T>>,
+    ) -> Result<FileExport<T>> {
+        let to = OutputFile::find(OPTION, &self.path, kept)?;
+        if others.any(|other| to.is_same(&other.to)) {
+            let path = self.path.display();
+            return Err(usage!("{OPTION}: {path} is given twice; name a file for each export"));
+        }
+        Ok(FileExport { render, is_streamed: self.format.is_streamed, to })
+    }
+}
+
+impl<T> FileExport<T> {
+    /// Whether it goes where tables would go otherwise.
+    pub fn is_to_stdout(&self) -> bool {
+        self.to.is_for_results()
+    }
+
+    /// Writes all of it; a pipe without a reader is waited for until `stop` is set.
+    pub fn write(&self, what: &T, stop: &AtomicBool, output: &Output) -> Result<()> {
+        self.to.write(&(self.render)(what)?, stop, output)
     }
 }
 
 impl Export {
-    fn file(&self) -> Option<&OutputFile> {
+    fn file(&self) -> Option<&FileExport<Report>> {
         match self {
-            Self::Text { to, .. } => Some(to),
+            Self::File(file) => Some(file),
             Self::Directory { .. } => None,
         }
     }
 
-    /// Whether it goes where tables would go otherwise.
     pub fn is_to_stdout(&self) -> bool {
-        self.file().is_some_and(OutputFile::is_for_results)
+        self.file().is_some_and(FileExport::is_to_stdout)
     }
 
     /// The stream of an export that is written while the run goes on, begun; none if it is written at the end.
@@ -155,25 +189,22 @@ impl Export {
         stop: &'s AtomicBool,
         output: &Output,
     ) -> Result<Option<Box<dyn Write + 's>>> {
-        match self {
-            Self::Text { is_streamed: true, to, .. } => to.stream(beginning, stop, output).map(Some),
-            _ => Ok(None),
-        }
+        let streamed = self.file().filter(|file| file.is_streamed);
+        streamed.map(|file| file.to.stream(beginning, stop, output)).transpose()
     }
 
     /// Writes the report; a pipe without a reader is waited for until `stop` is set.
     pub fn write(&self, report: &Report, stop: &AtomicBool, output: &Output) -> Result<()> {
-        match self {
-            Self::Text { render, to, .. } => to.write(&render(report)?, stop, output),
-            Self::Directory { render, to } => {
-                let made = (render.files)(report, to.path());
-                if !made.files.is_empty() {
-                    to.write(&made.files)?;
-                }
-                made.note.iter().for_each(|note| output.note(note));
-                Ok(())
-            }
+        let (render, to) = match self {
+            Self::File(file) => return file.write(report, stop, output),
+            Self::Directory { render, to } => (render, to),
+        };
+        let made = (render.files)(report, to.path());
+        if !made.files.is_empty() {
+            to.write(&made.files)?;
         }
+        made.note.iter().for_each(|note| output.note(note));
+        Ok(())
     }
 }
 
@@ -182,48 +213,6 @@ pub static NEVER: AtomicBool = AtomicBool::new(false);
 
 /// Writes all exports that no run has written on the way, also where one of them fails.
 pub fn write_all(exports: &[Export], report: &Report, stop: &AtomicBool, output: &Output) -> Result<()> {
-    let at_the_end = exports.iter().filter(|it| !matches!(it, Export::Text { is_streamed: true, .. }));
+    let at_the_end = exports.iter().filter(|it| !it.file().is_some_and(|file| file.is_streamed));
     output.all_ok(at_the_end.map(|export| export.write(report, stop, output)))
-}
-
-type RenderComparison = fn(&Comparison) -> Result<String, FormatError>;
-
-/// The place of a comparison, and how it is written.
-pub struct ComparisonExport {
-    render: RenderComparison,
-    to: OutputFile,
-}
-
-impl ComparisonExportArguments {
-    /// Finds all of their places, none of which may be what is kept, unless a comparison has no such format.
-    pub fn find(&self, kept: Kept) -> Result<Vec<ComparisonExport>> {
-        let renders = self.export.iter().map(ExportArgument::compare).collect::<Result<Vec<_>>>()?;
-        let kept = Rc::new(kept);
-        let mut exports: Vec<ComparisonExport> = Vec::new();
-        for (argument, render) in self.export.iter().zip(renders) {
-            let to = argument.find_file(&kept, exports.iter().map(|other| &other.to))?;
-            exports.push(ComparisonExport { render, to });
-        }
-        Ok(exports)
-    }
-}
-
-impl ExportArgument {
-    fn compare(&self) -> Result<RenderComparison> {
-        self.format.compare.ok_or_else(|| {
-            let names = names(|it| it.compare.is_some());
-            exit::usage(format!("{OPTION}: a comparison is written as {names} only: {names}=FILE"))
-        })
-    }
-}
-
-impl ComparisonExport {
-    /// Whether it goes where tables would go otherwise.
-    pub fn is_to_stdout(&self) -> bool {
-        self.to.is_for_results()
-    }
-
-    pub fn write(&self, comparison: &Comparison, output: &Output) -> Result<()> {
-        self.to.write(&(self.render)(comparison)?, &NEVER, output)
-    }
 }

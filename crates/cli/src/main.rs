@@ -24,7 +24,7 @@ use clap::{ColorChoice, CommandFactory, Parser, ValueHint};
 use signal_hook::consts::SIGXFSZ;
 
 use crate::commands::{Command, HIDDEN};
-use crate::exit::Exit;
+use crate::exit::{Exit, usage};
 use crate::global::Global;
 use crate::output::Output;
 
@@ -61,7 +61,7 @@ fn main() -> ExitCode {
         Err(error)
             if error.use_stderr() && error.kind() != ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand =>
         {
-            return ended(Err(exit::usage(one_line(&error))), &plain);
+            return ended(Err(usage!("{}", one_line(&error))), &plain);
         }
         // `--help` and `--version` are results.
         Err(error) => error.exit(),

@@ -10,7 +10,7 @@ use writebench_model::{Bytes, MOST_DOCUMENT_BYTES, RunRecord};
 use writebench_store::Store;
 
 use crate::database;
-use crate::exit;
+use crate::exit::{self, usage};
 use crate::output_file::Kept;
 use crate::run_name::{RunName, RunOn, labelled};
 
@@ -82,14 +82,14 @@ pub fn exported(path: &Path) -> Result<RunRecord> {
     let name = path.display();
     // Pipes end, as <(zcat run.json.gz) does; /dev/zero does not.
     if path.metadata().is_ok_and(|it| it.file_type().is_char_device() || it.file_type().is_block_device()) {
-        return Err(exit::usage(format!("{name} is a device; name the file of an export")));
+        return Err(usage!("{name} is a device; name the file of an export"));
     }
-    let text = read(path).map_err(|error| exit::usage(format!("{name}: {}", exit::meaning(&error))))?;
+    let text = read(path).map_err(|error| usage!("{name}: {}", exit::meaning(&error)))?;
     let Some(text) = text else {
         let most = Bytes(MOST_DOCUMENT_BYTES);
-        return Err(exit::usage(format!("{name} has more than {most}, which no export of a run has")));
+        return Err(usage!("{name} has more than {most}, which no export of a run has"));
     };
-    writebench_report::run_of_export(&text).map_err(|error| exit::usage(format!("{name} {error}")))
+    writebench_report::run_of_export(&text).map_err(|error| usage!("{name} {error}"))
 }
 
 /// All of a file; none if that is more than an export has. A pipe can be endless.

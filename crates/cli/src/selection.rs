@@ -7,8 +7,8 @@ use writebench_model::{
 };
 
 use crate::arguments::{names, suite_names};
-use crate::exit;
-use crate::session::copied::Copied;
+use crate::exit::usage;
+use crate::session::Copied;
 
 /// Which cases are run.
 #[derive(Args, Clone)]
@@ -81,7 +81,7 @@ pub fn rows(
     for name in suites {
         let suite = suite_named(name)?;
         let overrides = if copies_only(&suite, methods) { &of_copies } else { &overrides };
-        let of_suite = suite.rows(methods, overrides, block_size_bytes).map_err(exit::usage)?;
+        let of_suite = suite.rows(methods, overrides, block_size_bytes).map_err(|error| usage!("{error}"))?;
         rows.extend(of_suite.rows);
         samples = samples.max(suite.samples.unwrap_or(SAMPLES));
         notes.extend(of_suite.left_out.iter().map(|(label, error)| format!("Left out '{label}': {error}")));
@@ -95,10 +95,10 @@ pub fn rows(
     if let Some((axis, _)) =
         overrides.iter().find(|(axis, _)| rows.iter().all(|row| !row.case.method().has_axis(*axis)))
     {
-        return Err(exit::usage(format!("no selected case has the axis '{axis}'")));
+        return Err(usage!("no selected case has the axis '{axis}'"));
     }
     if copied.is_some() && !rows.iter().any(|row| row.case.method().copies()) {
-        return Err(exit::usage("no selected case copies a file: add --suite copy, or leave --from out"));
+        return Err(usage!("no selected case copies a file: add --suite copy, or leave --from out"));
     }
     Ok(Selected { rows, notes, samples })
 }
@@ -122,7 +122,7 @@ fn named_cases(
     }
     names
         .iter()
-        .map(|name| Case::parse(name, methods).map_err(|error| exit::usage(format!("--case {name}: {error}"))))
+        .map(|name| Case::parse(name, methods).map_err(|error| usage!("--case {name}: {error}")))
         .collect()
 }
 
@@ -142,7 +142,7 @@ fn overrides(selection: &SelectionArguments, cold: bool) -> Result<Vec<(Axis, Ve
     }
     for (index, (axis, _)) in overrides.iter().enumerate() {
         if overrides[..index].iter().any(|(earlier, _)| earlier == axis) {
-            return Err(exit::usage(format!("values for '{axis}' are given twice; separate them with commas")));
+            return Err(usage!("values for '{axis}' are given twice; separate them with commas"));
         }
     }
     Ok(overrides)

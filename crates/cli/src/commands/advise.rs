@@ -15,14 +15,11 @@ use writebench_report::counted;
 use writebench_runner::{Hardware, Race, RaceLimits};
 
 use crate::arguments::{names, positive_duration};
-use crate::exit::{self, Exit};
+use crate::exit::{Exit, usage};
 use crate::export::ExportArguments;
 use crate::global::Global;
 use crate::output_file::Kept;
-use crate::session::measure::{Session, Work};
-use crate::session::measuring::{nanoseconds, new_run, seed};
-use crate::session::place::Place;
-use crate::session::workspaces::Workspaces;
+use crate::session::{Place, Session, Work, Workspaces, nanoseconds, new_run, seed};
 use crate::signals::stop_on_signals;
 use crate::{database, selection};
 
@@ -87,12 +84,13 @@ impl AdviseCommand {
         let place = Place::find(self.target.as_deref().unwrap_or(Path::new(".")), None, None)?;
         let target = place.record();
         let methods = writebench_engine::method_infos();
-        let space = Space::of(self.purpose, &methods, self.size, self.record).map_err(exit::usage)?;
+        let space =
+            Space::of(self.purpose, &methods, self.size, self.record).map_err(|error| usage!("{error}"))?;
         if self.record.is_some() && self.purpose != Purpose::DurableRecords {
-            return Err(exit::usage("--record goes with --for durable-records"));
+            return Err(usage!("--record goes with --for durable-records"));
         }
         if self.size.is_some_and(|size| size.0 == 0) {
-            return Err(exit::usage("--size must not be 0: there is nothing to write"));
+            return Err(usage!("--size must not be 0: there is nothing to write"));
         }
         place.check(std::slice::from_ref(&space.naive), None, self.reserve, &[])?;
         let field = Field::of(&space, &target, self.max_bytes)?;

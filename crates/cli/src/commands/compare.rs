@@ -6,8 +6,8 @@ use std::thread::Builder;
 use anyhow::Result;
 use writebench_report::{ComparedRun, Comparison, Side, Unit, Verdict, counted, formats};
 
-use crate::exit::{self, Exit};
-use crate::export::{ComparisonExport, ComparisonExportArguments};
+use crate::exit::{self, Exit, usage};
+use crate::export::{ComparisonExportArguments, FileExport, NEVER};
 use crate::global::Global;
 use crate::named_runs::{NamedRun, NamedRuns, Source, kept};
 use crate::output::Output;
@@ -48,9 +48,9 @@ impl CompareCommand {
         let (db, output) = (global.db.as_deref(), &global.output);
         let exports = self.exports.find(kept(self.a.0.iter().chain(&self.b.0), db))?;
         let (a, b) = both_sides(&self.a.0, &self.b.0, db)?;
-        let comparison = Comparison::of(a, b).map_err(exit::usage)?;
-        output.all_ok(exports.iter().map(|export| export.write(&comparison, output)))?;
-        if !exports.iter().any(ComparisonExport::is_to_stdout) {
+        let comparison = Comparison::of(a, b).map_err(|error| usage!("{error}"))?;
+        output.all_ok(exports.iter().map(|export| export.write(&comparison, &NEVER, output)))?;
+        if !exports.iter().any(FileExport::is_to_stdout) {
             output.results(&formats::comparison::terminal(&comparison, output.width()))?;
         }
         self.fail_if_slower.map_or(Ok(Exit::Ok), |percent| judge(&comparison, percent, output))
@@ -92,8 +92,8 @@ fn side(names: &[RunOn], db: Option<&Path>) -> Result<Side> {
 /// Whether the build that asked may pass.
 fn judge(comparison: &Comparison, percent: f64, output: &Output) -> Result<Exit> {
     if comparison.cases.len() == comparison.count(Verdict::TooFew) {
-        return Err(exit::usage(
-            "--fail-if-slower: no case has enough samples (or runs) on both sides to be judged",
+        return Err(usage!(
+            "--fail-if-slower: no case has enough samples (or runs) on both sides to be judged"
         ));
     }
     let undecided = comparison.undecided_cases();

@@ -22,11 +22,9 @@ use crate::global::Global;
 use crate::output::Output;
 use crate::output_file::Kept;
 use crate::selection::{self, Selected, SelectionArguments};
-use crate::session::dry_run::DryRun;
-use crate::session::measure::{Session, Work};
-use crate::session::measuring::{MeasuringArguments, new_run};
-use crate::session::place::{Place, check_and_claim, largest_block};
-use crate::session::workspaces::Workspaces;
+use crate::session::{
+    DryRun, MeasuringArguments, Place, Session, Work, Workspaces, check_and_claim, largest_block, new_run,
+};
 use crate::signals::stop_on_signals;
 
 /// Measure filesystems side by side: makes each in an image of its own, and unmakes it

@@ -8,7 +8,7 @@ use writebench_model::RunRecord;
 use writebench_report::visible;
 
 use crate::database;
-use crate::exit::{self, Exit};
+use crate::exit::{Exit, usage};
 use crate::global::Global;
 use crate::named_runs::exported;
 
@@ -28,11 +28,11 @@ impl ImportCommand {
         for (index, (run, file)) in runs.iter().zip(&self.files).enumerate() {
             let before = runs[..index].iter().any(|other| other.id == run.id);
             if before || store.has_run(&run.id)? {
-                return Err(exit::usage(format!(
+                return Err(usage!(
                     "{}: the run {} is there already; `writebench list runs` shows what there is",
                     file.display(),
                     run.id
-                )));
+                ));
             }
         }
         for (number, file) in store.import_runs(&runs)?.into_iter().zip(&self.files) {

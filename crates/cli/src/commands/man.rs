@@ -3,7 +3,7 @@
 use anyhow::Result;
 use clap::Args;
 
-use crate::exit::{self, Exit};
+use crate::exit::{Exit, usage};
 use crate::global::Global;
 
 /// The manual page, to standard output
@@ -19,7 +19,7 @@ impl ManCommand {
         command.build();
         if let Some(name) = &self.command {
             let found = command.find_subcommand(name).cloned();
-            let found = found.ok_or_else(|| exit::usage(format!("there is no command '{name}'")))?;
+            let found = found.ok_or_else(|| usage!("there is no command '{name}'"))?;
             command = found.display_name(format!("writebench-{name}"));
         }
         let mut text = Vec::new();

@@ -10,7 +10,6 @@ mod import;
 mod keeper;
 mod list;
 mod man;
-mod privileges;
 mod probe;
 mod report;
 mod run;

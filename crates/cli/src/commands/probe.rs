@@ -10,10 +10,9 @@ use writebench_report::{NoiseReport, formats, visible};
 use writebench_runner::{Casualties, TargetKind, Written};
 
 use crate::database;
-use crate::exit::{self, Exit};
+use crate::exit::{Exit, usage};
 use crate::global::Global;
-use crate::session::place::{Place, look_at};
-use crate::session::workspaces::Workspaces;
+use crate::session::{Place, Workspaces, look_at};
 use crate::signals::stop_on_signals;
 
 /// Facts about the machine and a target
@@ -51,7 +50,7 @@ impl ProbeCommand {
         let target = self.target.display();
         let environment = look
             .environment
-            .ok_or_else(|| exit::usage(format!("target {target}: neither a directory nor a block device")))?;
+            .ok_or_else(|| usage!("target {target}: neither a directory nor a block device"))?;
         if self.json {
             json(serde_json::to_string_pretty(&environment))
         } else {
@@ -64,7 +63,7 @@ impl ProbeCommand {
         let output = &global.output;
         let (keeper, look) = look_at(&self.target, None)?;
         if look.kind != TargetKind::Directory {
-            return Err(exit::usage(format!("target {}: --noise needs a directory", look.path.display())));
+            return Err(usage!("target {}: --noise needs a directory", look.path.display()));
         }
         let governor = look.environment.as_ref().and_then(|it| it.cpu.governor.clone());
         let store = database::open(global.db.as_deref())?;

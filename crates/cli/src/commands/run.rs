@@ -8,17 +8,15 @@ use writebench_model::{Case, Environment, RunRecord, RunStatus, Settings, Target
 use writebench_store::{RunSummary, Store};
 
 use crate::database;
-use crate::exit::{self, Exit};
+use crate::exit::{Exit, usage};
 use crate::global::Global;
 use crate::output::Output;
 use crate::output_file::Kept;
 use crate::selection::{self, SelectionArguments};
-use crate::session::copied::{Copied, CopyArguments};
-use crate::session::dry_run::DryRun;
-use crate::session::measure::{Session, Work, is_search};
-use crate::session::measuring::{MeasuringArguments, VERSION, new_run};
-use crate::session::place::{Claimed, DestroyArguments, Place, check_and_claim, largest_block};
-use crate::session::workspaces::Workspaces;
+use crate::session::{
+    Claimed, Copied, CopyArguments, DestroyArguments, DryRun, MeasuringArguments, Place, Session, VERSION,
+    Work, Workspaces, check_and_claim, is_search, largest_block, new_run,
+};
 use crate::signals::stop_on_signals;
 
 /// Measure: without a suite or case, a first look that takes less than half a minute
@@ -113,8 +111,8 @@ impl RunCommand {
         }
         let copied = Copied::redirected(limit)?;
         if copied.is_some() && !self.target.is_empty() {
-            return Err(exit::usage(
-                "with <X >Y the target is the directory of Y: leave TARGET out, or do not redirect (</dev/null)",
+            return Err(usage!(
+                "with <X >Y the target is the directory of Y: leave TARGET out, or do not redirect (</dev/null)"
             ));
         }
         Ok(copied)
@@ -168,13 +166,11 @@ impl RunCommand {
         let store = database::open(global.db.as_deref())?;
         let number = match self.resume {
             Some(number) if number > 0 => number,
-            _ => {
-                newest_unfinished(&store)?.ok_or_else(|| exit::usage("there is no unfinished run to resume"))?
-            }
+            _ => newest_unfinished(&store)?.ok_or_else(|| usage!("there is no unfinished run to resume"))?,
         };
         let mut run = store.run(number)?;
         if let Some(why) = why_not_resumed(&store, number, &run)? {
-            return Err(exit::usage(format!("run {number} {why}")));
+            return Err(usage!("run {number} {why}"));
         }
         let limit = measuring.timeout;
         let copied = self.copying.find_again(&run.settings, limit)?;
@@ -186,10 +182,10 @@ impl RunCommand {
             lasting_facts(now.environment()) == lasting_facts(&then.environment)
         };
         if !places.iter().zip(&run.targets).all(is_as_before) || run.version != VERSION {
-            return Err(exit::usage(format!(
+            return Err(usage!(
                 "run {number} was made by another writebench, or on another kernel, filesystem, mount or device; \
                  its samples cannot be mixed with new ones"
-            )));
+            ));
         }
         let given = measuring.settings(0, run.settings.samples);
         run.settings.budget_ns = given.budget_ns;
@@ -200,7 +196,7 @@ impl RunCommand {
             && (case.axes().size_bytes > copied.size_bytes()
                 || (copied.copy_path().is_some() && case.axes().size_bytes < copied.size_bytes()))
         {
-            return Err(exit::usage(format!("{} has changed since the run began", copied.source_path())));
+            return Err(usage!("{} has changed since the run began", copied.source_path()));
         }
         let places = self.claim(places, &cases, copied.as_ref(), output)?;
         store.set_status(number, RunStatus::Running)?;

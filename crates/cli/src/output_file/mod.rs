@@ -28,7 +28,7 @@ pub use self::many::OutputDirectory;
 
 use self::directory::{Directory, NewFile};
 use self::pipe::Pipe;
-use crate::exit;
+use crate::exit::{self, refused, usage};
 use crate::output::Output;
 
 /// A place for a file, or a pipe, that may be written to.
@@ -163,7 +163,7 @@ struct Named {
 impl Named {
     /// Something that would not be safe.
     fn refused(&self, why: &str) -> anyhow::Error {
-        exit::refused(format!("{} {}: {why}", self.option, self.path.display()))
+        refused!("{} {}: {why}", self.option, self.path.display())
     }
 
     /// One of the files that the command needs.
@@ -173,7 +173,7 @@ impl Named {
 
     /// Something that cannot be meant.
     fn usage(&self, path: &Path, why: &str) -> anyhow::Error {
-        exit::usage(format!("{}: {} is {why}", self.option, path.display()))
+        usage!("{}: {} is {why}", self.option, path.display())
     }
 
     fn failed(&self, call: &str, error: &io::Error) -> anyhow::Error {
@@ -199,7 +199,7 @@ impl Named {
             Err(Errno::NOENT | Errno::NOTDIR) => return Err(self.usage(path, "no directory")),
             Err(errno) => {
                 let why = exit::meaning(&errno.into());
-                return Err(exit::usage(format!("{}: {}: {why}", self.option, path.display())));
+                return Err(usage!("{}: {}: {why}", self.option, path.display()));
             }
         };
         if directory.real_path().is_ok_and(|path| is_in_workspace(&path)) {

@@ -13,7 +13,7 @@ use rustix::io::Errno;
 use writebench_model::{Bytes, Failure, Settings};
 use writebench_runner::{CopyPlace, CopySource, Found, Keeper, Patience, RunnerError};
 
-use crate::exit;
+use crate::exit::{self, refused, usage};
 use crate::keeper;
 use crate::output_file::Kept;
 
@@ -40,7 +40,7 @@ impl CopyArguments {
     pub fn find(&self, limit: Option<Duration>) -> Result<Option<Copied>> {
         match (&self.from, &self.to) {
             (Some(from), to) => Copied::open(from, to.as_deref(), None, limit).map(Some),
-            (None, Some(_)) => Err(exit::usage("--to needs --from: which file is copied?")),
+            (None, Some(_)) => Err(usage!("--to needs --from: which file is copied?")),
             (None, None) => Ok(None),
         }
     }
@@ -49,9 +49,7 @@ impl CopyArguments {
     /// a stranger's. A file that has come to be in the copy's place meanwhile stays.
     pub fn find_again(&self, settings: &Settings, limit: Option<Duration>) -> Result<Option<Copied>> {
         let (from, to) = (self.from.as_deref(), self.to.as_deref());
-        let refuse = |option: &str, path: &Path, why: &str| {
-            Err(exit::usage(format!("{option} {}: {why}", path.display())))
-        };
+        let refuse = |option: &str, path: &Path, why: &str| Err(usage!("{option} {}: {why}", path.display()));
         let Some(recorded_from) = &settings.copy_from else {
             return match (from, to) {
                 (Some(from), _) => refuse("--from", from, "the run copies no file that was given"),
@@ -64,7 +62,7 @@ impl CopyArguments {
             None => format!("--from {recorded_from}"),
         };
         let (Some(from), true) = (from, to.is_some() || settings.copy_to.is_none()) else {
-            return Err(exit::usage(format!("the run copies a file that was given: if it shall, add {again}")));
+            return Err(usage!("the run copies a file that was given: if it shall, add {again}"));
         };
         if let (Some(to), None) = (to, &settings.copy_to) {
             return refuse("--to", to, "the run leaves no copy");
@@ -106,19 +104,19 @@ impl Copied {
         }
         let appends = rustix::fs::fcntl_getfl(&stdout).is_ok_and(|flags| flags.contains(OFlags::APPEND));
         if size_bytes > 0 || appends {
-            return Err(exit::usage(
+            return Err(usage!(
                 "standard input and output are files, so the one would be copied to the other, but the output \
-                 is not empty: use --from and --to, or redirect them elsewhere (</dev/null)",
+                 is not empty: use --from and --to, or redirect them elsewhere (</dev/null)"
             ));
         }
         if identity == source.identity {
-            return Err(exit::usage("standard input and output are the same file"));
+            return Err(usage!("standard input and output are the same file"));
         }
         Self::new(source, Some(place), vec![stdin, stdout]).map(Some)
     }
 
     fn new(source: CopySource, to: Option<CopyPlace>, redirections: Vec<OwnedFd>) -> Result<Self> {
-        let refuse = |why: &str| exit::usage(format!("{}: {why}", source.path.display()));
+        let refuse = |why: &str| usage!("{}: {why}", source.path.display());
         if !source.is_regular {
             return Err(refuse("not a regular file; only those can be copied"));
         }
@@ -181,10 +179,10 @@ impl Copied {
         for size in sizes {
             if size.0 > self.size_bytes() {
                 let from = self.source.path.display();
-                return Err(exit::usage(format!("{from} has {length}, and --size {size} asks for more")));
+                return Err(usage!("{from} has {length}, and --size {size} asks for more"));
             }
             if size.0 != self.size_bytes() && self.to.is_some() {
-                return Err(exit::usage(format!("--to is a copy of all of it, {length}: leave --size out")));
+                return Err(usage!("--to is a copy of all of it, {length}: leave --size out"));
             }
         }
         Ok(())
@@ -219,7 +217,7 @@ fn copy_place(
     recorded: Option<&Path>,
     patience: Patience<'_>,
 ) -> Result<CopyPlace> {
-    let refuse = |why: &str| exit::usage(format!("--to {}: {why}", named.display()));
+    let refuse = |why: &str| usage!("--to {}: {why}", named.display());
     let place = writebench_runner::look_at_copy_place(&keeper::command()?, named, patience)
         .map_err(|error| of_option("--to", named, error))?;
     if let Some(recorded) = recorded.filter(|&recorded| recorded != place.path) {
@@ -228,11 +226,11 @@ fn copy_place(
     match &place.found {
         Found::Nothing => {}
         Found::Link { to } => {
-            return Err(exit::refused(format!(
+            return Err(refused!(
                 "--to {} is a symbolic link to {}, which somebody else may have made; name that file",
                 named.display(),
                 to.display()
-            )));
+            ));
         }
         Found::Descriptor { .. } | Found::Other => return Err(refuse("not a regular file")),
         Found::File { identity, .. } if *identity == source.identity => {
@@ -253,7 +251,7 @@ fn copy_place(
 fn of_option(option: &str, path: &Path, error: RunnerError) -> anyhow::Error {
     match error {
         RunnerError::Target { error, .. } => {
-            exit::usage(format!("{option} {}: {}", path.display(), exit::meaning(&error)))
+            usage!("{option} {}: {}", path.display(), exit::meaning(&error))
         }
         error => error.into(),
     }

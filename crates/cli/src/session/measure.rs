@@ -3,60 +3,22 @@
 use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::atomic::Ordering;
-use std::time::{Duration, Instant};
 
 use anyhow::Result;
-use writebench_model::{Bytes, Case, CaseRecord, RunRecord, RunStatus, Sample, Settings};
-use writebench_report::advice::ADVISE;
+use writebench_model::{Bytes, Case, RunRecord, RunStatus, Sample};
 use writebench_report::{Report, formats};
-use writebench_runner::{
-    Books, Casualties, EachCase, End, Event, Hardware, Plan, Planned, Schedule, Taken, WorkerCommand, Written,
-};
+use writebench_runner::{Books, End, Event, Plan, Planned, Taken};
 
 use super::copied::Copied;
 use super::place::Claimed;
 use super::progress::Progress;
-use super::properties::FilesystemsOfRun;
 use super::recorder::Recorder;
+use super::state::{Session, Work, is_search};
 use super::streams::Streams;
 use super::workspaces::Workspaces;
 use crate::exit::Exit;
 use crate::export::{self, Export};
 use crate::{database, selection};
-
-/// What a run measures.
-pub struct Work {
-    /// The run, with what was measured of it before.
-    pub run: RunRecord,
-    /// Its different cases, each of which is measured on every target.
-    pub cases: Vec<Case>,
-    /// Who wants how many samples.
-    pub schedule: Box<dyn Schedule>,
-    /// Rows that come into the database when their case has its first turn.
-    pub later: HashMap<String, CaseRecord>,
-    /// Cases that the hardware's limits are measured for; none to measure no limits.
-    pub limits_for: Vec<Case>,
-    /// Whether it is looked at what the filesystems do with files.
-    pub properties: bool,
-}
-
-impl Work {
-    /// As many samples of each case as the run was told, and nothing beside them.
-    pub fn new(run: RunRecord, cases: Vec<Case>) -> Self {
-        let schedule = Box::new(EachCase::of(&run.settings));
-        Self { run, cases, schedule, later: HashMap::new(), limits_for: Vec::new(), properties: false }
-    }
-}
-
-/// A run from its begin in the database to its end: its places, what it copies, and what it has spent.
-pub struct Session<'s> {
-    workspaces: Workspaces<'s>,
-    copied: Option<Copied>,
-    /// With the time that is left of the budget.
-    settings: Settings,
-    written: Written,
-    casualties: Casualties,
-}
 
 /// How it ended, before anything of that is shown.
 struct Ended {
@@ -66,19 +28,7 @@ struct Ended {
     recorded: Result<()>,
 }
 
-impl<'s> Session<'s> {
-    /// For `bytes_before` something has been written already: images.
-    pub fn new(
-        workspaces: Workspaces<'s>,
-        settings: Settings,
-        copied: Option<Copied>,
-        bytes_before: u64,
-    ) -> Self {
-        let mut written = Written::new(settings.max_bytes, copied.is_some());
-        written.add(bytes_before.saturating_add(copied.as_ref().map_or(0, Copied::copy_bytes)));
-        Self { workspaces, copied, settings, written, casualties: Casualties::default() }
-    }
-
+impl Session<'_> {
     /// Measures, shows and exports; then tidies up, on which no result depends.
     pub fn measure(mut self, work: Work, exports: &[Export]) -> Result<Exit> {
         self.workspaces.remove_left_overs()?;
@@ -222,57 +172,6 @@ impl<'s> Session<'s> {
         Ok(end)
     }
 
-    /// Looks at what the filesystems do with files, in the time of the budget.
-    fn learn_properties(
-        &mut self,
-        recorder: &mut Recorder<'_>,
-        run: &RunRecord,
-        worker: &WorkerCommand,
-    ) -> Result<()> {
-        let start = Instant::now();
-        let filesystems = FilesystemsOfRun {
-            run,
-            places: &self.workspaces.places,
-            most_time: self.settings.budget_ns.map(|budget| Duration::from_nanos(budget) / 2),
-            worker,
-            stop: self.workspaces.stop,
-            output: self.workspaces.output,
-        };
-        filesystems.learn(recorder, &mut self.written, &mut self.casualties)?;
-        self.spend(u64::try_from(start.elapsed().as_nanos()).unwrap_or(u64::MAX));
-        Ok(())
-    }
-
-    /// The limits of the hardware that the cases can be held against; what measuring them takes is spent.
-    fn hardware(&mut self, cases: &[Case]) -> Result<Option<Hardware>> {
-        if cases.is_empty() {
-            return Ok(None);
-        }
-        let spaces: Vec<_> = self.workspaces.places.iter().map(|place| place.space).collect();
-        let settings = Settings { max_bytes: self.written.left_bytes(), ..self.settings.clone() };
-        let hardware = Hardware::of(cases, &settings, &spaces)?;
-        self.written.add(hardware.bytes());
-        self.spend(hardware.time_ns());
-        Ok(Some(hardware))
-    }
-
-    /// Before the samples and after them: the best counts.
-    fn measure_limits(
-        &mut self,
-        hardware: Option<&mut Hardware>,
-        recorder: &mut Recorder<'_>,
-        worker: &WorkerCommand,
-    ) -> Result<()> {
-        let Some(hardware) = hardware else { return Ok(()) };
-        hardware.measure(worker, &mut self.casualties, self.workspaces.stop)?;
-        (0..hardware.target_count()).try_for_each(|target| recorder.limits(target, hardware.limits(target)))
-    }
-
-    fn spend(&mut self, time_ns: u64) {
-        let budget_ns = &mut self.settings.budget_ns;
-        *budget_ns = budget_ns.map(|left| left.saturating_sub(time_ns));
-    }
-
     /// Every case on every target, with what was taken of it before.
     fn plan(&self, run: RunRecord, cases: &[Case]) -> Plan {
         let samples: HashMap<(&str, &str), &Vec<Sample>> =
@@ -301,9 +200,4 @@ fn exit_of(report: &Report, end: End, is_search: bool) -> Exit {
         _ if samples().any(|sample| sample.outcome.is_fault()) => Exit::CasesFailed,
         _ => Exit::Ok,
     }
-}
-
-/// A search may have been broken off before it had a case.
-pub fn is_search(run: &RunRecord) -> bool {
-    run.cases.iter().any(|case| case.suite == ADVISE) || run.arguments.iter().skip(1).any(|it| it == "advise")
 }

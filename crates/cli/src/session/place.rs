@@ -11,7 +11,7 @@ use writebench_runner::{
     ClaimedDevice, Keeper, Look, Patience, PlannedTarget, RunnerError, TargetKind, claim_device,
 };
 
-use crate::exit;
+use crate::exit::{self, refused, usage};
 use crate::keeper;
 use crate::output::Output;
 
@@ -64,11 +64,11 @@ impl Place {
         let (keeper, look) = look_at(target, limit)?;
         match (look.kind, destroy) {
             (TargetKind::Directory, None) => Self::directory(target, keeper, look),
-            (TargetKind::Directory, Some(device)) => Err(exit::usage(format!(
+            (TargetKind::Directory, Some(device)) => Err(usage!(
                 "--destroy {}: the target is the directory {}; name the device as TARGET, too",
                 device.display(),
                 look.path.display()
-            ))),
+            )),
             (TargetKind::BlockDevice, destroy) => {
                 check_device_is_meant(target, &look.path, destroy)?;
                 Self::new(target, look, Kind::Device)
@@ -84,10 +84,10 @@ impl Place {
         limit: Option<Duration>,
     ) -> Result<Vec<Self>> {
         if let Some(device) = destroy {
-            return Err(exit::usage(format!(
+            return Err(usage!(
                 "--destroy {}: a device is measured alone; name it as the only TARGET",
                 device.display()
-            )));
+            ));
         }
         let mut places: Vec<Self> = Vec::new();
         for target in targets {
@@ -95,15 +95,15 @@ impl Place {
             let place = match look.kind {
                 TargetKind::Directory => Self::directory(target, keeper, look)?,
                 TargetKind::BlockDevice => {
-                    return Err(exit::usage(format!(
+                    return Err(usage!(
                         "target {} is a block device: several targets have to be directories",
                         target.display()
-                    )));
+                    ));
                 }
                 TargetKind::Other => return Err(no_target(target)),
             };
             if places.iter().any(|other| other.path() == place.path()) {
-                return Err(exit::usage(format!("target {} is given twice", place.path().display())));
+                return Err(usage!("target {} is given twice", place.path().display()));
             }
             places.push(place);
         }
@@ -251,34 +251,30 @@ pub fn look_at(target: &Path, limit: Option<Duration>) -> Result<(Keeper, Look)>
     looked.map_err(|error| match error {
         RunnerError::Target { call, error, .. } if call == "realpath" => {
             let why = exit::meaning(&error);
-            exit::usage(format!("target {}: {why}; give a directory that exists", target.display()))
+            usage!("target {}: {why}; give a directory that exists", target.display())
         }
         error => error.into(),
     })
 }
 
 fn no_target(target: &Path) -> anyhow::Error {
-    exit::usage(format!("target {}: neither a directory nor a block device", target.display()))
+    usage!("target {}: neither a directory nor a block device", target.display())
 }
 
 /// Whether `--destroy` names the block device at `path`, too.
 fn check_device_is_meant(target: &Path, path: &Path, destroy: Option<&Path>) -> Result<()> {
     let facts = writebench_probe::block_device(path)?;
     let Some(destroy) = destroy else {
-        return Err(exit::refused(format!(
+        return Err(refused!(
             "target {} is a block device ({}): what is on it would be lost; if that is meant, add --destroy {}",
             target.display(),
             writebench_runner::device_description(&facts),
             target.display()
-        )));
+        ));
     };
     // By number: one device can have several names.
     if writebench_probe::block_device(destroy).ok().map(|named| named.number) != Some(facts.number) {
-        return Err(exit::refused(format!(
-            "--destroy {} does not name the target {}",
-            destroy.display(),
-            target.display()
-        )));
+        return Err(refused!("--destroy {} does not name the target {}", destroy.display(), target.display()));
     }
     Ok(())
 }

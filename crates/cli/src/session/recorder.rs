@@ -10,8 +10,8 @@ use writebench_model::{CaseRecord, Limit, Properties, RunRecord, RunStatus, Samp
 use writebench_report::counted;
 use writebench_store::{Store, StoreError};
 
+use super::streams::Streams;
 use crate::output::Output;
-use crate::session::streams::Streams;
 
 /// A lock that lasts longer is worth a note: other runs take a moment for each of their samples.
 const QUIET: Duration = Duration::from_secs(1);

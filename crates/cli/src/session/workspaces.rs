@@ -44,7 +44,7 @@ impl<'s> Workspaces<'s> {
                 let id = uuid::Uuid::new_v4().simple().to_string();
                 let path = workspace_path(&place.target.path, &id);
                 // One on a filesystem that the run made goes with that; there is no later run that could find it.
-                let record = (!place.is_made).then(|| WorkspaceRecord { path, run });
+                let record = (!place.is_made).then_some(WorkspaceRecord { path, run });
                 make((store, record), keeper, &id, patience)?;
                 written.add(id.len() as u64);
             }

@@ -39,8 +39,7 @@ pub(super) fn files(report: &Report, directory: &Path) -> Files {
     let JobFiles { jobs, readme, left_out } = render(report);
     let all = counted(left_out + jobs.len(), "case");
     let readme_path = directory.join(README);
-    let without =
-        || format!("Without a job for fio: {left_out} of {all}. {} says why.", readme_path.display());
+    let without = || format!("Without a job for fio: {left_out} of {all}. {} says why.", readme_path.display());
     let mut files: Vec<(String, String)> = jobs.into_iter().map(|job| (job.name, job.text)).collect();
     files.push((README.to_owned(), readme));
     Files { files, note: (left_out > 0).then(without) }

@@ -34,13 +34,16 @@ pub struct Format {
     /// Whether it is lines that can be written while the run goes on ([`jsonl`]).
     pub is_streamed: bool,
     /// The same for a comparison, if it has a form for that.
-    pub compare: Option<fn(&Comparison) -> Result<String, FormatError>>,
+    pub compare: Option<Rendering<Comparison>>,
 }
+
+/// A report, or a comparison, as a text.
+pub type Rendering<T> = fn(&T) -> Result<String, FormatError>;
 
 /// How a report becomes a file, or many.
 pub enum Render {
     /// All of it in one file, or pipe.
-    Text(fn(&Report) -> Result<String, FormatError>),
+    Text(Rendering<Report>),
     /// A file for each of its parts.
     Directory(RenderDirectory),
 }
@@ -101,7 +104,7 @@ pub static FORMATS: &[Format] = &[
     },
 ];
 
-const fn text(name: &'static str, render: fn(&Report) -> Result<String, FormatError>) -> Format {
+const fn text(name: &'static str, render: Rendering<Report>) -> Format {
     plain(name, Render::Text(render))
 }
 

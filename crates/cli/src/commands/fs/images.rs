@@ -7,7 +7,7 @@ use writebench_filesystems::Wish;
 use writebench_model::{Bytes, Case, Row};
 use writebench_report::visible;
 
-use crate::exit;
+use crate::exit::{refused, usage};
 
 pub struct Images<'c> {
     /// The directory that they are made in.
@@ -29,7 +29,7 @@ impl<'c> Images<'c> {
             wishes.iter().map(|wish| wish.kind.image_bytes(content_bytes)).fold(0, u64::saturating_add);
         let in_memory = wishes.iter().filter(|wish| wish.kind.is_in_memory()).count() as u64;
         let filesystem = writebench_probe::environment(below)
-            .map_err(|error| exit::usage(format!("--images {}: {error}", below.display())))?
+            .map_err(|error| usage!("--images {}: {error}", below.display()))?
             .filesystem;
         let images_in_memory = if filesystem.is_in_memory() { image_bytes } else { 0 };
         let memory_bytes = in_memory.saturating_mul(content_bytes).saturating_add(images_in_memory);
@@ -40,18 +40,18 @@ impl<'c> Images<'c> {
     pub fn check(&self, max_bytes: Option<Bytes>) -> Result<()> {
         let available_bytes = writebench_probe::available_memory_bytes()?;
         if self.memory_bytes.saturating_add(self.content_bytes) > available_bytes / 10 * 9 {
-            return Err(exit::refused(format!(
+            return Err(refused!(
                 "not enough memory: images and files in it take {}, {} are available; use --images on a disk, a \
                  smaller --size, or fewer kinds",
                 Bytes(self.memory_bytes).approximate(),
                 Bytes(available_bytes).approximate()
-            )));
+            ));
         }
         match max_bytes {
-            Some(most) if self.bytes >= most.0 => Err(exit::usage(format!(
+            Some(most) if self.bytes >= most.0 => Err(usage!(
                 "--max-bytes {most}: the images alone are {}, which are written once",
                 Bytes(self.bytes).approximate()
-            ))),
+            )),
             _ => Ok(()),
         }
     }
