@@ -137,7 +137,7 @@ impl RunName {
     pub fn newest(&self, store: &Store) -> Result<i64> {
         match self {
             Self::Number(number) => Ok(*number),
-            Self::Label(label) => Ok(labelled(store, label)?.1),
+            Self::Label(label) => Ok(labelled(store, label)?.into_iter().next_back().unwrap_or_default()),
             Self::File(path) => Err(usage!(
                 "{} is a file; `writebench compare` reads exported files, this wants a run's number or label",
                 path.display()
@@ -146,14 +146,16 @@ impl RunName {
     }
 }
 
-/// The numbers of all runs with that label, of which there is one, and the newest of them.
-pub fn labelled(store: &Store, label: &str) -> Result<(Vec<i64>, i64)> {
+/// The numbers of all runs with that label, of which there is one, the newest last.
+pub fn labelled(store: &Store, label: &str) -> Result<Vec<i64>> {
     let numbers = store.runs_labelled(label)?;
-    let newest = numbers.last().copied().ok_or_else(|| {
-        usage!("no run has the label '{label}'; `writebench list runs` shows what there is (a file's name has '/' or \
-             ends with .json)")
-    })?;
-    Ok((numbers, newest))
+    if numbers.is_empty() {
+        return Err(usage!(
+            "no run has the label '{label}'; `writebench list runs` shows what there is (a file's name has '/' or \
+             ends with .json)"
+        ));
+    }
+    Ok(numbers)
 }
 
 fn is_number(text: &str) -> bool {

@@ -68,10 +68,10 @@ impl SelectionArguments {
 pub fn rows(
     selection: &SelectionArguments,
     cold: bool,
-    methods: &[&'static MethodInfo],
     copied: Option<&Copied>,
     block_size_bytes: u64,
 ) -> Result<Selected> {
+    let methods = &writebench_engine::method_infos();
     let overrides = overrides(selection, cold)?;
     let of_copies = with_length(&overrides, copied)?;
     let (mut rows, mut notes, mut samples) = (Vec::new(), Vec::new(), SAMPLES);
@@ -158,7 +158,7 @@ fn with_length(
         let sizes = overrides.iter().filter(|(axis, _)| *axis == Axis::Size).flat_map(|(_, sizes)| sizes);
         copied.check_size(&sizes.filter_map(|size| size.parse().ok()).collect::<Vec<Bytes>>())?;
         if overrides.iter().all(|(axis, _)| *axis != Axis::Size) {
-            overrides.push((Axis::Size, vec![Bytes(copied.size_bytes()).to_string()]));
+            overrides.push((Axis::Size, vec![Bytes(copied.source.size_bytes).to_string()]));
         }
     }
     Ok(overrides)

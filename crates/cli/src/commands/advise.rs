@@ -151,6 +151,7 @@ impl AdviseCommand {
 }
 
 /// All candidates, with their cases at all sizes.
+#[derive(Default)]
 struct Field {
     cases: Vec<Case>,
     // The places of a candidate's cases, one for each level.
@@ -171,14 +172,7 @@ impl Field {
         let checks_direct = max_bytes.is_none_or(|most| direct_check_bytes <= most.0 / 2);
         let level_bytes = level_bytes(space);
         let looks = level_bytes[..level_bytes.len() - 1].to_vec();
-        let mut field = Self {
-            cases: Vec::new(),
-            candidates: Vec::new(),
-            naive: 0,
-            level_bytes,
-            later: HashMap::new(),
-            left_out: Vec::new(),
-        };
+        let mut field = Self { level_bytes, ..Self::default() };
         let environment = &target.environment;
         for case in space.cases() {
             let is_naive = *case == space.naive;

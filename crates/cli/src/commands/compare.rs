@@ -9,7 +9,7 @@ use writebench_report::{ComparedRun, Comparison, Side, Unit, Verdict, counted, f
 use crate::exit::{self, Exit, usage};
 use crate::export::{ComparisonExportArguments, FileExport, NEVER};
 use crate::global::Global;
-use crate::named_runs::{NamedRun, NamedRuns, Source, kept};
+use crate::named_runs::{NamedRun, kept, named_runs};
 use crate::output::Output;
 use crate::run_name::{RunName, RunNames, RunOn};
 use clap::Args;
@@ -69,18 +69,8 @@ fn both_sides(a: &[RunOn], b: &[RunOn], db: Option<&Path>) -> Result<(Side, Side
 }
 
 fn side(names: &[RunOn], db: Option<&Path>) -> Result<Side> {
-    let runs = NamedRuns::open(names.iter(), db)?;
-    let compared = |named: NamedRun| {
-        let mut name = match named.source {
-            Source::Database(number) => format!("run {number}"),
-            Source::File(path) => path.display().to_string(),
-        };
-        if let Some(target) = &named.target {
-            name += &format!("@{target}");
-        }
-        ComparedRun { name, run: named.run }
-    };
-    let runs = runs.of(names)?.into_iter().map(compared).collect();
+    let compared = |named: NamedRun| ComparedRun { name: named.name, run: named.run };
+    let runs = named_runs(names, db)?.into_iter().map(compared).collect();
     let name = |name: &RunOn| match name.run {
         RunName::Number(_) => format!("run {name}"),
         _ => name.to_string(),

@@ -92,9 +92,8 @@ impl FsCommand {
         let needed: Vec<&Path> = needed.iter().map(PathBuf::as_path).collect();
         let mut filesystems = Filesystems::begin(&self.images, &needed)?.with_reserve(measuring.reserve);
         let made = make_all(&mut filesystems, &wishes, images.content_bytes, &stop, output);
-        let written = filesystems.bytes_written();
         let result = made.and_then(|made| match made {
-            Some(made) => self.measure(store, &exports, places, made, written, output, &stop),
+            Some(made) => self.measure(store, &exports, places, made, (output, &stop)),
             None => Ok(Exit::Interrupted),
         });
         output.after_tidying(result, filesystems.remove().map_err(Into::into))
@@ -105,7 +104,7 @@ impl FsCommand {
         if selection.is_empty() && selection.size.is_empty() {
             selection.size.push(FIRST_LOOK_SIZE);
         }
-        selection::rows(&selection, false, &writebench_engine::method_infos(), None, block_bytes)
+        selection::rows(&selection, false, None, block_bytes)
     }
 
     /// What would be made and run.
@@ -168,16 +167,13 @@ impl FsCommand {
         Ok(())
     }
 
-    #[expect(clippy::too_many_arguments, reason = "FIXME")]
     fn measure(
         &self,
         mut store: Store,
         exports: &[Export],
         mut places: Vec<Place>,
         mut made: Made,
-        bytes_before: u64,
-        output: &Output,
-        stop: &AtomicBool,
+        (output, stop): (&Output, &AtomicBool),
     ) -> Result<Exit> {
         self.leave_out_small(&mut made, output)?;
         if made.places.is_empty() {
@@ -196,7 +192,7 @@ impl FsCommand {
         let number = store.begin_run(&run)?;
         let workspaces =
             Workspaces { store: &store, run: number, places, limit: measuring.timeout, stop, output };
-        let session = Session::new(workspaces, run.settings.clone(), None, bytes_before);
+        let session = Session::new(workspaces, run.settings.clone(), None, made.bytes_written);
         let work = Work {
             limits_for: if measuring.no_limits { Vec::new() } else { cases.clone() },
             properties: !measuring.no_properties,
@@ -210,6 +206,7 @@ impl FsCommand {
 #[derive(Default)]
 struct Made {
     places: Vec<Place>,
+    bytes_written: u64,
     missing: Vec<MissingTarget>,
 }
 
@@ -244,6 +241,7 @@ fn make_all(
             Err(error) => all.is_missing(name, error.to_string(), output),
         }
     }
+    all.bytes_written = filesystems.bytes_written();
     Ok(Some(all))
 }
 

@@ -75,22 +75,17 @@ fn suites() -> Result<String> {
 fn methods() -> String {
     let mut text = String::new();
     for method in writebench_engine::method_infos() {
+        let axes: Vec<&str> =
+            Axis::ALL.iter().filter(|&&axis| method.has_axis(axis)).map(|axis| axis.name()).collect();
+        let prepares: Vec<&str> = method.prepares.iter().map(|prepare| prepare.name()).collect();
+        let syncs: Vec<&str> = method.syncs.iter().map(|sync| sync.name()).collect();
         text += &format!("{:<16}{}\n", method.name, method.summary);
-        let names = |names: Vec<&str>| names.join(", ");
-        let axes = Axis::ALL.iter().filter(|&&axis| method.has_axis(axis)).map(|axis| axis.name()).collect();
         text += &format!("                calls: {}\n", method.calls);
-        text += &format!("                axes: {}\n", names(axes));
-        text += &format!(
-            "                prepare: {} (default {})\n",
-            names(method.prepares.iter().map(|prepare| prepare.name()).collect()),
-            method.prepares[0]
-        );
-        text += &format!(
-            "                sync: {}\n",
-            names(method.syncs.iter().map(|sync| sync.name()).collect()),
-        );
+        text += &format!("                axes: {}\n", axes.join(", "));
+        text += &format!("                prepare: {} (default {})\n", prepares.join(", "), method.prepares[0]);
+        text += &format!("                sync: {}\n", syncs.join(", "));
         if !method.syncs_on_the_way.is_empty() {
-            let calls = method.syncs_on_the_way.iter().map(|call| format!("{call}/N")).collect::<Vec<_>>();
+            let calls: Vec<String> = method.syncs_on_the_way.iter().map(|call| format!("{call}/N")).collect();
             text += &format!("                      and after every N chunks: {}\n", calls.join(", "));
         }
     }

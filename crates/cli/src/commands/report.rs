@@ -10,7 +10,7 @@ use crate::database;
 use crate::exit::Exit;
 use crate::export::NEVER;
 use crate::global::Global;
-use crate::named_runs::{NamedRuns, Source, kept};
+use crate::named_runs::{kept, named_runs};
 use crate::output_file::OutputFile;
 use crate::run_name::{RunName, RunOn};
 use clap::{Args, ValueHint};
@@ -40,15 +40,9 @@ impl ReportCommand {
         let (db, output) = (global.db.as_deref(), &global.output);
         let names = if self.runs.is_empty() { vec![newest(db)?] } else { self.runs.clone() };
         let to = OutputFile::find("--output", &self.output, &Rc::new(kept(names.iter(), db)))?;
-        let runs = NamedRuns::open(names.iter(), db)?.of(&names)?;
-        let reports = runs.into_iter().map(|named| {
-            let number = match named.source {
-                Source::Database(number) => Some(number),
-                Source::File(_) => None,
-            };
-            Report::of(number, named.run)
-        });
-        let page = formats::html::render(&reports.collect::<Vec<Report>>())?;
+        let runs = named_runs(&names, db)?.into_iter();
+        let reports: Vec<Report> = runs.map(|named| Report::of(named.number, named.run)).collect();
+        let page = formats::html::render(&reports)?;
         to.write(&page, &NEVER, output)?;
         if !to.is_for_results() {
             output.note(&format!("{} is a page for any browser.", self.output.display()));

@@ -69,9 +69,7 @@ impl RunCommand {
         let takes_stdout = copied.as_ref().is_some_and(Copied::takes_stdout);
         let output = if takes_stdout { &on_stderr } else { &global.output };
         let places = self.places(copied.as_ref())?;
-        let methods = writebench_engine::method_infos();
-        let selected =
-            selection::rows(&self.selection, self.cold, &methods, copied.as_ref(), largest_block(&places))?;
+        let selected = selection::rows(&self.selection, self.cold, copied.as_ref(), largest_block(&places))?;
         selected.notes.iter().for_each(|note| output.note(note));
         let first_looks = if self.selection.is_empty() && copied.is_none() { 1 } else { 0 };
         let settings = Settings {
@@ -81,7 +79,7 @@ impl RunCommand {
         };
         let targets = places.iter().map(Place::record).collect();
         let run = new_run(measuring.label.as_ref(), settings, &selected.rows, targets);
-        let cases = selection::different_cases(&run.cases, &methods)?;
+        let cases = selection::different_cases(&run.cases, &writebench_engine::method_infos())?;
         if measuring.dry_run {
             output.results(&self.dry_run(&run, &cases, &places, copied.as_ref())?)?;
             return Ok(Exit::Ok);
@@ -179,7 +177,7 @@ impl RunCommand {
         let find = |target: &TargetRecord| Place::find(Path::new(&target.path), destroy, limit);
         let places = run.targets.iter().map(find).collect::<Result<Vec<Place>>>()?;
         let is_as_before = |(now, then): (&Place, &TargetRecord)| {
-            lasting_facts(now.environment()) == lasting_facts(&then.environment)
+            lasting_facts(&now.environment) == lasting_facts(&then.environment)
         };
         if !places.iter().zip(&run.targets).all(is_as_before) || run.version != VERSION {
             return Err(usage!(
@@ -193,8 +191,7 @@ impl RunCommand {
         run.settings.max_bytes = given.max_bytes.or(run.settings.max_bytes);
         let cases = selection::different_cases(&run.cases, &writebench_engine::method_infos())?;
         if let (Some(copied), Some(case)) = (&copied, cases.iter().find(|case| case.method().copies()))
-            && (case.axes().size_bytes > copied.size_bytes()
-                || (copied.copy_path().is_some() && case.axes().size_bytes < copied.size_bytes()))
+            && !copied.is_still_enough_for(case.axes().size_bytes)
         {
             return Err(usage!("{} has changed since the run began", copied.source_path()));
         }

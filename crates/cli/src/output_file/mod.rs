@@ -117,7 +117,7 @@ impl OutputFile {
     fn begin<'d>(&self, directory: &'d Directory, name: &OsStr, content: &str) -> Result<NewFile<'d>> {
         directory.sweep(Some(name));
         let mut new = directory.new_file(name).map_err(|failed| self.named.failed_call(failed))?;
-        new.write_all(content.as_bytes()).map_err(|error| self.named.failed("write", &error))?;
+        self.named.call("write", new.write_all(content.as_bytes()))?;
         Ok(new)
     }
 
@@ -137,7 +137,7 @@ impl OutputFile {
 
     fn open<'s>(&self, stream: &Stream, stop: &'s AtomicBool, output: &Output) -> Result<Box<dyn Write + 's>> {
         let duplicate = |fd: BorrowedFd<'_>| -> Result<Box<dyn Write + 's>> {
-            let file = fd.try_clone_to_owned().map_err(|error| self.named.failed("dup", &error))?;
+            let file = self.named.call("dup", fd.try_clone_to_owned())?;
             Ok(Box::new(std::fs::File::from(file)))
         };
         match stream {
@@ -146,8 +146,7 @@ impl OutputFile {
             Stream::Pipe(found) => {
                 let path = self.named.path.display();
                 let waits = || output.note(&format!("Waiting for somebody to open {path} to read."));
-                let pipe = Pipe::open(found, stop, waits).map_err(|error| self.named.failed("open", &error))?;
-                Ok(Box::new(pipe))
+                Ok(Box::new(self.named.call("open", Pipe::open(found, stop, waits))?))
             }
         }
     }
@@ -180,6 +179,10 @@ impl Named {
         anyhow!("cannot write {}: {call}: {}", self.path.display(), exit::meaning(error))
     }
 
+    fn call<T>(&self, call: &str, result: Result<T, impl Into<io::Error>>) -> Result<T> {
+        result.map_err(|error| self.failed(call, &error.into()))
+    }
+
     fn failed_call(&self, (call, errno): (&'static str, Errno)) -> anyhow::Error {
         self.failed(call, &errno.into())
     }
@@ -210,7 +213,7 @@ impl Named {
 
     /// Whether the name in that directory can become a file of ours now: what has it must be a regular file, or nothing.
     fn check_name(&self, directory: &Directory, name: &OsStr, kept: &Kept) -> Result<Option<Stat>> {
-        let now = directory.look(name).map_err(|errno| self.failed_call(("stat", errno)))?;
+        let now = self.call("stat", directory.look(name))?;
         kept.check(self, directory, name, now.as_ref())?;
         let Some(stat) = now else { return Ok(None) };
         match FileType::from_raw_mode(stat.st_mode) {
@@ -236,16 +239,15 @@ fn named_place(named: &Named, kept: &Kept) -> Result<Place> {
     let (directory, name) = named.parent()?;
     let is_pipe = |stat: &Stat| FileType::from_raw_mode(stat.st_mode) == FileType::Fifo;
     if directory.look(&name).ok().flatten().as_ref().is_some_and(is_pipe) {
-        let found =
-            directory.open_file(&name, OFlags::PATH).map_err(|errno| named.failed_call(("open", errno)))?;
+        let found = named.call("open", directory.open_file(&name, OFlags::PATH))?;
         if rustix::fs::fstat(&found).as_ref().is_ok_and(is_pipe) {
             return Ok(Place::Stream(Stream::Pipe(found)));
         }
     }
     let existing = named.check_name(&directory, &name, kept)?;
-    directory.check_writable().map_err(|errno| named.failed_call(("its directory", errno)))?;
+    named.call("its directory", directory.check_writable())?;
     if existing.is_some() {
-        directory.check_file_writable(&name).map_err(|errno| named.failed_call(("access", errno)))?;
+        named.call("access", directory.check_file_writable(&name))?;
     }
     Ok(Place::File(directory, name))
 }
@@ -253,9 +255,9 @@ fn named_place(named: &Named, kept: &Kept) -> Result<Place> {
 /// A file that the shell opened, and named `/dev/stdout` or `/dev/fd/63`.
 fn opened_by_caller(named: &Named, number: u32, kept: &Kept) -> Result<Place> {
     let path = format!("/proc/self/fd/{number}");
-    let found = rustix::fs::open(path, OFlags::PATH | OFlags::CLOEXEC, Mode::empty())
-        .map_err(|errno| named.failed_call(("open", errno)))?;
-    let stat = rustix::fs::fstat(&found).map_err(|errno| named.failed_call(("stat", errno)))?;
+    let opened = rustix::fs::open(path, OFlags::PATH | OFlags::CLOEXEC, Mode::empty());
+    let found = named.call("open", opened)?;
+    let stat = named.call("stat", rustix::fs::fstat(&found))?;
     kept.check_open(named, &stat)?;
     match FileType::from_raw_mode(stat.st_mode) {
         FileType::Directory => return Err(named.usage(&named.path, "a directory")),

@@ -29,7 +29,7 @@ pub struct CopyArguments {
 
 /// A file to copy that was given, and where its copy goes, if that was given, too.
 pub struct Copied {
-    source: CopySource,
+    pub source: CopySource,
     to: Option<CopyPlace>,
     // Inherited by whoever opens what they refer to, so without CLOEXEC.
     _redirections: Vec<OwnedFd>,
@@ -126,11 +126,6 @@ impl Copied {
         Ok(Self { source, to, _redirections: redirections })
     }
 
-    /// The file, for whoever opens it.
-    pub fn source(&self) -> &CopySource {
-        &self.source
-    }
-
     /// Keeps both files from outputs. They were looked at when they were named, and are not looked at again.
     pub fn keep(&self, kept: Kept) -> Kept {
         let from = &self.source;
@@ -141,11 +136,6 @@ impl Copied {
             _ => None,
         };
         kept.and_found("the copy", &to.path, identity)
-    }
-
-    /// Its length.
-    pub fn size_bytes(&self) -> u64 {
-        self.source.size_bytes
     }
 
     /// Its path, for the record.
@@ -170,29 +160,37 @@ impl Copied {
 
     /// Space that the copy which stays will take.
     pub fn copy_bytes(&self) -> u64 {
-        if self.to.is_some() { self.size_bytes() } else { 0 }
+        if self.to.is_some() { self.source.size_bytes } else { 0 }
     }
 
     /// Whether so much can be copied of it.
     pub fn check_size(&self, sizes: &[Bytes]) -> Result<()> {
-        let length = Bytes(self.size_bytes());
+        let length = Bytes(self.source.size_bytes);
         for size in sizes {
-            if size.0 > self.size_bytes() {
+            if size.0 > length.0 {
                 let from = self.source.path.display();
                 return Err(usage!("{from} has {length}, and --size {size} asks for more"));
             }
-            if size.0 != self.size_bytes() && self.to.is_some() {
+            if size.0 != length.0 && self.to.is_some() {
                 return Err(usage!("--to is a copy of all of it, {length}: leave --size out"));
             }
         }
         Ok(())
     }
 
+    /// Whether a run that copied so much of it can go on.
+    pub fn is_still_enough_for(&self, bytes: u64) -> bool {
+        match self.to {
+            Some(_) => bytes == self.source.size_bytes,
+            None => bytes <= self.source.size_bytes,
+        }
+    }
+
     /// Has the target's keeper copy, and compare byte by byte, unless `stop` is set. Where the copy is; none if none
     /// was asked for.
     pub fn finish(&self, keeper: &mut Keeper, stop: &AtomicBool) -> Result<Option<PathBuf>> {
         let Some(to) = &self.to else { return Ok(None) };
-        let patience = Patience { limit: patience_for(self.size_bytes()), stop };
+        let patience = Patience { limit: patience_for(self.source.size_bytes), stop };
         let copied = keeper.copy(&self.source, to, patience);
         if matches!(copied, Err(RunnerError::Interrupted { .. } | RunnerError::Silent { .. })) {
             // It was killed in the middle, and half a copy looks like a whole one.

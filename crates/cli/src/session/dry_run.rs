@@ -38,6 +38,24 @@ impl DryRun<'_> {
         sizes.into_iter().fold(0, u64::saturating_add)
     }
 
+    /// Bytes that are no sample's.
+    fn beside(&self, spaces: &[Option<Space>]) -> Result<[(&str, u64, &str); 6]> {
+        let if_wanted = |wanted: bool, bytes: u64| if wanted { bytes } else { 0 };
+        let count = self.targets.len();
+        let direct = direct_check_bytes_of(self.cases).saturating_mul(count as u64);
+        let direct = if_wanted(self.settings.verify != Verify::Never, direct);
+        let limits = if_wanted(self.limits, Hardware::of(self.cases, self.settings, spaces)?.bytes());
+        let properties = if_wanted(self.properties, properties::most_bytes(count));
+        Ok([
+            ("Up to ", self.copied_bytes().saturating_mul(count as u64), "are files to be copied"),
+            ("Up to ", direct, "show whether O_DIRECT goes past the page cache"),
+            ("", self.copy_bytes, "are the copy that stays"),
+            ("", self.image_bytes, "are images, written once"),
+            ("Up to ", limits, "show what the device can do at most, without --no-limits"),
+            ("Up to ", properties, "show what the filesystems do with files, without --no-properties"),
+        ])
+    }
+
     /// A line for each case, and what all of it comes to.
     pub fn text(&self) -> Result<String> {
         let (targets, spaces): (Vec<&str>, Vec<Option<Space>>) =
@@ -60,31 +78,10 @@ impl DryRun<'_> {
             Bytes(most_at_once).approximate(),
         );
         text += "Disturbed samples are taken again, up to as many more.\n";
-        let copied_bytes = self.copied_bytes().saturating_mul(count);
-        if copied_bytes > 0 {
-            text += &format!("Up to {} more are files to be copied.\n", Bytes(copied_bytes).approximate());
-        }
-        let direct_check_bytes = direct_check_bytes_of(self.cases).saturating_mul(count);
-        if self.settings.verify != Verify::Never && direct_check_bytes > 0 {
-            let bytes = Bytes(direct_check_bytes).approximate();
-            text += &format!("Up to {bytes} more show whether O_DIRECT goes past the page cache.\n");
-        }
-        if self.copy_bytes > 0 {
-            text += &format!("{} more are the copy that stays.\n", Bytes(self.copy_bytes).approximate());
-        }
-        if self.image_bytes > 0 {
-            text += &format!("{} more are images, written once.\n", Bytes(self.image_bytes).approximate());
-        }
-        let limit_bytes = Hardware::of(self.cases, self.settings, &spaces)?.bytes();
-        if self.limits && limit_bytes > 0 {
-            let bytes = Bytes(limit_bytes).approximate();
-            text += &format!("Up to {bytes} more show what the device can do at most, without --no-limits.\n");
-        }
-        if self.properties {
-            let bytes = Bytes(properties::most_bytes(self.targets.len())).approximate();
-            text += &format!(
-                "Up to {bytes} more show what the filesystems do with files, without --no-properties.\n"
-            );
+        for (up_to, bytes, what) in self.beside(&spaces)? {
+            if bytes > 0 {
+                text += &format!("{up_to}{} more {what}.\n", Bytes(bytes).approximate());
+            }
         }
         Ok(text)
     }

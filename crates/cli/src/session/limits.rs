@@ -4,7 +4,7 @@ use anyhow::Result;
 use writebench_model::{Case, Settings};
 use writebench_runner::{Hardware, WorkerCommand};
 
-use super::recorder::Recorder;
+use super::recorder::{Record, Recorder};
 use super::state::Session;
 
 impl Session<'_> {
@@ -30,6 +30,7 @@ impl Session<'_> {
     ) -> Result<()> {
         let Some(hardware) = hardware else { return Ok(()) };
         hardware.measure(worker, &mut self.casualties, self.workspaces.stop)?;
-        (0..hardware.target_count()).try_for_each(|target| recorder.limits(target, hardware.limits(target)))
+        (0..hardware.target_count())
+            .try_for_each(|target| recorder.record(Record::Limits { target, limits: hardware.limits(target) }))
     }
 }

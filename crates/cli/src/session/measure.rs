@@ -9,10 +9,9 @@ use writebench_model::{Bytes, Case, RunRecord, RunStatus, Sample};
 use writebench_report::{Report, formats};
 use writebench_runner::{Books, End, Event, Plan, Planned, Taken};
 
-use super::copied::Copied;
 use super::place::Claimed;
 use super::progress::Progress;
-use super::recorder::Recorder;
+use super::recorder::{Record, Recorder};
 use super::state::{Session, Work, is_search};
 use super::streams::Streams;
 use super::workspaces::Workspaces;
@@ -140,7 +139,7 @@ impl Session<'_> {
         let Work { run, cases, mut schedule, mut later, limits_for, properties } = work;
         let Workspaces { output, stop, .. } = self.workspaces;
         self.workspaces.make(&mut self.written)?;
-        let worker = self.workspaces.worker(self.copied.as_ref().map(Copied::source))?;
+        let worker = self.workspaces.worker(self.copied.as_ref().map(|copied| &copied.source))?;
         if properties {
             self.learn_properties(recorder, &run, &worker)?;
         }
@@ -154,7 +153,7 @@ impl Session<'_> {
             match event {
                 Event::Started { planned, left, bytes_written, .. } => {
                     if let Some(row) = later.remove(&planned.case.to_string()) {
-                        recorder.row(row)?;
+                        recorder.record(Record::Row(row.into()))?;
                     }
                     progress.started(&planned.case, left, bytes_written);
                 }

@@ -28,7 +28,7 @@ pub struct DestroyArguments {
 /// Where a run writes to, as it was found.
 pub struct Place {
     look: Look,
-    environment: Environment,
+    pub environment: Environment,
     kind: Kind,
     /// Its name and how it was made, if the run made it.
     made: Option<(String, Making)>,
@@ -137,10 +137,6 @@ impl Place {
             making,
             properties: None,
         }
-    }
-
-    pub fn environment(&self) -> &Environment {
-        &self.environment
     }
 
     pub fn path(&self) -> &Path {

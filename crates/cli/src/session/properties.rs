@@ -8,7 +8,7 @@ use writebench_model::protocol::PropertiesRequest;
 use writebench_runner::{LearntProperties, WorkerCommand, learn_properties};
 
 use super::measuring::nanoseconds;
-use super::recorder::Recorder;
+use super::recorder::{Record, Recorder};
 use super::state::Session;
 use super::workspaces::Workspaces;
 
@@ -55,7 +55,9 @@ impl Session<'_> {
                 device_number: place.target.device_number.clone(),
             };
             match learn_properties(worker, request, left.min(PATIENCE), (&mut self.casualties, stop))? {
-                LearntProperties::Known(properties) => recorder.properties(target, properties)?,
+                LearntProperties::Known(properties) => {
+                    recorder.record(Record::Properties { target, properties })?;
+                }
                 LearntProperties::Stopped => break,
                 LearntProperties::Unknown(outcome) => {
                     let why = outcome.reason().unwrap_or_default();

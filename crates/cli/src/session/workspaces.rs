@@ -182,7 +182,7 @@ fn remove(
         }
         Ok(Removal::KeepsFiles) => stays("its filesystem keeps files that were open when they were removed"),
         Err(error @ (RunnerError::Silent { .. } | RunnerError::Interrupted { .. })) => {
-            stays(&error.to_string())
+            stays(&error.to_string());
         }
         Err(error) => return Err(error.into()),
     }
