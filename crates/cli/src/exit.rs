@@ -94,8 +94,7 @@ pub fn of(error: &anyhow::Error) -> Exit {
         Some(RunnerError::Sector { .. } | RunnerError::Device { .. }) => Exit::Usage,
         Some(RunnerError::Interrupted { .. }) => Exit::Interrupted,
         Some(
-            RunnerError::NoSpace { .. }
-            | RunnerError::NoInodes { .. }
+            RunnerError::NoRoom { .. }
             | RunnerError::NoMemory { .. }
             | RunnerError::LockedMemory { .. }
             | RunnerError::Swapped { .. }

@@ -31,6 +31,8 @@
 //! # Ok::<(), direct_io::Error>(())
 //! ```
 
+#![warn(missing_docs)]
+
 mod alignment;
 mod buffer;
 mod cache;

@@ -7,13 +7,14 @@ use direct_io::{Alignment, DirectIo};
 use rustix::io::Errno;
 use writebench_model::{Failure, Learnt, Outcome, Phase};
 
-use crate::file::OPEN_DIRECT;
-
 /// The call that only goes from file to file.
 pub const COPY_FILE_RANGE: &str = "copy_file_range";
 
 /// The call that a kernel or a sandbox refuses where io_uring is forbidden.
 pub const IO_URING_SETUP: &str = "io_uring_setup";
+
+/// What a refused `O_DIRECT` is called.
+pub const OPEN_DIRECT: &str = "open with O_DIRECT";
 
 /// Of a pipe's capacity.
 pub const SET_PIPE_SIZE: &str = "fcntl(F_SETPIPE_SZ)";

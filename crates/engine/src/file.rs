@@ -7,7 +7,7 @@ use direct_io::{OpenOptions, WriteThrough};
 use rustix::fs::AtFlags;
 use writebench_model::{Cache, Case, Cursor, Prepare, SyncCall};
 
-use crate::call::{CallError, hand_over, retry};
+use crate::call::{CallError, OPEN_DIRECT, hand_over, retry};
 use crate::{pattern, sync};
 
 /// Where a sample writes to.
@@ -21,9 +21,6 @@ pub enum Target<'t> {
 
 /// What our own file to be copied is called beside the samples, and somebody's in an error.
 pub const COPIED: &str = "copied";
-
-/// What a refused `O_DIRECT` is called; [`CallError`] knows what it means.
-pub const OPEN_DIRECT: &str = "open with O_DIRECT";
 
 /// The name of a part's file.
 pub fn name(stem: &str, case: &Case, part: usize) -> String {

@@ -30,4 +30,5 @@ mod watch;
 
 pub use file::Target;
 pub use methods::infos as method_infos;
+pub use noise::noise;
 pub use run::{AvailableMemory, Engine};

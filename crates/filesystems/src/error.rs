@@ -35,20 +35,12 @@ pub enum Error {
     },
     /// A system call failed.
     // The error is in the message, so it is not the `source` as well, which would print it twice.
-    #[error("{doing}: {call} {}: {}", .path.display(), meaning(.error))]
+    #[error("{doing}: {call} {}: {}{hint}", .path.display(), meaning(.error))]
     Call {
         /// What was being done.
         doing: &'static str,
-        /// The call.
-        call: &'static str,
-        /// On what.
-        path: PathBuf,
-        /// How the system puts it.
-        error: io::Error,
-    },
-    /// No loop device can be had.
-    #[error("no loop device: {call} {}: {}; in a container, hand it /dev/loop-control and /dev/loop*", .path.display(), meaning(.error))]
-    NoLoopDevice {
+        /// What the user can do, after a semicolon; often nothing.
+        hint: &'static str,
         /// The call.
         call: &'static str,
         /// On what.
@@ -125,7 +117,12 @@ impl Error {
         path: &Path,
         error: impl Into<io::Error>,
     ) -> Self {
-        Self::Call { doing, call, path: path.to_owned(), error: error.into() }
+        Self::Call { doing, call, path: path.to_owned(), error: error.into(), hint: "" }
+    }
+
+    pub(crate) fn no_loop_device(call: &'static str, path: &Path, error: impl Into<io::Error>) -> Self {
+        const HINT: &str = "; in a container, hand it /dev/loop-control and /dev/loop*";
+        Self::Call { doing: "no loop device", call, path: path.to_owned(), error: error.into(), hint: HINT }
     }
 }
 

@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use rustix::io::Errno;
-use writebench_model::{Axis, Bytes, Failure};
+use writebench_model::protocol::{Room, Shortage};
+use writebench_model::{Axis, Bytes, Case, Failure};
 
 use crate::refusal::DeviceRefusal;
 
@@ -62,40 +63,14 @@ pub enum RunnerError {
     #[error("worker: {0}")]
     Protocol(String),
     /// A case does not fit onto the target.
-    #[error(
-        "not enough free space in {path}: {case} needs {}, {} are free and {} of them stay in reserve, so {} are missing; use a smaller --size, or a smaller --reserve",
-        Bytes(*.needed_bytes).approximate(), Bytes(*.available_bytes).approximate(),
-        Bytes(*.reserve_bytes).approximate(),
-        Bytes(.needed_bytes.saturating_add(*.reserve_bytes).saturating_sub(*.available_bytes)).approximate(), path = path.display()
-    )]
-    NoSpace {
+    #[error("{}", no_room(path, case, *.shortage))]
+    NoRoom {
         /// The target.
         path: PathBuf,
-        /// The largest case.
+        /// The case that needs most.
         case: String,
-        /// What it writes.
-        needed_bytes: u64,
-        /// What there is.
-        available_bytes: u64,
-        /// What is not ours to fill.
-        reserve_bytes: u64,
-    },
-    /// A case makes more files than the target has inodes for.
-    #[error(
-        "not enough free inodes in {path}: {case} needs {needed}, {available} are free and {reserve} of them stay in reserve, so {}; use fewer threads, or a smaller --reserve",
-        more(.needed.saturating_add(*.reserve).saturating_sub(*.available)), path = path.display()
-    )]
-    NoInodes {
-        /// The target.
-        path: PathBuf,
-        /// The case with most files.
-        case: String,
-        /// What it makes, the run's own included.
-        needed: u64,
-        /// What there is.
-        available: u64,
-        /// What is not ours to take.
-        reserve: u64,
+        /// What it lacks.
+        shortage: Shortage,
     },
     /// A case does not fit into memory.
     #[error(
@@ -167,13 +142,41 @@ pub enum RunnerError {
 }
 
 impl RunnerError {
-    pub(crate) fn target(call: impl Into<Cow<'static, str>>, path: &Path, error: io::Error) -> Self {
-        Self::Target { call: call.into(), path: path.to_path_buf(), error }
+    pub(crate) fn no_room(target: &Path, case: &Case, shortage: Shortage) -> Self {
+        Self::NoRoom { path: target.to_path_buf(), case: case.to_string(), shortage }
     }
 }
 
-fn more(count: u64) -> String {
-    format!("{count} more {} needed", if count == 1 { "is" } else { "are" })
+/// For `map_err`: what becomes of the error of that call on that path.
+pub(crate) fn failed<E: Into<io::Error>>(call: &'static str, path: &Path) -> impl Fn(E) -> RunnerError + Copy {
+    move |error| RunnerError::Target {
+        call: Cow::Borrowed(call),
+        path: path.to_path_buf(),
+        error: error.into(),
+    }
+}
+
+fn no_room(path: &Path, case: &str, shortage: Shortage) -> String {
+    let Shortage { of, needed, available, reserve } = shortage;
+    let missing = needed.saturating_add(reserve).saturating_sub(available);
+    let path = path.display();
+    match of {
+        Room::Bytes => {
+            let [needed, available, reserve, missing] =
+                [needed, available, reserve, missing].map(|bytes| Bytes(bytes).approximate());
+            format!(
+                "not enough free space in {path}: {case} needs {needed}, {available} are free and {reserve} of them \
+                 stay in reserve, so {missing} are missing; use a smaller --size, or a smaller --reserve"
+            )
+        }
+        Room::Inodes => {
+            let are = if missing == 1 { "is" } else { "are" };
+            format!(
+                "not enough free inodes in {path}: {case} needs {needed}, {available} are free and {reserve} of them \
+                 stay in reserve, so {missing} more {are} needed; use fewer threads, or a smaller --reserve"
+            )
+        }
+    }
 }
 
 fn describe(error: &io::Error) -> String {

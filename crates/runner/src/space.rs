@@ -27,7 +27,7 @@ pub fn check_space(
     reserve: Reserve,
 ) -> Result<(), RunnerError> {
     shortage(space, cases, beside_bytes, reserve)
-        .map_or(Ok(()), |(case, shortage)| Err(no_room(target, case, shortage)))
+        .map_or(Ok(()), |(case, shortage)| Err(RunnerError::no_room(target, case, shortage)))
 }
 
 /// What a sample in the open directory would lack. Filesystems that free blocks in the background get the chance to.
@@ -45,21 +45,6 @@ pub fn shortage_of_sample(directory: impl AsFd, case: &Case, reserve: Reserve) -
         let _ = rustix::fs::syncfs(directory.as_fd());
         lacking()
     })
-}
-
-pub(crate) fn no_room(target: &Path, case: &Case, shortage: Shortage) -> RunnerError {
-    let Shortage { of, needed, available, reserve } = shortage;
-    let (path, case) = (target.to_path_buf(), case.to_string());
-    match of {
-        Room::Bytes => RunnerError::NoSpace {
-            path,
-            case,
-            needed_bytes: needed,
-            available_bytes: available,
-            reserve_bytes: reserve,
-        },
-        Room::Inodes => RunnerError::NoInodes { path, case, needed, available, reserve },
-    }
 }
 
 /// The case that needs most, with what it lacks.

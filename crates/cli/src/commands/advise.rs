@@ -8,9 +8,9 @@ use anyhow::Result;
 use clap::{Args, ValueHint};
 use writebench_model::protocol::direct_check_bytes_of;
 use writebench_model::{
-    Axis, Bytes, Cache, Case, CaseRecord, Purpose, Reserve, Row, Settings, Space, TargetRecord, Verify,
+    Axis, Bytes, Cache, Case, CaseOrigin, CaseRecord, Purpose, RecordedCase, Reserve, Row, Settings, Space,
+    Stage, TargetRecord, Verify, nanoseconds,
 };
-use writebench_report::advice::{ADVISE, FINALS, LOOKS, NAIVE};
 use writebench_report::counted;
 use writebench_runner::{Hardware, Race, RaceLimits};
 
@@ -19,7 +19,7 @@ use crate::exit::{Exit, usage};
 use crate::export::ExportArguments;
 use crate::global::Global;
 use crate::output_file::Kept;
-use crate::session::{Place, Session, Work, Workspaces, nanoseconds, new_run, seed};
+use crate::session::{Place, Session, Work, Workspaces, new_run, seed};
 use crate::signals::stop_on_signals;
 use crate::{database, selection};
 
@@ -193,12 +193,12 @@ impl Field {
                 }
                 _ => {}
             }
-            let real = field.add(case.clone(), FINALS, is_naive, target);
+            let real = field.add(case.clone(), Stage::Final, is_naive, target);
             // A case that only exists at the real size is looked at there.
             let at = |bytes: &u64| case.with(Axis::Size, &Bytes(*bytes).to_string()).ok();
             let mut levels: Vec<usize> = looks
                 .iter()
-                .map(|bytes| at(bytes).map_or(real, |look| field.add(look, LOOKS, is_naive, target)))
+                .map(|bytes| at(bytes).map_or(real, |look| field.add(look, Stage::Screening, is_naive, target)))
                 .collect();
             levels.push(real);
             if is_naive {
@@ -236,15 +236,12 @@ impl Field {
     }
 
     /// The place of a case among all cases, with the row that it will have.
-    fn add(&mut self, case: Case, section: &str, is_naive: bool, target: &TargetRecord) -> usize {
-        let name = without_size(&case);
-        let label = if is_naive { format!("{NAIVE}: {name}") } else { name };
-        let row = Row {
-            suite: ADVISE.to_owned(),
-            section: section.to_owned(),
-            label: Some(label),
-            case: case.clone(),
-        };
+    fn add(&mut self, case: Case, stage: Stage, is_naive: bool, target: &TargetRecord) -> usize {
+        // The size is the same for all: a name is easier to read without it.
+        let name = RecordedCase::from(case.clone()).name_without(Axis::Size);
+        let label = if is_naive { format!("naive way: {name}") } else { name };
+        let origin = CaseOrigin::Search { stage, is_naive };
+        let row = Row { origin, label: Some(label), case: case.clone() };
         self.later.insert(case.to_string(), selection::record(&row, &target.name));
         self.cases.push(case);
         self.cases.len() - 1
@@ -278,12 +275,6 @@ fn one_for_each_limit(space: &Space) -> Vec<Case> {
         }
     }
     cases
-}
-
-/// The size is the same for all: a name is easier to read without it.
-fn without_size(case: &Case) -> String {
-    let name = case.to_string();
-    name.split(',').filter(|part| !part.starts_with("size=")).collect::<Vec<_>>().join(",")
 }
 
 #[cfg(test)]

@@ -35,7 +35,7 @@ pub struct FsCommand {
     #[arg(value_name = "TARGET", value_hint = ValueHint::DirPath)]
     target: Vec<PathBuf>,
     /// Kinds to make: ext4, ext4-no-journal, ext3, ext2, xfs, btrfs, btrfs-no-checksums, btrfs-raid0, tmpfs,
-    /// tmpfs-huge, overlay:KIND, fuse:KIND (our own passthrough), any other that mkfs.KIND makes; overlay and fuse
+    /// tmpfs-huge, overlay:KIND, fuse:KIND (through bindfs), any other that mkfs.KIND makes; overlay and fuse
     /// alone stand on each of the others. All are compared with the first
     /// [default: all of these, with overlay and fuse on ext4]
     #[arg(long, value_name = "KIND", value_delimiter = ',')]
@@ -187,7 +187,7 @@ impl FsCommand {
         let targets = places.iter().map(Place::record).collect();
         let mut run = new_run(measuring.label.as_ref(), settings, &selected.rows, targets);
         run.missing = made.missing;
-        let cases = selection::different_cases(&run.cases, &writebench_engine::method_infos())?;
+        let cases = selection::different_cases(&run.cases)?;
         let places = check_and_claim(places, &cases, (None, measuring.reserve), false, output)?;
         let number = store.begin_run(&run)?;
         let workspaces =

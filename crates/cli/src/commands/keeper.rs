@@ -14,6 +14,6 @@ pub fn keep(_: &mut dyn Iterator<Item = OsString>) -> Result<Exit> {
     rustix::process::setrlimit(rustix::process::Resource::Core, no_core)?;
     // The lock of the run's directory must not outlive the run.
     rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?;
-    writebench_runner::keep(std::io::stdin().lock(), std::io::stdout().lock())?;
+    writebench_runner::keep()?;
     Ok(Exit::Ok)
 }

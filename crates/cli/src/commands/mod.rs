@@ -55,10 +55,4 @@ commands! {
 type Hidden = fn(&mut dyn Iterator<Item = OsString>) -> Result<Exit>;
 
 /// These are no commands for people: help, manual and completions do not know them.
-pub const HIDDEN: [(&str, Hidden); 3] = [
-    ("worker", worker::work),
-    (crate::keeper::COMMAND, keeper::keep),
-    (writebench_filesystems::PASSTHROUGH_COMMAND, |words| {
-        Ok(writebench_filesystems::serve_passthrough(words).map(|()| Exit::Ok)?)
-    }),
-];
+pub const HIDDEN: [(&str, Hidden); 2] = [("worker", worker::work), (crate::keeper::COMMAND, keeper::keep)];

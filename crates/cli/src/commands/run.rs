@@ -79,7 +79,7 @@ impl RunCommand {
         };
         let targets = places.iter().map(Place::record).collect();
         let run = new_run(measuring.label.as_ref(), settings, &selected.rows, targets);
-        let cases = selection::different_cases(&run.cases, &writebench_engine::method_infos())?;
+        let cases = selection::different_cases(&run.cases)?;
         if measuring.dry_run {
             output.results(&self.dry_run(&run, &cases, &places, copied.as_ref())?)?;
             return Ok(Exit::Ok);
@@ -189,7 +189,7 @@ impl RunCommand {
         run.settings.budget_ns = given.budget_ns;
         run.settings.timeout_ns = given.timeout_ns.or(run.settings.timeout_ns);
         run.settings.max_bytes = given.max_bytes.or(run.settings.max_bytes);
-        let cases = selection::different_cases(&run.cases, &writebench_engine::method_infos())?;
+        let cases = selection::different_cases(&run.cases)?;
         if let (Some(copied), Some(case)) = (&copied, cases.iter().find(|case| case.method().copies()))
             && !copied.is_still_enough_for(case.axes().size_bytes)
         {

@@ -190,7 +190,7 @@ impl Copied {
     /// was asked for.
     pub fn finish(&self, keeper: &mut Keeper, stop: &AtomicBool) -> Result<Option<PathBuf>> {
         let Some(to) = &self.to else { return Ok(None) };
-        let patience = Patience { limit: patience_for(self.source.size_bytes), stop };
+        let patience = Patience::until(patience_for(self.source.size_bytes), stop);
         let copied = keeper.copy(&self.source, to, patience);
         if matches!(copied, Err(RunnerError::Interrupted { .. } | RunnerError::Silent { .. })) {
             // It was killed in the middle, and half a copy looks like a whole one.

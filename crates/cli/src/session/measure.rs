@@ -125,7 +125,7 @@ impl Session<'_> {
     fn hints(&self, report: &Report, end: End, is_search: bool) {
         let output = self.workspaces.output;
         let mut cases = report.cases.iter().peekable();
-        if cases.peek().is_some() && cases.all(|case| case.record.suite == selection::FIRST_LOOK) {
+        if cases.peek().is_some() && cases.all(|case| case.record.origin.suite() == selection::FIRST_LOOK) {
             output.note(
                 "This was a first look. `writebench list` names the suites that go deeper: `writebench run --suite write`.",
             );
@@ -174,7 +174,7 @@ impl Session<'_> {
     /// Every case on every target, with what was taken of it before.
     fn plan(&self, run: RunRecord, cases: &[Case]) -> Plan {
         let samples: HashMap<(&str, &str), &Vec<Sample>> =
-            run.cases.iter().map(|row| ((row.target.as_str(), row.case.as_str()), &row.samples)).collect();
+            run.cases.iter().map(|row| ((row.target.as_str(), row.case.name()), &row.samples)).collect();
         let (mut planned, mut taken, mut probes_ns) = (Vec::new(), Vec::new(), Vec::new());
         for case in cases {
             let name = case.to_string();

@@ -3,7 +3,9 @@
 use std::time::Duration;
 
 use clap::Args;
-use writebench_model::{Bytes, Reserve, Row, RunRecord, RunStatus, Settings, TargetRecord, Verify};
+use writebench_model::{
+    Bytes, Reserve, Row, RunRecord, RunStatus, Settings, TargetRecord, Verify, nanoseconds,
+};
 
 use crate::arguments::{names, positive_duration};
 use crate::export::ExportArguments;
@@ -89,10 +91,6 @@ impl MeasuringArguments {
 pub fn seed(asked: Option<u64>) -> u64 {
     // Within 53 bits, so that every reader of JSON gets it whole.
     asked.unwrap_or_else(|| uuid::Uuid::new_v4().as_u64_pair().0 >> 11)
-}
-
-pub fn nanoseconds(duration: Duration) -> u64 {
-    u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
 }
 
 /// A run that has not begun.

@@ -15,7 +15,7 @@ mod workspaces;
 
 pub use self::copied::{Copied, CopyArguments};
 pub use self::dry_run::DryRun;
-pub use self::measuring::{MeasuringArguments, VERSION, nanoseconds, new_run, seed};
+pub use self::measuring::{MeasuringArguments, VERSION, new_run, seed};
 pub use self::place::{Claimed, DestroyArguments, Place, check_and_claim, largest_block, look_at};
 pub use self::state::{Session, Work, is_search};
 pub use self::workspaces::Workspaces;

@@ -190,7 +190,8 @@ impl Place {
             Kind::Directory(keeper) => Hold::Directory(keeper),
             Kind::Device => {
                 let device = claim_device(&self.look.path, destroy_data)?;
-                output.note(&format!("Writing over {}.", device.description()));
+                output
+                    .note(&format!("Writing over {}.", writebench_runner::device_description(device.facts())));
                 Hold::Device(Box::new(device))
             }
         };

@@ -3,11 +3,10 @@
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
-use writebench_model::RunRecord;
 use writebench_model::protocol::PropertiesRequest;
-use writebench_runner::{LearntProperties, WorkerCommand, learn_properties};
+use writebench_model::{RunRecord, nanoseconds};
+use writebench_runner::{Answer, WorkerCommand, Workers};
 
-use super::measuring::nanoseconds;
 use super::recorder::{Record, Recorder};
 use super::state::Session;
 use super::workspaces::Workspaces;
@@ -54,12 +53,13 @@ impl Session<'_> {
                 data_seed: run.settings.seed,
                 device_number: place.target.device_number.clone(),
             };
-            match learn_properties(worker, request, left.min(PATIENCE), (&mut self.casualties, stop))? {
-                LearntProperties::Known(properties) => {
-                    recorder.record(Record::Properties { target, properties })?;
+            let mut workers = Workers::new(worker, stop, &mut self.casualties);
+            match workers.ask(target, request, left.min(PATIENCE))? {
+                Answer::Reply(properties) => {
+                    recorder.record(Record::Properties { target, properties: Box::new(properties) })?;
                 }
-                LearntProperties::Stopped => break,
-                LearntProperties::Unknown(outcome) => {
+                Answer::Stopped => break,
+                Answer::Lost(outcome) => {
                     let why = outcome.reason().unwrap_or_default();
                     output.note(&format!("What {} does with files is not known: {why}", record.name));
                 }

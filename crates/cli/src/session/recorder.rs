@@ -175,7 +175,7 @@ impl Record {
             Self::Row(row) => run.cases.push((**row).clone()),
             Self::Sample { target, case, sample } => {
                 let name = run.targets.get(*target).map(|target| &target.name);
-                let is_of_it = |row: &&mut CaseRecord| Some(&row.target) == name && row.case == *case;
+                let is_of_it = |row: &&mut CaseRecord| Some(&row.target) == name && row.case.name() == case;
                 run.cases.iter_mut().filter(is_of_it).for_each(|row| row.samples.push((**sample).clone()));
             }
             Self::Limits { target, limits } => {

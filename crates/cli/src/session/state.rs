@@ -3,7 +3,6 @@
 use std::collections::HashMap;
 
 use writebench_model::{Case, CaseRecord, RunRecord, Settings};
-use writebench_report::advice::ADVISE;
 use writebench_runner::{Casualties, EachCase, Schedule, Written};
 
 use super::copied::Copied;
@@ -64,5 +63,6 @@ impl<'s> Session<'s> {
 
 /// A search may have been broken off before it had a case.
 pub fn is_search(run: &RunRecord) -> bool {
-    run.cases.iter().any(|case| case.suite == ADVISE) || run.arguments.iter().skip(1).any(|it| it == "advise")
+    run.cases.iter().any(|case| case.origin.is_search())
+        || run.arguments.iter().skip(1).any(|it| it == "advise")
 }

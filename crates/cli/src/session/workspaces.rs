@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use anyhow::Result;
 use writebench_runner::{
-    Casualties, CopySource, Keeper, LeftOver, PATIENCE, Patience, Removal, RunnerError, Sweeper, WorkerCommand,
-    Written, workspace_path,
+    Casualties, CopySource, Keeper, LeftOver, PATIENCE, Patience, RunnerError, Sweeper, WorkerCommand, Written,
+    workspace_path,
 };
 use writebench_store::{Store, WorkspaceRecord};
 
@@ -33,7 +33,7 @@ pub struct Workspaces<'s> {
 
 impl<'s> Workspaces<'s> {
     fn patience(&self) -> Patience<'s> {
-        Patience { limit: self.limit.unwrap_or(PATIENCE), stop: self.stop }
+        Patience::until(self.limit.unwrap_or(PATIENCE), self.stop)
     }
 
     /// Makes the run's directory in each target that is a directory.
@@ -87,7 +87,7 @@ impl<'s> Workspaces<'s> {
                 Err(error) => self.output.note(&format!("Could not look for what killed runs left: {error}")),
             }
         }
-        let patience = Patience { limit: PATIENCE, stop: self.stop };
+        let patience = Patience::until(PATIENCE, self.stop);
         for path in paths {
             let shown = path.display();
             match sweeper.remove(&path, patience) {
@@ -176,11 +176,11 @@ fn remove(
         return Ok(());
     }
     match keeper.remove(patience) {
-        Ok(Removal::Gone) => {
+        Ok(LeftOver::KeepsFiles) => stays("its filesystem keeps files that were open when they were removed"),
+        Ok(_) => {
             // A record that stays, as on a full disk, is forgotten by the next run, which finds nothing there.
             let _ = store.forget_workspace(&path);
         }
-        Ok(Removal::KeepsFiles) => stays("its filesystem keeps files that were open when they were removed"),
         Err(error @ (RunnerError::Silent { .. } | RunnerError::Interrupted { .. })) => {
             stays(&error.to_string());
         }

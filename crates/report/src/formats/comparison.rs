@@ -4,10 +4,10 @@ use serde::Serialize;
 
 use super::lines::{fitting, folded};
 use super::terminal::{FAULT, HEADING, QUIET, WARNING};
-use crate::comparison::{Change, ComparedCase, ComparedRun, Comparison, LeftOut, Side, Unit, Verdict};
 use crate::counted;
-use crate::table::number::gigabytes_per_s;
-use crate::table::{Column, Table};
+use crate::numbers::comparison::{Change, ComparedCase, ComparedRun, Comparison, LeftOut, Side, Unit, Verdict};
+use crate::sentences::number::gigabytes_per_s;
+use crate::tables::{Column, Table};
 use crate::visible;
 
 /// The version of the document's form.

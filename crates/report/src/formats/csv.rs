@@ -2,9 +2,9 @@
 
 use writebench_model::{Latency, Sample};
 
-use crate::over_time::{Fall, SampleCourse};
-use crate::reached::Reached;
-use crate::report::{CaseReport, Report};
+use crate::numbers::over_time::{Fall, SampleCourse};
+use crate::numbers::reached::Reached;
+use crate::sentences::report::{CaseReport, Report};
 
 /// What says which case a row is of.
 pub(super) const IDENTITY: &[&str] = &[
@@ -102,11 +102,11 @@ pub(super) fn identity(report: &Report, case: &CaseReport) -> Vec<String> {
         report.run.id.clone(),
         record.target.clone(),
         kind.unwrap_or_default(),
-        record.suite.clone(),
-        record.section.clone(),
+        record.origin.suite().to_owned(),
+        record.origin.section().to_owned(),
         record.label.clone().unwrap_or_default(),
-        record.case.clone(),
-        record.method.clone(),
+        record.case.to_string(),
+        record.case.method().to_owned(),
         contract.content.to_string(),
         contract.bytes.to_string(),
         contract.files.to_string(),

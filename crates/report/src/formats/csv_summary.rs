@@ -1,8 +1,8 @@
 //! For spreadsheets: one row per case and target, with what its samples say. The samples are in `csv`.
 
 use super::csv::{IDENTITY, cells, identity};
-use crate::estimate::{Estimate, Figure};
-use crate::report::{CaseReport, Report};
+use crate::numbers::estimate::{Estimate, Figure};
+use crate::sentences::report::{CaseReport, Report};
 
 const FACTS: &[&str] =
     &["outcome", "reason", "samples", "disturbed", "only_disturbed", "cut", "outliers", "confidence"];

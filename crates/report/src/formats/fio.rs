@@ -9,10 +9,10 @@ mod tests;
 use std::collections::HashSet;
 use std::path::Path;
 
-use super::{Files, MARK};
+use super::rendered::{Files, MARK};
 use crate::counted;
-use crate::report::{CaseReport, Report};
-use crate::table::number::{gigabytes_per_s, interval, milliseconds};
+use crate::sentences::number::{gigabytes_per_s, interval, milliseconds};
+use crate::sentences::report::{CaseReport, Report};
 use job::Job;
 
 /// The file that has all cases, with the reason where there is no job.
@@ -50,7 +50,7 @@ fn render(report: &Report) -> JobFiles {
     let (mut seen, mut names) = (HashSet::new(), HashSet::new());
     let (mut jobs, mut listed, mut left_out) = (Vec::new(), Vec::new(), Vec::new());
     for case in &report.cases {
-        if !seen.insert((&case.record.target, &case.record.case)) {
+        if !seen.insert((&case.record.target, case.record.case.name())) {
             continue;
         }
         match job_on(report, case) {

@@ -4,7 +4,7 @@ use unicode_width::UnicodeWidthStr;
 
 use super::bar::bar;
 use super::terminal::QUIET;
-use crate::table::{Bars, Column, Table};
+use crate::tables::{Bars, Column, Table};
 
 /// The cells of the shortest bar that shows something, and of the longest that is of use.
 const LEAST_BAR: usize = 8;

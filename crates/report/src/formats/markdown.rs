@@ -1,7 +1,7 @@
 //! For READMEs and issues: the same tables in GitHub's Markdown.
 
-use crate::machine::run_lines;
-use crate::report::Report;
+use crate::sentences::machine::run_lines;
+use crate::sentences::report::Report;
 
 /// The whole report.
 #[must_use]

@@ -13,12 +13,15 @@ mod lines;
 mod markdown;
 mod openmetrics;
 mod palette;
+mod rendered;
 mod svg;
 pub mod terminal;
 
 use std::path::Path;
 
-use crate::{Comparison, Report};
+pub use self::rendered::{Files, FormatError, MARK, has_mark};
+use crate::numbers::comparison::Comparison;
+use crate::sentences::report::Report;
 
 /// A way to write a report for others. To add one: its file, and a line in [`FORMATS`]; the program's options, help and
 /// errors come from that.
@@ -58,29 +61,6 @@ pub struct RenderDirectory {
     pub files: fn(&Report, &Path) -> Files,
 }
 
-/// What a directory gets.
-#[derive(Debug)]
-pub struct Files {
-    /// Their names and texts.
-    pub files: Vec<(String, String)>,
-    /// Says what is not among them.
-    pub note: Option<String>,
-}
-
-/// Never in practice: every key is a text, and the page's template is checked when it is compiled.
-#[derive(Debug, thiserror::Error)]
-pub enum FormatError {
-    /// JSON, a line of it, or a page's data.
-    #[error(transparent)]
-    Json(#[from] serde_json::Error),
-    /// A row of either table.
-    #[error(transparent)]
-    Csv(#[from] ::csv::Error),
-    /// The words of a page.
-    #[error("cannot write the page: {0}")]
-    Page(#[from] askama::Error),
-}
-
 /// All of them, in the order of the help.
 pub static FORMATS: &[Format] = &[
     Format { compare: Some(|it| Ok(comparison::json(it)?)), ..text("json", |it| Ok(json::render(it)?)) },
@@ -114,17 +94,6 @@ const fn directory(name: &'static str, render: RenderDirectory) -> Format {
 
 const fn plain(name: &'static str, render: Render) -> Format {
     Format { name, alias: None, summary: None, render, is_streamed: false, compare: None }
-}
-
-/// What the first line of each file has that is written to a directory of many: by it, later exports know which files
-/// they may replace.
-pub const MARK: &str = "made by writebench";
-
-/// Whether a file that begins like this has our mark.
-#[must_use]
-pub fn has_mark(beginning: &[u8]) -> bool {
-    let first_line = beginning.split(|&byte| byte == b'\n').next().unwrap_or_default();
-    first_line.windows(MARK.len()).any(|part| part == MARK.as_bytes())
 }
 
 #[cfg(test)]

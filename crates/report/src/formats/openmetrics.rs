@@ -5,8 +5,8 @@
 
 use std::collections::HashSet;
 
-use crate::estimate::{Estimate, Figure};
-use crate::report::{CaseReport, Report};
+use crate::numbers::estimate::{Estimate, Figure};
+use crate::sentences::report::{CaseReport, Report};
 
 /// A family: its name without what every name begins with, its unit, its help, and its figure.
 struct Family {
@@ -54,8 +54,11 @@ const FAMILIES: &[Family] = &[
 pub fn render(report: &Report) -> String {
     // A case may stand in several tables, and a series in a file once.
     let mut seen = HashSet::new();
-    let cases: Vec<&CaseReport> =
-        report.cases.iter().filter(|case| seen.insert((&case.record.target, &case.record.case))).collect();
+    let cases: Vec<&CaseReport> = report
+        .cases
+        .iter()
+        .filter(|case| seen.insert((&case.record.target, case.record.case.name())))
+        .collect();
     let mut text = String::new();
     for family in FAMILIES {
         text += &format!("# TYPE writebench_{} gauge\n", family.name);
@@ -92,7 +95,7 @@ fn labels(report: &Report, case: &CaseReport) -> String {
         escaped(&report.run.id),
         escaped(&record.target),
         escaped(kind),
-        escaped(&record.case)
+        escaped(record.case.name())
     )
 }
 

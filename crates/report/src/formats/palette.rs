@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::chart::{Chart, Kind};
+use crate::charts::{Chart, Kind};
 
 /// A colour.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

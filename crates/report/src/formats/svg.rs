@@ -19,9 +19,10 @@ use svg::node::Text;
 use svg::node::element::Element;
 
 use self::element::{Ink, WIDTH, element, text, wrapped};
-use super::{Files, MARK, palette};
-use crate::Report;
-use crate::chart::{self, Chart, Kind, Point, Scale, Unit, XScale, YScale, value_text};
+use super::palette;
+use super::rendered::{Files, MARK};
+use crate::charts::{self, Chart, Kind, Point, Scale, Unit, XScale, YScale, value_text};
+use crate::sentences::report::Report;
 
 /// Above and below what is drawn.
 const MARGIN: f64 = 16.0;
@@ -30,7 +31,7 @@ const FONTS: &str = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Ne
 
 /// A file for each chart; those of other runs that have the same name are replaced.
 pub(super) fn files(report: &Report, directory: &Path) -> Files {
-    let files: Vec<(String, String)> = chart::charts(report)
+    let files: Vec<(String, String)> = charts::charts(report)
         .iter()
         .map(|named| (format!("{}.svg", named.file_stem), render(&named.chart)))
         .collect();

@@ -6,10 +6,10 @@ use writebench_model::RunRecord;
 
 use super::lines::{fitting, folded, padded};
 use crate::counted;
-use crate::machine::run_lines;
-use crate::noise::NoiseReport;
-use crate::report::Report;
-use crate::table::Table;
+use crate::numbers::noise::NoiseReport;
+use crate::sentences::machine::run_lines;
+use crate::sentences::report::Report;
+use crate::tables::Table;
 use crate::visible;
 
 pub(super) const HEADING: Style = Style::new().bold();

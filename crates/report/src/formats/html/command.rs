@@ -2,7 +2,7 @@
 
 use writebench_model::{Making, RunRecord, TargetRecord};
 
-use crate::shell::quoted;
+use crate::sentences::shell::quoted;
 
 /// All of it but the case: `writebench run /data`. What would destroy a device is left out: whoever wants that says so
 /// himself.

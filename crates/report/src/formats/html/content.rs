@@ -2,17 +2,16 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use writebench_model::RunRecord;
+use writebench_model::{CaseOrigin, RunRecord};
 
 use super::data::{section_of, sections};
-use crate::advice::ADVISE;
-use crate::chart::{NamedChart, Question};
-use crate::comparison::{CompareError, Comparison};
+use crate::charts::{NamedChart, Question};
 use crate::counted;
 use crate::formats::comparison as words;
-use crate::machine::run_lines;
-use crate::report::{CaseReport, Report};
-use crate::table::section_notes;
+use crate::numbers::comparison::{CompareError, Comparison};
+use crate::sentences::machine::run_lines;
+use crate::sentences::report::{CaseReport, Report};
+use crate::tables::section_notes;
 
 /// All of it.
 pub(super) struct Content<'r> {
@@ -76,7 +75,7 @@ pub(super) struct Section<'r> {
 pub(super) struct Chart<'r> {
     /// Its number in the data.
     pub number: usize,
-    pub chart: &'r crate::chart::Chart,
+    pub chart: &'r crate::charts::Chart,
 }
 
 /// How many answers are read at once.
@@ -172,7 +171,7 @@ fn compared(names: &[String], comparisons: &[(usize, Result<Comparison, CompareE
                 return Compared { number: None, a, b, error, summary, notes, changes };
             }
         };
-        let change = |change: &crate::comparison::Change| Change {
+        let change = |change: &crate::numbers::comparison::Change| Change {
             what: change.what.clone(),
             a: change.a.join(" and "),
             b: change.b.join(" and "),
@@ -199,7 +198,7 @@ fn suites<'r>(reports: &'r [Report], names: &'r [String], charts: &'r [NamedChar
         match suites.iter_mut().find(|suite| suite.name == name) {
             Some(suite) => suite.sections.push(section),
             None => {
-                let (title, summary) = heading(name);
+                let (title, summary) = heading(name, reports);
                 suites.push(Suite { name, title, summary, sections: vec![section] });
             }
         }
@@ -208,14 +207,17 @@ fn suites<'r>(reports: &'r [Report], names: &'r [String], charts: &'r [NamedChar
 }
 
 /// What a suite is called, and what it answers.
-fn heading(suite: &str) -> (String, String) {
-    match writebench_model::suite_named(suite) {
-        Ok(known) => (known.title, known.summary),
-        Err(_) if suite == ADVISE => {
+fn heading(suite: &str, reports: &[Report]) -> (String, String) {
+    let mut origins = reports.iter().flat_map(|report| &report.cases).map(|case| &case.record.origin);
+    match origins.find(|origin| origin.suite() == suite) {
+        Some(CaseOrigin::Search { .. }) => {
             ("Search for advice".to_owned(), "Which way to write is the fastest for a purpose?".to_owned())
         }
-        Err(_) if suite == "case" => ("Cases given by name".to_owned(), String::new()),
-        Err(_) => (suite.to_owned(), String::new()),
+        Some(CaseOrigin::Named) => ("Cases given by name".to_owned(), String::new()),
+        _ => match writebench_model::suite_named(suite) {
+            Ok(known) => (known.title, known.summary),
+            Err(_) => (suite.to_owned(), String::new()),
+        },
     }
 }
 

@@ -7,11 +7,11 @@ use writebench_model::{CaseRecord, RunRecord, Sample};
 
 use super::command::again;
 use super::short::Short;
-use crate::chart::{Chart, NamedChart, Question, Unit, XScale, YScale};
-use crate::comparison::{Comparison, Verdict};
-use crate::estimate::{Estimate, Figure};
+use crate::charts::{Chart, NamedChart, Question, Unit, XScale, YScale};
 use crate::formats::palette;
-use crate::report::{CaseReport, Report};
+use crate::numbers::comparison::{Comparison, Verdict};
+use crate::numbers::estimate::{Estimate, Figure};
+use crate::sentences::report::{CaseReport, Report};
 
 /// All of it.
 #[derive(Serialize)]
@@ -91,7 +91,7 @@ struct Figures {
 struct Drawn<'r> {
     section: usize,
     of: Question,
-    kind: crate::chart::Kind,
+    kind: crate::charts::Kind,
     x: XAxis<'r>,
     y: YAxis<'r>,
     series: Vec<Series<'r>>,
@@ -189,7 +189,7 @@ pub(super) fn sections(reports: &[Report]) -> Vec<(&str, &str)> {
 }
 
 pub(super) fn section_of(case: &CaseReport) -> (&str, &str) {
-    (&case.record.suite, &case.record.section)
+    case.record.origin.table()
 }
 
 /// Texts by number.
@@ -232,10 +232,10 @@ fn case_data<'r>(
         run,
         target,
         section,
-        case: &record.case,
+        case: record.case.name(),
         label: record.label.as_deref(),
-        method: words.number(&record.method),
-        prepare: words.number(record.axes.get("prepare").map_or("", String::as_str)),
+        method: words.number(record.case.method()),
+        prepare: words.number(record.case.known().map_or("", |case| case.axes().prepare.name())),
         outcome: words.number(case.outcome),
         reason: case.reason.as_deref(),
         figures: case.estimate.as_ref().map(|estimate| figures(record, estimate)),
@@ -315,7 +315,7 @@ fn x_axis(chart: &Chart) -> XAxis<'_> {
     XAxis { label: &chart.x.label, scale: chart.x.scale, ticks }
 }
 
-fn point(scale: XScale, point: &crate::chart::Point) -> Point {
+fn point(scale: XScale, point: &crate::charts::Point) -> Point {
     let x = place(scale, point.x);
     match point.figure {
         Some(it) => Point::Figure(x, point.row, Short(it.median), Short(it.low), Short(it.high)),
@@ -343,8 +343,8 @@ impl<'r> Rows<'r> {
             for case in &report.cases {
                 let record = &case.record;
                 // The same case may stand in several tables.
-                of_run.entry((record.case.as_str(), record.target.as_str())).or_insert(next);
-                of_run.entry((record.case.as_str(), "")).or_insert(next);
+                of_run.entry((record.case.name(), record.target.as_str())).or_insert(next);
+                of_run.entry((record.case.name(), "")).or_insert(next);
                 next += 1;
             }
             rows.push(of_run);
@@ -354,7 +354,7 @@ impl<'r> Rows<'r> {
 }
 
 fn compared(b: usize, comparison: &Comparison, rows: &Rows<'_>) -> Compared {
-    let case = |it: &crate::comparison::ComparedCase| {
+    let case = |it: &crate::numbers::comparison::ComparedCase| {
         let key = (it.case.case.as_str(), it.case.target.as_deref().unwrap_or_default());
         let ratio = &it.speed_ratio;
         // A comparison is of cases that both runs have.

@@ -15,11 +15,11 @@ use sha2::{Digest, Sha256};
 
 use self::content::Content;
 use self::data::Data;
-use super::FormatError;
-use crate::chart;
-use crate::comparison::{CompareError, ComparedRun, Comparison, Side};
-use crate::report::Report;
-use crate::run_names::run_names;
+use super::rendered::FormatError;
+use crate::charts;
+use crate::numbers::comparison::{CompareError, ComparedRun, Comparison, Side};
+use crate::sentences::report::Report;
+use crate::sentences::run_names::run_names;
 
 const STYLE: &str = include_str!("../../../page/style.css");
 /// Plotly.js: charts to look into. Where it is from, and why this one: `docs/design/dependencies.md`.
@@ -54,7 +54,7 @@ struct Page<'r> {
 /// Never in practice, as [`FormatError`] says.
 pub fn render(reports: &[Report]) -> Result<String, FormatError> {
     let names = run_names(reports);
-    let charts = chart::charts_of_runs(reports);
+    let charts = charts::charts_of_runs(reports);
     let comparisons: Vec<(usize, Result<Comparison, CompareError>)> =
         (1..reports.len()).map(|b| (b, comparison(reports, &names, b))).collect();
     let compared: Vec<(usize, &Comparison)> =

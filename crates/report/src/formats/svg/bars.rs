@@ -10,7 +10,7 @@ use super::element::{Ink, element, line, px, text, titled};
 use super::legend::series_group;
 use super::plot::figure_text;
 use super::rows::{Rows, SIZE};
-use crate::chart::{Chart, Dot, Interval, Point, Scale, value_text};
+use crate::charts::{Chart, Dot, Interval, Point, Scale, value_text};
 
 const ROW_HEIGHT: f64 = 24.0;
 const BAR_HEIGHT: f64 = 14.0;

@@ -6,7 +6,7 @@ use svg::node::element::Element;
 use super::element::{Ink, WIDTH, element, line, px, shortened, text, titled, width};
 use super::plot::figure_text;
 use super::{MARGIN, axis_title, palette};
-use crate::chart::{Chart, Interval, Point, Scale, prefixed, symbol};
+use crate::charts::{Chart, Interval, Point, Scale, prefixed, symbol};
 
 const NAME_SIZE: f64 = 12.0;
 const NAME_LIMIT: f64 = 260.0;

@@ -5,7 +5,7 @@ use svg::node::element::Element;
 
 use super::element::{Ink, WIDTH, line, px, shortened, text, titled, width};
 use super::{MARGIN, marker, palette};
-use crate::chart::{Chart, Kind, Series};
+use crate::charts::{Chart, Kind, Series};
 
 const SIZE: f64 = 13.0;
 const ROW_HEIGHT: f64 = 21.0;

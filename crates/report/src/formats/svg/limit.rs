@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use crate::chart::{Chart, Kind, XScale};
+use crate::charts::{Chart, Kind, XScale};
 
 /// The most bars of parts: more would be a page, and no picture.
 const MOST_BARS: usize = 60;

@@ -6,7 +6,7 @@ use svg::node::element::Element;
 use super::element::{Ink, WIDTH, element, line, px, shortened, text, titled, width};
 use super::legend::series_group;
 use super::{MARGIN, axis_title, marker, palette, place_text};
-use crate::chart::{Chart, Interval, Kind, Point, Scale, Tick, XScale, value_text};
+use crate::charts::{Chart, Interval, Kind, Point, Scale, Tick, XScale, value_text};
 
 const HEIGHT: f64 = 400.0;
 const SIZE: f64 = 12.0;

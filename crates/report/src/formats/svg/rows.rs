@@ -4,7 +4,7 @@ use svg::node::element::Element;
 
 use super::element::{Ink, WIDTH, line, shortened, text, titled, width};
 use super::{MARGIN, axis_title, palette};
-use crate::chart::{Chart, Scale};
+use crate::charts::{Chart, Scale};
 
 /// How large words beside bars are.
 pub(super) const SIZE: f64 = 12.5;

@@ -7,7 +7,7 @@ use super::element::{Ink, element, px, text, titled};
 use super::legend::series_group;
 use super::plot::figure_text;
 use super::rows::{Rows, SIZE};
-use crate::chart::{Chart, stacked, value_text};
+use crate::charts::{Chart, stacked, value_text};
 
 const ROW_HEIGHT: f64 = 22.0;
 const BAR_HEIGHT: f64 = 15.0;

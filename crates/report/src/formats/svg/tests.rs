@@ -3,10 +3,10 @@
 use roxmltree::Document;
 
 use super::render;
-use crate::chart::tests::examples::{self, copies, direct, durable, parallel};
-use crate::chart::tests::{SIZES, TWELVE, answering, chart_named, charts_of, study, troubled};
-use crate::chart::{Chart, NamedChart, Question};
-use crate::report::CaseReport;
+use crate::charts::tests::examples::{self, copies, direct, durable, parallel};
+use crate::charts::tests::{SIZES, TWELVE, answering, chart_named, charts_of, study, troubled};
+use crate::charts::{Chart, NamedChart, Question};
+use crate::sentences::report::CaseReport;
 
 const HOSTILE: &str = "<script>alert(\"1\")</script> & 'x' ]]>\n\u{0}\u{1b}[0m";
 

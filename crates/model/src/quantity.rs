@@ -1,0 +1,242 @@
+//! Numbers of bytes and durations as people write them, and ranges of bytes.
+
+use std::fmt;
+use std::str::FromStr;
+use std::time::Duration;
+
+/// A number of bytes, written and read the way the command line does.
+///
+/// Reading: a plain number is bytes; `k`, `M`, `G`, `T` and `KiB` … `TiB` are powers of 1024;
+/// `kB`, `MB`, `GB`, `TB` are powers of 1000. A fraction is accepted where it gives whole bytes.
+/// Writing uses the largest binary unit that is exact, so that reading gives the same number.
+///
+/// ```
+/// use writebench_model::Bytes;
+/// assert_eq!("1.5M".parse::<Bytes>().unwrap(), Bytes(1_572_864));
+/// assert_eq!(Bytes(4096).to_string(), "4KiB");
+/// assert_eq!(Bytes(4097).to_string(), "4097");
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
+pub struct Bytes(pub u64);
+
+/// A text that is no size, and why.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("'{text}' is not a size: {why}")]
+pub struct ParseBytesError {
+    text: String,
+    why: &'static str,
+}
+
+const EXPECTED: &str = "expected a number with an optional unit, such as 4096, 4k, 4KiB (1024s) or 4kB (1000s)";
+
+const BINARY: [(&str, u64); 4] = [("TiB", 1 << 40), ("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)];
+
+fn unit_bytes(unit: &str) -> Result<u64, &'static str> {
+    Ok(match unit {
+        "" | "B" => 1,
+        "k" | "K" | "KiB" => 1 << 10,
+        "m" | "M" | "MiB" => 1 << 20,
+        "g" | "G" | "GiB" => 1 << 30,
+        "t" | "T" | "TiB" => 1 << 40,
+        "kB" => 1_000,
+        "MB" => 1_000_000,
+        "GB" => 1_000_000_000,
+        "TB" => 1_000_000_000_000,
+        "KB" => return Err("KB is ambiguous: write 4KiB for 4096 or 4kB for 4000"),
+        _ => return Err(EXPECTED),
+    })
+}
+
+impl FromStr for Bytes {
+    type Err = ParseBytesError;
+
+    fn from_str(text: &str) -> Result<Self, ParseBytesError> {
+        parse(text).map(Bytes).map_err(|why| ParseBytesError { text: text.to_owned(), why })
+    }
+}
+
+fn parse(text: &str) -> Result<u64, &'static str> {
+    const TOO_LARGE: &str = "larger than 8 EiB, the largest file offset";
+    let digits = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
+    let (number, unit) = text.split_at(digits);
+    let unit_bytes = unit_bytes(unit)?;
+    let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
+    if whole.is_empty() || (number.contains('.') && fraction.is_empty()) {
+        return Err(EXPECTED);
+    }
+    if fraction.len() > 12 || fraction.contains('.') {
+        return Err(EXPECTED);
+    }
+    let whole: u64 = whole.parse().map_err(|_| TOO_LARGE)?;
+    let mut bytes = u128::from(whole) * u128::from(unit_bytes);
+    if !fraction.is_empty() {
+        let numerator: u128 = fraction.parse().map_err(|_| EXPECTED)?;
+        let denominator = 10u128.pow(u32::try_from(fraction.len()).map_err(|_| EXPECTED)?);
+        let part = numerator * u128::from(unit_bytes);
+        if !part.is_multiple_of(denominator) {
+            return Err("not a whole number of bytes");
+        }
+        bytes += part / denominator;
+    }
+    // Files end at off_t's largest value; a size above it can only be a slip.
+    u64::try_from(bytes).ok().filter(|&bytes| i64::try_from(bytes).is_ok()).ok_or(TOO_LARGE)
+}
+
+impl fmt::Display for Bytes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (unit, bytes) in BINARY {
+            if self.0 >= bytes && self.0.is_multiple_of(bytes) {
+                return write!(f, "{}{unit}", self.0 / bytes);
+            }
+        }
+        write!(f, "{}", self.0)
+    }
+}
+
+impl Bytes {
+    /// For prose: two or three significant digits in a binary unit, such as `1.5 GiB`.
+    #[must_use]
+    pub fn approximate(self) -> String {
+        for (unit, bytes) in BINARY {
+            if self.0 >= bytes {
+                #[expect(clippy::cast_precision_loss, reason = "three digits are shown")]
+                let value = self.0 as f64 / bytes as f64;
+                let digits = usize::from(value < 100.0 && value.fract() > 0.05);
+                return format!("{value:.digits$} {unit}");
+            }
+        }
+        format!("{} B", self.0)
+    }
+}
+
+/// A text that is no duration.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("'{0}' is not a duration: expected a number with a unit, such as 30s, 500ms, 5m or 2h")]
+pub struct ParseDurationError(String);
+
+/// Reads `500ms`, `30s`, `1.5m`, `2h`; a plain number is seconds. At most a year.
+///
+/// # Errors
+/// The text is not of that form, or out of range.
+pub fn parse_duration(text: &str) -> Result<Duration, ParseDurationError> {
+    let error = || ParseDurationError(text.to_owned());
+    let digits = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
+    let (number, unit) = text.split_at(digits);
+    let seconds_per_unit = match unit {
+        "ms" => 0.001,
+        "" | "s" => 1.0,
+        "m" | "min" => 60.0,
+        "h" => 3600.0,
+        _ => return Err(error()),
+    };
+    let seconds = number.parse::<f64>().map_err(|_| error())? * seconds_per_unit;
+    if seconds > 31_536_000.0 {
+        return Err(error());
+    }
+    Duration::try_from_secs_f64(seconds).map_err(|_| error())
+}
+
+/// As records hold it: in nanoseconds, and 584 years at most.
+#[must_use]
+pub fn nanoseconds(duration: Duration) -> u64 {
+    u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
+}
+
+/// A run of bytes in the data that a case writes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Range {
+    /// First byte.
+    pub offset: u64,
+    /// Number of bytes.
+    pub length: u64,
+}
+
+/// Splits `size_bytes` into one range per thread: contiguous, in order, none empty unless there is
+/// less than a byte per thread, and their lengths apart by no more than one granule. The granule is
+/// a chunk where every thread gets at least one, else a 4 KiB page, else a byte, so that chunks stay
+/// aligned in the file whenever they can.
+#[must_use]
+pub fn split(size_bytes: u64, threads: u32, chunk_size_bytes: u64) -> Vec<Range> {
+    const PAGE_BYTES: u64 = 4096;
+    let count = u64::from(threads.max(1));
+    let granule = [chunk_size_bytes, PAGE_BYTES]
+        .into_iter()
+        .find(|&granule| granule > 0 && granule.checked_mul(count).is_some_and(|least| size_bytes >= least))
+        .unwrap_or(1);
+    let granules = size_bytes.div_ceil(granule);
+    let border = |index: u64| {
+        let granules = u128::from(granules) * u128::from(index) / u128::from(count);
+        u64::try_from(granules * u128::from(granule)).unwrap_or(u64::MAX).min(size_bytes)
+    };
+    (0..count).map(|index| Range { offset: border(index), length: border(index + 1) - border(index) }).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn every_size_reads_back(bytes in 0..i64::MAX.cast_unsigned()) {
+            prop_assert_eq!(Bytes(bytes).to_string().parse::<Bytes>().unwrap(), Bytes(bytes));
+        }
+
+        #[test]
+        fn no_text_makes_it_panic(text in ".{0,24}") {
+            let _ = text.parse::<Bytes>();
+        }
+    }
+
+    #[test]
+    fn binary_and_decimal_units_differ() {
+        assert_eq!("4k".parse(), Ok(Bytes(4096)));
+        assert_eq!("4kB".parse(), Ok(Bytes(4000)));
+        assert_eq!("1GiB".parse(), Ok(Bytes(1 << 30)));
+        assert_eq!("0".parse(), Ok(Bytes(0)));
+    }
+
+    #[test]
+    fn nonsense_says_what_would_fit() {
+        for text in
+            ["", "k", "-1", "1.", ".5", "1..5", "1 k", "4KB", "1.3", "9E", "99999999999999999999", "8388608T"]
+        {
+            let error = text.parse::<Bytes>().unwrap_err().to_string();
+            assert!(error.contains(text), "{error}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn ranges_cover_every_byte_once_and_no_thread_is_idle(
+            size in 0u64..1 << 40, threads in 1u32..64, chunk in 1u64..1 << 30,
+        ) {
+            let ranges = split(size, threads, chunk);
+            prop_assert_eq!(ranges.len(), threads as usize);
+            let mut next = 0;
+            for range in &ranges {
+                prop_assert_eq!(range.offset, next);
+                prop_assert!(range.length > 0 || size < u64::from(threads));
+                next += range.length;
+            }
+            prop_assert_eq!(next, size);
+        }
+    }
+
+    #[test]
+    fn chunks_stay_aligned_when_each_thread_gets_one() {
+        let ranges = split(10 * 1024 + 1, 3, 1024);
+        assert!(ranges.iter().all(|range| range.offset.is_multiple_of(1024)));
+    }
+
+    #[test]
+    fn units_are_understood_and_nonsense_is_not() {
+        assert_eq!(parse_duration("30s"), Ok(Duration::from_secs(30)));
+        assert_eq!(parse_duration("500ms"), Ok(Duration::from_millis(500)));
+        assert_eq!(parse_duration("1.5m"), Ok(Duration::from_secs(90)));
+        assert_eq!(parse_duration("7"), Ok(Duration::from_secs(7)));
+        for text in ["", "s", "-3s", "3 s", "1e9s", "inf", "9999999h"] {
+            assert!(parse_duration(text).is_err(), "{text}");
+        }
+    }
+}

@@ -1,0 +1,51 @@
+//! What a chart calls its cases.
+
+use std::collections::HashSet;
+
+use writebench_model::Bytes;
+
+use super::{Row, Series};
+
+/// The names of cases, and what they have in common and so is not in them.
+pub(super) struct Names {
+    pub names: Vec<String>,
+    /// ` (size=5MiB)`, or nothing.
+    pub common: String,
+}
+
+/// Of each row its label, with its chunk where labels alone are alike, or the case's name where both say too little.
+pub(super) fn of_cases(rows: &[Row<'_>]) -> Names {
+    let label = |row: &Row<'_>| row.case.record.label.clone();
+    let with_chunk = |row: &Row<'_>| {
+        let (label, bytes) = label(row).zip(row.chunk_bytes())?;
+        Some(format!("{label}, {}", Bytes(bytes).approximate()))
+    };
+    for name in [&label as &dyn Fn(&Row<'_>) -> Option<String>, &with_chunk] {
+        let names: Vec<String> = rows.iter().filter_map(name).collect();
+        if names.iter().collect::<HashSet<_>>().len() == rows.len() {
+            return Names { names, common: String::new() };
+        }
+    }
+    let mut names: Vec<String> = rows.iter().map(|row| row.case.record.case.to_string()).collect();
+    let common = shorten(names.iter_mut());
+    Names { names, common }
+}
+
+/// Leaves out of the names of series what they have in common, which is returned as [`Names::common`].
+pub(super) fn shorten_series(series: &mut [Series]) -> String {
+    shorten(series.iter_mut().map(|series| &mut series.name))
+}
+
+fn shorten<'n>(names: impl Iterator<Item = &'n mut String>) -> String {
+    let mut names: Vec<&mut String> = names.collect();
+    let Some((first, others)) = names.split_first() else { return String::new() };
+    let in_all = |part: &&str| {
+        part.contains('=') && others.iter().all(|name| name.split(',').any(|other| other == *part))
+    };
+    let common: Vec<String> = first.split(',').skip(1).filter(in_all).map(str::to_owned).collect();
+    for name in &mut names {
+        let own = name.split(',').filter(|part| common.iter().all(|other| other != part));
+        **name = own.collect::<Vec<_>>().join(",");
+    }
+    if common.is_empty() { String::new() } else { format!(" ({})", common.join(",")) }
+}

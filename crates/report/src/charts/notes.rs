@@ -1,0 +1,77 @@
+//! The sentences below a chart: which cases have no figure and why.
+
+use writebench_model::Bytes;
+
+use super::{Row, grouped, places};
+use crate::counted;
+
+/// How many cases are named before the rest is counted.
+const NAMED: usize = 3;
+
+/// What cases that did not end well have in common.
+#[derive(Clone, PartialEq, Eq, Hash)]
+struct Cause<'r> {
+    target: &'r str,
+    outcome: &'static str,
+    reason: &'r str,
+    /// Good samples, where there are some all the same.
+    samples: Option<usize>,
+}
+
+impl<'r> Cause<'r> {
+    fn of(row: &Row<'r>) -> Option<Self> {
+        let Row { target, case, .. } = *row;
+        let samples = case.estimate.as_ref().map(|estimate| estimate.samples);
+        Some(Self { target, outcome: case.outcome, reason: case.reason.as_deref()?, samples })
+    }
+
+    fn sentence(&self, rows: &[Row<'_>], several_targets: bool) -> String {
+        let figure = match self.samples {
+            Some(samples) => format!("A figure of {} only", counted(samples, "sample")),
+            None => "No figure".to_owned(),
+        };
+        let place = if several_targets { format!(" on {}", self.target) } else { String::new() };
+        let outcome = if self.outcome == "not-run" { String::new() } else { format!("{}: ", self.outcome) };
+        format!("{figure} for {}{place}: {outcome}{}", names(rows), self.reason)
+    }
+}
+
+/// Of cases that did not end well, one sentence for each target and cause.
+pub(super) fn causes(rows: &[Row<'_>]) -> Vec<String> {
+    let several_targets = targets(rows).len() > 1;
+    let causes = grouped(rows, Cause::of).into_iter();
+    causes.filter_map(|(cause, rows)| Some(cause?.sentence(&rows, several_targets))).collect()
+}
+
+/// Of cases whose time was limited: what they did in it is less than the others did.
+pub(super) fn cut_short(rows: &[Row<'_>]) -> Vec<String> {
+    let several_targets = targets(rows).len() > 1;
+    let is_cut = |row: &&Row<'_>| row.case.estimate.as_ref().is_some_and(|estimate| estimate.cut > 0);
+    let cut: Vec<Row<'_>> = rows.iter().filter(is_cut).copied().collect();
+    let sentences = |(target, rows): (&str, Vec<Row<'_>>)| {
+        let place = if several_targets { format!(" on {target}") } else { String::new() };
+        let together = if rows.len() > NAMED { rows.len() } else { 1 };
+        let sentence = |rows: &[Row<'_>]| {
+            let bytes = places(rows, |row| row.case.estimate.as_ref().map(|estimate| estimate.bytes));
+            let text = |bytes: &u64| Bytes(*bytes).approximate();
+            let least = bytes.first().map(text).unwrap_or_default();
+            let most = bytes[1..].last().map_or(String::new(), |most| format!(" to {}", text(most)));
+            format!("No time for {}{place}: cut short after {least}{most}", names(rows))
+        };
+        rows.chunks(together).map(sentence).collect::<Vec<_>>()
+    };
+    grouped(&cut, |row| row.target).into_iter().flat_map(sentences).collect()
+}
+
+/// The targets of rows, in order.
+pub(super) fn targets<'r>(rows: &[Row<'r>]) -> Vec<&'r str> {
+    grouped(rows, |row| row.target).into_iter().map(|(target, _)| target).collect()
+}
+
+fn names(rows: &[Row<'_>]) -> String {
+    let named: Vec<&str> = rows.iter().take(NAMED).map(|row| row.case.record.case.name()).collect();
+    match rows.len() {
+        ..=NAMED => named.join(" and "),
+        many => format!("{} and {} more", named.join(", "), many - NAMED),
+    }
+}

@@ -1,0 +1,95 @@
+//! Throughput over time: a line for each case, of the sample in the middle.
+
+use writebench_model::{Sample, Timeline};
+
+use super::{
+    Chart, Drawn, Interval, Kind, Point, Question, Row, Series, Unit, YAxis, as_f64, axis, contracts,
+    each_target, grouped, names, point,
+};
+use crate::numbers::over_time::rates;
+
+/// A case, and the sample that is drawn of it.
+#[derive(Clone, Copy)]
+struct Course<'r> {
+    row: Row<'r>,
+    sample: &'r Sample,
+    timeline: &'r Timeline,
+}
+
+/// A chart for each target with cases that took long enough for it.
+pub(super) fn charts(section: &str, rows: &[Row<'_>]) -> Vec<Drawn> {
+    let mut charts = Vec::new();
+    for of in each_target(rows) {
+        let courses: Vec<Course<'_>> = of.rows.iter().filter_map(course).collect();
+        if !courses.is_empty() {
+            let stem = format!("over-time{}", of.suffix);
+            charts.push(Drawn { of: Question::OverTime, stem, chart: chart(section, of.target, &courses) });
+        }
+    }
+    charts
+}
+
+/// Of the samples that tell, the one whose time is the median, or the nearest below it.
+fn course<'r>(row: &Row<'r>) -> Option<Course<'r>> {
+    let mut told: Vec<(&Sample, &Timeline)> = Sample::usable(&row.case.record.samples)
+        .into_iter()
+        .filter_map(|sample| Some((sample, sample.timeline.as_deref().filter(|it| !it.bytes.is_empty())?)))
+        .collect();
+    told.sort_by_key(|(sample, _)| sample.phases_ns.total());
+    let (sample, timeline) = *told.get(told.len().checked_sub(1)? / 2)?;
+    Some(Course { row: *row, sample, timeline })
+}
+
+fn chart(section: &str, target: &str, courses: &[Course<'_>]) -> Chart {
+    let rows: Vec<Row<'_>> = courses.iter().map(|course| course.row).collect();
+    let names = names::of_cases(&rows);
+    let series: Vec<Series> = courses
+        .iter()
+        .zip(&names.names)
+        .map(|(course, name)| Series { name: name.clone(), points: points(course) })
+        .collect();
+    let ends =
+        courses.iter().map(|it| as_f64(it.timeline.interval_ns) * as_f64(it.timeline.bytes.len() as u64));
+    let longest = ends.fold(0.0, f64::max) / 1e9;
+    Chart {
+        title: format!("Throughput over time, {target}"),
+        subtitle: format!(
+            "{section}{}: one sample of each case, while it handed over its data; higher is better.{}",
+            names.common,
+            contracts::caution(&rows)
+        ),
+        kind: Kind::Lines,
+        x: axis::seconds("since the first call", longest),
+        y: YAxis { label: "Throughput".to_owned(), unit: Unit::BytesPerSecond, scale: axis::y_scale(&series) },
+        series_are_ordered: false,
+        series,
+        notes: vec![which(courses, &names.names)],
+    }
+}
+
+/// Throughput of each interval, in its middle.
+fn points(course: &Course<'_>) -> Vec<Point> {
+    let interval_s = as_f64(course.timeline.interval_ns) / 1e9;
+    let rates = (0u32..).zip(rates(course.timeline));
+    let points = rates.map(|(index, rate)| Point {
+        figure: Some(Interval { median: rate, low: rate, high: rate }),
+        ..point((f64::from(index) + 0.5) * interval_s, &course.row, None, 1.0)
+    });
+    points.collect()
+}
+
+/// Which sample each line is of.
+fn which(courses: &[Course<'_>], names: &[String]) -> String {
+    let named: Vec<(u32, &str)> =
+        courses.iter().zip(names).map(|(course, name)| (course.sample.round, name.as_str())).collect();
+    let rounds = grouped(&named, |(round, _)| *round);
+    let of_round = |(round, cases): &(u32, Vec<(u32, &str)>)| {
+        let names: Vec<&str> = cases.iter().map(|(_, name)| *name).collect();
+        format!("of round {round} for {}", names.join(", "))
+    };
+    let told = match rounds.as_slice() {
+        [(round, _)] => format!("of round {round} for each"),
+        several => several.iter().map(of_round).collect::<Vec<_>>().join("; "),
+    };
+    format!("Each line is the sample whose elapsed time is the median, or the nearest below it: {told}.")
+}

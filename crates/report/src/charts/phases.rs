@@ -1,0 +1,69 @@
+//! Where the time goes: of each case the medians of its phases, as parts of a bar.
+
+use writebench_model::{PhasesNs, Sample};
+
+use super::{
+    Chart, Drawn, Kind, Question, Row, Series, Unit, YAxis, YScale, as_f64, axis, contracts, each_target,
+    names, notes, point,
+};
+use crate::numbers::estimate::Figure;
+
+/// A part of the time.
+struct Part {
+    name: &'static str,
+    ns: fn(&PhasesNs) -> u64,
+}
+
+/// The same in every chart, so that colours mean the same.
+const PARTS: [Part; 5] = [
+    Part { name: "prepare", ns: |it| it.prepare },
+    Part { name: "open", ns: |it| it.open },
+    Part { name: "write", ns: |it| it.write },
+    Part { name: "sync", ns: |it| it.sync },
+    Part { name: "close", ns: |it| it.close },
+];
+
+/// A chart for each target that has a figure.
+pub(super) fn charts(section: &str, rows: &[Row<'_>]) -> Vec<Drawn> {
+    let measured =
+        each_target(rows).into_iter().filter(|of| of.rows.iter().any(|it| it.whole_estimate().is_some()));
+    let drawn = measured.map(|of| Drawn {
+        of: Question::Phases,
+        stem: format!("phases{}", of.suffix),
+        chart: chart(section, of.target, &of.rows),
+    });
+    drawn.collect()
+}
+
+fn chart(section: &str, target: &str, rows: &[Row<'_>]) -> Chart {
+    let names = names::of_cases(rows);
+    let series = PARTS.iter().map(|part| {
+        let points = (0u32..).zip(rows).map(|(index, row)| {
+            let figure = row.whole_estimate().and_then(|_| figure(row, part));
+            point(f64::from(index), row, figure.as_ref(), 1e9)
+        });
+        Series { name: part.name.to_owned(), points: points.collect() }
+    });
+    let mut notes = notes::causes(rows);
+    notes.extend(notes::cut_short(rows));
+    Chart {
+        title: format!("Where the time goes, {target}"),
+        subtitle: format!(
+            "{section}{}: medians of each phase, which need not add up exactly to the median of the whole.{}",
+            names.common,
+            contracts::caution(rows)
+        ),
+        kind: Kind::Stacked,
+        x: axis::categories("case", names.names.into_iter()),
+        // Parts of a bar are lengths.
+        y: YAxis { label: "Elapsed time".to_owned(), unit: Unit::Seconds, scale: YScale::Linear },
+        series_are_ordered: false,
+        series: series.collect(),
+        notes,
+    }
+}
+
+fn figure(row: &Row<'_>, part: &Part) -> Option<Figure> {
+    let samples = Sample::usable(&row.case.record.samples);
+    Figure::of(&samples.iter().map(|sample| as_f64((part.ns)(&sample.phases_ns))).collect::<Vec<f64>>())
+}

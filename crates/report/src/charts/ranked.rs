@@ -1,0 +1,77 @@
+//! Elapsed time of cases of one contract, from the fastest.
+
+use writebench_model::Sample;
+
+use super::rows::OfTarget;
+use super::{
+    Chart, Dot, Drawn, Kind, Point, Question, Row, Series, Unit, YAxis, YScale, as_f64, axis, each_target,
+    figures_are, grouped, notes, point,
+};
+use crate::sentences::conclusion::is_ranked;
+
+/// A chart for each target and contract that several cases have figures for.
+pub(super) fn charts(title: &str, rows: &[Row<'_>]) -> Vec<Drawn> {
+    let mut charts = Vec::new();
+    for OfTarget { target, rows, suffix } in each_target(rows) {
+        let contracts = grouped(&rows, |row| row.case.record.contract.clone());
+        for (contract, rows) in &contracts {
+            let drawn = by_time(rows);
+            if drawn.len() < 2 {
+                continue;
+            }
+            let mut stem = format!("elapsed-ranked{suffix}");
+            if contracts.len() > 1 {
+                stem += &format!("-{}", contract.durability);
+            }
+            let title = format!("{title}, {target}");
+            charts.push(Drawn {
+                of: Question::Ranked,
+                stem,
+                chart: chart(title, &contract.to_string(), rows, &drawn),
+            });
+        }
+    }
+    charts
+}
+
+/// Cases with a figure of all their work, from the fastest; what has no rank comes last.
+fn by_time<'r>(rows: &[Row<'r>]) -> Vec<Row<'r>> {
+    let mut drawn: Vec<Row<'r>> = rows.iter().filter(|row| row.whole_estimate().is_some()).copied().collect();
+    let time = |row: &Row<'_>| row.case.estimate.as_ref().map_or(f64::INFINITY, |it| it.total_ns.median);
+    drawn.sort_by(|a, b| {
+        (!is_ranked(a.case)).cmp(&!is_ranked(b.case)).then_with(|| time(a).total_cmp(&time(b)))
+    });
+    drawn
+}
+
+fn chart(title: String, contract: &str, rows: &[Row<'_>], drawn: &[Row<'_>]) -> Chart {
+    let name =
+        |row: &Row<'_>| row.case.record.label.clone().unwrap_or_else(|| row.case.record.case.to_string());
+    let points = (0u32..).zip(drawn).map(|(index, row)| {
+        let figure = row.case.estimate.as_ref().map(|estimate| &estimate.total_ns);
+        Point { dots: dots(row), ..point(f64::from(index), row, figure, 1e9) }
+    });
+    let mut notes = notes::causes(rows);
+    notes.extend(notes::cut_short(rows));
+    Chart {
+        title,
+        subtitle: format!("{contract}: {}", figures_are(drawn, "lower")),
+        kind: Kind::Bars,
+        x: axis::categories("case", drawn.iter().map(name)),
+        // The length of a bar is read, so it begins at 0.
+        y: YAxis { label: "Elapsed time".to_owned(), unit: Unit::Seconds, scale: YScale::Linear },
+        series_are_ordered: false,
+        series: vec![Series { name: "elapsed time".to_owned(), points: points.collect() }],
+        notes,
+    }
+}
+
+/// Every good sample, also those that the figure does not rest on because they are disturbed.
+fn dots(row: &Row<'_>) -> Vec<Dot> {
+    let good = row.case.record.samples.iter().filter(|sample| sample.outcome.is_ok());
+    let dot = |sample: &Sample| Dot {
+        value: as_f64(sample.phases_ns.total()) / 1e9,
+        is_disturbed: sample.disturbed.is_some(),
+    };
+    good.map(dot).collect()
+}

@@ -1,0 +1,88 @@
+//! The cases that a chart is of, and how they stand together.
+
+use std::collections::HashMap;
+use std::hash::Hash;
+
+use writebench_model::{Axes, Axis, Case};
+
+use crate::numbers::estimate::Estimate;
+use crate::sentences::report::CaseReport;
+
+/// A case, the name of what it wrote to, and which it is among all cases of all reports.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Row<'r> {
+    pub number: usize,
+    pub target: &'r str,
+    pub case: &'r CaseReport,
+}
+
+impl<'r> Row<'r> {
+    /// The table that it stands in.
+    pub(super) fn table(&self) -> (&'r str, &'r str) {
+        self.case.record.origin.table()
+    }
+
+    /// The case's values, if it is known and has that axis.
+    pub(super) fn own_axes(&self, axis: Axis) -> Option<&'r Axes> {
+        let known = self.case.record.case.known().filter(|case| case.method().has_axis(axis));
+        known.map(Case::axes)
+    }
+
+    /// The case's name without an axis: what all points of a line along that axis have in common.
+    pub(super) fn name_without(&self, axis: Axis) -> String {
+        self.case.record.case.name_without(axis)
+    }
+
+    /// Where the case stands on an axis of chunk sizes; a whole range is as large as the file.
+    pub(super) fn chunk_bytes(&self) -> Option<u64> {
+        let bytes = match self.own_axes(Axis::Chunk)?.chunk_size_bytes {
+            Axes::WHOLE => self.case.record.contract.bytes,
+            bytes => bytes,
+        };
+        Some(bytes).filter(|&bytes| bytes > 0)
+    }
+
+    /// What the samples say of all the work. The time of a case that was cut short is of less.
+    pub(super) fn whole_estimate(&self) -> Option<&'r Estimate> {
+        self.case.estimate.as_ref().filter(|estimate| estimate.cut == 0)
+    }
+}
+
+/// The rows of a target.
+pub(super) struct OfTarget<'r> {
+    pub target: &'r str,
+    pub rows: Vec<Row<'r>>,
+    /// What the name of a chart of it ends with, where there are several targets.
+    pub suffix: String,
+}
+
+/// Rows by their targets: what was written to one is not drawn beside what was written to another.
+pub(super) fn each_target<'r>(rows: &[Row<'r>]) -> Vec<OfTarget<'r>> {
+    let targets = grouped(rows, |row| row.target);
+    let several = targets.len() > 1;
+    let suffix = |target: &str| if several { format!("-{target}") } else { String::new() };
+    targets.into_iter().map(|(target, rows)| OfTarget { target, rows, suffix: suffix(target) }).collect()
+}
+
+/// Items with the same key together, in the order in which the keys were met.
+pub(super) fn grouped<T: Copy, K: Clone + Eq + Hash>(items: &[T], key: impl Fn(&T) -> K) -> Vec<(K, Vec<T>)> {
+    let mut groups: Vec<(K, Vec<T>)> = Vec::new();
+    let mut places: HashMap<K, usize> = HashMap::new();
+    for item in items {
+        let key = key(item);
+        let place = *places.entry(key.clone()).or_insert(groups.len());
+        match groups.get_mut(place) {
+            Some((_, group)) => group.push(*item),
+            None => groups.push((key, vec![*item])),
+        }
+    }
+    groups
+}
+
+/// The different places of rows on an axis, from the smallest.
+pub(super) fn places<'r>(rows: &[Row<'r>], place: impl Fn(&Row<'r>) -> Option<u64>) -> Vec<u64> {
+    let mut places: Vec<u64> = rows.iter().filter_map(place).collect();
+    places.sort_unstable();
+    places.dedup();
+    places
+}

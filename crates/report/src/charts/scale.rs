@@ -1,0 +1,276 @@
+//! Where figures stand on their axis, and what its ticks say.
+
+use super::{Chart, Kind, Point, Unit, YScale};
+use crate::sentences::number::significant;
+
+/// The part of a logarithmic axis that zeros take, where there are any.
+const ZERO_PART: f64 = 0.09;
+
+/// Beside bars, intervals are shown as far as that many times the longest bar.
+const BARS_CUT: f64 = 1.6;
+
+/// A y axis with a range that holds all of a chart's figures, and all intervals but those far beyond the bars.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Scale {
+    unit: Unit,
+    scale: YScale,
+    // None where all figures are 0.
+    range: Option<(f64, f64)>,
+    has_break: bool,
+}
+
+/// A place on the y axis.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ScaleTick {
+    /// How far up it is, from 0 to 1.
+    pub part: f64,
+    /// What it is called; none of the lines in between.
+    pub text: Option<String>,
+}
+
+impl Scale {
+    /// Of a chart.
+    #[must_use]
+    pub fn of(chart: &Chart) -> Self {
+        let values = values(chart);
+        let positive = || values.iter().copied().filter(|&value| value > 0.0);
+        let max = positive().fold(0.0, f64::max);
+        let min = positive().fold(f64::INFINITY, f64::min);
+        let is_log = chart.y.scale == YScale::Log10;
+        // One wide interval must not make all bars too short to be compared.
+        let longest_bar =
+            points(chart).filter_map(|point| point.figure).map(|it| it.median).fold(0.0, f64::max);
+        let is_cut = chart.kind == Kind::Bars && longest_bar > 0.0;
+        let max = if is_cut { max.min(BARS_CUT * longest_bar) } else { max };
+        let range = (max > 0.0).then(|| if is_log { log_range(min, max) } else { (0.0, linear_top(max)) });
+        let has_break = is_log && values.iter().any(|&value| value <= 0.0);
+        Self { unit: chart.y.unit, scale: chart.y.scale, range, has_break }
+    }
+
+    /// Whether there are zeros, which stand below a break at half of [`Self::break_part`].
+    #[must_use]
+    pub fn has_break(&self) -> bool {
+        self.has_break
+    }
+
+    /// Where the logarithm begins.
+    #[must_use]
+    pub fn break_part(&self) -> f64 {
+        if self.has_break { ZERO_PART } else { 0.0 }
+    }
+
+    /// Whether a value is in the range. Others are drawn at its end.
+    #[must_use]
+    pub fn holds(&self, value: f64) -> bool {
+        self.range.is_none_or(|(_, top)| value <= top)
+    }
+
+    /// How far up a value is, from 0 to 1.
+    #[must_use]
+    pub fn part(&self, value: f64) -> f64 {
+        let Some((bottom, top)) = self.range else { return 0.0 };
+        match self.scale {
+            YScale::Linear => (value / top).clamp(0.0, 1.0),
+            YScale::Log10 if value <= 0.0 => self.break_part() / 2.0,
+            YScale::Log10 => {
+                let part = (value / bottom).log10() / (top / bottom).log10();
+                self.break_part() + (1.0 - self.break_part()) * part.clamp(0.0, 1.0)
+            }
+        }
+    }
+
+    /// From the bottom to the top.
+    #[must_use]
+    pub fn ticks(&self) -> Vec<ScaleTick> {
+        let zero = ScaleTick { part: self.part(0.0), text: Some("0".to_owned()) };
+        let Some((bottom, top)) = self.range else { return vec![zero] };
+        let tick = |value: f64, text| ScaleTick { part: self.part(value), text };
+        if self.scale == YScale::Linear {
+            let factor = factor(top, self.unit);
+            let text = |value: f64| Some(tick_text(value, factor, self.unit));
+            let labelled = steps(bottom, top).into_iter().filter(|&value| value > 0.0);
+            return std::iter::once(zero).chain(labelled.map(|value| tick(value, text(value)))).collect();
+        }
+        let text = |value: f64| Some(tick_text(value, factor(value, self.unit), self.unit));
+        let labelled = log_values(bottom, top);
+        let mut ticks: Vec<ScaleTick> = self.has_break.then_some(zero).into_iter().collect();
+        ticks.extend(labelled.iter().map(|&value| tick(value, text(value))));
+        // More lines than these would be a grey area.
+        if (top / bottom).log10() <= 6.0 {
+            let between = mantissas(bottom, top, &[1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0]);
+            let is_new = |value: &f64| labelled.iter().all(|other| (value / other - 1.0).abs() > 1e-9);
+            ticks.extend(between.into_iter().filter(is_new).map(|value| tick(value, None)));
+        }
+        ticks
+    }
+}
+
+fn points(chart: &Chart) -> impl Iterator<Item = &Point> {
+    chart.series.iter().flat_map(|series| &series.points)
+}
+
+/// What the axis is to hold.
+fn values(chart: &Chart) -> Vec<f64> {
+    let figures = points(chart).filter_map(|point| point.figure);
+    match chart.kind {
+        // A colour shows a figure, and no interval.
+        Kind::HeatMap => figures.map(|figure| figure.median).collect(),
+        Kind::Stacked => stacked(chart).into_iter().map(|(_, whole)| whole).collect(),
+        Kind::Lines | Kind::Groups | Kind::Bars => {
+            let of_figures = figures.flat_map(|figure| [figure.low, figure.median, figure.high]);
+            of_figures.chain(points(chart).flat_map(|point| &point.dots).map(|dot| dot.value)).collect()
+        }
+    }
+}
+
+/// How long the bars of [`Kind::Stacked`] are, by their places.
+pub(crate) fn stacked(chart: &Chart) -> Vec<(f64, f64)> {
+    let whole = |at: f64| {
+        let parts = points(chart).filter(|point| point.x.total_cmp(&at).is_eq()).filter_map(|it| it.figure);
+        parts.map(|part| part.median).sum()
+    };
+    chart.x.ticks.iter().map(|tick| (tick.at, whole(tick.at))).collect()
+}
+
+/// A little more than the figures, and never so little that noise fills the picture.
+fn log_range(min: f64, max: f64) -> (f64, f64) {
+    let margin = (max / min).powf(0.05).max(1.05);
+    let (bottom, top) = (min / margin, max * margin);
+    let widened = (2.0 / (top / bottom)).max(1.0).sqrt();
+    (bottom / widened, top * widened)
+}
+
+fn linear_top(max: f64) -> f64 {
+    let step = step(max * 1.03);
+    (max * 1.03 / step).ceil() * step
+}
+
+/// 1, 2 or 5 times a power of ten, for about five steps.
+fn step(range: f64) -> f64 {
+    let rough = range / 5.0;
+    let power = 10.0_f64.powf(rough.log10().floor());
+    let mantissa = [1.0, 2.0, 5.0, 10.0].into_iter().find(|it| it * power >= rough * 0.999);
+    mantissa.unwrap_or(10.0) * power
+}
+
+/// Round places from 0 to a maximum, with their names.
+pub(super) fn round_ticks(max: f64, unit: Unit) -> Vec<(f64, String)> {
+    if max <= 0.0 {
+        return vec![(0.0, "0".to_owned())];
+    }
+    let factor = factor(max, unit);
+    let text = |value: f64| if value > 0.0 { tick_text(value, factor, unit) } else { "0".to_owned() };
+    steps(0.0, max).into_iter().map(|value| (value, text(value))).collect()
+}
+
+/// The multiples of a round step in a range.
+fn steps(bottom: f64, top: f64) -> Vec<f64> {
+    let step = step(top - bottom);
+    let first = (bottom / step - 1e-9).ceil();
+    (0..=20).map(|index| (first + f64::from(index)) * step).filter(|&value| value <= top * 1.000_001).collect()
+}
+
+/// The values that are named on a logarithmic axis: as round as can be had, and at least three.
+fn log_values(bottom: f64, top: f64) -> Vec<f64> {
+    let decades = mantissas(bottom, top, &[1.0]);
+    if decades.len() > 8 {
+        return decades.into_iter().step_by(2).collect();
+    }
+    let finer = [mantissas(bottom, top, &[1.0, 2.0, 5.0]), mantissas(bottom, top, &[1.0, 2.0, 3.0, 5.0, 7.0])];
+    std::iter::once(decades).chain(finer).find(|values| values.len() >= 3).unwrap_or_else(|| steps(bottom, top))
+}
+
+/// Those times the powers of ten, in a range.
+fn mantissas(bottom: f64, top: f64, of: &[f64]) -> Vec<f64> {
+    let powers = std::iter::successors(Some(bottom.log10().floor()), |power| Some(power + 1.0))
+        .take_while(|power| *power <= top.log10() + 1.0)
+        // Division by a power of ten is exact to the last digit, which a negative power is not.
+        .map(|power| {
+            move |it: f64| if power < 0.0 { it / 10.0_f64.powf(-power) } else { it * 10.0_f64.powf(power) }
+        });
+    let values = powers.flat_map(|times| of.iter().map(move |&it| times(it)));
+    values.filter(|&value| value >= bottom * 0.999_999 && value <= top * 1.000_001).collect()
+}
+
+/// What a figure is called: three digits and a unit, such as `19.4 ms`.
+#[must_use]
+pub fn value_text(value: f64, unit: Unit) -> String {
+    format!("{}{}", prefixed(value, unit), symbol(unit))
+}
+
+/// The same without the unit, such as `19.4 m`.
+pub(crate) fn prefixed(value: f64, unit: Unit) -> String {
+    if value <= 0.0 {
+        return "0 ".to_owned();
+    }
+    let (factor, prefix) = factor(value, unit);
+    format!("{} {prefix}", significant(value / factor))
+}
+
+fn tick_text(value: f64, (factor, prefix): (f64, &str), unit: Unit) -> String {
+    let number = format!("{:.3}", value / factor);
+    format!("{} {prefix}{}", number.trim_end_matches('0').trim_end_matches('.'), symbol(unit))
+}
+
+/// What a unit is called.
+pub(crate) fn symbol(unit: Unit) -> &'static str {
+    match unit {
+        Unit::Seconds => "s",
+        Unit::BytesPerSecond => "B/s",
+    }
+}
+
+/// The decimal prefix that leaves one to three digits before the point.
+fn factor(value: f64, unit: Unit) -> (f64, &'static str) {
+    const FACTORS: [(f64, &str); 7] =
+        [(1e9, "G"), (1e6, "M"), (1e3, "k"), (1.0, ""), (1e-3, "m"), (1e-6, "µ"), (1e-9, "n")];
+    // Nobody says kiloseconds.
+    let largest = if unit == Unit::Seconds { 1.0 } else { 1e9 };
+    let fits = |(factor, _): &&(f64, &str)| *factor <= largest && value >= factor * 0.999_5;
+    FACTORS.iter().find(fits).copied().unwrap_or((1e-9, "n"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn log(bottom: f64, top: f64, has_break: bool) -> Scale {
+        Scale { unit: Unit::Seconds, scale: YScale::Log10, range: Some((bottom, top)), has_break }
+    }
+
+    fn texts(scale: &Scale) -> Vec<String> {
+        scale.ticks().into_iter().filter_map(|tick| tick.text).collect()
+    }
+
+    #[test]
+    fn a_logarithmic_axis_names_what_is_round_and_at_least_three_values() {
+        assert_eq!(texts(&log(0.008, 40.0, false)), ["10 ms", "100 ms", "1 s", "10 s"]);
+        assert_eq!(texts(&log(0.018, 0.3, false)), ["20 ms", "50 ms", "100 ms", "200 ms"]);
+        assert_eq!(texts(&log(1.0, 2.0, false)), ["1 s", "1.2 s", "1.4 s", "1.6 s", "1.8 s", "2 s"]);
+        assert_eq!(texts(&log(1e-9, 100.0, false)).len(), 6);
+    }
+
+    #[test]
+    fn a_linear_axis_begins_at_zero_and_has_one_unit() {
+        let range = Some((0.0, linear_top(1.27e9)));
+        let scale = Scale { unit: Unit::BytesPerSecond, scale: YScale::Linear, range, has_break: false };
+        assert_eq!(texts(&scale), ["0", "0.5 GB/s", "1 GB/s", "1.5 GB/s"]);
+    }
+
+    #[test]
+    fn zero_is_below_everything_else_and_nothing_leaves_the_axis() {
+        let scale = log(0.001, 10.0, true);
+        let parts = [0.0, 0.001, 0.01, 1.0, 10.0].map(|value| scale.part(value));
+        assert!(parts.is_sorted_by(|a, b| a < b) && parts[0] > 0.0, "{parts:?}");
+        assert!((parts[4] - 1.0).abs() < 1e-9);
+        assert_eq!(texts(&scale)[0], "0");
+    }
+
+    #[test]
+    fn figures_have_three_digits_and_a_decimal_unit() {
+        let text = |value| value_text(value, Unit::Seconds);
+        assert_eq!([28.2498, 0.0194, 999.96e-6, 0.0].map(text), ["28.2 s", "19.4 ms", "1.00 ms", "0 s"]);
+        assert_eq!(value_text(2.345e9, Unit::BytesPerSecond), "2.35 GB/s");
+        assert_eq!(text(4000.0), "4000 s");
+    }
+}

@@ -1,0 +1,202 @@
+//! What each family of charts shows.
+
+use super::examples::{copies, direct, durable, durable_in, long, parallel, samples_of};
+use super::*;
+
+/// The only chart of a family.
+fn only(cases: &[(String, CaseReport)], of: Question) -> Chart {
+    let mut charts = answering(&charts_of(cases), of);
+    assert_eq!(charts.len(), 1, "{:?}", stems(&charts));
+    charts.remove(0).chart
+}
+
+fn names(chart: &Chart) -> Vec<&str> {
+    chart.series.iter().map(|series| series.name.as_str()).collect()
+}
+
+fn tick_texts(chart: &Chart) -> Vec<&str> {
+    chart.x.ticks.iter().map(|tick| tick.text.as_str()).collect()
+}
+
+#[test]
+fn other_programs_find_these_words() {
+    let words = |values: serde_json::Result<serde_json::Value>| values.unwrap().as_str().unwrap().to_owned();
+    assert_eq!(
+        [Kind::HeatMap, Kind::Stacked].map(|it| words(serde_json::to_value(it))),
+        ["heat-map", "stacked"]
+    );
+    let scales = [XScale::Linear, XScale::Percentile].map(|it| words(serde_json::to_value(it)));
+    assert_eq!(scales, ["linear", "percentile"]);
+    let questions = [
+        Question::ThroughputByChunk,
+        Question::ThroughputByThreads,
+        Question::Flags,
+        Question::Ranked,
+        Question::Latency,
+        Question::CpuTime,
+        Question::Phases,
+        Question::OverTime,
+    ];
+    let expected = [
+        "throughput-by-chunk",
+        "throughput-by-threads",
+        "flags",
+        "ranked",
+        "latency",
+        "cpu-time",
+        "phases",
+        "over-time",
+    ];
+    assert_eq!(questions.map(|it| words(serde_json::to_value(it))), expected);
+}
+
+#[test]
+fn threads_are_an_axis_and_what_differs_in_nothing_else_is_a_line() {
+    let chart = only(&parallel(), Question::ThroughputByThreads);
+    assert_eq!(names(&chart), ["pwrite", "pwrite,files=per-thread"]);
+    assert_eq!(tick_texts(&chart), ["1", "2", "4", "8", "16"]);
+    assert!(
+        chart.subtitle.contains("where files are per thread, in as many files as threads"),
+        "{}",
+        chart.subtitle
+    );
+    assert!(chart.series.iter().all(|series| series.points.len() == 5));
+}
+
+#[test]
+fn two_numbers_of_threads_are_no_axis_and_unequal_contracts_no_chart() {
+    let few: Vec<_> = parallel()
+        .into_iter()
+        .filter(|(_, case)| case.record.case.value(writebench_model::Axis::Threads).unwrap().len() == 2)
+        .collect();
+    assert!(answering(&charts_of(&few), Question::ThroughputByThreads).is_empty());
+    let mut cases = parallel();
+    for (_, case) in cases.iter_mut().skip(5) {
+        let mut record = case.record.clone();
+        record.contract.durability = writebench_model::Durability::Durable;
+        *case = CaseReport::of(record.clone(), &[]);
+    }
+    let charts = answering(&charts_of(&cases), Question::ThroughputByThreads);
+    assert_eq!(
+        stems(&charts),
+        ["parallel-throughput-by-threads-cached", "parallel-throughput-by-threads-durable"]
+    );
+}
+
+#[test]
+fn flags_are_rows_chunk_sizes_columns_and_a_cell_without_a_figure_has_a_note() {
+    let chart = only(&direct(), Question::Flags);
+    assert_eq!((chart.kind, chart.x.scale), (Kind::HeatMap, XScale::Categories));
+    assert_eq!(names(&chart), ["BUFFERED", "BUFFERED + ALIGNED", "O_DIRECT", "AMORTIZED_FSYNC + O_DIRECT"]);
+    assert_eq!(chart.x.ticks.len(), 14);
+    assert_eq!((chart.series[2].points[0].figure, chart.series[2].points[0].x), (None, 0.0));
+    assert!(chart.notes[0].contains("not measured"), "{:?}", chart.notes);
+    assert!(chart.subtitle.contains("Colours compare cells, not contracts"), "{}", chart.subtitle);
+    assert!(chart.subtitle.contains("2 contracts"), "{}", chart.subtitle);
+}
+
+#[test]
+fn every_good_sample_of_a_ranked_case_is_a_dot_that_the_page_does_not_get_twice() {
+    let chart = only(&copies(&["splice", "sendfile"]), Question::Ranked);
+    let points = &chart.series[0].points;
+    assert_eq!(points[0].dots.len(), 6);
+    let disturbed: Vec<usize> =
+        points.iter().map(|point| point.dots.iter().filter(|dot| dot.is_disturbed).count()).collect();
+    assert_eq!(disturbed, [0, 6]);
+    let figure = points[0].figure.unwrap();
+    assert!(points[0].dots.iter().any(|dot| dot.value <= figure.median));
+    assert_eq!(serde_json::to_value(&points[0]).unwrap().get("dots"), None);
+}
+
+#[test]
+fn latencies_go_from_the_shortest_call_to_the_longest_of_all_samples() {
+    let chart = only(&durable(), Question::Latency);
+    assert_eq!(names(&chart), ["append", "overwrite"]);
+    assert_eq!(chart.x.scale, XScale::Percentile);
+    // 6 samples of 1280 calls.
+    assert_eq!(tick_texts(&chart), ["0 %", "50 %", "90 %", "99 %", "99.9 %"]);
+    let points = &chart.series[0].points;
+    assert!((10..=40).contains(&points.len()), "{}", points.len());
+    assert!(points.is_sorted_by(|a, b| a.x < b.x));
+    let figure = |x: f64| points.iter().find(|point| (point.x - x).abs() < 1e-9).unwrap().figure.unwrap();
+    for point in points {
+        let Interval { median, low, high } = point.figure.unwrap();
+        assert!(low <= median && median <= high, "{point:?}");
+    }
+    let half = figure(0.5);
+    assert!((90e-6..=160e-6).contains(&half.median) && half.low < half.high, "{half:?}");
+    let longest = figure(1.0 - 0.5 / 7680.0);
+    assert!(longest.median > 100.0 * 90e-6, "{longest:?}");
+    assert!(chart.subtitle.contains("2 contracts"), "{}", chart.subtitle);
+}
+
+#[test]
+fn a_few_calls_are_no_distribution() {
+    assert!(answering(&charts_of(&durable_in(3)), Question::Latency).is_empty());
+    assert_eq!(answering(&charts_of(&durable_in(4)), Question::Latency).len(), 1);
+}
+
+#[test]
+fn phases_are_the_same_five_parts_of_every_case() {
+    let chart = only(&durable(), Question::Phases);
+    assert_eq!(chart.kind, Kind::Stacked);
+    assert_eq!(names(&chart), ["prepare", "open", "write", "sync", "close"]);
+    assert_eq!(tick_texts(&chart), ["append", "overwrite", "all at once"]);
+    let median = |series: usize, case: usize| chart.series[series].points[case].figure.unwrap().median;
+    assert_eq!((median(3, 0), median(3, 2) > 8e-3), (0.0, true));
+    let whole: f64 = (0..5).map(|series| median(series, 2)).sum();
+    assert!((stacked(&chart)[2].1 - whole).abs() < 1e-12);
+}
+
+#[test]
+fn a_single_case_has_its_phases_and_one_without_a_good_sample_has_none() {
+    let charts = charts_of(&durable()[2..]);
+    assert_eq!(stems(&charts), ["durable-phases"]);
+    let mut record = durable()[2].1.record.clone();
+    record.samples.clear();
+    assert!(charts_of(&[("ext4".to_owned(), CaseReport::of(record.clone(), &[]))]).is_empty());
+}
+
+#[test]
+fn phases_are_called_by_label_and_chunk_where_the_label_alone_says_too_little() {
+    let chart = only(&direct(), Question::Phases);
+    assert_eq!(tick_texts(&chart)[..2], ["BUFFERED, 4 KiB", "BUFFERED, 8 KiB"]);
+}
+
+#[test]
+fn over_time_the_sample_in_the_middle_is_drawn_and_named() {
+    let cases = long(2);
+    let chart = only(&cases, Question::OverTime);
+    assert_eq!((chart.x.scale, names(&chart)), (XScale::Linear, vec!["write,chunk=4KiB", "write,chunk=8KiB"]));
+    assert_eq!(tick_texts(&chart), ["0", "1 s", "2 s", "3 s", "4 s"]);
+    let points = &chart.series[0].points;
+    assert_eq!(points.len(), 40);
+    let mut samples: Vec<&Sample> = cases[0].1.record.samples.iter().collect();
+    samples.sort_by_key(|sample| sample.phases_ns.total());
+    let timeline = samples[2].timeline.as_ref().unwrap();
+    let rate = timeline.bytes[7] as f64 * 1e9 / timeline.interval_ns as f64;
+    assert!((points[7].figure.unwrap().median / rate - 1.0).abs() < 1e-9);
+    let round = |round: u32| format!("of round {round} for each.");
+    assert!(chart.notes[0].ends_with(&round(samples[2].round)), "{:?}", chart.notes);
+    let mut cases = long(2);
+    let mut record = cases[1].1.record.clone();
+    record.samples.truncate(1);
+    cases[1].1 = CaseReport::of(record.clone(), &[]);
+    let notes = only(&cases, Question::OverTime).notes;
+    assert!(notes[0].ends_with("; of round 0 for write,chunk=8KiB."), "{notes:?}");
+}
+
+#[test]
+fn many_cases_that_were_cut_short_are_counted() {
+    let mut cases = copies(&["a", "b", "c", "d", "e"]);
+    for (index, (_, case)) in cases.iter_mut().enumerate() {
+        let mut record = case.record.clone();
+        record.samples = samples_of([0, 0, 900, 0, 0], 6);
+        record.samples.iter_mut().for_each(|sample| sample.bytes = (index as u64 + 1) << 20);
+        *case = CaseReport::of(record.clone(), &[]);
+    }
+    cases.extend(copies(&["f"]));
+    let chart = only(&cases, Question::Phases);
+    assert_eq!(chart.notes.len(), 1, "{:?}", chart.notes);
+    assert!(chart.notes[0].ends_with("and 2 more: cut short after 1 MiB to 5 MiB"), "{:?}", chart.notes);
+}

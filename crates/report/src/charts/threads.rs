@@ -1,0 +1,75 @@
+//! Throughput by threads: a line for each way to write, which is a case without its number of threads.
+
+use writebench_model::{Axis, Contract, Files};
+
+use super::{
+    Chart, Drawn, Kind, Point, Question, Row, Series, Unit, YAxis, as_f64, axis, contracts, each_target,
+    figures_are, grouped, names, notes, places, throughput_point,
+};
+
+/// Of fewer numbers of threads a table says as much.
+const FEWEST_COUNTS: usize = 3;
+
+/// A chart for each target, and for each contract. A file for each thread is as many files as threads, which is what
+/// the axis says; so lines of it stand beside lines of one file for all.
+pub(super) fn charts(section: &str, rows: &[Row<'_>]) -> Vec<Drawn> {
+    let mut charts = Vec::new();
+    for of in each_target(rows) {
+        let lines = grouped(&of.rows, |row| row.name_without(Axis::Threads));
+        let long = lines.into_iter().filter(|(_, rows)| places(rows, threads).len() >= FEWEST_COUNTS);
+        let rows: Vec<Row<'_>> = long.flat_map(|(_, rows)| rows).collect();
+        let contracts = grouped(&rows, contract);
+        for (contract, rows) in &contracts {
+            let mut stem = format!("throughput-by-threads{}", of.suffix);
+            if contracts.len() > 1 {
+                stem += &format!("-{}", contracts::promise(&rows[0]));
+            }
+            let chart = chart(section, of.target, contract, rows);
+            charts.push(Drawn { of: Question::ThroughputByThreads, stem, chart });
+        }
+    }
+    charts
+}
+
+fn threads(row: &Row<'_>) -> Option<u64> {
+    row.own_axes(Axis::Threads).map(|axes| axes.threads.into())
+}
+
+fn has_own_files(row: &Row<'_>) -> bool {
+    row.own_axes(Axis::Files).is_some_and(|axes| axes.files == Files::PerThread)
+}
+
+/// The contract, but for the files that threads have of their own.
+fn contract(row: &Row<'_>) -> Contract {
+    let mut contract = row.case.record.contract.clone();
+    if has_own_files(row) && threads(row) == Some(contract.files.into()) {
+        contract.files = 1;
+    }
+    contract
+}
+
+fn chart(section: &str, target: &str, contract: &Contract, rows: &[Row<'_>]) -> Chart {
+    let lines = grouped(rows, |row| row.name_without(Axis::Threads)).into_iter().map(|(name, rows)| {
+        let point = |row: &Row<'_>| Some(throughput_point(as_f64(threads(row)?), row));
+        let mut points: Vec<Point> = rows.iter().filter_map(point).collect();
+        points.sort_by(|a, b| a.x.total_cmp(&b.x));
+        Series { name, points }
+    });
+    let mut series: Vec<Series> = lines.collect();
+    let common = names::shorten_series(&mut series);
+    let files = if rows.iter().any(has_own_files) {
+        "; where files are per thread, in as many files as threads"
+    } else {
+        ""
+    };
+    Chart {
+        title: format!("Throughput by threads, {target}"),
+        subtitle: format!("{section}. {contract}{files}{common}: {}", figures_are(rows, "higher")),
+        kind: Kind::Lines,
+        x: axis::threads(&places(rows, threads)),
+        y: YAxis { label: "Throughput".to_owned(), unit: Unit::BytesPerSecond, scale: axis::y_scale(&series) },
+        series_are_ordered: false,
+        series,
+        notes: notes::causes(rows),
+    }
+}

@@ -1,0 +1,377 @@
+//! Two sides of one or several runs, case by case.
+
+mod changes;
+mod contract;
+
+use std::collections::{HashMap, HashSet};
+use std::fmt;
+
+use serde::Serialize;
+use writebench_model::{CaseRecord, RunRecord, Sample};
+use writebench_stats::Interval;
+
+use crate::numbers::estimate::CONFIDENCE;
+
+pub use changes::Change;
+
+/// What is compared with another such side.
+#[derive(Debug, Clone)]
+pub struct Side {
+    /// As it was given.
+    pub name: String,
+    /// Its runs.
+    pub runs: Vec<ComparedRun>,
+}
+
+/// A run of a side.
+#[derive(Debug, Clone)]
+pub struct ComparedRun {
+    /// What to call it: `run 3`, or a file's name.
+    pub name: String,
+    /// All of it.
+    pub run: RunRecord,
+}
+
+/// What counts as one observation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Unit {
+    /// A sample, where each side is one run.
+    Sample,
+    /// The median of a run. Runs differ by more than their samples do (Kalibera and Jones, *Rigorous Benchmarking in
+    /// Reasonable Time*, 2013).
+    Run,
+}
+
+/// Whether B's speed is another than A's.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Verdict {
+    /// The whole interval is above 1.
+    Faster,
+    /// The whole interval is below 1.
+    Slower,
+    /// The interval holds 1.
+    NoDifference,
+    /// Too few observations for an interval of 95 %.
+    TooFew,
+}
+
+/// What sides have in common: a case, and the target where runs have several.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct CaseOn {
+    /// The case's name.
+    pub case: String,
+    /// The target's; none where every run has one target, which may be called something else on each side.
+    pub target: Option<String>,
+}
+
+impl fmt::Display for CaseOn {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.target {
+            Some(target) => write!(f, "{} on {target}", self.case),
+            None => f.write_str(&self.case),
+        }
+    }
+}
+
+/// A case that both sides have figures of.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ComparedCase {
+    /// Which.
+    pub case: CaseOn,
+    /// A's median, in bytes per second.
+    pub a_bytes_per_s: f64,
+    /// B's.
+    pub b_bytes_per_s: f64,
+    /// How many observations A has.
+    pub a_count: usize,
+    /// How many B has.
+    pub b_count: usize,
+    /// B's speed over A's.
+    pub speed_ratio: Interval,
+    /// What that comes to.
+    pub verdict: Verdict,
+}
+
+/// A case of a run that has no figure that could be compared.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct LeftOut {
+    /// Which, in words.
+    pub case: String,
+    /// The run.
+    pub run: String,
+    /// Why.
+    pub why: String,
+}
+
+/// Two sides, compared.
+#[derive(Debug, Clone)]
+pub struct Comparison {
+    /// What is compared with.
+    pub a: Side,
+    /// What is compared.
+    pub b: Side,
+    /// What counts as one observation.
+    pub unit: Unit,
+    /// The cases that both sides have figures of, in A's order.
+    pub cases: Vec<ComparedCase>,
+    /// Cases that only A has.
+    pub only_in_a: Vec<CaseOn>,
+    /// Cases that only B has.
+    pub only_in_b: Vec<CaseOn>,
+    /// Cases of single runs that have no figure, or none that is ranked.
+    pub left_out: Vec<LeftOut>,
+    /// What else is different between the sides, or among the runs of one.
+    pub changes: Vec<Change>,
+}
+
+/// Why two sides are not compared.
+#[derive(Debug, thiserror::Error, PartialEq, Eq)]
+pub enum CompareError {
+    /// A case of the same name does other work.
+    #[error(
+        "case {case} is not the same work in {first} and {second} ({differing}); unequal work is not compared"
+    )]
+    Contract {
+        /// The case.
+        case: String,
+        /// A run.
+        first: String,
+        /// A run that has it otherwise.
+        second: String,
+        /// What differs.
+        differing: String,
+    },
+    /// The same run twice.
+    #[error("{first} and {second} are the same run; it can stand on one side only, and once")]
+    SameRun {
+        /// Its name.
+        first: String,
+        /// Its name again.
+        second: String,
+    },
+    /// One side has one target, the other several.
+    #[error(
+        "{run} was made on {targets}, and the other side on one: name one of them behind the run, as in …@{first}"
+    )]
+    SeveralTargets {
+        /// A run with several.
+        run: String,
+        /// The first of them.
+        first: String,
+        /// All of them.
+        targets: String,
+    },
+    /// Nothing to compare.
+    #[error("{a} and {b} have no case in common; `writebench show` lists what a run has")]
+    NothingInCommon {
+        /// A.
+        a: String,
+        /// B.
+        b: String,
+    },
+}
+
+impl Comparison {
+    /// Of B with A.
+    ///
+    /// # Errors
+    /// A run is given twice, a case of the same name is other work, or there is no case that both have.
+    pub fn of(a: Side, b: Side) -> Result<Self, CompareError> {
+        let runs: Vec<&ComparedRun> = a.runs.iter().chain(&b.runs).collect();
+        different(&runs)?;
+        contract::check(&runs)?;
+        let with_target = is_target_by_target(&runs)?;
+        let (names_of_a, names_of_b) = (case_names(&a, with_target), case_names(&b, with_target));
+        let (common, only_in_a) = parted(&names_of_a, &names_of_b);
+        let (_, only_in_b) = parted(&names_of_b, &names_of_a);
+        if common.is_empty() {
+            return Err(CompareError::NothingInCommon { a: a.name, b: b.name });
+        }
+        let unit = if a.runs.len() == 1 && b.runs.len() == 1 { Unit::Sample } else { Unit::Run };
+        let mut left_out = Vec::new();
+        let mut cases = Vec::new();
+        let (records_of_a, records_of_b) = (records(&a, with_target), records(&b, with_target));
+        for case in common {
+            let of_a = Observed::of(&records_of_a, &case, unit, &mut left_out);
+            let of_b = Observed::of(&records_of_b, &case, unit, &mut left_out);
+            cases.extend(compared(case, &of_a, &of_b));
+        }
+        let changes = changes::between(&a, &b);
+        Ok(Self { a, b, unit, cases, only_in_a, only_in_b, left_out, changes })
+    }
+
+    /// Whether it compares two targets of the same run.
+    #[must_use]
+    pub fn is_of_one_run(&self) -> bool {
+        matches!((self.a.runs.as_slice(), self.b.runs.as_slice()), ([a], [b]) if a.run.id == b.run.id)
+    }
+
+    /// How many cases have that verdict.
+    #[must_use]
+    pub fn count(&self, verdict: Verdict) -> usize {
+        self.cases.iter().filter(|case| case.verdict == verdict).count()
+    }
+
+    /// How many cases A has that nothing can be said of, for want of figures or of the case in B.
+    #[must_use]
+    pub fn undecided_cases(&self) -> usize {
+        let is_compared = |case: &str| self.cases.iter().any(|it| it.case.to_string() == case);
+        let left_out: HashSet<&str> = self.left_out.iter().map(|it| it.case.as_str()).collect();
+        let without_figures = left_out.into_iter().filter(|case| !is_compared(case)).count();
+        self.only_in_a.len() + without_figures + self.count(Verdict::TooFew)
+    }
+
+    /// The cases that are slower by more than that share with all of their interval, so that noise does not put one here.
+    #[must_use]
+    pub fn slower_than(&self, share: f64) -> Vec<&ComparedCase> {
+        let is_slower =
+            |case: &&ComparedCase| case.verdict == Verdict::Slower && case.speed_ratio.high < 1.0 - share;
+        self.cases.iter().filter(is_slower).collect()
+    }
+}
+
+fn different(runs: &[&ComparedRun]) -> Result<(), CompareError> {
+    for (index, second) in runs.iter().enumerate() {
+        // Two targets of one run can be compared with each other.
+        let has_in_common = |first: &&&ComparedRun| {
+            first.run.id == second.run.id
+                && first.run.targets.iter().any(|target| second.run.target(&target.name).is_some())
+        };
+        if let Some(first) = runs[..index].iter().find(has_in_common) {
+            return Err(CompareError::SameRun { first: first.name.clone(), second: second.name.clone() });
+        }
+    }
+    Ok(())
+}
+
+/// Whether what is compared is each target with its namesake, and not one target with another.
+fn is_target_by_target(runs: &[&ComparedRun]) -> Result<bool, CompareError> {
+    let Some(several) = runs.iter().find(|it| it.run.targets.len() > 1) else { return Ok(false) };
+    if runs.iter().all(|it| it.run.targets.len() > 1) {
+        return Ok(true);
+    }
+    let names: Vec<&str> = several.run.targets.iter().map(|target| target.name.as_str()).collect();
+    let (run, first) = (several.name.clone(), names[0].to_owned());
+    Err(CompareError::SeveralTargets { run, first, targets: names.join(", ") })
+}
+
+impl CaseOn {
+    fn of(case: &CaseRecord, with_target: bool) -> Self {
+        Self { case: case.case.to_string(), target: with_target.then(|| case.target.clone()) }
+    }
+}
+
+/// Each case once, in order: it may stand in several tables, and in several runs.
+fn case_names(side: &Side, with_target: bool) -> Vec<CaseOn> {
+    let mut seen = HashSet::new();
+    let cases = side.runs.iter().flat_map(|it| &it.run.cases);
+    cases.map(|case| CaseOn::of(case, with_target)).filter(|name| seen.insert(name.clone())).collect()
+}
+
+/// Those that are among the others, and those that are not.
+fn parted(names: &[CaseOn], others: &[CaseOn]) -> (Vec<CaseOn>, Vec<CaseOn>) {
+    let others: HashSet<&CaseOn> = others.iter().collect();
+    names.iter().cloned().partition(|name| others.contains(name))
+}
+
+/// A run by its cases. One that stands in several tables has the same samples in each.
+struct RecordsOf<'r> {
+    run: &'r str,
+    cases: HashMap<CaseOn, &'r CaseRecord>,
+}
+
+impl<'r> RecordsOf<'r> {
+    fn of(run: &'r ComparedRun, with_target: bool) -> Self {
+        let named = |case| (CaseOn::of(case, with_target), case);
+        Self { run: &run.name, cases: run.run.cases.iter().map(named).collect() }
+    }
+}
+
+fn records(side: &Side, with_target: bool) -> Vec<RecordsOf<'_>> {
+    side.runs.iter().map(|run| RecordsOf::of(run, with_target)).collect()
+}
+
+/// What a side says of a case.
+struct Observed {
+    times_ns: Vec<f64>,
+    bytes: f64,
+}
+
+impl Observed {
+    fn of(runs: &[RecordsOf<'_>], case: &CaseOn, unit: Unit, left_out: &mut Vec<LeftOut>) -> Self {
+        let mut observed = Self { times_ns: Vec::new(), bytes: 0.0 };
+        for RecordsOf { run, cases } in runs {
+            let mut leave_out = |why: String| {
+                left_out.push(LeftOut { case: case.to_string(), run: (*run).to_owned(), why });
+            };
+            let Some(record) = cases.get(case) else {
+                leave_out("the run does not have it".to_owned());
+                continue;
+            };
+            let usable = Sample::usable(&record.samples);
+            if let Some(why) = why_left_out(record, &usable) {
+                leave_out(why);
+                continue;
+            }
+            // Nothing takes no time, but a file may say so.
+            let time = |sample: &Sample| crate::sentences::conclusion::total(sample).max(1.0);
+            let times: Vec<f64> = usable.into_iter().map(time).collect();
+            match unit {
+                Unit::Sample => observed.times_ns = times,
+                Unit::Run => observed.times_ns.extend(writebench_stats::median(&times)),
+            }
+            #[expect(clippy::cast_precision_loss, reason = "three digits are shown")]
+            let bytes = record.contract.bytes as f64;
+            observed.bytes = bytes;
+        }
+        observed
+    }
+
+    fn bytes_per_s(&self) -> Option<f64> {
+        writebench_stats::median(&self.times_ns).map(|ns| self.bytes * 1e9 / ns)
+    }
+}
+
+fn compared(case: CaseOn, a: &Observed, b: &Observed) -> Option<ComparedCase> {
+    // The slower a side is the longer its time: A's time over B's is B's speed over A's.
+    let speed_ratio = writebench_stats::independent_ratio(&a.times_ns, &b.times_ns, CONFIDENCE)?;
+    Some(ComparedCase {
+        case,
+        a_bytes_per_s: a.bytes_per_s()?,
+        b_bytes_per_s: b.bytes_per_s()?,
+        a_count: a.times_ns.len(),
+        b_count: b.times_ns.len(),
+        verdict: verdict(&speed_ratio),
+        speed_ratio,
+    })
+}
+
+pub(crate) fn verdict(speed_ratio: &Interval) -> Verdict {
+    match speed_ratio {
+        // As counting it, a last digit may be missing.
+        it if it.confidence < CONFIDENCE - 1e-9 => Verdict::TooFew,
+        it if it.low > 1.0 => Verdict::Faster,
+        it if it.high < 1.0 => Verdict::Slower,
+        _ => Verdict::NoDifference,
+    }
+}
+
+/// Why a case has no rank; none if it has one.
+fn why_left_out(case: &CaseRecord, usable: &[&Sample]) -> Option<String> {
+    let Some(last) = case.samples.last() else {
+        return Some("not measured: the run ended before its turn".to_owned());
+    };
+    if let Some(reason) = last.outcome.reason() {
+        return Some(format!("{}: {reason}", last.outcome.name()));
+    }
+    if usable.iter().any(|sample| sample.bytes < case.contract.bytes) {
+        return Some("the budget cut its records short".to_owned());
+    }
+    let calm = usable.iter().any(|sample| sample.disturbed.is_none());
+    (!calm).then(|| "nothing but disturbed samples".to_owned())
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,223 @@
+//! What a case's samples say.
+
+use serde::Serialize;
+use writebench_model::{Axes, Axis, CaseRecord, Limit, PhasesNs, Sample};
+
+use crate::numbers::latency::{LatencyCurve, LatencyEstimate, latency};
+use crate::numbers::over_time::OverTime;
+use crate::numbers::reached::Reached;
+
+/// The confidence that intervals aim at.
+pub const CONFIDENCE: f64 = 0.95;
+
+/// A figure with its interval and spread.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Figure {
+    /// The median.
+    pub median: f64,
+    /// Lower end of the median's interval.
+    pub low: f64,
+    /// Upper end.
+    pub high: f64,
+    /// The smallest value.
+    pub min: f64,
+    /// The largest.
+    pub max: f64,
+    /// The mean.
+    pub mean: f64,
+    /// The sample standard deviation.
+    pub sd: f64,
+}
+
+/// What a case's good samples say. Disturbed samples count only where there is no other.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Estimate {
+    /// Bytes over the time of all phases.
+    pub throughput_bytes_per_s: Figure,
+    /// Bytes over the time of phase `write`.
+    pub write_alone_bytes_per_s: Figure,
+    /// Time of all phases.
+    pub total_ns: Figure,
+    /// Median of each phase.
+    pub phases_ns: PhasesNs,
+    /// Median CPU time in user mode.
+    pub user_cpu_ns: u64,
+    /// Median CPU time in the kernel.
+    pub system_cpu_ns: u64,
+    /// CPU time in user mode with its interval.
+    pub user_cpu_figure_ns: Figure,
+    /// CPU time in the kernel with its interval.
+    pub system_cpu_figure_ns: Figure,
+    /// Least bytes that were handed over: fewer than the case says where its time was limited.
+    pub bytes: u64,
+    /// Samples that it rests on whose time was limited. Then the case is not ranked.
+    pub cut: usize,
+    /// Chunks over the time of all phases; none where a chunk is as large as the file.
+    pub records_per_s: Option<Figure>,
+    /// How long each hand-over took, over all samples together.
+    pub latency_ns: Option<LatencyEstimate>,
+    /// The same in full, for pictures.
+    #[serde(skip)]
+    pub latency_curve: Option<LatencyCurve>,
+    /// Whether throughput held over time; none where no sample took long enough, or handed over all in a few calls.
+    pub over_time: Option<OverTime>,
+    /// The limit of the hardware that it is held against; none where it was not measured.
+    pub limit: Option<Reached>,
+    /// The confidence that the intervals reach.
+    pub confidence: f64,
+    /// Samples that it rests on.
+    pub samples: usize,
+    /// Good samples that were disturbed.
+    pub disturbed: usize,
+    /// Whether it rests on disturbed samples, for want of others.
+    pub only_disturbed: bool,
+    /// Outliers among the samples that it rests on; they are in every figure.
+    pub outliers: usize,
+}
+
+/// What is handed over in one call; none where that is all, or there are no calls.
+fn record_bytes(case: &CaseRecord) -> Option<u64> {
+    let case = case.case.known().filter(|case| case.method().has_axis(Axis::Chunk))?;
+    Some(case.axes().chunk_size_bytes).filter(|&bytes| bytes != Axes::WHOLE)
+}
+
+impl Estimate {
+    /// Of a case; none without a good sample.
+    #[must_use]
+    pub fn of_case(case: &CaseRecord, limits: &[Limit]) -> Option<Self> {
+        let mut estimate = Self::of(&case.samples, record_bytes(case))?;
+        let is_cut = |sample: &&&Sample| sample.bytes < case.contract.bytes;
+        estimate.limit = Reached::of(case, estimate.throughput_bytes_per_s.median, limits);
+        estimate.cut = Sample::usable(&case.samples).iter().filter(is_cut).count();
+        Some(estimate)
+    }
+
+    fn of(samples: &[Sample], record_bytes: Option<u64>) -> Option<Self> {
+        let usable = Sample::usable(samples);
+        let total_ns: Vec<f64> = usable.iter().map(|sample| as_f64(sample.phases_ns.total())).collect();
+        let per_s = |sample: &&Sample, ns: u64| as_f64(sample.bytes) * 1e9 / as_f64(ns.max(1));
+        let throughput: Vec<f64> = usable.iter().map(|it| per_s(it, it.phases_ns.total())).collect();
+        let write_alone: Vec<f64> = usable.iter().map(|it| per_s(it, it.phases_ns.write)).collect();
+        let median = |value: fn(&Sample) -> u64| {
+            let values: Vec<f64> = usable.iter().map(|sample| as_f64(value(sample))).collect();
+            writebench_stats::median(&values).map(as_u64)
+        };
+        let figure = |value: fn(&Sample) -> u64| {
+            let values: Vec<f64> = usable.iter().map(|sample| as_f64(value(sample))).collect();
+            Figure::of(&values)
+        };
+        let records_per_s = record_bytes.and_then(|record_bytes| {
+            let per_s = |it: &&Sample| {
+                as_f64(it.bytes.div_ceil(record_bytes.max(1))) * 1e9 / as_f64(it.phases_ns.total().max(1))
+            };
+            Figure::of(&usable.iter().map(per_s).collect::<Vec<f64>>())
+        });
+        let latency = latency(&usable);
+        let disturbed = samples.iter().filter(|it| it.outcome.is_ok() && it.disturbed.is_some()).count();
+        Some(Self {
+            throughput_bytes_per_s: Figure::of(&throughput)?,
+            write_alone_bytes_per_s: Figure::of(&write_alone)?,
+            total_ns: Figure::of(&total_ns)?,
+            phases_ns: PhasesNs {
+                prepare: median(|sample| sample.phases_ns.prepare)?,
+                open: median(|sample| sample.phases_ns.open)?,
+                write: median(|sample| sample.phases_ns.write)?,
+                sync: median(|sample| sample.phases_ns.sync)?,
+                close: median(|sample| sample.phases_ns.close)?,
+            },
+            user_cpu_ns: median(|sample| sample.user_cpu_ns)?,
+            system_cpu_ns: median(|sample| sample.system_cpu_ns)?,
+            user_cpu_figure_ns: figure(|sample| sample.user_cpu_ns)?,
+            system_cpu_figure_ns: figure(|sample| sample.system_cpu_ns)?,
+            bytes: usable.iter().map(|sample| sample.bytes).min()?,
+            cut: 0,
+            records_per_s,
+            latency_ns: latency.as_ref().map(|(estimate, _)| *estimate),
+            latency_curve: latency.map(|(_, curve)| curve),
+            over_time: OverTime::of(&usable),
+            limit: None,
+            confidence: writebench_stats::median_interval(&total_ns, CONFIDENCE)?.confidence,
+            samples: usable.len(),
+            disturbed,
+            only_disturbed: usable.iter().all(|sample| sample.disturbed.is_some()),
+            outliers: writebench_stats::count_outliers(&total_ns),
+        })
+    }
+}
+
+impl Figure {
+    /// Of a value of each sample; none without one.
+    pub(crate) fn of(values: &[f64]) -> Option<Self> {
+        let interval = writebench_stats::median_interval(values, CONFIDENCE)?;
+        let (mean, sd) = writebench_stats::mean_and_sd(values)?;
+        let (min, max) = values
+            .iter()
+            .fold((f64::INFINITY, f64::NEG_INFINITY), |(min, max), &value| (min.min(value), max.max(value)));
+        Some(Self { median: interval.estimate, low: interval.low, high: interval.high, min, max, mean, sd })
+    }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "figures have three digits, f64 fifteen")]
+fn as_f64(value: u64) -> f64 {
+    value as f64
+}
+
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a median of u64s")]
+fn as_u64(value: f64) -> u64 {
+    value as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use writebench_model::{Failure, Outcome, Phase};
+
+    fn sample(write_ns: u64, disturbed: bool) -> Sample {
+        let mut sample = Sample::without_figures(0, Outcome::Ok);
+        sample.phases_ns.write = write_ns;
+        sample.phases_ns.prepare = 10;
+        sample.bytes = 1000;
+        sample.disturbed = disturbed.then(|| "noise".to_owned());
+        sample
+    }
+
+    #[test]
+    fn a_failed_sample_gives_no_figure() {
+        let failure = Failure {
+            phase: Phase::Prepare,
+            call: "fallocate".to_owned(),
+            path: None,
+            offset: None,
+            errno: Some(28),
+            message: String::new(),
+        };
+        let failed = Sample::without_figures(0, Outcome::Failed(failure.into()));
+        assert_eq!(Estimate::of(std::slice::from_ref(&failed), None), None);
+        let estimate = Estimate::of(&[sample(90, false), failed], None).unwrap();
+        assert_eq!(estimate.samples, 1);
+    }
+
+    #[test]
+    fn all_of_it_counts_every_phase_and_write_alone_one() {
+        let estimate = Estimate::of(&[sample(90, false)], None).unwrap();
+        assert!((estimate.throughput_bytes_per_s.median - 1e10).abs() < 1.0);
+        assert!((estimate.write_alone_bytes_per_s.median - 1000.0 * 1e9 / 90.0).abs() < 1.0);
+    }
+
+    #[test]
+    fn disturbed_samples_count_only_where_there_is_no_other() {
+        let estimate = Estimate::of(&[sample(90, false), sample(900, true)], None).unwrap();
+        assert_eq!((estimate.samples, estimate.disturbed, estimate.phases_ns.write), (1, 1, 90));
+        assert!(!estimate.only_disturbed);
+        let estimate = Estimate::of(&[sample(900, true), sample(900, true)], None).unwrap();
+        assert_eq!((estimate.samples, estimate.disturbed, estimate.phases_ns.write), (2, 2, 900));
+        assert!(estimate.only_disturbed);
+    }
+
+    #[test]
+    fn records_per_second_count_the_last_short_one_and_all_phases() {
+        let estimate = Estimate::of(&[sample(90, false)], Some(300)).unwrap();
+        // Four records in 100 ns.
+        assert!((estimate.records_per_s.unwrap().median - 4.0 * 1e9 / 100.0).abs() < 1e-3);
+    }
+}

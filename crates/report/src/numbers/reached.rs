@@ -1,0 +1,94 @@
+//! How near a case came to what the hardware can do.
+
+use serde::Serialize;
+use writebench_model::{CaseRecord, Content, Durability, Feed, Limit, LimitKind};
+
+/// The limit that a case is held against, and the part of it that was reached.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Reached {
+    /// Which limit.
+    pub kind: LimitKind,
+    /// With so many threads.
+    pub threads: u32,
+    /// The limit.
+    pub bytes_per_s: u64,
+    /// The case's throughput, all of it, over the limit. Above 1 where it has less to do than the limit's own work.
+    pub share: f64,
+}
+
+/// Which limit fits a case: the device for what must be on it; for the page cache a plain copy by as many threads,
+/// which reads the source once and writes the cache once, from one chunk where the source is one. None for what
+/// moves no data, and for copies of a file that is not in memory.
+#[must_use]
+pub fn limit_kind(case: &CaseRecord) -> Option<(LimitKind, u32)> {
+    let contract = &case.contract;
+    if matches!(contract.content, Content::Reserved | Content::Hole) || contract.bytes == 0 {
+        return None;
+    }
+    if contract.durability != Durability::Cached {
+        return Some((LimitKind::DeviceWrite, 1));
+    }
+    let threads = case.case.known().map_or(1, |case| case.axes().threads);
+    match contract.source {
+        Feed::Memory | Feed::WarmFile => Some((LimitKind::MemoryCopy, threads)),
+        Feed::Chunk => Some((LimitKind::MemoryCopyOneChunk, threads)),
+        Feed::ColdFile => None,
+    }
+}
+
+impl Reached {
+    /// Of a case with that throughput; none where its limit was not measured.
+    #[must_use]
+    pub fn of(case: &CaseRecord, throughput_bytes_per_s: f64, limits: &[Limit]) -> Option<Self> {
+        let (kind, threads) = limit_kind(case)?;
+        let limit = limits.iter().find(|limit| limit.kind == kind && limit.threads == threads)?;
+        let bytes_per_s = limit.bytes_per_s.filter(|&bytes_per_s| bytes_per_s > 0)?;
+        #[expect(clippy::cast_precision_loss, reason = "figures have three digits, f64 fifteen")]
+        let share = throughput_bytes_per_s / bytes_per_s as f64;
+        Some(Self { kind, threads, bytes_per_s, share })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn case(durability: Durability, source: Feed, threads: &str) -> CaseRecord {
+        let mut case =
+            writebench_testkit::example_case("test", &format!("pwrite,threads={threads}"), Vec::new());
+        case.contract.durability = durability;
+        case.contract.source = source;
+        case
+    }
+
+    #[test]
+    fn each_contract_is_held_against_the_work_that_it_cannot_do_without() {
+        use {Durability::*, Feed::*, LimitKind::*};
+        let of = |durability, source| limit_kind(&case(durability, source, "4"));
+        assert_eq!(of(Cached, Memory), Some((MemoryCopy, 4)));
+        assert_eq!(of(Cached, Chunk), Some((MemoryCopyOneChunk, 4)));
+        assert_eq!(of(Cached, WarmFile), Some((MemoryCopy, 4)));
+        assert_eq!(of(Cached, ColdFile), None, "reading is what it waits for");
+        assert_eq!(of(Durable, Memory), Some((DeviceWrite, 1)), "whatever the threads");
+        assert_eq!(of(Device, Chunk), Some((DeviceWrite, 1)));
+        let mut nothing = case(Cached, Memory, "1");
+        nothing.contract.content = Content::Hole;
+        assert_eq!(limit_kind(&nothing), None);
+    }
+
+    #[test]
+    fn the_share_is_of_the_limit_with_as_many_threads() {
+        let limit = |threads, bytes_per_s| Limit {
+            kind: LimitKind::MemoryCopy,
+            threads,
+            bytes_per_s,
+            how: String::new(),
+        };
+        let limits = [limit(1, Some(1000)), limit(4, Some(4000)), limit(8, None)];
+        let share = |threads| {
+            Reached::of(&case(Durability::Cached, Feed::Memory, threads), 500.0, &limits).map(|it| it.share)
+        };
+        assert_eq!((share("1"), share("4")), (Some(0.5), Some(0.125)));
+        assert_eq!((share("2"), share("8")), (None, None), "not measured");
+    }
+}

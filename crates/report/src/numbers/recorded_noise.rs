@@ -1,0 +1,233 @@
+//! How often the rules are right, on the noise of a real machine. No clock: the times were recorded once
+//! (`tests/noise/README.md`), and chance comes from seeds, so the counts are what they are. `docs/design/measuring.md` has them.
+
+use rand::{RngExt, SeedableRng};
+use rand_pcg::Pcg64Mcg;
+use writebench_model::{RunRecord, Sample};
+use writebench_testkit::{example_case, example_run};
+
+use crate::numbers::comparison::{ComparedRun, Comparison, Side, Verdict};
+use crate::sentences::conclusion::differs;
+use crate::sentences::report::CaseReport;
+
+const EXPERIMENTS: u64 = 200;
+
+/// More than so many of the experiments are wrong once in a thousand times, if one is wrong with probability 5 %: the 99.9 %
+/// quantile of that binomial distribution.
+const MOST_FALSE: usize = 21;
+
+const RECORDED: [(&str, &str); 3] = [
+    ("tmpfs", include_str!("../../tests/noise/tmpfs.csv")),
+    ("ext4", include_str!("../../tests/noise/ext4.csv")),
+    ("ext4-fdatasync", include_str!("../../tests/noise/ext4-fdatasync.csv")),
+];
+
+/// The undisturbed times, in order.
+fn times(csv: &str) -> Vec<u64> {
+    let rows = csv.lines().skip(1).map(|line| line.split_once(',').unwrap());
+    rows.filter(|(_, disturbed)| *disturbed == "0").map(|(time, _)| time.parse().unwrap()).collect()
+}
+
+#[expect(
+    clippy::cast_precision_loss,
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "nanoseconds"
+)]
+fn slowed(time: u64, factor: f64) -> u64 {
+    (time as f64 * factor) as u64
+}
+
+fn case(times: &[u64]) -> writebench_model::CaseRecord {
+    let samples = (0u32..).zip(times).map(|(round, &time)| {
+        let mut sample = Sample::without_figures(round, writebench_model::Outcome::Ok);
+        sample.bytes = 1 << 30;
+        sample.phases_ns.write = time;
+        sample
+    });
+    example_case("noise", "write", samples.collect())
+}
+
+/// In how many of the experiments two cases are told apart that take turns in so many rounds, of which the second is
+/// slower by a factor. As the runner does it, chance says which goes first in a round.
+fn told_apart_in_rounds(recorded: &[u64], rounds: usize, factor: f64) -> usize {
+    let told_apart = |experiment: &u64| {
+        let mut random = Pcg64Mcg::seed_from_u64(*experiment);
+        let first = random.random_range(0..=recorded.len() - 2 * rounds);
+        let (mut a, mut b) = (Vec::new(), Vec::new());
+        for pair in recorded[first..first + 2 * rounds].chunks(2) {
+            let a_first = random.random_range(0..2) == 0;
+            let (of_a, of_b) = if a_first { (pair[0], pair[1]) } else { (pair[1], pair[0]) };
+            a.push(of_a);
+            b.push(slowed(of_b, factor));
+        }
+        differs(&CaseReport::of(case(&a), &[]), &CaseReport::of(case(&b), &[])) == Some(true)
+    };
+    (0..EXPERIMENTS).filter(told_apart).count()
+}
+
+/// B with A, each side with its runs.
+fn compare(a: &[Vec<u64>], b: &[Vec<u64>]) -> Comparison {
+    let side = |name: &str, runs: &[Vec<u64>]| Side {
+        name: name.to_owned(),
+        runs: (0..)
+            .zip(runs)
+            .map(|(number, times): (u32, _)| ComparedRun {
+                name: name.to_owned(),
+                run: RunRecord { id: format!("{name}{number}"), cases: vec![case(times)], ..example_run() },
+            })
+            .collect(),
+    };
+    Comparison::of(side("A", a), side("B", b)).unwrap()
+}
+
+/// What a comparison may come to.
+type Outcome = fn(&Comparison) -> bool;
+
+const SLOWER: Outcome = |it| it.cases[0].verdict == Verdict::Slower;
+const DIFFERENT: Outcome = |it| it.cases[0].verdict != Verdict::NoDifference;
+const FAILS_A_BUILD: Outcome = |it| !it.slower_than(0.05).is_empty();
+
+/// In how many of the experiments two runs come to that whose samples are drawn at random, so that nothing drifts, and
+/// of which the second is slower by a factor.
+fn outcomes_without_drift(recorded: &[u64], samples: usize, factor: f64, outcome: Outcome) -> usize {
+    let has_outcome = |experiment: &u64| {
+        let mut random = Pcg64Mcg::seed_from_u64(*experiment);
+        let mut draw = |factor: f64| -> Vec<u64> {
+            (0..samples).map(|_| slowed(recorded[random.random_range(0..recorded.len())], factor)).collect()
+        };
+        let (a, b) = (draw(1.0), draw(factor));
+        outcome(&compare(&[a], &[b]))
+    };
+    (0..EXPERIMENTS).filter(has_outcome).count()
+}
+
+/// In how many of the experiments two sides come to that whose runs were taken in turns, one right after the other.
+fn outcomes_in_turns(recorded: &[u64], runs: usize, samples: usize, factor: f64, outcome: Outcome) -> usize {
+    let length = 2 * runs * samples;
+    let has_outcome = |experiment: &u64| {
+        let mut random = Pcg64Mcg::seed_from_u64(*experiment);
+        let first = random.random_range(0..=recorded.len() - length);
+        let (mut a, mut b) = (Vec::new(), Vec::new());
+        for (index, block) in recorded[first..first + length].chunks(samples).enumerate() {
+            match index % 2 {
+                0 => a.push(block.to_vec()),
+                _ => b.push(block.iter().map(|&time| slowed(time, factor)).collect()),
+            }
+        }
+        outcome(&compare(&a, &b))
+    };
+    (0..EXPERIMENTS).filter(has_outcome).count()
+}
+
+/// From how many of the nine others the fastest of ten equal cases is told, over all experiments.
+fn told_from_the_fastest(recorded: &[u64], rounds: usize) -> usize {
+    const CASES: usize = 10;
+    let told = |experiment: u64| {
+        let mut random = Pcg64Mcg::seed_from_u64(experiment);
+        let first = random.random_range(0..=recorded.len() - CASES * rounds);
+        let mut times = vec![Vec::new(); CASES];
+        for round in recorded[first..first + CASES * rounds].chunks(CASES) {
+            let mut order: Vec<usize> = (0..CASES).collect();
+            for place in (1..CASES).rev() {
+                order.swap(place, random.random_range(0..=place));
+            }
+            order.iter().zip(round).for_each(|(&case, &time)| times[case].push(time));
+        }
+        let mut cases: Vec<CaseReport> = times.iter().map(|times| CaseReport::of(case(times), &[])).collect();
+        let median = |case: &CaseReport| case.estimate.as_ref().map_or(0.0, |it| it.total_ns.median);
+        cases.sort_by(|a, b| median(a).total_cmp(&median(b)));
+        cases[1..].iter().filter(|other| differs(&cases[0], other) == Some(true)).count()
+    };
+    (0..EXPERIMENTS).map(told).sum()
+}
+
+/// Of all experiments, rounded up.
+fn in_percent(count: usize) -> usize {
+    count.div_ceil(2)
+}
+
+/// The same for all three recordings.
+fn of_each(count: impl Fn(&[u64]) -> usize) -> [usize; 3] {
+    RECORDED.map(|(_, csv)| count(&times(csv)))
+}
+
+#[test]
+fn the_bound_on_false_alarms_is_that_of_the_binomial_distribution() {
+    let (mut term, mut below) = (0.95f64.powi(200), 0.0);
+    for wrong in 0..=MOST_FALSE {
+        below += term;
+        #[expect(clippy::cast_precision_loss, reason = "small numbers")]
+        let ratio = (200 - wrong) as f64 / (wrong + 1) as f64;
+        term *= ratio * 0.05 / 0.95;
+    }
+    assert!(1.0 - below < 1e-3, "{below}");
+}
+
+/// Whatever the noise, each round's order is a fair coin, so the promise holds by construction; this would find an error in it.
+#[test]
+fn a_case_is_told_from_itself_no_more_often_than_promised() {
+    for rounds in [6, 20, 40] {
+        let told = of_each(|recorded| told_apart_in_rounds(recorded, rounds, 1.0));
+        assert!(told.iter().all(|&told| told <= MOST_FALSE), "{rounds} rounds: {told:?} of {EXPERIMENTS}");
+    }
+}
+
+#[test]
+fn two_runs_without_drift_are_told_apart_no_more_often_than_promised() {
+    for samples in [6, 20] {
+        let told = of_each(|it| outcomes_without_drift(it, samples, 1.0, DIFFERENT));
+        assert!(told.iter().all(|&told| told <= MOST_FALSE), "{samples} samples: {told:?} of {EXPERIMENTS}");
+    }
+}
+
+/// What follows are the tables of `docs/design/measuring.md`, in percent, for `tmpfs`, `ext4` and `ext4-fdatasync`.
+#[test]
+fn five_percent_are_found_in_rounds_as_often_as_the_documentation_says() {
+    let found = [6, 20, 40].map(|rounds| of_each(|it| told_apart_in_rounds(it, rounds, 1.05)).map(in_percent));
+    assert_eq!(found, [[12, 62, 5], [22, 96, 13], [47, 99, 26]]);
+}
+
+#[test]
+fn five_percent_are_found_between_runs_without_drift_as_often_as_the_documentation_says() {
+    let found = [20, 100]
+        .map(|samples| of_each(|it| outcomes_without_drift(it, samples, 1.05, SLOWER)).map(in_percent));
+    assert_eq!(found, [[20, 97, 5], [63, 100, 13]]);
+}
+
+/// Far more than 5 %: what drifts from one run to the next is in no interval of a single run.
+#[test]
+fn drift_between_single_runs_looks_like_a_difference_as_often_as_the_documentation_says() {
+    let wrong = [6, 20, 40]
+        .map(|samples| of_each(|it| outcomes_in_turns(it, 1, samples, 1.0, DIFFERENT)).map(in_percent));
+    assert_eq!(wrong, [[4, 10, 8], [5, 18, 44], [30, 49, 50]]);
+}
+
+#[test]
+fn several_runs_in_turns_are_not_misled_by_drift_and_find_what_the_documentation_says() {
+    let wrong =
+        [4, 8].map(|runs| of_each(|it| outcomes_in_turns(it, runs, 20, 1.0, DIFFERENT)).map(in_percent));
+    assert_eq!(wrong, [[0, 0, 0], [0, 0, 0]]);
+    let found = [4, 8].map(|runs| of_each(|it| outcomes_in_turns(it, runs, 20, 1.05, SLOWER)).map(in_percent));
+    assert_eq!(found, [[0, 88, 0], [1, 100, 0]]);
+}
+
+/// Each comparison is made at 95 %, and the fastest is the one that had luck: of nine others that are just as fast, so many
+/// in a thousand are called slower.
+#[test]
+fn of_equal_cases_the_fastest_is_told_from_no_more_than_one_in_ten() {
+    let told =
+        [6, 20].map(|rounds| of_each(|it| told_from_the_fastest(it, rounds)).map(|told| told * 1000 / 1800));
+    assert_eq!(told, [[66, 73, 53], [86, 87, 78]]);
+}
+
+#[test]
+fn a_build_that_is_as_fast_fails_where_single_runs_drift_and_not_with_several() {
+    let fails =
+        |runs, samples| of_each(|it| outcomes_in_turns(it, runs, samples, 1.0, FAILS_A_BUILD)).map(in_percent);
+    let without_drift = of_each(|it| outcomes_without_drift(it, 20, 1.0, FAILS_A_BUILD)).map(in_percent);
+    assert_eq!(
+        ([fails(1, 6), fails(1, 20), fails(1, 40)], without_drift, [fails(4, 20), fails(8, 20)]),
+        ([[0, 2, 2], [0, 0, 20], [1, 0, 24]], [1, 0, 2], [[0; 3]; 2])
+    );
+}

@@ -1,0 +1,381 @@
+//! What a run says about a contract: the fastest way, what it is worth, and how sure that is.
+
+use std::collections::HashSet;
+
+use writebench_model::{Axes, Axis, Content, Contract, Prepare, RunRecord, SyncCall};
+
+use crate::counted;
+use crate::numbers::estimate::{CONFIDENCE, Estimate};
+use crate::sentences::conclusion::{
+    by_contract, differs, in_round_ratio, in_round_ratios, is_ranked, list, total,
+};
+use crate::sentences::number::{gigabytes_per_s, interval, mark, milliseconds_of, thousands, times};
+use crate::sentences::question::question;
+use crate::sentences::report::CaseReport;
+use crate::tables::case_sentence;
+use crate::tables::notes::share;
+
+/// The answer for those who want what a contract promises.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Answer {
+    /// What all its cases leave behind.
+    pub contract: Contract,
+    /// How many different cases do.
+    pub cases: usize,
+    /// The fastest of those that have a rank.
+    pub fastest: Option<String>,
+    /// How many times faster it is than the naive way in the same rounds; none if that is not among the cases, or is it.
+    pub times_naive: Option<writebench_stats::Interval>,
+    /// The part of the hardware's limit that it reached, where that is known.
+    pub share_of_limit: Option<f64>,
+    /// The fastest, in words.
+    pub sentence: String,
+    /// What can be told from it and what cannot; empty if there is no answer.
+    pub certainty: String,
+}
+
+/// One for each contract. What was not measured at all is left out, unless nothing was.
+pub(crate) fn answers(run: &RunRecord, cases: &[CaseReport]) -> Vec<Answer> {
+    let mut contracts = by_contract(cases);
+    let is_measured = |cases: &[&CaseReport]| cases.iter().any(|case| !case.record.samples.is_empty());
+    if contracts.iter().any(|(_, cases)| is_measured(cases)) {
+        contracts.retain(|(_, cases)| is_measured(cases));
+    }
+    contracts.into_iter().map(|(contract, cases)| Answer::of(contract, run, cases)).collect()
+}
+
+impl Answer {
+    fn of(contract: &Contract, run: &RunRecord, cases: Vec<&CaseReport>) -> Self {
+        let cases = different(cases.into_iter());
+        let target = run.targets.first().filter(|_| !run.is_side_by_side());
+        let answer = Self {
+            contract: contract.clone(),
+            cases: cases.len(),
+            fastest: None,
+            times_naive: None,
+            share_of_limit: None,
+            sentence: format!("{}: ", question(contract, target)),
+            certainty: String::new(),
+        };
+        let ranked: Vec<&CaseReport> = cases.iter().copied().filter(|case| is_ranked(case)).collect();
+        match ranked.split_first() {
+            Some((best, others)) => answer.ranked(best, others),
+            None => answer.unranked(&cases),
+        }
+    }
+
+    fn ranked(mut self, best: &CaseReport, others: &[&CaseReport]) -> Self {
+        let Some(estimate) = &best.estimate else { return self };
+        // On another target it is another question.
+        let beside = || others.iter().copied().filter(|case| case.record.target == best.record.target);
+        let naive = beside().find(|case| is_naive(case)).filter(|_| !is_naive(best));
+        let is_naive = is_naive(best) && beside().next().is_some();
+        self.fastest = Some(best.name.clone());
+        self.times_naive = naive.and_then(|naive| in_round_ratio(naive, best));
+        self.share_of_limit = estimate.limit.map(|limit| limit.share);
+        self.sentence += &format!("{}{}.", figure_of(best, estimate), self.worth(is_naive));
+        self.certainty = match self.cases {
+            1 => "There is no other case to compare it with.".to_owned(),
+            _ if others.is_empty() => "No other case has a rank to compare it with.".to_owned(),
+            _ => certainty(best, others),
+        };
+        self
+    }
+
+    /// A figure without a rank, or why there is none.
+    fn unranked(mut self, cases: &[&CaseReport]) -> Self {
+        let Some(&first) = cases.first() else { return self };
+        if let Some(estimate) = &first.estimate {
+            self.sentence += &format!("{}, without a rank.", figure_of(first, estimate));
+            self.certainty = format!("Not ranked, because {}.", why_unranked(first, estimate));
+            return self;
+        }
+        let why = case_sentence(first, first.reason.as_deref().unwrap_or_default());
+        let more = match cases.len() - 1 {
+            0 => String::new(),
+            more => format!("; {} without a figure", counted(more, "more case")),
+        };
+        self.sentence += &format!("no answer. {why}{more}.");
+        self
+    }
+
+    /// All that it says.
+    #[must_use]
+    pub fn text(&self) -> String {
+        format!("{} {}", self.sentence, self.certainty).trim_end().to_owned()
+    }
+
+    /// Beside the naive way and below the limit.
+    fn worth(&self, is_naive: bool) -> String {
+        let mut text = if is_naive { ", the naive way".to_owned() } else { String::new() };
+        if let Some(ratio) = &self.times_naive {
+            let same = if ratio.low <= 1.0 && ratio.high >= 1.0 { "≈ " } else { "" };
+            let factor = times(ratio.estimate);
+            text += &match ratio.confidence >= CONFIDENCE {
+                true => format!(", {same}{factor} × the naive way ({})", ends(ratio)),
+                false => format!(", {factor} × the naive way as far as few rounds tell"),
+            };
+        }
+        if let Some(reached) = self.share_of_limit {
+            text += &format!(", {} of the limit", share(reached));
+        }
+        text
+    }
+}
+
+/// Each once, though a case may stand in several tables; the fastest first, what has no figure last.
+fn different<'c>(cases: impl Iterator<Item = &'c CaseReport>) -> Vec<&'c CaseReport> {
+    let mut seen = HashSet::new();
+    let mut different: Vec<&CaseReport> = cases.filter(|case| seen.insert(&case.name)).collect();
+    let time = |case: &CaseReport| case.estimate.as_ref().map_or(f64::INFINITY, |it| it.total_ns.median);
+    different.sort_by(|a, b| time(a).total_cmp(&time(b)));
+    different
+}
+
+/// Plain `write` in chunks of the default size, and nothing but what the contract asks for.
+fn is_naive(case: &CaseReport) -> bool {
+    let Some(known) = case.record.case.known() else { return false };
+    let (axes, default) = (known.axes(), Axes::defaults(known.method().prepares[0]));
+    let is_asked_for = |axis: &Axis| match axis {
+        Axis::Size | Axis::Data | Axis::Source => true,
+        Axis::Sync => matches!(axes.sync.call, SyncCall::None | SyncCall::Fsync | SyncCall::Fdatasync),
+        Axis::Prepare => axes.prepare == Prepare::Overwrite || axes.prepare == default.prepare,
+        // How much is durable at a time is what was asked.
+        Axis::Chunk if case.record.contract.durable_every_bytes.is_some() => true,
+        axis => axes.get(*axis) == default.get(*axis),
+    };
+    known.method().name == "write" && Axis::ALL.iter().all(is_asked_for)
+}
+
+/// `write,size=1MiB at 4.70 GB/s (4.51 – 4.83)`.
+fn figure_of(case: &CaseReport, estimate: &Estimate) -> String {
+    let name = &case.name;
+    let contract = &case.record.contract;
+    // Where data becomes durable on the way, records are what is asked about; where none is written, time.
+    if let Some(per_s) = estimate.records_per_s.filter(|_| contract.durable_every_bytes.is_some()) {
+        let figure = mark(estimate, thousands(per_s.median));
+        return format!("{name} at {figure} records/s ({} – {})", thousands(per_s.low), thousands(per_s.high));
+    }
+    if matches!(contract.content, Content::Reserved | Content::Hole) {
+        let total = &estimate.total_ns;
+        let figure = mark(estimate, milliseconds_of(total.median));
+        return format!(
+            "{name} in {figure} ms ({} – {})",
+            milliseconds_of(total.low),
+            milliseconds_of(total.high)
+        );
+    }
+    let throughput = &estimate.throughput_bytes_per_s;
+    format!("{name} at {} GB/s ({})", mark(estimate, gigabytes_per_s(throughput.median)), interval(throughput))
+}
+
+fn why_unranked(case: &CaseReport, estimate: &Estimate) -> String {
+    match &case.reason {
+        Some(reason) => format!("it {} later: {reason}", case.outcome),
+        None if estimate.cut > 0 => "the budget cut it short".to_owned(),
+        None => "there is nothing but disturbed samples".to_owned(),
+    }
+}
+
+/// Two cases differ when the interval of their in-round ratio excludes 1, at 95 % for each comparison.
+fn certainty(best: &CaseReport, others: &[&CaseReport]) -> String {
+    let verdicts: Vec<(&CaseReport, Option<bool>)> =
+        others.iter().map(|&other| (other, differs(best, other))).collect();
+    let with_verdict = |wanted: Option<bool>| -> Vec<&CaseReport> {
+        verdicts.iter().filter(|(_, verdict)| *verdict == wanted).map(|(other, _)| *other).collect()
+    };
+    let names = |cases: &[&CaseReport]| list(&cases.iter().map(|it| it.name.as_str()).collect::<Vec<_>>());
+    let (same, clear, unclear) = (with_verdict(Some(false)), with_verdict(Some(true)), with_verdict(None));
+    if unclear.len() == others.len() {
+        let other = if let [one] = unclear.as_slice() { &one.name } else { "any other" };
+        return format!(
+            "Too few rounds to compare it with {other}: {}, and 95 % takes 6.",
+            rounds(best, &unclear)
+        );
+    }
+    let clear_of = match clear.as_slice() {
+        [one] => one.name.clone(),
+        all if all.len() == others.len() => "all others".to_owned(),
+        many => format!("the other {}", many.len()),
+    };
+    let mut text = match (same.as_slice(), clear.first()) {
+        ([], Some(next)) => format!("Clear of {clear_of} at 95 %{}", distance(best, next, clear.len())),
+        (same, _) => format!("No difference to {} in {}, at 95 %", names(same), rounds(best, same)),
+    };
+    if !same.is_empty() && !clear.is_empty() {
+        text += &format!("; clear of {clear_of}");
+    }
+    if !unclear.is_empty() {
+        text += &format!("; too few rounds to compare it with {}", names(&unclear));
+    }
+    text + "."
+}
+
+/// `: the next, B, takes 1.21 times as long (1.15 – 1.30) in 6 rounds`.
+fn distance(best: &CaseReport, next: &CaseReport, cases: usize) -> String {
+    let Some(ratio) = in_round_ratio(next, best) else { return String::new() };
+    let next_one = if cases == 1 { ", which".to_owned() } else { format!(": the next, {},", next.name) };
+    let factor = times(ratio.estimate);
+    format!("{next_one} takes {factor} times as long ({}) in {}", ends(&ratio), rounds(best, &[next]))
+}
+
+/// With as many digits as it takes to see on which side of 1 they are.
+fn ends(ratio: &writebench_stats::Interval) -> String {
+    let text = |end: f64| match times(end) {
+        near if near == "1.00" && end != 1.0 => format!("{end:.4}"),
+        far => far,
+    };
+    format!("{} – {}", text(ratio.low), text(ratio.high))
+}
+
+/// In how many rounds both have samples: `6 rounds`, `5 to 6 rounds`.
+fn rounds(best: &CaseReport, others: &[&CaseReport]) -> String {
+    let common = others.iter().map(|other| in_round_ratios(other, best, total).len());
+    let (least, most) = common.fold((usize::MAX, 0), |(least, most), it| (least.min(it), most.max(it)));
+    if least == most { counted(most, "round") } else { format!("{least} to {}", counted(most, "round")) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Report;
+    use writebench_model::{CaseRecord, Failure, Limit, LimitKind, Outcome, Phase, Sample};
+    use writebench_testkit::{example_case, example_run, example_target};
+
+    fn case(name: &str, write_ms: &[u64]) -> CaseRecord {
+        let sample = |(round, &ms): (u32, &u64)| {
+            let mut sample = Sample::without_figures(round, Outcome::Ok);
+            (sample.bytes, sample.phases_ns.write) = (1 << 30, ms * 1_000_000);
+            sample
+        };
+        example_case("test", name, (0..).zip(write_ms).map(sample).collect())
+    }
+
+    fn failed(name: &str) -> CaseRecord {
+        let failure = Failure {
+            phase: Phase::Write,
+            call: "write".to_owned(),
+            path: None,
+            offset: None,
+            errno: Some(28),
+            message: Failure::errno_message(28),
+        };
+        example_case("test", name, vec![Sample::without_figures(0, Outcome::Failed(failure.into()))])
+    }
+
+    fn on_data(cases: Vec<CaseRecord>) -> Report {
+        let mut targets = vec![example_target("/data")];
+        let limit = |threads| Limit {
+            kind: LimitKind::MemoryCopy,
+            threads,
+            bytes_per_s: Some(6_000_000_000),
+            how: String::new(),
+        };
+        targets[0].limits = vec![limit(1), limit(2)];
+        let cases = cases.into_iter().map(|case| CaseRecord { target: "/data".to_owned(), ..case });
+        Report::of(None, RunRecord { targets, cases: cases.collect(), ..example_run() })
+    }
+
+    fn answer(cases: Vec<CaseRecord>) -> Answer {
+        on_data(cases).main_answer().unwrap().clone()
+    }
+
+    const FAST: [u64; 6] = [200, 204, 198, 203, 199, 201];
+    const AS_FAST: [u64; 6] = [201, 203, 199, 202, 200, 200];
+    const SLOW: [u64; 6] = [300, 310, 296, 300, 299, 301];
+
+    #[test]
+    fn the_fastest_is_held_against_the_naive_way_and_the_limit() {
+        let answer = answer(vec![case("write", &SLOW), case("pwrite,threads=2", &FAST), case("mmap", &SLOW)]);
+        assert_eq!(
+            answer.sentence,
+            "To stream 1GiB into a new file on /data, in the page cache: pwrite,threads=2 at 5.36 GB/s (5.26 – 5.42), \
+             1.50 × the naive way (1.48 – 1.52), 89 % of the limit."
+        );
+        assert_eq!(
+            answer.certainty,
+            "Clear of all others at 95 %: the next, write, takes 1.50 times as long (1.48 – 1.52) in 6 rounds."
+        );
+    }
+
+    #[test]
+    fn the_naive_way_may_be_the_fastest_or_as_fast_or_not_there() {
+        let first = |cases| answer(cases).sentence;
+        let naive = first(vec![case("write,size=1GiB", &FAST), case("mmap", &SLOW)]);
+        assert!(naive.contains(": write,size=1GiB at 5.36 GB/s (5.26 – 5.42), the naive way, 89 %"), "{naive}");
+        let same = first(vec![case("write", &AS_FAST), case("mmap", &FAST)]);
+        assert!(
+            same.contains("≈ 1.00 × the naive way (0.99 – 1.01)") || same.contains("the naive way"),
+            "{same}"
+        );
+        for no_naive_way in ["write,chunk=4KiB", "write,prepare=fallocate", "write,sync=o-dsync", "pwrite"] {
+            let sentence = first(vec![case(no_naive_way, &SLOW), case("mmap", &FAST)]);
+            assert!(!sentence.contains("naive"), "{sentence}");
+        }
+        let few = first(vec![case("write", &SLOW[..2]), case("mmap", &FAST[..2])]);
+        assert!(few.contains(", 1.51 × the naive way as far as few rounds tell, "), "{few}");
+    }
+
+    #[test]
+    fn one_case_alone_has_its_figure() {
+        let answer = answer(vec![case("write", &FAST[..1])]);
+        assert!(
+            answer.sentence.contains(": write at 5.37 GB/s (5.37 – 5.37), 89 % of the limit."),
+            "{answer:?}"
+        );
+        assert_eq!(answer.certainty, "There is no other case to compare it with.");
+    }
+
+    #[test]
+    fn where_everything_failed_it_is_said_why() {
+        let report = on_data(vec![failed("write"), failed("mmap"), failed("mmap")]);
+        let [answer] = report.answers.as_slice() else { panic!("{:?}", report.answers) };
+        assert_eq!(
+            answer.text(),
+            "To stream 1GiB into a new file on /data, in the page cache: no answer. write: failed: write: No space left \
+             on device (28); 1 more case without a figure."
+        );
+        assert_eq!(
+            report.warnings[1],
+            "2 of 2 cases failed: write: failed: write: No space left on device (28), and 1 more."
+        );
+    }
+
+    #[test]
+    fn disturbed_samples_alone_give_a_figure_and_no_rank() {
+        let mut disturbed = case("write", &FAST);
+        disturbed.samples.iter_mut().for_each(|sample| sample.disturbed = Some("steal".to_owned()));
+        let answer = answer(vec![disturbed, failed("mmap")]);
+        assert!(
+            answer.sentence.ends_with(": write at ~5.36 GB/s (5.26 – 5.42), without a rank."),
+            "{answer:?}"
+        );
+        assert_eq!(answer.certainty, "Not ranked, because there is nothing but disturbed samples.");
+        assert_eq!(answer.fastest, None);
+    }
+
+    #[test]
+    fn the_answer_about_most_cases_is_the_main_one_and_what_was_not_reached_is_none() {
+        let mut durable = case("write,sync=fsync", &SLOW);
+        durable.contract.durability = writebench_model::Durability::Durable;
+        let mut not_reached = case("write,size=4GiB", &[]);
+        not_reached.contract.bytes *= 4;
+        let report = on_data(vec![durable, case("write", &SLOW), case("mmap", &FAST), not_reached]);
+        assert_eq!(report.answers.len(), 2);
+        assert_eq!(report.main_answer().unwrap().fastest.as_deref(), Some("mmap"));
+    }
+
+    #[test]
+    fn of_several_targets_the_answer_names_one() {
+        let on = |target: &str, times: &[u64]| CaseRecord { target: target.to_owned(), ..case("write", times) };
+        let targets = vec![example_target("ext4"), example_target("xfs")];
+        let cases = vec![on("ext4", &SLOW), on("xfs", &FAST)];
+        let report = Report::of(None, RunRecord { targets, cases, ..example_run() });
+        let sentence = &report.main_answer().unwrap().sentence;
+        assert!(
+            sentence.starts_with("To stream 1GiB into a new file, in the page cache: write on xfs at"),
+            "{sentence}"
+        );
+        assert!(!sentence.contains("naive"), "it is that on another target: {sentence}");
+    }
+}

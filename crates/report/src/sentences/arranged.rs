@@ -1,0 +1,168 @@
+//! A report whose tables show the cases in another order, or the first of them only.
+
+use crate::numbers::estimate::Estimate;
+use crate::sentences::report::{CaseReport, Report};
+
+/// By what rows are sorted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Sort {
+    /// Bytes over the time of everything, the most first.
+    Throughput,
+    /// Bytes over the time of phase write, the most first.
+    WriteAlone,
+    /// Time of everything, the least first: where sizes differ, another order than throughput.
+    Elapsed,
+    /// CPU time in user mode and in the kernel, the least first.
+    Cpu,
+    /// Width of the interval over the median, the least first: how sure a figure is.
+    Precision,
+    /// By name.
+    Case,
+}
+
+impl Sort {
+    /// All of them, in the order in which help shows them.
+    pub const ALL: &[Self] =
+        &[Self::Throughput, Self::WriteAlone, Self::Elapsed, Self::Cpu, Self::Precision, Self::Case];
+
+    /// Its word on the command line.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Throughput => "throughput",
+            Self::WriteAlone => "write-alone",
+            Self::Elapsed => "elapsed",
+            Self::Cpu => "cpu",
+            Self::Precision => "precision",
+            Self::Case => "case",
+        }
+    }
+
+    /// The one with that word.
+    #[must_use]
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.iter().copied().find(|sort| sort.name() == name)
+    }
+
+    /// What is sorted by, the least first.
+    fn key(self, estimate: &Estimate) -> f64 {
+        #[expect(clippy::cast_precision_loss, reason = "durations are compared")]
+        let cpu_ns = (estimate.user_cpu_ns + estimate.system_cpu_ns) as f64;
+        let total = &estimate.total_ns;
+        match self {
+            Self::Throughput => -estimate.throughput_bytes_per_s.median,
+            Self::WriteAlone => -estimate.write_alone_bytes_per_s.median,
+            Self::Elapsed => total.median,
+            Self::Cpu => cpu_ns,
+            Self::Precision => (total.high - total.low) / total.median,
+            Self::Case => 0.0,
+        }
+    }
+}
+
+impl Report {
+    /// The same with the rows of each section sorted, and the first so many of them; what has no figure comes last. Of
+    /// several targets the first decides. All that is said below the tables is still said of all cases.
+    #[must_use]
+    pub fn arranged(mut self, sort: Sort, top: Option<usize>) -> Self {
+        let sections: Vec<Vec<CaseReport>> = self.sections().map(<[CaseReport]>::to_vec).collect();
+        let mut left_out = 0;
+        self.cases.clear();
+        for section in sections {
+            let mut rows = rows(section);
+            sort_rows(&mut rows, sort);
+            left_out += rows.len() - rows.len().min(top.unwrap_or(usize::MAX));
+            rows.truncate(top.unwrap_or(usize::MAX));
+            self.cases.extend(rows.into_iter().flatten());
+        }
+        self.is_arranged = true;
+        if left_out > 0 {
+            let are = if left_out == 1 { "is" } else { "are" };
+            let rows = crate::counted(left_out, "row");
+            self.warnings.push(format!("{rows} {are} not shown, but {are} in all that is said."));
+        }
+        self
+    }
+}
+
+/// What stands in one row: a case on all its targets.
+fn rows(section: Vec<CaseReport>) -> Vec<Vec<CaseReport>> {
+    let mut rows: Vec<Vec<CaseReport>> = Vec::new();
+    for case in section {
+        let is_row = |row: &&mut Vec<CaseReport>| {
+            row[0].record.case == case.record.case
+                && row.iter().all(|other| other.record.target != case.record.target)
+        };
+        match rows.iter_mut().find(is_row) {
+            Some(row) => row.push(case),
+            None => rows.push(vec![case]),
+        }
+    }
+    rows
+}
+
+fn sort_rows(rows: &mut [Vec<CaseReport>], sort: Sort) {
+    let key = |row: &Vec<CaseReport>| row[0].estimate.as_ref().map(|estimate| sort.key(estimate));
+    rows.sort_by(|a, b| {
+        let (name_a, name_b) = (a[0].record.case.name(), b[0].record.case.name());
+        match (key(a), key(b)) {
+            (Some(key_a), Some(key_b)) if sort != Sort::Case => key_a.total_cmp(&key_b),
+            (Some(_), None) => std::cmp::Ordering::Less,
+            (None, Some(_)) => std::cmp::Ordering::Greater,
+            _ => name_a.cmp(name_b),
+        }
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use writebench_model::{Outcome, RunRecord, Sample};
+    use writebench_testkit::{example_case, example_run, example_target};
+
+    fn case(target: &str, name: &str, times_ns: &[u64]) -> writebench_model::CaseRecord {
+        let samples = (0u32..).zip(times_ns).map(|(round, &time_ns)| {
+            let mut sample = Sample::without_figures(round, Outcome::Ok);
+            (sample.phases_ns.write, sample.bytes) = (time_ns, 1 << 30);
+            sample
+        });
+        let mut case = example_case("A section", name, samples.collect());
+        case.target = target.to_owned();
+        case
+    }
+
+    fn names(report: &Report) -> Vec<String> {
+        report.cases.iter().map(|case| format!("{}@{}", case.record.case, case.record.target)).collect()
+    }
+
+    #[test]
+    fn the_first_target_decides_and_what_has_no_figure_comes_last() {
+        let cases = vec![
+            case("x", "slow", &[900; 6]),
+            case("y", "slow", &[1; 6]),
+            case("x", "none", &[]),
+            case("y", "none", &[5; 6]),
+            case("x", "fast", &[100; 6]),
+            case("y", "fast", &[500; 6]),
+        ];
+        let targets = vec![example_target("x"), example_target("y")];
+        let report =
+            || Report::of(None, RunRecord { cases: cases.clone(), targets: targets.clone(), ..example_run() });
+        let sorted = report().arranged(Sort::Throughput, None);
+        assert_eq!(names(&sorted), ["fast@x", "fast@y", "slow@x", "slow@y", "none@x", "none@y"]);
+        assert_eq!(sorted.conclusions, report().conclusions);
+        let top = report().arranged(Sort::Elapsed, Some(1));
+        assert_eq!(names(&top), ["fast@x", "fast@y"]);
+        assert_eq!(top.warnings.last().unwrap(), "2 rows are not shown, but are in all that is said.");
+        let by_name = report().arranged(Sort::Case, None);
+        assert_eq!(names(&by_name)[..2], ["fast@x", "fast@y"]);
+        assert_eq!(report().arranged(Sort::Case, Some(9)).warnings, report().warnings);
+    }
+
+    #[test]
+    fn every_order_has_a_word_that_finds_it() {
+        for &sort in Sort::ALL {
+            assert_eq!(Sort::from_name(sort.name()), Some(sort));
+        }
+    }
+}

@@ -1,0 +1,136 @@
+//! What an image and its loop device cost: the same kind of filesystem with and without them.
+
+use std::collections::{BTreeMap, HashMap};
+
+use writebench_model::{Image, RunRecord, TargetRecord};
+use writebench_stats::Interval;
+
+use crate::counted;
+use crate::numbers::estimate::CONFIDENCE;
+use crate::sentences::conclusion::{in_round_ratio, is_ranked};
+use crate::sentences::report::CaseReport;
+
+/// A sentence for each filesystem in an image that lies on a filesystem of the same kind which the run has measured, too.
+pub(crate) fn sentences(run: &RunRecord, cases: &[CaseReport]) -> Vec<String> {
+    let mut ranked = Ranked::new();
+    for case in cases.iter().filter(|case| is_ranked(case)) {
+        ranked.entry(&case.record.target).or_default().entry(case.record.case.name()).or_insert(case);
+    }
+    let sentence = |made: &TargetRecord| {
+        let image = plain_image(made)?;
+        let plain = run.targets.iter().find(|plain| is_below(plain, made, image))?;
+        sentence(made, image, plain, &ranked)
+    };
+    run.targets.iter().filter_map(sentence).collect()
+}
+
+/// The image of a filesystem as its mkfs makes it; what differs in more than the image shows no share of it.
+fn plain_image(made: &TargetRecord) -> Option<&Image> {
+    let making = made.making.as_ref()?;
+    let is_plain = making.kind == made.environment.filesystem.kind
+        && making.mkfs_options.is_empty()
+        && making.mount_options.is_none();
+    making.images.first().filter(|_| is_plain)
+}
+
+fn is_below(plain: &TargetRecord, made: &TargetRecord, image: &Image) -> bool {
+    let environment = &plain.environment;
+    plain.making.is_none()
+        && environment.filesystem.kind == made.environment.filesystem.kind
+        && environment.device.as_ref().is_some_and(|device| device.number == image.directory_device)
+}
+
+/// Of each target, its cases that have a rank, by name.
+type Ranked<'r> = HashMap<&'r str, BTreeMap<&'r str, &'r CaseReport>>;
+
+fn sentence(made: &TargetRecord, image: &Image, plain: &TargetRecord, ranked: &Ranked<'_>) -> Option<String> {
+    let (with, without) = (ranked.get(made.name.as_str())?, ranked.get(plain.name.as_str())?);
+    let mut ratios: BTreeMap<&str, Interval> = BTreeMap::new();
+    for (name, with) in with {
+        let ratio = without.get(name).and_then(|without| in_round_ratio(with, without));
+        if let Some(ratio) = ratio.filter(|ratio| ratio.confidence >= CONFIDENCE) {
+            ratios.insert(name, ratio);
+        }
+    }
+    let estimates = || ratios.values().map(|ratio| ratio.estimate);
+    let (least, most) = (estimates().reduce(f64::min)?, estimates().reduce(f64::max)?);
+    #[expect(clippy::cast_precision_loss, reason = "a count of cases")]
+    let mean = (estimates().map(f64::ln).sum::<f64>() / ratios.len() as f64).exp();
+    let is_told = ratios.values().any(|ratio| ratio.low > 1.0 || ratio.high < 1.0);
+    let share = match is_told {
+        true if mean > 1.0 => format!("so image and loop device are {:.0} % of it", (1.0 - 1.0 / mean) * 100.0),
+        true => "so image and loop device cost nothing that could be told".to_owned(),
+        false => "and no case shows a difference".to_owned(),
+    };
+    Some(format!(
+        "{} in an image in {} ({}) takes {mean:.2} times the time of {} without one, {share} (geometric mean of {}, \
+         {least:.2} to {most:.2}).",
+        made.name,
+        image.directory,
+        image.directory_filesystem,
+        plain.name,
+        counted(ratios.len(), "case"),
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Report;
+    use writebench_model::{Making, Outcome, Sample};
+    use writebench_testkit::{example_case, example_run, example_target};
+
+    #[test]
+    fn the_share_is_of_the_time_with_the_image() {
+        let on = |target: &str, case: &str, write_ns: u64| {
+            let samples = (0..6).map(|round| {
+                let mut sample = Sample::without_figures(round, Outcome::Ok);
+                sample.phases_ns.write = write_ns + u64::from(round);
+                sample.bytes = 1 << 30;
+                sample
+            });
+            let mut case = example_case("section", case, samples.collect());
+            case.target = target.to_owned();
+            case
+        };
+        let image = Image {
+            directory: "/data".to_owned(),
+            directory_filesystem: "ext4".to_owned(),
+            directory_device: "8:0".to_owned(),
+            size_bytes: 1,
+            device: "loop0".to_owned(),
+            direct_io: true,
+            direct_io_refused: None,
+            logical_sector_bytes: 512,
+        };
+        let mut made = example_target("ext4");
+        made.making = Some(Making {
+            kind: "ext4".to_owned(),
+            images: vec![image],
+            commands: Vec::new(),
+            mkfs_options: Vec::new(),
+            mount_options: None,
+        });
+        let cases = vec![
+            on("/data", "a", 100_000),
+            on("ext4", "a", 100_000),
+            on("/data", "b", 100_000),
+            on("ext4", "b", 400_000),
+        ];
+        let sentence = |made: &TargetRecord| {
+            let targets = vec![example_target("/data"), made.clone()];
+            let report = Report::of(None, RunRecord { targets, cases: cases.clone(), ..example_run() });
+            report.conclusions.into_iter().find(|it| it.contains("image"))
+        };
+        let mut elsewhere = made.clone();
+        elsewhere.making.as_mut().unwrap().images[0].directory_device = "0:25".to_owned();
+        let mut journaled = made.clone();
+        journaled.making.as_mut().unwrap().mount_options = Some("data=journal".to_owned());
+        assert_eq!((sentence(&elsewhere), sentence(&journaled)), (None, None), "more than the image differs");
+        assert_eq!(
+            sentence(&made).unwrap(),
+            "ext4 in an image in /data (ext4) takes 2.00 times the time of /data without one, so image and loop device \
+             are 50 % of it (geometric mean of 2 cases, 1.00 to 4.00)."
+        );
+    }
+}

@@ -1,0 +1,111 @@
+//! Numbers as people read them.
+
+use writebench_model::Bytes;
+
+use crate::numbers::estimate::{Estimate, Figure};
+
+/// A rate in decimal gigabytes per second with three significant digits.
+pub(crate) fn gigabytes_per_s(bytes_per_s: f64) -> String {
+    significant(bytes_per_s / 1e9)
+}
+
+/// `low – high` in decimal gigabytes per second.
+pub(crate) fn range(low: f64, high: f64) -> String {
+    format!("{} – {}", gigabytes_per_s(low), gigabytes_per_s(high))
+}
+
+/// The interval of a figure's median.
+pub(crate) fn interval(figure: &Figure) -> String {
+    range(figure.low, figure.high)
+}
+
+/// Milliseconds with three significant digits.
+pub(crate) fn milliseconds(nanoseconds: u64) -> String {
+    #[expect(clippy::cast_precision_loss, reason = "three digits are shown")]
+    let milliseconds = nanoseconds as f64 / 1e6;
+    match nanoseconds {
+        0 => "0".to_owned(),
+        // Microseconds are enough.
+        1..1_000_000 => format!("{milliseconds:.3}"),
+        _ => significant(milliseconds),
+    }
+}
+
+/// Three digits from the first that is not zero.
+pub(crate) fn significant(value: f64) -> String {
+    let digits = match value.abs() {
+        0.0 => 0,
+        it if it >= 99.95 => 0,
+        it if it >= 9.995 => 1,
+        it if it >= 0.9995 => 2,
+        it if it >= 0.099_95 => 3,
+        it if it >= 0.009_995 => 4,
+        it if it >= 0.000_999_5 => 5,
+        _ => 6,
+    };
+    format!("{value:.digits$}")
+}
+
+/// Microseconds with three significant digits.
+pub(crate) fn microseconds(nanoseconds: u64) -> String {
+    #[expect(clippy::cast_precision_loss, reason = "three digits are shown")]
+    let microseconds = nanoseconds as f64 / 1e3;
+    significant(microseconds)
+}
+
+/// A part of one in percent with two significant digits.
+pub(crate) fn significant_percent(part: f64) -> String {
+    let percent = part * 100.0;
+    if percent > 100.0 {
+        return "> 100 %".to_owned();
+    }
+    let digits = match percent {
+        ..0.995 => 2,
+        ..9.95 => 1,
+        _ => 0,
+    };
+    format!("{percent:.digits$} %")
+}
+
+/// Seconds, to the tenth where there are any.
+pub(crate) fn seconds_short(nanoseconds: f64) -> String {
+    let seconds = nanoseconds / 1e9;
+    if seconds < 0.95 { significant(seconds) } else { format!("{seconds:.1}") }
+}
+
+/// Seconds with four digits behind the point, more of them where there is nothing before.
+pub(crate) fn seconds(nanoseconds: f64) -> String {
+    let seconds = nanoseconds / 1e9;
+    match seconds {
+        0.0 => "0".to_owned(),
+        _ if seconds < 0.09995 => significant(seconds),
+        _ => format!("{seconds:.4}"),
+    }
+}
+
+/// How many times one figure is the other.
+pub(crate) fn times(ratio: f64) -> String {
+    match ratio {
+        f64::INFINITY => "∞".to_owned(),
+        ..9.995 => format!("{ratio:.2}"),
+        _ => thousands(ratio),
+    }
+}
+
+/// Milliseconds of a median.
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "medians of durations")]
+pub(crate) fn milliseconds_of(nanoseconds: f64) -> String {
+    milliseconds(nanoseconds as u64)
+}
+
+/// A number of things, whole from a hundred on.
+pub(crate) fn thousands(value: f64) -> String {
+    significant(value)
+}
+
+/// A figure of nothing but disturbed samples is marked, and one of samples whose time was limited has the bytes
+/// beside it.
+pub(crate) fn mark(estimate: &Estimate, figure: String) -> String {
+    let figure = if estimate.only_disturbed { format!("~{figure}") } else { figure };
+    if estimate.cut > 0 { format!("{figure} ({})", Bytes(estimate.bytes).approximate()) } else { figure }
+}

@@ -1,0 +1,128 @@
+//! A run's numbers and warnings.
+
+use std::collections::HashMap;
+
+use writebench_model::{CaseRecord, Limit, RunRecord, TargetRecord};
+
+use crate::numbers::estimate::Estimate;
+use crate::sentences::advice::{Advice, without_advice};
+use crate::sentences::answer::{Answer, answers};
+use crate::sentences::conclusion::conclusions;
+use crate::sentences::image_share;
+use crate::sentences::read_back;
+use crate::sentences::warning::warnings;
+
+/// A run, ready to be rendered.
+#[derive(Debug, Clone)]
+pub struct Report {
+    /// The run's number in its database, where it has one.
+    pub number: Option<i64>,
+    /// The run as recorded, but for its cases: they are held once, below.
+    pub run: RunRecord,
+    /// One for each of the run's cases, in the same order.
+    pub cases: Vec<CaseReport>,
+    /// What a search for the best case comes to; none if it was none.
+    pub advice: Option<Advice>,
+    /// What it says about each contract; nothing if it was a search.
+    pub answers: Vec<Answer>,
+    /// What it comes to, in sentences: all answers, or the advice.
+    pub conclusions: Vec<String>,
+    /// How much was read back and compared, and where it came from; none where nothing was written.
+    pub read_back: Option<String>,
+    /// What a reader of the figures must know.
+    pub warnings: Vec<String>,
+    /// Whether the cases are in another order than that of the suites, or not all there.
+    pub is_arranged: bool,
+}
+
+/// A row of a table.
+#[derive(Debug, Clone)]
+pub struct CaseReport {
+    /// What sentences call it: the case's name, and the target where there are several.
+    pub name: String,
+    /// What was recorded.
+    pub record: CaseRecord,
+    /// The outcome of the case: that of its last sample, or `not-run`.
+    pub outcome: &'static str,
+    /// The cause, where the outcome is not ok.
+    pub reason: Option<String>,
+    /// What its good samples say.
+    pub estimate: Option<Estimate>,
+    /// Of its target, among the run's.
+    place: Option<usize>,
+}
+
+impl Report {
+    /// Of a run.
+    #[must_use]
+    pub fn of(number: Option<i64>, mut run: RunRecord) -> Self {
+        let records = std::mem::take(&mut run.cases);
+        let places: HashMap<&str, usize> = run.targets.iter().map(|it| it.name.as_str()).zip(0..).collect();
+        let with_limits = |record: CaseRecord| {
+            let place = places.get(record.target.as_str()).copied();
+            let limits = place.map_or(&[][..], |place| &run.targets[place].limits);
+            CaseReport { place, ..CaseReport::of(record, limits) }
+        };
+        let mut cases: Vec<CaseReport> = records.into_iter().map(with_limits).collect();
+        if run.is_side_by_side() {
+            for case in &mut cases {
+                case.name = format!("{} on {}", case.record.case, case.record.target);
+            }
+        }
+        let advice = Advice::of(&cases);
+        let is_search = cases.iter().any(|case| case.record.origin.is_search());
+        let answers = if is_search { Vec::new() } else { answers(&run, &cases) };
+        let conclusions = match &advice {
+            Some(advice) => {
+                let target = run.targets.first();
+                advice.sentences(&cases, target.map_or(".", |target| &target.path))
+            }
+            None if is_search => vec![without_advice(&cases)],
+            None => [conclusions(&answers, &cases), image_share::sentences(&run, &cases)].concat(),
+        };
+        let warnings = warnings(&run, &cases);
+        let read_back = read_back::sentence(&cases);
+        Self { number, run, cases, advice, answers, conclusions, read_back, warnings, is_arranged: false }
+    }
+
+    /// A copy of the run as it was recorded, with its cases.
+    pub(crate) fn whole_run(&self) -> RunRecord {
+        let cases = self.cases.iter().map(|case| case.record.clone()).collect();
+        RunRecord { cases, ..self.run.clone() }
+    }
+
+    /// The answer that says the most: about the most cases, if any has one; the first of several.
+    #[must_use]
+    pub fn main_answer(&self) -> Option<&Answer> {
+        let weight = |answer: &Answer| (answer.fastest.is_some(), answer.cases);
+        self.answers.iter().rev().max_by_key(|answer| weight(answer))
+    }
+
+    /// The rows of each section of a suite, in order.
+    pub fn sections(&self) -> impl Iterator<Item = &[CaseReport]> {
+        self.cases.chunk_by(|a, b| a.record.origin.table() == b.record.origin.table())
+    }
+}
+
+impl CaseReport {
+    /// The target that it was measured on, of the report's run.
+    #[must_use]
+    pub fn target<'r>(&self, run: &'r RunRecord) -> Option<&'r TargetRecord> {
+        run.targets.get(self.place?)
+    }
+
+    pub(crate) fn of(record: CaseRecord, limits: &[Limit]) -> Self {
+        let last = record.samples.last();
+        Self {
+            name: record.case.name().to_owned(),
+            outcome: last.map_or("not-run", |sample| sample.outcome.name()),
+            reason: match last {
+                Some(sample) => sample.outcome.reason(),
+                None => Some("not measured: the run ended before its turn".to_owned()),
+            },
+            estimate: Estimate::of_case(&record, limits),
+            place: None,
+            record,
+        }
+    }
+}

@@ -1,0 +1,95 @@
+//! What several runs are called where they stand side by side.
+
+use std::collections::HashMap;
+
+use crate::sentences::report::Report;
+
+/// How many letters of a run's id tell it from others.
+const ID_LETTERS: usize = 8;
+
+/// A name for each run, unlike all others: its label, or its number, and more where that is not enough.
+pub(crate) fn run_names(reports: &[Report]) -> Vec<String> {
+    let label = |report: &Report| report.run.label.clone().unwrap_or_else(|| number_or_id(report));
+    let numbered = |report: &Report, name: &str| match &report.run.label {
+        Some(label) => format!("{label} ({})", number_or_id(report)),
+        None => name.to_owned(),
+    };
+    let on_target = |report: &Report, name: &str| match part(report, reports) {
+        Some(target) => format!("{name}@{target}"),
+        None => name.to_owned(),
+    };
+    let names: Vec<String> = reports.iter().map(label).collect();
+    let names = told_apart(reports, names, numbered);
+    let names = told_apart(reports, names, on_target);
+    // Databases of two machines number alike, and a run may be given twice.
+    let mut met: HashMap<String, usize> = HashMap::new();
+    let last = |_: &Report, name: &str| {
+        let place = met.entry(name.to_owned()).or_default();
+        *place += 1;
+        format!("{name} #{place}")
+    };
+    told_apart(reports, names, last)
+}
+
+/// The target of a part of a run that stands beside a part on another.
+fn part<'r>(report: &'r Report, reports: &[Report]) -> Option<&'r str> {
+    let [target] = report.run.targets.as_slice() else { return None };
+    let is_other_part =
+        |other: &Report| other.run.id == report.run.id && other.run.target(&target.name).is_none();
+    reports.iter().any(is_other_part).then_some(&target.name)
+}
+
+/// Says more of those whose names others have, too.
+fn told_apart(
+    reports: &[Report],
+    names: Vec<String>,
+    mut more: impl FnMut(&Report, &str) -> String,
+) -> Vec<String> {
+    let mut times: HashMap<&str, usize> = HashMap::new();
+    names.iter().for_each(|name| *times.entry(name).or_default() += 1);
+    let name = |(report, name): (&Report, &String)| {
+        if times[name.as_str()] > 1 { more(report, name) } else { name.clone() }
+    };
+    reports.iter().zip(&names).map(name).collect()
+}
+
+fn number_or_id(report: &Report) -> String {
+    match report.number {
+        Some(number) => format!("run {number}"),
+        None => report.run.id.chars().take(ID_LETTERS).collect(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use writebench_testkit::{example_run, example_target};
+
+    fn named(runs: &[(Option<i64>, Option<&str>, &str)]) -> Vec<String> {
+        let report = |&(number, label, target): &(Option<i64>, Option<&str>, &str)| {
+            let mut run = example_run();
+            run.label = label.map(str::to_owned);
+            run.targets = vec![example_target(target)];
+            Report::of(number, run)
+        };
+        run_names(&runs.iter().map(report).collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn a_label_is_enough_where_it_is_one_runs_own() {
+        assert_eq!(named(&[(Some(3), Some("before"), "/d"), (Some(4), None, "/d")]), ["before", "run 4"]);
+        assert_eq!(
+            named(&[(Some(3), Some("a"), "/d"), (Some(4), Some("a"), "/d"), (None, Some("a"), "/d")]),
+            ["a (run 3)", "a (run 4)", "a (0f0e)"]
+        );
+    }
+
+    #[test]
+    fn parts_of_a_run_and_runs_of_two_machines_are_told_apart() {
+        assert_eq!(named(&[(Some(5), None, "ext4"), (Some(5), None, "xfs")]), ["run 5@ext4", "run 5@xfs"]);
+        assert_eq!(
+            named(&[(Some(5), None, "/d"), (Some(5), None, "/d"), (Some(6), None, "/d")]),
+            ["run 5 #1", "run 5 #2", "run 6"]
+        );
+    }
+}

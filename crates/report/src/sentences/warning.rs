@@ -1,0 +1,172 @@
+//! What a reader of the figures must know.
+
+use std::collections::HashSet;
+
+use writebench_model::{Durability, RunRecord, RunStatus};
+
+use crate::counted;
+use crate::numbers::estimate::{CONFIDENCE, Figure};
+use crate::sentences::advice::is_look;
+use crate::sentences::report::CaseReport;
+use crate::tables::case_sentence;
+
+pub(crate) fn warnings(run: &RunRecord, cases: &[CaseReport]) -> Vec<String> {
+    let mut warnings = Vec::new();
+    match run.status {
+        RunStatus::Complete => {}
+        RunStatus::Limited if is_search(cases) => warnings
+            .push("The limit on bytes ended the search: a larger --max-bytes would look longer.".to_owned()),
+        RunStatus::Limited => warnings.push("A limit on time or bytes ended the run early.".to_owned()),
+        RunStatus::Running => warnings.push("The run is still under way.".to_owned()),
+        RunStatus::Interrupted | RunStatus::Failed if is_search(cases) => {
+            warnings.push("The search did not come to its end; it cannot go on, but start again.".to_owned());
+        }
+        RunStatus::Interrupted | RunStatus::Failed if run.has_made_filesystems() => {
+            warnings.push(
+                "The run did not come to its end; it cannot go on, since its filesystems are gone.".to_owned(),
+            );
+        }
+        RunStatus::Interrupted => {
+            warnings.push("The run was interrupted; --resume goes on with it.".to_owned());
+        }
+        RunStatus::Failed => {
+            warnings.push("The run did not come to its end; --resume goes on with it.".to_owned());
+        }
+    }
+    let is_search = is_search(cases);
+    let cases = distinct(cases);
+    // A search is for what works.
+    warnings.extend(failed(&cases).filter(|_| !is_search));
+    let estimates = || cases.iter().filter_map(|case| case.estimate.as_ref());
+    if let Some(lowest) = estimates().min_by(|a, b| a.confidence.total_cmp(&b.confidence))
+        && lowest.confidence < CONFIDENCE
+    {
+        warnings.push(format!(
+            "As few as {}: their intervals are the range seen and hold the median with {:.0} % confidence, not 95 %.",
+            counted(lowest.samples, "sample"),
+            lowest.confidence * 100.0
+        ));
+    }
+    let good = |case: &&CaseReport| case.record.samples.iter().filter(|sample| sample.outcome.is_ok()).count();
+    let (all, disturbed): (usize, usize) =
+        (cases.iter().map(good).sum(), estimates().map(|estimate| estimate.disturbed).sum());
+    if disturbed > 0 {
+        warnings.push(format!(
+            "{disturbed} of {} were disturbed and are in no figure, unless a case has no other.",
+            counted(all, "sample")
+        ));
+    }
+    let only_disturbed = estimates().filter(|estimate| estimate.only_disturbed).count();
+    if only_disturbed > 0 {
+        warnings.push(format!(
+            "{} with nothing but disturbed samples, marked ~ and not ranked.",
+            counted(only_disturbed, "case")
+        ));
+    }
+    let cut = estimates().filter(|estimate| estimate.cut > 0).count();
+    if cut > 0 {
+        warnings.push(format!(
+            "{} whose records the budget cut short: what was written is in brackets, and they are not ranked.",
+            counted(cut, "case")
+        ));
+    }
+    warnings.extend(imprecise(run, &cases));
+    warnings.extend(durable_in_memory(run, &cases));
+    if let Some(governor) = run.targets.first().and_then(|target| target.environment.cpu.governor.as_ref())
+        && governor != "performance"
+    {
+        warnings
+            .push(format!("The CPU frequency governor is '{governor}': clocks may change between samples."));
+    }
+    warnings
+}
+
+/// How many failed, and the first of them with its cause.
+pub(crate) fn failed(cases: &[&CaseReport]) -> Option<String> {
+    let is_fault = |case: &CaseReport| case.record.samples.last().is_some_and(|last| last.outcome.is_fault());
+    let failed: Vec<&CaseReport> = cases.iter().copied().filter(|case| is_fault(case)).collect();
+    let first = failed.first()?;
+    let sentence = case_sentence(first, first.reason.as_deref().unwrap_or_default());
+    let more = if failed.len() > 1 { format!(", and {} more", failed.len() - 1) } else { String::new() };
+    Some(format!("{} of {} failed: {sentence}{more}.", failed.len(), counted(cases.len(), "case")))
+}
+
+/// That what is synced to memory is still only in memory.
+fn durable_in_memory(run: &RunRecord, cases: &[&CaseReport]) -> Option<String> {
+    let is_durable = |case: &&CaseReport| case.record.contract.durability == Durability::Durable;
+    if !cases.iter().any(is_durable) {
+        return None;
+    }
+    let mut filesystems = run.targets.iter().map(|target| &target.environment.filesystem);
+    let kind = &filesystems.find(|filesystem| filesystem.is_in_memory())?.kind;
+    Some(format!("{kind} keeps nothing over a loss of power: 'durable' says only that it was synced."))
+}
+
+/// Cases whose interval stayed wider than was asked for, and which is the widest.
+fn imprecise(run: &RunRecord, cases: &[&CaseReport]) -> Option<String> {
+    let wanted = f64::from(run.settings.precision_ppm?) / 1e6;
+    let half_width = |case: &&CaseReport| {
+        let estimate = case.estimate.as_ref()?;
+        let Figure { median, low, high, .. } = estimate.total_ns;
+        // Few samples have an interval that promises less.
+        let width = if estimate.confidence < CONFIDENCE { f64::INFINITY } else { (high - low) / 2.0 / median };
+        Some((case.name.clone(), width))
+    };
+    let widths: Vec<(String, f64)> = cases.iter().filter_map(half_width).collect();
+    let wide: Vec<&(String, f64)> = widths.iter().filter(|(_, width)| *width > wanted).collect();
+    let (name, width) = wide.iter().max_by(|a, b| a.1.total_cmp(&b.1))?;
+    let widest = if width.is_finite() {
+        format!("widest: {name}, ± {:.1} %", width * 100.0)
+    } else {
+        format!("{name} has too few samples for an interval")
+    };
+    let asked = format!("{:.4}", wanted * 100.0);
+    let asked = asked.trim_end_matches('0').trim_end_matches('.');
+    Some(format!("{} of {} did not reach ± {asked} %; {widest}.", wide.len(), counted(widths.len(), "case")))
+}
+
+fn is_search(cases: &[CaseReport]) -> bool {
+    cases.iter().any(|case| case.record.origin.is_search())
+}
+
+/// Each case that has figures in a table, once: it may stand in several.
+fn distinct(cases: &[CaseReport]) -> Vec<&CaseReport> {
+    let mut seen = HashSet::new();
+    let shown = cases.iter().filter(|case| !is_look(case));
+    shown.filter(|case| seen.insert(case.name.as_str())).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use writebench_model::{Outcome, Sample, Settings};
+    use writebench_testkit::{example_case, example_run};
+
+    fn warnings_of(precision_ppm: u32, cases: &[(&str, &[u64])]) -> Vec<String> {
+        let samples = |times_ns: &[u64]| {
+            let sample = |(round, &time_ns): (u32, &u64)| {
+                let mut sample = Sample::without_figures(round, Outcome::Ok);
+                sample.phases_ns.write = time_ns;
+                sample.bytes = 1 << 30;
+                sample
+            };
+            (0..).zip(times_ns).map(sample).collect()
+        };
+        let run = example_run();
+        let settings = Settings { precision_ppm: Some(precision_ppm), ..run.settings.clone() };
+        let cases = cases.iter().map(|(name, times_ns)| example_case("test", name, samples(times_ns)));
+        let run = RunRecord { settings, status: RunStatus::Complete, cases: cases.collect(), ..run };
+        crate::Report::of(None, run).warnings
+    }
+
+    #[test]
+    fn a_precision_that_was_not_reached_is_said_with_the_widest_case() {
+        let narrow: &[u64] = &[1000, 1001, 999, 1002, 998, 1000];
+        let wide: &[u64] = &[1000, 1100, 900, 1050, 950, 1000];
+        let cases = [("a", narrow), ("b", wide), ("c", narrow)];
+        assert_eq!(warnings_of(25_000, &cases), ["1 of 3 cases did not reach ± 2.5 %; widest: b, ± 10.0 %."]);
+        assert!(warnings_of(100_000, &cases).is_empty());
+        let few = warnings_of(25_000, &[("a", &narrow[..3])]);
+        assert!(few.iter().any(|line| line.ends_with("a has too few samples for an interval.")), "{few:?}");
+    }
+}

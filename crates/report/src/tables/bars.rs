@@ -1,0 +1,47 @@
+//! The figure that a table is about, as a bar beside each row.
+
+use crate::numbers::estimate::Estimate;
+use crate::sentences::report::CaseReport;
+
+/// Bars of one scale, which begins at 0.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Bars {
+    /// The figure that a full bar stands for.
+    pub full: String,
+    /// One for each row; none where the row's figure is of less work than the others', or where there is none.
+    pub of_rows: Vec<Option<Bar>>,
+    /// Where space is short they go as a column of that rank does.
+    pub rank: u8,
+}
+
+/// A row's bar.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Bar {
+    /// Its part of a full one.
+    pub share: f64,
+    /// Whether it is of nothing but disturbed samples.
+    pub only_disturbed: bool,
+}
+
+impl Bars {
+    /// Of the cases that are the rows; none where fewer than two could be compared by it.
+    pub(super) fn of(
+        rows: &[&CaseReport],
+        rank: u8,
+        figure: fn(&Estimate) -> Option<f64>,
+        text: fn(f64) -> String,
+    ) -> Option<Self> {
+        let value = |case: &&CaseReport| {
+            let estimate = case.estimate.as_ref().filter(|it| it.cut == 0)?;
+            figure(estimate).map(|value| (value, estimate.only_disturbed))
+        };
+        let values: Vec<Option<(f64, bool)>> = rows.iter().map(value).collect();
+        let figures = || values.iter().flatten().map(|(value, _)| *value);
+        let full = figures().fold(0.0, f64::max);
+        if figures().count() < 2 || full <= 0.0 {
+            return None;
+        }
+        let bar = |(value, only_disturbed)| Bar { share: value / full, only_disturbed };
+        Some(Self { full: text(full), of_rows: values.into_iter().map(|it| it.map(bar)).collect(), rank })
+    }
+}

@@ -1,0 +1,60 @@
+//! Elapsed time, user CPU time and system CPU time by chunk size, a table each. No bars: times differ by decades, and bars
+//! that begin at 0 would show one of them. The charts have logarithmic axes for that.
+
+use writebench_model::Axis;
+
+use crate::numbers::estimate::{Estimate, Figure};
+use crate::sentences::number::{mark, seconds, thousands};
+use crate::sentences::report::CaseReport;
+use crate::tables::{Column, Table, notes};
+
+/// The three tables.
+pub(super) fn tables(title: &str, cases: &[CaseReport]) -> Vec<Table> {
+    vec![
+        table(&format!("{title}: elapsed time, all of it"), cases, |it| &it.total_ns),
+        table(&format!("{title}: user CPU time"), cases, |it| &it.user_cpu_figure_ns),
+        table(&format!("{title}: system CPU time"), cases, |it| &it.system_cpu_figure_ns),
+    ]
+}
+
+fn table(title: &str, cases: &[CaseReport], figure: fn(&Estimate) -> &Figure) -> Table {
+    let with_limit = cases.iter().any(|case| case.estimate.as_ref().is_some_and(|it| it.limit.is_some()));
+    let mut columns = vec![
+        Column::text("buffer", 0),
+        Column::figure("", "s", 0),
+        Column::figure("95 %", "interval", 0),
+        Column::figure("", "min – max", 2),
+        Column::figure("per call", "ns", 0),
+        Column::figure("", "n", 3),
+        Column::text("case", 1),
+    ];
+    let rows = cases.iter().filter_map(|case| {
+        let estimate = case.estimate.as_ref()?;
+        let figure = figure(estimate);
+        let chunk = case.record.case.value(Axis::Chunk).unwrap_or_default();
+        let mut row = vec![
+            chunk,
+            mark(estimate, seconds(figure.median)),
+            format!("{} – {}", seconds(figure.low), seconds(figure.high)),
+            format!("{} – {}", seconds(figure.min), seconds(figure.max)),
+            per_call(estimate, figure).map_or_else(|| "–".to_owned(), thousands),
+            estimate.samples.to_string(),
+            case.record.case.to_string(),
+        ];
+        if with_limit {
+            row.insert(3, estimate.limit.map_or_else(|| "–".to_owned(), |it| notes::share(it.share)));
+        }
+        Some(row)
+    });
+    let rows = rows.collect();
+    if with_limit {
+        columns.insert(3, Column::figure("of", "limit", 0));
+    }
+    Table { title: title.to_owned(), columns, rows, sentences: Vec::new(), notes: Vec::new(), bars: None }
+}
+
+/// What one hand-over takes on average, in nanoseconds.
+fn per_call(estimate: &Estimate, figure: &Figure) -> Option<f64> {
+    let calls = estimate.records_per_s.as_ref()?.median * estimate.total_ns.median / 1e9;
+    (calls > 0.0).then_some(figure.median / calls)
+}

@@ -1,0 +1,110 @@
+//! The lines below a table that say what its words and shares mean.
+
+use writebench_model::{Limit, LimitKind};
+
+use crate::numbers::over_time::CourseName;
+use crate::numbers::reached::limit_kind;
+use crate::sentences::number::{gigabytes_per_s, seconds_short};
+use crate::sentences::report::CaseReport;
+
+/// What a case's share of its limit looks like: `83 %`.
+pub(crate) fn share(share: f64) -> String {
+    let percent = share * 100.0;
+    match percent {
+        ..0.095 => "< 0.1 %".to_owned(),
+        ..9.95 => format!("{percent:.1} %"),
+        _ => format!("{percent:.0} %"),
+    }
+}
+
+/// Which limits the shares are of, and where throughput fell.
+pub(super) fn notes(cases: &[CaseReport], limits: &[Limit]) -> Vec<String> {
+    let mut notes: Vec<String> =
+        LimitKind::ALL.iter().filter_map(|&kind| limit_note(kind, cases, limits)).collect();
+    let shares = || cases.iter().filter_map(|case| case.estimate.as_ref()?.limit);
+    if shares().any(|it| it.share > 1.0) {
+        notes.push(
+            "above 100 %: less work than the limit's own, as where all of it fits into the CPU's caches"
+                .to_owned(),
+        );
+    }
+    notes.extend(cases.iter().filter_map(fall_note));
+    notes
+}
+
+/// `of limit: a plain copy of memory, 5.21 GB/s with 1 thread, 9.88 GB/s with 4`.
+fn limit_note(kind: LimitKind, cases: &[CaseReport], limits: &[Limit]) -> Option<String> {
+    let what = match kind {
+        LimitKind::MemoryCopy => "a plain copy of memory",
+        LimitKind::MemoryCopyOneChunk => "a copy of one chunk from the CPU's caches",
+        LimitKind::MemoryCopyNonTemporal => return None,
+        LimitKind::DeviceWrite => "large direct writes to the device",
+    };
+    let wanted: Vec<(LimitKind, u32)> = cases
+        .iter()
+        .filter(|case| case.estimate.is_some())
+        .filter_map(|case| limit_kind(&case.record))
+        .filter(|(of, _)| *of == kind)
+        .collect();
+    let used: Vec<&Limit> =
+        limits.iter().filter(|limit| wanted.contains(&(limit.kind, limit.threads))).collect();
+    let figure = |limit: &&Limit| limit.bytes_per_s.map(as_gigabytes_per_s).map(|per_s| (limit.threads, per_s));
+    let figures: Vec<(u32, String)> = used.iter().filter_map(figure).collect();
+    if figures.is_empty() {
+        let limit = used.first()?;
+        return Some(format!("no limit known for {what}: {}", limit.how));
+    }
+    if kind == LimitKind::DeviceWrite {
+        return Some(format!("of limit: {what}, {} GB/s", figures[0].1));
+    }
+    let figures = figures.iter().map(|(threads, per_s)| {
+        let counted = crate::counted(*threads as usize, "thread");
+        match non_temporal(kind, *threads, limits) {
+            Some(past) => format!("{per_s} GB/s with {counted} ({past} past the caches)"),
+            None => format!("{per_s} GB/s with {counted}"),
+        }
+    });
+    Some(format!("of limit: {what}, {}", figures.collect::<Vec<String>>().join(", ")))
+}
+
+fn non_temporal(kind: LimitKind, threads: u32, limits: &[Limit]) -> Option<String> {
+    let is_it = |limit: &&Limit| limit.kind == LimitKind::MemoryCopyNonTemporal && limit.threads == threads;
+    let limit = limits.iter().find(is_it).filter(|_| kind == LimitKind::MemoryCopy)?;
+    limit.bytes_per_s.map(as_gigabytes_per_s)
+}
+
+#[expect(clippy::cast_precision_loss, reason = "three digits are shown")]
+fn as_gigabytes_per_s(bytes_per_s: u64) -> String {
+    gigabytes_per_s(bytes_per_s as f64)
+}
+
+/// How wide the intervals of cases are that have no room for them.
+pub(super) fn intervals(cases: &[CaseReport]) -> Option<String> {
+    let half_width = |case: &'_ CaseReport| {
+        let figure = case.estimate.as_ref()?.throughput_bytes_per_s;
+        Some((case.name.clone(), (figure.high - figure.low) / 2.0 / figure.median))
+    };
+    let mut widths: Vec<(String, f64)> = cases.iter().filter_map(half_width).collect();
+    widths.sort_by(|a, b| a.1.total_cmp(&b.1));
+    let (_, middle) = widths.get(widths.len() / 2)?;
+    let (name, most) = widths.last()?;
+    Some(format!(
+        "95 % intervals: ± {} in the middle of all cases, ± {} at most ({name}); `show --sort case` has each",
+        share(*middle),
+        share(*most)
+    ))
+}
+
+/// `write: burst: 4.60 GB/s for the first 3.1 s, then 0.500 GB/s (5 of 6 samples)`.
+fn fall_note(case: &CaseReport) -> Option<String> {
+    let over_time = case.estimate.as_ref()?.over_time.filter(|it| it.course == CourseName::Burst)?;
+    let fall = over_time.fall?;
+    let (before, after) = (gigabytes_per_s(fall.bytes_per_s), gigabytes_per_s(fall.then_bytes_per_s));
+    let until = seconds_short(fall.until_ns);
+    let samples = if over_time.of == 1 {
+        String::new()
+    } else {
+        format!(" ({} of {} samples)", over_time.samples, over_time.of)
+    };
+    Some(format!("{}: burst: {before} GB/s for the first {until} s, then {after} GB/s{samples}", case.name))
+}

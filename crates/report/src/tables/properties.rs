@@ -1,0 +1,338 @@
+//! What filesystems do with files, one beside the other.
+
+use writebench_model::{Allocation, Bytes, DirectWrite, Found, Learnt, Prepare, Properties, Zeros};
+
+use crate::tables::{Column, Sentence, Table};
+
+/// No such call, or nothing known of it.
+const NOTHING: &str = "–";
+
+/// A column for each target, by its name. What was refused or failed is in the sentences below, with its cause.
+#[must_use]
+pub fn properties_table(targets: &[(&str, &Properties)]) -> Table {
+    let mut columns = vec![Column::text("", 0)];
+    columns.extend(targets.iter().map(|(name, _)| Column::text(name, 0)));
+    let mut rows =
+        vec![row(targets, "block size", |it| cell(&it.block_size_bytes, |&it| Bytes(it).to_string()))];
+    rows.push(row(targets, "file size", |it| Bytes(it.file_size_bytes).to_string()));
+    for &prepare in Prepare::ALL {
+        let has_any = targets.iter().any(|(_, it)| found(it, prepare).is_some());
+        if has_any {
+            rows.extend(rows_of(targets, prepare));
+        }
+    }
+    for (prepare, label) in DIRECT {
+        if targets.iter().any(|(_, it)| direct(it, *prepare).is_some()) {
+            rows.push(row(targets, label, |it| {
+                direct(it, *prepare).map_or_else(nothing, |it| cell(it, |way| way_word(*way)))
+            }));
+        }
+    }
+    let title = "What the filesystem does with files".to_owned();
+    Table { title, columns, rows, sentences: sentences(targets), notes: notes(), bars: None }
+}
+
+/// The states that `O_DIRECT` is tried in, by what it does there.
+const DIRECT: &[(Prepare, &str)] = &[
+    (Prepare::Create, "O_DIRECT new data"),
+    (Prepare::SetLen, "O_DIRECT in a hole"),
+    (Prepare::Overwrite, "O_DIRECT over data"),
+];
+
+fn found(properties: &Properties, prepare: Prepare) -> Option<&Learnt<Found>> {
+    properties.prepared.iter().find(|it| it.prepare == prepare).map(|it| &it.found)
+}
+
+fn known(properties: &Properties, prepare: Prepare) -> Option<&Found> {
+    found(properties, prepare).and_then(Learnt::known)
+}
+
+fn direct(properties: &Properties, prepare: Prepare) -> Option<&Learnt<DirectWrite>> {
+    properties.direct_io.iter().find(|it| it.prepare == prepare).map(|it| &it.found)
+}
+
+fn row(targets: &[(&str, &Properties)], label: &str, cell: impl Fn(&Properties) -> String) -> Vec<String> {
+    std::iter::once(label.to_owned()).chain(targets.iter().map(|(_, it)| cell(it))).collect()
+}
+
+/// A state once it is made, what its call did, and once all is written.
+fn rows_of(targets: &[(&str, &Properties)], prepare: Prepare) -> Vec<Vec<String>> {
+    let size_bytes = |it: &Properties| it.file_size_bytes;
+    let mut rows = vec![row(targets, prepare.name(), |it| {
+        found(it, prepare)
+            .map_or_else(nothing, |found| cell(found, |found| space(&found.after_prepare, size_bytes(it))))
+    })];
+    if prepare.call().is_some_and(writebench_model::AllocateCall::gives_blocks) {
+        rows.push(row(targets, "… zeros written", |it| {
+            known(it, prepare).and_then(|found| found.zeros.as_ref()).map_or_else(nothing, zeros_word)
+        }));
+    }
+    rows.push(row(targets, "… once written", |it| {
+        known(it, prepare).map_or_else(nothing, |found| {
+            cell(&found.after_write, |allocation| space(allocation, size_bytes(it)))
+        })
+    }));
+    rows
+}
+
+fn nothing() -> String {
+    NOTHING.to_owned()
+}
+
+fn cell<T>(learnt: &Learnt<T>, text: impl Fn(&T) -> String) -> String {
+    match learnt {
+        Learnt::Known(value) => text(value),
+        Learnt::Refused(_) => "refused".to_owned(),
+        Learnt::Failed(_) => "failed".to_owned(),
+    }
+}
+
+fn zeros_word(zeros: &Zeros) -> String {
+    match zeros {
+        Zeros::Written => "yes",
+        Zeros::Unwritten => "no",
+        Zeros::NoBlocks => "no blocks",
+        Zeros::Unknown { .. } => "unknown",
+    }
+    .to_owned()
+}
+
+fn way_word(way: DirectWrite) -> String {
+    match way {
+        DirectWrite::Direct => "direct",
+        DirectWrite::PageCache => "page cache",
+    }
+    .to_owned()
+}
+
+/// `100 %, 2 extents`: blocks as a share of the size, and the pieces that they are in, where the filesystem tells.
+fn space(allocation: &Allocation, size_bytes: u64) -> String {
+    if allocation.allocated_bytes == 0 {
+        return "0".to_owned();
+    }
+    let size_bytes = u128::from(size_bytes.max(1));
+    let share = (u128::from(allocation.allocated_bytes) * 100 + size_bytes / 2) / size_bytes;
+    let share = if share == 0 { "< 1 %".to_owned() } else { format!("{share} %") };
+    match allocation.extents.known() {
+        Some(extents) => {
+            format!(
+                "{share}, {}",
+                crate::counted(usize::try_from(extents.count).unwrap_or(usize::MAX), "extent")
+            )
+        }
+        None => share,
+    }
+}
+
+fn notes() -> Vec<String> {
+    vec![
+        "A file in each state: its blocks as a share of its size, and the pieces they are in. Above 100 % is what finds them, or is reserved ahead.".to_owned(),
+        "zeros written: yes if the call filled the blocks with zeros, no if it only reserved them.".to_owned(),
+        "page cache: O_DIRECT was accepted, and the data went through the page cache.".to_owned(),
+    ]
+}
+
+/// One for each cause, with all that it is the cause of, and the targets where it is.
+fn sentences(targets: &[(&str, &Properties)]) -> Vec<Sentence> {
+    let mut causes: Vec<(Gap, String, Vec<&str>, Vec<&str>)> = Vec::new();
+    for (name, properties) in targets {
+        let mut of_target: Vec<(Gap, String, Vec<&str>)> = Vec::new();
+        for (what, gap, cause) in gaps(properties) {
+            match of_target.iter_mut().find(|it| (it.0, &it.1) == (gap, &cause)) {
+                Some((_, _, of)) if of.contains(&what) => {}
+                Some((_, _, of)) => of.push(what),
+                None => of_target.push((gap, cause, vec![what])),
+            }
+        }
+        for (gap, cause, of) in of_target {
+            match causes.iter_mut().find(|it| (it.0, &it.1, &it.2) == (gap, &cause, &of)) {
+                Some((.., names)) => names.push(name),
+                None => causes.push((gap, cause, of, vec![name])),
+            }
+        }
+    }
+    let sentence = |(gap, cause, of, names): (Gap, String, Vec<&str>, Vec<&str>)| Sentence {
+        is_fault: gap == Gap::Failed,
+        text: format!("{}: {}: {}: {cause}", names.join(", "), of.join(", "), gap.name()),
+    };
+    causes.into_iter().map(sentence).collect()
+}
+
+/// Why a place in the table has no word of its own.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Gap {
+    Refused,
+    Unknown,
+    Failed,
+}
+
+impl Gap {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Refused => "refused",
+            Self::Unknown => "unknown",
+            Self::Failed => "failed",
+        }
+    }
+
+    fn of<T>(learnt: &Learnt<T>) -> Option<(Self, String)> {
+        match learnt {
+            Learnt::Known(_) => None,
+            Learnt::Refused(failure) => Some((Self::Refused, failure.to_string())),
+            Learnt::Failed(failure) => Some((Self::Failed, failure.to_string())),
+        }
+    }
+}
+
+/// What is not known, and why.
+fn gaps(properties: &Properties) -> Vec<(&'static str, Gap, String)> {
+    let mut gaps = Vec::new();
+    let mut note = |what, gap: Option<(Gap, String)>| gaps.extend(gap.map(|(word, cause)| (what, word, cause)));
+    note("block size", Gap::of(&properties.block_size_bytes));
+    for it in &properties.prepared {
+        note(it.prepare.name(), Gap::of(&it.found));
+        let Some(found) = it.found.known() else { continue };
+        note("extents", Gap::of(&found.after_prepare.extents));
+        if let Some(Zeros::Unknown { why }) = &found.zeros {
+            note("zeros", Some((Gap::Unknown, why.clone())));
+        }
+        note(it.prepare.name(), Gap::of(&found.after_write));
+        if let Some(after) = found.after_write.known() {
+            note("extents", Gap::of(&after.extents));
+        }
+    }
+    for it in &properties.direct_io {
+        let label = DIRECT.iter().find(|(prepare, _)| *prepare == it.prepare).map_or("O_DIRECT", |it| it.1);
+        note(label, Gap::of(&it.found));
+    }
+    gaps
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::formats::{terminal, tests::plain};
+    use writebench_model::{DirectIo, Extents, Failure, Phase, Prepared};
+
+    const SIZE: u64 = 16 << 20;
+
+    fn failure(call: &str, errno: i32) -> Failure {
+        Failure {
+            phase: Phase::Prepare,
+            call: call.to_owned(),
+            path: Some("properties".to_owned()),
+            offset: None,
+            errno: Some(errno),
+            message: Failure::errno_message(errno),
+        }
+    }
+
+    fn allocation(allocated_bytes: u64, count: u32) -> Allocation {
+        let extents = Extents { count, unwritten_bytes: 0, beyond_bytes: 0 };
+        Allocation { allocated_bytes, extents: Learnt::Known(extents) }
+    }
+
+    /// With blocks from the beginning where the state has them.
+    fn with(found: impl Fn(Prepare, bool) -> Learnt<Found>, ways: [Learnt<DirectWrite>; 3]) -> Properties {
+        let prepared = |&prepare: &Prepare| {
+            let has_blocks = !matches!(prepare, Prepare::Create | Prepare::Truncate | Prepare::SetLen);
+            Prepared { prepare, found: found(prepare, has_blocks) }
+        };
+        Properties {
+            block_size_bytes: Learnt::Known(4096),
+            file_size_bytes: SIZE,
+            prepared: Prepare::ALL.iter().map(prepared).collect(),
+            direct_io: DIRECT
+                .iter()
+                .zip(ways)
+                .map(|(&(prepare, _), found)| DirectIo { prepare, found })
+                .collect(),
+        }
+    }
+
+    fn reserves(prepare: Prepare) -> bool {
+        prepare.call().is_some_and(writebench_model::AllocateCall::gives_blocks)
+    }
+
+    fn on_ext4() -> Properties {
+        with(
+            |prepare, has_blocks| {
+                Learnt::Known(Found {
+                    after_prepare: if has_blocks { allocation(SIZE, 1) } else { allocation(0, 0) },
+                    prepare_device_bytes: Some(0),
+                    zeros: reserves(prepare).then_some(Zeros::Unwritten),
+                    after_write: Learnt::Known(allocation(SIZE, 1)),
+                })
+            },
+            [DirectWrite::Direct; 3].map(Learnt::Known),
+        )
+    }
+
+    /// Without extents, and so without fallocate.
+    fn on_ext2() -> Properties {
+        with(
+            |prepare, has_blocks| {
+                if reserves(prepare) && prepare != Prepare::PosixFallocate {
+                    return Learnt::Refused(failure("fallocate", 95));
+                }
+                Learnt::Known(Found {
+                    after_prepare: if has_blocks { allocation(SIZE + 20480, 12) } else { allocation(0, 0) },
+                    prepare_device_bytes: Some(SIZE),
+                    zeros: reserves(prepare).then_some(Zeros::Written),
+                    after_write: Learnt::Known(allocation(SIZE + 20480, 12)),
+                })
+            },
+            [DirectWrite::Direct, DirectWrite::PageCache, DirectWrite::Direct].map(Learnt::Known),
+        )
+    }
+
+    /// In memory, and full by the time of the last state.
+    fn on_tmpfs() -> Properties {
+        with(
+            |prepare, has_blocks| {
+                let extents = || Learnt::Refused(failure("ioctl FS_IOC_FIEMAP", 95));
+                let why = "no FIEMAP, and no device whose sectors could be counted".to_owned();
+                let all = || Allocation { allocated_bytes: SIZE, extents: extents() };
+                let allocated_bytes = if has_blocks { SIZE } else { 0 };
+                Learnt::Known(Found {
+                    after_prepare: Allocation { allocated_bytes, extents: extents() },
+                    prepare_device_bytes: None,
+                    zeros: reserves(prepare).then_some(Zeros::Unknown { why }),
+                    after_write: match prepare {
+                        Prepare::Overwrite => Learnt::Failed(failure("pwrite", 28)),
+                        _ => Learnt::Known(all()),
+                    },
+                })
+            },
+            [0; 3].map(|_| Learnt::Refused(failure("open with O_DIRECT", 22))),
+        )
+    }
+
+    #[test]
+    fn each_filesystem_has_a_column_and_each_refusal_its_cause() {
+        let targets = [("ext4", &on_ext4()), ("old ext2", &on_ext2()), ("tmpfs", &on_tmpfs())];
+        insta::assert_snapshot!(plain(&terminal::table_text(properties_table(&targets), Some(80)).0));
+    }
+
+    #[test]
+    fn twelve_targets_are_shown_in_parts_of_eighty_columns() {
+        let properties = on_ext2();
+        let names: Vec<String> = (1..=12).map(|number| format!("target {number}")).collect();
+        let targets: Vec<(&str, &Properties)> = names.iter().map(|name| (name.as_str(), &properties)).collect();
+        let text = plain(&terminal::table_text(properties_table(&targets), Some(80)).0);
+        let is_note = |line: &&str| line.contains(": ") || line.contains(", ");
+        let widest = text.lines().map(|line| line.chars().count()).max();
+        assert!(widest.is_some_and(|widest| widest <= 80), "{text}");
+        let headings = text.lines().filter(|line| line.trim_start().starts_with("target") && !is_note(line));
+        assert_eq!(headings.count(), 4, "three targets in each part: {text}");
+        assert_eq!(text.matches("Operation not supported").count(), 1, "one cause, one sentence: {text}");
+        assert_eq!(properties_table(&targets).columns.len(), 13);
+    }
+
+    #[test]
+    fn little_space_is_not_none() {
+        assert_eq!(space(&allocation(4096, 1), SIZE), "< 1 %, 1 extent");
+        assert_eq!(space(&allocation(0, 0), SIZE), "0");
+        assert_eq!(space(&allocation(2 * SIZE, 2), SIZE), "200 %, 2 extents");
+    }
+}

@@ -1,0 +1,294 @@
+//! Several targets side by side: a row for each case, columns for each target, all compared with the first. No bars: the ratios say
+//! what they would, and with their verdict.
+
+use std::collections::HashMap;
+
+use writebench_model::{Axis, Layout, RunRecord, Sample};
+
+use crate::numbers::estimate::{CONFIDENCE, Estimate, Figure};
+use crate::sentences::conclusion::{in_round_ratio_of, is_ranked, total};
+use crate::sentences::number::{gigabytes_per_s, mark, seconds, thousands, times};
+use crate::sentences::report::CaseReport;
+use crate::tables::{Column, Table, notes};
+
+/// What a table shows of every case, and how that compares.
+struct Shown {
+    title: &'static str,
+    unit: &'static str,
+    figure: fn(&Estimate) -> Option<&Figure>,
+    text: fn(f64) -> String,
+    /// The same of one sample, up to a factor that is the same for all samples of a case.
+    of_sample: fn(&Sample) -> f64,
+}
+
+/// The tables of a section.
+pub(super) fn tables(title: &str, layout: Layout, cases: &[CaseReport], run: &RunRecord) -> Vec<Table> {
+    let grid = Grid::of(cases, run);
+    let shown = shown(layout);
+    let title_of = |shown: &Shown| format!("{title}: {}", shown.title);
+    let mut tables: Vec<Table> = shown.iter().map(|shown| grid.table(&title_of(shown), shown)).collect();
+    if let (Some(table), [first, _, ..]) = (tables.last_mut(), grid.targets.as_slice()) {
+        table.notes.push(format!(
+            "× first: times the figure of {first} in the same rounds (median; ≈: its 95 % interval holds 1, ?: too \
+             few rounds for one)"
+        ));
+    }
+    if layout == Layout::CpuTime {
+        tables.extend(shown.iter().map(|shown| grid.turned(&title_of(shown), shown)));
+    }
+    tables
+}
+
+fn shown(layout: Layout) -> Vec<Shown> {
+    let speed = |sample: &Sample| 1.0 / total(sample);
+    match layout {
+        Layout::CpuTime => vec![
+            Shown {
+                title: "elapsed time, all of it",
+                unit: "s",
+                figure: |it| Some(&it.total_ns),
+                text: seconds,
+                of_sample: total,
+            },
+            Shown {
+                title: "user CPU time",
+                unit: "s",
+                figure: |it| Some(&it.user_cpu_figure_ns),
+                text: seconds,
+                of_sample: |it| as_f64(it.user_cpu_ns),
+            },
+            Shown {
+                title: "system CPU time",
+                unit: "s",
+                figure: |it| Some(&it.system_cpu_figure_ns),
+                text: seconds,
+                of_sample: |it| as_f64(it.system_cpu_ns),
+            },
+        ],
+        Layout::Records => vec![Shown {
+            title: "records per second, all of it",
+            unit: "records/s",
+            figure: |it| it.records_per_s.as_ref(),
+            text: thousands,
+            of_sample: speed,
+        }],
+        Layout::Phases | Layout::Ranked | Layout::Matrix => vec![Shown {
+            title: "throughput, all of it",
+            unit: "GB/s",
+            figure: |it| Some(&it.throughput_bytes_per_s),
+            text: gigabytes_per_s,
+            of_sample: speed,
+        }],
+    }
+}
+
+/// Cases and targets of a section.
+struct Grid<'r> {
+    targets: Vec<&'r str>,
+    missing: Vec<&'r str>,
+    /// What stands before the figures.
+    headings: Vec<&'static str>,
+    rows: Vec<Row<'r>>,
+}
+
+struct Row<'r> {
+    texts: Vec<String>,
+    case: &'r str,
+    /// One for each target that is there.
+    cells: Vec<Option<&'r CaseReport>>,
+}
+
+impl<'r> Grid<'r> {
+    fn of(cases: &'r [CaseReport], run: &'r RunRecord) -> Self {
+        let targets: Vec<&str> = run.targets.iter().map(|target| target.name.as_str()).collect();
+        let columns: HashMap<&str, usize> = targets.iter().copied().zip(0..).collect();
+        let mut rows: Vec<Row<'r>> = Vec::new();
+        let mut rows_of: HashMap<&str, Vec<usize>> = HashMap::new();
+        let chunks = |it: &CaseReport| it.record.case.value(Axis::Chunk).unwrap_or_default();
+        let only_chunks_differ = only_chunks_differ(cases);
+        let labels = cases.iter().any(|case| case.record.label.is_some());
+        for case in cases {
+            let record = &case.record;
+            let Some(&column) = columns.get(record.target.as_str()) else { continue };
+            let of_case = rows_of.entry(record.case.name()).or_default();
+            if let Some(&row) = of_case.iter().find(|&&row| rows[row].cells[column].is_none()) {
+                rows[row].cells[column] = Some(case);
+                continue;
+            }
+            of_case.push(rows.len());
+            let texts = if only_chunks_differ {
+                vec![chunks(case)]
+            } else if labels {
+                vec![record.label.clone().unwrap_or_default(), chunks(case)]
+            } else {
+                vec![record.case.to_string()]
+            };
+            let mut cells = vec![None; targets.len()];
+            cells[column] = Some(case);
+            rows.push(Row { texts, case: record.case.name(), cells });
+        }
+        let headings = match (only_chunks_differ, labels) {
+            (true, _) => vec!["chunk"],
+            (false, true) => vec!["", "chunk"],
+            (false, false) => vec!["case"],
+        };
+        let missing = run.missing.iter().map(|target| target.name.as_str()).collect();
+        Self { targets, missing, headings, rows }
+    }
+
+    /// A row for each case.
+    fn table(&self, title: &str, shown: &Shown) -> Table {
+        let mut columns: Vec<Column> = self.headings.iter().map(|heading| Column::text(heading, 0)).collect();
+        let with_limit = self.reports().any(|case| case.estimate.as_ref().is_some_and(|it| it.limit.is_some()));
+        let mut ratio_columns = Vec::new();
+        for (index, target) in self.targets.iter().enumerate() {
+            columns.push(Column::figure(target, shown.unit, 0));
+            columns.push(Column::figure("95 %", "interval", 3));
+            if with_limit {
+                columns.push(Column::figure("of", "limit", 4));
+            }
+            if index > 0 {
+                ratio_columns.push(columns.len());
+                columns.push(Column::figure("×", "first", 0));
+                columns.push(Column::figure("95 %", "interval", 2));
+            }
+        }
+        columns.extend(self.missing.iter().map(|name| Column::figure(name, shown.unit, 0)));
+        let name_is_shown = self.headings == ["case"];
+        if !name_is_shown {
+            columns.push(Column::text("case", 7));
+        }
+        let mut rows: Vec<Vec<String>> = Vec::new();
+        let mut ratios: Vec<Vec<Option<f64>>> = Vec::new();
+        for row in &self.rows {
+            let (mut cells, of_row) = row.figures(shown, with_limit);
+            cells.extend(self.missing.iter().map(|_| NOTHING.to_owned()));
+            if !name_is_shown {
+                cells.push(row.case.to_owned());
+            }
+            rows.push([row.texts.clone(), cells].concat());
+            ratios.push(of_row);
+        }
+        rows.extend(means(&ratios, &ratio_columns, columns.len()));
+        Table { title: title.to_owned(), columns, rows, sentences: Vec::new(), notes: Vec::new(), bars: None }
+    }
+
+    fn reports(&self) -> impl Iterator<Item = &CaseReport> {
+        self.rows.iter().flat_map(|row| row.cells.iter().copied().flatten())
+    }
+
+    /// The other grouping: a row for each target, a column for each case.
+    fn turned(&self, title: &str, shown: &Shown) -> Table {
+        let mut columns = vec![Column::text("", 0)];
+        columns.extend(self.rows.iter().map(|row| Column::figure("", &row.texts.join(" "), 0)));
+        let figure = |case: Option<&CaseReport>| figure_text(case, shown).0;
+        let of_target = |(index, name): (usize, &&str)| {
+            let mut cells = vec![(*name).to_owned()];
+            cells.extend(self.rows.iter().map(|row| figure(row.cells[index])));
+            cells
+        };
+        let mut rows: Vec<Vec<String>> = self.targets.iter().enumerate().map(of_target).collect();
+        for name in &self.missing {
+            let mut cells = vec![NOTHING.to_owned(); columns.len()];
+            (*name).clone_into(&mut cells[0]);
+            rows.push(cells);
+        }
+        let title = format!("{title} ({}), by target", shown.unit);
+        Table { title, columns, rows, sentences: Vec::new(), notes: Vec::new(), bars: None }
+    }
+}
+
+/// The geometric mean of the ratios over the rows that every target has one in.
+fn means(ratios: &[Vec<Option<f64>>], ratio_columns: &[usize], width: usize) -> Option<Vec<String>> {
+    let whole: Vec<Vec<f64>> =
+        ratios.iter().filter_map(|row| row.iter().copied().collect::<Option<Vec<f64>>>()).collect();
+    if whole.len() < 2 || ratio_columns.is_empty() {
+        return None;
+    }
+    let mut cells = vec![String::new(); width];
+    cells[0] = match whole.len() == ratios.len() {
+        true => "geometric mean".to_owned(),
+        false => format!("geometric mean of {}", whole.len()),
+    };
+    for (target, column) in ratio_columns.iter().enumerate() {
+        let logs: f64 = whole.iter().map(|row| row[target].ln()).sum();
+        cells[*column] = times((logs / as_f64(whole.len() as u64)).exp());
+    }
+    Some(cells)
+}
+
+impl Row<'_> {
+    /// A cell for each column of the targets that are there, and the ratios to the first.
+    fn figures(&self, shown: &Shown, with_limit: bool) -> (Vec<String>, Vec<Option<f64>>) {
+        let (mut cells, mut ratios) = (Vec::new(), Vec::new());
+        let first = self.cells.first().copied().flatten();
+        for (index, case) in self.cells.iter().enumerate() {
+            let (figure, interval) = figure_text(*case, shown);
+            cells.extend([figure, interval]);
+            if with_limit {
+                let limit = case.and_then(|case| case.estimate.as_ref()?.limit);
+                cells.push(limit.map_or(NOTHING.to_owned(), |it| notes::share(it.share)));
+            }
+            if index == 0 {
+                continue;
+            }
+            let ratio = case.zip(first).and_then(|(case, first)| ratio(case, first, shown));
+            // A mean of what is not known means nothing.
+            let sure = ratio.filter(|ratio| ratio.confidence >= CONFIDENCE && ratio.estimate > 0.0);
+            ratios.push(sure.map(|ratio| ratio.estimate));
+            cells.extend(match ratio {
+                Some(ratio) => [with_verdict(&ratio), format!("{} – {}", times(ratio.low), times(ratio.high))],
+                None => [NOTHING.to_owned(), NOTHING.to_owned()],
+            });
+        }
+        (cells, ratios)
+    }
+}
+
+const NOTHING: &str = "–";
+
+/// Whether a section is about chunks and nothing else.
+fn only_chunks_differ(cases: &[CaseReport]) -> bool {
+    let rest = |case: &CaseReport| {
+        let recorded = &case.record.case;
+        (recorded.value(Axis::Chunk), recorded.name_without(Axis::Chunk))
+    };
+    let (mut chunks, mut others) = (Vec::new(), Vec::new());
+    let on_first = cases.iter().filter(|case| case.record.target == cases[0].record.target);
+    for (chunk, other) in on_first.map(rest) {
+        chunks.push(chunk);
+        others.push(other);
+    }
+    chunks.len() > 1 && others.iter().all(|it| *it == others[0])
+}
+
+/// The figure and its interval.
+fn figure_text(case: Option<&CaseReport>, shown: &Shown) -> (String, String) {
+    let nothing = || (NOTHING.to_owned(), NOTHING.to_owned());
+    let Some(estimate) = case.and_then(|case| case.estimate.as_ref()) else { return nothing() };
+    let Some(figure) = (shown.figure)(estimate) else { return nothing() };
+    let text = shown.text;
+    (mark(estimate, text(figure.median)), format!("{} – {}", text(figure.low), text(figure.high)))
+}
+
+/// Of what can be compared: neither cut short nor disturbed throughout, nor failed on the way.
+fn ratio(case: &CaseReport, first: &CaseReport, shown: &Shown) -> Option<writebench_stats::Interval> {
+    if !is_ranked(case) || !is_ranked(first) {
+        return None;
+    }
+    in_round_ratio_of(case, first, shown.of_sample).filter(|ratio| ratio.estimate.is_finite())
+}
+
+fn with_verdict(ratio: &writebench_stats::Interval) -> String {
+    let text = times(ratio.estimate);
+    match ratio {
+        it if it.confidence < CONFIDENCE => format!("{text} ?"),
+        it if it.low <= 1.0 && it.high >= 1.0 => format!("≈ {text}"),
+        _ => text,
+    }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "figures have three digits, f64 fifteen")]
+fn as_f64(value: u64) -> f64 {
+    value as f64
+}
