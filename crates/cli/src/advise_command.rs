@@ -10,7 +10,7 @@ use writebench_model::{
     Axis, Bytes, Cache, Case, CaseRecord, Purpose, Row, RunRecord, RunStatus, Settings, Space, TargetRecord,
     Verify,
 };
-use writebench_report::advice::{ADVISE, FINALS, LOOKS, NAIVE};
+use writebench_report::search::{ADVISE, FINALS, LOOKS, NAIVE};
 use writebench_report::counted;
 use writebench_runner::{Hardware, Race, RaceLimits};
 

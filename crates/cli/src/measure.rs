@@ -13,7 +13,7 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use writebench_model::{
     Bytes, Case, CaseRecord, Making, Reserve, RunRecord, RunStatus, Sample, Settings, TargetRecord,
 };
-use writebench_report::advice::ADVISE;
+use writebench_report::search::ADVISE;
 use writebench_report::{Report, formats};
 use writebench_runner::{
     Books, Casualties, EachCase, End, Event, Plan, Planned, PlannedTarget, Schedule, Taken, WorkerCommand,

@@ -20,6 +20,15 @@ pub use rank::spearman;
 pub use ratio::bootstrap_ratio_of_medians;
 pub use resolution::smallest_difference;
 
+/// The confidence of all intervals that this program makes.
+pub const CONFIDENCE: f64 = 0.95;
+
+/// A time, a size or a count as statistics take it: exact up to 2^53, and to sixteen digits beyond.
+#[must_use]
+pub fn as_f64(value: u64) -> f64 {
+    value as f64
+}
+
 /// The middle value, or the mean of the two middle values; none of nothing.
 #[must_use]
 pub fn median(values: &[f64]) -> Option<f64> {

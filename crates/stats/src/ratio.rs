@@ -3,10 +3,9 @@
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 
-use crate::{Interval, median, sorted};
+use crate::{CONFIDENCE, Interval, median, sorted};
 
 const RESAMPLES: usize = 2000;
-const CONFIDENCE: f64 = 0.95;
 
 /// The ratio of two medians with a percentile bootstrap interval (Efron and Tibshirani, *An
 /// Introduction to the Bootstrap*, 1993, chapter 13). Values of one index were taken in one round and

@@ -2,12 +2,13 @@
 //! buffer size.
 
 use writebench_model::Bytes;
+use writebench_stats::as_f64;
 
+use super::data::{Chart, Drawn, Kind, Point, Question, Series, Unit, YAxis};
 use super::matrix::chunk_sizes;
-use super::{
-    Chart, Drawn, Kind, Point, Question, Row, Series, Unit, YAxis, as_f64, axis, figures_are, grouped, notes,
-    point,
-};
+use super::point::{figures_are, point};
+use super::rows::{Row, grouped};
+use super::{axis, notes};
 use crate::numbers::estimate::{Estimate, Figure};
 
 /// One of the times.

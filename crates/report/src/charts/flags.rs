@@ -1,10 +1,10 @@
 //! Throughput by chunk size and flags, as a heat map.
 
+use super::data::{Chart, Drawn, Kind, Point, Question, Series, Unit, YAxis};
 use super::matrix::{chunk_sizes, lines};
-use super::{
-    Chart, Drawn, Kind, Point, Question, Row, Series, Unit, YAxis, axis, contracts, each_target, names, notes,
-    throughput_point,
-};
+use super::point::throughput_point;
+use super::rows::{Row, each_target};
+use super::{axis, contracts, names, notes};
 
 /// A chart for each target, of all flags together: what each costs is the question, and a promise is part of it.
 pub(super) fn charts(section: &str, rows: &[Row<'_>]) -> Vec<Drawn> {

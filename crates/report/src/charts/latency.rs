@@ -1,9 +1,11 @@
 //! How long each call takes: a line for each case, from the shortest call to the longest.
 
-use super::{
-    Chart, Drawn, Interval, Kind, Point, Question, Row, Series, Unit, XAxis, YAxis, as_f64, axis, contracts,
-    each_target, names, notes, point,
-};
+use writebench_stats::as_f64;
+
+use super::data::{Chart, Drawn, Interval, Kind, Point, Question, Series, Unit, XAxis, YAxis, YScale};
+use super::point::point;
+use super::rows::{Row, each_target};
+use super::{axis, contracts, names, notes};
 use crate::numbers::latency::{LatencyCurve, LatencyPlace};
 
 /// Of fewer calls a table says as much.
@@ -46,7 +48,7 @@ fn chart(section: &str, target: &str, rows: &[Row<'_>], told: &[(Row<'_>, &Laten
         ),
         kind: Kind::Lines,
         x: axis_of(most.unwrap_or(0)),
-        y: YAxis { label: "Time of a call".to_owned(), unit: Unit::Seconds, scale: super::YScale::Log10 },
+        y: YAxis { label: "Time of a call".to_owned(), unit: Unit::Seconds, scale: YScale::Log10 },
         series_are_ordered: false,
         series,
         notes: notes::causes(rows),

@@ -1,9 +1,11 @@
 //! Throughput by chunk size: a line for each label, or for each method where there are no labels.
 
-use super::{
-    Chart, Drawn, Kind, Point, Question, Row, Series, Unit, YAxis, as_f64, axis, contracts, each_target,
-    figures_are, grouped, names, notes, places, throughput_point,
-};
+use writebench_stats::as_f64;
+
+use super::data::{Chart, Drawn, Kind, Point, Question, Series, Unit, YAxis};
+use super::point::{figures_are, throughput_point};
+use super::rows::{Row, each_target, grouped, places};
+use super::{axis, contracts, names, notes};
 
 /// Of fewer sizes a table says as much.
 const FEWEST_SIZES: usize = 3;

@@ -4,7 +4,8 @@ use std::collections::HashSet;
 
 use writebench_model::Bytes;
 
-use super::{Row, Series};
+use super::data::Series;
+use super::rows::Row;
 
 /// The names of cases, and what they have in common and so is not in them.
 pub(super) struct Names {

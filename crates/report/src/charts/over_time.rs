@@ -1,11 +1,13 @@
 //! Throughput over time: a line for each case, of the sample in the middle.
 
 use writebench_model::{Sample, Timeline};
+use writebench_stats::as_f64;
 
-use super::{
-    Chart, Drawn, Interval, Kind, Point, Question, Row, Series, Unit, YAxis, as_f64, axis, contracts,
-    each_target, grouped, names, point,
-};
+use super::data::{Chart, Drawn, Interval, Kind, Point, Question, Series, Unit, YAxis};
+use super::point::point;
+use super::rows::{Row, each_target};
+use super::{axis, contracts, names};
+use crate::numbers::grouped::grouped;
 use crate::numbers::over_time::rates;
 
 /// A case, and the sample that is drawn of it.
@@ -82,7 +84,7 @@ fn points(course: &Course<'_>) -> Vec<Point> {
 fn which(courses: &[Course<'_>], names: &[String]) -> String {
     let named: Vec<(u32, &str)> =
         courses.iter().zip(names).map(|(course, name)| (course.sample.round, name.as_str())).collect();
-    let rounds = grouped(&named, |(round, _)| *round);
+    let rounds = grouped(named, |(round, _)| *round);
     let of_round = |(round, cases): &(u32, Vec<(u32, &str)>)| {
         let names: Vec<&str> = cases.iter().map(|(_, name)| *name).collect();
         format!("of round {round} for {}", names.join(", "))

@@ -1,11 +1,12 @@
 //! Where the time goes: of each case the medians of its phases, as parts of a bar.
 
 use writebench_model::{PhasesNs, Sample};
+use writebench_stats::as_f64;
 
-use super::{
-    Chart, Drawn, Kind, Question, Row, Series, Unit, YAxis, YScale, as_f64, axis, contracts, each_target,
-    names, notes, point,
-};
+use super::data::{Chart, Drawn, Kind, Question, Series, Unit, YAxis, YScale};
+use super::point::point;
+use super::rows::{Row, each_target};
+use super::{axis, contracts, names, notes};
 use crate::numbers::estimate::Figure;
 
 /// A part of the time.

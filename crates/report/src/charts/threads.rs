@@ -1,11 +1,12 @@
 //! Throughput by threads: a line for each way to write, which is a case without its number of threads.
 
 use writebench_model::Contract;
+use writebench_stats::as_f64;
 
-use super::{
-    Chart, Drawn, Kind, Point, Question, Row, Series, Unit, YAxis, as_f64, axis, contracts, each_target,
-    figures_are, grouped, names, notes, places, throughput_point,
-};
+use super::data::{Chart, Drawn, Kind, Point, Question, Series, Unit, YAxis};
+use super::point::{figures_are, throughput_point};
+use super::rows::{Row, each_target, grouped, places};
+use super::{axis, contracts, names, notes};
 
 /// Of fewer numbers of threads a table says as much.
 const FEWEST_COUNTS: usize = 3;

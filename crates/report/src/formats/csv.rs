@@ -1,10 +1,12 @@
 //! For spreadsheets and data frames: one row per sample.
 
 use writebench_model::{Latency, Sample};
+use writebench_stats::as_f64;
 
+use crate::numbers::case::CaseReport;
 use crate::numbers::over_time::{Fall, SampleCourse};
 use crate::numbers::reached::Reached;
-use crate::sentences::report::{CaseReport, Report};
+use crate::sentences::report::Report;
 
 /// What says which case a row is of.
 pub(super) const IDENTITY: &[&str] = &[
@@ -176,9 +178,4 @@ fn record(report: &Report, case: &CaseReport, sample: &Sample) -> Vec<String> {
         fall(|it| it.then_bytes_per_s),
     ]);
     row
-}
-
-#[expect(clippy::cast_precision_loss, reason = "figures have three digits, f64 fifteen")]
-fn as_f64(value: u64) -> f64 {
-    value as f64
 }

@@ -1,8 +1,9 @@
 //! For spreadsheets: one row per case and target, with what its samples say. The samples are in `csv`.
 
 use super::csv::{IDENTITY, cells, identity};
+use crate::numbers::case::CaseReport;
 use crate::numbers::estimate::{Estimate, Figure};
-use crate::sentences::report::{CaseReport, Report};
+use crate::sentences::report::Report;
 
 const FACTS: &[&str] =
     &["outcome", "reason", "samples", "disturbed", "only_disturbed", "cut", "outliers", "confidence"];
@@ -54,7 +55,7 @@ fn row(report: &Report, case: &CaseReport) -> Vec<String> {
     let of_estimate = |value: fn(&Estimate) -> String| case.estimate.as_ref().map_or(String::new(), value);
     let mut row = identity(report, case);
     row.extend([
-        case.outcome.to_owned(),
+        case.outcome_name().to_owned(),
         case.reason.clone().unwrap_or_default(),
         of_estimate(|it| it.samples.to_string()),
         of_estimate(|it| it.disturbed.to_string()),

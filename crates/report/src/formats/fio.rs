@@ -8,9 +8,11 @@ mod tests;
 
 use std::collections::HashSet;
 
-use super::MARK;
-use crate::sentences::number::{gigabytes_per_s, interval, milliseconds};
-use crate::sentences::report::{CaseReport, Report};
+use super::mark::MARK;
+use crate::numbers::case::CaseReport;
+use crate::sentences::number::{gigabytes_per_s, milliseconds, range};
+use crate::sentences::report::Report;
+use crate::sentences::words::counted;
 use job::Job;
 
 /// What a directory gets.
@@ -146,10 +148,10 @@ fn head(report: &Report, case: &CaseReport, name: &str, job: &Job) -> Vec<String
 fn figures(case: &CaseReport) -> Vec<String> {
     let Some(estimate) = &case.estimate else {
         let why = case.reason.as_deref().unwrap_or("no good sample");
-        return vec![format!("no figure: {}: {why}", case.outcome)];
+        return vec![format!("no figure: {}: {why}", case.outcome_name())];
     };
     let figure = |what: &str, it: &crate::Figure| {
-        format!("{what} {} GB/s ({})", gigabytes_per_s(it.median), interval(it))
+        format!("{what} {} GB/s ({})", gigabytes_per_s(it.median), range(it, gigabytes_per_s))
     };
     let phases = &estimate.phases_ns;
     let mut lines = vec![
@@ -160,7 +162,7 @@ fn figures(case: &CaseReport) -> Vec<String> {
         ),
         format!(
             "medians of {}, with intervals of {:.0} %; GB are 10^9 bytes",
-            crate::counted(estimate.samples, "sample"),
+            counted(estimate.samples, "sample"),
             estimate.confidence * 100.0
         ),
         format!(

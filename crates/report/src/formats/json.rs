@@ -7,9 +7,10 @@ use writebench_model::{
     Timeline, Watch,
 };
 
+use crate::numbers::case::CaseReport;
 use crate::numbers::estimate::Estimate;
 use crate::sentences::advice::Advice;
-use crate::sentences::report::{CaseReport, Report};
+use crate::sentences::report::Report;
 
 /// The version of the document's form.
 pub const SCHEMA: u32 = 3;
@@ -125,7 +126,7 @@ fn case(case: &CaseReport) -> Case<'_> {
         method: &record.method,
         axes: &record.axes,
         contract: &record.contract,
-        outcome: case.outcome,
+        outcome: case.outcome_name(),
         reason: case.reason.as_deref(),
         samples: record.samples.iter().map(sample).collect(),
         estimate: case.estimate.as_ref(),

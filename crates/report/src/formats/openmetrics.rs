@@ -5,8 +5,9 @@
 
 use std::collections::HashSet;
 
+use crate::numbers::case::CaseReport;
 use crate::numbers::estimate::{Estimate, Figure};
-use crate::sentences::report::{CaseReport, Report};
+use crate::sentences::report::Report;
 
 /// A family: its name without what every name begins with, its unit, its help, and its figure.
 struct Family {
@@ -73,8 +74,8 @@ pub fn render(report: &Report) -> String {
     text += "# TYPE writebench_case_ok gauge\n";
     text += "# HELP writebench_case_ok 1 where the last sample was good, 0 where it was not or there is none\n";
     for case in &cases {
-        let (labels, outcome) = (labels(report, case), escaped(case.outcome));
-        let is_ok = u8::from(case.outcome == "ok");
+        let (labels, outcome) = (labels(report, case), case.outcome_name());
+        let is_ok = u8::from(case.is_ok());
         text += &format!("writebench_case_ok{{{labels},outcome=\"{outcome}\"}} {is_ok}\n");
     }
     text + "# EOF\n"

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 use writebench_model::{Sample, Timeline};
-use writebench_stats::Course;
+use writebench_stats::{Course, as_f64};
 
 /// How throughput went.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -74,11 +74,6 @@ impl SampleCourse {
 pub(crate) fn rates(timeline: &Timeline) -> Vec<f64> {
     let interval_ns = as_f64(timeline.interval_ns.max(1));
     timeline.bytes.iter().map(|&bytes| as_f64(bytes) * 1e9 / interval_ns).collect()
-}
-
-#[expect(clippy::cast_precision_loss, reason = "figures have three digits, f64 fifteen")]
-fn as_f64(value: u64) -> f64 {
-    value as f64
 }
 
 /// The course of a case: that of most of its samples, and of two that are as many the worse.

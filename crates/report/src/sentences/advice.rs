@@ -3,32 +3,22 @@
 use std::collections::HashMap;
 
 use serde::Serialize;
+use writebench_stats::CONFIDENCE;
 
-use crate::counted;
-use crate::numbers::estimate::CONFIDENCE;
+use crate::numbers::case::CaseReport;
+use crate::numbers::in_rounds::{differs, in_round_ratio};
+use crate::numbers::search::{ADVISE, FINALS, LOOKS, NAIVE};
 use crate::numbers::simplicity::effort;
-use crate::sentences::conclusion::{differs, in_round_ratio, is_ranked, list};
 use crate::sentences::number::{gigabytes_per_s, thousands};
-use crate::sentences::report::CaseReport;
+use crate::sentences::outcomes::failed;
 use crate::sentences::shell::quoted;
-use crate::sentences::warning::failed;
-
-/// What stands in the place of a suite's name for the cases of a search.
-pub const ADVISE: &str = "advise";
-/// The heading of cheap looks.
-pub const LOOKS: &str = "Looks";
-/// The heading of what was measured at the real size.
-pub const FINALS: &str = "Finals";
-/// What the label of the naive way begins with.
-pub const NAIVE: &str = "naive way";
+use crate::sentences::words::{counted, list};
 
 /// By how much the median of what is recommended may be above the fastest's.
 const CLOSE: f64 = 0.03;
 
-/// Whether this was a cheap look of a search: one sample or two, which are in no table.
-pub(crate) fn is_look(case: &CaseReport) -> bool {
-    case.record.suite == ADVISE && case.record.section == LOOKS
-}
+/// How many cases are named in a list before the rest is counted.
+const NAMED: usize = 3;
 
 /// The answer of a search. Cases are given by name.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -63,7 +53,7 @@ impl Advice {
         let cases: Vec<&CaseReport> = cases.iter().filter(|case| case.record.suite == ADVISE).collect();
         let in_section =
             |title: &'static str| cases.iter().copied().filter(move |case| case.record.section == title);
-        let ranked = ranked(in_section(FINALS))?;
+        let ranked = ranked(in_section(FINALS));
         // One alone has won nothing.
         let (&fastest, others) = ranked.split_first().filter(|(_, others)| !others.is_empty())?;
         let with_verdict = |wanted: Option<bool>| {
@@ -72,7 +62,7 @@ impl Advice {
         };
         let (same, unclear) = (with_verdict(Some(false)), with_verdict(None));
         // What few rounds cannot tell apart may still be far apart.
-        let is_close = |other: &&CaseReport| time_ns(other) <= time_ns(fastest) * (1.0 + CLOSE);
+        let is_close = |other: &&CaseReport| other.time_ns() <= fastest.time_ns() * (1.0 + CLOSE);
         let close = same.iter().copied().filter(is_close);
         let simplest = std::iter::once(fastest).chain(close).min_by_key(|case| effort(&case.record));
         let recommended = simplest.unwrap_or(fastest);
@@ -86,7 +76,7 @@ impl Advice {
         let mut looked_at: HashMap<&str, bool> = HashMap::new();
         for case in looks.filter(|case| !case.record.samples.is_empty()) {
             let name = case.record.label.as_deref().unwrap_or(&case.record.case);
-            *looked_at.entry(name).or_default() |= case.outcome != "ok";
+            *looked_at.entry(name).or_default() |= !case.is_ok();
         }
         let samples = cases.iter().flat_map(|case| &case.record.samples);
         let name = |case: &CaseReport| case.record.case.clone();
@@ -117,15 +107,13 @@ impl Advice {
         let left =
             if self.failed > 0 { format!(" ({} failed or unsupported)", self.failed) } else { String::new() };
         let looked_at = format!("{}{left}", counted(self.looked_at, "candidate"));
-        let same: Vec<&str> = self.no_difference.iter().map(String::as_str).collect();
-        let unclear: Vec<&str> = self.too_few_rounds.iter().map(String::as_str).collect();
-        let mut verdict = match (same.as_slice(), unclear.as_slice()) {
+        let mut verdict = match (self.no_difference.as_slice(), self.too_few_rounds.as_slice()) {
             ([], []) => ", clear of all others".to_owned(),
             ([], _) => String::new(),
-            (same, _) => format!("; no difference to {}", list(same)),
+            (same, _) => format!("; no difference to {}", list(same, NAMED)),
         };
-        if !unclear.is_empty() {
-            verdict += &format!("; too few rounds to tell it from {}", list(&unclear));
+        if !self.too_few_rounds.is_empty() {
+            verdict += &format!("; too few rounds to tell it from {}", list(&self.too_few_rounds, NAMED));
         }
         let mut sentences =
             vec![format!("Fastest of {looked_at}: {} at {}{verdict}.", self.fastest, figure(&self.fastest))];
@@ -171,15 +159,11 @@ pub(crate) fn without_advice(cases: &[CaseReport]) -> String {
     }
 }
 
-fn time_ns(case: &CaseReport) -> f64 {
-    case.estimate.as_ref().map_or(f64::INFINITY, |it| it.total_ns.median)
-}
-
 /// The fastest first.
-fn ranked<'c>(cases: impl Iterator<Item = &'c CaseReport>) -> Option<Vec<&'c CaseReport>> {
-    let mut ranked: Vec<&CaseReport> = cases.filter(|case| is_ranked(case)).collect();
-    ranked.sort_by(|a, b| time_ns(a).total_cmp(&time_ns(b)));
-    (!ranked.is_empty()).then_some(ranked)
+fn ranked<'c>(cases: impl Iterator<Item = &'c CaseReport>) -> Vec<&'c CaseReport> {
+    let mut ranked: Vec<&CaseReport> = cases.filter(|case| case.is_ranked()).collect();
+    ranked.sort_by(|a, b| a.time_ns().total_cmp(&b.time_ns()));
+    ranked
 }
 
 /// Records per second where those are what is asked about, throughput otherwise.

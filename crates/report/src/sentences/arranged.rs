@@ -1,7 +1,11 @@
 //! A report whose tables show the cases in another order, or the first of them only.
 
+use writebench_stats::as_f64;
+
+use crate::numbers::case::CaseReport;
 use crate::numbers::estimate::Estimate;
-use crate::sentences::report::{CaseReport, Report};
+use crate::sentences::report::Report;
+use crate::sentences::words::counted;
 
 /// By what rows are sorted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -46,14 +50,12 @@ impl Sort {
 
     /// What is sorted by, the least first.
     fn key(self, estimate: &Estimate) -> f64 {
-        #[expect(clippy::cast_precision_loss, reason = "durations are compared")]
-        let cpu_ns = (estimate.user_cpu_ns + estimate.system_cpu_ns) as f64;
         let total = &estimate.total_ns;
         match self {
             Self::Throughput => -estimate.throughput_bytes_per_s.median,
             Self::WriteAlone => -estimate.write_alone_bytes_per_s.median,
             Self::Elapsed => total.median,
-            Self::Cpu => cpu_ns,
+            Self::Cpu => as_f64(estimate.user_cpu_ns + estimate.system_cpu_ns),
             Self::Precision => (total.high - total.low) / total.median,
             Self::Case => 0.0,
         }
@@ -78,7 +80,7 @@ impl Report {
         self.is_arranged = true;
         if left_out > 0 {
             let are = if left_out == 1 { "is" } else { "are" };
-            let rows = crate::counted(left_out, "row");
+            let rows = counted(left_out, "row");
             self.warnings.push(format!("{rows} {are} not shown, but {are} in all that is said."));
         }
         self

@@ -2,7 +2,7 @@
 
 use writebench_model::{Bytes, Device, Environment, Making, RunRecord, TargetRecord};
 
-use crate::counted;
+use crate::sentences::words::counted;
 
 /// Label and text of each line.
 pub type Lines = Vec<(&'static str, String)>;

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use writebench_model::{Content, Extent, ReadBack, ReadFrom};
 
-use crate::sentences::report::CaseReport;
+use crate::numbers::case::CaseReport;
 
 /// One line about all good samples that wrote data; none where there are none.
 pub(crate) fn sentence(cases: &[CaseReport]) -> Option<String> {

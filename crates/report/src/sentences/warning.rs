@@ -3,12 +3,13 @@
 use std::collections::HashSet;
 
 use writebench_model::{Durability, RunRecord, RunStatus};
+use writebench_stats::CONFIDENCE;
 
-use crate::counted;
-use crate::numbers::estimate::{CONFIDENCE, Figure};
-use crate::sentences::advice::{ADVISE, is_look};
-use crate::sentences::report::CaseReport;
-use crate::tables::case_sentence;
+use crate::numbers::case::CaseReport;
+use crate::numbers::estimate::Figure;
+use crate::numbers::search::ADVISE;
+use crate::sentences::outcomes::failed;
+use crate::sentences::words::counted;
 
 pub(crate) fn warnings(run: &RunRecord, cases: &[CaseReport]) -> Vec<String> {
     let mut warnings = Vec::new();
@@ -81,16 +82,6 @@ pub(crate) fn warnings(run: &RunRecord, cases: &[CaseReport]) -> Vec<String> {
     warnings
 }
 
-/// How many failed, and the first of them with its cause.
-pub(crate) fn failed(cases: &[&CaseReport]) -> Option<String> {
-    let is_fault = |case: &CaseReport| case.record.samples.last().is_some_and(|last| last.outcome.is_fault());
-    let failed: Vec<&CaseReport> = cases.iter().copied().filter(|case| is_fault(case)).collect();
-    let first = failed.first()?;
-    let sentence = case_sentence(first, first.reason.as_deref().unwrap_or_default());
-    let more = if failed.len() > 1 { format!(", and {} more", failed.len() - 1) } else { String::new() };
-    Some(format!("{} of {} failed: {sentence}{more}.", failed.len(), counted(cases.len(), "case")))
-}
-
 /// That what is synced to memory is still only in memory.
 fn durable_in_memory(run: &RunRecord, cases: &[&CaseReport]) -> Option<String> {
     let is_durable = |case: &&CaseReport| case.record.contract.durability == Durability::Durable;
@@ -132,7 +123,7 @@ fn is_search(cases: &[CaseReport]) -> bool {
 /// Each case that has figures in a table, once: it may stand in several.
 fn distinct(cases: &[CaseReport]) -> Vec<&CaseReport> {
     let mut seen = HashSet::new();
-    let shown = cases.iter().filter(|case| !is_look(case));
+    let shown = cases.iter().filter(|case| !case.is_look());
     shown.filter(|case| seen.insert(case.name.as_str())).collect()
 }
 

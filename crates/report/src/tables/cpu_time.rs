@@ -1,10 +1,10 @@
 //! Elapsed time, user CPU time and system CPU time by chunk size, a table each. No bars: times differ by decades, and bars
 //! that begin at 0 would show one of them. The charts have logarithmic axes for that.
 
+use crate::numbers::case::CaseReport;
 use crate::numbers::estimate::{Estimate, Figure};
-use crate::sentences::number::{mark, seconds, thousands};
-use crate::sentences::report::CaseReport;
-use crate::tables::{Column, Table, notes};
+use crate::sentences::number::{extremes, mark, range, seconds, thousands};
+use crate::tables::table::{Column, NOTHING, Table, limit_cell};
 
 /// The three tables.
 pub(super) fn tables(title: &str, cases: &[CaseReport]) -> Vec<Table> {
@@ -16,7 +16,7 @@ pub(super) fn tables(title: &str, cases: &[CaseReport]) -> Vec<Table> {
 }
 
 fn table(title: &str, cases: &[CaseReport], figure: fn(&Estimate) -> &Figure) -> Table {
-    let with_limit = cases.iter().any(|case| case.estimate.as_ref().is_some_and(|it| it.limit.is_some()));
+    let with_limit = cases.iter().any(CaseReport::has_limit);
     let mut columns = vec![
         Column::text("buffer", 0),
         Column::figure("", "s", 0),
@@ -33,22 +33,21 @@ fn table(title: &str, cases: &[CaseReport], figure: fn(&Estimate) -> &Figure) ->
         let mut row = vec![
             chunk,
             mark(estimate, seconds(figure.median)),
-            format!("{} – {}", seconds(figure.low), seconds(figure.high)),
-            format!("{} – {}", seconds(figure.min), seconds(figure.max)),
-            per_call(estimate, figure).map_or_else(|| "–".to_owned(), thousands),
+            range(figure, seconds),
+            extremes(figure, seconds),
+            per_call(estimate, figure).map_or_else(|| NOTHING.to_owned(), thousands),
             estimate.samples.to_string(),
             case.record.case.clone(),
         ];
         if with_limit {
-            row.insert(3, estimate.limit.map_or_else(|| "–".to_owned(), |it| notes::share(it.share)));
+            row.insert(3, limit_cell(Some(estimate)));
         }
         Some(row)
     });
-    let rows = rows.collect();
     if with_limit {
         columns.insert(3, Column::figure("of", "limit", 0));
     }
-    Table { title: title.to_owned(), columns, rows, sentences: Vec::new(), notes: Vec::new(), bars: None }
+    Table::of(title, columns, rows.collect())
 }
 
 /// What one hand-over takes on average, in nanoseconds.

@@ -4,12 +4,13 @@
 use std::collections::HashMap;
 
 use writebench_model::{Layout, RunRecord, Sample};
+use writebench_stats::{CONFIDENCE, Interval, as_f64};
 
-use crate::numbers::estimate::{CONFIDENCE, Estimate, Figure};
-use crate::sentences::conclusion::{in_round_ratio_of, is_ranked, total};
-use crate::sentences::number::{gigabytes_per_s, mark, seconds, thousands, times};
-use crate::sentences::report::CaseReport;
-use crate::tables::{Column, Table, notes};
+use crate::numbers::case::CaseReport;
+use crate::numbers::estimate::{Estimate, Figure};
+use crate::numbers::in_rounds::{geometric_mean, holds_one, in_round_ratio_of, total};
+use crate::sentences::number::{between, gigabytes_per_s, mark, range, seconds, thousands, times};
+use crate::tables::table::{Column, NOTHING, Table, limit_cell};
 
 /// What a table shows of every case, and how that compares.
 struct Shown {
@@ -139,7 +140,7 @@ impl<'r> Grid<'r> {
     /// A row for each case.
     fn table(&self, title: &str, shown: &Shown) -> Table {
         let mut columns: Vec<Column> = self.headings.iter().map(|heading| Column::text(heading, 0)).collect();
-        let with_limit = self.reports().any(|case| case.estimate.as_ref().is_some_and(|it| it.limit.is_some()));
+        let with_limit = self.rows.iter().any(|row| row.cells.iter().flatten().any(|case| case.has_limit()));
         let mut ratio_columns = Vec::new();
         for (index, target) in self.targets.iter().enumerate() {
             columns.push(Column::figure(target, shown.unit, 0));
@@ -170,11 +171,7 @@ impl<'r> Grid<'r> {
             ratios.push(of_row);
         }
         rows.extend(means(&ratios, &ratio_columns, columns.len()));
-        Table { title: title.to_owned(), columns, rows, sentences: Vec::new(), notes: Vec::new(), bars: None }
-    }
-
-    fn reports(&self) -> impl Iterator<Item = &CaseReport> {
-        self.rows.iter().flat_map(|row| row.cells.iter().copied().flatten())
+        Table::of(title, columns, rows)
     }
 
     /// The other grouping: a row for each target, a column for each case.
@@ -193,8 +190,7 @@ impl<'r> Grid<'r> {
             (*name).clone_into(&mut cells[0]);
             rows.push(cells);
         }
-        let title = format!("{title} ({}), by target", shown.unit);
-        Table { title, columns, rows, sentences: Vec::new(), notes: Vec::new(), bars: None }
+        Table::of(format!("{title} ({}), by target", shown.unit), columns, rows)
     }
 }
 
@@ -211,8 +207,7 @@ fn means(ratios: &[Vec<Option<f64>>], ratio_columns: &[usize], width: usize) -> 
         false => format!("geometric mean of {}", whole.len()),
     };
     for (target, column) in ratio_columns.iter().enumerate() {
-        let logs: f64 = whole.iter().map(|row| row[target].ln()).sum();
-        cells[*column] = times((logs / as_f64(whole.len() as u64)).exp());
+        cells[*column] = times(geometric_mean(&whole.iter().map(|row| row[target]).collect::<Vec<_>>()));
     }
     Some(cells)
 }
@@ -226,8 +221,7 @@ impl Row<'_> {
             let (figure, interval) = figure_text(*case, shown);
             cells.extend([figure, interval]);
             if with_limit {
-                let limit = case.and_then(|case| case.estimate.as_ref()?.limit);
-                cells.push(limit.map_or(NOTHING.to_owned(), |it| notes::share(it.share)));
+                cells.push(limit_cell(case.and_then(|case| case.estimate.as_ref())));
             }
             if index == 0 {
                 continue;
@@ -237,15 +231,13 @@ impl Row<'_> {
             let sure = ratio.filter(|ratio| ratio.confidence >= CONFIDENCE && ratio.estimate > 0.0);
             ratios.push(sure.map(|ratio| ratio.estimate));
             cells.extend(match ratio {
-                Some(ratio) => [with_verdict(&ratio), format!("{} – {}", times(ratio.low), times(ratio.high))],
+                Some(ratio) => [with_verdict(&ratio), between(ratio.low, ratio.high, times)],
                 None => [NOTHING.to_owned(), NOTHING.to_owned()],
             });
         }
         (cells, ratios)
     }
 }
-
-const NOTHING: &str = "–";
 
 /// Whether a section is about chunks and nothing else.
 fn only_chunks_differ(cases: &[CaseReport]) -> bool {
@@ -267,28 +259,22 @@ fn figure_text(case: Option<&CaseReport>, shown: &Shown) -> (String, String) {
     let nothing = || (NOTHING.to_owned(), NOTHING.to_owned());
     let Some(estimate) = case.and_then(|case| case.estimate.as_ref()) else { return nothing() };
     let Some(figure) = (shown.figure)(estimate) else { return nothing() };
-    let text = shown.text;
-    (mark(estimate, text(figure.median)), format!("{} – {}", text(figure.low), text(figure.high)))
+    (mark(estimate, (shown.text)(figure.median)), range(figure, shown.text))
 }
 
 /// Of what can be compared: neither cut short nor disturbed throughout, nor failed on the way.
-fn ratio(case: &CaseReport, first: &CaseReport, shown: &Shown) -> Option<writebench_stats::Interval> {
-    if !is_ranked(case) || !is_ranked(first) {
+fn ratio(case: &CaseReport, first: &CaseReport, shown: &Shown) -> Option<Interval> {
+    if !case.is_ranked() || !first.is_ranked() {
         return None;
     }
     in_round_ratio_of(case, first, shown.of_sample).filter(|ratio| ratio.estimate.is_finite())
 }
 
-fn with_verdict(ratio: &writebench_stats::Interval) -> String {
+fn with_verdict(ratio: &Interval) -> String {
     let text = times(ratio.estimate);
     match ratio {
         it if it.confidence < CONFIDENCE => format!("{text} ?"),
-        it if it.low <= 1.0 && it.high >= 1.0 => format!("≈ {text}"),
+        it if holds_one(it) => format!("≈ {text}"),
         _ => text,
     }
-}
-
-#[expect(clippy::cast_precision_loss, reason = "figures have three digits, f64 fifteen")]
-fn as_f64(value: u64) -> f64 {
-    value as f64
 }

@@ -6,13 +6,15 @@ use writebench_model::RunRecord;
 
 use super::data::{section_of, sections};
 use crate::charts::{NamedChart, Question};
-use crate::counted;
-use crate::formats::comparison as words;
-use crate::numbers::comparison::{CompareError, Comparison};
-use crate::sentences::advice::ADVISE;
+use crate::numbers::case::CaseReport;
+use crate::numbers::comparison::Comparison;
+use crate::numbers::search::ADVISE;
+use crate::numbers::sides::CompareError;
+use crate::sentences::comparison as words;
 use crate::sentences::machine::run_lines;
-use crate::sentences::report::{CaseReport, Report};
-use crate::tables::section_notes;
+use crate::sentences::report::Report;
+use crate::sentences::words::counted;
+use crate::tables::sections::section_notes;
 
 /// All of it.
 pub(super) struct Content<'r> {
@@ -107,7 +109,7 @@ impl<'r> Content<'r> {
             runs: reports.iter().zip(names).map(|(report, name)| run(report, name)).collect(),
             comparisons: compared(names, comparisons),
             suites: suites(reports, names, charts),
-            troubled: cases().filter(|case| case.outcome != "ok").count(),
+            troubled: cases().filter(|case| !case.is_ok()).count(),
             extent: extent(reports),
         }
     }
@@ -172,7 +174,7 @@ fn compared(names: &[String], comparisons: &[(usize, Result<Comparison, CompareE
                 return Compared { number: None, a, b, error, summary, notes, changes };
             }
         };
-        let change = |change: &crate::numbers::comparison::Change| Change {
+        let change = |change: &crate::sentences::changes::Change| Change {
             what: change.what.clone(),
             a: change.a.join(" and "),
             b: change.b.join(" and "),
@@ -185,7 +187,7 @@ fn compared(names: &[String], comparisons: &[(usize, Result<Comparison, CompareE
             error: None,
             summary: words::counts(comparison),
             notes: [words::left_out(comparison), words::notes(comparison)].concat(),
-            changes: comparison.changes.iter().map(change).collect(),
+            changes: comparison.changes().iter().map(change).collect(),
         }
     };
     comparisons.iter().map(compared).collect()

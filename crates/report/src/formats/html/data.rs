@@ -4,14 +4,16 @@ use std::collections::{BTreeMap, HashMap};
 
 use serde::Serialize;
 use writebench_model::{CaseRecord, RunRecord, Sample};
+use writebench_stats::as_f64;
 
 use super::command::again;
 use super::short::Short;
 use crate::charts::{Chart, NamedChart, Question, Unit, XScale, YScale};
 use crate::formats::palette;
+use crate::numbers::case::CaseReport;
 use crate::numbers::comparison::{Comparison, Verdict};
 use crate::numbers::estimate::{Estimate, Figure};
-use crate::sentences::report::{CaseReport, Report};
+use crate::sentences::report::Report;
 
 /// All of it.
 #[derive(Serialize)]
@@ -236,7 +238,7 @@ fn case_data<'r>(
         label: record.label.as_deref(),
         method: words.number(&record.method),
         prepare: words.number(record.axes.get("prepare").map_or("", String::as_str)),
-        outcome: words.number(case.outcome),
+        outcome: words.number(case.outcome_name()),
         reason: case.reason.as_deref(),
         figures: case.estimate.as_ref().map(|estimate| figures(record, estimate)),
         samples: samples(&record.samples),
@@ -369,7 +371,6 @@ fn compared(b: usize, comparison: &Comparison, rows: &Rows<'_>) -> Compared {
     Compared { a: 0, b, cases: comparison.cases.iter().map(case).collect() }
 }
 
-#[expect(clippy::cast_precision_loss, reason = "five digits are left")]
 fn short(value: u64) -> Short {
-    Short(value as f64)
+    Short(as_f64(value))
 }

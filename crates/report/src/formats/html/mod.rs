@@ -16,7 +16,8 @@ use sha2::{Digest, Sha256};
 use self::content::Content;
 use self::data::Data;
 use crate::charts;
-use crate::numbers::comparison::{CompareError, ComparedRun, Comparison, Side};
+use crate::numbers::comparison::Comparison;
+use crate::numbers::sides::{CompareError, ComparedRun, Side};
 use crate::sentences::report::Report;
 use crate::sentences::run_names::run_names;
 

@@ -8,9 +8,10 @@ use svg::node::element::Element;
 
 use super::element::{Ink, element, line, px, text, titled};
 use super::legend::series_group;
-use super::plot::figure_text;
 use super::rows::{Rows, SIZE};
+use super::words::figure_text;
 use crate::charts::{Chart, Dot, Interval, Point, Scale, value_text};
+use crate::sentences::words::counted;
 
 const ROW_HEIGHT: f64 = 24.0;
 const BAR_HEIGHT: f64 = 14.0;
@@ -59,7 +60,7 @@ pub(super) fn marks(chart: &Chart, scale: &Scale) -> Vec<String> {
     }
     let beyond = dots(chart).filter(|dot| !scale.holds(dot.value)).count();
     if beyond > 0 {
-        marks.push(format!("Beyond the picture: {}.", crate::counted(beyond, "sample")));
+        marks.push(format!("Beyond the picture: {}.", counted(beyond, "sample")));
     }
     marks
 }

@@ -3,7 +3,10 @@
 use svg::Node;
 use svg::node::element::Element;
 
-use super::palette;
+use crate::formats::palette;
+
+/// Above and below what is drawn.
+pub(super) const MARGIN: f64 = 16.0;
 
 /// How wide a picture is.
 pub(super) const WIDTH: f64 = 900.0;
@@ -96,7 +99,7 @@ pub(super) fn shortened(words: &str, size: f64, limit: f64) -> String {
 
 /// Lines that fit into the picture, broken at spaces, or anywhere in words that are wider than it.
 pub(super) fn wrapped(words: &str, size: f64) -> Vec<String> {
-    let limit = WIDTH - 2.0 * super::MARGIN;
+    let limit = WIDTH - 2.0 * MARGIN;
     let mut lines = Vec::new();
     let mut current = String::new();
     for word in clean(words).split_whitespace() {

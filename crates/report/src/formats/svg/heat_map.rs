@@ -3,10 +3,11 @@
 use svg::Node;
 use svg::node::element::Element;
 
-use super::element::{Ink, WIDTH, element, line, px, shortened, text, titled, width};
-use super::plot::figure_text;
-use super::{MARGIN, axis_title, palette};
-use crate::charts::{Chart, Interval, Point, Scale, prefixed, symbol};
+use super::element::{Ink, MARGIN, WIDTH, element, line, px, shortened, text, titled, width};
+use super::words::{axis_title, figure_text};
+use crate::charts::scale::{prefixed, symbol};
+use crate::charts::{Chart, Interval, Point, Scale};
+use crate::formats::palette;
 
 const NAME_SIZE: f64 = 12.0;
 const NAME_LIMIT: f64 = 260.0;

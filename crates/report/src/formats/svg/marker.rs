@@ -3,7 +3,7 @@
 use svg::node::element::Element;
 
 use super::element::{element, px};
-use super::palette;
+use crate::formats::palette;
 
 /// Lengths of line and gap. Five, beside seven colours: the two come together again after 35 series.
 const DASHES: [&str; 5] = ["", "7 3", "2 3", "10 3 2 3", "14 5"];

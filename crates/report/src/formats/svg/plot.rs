@@ -3,10 +3,12 @@
 use svg::Node;
 use svg::node::element::Element;
 
-use super::element::{Ink, WIDTH, element, line, px, shortened, text, titled, width};
+use super::element::{Ink, MARGIN, WIDTH, element, line, px, shortened, text, titled, width};
 use super::legend::series_group;
-use super::{MARGIN, axis_title, marker, palette, place_text};
+use super::marker;
+use super::words::{axis_title, figure_text, place_text};
 use crate::charts::{Chart, Interval, Kind, Point, Scale, Tick, XScale, value_text};
+use crate::formats::palette;
 
 const HEIGHT: f64 = 400.0;
 const SIZE: f64 = 12.0;
@@ -326,10 +328,4 @@ fn ends(chart: &Chart) -> (f64, f64) {
     let points = chart.series.iter().flat_map(|series| &series.points).map(|point| point.x);
     let places = chart.x.ticks.iter().map(|tick| tick.at).chain(points).map(|at| evenly(chart.x.scale, at));
     places.fold((f64::INFINITY, f64::NEG_INFINITY), |(first, last), it| (first.min(it), last.max(it)))
-}
-
-/// A figure with its interval.
-pub(super) fn figure_text(chart: &Chart, figure: &Interval) -> String {
-    let text = |value| value_text(value, chart.y.unit);
-    format!("{} ({} to {})", text(figure.median), text(figure.low), text(figure.high))
 }

@@ -2,9 +2,10 @@
 
 use svg::node::element::Element;
 
-use super::element::{Ink, WIDTH, line, shortened, text, titled, width};
-use super::{MARGIN, axis_title, palette};
+use super::element::{Ink, MARGIN, WIDTH, line, shortened, text, titled, width};
+use super::words::axis_title;
 use crate::charts::{Chart, Scale};
+use crate::formats::palette;
 
 /// How large words beside bars are.
 pub(super) const SIZE: f64 = 12.5;

@@ -5,9 +5,10 @@ use svg::node::element::Element;
 
 use super::element::{Ink, element, px, text, titled};
 use super::legend::series_group;
-use super::plot::figure_text;
 use super::rows::{Rows, SIZE};
-use crate::charts::{Chart, stacked, value_text};
+use super::words::figure_text;
+use crate::charts::scale::stacked;
+use crate::charts::{Chart, value_text};
 
 const ROW_HEIGHT: f64 = 22.0;
 const BAR_HEIGHT: f64 = 15.0;

@@ -3,7 +3,8 @@
 use serde::Serialize;
 use writebench_model::{Bytes, Environment, Filesystem, Image, Making, RunRecord, TargetRecord};
 
-use super::Side;
+use crate::numbers::comparison::Comparison;
+use crate::numbers::sides::Side;
 use crate::sentences::machine::device_line;
 
 /// A fact that is not the same in all runs.
@@ -17,8 +18,16 @@ pub struct Change {
     pub b: Vec<String>,
 }
 
+impl Comparison {
+    /// What else is different between the sides, or among the runs of one.
+    #[must_use]
+    pub fn changes(&self) -> Vec<Change> {
+        between(&self.a, &self.b)
+    }
+}
+
 /// In the order of the facts.
-pub(super) fn between(a: &Side, b: &Side) -> Vec<Change> {
+fn between(a: &Side, b: &Side) -> Vec<Change> {
     let (facts_of_a, facts_of_b) = (facts_of_side(a), facts_of_side(b));
     let mut names: Vec<&str> = Vec::new();
     for (name, _) in facts_of_a.iter().chain(&facts_of_b).flatten() {

@@ -1,0 +1,22 @@
+//! What has something in common, together.
+
+use std::collections::HashMap;
+use std::hash::Hash;
+
+/// Items with the same key, in the order in which the keys were met.
+pub(crate) fn grouped<T, K: Clone + Eq + Hash>(
+    items: impl IntoIterator<Item = T>,
+    key: impl Fn(&T) -> K,
+) -> Vec<(K, Vec<T>)> {
+    let mut groups: Vec<(K, Vec<T>)> = Vec::new();
+    let mut places: HashMap<K, usize> = HashMap::new();
+    for item in items {
+        let key = key(&item);
+        let place = *places.entry(key.clone()).or_insert(groups.len());
+        match groups.get_mut(place) {
+            Some((_, group)) => group.push(item),
+            None => groups.push((key, vec![item])),
+        }
+    }
+    groups
+}
