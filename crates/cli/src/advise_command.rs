@@ -10,8 +10,8 @@ use writebench_model::{
     Axis, Bytes, Cache, Case, CaseRecord, Purpose, Row, RunRecord, RunStatus, Settings, Space, TargetRecord,
     Verify,
 };
-use writebench_report::search::{ADVISE, FINALS, LOOKS, NAIVE};
 use writebench_report::counted;
+use writebench_report::search::{ADVISE, FINALS, LOOKS, NAIVE};
 use writebench_runner::{Hardware, Race, RaceLimits};
 
 use crate::arguments::AdviseCommand;
