@@ -18,6 +18,7 @@ pub struct NamedChart {
 }
 
 /// A chart of a family, and what its name has behind that of its suite and section.
+#[derive(Clone)]
 pub(super) struct Drawn {
     pub of: Question,
     pub stem: String,

@@ -2,8 +2,8 @@
 
 use writebench_stats::as_f64;
 
-use super::data::{Chart, Drawn, Kind, Point, Question, Series, Unit, YAxis};
-use super::point::{figures_are, throughput_point};
+use super::data::{Chart, Drawn, Kind, Question, Series, Unit, YAxis};
+use super::point::{figures_are, line_of, throughput_point};
 use super::rows::{Row, each_target, grouped, places};
 use super::{axis, contracts, names, notes};
 
@@ -47,9 +47,7 @@ pub(super) fn lines<'r>(rows: &[Row<'r>]) -> Vec<(String, Vec<Row<'r>>)> {
 fn chart(section: &str, target: &str, contract: &str, rows: &[Row<'_>]) -> Chart {
     let series = lines(rows).into_iter().map(|(name, rows)| {
         let point = |row: &Row<'_>| Some(throughput_point(as_f64(row.chunk_bytes()?), row));
-        let mut points: Vec<Point> = rows.iter().filter_map(point).collect();
-        points.sort_by(|a, b| a.x.total_cmp(&b.x));
-        Series { name, points }
+        line_of(name, rows.iter().map(point))
     });
     let mut series: Vec<Series> = series.collect();
     let common = names::shorten_series(&mut series);

@@ -2,7 +2,7 @@
 
 use writebench_stats::CONFIDENCE;
 
-use super::data::{Interval, Point};
+use super::data::{Interval, Point, Series};
 use super::rows::Row;
 use crate::numbers::estimate::Figure;
 
@@ -22,6 +22,13 @@ pub(super) fn point(x: f64, row: &Row<'_>, figure: Option<&Figure>, per: f64) ->
 /// A point of a case's throughput.
 pub(super) fn throughput_point(x: f64, row: &Row<'_>) -> Point {
     point(x, row, row.case.estimate.as_ref().map(|estimate| &estimate.throughput_bytes_per_s), 1.0)
+}
+
+/// The points of a line, in the order of their places; rows without a place have none.
+pub(super) fn line_of(name: String, points: impl Iterator<Item = Option<Point>>) -> Series {
+    let mut points: Vec<Point> = points.flatten().collect();
+    points.sort_by(|a, b| a.x.total_cmp(&b.x));
+    Series { name, points }
 }
 
 /// What the figures are: `medians with 95 % intervals; lower is better`.

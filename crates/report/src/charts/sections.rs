@@ -4,8 +4,8 @@ use std::collections::HashSet;
 
 use writebench_model::Layout;
 
-use super::data::{Drawn, NamedChart};
-use super::rows::{Row, grouped};
+use super::data::{Chart, Drawn, NamedChart, Question};
+use super::rows::{OfTarget, Row, each_target, grouped};
 use super::{cpu_time, flags, latency, matrix, over_time, phases, ranked, threads};
 use crate::numbers::case::CaseReport;
 use crate::numbers::search::ADVISE;
@@ -85,23 +85,30 @@ pub(super) fn of_rows(rows: &[Row<'_>]) -> Vec<NamedChart> {
 
 /// What the suite asks first, and then what every case can answer.
 fn section_charts(suite: &str, section: &str, rows: &[Row<'_>]) -> Vec<Drawn> {
-    let mut charts = if suite == ADVISE {
-        ranked::charts("Ways to write, from the fastest", rows)
-    } else {
-        match writebench_model::suite_named(suite).map_or(Layout::Phases, |suite| suite.layout) {
-            Layout::CpuTime => cpu_time::charts(rows),
-            Layout::Ranked => ranked::charts(&format!("{section}, from the fastest"), rows),
-            Layout::Matrix => {
-                [flags::charts(section, rows), matrix::charts(section, rows)].into_iter().flatten().collect()
-            }
-            // A section without labels is drawn by its methods, where it is about chunk sizes.
-            Layout::Phases => matrix::charts(section, rows),
-            Layout::Records => Vec::new(),
-        }
+    let on_each_target = |of, stem: &str, chart: fn(&str, &str, &[Row<'_>]) -> Option<Chart>| {
+        let drawn = |on: OfTarget<'_>| {
+            let chart = chart(section, on.target, &on.rows)?;
+            Some(Drawn { of, stem: format!("{stem}{}", on.suffix), chart })
+        };
+        each_target(rows).into_iter().filter_map(drawn).collect::<Vec<_>>()
     };
-    for family in [threads::charts, latency::charts, phases::charts, over_time::charts] {
-        charts.extend(family(section, rows));
-    }
+    let layout = writebench_model::suite_named(suite).map_or(Layout::Phases, |suite| suite.layout);
+    let mut charts = match layout {
+        _ if suite == ADVISE => ranked::charts("Ways to write, from the fastest", rows),
+        Layout::CpuTime => cpu_time::charts(rows),
+        Layout::Ranked => ranked::charts(&format!("{section}, from the fastest"), rows),
+        Layout::Matrix => {
+            let flags = on_each_target(Question::Flags, "throughput-by-chunk-and-flags", flags::chart);
+            [flags, matrix::charts(section, rows)].concat()
+        }
+        // A section without labels is drawn by its methods, where it is about chunk sizes.
+        Layout::Phases => matrix::charts(section, rows),
+        Layout::Records => Vec::new(),
+    };
+    charts.extend(threads::charts(section, rows));
+    charts.extend(on_each_target(Question::Latency, "latency", latency::chart));
+    charts.extend(on_each_target(Question::Phases, "phases", phases::chart));
+    charts.extend(on_each_target(Question::OverTime, "over-time", over_time::chart));
     charts
 }
 

@@ -3,8 +3,8 @@
 use writebench_model::Contract;
 use writebench_stats::as_f64;
 
-use super::data::{Chart, Drawn, Kind, Point, Question, Series, Unit, YAxis};
-use super::point::{figures_are, throughput_point};
+use super::data::{Chart, Drawn, Kind, Question, Series, Unit, YAxis};
+use super::point::{figures_are, line_of, throughput_point};
 use super::rows::{Row, each_target, grouped, places};
 use super::{axis, contracts, names, notes};
 
@@ -54,9 +54,7 @@ fn contract(row: &Row<'_>) -> Contract {
 fn chart(section: &str, target: &str, contract: &Contract, rows: &[Row<'_>]) -> Chart {
     let lines = grouped(rows, |row| row.name_without(AXIS)).into_iter().map(|(name, rows)| {
         let point = |row: &Row<'_>| Some(throughput_point(as_f64(threads(row)?), row));
-        let mut points: Vec<Point> = rows.iter().filter_map(point).collect();
-        points.sort_by(|a, b| a.x.total_cmp(&b.x));
-        Series { name, points }
+        line_of(name, rows.iter().map(point))
     });
     let mut series: Vec<Series> = lines.collect();
     let common = names::shorten_series(&mut series);

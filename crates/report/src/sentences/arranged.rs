@@ -32,14 +32,7 @@ impl Sort {
     /// Its word on the command line.
     #[must_use]
     pub fn name(self) -> &'static str {
-        match self {
-            Self::Throughput => "throughput",
-            Self::WriteAlone => "write-alone",
-            Self::Elapsed => "elapsed",
-            Self::Cpu => "cpu",
-            Self::Precision => "precision",
-            Self::Case => "case",
-        }
+        self.name_and_key().0
     }
 
     /// The one with that word.
@@ -48,16 +41,16 @@ impl Sort {
         Self::ALL.iter().copied().find(|sort| sort.name() == name)
     }
 
-    /// What is sorted by, the least first.
-    fn key(self, estimate: &Estimate) -> f64 {
-        let total = &estimate.total_ns;
+    /// Its word, and what is sorted by, the least first.
+    fn name_and_key(self) -> (&'static str, fn(&Estimate) -> f64) {
         match self {
-            Self::Throughput => -estimate.throughput_bytes_per_s.median,
-            Self::WriteAlone => -estimate.write_alone_bytes_per_s.median,
-            Self::Elapsed => total.median,
-            Self::Cpu => as_f64(estimate.user_cpu_ns + estimate.system_cpu_ns),
-            Self::Precision => (total.high - total.low) / total.median,
-            Self::Case => 0.0,
+            Self::Throughput => ("throughput", |it| -it.throughput_bytes_per_s.median),
+            Self::WriteAlone => ("write-alone", |it| -it.write_alone_bytes_per_s.median),
+            Self::Elapsed => ("elapsed", |it| it.total_ns.median),
+            Self::Cpu => ("cpu", |it| as_f64(it.user_cpu_ns + it.system_cpu_ns)),
+            Self::Precision => ("precision", |it| (it.total_ns.high - it.total_ns.low) / it.total_ns.median),
+            // Where there is a figure, it does not count.
+            Self::Case => ("case", |_| 0.0),
         }
     }
 }
@@ -104,15 +97,13 @@ fn rows(section: Vec<CaseReport>) -> Vec<Vec<CaseReport>> {
 }
 
 fn sort_rows(rows: &mut [Vec<CaseReport>], sort: Sort) {
-    let key = |row: &Vec<CaseReport>| row[0].estimate.as_ref().map(|estimate| sort.key(estimate));
-    rows.sort_by(|a, b| {
-        let (name_a, name_b) = (&a[0].record.case, &b[0].record.case);
-        match (key(a), key(b)) {
-            (Some(key_a), Some(key_b)) if sort != Sort::Case => key_a.total_cmp(&key_b),
-            (Some(_), None) => std::cmp::Ordering::Less,
-            (None, Some(_)) => std::cmp::Ordering::Greater,
-            _ => name_a.cmp(name_b),
-        }
+    let (_, key) = sort.name_and_key();
+    let key = |row: &Vec<CaseReport>| row[0].estimate.as_ref().map(key);
+    rows.sort_by(|a, b| match (key(a), key(b)) {
+        (Some(key_a), Some(key_b)) if sort != Sort::Case => key_a.total_cmp(&key_b),
+        (Some(_), None) => std::cmp::Ordering::Less,
+        (None, Some(_)) => std::cmp::Ordering::Greater,
+        _ => a[0].record.case.cmp(&b[0].record.case),
     });
 }
 

@@ -10,6 +10,7 @@ use crate::numbers::case::CaseReport;
 use crate::numbers::comparison::Comparison;
 use crate::numbers::search::ADVISE;
 use crate::numbers::sides::CompareError;
+use crate::sentences::changes::Change;
 use crate::sentences::comparison as words;
 use crate::sentences::machine::run_lines;
 use crate::sentences::report::Report;
@@ -20,7 +21,7 @@ use crate::tables::sections::section_notes;
 pub(super) struct Content<'r> {
     pub title: String,
     pub runs: Vec<Run<'r>>,
-    pub comparisons: Vec<Compared>,
+    pub comparisons: Vec<Compared<'r>>,
     pub suites: Vec<Suite<'r>>,
     /// Cases that did not end well.
     pub troubled: usize,
@@ -39,22 +40,19 @@ pub(super) struct Run<'r> {
 }
 
 /// A run, compared with the first.
-pub(super) struct Compared {
-    /// Its number among those that could be compared; none if this could not.
-    pub number: Option<usize>,
-    pub a: String,
-    pub b: String,
-    pub error: Option<String>,
+pub(super) struct Compared<'r> {
+    pub a: &'r str,
+    pub b: &'r str,
+    pub comparison: Result<Words, String>,
+}
+
+/// What a comparison comes to.
+pub(super) struct Words {
+    /// Its number in the data.
+    pub number: usize,
     pub summary: String,
     pub notes: Vec<String>,
     pub changes: Vec<Change>,
-}
-
-/// A fact that is not the same.
-pub(super) struct Change {
-    pub what: String,
-    pub a: String,
-    pub b: String,
 }
 
 pub(super) struct Suite<'r> {
@@ -162,33 +160,21 @@ fn run_facts(run: &RunRecord) -> Vec<(&'static str, String)> {
     facts
 }
 
-fn compared(names: &[String], comparisons: &[(usize, Result<Comparison, CompareError>)]) -> Vec<Compared> {
-    let mut next = 0;
-    let compared = |(b, comparison): &(usize, Result<Comparison, CompareError>)| {
-        let (a, b) = (names[0].clone(), names[*b].clone());
-        let comparison = match comparison {
-            Ok(comparison) => comparison,
-            Err(error) => {
-                let (error, summary) = (Some(error.to_string()), String::new());
-                let (notes, changes) = (Vec::new(), Vec::new());
-                return Compared { number: None, a, b, error, summary, notes, changes };
-            }
-        };
-        let change = |change: &crate::sentences::changes::Change| Change {
-            what: change.what.clone(),
-            a: change.a.join(" and "),
-            b: change.b.join(" and "),
-        };
-        next += 1;
-        Compared {
-            number: Some(next - 1),
-            a,
-            b,
-            error: None,
-            summary: words::counts(comparison),
-            notes: [words::left_out(comparison), words::notes(comparison)].concat(),
-            changes: comparison.changes().iter().map(change).collect(),
-        }
+fn compared<'r>(
+    names: &'r [String],
+    comparisons: &[(usize, Result<Comparison, CompareError>)],
+) -> Vec<Compared<'r>> {
+    let mut numbers = 0..;
+    let mut words = |comparison: &Comparison| Words {
+        number: numbers.next().unwrap_or_default(),
+        summary: words::counts(comparison),
+        notes: [words::left_out(comparison), words::notes(comparison)].concat(),
+        changes: comparison.changes(),
+    };
+    let compared = |(b, comparison): &(usize, Result<Comparison, CompareError>)| Compared {
+        a: &names[0],
+        b: &names[*b],
+        comparison: comparison.as_ref().map(&mut words).map_err(ToString::to_string),
     };
     comparisons.iter().map(compared).collect()
 }

@@ -8,7 +8,7 @@ use writebench_stats::as_f64;
 
 use super::command::again;
 use super::short::Short;
-use crate::charts::{Chart, NamedChart, Question, Unit, XScale, YScale};
+use crate::charts::{Kind, NamedChart, Question, XScale, YAxis};
 use crate::formats::palette;
 use crate::numbers::case::CaseReport;
 use crate::numbers::comparison::{Comparison, Verdict};
@@ -93,9 +93,9 @@ struct Figures {
 struct Drawn<'r> {
     section: usize,
     of: Question,
-    kind: crate::charts::Kind,
+    kind: Kind,
     x: XAxis<'r>,
-    y: YAxis<'r>,
+    y: &'r YAxis,
     series: Vec<Series<'r>>,
 }
 
@@ -104,13 +104,6 @@ struct XAxis<'r> {
     label: &'r str,
     scale: XScale,
     ticks: Vec<(Short, &'r str)>,
-}
-
-#[derive(Serialize)]
-struct YAxis<'r> {
-    label: &'r str,
-    unit: Unit,
-    scale: YScale,
 }
 
 #[derive(Serialize)]
@@ -302,19 +295,15 @@ fn drawn<'r>(named: &'r NamedChart, numbers: &HashMap<(&str, &str), usize>) -> D
         colours: [colour.light, colour.dark],
         points: series.points.iter().map(|it| point(chart.x.scale, it)).collect(),
     });
+    let ticks = chart.x.ticks.iter().map(|tick| (place(chart.x.scale, tick.at), tick.text.as_str()));
     Drawn {
         section: numbers[&(named.suite.as_str(), named.section.as_str())],
         of: named.of,
         kind: chart.kind,
-        x: x_axis(chart),
-        y: YAxis { label: &chart.y.label, unit: chart.y.unit, scale: chart.y.scale },
+        x: XAxis { label: &chart.x.label, scale: chart.x.scale, ticks: ticks.collect() },
+        y: &chart.y,
         series: series.collect(),
     }
-}
-
-fn x_axis(chart: &Chart) -> XAxis<'_> {
-    let ticks = chart.x.ticks.iter().map(|tick| (place(chart.x.scale, tick.at), tick.text.as_str())).collect();
-    XAxis { label: &chart.x.label, scale: chart.x.scale, ticks }
 }
 
 fn point(scale: XScale, point: &crate::charts::Point) -> Point {
