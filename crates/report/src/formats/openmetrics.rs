@@ -3,10 +3,9 @@
 //! <https://github.com/prometheus/OpenMetrics/blob/main/specification/OpenMetrics.md>: one family after the other,
 //! base units, `# EOF` at the end.
 
-use std::collections::HashSet;
-
 use crate::numbers::case::CaseReport;
 use crate::numbers::estimate::{Estimate, Figure};
+use crate::numbers::grouped::distinct;
 use crate::sentences::report::Report;
 
 /// A family: its name without what every name begins with, its unit, its help, and its figure.
@@ -54,9 +53,7 @@ const FAMILIES: &[Family] = &[
 #[must_use]
 pub fn render(report: &Report) -> String {
     // A case may stand in several tables, and a series in a file once.
-    let mut seen = HashSet::new();
-    let cases: Vec<&CaseReport> =
-        report.cases.iter().filter(|case| seen.insert((&case.record.target, &case.record.case))).collect();
+    let cases = distinct(&report.cases, |case| (&case.record.target, &case.record.case));
     let mut text = String::new();
     for family in FAMILIES {
         text += &format!("# TYPE writebench_{} gauge\n", family.name);

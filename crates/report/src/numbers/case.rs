@@ -1,5 +1,6 @@
 //! A case with its figures.
 
+use std::borrow::Borrow;
 use std::cmp::Ordering;
 use std::collections::HashMap;
 
@@ -101,6 +102,20 @@ impl CaseReport {
 /// From the fastest; what has no rank comes last.
 pub(crate) fn by_rank(a: &CaseReport, b: &CaseReport) -> Ordering {
     b.is_ranked().cmp(&a.is_ranked()).then(a.time_ns().total_cmp(&b.time_ns()))
+}
+
+/// What stands in one row where there are several targets: a case on all of them, as often as it stands on one.
+pub(crate) fn across_targets<C: Borrow<CaseReport>>(cases: impl IntoIterator<Item = C>) -> Vec<Vec<C>> {
+    let mut met: HashMap<(String, String), usize> = HashMap::new();
+    let mut numbered = Vec::new();
+    for case in cases {
+        let CaseRecord { case: name, target, .. } = &case.borrow().record;
+        let times = met.entry((name.clone(), target.clone())).or_default();
+        *times += 1;
+        numbered.push(((name.clone(), *times), case));
+    }
+    let rows = grouped(numbered, |(key, _)| key.clone()).into_iter();
+    rows.map(|(_, row)| row.into_iter().map(|(_, case)| case).collect()).collect()
 }
 
 /// The different contracts of cases, in order, each with the cases that have it.

@@ -6,6 +6,7 @@ use serde::Serialize;
 use writebench_model::{CaseRecord, Sample};
 use writebench_stats::{CONFIDENCE, Interval, as_f64};
 
+use crate::numbers::grouped::distinct;
 use crate::numbers::in_rounds::total;
 use crate::numbers::sides::{
     CaseOn, CompareError, ComparedRun, Side, different, is_target_by_target, same_work,
@@ -141,7 +142,7 @@ impl Comparison {
     #[must_use]
     pub fn undecided_cases(&self) -> usize {
         let is_compared = |case: &str| self.cases.iter().any(|it| it.case.to_string() == case);
-        let left_out: HashSet<&str> = self.left_out.iter().map(|it| it.case.as_str()).collect();
+        let left_out = distinct(self.left_out.iter().map(|it| it.case.as_str()), |case| *case);
         let without_figures = left_out.into_iter().filter(|case| !is_compared(case)).count();
         self.only_in_a.len() + without_figures + self.count(Verdict::TooFew)
     }
@@ -157,9 +158,8 @@ impl Comparison {
 
 /// Each case once, in order: it may stand in several tables, and in several runs.
 fn case_names(side: &Side, with_target: bool) -> Vec<CaseOn> {
-    let mut seen = HashSet::new();
     let cases = side.runs.iter().flat_map(|it| &it.run.cases);
-    cases.map(|case| CaseOn::of(case, with_target)).filter(|name| seen.insert(name.clone())).collect()
+    distinct(cases.map(|case| CaseOn::of(case, with_target)), Clone::clone)
 }
 
 /// Those that are among the others, and those that are not.

@@ -1,6 +1,6 @@
-//! What has something in common, together.
+//! What has something in common: together, or once.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::hash::Hash;
 
 /// Items with the same key, in the order in which the keys were met.
@@ -19,4 +19,10 @@ pub(crate) fn grouped<T, K: Clone + Eq + Hash>(
         }
     }
     groups
+}
+
+/// The first item of each key, in order.
+pub(crate) fn distinct<T, K: Eq + Hash>(items: impl IntoIterator<Item = T>, key: impl Fn(&T) -> K) -> Vec<T> {
+    let mut met = HashSet::new();
+    items.into_iter().filter(|item| met.insert(key(item))).collect()
 }

@@ -9,7 +9,7 @@ use crate::numbers::case::CaseReport;
 use crate::numbers::in_rounds::{differs, in_round_ratio};
 use crate::numbers::search::{ADVISE, FINALS, LOOKS, NAIVE};
 use crate::numbers::simplicity::effort;
-use crate::sentences::number::{gigabytes_per_s, thousands};
+use crate::sentences::number::{gigabytes_per_s, significant};
 use crate::sentences::outcomes::failed;
 use crate::sentences::shell::quoted;
 use crate::sentences::words::{counted, list};
@@ -170,7 +170,7 @@ fn ranked<'c>(cases: impl Iterator<Item = &'c CaseReport>) -> Vec<&'c CaseReport
 fn figure(case: &CaseReport, is_about_records: bool) -> Option<String> {
     let estimate = case.estimate.as_ref()?;
     Some(match estimate.records_per_s.as_ref().filter(|_| is_about_records) {
-        Some(records_per_s) => format!("{} records/s", thousands(records_per_s.median)),
+        Some(records_per_s) => format!("{} records/s", significant(records_per_s.median)),
         None => format!("{} GB/s", gigabytes_per_s(estimate.throughput_bytes_per_s.median)),
     })
 }

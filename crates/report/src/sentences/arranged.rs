@@ -2,7 +2,7 @@
 
 use writebench_stats::as_f64;
 
-use crate::numbers::case::CaseReport;
+use crate::numbers::case::{CaseReport, across_targets};
 use crate::numbers::estimate::Estimate;
 use crate::sentences::report::Report;
 use crate::sentences::words::counted;
@@ -64,7 +64,7 @@ impl Report {
         let mut left_out = 0;
         self.cases.clear();
         for section in sections {
-            let mut rows = rows(section);
+            let mut rows = across_targets(section);
             sort_rows(&mut rows, sort);
             left_out += rows.len() - rows.len().min(top.unwrap_or(usize::MAX));
             rows.truncate(top.unwrap_or(usize::MAX));
@@ -78,22 +78,6 @@ impl Report {
         }
         self
     }
-}
-
-/// What stands in one row: a case on all its targets.
-fn rows(section: Vec<CaseReport>) -> Vec<Vec<CaseReport>> {
-    let mut rows: Vec<Vec<CaseReport>> = Vec::new();
-    for case in section {
-        let is_row = |row: &&mut Vec<CaseReport>| {
-            row[0].record.case == case.record.case
-                && row.iter().all(|other| other.record.target != case.record.target)
-        };
-        match rows.iter_mut().find(is_row) {
-            Some(row) => row.push(case),
-            None => rows.push(vec![case]),
-        }
-    }
-    rows
 }
 
 fn sort_rows(rows: &mut [Vec<CaseReport>], sort: Sort) {

@@ -1,8 +1,7 @@
 //! What a run comes to, in a sentence per contract.
 
-use std::collections::HashSet;
-
 use crate::numbers::case::CaseReport;
+use crate::numbers::grouped::distinct;
 use crate::sentences::answer::Answer;
 
 /// All answers, and what their comparisons mean.
@@ -10,7 +9,7 @@ pub(crate) fn conclusions(answers: &[Answer], cases: &[CaseReport]) -> Vec<Strin
     let mut conclusions: Vec<String> = answers.iter().map(Answer::text).collect();
     let compares_many = |answer: &Answer| {
         let of_answer = cases.iter().filter(|case| case.record.contract == answer.contract && case.is_ranked());
-        of_answer.map(|case| &case.name).collect::<HashSet<&String>>().len() > 2
+        distinct(of_answer, |case| &case.name).len() > 2
     };
     if answers.iter().any(compares_many) {
         // No allowance is made for many comparisons: with six rounds none could be called different any more. "Clear of all

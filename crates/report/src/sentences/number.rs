@@ -100,7 +100,7 @@ pub(crate) fn times(ratio: f64) -> String {
     match ratio {
         f64::INFINITY => "∞".to_owned(),
         ..9.995 => format!("{ratio:.2}"),
-        _ => thousands(ratio),
+        _ => significant(ratio),
     }
 }
 
@@ -108,11 +108,6 @@ pub(crate) fn times(ratio: f64) -> String {
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "medians of durations")]
 pub(crate) fn milliseconds_of(nanoseconds: f64) -> String {
     milliseconds(nanoseconds as u64)
-}
-
-/// A number of things, whole from a hundred on.
-pub(crate) fn thousands(value: f64) -> String {
-    significant(value)
 }
 
 /// A figure of nothing but disturbed samples is marked, and one of samples whose time was limited has the bytes

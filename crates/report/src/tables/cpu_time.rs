@@ -3,11 +3,11 @@
 
 use crate::numbers::case::CaseReport;
 use crate::numbers::estimate::{Estimate, Figure};
-use crate::sentences::number::{extremes, mark, range, seconds, thousands};
+use crate::sentences::number::{extremes, mark, range, seconds, significant};
 use crate::tables::table::{Column, NOTHING, Table, limit_cell};
 
 /// The three tables.
-pub(super) fn tables(title: &str, cases: &[CaseReport]) -> Vec<Table> {
+pub(super) fn tables(title: &str, cases: &[&CaseReport]) -> Vec<Table> {
     vec![
         table(&format!("{title}: elapsed time, all of it"), cases, |it| &it.total_ns),
         table(&format!("{title}: user CPU time"), cases, |it| &it.user_cpu_figure_ns),
@@ -15,8 +15,8 @@ pub(super) fn tables(title: &str, cases: &[CaseReport]) -> Vec<Table> {
     ]
 }
 
-fn table(title: &str, cases: &[CaseReport], figure: fn(&Estimate) -> &Figure) -> Table {
-    let with_limit = cases.iter().any(CaseReport::has_limit);
+fn table(title: &str, cases: &[&CaseReport], figure: fn(&Estimate) -> &Figure) -> Table {
+    let with_limit = cases.iter().any(|case| case.has_limit());
     let mut columns = vec![
         Column::text("buffer", 0),
         Column::figure("", "s", 0),
@@ -35,7 +35,7 @@ fn table(title: &str, cases: &[CaseReport], figure: fn(&Estimate) -> &Figure) ->
             mark(estimate, seconds(figure.median)),
             range(figure, seconds),
             extremes(figure, seconds),
-            per_call(estimate, figure).map_or_else(|| NOTHING.to_owned(), thousands),
+            per_call(estimate, figure).map_or_else(|| NOTHING.to_owned(), significant),
             estimate.samples.to_string(),
             case.record.case.clone(),
         ];

@@ -8,9 +8,9 @@ use crate::tables::per_case;
 use crate::tables::table::{Column, NOTHING, Table, limit_cell};
 
 /// A table for each size of the file. Where cases differ in more than label and chunk, a row per case instead.
-pub(super) fn throughput(title: &str, cases: &[CaseReport]) -> Vec<Table> {
+pub(super) fn throughput(title: &str, cases: &[&CaseReport]) -> Vec<Table> {
     let mut tables = Vec::new();
-    for (size, cases_of_size) in grouped(cases, |case| axis(case, "size")) {
+    for (size, cases_of_size) in grouped(cases.iter().copied(), |case| axis(case, "size")) {
         let title_of_size = format!("{title}, {size}");
         let Some(throughput) = table(&title_of_size, "GB/s, all of it", &cases_of_size, cell) else {
             return vec![per_case::phases(title, cases)];

@@ -10,7 +10,7 @@ use crate::sentences::number::{gigabytes_per_s, seconds_short, share};
 use crate::sentences::words::counted;
 
 /// Which limits the shares are of, and where throughput fell.
-pub(super) fn notes(cases: &[CaseReport], limits: &[Limit]) -> Vec<String> {
+pub(super) fn notes(cases: &[&CaseReport], limits: &[Limit]) -> Vec<String> {
     let mut notes: Vec<String> =
         LimitKind::ALL.iter().filter_map(|&kind| limit_note(kind, cases, limits)).collect();
     let shares = || cases.iter().filter_map(|case| case.estimate.as_ref()?.limit);
@@ -20,12 +20,12 @@ pub(super) fn notes(cases: &[CaseReport], limits: &[Limit]) -> Vec<String> {
                 .to_owned(),
         );
     }
-    notes.extend(cases.iter().filter_map(fall_note));
+    notes.extend(cases.iter().copied().filter_map(fall_note));
     notes
 }
 
 /// `of limit: a plain copy of memory, 5.21 GB/s with 1 thread, 9.88 GB/s with 4`.
-fn limit_note(kind: LimitKind, cases: &[CaseReport], limits: &[Limit]) -> Option<String> {
+fn limit_note(kind: LimitKind, cases: &[&CaseReport], limits: &[Limit]) -> Option<String> {
     let what = match kind {
         LimitKind::MemoryCopy => "a plain copy of memory",
         LimitKind::MemoryCopyOneChunk => "a copy of one chunk from the CPU's caches",

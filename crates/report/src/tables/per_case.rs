@@ -5,7 +5,7 @@ use crate::numbers::estimate::Estimate;
 use crate::numbers::in_rounds::differs;
 use crate::numbers::latency::LatencyEstimate;
 use crate::sentences::number::{
-    extremes, gigabytes_per_s, mark, microseconds, milliseconds, milliseconds_of, range, thousands,
+    extremes, gigabytes_per_s, mark, microseconds, milliseconds, milliseconds_of, range, significant,
 };
 use crate::tables::bars::Bars;
 use crate::tables::table::{Column, NOTHING, Table, limit_cell};
@@ -71,39 +71,37 @@ fn or_nothing<T>(value: Option<T>, text: impl Fn(T) -> String) -> String {
 }
 
 /// Throughput and where the time went.
-pub(super) fn phases(title: &str, cases: &[CaseReport]) -> Table {
+pub(super) fn phases(title: &str, cases: &[&CaseReport]) -> Table {
     let mut columns = vec![
         all_of_it(),
         figures("95 %", "interval", 0, |it| range(&it.throughput_bytes_per_s, gigabytes_per_s)),
     ];
-    let cases: Vec<&CaseReport> = cases.iter().collect();
-    columns.extend(limit_and_course(&cases, 1));
+    columns.extend(limit_and_course(cases, 1));
     columns.extend([
         figures("", "min – max", 5, |it| extremes(&it.throughput_bytes_per_s, gigabytes_per_s)),
         figures("write alone", "GB/s", 3, |it| gigabytes_per_s(it.write_alone_bytes_per_s.median)),
         figures("95 %", "interval", 6, |it| range(&it.write_alone_bytes_per_s, gigabytes_per_s)),
     ]);
     columns.extend(phases_and_cpu().into_iter().map(|figures| figures.later(2)));
-    let mut table = table(title, &cases, columns);
+    let mut table = table(title, cases, columns);
     table.bars =
-        Bars::of(&with_figures(&cases), 2, |it| Some(it.throughput_bytes_per_s.median), gigabytes_per_s);
+        Bars::of(&with_figures(cases), 2, |it| Some(it.throughput_bytes_per_s.median), gigabytes_per_s);
     table
 }
 
 /// Records per second, and how long each took.
-pub(super) fn records(title: &str, cases: &[CaseReport]) -> Table {
+pub(super) fn records(title: &str, cases: &[&CaseReport]) -> Table {
     fn latency(it: &Estimate, value: fn(&LatencyEstimate) -> u64) -> String {
         or_nothing(it.latency_ns.as_ref(), |latency| microseconds(value(latency)))
     }
-    let per_s = |it: &Estimate| or_nothing(it.records_per_s, |per_s| mark(it, thousands(per_s.median)));
-    let interval = |it: &Estimate| or_nothing(it.records_per_s, |per_s| range(&per_s, thousands));
+    let per_s = |it: &Estimate| or_nothing(it.records_per_s, |per_s| mark(it, significant(per_s.median)));
+    let interval = |it: &Estimate| or_nothing(it.records_per_s, |per_s| range(&per_s, significant));
     let mut columns = vec![
         figures("all of it", "records/s", 0, per_s),
         figures("95 %", "interval", 0, interval),
         figures("", "ms", 0, |it| mark(it, milliseconds_of(it.total_ns.median))),
     ];
-    let cases: Vec<&CaseReport> = cases.iter().collect();
-    columns.extend(limit_and_course(&cases, 3));
+    columns.extend(limit_and_course(cases, 3));
     columns.extend([
         figures("µs/call:", "p50", 2, |it| latency(it, |latency| latency.p50)),
         figures("", "p90", 2, |it| latency(it, |latency| latency.p90)),
@@ -112,9 +110,9 @@ pub(super) fn records(title: &str, cases: &[CaseReport]) -> Table {
         figures("", "max", 2, |it| latency(it, |latency| latency.max)),
     ]);
     columns.extend(phases_and_cpu().into_iter().map(|figures| figures.later(3)));
-    let mut table = table(title, &cases, columns);
+    let mut table = table(title, cases, columns);
     let per_s = |it: &Estimate| it.records_per_s.as_ref().map(|per_s| per_s.median);
-    table.bars = Bars::of(&with_figures(&cases), 1, per_s, thousands);
+    table.bars = Bars::of(&with_figures(cases), 1, per_s, significant);
     table
 }
 

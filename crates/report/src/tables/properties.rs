@@ -2,7 +2,7 @@
 
 use writebench_model::{Allocation, Bytes, DirectWrite, Found, Learnt, Prepare, Properties, Zeros};
 
-use crate::numbers::grouped::grouped;
+use crate::numbers::grouped::{distinct, grouped};
 use crate::sentences::words::counted;
 use crate::tables::table::{Column, NOTHING, Sentence, Table};
 
@@ -134,8 +134,8 @@ fn sentences(targets: &[(&str, &Properties)]) -> Vec<Sentence> {
     let mut all: Vec<((Gap, Vec<&str>), &str)> = Vec::new();
     for (target, properties) in targets {
         for (gap, places) in grouped(gaps(properties), |(_, gap)| gap.clone()) {
-            let places = grouped(places, |(place, _)| *place).into_iter().map(|(place, _)| place);
-            all.push(((gap, places.collect()), target));
+            let places = distinct(places.into_iter().map(|(place, _)| place), |place| *place);
+            all.push(((gap, places), target));
         }
     }
     let sentence = |((gap, places), targets): ((Gap, Vec<&str>), Vec<(_, &str)>)| {

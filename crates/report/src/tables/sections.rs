@@ -1,9 +1,9 @@
 //! The tables of a report, laid out as each suite asks.
 
-use writebench_model::{Contract, Layout, Outcome, RunRecord, TargetRecord};
+use writebench_model::{Contract, Layout, Outcome, Properties, RunRecord, TargetRecord};
 
 use crate::numbers::case::{CaseReport, by_contract};
-use crate::numbers::grouped::grouped;
+use crate::numbers::grouped::{distinct, grouped};
 use crate::numbers::search::ADVISE;
 use crate::sentences::outcomes::{case_sentence, with_outcome};
 use crate::sentences::report::Report;
@@ -19,12 +19,11 @@ impl Report {
         // Hundreds of cheap looks are for the exports; what they left is in the finals.
         let shown = self.sections().filter(|cases| !cases[0].is_look());
         let mut tables: Vec<Table> = shown.flat_map(|cases| section_tables(cases, self)).collect();
-        let known = |target: &'_ TargetRecord| target.properties.is_some();
-        if self.run.targets.iter().any(known) {
-            let targets = self.run.targets.iter();
-            let properties = targets
-                .filter_map(|it| it.properties.as_ref().map(|properties| (it.name.as_str(), properties)));
-            tables.push(properties_table(&properties.collect::<Vec<_>>()));
+        let targets = self.run.targets.iter();
+        let known = targets.filter_map(|it| Some((it.name.as_str(), it.properties.as_ref()?)));
+        let known: Vec<(&str, &Properties)> = known.collect();
+        if !known.is_empty() {
+            tables.push(properties_table(&known));
         }
         tables
     }
@@ -40,34 +39,24 @@ fn section_tables(cases: &[CaseReport], report: &Report) -> Vec<Table> {
         Layout::Matrix | Layout::Ranked if report.is_arranged => Layout::Phases,
         layout => layout,
     };
-    if run.is_side_by_side() {
-        let mut tables = side_by_side::tables(&title, layout, cases, run);
-        if let Some(last) = tables.last_mut() {
-            last.notes.extend(section_notes(cases, run));
-            last.sentences = sentences(cases);
-            last.sentences.extend(missing(run));
-        }
-        return tables;
-    }
-    if first.suite == ADVISE {
-        // All of them satisfy one contract, though some promise more than others.
-        let mut table = per_case::ranked(&title, &cases.iter().collect::<Vec<_>>());
-        table.sentences = sentences(cases);
-        table.notes = section_notes(cases, run);
-        return vec![table];
-    }
+    let all: Vec<&CaseReport> = cases.iter().collect();
     let mut tables = match layout {
-        Layout::Phases => vec![per_case::phases(&title, cases)],
+        _ if run.is_side_by_side() => side_by_side::tables(&title, layout, &all, run),
+        // All of them satisfy one contract, though some promise more than others.
+        _ if first.suite == ADVISE => vec![per_case::ranked(&title, &all)],
+        Layout::Phases => vec![per_case::phases(&title, &all)],
         Layout::Ranked => ranked(&title, cases),
-        Layout::Records => vec![per_case::records(&title, cases)],
-        Layout::Matrix => matrix::throughput(&title, cases),
-        Layout::CpuTime => cpu_time::tables(&title, cases),
+        Layout::Records => vec![per_case::records(&title, &all)],
+        Layout::Matrix => matrix::throughput(&title, &all),
+        Layout::CpuTime => cpu_time::tables(&title, &all),
     };
     if let Some(last) = tables.last_mut() {
+        last.notes.extend(section_notes(cases, run));
         last.sentences = sentences(cases);
-        last.notes = section_notes(cases, run);
-        // Its cells have no room for intervals.
-        if last.columns.iter().all(|column| column.heading != "interval") {
+        if run.is_side_by_side() {
+            last.sentences.extend(missing(run));
+        } else if last.columns.iter().all(|column| column.heading != "interval") {
+            // Its cells have no room for intervals.
             last.notes.extend(notes::intervals(cases));
         }
     }
@@ -76,36 +65,20 @@ fn section_tables(cases: &[CaseReport], report: &Report) -> Vec<Table> {
 
 /// What is said below the table of a section, but for its sentences.
 pub(crate) fn section_notes(cases: &[CaseReport], run: &RunRecord) -> Vec<String> {
-    if run.is_side_by_side() {
-        return notes_of_targets(cases, run);
-    }
-    notes::notes(cases, run.targets.first().map_or(&[][..], |target| &target.limits))
-}
-
-/// What the words and shares of each target mean; what is the same for all is said once.
-fn notes_of_targets(cases: &[CaseReport], run: &RunRecord) -> Vec<String> {
-    let mut all: Vec<(&str, Vec<String>)> = Vec::new();
-    for target in &run.targets {
-        let of_target: Vec<CaseReport> =
-            cases.iter().filter(|case| case.record.target == target.name).cloned().collect();
-        all.push((&target.name, notes::notes(&of_target, &target.limits)));
-    }
+    let on = |target: &TargetRecord| {
+        let on_target = cases.iter().filter(|case| case.record.target == target.name);
+        (target.name.clone(), notes::notes(&on_target.collect::<Vec<_>>(), &target.limits))
+    };
+    let all: Vec<(String, Vec<String>)> = run.targets.iter().map(on).collect();
+    // What is the same for all is said once.
     let is_everywhere = |note: &String| all.iter().all(|(_, notes)| notes.contains(note));
-    let mut lines: Vec<String> = Vec::new();
-    for (target, notes) in &all {
-        for note in notes {
-            // A burst's note has the target in it.
-            let line = if is_everywhere(note) || note.contains(&format!(" on {target}: ")) {
-                note.clone()
-            } else {
-                format!("{target}: {note}")
-            };
-            if !lines.contains(&line) {
-                lines.push(line);
-            }
-        }
-    }
-    lines
+    let line = |target: &str, note: &String| {
+        // A burst's note has the target in it.
+        let is_plain = is_everywhere(note) || note.contains(&format!(" on {target}: "));
+        if is_plain { note.clone() } else { format!("{target}: {note}") }
+    };
+    let lines = all.iter().flat_map(|(target, notes)| notes.iter().map(move |note| (target, note)));
+    distinct(lines.map(|(target, note)| line(target, note)), Clone::clone)
 }
 
 /// Why targets have no figures at all.

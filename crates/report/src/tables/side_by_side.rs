@@ -1,15 +1,13 @@
 //! Several targets side by side: a row for each case, columns for each target, all compared with the first. No bars: the ratios say
 //! what they would, and with their verdict.
 
-use std::collections::HashMap;
-
-use writebench_model::{Layout, RunRecord, Sample};
+use writebench_model::{CaseRecord, Layout, RunRecord, Sample};
 use writebench_stats::{CONFIDENCE, Interval, as_f64};
 
-use crate::numbers::case::CaseReport;
+use crate::numbers::case::{CaseReport, across_targets};
 use crate::numbers::estimate::{Estimate, Figure};
 use crate::numbers::in_rounds::{geometric_mean, holds_one, in_round_ratio_of, total};
-use crate::sentences::number::{between, gigabytes_per_s, mark, range, seconds, thousands, times};
+use crate::sentences::number::{between, gigabytes_per_s, mark, range, seconds, significant, times};
 use crate::tables::table::{Column, NOTHING, Table, limit_cell};
 
 /// What a table shows of every case, and how that compares.
@@ -23,7 +21,7 @@ struct Shown {
 }
 
 /// The tables of a section.
-pub(super) fn tables(title: &str, layout: Layout, cases: &[CaseReport], run: &RunRecord) -> Vec<Table> {
+pub(super) fn tables(title: &str, layout: Layout, cases: &[&CaseReport], run: &RunRecord) -> Vec<Table> {
     let grid = Grid::of(cases, run);
     let shown = shown(layout);
     let title_of = |shown: &Shown| format!("{title}: {}", shown.title);
@@ -70,7 +68,7 @@ fn shown(layout: Layout) -> Vec<Shown> {
             title: "records per second, all of it",
             unit: "records/s",
             figure: |it| it.records_per_s.as_ref(),
-            text: thousands,
+            text: significant,
             of_sample: speed,
         }],
         Layout::Phases | Layout::Ranked | Layout::Matrix => vec![Shown {
@@ -88,9 +86,16 @@ struct Grid<'r> {
     targets: Vec<&'r str>,
     missing: Vec<&'r str>,
     /// What stands before the figures.
-    headings: Vec<&'static str>,
+    heads: &'static [Head],
     rows: Vec<Row<'r>>,
 }
+
+/// A heading, and a case's text below it.
+type Head = (&'static str, fn(&CaseRecord) -> String);
+
+const LABEL: Head = ("", |it| it.label.clone().unwrap_or_default());
+const CHUNK: Head = ("chunk", |it| it.axes.get("chunk").cloned().unwrap_or_default());
+const CASE: Head = ("case", |it| it.case.clone());
 
 struct Row<'r> {
     texts: Vec<String>,
@@ -100,46 +105,31 @@ struct Row<'r> {
 }
 
 impl<'r> Grid<'r> {
-    fn of(cases: &'r [CaseReport], run: &'r RunRecord) -> Self {
+    fn of(cases: &[&'r CaseReport], run: &'r RunRecord) -> Self {
         let targets: Vec<&str> = run.targets.iter().map(|target| target.name.as_str()).collect();
-        let columns: HashMap<&str, usize> = targets.iter().copied().zip(0..).collect();
-        let mut rows: Vec<Row<'r>> = Vec::new();
-        let mut rows_of: HashMap<&str, Vec<usize>> = HashMap::new();
-        let chunks = |it: &CaseReport| it.record.axes.get("chunk").cloned().unwrap_or_default();
-        let only_chunks_differ = only_chunks_differ(cases);
         let labels = cases.iter().any(|case| case.record.label.is_some());
-        for case in cases {
-            let record = &case.record;
-            let Some(&column) = columns.get(record.target.as_str()) else { continue };
-            let of_case = rows_of.entry(&record.case).or_default();
-            if let Some(&row) = of_case.iter().find(|&&row| rows[row].cells[column].is_none()) {
-                rows[row].cells[column] = Some(case);
-                continue;
-            }
-            of_case.push(rows.len());
-            let texts = if only_chunks_differ {
-                vec![chunks(case)]
-            } else if labels {
-                vec![record.label.clone().unwrap_or_default(), chunks(case)]
-            } else {
-                vec![record.case.clone()]
-            };
-            let mut cells = vec![None; targets.len()];
-            cells[column] = Some(case);
-            rows.push(Row { texts, case: &record.case, cells });
-        }
-        let headings = match (only_chunks_differ, labels) {
-            (true, _) => vec!["chunk"],
-            (false, true) => vec!["", "chunk"],
-            (false, false) => vec!["case"],
+        let heads: &[Head] = match (only_chunks_differ(cases), labels) {
+            (true, _) => &[CHUNK],
+            (false, true) => &[LABEL, CHUNK],
+            (false, false) => &[CASE],
         };
+        let row = |of_row: Vec<&'r CaseReport>| {
+            let first = &of_row[0].record;
+            let on = |target: &&str| of_row.iter().copied().find(|case| case.record.target == *target);
+            let cells = targets.iter().map(on).collect();
+            Row { texts: heads.iter().map(|(_, text)| text(first)).collect(), case: &first.case, cells }
+        };
+        let rows = across_targets(cases.iter().copied().filter(|case| case.target(run).is_some()))
+            .into_iter()
+            .map(row)
+            .collect();
         let missing = run.missing.iter().map(|target| target.name.as_str()).collect();
-        Self { targets, missing, headings, rows }
+        Self { targets, missing, heads, rows }
     }
 
     /// A row for each case.
     fn table(&self, title: &str, shown: &Shown) -> Table {
-        let mut columns: Vec<Column> = self.headings.iter().map(|heading| Column::text(heading, 0)).collect();
+        let mut columns: Vec<Column> = self.heads.iter().map(|(heading, _)| Column::text(heading, 0)).collect();
         let with_limit = self.rows.iter().any(|row| row.cells.iter().flatten().any(|case| case.has_limit()));
         let mut ratio_columns = Vec::new();
         for (index, target) in self.targets.iter().enumerate() {
@@ -155,7 +145,7 @@ impl<'r> Grid<'r> {
             }
         }
         columns.extend(self.missing.iter().map(|name| Column::figure(name, shown.unit, 0)));
-        let name_is_shown = self.headings == ["case"];
+        let name_is_shown = self.heads[0].0 == CASE.0;
         if !name_is_shown {
             columns.push(Column::text("case", 7));
         }
@@ -240,8 +230,8 @@ impl Row<'_> {
 }
 
 /// Whether a section is about chunks and nothing else.
-fn only_chunks_differ(cases: &[CaseReport]) -> bool {
-    let rest = |case: &CaseReport| {
+fn only_chunks_differ(cases: &[&CaseReport]) -> bool {
+    let rest = |case: &&CaseReport| {
         let mut axes = case.record.axes.clone();
         (axes.remove("chunk"), case.record.method.clone(), axes)
     };

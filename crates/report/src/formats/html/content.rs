@@ -8,6 +8,7 @@ use super::data::{section_of, sections};
 use crate::charts::{NamedChart, Question};
 use crate::numbers::case::CaseReport;
 use crate::numbers::comparison::Comparison;
+use crate::numbers::grouped::{distinct, grouped};
 use crate::numbers::search::ADVISE;
 use crate::numbers::sides::CompareError;
 use crate::sentences::changes::Change;
@@ -56,7 +57,6 @@ pub(super) struct Words {
 }
 
 pub(super) struct Suite<'r> {
-    pub name: &'r str,
     pub title: String,
     pub summary: String,
     pub sections: Vec<Section<'r>>,
@@ -180,19 +180,16 @@ fn compared<'r>(
 }
 
 fn suites<'r>(reports: &'r [Report], names: &'r [String], charts: &'r [NamedChart]) -> Vec<Suite<'r>> {
-    let mut suites: Vec<Suite<'r>> = Vec::new();
-    for (number, (name, title)) in sections(reports).into_iter().enumerate() {
-        let (main, more) = charts_of((name, title), reports, charts);
-        let section = Section { number, title, main, more, notes: notes((name, title), reports, names) };
-        match suites.iter_mut().find(|suite| suite.name == name) {
-            Some(suite) => suite.sections.push(section),
-            None => {
-                let (title, summary) = heading(name);
-                suites.push(Suite { name, title, summary, sections: vec![section] });
-            }
-        }
-    }
-    suites
+    let section = |(number, (suite, title)): (usize, (&'r str, &'r str))| {
+        let (main, more) = charts_of((suite, title), reports, charts);
+        Section { number, title, main, more, notes: notes((suite, title), reports, names) }
+    };
+    let suite = |(name, of_suite): (&'r str, Vec<_>)| {
+        let (title, summary) = heading(name);
+        Suite { title, summary, sections: of_suite.into_iter().map(section).collect() }
+    };
+    let sections = sections(reports).into_iter().enumerate();
+    grouped(sections, |(_, (suite, _))| *suite).into_iter().map(suite).collect()
 }
 
 /// What a suite is called, and what it answers.
@@ -263,15 +260,11 @@ fn first_case<'r>(named: &NamedChart, reports: &'r [Report]) -> (usize, Option<&
 
 /// What is said below the section's tables; of several runs each says which it is.
 fn notes(section: (&str, &str), reports: &[Report], names: &[String]) -> Vec<String> {
-    let mut notes = Vec::new();
-    for (report, name) in reports.iter().zip(names) {
-        let Some(cases) = report.sections().find(|cases| section_of(&cases[0]) == section) else { continue };
-        for note in section_notes(cases, &report.run) {
-            let note = if reports.len() > 1 { format!("{name}: {note}") } else { note };
-            if !notes.contains(&note) {
-                notes.push(note);
-            }
-        }
-    }
-    notes
+    let of_run = |(report, name): (&Report, &String)| {
+        let cases = report.sections().find(|cases| section_of(&cases[0]) == section);
+        let notes = cases.map_or(Vec::new(), |cases| section_notes(cases, &report.run)).into_iter();
+        let named = |note| if reports.len() > 1 { format!("{name}: {note}") } else { note };
+        notes.map(named).collect::<Vec<_>>()
+    };
+    distinct(reports.iter().zip(names).flat_map(of_run), Clone::clone)
 }

@@ -13,6 +13,7 @@ use crate::formats::palette;
 use crate::numbers::case::CaseReport;
 use crate::numbers::comparison::{Comparison, Verdict};
 use crate::numbers::estimate::{Estimate, Figure};
+use crate::numbers::grouped::distinct;
 use crate::sentences::report::Report;
 
 /// All of it.
@@ -173,14 +174,8 @@ impl<'r> Data<'r> {
 
 /// The sections of all runs, in order.
 pub(super) fn sections(reports: &[Report]) -> Vec<(&str, &str)> {
-    let mut sections: Vec<(&str, &str)> = Vec::new();
-    for case in reports.iter().flat_map(|report| &report.cases) {
-        // Rows of a section stand together mostly.
-        if sections.last() != Some(&section_of(case)) && !sections.contains(&section_of(case)) {
-            sections.push(section_of(case));
-        }
-    }
-    sections
+    let cases = reports.iter().flat_map(|report| &report.cases);
+    distinct(cases.map(section_of), |section| *section)
 }
 
 pub(super) fn section_of(case: &CaseReport) -> (&str, &str) {
