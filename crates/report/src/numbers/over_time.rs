@@ -95,11 +95,7 @@ impl OverTime {
     pub fn of(samples: &[&Sample]) -> Option<Self> {
         let courses: Vec<SampleCourse> = samples.iter().filter_map(|sample| SampleCourse::of(sample)).collect();
         let count = |name| courses.iter().filter(|it| it.course == name).count();
-        let names = [CourseName::Steady, CourseName::Unsteady, CourseName::Burst];
-        let course = names.into_iter().max_by_key(|&name| (count(name), name))?;
-        if courses.is_empty() {
-            return None;
-        }
+        let course = courses.iter().map(|it| it.course).max_by_key(|&name| (count(name), name))?;
         let falls: Vec<Fall> = courses.iter().filter_map(|it| it.fall).collect();
         let median =
             |value: fn(&Fall) -> f64| writebench_stats::median(&falls.iter().map(value).collect::<Vec<f64>>());

@@ -4,18 +4,15 @@
 use crate::numbers::case::CaseReport;
 use crate::numbers::estimate::{Estimate, Figure};
 use crate::sentences::number::{extremes, mark, range, seconds, significant};
+use crate::tables::shown::{Shown, TIMES};
 use crate::tables::table::{Column, NOTHING, Table, limit_cell};
 
 /// The three tables.
 pub(super) fn tables(title: &str, cases: &[&CaseReport]) -> Vec<Table> {
-    vec![
-        table(&format!("{title}: elapsed time, all of it"), cases, |it| &it.total_ns),
-        table(&format!("{title}: user CPU time"), cases, |it| &it.user_cpu_figure_ns),
-        table(&format!("{title}: system CPU time"), cases, |it| &it.system_cpu_figure_ns),
-    ]
+    TIMES.iter().map(|time| table(&format!("{title}: {}", time.title), cases, time)).collect()
 }
 
-fn table(title: &str, cases: &[&CaseReport], figure: fn(&Estimate) -> &Figure) -> Table {
+fn table(title: &str, cases: &[&CaseReport], time: &Shown) -> Table {
     let with_limit = cases.iter().any(|case| case.has_limit());
     let mut columns = vec![
         Column::text("buffer", 0),
@@ -28,7 +25,7 @@ fn table(title: &str, cases: &[&CaseReport], figure: fn(&Estimate) -> &Figure) -
     ];
     let rows = cases.iter().filter_map(|case| {
         let estimate = case.estimate.as_ref()?;
-        let figure = figure(estimate);
+        let figure = (time.figure)(estimate)?;
         let chunk = case.record.axes.get("chunk").cloned().unwrap_or_default();
         let mut row = vec![
             chunk,

@@ -9,5 +9,6 @@ mod notes;
 mod per_case;
 pub(crate) mod properties;
 pub(crate) mod sections;
+mod shown;
 mod side_by_side;
 pub(crate) mod table;

@@ -1,24 +1,14 @@
 //! Several targets side by side: a row for each case, columns for each target, all compared with the first. No bars: the ratios say
 //! what they would, and with their verdict.
 
-use writebench_model::{CaseRecord, Layout, RunRecord, Sample};
-use writebench_stats::{CONFIDENCE, Interval, as_f64};
+use writebench_model::{CaseRecord, Layout, RunRecord};
+use writebench_stats::{CONFIDENCE, Interval};
 
 use crate::numbers::case::{CaseReport, across_targets};
-use crate::numbers::estimate::{Estimate, Figure};
-use crate::numbers::in_rounds::{geometric_mean, holds_one, in_round_ratio_of, total};
-use crate::sentences::number::{between, gigabytes_per_s, mark, range, seconds, significant, times};
+use crate::numbers::in_rounds::{geometric_mean, holds_one, in_round_ratio_of};
+use crate::sentences::number::{between, mark, range, times};
+use crate::tables::shown::{Shown, shown};
 use crate::tables::table::{Column, NOTHING, Table, limit_cell};
-
-/// What a table shows of every case, and how that compares.
-struct Shown {
-    title: &'static str,
-    unit: &'static str,
-    figure: fn(&Estimate) -> Option<&Figure>,
-    text: fn(f64) -> String,
-    /// The same of one sample, up to a factor that is the same for all samples of a case.
-    of_sample: fn(&Sample) -> f64,
-}
 
 /// The tables of a section.
 pub(super) fn tables(title: &str, layout: Layout, cases: &[&CaseReport], run: &RunRecord) -> Vec<Table> {
@@ -36,49 +26,6 @@ pub(super) fn tables(title: &str, layout: Layout, cases: &[&CaseReport], run: &R
         tables.extend(shown.iter().map(|shown| grid.turned(&title_of(shown), shown)));
     }
     tables
-}
-
-fn shown(layout: Layout) -> Vec<Shown> {
-    let speed = |sample: &Sample| 1.0 / total(sample);
-    match layout {
-        Layout::CpuTime => vec![
-            Shown {
-                title: "elapsed time, all of it",
-                unit: "s",
-                figure: |it| Some(&it.total_ns),
-                text: seconds,
-                of_sample: total,
-            },
-            Shown {
-                title: "user CPU time",
-                unit: "s",
-                figure: |it| Some(&it.user_cpu_figure_ns),
-                text: seconds,
-                of_sample: |it| as_f64(it.user_cpu_ns),
-            },
-            Shown {
-                title: "system CPU time",
-                unit: "s",
-                figure: |it| Some(&it.system_cpu_figure_ns),
-                text: seconds,
-                of_sample: |it| as_f64(it.system_cpu_ns),
-            },
-        ],
-        Layout::Records => vec![Shown {
-            title: "records per second, all of it",
-            unit: "records/s",
-            figure: |it| it.records_per_s.as_ref(),
-            text: significant,
-            of_sample: speed,
-        }],
-        Layout::Phases | Layout::Ranked | Layout::Matrix => vec![Shown {
-            title: "throughput, all of it",
-            unit: "GB/s",
-            figure: |it| Some(&it.throughput_bytes_per_s),
-            text: gigabytes_per_s,
-            of_sample: speed,
-        }],
-    }
 }
 
 /// Cases and targets of a section.

@@ -36,17 +36,6 @@ const SCRIPTS: [&str; 8] = [
     include_str!("../../../page/main.js"),
 ];
 
-/// Why there is no page.
-#[derive(Debug, thiserror::Error)]
-pub enum PageError {
-    /// Its data. Never in practice: every key is a text.
-    #[error("cannot write the page's data: {0}")]
-    Data(#[from] serde_json::Error),
-    /// Its words. Never in practice: the template is checked when it is compiled.
-    #[error("cannot write the page: {0}")]
-    Template(#[from] askama::Error),
-}
-
 #[derive(Template)]
 #[template(path = "page.html")]
 struct Page<'r> {
@@ -62,15 +51,16 @@ struct Page<'r> {
 /// Of one run or several; all others are compared with the first.
 ///
 /// # Errors
-/// Never in practice, as [`PageError`] says.
-pub fn render(reports: &[Report]) -> Result<String, PageError> {
+/// Never in practice: every key of the data is a text, and the template is checked when it is compiled.
+pub fn render(reports: &[Report]) -> askama::Result<String> {
     let names = run_names(reports);
     let charts = charts::charts_of_runs(reports);
     let comparisons: Vec<(usize, Result<Comparison, CompareError>)> =
         (1..reports.len()).map(|b| (b, comparison(reports, &names, b))).collect();
     let compared: Vec<(usize, &Comparison)> =
         comparisons.iter().filter_map(|(b, it)| Some((*b, it.as_ref().ok()?))).collect();
-    let data = serde_json::to_string(&Data::of(reports, &names, &charts, &compared))?;
+    let data = serde_json::to_string(&Data::of(reports, &names, &charts, &compared));
+    let data = data.map_err(askama::Error::custom)?;
     let script = format!("\"use strict\";\n(() => {{\n{}}})();\n", SCRIPTS.concat());
     let page = Page {
         content: Content::of(reports, &names, &charts, &comparisons),
@@ -81,7 +71,7 @@ pub fn render(reports: &[Report]) -> Result<String, PageError> {
         // In a string of JSON it means the same, and it ends no element.
         data: data.replace('<', "\\u003c"),
     };
-    Ok(page.render()?)
+    page.render()
 }
 
 fn comparison(reports: &[Report], names: &[String], b: usize) -> Result<Comparison, CompareError> {
