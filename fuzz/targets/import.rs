@@ -5,7 +5,7 @@ use libfuzzer_sys::fuzz_target;
 use writebench_report::{Report, formats};
 
 fuzz_target!(|text: &str| {
-    if let Ok(run) = writebench_report::run_of_export(text) {
+    if let Ok(run) = writebench_report::run_of_export(text, &writebench_engine::method_infos()) {
         assert_eq!(run.check_size(), Ok(()), "what is larger is refused");
         let report = Report::of(None, run);
         let _ = formats::terminal::head(None, &report.run, Some(80));

@@ -25,7 +25,7 @@ pub fn open(named: Option<&Path>) -> Result<Store> {
         builder.mode(0o700).recursive(named.is_none());
         builder.create(directory).map_err(|error| cannot_make(directory, named, &error))?;
     }
-    Ok(Store::open(&path)?)
+    Ok(Store::open(&path, &writebench_engine::method_infos())?)
 }
 
 fn cannot_make(directory: &Path, named: Option<&Path>, error: &io::Error) -> anyhow::Error {
@@ -55,7 +55,7 @@ pub fn open_existing(named: Option<&Path>) -> Result<Store> {
             path.display()
         )));
     }
-    Ok(Store::open_to_read(&path)?)
+    Ok(Store::open_to_read(&path, &writebench_engine::method_infos())?)
 }
 
 /// What `writebench` is followed by in a command that is to find this database again.

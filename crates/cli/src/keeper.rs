@@ -1,26 +1,12 @@
-//! `writebench keeper`: makes the calls on a target that are no sample's, for the supervisor that started it.
+//! How this program starts itself, as a keeper or as a worker.
 
 use std::path::PathBuf;
 
 use anyhow::{Context, Result};
-use rustix::process::{Rlimit, Signal};
 use writebench_runner::WorkerCommand;
-
-use crate::exit::Exit;
 
 /// The word that makes this program a keeper.
 pub const COMMAND: &str = "keeper";
-
-/// Answers questions until there are no more.
-pub fn keep() -> Result<Exit> {
-    // A core file would hold what is copied.
-    let no_core = Rlimit { current: Some(0), maximum: Some(0) };
-    rustix::process::setrlimit(rustix::process::Resource::Core, no_core)?;
-    // The lock of the run's directory must not outlive the run.
-    rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?;
-    writebench_runner::keep(std::io::stdin().lock(), std::io::stdout().lock())?;
-    Ok(Exit::Ok)
-}
 
 /// How a keeper is started.
 pub fn command() -> Result<WorkerCommand> {

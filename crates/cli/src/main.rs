@@ -1,38 +1,17 @@
 //! `writebench`: finds, and proves, the fastest way to write a file on a given storage target.
 
-mod advise_command;
 mod arguments;
-mod compare;
-mod copied;
+mod commands;
 mod database;
-mod dry_run;
 mod exit;
 mod export;
-mod fs_command;
-mod hardware;
-mod import_command;
 mod keeper;
-mod kinds;
-mod list;
-mod measure;
 mod named_runs;
-mod noise_command;
 mod output;
 mod output_file;
-mod place;
-mod privileges;
-mod probe_command;
-mod progress;
-mod properties;
-mod recorder;
-mod report_command;
-mod run_command;
 mod run_name;
 mod selection;
-mod show;
-mod stream;
-mod worker;
-mod workspaces;
+mod session;
 
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -51,10 +30,10 @@ fn main() -> ExitCode {
     let mut words = std::env::args_os().skip(1);
     match words.next() {
         Some(word) if word == "worker" => {
-            return ended(worker::work(words), &Output::new(ColorChoice::Never, false));
+            return ended(commands::worker::work(words), &Output::new(ColorChoice::Never, false));
         }
         Some(word) if word == keeper::COMMAND => {
-            return ended(keeper::keep(), &Output::new(ColorChoice::Never, false));
+            return ended(commands::keeper::keep(), &Output::new(ColorChoice::Never, false));
         }
         Some(word) if word == writebench_filesystems::PASSTHROUGH_COMMAND => {
             let served = writebench_filesystems::serve_passthrough(words).map(|()| Exit::Ok);
@@ -74,18 +53,18 @@ fn main() -> ExitCode {
     };
     let output = Output::new(arguments.color, arguments.quiet);
     let result = match arguments.command {
-        Command::Run(command) => run_command::run(&command, arguments.db.as_deref(), &output),
-        Command::Fs(command) => fs_command::fs(&command, arguments.db.as_deref(), &output),
-        Command::Advise(command) => advise_command::advise(&command, arguments.db.as_deref(), &output),
-        Command::List(command) => list::list(&command, arguments.db.as_deref(), &output),
-        Command::Show(command) => show::show(&command, arguments.db.as_deref(), &output),
-        Command::Report(command) => report_command::report(&command, arguments.db.as_deref(), &output),
-        Command::Import(command) => import_command::import(&command, arguments.db.as_deref(), &output),
-        Command::Compare(command) => compare::compare(&command, arguments.db.as_deref(), &output),
+        Command::Run(command) => commands::run::run(&command, arguments.db.as_deref(), &output),
+        Command::Fs(command) => commands::fs::fs(&command, arguments.db.as_deref(), &output),
+        Command::Advise(command) => commands::advise::advise(&command, arguments.db.as_deref(), &output),
+        Command::List(command) => commands::list::list(&command, arguments.db.as_deref(), &output),
+        Command::Show(command) => commands::show::show(&command, arguments.db.as_deref(), &output),
+        Command::Report(command) => commands::report::report(&command, arguments.db.as_deref(), &output),
+        Command::Import(command) => commands::import::import(&command, arguments.db.as_deref(), &output),
+        Command::Compare(command) => commands::compare::compare(&command, arguments.db.as_deref(), &output),
         Command::Probe(command) if command.noise => {
-            noise_command::noise(&command, arguments.db.as_deref(), &output)
+            commands::noise::noise(&command, arguments.db.as_deref(), &output)
         }
-        Command::Probe(command) => probe_command::probe(&command, &output),
+        Command::Probe(command) => commands::probe::probe(&command, &output),
         Command::Completions { shell } => completions(shell, &output),
         Command::Man { command } => man(command.as_deref(), &output),
     };

@@ -1,13 +1,16 @@
 //! The runs that names on the command line mean: of the database, and exported files.
 
+use std::fs::File;
+use std::io::{self, Read};
+use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
-use writebench_model::RunRecord;
+use writebench_model::{Bytes, MOST_DOCUMENT_BYTES, RunRecord};
 use writebench_store::Store;
 
 use crate::database;
-use crate::import_command::exported;
+use crate::exit;
 use crate::output_file::Kept;
 use crate::run_name::{RunName, RunOn, labelled};
 
@@ -72,4 +75,27 @@ impl NamedRuns {
         }
         Ok(runs)
     }
+}
+
+/// The run in an exported file.
+pub fn exported(path: &Path) -> Result<RunRecord> {
+    let name = path.display();
+    // Pipes end, as <(zcat run.json.gz) does; /dev/zero does not.
+    if path.metadata().is_ok_and(|it| it.file_type().is_char_device() || it.file_type().is_block_device()) {
+        return Err(exit::usage(format!("{name} is a device; name the file of an export")));
+    }
+    let text = read(path).map_err(|error| exit::usage(format!("{name}: {}", exit::meaning(&error))))?;
+    let Some(text) = text else {
+        let most = Bytes(MOST_DOCUMENT_BYTES);
+        return Err(exit::usage(format!("{name} has more than {most}, which no export of a run has")));
+    };
+    writebench_report::run_of_export(&text, &writebench_engine::method_infos())
+        .map_err(|error| exit::usage(format!("{name} {error}")))
+}
+
+/// All of a file; none if that is more than an export has. A pipe can be endless.
+fn read(path: &Path) -> io::Result<Option<String>> {
+    let mut text = String::new();
+    File::open(path)?.take(MOST_DOCUMENT_BYTES + 1).read_to_string(&mut text)?;
+    Ok(Some(text).filter(|text| text.len() as u64 <= MOST_DOCUMENT_BYTES))
 }

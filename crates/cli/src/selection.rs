@@ -2,21 +2,18 @@
 
 use anyhow::Result;
 use writebench_model::{
-    Axis, Bytes, Case, CaseRecord, MethodInfo, Origin, Row, Suite, TargetRecord, suite_named,
+    Axis, Bytes, Case, CaseOrigin, CaseRecord, MethodInfo, Origin, Row, Suite, TargetRecord, suite_named,
 };
 
 use crate::arguments::SelectionArguments;
-use crate::copied::Copied;
 use crate::exit;
+use crate::session::copied::Copied;
 
 /// The suite that is run when nothing is named.
 pub const FIRST_LOOK: &str = "quick";
 
 /// The suite that a given file to copy asks for.
 const COPY: &str = "copy";
-
-/// The heading of cases that were given by name.
-const NAMED: &str = "Cases by name";
 
 /// What is to be run.
 pub struct Selected {
@@ -65,7 +62,7 @@ pub fn rows(
     for name in &selection.case {
         let copies = name.split(',').next().is_some_and(|name| copies(name, methods));
         for case in named_cases(name, methods, if copies { &of_copies } else { &overrides })? {
-            rows.push(Row { suite: "case".to_owned(), section: NAMED.to_owned(), label: None, case });
+            rows.push(Row { origin: CaseOrigin::Named, label: None, case });
         }
     }
     if let Some((axis, _)) =
@@ -158,21 +155,21 @@ pub fn records(rows: &[Row], targets: &[TargetRecord]) -> Vec<CaseRecord> {
 pub fn record(row: &Row, target: &str) -> CaseRecord {
     CaseRecord {
         target: target.to_owned(),
-        suite: row.suite.clone(),
-        section: row.section.clone(),
+        origin: row.origin.clone(),
         label: row.label.clone(),
-        case: row.case.to_string(),
-        method: row.case.method().name.to_owned(),
-        axes: row.case.axis_values().into_iter().map(|(axis, value)| (axis.to_owned(), value)).collect(),
+        case: row.case.clone().into(),
         contract: row.case.contract(),
         samples: Vec::new(),
     }
 }
 
 /// The different cases of a run, each once. A case that stands in two tables is measured once.
-pub fn different_cases(records: &[CaseRecord], methods: &[&'static MethodInfo]) -> Result<Vec<Case>> {
-    let cases = records.iter().map(|record| Case::parse(&record.case, methods));
-    Ok(different(cases.collect::<Result<Vec<Case>, _>>()?))
+pub fn different_cases(records: &[CaseRecord]) -> Result<Vec<Case>> {
+    let known = |record: &CaseRecord| {
+        let unknown = || exit::usage(format!("this writebench does not know the case {}", record.case));
+        record.case.known().cloned().ok_or_else(unknown)
+    };
+    Ok(different(records.iter().map(known).collect::<Result<Vec<Case>>>()?))
 }
 
 /// Each case once, in order.

@@ -1,6 +1,6 @@
 //! The axes of the space of cases, and the values that each may take.
 
-use crate::bytes::Bytes;
+use crate::quantity::Bytes;
 use crate::sync::Sync;
 use crate::value::{
     Advice, Alignment, AllocateCall, Cache, Data, Descriptor, Files, MapSharing, Origin, Prepare, Registered,

@@ -1,10 +1,10 @@
 //! Which values cannot stand together.
 
 use crate::axis::{Axes, Axis};
-use crate::bytes::Bytes;
 use crate::case::{Case, CaseError};
 use crate::method::{Cursor, MethodInfo};
-use crate::range::split;
+use crate::quantity::Bytes;
+use crate::quantity::split;
 use crate::sync::SyncCall;
 use crate::value::{Alignment, AllocateCall, Cache, Descriptor, Files, MapSharing};
 

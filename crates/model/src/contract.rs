@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::bytes::Bytes;
+use crate::quantity::Bytes;
 use crate::value::named_values;
 
 /// What a case leaves behind. Only cases of one contract are ranked together.
@@ -23,7 +23,6 @@ pub struct Contract {
     /// What survives a loss of power.
     pub durability: Durability,
     /// After how many bytes of a thread all of them are durable on the way; none if only at the end.
-    #[serde(default)]
     pub durable_every_bytes: Option<u64>,
 }
 

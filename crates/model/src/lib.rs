@@ -5,20 +5,16 @@
 //! came of it; a [`Contract`] says which cases may be ranked together.
 
 mod axis;
-mod bytes;
 mod case;
+mod case_record;
 mod consistency;
 mod contract;
-mod duration;
 mod environment;
-mod latency;
-mod limit;
-mod making;
 mod method;
 mod noise;
 mod properties;
 pub mod protocol;
-mod range;
+mod quantity;
 mod read_back;
 mod reserve;
 mod run;
@@ -29,34 +25,26 @@ mod suite;
 mod sync;
 mod target;
 mod value;
-mod watch;
 
 pub use axis::{Axes, Axis, InvalidValue};
-pub use bytes::{Bytes, ParseBytesError};
 pub use case::{Assignment, Case, CaseError};
+pub use case_record::{CaseOrigin, CaseRecord, Layout, RecordedCase, Stage};
 pub use contract::{Content, Contract, Durability, Feed, Start};
-pub use duration::{ParseDurationError, parse_duration};
 pub use environment::{Cpu, Device, Environment, Filesystem, Memory, System};
-pub use latency::Latency;
-pub use limit::{Limit, LimitKind};
-pub use making::{Image, Making};
 pub use method::{Cursor, MethodInfo};
 pub use noise::{Noise, Series, Work};
 pub use properties::{Allocation, DirectIo, DirectWrite, Extents, Found, Learnt, Prepared, Properties, Zeros};
-pub use range::{Range, split};
+pub use quantity::{Bytes, ParseBytesError, ParseDurationError, Range, parse_duration, split};
 pub use read_back::{Extent, ReadBack, ReadFrom};
 pub use reserve::{ParseReserveError, Reserve};
-pub use run::{CaseRecord, RunRecord, RunStatus, Settings, Verify};
-pub use sample::{Failure, Outcome, Phase, PhasesNs, Sample};
+pub use run::{RunRecord, RunStatus, Settings, Verify};
+pub use sample::{Failure, Latency, Outcome, Phase, PhasesNs, Sample, SampleRow, Timeline, Watch};
 pub use size::{LONGEST_ARGUMENT_BYTES, LONGEST_NAME, MOST_DOCUMENT_BYTES, MOST_ROWS, MOST_TARGETS, TooMuch};
 pub use space::{Purpose, Space};
-pub use suite::{
-    Head, Layout, Overrides, Row, Rows, SUITES, Section, Suite, SuiteError, built_in_suites, suite_named,
-};
+pub use suite::{Head, Overrides, Row, Rows, SUITES, Section, Suite, SuiteError, built_in_suites, suite_named};
 pub use sync::{Sync, SyncCall};
-pub use target::{MissingTarget, TargetRecord};
+pub use target::{Image, Limit, LimitKind, Making, MissingTarget, TargetRecord};
 pub use value::{
     Advice, Alignment, AllocateCall, Cache, Data, Descriptor, Files, MapSharing, Origin, Prepare, Registered,
     Source,
 };
-pub use watch::{Timeline, Watch};

@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::sample::Watch;
 use crate::value::named_values;
-use crate::watch::Watch;
 
 named_values! {
     /// Work that is done again and again.

@@ -11,12 +11,12 @@ use serde::{Deserialize, Serialize};
 use crate::case::Case;
 use crate::value::{Cache, Prepare};
 
-use crate::limit::Limit;
 use crate::noise::Noise;
 use crate::properties::Properties;
 use crate::read_back::Extent;
 use crate::reserve::Reserve;
 use crate::sample::Sample;
+use crate::target::Limit;
 
 /// What a worker is asked for.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

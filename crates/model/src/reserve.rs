@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use crate::bytes::Bytes;
+use crate::quantity::Bytes;
 
 /// What a run leaves free on a filesystem: a share of its bytes and of its inodes, or so many bytes and the usual
 /// share of its inodes.

@@ -2,9 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::contract::Contract;
+use crate::case_record::CaseRecord;
 use crate::read_back::Extent;
-use crate::sample::Sample;
 use crate::target::{MissingTarget, TargetRecord};
 use crate::value::named_values;
 
@@ -58,7 +57,6 @@ pub struct Settings {
     pub samples: u32,
     /// Half the width of a case's interval, in millionths of its median, at which it needs no more samples; none to
     /// take as many as were asked for.
-    #[serde(default)]
     pub precision_ppm: Option<u32>,
     /// Time limit for the run.
     pub budget_ns: Option<u64>,
@@ -71,15 +69,13 @@ pub struct Settings {
     /// Deadline of a sample; from its size if none.
     pub timeout_ns: Option<u64>,
     /// The file that copying cases copy; their own if none.
-    #[serde(default)]
     pub copy_from: Option<String>,
     /// The file that is a copy of it when the run is over.
-    #[serde(default)]
     pub copy_to: Option<String>,
 }
 
-/// One invocation, as the database holds it.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// One invocation. In its serde form targets and cases stand beside it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RunRecord {
     /// Random, so unique among runs of all machines.
     pub id: String,
@@ -96,10 +92,13 @@ pub struct RunRecord {
     /// What it was told.
     pub settings: Settings,
     /// Where it writes to: at least one. All others are compared with the first.
+    #[serde(skip)]
     pub targets: Vec<TargetRecord>,
     /// What it was to write to as well, and cannot.
+    #[serde(skip)]
     pub missing: Vec<MissingTarget>,
     /// In the order of the suites; a row of a table once for every target, in the order of the targets.
+    #[serde(skip)]
     pub cases: Vec<CaseRecord>,
 }
 
@@ -129,27 +128,4 @@ impl RunRecord {
         let cases = self.cases.iter().filter(|case| case.target == name).cloned().collect();
         Some(Self { targets: vec![target], missing: Vec::new(), cases, ..self.clone() })
     }
-}
-
-/// A row of a suite's table, with the samples of its case on one target.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct CaseRecord {
-    /// The name of the target.
-    pub target: String,
-    /// The suite, or `case` for one given by name.
-    pub suite: String,
-    /// The table's heading.
-    pub section: String,
-    /// What the table calls it beside its name, where the suite has a word for it.
-    pub label: Option<String>,
-    /// The case's name, which parses back to it.
-    pub case: String,
-    /// The method's name.
-    pub method: String,
-    /// The values on its axes, by name.
-    pub axes: std::collections::BTreeMap<String, String>,
-    /// What it leaves behind.
-    pub contract: Contract,
-    /// In the order in which they were taken.
-    pub samples: Vec<Sample>,
 }

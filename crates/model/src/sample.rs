@@ -2,12 +2,11 @@
 
 use std::fmt;
 
-use serde::{Deserialize, Serialize};
+use serde::de::Error;
+use serde::{Deserialize, Deserializer, Serialize};
 
-use crate::latency::Latency;
 use crate::read_back::ReadBack;
 use crate::value::named_values;
-use crate::watch::{Timeline, Watch};
 
 named_values! {
     /// Where in a sample something happened. `settle`, `verify` and `clean` are in no figure.
@@ -64,8 +63,20 @@ impl PhasesNs {
     /// All of it: the sum of the phases.
     #[must_use]
     pub fn total(&self) -> u64 {
-        self.prepare + self.open + self.write + self.sync + self.close
+        self.checked_total().unwrap_or(u64::MAX)
     }
+
+    fn checked_total(&self) -> Option<u64> {
+        let phases = [self.open, self.write, self.sync, self.close];
+        phases.into_iter().try_fold(self.prepare, u64::checked_add)
+    }
+}
+
+/// A stranger's document may have phases whose sum no number holds.
+fn with_total<'de, D: Deserializer<'de>>(deserializer: D) -> Result<PhasesNs, D::Error> {
+    let phases = PhasesNs::deserialize(deserializer)?;
+    let total = phases.checked_total().map(|_| phases);
+    total.ok_or_else(|| D::Error::custom("phases_ns add up to more than a number holds"))
 }
 
 /// A call that failed.
@@ -110,7 +121,7 @@ impl fmt::Display for Failure {
 
 /// What came of a sample. Only `ok` has figures.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
+#[serde(tag = "outcome", content = "cause", rename_all = "kebab-case")]
 pub enum Outcome {
     /// All bytes are in the file.
     Ok,
@@ -199,8 +210,10 @@ pub struct Sample {
     /// The round it was taken in, from 0.
     pub round: u32,
     /// What came of it.
+    #[serde(flatten)]
     pub outcome: Outcome,
     /// Time in each phase.
+    #[serde(deserialize_with = "with_total")]
     pub phases_ns: PhasesNs,
     /// Bytes that were handed over: fewer than the case says where its time was limited.
     pub bytes: u64,
@@ -215,7 +228,6 @@ pub struct Sample {
     /// Bytes that the block device was given meanwhile, by anyone; none where there is no device.
     pub device_bytes: Option<u64>,
     /// How much of the content was read back and compared; none if only the size was looked at.
-    #[serde(default)]
     pub read_back: Option<ReadBack>,
     /// The memory-copy probe before and after.
     pub probe_ns: [u64; 2],
@@ -226,14 +238,28 @@ pub struct Sample {
     /// Why the machine was not itself, by the rule of the runner; none if it was.
     pub disturbed: Option<String>,
     /// How long each hand-over took, where data becomes durable on the way.
-    #[serde(default)]
     pub latency: Option<Box<Latency>>,
     /// The machine right before, and what held it up.
-    #[serde(default)]
     pub watch: Watch,
     /// Throughput over time, where phase write took long enough for it.
-    #[serde(default)]
     pub timeline: Option<Box<Timeline>>,
+}
+
+/// A sample as documents have it: with what readers would otherwise compute themselves.
+#[derive(Debug, Serialize)]
+pub struct SampleRow<'s> {
+    #[serde(flatten)]
+    sample: &'s Sample,
+    reason: Option<String>,
+    total_ns: u64,
+}
+
+impl<'s> SampleRow<'s> {
+    /// Of a sample.
+    #[must_use]
+    pub fn of(sample: &'s Sample) -> Self {
+        Self { sample, reason: sample.outcome.reason(), total_ns: sample.phases_ns.total() }
+    }
 }
 
 impl Sample {
@@ -268,6 +294,52 @@ impl Sample {
             timeline: None,
         }
     }
+}
+
+/// The state of the machine right before a sample, and what held it up meanwhile. What the system does not tell is
+/// none.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Watch {
+    /// Memory that could be had without swapping, before: `MemAvailable` of proc_meminfo(5).
+    pub available_memory_bytes: Option<u64>,
+    /// Pages that wait to be written, before, of all files: `Dirty`.
+    pub dirty_bytes: Option<u64>,
+    /// Pages that are being written, before: `Writeback`.
+    pub writeback_bytes: Option<u64>,
+    /// How long a limit on the CPU time of the process's control group, or of one around it, held it up meanwhile:
+    /// `cpu.stat` of the group that was held up the longest, of either generation.
+    pub throttled_ns: Option<u64>,
+    /// How often a CPU was slowed down because of heat meanwhile: sysfs's `thermal_throttle/core_throttle_count`.
+    pub thermal_throttles: Option<u64>,
+}
+
+/// How much was handed over in each interval of a long phase `write`, so that a fast beginning shows.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Timeline {
+    /// How long each interval is; the last ends with the phase.
+    pub interval_ns: u64,
+    /// Bytes handed over in each, in order, by all threads.
+    pub bytes: Vec<u64>,
+}
+
+/// Figures of a distribution of durations, and all of it in a form that other programs read.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Latency {
+    /// How many durations there were.
+    pub count: u64,
+    /// Half of them were no longer.
+    pub p50_ns: u64,
+    /// 90 % of them.
+    pub p90_ns: u64,
+    /// 99 %.
+    pub p99_ns: u64,
+    /// 99.9 %.
+    pub p99_9_ns: u64,
+    /// The longest.
+    pub max_ns: u64,
+    /// An HDR histogram of nanoseconds with three significant digits, in the format "V2 deflate" of
+    /// <https://github.com/HdrHistogram>, as base64.
+    pub histogram: String,
 }
 
 #[cfg(test)]

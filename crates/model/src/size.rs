@@ -1,9 +1,11 @@
 //! How large a run may be. A run that is made here stays far below; a document or a database from elsewhere that says
 //! more is an attack or an accident, and would take the memory of the machine.
 
+use std::collections::BTreeMap;
 use std::fmt;
 
-use crate::run::{CaseRecord, RunRecord};
+use crate::case_record::CaseRecord;
+use crate::run::RunRecord;
 
 /// Most targets of a run, with those that are missing.
 pub const MOST_TARGETS: usize = 1_000;
@@ -61,16 +63,22 @@ impl RunRecord {
         let of_run = [&self.id, &self.started, &self.version].into_iter().chain(&self.label);
         let of_targets = self.targets.iter().flat_map(|target| [&target.name, &target.path]);
         let of_missing = self.missing.iter().map(|target| &target.name);
-        let mut names = of_run.chain(of_targets).chain(of_missing).chain(self.cases.iter().flat_map(names_of));
-        names.try_for_each(|name| {
-            // Counting takes time that nearly all names can do without.
-            let characters = if name.len() > LONGEST_NAME { name.chars().count() } else { 0 };
-            TooMuch::check("characters in a name", characters, LONGEST_NAME)
-        })
+        of_run.chain(of_targets).chain(of_missing).try_for_each(|name| check_name(name))?;
+        self.cases.iter().try_for_each(check_names)
     }
 }
 
-fn names_of(case: &CaseRecord) -> impl Iterator<Item = &String> {
-    let of_row = [&case.target, &case.suite, &case.section, &case.case, &case.method];
-    of_row.into_iter().chain(&case.label).chain(case.axes.iter().flat_map(|(axis, value)| [axis, value]))
+fn check_name(name: &str) -> Result<(), TooMuch> {
+    // Counting takes time that nearly all names can do without.
+    let characters = if name.len() > LONGEST_NAME { name.chars().count() } else { 0 };
+    TooMuch::check("characters in a name", characters, LONGEST_NAME)
+}
+
+fn check_names(case: &CaseRecord) -> Result<(), TooMuch> {
+    let (recorded, origin) = (&case.case, &case.origin);
+    let of_row = [&case.target, origin.suite(), origin.section(), recorded.name(), recorded.method()];
+    of_row.into_iter().chain(case.label.as_deref()).try_for_each(check_name)?;
+    // A known case has axes of ours.
+    let axes = if recorded.known().is_none() { recorded.axes() } else { BTreeMap::new() };
+    axes.iter().flat_map(|(axis, value)| [axis, value]).try_for_each(|name| check_name(name))
 }

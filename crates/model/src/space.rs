@@ -1,9 +1,9 @@
 //! All cases that satisfy a purpose, to be searched for the best.
 
 use crate::axis::Axis;
-use crate::bytes::Bytes;
 use crate::case::{Case, CaseError};
 use crate::method::MethodInfo;
+use crate::quantity::Bytes;
 use crate::suite::{Section, Suite, SuiteError};
 use crate::value::named_values;
 

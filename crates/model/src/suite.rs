@@ -3,10 +3,10 @@
 use serde::Deserialize;
 
 use crate::axis::Axis;
-use crate::bytes::Bytes;
 use crate::case::{Case, CaseError};
+use crate::case_record::{CaseOrigin, Layout};
 use crate::method::MethodInfo;
-use crate::value::named_values;
+use crate::quantity::Bytes;
 
 /// The built-in suites, in the order of `writebench list`.
 pub const SUITES: &[&str] = &[
@@ -21,22 +21,6 @@ pub const SUITES: &[&str] = &[
     include_str!("../suites/direct.toml"),
     include_str!("../suites/buffer.toml"),
 ];
-
-named_values! {
-    /// How a suite's tables are laid out.
-    Layout {
-        /// A row per case with throughput and phases.
-        Phases = "phases",
-        /// The same, from the fastest to the slowest, with the distance to the fastest.
-        Ranked = "ranked",
-        /// Records per second and what each record took.
-        Records = "records",
-        /// Throughput: a row per label, a column per chunk size.
-        Matrix = "matrix",
-        /// Elapsed time, user CPU time and system CPU time, a table each.
-        CpuTime = "cpu-time",
-    }
-}
 
 /// A named list of cases: every section is a table, and every combination of its axes' values a row for each
 /// of its heads.
@@ -84,10 +68,8 @@ pub struct Head {
 /// A row of a suite's table.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Row {
-    /// The suite's name.
-    pub suite: String,
-    /// The section's heading.
-    pub section: String,
+    /// What put it there.
+    pub origin: CaseOrigin,
     /// What the table calls it, beside the case's name.
     pub label: Option<String>,
     /// The case.
@@ -235,8 +217,7 @@ impl Suite {
                     }
                 };
                 for case in cases {
-                    let (suite, section) = (self.name.clone(), section.title.clone());
-                    let row = Row { suite, section, label: head.label.clone(), case };
+                    let row = Row { origin: self.origin(section), label: head.label.clone(), case };
                     if !rows[first_of_section..].contains(&row) {
                         rows.push(row);
                     }
@@ -251,6 +232,10 @@ impl Suite {
                 Ok(Rows { rows, left_out })
             }
         }
+    }
+
+    fn origin(&self, section: &Section) -> CaseOrigin {
+        CaseOrigin::Suite { name: self.name.clone(), section: section.title.clone(), layout: self.layout }
     }
 }
 

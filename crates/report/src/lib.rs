@@ -16,7 +16,6 @@ pub use numbers::latency::{LatencyCurve, LatencyEstimate, LatencyPlace};
 pub use numbers::noise::WorkNoise;
 pub use numbers::over_time::{CourseName, Fall, OverTime};
 pub use numbers::reached::Reached;
-pub use numbers::search;
 pub use numbers::sides::{CaseOn, CompareError, ComparedRun, Side};
 pub use sentences::answer::Answer;
 pub use sentences::arranged::Sort;

@@ -39,10 +39,10 @@ fn import(connection: &mut Connection, runs: &[RunRecord]) -> rusqlite::Result<V
         let number = insert_rows(&transaction, run, true)?;
         // A case that stands in two tables has its samples in both.
         let mut seen = HashSet::new();
-        for case in run.cases.iter().filter(|case| seen.insert((&case.target, &case.case))) {
+        for case in run.cases.iter().filter(|case| seen.insert((&case.target, case.case.name()))) {
             let target = run.targets.iter().position(|target| target.name == case.target);
             for sample in &case.samples {
-                insert_sample(&transaction, number, target.unwrap_or(0), &case.case, sample)?;
+                insert_sample(&transaction, number, target.unwrap_or(0), case.case.name(), sample)?;
             }
         }
         numbers.push(number);

@@ -22,6 +22,8 @@ use std::time::Duration;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 
+use writebench_model::MethodInfo;
+
 use in_place::Identity;
 use ownership::beside;
 
@@ -52,9 +54,13 @@ pub enum StoreError {
         /// What SQLite said.
         source: rusqlite::Error,
     },
-    /// Written by a later version.
-    #[error("database {path}: has schema {found}, this writebench knows up to {known}; use a newer writebench or another --db", path = path.display())]
-    Newer {
+    /// Written by another version.
+    #[error(
+        "database {path}: has schema {found}, this writebench knows {known}; use {other} or another --db",
+        path = path.display(),
+        other = if found > known { "a newer writebench" } else { "the writebench that made it" },
+    )]
+    OtherSchema {
         /// The file.
         path: PathBuf,
         /// Its schema.
@@ -121,6 +127,8 @@ pub struct Store {
     /// The same, through no link.
     real: PathBuf,
     identity: Identity,
+    /// Those that a recorded case may have.
+    methods: Vec<&'static MethodInfo>,
     /// Holds the locks of the runs that are made here.
     locks: OnceCell<File>,
 }
@@ -140,11 +148,12 @@ impl StoreError {
 }
 
 impl Store {
-    /// Opens or creates the database at `path`, and brings its schema up to date.
+    /// Opens or creates the database at `path`, and brings its schema up to date. The cases of its runs are known that
+    /// have one of `methods`.
     ///
     /// # Errors
-    /// The file cannot be opened, is no database, or is from a later version.
-    pub fn open(path: &Path) -> Result<Self, StoreError> {
+    /// The file cannot be opened, is no database, or is from another version.
+    pub fn open(path: &Path, methods: &[&'static MethodInfo]) -> Result<Self, StoreError> {
         let error = |source: rusqlite::Error| {
             let path = path.to_path_buf();
             match source.sqlite_error_code() {
@@ -158,7 +167,7 @@ impl Store {
         // anywhere in the path; those before the name are the user's own business.
         let flags = OpenFlags::default() | OpenFlags::SQLITE_OPEN_NOFOLLOW;
         let connection = Connection::open_with_flags(&real, flags).map_err(error)?;
-        let mut store = Self::new(connection, path, real);
+        let mut store = Self::new(connection, path, real, methods);
         store.must_be_ours(error)?;
         store.set_up().map_err(error)?;
         store.migrate()?;
@@ -166,25 +175,27 @@ impl Store {
         Ok(store)
     }
 
-    fn new(connection: Connection, path: &Path, real: PathBuf) -> Self {
-        let identity = Identity::of(&real);
-        Self { connection, path: path.to_path_buf(), real, identity, locks: OnceCell::new() }
+    fn new(connection: Connection, path: &Path, real: PathBuf, methods: &[&'static MethodInfo]) -> Self {
+        let (path, identity, methods) = (path.to_path_buf(), Identity::of(&real), methods.to_vec());
+        Self { connection, path, real, identity, methods, locks: OnceCell::new() }
     }
 
     /// Opens the database at `path` to read it, also where nothing can be written.
     ///
     /// # Errors
     /// As [`Store::open`]; or it would have to be written first.
-    pub fn open_to_read(path: &Path) -> Result<Self, StoreError> {
-        match Self::open(path) {
+    pub fn open_to_read(path: &Path, methods: &[&'static MethodInfo]) -> Result<Self, StoreError> {
+        match Self::open(path, methods) {
             // Otherwise its log has what is not in it yet.
-            Err(StoreError::NotWritable { .. }) if !beside(path, "-wal").exists() => Self::open_immutable(path),
+            Err(StoreError::NotWritable { .. }) if !beside(path, "-wal").exists() => {
+                Self::open_immutable(path, methods)
+            }
             opened => opened,
         }
     }
 
     /// Without the locks and the shared memory of a database that is written to.
-    fn open_immutable(path: &Path) -> Result<Self, StoreError> {
+    fn open_immutable(path: &Path, methods: &[&'static MethodInfo]) -> Result<Self, StoreError> {
         let error = |source| StoreError::Sqlite { path: path.to_path_buf(), doing: "open to read", source };
         let mut name = "file:".to_owned();
         for byte in path.as_os_str().as_bytes() {
@@ -192,7 +203,7 @@ impl Store {
         }
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI;
         let connection = Connection::open_with_flags(name + "?immutable=1", flags).map_err(error)?;
-        let mut store = Self::new(connection, path, real_path(path));
+        let mut store = Self::new(connection, path, real_path(path), methods);
         store.must_be_ours(error)?;
         store.migrate()?;
         Ok(store)

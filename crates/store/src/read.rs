@@ -3,10 +3,7 @@
 use std::collections::HashMap;
 
 use rusqlite::{Connection, OptionalExtension, Row, params};
-use writebench_model::{
-    CaseRecord, Extent, Outcome, PhasesNs, ReadBack, ReadFrom, RunRecord, RunStatus, Sample, TargetRecord,
-    TooMuch,
-};
+use writebench_model::{CaseRecord, RunRecord, RunStatus, Sample, TargetRecord, TooMuch};
 
 use crate::{Store, StoreError, targets};
 
@@ -114,12 +111,7 @@ impl Store {
     pub fn run(&self, number: i64) -> Result<RunRecord, StoreError> {
         let mut run = self
             .connection
-            .query_row(
-                "SELECT id, status, started, version, arguments, settings, label
-                 FROM runs WHERE number = ?1",
-                [number],
-                run_from_row,
-            )
+            .query_row("SELECT run, status FROM runs WHERE number = ?1", [number], run_from_row)
             .optional()
             .map_err(self.failed("read the run"))?
             .ok_or_else(|| {
@@ -164,22 +156,12 @@ impl Store {
     }
 
     fn read_cases(&self, run: i64, targets: &[TargetRecord]) -> rusqlite::Result<Vec<CaseRecord>> {
-        let mut statement = self.connection.prepare(
-            "SELECT suite, section, name, method, axes, contract, label, target FROM cases
-             WHERE run = ?1 ORDER BY position",
-        )?;
+        let mut statement =
+            self.connection.prepare("SELECT record, target FROM cases WHERE run = ?1 ORDER BY position")?;
         let rows = statement.query_map([run], |row| {
-            Ok(CaseRecord {
-                target: target_name(row, 7, targets)?,
-                suite: row.get(0)?,
-                section: row.get(1)?,
-                case: row.get(2)?,
-                method: row.get(3)?,
-                axes: json(row, 4)?,
-                contract: json(row, 5)?,
-                label: row.get(6)?,
-                samples: Vec::new(),
-            })
+            let mut record: CaseRecord = json(row, 0)?;
+            record.case.resolve(&self.methods);
+            Ok(CaseRecord { target: target_name(row, 1, targets)?, samples: Vec::new(), ..record })
         })?;
         rows.collect()
     }
@@ -188,22 +170,14 @@ impl Store {
         // One state of the database for both questions, while a run adds to it.
         let transaction = self.connection.unchecked_transaction()?;
         let mut taken = Taken::of(&transaction, run, targets.len())?;
-        let mut statement = transaction.prepare(&format!(
-            "SELECT name, round, cause, prepare_ns, open_ns, write_ns, sync_ns, close_ns, bytes, user_cpu_ns,
-                system_cpu_ns, page_faults, context_switches, device_bytes, probe_before_ns,
-                probe_after_ns, steal_ns, settle_ns, disturbed, latency, watch, timeline, target,
-                read_back, read_back_bytes, read_back_from
-             FROM samples {} ORDER BY id",
-            taken.rows(),
-        ))?;
-        /// The column that says which target a sample is of.
-        const TARGET: usize = 22;
+        let mut statement = transaction
+            .prepare(&format!("SELECT name, target, sample FROM samples {} ORDER BY id", taken.rows()))?;
         let mut rows = statement.query([run, taken.first, taken.last])?;
         while let Some(row) = rows.next()? {
             let of_case = taken.cases.get_mut(row.get_ref(0)?.as_str()?);
-            let position: usize = row.get(TARGET)?;
+            let position: usize = row.get(1)?;
             let of_target = of_case.and_then(|of_case| of_case.get_mut(position));
-            of_target.ok_or_else(|| no_target(TARGET, position))?.push(sample_from_row(row)?);
+            of_target.ok_or_else(|| no_target(1, position))?.push(json(row, 2)?);
         }
         let mut samples = HashMap::new();
         for (name, of_case) in taken.cases {
@@ -260,7 +234,7 @@ impl Taken {
 type Key = (String, String);
 
 fn key(case: &CaseRecord) -> Key {
-    (case.target.clone(), case.case.clone())
+    (case.target.clone(), case.case.name().to_owned())
 }
 
 fn target_name(row: &Row<'_>, column: usize, targets: &[TargetRecord]) -> rusqlite::Result<String> {
@@ -274,80 +248,15 @@ fn no_target(column: usize, position: usize) -> rusqlite::Error {
 }
 
 fn run_from_row(row: &Row<'_>) -> rusqlite::Result<RunRecord> {
-    let status: String = row.get(1)?;
-    Ok(RunRecord {
-        id: row.get(0)?,
-        status: RunStatus::from_name(&status)
-            .ok_or_else(|| unknown(1, format!("unknown status '{status}'")))?,
-        started: row.get(2)?,
-        version: row.get(3)?,
-        arguments: json(row, 4)?,
-        settings: json(row, 5)?,
-        label: row.get(6)?,
-        targets: Vec::new(),
-        missing: Vec::new(),
-        cases: Vec::new(),
-    })
-}
-
-fn sample_from_row(row: &Row<'_>) -> rusqlite::Result<Sample> {
-    let outcome = match row.get_ref(2)? {
-        rusqlite::types::ValueRef::Null => Outcome::Ok,
-        _ => json(row, 2)?,
-    };
-    Ok(Sample {
-        round: row.get(1)?,
-        outcome,
-        phases_ns: PhasesNs {
-            prepare: row.get(3)?,
-            open: row.get(4)?,
-            write: row.get(5)?,
-            sync: row.get(6)?,
-            close: row.get(7)?,
-        },
-        bytes: row.get(8)?,
-        user_cpu_ns: row.get(9)?,
-        system_cpu_ns: row.get(10)?,
-        page_faults: row.get(11)?,
-        context_switches: row.get(12)?,
-        device_bytes: row.get(13)?,
-        read_back: read_back(row, 23)?,
-        probe_ns: [row.get(14)?, row.get(15)?],
-        steal_ns: row.get(16)?,
-        settle_ns: row.get(17)?,
-        disturbed: row.get(18)?,
-        latency: optional_json(row, 19)?,
-        watch: optional_json(row, 20)?.unwrap_or_default(),
-        timeline: optional_json(row, 21)?,
-    })
-}
-
-/// From three columns, the first at that index.
-fn read_back(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<ReadBack>> {
-    let Some(extent) = named(row, column, Extent::from_name)? else { return Ok(None) };
-    let from = named(row, column + 2, ReadFrom::from_name)?;
-    Ok(Some(ReadBack { extent, bytes: row.get(column + 1)?, from }))
-}
-
-/// A value that is stored by its name.
-fn named<T>(row: &Row<'_>, column: usize, value: fn(&str) -> Option<T>) -> rusqlite::Result<Option<T>> {
-    let name = row.get_ref(column)?.as_str_or_null()?;
-    name.map(|name| value(name).ok_or_else(|| unknown(column, format!("unknown value '{name}'")))).transpose()
+    let status = row.get_ref(1)?.as_str()?;
+    let status =
+        RunStatus::from_name(status).ok_or_else(|| unknown(1, format!("unknown status '{status}'")))?;
+    Ok(RunRecord { status, ..json(row, 0)? })
 }
 
 pub(crate) fn json<T: serde::de::DeserializeOwned>(row: &Row<'_>, column: usize) -> rusqlite::Result<T> {
     let text = row.get_ref(column)?.as_str()?;
     serde_json::from_str(text).map_err(|error| unknown(column, error.to_string()))
-}
-
-pub(crate) fn optional_json<T: serde::de::DeserializeOwned>(
-    row: &Row<'_>,
-    column: usize,
-) -> rusqlite::Result<Option<T>> {
-    match row.get_ref(column)? {
-        rusqlite::types::ValueRef::Null => Ok(None),
-        _ => json(row, column).map(Some),
-    }
 }
 
 fn unknown(column: usize, what: String) -> rusqlite::Error {

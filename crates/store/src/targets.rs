@@ -1,9 +1,10 @@
 //! Where a run wrote to.
 
 use rusqlite::{Connection, params};
-use writebench_model::{Limit, MissingTarget, Properties, TargetRecord};
+use serde::Serialize;
+use writebench_model::{Limit, MissingTarget, Properties, RunRecord, TargetRecord};
 
-use crate::read::{json, optional_json};
+use crate::read::json;
 use crate::write::json as to_json;
 use crate::{Store, StoreError};
 
@@ -13,12 +14,7 @@ impl Store {
     /// # Errors
     /// The database cannot be written.
     pub fn set_limits(&self, run: i64, target: usize, limits: &[Limit]) -> Result<(), StoreError> {
-        self.check_in_place()?;
-        let set = |limits: String| {
-            let update = "UPDATE targets SET limits = ?3 WHERE run = ?1 AND position = ?2";
-            self.connection.execute(update, params![run, target, limits])
-        };
-        to_json(&limits).and_then(set).map(|_| ()).map_err(self.failed("record the limits"))
+        self.set(run, target, ("limits", &limits), "record the limits")
     }
 
     /// Records what the filesystem of a run's target does with files.
@@ -26,43 +22,33 @@ impl Store {
     /// # Errors
     /// The database cannot be written.
     pub fn set_properties(&self, run: i64, target: usize, properties: &Properties) -> Result<(), StoreError> {
+        self.set(run, target, ("properties", properties), "record the filesystem's properties")
+    }
+
+    /// A field of a target that is known later than the target.
+    fn set(
+        &self,
+        run: i64,
+        target: usize,
+        (field, value): (&str, &impl Serialize),
+        doing: &'static str,
+    ) -> Result<(), StoreError> {
+        const UPDATE: &str = "UPDATE targets SET target = json_set(target, '$.' || ?3, json(?4)) WHERE run = ?1 AND position = ?2";
         self.check_in_place()?;
-        let set = |properties: String| {
-            let update = "UPDATE targets SET properties = ?3 WHERE run = ?1 AND position = ?2";
-            self.connection.execute(update, params![run, target, properties])
-        };
-        to_json(properties).and_then(set).map(|_| ()).map_err(self.failed("record the filesystem's properties"))
+        let set = |value: String| self.connection.execute(UPDATE, params![run, target, field, value]);
+        to_json(value).and_then(set).map(|_| ()).map_err(self.failed(doing))
     }
 }
 
 /// Those that are there first, so that a target's place among them is its position.
-pub(crate) fn insert(
-    connection: &Connection,
-    run: i64,
-    targets: &[TargetRecord],
-    missing: &[MissingTarget],
-) -> rusqlite::Result<()> {
-    for (position, target) in targets.iter().enumerate() {
-        connection.execute(
-            "INSERT INTO targets (run, position, name, path, environment, limits, making, properties)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
-            params![
-                run,
-                position,
-                target.name,
-                target.path,
-                to_json(&target.environment)?,
-                to_json(&target.limits)?,
-                target.making.as_ref().map(to_json).transpose()?,
-                target.properties.as_ref().map(to_json).transpose()?,
-            ],
-        )?;
+pub(crate) fn insert(connection: &Connection, number: i64, run: &RunRecord) -> rusqlite::Result<()> {
+    let mut statement = connection
+        .prepare("INSERT INTO targets (run, position, name, target, missing) VALUES (?1, ?2, ?3, ?4, ?5)")?;
+    for (position, target) in run.targets.iter().enumerate() {
+        statement.execute(params![number, position, target.name, to_json(target)?, None::<String>])?;
     }
-    for (position, target) in (targets.len()..).zip(missing) {
-        connection.execute(
-            "INSERT INTO targets (run, position, name, missing) VALUES (?1, ?2, ?3, ?4)",
-            params![run, position, target.name, target.why],
-        )?;
+    for (position, target) in (run.targets.len()..).zip(&run.missing) {
+        statement.execute(params![number, position, target.name, None::<String>, target.why])?;
     }
     Ok(())
 }
@@ -72,24 +58,15 @@ pub(crate) fn read(
     connection: &Connection,
     run: i64,
 ) -> rusqlite::Result<(Vec<TargetRecord>, Vec<MissingTarget>)> {
-    let mut statement = connection.prepare(
-        "SELECT name, missing, path, environment, limits, making, properties FROM targets
-         WHERE run = ?1 ORDER BY position",
-    )?;
+    let mut statement =
+        connection.prepare("SELECT name, missing, target FROM targets WHERE run = ?1 ORDER BY position")?;
     let (mut targets, mut missing) = (Vec::new(), Vec::new());
     let mut rows = statement.query([run])?;
     while let Some(row) = rows.next()? {
         let name = row.get(0)?;
         match row.get(1)? {
             Some(why) => missing.push(MissingTarget { name, why }),
-            None => targets.push(TargetRecord {
-                name,
-                path: row.get(2)?,
-                environment: json(row, 3)?,
-                limits: optional_json(row, 4)?.unwrap_or_default(),
-                making: optional_json(row, 5)?,
-                properties: optional_json(row, 6)?,
-            }),
+            None => targets.push(TargetRecord { name, ..json(row, 2)? }),
         }
     }
     Ok((targets, missing))

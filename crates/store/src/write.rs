@@ -1,7 +1,7 @@
 //! What a run puts into the database.
 
 use rusqlite::params;
-use writebench_model::{CaseRecord, Outcome, ReadFrom, RunRecord, Sample};
+use writebench_model::{CaseRecord, RunRecord, Sample};
 
 use crate::{Store, StoreError, targets};
 
@@ -50,21 +50,11 @@ pub(crate) fn insert_rows(
     imported: bool,
 ) -> rusqlite::Result<i64> {
     connection.execute(
-        "INSERT INTO runs (id, status, started, version, arguments, settings, label, imported)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
-        params![
-            run.id,
-            run.status.name(),
-            run.started,
-            run.version,
-            json(&run.arguments)?,
-            json(&run.settings)?,
-            run.label,
-            imported,
-        ],
+        "INSERT INTO runs (status, imported, run) VALUES (?1, ?2, ?3)",
+        params![run.status.name(), imported, json(run)?],
     )?;
     let number = connection.last_insert_rowid();
-    targets::insert(connection, number, &run.targets, &run.missing)?;
+    targets::insert(connection, number, run)?;
     for (position, case) in (0i64..).zip(&run.cases) {
         insert_case(connection, number, position, case)?;
     }
@@ -87,24 +77,12 @@ fn insert_case(
     position: i64,
     case: &CaseRecord,
 ) -> rusqlite::Result<()> {
-    let axes = json(&case.axes)?;
-    let contract = json(&case.contract)?;
+    // Samples have a table of their own.
+    let record = CaseRecord { samples: Vec::new(), ..case.clone() };
     connection.execute(
-        "INSERT INTO cases (run, position, suite, section, label, name, method, axes, contract, target)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9,
-            (SELECT position FROM targets WHERE run = ?1 AND name = ?10))",
-        params![
-            run,
-            position,
-            case.suite,
-            case.section,
-            case.label,
-            case.case,
-            case.method,
-            axes,
-            contract,
-            case.target
-        ],
+        "INSERT INTO cases (run, position, name, suite, record, target)
+         VALUES (?1, ?2, ?3, ?4, ?5, (SELECT position FROM targets WHERE run = ?1 AND name = ?6))",
+        params![run, position, case.case.name(), case.origin.suite(), json(&record)?, case.target],
     )?;
     Ok(())
 }
@@ -116,56 +94,10 @@ pub(crate) fn insert_sample(
     name: &str,
     sample: &Sample,
 ) -> rusqlite::Result<()> {
-    let cause = match &sample.outcome {
-        Outcome::Ok => None,
-        cause => Some(json(cause)?),
-    };
-    let phases = &sample.phases_ns;
     connection
-        .prepare_cached(
-            "INSERT INTO samples (run, name, round, outcome, cause, prepare_ns, open_ns, write_ns, sync_ns,
-                close_ns, bytes, user_cpu_ns, system_cpu_ns, page_faults, context_switches, device_bytes,
-                probe_before_ns, probe_after_ns, steal_ns, settle_ns, disturbed, latency,
-                watch, timeline, target, read_back, read_back_bytes, read_back_from)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19,
-                ?20, ?21, ?22, ?23, ?24, ?25, ?26, ?27, ?28)",
-        )?
-        .execute(params![
-            run,
-            name,
-            sample.round,
-            sample.outcome.name(),
-            cause,
-            integer(phases.prepare),
-            integer(phases.open),
-            integer(phases.write),
-            integer(phases.sync),
-            integer(phases.close),
-            integer(sample.bytes),
-            integer(sample.user_cpu_ns),
-            integer(sample.system_cpu_ns),
-            integer(sample.page_faults),
-            integer(sample.context_switches),
-            sample.device_bytes.map(integer),
-            integer(sample.probe_ns[0]),
-            integer(sample.probe_ns[1]),
-            integer(sample.steal_ns),
-            integer(sample.settle_ns),
-            sample.disturbed,
-            sample.latency.as_ref().map(json).transpose()?,
-            json(&sample.watch)?,
-            sample.timeline.as_ref().map(json).transpose()?,
-            target,
-            sample.read_back.map(|it| it.extent.name()),
-            sample.read_back.map(|it| integer(it.bytes)),
-            sample.read_back.and_then(|it| it.from).map(ReadFrom::name),
-        ])?;
+        .prepare_cached("INSERT INTO samples (run, target, name, sample) VALUES (?1, ?2, ?3, ?4)")?
+        .execute(params![run, target, name, json(sample)?])?;
     Ok(())
-}
-
-/// SQLite's integers are signed; 292 years of nanoseconds fit.
-fn integer(value: u64) -> i64 {
-    i64::try_from(value).unwrap_or(i64::MAX)
 }
 
 pub(crate) fn json(value: &impl serde::Serialize) -> rusqlite::Result<String> {

@@ -1,13 +1,18 @@
 //! What goes into the database comes out of it.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
+use writebench_engine::method_infos;
 use writebench_model::{
     CaseRecord, Extent, Failure, Latency, Learnt, Limit, LimitKind, Making, MissingTarget, Outcome, Phase,
     PhasesNs, Properties, ReadBack, ReadFrom, RunRecord, RunStatus, Sample, Timeline, Watch,
 };
 use writebench_store::{Store, StoreError, WorkspaceRecord};
-use writebench_testkit::{example_case, example_run, example_target};
+use writebench_testkit::{example_case, example_run, example_target, recorded};
+
+fn open(path: &Path) -> Result<Store, StoreError> {
+    Store::open(path, &method_infos())
+}
 
 fn run() -> RunRecord {
     let case = |section, name| example_case(section, name, Vec::new());
@@ -81,7 +86,7 @@ fn a_run_is_read_as_it_was_written() {
     let path = directory.path().join("db");
     let mut expected = run();
     let number = {
-        let mut store = Store::open(&path).unwrap();
+        let mut store = open(&path).unwrap();
         let number = store.begin_run(&expected).unwrap();
         for sample in samples() {
             store.add_sample(number, 0, "write", &sample).unwrap();
@@ -104,7 +109,7 @@ fn a_run_is_read_as_it_was_written() {
     // A case that stands in two tables has its samples in both.
     expected.cases[0].samples = samples();
     expected.cases[2].samples = samples();
-    let store = Store::open(&path).unwrap();
+    let store = open(&path).unwrap();
     assert_eq!(store.run(number).unwrap(), expected);
     let summary = &store.runs().unwrap()[0];
     assert_eq!((summary.cases, summary.samples, summary.status.as_str()), (3, 5, "complete"));
@@ -129,14 +134,14 @@ fn a_case_has_its_own_samples_on_every_target_and_a_target_that_is_missing_stays
         mkfs_options: vec!["-b".to_owned(), "1024".to_owned()],
         mount_options: None,
     });
-    let mut store = Store::open(&path).unwrap();
+    let mut store = open(&path).unwrap();
     let number = store.begin_run(&expected).unwrap();
     store.add_sample(number, 1, "write", &samples()[0]).unwrap();
     store.add_sample(number, 0, "write", &samples()[1]).unwrap();
-    store.add_cases(number, &[CaseRecord { case: "pwrite".to_owned(), ..on("xfs") }]).unwrap();
+    store.add_cases(number, &[CaseRecord { case: recorded("pwrite"), ..on("xfs") }]).unwrap();
     expected.cases[0].samples = vec![samples()[1].clone()];
     expected.cases[1].samples = vec![samples()[0].clone()];
-    expected.cases.push(CaseRecord { case: "pwrite".to_owned(), ..on("xfs") });
+    expected.cases.push(CaseRecord { case: recorded("pwrite"), ..on("xfs") });
     let properties = Properties {
         block_size_bytes: Learnt::Known(4096),
         file_size_bytes: 7,
@@ -155,7 +160,7 @@ fn a_case_has_its_own_samples_on_every_target_and_a_target_that_is_missing_stays
 #[test]
 fn runs_from_elsewhere_are_taken_in_whole_and_together_or_not_at_all() {
     let directory = tempfile::tempdir().unwrap();
-    let mut from = Store::open(&directory.path().join("from")).unwrap();
+    let mut from = open(&directory.path().join("from")).unwrap();
     let number = from.begin_run(&run()).unwrap();
     for sample in samples() {
         from.add_sample(number, 0, "write", &sample).unwrap();
@@ -163,7 +168,7 @@ fn runs_from_elsewhere_are_taken_in_whole_and_together_or_not_at_all() {
     from.set_status(number, RunStatus::Limited).unwrap();
     let there = from.run(number).unwrap();
     let other = RunRecord { id: "other".to_owned(), ..there.clone() };
-    let mut to = Store::open(&directory.path().join("to")).unwrap();
+    let mut to = open(&directory.path().join("to")).unwrap();
     assert_eq!(to.import_runs(&[other.clone(), there.clone()]).unwrap(), [1, 2]);
     assert_eq!((to.run(1).unwrap(), to.run(2).unwrap()), (other.clone(), there.clone()));
     assert!(to.is_imported(1).unwrap() && to.runs().unwrap()[1].imported, "and is known by it");
@@ -178,8 +183,8 @@ fn runs_from_elsewhere_are_taken_in_whole_and_together_or_not_at_all() {
 fn another_connection_sees_a_sample_as_soon_as_it_is_added() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("db");
-    let mut writer = Store::open(&path).unwrap();
-    let reader = Store::open(&path).unwrap();
+    let mut writer = open(&path).unwrap();
+    let reader = open(&path).unwrap();
     let number = writer.begin_run(&run()).unwrap();
     for count in 1..=3 {
         writer.add_sample(number, 0, "write", &samples()[0]).unwrap();
@@ -191,8 +196,8 @@ fn another_connection_sees_a_sample_as_soon_as_it_is_added() {
 fn a_run_is_running_only_while_somebody_holds_it() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("db");
-    let mut store = Store::open(&path).unwrap();
-    let other = Store::open(&path).unwrap();
+    let mut store = open(&path).unwrap();
+    let other = open(&path).unwrap();
     let first = store.begin_run(&run()).unwrap();
     let second = store.begin_run(&RunRecord { id: "other".to_owned(), ..run() }).unwrap();
     let status = |store: &Store, number| {
@@ -223,7 +228,7 @@ fn a_run_is_running_only_while_somebody_holds_it() {
 fn what_is_written_to_a_database_that_is_not_in_its_place_is_an_error() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("db");
-    let mut store = Store::open(&path).unwrap();
+    let mut store = open(&path).unwrap();
     let number = store.begin_run(&run()).unwrap();
     store.add_sample(number, 0, "write", &samples()[0]).unwrap();
     store.check_in_place().unwrap();
@@ -243,7 +248,7 @@ fn what_is_written_to_a_database_that_is_not_in_its_place_is_an_error() {
 fn a_lock_of_another_program_is_told_from_all_other_errors() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("db");
-    let mut store = Store::open(&path).unwrap();
+    let mut store = open(&path).unwrap();
     let number = store.begin_run(&run()).unwrap();
     let other = rusqlite::Connection::open(&path).unwrap();
     other.execute_batch("BEGIN IMMEDIATE").unwrap();
@@ -258,7 +263,7 @@ fn a_lock_of_another_program_is_told_from_all_other_errors() {
 #[test]
 fn a_run_that_no_database_could_give_back_is_not_begun() {
     let directory = tempfile::tempdir().unwrap();
-    let mut store = Store::open(&directory.path().join("db")).unwrap();
+    let mut store = open(&directory.path().join("db")).unwrap();
     let large = [
         RunRecord { label: Some("x".repeat(4097)), ..run() },
         RunRecord { targets: (0..1001).map(|number| example_target(&number.to_string())).collect(), ..run() },
@@ -276,7 +281,7 @@ fn a_run_that_no_database_could_give_back_is_not_begun() {
 #[test]
 fn the_newest_run_is_found_and_the_newest_unfinished_one() {
     let directory = tempfile::tempdir().unwrap();
-    let mut store = Store::open(&directory.path().join("db")).unwrap();
+    let mut store = open(&directory.path().join("db")).unwrap();
     assert_eq!(store.newest_run(false).unwrap(), None);
     let first = store.begin_run(&run()).unwrap();
     let second = store.begin_run(&RunRecord { id: "other".to_owned(), ..run() }).unwrap();
@@ -289,7 +294,7 @@ fn the_newest_run_is_found_and_the_newest_unfinished_one() {
 #[test]
 fn runs_are_found_by_their_label_and_listed_with_it() {
     let directory = tempfile::tempdir().unwrap();
-    let mut store = Store::open(&directory.path().join("db")).unwrap();
+    let mut store = open(&directory.path().join("db")).unwrap();
     let labels = [Some("before"), None, Some("after"), Some("before")];
     for (number, label) in (1..).zip(labels) {
         let (id, label): (i32, _) = (number, label.map(str::to_owned));
@@ -305,7 +310,7 @@ fn runs_are_found_by_their_label_and_listed_with_it() {
 fn workspaces_are_remembered_until_they_are_forgotten() {
     use std::os::unix::ffi::OsStringExt;
     let directory = tempfile::tempdir().unwrap();
-    let store = Store::open(&directory.path().join("db")).unwrap();
+    let store = open(&directory.path().join("db")).unwrap();
     // No UTF-8.
     let path = PathBuf::from(std::ffi::OsString::from_vec(b"/t/\xff".to_vec()));
     let record = WorkspaceRecord { path: path.clone(), run: 3 };
@@ -321,7 +326,7 @@ fn a_database_of_another_program_is_not_touched() {
     let path = directory.path().join("theirs");
     rusqlite::Connection::open(&path).unwrap().execute_batch("CREATE TABLE theirs (a)").unwrap();
     let before = std::fs::read(&path).unwrap();
-    let error = Store::open(&path).err().unwrap().to_string();
+    let error = open(&path).err().unwrap().to_string();
     assert!(error.contains("another program"), "{error}");
     assert_eq!(std::fs::read(&path).unwrap(), before);
 }
@@ -332,111 +337,57 @@ fn two_programs_may_open_a_new_database_at_once() {
     let path = directory.path().join("db");
     std::thread::scope(|scope| {
         for _ in 0..8 {
-            scope.spawn(|| Store::open(&path).unwrap().runs().unwrap());
+            scope.spawn(|| open(&path).unwrap().runs().unwrap());
         }
     });
 }
 
-/// A database that an earlier writebench made is brought up to date, with what is in it.
 #[test]
-fn a_database_of_each_earlier_schema_is_read_and_written_on() {
-    for schema in 1..=4 {
-        read_and_written_on(schema);
+fn a_database_of_another_schema_is_refused_and_not_touched() {
+    for (schema, told) in [(6, "the writebench that made it"), (8, "a newer writebench")] {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("db");
+        let old = rusqlite::Connection::open(&path).unwrap();
+        old.pragma_update(None, "application_id", 0x7772_6274).unwrap();
+        old.pragma_update(None, "user_version", schema).unwrap();
+        old.execute_batch("CREATE TABLE runs (number INTEGER PRIMARY KEY)").unwrap();
+        drop(old);
+        let error = open(&path).err().unwrap().to_string();
+        assert!(
+            error.contains(&format!("has schema {schema}, this writebench knows 7; use {told}")),
+            "{error}"
+        );
+        let tables: i64 = rusqlite::Connection::open(&path)
+            .unwrap()
+            .query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))
+            .unwrap();
+        assert_eq!(tables, 1);
     }
 }
 
-#[expect(clippy::unwrap_used, reason = "a part of tests")]
-fn read_and_written_on(schema: usize) {
-    const MIGRATIONS: [&str; 4] = [
-        include_str!("../migrations/001.sql"),
-        include_str!("../migrations/002.sql"),
-        include_str!("../migrations/003.sql"),
-        include_str!("../migrations/004.sql"),
-    ];
+#[test]
+fn a_case_of_a_later_version_stays_readable_and_one_of_other_defaults_is_not_taken_for_ours() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("db");
-    let expected = run();
-    let without = |mut value: serde_json::Value, fields: &[&str]| {
-        for field in fields {
-            value.as_object_mut().unwrap().remove(*field).unwrap();
-        }
-        value.to_string()
+    let case = |name| example_case("one", name, Vec::new());
+    let run = RunRecord { cases: vec![case("write"), case("pwrite"), case("mmap")], ..run() };
+    let number = open(&path).unwrap().begin_run(&run).unwrap();
+    let later = rusqlite::Connection::open(&path).unwrap();
+    let set = |position: i64, field: &str, value: &str| {
+        let update = "UPDATE cases SET record = json_set(record, ?2, ?3) WHERE position = ?1";
+        assert_eq!(later.execute(update, rusqlite::params![position, field, value]).unwrap(), 1);
     };
-    let settings =
-        without(serde_json::to_value(&expected.settings).unwrap(), &["copy_from", "copy_to", "precision_ppm"]);
-    let contract =
-        without(serde_json::to_value(&expected.cases[0].contract).unwrap(), &["durable_every_bytes"]);
-    let environment = serde_json::to_string(&expected.targets[0].environment).unwrap();
-    let old = rusqlite::Connection::open(&path).unwrap();
-    old.pragma_update(None, "application_id", 0x7772_6274).unwrap();
-    // The rows below are in the form of schemas 1 to 3.
-    let (before, after) = MIGRATIONS[..schema].split_at(schema.min(3));
-    before.iter().for_each(|migration| old.execute_batch(migration).unwrap());
-    old.execute(
-        "INSERT INTO runs (number, id, status, started, version, arguments, target, settings, environment)
-            VALUES (1, '0f0e', 'limited', '2026', '0.1.0', '[]', '/old', ?1, ?2)",
-        [settings, environment],
-    )
-    .unwrap();
-    old.execute(
-        "INSERT INTO cases (id, run, position, suite, section, name, method, axes, contract)
-            VALUES (1, 1, 0, 'write', 'one', 'write', 'write', '{}', ?1)",
-        [contract],
-    )
-    .unwrap();
-    if schema >= 3 {
-        old.execute_batch("UPDATE runs SET label = 'then'").unwrap();
-    }
-    old.execute_batch(
-        "INSERT INTO samples (run, name, round, outcome, prepare_ns, open_ns, write_ns, sync_ns, close_ns, bytes,
-            user_cpu_ns, system_cpu_ns, page_faults, context_switches, probe_before_ns, probe_after_ns, steal_ns,
-            settle_ns, verified) VALUES (1, 'write', 0, 'ok', 0, 0, 9, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 1),
-            (1, 'write', 1, 'ok', 0, 0, 8, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, NULL)",
-    )
-    .unwrap();
-    after.iter().for_each(|migration| old.execute_batch(migration).unwrap());
-    old.pragma_update(None, "user_version", schema).unwrap();
-    drop(old);
-    let store = Store::open(&path).unwrap();
-    store.add_sample(1, 0, "write", &samples()[0]).unwrap();
-    let found = store.run(1).unwrap();
-    assert_eq!(found.label.as_deref(), (schema >= 3).then_some("then"));
-    assert_eq!((found.settings, found.cases[0].label.clone()), (expected.settings, None));
-    assert_eq!(found.cases[0].contract, expected.cases[0].contract);
-    let target = &found.targets[0];
-    assert_eq!((target.name.as_str(), target.path.as_str(), found.targets.len()), ("/old", "/old", 1));
-    assert_eq!((&target.environment, &found.cases[0].target), (&expected.targets[0].environment, &target.name));
-    let written: Vec<u64> = found.cases[0].samples.iter().map(|sample| sample.phases_ns.write).collect();
-    assert_eq!(written, [9, 8, 3]);
-    assert_eq!(found.cases[0].samples[0].latency, None);
-    assert_eq!(found.cases[0].samples[2].latency, samples()[0].latency);
-    let read_back: Vec<_> = found.cases[0].samples.iter().map(|sample| sample.read_back).collect();
-    let verified = ReadBack { extent: Extent::Whole, bytes: 1, from: None };
-    assert_eq!(read_back, [Some(verified), None, samples()[0].read_back]);
-}
-
-/// Until schema 5, nobody knew any more which runs were imported.
-#[test]
-fn a_run_of_schema_4_that_copies_a_file_counts_as_imported() {
-    let directory = tempfile::tempdir().unwrap();
-    let path = directory.path().join("db");
-    let (mut copies, other) = (run(), RunRecord { id: "other".to_owned(), ..run() });
-    copies.settings.copy_from = Some("/etc/shadow".to_owned());
-    let mut store = Store::open(&path).unwrap();
-    let numbers = [copies, other].map(|run| store.begin_run(&run).unwrap());
-    assert!(numbers.iter().all(|number| !store.is_imported(*number).unwrap()));
-    drop(store);
-    let old = rusqlite::Connection::open(&path).unwrap();
-    old.execute_batch(
-        "ALTER TABLE runs DROP COLUMN imported;
-         ALTER TABLE samples DROP COLUMN read_back;
-         ALTER TABLE samples DROP COLUMN read_back_bytes;
-         ALTER TABLE samples DROP COLUMN read_back_from;
-         ALTER TABLE samples ADD COLUMN verified INTEGER;
-         PRAGMA user_version = 4",
-    )
-    .unwrap();
-    drop(old);
-    let store = Store::open(&path).unwrap();
-    assert_eq!(numbers.map(|number| store.is_imported(number).unwrap()), [true, false]);
+    set(0, "$.id", "teleport,distance=1m");
+    set(0, "$.method", "teleport");
+    set(0, "$.axes.distance", "1m");
+    set(1, "$.axes.chunk", "2MiB");
+    let cases = open(&path).unwrap().run(number).unwrap().cases;
+    let (lost, other, ours) = (&cases[0].case, &cases[1].case, &cases[2].case);
+    assert_eq!(
+        (lost.name(), lost.method(), lost.axes()["distance"].as_str()),
+        ("teleport,distance=1m", "teleport", "1m")
+    );
+    assert_eq!((other.name(), other.known()), ("pwrite", None), "its default was another");
+    assert_eq!(ours, &run.cases[2].case);
+    assert!(ours.known().is_some());
 }

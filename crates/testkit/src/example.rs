@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 
 use writebench_model::{
-    CaseRecord, Content, Contract, Cpu, Device, Durability, Environment, Feed, Filesystem, Memory, RunRecord,
-    RunStatus, Sample, Settings, Start, System, TargetRecord, Verify,
+    Case, CaseOrigin, CaseRecord, Content, Contract, Cpu, Device, Durability, Environment, Feed, Filesystem,
+    Layout, Memory, RecordedCase, RunRecord, RunStatus, Sample, Settings, Start, System, TargetRecord, Verify,
+    suite_named,
 };
 
 /// Where the example was measured.
@@ -90,17 +91,34 @@ fn environment() -> Environment {
     }
 }
 
+/// The case of that name; one of a later version if this one has no such.
+#[must_use]
+pub fn recorded(name: &str) -> RecordedCase {
+    let methods = writebench_engine::method_infos();
+    let (method, axes) = match Case::parse(name, &methods).map(RecordedCase::from) {
+        Ok(case) => (case.method().to_owned(), case.axes()),
+        Err(_) => ("write".to_owned(), BTreeMap::from([("chunk".to_owned(), "4KiB".to_owned())])),
+    };
+    let mut case = RecordedCase::unknown(name.to_owned(), method, axes);
+    case.resolve(&methods);
+    case
+}
+
+/// A section of a suite, with the layout of that suite.
+#[must_use]
+pub fn section_of(suite: &str, section: &str) -> CaseOrigin {
+    let layout = suite_named(suite).map_or(Layout::Phases, |suite| suite.layout);
+    CaseOrigin::Suite { name: suite.to_owned(), section: section.to_owned(), layout }
+}
+
 /// A row of the suite `write`, for 1 GiB in a new file, left in the page cache.
 #[must_use]
 pub fn example_case(section: &str, name: &str, samples: Vec<Sample>) -> CaseRecord {
     CaseRecord {
         target: TARGET.to_owned(),
-        suite: "write".to_owned(),
-        section: section.to_owned(),
+        origin: section_of("write", section),
         label: None,
-        case: name.to_owned(),
-        method: "write".to_owned(),
-        axes: BTreeMap::from([("chunk".to_owned(), "4KiB".to_owned())]),
+        case: recorded(name),
         contract: Contract {
             content: Content::Random,
             bytes: 1 << 30,

@@ -23,7 +23,7 @@ pub use bindfs::Bindfs;
 pub use chance::Chance;
 pub use control_group::ControlGroup;
 pub use directory::{Kind, directory_on};
-pub use example::{example_case, example_run, example_target};
+pub use example::{example_case, example_run, example_target, recorded, section_of};
 pub use faulty::{Caching, Call, Fault, Faulty, Operation, What, When};
 pub use held_group::HeldGroup;
 pub use image::{Image, call};

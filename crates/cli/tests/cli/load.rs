@@ -1,13 +1,12 @@
 //! Ten thousand cases and a million samples: what the program takes for them.
 
-use std::collections::BTreeMap;
 use std::io::Read;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
-use writebench_model::{CaseRecord, Outcome, RunRecord, RunStatus, Sample};
+use writebench_model::{CaseOrigin, CaseRecord, Outcome, RunRecord, RunStatus, Sample};
 use writebench_store::Store;
 use writebench_testkit::{Kind, Need, Program, Trials, directory_on, example_case, example_run};
 
@@ -54,8 +53,7 @@ fn run(number: u32, cases: u64, samples: u32) -> RunRecord {
         let name = format!("write,size=1MiB,chunk={}", 2 * case + 1);
         let mut record: CaseRecord =
             example_case("Cases by name", &name, (0..samples).map(|round| sample(case, round)).collect());
-        "case".clone_into(&mut record.suite);
-        record.axes = BTreeMap::from([("chunk".to_owned(), case.to_string())]);
+        record.origin = CaseOrigin::Named;
         record.contract.bytes = 1 << 20;
         record
     };
@@ -64,7 +62,7 @@ fn run(number: u32, cases: u64, samples: u32) -> RunRecord {
 }
 
 fn database(path: &Path, runs: u32, cases: u64, samples: u32) -> Result<()> {
-    let mut store = Store::open(path)?;
+    let mut store = Store::open(path, &writebench_engine::method_infos())?;
     for number in 0..runs {
         store.import_runs(&[run(number, cases, samples)])?;
     }
@@ -133,7 +131,8 @@ fn supervisor() -> Result<()> {
 
 /// A second run, with all samples that the first one wants, but so many of its last round.
 fn take_all_but(left: usize, program: &Program) -> Result<()> {
-    let mut store = Store::open(&program.home().join("writebench/writebench.db"))?;
+    let mut store =
+        Store::open(&program.home().join("writebench/writebench.db"), &writebench_engine::method_infos())?;
     let mut run = store.run(1)?;
     run.id = "load".to_owned();
     let few = run.cases.len() - left;
@@ -144,7 +143,7 @@ fn take_all_but(left: usize, program: &Program) -> Result<()> {
         for round in 0..rounds {
             // By which no new sample is judged.
             let sample = Sample { probe_ns: [0; 2], ..sample(index as u64, round) };
-            store.add_sample(number, 0, &record.case, &sample)?;
+            store.add_sample(number, 0, record.case.name(), &sample)?;
         }
     }
     Ok(())

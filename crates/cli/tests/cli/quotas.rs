@@ -37,7 +37,7 @@ fn used_up() -> Result<()> {
     arguments.extend([WRITE, FALLOCATE, STORE, FITS].iter().flat_map(|case| ["--case", case]));
     let document: Value = program.run(&volume, &arguments, 4)?;
     let write = case(&document, WRITE)?;
-    let cause = &write["samples"][0]["cause"]["failed"];
+    let cause = &write["samples"][0]["cause"];
     ensure!(write["outcome"] == "failed" && write["estimate"].is_null(), "{write}");
     ensure!(cause["phase"] == "write" && cause["call"] == "write" && cause["errno"] == 122, "{write}");
     let offset = cause["offset"].as_u64().context("an offset")?;

@@ -46,7 +46,7 @@ fn fails_at(call: Call, byte: u64) -> (When, What) {
 fn expect(place: &Place, name: &str, failure: &Value) -> Result<Vec<Operation>> {
     let document = place.run(&[name], &["--samples", "1"], 4)?;
     let found = case(&document, name)?;
-    let cause = &found["samples"][0]["cause"]["failed"];
+    let cause = &found["samples"][0]["cause"];
     for (key, expected) in failure.as_object().context("an object")? {
         ensure!(cause[key] == *expected, "{name}: {key} should be {expected}: {found:#}");
     }
@@ -121,7 +121,7 @@ fn stays() -> Result<()> {
     ensure!(ended.stderr.contains("unlink") && ended.stderr.contains("Input/output error (5)"), "{ended:?}");
     let shown: Value = serde_json::from_str(&place.program.call(&["show", "--export", "json=-"])?.stdout)?;
     let found = case(&shown, WRITE)?;
-    let cause = &found["samples"][0]["cause"]["failed"];
+    let cause = &found["samples"][0]["cause"];
     ensure!(cause["phase"] == "clean" && cause["call"] == "unlink" && cause["path"] == "sample", "{found}");
     ensure!(entries(place.faulty.path()).len() == 1, "or this test shows nothing");
     place.faulty.follow(&[]);

@@ -74,7 +74,7 @@ fn long_in_database() -> Result<()> {
     document(&program)?;
     sqlite(
         &program.home().join("writebench/writebench.db"),
-        "update runs set label = printf('%.70000c', 'x')",
+        "update runs set run = json_set(run, '$.label', printf('%.70000c', 'x'))",
     )?;
     one_line(&program.call(&["show"])?, 1, "run 1: it has 70000 characters in a name")?;
     let listed = program.call(&["list", "runs"])?;

@@ -1,7 +1,7 @@
 //! Elapsed time, user CPU time and system CPU time, by buffer size for each target, and by target for each
 //! buffer size.
 
-use writebench_model::Bytes;
+use writebench_model::{Axis, Bytes};
 use writebench_stats::as_f64;
 
 use super::data::{Chart, Drawn, Kind, Point, Question, Series, Unit, XAxis, YAxis};
@@ -27,7 +27,7 @@ const TIMES: [Time; 3] = [
 /// Two charts of each time, for each combination of the other axes: work that is not the same is not in one
 /// chart. A single target has nothing to be compared with, and is drawn by buffer size only.
 pub(super) fn charts(rows: &[Row<'_>]) -> Vec<Drawn> {
-    let works = grouped(rows, |row| row.name_without("chunk"));
+    let works = grouped(rows, |row| row.name_without(Axis::Chunk));
     let several = works.len() > 1;
     let mut charts = Vec::new();
     for (work, rows) in &works {

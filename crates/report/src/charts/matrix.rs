@@ -1,5 +1,6 @@
 //! Throughput by chunk size: a line for each label, or for each method where there are no labels.
 
+use writebench_model::Axis;
 use writebench_stats::as_f64;
 
 use super::data::{Chart, Drawn, Kind, Question, Series, Unit, YAxis};
@@ -37,7 +38,7 @@ pub(super) fn chunk_sizes(rows: &[Row<'_>]) -> Vec<u64> {
 
 /// The rows of each label, or of each case without its chunk where rows differ in more than label and chunk.
 pub(super) fn lines<'r>(rows: &[Row<'r>]) -> Vec<(String, Vec<Row<'r>>)> {
-    let case = |row: &Row<'_>| row.name_without("chunk");
+    let case = |row: &Row<'_>| row.name_without(Axis::Chunk);
     let name = |row: &Row<'_>| row.case.record.label.clone().unwrap_or_else(|| case(row));
     let place = |row: &Row<'_>| (name(row), row.chunk_bytes());
     let is_unique = grouped(rows, place).iter().all(|(_, rows)| rows.len() == 1);

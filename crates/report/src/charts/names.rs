@@ -26,7 +26,7 @@ pub(super) fn of_cases(rows: &[Row<'_>]) -> Names {
             return Names { names, common: String::new() };
         }
     }
-    let mut names: Vec<String> = rows.iter().map(|row| row.case.record.case.clone()).collect();
+    let mut names: Vec<String> = rows.iter().map(|row| row.case.record.case.to_string()).collect();
     let common = shorten(names.iter_mut());
     Names { names, common }
 }

@@ -71,7 +71,7 @@ pub(super) fn targets<'r>(rows: &[Row<'r>]) -> Vec<&'r str> {
 }
 
 fn names(rows: &[Row<'_>]) -> String {
-    let named: Vec<&str> = rows.iter().take(NAMED).map(|row| row.case.record.case.as_str()).collect();
+    let named: Vec<&str> = rows.iter().take(NAMED).map(|row| row.case.record.case.name()).collect();
     match rows.len() {
         ..=NAMED => named.join(" and "),
         many => format!("{} and {} more", named.join(", "), many - NAMED),

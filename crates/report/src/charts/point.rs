@@ -13,7 +13,7 @@ pub(super) fn point(x: f64, row: &Row<'_>, figure: Option<&Figure>, per: f64) ->
         x,
         figure: figure.map(interval),
         only_disturbed: row.case.estimate.as_ref().is_some_and(|estimate| estimate.only_disturbed),
-        case: row.case.record.case.clone(),
+        case: row.case.record.case.to_string(),
         row: row.number,
         dots: Vec::new(),
     }

@@ -42,7 +42,8 @@ fn by_time<'r>(rows: &[Row<'r>]) -> Vec<Row<'r>> {
 }
 
 fn chart(title: String, contract: &str, rows: &[Row<'_>], drawn: &[Row<'_>]) -> Chart {
-    let name = |row: &Row<'_>| row.case.record.label.clone().unwrap_or_else(|| row.case.record.case.clone());
+    let name =
+        |row: &Row<'_>| row.case.record.label.clone().unwrap_or_else(|| row.case.record.case.to_string());
     let points = (0u32..).zip(drawn).map(|(index, row)| {
         let figure = row.case.estimate.as_ref().map(|estimate| &estimate.total_ns);
         Point { dots: dots(row), ..point(f64::from(index), row, figure, 1e9) }

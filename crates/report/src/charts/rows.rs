@@ -2,7 +2,7 @@
 
 use std::hash::Hash;
 
-use writebench_model::Bytes;
+use writebench_model::{Axes, Axis, Case};
 
 use crate::numbers::case::CaseReport;
 use crate::numbers::estimate::Estimate;
@@ -17,24 +17,29 @@ pub(crate) struct Row<'r> {
 }
 
 impl<'r> Row<'r> {
-    /// The value on an axis.
-    pub(super) fn axis(&self, name: &str) -> Option<&'r str> {
-        self.case.record.axes.get(name).map(String::as_str)
+    /// The table that it stands in.
+    pub(super) fn table(&self) -> (&'r str, &'r str) {
+        self.case.record.origin.table()
+    }
+
+    /// The case's values, if it is known and has that axis.
+    pub(super) fn own_axes(&self, axis: Axis) -> Option<&'r Axes> {
+        let known = self.case.record.case.known().filter(|case| case.method().has_axis(axis));
+        known.map(Case::axes)
     }
 
     /// The case's name without an axis: what all points of a line along that axis have in common.
-    pub(super) fn name_without(&self, axis: &str) -> String {
-        let is_other = |part: &&str| part.split_once('=').is_none_or(|(name, _)| name != axis);
-        self.case.record.case.split(',').filter(is_other).collect::<Vec<_>>().join(",")
+    pub(super) fn name_without(&self, axis: Axis) -> String {
+        self.case.record.case.name_without(axis)
     }
 
-    /// Where the case stands on an axis of chunk sizes; `whole` is as large as the file.
+    /// Where the case stands on an axis of chunk sizes; a whole range is as large as the file.
     pub(super) fn chunk_bytes(&self) -> Option<u64> {
-        match self.axis("chunk")? {
-            "whole" => Some(self.case.record.contract.bytes),
-            chunk => chunk.parse::<Bytes>().ok().map(|bytes| bytes.0),
-        }
-        .filter(|&bytes| bytes > 0)
+        let bytes = match self.own_axes(Axis::Chunk)?.chunk_size_bytes {
+            Axes::WHOLE => self.case.record.contract.bytes,
+            bytes => bytes,
+        };
+        Some(bytes).filter(|&bytes| bytes > 0)
     }
 
     /// What the samples say of all the work. The time of a case that was cut short is of less.

@@ -2,13 +2,12 @@
 
 use std::collections::HashSet;
 
-use writebench_model::Layout;
+use writebench_model::{CaseOrigin, Layout};
 
 use super::data::{Chart, Drawn, NamedChart, Question};
 use super::rows::{OfTarget, Row, each_target, grouped};
 use super::{cpu_time, flags, latency, matrix, over_time, phases, ranked, threads};
 use crate::numbers::case::CaseReport;
-use crate::numbers::search::ADVISE;
 use crate::sentences::report::Report;
 use crate::sentences::run_names::run_names;
 
@@ -62,21 +61,20 @@ fn prefixes(reports: &[Report]) -> Vec<String> {
 
 /// The sections of all targets together, wherever their rows stand.
 pub(super) fn of_rows(rows: &[Row<'_>]) -> Vec<NamedChart> {
-    let section = |row: &Row<'_>| (row.case.record.suite.clone(), row.case.record.section.clone());
     let mut names = HashSet::new();
     let mut charts = Vec::new();
-    let sections = grouped(rows, section);
+    let sections = grouped(rows, Row::table);
     for ((suite, section), rows) in &sections {
         let several = sections.iter().filter(|((other, _), _)| other == suite).count() > 1;
-        let head = if several { format!("{suite}-{section}") } else { suite.clone() };
-        for Drawn { of, stem, chart } in section_charts(suite, section, rows) {
+        let head = if several { format!("{suite}-{section}") } else { (*suite).to_owned() };
+        for Drawn { of, stem, chart } in section_charts(section, rows) {
             let stem = slug(&format!("{head}-{stem}"));
             let mut numbered = (2..).map(|number| format!("{stem}-{number}"));
             let mut file_stem = stem.clone();
             while !names.insert(file_stem.clone()) {
                 file_stem = numbered.next().unwrap_or_default();
             }
-            let (suite, section) = (suite.clone(), section.clone());
+            let (suite, section) = ((*suite).to_owned(), (*section).to_owned());
             charts.push(NamedChart { file_stem, suite, section, of, chart });
         }
     }
@@ -84,7 +82,7 @@ pub(super) fn of_rows(rows: &[Row<'_>]) -> Vec<NamedChart> {
 }
 
 /// What the suite asks first, and then what every case can answer.
-fn section_charts(suite: &str, section: &str, rows: &[Row<'_>]) -> Vec<Drawn> {
+fn section_charts(section: &str, rows: &[Row<'_>]) -> Vec<Drawn> {
     let on_each_target = |of, stem: &str, chart: fn(&str, &str, &[Row<'_>]) -> Option<Chart>| {
         let drawn = |on: OfTarget<'_>| {
             let chart = chart(section, on.target, &on.rows)?;
@@ -92,9 +90,11 @@ fn section_charts(suite: &str, section: &str, rows: &[Row<'_>]) -> Vec<Drawn> {
         };
         each_target(rows).into_iter().filter_map(drawn).collect::<Vec<_>>()
     };
-    let layout = writebench_model::suite_named(suite).map_or(Layout::Phases, |suite| suite.layout);
-    let mut charts = match layout {
-        _ if suite == ADVISE => ranked::charts("Ways to write, from the fastest", rows),
+    let origin = rows.first().map(|row| &row.case.record.origin);
+    let mut charts = match origin.map_or(Layout::Phases, CaseOrigin::layout) {
+        _ if origin.is_some_and(CaseOrigin::is_search) => {
+            ranked::charts("Ways to write, from the fastest", rows)
+        }
         Layout::CpuTime => cpu_time::charts(rows),
         Layout::Ranked => ranked::charts(&format!("{section}, from the fastest"), rows),
         Layout::Matrix => {

@@ -6,7 +6,7 @@ mod families;
 use std::collections::HashSet;
 
 use writebench_model::{Bytes, CaseRecord, Failure, Outcome, Phase, Sample};
-use writebench_testkit::{example_case, example_run};
+use writebench_testkit::{example_case, example_run, recorded, section_of};
 
 use super::rows::Row;
 use super::sections::{of_rows, slug};
@@ -39,9 +39,8 @@ fn case_of(size: u64, samples: Vec<Sample>) -> CaseRecord {
     let chunk = Bytes(size).to_string();
     let name = format!("write,chunk={chunk},size=32MiB");
     let mut case = example_case("By buffer size", &name, samples);
-    case.suite = "buffer".to_owned();
+    case.origin = section_of("buffer", "By buffer size");
     case.contract.bytes = 32 << 20;
-    case.axes.insert("chunk".to_owned(), chunk);
     case
 }
 
@@ -148,7 +147,7 @@ fn a_run_with_one_target_calls_it_by_its_filesystem_and_compares_it_with_none() 
 fn rows_of_a_target_need_not_stand_together() {
     let mut cases = study(&["ext4", "xfs"], &SIZES);
     let before = charts_of(&cases);
-    cases.sort_by_key(|(_, case)| case.record.axes["chunk"].clone());
+    cases.sort_by_key(|(_, case)| case.record.case.value(writebench_model::Axis::Chunk));
     let sorted = |charts: Vec<NamedChart>| {
         let mut series = charts.into_iter().next().unwrap().chart.series;
         series.sort_by(|a, b| a.name.cmp(&b.name));
@@ -164,7 +163,7 @@ fn files_of_two_sizes_are_in_two_charts() {
     let mut cases = study(&["ext4"], &[1, 2, 4]);
     for (_, case) in study(&["ext4"], &[1, 2, 4]) {
         let mut record = case.record.clone();
-        record.case = record.case.replace("32MiB", "64MiB");
+        record.case = recorded(&record.case.name().replace("32MiB", "64MiB"));
         cases.push(("ext4".to_owned(), CaseReport::of(record.clone(), &[])));
     }
     let charts = charts_of(&cases);
@@ -199,7 +198,7 @@ fn only_cases_of_one_contract_share_a_chart_of_throughput() {
     {
         for size in [4096, 65536, 1 << 20] {
             let mut record = case_of(size, samples(size, 400));
-            record.suite = "direct".to_owned();
+            record.origin = section_of("direct", "By buffer size");
             record.label = Some(label.to_owned());
             record.contract.durability = durability;
             record.contract.durable_every_bytes = (label == "FSYNC").then_some(size);
@@ -220,8 +219,8 @@ fn a_legend_names_only_what_series_differ_in() {
         ["write", "fwrite,sync=fsync"].into_iter().flat_map(|it| [1, 2, 4].map(|size| (it, size)))
     {
         let mut record = case_of(size, samples(size, 400));
-        record.suite = "write".to_owned();
-        record.case = format!("{method},chunk={size},size=32MiB");
+        record.origin = section_of("write", "By buffer size");
+        record.case = recorded(&format!("{method},chunk={size},size=32MiB"));
         cases.push(("ext4".to_owned(), CaseReport::of(record.clone(), &[])));
     }
     let charts = charts_of(&cases);
@@ -235,7 +234,7 @@ fn ranked_cases_are_bars_from_the_fastest() {
     let mut cases = Vec::new();
     for (label, call_ns) in [("slow", 900), ("fast", 100), ("middle", 500)] {
         let mut record = case_of(64, samples(64, call_ns));
-        record.suite = "copy".to_owned();
+        record.origin = section_of("copy", "By buffer size");
         record.label = Some(label.to_owned());
         cases.push(("ext4".to_owned(), CaseReport::of(record.clone(), &[])));
     }
@@ -251,7 +250,7 @@ fn names_of_files_are_plain_and_unlike() {
     let cases = study(&["ext4"], &[1, 2]);
     let mut twice = study(&["ext4"], &[1, 2]);
     for (_, case) in &mut twice {
-        case.record.section = "By buffer size!".to_owned();
+        case.record.origin = section_of("buffer", "By buffer size!");
     }
     let charts = charts_of(&[cases, twice].concat());
     let unlike: HashSet<&str> = stems(&charts).into_iter().collect();

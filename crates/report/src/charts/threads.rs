@@ -1,6 +1,6 @@
 //! Throughput by threads: a line for each way to write, which is a case without its number of threads.
 
-use writebench_model::Contract;
+use writebench_model::{Axis, Contract, Files};
 use writebench_stats::as_f64;
 
 use super::data::{Chart, Drawn, Kind, Question, Series, Unit, YAxis};
@@ -11,14 +11,12 @@ use super::{axis, contracts, names, notes};
 /// Of fewer numbers of threads a table says as much.
 const FEWEST_COUNTS: usize = 3;
 
-const AXIS: &str = "threads";
-
 /// A chart for each target, and for each contract. A file for each thread is as many files as threads, which is what
 /// the axis says; so lines of it stand beside lines of one file for all.
 pub(super) fn charts(section: &str, rows: &[Row<'_>]) -> Vec<Drawn> {
     let mut charts = Vec::new();
     for of in each_target(rows) {
-        let lines = grouped(&of.rows, |row| row.name_without(AXIS));
+        let lines = grouped(&of.rows, |row| row.name_without(Axis::Threads));
         let long = lines.into_iter().filter(|(_, rows)| places(rows, threads).len() >= FEWEST_COUNTS);
         let rows: Vec<Row<'_>> = long.flat_map(|(_, rows)| rows).collect();
         let contracts = grouped(&rows, contract);
@@ -35,11 +33,11 @@ pub(super) fn charts(section: &str, rows: &[Row<'_>]) -> Vec<Drawn> {
 }
 
 fn threads(row: &Row<'_>) -> Option<u64> {
-    row.axis(AXIS)?.parse().ok().filter(|&threads| threads > 0)
+    row.own_axes(Axis::Threads).map(|axes| axes.threads.into())
 }
 
 fn has_own_files(row: &Row<'_>) -> bool {
-    row.axis("files") == Some("per-thread")
+    row.own_axes(Axis::Files).is_some_and(|axes| axes.files == Files::PerThread)
 }
 
 /// The contract, but for the files that threads have of their own.
@@ -52,7 +50,7 @@ fn contract(row: &Row<'_>) -> Contract {
 }
 
 fn chart(section: &str, target: &str, contract: &Contract, rows: &[Row<'_>]) -> Chart {
-    let lines = grouped(rows, |row| row.name_without(AXIS)).into_iter().map(|(name, rows)| {
+    let lines = grouped(rows, |row| row.name_without(Axis::Threads)).into_iter().map(|(name, rows)| {
         let point = |row: &Row<'_>| Some(throughput_point(as_f64(threads(row)?), row));
         line_of(name, rows.iter().map(point))
     });

@@ -17,11 +17,11 @@ const IDENTITY: &[OfCase] = &[
     ("filesystem", |report, case| {
         text(case.target(&report.run).map(|target| target.environment.filesystem.kind.clone()))
     }),
-    ("suite", |_, case| case.record.suite.clone()),
-    ("section", |_, case| case.record.section.clone()),
+    ("suite", |_, case| case.record.origin.suite().to_owned()),
+    ("section", |_, case| case.record.origin.section().to_owned()),
     ("label", |_, case| text(case.record.label.clone())),
-    ("case", |_, case| case.record.case.clone()),
-    ("method", |_, case| case.record.method.clone()),
+    ("case", |_, case| case.record.case.to_string()),
+    ("method", |_, case| case.record.case.method().to_owned()),
     ("content", |_, case| case.record.contract.content.to_string()),
     ("contract_bytes", |_, case| case.record.contract.bytes.to_string()),
     ("files", |_, case| case.record.contract.files.to_string()),

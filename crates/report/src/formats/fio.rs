@@ -41,7 +41,7 @@ pub fn render(report: &Report) -> JobFiles {
     let (mut seen, mut names) = (HashSet::new(), HashSet::new());
     let (mut jobs, mut listed, mut left_out) = (Vec::new(), Vec::new(), Vec::new());
     for case in &report.cases {
-        if !seen.insert((&case.record.target, &case.record.case)) {
+        if !seen.insert((&case.record.target, case.record.case.name())) {
             continue;
         }
         match job_on(report, case) {

@@ -1,7 +1,7 @@
 //! For programs that listen while a run goes on: a JSON document in each line, as `docs/json.md` describes.
 
 use serde::Serialize;
-use writebench_model::{MissingTarget, RunRecord, Sample, TargetRecord};
+use writebench_model::{MissingTarget, RunRecord, Sample, SampleRow, TargetRecord};
 
 use super::json::{self, SCHEMA};
 use crate::sentences::report::Report;
@@ -20,7 +20,7 @@ enum Line<'r> {
         target: &'r str,
         case: &'r str,
         #[serde(flatten)]
-        sample: json::SampleRow<'r>,
+        sample: SampleRow<'r>,
     },
     End {
         status: &'r str,
@@ -45,7 +45,7 @@ pub fn begin(number: Option<i64>, run: &RunRecord) -> Result<String, serde_json:
 /// # Errors
 /// Never in practice: every key is a text.
 pub fn sample(target: &str, case: &str, sample: &Sample) -> Result<String, serde_json::Error> {
-    line(&Line::Sample { target, case, sample: json::sample(sample) })
+    line(&Line::Sample { target, case, sample: SampleRow::of(sample) })
 }
 
 /// The last line.
@@ -64,9 +64,9 @@ pub fn render(report: &Report) -> Result<String, serde_json::Error> {
     let run = &report.run;
     let mut seen = std::collections::HashSet::new();
     let records = report.cases.iter().map(|case| &case.record);
-    let cases = records.filter(|case| seen.insert((&case.target, &case.case)));
+    let cases = records.filter(|case| seen.insert((&case.target, case.case.name())));
     let mut samples: Vec<(&str, &str, &Sample)> = cases
-        .flat_map(|case| case.samples.iter().map(|sample| (case.target.as_str(), case.case.as_str(), sample)))
+        .flat_map(|case| case.samples.iter().map(|sample| (case.target.as_str(), case.case.name(), sample)))
         .collect();
     samples.sort_by_key(|(_, _, sample)| sample.round);
     let mut text = begin(report.number, run)?;

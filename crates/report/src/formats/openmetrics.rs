@@ -53,7 +53,7 @@ const FAMILIES: &[Family] = &[
 #[must_use]
 pub fn render(report: &Report) -> String {
     // A case may stand in several tables, and a series in a file once.
-    let cases = distinct(&report.cases, |case| (&case.record.target, &case.record.case));
+    let cases = distinct(&report.cases, |case| (&case.record.target, case.record.case.name()));
     let mut text = String::new();
     for family in FAMILIES {
         text += &format!("# TYPE writebench_{} gauge\n", family.name);
@@ -90,7 +90,7 @@ fn labels(report: &Report, case: &CaseReport) -> String {
         escaped(&report.run.id),
         escaped(&record.target),
         escaped(kind),
-        escaped(&record.case)
+        escaped(record.case.name())
     )
 }
 

@@ -7,7 +7,7 @@ use writebench_model::{
     Extent, Failure, Limit, LimitKind, MissingTarget, Outcome, Phase, ReadBack, ReadFrom, RunRecord, RunStatus,
     Sample, Timeline,
 };
-use writebench_testkit::{example_case, example_run};
+use writebench_testkit::{example_case, example_run, section_of};
 
 use crate::Report;
 
@@ -174,7 +174,7 @@ fn a_spreadsheet_finds_no_formula_in_text_and_numbers_stay_numbers() {
     let mut report = report();
     report.cases[0].record.label = Some("=HYPERLINK(\"http://x\",\"a, b\")".to_owned());
     report.cases[0].record.target = "@SUM(1)".to_owned();
-    report.cases[0].record.section = "\t=1".to_owned();
+    report.cases[0].record.origin = section_of("write", "\t=1");
     for text in [super::csv::render(&report).unwrap(), super::csv_summary::render(&report).unwrap()] {
         let mut reader = csv::Reader::from_reader(text.as_bytes());
         let row = reader.records().next().unwrap().unwrap();
@@ -192,7 +192,7 @@ fn a_terminal_sees_no_style_but_ours() {
     let mut report = report();
     for case in &mut report.cases {
         (case.record.label, case.reason) = (Some(FOREIGN.to_owned()), Some(FOREIGN.to_owned()));
-        (case.record.section, case.record.target) = (FOREIGN.to_owned(), FOREIGN.to_owned());
+        (case.record.origin, case.record.target) = (section_of("write", FOREIGN), FOREIGN.to_owned());
         case.name = FOREIGN.to_owned();
     }
     report.warnings.push(FOREIGN.to_owned());
@@ -221,7 +221,7 @@ fn csv_has_a_row_for_every_sample() {
 #[test]
 fn json_has_no_figure_for_a_case_without_a_good_sample() {
     let document: serde_json::Value = serde_json::from_str(&super::json::render(&report()).unwrap()).unwrap();
-    assert_eq!(document["schema"], 3);
+    assert_eq!(document["schema"], 4);
     let cases = document["cases"].as_array().unwrap();
     for case in cases {
         assert_eq!(case["estimate"].is_null(), case["outcome"] != "ok", "{case}");
@@ -240,8 +240,7 @@ fn side_by_side() -> Report {
     let on = |target: &str, chunk: &str, factor: u64| {
         let times = [100, 102, 98, 101, 99, 103].map(|ms| ms * factor);
         let mut case = example_case("A chunk", &format!("write,chunk={chunk}"), good(times));
-        (case.target, case.suite) = (target.to_owned(), "buffer".to_owned());
-        case.axes.insert("chunk".to_owned(), chunk.to_owned());
+        (case.target, case.origin) = (target.to_owned(), section_of("buffer", "A chunk"));
         case
     };
     let cases = vec![on("ext4", "4KiB", 4), on("xfs", "4KiB", 8), on("ext4", "1MiB", 1), on("xfs", "1MiB", 1)];
@@ -280,7 +279,7 @@ fn targets_that_take_nothing_in_some_rounds_are_not_told_apart_by_that() {
             sample
         });
         let mut case = example_case("A chunk", "write,chunk=4KiB", samples.collect());
-        (case.target, case.suite) = (target.to_owned(), "buffer".to_owned());
+        (case.target, case.origin) = (target.to_owned(), section_of("buffer", "A chunk"));
         case
     };
     let cases = vec![on("a", [1, 0, 0, 0, 1, 0, 0, 0]), on("b", [0, 0, 1, 0, 0, 0, 1, 0])];
@@ -336,7 +335,7 @@ fn metrics_have_one_series_for_each_case_and_figure_and_no_text_of_strangers_end
 fn lines_are_documents_of_their_own_from_the_run_to_its_end() {
     let text = super::jsonl::render(&report()).unwrap();
     let lines: Vec<serde_json::Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-    assert_eq!((&lines[0]["run"]["schema"], &lines[0]["run"]["id"]), (&3.into(), &"0f0e".into()));
+    assert_eq!((&lines[0]["run"]["schema"], &lines[0]["run"]["id"]), (&4.into(), &"0f0e".into()));
     assert_eq!(lines[0]["run"]["targets"][0]["environment"]["filesystem"]["kind"], "ext4");
     assert_eq!(lines.len(), 16, "the run, fourteen samples, the end");
     assert_eq!(lines[1]["sample"]["case"], "write,chunk=4KiB,prepare=truncate");

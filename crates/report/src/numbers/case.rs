@@ -4,11 +4,10 @@ use std::borrow::Borrow;
 use std::cmp::Ordering;
 use std::collections::HashMap;
 
-use writebench_model::{CaseRecord, Contract, Limit, Outcome, RunRecord, TargetRecord};
+use writebench_model::{CaseRecord, Contract, Limit, Outcome, RunRecord, Stage, TargetRecord};
 
 use crate::numbers::estimate::Estimate;
 use crate::numbers::grouped::grouped;
-use crate::numbers::search::{ADVISE, LOOKS};
 
 /// A row of a table.
 #[derive(Debug, Clone)]
@@ -48,7 +47,7 @@ impl CaseReport {
             Some(sample) => sample.outcome.reason(),
             None => Some("not measured: the run ended before its turn".to_owned()),
         };
-        let (name, estimate) = (record.case.clone(), Estimate::of_case(&record, limits));
+        let (name, estimate) = (record.case.to_string(), Estimate::of_case(&record, limits));
         Self { name, reason, estimate, place: None, record }
     }
 
@@ -85,7 +84,7 @@ impl CaseReport {
 
     /// Whether this was a cheap look of a search: one sample or two, which are in no table.
     pub(crate) fn is_look(&self) -> bool {
-        self.record.suite == ADVISE && self.record.section == LOOKS
+        self.record.origin.is_stage(Stage::Screening)
     }
 
     /// Whether it is held against a limit of the hardware.
@@ -109,10 +108,11 @@ pub(crate) fn across_targets<C: Borrow<CaseReport>>(cases: impl IntoIterator<Ite
     let mut met: HashMap<(String, String), usize> = HashMap::new();
     let mut numbered = Vec::new();
     for case in cases {
-        let CaseRecord { case: name, target, .. } = &case.borrow().record;
+        let CaseRecord { case: recorded, target, .. } = &case.borrow().record;
+        let name = recorded.to_string();
         let times = met.entry((name.clone(), target.clone())).or_default();
         *times += 1;
-        numbered.push(((name.clone(), *times), case));
+        numbered.push(((name, *times), case));
     }
     let rows = grouped(numbered, |(key, _)| key.clone()).into_iter();
     rows.map(|(_, row)| row.into_iter().map(|(_, case)| case).collect()).collect()

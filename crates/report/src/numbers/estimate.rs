@@ -1,7 +1,7 @@
 //! What a case's samples say.
 
 use serde::Serialize;
-use writebench_model::{Bytes, CaseRecord, Limit, PhasesNs, Sample};
+use writebench_model::{Axes, Axis, CaseRecord, Limit, PhasesNs, Sample};
 use writebench_stats::{CONFIDENCE, as_f64};
 
 use crate::numbers::latency::{LatencyCurve, LatencyEstimate, latency};
@@ -73,12 +73,17 @@ pub struct Estimate {
     pub outliers: usize,
 }
 
+/// What is handed over in one call; none where that is all, or there are no calls.
+fn record_bytes(case: &CaseRecord) -> Option<u64> {
+    let case = case.case.known().filter(|case| case.method().has_axis(Axis::Chunk))?;
+    Some(case.axes().chunk_size_bytes).filter(|&bytes| bytes != Axes::WHOLE)
+}
+
 impl Estimate {
     /// Of a case; none without a good sample.
     #[must_use]
     pub fn of_case(case: &CaseRecord, limits: &[Limit]) -> Option<Self> {
-        let chunk = case.axes.get("chunk").and_then(|chunk| chunk.parse::<Bytes>().ok());
-        let mut estimate = Self::of(&case.samples, chunk.map(|chunk| chunk.0))?;
+        let mut estimate = Self::of(&case.samples, record_bytes(case))?;
         let is_cut = |sample: &&&Sample| sample.bytes < case.contract.bytes;
         estimate.limit = Reached::of(case, estimate.throughput_bytes_per_s.median, limits);
         estimate.cut = Sample::usable(&case.samples).iter().filter(is_cut).count();

@@ -9,7 +9,6 @@ pub(crate) mod latency;
 pub(crate) mod noise;
 pub(crate) mod over_time;
 pub(crate) mod reached;
-pub mod search;
 pub(crate) mod sides;
 pub(crate) mod simplicity;
 #[cfg(test)]

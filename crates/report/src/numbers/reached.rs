@@ -29,7 +29,7 @@ pub fn limit_kind(case: &CaseRecord) -> Option<(LimitKind, u32)> {
     if contract.durability != Durability::Cached {
         return Some((LimitKind::DeviceWrite, 1));
     }
-    let threads = case.axes.get("threads").and_then(|threads| threads.parse().ok()).unwrap_or(1);
+    let threads = case.case.known().map_or(1, |case| case.axes().threads);
     match contract.source {
         Feed::Memory | Feed::WarmFile => Some((LimitKind::MemoryCopy, threads)),
         Feed::Chunk => Some((LimitKind::MemoryCopyOneChunk, threads)),
@@ -53,10 +53,10 @@ mod tests {
     use super::*;
 
     fn case(durability: Durability, source: Feed, threads: &str) -> CaseRecord {
-        let mut case = writebench_testkit::example_case("test", "case", Vec::new());
+        let mut case =
+            writebench_testkit::example_case("test", &format!("pwrite,threads={threads}"), Vec::new());
         case.contract.durability = durability;
         case.contract.source = source;
-        case.axes.insert("threads".to_owned(), threads.to_owned());
         case
     }
 

@@ -45,7 +45,7 @@ impl fmt::Display for CaseOn {
 
 impl CaseOn {
     pub(super) fn of(case: &CaseRecord, with_target: bool) -> Self {
-        Self { case: case.case.clone(), target: with_target.then(|| case.target.clone()) }
+        Self { case: case.case.to_string(), target: with_target.then(|| case.target.clone()) }
     }
 }
 
@@ -126,10 +126,10 @@ pub(super) fn same_work(runs: &[&ComparedRun]) -> Result<(), CompareError> {
     let mut first_seen: HashMap<&str, (&Contract, &str)> = HashMap::new();
     for run in runs {
         for case in &run.run.cases {
-            let (contract, first) = *first_seen.entry(&case.case).or_insert((&case.contract, &run.name));
+            let (contract, first) = *first_seen.entry(case.case.name()).or_insert((&case.contract, &run.name));
             if *contract != case.contract {
                 return Err(CompareError::Contract {
-                    case: case.case.clone(),
+                    case: case.case.to_string(),
                     first: first.to_owned(),
                     second: run.name.clone(),
                     differing: differing(contract, &case.contract),

@@ -5,8 +5,8 @@ use writebench_model::CaseRecord;
 /// How much a case asks of whoever writes the program: the sum of what its method and the values on its axes ask.
 /// The table is a judgement and no measurement; `docs/advise.md` shows it.
 pub(crate) fn effort(case: &CaseRecord) -> u32 {
-    let axes = case.axes.iter().map(|(axis, value)| of_axis(&case.method, axis, value));
-    of_method(&case.method) + axes.sum::<u32>()
+    let method = case.case.method();
+    of_method(method) + case.case.axes().iter().map(|(axis, value)| of_axis(method, axis, value)).sum::<u32>()
 }
 
 fn of_method(method: &str) -> u32 {
@@ -52,12 +52,7 @@ mod tests {
     use writebench_testkit::example_case;
 
     fn of(name: &str) -> u32 {
-        let mut record = example_case("test", name, Vec::new());
-        let (method, axes) = name.split_once(',').unwrap_or((name, ""));
-        record.method = method.to_owned();
-        let axes = axes.split(',').filter_map(|part| part.split_once('='));
-        record.axes = axes.map(|(axis, value)| (axis.to_owned(), value.to_owned())).collect();
-        effort(&record)
+        effort(&example_case("test", name, Vec::new()))
     }
 
     #[test]

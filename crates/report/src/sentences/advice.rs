@@ -3,11 +3,11 @@
 use std::collections::HashMap;
 
 use serde::Serialize;
+use writebench_model::{CaseOrigin, Stage};
 use writebench_stats::CONFIDENCE;
 
 use crate::numbers::case::CaseReport;
 use crate::numbers::in_rounds::{differs, in_round_ratio};
-use crate::numbers::search::{ADVISE, FINALS, LOOKS, NAIVE};
 use crate::numbers::simplicity::effort;
 use crate::sentences::number::{gigabytes_per_s, significant};
 use crate::sentences::outcomes::failed;
@@ -50,10 +50,9 @@ impl Advice {
     /// Of the cases of a run; none if it was no search, or none was measured at the real size.
     #[must_use]
     pub fn of(cases: &[CaseReport]) -> Option<Self> {
-        let cases: Vec<&CaseReport> = cases.iter().filter(|case| case.record.suite == ADVISE).collect();
-        let in_section =
-            |title: &'static str| cases.iter().copied().filter(move |case| case.record.section == title);
-        let ranked = ranked(in_section(FINALS));
+        let cases: Vec<&CaseReport> = cases.iter().filter(|case| case.record.origin.is_search()).collect();
+        let in_stage = |stage| cases.iter().copied().filter(move |case| case.record.origin.is_stage(stage));
+        let ranked = ranked(in_stage(Stage::Final));
         // One alone has won nothing.
         let (&fastest, others) = ranked.split_first().filter(|(_, others)| !others.is_empty())?;
         let with_verdict = |wanted: Option<bool>| {
@@ -66,20 +65,20 @@ impl Advice {
         let close = same.iter().copied().filter(is_close);
         let simplest = std::iter::once(fastest).chain(close).min_by_key(|case| effort(&case.record));
         let recommended = simplest.unwrap_or(fastest);
-        let naive = in_section(FINALS)
-            .find(|case| case.record.label.as_ref().is_some_and(|label| label.starts_with(NAIVE)));
+        let naive = in_stage(Stage::Final)
+            .find(|case| matches!(case.record.origin, CaseOrigin::Search { is_naive: true, .. }));
         let ratio = naive
             .filter(|naive| naive.estimate.is_some() && naive.record.case != recommended.record.case)
             .and_then(|naive| in_round_ratio(naive, recommended));
         // A candidate is looked at with files of several sizes; its label is the same for all.
-        let looks = in_section(LOOKS).chain(in_section(FINALS));
+        let looks = in_stage(Stage::Screening).chain(in_stage(Stage::Final));
         let mut looked_at: HashMap<&str, bool> = HashMap::new();
         for case in looks.filter(|case| !case.record.samples.is_empty()) {
-            let name = case.record.label.as_deref().unwrap_or(&case.record.case);
+            let name = case.record.label.as_deref().unwrap_or(case.record.case.name());
             *looked_at.entry(name).or_default() |= !case.is_ok();
         }
         let samples = cases.iter().flat_map(|case| &case.record.samples);
-        let name = |case: &CaseReport| case.record.case.clone();
+        let name = |case: &CaseReport| case.record.case.to_string();
         Some(Self {
             fastest: name(fastest),
             no_difference: same.iter().map(|case| name(case)).collect(),
@@ -98,10 +97,12 @@ impl Advice {
     #[must_use]
     pub fn sentences(&self, cases: &[CaseReport], target: &str) -> Vec<String> {
         // Some cases make records durable though nobody asked for it.
-        let finals = || cases.iter().filter(|case| case.record.section == FINALS);
+        let finals = || cases.iter().filter(|case| case.record.origin.is_stage(Stage::Final));
         let is_about_records = finals().all(|case| case.record.contract.durable_every_bytes.is_some());
         let figure = |name: &str| {
-            let case = cases.iter().find(|case| case.record.section == FINALS && case.record.case == name);
+            let case = cases
+                .iter()
+                .find(|case| case.record.origin.is_stage(Stage::Final) && case.record.case.name() == name);
             case.and_then(|case| figure(case, is_about_records)).unwrap_or_default()
         };
         let left =
@@ -181,22 +182,18 @@ mod tests {
     use writebench_model::{CaseRecord, Outcome, RunRecord, Sample};
     use writebench_testkit::{example_case, example_run};
 
-    fn case(section: &str, name: &str, label: Option<&str>, times_ns: &[u64]) -> CaseRecord {
+    const NAIVE: Option<&str> = Some("naive way");
+    use Stage::{Final, Screening};
+
+    fn case(stage: Stage, name: &str, label: Option<&str>, times_ns: &[u64]) -> CaseRecord {
         let sample = |(round, &time_ns): (u32, &u64)| {
             let mut sample = Sample::without_figures(round, Outcome::Ok);
             (sample.phases_ns.write, sample.bytes) = (time_ns, 1 << 30);
             sample
         };
-        let record = example_case(section, name, (0..).zip(times_ns).map(sample).collect());
-        let (method, rest) = name.split_once(',').unwrap_or((name, ""));
-        let axes = rest.split(',').filter_map(|part| part.split_once('='));
-        CaseRecord {
-            suite: ADVISE.to_owned(),
-            method: method.to_owned(),
-            axes: axes.map(|(axis, value)| (axis.to_owned(), value.to_owned())).collect(),
-            label: label.map(str::to_owned),
-            ..record
-        }
+        let record = example_case("", name, (0..).zip(times_ns).map(sample).collect());
+        let origin = CaseOrigin::Search { stage, is_naive: label == NAIVE };
+        CaseRecord { origin, label: label.map(str::to_owned), ..record }
     }
 
     fn conclusions(cases: Vec<CaseRecord>) -> Vec<String> {
@@ -213,11 +210,11 @@ mod tests {
     #[test]
     fn the_simplest_of_those_that_cannot_be_told_from_the_fastest_is_recommended() {
         let sentences = conclusions(vec![
-            case(LOOKS, "uring,size=16MiB,depth=4", None, &[1]),
-            case(LOOKS, "write,size=16MiB", None, &[1]),
-            case(FINALS, "uring,depth=4", None, &times(FAST, 1)),
-            case(FINALS, "write,chunk=4MiB", None, &times(AS_FAST, 1)),
-            case(FINALS, "write,chunk=8KiB", Some(NAIVE), &times(FAST, 3)),
+            case(Screening, "uring,size=16MiB,depth=4", None, &[1]),
+            case(Screening, "write,size=16MiB", None, &[1]),
+            case(Final, "uring,depth=4", None, &times(FAST, 1)),
+            case(Final, "write,chunk=4MiB", None, &times(AS_FAST, 1)),
+            case(Final, "write,chunk=8KiB", NAIVE, &times(FAST, 3)),
         ]);
         assert_eq!(
             sentences,
@@ -234,8 +231,8 @@ mod tests {
     #[test]
     fn few_rounds_are_admitted() {
         let sentences = conclusions(vec![
-            case(FINALS, "uring,depth=4", None, &times(FAST, 1)[..3]),
-            case(FINALS, "write,chunk=8KiB", Some(NAIVE), &times(FAST, 3)[..3]),
+            case(Final, "uring,depth=4", None, &times(FAST, 1)[..3]),
+            case(Final, "write,chunk=8KiB", NAIVE, &times(FAST, 3)[..3]),
         ]);
         assert!(
             sentences[0].ends_with("GB/s; too few rounds to tell it from write,chunk=8KiB."),
@@ -248,8 +245,8 @@ mod tests {
     #[test]
     fn where_nothing_is_faster_the_naive_way_stays() {
         let sentences = conclusions(vec![
-            case(FINALS, "uring,depth=4", None, &times(FAST, 1)),
-            case(FINALS, "write,chunk=8KiB", Some(NAIVE), &times(AS_FAST, 1)),
+            case(Final, "uring,depth=4", None, &times(FAST, 1)),
+            case(Final, "write,chunk=8KiB", NAIVE, &times(AS_FAST, 1)),
         ]);
         assert_eq!(sentences[1], "Recommended: the naive way, write,chunk=8KiB. Nothing is clearly faster.");
         assert!(sentences[2].ends_with("--case write,chunk=8KiB"), "{}", sentences[2]);
@@ -257,8 +254,8 @@ mod tests {
 
     #[test]
     fn a_search_that_reached_no_finals_recommends_nothing() {
-        assert_eq!(conclusions(vec![case(LOOKS, "write,size=16MiB", None, &[1])]).len(), 1);
-        assert!(conclusions(vec![case(LOOKS, "write,size=16MiB", None, &[1])])[0].contains("too early"));
+        assert_eq!(conclusions(vec![case(Screening, "write,size=16MiB", None, &[1])]).len(), 1);
+        assert!(conclusions(vec![case(Screening, "write,size=16MiB", None, &[1])])[0].contains("too early"));
     }
 
     #[test]
@@ -269,15 +266,19 @@ mod tests {
                 signal: Some(9),
                 detail: String::new(),
             };
-            CaseRecord { samples: vec![Sample::without_figures(0, outcome)], ..case(LOOKS, name, None, &[]) }
+            CaseRecord {
+                samples: vec![Sample::without_figures(0, outcome)],
+                ..case(Screening, name, None, &[])
+            }
         };
-        let not_run = case(FINALS, "write", None, &[]);
+        let not_run = case(Final, "write", None, &[]);
         let sentences = conclusions(vec![died("write,size=16MiB"), died("pwrite,size=16MiB"), not_run.clone()]);
         let expected = "No advice, as no sample could be taken: 2 of 2 cases failed: write,size=16MiB: worker-died: \
                         SIGKILL (9): killed from outside, as the kernel does when memory runs out, in phase settle, \
                         and 1 more.";
         assert_eq!(sentences, [expected]);
-        let sentences = conclusions(vec![died("write,size=16MiB"), case(LOOKS, "pwrite", None, &[1]), not_run]);
+        let sentences =
+            conclusions(vec![died("write,size=16MiB"), case(Screening, "pwrite", None, &[1]), not_run]);
         assert!(sentences[0].contains("too early"), "{sentences:?}");
     }
 }

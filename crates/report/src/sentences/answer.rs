@@ -1,6 +1,6 @@
 //! What a run says about a contract: the fastest way, what it is worth, and how sure that is.
 
-use writebench_model::{Content, Contract, RunRecord};
+use writebench_model::{Axes, Axis, Content, Contract, Prepare, RunRecord, SyncCall};
 use writebench_stats::{CONFIDENCE, Interval};
 
 use crate::numbers::case::{CaseReport, by_contract};
@@ -132,19 +132,17 @@ fn different<'c>(cases: impl Iterator<Item = &'c CaseReport>) -> Vec<&'c CaseRep
 
 /// Plain `write` in chunks of the default size, and nothing but what the contract asks for.
 fn is_naive(case: &CaseReport) -> bool {
-    let mut parts = case.record.case.split(',');
-    let is_asked_for = |part: &str| {
-        let (axis, value) = part.split_once('=').unwrap_or_default();
-        match axis {
-            "size" | "data" | "source" => true,
-            "sync" => value.starts_with("fsync") || value.starts_with("fdatasync"),
-            "prepare" => value == "overwrite",
-            // How much is durable at a time is what was asked.
-            "chunk" => case.record.contract.durable_every_bytes.is_some(),
-            _ => false,
-        }
+    let Some(known) = case.record.case.known() else { return false };
+    let (axes, default) = (known.axes(), Axes::defaults(known.method().prepares[0]));
+    let is_asked_for = |axis: &Axis| match axis {
+        Axis::Size | Axis::Data | Axis::Source => true,
+        Axis::Sync => matches!(axes.sync.call, SyncCall::None | SyncCall::Fsync | SyncCall::Fdatasync),
+        Axis::Prepare => axes.prepare == Prepare::Overwrite || axes.prepare == default.prepare,
+        // How much is durable at a time is what was asked.
+        Axis::Chunk if case.record.contract.durable_every_bytes.is_some() => true,
+        axis => axes.get(*axis) == default.get(*axis),
     };
-    parts.next() == Some("write") && parts.all(is_asked_for)
+    known.method().name == "write" && Axis::ALL.iter().all(is_asked_for)
 }
 
 /// `write,size=1MiB at 4.70 GB/s (4.51 – 4.83)`.
@@ -263,12 +261,13 @@ mod tests {
 
     fn on_data(cases: Vec<CaseRecord>) -> Report {
         let mut targets = vec![example_target("/data")];
-        targets[0].limits = vec![Limit {
+        let limit = |threads| Limit {
             kind: LimitKind::MemoryCopy,
-            threads: 1,
+            threads,
             bytes_per_s: Some(6_000_000_000),
             how: String::new(),
-        }];
+        };
+        targets[0].limits = vec![limit(1), limit(2)];
         let cases = cases.into_iter().map(|case| CaseRecord { target: "/data".to_owned(), ..case });
         Report::of(None, RunRecord { targets, cases: cases.collect(), ..example_run() })
     }

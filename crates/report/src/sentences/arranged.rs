@@ -87,7 +87,7 @@ fn sort_rows(rows: &mut [Vec<CaseReport>], sort: Sort) {
         (Some(key_a), Some(key_b)) if sort != Sort::Case => key_a.total_cmp(&key_b),
         (Some(_), None) => std::cmp::Ordering::Less,
         (None, Some(_)) => std::cmp::Ordering::Greater,
-        _ => a[0].record.case.cmp(&b[0].record.case),
+        _ => a[0].record.case.name().cmp(b[0].record.case.name()),
     });
 }
 

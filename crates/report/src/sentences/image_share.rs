@@ -13,7 +13,7 @@ use crate::sentences::words::counted;
 pub(crate) fn sentences(run: &RunRecord, cases: &[CaseReport]) -> Vec<String> {
     let mut ranked = Ranked::new();
     for case in cases.iter().filter(|case| case.is_ranked()) {
-        ranked.entry(&case.record.target).or_default().entry(&case.record.case).or_insert(case);
+        ranked.entry(&case.record.target).or_default().entry(case.record.case.name()).or_insert(case);
     }
     let sentence = |made: &TargetRecord| {
         let image = plain_image(made)?;

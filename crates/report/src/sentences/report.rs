@@ -3,7 +3,6 @@
 use writebench_model::RunRecord;
 
 use crate::numbers::case::{CaseReport, cases};
-use crate::numbers::search::ADVISE;
 use crate::sentences::advice::{Advice, without_advice};
 use crate::sentences::answer::{Answer, answers};
 use crate::sentences::conclusion::conclusions;
@@ -40,7 +39,7 @@ impl Report {
     pub fn of(number: Option<i64>, mut run: RunRecord) -> Self {
         let cases = cases(&mut run);
         let advice = Advice::of(&cases);
-        let is_search = cases.iter().any(|case| case.record.suite == ADVISE);
+        let is_search = cases.iter().any(|case| case.record.origin.is_search());
         let answers = if is_search { Vec::new() } else { answers(&run, &cases) };
         let conclusions = match &advice {
             Some(advice) => {
@@ -70,6 +69,6 @@ impl Report {
 
     /// The rows of each section of a suite, in order.
     pub fn sections(&self) -> impl Iterator<Item = &[CaseReport]> {
-        self.cases.chunk_by(|a, b| (&a.record.suite, &a.record.section) == (&b.record.suite, &b.record.section))
+        self.cases.chunk_by(|a, b| a.record.origin.table() == b.record.origin.table())
     }
 }

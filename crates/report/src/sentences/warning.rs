@@ -6,12 +6,11 @@ use writebench_stats::CONFIDENCE;
 use crate::numbers::case::CaseReport;
 use crate::numbers::estimate::Figure;
 use crate::numbers::grouped;
-use crate::numbers::search::ADVISE;
 use crate::sentences::outcomes::failed;
 use crate::sentences::words::counted;
 
 pub(crate) fn warnings(run: &RunRecord, cases: &[CaseReport]) -> Vec<String> {
-    let is_search = cases.iter().any(|case| case.record.suite == ADVISE);
+    let is_search = cases.iter().any(|case| case.record.origin.is_search());
     let mut warnings: Vec<String> = of_status(run, is_search).map(str::to_owned).into_iter().collect();
     let cases = distinct(cases);
     // A search is for what works.

@@ -1,6 +1,8 @@
 //! Elapsed time, user CPU time and system CPU time by chunk size, a table each. No bars: times differ by decades, and bars
 //! that begin at 0 would show one of them. The charts have logarithmic axes for that.
 
+use writebench_model::Axis;
+
 use crate::numbers::case::CaseReport;
 use crate::numbers::estimate::{Estimate, Figure};
 use crate::sentences::number::{extremes, mark, range, seconds, significant};
@@ -26,7 +28,7 @@ fn table(title: &str, cases: &[&CaseReport], time: &Shown) -> Table {
     let rows = cases.iter().filter_map(|case| {
         let estimate = case.estimate.as_ref()?;
         let figure = (time.figure)(estimate)?;
-        let chunk = case.record.axes.get("chunk").cloned().unwrap_or_default();
+        let chunk = case.record.case.value(Axis::Chunk).unwrap_or_default();
         let mut row = vec![
             chunk,
             mark(estimate, seconds(figure.median)),
@@ -34,7 +36,7 @@ fn table(title: &str, cases: &[&CaseReport], time: &Shown) -> Table {
             extremes(figure, seconds),
             per_call(estimate, figure).map_or_else(|| NOTHING.to_owned(), significant),
             estimate.samples.to_string(),
-            case.record.case.clone(),
+            case.record.case.to_string(),
         ];
         if with_limit {
             row.insert(3, limit_cell(Some(estimate)));

@@ -1,6 +1,8 @@
 //! Throughput by chunk size: a row per label, a column per chunk. No bars: one in each cell would make half as many columns fit,
 //! and what they would show are the charts' lines.
 
+use writebench_model::Axis;
+
 use crate::numbers::case::CaseReport;
 use crate::numbers::grouped::grouped;
 use crate::sentences::number::{gigabytes_per_s, mark};
@@ -10,7 +12,7 @@ use crate::tables::table::{Column, NOTHING, Table, limit_cell};
 /// A table for each size of the file. Where cases differ in more than label and chunk, a row per case instead.
 pub(super) fn throughput(title: &str, cases: &[&CaseReport]) -> Vec<Table> {
     let mut tables = Vec::new();
-    for (size, cases_of_size) in grouped(cases.iter().copied(), |case| axis(case, "size")) {
+    for (size, cases_of_size) in grouped(cases.iter().copied(), |case| axis(case, Axis::Size)) {
         let title_of_size = format!("{title}, {size}");
         let Some(throughput) = table(&title_of_size, "GB/s, all of it", &cases_of_size, cell) else {
             return vec![per_case::phases(title, cases)];
@@ -25,20 +27,20 @@ pub(super) fn throughput(title: &str, cases: &[&CaseReport]) -> Vec<Table> {
     tables
 }
 
-fn axis<'c>(case: &'c CaseReport, name: &str) -> &'c str {
-    case.record.axes.get(name).map_or("", String::as_str)
+fn axis(case: &CaseReport, axis: Axis) -> String {
+    case.record.case.value(axis).unwrap_or_default()
 }
 
 /// None where two cases would share a cell.
 fn table(title: &str, heading: &str, cases: &[&CaseReport], cell: fn(&CaseReport) -> String) -> Option<Table> {
-    let chunks = grouped(cases, |case| axis(case, "chunk"));
+    let chunks = grouped(cases, |case| axis(case, Axis::Chunk));
     let mut columns = vec![Column::text(heading, 0)];
     columns.extend(chunks.iter().map(|(chunk, _)| Column::figure("", chunk, 0)));
     let mut rows = Vec::new();
     for (label, of_label) in grouped(cases, |case| case.record.label.as_deref()) {
         let mut row = vec![label?.to_owned()];
         for (chunk, _) in &chunks {
-            let mut here = of_label.iter().filter(|case| axis(case, "chunk") == *chunk);
+            let mut here = of_label.iter().filter(|case| axis(case, Axis::Chunk) == *chunk);
             row.push(here.next().map_or_else(String::new, |case| cell(case)));
             if here.next().is_some() {
                 return None;

@@ -164,9 +164,9 @@ fn table(title: &str, cases: &[&CaseReport], figures: Vec<Figures>) -> Table {
         let mut row: Vec<String> = figures.iter().map(|figures| (figures.cell)(estimate)).collect();
         if labels {
             row.insert(0, case.record.label.clone().unwrap_or_default());
-            row.push(case.record.case.clone());
+            row.push(case.record.case.to_string());
         } else {
-            row.insert(0, case.record.case.clone());
+            row.insert(0, case.record.case.to_string());
         }
         Some(row)
     });

@@ -4,7 +4,6 @@ use writebench_model::{Contract, Layout, Outcome, Properties, RunRecord, TargetR
 
 use crate::numbers::case::{CaseReport, by_contract};
 use crate::numbers::grouped::{distinct, grouped};
-use crate::numbers::search::ADVISE;
 use crate::sentences::outcomes::{case_sentence, with_outcome};
 use crate::sentences::report::Report;
 use crate::sentences::words::list;
@@ -32,9 +31,8 @@ impl Report {
 fn section_tables(cases: &[CaseReport], report: &Report) -> Vec<Table> {
     let run = &report.run;
     let first = &cases[0].record;
-    let title = format!("{} · {}", first.suite, first.section);
-    let layout = match writebench_model::suite_named(&first.suite).map_or(Layout::Phases, |suite| suite.layout)
-    {
+    let title = format!("{} · {}", first.origin.suite(), first.origin.section());
+    let layout = match first.origin.layout() {
         // A grid has an order of its own, and no holes.
         Layout::Matrix | Layout::Ranked if report.is_arranged => Layout::Phases,
         layout => layout,
@@ -43,7 +41,7 @@ fn section_tables(cases: &[CaseReport], report: &Report) -> Vec<Table> {
     let mut tables = match layout {
         _ if run.is_side_by_side() => side_by_side::tables(&title, layout, &all, run),
         // All of them satisfy one contract, though some promise more than others.
-        _ if first.suite == ADVISE => vec![per_case::ranked(&title, &all)],
+        _ if first.origin.is_search() => vec![per_case::ranked(&title, &all)],
         Layout::Phases => vec![per_case::phases(&title, &all)],
         Layout::Ranked => ranked(&title, cases),
         Layout::Records => vec![per_case::records(&title, &all)],

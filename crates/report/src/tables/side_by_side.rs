@@ -1,10 +1,11 @@
 //! Several targets side by side: a row for each case, columns for each target, all compared with the first. No bars: the ratios say
 //! what they would, and with their verdict.
 
-use writebench_model::{CaseRecord, Layout, RunRecord};
+use writebench_model::{Axis, CaseRecord, Layout, RunRecord};
 use writebench_stats::{CONFIDENCE, Interval};
 
 use crate::numbers::case::{CaseReport, across_targets};
+use crate::numbers::grouped::distinct;
 use crate::numbers::in_rounds::{geometric_mean, holds_one, in_round_ratio_of};
 use crate::sentences::number::{between, mark, range, times};
 use crate::tables::shown::{Shown, shown};
@@ -41,8 +42,8 @@ struct Grid<'r> {
 type Head = (&'static str, fn(&CaseRecord) -> String);
 
 const LABEL: Head = ("", |it| it.label.clone().unwrap_or_default());
-const CHUNK: Head = ("chunk", |it| it.axes.get("chunk").cloned().unwrap_or_default());
-const CASE: Head = ("case", |it| it.case.clone());
+const CHUNK: Head = ("chunk", |it| it.case.value(Axis::Chunk).unwrap_or_default());
+const CASE: Head = ("case", |it| it.case.to_string());
 
 struct Row<'r> {
     texts: Vec<String>,
@@ -64,7 +65,7 @@ impl<'r> Grid<'r> {
             let first = &of_row[0].record;
             let on = |target: &&str| of_row.iter().copied().find(|case| case.record.target == *target);
             let cells = targets.iter().map(on).collect();
-            Row { texts: heads.iter().map(|(_, text)| text(first)).collect(), case: &first.case, cells }
+            Row { texts: heads.iter().map(|(_, text)| text(first)).collect(), case: first.case.name(), cells }
         };
         let rows = across_targets(cases.iter().copied().filter(|case| case.target(run).is_some()))
             .into_iter()
@@ -178,17 +179,9 @@ impl Row<'_> {
 
 /// Whether a section is about chunks and nothing else.
 fn only_chunks_differ(cases: &[&CaseReport]) -> bool {
-    let rest = |case: &&CaseReport| {
-        let mut axes = case.record.axes.clone();
-        (axes.remove("chunk"), case.record.method.clone(), axes)
-    };
-    let (mut chunks, mut others) = (Vec::new(), Vec::new());
-    let on_first = cases.iter().filter(|case| case.record.target == cases[0].record.target);
-    for (chunk, method, axes) in on_first.map(rest) {
-        chunks.push(chunk);
-        others.push((method, axes));
-    }
-    chunks.len() > 1 && others.iter().all(|it| *it == others[0])
+    let on_first = || cases.iter().filter(|case| case.record.target == cases[0].record.target);
+    let others = distinct(on_first(), |case| case.record.case.name_without(Axis::Chunk));
+    on_first().count() > 1 && others.len() == 1
 }
 
 /// The figure and its interval.

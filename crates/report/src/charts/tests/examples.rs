@@ -3,8 +3,8 @@
 use base64::Engine as _;
 use hdrhistogram::Histogram;
 use hdrhistogram::serialization::{Serializer, V2DeflateSerializer};
-use writebench_model::{CaseRecord, Contract, Durability, Latency, Start, Timeline};
-use writebench_testkit::example_case;
+use writebench_model::{Axis, CaseRecord, Contract, Durability, Latency, Start, Timeline};
+use writebench_testkit::{example_case, section_of};
 
 use super::{CaseReport, Outcome, Sample, study};
 
@@ -15,11 +15,8 @@ fn on_ext4(record: &CaseRecord) -> (String, CaseReport) {
 
 fn record(suite: &str, section: &str, label: Option<&str>, case: &str, samples: Vec<Sample>) -> CaseRecord {
     let mut record = example_case(section, case, samples);
-    record.suite = suite.to_owned();
+    record.origin = section_of(suite, section);
     record.label = label.map(str::to_owned);
-    for (name, value) in case.split(',').filter_map(|part| part.split_once('=')) {
-        record.axes.insert(name.to_owned(), value.to_owned());
-    }
     let start = if case.contains("prepare=overwrite") { Start::Existing } else { Start::New };
     record.contract = Contract { bytes: 32 << 20, start, ..record.contract };
     record
@@ -51,7 +48,6 @@ pub(crate) fn parallel() -> Vec<(String, CaseReport)> {
             let write = 20_000 / u64::from(threads.min(6)) + u64::from(threads * slower * 30);
             let samples = samples_of([80, 20, write, 0, 10], 6);
             let mut record = record("parallel", "Into an emptied file", None, &case, samples);
-            record.axes.insert("threads".to_owned(), threads.to_string());
             record.contract.files = if files.is_empty() { 1 } else { threads };
             cases.push(on_ext4(&record));
         }
@@ -65,12 +61,11 @@ pub(crate) fn direct() -> Vec<(String, CaseReport)> {
     let sizes: Vec<u64> = (12..26).map(|power| 1 << power).collect();
     let named = study(&labels, &sizes).into_iter().map(|(label, case)| {
         let mut record = case.record;
-        record.suite = "direct".to_owned();
-        record.section = "GB/s by chunk size and flags".to_owned();
+        record.origin = section_of("direct", "GB/s by chunk size and flags");
         if label.contains("FSYNC") {
             record.contract.durability = Durability::Durable;
         }
-        if label == "O_DIRECT" && record.axes["chunk"] == "4KiB" {
+        if label == "O_DIRECT" && record.case.value(Axis::Chunk).as_deref() == Some("4KiB") {
             record.samples.clear();
         }
         record.label = Some(label);
@@ -83,8 +78,7 @@ pub(crate) fn direct() -> Vec<(String, CaseReport)> {
 pub(crate) fn copies(labels: &[&str]) -> Vec<(String, CaseReport)> {
     let named = study(labels, &[4096]).into_iter().map(|(label, case)| {
         let mut record = case.record;
-        record.suite = "copy".to_owned();
-        record.section = "Ways to copy".to_owned();
+        record.origin = section_of("copy", "Ways to copy");
         if label == "sendfile" {
             record.samples.iter_mut().for_each(|sample| sample.disturbed = Some("noise".to_owned()));
         }

@@ -66,8 +66,10 @@ fn threads_are_an_axis_and_what_differs_in_nothing_else_is_a_line() {
 
 #[test]
 fn two_numbers_of_threads_are_no_axis_and_unequal_contracts_no_chart() {
-    let few: Vec<_> =
-        parallel().into_iter().filter(|(_, case)| case.record.axes["threads"].len() == 2).collect();
+    let few: Vec<_> = parallel()
+        .into_iter()
+        .filter(|(_, case)| case.record.case.value(writebench_model::Axis::Threads).unwrap().len() == 2)
+        .collect();
     assert!(answering(&charts_of(&few), Question::ThroughputByThreads).is_empty());
     let mut cases = parallel();
     for (_, case) in cases.iter_mut().skip(5) {

@@ -29,12 +29,12 @@ type Why = String;
 /// The job of a case; the reason, if fio cannot do what it does.
 pub(super) fn job(case: &CaseRecord) -> Result<Job, Why> {
     let axes = axes(case)?;
-    let engine = engine(&case.method, &axes)?;
+    let engine = engine(case.case.method(), &axes)?;
     can_be_said(&axes)?;
-    let sync = sync(&case.method, &axes)?;
+    let sync = sync(case.case.method(), &axes)?;
     let fallocate = before::fallocate(axes.prepare)?;
     let parts = parts(&axes)?;
-    let maps = case.method == "mmap";
+    let maps = case.case.method() == "mmap";
     let mut sections = before::sections(&axes, &parts, maps, fallocate)?;
     for (index, part) in parts.iter().enumerate() {
         let mut options = vec![
@@ -58,15 +58,16 @@ pub(super) fn job(case: &CaseRecord) -> Result<Job, Why> {
     if is_shared(&axes) {
         sections.push(before::removal(FILE));
     }
-    let differences = differences(&case.method, &axes, &parts, &engine);
+    let differences = differences(case.case.method(), &axes, &parts, &engine);
     Ok(Job { sections, differences })
 }
 
 /// The values as they were recorded, and defaults elsewhere.
 fn axes(case: &CaseRecord) -> Result<Axes, Why> {
-    let prepare = case.axes.get(Axis::Prepare.name()).and_then(|it| Prepare::from_name(it));
+    let values = case.case.axes();
+    let prepare = values.get(Axis::Prepare.name()).and_then(|it| Prepare::from_name(it));
     let mut axes = Axes::defaults(prepare.unwrap_or(Prepare::Create));
-    for (name, value) in &case.axes {
+    for (name, value) in &values {
         let axis = Axis::from_name(name).ok_or_else(|| format!("axis {name} is not known here"))?;
         axes.set(axis, value).map_err(|error| error.to_string())?;
     }

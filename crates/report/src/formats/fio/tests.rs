@@ -1,8 +1,6 @@
 //! Jobs of a run that was never made.
 
-use std::collections::BTreeMap;
-
-use writebench_model::{CaseRecord, Outcome, RunRecord, Sample};
+use writebench_model::{CaseRecord, Outcome, RecordedCase, RunRecord, Sample};
 use writebench_testkit::{example_case, example_run, example_target};
 
 use super::{JobFiles, render};
@@ -15,15 +13,20 @@ fn case(name: &str) -> CaseRecord {
         (sample.phases_ns.write, sample.phases_ns.open, sample.bytes) = (1_000_000, 20_000, 1 << 20);
         sample
     });
-    let (method, axes) = name.split_once(',').unwrap_or((name, ""));
-    let axes: BTreeMap<String, String> = axes
-        .split(',')
-        .filter_map(|it| it.split_once('='))
-        .map(|(a, b)| (a.to_owned(), b.to_owned()))
-        .collect();
     let mut record = example_case("A section", name, samples.collect());
     record.contract.bytes = 1 << 20;
-    CaseRecord { method: method.to_owned(), axes, ..record }
+    if record.case.known().is_none() {
+        let (method, axes) = name.split_once(',').unwrap_or((name, ""));
+        let axes = axes.split(',').filter_map(|it| it.split_once('='));
+        let axes = axes.map(|(axis, value)| (axis.to_owned(), value.to_owned())).collect();
+        record.case = RecordedCase::unknown(name.to_owned(), method.to_owned(), axes);
+    }
+    record
+}
+
+/// The same by another name, as a stranger may record it.
+fn called(name: &str, case: &CaseRecord) -> RecordedCase {
+    RecordedCase::unknown(name.to_owned(), case.case.method().to_owned(), case.case.axes())
 }
 
 fn jobs(cases: &[&str]) -> JobFiles {
@@ -161,7 +164,7 @@ fn no_text_of_strangers_becomes_an_option() {
     targets[1].environment.filesystem.kind = "block device".to_owned();
     let on = |target: &str, name: &str| CaseRecord { target: target.to_owned(), ..case(name) };
     let mut strange = on(&hostile, "write,size=1MiB");
-    strange.case = "../../write\n[evil]".to_owned();
+    strange.case = called("../../write\n[evil]", &strange);
     let cases = vec![on(&hostile, "write,size=1MiB"), strange, on("/other", "write,size=1MiB")];
     let files = render(&Report::of(None, RunRecord { cases, targets, ..example_run() }));
     assert_eq!((files.jobs.len(), files.left_out), (2, 1), "{}", files.readme);
@@ -182,7 +185,7 @@ fn every_job_has_a_file_of_its_own_and_a_case_in_two_tables_has_one() {
         ["write,size=1MiB,sync=fsync/1", "write,size=1MiB,sync=fsync-1", "write,size=1MiB,sync=fsync/1"];
     let mut cases: Vec<CaseRecord> = names.iter().map(|_| case("write,size=1MiB,sync=fsync/1")).collect();
     for (case, name) in cases.iter_mut().zip(names) {
-        case.case = name.to_owned();
+        case.case = called(name, case);
     }
     let files = render(&Report::of(None, RunRecord { cases, ..example_run() }));
     let names: Vec<&str> = files.jobs.iter().map(|job| job.name.as_str()).collect();

@@ -2,14 +2,13 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use writebench_model::RunRecord;
+use writebench_model::{CaseOrigin, RunRecord};
 
 use super::data::{section_of, sections};
 use crate::charts::{NamedChart, Question};
 use crate::numbers::case::CaseReport;
 use crate::numbers::comparison::Comparison;
 use crate::numbers::grouped::{distinct, grouped};
-use crate::numbers::search::ADVISE;
 use crate::numbers::sides::CompareError;
 use crate::sentences::changes::Change;
 use crate::sentences::comparison as words;
@@ -185,7 +184,7 @@ fn suites<'r>(reports: &'r [Report], names: &'r [String], charts: &'r [NamedChar
         Section { number, title, main, more, notes: notes((suite, title), reports, names) }
     };
     let suite = |(name, of_suite): (&'r str, Vec<_>)| {
-        let (title, summary) = heading(name);
+        let (title, summary) = heading(name, reports);
         Suite { title, summary, sections: of_suite.into_iter().map(section).collect() }
     };
     let sections = sections(reports).into_iter().enumerate();
@@ -193,14 +192,17 @@ fn suites<'r>(reports: &'r [Report], names: &'r [String], charts: &'r [NamedChar
 }
 
 /// What a suite is called, and what it answers.
-fn heading(suite: &str) -> (String, String) {
-    match writebench_model::suite_named(suite) {
-        Ok(known) => (known.title, known.summary),
-        Err(_) if suite == ADVISE => {
+fn heading(suite: &str, reports: &[Report]) -> (String, String) {
+    let mut origins = reports.iter().flat_map(|report| &report.cases).map(|case| &case.record.origin);
+    match origins.find(|origin| origin.suite() == suite) {
+        Some(CaseOrigin::Search { .. }) => {
             ("Search for advice".to_owned(), "Which way to write is the fastest for a purpose?".to_owned())
         }
-        Err(_) if suite == "case" => ("Cases given by name".to_owned(), String::new()),
-        Err(_) => (suite.to_owned(), String::new()),
+        Some(CaseOrigin::Named) => ("Cases given by name".to_owned(), String::new()),
+        _ => match writebench_model::suite_named(suite) {
+            Ok(known) => (known.title, known.summary),
+            Err(_) => (suite.to_owned(), String::new()),
+        },
     }
 }
 

@@ -179,7 +179,7 @@ pub(super) fn sections(reports: &[Report]) -> Vec<(&str, &str)> {
 }
 
 pub(super) fn section_of(case: &CaseReport) -> (&str, &str) {
-    (&case.record.suite, &case.record.section)
+    case.record.origin.table()
 }
 
 /// Texts by number.
@@ -222,10 +222,10 @@ fn case_data<'r>(
         run,
         target,
         section,
-        case: &record.case,
+        case: record.case.name(),
         label: record.label.as_deref(),
-        method: words.number(&record.method),
-        prepare: words.number(record.axes.get("prepare").map_or("", String::as_str)),
+        method: words.number(record.case.method()),
+        prepare: words.number(record.case.known().map_or("", |case| case.axes().prepare.name())),
         outcome: words.number(case.outcome_name()),
         reason: case.reason.as_deref(),
         figures: case.estimate.as_ref().map(|estimate| figures(record, estimate)),
@@ -329,8 +329,8 @@ impl<'r> Rows<'r> {
             for case in &report.cases {
                 let record = &case.record;
                 // The same case may stand in several tables.
-                of_run.entry((record.case.as_str(), record.target.as_str())).or_insert(next);
-                of_run.entry((record.case.as_str(), "")).or_insert(next);
+                of_run.entry((record.case.name(), record.target.as_str())).or_insert(next);
+                of_run.entry((record.case.name(), "")).or_insert(next);
                 next += 1;
             }
             rows.push(of_run);

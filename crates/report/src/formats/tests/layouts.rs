@@ -1,7 +1,7 @@
 //! What a terminal shows of each layout, in 80 columns and in as many as there are.
 
 use writebench_model::{CaseRecord, Outcome, RunRecord, RunStatus, Sample};
-use writebench_testkit::{example_case, example_run};
+use writebench_testkit::{example_case, example_run, section_of};
 
 use super::plain;
 use crate::Report;
@@ -20,9 +20,7 @@ fn case(suite: &str, label: Option<&str>, name: &str, write_ms: u64) -> CaseReco
         sample
     });
     let mut case = example_case("A section", name, samples.collect());
-    (case.suite, case.label) = (suite.to_owned(), label.map(str::to_owned));
-    let chunk = name.split(',').find_map(|part| part.strip_prefix("chunk="));
-    case.axes.insert("chunk".to_owned(), chunk.unwrap_or("1MiB").to_owned());
+    (case.origin, case.label) = (section_of(suite, "A section"), label.map(str::to_owned));
     case
 }
 

@@ -11,7 +11,7 @@ use writebench_report::counted;
 use writebench_store::{Store, StoreError};
 
 use crate::output::Output;
-use crate::stream::Streams;
+use crate::session::streams::Streams;
 
 /// A lock that lasts longer is worth a note: other runs take a moment for each of their samples.
 const QUIET: Duration = Duration::from_secs(1);
@@ -189,7 +189,7 @@ impl Record {
             Self::Row(row) => run.cases.push((**row).clone()),
             Self::Sample { target, case, sample } => {
                 let name = run.targets.get(*target).map(|target| &target.name);
-                let is_of_it = |row: &&mut CaseRecord| Some(&row.target) == name && row.case == *case;
+                let is_of_it = |row: &&mut CaseRecord| Some(&row.target) == name && row.case.name() == case;
                 run.cases.iter_mut().filter(is_of_it).for_each(|row| row.samples.push((**sample).clone()));
             }
             Self::Limits { target, limits } => {

@@ -14,8 +14,8 @@ use writebench_model::protocol::{Reply, Request, SampleRequest};
 use writebench_model::{Case, Failure, Outcome, Phase, Sample};
 use writebench_runner::ProgressRecord;
 
+use crate::commands::privileges::drop_privileges;
 use crate::exit::Exit;
-use crate::privileges::drop_privileges;
 
 /// What the supervisor gives its worker.
 #[derive(Parser)]

@@ -1,7 +1,8 @@
-//! Sizes in bytes as people write them.
+//! Numbers of bytes and durations as people write them, and ranges of bytes.
 
 use std::fmt;
 use std::str::FromStr;
+use std::time::Duration;
 
 /// A number of bytes, written and read the way the command line does.
 ///
@@ -108,6 +109,62 @@ impl Bytes {
     }
 }
 
+/// A text that is no duration.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("'{0}' is not a duration: expected a number with a unit, such as 30s, 500ms, 5m or 2h")]
+pub struct ParseDurationError(String);
+
+/// Reads `500ms`, `30s`, `1.5m`, `2h`; a plain number is seconds. At most a year.
+///
+/// # Errors
+/// The text is not of that form, or out of range.
+pub fn parse_duration(text: &str) -> Result<Duration, ParseDurationError> {
+    let error = || ParseDurationError(text.to_owned());
+    let digits = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
+    let (number, unit) = text.split_at(digits);
+    let seconds_per_unit = match unit {
+        "ms" => 0.001,
+        "" | "s" => 1.0,
+        "m" | "min" => 60.0,
+        "h" => 3600.0,
+        _ => return Err(error()),
+    };
+    let seconds = number.parse::<f64>().map_err(|_| error())? * seconds_per_unit;
+    if seconds > 31_536_000.0 {
+        return Err(error());
+    }
+    Duration::try_from_secs_f64(seconds).map_err(|_| error())
+}
+
+/// A run of bytes in the data that a case writes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Range {
+    /// First byte.
+    pub offset: u64,
+    /// Number of bytes.
+    pub length: u64,
+}
+
+/// Splits `size_bytes` into one range per thread: contiguous, in order, none empty unless there is
+/// less than a byte per thread, and their lengths apart by no more than one granule. The granule is
+/// a chunk where every thread gets at least one, else a 4 KiB page, else a byte, so that chunks stay
+/// aligned in the file whenever they can.
+#[must_use]
+pub fn split(size_bytes: u64, threads: u32, chunk_size_bytes: u64) -> Vec<Range> {
+    const PAGE_BYTES: u64 = 4096;
+    let count = u64::from(threads.max(1));
+    let granule = [chunk_size_bytes, PAGE_BYTES]
+        .into_iter()
+        .find(|&granule| granule > 0 && granule.checked_mul(count).is_some_and(|least| size_bytes >= least))
+        .unwrap_or(1);
+    let granules = size_bytes.div_ceil(granule);
+    let border = |index: u64| {
+        let granules = u128::from(granules) * u128::from(index) / u128::from(count);
+        u64::try_from(granules * u128::from(granule)).unwrap_or(u64::MAX).min(size_bytes)
+    };
+    (0..count).map(|index| Range { offset: border(index), length: border(index + 1) - border(index) }).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -140,6 +197,40 @@ mod tests {
         {
             let error = text.parse::<Bytes>().unwrap_err().to_string();
             assert!(error.contains(text), "{error}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn ranges_cover_every_byte_once_and_no_thread_is_idle(
+            size in 0u64..1 << 40, threads in 1u32..64, chunk in 1u64..1 << 30,
+        ) {
+            let ranges = split(size, threads, chunk);
+            prop_assert_eq!(ranges.len(), threads as usize);
+            let mut next = 0;
+            for range in &ranges {
+                prop_assert_eq!(range.offset, next);
+                prop_assert!(range.length > 0 || size < u64::from(threads));
+                next += range.length;
+            }
+            prop_assert_eq!(next, size);
+        }
+    }
+
+    #[test]
+    fn chunks_stay_aligned_when_each_thread_gets_one() {
+        let ranges = split(10 * 1024 + 1, 3, 1024);
+        assert!(ranges.iter().all(|range| range.offset.is_multiple_of(1024)));
+    }
+
+    #[test]
+    fn units_are_understood_and_nonsense_is_not() {
+        assert_eq!(parse_duration("30s"), Ok(Duration::from_secs(30)));
+        assert_eq!(parse_duration("500ms"), Ok(Duration::from_millis(500)));
+        assert_eq!(parse_duration("1.5m"), Ok(Duration::from_secs(90)));
+        assert_eq!(parse_duration("7"), Ok(Duration::from_secs(7)));
+        for text in ["", "s", "-3s", "3 s", "1e9s", "inf", "9999999h"] {
+            assert!(parse_duration(text).is_err(), "{text}");
         }
     }
 }

@@ -9,10 +9,10 @@ use writebench_probe::Space;
 use writebench_runner::{ClaimedDevice, Keeper, Look, Patience, RunnerError, TargetKind, claim_device};
 
 use crate::arguments::RunCommand;
-use crate::copied::Copied;
 use crate::exit;
 use crate::keeper;
 use crate::output::Output;
+use crate::session::copied::Copied;
 
 /// Where a run writes to, as it was found.
 pub struct Place {

@@ -9,7 +9,7 @@ use writebench_model::{RunRecord, Settings};
 use writebench_runner::{Books, LearntProperties, PlannedTarget, WorkerCommand, learn_properties};
 
 use crate::output::Output;
-use crate::recorder::Recorder;
+use crate::session::recorder::Recorder;
 
 /// Large enough for huge pages and for extents that are reserved ahead.
 const FILE_BYTES: u64 = 4 << 20;

@@ -6,7 +6,7 @@ use writebench_model::protocol::direct_check_bytes_of;
 use writebench_model::{Bytes, Case};
 use writebench_report::{counted, visible};
 
-use crate::properties;
+use crate::session::properties;
 
 /// What a run would do.
 pub struct DryRun<'r> {

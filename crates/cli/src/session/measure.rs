@@ -13,7 +13,6 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use writebench_model::{
     Bytes, Case, CaseRecord, Making, Reserve, RunRecord, RunStatus, Sample, Settings, TargetRecord,
 };
-use writebench_report::search::ADVISE;
 use writebench_report::{Report, formats};
 use writebench_runner::{
     Books, Casualties, EachCase, End, Event, Plan, Planned, PlannedTarget, Schedule, Taken, WorkerCommand,
@@ -21,20 +20,20 @@ use writebench_runner::{
 };
 use writebench_store::Store;
 
-use crate::copied::Copied;
 use crate::database;
 use crate::exit::Exit;
 use crate::export::{self, Export};
-use crate::hardware::HardwareOfRun;
 use crate::keeper::this_program;
 use crate::output::Output;
-use crate::place::Claimed;
-use crate::progress::Progress;
-use crate::properties::FilesystemsOfRun;
-use crate::recorder::Recorder;
 use crate::selection;
-use crate::stream::Streams;
-use crate::workspaces::{self, Waiting};
+use crate::session::copied::Copied;
+use crate::session::hardware::HardwareOfRun;
+use crate::session::place::Claimed;
+use crate::session::progress::Progress;
+use crate::session::properties::FilesystemsOfRun;
+use crate::session::recorder::Recorder;
+use crate::session::streams::Streams;
+use crate::session::workspaces::{self, Waiting};
 
 /// A run in the database, about to be measured.
 pub struct Job<'s> {
@@ -115,7 +114,8 @@ pub fn planned_target(target: &TargetRecord, reserve: Reserve) -> PlannedTarget 
 
 /// A search may have been broken off before it had a case.
 pub fn is_search(run: &RunRecord) -> bool {
-    run.cases.iter().any(|case| case.suite == ADVISE) || run.arguments.iter().skip(1).any(|it| it == "advise")
+    run.cases.iter().any(|case| case.origin.is_search())
+        || run.arguments.iter().skip(1).any(|it| it == "advise")
 }
 
 /// Measures, shows and exports; then tidies up, on which no result depends.
@@ -247,7 +247,7 @@ fn copy(job: &mut Job<'_>, end: &End, stop: &AtomicBool) -> Result<Option<PathBu
 fn hints(report: &Report, end: &End, is_search: bool, output: &Output) {
     let run = &report.run;
     let mut cases = report.cases.iter().peekable();
-    if cases.peek().is_some() && cases.all(|case| case.record.suite == selection::FIRST_LOOK) {
+    if cases.peek().is_some() && cases.all(|case| case.record.origin.suite() == selection::FIRST_LOOK) {
         output.note(
             "This was a first look. `writebench list` names the suites that go deeper: `writebench run --suite write`.",
         );
@@ -330,7 +330,7 @@ fn supervise(
 /// Every case on every target, with what was taken of it before.
 fn plan(job: &Job<'_>, settings: Settings) -> Plan {
     let samples: HashMap<(&str, &str), &Vec<Sample>> =
-        job.run.cases.iter().map(|row| ((row.target.as_str(), row.case.as_str()), &row.samples)).collect();
+        job.run.cases.iter().map(|row| ((row.target.as_str(), row.case.name()), &row.samples)).collect();
     let (mut cases, mut taken, mut probes_ns) = (Vec::new(), Vec::new(), Vec::new());
     for case in &job.cases {
         let name = case.to_string();

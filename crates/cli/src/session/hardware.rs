@@ -7,7 +7,7 @@ use writebench_model::{Case, Settings};
 use writebench_probe::Space;
 use writebench_runner::{Books, Hardware, WorkerCommand};
 
-use crate::recorder::Recorder;
+use crate::session::recorder::Recorder;
 
 /// The limits of a run's hardware.
 pub struct HardwareOfRun {

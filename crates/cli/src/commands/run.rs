@@ -8,13 +8,13 @@ use writebench_runner::Hardware;
 use writebench_store::{RunSummary, Store};
 
 use crate::arguments::{MeasuringArguments, RunCommand};
-use crate::copied::Copied;
-use crate::dry_run::DryRun;
 use crate::exit::{self, Exit};
-use crate::measure::{self, Job, is_search, stop_on_signals};
 use crate::output::Output;
 use crate::output_file::Kept;
-use crate::place::{Claimed, Place};
+use crate::session::copied::Copied;
+use crate::session::dry_run::DryRun;
+use crate::session::measure::{self, Job, is_search, stop_on_signals};
+use crate::session::place::{Claimed, Place};
 use crate::{database, selection};
 
 /// What a run records of the program that made it.
@@ -52,7 +52,7 @@ pub fn run(command: &RunCommand, db: Option<&Path>, output: &Output) -> Result<E
         ..settings(measuring, first_looks, selected.samples)
     };
     let run = new_run(measuring, settings, selected.rows.as_slice(), targets);
-    let cases = selection::different_cases(&run.cases, &methods)?;
+    let cases = selection::different_cases(&run.cases)?;
     if measuring.dry_run {
         return dry_run(&run, &cases, &places, (measuring, copied.as_ref()), output);
     }
@@ -173,7 +173,7 @@ fn resume(command: &RunCommand, db: Option<&Path>, output: &Output) -> Result<Ex
     run.settings.budget_ns = given.budget_ns;
     run.settings.timeout_ns = given.timeout_ns.or(run.settings.timeout_ns);
     run.settings.max_bytes = given.max_bytes.or(run.settings.max_bytes);
-    let cases = selection::different_cases(&run.cases, &writebench_engine::method_infos())?;
+    let cases = selection::different_cases(&run.cases)?;
     if let (Some(copied), Some(case)) = (&copied, cases.iter().find(|case| case.method().copies()))
         && (case.axes().size_bytes > copied.size_bytes()
             || (copied.copy_path().is_some() && case.axes().size_bytes < copied.size_bytes()))

@@ -9,7 +9,7 @@ use writebench_report::visible;
 use crate::arguments::ProbeCommand;
 use crate::exit::{self, Exit};
 use crate::output::Output;
-use crate::place::look_at;
+use crate::session::place::look_at;
 
 /// Shows facts about the machine and a target.
 pub fn probe(command: &ProbeCommand, output: &Output) -> Result<Exit> {

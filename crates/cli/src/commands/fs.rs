@@ -11,17 +11,17 @@ use writebench_report::visible;
 use writebench_runner::Hardware;
 
 use crate::arguments::FsCommand;
+use crate::commands::kinds::wishes;
+use crate::commands::run::{check_limits, largest_block, new_run, settings};
 use crate::database;
-use crate::dry_run::DryRun;
 use crate::exit::{self, Exit};
 use crate::export::Export;
-use crate::kinds::wishes;
-use crate::measure::{self, Job};
 use crate::output::Output;
 use crate::output_file::Kept;
-use crate::place::{Claimed, Place, different_directories};
-use crate::run_command::{check_limits, largest_block, new_run, settings};
 use crate::selection::{self, Selected};
+use crate::session::dry_run::DryRun;
+use crate::session::measure::{self, Job};
+use crate::session::place::{Claimed, Place, different_directories};
 
 /// What a filesystem's block is taken for before it is made: suites may count in blocks.
 const USUAL_BLOCK_BYTES: u64 = 4096;
@@ -278,7 +278,7 @@ fn measure_on(
     let settings = settings(&command.measuring, looks, selected.samples);
     let mut run = new_run(&command.measuring, settings, &selected.rows, targets);
     run.missing = made.missing;
-    let cases = selection::different_cases(&run.cases, &writebench_engine::method_infos())?;
+    let cases = selection::different_cases(&run.cases)?;
     for (place, target) in places.iter().zip(&run.targets) {
         let others: Vec<&Place> = places.iter().filter(|other| other.path() != place.path()).collect();
         check_limits(place, &target.environment, &cases, (None, command.measuring.reserve), &others)?;

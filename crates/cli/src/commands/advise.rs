@@ -7,20 +7,19 @@ use std::time::Duration;
 use anyhow::Result;
 use writebench_model::protocol::direct_check_bytes_of;
 use writebench_model::{
-    Axis, Bytes, Cache, Case, CaseRecord, Purpose, Row, RunRecord, RunStatus, Settings, Space, TargetRecord,
-    Verify,
+    Axis, Bytes, Cache, Case, CaseOrigin, CaseRecord, Purpose, RecordedCase, Row, RunRecord, RunStatus,
+    Settings, Space, Stage, TargetRecord, Verify,
 };
 use writebench_report::counted;
-use writebench_report::search::{ADVISE, FINALS, LOOKS, NAIVE};
 use writebench_runner::{Hardware, Race, RaceLimits};
 
 use crate::arguments::AdviseCommand;
+use crate::commands::run;
 use crate::exit::{self, Exit};
-use crate::measure::{self, Job};
 use crate::output::Output;
 use crate::output_file::Kept;
-use crate::place::Place;
-use crate::run_command;
+use crate::session::measure::{self, Job};
+use crate::session::place::Place;
 use crate::{database, selection};
 
 /// Most bytes that a search writes, in sizes of the file.
@@ -48,7 +47,7 @@ pub fn advise(command: &AdviseCommand, db: Option<&Path>, output: &Output) -> Re
         return Err(exit::usage("--size must not be 0: there is nothing to write"));
     }
     let naive = std::slice::from_ref(&space.naive);
-    run_command::check_limits(&place, &target.environment, naive, (None, command.reserve), &[])?;
+    run::check_limits(&place, &target.environment, naive, (None, command.reserve), &[])?;
     let field = Field::of(&space, &target, command.max_bytes)?;
     if let Some(why) = field.left_out.first() {
         output.note(&format!("Left out {}: {why}", counted(field.left_out.len(), "candidate")));
@@ -65,7 +64,7 @@ pub fn advise(command: &AdviseCommand, db: Option<&Path>, output: &Output) -> Re
         label: None,
         status: RunStatus::Running,
         started: jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
-        version: run_command::VERSION.to_owned(),
+        version: run::VERSION.to_owned(),
         arguments: std::env::args_os().map(|argument| argument.to_string_lossy().into_owned()).collect(),
         settings: Settings {
             samples: SAMPLES,
@@ -160,12 +159,12 @@ impl Field {
                 }
                 _ => {}
             }
-            let real = field.add(case.clone(), FINALS, is_naive, target);
+            let real = field.add(case.clone(), Stage::Final, is_naive, target);
             // A case that only exists at the real size is looked at there.
             let at = |bytes: &u64| case.with(Axis::Size, &Bytes(*bytes).to_string()).ok();
             let mut levels: Vec<usize> = looks
                 .iter()
-                .map(|bytes| at(bytes).map_or(real, |look| field.add(look, LOOKS, is_naive, target)))
+                .map(|bytes| at(bytes).map_or(real, |look| field.add(look, Stage::Screening, is_naive, target)))
                 .collect();
             levels.push(real);
             if is_naive {
@@ -192,15 +191,12 @@ impl Field {
     }
 
     /// The place of a case among all cases, with the row that it will have.
-    fn add(&mut self, case: Case, section: &str, is_naive: bool, target: &TargetRecord) -> usize {
-        let name = without_size(&case);
-        let label = if is_naive { format!("{NAIVE}: {name}") } else { name };
-        let row = Row {
-            suite: ADVISE.to_owned(),
-            section: section.to_owned(),
-            label: Some(label),
-            case: case.clone(),
-        };
+    fn add(&mut self, case: Case, stage: Stage, is_naive: bool, target: &TargetRecord) -> usize {
+        // The size is the same for all: a name is easier to read without it.
+        let name = RecordedCase::from(case.clone()).name_without(Axis::Size);
+        let label = if is_naive { format!("naive way: {name}") } else { name };
+        let origin = CaseOrigin::Search { stage, is_naive };
+        let row = Row { origin, label: Some(label), case: case.clone() };
         self.later.insert(case.to_string(), selection::record(&row, &target.name));
         self.cases.push(case);
         self.cases.len() - 1
@@ -234,12 +230,6 @@ fn one_for_each_limit(space: &Space) -> Vec<Case> {
         }
     }
     cases
-}
-
-/// The size is the same for all: a name is easier to read without it.
-fn without_size(case: &Case) -> String {
-    let name = case.to_string();
-    name.split(',').filter(|part| !part.starts_with("size=")).collect::<Vec<_>>().join(",")
 }
 
 fn dry_run(field: &Field, max_bytes: u64, budget: Duration, output: &Output) -> Result<Exit> {

@@ -8,11 +8,12 @@ use writebench_report::{NoiseReport, formats};
 use writebench_runner::{Casualties, TargetKind};
 
 use crate::arguments::ProbeCommand;
+use crate::database;
 use crate::exit::{self, Exit};
 use crate::output::Output;
-use crate::place::look_at;
-use crate::workspaces::{self, Waiting};
-use crate::{database, measure};
+use crate::session::measure;
+use crate::session::place::look_at;
+use crate::session::workspaces::{self, Waiting};
 
 /// No run has that number: the workspace is recorded like those of runs, and removed like them if it is left.
 const NO_RUN: i64 = 0;

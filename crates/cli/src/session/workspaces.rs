@@ -12,7 +12,7 @@ use writebench_store::{Store, WorkspaceRecord};
 
 use crate::keeper;
 use crate::output::Output;
-use crate::place::{Claimed, KeptDirectory};
+use crate::session::place::{Claimed, KeptDirectory};
 
 /// How long targets have to answer, and what ends the wait.
 #[derive(Clone, Copy)]

@@ -1,0 +1,288 @@
+//! A row of a run's tables: a case, where it stands, and its samples.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use serde::{Deserialize, Serialize, Serializer};
+
+use crate::axis::Axis;
+use crate::case::Case;
+use crate::contract::Contract;
+use crate::method::MethodInfo;
+use crate::sample::{Sample, SampleRow};
+use crate::value::named_values;
+
+/// A row of a table, with the samples of its case on one target. Its serde form is that of the database and of documents.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CaseRecord {
+    /// Its name, its method and its axes.
+    #[serde(flatten)]
+    pub case: RecordedCase,
+    /// The name of the target.
+    pub target: String,
+    /// What put it into the run.
+    #[serde(flatten)]
+    pub origin: CaseOrigin,
+    /// What the table calls it beside its name, where the suite has a word for it.
+    pub label: Option<String>,
+    /// What it leaves behind.
+    pub contract: Contract,
+    /// In the order in which they were taken.
+    #[serde(serialize_with = "rows")]
+    pub samples: Vec<Sample>,
+}
+
+fn rows<S: Serializer>(samples: &[Sample], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_seq(samples.iter().map(SampleRow::of))
+}
+
+/// What put a row into a run, and so the table that it stands in.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "Place", into = "Place")]
+pub enum CaseOrigin {
+    /// A section of a suite.
+    Suite {
+        /// The suite's name.
+        name: String,
+        /// The table's heading.
+        section: String,
+        /// How its tables look.
+        layout: Layout,
+    },
+    /// The user, by its name.
+    Named,
+    /// A search for the best case.
+    Search {
+        /// How far it came there.
+        stage: Stage,
+        /// Whether it is the naive way, which all others are compared with.
+        is_naive: bool,
+    },
+}
+
+named_values! {
+    /// A part of a search.
+    Stage {
+        /// One sample or two of each candidate, mostly of smaller files: they are in no table.
+        Screening = "screening",
+        /// Those that are left, at the real size.
+        Final = "final",
+    }
+}
+
+named_values! {
+    /// How a suite's tables are laid out.
+    Layout {
+        /// A row per case with throughput and phases.
+        Phases = "phases",
+        /// The same, from the fastest to the slowest, with the distance to the fastest.
+        Ranked = "ranked",
+        /// Records per second and what each record took.
+        Records = "records",
+        /// Throughput: a row per label, a column per chunk size.
+        Matrix = "matrix",
+        /// Elapsed time, user CPU time and system CPU time, a table each.
+        CpuTime = "cpu-time",
+    }
+}
+
+/// Its serde form. The first two say for all readers where the row stands, the others what put it there.
+#[derive(Serialize, Deserialize)]
+struct Place {
+    suite: String,
+    section: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    layout: Option<Layout>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    stage: Option<Stage>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    is_naive: Option<bool>,
+}
+
+impl From<Place> for CaseOrigin {
+    fn from(place: Place) -> Self {
+        match (place.layout, place.stage) {
+            (_, Some(stage)) => Self::Search { stage, is_naive: place.is_naive.unwrap_or_default() },
+            (Some(layout), None) => Self::Suite { name: place.suite, section: place.section, layout },
+            (None, None) => Self::Named,
+        }
+    }
+}
+
+impl From<CaseOrigin> for Place {
+    fn from(origin: CaseOrigin) -> Self {
+        let (suite, section) = (origin.suite().to_owned(), origin.section().to_owned());
+        let (layout, stage, is_naive) = match origin {
+            CaseOrigin::Suite { layout, .. } => (Some(layout), None, None),
+            CaseOrigin::Named => (None, None, None),
+            CaseOrigin::Search { stage, is_naive } => (None, Some(stage), Some(is_naive)),
+        };
+        Self { suite, section, layout, stage, is_naive }
+    }
+}
+
+impl CaseOrigin {
+    /// Its suite's name, or the word that stands in the place of one.
+    #[must_use]
+    pub fn suite(&self) -> &str {
+        match self {
+            Self::Suite { name, .. } => name,
+            Self::Named => "case",
+            Self::Search { .. } => "advise",
+        }
+    }
+
+    /// The heading of its table.
+    #[must_use]
+    pub fn section(&self) -> &str {
+        match self {
+            Self::Suite { section, .. } => section,
+            Self::Named => "Cases by name",
+            Self::Search { stage: Stage::Screening, .. } => "Looks",
+            Self::Search { stage: Stage::Final, .. } => "Finals",
+        }
+    }
+
+    /// Its table: the suite, or the word in its place, and the heading.
+    #[must_use]
+    pub fn table(&self) -> (&str, &str) {
+        (self.suite(), self.section())
+    }
+
+    /// How its table looks.
+    #[must_use]
+    pub fn layout(&self) -> Layout {
+        match self {
+            Self::Suite { layout, .. } => *layout,
+            Self::Named => Layout::Phases,
+            Self::Search { .. } => Layout::Ranked,
+        }
+    }
+
+    /// Whether a search put it there.
+    #[must_use]
+    pub fn is_search(&self) -> bool {
+        matches!(self, Self::Search { .. })
+    }
+
+    /// Whether it is of that part of a search.
+    #[must_use]
+    pub fn is_stage(&self, wanted: Stage) -> bool {
+        matches!(self, Self::Search { stage, .. } if *stage == wanted)
+    }
+}
+
+/// A case as a run has it: one that this version knows, or the texts of one that it does not.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "Texts", into = "Texts")]
+pub struct RecordedCase {
+    name: String,
+    kind: Kind,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Kind {
+    Known(Case),
+    Unknown { method: String, axes: BTreeMap<String, String> },
+}
+
+/// What is recorded of a case: enough to read it where its method or an axis is not known.
+#[derive(Serialize, Deserialize)]
+struct Texts {
+    id: String,
+    method: String,
+    axes: BTreeMap<String, String>,
+}
+
+impl RecordedCase {
+    /// A case that this version does not know, or not yet: see [`RecordedCase::resolve`].
+    #[must_use]
+    pub fn unknown(name: String, method: String, axes: BTreeMap<String, String>) -> Self {
+        Self { name, kind: Kind::Unknown { method, axes } }
+    }
+
+    /// Makes it a known case where its name is that of one with the recorded values: a version with other defaults may
+    /// have given the same name to another.
+    pub fn resolve(&mut self, methods: &[&'static MethodInfo]) {
+        let Ok(case) = Case::parse(&self.name, methods) else { return };
+        let known = Self { name: self.name.clone(), kind: Kind::Known(case) };
+        if known.method() == self.method() && known.axes() == self.axes() {
+            *self = known;
+        }
+    }
+
+    /// The case's name.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The case; none if this version does not know it.
+    #[must_use]
+    pub fn known(&self) -> Option<&Case> {
+        match &self.kind {
+            Kind::Known(case) => Some(case),
+            Kind::Unknown { .. } => None,
+        }
+    }
+
+    /// The method's name.
+    #[must_use]
+    pub fn method(&self) -> &str {
+        match &self.kind {
+            Kind::Known(case) => case.method().name,
+            Kind::Unknown { method, .. } => method,
+        }
+    }
+
+    /// The texts of the values on its axes, by the axes' names.
+    #[must_use]
+    pub fn axes(&self) -> BTreeMap<String, String> {
+        match &self.kind {
+            Kind::Known(case) => {
+                case.axis_values().into_iter().map(|(axis, value)| (axis.to_owned(), value)).collect()
+            }
+            Kind::Unknown { axes, .. } => axes.clone(),
+        }
+    }
+
+    /// The text of the value on an axis; none if its method does not have that.
+    #[must_use]
+    pub fn value(&self, axis: Axis) -> Option<String> {
+        match &self.kind {
+            Kind::Known(case) => case.method().has_axis(axis).then(|| case.axes().get(axis)),
+            Kind::Unknown { axes, .. } => axes.get(axis.name()).cloned(),
+        }
+    }
+
+    /// The name without an axis: what cases along that axis have in common.
+    #[must_use]
+    pub fn name_without(&self, axis: Axis) -> String {
+        let is_other = |part: &&str| part.split_once('=').is_none_or(|(name, _)| name != axis.name());
+        self.name.split(',').filter(is_other).collect::<Vec<_>>().join(",")
+    }
+}
+
+impl From<Case> for RecordedCase {
+    fn from(case: Case) -> Self {
+        Self { name: case.to_string(), kind: Kind::Known(case) }
+    }
+}
+
+impl From<Texts> for RecordedCase {
+    fn from(texts: Texts) -> Self {
+        Self::unknown(texts.id, texts.method, texts.axes)
+    }
+}
+
+impl From<RecordedCase> for Texts {
+    fn from(case: RecordedCase) -> Self {
+        Self { method: case.method().to_owned(), axes: case.axes(), id: case.name }
+    }
+}
+
+impl fmt::Display for RecordedCase {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(&self.name)
+    }
+}
