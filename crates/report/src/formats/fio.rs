@@ -12,9 +12,10 @@ use std::path::Path;
 use writebench_model::{Axis, RecordedCase};
 
 use super::rendered::{Files, MARK};
-use crate::counted;
-use crate::sentences::number::{gigabytes_per_s, interval, milliseconds};
-use crate::sentences::report::{CaseReport, Report};
+use crate::numbers::case::CaseReport;
+use crate::sentences::number::{gigabytes_per_s, milliseconds, range};
+use crate::sentences::report::Report;
+use crate::sentences::words::counted;
 use job::Job;
 
 /// The file that has all cases, with the reason where there is no job.
@@ -167,10 +168,10 @@ fn head(report: &Report, case: &CaseReport, name: &str, job: &Job) -> Vec<String
 fn figures(case: &CaseReport) -> Vec<String> {
     let Some(estimate) = &case.estimate else {
         let why = case.reason.as_deref().unwrap_or("no good sample");
-        return vec![format!("no figure: {}: {why}", case.outcome)];
+        return vec![format!("no figure: {}: {why}", case.outcome_name())];
     };
     let figure = |what: &str, it: &crate::Figure| {
-        format!("{what} {} GB/s ({})", gigabytes_per_s(it.median), interval(it))
+        format!("{what} {} GB/s ({})", gigabytes_per_s(it.median), range(it, gigabytes_per_s))
     };
     let phases = &estimate.phases_ns;
     let mut lines = vec![
@@ -181,7 +182,7 @@ fn figures(case: &CaseReport) -> Vec<String> {
         ),
         format!(
             "medians of {}, with intervals of {:.0} %; GB are 10^9 bytes",
-            crate::counted(estimate.samples, "sample"),
+            counted(estimate.samples, "sample"),
             estimate.confidence * 100.0
         ),
         format!(

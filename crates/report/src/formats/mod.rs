@@ -14,6 +14,7 @@ mod markdown;
 mod openmetrics;
 mod palette;
 mod rendered;
+mod styles;
 mod svg;
 pub mod terminal;
 
@@ -96,7 +97,5 @@ const fn plain(name: &'static str, render: Render) -> Format {
     Format { name, alias: None, summary: None, render, is_streamed: false, compare: None }
 }
 
-#[cfg(test)]
-mod layouts;
 #[cfg(test)]
 pub(crate) mod tests;

@@ -17,7 +17,8 @@ use self::content::Content;
 use self::data::Data;
 use super::rendered::FormatError;
 use crate::charts;
-use crate::numbers::comparison::{CompareError, ComparedRun, Comparison, Side};
+use crate::numbers::comparison::Comparison;
+use crate::numbers::sides::{CompareError, ComparedRun, Side};
 use crate::sentences::report::Report;
 use crate::sentences::run_names::run_names;
 
