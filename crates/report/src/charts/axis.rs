@@ -1,9 +1,10 @@
 //! The axes of charts.
 
 use writebench_model::Bytes;
+use writebench_stats::as_f64;
 
+use super::data::{Series, Tick, Unit, XAxis, XScale, YScale};
 use super::scale::round_ticks;
-use super::{Series, Tick, Unit, XAxis, XScale, YScale, as_f64};
 
 pub(super) fn chunks(label: &str, sizes: &[u64]) -> XAxis {
     log2(label, sizes, |bytes| Bytes(bytes).approximate())

@@ -1,6 +1,6 @@
 //! What cases promise, in the words of a chart.
 
-use super::{Row, grouped};
+use super::rows::{Row, grouped};
 
 /// What contracts mostly differ in, for a file's name.
 pub(super) fn promise(row: &Row<'_>) -> String {

@@ -1,15 +1,14 @@
 //! Elapsed time, user CPU time and system CPU time, by buffer size for each target, and by target for each
 //! buffer size.
 
-use writebench_model::Bytes;
+use writebench_model::{Axis, Bytes};
+use writebench_stats::as_f64;
 
-use writebench_model::Axis;
-
+use super::data::{Chart, Drawn, Kind, Point, Question, Series, Unit, XAxis, YAxis};
 use super::matrix::chunk_sizes;
-use super::{
-    Chart, Drawn, Kind, Point, Question, Row, Series, Unit, YAxis, as_f64, axis, figures_are, grouped, notes,
-    point,
-};
+use super::point::{figures_are, line_of, point};
+use super::rows::{Row, grouped};
+use super::{axis, notes};
 use crate::numbers::estimate::{Estimate, Figure};
 
 /// One of the times.
@@ -34,18 +33,13 @@ pub(super) fn charts(rows: &[Row<'_>]) -> Vec<Drawn> {
     for (work, rows) in &works {
         let suffix = if several { format!("-{work}") } else { String::new() };
         for time in &TIMES {
-            let stem = |by: &str| format!("{}-by-{by}{suffix}", time.stem);
-            charts.push(Drawn {
-                of: Question::CpuTime,
-                stem: stem("buffer-size"),
-                chart: by_buffer_size(time, work, rows),
-            });
+            let mut draw = |by: &str, chart: Chart| {
+                let stem = format!("{}-by-{by}{suffix}", time.stem);
+                charts.push(Drawn { of: Question::CpuTime, stem, chart });
+            };
+            draw("buffer-size", by_buffer_size(time, work, rows));
             if notes::targets(rows).len() > 1 {
-                charts.push(Drawn {
-                    of: Question::CpuTime,
-                    stem: stem("target"),
-                    chart: by_target(time, work, rows),
-                });
+                draw("target", by_target(time, work, rows));
             }
         }
     }
@@ -54,19 +48,12 @@ pub(super) fn charts(rows: &[Row<'_>]) -> Vec<Drawn> {
 
 fn by_buffer_size(time: &Time, work: &str, rows: &[Row<'_>]) -> Chart {
     let series = grouped(rows, |row| row.target).into_iter().map(|(target, rows)| {
-        let mut points: Vec<Point> =
-            rows.iter().filter_map(|row| Some(time_point(time, as_f64(row.chunk_bytes()?), row))).collect();
-        points.sort_by(|a, b| a.x.total_cmp(&b.x));
-        Series { name: target.to_owned(), points }
+        let point = |row: &Row<'_>| Some(time_point(time, as_f64(row.chunk_bytes()?), row));
+        line_of(target.to_owned(), rows.iter().map(point))
     });
-    let series: Vec<Series> = series.collect();
-    Chart {
-        title: format!("{} by buffer size", time.label),
-        kind: Kind::Lines,
-        x: axis::chunks("buffer size", &chunk_sizes(rows)),
-        series_are_ordered: false,
-        ..of_time(time, work, rows, series)
-    }
+    let title = format!("{} by buffer size", time.label);
+    let x = axis::chunks("buffer size", &chunk_sizes(rows));
+    chart(time, title, (Kind::Lines, x), work, rows, series.collect())
 }
 
 fn by_target(time: &Time, work: &str, rows: &[Row<'_>]) -> Chart {
@@ -78,27 +65,29 @@ fn by_target(time: &Time, work: &str, rows: &[Row<'_>]) -> Chart {
         });
         Series { name: Bytes(size).approximate(), points: points.collect() }
     });
-    let series: Vec<Series> = series.collect();
-    Chart {
-        title: format!("{} by target, for each buffer size", time.label),
-        kind: Kind::Groups,
-        x: axis::categories("target", targets.iter().map(|&target| target.to_owned())),
-        series_are_ordered: true,
-        ..of_time(time, work, rows, series)
-    }
+    let title = format!("{} by target, for each buffer size", time.label);
+    let x = axis::categories("target", targets.iter().map(|&target| target.to_owned()));
+    chart(time, title, (Kind::Groups, x), work, rows, series.collect())
 }
 
-/// What both charts of a time have in common.
-fn of_time(time: &Time, work: &str, rows: &[Row<'_>], series: Vec<Series>) -> Chart {
+fn chart(
+    time: &Time,
+    title: String,
+    (kind, x): (Kind, XAxis),
+    work: &str,
+    rows: &[Row<'_>],
+    series: Vec<Series>,
+) -> Chart {
     let mut notes = notes::causes(rows);
     notes.extend(notes::cut_short(rows));
     Chart {
-        title: String::new(),
+        title,
         subtitle: format!("{work}: {}", figures_are(rows, "lower")),
-        kind: Kind::Lines,
-        x: axis::chunks("", &[]),
+        kind,
+        x,
         y: YAxis { label: time.label.to_owned(), unit: Unit::Seconds, scale: axis::y_scale(&series) },
-        series_are_ordered: false,
+        // Of sizes, and not of targets.
+        series_are_ordered: kind == Kind::Groups,
         series,
         notes,
     }

@@ -17,6 +17,14 @@ pub struct NamedChart {
     pub chart: Chart,
 }
 
+/// A chart of a family, and what its name has behind that of its suite and section.
+#[derive(Clone)]
+pub(super) struct Drawn {
+    pub of: Question,
+    pub stem: String,
+    pub chart: Chart,
+}
+
 /// What a family of charts answers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "kebab-case")]

@@ -1,24 +1,17 @@
 //! Throughput by chunk size and flags, as a heat map.
 
+use super::data::{Chart, Kind, Point, Series, Unit, YAxis};
 use super::matrix::{chunk_sizes, lines};
-use super::{
-    Chart, Drawn, Kind, Point, Question, Row, Series, Unit, YAxis, axis, contracts, each_target, names, notes,
-    throughput_point,
-};
+use super::point::throughput_point;
+use super::rows::Row;
+use super::{axis, contracts, names, notes};
 
-/// A chart for each target, of all flags together: what each costs is the question, and a promise is part of it.
-pub(super) fn charts(section: &str, rows: &[Row<'_>]) -> Vec<Drawn> {
-    let of_target = each_target(rows).into_iter().filter(|of| chunk_sizes(&of.rows).len() > 1);
-    let drawn = of_target.map(|of| Drawn {
-        of: Question::Flags,
-        stem: format!("throughput-by-chunk-and-flags{}", of.suffix),
-        chart: chart(section, of.target, &of.rows),
-    });
-    drawn.collect()
-}
-
-fn chart(section: &str, target: &str, rows: &[Row<'_>]) -> Chart {
+/// Of all flags together: what each costs is the question, and a promise is part of it. None of a single size.
+pub(super) fn chart(section: &str, target: &str, rows: &[Row<'_>]) -> Option<Chart> {
     let sizes = chunk_sizes(rows);
+    if sizes.len() < 2 {
+        return None;
+    }
     let columns = axis::chunks("chunk size", &sizes).ticks.into_iter().map(|tick| tick.text);
     let lines = lines(rows).into_iter().map(|(name, rows)| {
         let columns = (0u32..).zip(&sizes);
@@ -30,7 +23,7 @@ fn chart(section: &str, target: &str, rows: &[Row<'_>]) -> Chart {
     });
     let mut series: Vec<Series> = lines.collect();
     let common = names::shorten_series(&mut series);
-    Chart {
+    Some(Chart {
         title: format!("Throughput by chunk size and flags, {target}"),
         subtitle: format!(
             "{section}{common}. Medians; higher is better. Colours compare cells, not contracts.{}",
@@ -42,5 +35,5 @@ fn chart(section: &str, target: &str, rows: &[Row<'_>]) -> Chart {
         series_are_ordered: true,
         series,
         notes: notes::causes(rows),
-    }
+    })
 }

@@ -1,42 +1,31 @@
 //! How long each call takes: a line for each case, from the shortest call to the longest.
 
-use super::{
-    Chart, Drawn, Interval, Kind, Point, Question, Row, Series, Unit, XAxis, YAxis, as_f64, axis, contracts,
-    each_target, names, notes, point,
-};
+use writebench_stats::as_f64;
+
+use super::data::{Chart, Interval, Kind, Point, Series, Unit, YAxis, YScale};
+use super::point::point;
+use super::rows::Row;
+use super::{axis, contracts, names, notes};
 use crate::numbers::latency::{LatencyCurve, LatencyPlace};
 
 /// Of fewer calls a table says as much.
 const FEWEST_CALLS: u64 = 20;
-
-/// A chart for each target with cases that tell how long each call took.
-pub(super) fn charts(section: &str, rows: &[Row<'_>]) -> Vec<Drawn> {
-    let mut charts = Vec::new();
-    for of in each_target(rows) {
-        let told: Vec<(Row<'_>, &LatencyCurve)> =
-            of.rows.iter().filter_map(|row| Some((*row, curve(row)?))).collect();
-        if !told.is_empty() {
-            let stem = format!("latency{}", of.suffix);
-            let chart = chart(section, of.target, &of.rows, &told);
-            charts.push(Drawn { of: Question::Latency, stem, chart });
-        }
-    }
-    charts
-}
 
 fn curve<'r>(row: &Row<'r>) -> Option<&'r LatencyCurve> {
     let curve = row.case.estimate.as_ref()?.latency_curve.as_ref()?;
     (curve.count >= FEWEST_CALLS).then_some(curve)
 }
 
-fn chart(section: &str, target: &str, rows: &[Row<'_>], told: &[(Row<'_>, &LatencyCurve)]) -> Chart {
+/// Of the cases that tell how long each call took; none where there is none.
+pub(super) fn chart(section: &str, target: &str, rows: &[Row<'_>]) -> Option<Chart> {
+    let told: Vec<(Row<'_>, &LatencyCurve)> = rows.iter().filter_map(|row| Some((*row, curve(row)?))).collect();
+    let most = told.iter().map(|(_, curve)| curve.count).max()?;
     let drawn: Vec<Row<'_>> = told.iter().map(|(row, _)| *row).collect();
     let names = names::of_cases(&drawn);
     let lines = told.iter().zip(names.names);
     let series: Vec<Series> =
         lines.map(|((row, curve), name)| Series { name, points: points(row, curve) }).collect();
-    let most = told.iter().map(|(_, curve)| curve.count).max();
-    Chart {
+    Some(Chart {
         title: format!("How long each call takes, {target}"),
         subtitle: format!(
             "{section}{}: the share of calls that took no longer, over all samples together; bands are from the \
@@ -45,16 +34,12 @@ fn chart(section: &str, target: &str, rows: &[Row<'_>], told: &[(Row<'_>, &Laten
             contracts::caution(&drawn)
         ),
         kind: Kind::Lines,
-        x: axis_of(most.unwrap_or(0)),
-        y: YAxis { label: "Time of a call".to_owned(), unit: Unit::Seconds, scale: super::YScale::Log10 },
+        x: axis::percentiles("share of calls", most),
+        y: YAxis { label: "Time of a call".to_owned(), unit: Unit::Seconds, scale: YScale::Log10 },
         series_are_ordered: false,
         series,
         notes: notes::causes(rows),
-    }
-}
-
-fn axis_of(count: u64) -> XAxis {
-    axis::percentiles("share of calls", count)
+    })
 }
 
 fn points(row: &Row<'_>, curve: &LatencyCurve) -> Vec<Point> {

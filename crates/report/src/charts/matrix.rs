@@ -1,11 +1,12 @@
 //! Throughput by chunk size: a line for each label, or for each method where there are no labels.
 
 use writebench_model::Axis;
+use writebench_stats::as_f64;
 
-use super::{
-    Chart, Drawn, Kind, Point, Question, Row, Series, Unit, YAxis, as_f64, axis, contracts, each_target,
-    figures_are, grouped, names, notes, places, throughput_point,
-};
+use super::data::{Chart, Drawn, Kind, Question, Series, Unit, YAxis};
+use super::point::{figures_are, line_of, throughput_point};
+use super::rows::{Row, each_target, grouped, places};
+use super::{axis, contracts, names, notes};
 
 /// Of fewer sizes a table says as much.
 const FEWEST_SIZES: usize = 3;
@@ -47,9 +48,7 @@ pub(super) fn lines<'r>(rows: &[Row<'r>]) -> Vec<(String, Vec<Row<'r>>)> {
 fn chart(section: &str, target: &str, contract: &str, rows: &[Row<'_>]) -> Chart {
     let series = lines(rows).into_iter().map(|(name, rows)| {
         let point = |row: &Row<'_>| Some(throughput_point(as_f64(row.chunk_bytes()?), row));
-        let mut points: Vec<Point> = rows.iter().filter_map(point).collect();
-        points.sort_by(|a, b| a.x.total_cmp(&b.x));
-        Series { name, points }
+        line_of(name, rows.iter().map(point))
     });
     let mut series: Vec<Series> = series.collect();
     let common = names::shorten_series(&mut series);

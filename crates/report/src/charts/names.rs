@@ -1,10 +1,10 @@
 //! What a chart calls its cases.
 
-use std::collections::HashSet;
-
 use writebench_model::Bytes;
 
-use super::{Row, Series};
+use super::data::Series;
+use super::rows::Row;
+use crate::numbers::grouped::distinct;
 
 /// The names of cases, and what they have in common and so is not in them.
 pub(super) struct Names {
@@ -22,7 +22,7 @@ pub(super) fn of_cases(rows: &[Row<'_>]) -> Names {
     };
     for name in [&label as &dyn Fn(&Row<'_>) -> Option<String>, &with_chunk] {
         let names: Vec<String> = rows.iter().filter_map(name).collect();
-        if names.iter().collect::<HashSet<_>>().len() == rows.len() {
+        if distinct(&names, |name| *name).len() == rows.len() {
             return Names { names, common: String::new() };
         }
     }

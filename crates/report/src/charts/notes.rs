@@ -2,8 +2,8 @@
 
 use writebench_model::Bytes;
 
-use super::{Row, grouped, places};
-use crate::counted;
+use super::rows::{Row, grouped, places};
+use crate::sentences::words::counted;
 
 /// How many cases are named before the rest is counted.
 const NAMED: usize = 3;
@@ -12,7 +12,8 @@ const NAMED: usize = 3;
 #[derive(Clone, PartialEq, Eq, Hash)]
 struct Cause<'r> {
     target: &'r str,
-    outcome: &'static str,
+    /// None if it was not run, which is reason enough.
+    outcome: Option<&'static str>,
     reason: &'r str,
     /// Good samples, where there are some all the same.
     samples: Option<usize>,
@@ -21,8 +22,9 @@ struct Cause<'r> {
 impl<'r> Cause<'r> {
     fn of(row: &Row<'r>) -> Option<Self> {
         let Row { target, case, .. } = *row;
+        let outcome = case.outcome().map(writebench_model::Outcome::name);
         let samples = case.estimate.as_ref().map(|estimate| estimate.samples);
-        Some(Self { target, outcome: case.outcome, reason: case.reason.as_deref()?, samples })
+        Some(Self { target, outcome, reason: case.reason.as_deref()?, samples })
     }
 
     fn sentence(&self, rows: &[Row<'_>], several_targets: bool) -> String {
@@ -31,7 +33,7 @@ impl<'r> Cause<'r> {
             None => "No figure".to_owned(),
         };
         let place = if several_targets { format!(" on {}", self.target) } else { String::new() };
-        let outcome = if self.outcome == "not-run" { String::new() } else { format!("{}: ", self.outcome) };
+        let outcome = self.outcome.map_or(String::new(), |outcome| format!("{outcome}: "));
         format!("{figure} for {}{place}: {outcome}{}", names(rows), self.reason)
     }
 }

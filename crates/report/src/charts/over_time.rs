@@ -1,11 +1,13 @@
 //! Throughput over time: a line for each case, of the sample in the middle.
 
 use writebench_model::{Sample, Timeline};
+use writebench_stats::as_f64;
 
-use super::{
-    Chart, Drawn, Interval, Kind, Point, Question, Row, Series, Unit, YAxis, as_f64, axis, contracts,
-    each_target, grouped, names, point,
-};
+use super::data::{Chart, Interval, Kind, Point, Series, Unit, YAxis};
+use super::point::point;
+use super::rows::Row;
+use super::{axis, contracts, names};
+use crate::numbers::grouped::grouped;
 use crate::numbers::over_time::rates;
 
 /// A case, and the sample that is drawn of it.
@@ -14,19 +16,6 @@ struct Course<'r> {
     row: Row<'r>,
     sample: &'r Sample,
     timeline: &'r Timeline,
-}
-
-/// A chart for each target with cases that took long enough for it.
-pub(super) fn charts(section: &str, rows: &[Row<'_>]) -> Vec<Drawn> {
-    let mut charts = Vec::new();
-    for of in each_target(rows) {
-        let courses: Vec<Course<'_>> = of.rows.iter().filter_map(course).collect();
-        if !courses.is_empty() {
-            let stem = format!("over-time{}", of.suffix);
-            charts.push(Drawn { of: Question::OverTime, stem, chart: chart(section, of.target, &courses) });
-        }
-    }
-    charts
 }
 
 /// Of the samples that tell, the one whose time is the median, or the nearest below it.
@@ -40,7 +29,10 @@ fn course<'r>(row: &Row<'r>) -> Option<Course<'r>> {
     Some(Course { row: *row, sample, timeline })
 }
 
-fn chart(section: &str, target: &str, courses: &[Course<'_>]) -> Chart {
+/// Of the cases that took long enough for it; none where there is none.
+pub(super) fn chart(section: &str, target: &str, rows: &[Row<'_>]) -> Option<Chart> {
+    let courses: Vec<Course<'_>> = rows.iter().filter_map(course).collect();
+    courses.first()?;
     let rows: Vec<Row<'_>> = courses.iter().map(|course| course.row).collect();
     let names = names::of_cases(&rows);
     let series: Vec<Series> = courses
@@ -51,7 +43,7 @@ fn chart(section: &str, target: &str, courses: &[Course<'_>]) -> Chart {
     let ends =
         courses.iter().map(|it| as_f64(it.timeline.interval_ns) * as_f64(it.timeline.bytes.len() as u64));
     let longest = ends.fold(0.0, f64::max) / 1e9;
-    Chart {
+    Some(Chart {
         title: format!("Throughput over time, {target}"),
         subtitle: format!(
             "{section}{}: one sample of each case, while it handed over its data; higher is better.{}",
@@ -63,8 +55,8 @@ fn chart(section: &str, target: &str, courses: &[Course<'_>]) -> Chart {
         y: YAxis { label: "Throughput".to_owned(), unit: Unit::BytesPerSecond, scale: axis::y_scale(&series) },
         series_are_ordered: false,
         series,
-        notes: vec![which(courses, &names.names)],
-    }
+        notes: vec![which(&courses, &names.names)],
+    })
 }
 
 /// Throughput of each interval, in its middle.
@@ -82,7 +74,7 @@ fn points(course: &Course<'_>) -> Vec<Point> {
 fn which(courses: &[Course<'_>], names: &[String]) -> String {
     let named: Vec<(u32, &str)> =
         courses.iter().zip(names).map(|(course, name)| (course.sample.round, name.as_str())).collect();
-    let rounds = grouped(&named, |(round, _)| *round);
+    let rounds = grouped(named, |(round, _)| *round);
     let of_round = |(round, cases): &(u32, Vec<(u32, &str)>)| {
         let names: Vec<&str> = cases.iter().map(|(_, name)| *name).collect();
         format!("of round {round} for {}", names.join(", "))

@@ -1,11 +1,12 @@
 //! Where the time goes: of each case the medians of its phases, as parts of a bar.
 
 use writebench_model::{PhasesNs, Sample};
+use writebench_stats::as_f64;
 
-use super::{
-    Chart, Drawn, Kind, Question, Row, Series, Unit, YAxis, YScale, as_f64, axis, contracts, each_target,
-    names, notes, point,
-};
+use super::data::{Chart, Kind, Series, Unit, YAxis, YScale};
+use super::point::point;
+use super::rows::Row;
+use super::{axis, contracts, names, notes};
 use crate::numbers::estimate::Figure;
 
 /// A part of the time.
@@ -23,19 +24,9 @@ const PARTS: [Part; 5] = [
     Part { name: "close", ns: |it| it.close },
 ];
 
-/// A chart for each target that has a figure.
-pub(super) fn charts(section: &str, rows: &[Row<'_>]) -> Vec<Drawn> {
-    let measured =
-        each_target(rows).into_iter().filter(|of| of.rows.iter().any(|it| it.whole_estimate().is_some()));
-    let drawn = measured.map(|of| Drawn {
-        of: Question::Phases,
-        stem: format!("phases{}", of.suffix),
-        chart: chart(section, of.target, &of.rows),
-    });
-    drawn.collect()
-}
-
-fn chart(section: &str, target: &str, rows: &[Row<'_>]) -> Chart {
+/// None where no case has a figure of all its work.
+pub(super) fn chart(section: &str, target: &str, rows: &[Row<'_>]) -> Option<Chart> {
+    rows.iter().find_map(Row::whole_estimate)?;
     let names = names::of_cases(rows);
     let series = PARTS.iter().map(|part| {
         let points = (0u32..).zip(rows).map(|(index, row)| {
@@ -46,7 +37,7 @@ fn chart(section: &str, target: &str, rows: &[Row<'_>]) -> Chart {
     });
     let mut notes = notes::causes(rows);
     notes.extend(notes::cut_short(rows));
-    Chart {
+    Some(Chart {
         title: format!("Where the time goes, {target}"),
         subtitle: format!(
             "{section}{}: medians of each phase, which need not add up exactly to the median of the whole.{}",
@@ -60,7 +51,7 @@ fn chart(section: &str, target: &str, rows: &[Row<'_>]) -> Chart {
         series_are_ordered: false,
         series: series.collect(),
         notes,
-    }
+    })
 }
 
 fn figure(row: &Row<'_>, part: &Part) -> Option<Figure> {

@@ -1,13 +1,13 @@
 //! Elapsed time of cases of one contract, from the fastest.
 
 use writebench_model::Sample;
+use writebench_stats::as_f64;
 
-use super::rows::OfTarget;
-use super::{
-    Chart, Dot, Drawn, Kind, Point, Question, Row, Series, Unit, YAxis, YScale, as_f64, axis, each_target,
-    figures_are, grouped, notes, point,
-};
-use crate::sentences::conclusion::is_ranked;
+use super::data::{Chart, Dot, Drawn, Kind, Point, Question, Series, Unit, YAxis, YScale};
+use super::point::{figures_are, point};
+use super::rows::{OfTarget, Row, each_target, grouped};
+use super::{axis, notes};
+use crate::numbers::case::by_rank;
 
 /// A chart for each target and contract that several cases have figures for.
 pub(super) fn charts(title: &str, rows: &[Row<'_>]) -> Vec<Drawn> {
@@ -37,10 +37,7 @@ pub(super) fn charts(title: &str, rows: &[Row<'_>]) -> Vec<Drawn> {
 /// Cases with a figure of all their work, from the fastest; what has no rank comes last.
 fn by_time<'r>(rows: &[Row<'r>]) -> Vec<Row<'r>> {
     let mut drawn: Vec<Row<'r>> = rows.iter().filter(|row| row.whole_estimate().is_some()).copied().collect();
-    let time = |row: &Row<'_>| row.case.estimate.as_ref().map_or(f64::INFINITY, |it| it.total_ns.median);
-    drawn.sort_by(|a, b| {
-        (!is_ranked(a.case)).cmp(&!is_ranked(b.case)).then_with(|| time(a).total_cmp(&time(b)))
-    });
+    drawn.sort_by(|a, b| by_rank(a.case, b.case));
     drawn
 }
 

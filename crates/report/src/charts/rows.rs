@@ -1,12 +1,12 @@
 //! The cases that a chart is of, and how they stand together.
 
-use std::collections::HashMap;
 use std::hash::Hash;
 
 use writebench_model::{Axes, Axis, Case};
 
+use crate::numbers::case::CaseReport;
 use crate::numbers::estimate::Estimate;
-use crate::sentences::report::CaseReport;
+use crate::numbers::grouped;
 
 /// A case, the name of what it wrote to, and which it is among all cases of all reports.
 #[derive(Debug, Clone, Copy)]
@@ -64,19 +64,12 @@ pub(super) fn each_target<'r>(rows: &[Row<'r>]) -> Vec<OfTarget<'r>> {
     targets.into_iter().map(|(target, rows)| OfTarget { target, rows, suffix: suffix(target) }).collect()
 }
 
-/// Items with the same key together, in the order in which the keys were met.
-pub(super) fn grouped<T: Copy, K: Clone + Eq + Hash>(items: &[T], key: impl Fn(&T) -> K) -> Vec<(K, Vec<T>)> {
-    let mut groups: Vec<(K, Vec<T>)> = Vec::new();
-    let mut places: HashMap<K, usize> = HashMap::new();
-    for item in items {
-        let key = key(item);
-        let place = *places.entry(key.clone()).or_insert(groups.len());
-        match groups.get_mut(place) {
-            Some((_, group)) => group.push(*item),
-            None => groups.push((key, vec![*item])),
-        }
-    }
-    groups
+/// Rows with the same key together, in the order in which the keys were met.
+pub(super) fn grouped<'r, K: Clone + Eq + Hash>(
+    rows: &[Row<'r>],
+    key: impl Fn(&Row<'r>) -> K,
+) -> Vec<(K, Vec<Row<'r>>)> {
+    grouped::grouped(rows.iter().copied(), key)
 }
 
 /// The different places of rows on an axis, from the smallest.

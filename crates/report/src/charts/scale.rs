@@ -1,6 +1,6 @@
 //! Where figures stand on their axis, and what its ticks say.
 
-use super::{Chart, Kind, Point, Unit, YScale};
+use super::data::{Chart, Kind, Point, Unit, YScale};
 use crate::sentences::number::significant;
 
 /// The part of a logarithmic axis that zeros take, where there are any.

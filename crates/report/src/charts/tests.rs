@@ -3,11 +3,16 @@
 pub(crate) mod examples;
 mod families;
 
+use std::collections::HashSet;
+
 use writebench_model::{Bytes, CaseRecord, Failure, Outcome, Phase, Sample};
 use writebench_testkit::{example_case, example_run, recorded, section_of};
 
+use super::rows::Row;
+use super::sections::{of_rows, slug};
 use super::*;
-use crate::sentences::report::{CaseReport, Report};
+use crate::numbers::case::CaseReport;
+use crate::sentences::report::Report;
 
 pub(crate) const SIZES: [u64; 14] = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 4096, 16384, 65536];
 

@@ -1,11 +1,12 @@
 //! Throughput by threads: a line for each way to write, which is a case without its number of threads.
 
 use writebench_model::{Axis, Contract, Files};
+use writebench_stats::as_f64;
 
-use super::{
-    Chart, Drawn, Kind, Point, Question, Row, Series, Unit, YAxis, as_f64, axis, contracts, each_target,
-    figures_are, grouped, names, notes, places, throughput_point,
-};
+use super::data::{Chart, Drawn, Kind, Question, Series, Unit, YAxis};
+use super::point::{figures_are, line_of, throughput_point};
+use super::rows::{Row, each_target, grouped, places};
+use super::{axis, contracts, names, notes};
 
 /// Of fewer numbers of threads a table says as much.
 const FEWEST_COUNTS: usize = 3;
@@ -51,9 +52,7 @@ fn contract(row: &Row<'_>) -> Contract {
 fn chart(section: &str, target: &str, contract: &Contract, rows: &[Row<'_>]) -> Chart {
     let lines = grouped(rows, |row| row.name_without(Axis::Threads)).into_iter().map(|(name, rows)| {
         let point = |row: &Row<'_>| Some(throughput_point(as_f64(threads(row)?), row));
-        let mut points: Vec<Point> = rows.iter().filter_map(point).collect();
-        points.sort_by(|a, b| a.x.total_cmp(&b.x));
-        Series { name, points }
+        line_of(name, rows.iter().map(point))
     });
     let mut series: Vec<Series> = lines.collect();
     let common = names::shorten_series(&mut series);

@@ -3,21 +3,20 @@
 use serde::Serialize;
 
 use super::lines::{fitting, folded};
-use super::terminal::{FAULT, HEADING, QUIET, WARNING};
-use crate::counted;
-use crate::numbers::comparison::{Change, ComparedCase, ComparedRun, Comparison, LeftOut, Side, Unit, Verdict};
-use crate::sentences::number::gigabytes_per_s;
-use crate::tables::{Column, Table};
-use crate::visible;
+use super::styles::{FAULT, HEADING, QUIET, WARNING};
+use crate::numbers::comparison::{ComparedCase, Comparison, LeftOut, Unit, Verdict};
+use crate::numbers::sides::{ComparedRun, Side};
+use crate::sentences::changes::Change;
+use crate::sentences::comparison::{NAMED, counts, left_out, notes, side_line};
+use crate::sentences::visible::visible;
+use crate::sentences::words::list;
+use crate::tables::comparison::table;
 
 /// The version of the document's form.
 pub const SCHEMA: u32 = 1;
 
 /// In a table of more rows the few that matter are named again below.
 const FEW: usize = 10;
-
-/// How many names are shown before the rest is counted.
-const NAMED: usize = 5;
 
 /// Styled text; `width` is the terminal's, none for all columns.
 #[must_use]
@@ -40,16 +39,17 @@ pub fn terminal(comparison: &Comparison, width: Option<usize>) -> String {
     for (side, cases) in [("A", &comparison.only_in_a), ("B", &comparison.only_in_b)] {
         if !cases.is_empty() {
             let names: Vec<String> = cases.iter().map(ToString::to_string).collect();
-            text += &fold(format!("Only in {side}: {}", list(&names)));
+            text += &fold(format!("Only in {side}: {}", list(&names, NAMED)));
         }
     }
     for line in left_out(comparison) {
         text += &format!("{WARNING}{}{WARNING:#}\n", fold(line).trim_end());
     }
-    if !comparison.changes.is_empty() {
+    let changes = comparison.changes();
+    if !changes.is_empty() {
         text +=
             &format!("{WARNING}Not the only difference; this changed too, and may be the reason:{WARNING:#}\n");
-        comparison.changes.iter().for_each(|change| text += &change_lines(change, width));
+        changes.iter().for_each(|change| text += &change_lines(change, width));
     }
     for note in notes(comparison) {
         text += &fold(note);
@@ -60,7 +60,7 @@ pub fn terminal(comparison: &Comparison, width: Option<usize>) -> String {
             let names: Vec<String> =
                 cases.map(|case| format!("{} ({:.3})", case.case, case.speed_ratio.estimate)).collect();
             if !names.is_empty() {
-                text += &fold(format!("{word}: {}", list(&names)));
+                text += &fold(format!("{word}: {}", list(&names, NAMED)));
             }
         }
     }
@@ -68,87 +68,6 @@ pub fn terminal(comparison: &Comparison, width: Option<usize>) -> String {
         text += &format!("{QUIET}A wider terminal shows more columns.{QUIET:#}\n");
     }
     text + &format!("{HEADING}{}{HEADING:#}\n", summary(comparison))
-}
-
-/// The run or runs that a side is.
-fn side_line(side: &Side) -> String {
-    let names: Vec<String> = side.runs.iter().map(|it| it.name.clone()).collect();
-    let started = match side.runs.as_slice() {
-        [one] => format!(" of {}", one.run.started),
-        several => format!(" ({})", counted(several.len(), "run")),
-    };
-    let label = if side.name == names.join(",") { String::new() } else { format!("{}: ", side.name) };
-    format!("{label}{}{started}", list(&names))
-}
-
-fn list(names: &[String]) -> String {
-    match names.len() {
-        ..=NAMED => names.join(", "),
-        many => format!("{} and {} more", names[..NAMED].join(", "), many - NAMED),
-    }
-}
-
-fn table(comparison: &Comparison) -> Table {
-    let row = |case: &ComparedCase| {
-        vec![
-            case.case.to_string(),
-            gigabytes_per_s(case.a_bytes_per_s),
-            gigabytes_per_s(case.b_bytes_per_s),
-            format!("{:.3}", case.speed_ratio.estimate),
-            format!("{:.3} – {:.3}", case.speed_ratio.low, case.speed_ratio.high),
-            verdict(case.verdict, comparison.unit).to_owned(),
-            format!("{} / {}", case.a_count, case.b_count),
-        ]
-    };
-    Table {
-        title: String::new(),
-        notes: Vec::new(),
-        columns: vec![
-            Column::text("case", 0),
-            Column::figure("", "A GB/s", 1),
-            Column::figure("", "B GB/s", 1),
-            Column::figure("", "B / A", 0),
-            Column::figure("", "interval", 0),
-            Column::text("B is", 0),
-            Column::figure("", if comparison.unit == Unit::Run { "runs A / B" } else { "samples A / B" }, 2),
-        ],
-        rows: comparison.cases.iter().map(row).collect(),
-        sentences: Vec::new(),
-        bars: None,
-    }
-}
-
-/// A line for all cases that are left out of the same runs for the same reason.
-pub(super) fn left_out(comparison: &Comparison) -> Vec<String> {
-    let all = &comparison.left_out;
-    let mut of_runs: Vec<(Vec<String>, &str, Vec<String>)> = Vec::new();
-    let mut seen: Vec<(&str, &str)> = Vec::new();
-    for LeftOut { case, why, .. } in all {
-        if seen.contains(&(case, why)) {
-            continue;
-        }
-        seen.push((case, why));
-        let same = all.iter().filter(|it| it.case == *case && it.why == *why);
-        let runs: Vec<String> = same.map(|it| it.run.clone()).collect();
-        match of_runs.iter_mut().find(|(others, reason, _)| *others == runs && reason == why) {
-            Some((_, _, cases)) => cases.push(case.clone()),
-            None => of_runs.push((runs, why, vec![case.clone()])),
-        }
-    }
-    let line = |(runs, why, cases): (Vec<String>, &str, Vec<String>)| {
-        format!("Left out of {}: {}: {why}", list(&runs), list(&cases))
-    };
-    of_runs.into_iter().map(line).collect()
-}
-
-fn verdict(verdict: Verdict, unit: Unit) -> &'static str {
-    match (verdict, unit) {
-        (Verdict::Faster, _) => "faster",
-        (Verdict::Slower, _) => "slower",
-        (Verdict::NoDifference, _) => "no difference",
-        (Verdict::TooFew, Unit::Sample) => "too few samples",
-        (Verdict::TooFew, Unit::Run) => "too few runs",
-    }
 }
 
 /// Old and new beside each other, or below each other where that is too wide, as two lists of mount options are.
@@ -162,52 +81,6 @@ fn change_lines(change: &Change, width: usize) -> String {
     }
     let below = |text: String| folded(&text, width, NAME_WIDTH + 5);
     below(format!("  {name:<NAME_WIDTH$} {a}")) + &below(format!("  {:<NAME_WIDTH$} → {b}", ""))
-}
-
-/// How to read the figures.
-pub(super) fn notes(comparison: &Comparison) -> Vec<String> {
-    let mut notes = Vec::new();
-    match comparison.unit {
-        Unit::Sample if comparison.is_of_one_run() => notes.push(
-            "Both were measured in the same run, side by side in its rounds; the unit is the sample.".to_owned(),
-        ),
-        Unit::Sample => notes.push(
-            "One run on each side, so the unit is the sample: what drifted between the two runs is in no interval. \
-             Several runs of each, taken in turns (A B A B …), take care of it: compare 1,3,5,7 2,4,6,8."
-                .to_owned(),
-        ),
-        Unit::Run => notes.push(
-            "Several runs on a side, so the unit is the run (its median): runs differ by more than their samples do."
-                .to_owned(),
-        ),
-    }
-    if comparison.count(Verdict::TooFew) > 0 {
-        let what = if comparison.unit == Unit::Run { "runs" } else { "samples" };
-        notes.push(format!("For 95 % it takes at least 4 {what} on each side, or 3 and 5, or 2 and 8."));
-    }
-    let told = comparison.count(Verdict::Faster) + comparison.count(Verdict::Slower);
-    if told > 0 && comparison.cases.len() > 1 {
-        notes.push(
-            "Each case is judged at 95 %: of those that did not change, one in 20 is called faster or slower by chance."
-                .to_owned(),
-        );
-    }
-    notes
-}
-
-/// `3 faster, 1 slower, 56 no difference`.
-pub(super) fn counts(comparison: &Comparison) -> String {
-    let count = |verdict| comparison.count(verdict);
-    let mut text = format!(
-        "{} faster, {} slower, {} no difference",
-        count(Verdict::Faster),
-        count(Verdict::Slower),
-        count(Verdict::NoDifference)
-    );
-    if count(Verdict::TooFew) > 0 {
-        text += &format!(", {} {}", count(Verdict::TooFew), verdict(Verdict::TooFew, comparison.unit));
-    }
-    text
 }
 
 fn summary(comparison: &Comparison) -> String {
@@ -224,11 +97,11 @@ struct Document<'c> {
     unit: Unit,
     a: SideOf<'c>,
     b: SideOf<'c>,
-    cases: Vec<CaseOf<'c>>,
+    cases: &'c [ComparedCase],
     only_in_a: Vec<String>,
     only_in_b: Vec<String>,
     left_out: &'c [LeftOut],
-    changes: &'c [Change],
+    changes: Vec<Change>,
     summary: Summary,
 }
 
@@ -245,26 +118,6 @@ struct RunOf<'c> {
     label: Option<&'c str>,
     started: &'c str,
     version: &'c str,
-}
-
-#[derive(Serialize)]
-struct CaseOf<'c> {
-    id: &'c str,
-    target: Option<&'c str>,
-    a_bytes_per_s: f64,
-    b_bytes_per_s: f64,
-    a_count: usize,
-    b_count: usize,
-    speed_ratio: RatioOf,
-    verdict: Verdict,
-}
-
-#[derive(Serialize)]
-struct RatioOf {
-    estimate: f64,
-    low: f64,
-    high: f64,
-    confidence: f64,
 }
 
 #[derive(Serialize)]
@@ -285,11 +138,11 @@ pub fn json(comparison: &Comparison) -> Result<String, serde_json::Error> {
         unit: comparison.unit,
         a: side_of(&comparison.a),
         b: side_of(&comparison.b),
-        cases: comparison.cases.iter().map(case_of).collect(),
+        cases: &comparison.cases,
         only_in_a: comparison.only_in_a.iter().map(ToString::to_string).collect(),
         only_in_b: comparison.only_in_b.iter().map(ToString::to_string).collect(),
         left_out: &comparison.left_out,
-        changes: &comparison.changes,
+        changes: comparison.changes(),
         summary: Summary {
             faster: comparison.count(Verdict::Faster),
             slower: comparison.count(Verdict::Slower),
@@ -309,23 +162,4 @@ fn side_of<'c>(side: &'c Side) -> SideOf<'c> {
         version: &run.version,
     };
     SideOf { name: &side.name, runs: side.runs.iter().map(run).collect() }
-}
-
-fn case_of(case: &ComparedCase) -> CaseOf<'_> {
-    let ratio = &case.speed_ratio;
-    CaseOf {
-        id: &case.case.case,
-        target: case.case.target.as_deref(),
-        a_bytes_per_s: case.a_bytes_per_s,
-        b_bytes_per_s: case.b_bytes_per_s,
-        a_count: case.a_count,
-        b_count: case.b_count,
-        speed_ratio: RatioOf {
-            estimate: ratio.estimate,
-            low: ratio.low,
-            high: ratio.high,
-            confidence: ratio.confidence,
-        },
-        verdict: case.verdict,
-    }
 }

@@ -1,71 +1,86 @@
 //! For spreadsheets and data frames: one row per sample.
 
 use writebench_model::{Latency, Sample};
+use writebench_stats::as_f64;
 
+use crate::numbers::case::CaseReport;
 use crate::numbers::over_time::{Fall, SampleCourse};
 use crate::numbers::reached::Reached;
-use crate::sentences::report::{CaseReport, Report};
+use crate::sentences::report::Report;
 
 /// What says which case a row is of.
-pub(super) const IDENTITY: &[&str] = &[
-    "run_id",
-    "target",
-    "filesystem",
-    "suite",
-    "section",
-    "label",
-    "case",
-    "method",
-    "content",
-    "contract_bytes",
-    "files",
-    "start",
-    "source",
-    "durability",
-    "durable_every_bytes",
+type OfCase = (&'static str, fn(&Report, &CaseReport) -> String);
+
+const IDENTITY: &[OfCase] = &[
+    ("run_id", |report, _| report.run.id.clone()),
+    ("target", |_, case| case.record.target.clone()),
+    ("filesystem", |report, case| {
+        text(case.target(&report.run).map(|target| target.environment.filesystem.kind.clone()))
+    }),
+    ("suite", |_, case| case.record.origin.suite().to_owned()),
+    ("section", |_, case| case.record.origin.section().to_owned()),
+    ("label", |_, case| text(case.record.label.clone())),
+    ("case", |_, case| case.record.case.to_string()),
+    ("method", |_, case| case.record.case.method().to_owned()),
+    ("content", |_, case| case.record.contract.content.to_string()),
+    ("contract_bytes", |_, case| case.record.contract.bytes.to_string()),
+    ("files", |_, case| case.record.contract.files.to_string()),
+    ("start", |_, case| case.record.contract.start.to_string()),
+    ("source", |_, case| case.record.contract.source.to_string()),
+    ("durability", |_, case| case.record.contract.durability.to_string()),
+    ("durable_every_bytes", |_, case| text(case.record.contract.durable_every_bytes)),
 ];
 
-const HEADINGS: &[&str] = &[
-    "round",
-    "outcome",
-    "reason",
-    "bytes",
-    "total_ns",
-    "prepare_ns",
-    "open_ns",
-    "write_ns",
-    "sync_ns",
-    "close_ns",
-    "user_cpu_ns",
-    "system_cpu_ns",
-    "page_faults",
-    "context_switches",
-    "device_bytes",
-    "read_back",
-    "read_back_bytes",
-    "read_back_from",
-    "probe_before_ns",
-    "probe_after_ns",
-    "steal_ns",
-    "settle_ns",
-    "available_memory_bytes",
-    "dirty_bytes",
-    "writeback_bytes",
-    "throttled_ns",
-    "thermal_throttles",
-    "disturbed",
-    "latency_p50_ns",
-    "latency_p90_ns",
-    "latency_p99_ns",
-    "latency_p99_9_ns",
-    "latency_max_ns",
-    "limit_kind",
-    "limit_bytes_per_s",
-    "of_limit",
-    "over_time",
-    "burst_bytes_per_s",
-    "burst_ns",
-    "then_bytes_per_s",
+/// A sample, and what its throughput comes to.
+struct Line<'r> {
+    sample: &'r Sample,
+    limit: Option<Reached>,
+    course: Option<SampleCourse>,
+}
+
+type OfSample = (&'static str, fn(&Line<'_>) -> String);
+
+const COLUMNS: &[OfSample] = &[
+    ("round", |it| it.sample.round.to_string()),
+    ("outcome", |it| it.sample.outcome.name().to_owned()),
+    ("reason", |it| text(it.sample.outcome.reason())),
+    ("bytes", |it| it.sample.bytes.to_string()),
+    ("total_ns", |it| it.sample.phases_ns.total().to_string()),
+    ("prepare_ns", |it| it.sample.phases_ns.prepare.to_string()),
+    ("open_ns", |it| it.sample.phases_ns.open.to_string()),
+    ("write_ns", |it| it.sample.phases_ns.write.to_string()),
+    ("sync_ns", |it| it.sample.phases_ns.sync.to_string()),
+    ("close_ns", |it| it.sample.phases_ns.close.to_string()),
+    ("user_cpu_ns", |it| it.sample.user_cpu_ns.to_string()),
+    ("system_cpu_ns", |it| it.sample.system_cpu_ns.to_string()),
+    ("page_faults", |it| it.sample.page_faults.to_string()),
+    ("context_switches", |it| it.sample.context_switches.to_string()),
+    ("device_bytes", |it| text(it.sample.device_bytes)),
+    ("read_back", |it| text(it.sample.read_back.map(|it| it.extent))),
+    ("read_back_bytes", |it| text(it.sample.read_back.map(|it| it.bytes))),
+    ("read_back_from", |it| text(it.sample.read_back.and_then(|it| it.from))),
+    ("probe_before_ns", |it| it.sample.probe_ns[0].to_string()),
+    ("probe_after_ns", |it| it.sample.probe_ns[1].to_string()),
+    ("steal_ns", |it| it.sample.steal_ns.to_string()),
+    ("settle_ns", |it| it.sample.settle_ns.to_string()),
+    ("available_memory_bytes", |it| text(it.sample.watch.available_memory_bytes)),
+    ("dirty_bytes", |it| text(it.sample.watch.dirty_bytes)),
+    ("writeback_bytes", |it| text(it.sample.watch.writeback_bytes)),
+    ("throttled_ns", |it| text(it.sample.watch.throttled_ns)),
+    ("thermal_throttles", |it| text(it.sample.watch.thermal_throttles)),
+    ("disturbed", |it| text(it.sample.disturbed.as_ref())),
+    ("latency_p50_ns", |it| it.latency(|it| it.p50_ns)),
+    ("latency_p90_ns", |it| it.latency(|it| it.p90_ns)),
+    ("latency_p99_ns", |it| it.latency(|it| it.p99_ns)),
+    ("latency_p99_9_ns", |it| it.latency(|it| it.p99_9_ns)),
+    ("latency_max_ns", |it| it.latency(|it| it.max_ns)),
+    ("limit_kind", |it| text(it.limit.map(|it| it.kind))),
+    ("limit_bytes_per_s", |it| text(it.limit.map(|it| it.bytes_per_s))),
+    ("of_limit", |it| text(it.limit.map(|it| format!("{:.4}", it.share)))),
+    ("over_time", |it| text(it.course.map(|it| it.course.name()))),
+    ("burst_bytes_per_s", |it| it.fall(|it| it.bytes_per_s)),
+    ("burst_ns", |it| it.fall(|it| it.until_ns)),
+    ("then_bytes_per_s", |it| it.fall(|it| it.then_bytes_per_s)),
 ];
 
 /// The whole report, with a row of headings. RFC 4180.
@@ -73,12 +88,26 @@ const HEADINGS: &[&str] = &[
 /// # Errors
 /// Never in practice: it is written to memory.
 pub fn render(report: &Report) -> Result<String, csv::Error> {
+    let headings = COLUMNS.iter().map(|(heading, _)| (*heading).to_owned());
+    let rows = report.cases.iter().flat_map(|case| {
+        let samples = case.record.samples.iter().map(|sample| Line::of(report, case, sample));
+        samples.map(move |line| (case, COLUMNS.iter().map(|(_, cell)| cell(&line)).collect()))
+    });
+    written(report, headings, rows)
+}
+
+/// Each row begins with what its case is.
+pub(super) fn written<'r>(
+    report: &Report,
+    headings: impl Iterator<Item = String>,
+    rows: impl Iterator<Item = (&'r CaseReport, Vec<String>)>,
+) -> Result<String, csv::Error> {
     let mut writer = csv::Writer::from_writer(Vec::new());
-    writer.write_record(IDENTITY.iter().chain(HEADINGS))?;
-    for case in &report.cases {
-        for sample in &case.record.samples {
-            writer.write_record(cells(record(report, case, sample)))?;
-        }
+    let identity = IDENTITY.iter().map(|(heading, _)| (*heading).to_owned());
+    writer.write_record(identity.chain(headings))?;
+    for (case, row) in rows {
+        let identity = IDENTITY.iter().map(|(_, cell)| cell(report, case));
+        writer.write_record(cells(identity.chain(row)))?;
     }
     let bytes = writer.into_inner().map_err(|error| csv::Error::from(error.into_error()))?;
     Ok(String::from_utf8_lossy(&bytes).into_owned())
@@ -86,99 +115,31 @@ pub fn render(report: &Report) -> Result<String, csv::Error> {
 
 /// A row for a spreadsheet, which takes text that begins with one of these signs for a formula: such text gets an
 /// apostrophe in front. Numbers stay numbers.
-pub(super) fn cells(row: Vec<String>) -> impl Iterator<Item = String> {
+pub(super) fn cells(row: impl IntoIterator<Item = String>) -> impl Iterator<Item = String> {
     let is_formula = |text: &str| {
         text.starts_with(['=', '+', '-', '@', '\t', '\r']) && !text.parse().is_ok_and(f64::is_finite)
     };
     row.into_iter().map(move |text| if is_formula(&text) { format!("'{text}") } else { text })
 }
 
-/// The cells of [`IDENTITY`].
-pub(super) fn identity(report: &Report, case: &CaseReport) -> Vec<String> {
-    let record = &case.record;
-    let contract = &record.contract;
-    let kind = case.target(&report.run).map(|target| target.environment.filesystem.kind.clone());
-    vec![
-        report.run.id.clone(),
-        record.target.clone(),
-        kind.unwrap_or_default(),
-        record.origin.suite().to_owned(),
-        record.origin.section().to_owned(),
-        record.label.clone().unwrap_or_default(),
-        record.case.to_string(),
-        record.case.method().to_owned(),
-        contract.content.to_string(),
-        contract.bytes.to_string(),
-        contract.files.to_string(),
-        contract.start.to_string(),
-        contract.source.to_string(),
-        contract.durability.to_string(),
-        contract.durable_every_bytes.map_or(String::new(), |bytes| bytes.to_string()),
-    ]
+/// Empty where there is nothing.
+pub(super) fn text(value: Option<impl ToString>) -> String {
+    value.map_or(String::new(), |value| value.to_string())
 }
 
-fn record(report: &Report, case: &CaseReport, sample: &Sample) -> Vec<String> {
-    let record = &case.record;
-    let phases = &sample.phases_ns;
-    let optional = |value: Option<String>| value.unwrap_or_default();
-    let number = |value: Option<u64>| value.map_or(String::new(), |value| value.to_string());
-    let latency =
-        |value: fn(&Latency) -> u64| sample.latency.as_ref().map_or(String::new(), |it| value(it).to_string());
-    let throughput = as_f64(sample.bytes) * 1e9 / as_f64(phases.total().max(1));
-    let target = case.target(&report.run);
-    let limits = target.map_or(&[][..], |target| &target.limits);
-    let limit = Reached::of(record, throughput, limits).filter(|_| sample.outcome.is_ok());
-    let course = SampleCourse::of(sample);
-    let fall = |value: fn(&Fall) -> f64| {
-        course.and_then(|it| it.fall).map_or(String::new(), |fall| format!("{:.0}", value(&fall)))
-    };
-    let mut row = identity(report, case);
-    row.extend([
-        sample.round.to_string(),
-        sample.outcome.name().to_owned(),
-        optional(sample.outcome.reason()),
-        sample.bytes.to_string(),
-        phases.total().to_string(),
-        phases.prepare.to_string(),
-        phases.open.to_string(),
-        phases.write.to_string(),
-        phases.sync.to_string(),
-        phases.close.to_string(),
-        sample.user_cpu_ns.to_string(),
-        sample.system_cpu_ns.to_string(),
-        sample.page_faults.to_string(),
-        sample.context_switches.to_string(),
-        optional(sample.device_bytes.map(|bytes| bytes.to_string())),
-        optional(sample.read_back.map(|it| it.extent.to_string())),
-        number(sample.read_back.map(|it| it.bytes)),
-        optional(sample.read_back.and_then(|it| it.from).map(|from| from.to_string())),
-        sample.probe_ns[0].to_string(),
-        sample.probe_ns[1].to_string(),
-        sample.steal_ns.to_string(),
-        sample.settle_ns.to_string(),
-        number(sample.watch.available_memory_bytes),
-        number(sample.watch.dirty_bytes),
-        number(sample.watch.writeback_bytes),
-        number(sample.watch.throttled_ns),
-        number(sample.watch.thermal_throttles),
-        optional(sample.disturbed.clone()),
-        latency(|it| it.p50_ns),
-        latency(|it| it.p90_ns),
-        latency(|it| it.p99_ns),
-        latency(|it| it.p99_9_ns),
-        latency(|it| it.max_ns),
-        limit.map_or(String::new(), |it| it.kind.to_string()),
-        limit.map_or(String::new(), |it| it.bytes_per_s.to_string()),
-        limit.map_or(String::new(), |it| format!("{:.4}", it.share)),
-        course.map_or(String::new(), |it| it.course.name().to_owned()),
-        fall(|it| it.bytes_per_s),
-        fall(|it| it.until_ns),
-        fall(|it| it.then_bytes_per_s),
-    ]);
-    row
-}
+impl<'r> Line<'r> {
+    fn of(report: &Report, case: &CaseReport, sample: &'r Sample) -> Self {
+        let throughput = as_f64(sample.bytes) * 1e9 / as_f64(sample.phases_ns.total().max(1));
+        let limits = case.target(&report.run).map_or(&[][..], |target| &target.limits);
+        let limit = Reached::of(&case.record, throughput, limits).filter(|_| sample.outcome.is_ok());
+        Self { sample, limit, course: SampleCourse::of(sample) }
+    }
 
-#[expect(clippy::cast_precision_loss, reason = "figures have three digits, f64 fifteen")]
-fn as_f64(value: u64) -> f64 {
-    value as f64
+    fn latency(&self, value: fn(&Latency) -> u64) -> String {
+        text(self.sample.latency.as_deref().map(value))
+    }
+
+    fn fall(&self, value: fn(&Fall) -> f64) -> String {
+        text(self.course.and_then(|it| it.fall).map(|fall| format!("{:.0}", value(&fall))))
+    }
 }

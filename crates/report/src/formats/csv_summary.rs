@@ -1,11 +1,22 @@
 //! For spreadsheets: one row per case and target, with what its samples say. The samples are in `csv`.
 
-use super::csv::{IDENTITY, cells, identity};
+use super::csv::{text, written};
+use crate::numbers::case::CaseReport;
 use crate::numbers::estimate::{Estimate, Figure};
-use crate::sentences::report::{CaseReport, Report};
+use crate::sentences::report::Report;
 
-const FACTS: &[&str] =
-    &["outcome", "reason", "samples", "disturbed", "only_disturbed", "cut", "outliers", "confidence"];
+type FactOf = fn(&CaseReport) -> String;
+
+const FACTS: &[(&str, FactOf)] = &[
+    ("outcome", |it| it.outcome_name().to_owned()),
+    ("reason", |it| text(it.reason.as_ref())),
+    ("samples", |it| text(it.estimate.as_ref().map(|it| it.samples))),
+    ("disturbed", |it| text(it.estimate.as_ref().map(|it| it.disturbed))),
+    ("only_disturbed", |it| text(it.estimate.as_ref().map(|it| it.only_disturbed))),
+    ("cut", |it| text(it.estimate.as_ref().map(|it| it.cut))),
+    ("outliers", |it| text(it.estimate.as_ref().map(|it| it.outliers))),
+    ("confidence", |it| text(it.estimate.as_ref().map(|it| it.confidence))),
+];
 
 type FigureOf = fn(&Estimate) -> Option<&Figure>;
 
@@ -37,37 +48,17 @@ const PARTS: &[(&str, PartOf)] = &[
 /// # Errors
 /// Never in practice: it is written to memory.
 pub fn render(report: &Report) -> Result<String, ::csv::Error> {
-    let mut writer = ::csv::Writer::from_writer(Vec::new());
-    let mut headings: Vec<String> = IDENTITY.iter().chain(FACTS).map(|&fact| fact.to_owned()).collect();
-    for (figure, _) in FIGURES {
-        headings.extend(PARTS.iter().map(|(part, _)| format!("{figure}_{part}")));
-    }
-    writer.write_record(&headings)?;
-    for case in &report.cases {
-        writer.write_record(cells(row(report, case)))?;
-    }
-    let bytes = writer.into_inner().map_err(|error| ::csv::Error::from(error.into_error()))?;
-    Ok(String::from_utf8_lossy(&bytes).into_owned())
+    let facts = FACTS.iter().map(|(fact, _)| (*fact).to_owned());
+    let figures =
+        FIGURES.iter().flat_map(|(figure, _)| PARTS.iter().map(move |(part, _)| format!("{figure}_{part}")));
+    written(report, facts.chain(figures), report.cases.iter().map(|case| (case, row(case))))
 }
 
-fn row(report: &Report, case: &CaseReport) -> Vec<String> {
-    let of_estimate = |value: fn(&Estimate) -> String| case.estimate.as_ref().map_or(String::new(), value);
-    let mut row = identity(report, case);
-    row.extend([
-        case.outcome.to_owned(),
-        case.reason.clone().unwrap_or_default(),
-        of_estimate(|it| it.samples.to_string()),
-        of_estimate(|it| it.disturbed.to_string()),
-        of_estimate(|it| it.only_disturbed.to_string()),
-        of_estimate(|it| it.cut.to_string()),
-        of_estimate(|it| it.outliers.to_string()),
-        of_estimate(|it| it.confidence.to_string()),
-    ]);
-    for (_, figure) in FIGURES {
+fn row(case: &CaseReport) -> Vec<String> {
+    let facts = FACTS.iter().map(|(_, fact)| fact(case));
+    let figures = FIGURES.iter().flat_map(|(_, figure)| {
         let figure = case.estimate.as_ref().and_then(figure);
-        row.extend(
-            PARTS.iter().map(|(_, part)| figure.map_or(String::new(), |figure| part(figure).to_string())),
-        );
-    }
-    row
+        PARTS.iter().map(move |(_, part)| text(figure.map(part)))
+    });
+    facts.chain(figures).collect()
 }

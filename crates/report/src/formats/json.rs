@@ -4,9 +4,10 @@
 use serde::Serialize;
 use writebench_model::{CaseRecord, MissingTarget, RunRecord, TargetRecord};
 
+use crate::numbers::case::CaseReport;
 use crate::numbers::estimate::Estimate;
 use crate::sentences::advice::Advice;
-use crate::sentences::report::{CaseReport, Report};
+use crate::sentences::report::Report;
 
 /// The version of the document's form.
 pub const SCHEMA: u32 = 4;
@@ -68,7 +69,7 @@ pub(super) fn run_of(number: Option<i64>, run: &RunRecord) -> Run<'_> {
 fn case(case: &CaseReport) -> Case<'_> {
     Case {
         record: &case.record,
-        outcome: case.outcome,
+        outcome: case.outcome_name(),
         reason: case.reason.as_deref(),
         estimate: case.estimate.as_ref(),
     }

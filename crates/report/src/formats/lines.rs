@@ -3,8 +3,9 @@
 use unicode_width::UnicodeWidthStr;
 
 use super::bar::bar;
-use super::terminal::QUIET;
-use crate::tables::{Bars, Column, Table};
+use super::styles::QUIET;
+use crate::tables::bars::Bars;
+use crate::tables::table::{Column, Table};
 
 /// The cells of the shortest bar that shows something, and of the longest that is of use.
 const LEAST_BAR: usize = 8;

@@ -3,10 +3,10 @@
 //! <https://github.com/prometheus/OpenMetrics/blob/main/specification/OpenMetrics.md>: one family after the other,
 //! base units, `# EOF` at the end.
 
-use std::collections::HashSet;
-
+use crate::numbers::case::CaseReport;
 use crate::numbers::estimate::{Estimate, Figure};
-use crate::sentences::report::{CaseReport, Report};
+use crate::numbers::grouped::distinct;
+use crate::sentences::report::Report;
 
 /// A family: its name without what every name begins with, its unit, its help, and its figure.
 struct Family {
@@ -53,12 +53,7 @@ const FAMILIES: &[Family] = &[
 #[must_use]
 pub fn render(report: &Report) -> String {
     // A case may stand in several tables, and a series in a file once.
-    let mut seen = HashSet::new();
-    let cases: Vec<&CaseReport> = report
-        .cases
-        .iter()
-        .filter(|case| seen.insert((&case.record.target, case.record.case.name())))
-        .collect();
+    let cases = distinct(&report.cases, |case| (&case.record.target, case.record.case.name()));
     let mut text = String::new();
     for family in FAMILIES {
         text += &format!("# TYPE writebench_{} gauge\n", family.name);
@@ -76,8 +71,8 @@ pub fn render(report: &Report) -> String {
     text += "# TYPE writebench_case_ok gauge\n";
     text += "# HELP writebench_case_ok 1 where the last sample was good, 0 where it was not or there is none\n";
     for case in &cases {
-        let (labels, outcome) = (labels(report, case), escaped(case.outcome));
-        let is_ok = u8::from(case.outcome == "ok");
+        let (labels, outcome) = (labels(report, case), case.outcome_name());
+        let is_ok = u8::from(case.is_ok());
         text += &format!("writebench_case_ok{{{labels},outcome=\"{outcome}\"}} {is_ok}\n");
     }
     text + "# EOF\n"

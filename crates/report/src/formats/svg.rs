@@ -12,18 +12,32 @@ mod marker;
 mod plot;
 mod rows;
 mod stacked;
+mod words;
+
+use std::path::Path;
 
 use svg::node::Text;
 use svg::node::element::Element;
 
-use self::element::{Ink, WIDTH, element, text, wrapped};
-use super::{MARK, palette};
-use crate::charts::{Chart, Kind, Point, Scale, Unit, XScale, YScale, value_text};
-
-/// Above and below what is drawn.
-const MARGIN: f64 = 16.0;
+use self::element::{Ink, MARGIN, WIDTH, element, text, wrapped};
+use self::words::description;
+use super::palette;
+use super::rendered::{Files, MARK};
+use crate::charts::{self, Chart, Kind, Point, Scale};
+use crate::sentences::report::Report;
 
 const FONTS: &str = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif";
+
+/// A file for each chart; those of other runs that have the same name are replaced.
+pub(super) fn files(report: &Report, directory: &Path) -> Files {
+    let files: Vec<(String, String)> = charts::charts(report)
+        .iter()
+        .map(|named| (format!("{}.svg", named.file_stem), render(&named.chart)))
+        .collect();
+    let none = || format!("No chart for {}: no case has a figure of all its work.", directory.display());
+    let note = files.is_empty().then(none);
+    Files { files, note }
+}
 
 /// The chart as an SVG document. The same chart gives the same bytes.
 #[must_use]
@@ -110,50 +124,6 @@ fn marks(chart: &Chart) -> Vec<String> {
         marks.push("Hatched: no figure.".to_owned());
     }
     marks
-}
-
-/// The picture in words, for those who cannot see it.
-fn description(chart: &Chart) -> String {
-    let mut text = format!("{} by {}. {}.", axis_title(chart), chart.x.label, chart.subtitle);
-    for series in &chart.series {
-        let with_figures = || {
-            series.points.iter().filter_map(|point| {
-                let median = point.figure?.median;
-                Some(format!("{} at {}", value_text(median, chart.y.unit), place_text(chart, point.x)))
-            })
-        };
-        let name = &series.name;
-        match (with_figures().next(), with_figures().next_back()) {
-            (Some(first), Some(last)) if first != last => text += &format!(" {name}: from {first} to {last}."),
-            (Some(only), _) => text += &format!(" {name}: {only}."),
-            (None, _) => text += &format!(" {name}: no figure."),
-        }
-    }
-    text
-}
-
-/// What a place on the x axis is called.
-fn place_text(chart: &Chart, at: f64) -> String {
-    let tick = chart.x.ticks.iter().find(|tick| tick.at.total_cmp(&at).is_eq());
-    match (tick, chart.x.scale) {
-        (Some(tick), _) => tick.text.clone(),
-        (None, XScale::Linear) => value_text(at, Unit::Seconds),
-        (None, XScale::Percentile) => {
-            // As many digits as tell it from its neighbours.
-            let digits =
-                [0.1, 0.01, 0.001, 1e-4, 1e-5, 1e-6, 1e-7].iter().filter(|rest| 1.0 - at < **rest).count();
-            format!("{:.*} %", digits + 1, at * 100.0)
-        }
-        (None, XScale::Log2 | XScale::Categories) => at.to_string(),
-    }
-}
-
-/// What the y axis is called.
-fn axis_title(chart: &Chart) -> String {
-    match chart.y.scale {
-        YScale::Linear => chart.y.label.clone(),
-        YScale::Log10 => format!("{} (logarithmic)", chart.y.label),
-    }
 }
 
 #[cfg(test)]

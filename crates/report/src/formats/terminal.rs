@@ -1,24 +1,17 @@
 //! For people, in a terminal or a log.
 
-use anstyle::{AnsiColor, Style};
-
+use anstyle::Style;
 use writebench_model::RunRecord;
 
 use super::lines::{fitting, folded, padded};
-use crate::counted;
-use crate::numbers::noise::NoiseReport;
+pub use super::styles::STYLES;
+use super::styles::{FAULT, HEADING, QUIET, WARNING};
 use crate::sentences::machine::run_lines;
+use crate::sentences::noise::NoiseReport;
 use crate::sentences::report::Report;
-use crate::tables::Table;
-use crate::visible;
-
-pub(super) const HEADING: Style = Style::new().bold();
-pub(super) const QUIET: Style = Style::new().dimmed();
-pub(super) const FAULT: Style = AnsiColor::Red.on_default();
-pub(super) const WARNING: Style = AnsiColor::Yellow.on_default();
-
-/// All styles that our text has: whatever else looks like a style is somebody else's text.
-pub const STYLES: [Style; 4] = [HEADING, QUIET, FAULT, WARNING];
+use crate::sentences::visible::visible;
+use crate::sentences::words::counted;
+use crate::tables::table::Table;
 
 /// What was measured on. Styled text; whoever prints it strips what the output cannot show. `width` is the terminal's;
 /// none to leave lines as long as they are.

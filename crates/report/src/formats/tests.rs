@@ -1,6 +1,8 @@
 //! What people and programs are shown, for a run that was never made: figures, a failure, an
 //! unsupported case, one that was not reached, and text that tries to be markup.
 
+mod layouts;
+
 use writebench_model::{
     Extent, Failure, Limit, LimitKind, MissingTarget, Outcome, Phase, ReadBack, ReadFrom, RunRecord, RunStatus,
     Sample, Timeline,

@@ -1,36 +1,16 @@
 //! Two sides of one or several runs, case by case.
 
-mod changes;
-mod contract;
-
 use std::collections::{HashMap, HashSet};
-use std::fmt;
 
 use serde::Serialize;
-use writebench_model::{CaseRecord, RunRecord, Sample};
-use writebench_stats::Interval;
+use writebench_model::{CaseRecord, Sample};
+use writebench_stats::{CONFIDENCE, Interval, as_f64};
 
-use crate::numbers::estimate::CONFIDENCE;
-
-pub use changes::Change;
-
-/// What is compared with another such side.
-#[derive(Debug, Clone)]
-pub struct Side {
-    /// As it was given.
-    pub name: String,
-    /// Its runs.
-    pub runs: Vec<ComparedRun>,
-}
-
-/// A run of a side.
-#[derive(Debug, Clone)]
-pub struct ComparedRun {
-    /// What to call it: `run 3`, or a file's name.
-    pub name: String,
-    /// All of it.
-    pub run: RunRecord,
-}
+use crate::numbers::grouped::distinct;
+use crate::numbers::in_rounds::total;
+use crate::numbers::sides::{
+    CaseOn, CompareError, ComparedRun, Side, different, is_target_by_target, same_work,
+};
 
 /// What counts as one observation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -57,28 +37,11 @@ pub enum Verdict {
     TooFew,
 }
 
-/// What sides have in common: a case, and the target where runs have several.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct CaseOn {
-    /// The case's name.
-    pub case: String,
-    /// The target's; none where every run has one target, which may be called something else on each side.
-    pub target: Option<String>,
-}
-
-impl fmt::Display for CaseOn {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.target {
-            Some(target) => write!(f, "{} on {target}", self.case),
-            None => f.write_str(&self.case),
-        }
-    }
-}
-
 /// A case that both sides have figures of.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ComparedCase {
-    /// Which.
+    /// Its fields stand beside the figures in what programs read.
+    #[serde(flatten)]
     pub case: CaseOn,
     /// A's median, in bytes per second.
     pub a_bytes_per_s: f64,
@@ -89,9 +52,20 @@ pub struct ComparedCase {
     /// How many B has.
     pub b_count: usize,
     /// B's speed over A's.
+    #[serde(with = "Ratio")]
     pub speed_ratio: Interval,
     /// What that comes to.
     pub verdict: Verdict,
+}
+
+/// How the interval is written for programs.
+#[derive(Serialize)]
+#[serde(remote = "Interval")]
+struct Ratio {
+    estimate: f64,
+    low: f64,
+    high: f64,
+    confidence: f64,
 }
 
 /// A case of a run that has no figure that could be compared.
@@ -122,55 +96,6 @@ pub struct Comparison {
     pub only_in_b: Vec<CaseOn>,
     /// Cases of single runs that have no figure, or none that is ranked.
     pub left_out: Vec<LeftOut>,
-    /// What else is different between the sides, or among the runs of one.
-    pub changes: Vec<Change>,
-}
-
-/// Why two sides are not compared.
-#[derive(Debug, thiserror::Error, PartialEq, Eq)]
-pub enum CompareError {
-    /// A case of the same name does other work.
-    #[error(
-        "case {case} is not the same work in {first} and {second} ({differing}); unequal work is not compared"
-    )]
-    Contract {
-        /// The case.
-        case: String,
-        /// A run.
-        first: String,
-        /// A run that has it otherwise.
-        second: String,
-        /// What differs.
-        differing: String,
-    },
-    /// The same run twice.
-    #[error("{first} and {second} are the same run; it can stand on one side only, and once")]
-    SameRun {
-        /// Its name.
-        first: String,
-        /// Its name again.
-        second: String,
-    },
-    /// One side has one target, the other several.
-    #[error(
-        "{run} was made on {targets}, and the other side on one: name one of them behind the run, as in …@{first}"
-    )]
-    SeveralTargets {
-        /// A run with several.
-        run: String,
-        /// The first of them.
-        first: String,
-        /// All of them.
-        targets: String,
-    },
-    /// Nothing to compare.
-    #[error("{a} and {b} have no case in common; `writebench show` lists what a run has")]
-    NothingInCommon {
-        /// A.
-        a: String,
-        /// B.
-        b: String,
-    },
 }
 
 impl Comparison {
@@ -181,7 +106,7 @@ impl Comparison {
     pub fn of(a: Side, b: Side) -> Result<Self, CompareError> {
         let runs: Vec<&ComparedRun> = a.runs.iter().chain(&b.runs).collect();
         different(&runs)?;
-        contract::check(&runs)?;
+        same_work(&runs)?;
         let with_target = is_target_by_target(&runs)?;
         let (names_of_a, names_of_b) = (case_names(&a, with_target), case_names(&b, with_target));
         let (common, only_in_a) = parted(&names_of_a, &names_of_b);
@@ -198,8 +123,7 @@ impl Comparison {
             let of_b = Observed::of(&records_of_b, &case, unit, &mut left_out);
             cases.extend(compared(case, &of_a, &of_b));
         }
-        let changes = changes::between(&a, &b);
-        Ok(Self { a, b, unit, cases, only_in_a, only_in_b, left_out, changes })
+        Ok(Self { a, b, unit, cases, only_in_a, only_in_b, left_out })
     }
 
     /// Whether it compares two targets of the same run.
@@ -218,7 +142,7 @@ impl Comparison {
     #[must_use]
     pub fn undecided_cases(&self) -> usize {
         let is_compared = |case: &str| self.cases.iter().any(|it| it.case.to_string() == case);
-        let left_out: HashSet<&str> = self.left_out.iter().map(|it| it.case.as_str()).collect();
+        let left_out = distinct(self.left_out.iter().map(|it| it.case.as_str()), |case| *case);
         let without_figures = left_out.into_iter().filter(|case| !is_compared(case)).count();
         self.only_in_a.len() + without_figures + self.count(Verdict::TooFew)
     }
@@ -232,42 +156,10 @@ impl Comparison {
     }
 }
 
-fn different(runs: &[&ComparedRun]) -> Result<(), CompareError> {
-    for (index, second) in runs.iter().enumerate() {
-        // Two targets of one run can be compared with each other.
-        let has_in_common = |first: &&&ComparedRun| {
-            first.run.id == second.run.id
-                && first.run.targets.iter().any(|target| second.run.target(&target.name).is_some())
-        };
-        if let Some(first) = runs[..index].iter().find(has_in_common) {
-            return Err(CompareError::SameRun { first: first.name.clone(), second: second.name.clone() });
-        }
-    }
-    Ok(())
-}
-
-/// Whether what is compared is each target with its namesake, and not one target with another.
-fn is_target_by_target(runs: &[&ComparedRun]) -> Result<bool, CompareError> {
-    let Some(several) = runs.iter().find(|it| it.run.targets.len() > 1) else { return Ok(false) };
-    if runs.iter().all(|it| it.run.targets.len() > 1) {
-        return Ok(true);
-    }
-    let names: Vec<&str> = several.run.targets.iter().map(|target| target.name.as_str()).collect();
-    let (run, first) = (several.name.clone(), names[0].to_owned());
-    Err(CompareError::SeveralTargets { run, first, targets: names.join(", ") })
-}
-
-impl CaseOn {
-    fn of(case: &CaseRecord, with_target: bool) -> Self {
-        Self { case: case.case.to_string(), target: with_target.then(|| case.target.clone()) }
-    }
-}
-
 /// Each case once, in order: it may stand in several tables, and in several runs.
 fn case_names(side: &Side, with_target: bool) -> Vec<CaseOn> {
-    let mut seen = HashSet::new();
     let cases = side.runs.iter().flat_map(|it| &it.run.cases);
-    cases.map(|case| CaseOn::of(case, with_target)).filter(|name| seen.insert(name.clone())).collect()
+    distinct(cases.map(|case| CaseOn::of(case, with_target)), Clone::clone)
 }
 
 /// Those that are among the others, and those that are not.
@@ -316,15 +208,13 @@ impl Observed {
                 continue;
             }
             // Nothing takes no time, but a file may say so.
-            let time = |sample: &Sample| crate::sentences::conclusion::total(sample).max(1.0);
+            let time = |sample: &Sample| total(sample).max(1.0);
             let times: Vec<f64> = usable.into_iter().map(time).collect();
             match unit {
                 Unit::Sample => observed.times_ns = times,
                 Unit::Run => observed.times_ns.extend(writebench_stats::median(&times)),
             }
-            #[expect(clippy::cast_precision_loss, reason = "three digits are shown")]
-            let bytes = record.contract.bytes as f64;
-            observed.bytes = bytes;
+            observed.bytes = as_f64(record.contract.bytes);
         }
         observed
     }

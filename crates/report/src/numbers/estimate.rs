@@ -2,13 +2,11 @@
 
 use serde::Serialize;
 use writebench_model::{Axes, Axis, CaseRecord, Limit, PhasesNs, Sample};
+use writebench_stats::{CONFIDENCE, as_f64};
 
 use crate::numbers::latency::{LatencyCurve, LatencyEstimate, latency};
 use crate::numbers::over_time::OverTime;
 use crate::numbers::reached::Reached;
-
-/// The confidence that intervals aim at.
-pub const CONFIDENCE: f64 = 0.95;
 
 /// A figure with its interval and spread.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
@@ -94,44 +92,35 @@ impl Estimate {
 
     fn of(samples: &[Sample], record_bytes: Option<u64>) -> Option<Self> {
         let usable = Sample::usable(samples);
-        let total_ns: Vec<f64> = usable.iter().map(|sample| as_f64(sample.phases_ns.total())).collect();
-        let per_s = |sample: &&Sample, ns: u64| as_f64(sample.bytes) * 1e9 / as_f64(ns.max(1));
-        let throughput: Vec<f64> = usable.iter().map(|it| per_s(it, it.phases_ns.total())).collect();
-        let write_alone: Vec<f64> = usable.iter().map(|it| per_s(it, it.phases_ns.write)).collect();
-        let median = |value: fn(&Sample) -> u64| {
-            let values: Vec<f64> = usable.iter().map(|sample| as_f64(value(sample))).collect();
-            writebench_stats::median(&values).map(as_u64)
-        };
-        let figure = |value: fn(&Sample) -> u64| {
-            let values: Vec<f64> = usable.iter().map(|sample| as_f64(value(sample))).collect();
-            Figure::of(&values)
-        };
-        let records_per_s = record_bytes.and_then(|record_bytes| {
-            let per_s = |it: &&Sample| {
-                as_f64(it.bytes.div_ceil(record_bytes.max(1))) * 1e9 / as_f64(it.phases_ns.total().max(1))
-            };
-            Figure::of(&usable.iter().map(per_s).collect::<Vec<f64>>())
-        });
+        let values =
+            |value: &dyn Fn(&Sample) -> f64| -> Vec<f64> { usable.iter().map(|it| value(it)).collect() };
+        let figure = |value: &dyn Fn(&Sample) -> f64| Figure::of(&values(value));
+        let median =
+            |value: fn(&Sample) -> u64| writebench_stats::median(&values(&|it| as_f64(value(it)))).map(as_u64);
+        let per_s = |number: u64, ns: u64| as_f64(number) * 1e9 / as_f64(ns.max(1));
+        let records = |it: &Sample, record_bytes: u64| it.bytes.div_ceil(record_bytes.max(1));
+        let total_ns = values(&|it| as_f64(it.phases_ns.total()));
         let latency = latency(&usable);
         let disturbed = samples.iter().filter(|it| it.outcome.is_ok() && it.disturbed.is_some()).count();
         Some(Self {
-            throughput_bytes_per_s: Figure::of(&throughput)?,
-            write_alone_bytes_per_s: Figure::of(&write_alone)?,
+            throughput_bytes_per_s: figure(&|it| per_s(it.bytes, it.phases_ns.total()))?,
+            write_alone_bytes_per_s: figure(&|it| per_s(it.bytes, it.phases_ns.write))?,
             total_ns: Figure::of(&total_ns)?,
             phases_ns: PhasesNs {
-                prepare: median(|sample| sample.phases_ns.prepare)?,
-                open: median(|sample| sample.phases_ns.open)?,
-                write: median(|sample| sample.phases_ns.write)?,
-                sync: median(|sample| sample.phases_ns.sync)?,
-                close: median(|sample| sample.phases_ns.close)?,
+                prepare: median(|it| it.phases_ns.prepare)?,
+                open: median(|it| it.phases_ns.open)?,
+                write: median(|it| it.phases_ns.write)?,
+                sync: median(|it| it.phases_ns.sync)?,
+                close: median(|it| it.phases_ns.close)?,
             },
-            user_cpu_ns: median(|sample| sample.user_cpu_ns)?,
-            system_cpu_ns: median(|sample| sample.system_cpu_ns)?,
-            user_cpu_figure_ns: figure(|sample| sample.user_cpu_ns)?,
-            system_cpu_figure_ns: figure(|sample| sample.system_cpu_ns)?,
+            user_cpu_ns: median(|it| it.user_cpu_ns)?,
+            system_cpu_ns: median(|it| it.system_cpu_ns)?,
+            user_cpu_figure_ns: figure(&|it| as_f64(it.user_cpu_ns))?,
+            system_cpu_figure_ns: figure(&|it| as_f64(it.system_cpu_ns))?,
             bytes: usable.iter().map(|sample| sample.bytes).min()?,
             cut: 0,
-            records_per_s,
+            records_per_s: record_bytes
+                .and_then(|bytes| figure(&|it| per_s(records(it, bytes), it.phases_ns.total()))),
             latency_ns: latency.as_ref().map(|(estimate, _)| *estimate),
             latency_curve: latency.map(|(_, curve)| curve),
             over_time: OverTime::of(&usable),
@@ -155,11 +144,6 @@ impl Figure {
             .fold((f64::INFINITY, f64::NEG_INFINITY), |(min, max), &value| (min.min(value), max.max(value)));
         Some(Self { median: interval.estimate, low: interval.low, high: interval.high, min, max, mean, sd })
     }
-}
-
-#[expect(clippy::cast_precision_loss, reason = "figures have three digits, f64 fifteen")]
-fn as_f64(value: u64) -> f64 {
-    value as f64
 }
 
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a median of u64s")]

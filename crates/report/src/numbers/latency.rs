@@ -7,6 +7,7 @@ use hdrhistogram::Histogram;
 use hdrhistogram::serialization::Deserializer;
 use serde::Serialize;
 use writebench_model::{Latency, Sample};
+use writebench_stats::as_f64;
 
 /// A distribution of durations, in nanoseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -144,11 +145,6 @@ fn quantiles(count: u64) -> Vec<f64> {
         quantiles.sort_by(f64::total_cmp);
     }
     quantiles
-}
-
-#[expect(clippy::cast_precision_loss, reason = "a place in a picture")]
-fn as_f64(value: u64) -> f64 {
-    value as f64
 }
 
 #[cfg(test)]

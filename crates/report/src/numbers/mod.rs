@@ -1,10 +1,14 @@
-//! The lowest floor of a report: figures, and no words about them.
+//! The lowest floor of a report: figures, and no sentences about them.
 
+pub(crate) mod case;
 pub(crate) mod comparison;
 pub(crate) mod estimate;
+pub(crate) mod grouped;
+pub(crate) mod in_rounds;
 pub(crate) mod latency;
 pub(crate) mod noise;
 pub(crate) mod over_time;
 pub(crate) mod reached;
+pub(crate) mod sides;
 #[cfg(test)]
-mod recorded_noise;
+mod tests;

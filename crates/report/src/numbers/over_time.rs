@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 use writebench_model::{Sample, Timeline};
-use writebench_stats::Course;
+use writebench_stats::{Course, as_f64};
 
 /// How throughput went.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -76,11 +76,6 @@ pub(crate) fn rates(timeline: &Timeline) -> Vec<f64> {
     timeline.bytes.iter().map(|&bytes| as_f64(bytes) * 1e9 / interval_ns).collect()
 }
 
-#[expect(clippy::cast_precision_loss, reason = "figures have three digits, f64 fifteen")]
-fn as_f64(value: u64) -> f64 {
-    value as f64
-}
-
 /// The course of a case: that of most of its samples, and of two that are as many the worse.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct OverTime {
@@ -100,11 +95,7 @@ impl OverTime {
     pub fn of(samples: &[&Sample]) -> Option<Self> {
         let courses: Vec<SampleCourse> = samples.iter().filter_map(|sample| SampleCourse::of(sample)).collect();
         let count = |name| courses.iter().filter(|it| it.course == name).count();
-        let names = [CourseName::Steady, CourseName::Unsteady, CourseName::Burst];
-        let course = names.into_iter().max_by_key(|&name| (count(name), name))?;
-        if courses.is_empty() {
-            return None;
-        }
+        let course = courses.iter().map(|it| it.course).max_by_key(|&name| (count(name), name))?;
         let falls: Vec<Fall> = courses.iter().filter_map(|it| it.fall).collect();
         let median =
             |value: fn(&Fall) -> f64| writebench_stats::median(&falls.iter().map(value).collect::<Vec<f64>>());

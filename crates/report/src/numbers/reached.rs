@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 use writebench_model::{CaseRecord, Content, Durability, Feed, Limit, LimitKind};
+use writebench_stats::as_f64;
 
 /// The limit that a case is held against, and the part of it that was reached.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
@@ -43,9 +44,7 @@ impl Reached {
         let (kind, threads) = limit_kind(case)?;
         let limit = limits.iter().find(|limit| limit.kind == kind && limit.threads == threads)?;
         let bytes_per_s = limit.bytes_per_s.filter(|&bytes_per_s| bytes_per_s > 0)?;
-        #[expect(clippy::cast_precision_loss, reason = "figures have three digits, f64 fifteen")]
-        let share = throughput_bytes_per_s / bytes_per_s as f64;
-        Some(Self { kind, threads, bytes_per_s, share })
+        Some(Self { kind, threads, bytes_per_s, share: throughput_bytes_per_s / as_f64(bytes_per_s) })
     }
 }
 

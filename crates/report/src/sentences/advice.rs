@@ -4,26 +4,24 @@ use std::collections::HashMap;
 
 use serde::Serialize;
 use writebench_model::{Case, CaseOrigin, Stage};
+use writebench_stats::CONFIDENCE;
 
-use crate::counted;
-use crate::numbers::estimate::CONFIDENCE;
-use crate::sentences::conclusion::{differs, in_round_ratio, is_ranked, list};
-use crate::sentences::number::{gigabytes_per_s, thousands};
-use crate::sentences::report::CaseReport;
+use crate::numbers::case::CaseReport;
+use crate::numbers::in_rounds::{differs, in_round_ratio};
+use crate::sentences::number::{gigabytes_per_s, significant};
+use crate::sentences::outcomes::failed;
 use crate::sentences::shell::quoted;
-use crate::sentences::warning::failed;
+use crate::sentences::words::{counted, list};
 
 /// By how much the median of what is recommended may be above the fastest's.
 const CLOSE: f64 = 0.03;
 
+/// How many cases are named in a list before the rest is counted.
+const NAMED: usize = 3;
+
 /// How much a case asks of whoever writes the program; one of a later version asks more than any.
 fn effort(case: &CaseReport) -> u32 {
     case.record.case.known().map_or(u32::MAX, Case::effort)
-}
-
-/// Whether this was a cheap look of a search: one sample or two, which are in no table.
-pub(crate) fn is_look(case: &CaseReport) -> bool {
-    case.record.origin.is_stage(Stage::Screening)
 }
 
 /// The answer of a search. Cases are given by name.
@@ -58,7 +56,7 @@ impl Advice {
     pub fn of(cases: &[CaseReport]) -> Option<Self> {
         let cases: Vec<&CaseReport> = cases.iter().filter(|case| case.record.origin.is_search()).collect();
         let in_stage = |stage| cases.iter().copied().filter(move |case| case.record.origin.is_stage(stage));
-        let ranked = ranked(in_stage(Stage::Final))?;
+        let ranked = ranked(in_stage(Stage::Final));
         // One alone has won nothing.
         let (&fastest, others) = ranked.split_first().filter(|(_, others)| !others.is_empty())?;
         let with_verdict = |wanted: Option<bool>| {
@@ -67,7 +65,7 @@ impl Advice {
         };
         let (same, unclear) = (with_verdict(Some(false)), with_verdict(None));
         // What few rounds cannot tell apart may still be far apart.
-        let is_close = |other: &&CaseReport| time_ns(other) <= time_ns(fastest) * (1.0 + CLOSE);
+        let is_close = |other: &&CaseReport| other.time_ns() <= fastest.time_ns() * (1.0 + CLOSE);
         let close = same.iter().copied().filter(is_close);
         let simplest = std::iter::once(fastest).chain(close).min_by_key(|case| effort(case));
         let recommended = simplest.unwrap_or(fastest);
@@ -81,7 +79,7 @@ impl Advice {
         let mut looked_at: HashMap<&str, bool> = HashMap::new();
         for case in looks.filter(|case| !case.record.samples.is_empty()) {
             let name = case.record.label.as_deref().unwrap_or(case.record.case.name());
-            *looked_at.entry(name).or_default() |= case.outcome != "ok";
+            *looked_at.entry(name).or_default() |= !case.is_ok();
         }
         let samples = cases.iter().flat_map(|case| &case.record.samples);
         let name = |case: &CaseReport| case.record.case.to_string();
@@ -114,15 +112,13 @@ impl Advice {
         let left =
             if self.failed > 0 { format!(" ({} failed or unsupported)", self.failed) } else { String::new() };
         let looked_at = format!("{}{left}", counted(self.looked_at, "candidate"));
-        let same: Vec<&str> = self.no_difference.iter().map(String::as_str).collect();
-        let unclear: Vec<&str> = self.too_few_rounds.iter().map(String::as_str).collect();
-        let mut verdict = match (same.as_slice(), unclear.as_slice()) {
+        let mut verdict = match (self.no_difference.as_slice(), self.too_few_rounds.as_slice()) {
             ([], []) => ", clear of all others".to_owned(),
             ([], _) => String::new(),
-            (same, _) => format!("; no difference to {}", list(same)),
+            (same, _) => format!("; no difference to {}", list(same, NAMED)),
         };
-        if !unclear.is_empty() {
-            verdict += &format!("; too few rounds to tell it from {}", list(&unclear));
+        if !self.too_few_rounds.is_empty() {
+            verdict += &format!("; too few rounds to tell it from {}", list(&self.too_few_rounds, NAMED));
         }
         let mut sentences =
             vec![format!("Fastest of {looked_at}: {} at {}{verdict}.", self.fastest, figure(&self.fastest))];
@@ -168,22 +164,18 @@ pub(crate) fn without_advice(cases: &[CaseReport]) -> String {
     }
 }
 
-fn time_ns(case: &CaseReport) -> f64 {
-    case.estimate.as_ref().map_or(f64::INFINITY, |it| it.total_ns.median)
-}
-
 /// The fastest first.
-fn ranked<'c>(cases: impl Iterator<Item = &'c CaseReport>) -> Option<Vec<&'c CaseReport>> {
-    let mut ranked: Vec<&CaseReport> = cases.filter(|case| is_ranked(case)).collect();
-    ranked.sort_by(|a, b| time_ns(a).total_cmp(&time_ns(b)));
-    (!ranked.is_empty()).then_some(ranked)
+fn ranked<'c>(cases: impl Iterator<Item = &'c CaseReport>) -> Vec<&'c CaseReport> {
+    let mut ranked: Vec<&CaseReport> = cases.filter(|case| case.is_ranked()).collect();
+    ranked.sort_by(|a, b| a.time_ns().total_cmp(&b.time_ns()));
+    ranked
 }
 
 /// Records per second where those are what is asked about, throughput otherwise.
 fn figure(case: &CaseReport, is_about_records: bool) -> Option<String> {
     let estimate = case.estimate.as_ref()?;
     Some(match estimate.records_per_s.as_ref().filter(|_| is_about_records) {
-        Some(records_per_s) => format!("{} records/s", thousands(records_per_s.median)),
+        Some(records_per_s) => format!("{} records/s", significant(records_per_s.median)),
         None => format!("{} GB/s", gigabytes_per_s(estimate.throughput_bytes_per_s.median)),
     })
 }

@@ -1,7 +1,11 @@
 //! A report whose tables show the cases in another order, or the first of them only.
 
+use writebench_stats::as_f64;
+
+use crate::numbers::case::{CaseReport, across_targets};
 use crate::numbers::estimate::Estimate;
-use crate::sentences::report::{CaseReport, Report};
+use crate::sentences::report::Report;
+use crate::sentences::words::counted;
 
 /// By what rows are sorted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,14 +32,7 @@ impl Sort {
     /// Its word on the command line.
     #[must_use]
     pub fn name(self) -> &'static str {
-        match self {
-            Self::Throughput => "throughput",
-            Self::WriteAlone => "write-alone",
-            Self::Elapsed => "elapsed",
-            Self::Cpu => "cpu",
-            Self::Precision => "precision",
-            Self::Case => "case",
-        }
+        self.name_and_key().0
     }
 
     /// The one with that word.
@@ -44,18 +41,16 @@ impl Sort {
         Self::ALL.iter().copied().find(|sort| sort.name() == name)
     }
 
-    /// What is sorted by, the least first.
-    fn key(self, estimate: &Estimate) -> f64 {
-        #[expect(clippy::cast_precision_loss, reason = "durations are compared")]
-        let cpu_ns = (estimate.user_cpu_ns + estimate.system_cpu_ns) as f64;
-        let total = &estimate.total_ns;
+    /// Its word, and what is sorted by, the least first.
+    fn name_and_key(self) -> (&'static str, fn(&Estimate) -> f64) {
         match self {
-            Self::Throughput => -estimate.throughput_bytes_per_s.median,
-            Self::WriteAlone => -estimate.write_alone_bytes_per_s.median,
-            Self::Elapsed => total.median,
-            Self::Cpu => cpu_ns,
-            Self::Precision => (total.high - total.low) / total.median,
-            Self::Case => 0.0,
+            Self::Throughput => ("throughput", |it| -it.throughput_bytes_per_s.median),
+            Self::WriteAlone => ("write-alone", |it| -it.write_alone_bytes_per_s.median),
+            Self::Elapsed => ("elapsed", |it| it.total_ns.median),
+            Self::Cpu => ("cpu", |it| as_f64(it.user_cpu_ns + it.system_cpu_ns)),
+            Self::Precision => ("precision", |it| (it.total_ns.high - it.total_ns.low) / it.total_ns.median),
+            // Where there is a figure, it does not count.
+            Self::Case => ("case", |_| 0.0),
         }
     }
 }
@@ -69,7 +64,7 @@ impl Report {
         let mut left_out = 0;
         self.cases.clear();
         for section in sections {
-            let mut rows = rows(section);
+            let mut rows = across_targets(section);
             sort_rows(&mut rows, sort);
             left_out += rows.len() - rows.len().min(top.unwrap_or(usize::MAX));
             rows.truncate(top.unwrap_or(usize::MAX));
@@ -78,39 +73,21 @@ impl Report {
         self.is_arranged = true;
         if left_out > 0 {
             let are = if left_out == 1 { "is" } else { "are" };
-            let rows = crate::counted(left_out, "row");
+            let rows = counted(left_out, "row");
             self.warnings.push(format!("{rows} {are} not shown, but {are} in all that is said."));
         }
         self
     }
 }
 
-/// What stands in one row: a case on all its targets.
-fn rows(section: Vec<CaseReport>) -> Vec<Vec<CaseReport>> {
-    let mut rows: Vec<Vec<CaseReport>> = Vec::new();
-    for case in section {
-        let is_row = |row: &&mut Vec<CaseReport>| {
-            row[0].record.case == case.record.case
-                && row.iter().all(|other| other.record.target != case.record.target)
-        };
-        match rows.iter_mut().find(is_row) {
-            Some(row) => row.push(case),
-            None => rows.push(vec![case]),
-        }
-    }
-    rows
-}
-
 fn sort_rows(rows: &mut [Vec<CaseReport>], sort: Sort) {
-    let key = |row: &Vec<CaseReport>| row[0].estimate.as_ref().map(|estimate| sort.key(estimate));
-    rows.sort_by(|a, b| {
-        let (name_a, name_b) = (a[0].record.case.name(), b[0].record.case.name());
-        match (key(a), key(b)) {
-            (Some(key_a), Some(key_b)) if sort != Sort::Case => key_a.total_cmp(&key_b),
-            (Some(_), None) => std::cmp::Ordering::Less,
-            (None, Some(_)) => std::cmp::Ordering::Greater,
-            _ => name_a.cmp(name_b),
-        }
+    let (_, key) = sort.name_and_key();
+    let key = |row: &Vec<CaseReport>| row[0].estimate.as_ref().map(key);
+    rows.sort_by(|a, b| match (key(a), key(b)) {
+        (Some(key_a), Some(key_b)) if sort != Sort::Case => key_a.total_cmp(&key_b),
+        (Some(_), None) => std::cmp::Ordering::Less,
+        (None, Some(_)) => std::cmp::Ordering::Greater,
+        _ => a[0].record.case.name().cmp(b[0].record.case.name()),
     });
 }
 

@@ -1,22 +1,15 @@
 //! What a run comes to, in a sentence per contract.
 
-use std::collections::{HashMap, HashSet};
-
-use writebench_model::{Contract, Sample};
-
-use crate::numbers::estimate::CONFIDENCE;
+use crate::numbers::case::CaseReport;
+use crate::numbers::grouped::distinct;
 use crate::sentences::answer::Answer;
-use crate::sentences::report::CaseReport;
-
-/// How many cases are named in a list before the rest is counted.
-const NAMED: usize = 3;
 
 /// All answers, and what their comparisons mean.
 pub(crate) fn conclusions(answers: &[Answer], cases: &[CaseReport]) -> Vec<String> {
     let mut conclusions: Vec<String> = answers.iter().map(Answer::text).collect();
     let compares_many = |answer: &Answer| {
-        let of_answer = cases.iter().filter(|case| case.record.contract == answer.contract && is_ranked(case));
-        of_answer.map(|case| &case.name).collect::<HashSet<&String>>().len() > 2
+        let of_answer = cases.iter().filter(|case| case.record.contract == answer.contract && case.is_ranked());
+        distinct(of_answer, |case| &case.name).len() > 2
     };
     if answers.iter().any(compares_many) {
         // No allowance is made for many comparisons: with six rounds none could be called different any more. "Clear of all
@@ -30,78 +23,9 @@ pub(crate) fn conclusions(answers: &[Answer], cases: &[CaseReport]) -> Vec<Strin
     conclusions
 }
 
-/// The different contracts of cases, in order, each with the cases that have it.
-pub(crate) fn by_contract(cases: &[CaseReport]) -> Vec<(&Contract, Vec<&CaseReport>)> {
-    let mut groups: Vec<(&Contract, Vec<&CaseReport>)> = Vec::new();
-    let mut places = HashMap::new();
-    for case in cases {
-        let contract = &case.record.contract;
-        let place = *places.entry(contract).or_insert(groups.len());
-        match groups.get_mut(place) {
-            Some((_, group)) => group.push(case),
-            None => groups.push((contract, vec![case])),
-        }
-    }
-    groups
-}
-
-/// A case that failed on the way, was cut short or has only disturbed samples has figures but no rank.
-pub(crate) fn is_ranked(case: &CaseReport) -> bool {
-    case.outcome == "ok"
-        && case.estimate.as_ref().is_some_and(|estimate| !estimate.only_disturbed && estimate.cut == 0)
-}
-
-/// The first few names, and how many more there are.
-pub(crate) fn list(names: &[&str]) -> String {
-    match names.len() {
-        ..=NAMED => names.join(", "),
-        many => format!("{} and {} more", names[..NAMED].join(", "), many - NAMED),
-    }
-}
-
-/// Whether the interval of the in-round ratio excludes 1; none if the rounds in common are too few for
-/// an interval of 95 %.
-pub(crate) fn differs(best: &CaseReport, other: &CaseReport) -> Option<bool> {
-    let ratio = in_round_ratio(other, best)?;
-    (ratio.confidence >= CONFIDENCE).then_some(ratio.low > 1.0 || ratio.high < 1.0)
-}
-
-/// How many times longer one case takes than the other, in the rounds that they have in common.
-pub(crate) fn in_round_ratio(case: &CaseReport, other: &CaseReport) -> Option<writebench_stats::Interval> {
-    in_round_ratio_of(case, other, total)
-}
-
-/// The same of another figure. Nothing over nothing is the same; something over nothing is beyond all bounds, and so
-/// may be the median: only what is in the middle counts.
-pub(crate) fn in_round_ratio_of(
-    case: &CaseReport,
-    other: &CaseReport,
-    figure: fn(&Sample) -> f64,
-) -> Option<writebench_stats::Interval> {
-    writebench_stats::median_interval(&in_round_ratios(case, other, figure), CONFIDENCE)
-}
-
-/// One for each round that they have in common.
-pub(crate) fn in_round_ratios(case: &CaseReport, other: &CaseReport, figure: fn(&Sample) -> f64) -> Vec<f64> {
-    let by_round = |case: &CaseReport| -> HashMap<u32, f64> {
-        Sample::usable(&case.record.samples).into_iter().map(|sample| (sample.round, figure(sample))).collect()
-    };
-    let other = by_round(other);
-    by_round(case)
-        .into_iter()
-        .filter_map(|(round, own)| other.get(&round).map(|&other| if own == other { 1.0 } else { own / other }))
-        .collect()
-}
-
-#[expect(clippy::cast_precision_loss, reason = "durations are compared")]
-pub(crate) fn total(sample: &Sample) -> f64 {
-    sample.phases_ns.total() as f64
-}
-
 #[cfg(test)]
 mod tests {
-    use super::*;
-    use writebench_model::{CaseRecord, Durability, Outcome, RunRecord};
+    use writebench_model::{CaseRecord, Durability, Outcome, RunRecord, Sample};
     use writebench_testkit::{example_case, example_run};
 
     fn case(name: &str, durability: Durability, write_ns: &[u64]) -> CaseRecord {

@@ -3,17 +3,16 @@
 use std::collections::{BTreeMap, HashMap};
 
 use writebench_model::{Image, RunRecord, TargetRecord};
-use writebench_stats::Interval;
+use writebench_stats::{CONFIDENCE, Interval};
 
-use crate::counted;
-use crate::numbers::estimate::CONFIDENCE;
-use crate::sentences::conclusion::{in_round_ratio, is_ranked};
-use crate::sentences::report::CaseReport;
+use crate::numbers::case::CaseReport;
+use crate::numbers::in_rounds::{geometric_mean, holds_one, in_round_ratio};
+use crate::sentences::words::counted;
 
 /// A sentence for each filesystem in an image that lies on a filesystem of the same kind which the run has measured, too.
 pub(crate) fn sentences(run: &RunRecord, cases: &[CaseReport]) -> Vec<String> {
     let mut ranked = Ranked::new();
-    for case in cases.iter().filter(|case| is_ranked(case)) {
+    for case in cases.iter().filter(|case| case.is_ranked()) {
         ranked.entry(&case.record.target).or_default().entry(case.record.case.name()).or_insert(case);
     }
     let sentence = |made: &TargetRecord| {
@@ -54,9 +53,8 @@ fn sentence(made: &TargetRecord, image: &Image, plain: &TargetRecord, ranked: &R
     }
     let estimates = || ratios.values().map(|ratio| ratio.estimate);
     let (least, most) = (estimates().reduce(f64::min)?, estimates().reduce(f64::max)?);
-    #[expect(clippy::cast_precision_loss, reason = "a count of cases")]
-    let mean = (estimates().map(f64::ln).sum::<f64>() / ratios.len() as f64).exp();
-    let is_told = ratios.values().any(|ratio| ratio.low > 1.0 || ratio.high < 1.0);
+    let mean = geometric_mean(&estimates().collect::<Vec<_>>());
+    let is_told = !ratios.values().all(holds_one);
     let share = match is_told {
         true if mean > 1.0 => format!("so image and loop device are {:.0} % of it", (1.0 - 1.0 / mean) * 100.0),
         true => "so image and loop device cost nothing that could be told".to_owned(),

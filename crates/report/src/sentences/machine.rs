@@ -2,7 +2,7 @@
 
 use writebench_model::{Bytes, Device, Environment, Making, RunRecord, TargetRecord};
 
-use crate::counted;
+use crate::sentences::words::counted;
 
 /// Label and text of each line.
 pub type Lines = Vec<(&'static str, String)>;
@@ -33,7 +33,6 @@ pub fn run_lines(run: &RunRecord) -> Lines {
 /// `/data: ext4 on /dev/sda1 (rw,relatime), 50 GiB free of 100 GiB; sda, A Disk, 1 TiB`.
 fn target_line(target: &TargetRecord) -> String {
     let Environment { filesystem, device, .. } = &target.environment;
-    let size = |bytes| Bytes(bytes).approximate();
     // A loop device of our own has nothing to tell that its image does not.
     let device = device.as_ref().filter(|_| target.making.is_none());
     let device = device.map_or(String::new(), |device| format!("; {}", device_line(device)));
@@ -52,7 +51,7 @@ fn target_line(target: &TargetRecord) -> String {
 fn making_text(making: &Making) -> String {
     let mut text = String::new();
     if let Some(image) = making.images.first() {
-        let (count, size) = (making.images.len(), Bytes(image.size_bytes).approximate());
+        let (count, size) = (making.images.len(), size(image.size_bytes));
         let images =
             if count == 1 { format!("an image of {size}") } else { format!("{count} images of {size}") };
         let direct = match &image.direct_io_refused {
@@ -73,39 +72,42 @@ fn making_text(making: &Making) -> String {
 
 fn system_lines(environment: &Environment) -> Lines {
     let Environment { system, cpu, memory, .. } = environment;
-    let size = |bytes| Bytes(bytes).approximate();
-    let mut machine = format!("{}: {}", system.hostname, cpu.model.as_deref().unwrap_or(&system.architecture));
-    machine += &format!(", {}", counted(cpu.available as usize, "CPU"));
-    machine += &format!(", {} memory, {} available", size(memory.total_bytes), size(memory.available_bytes));
-    if let Some(limit) = memory.limit_bytes {
-        machine += &format!(", limited to {}", size(limit));
-    }
-    if let Some(governor) = &cpu.governor {
-        machine += &format!(", governor {governor}");
-    }
-    let mut kernel = format!("{} {}", system.kernel, system.architecture);
-    if let Some(distribution) = &system.distribution {
-        kernel += &format!(", {distribution}");
-    }
-    if let Some(hypervisor) = &system.hypervisor {
-        kernel += &format!(", virtual machine ({hypervisor})");
-    }
-    vec![("machine", machine), ("kernel", kernel)]
+    let model = cpu.model.as_deref().unwrap_or(&system.architecture);
+    let machine = [
+        Some(format!("{}: {model}", system.hostname)),
+        Some(counted(cpu.available as usize, "CPU")),
+        Some(format!("{} memory", size(memory.total_bytes))),
+        Some(format!("{} available", size(memory.available_bytes))),
+        memory.limit_bytes.map(|limit| format!("limited to {}", size(limit))),
+        cpu.governor.as_ref().map(|governor| format!("governor {governor}")),
+    ];
+    let kernel = [
+        Some(format!("{} {}", system.kernel, system.architecture)),
+        system.distribution.clone(),
+        system.hypervisor.as_ref().map(|hypervisor| format!("virtual machine ({hypervisor})")),
+    ];
+    vec![("machine", known(machine)), ("kernel", known(kernel))]
+}
+
+/// What is known, behind each other.
+fn known(parts: impl IntoIterator<Item = Option<String>>) -> String {
+    parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
+}
+
+fn size(bytes: u64) -> String {
+    Bytes(bytes).approximate()
 }
 
 fn place_lines(environment: &Environment, target: &str) -> Lines {
     let Environment { filesystem, device, .. } = environment;
-    let size = |bytes| Bytes(bytes).approximate();
     let target =
         format!("{target}, {} free of {}", size(filesystem.available_bytes), size(filesystem.total_bytes));
     let mount = match filesystem.kind.as_str() {
         "block device" => "none: the device itself".to_owned(),
-        kind => {
-            format!(
-                "{kind} on {} at {} ({})",
-                filesystem.source, filesystem.mount_point, filesystem.mount_options
-            )
-        }
+        kind => format!(
+            "{kind} on {} at {} ({})",
+            filesystem.source, filesystem.mount_point, filesystem.mount_options
+        ),
     };
     vec![
         ("target", target),
@@ -115,19 +117,13 @@ fn place_lines(environment: &Environment, target: &str) -> Lines {
 }
 
 pub(crate) fn device_line(device: &Device) -> String {
-    let mut line = device.name.clone();
-    let mut add = |text: Option<String>| {
-        if let Some(text) = text {
-            line += ", ";
-            line += &text;
-        }
-    };
-    add(device.model.clone());
-    add(device.size_bytes.map(|bytes| Bytes(bytes).approximate()));
-    add(device.write_cache.as_ref().map(|cache| format!("write cache {cache}")));
-    add(device.scheduler.as_ref().map(|scheduler| format!("scheduler {scheduler}")));
-    if let (Some(logical), Some(physical)) = (device.logical_sector_bytes, device.physical_sector_bytes) {
-        add(Some(format!("sectors {logical} B logical, {physical} B physical")));
-    }
-    line
+    let sectors = device.logical_sector_bytes.zip(device.physical_sector_bytes);
+    known([
+        Some(device.name.clone()),
+        device.model.clone(),
+        device.size_bytes.map(size),
+        device.write_cache.as_ref().map(|cache| format!("write cache {cache}")),
+        device.scheduler.as_ref().map(|scheduler| format!("scheduler {scheduler}")),
+        sectors.map(|(logical, physical)| format!("sectors {logical} B logical, {physical} B physical")),
+    ])
 }

@@ -1,6 +1,7 @@
 //! Numbers as people read them.
 
 use writebench_model::Bytes;
+use writebench_stats::as_f64;
 
 use crate::numbers::estimate::{Estimate, Figure};
 
@@ -9,20 +10,23 @@ pub(crate) fn gigabytes_per_s(bytes_per_s: f64) -> String {
     significant(bytes_per_s / 1e9)
 }
 
-/// `low – high` in decimal gigabytes per second.
-pub(crate) fn range(low: f64, high: f64) -> String {
-    format!("{} – {}", gigabytes_per_s(low), gigabytes_per_s(high))
+/// `low – high`: the interval of a figure's median.
+pub(crate) fn range(figure: &Figure, text: fn(f64) -> String) -> String {
+    between(figure.low, figure.high, text)
 }
 
-/// The interval of a figure's median.
-pub(crate) fn interval(figure: &Figure) -> String {
-    range(figure.low, figure.high)
+/// `least – most` of all samples.
+pub(crate) fn extremes(figure: &Figure, text: fn(f64) -> String) -> String {
+    between(figure.min, figure.max, text)
+}
+
+pub(crate) fn between(low: f64, high: f64, text: fn(f64) -> String) -> String {
+    format!("{} – {}", text(low), text(high))
 }
 
 /// Milliseconds with three significant digits.
 pub(crate) fn milliseconds(nanoseconds: u64) -> String {
-    #[expect(clippy::cast_precision_loss, reason = "three digits are shown")]
-    let milliseconds = nanoseconds as f64 / 1e6;
+    let milliseconds = as_f64(nanoseconds) / 1e6;
     match nanoseconds {
         0 => "0".to_owned(),
         // Microseconds are enough.
@@ -48,9 +52,7 @@ pub(crate) fn significant(value: f64) -> String {
 
 /// Microseconds with three significant digits.
 pub(crate) fn microseconds(nanoseconds: u64) -> String {
-    #[expect(clippy::cast_precision_loss, reason = "three digits are shown")]
-    let microseconds = nanoseconds as f64 / 1e3;
-    significant(microseconds)
+    significant(as_f64(nanoseconds) / 1e3)
 }
 
 /// A part of one in percent with two significant digits.
@@ -65,6 +67,16 @@ pub(crate) fn significant_percent(part: f64) -> String {
         _ => 0,
     };
     format!("{percent:.digits$} %")
+}
+
+/// What a case's share of its limit looks like: `83 %`.
+pub(crate) fn share(share: f64) -> String {
+    let percent = share * 100.0;
+    match percent {
+        ..0.095 => "< 0.1 %".to_owned(),
+        ..9.95 => format!("{percent:.1} %"),
+        _ => format!("{percent:.0} %"),
+    }
 }
 
 /// Seconds, to the tenth where there are any.
@@ -88,7 +100,7 @@ pub(crate) fn times(ratio: f64) -> String {
     match ratio {
         f64::INFINITY => "∞".to_owned(),
         ..9.995 => format!("{ratio:.2}"),
-        _ => thousands(ratio),
+        _ => significant(ratio),
     }
 }
 
@@ -96,11 +108,6 @@ pub(crate) fn times(ratio: f64) -> String {
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "medians of durations")]
 pub(crate) fn milliseconds_of(nanoseconds: f64) -> String {
     milliseconds(nanoseconds as u64)
-}
-
-/// A number of things, whole from a hundred on.
-pub(crate) fn thousands(value: f64) -> String {
-    significant(value)
 }
 
 /// A figure of nothing but disturbed samples is marked, and one of samples whose time was limited has the bytes

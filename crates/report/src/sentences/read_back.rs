@@ -1,18 +1,16 @@
 //! How much of what was written was compared with what should have been, and where it was read from.
 
-use std::collections::HashSet;
-
 use writebench_model::{Content, Extent, ReadBack, ReadFrom};
 
-use crate::sentences::report::CaseReport;
+use crate::numbers::case::CaseReport;
+use crate::numbers::grouped::distinct;
 
 /// One line about all good samples that wrote data; none where there are none.
 pub(crate) fn sentence(cases: &[CaseReport]) -> Option<String> {
     // A case may stand in several tables, with the same samples.
-    let mut seen = HashSet::new();
-    let distinct = cases.iter().filter(|case| seen.insert(case.name.as_str()));
-    let with_data =
-        distinct.filter(|case| !matches!(case.record.contract.content, Content::Reserved | Content::Hole));
+    let with_data = distinct(cases, |case| &case.name)
+        .into_iter()
+        .filter(|case| !matches!(case.record.contract.content, Content::Reserved | Content::Hole));
     let samples = with_data.flat_map(|case| &case.record.samples).filter(|sample| sample.outcome.is_ok());
     let all: Vec<Option<ReadBack>> = samples.map(|sample| sample.read_back).collect();
     if all.is_empty() {

@@ -1,10 +1,8 @@
-//! A run's numbers and warnings.
+//! A run's numbers, with what they come to in words.
 
-use std::collections::HashMap;
+use writebench_model::RunRecord;
 
-use writebench_model::{CaseRecord, Limit, RunRecord, TargetRecord};
-
-use crate::numbers::estimate::Estimate;
+use crate::numbers::case::{CaseReport, cases};
 use crate::sentences::advice::{Advice, without_advice};
 use crate::sentences::answer::{Answer, answers};
 use crate::sentences::conclusion::conclusions;
@@ -35,40 +33,11 @@ pub struct Report {
     pub is_arranged: bool,
 }
 
-/// A row of a table.
-#[derive(Debug, Clone)]
-pub struct CaseReport {
-    /// What sentences call it: the case's name, and the target where there are several.
-    pub name: String,
-    /// What was recorded.
-    pub record: CaseRecord,
-    /// The outcome of the case: that of its last sample, or `not-run`.
-    pub outcome: &'static str,
-    /// The cause, where the outcome is not ok.
-    pub reason: Option<String>,
-    /// What its good samples say.
-    pub estimate: Option<Estimate>,
-    /// Of its target, among the run's.
-    place: Option<usize>,
-}
-
 impl Report {
     /// Of a run.
     #[must_use]
     pub fn of(number: Option<i64>, mut run: RunRecord) -> Self {
-        let records = std::mem::take(&mut run.cases);
-        let places: HashMap<&str, usize> = run.targets.iter().map(|it| it.name.as_str()).zip(0..).collect();
-        let with_limits = |record: CaseRecord| {
-            let place = places.get(record.target.as_str()).copied();
-            let limits = place.map_or(&[][..], |place| &run.targets[place].limits);
-            CaseReport { place, ..CaseReport::of(record, limits) }
-        };
-        let mut cases: Vec<CaseReport> = records.into_iter().map(with_limits).collect();
-        if run.is_side_by_side() {
-            for case in &mut cases {
-                case.name = format!("{} on {}", case.record.case, case.record.target);
-            }
-        }
+        let cases = cases(&mut run);
         let advice = Advice::of(&cases);
         let is_search = cases.iter().any(|case| case.record.origin.is_search());
         let answers = if is_search { Vec::new() } else { answers(&run, &cases) };
@@ -101,28 +70,5 @@ impl Report {
     /// The rows of each section of a suite, in order.
     pub fn sections(&self) -> impl Iterator<Item = &[CaseReport]> {
         self.cases.chunk_by(|a, b| a.record.origin.table() == b.record.origin.table())
-    }
-}
-
-impl CaseReport {
-    /// The target that it was measured on, of the report's run.
-    #[must_use]
-    pub fn target<'r>(&self, run: &'r RunRecord) -> Option<&'r TargetRecord> {
-        run.targets.get(self.place?)
-    }
-
-    pub(crate) fn of(record: CaseRecord, limits: &[Limit]) -> Self {
-        let last = record.samples.last();
-        Self {
-            name: record.case.name().to_owned(),
-            outcome: last.map_or("not-run", |sample| sample.outcome.name()),
-            reason: match last {
-                Some(sample) => sample.outcome.reason(),
-                None => Some("not measured: the run ended before its turn".to_owned()),
-            },
-            estimate: Estimate::of_case(&record, limits),
-            place: None,
-            record,
-        }
     }
 }

@@ -1,39 +1,17 @@
 //! What a reader of the figures must know.
 
-use std::collections::HashSet;
-
 use writebench_model::{Durability, RunRecord, RunStatus};
+use writebench_stats::CONFIDENCE;
 
-use crate::counted;
-use crate::numbers::estimate::{CONFIDENCE, Figure};
-use crate::sentences::advice::is_look;
-use crate::sentences::report::CaseReport;
-use crate::tables::case_sentence;
+use crate::numbers::case::CaseReport;
+use crate::numbers::estimate::Figure;
+use crate::numbers::grouped;
+use crate::sentences::outcomes::failed;
+use crate::sentences::words::counted;
 
 pub(crate) fn warnings(run: &RunRecord, cases: &[CaseReport]) -> Vec<String> {
-    let mut warnings = Vec::new();
-    match run.status {
-        RunStatus::Complete => {}
-        RunStatus::Limited if is_search(cases) => warnings
-            .push("The limit on bytes ended the search: a larger --max-bytes would look longer.".to_owned()),
-        RunStatus::Limited => warnings.push("A limit on time or bytes ended the run early.".to_owned()),
-        RunStatus::Running => warnings.push("The run is still under way.".to_owned()),
-        RunStatus::Interrupted | RunStatus::Failed if is_search(cases) => {
-            warnings.push("The search did not come to its end; it cannot go on, but start again.".to_owned());
-        }
-        RunStatus::Interrupted | RunStatus::Failed if run.has_made_filesystems() => {
-            warnings.push(
-                "The run did not come to its end; it cannot go on, since its filesystems are gone.".to_owned(),
-            );
-        }
-        RunStatus::Interrupted => {
-            warnings.push("The run was interrupted; --resume goes on with it.".to_owned());
-        }
-        RunStatus::Failed => {
-            warnings.push("The run did not come to its end; --resume goes on with it.".to_owned());
-        }
-    }
-    let is_search = is_search(cases);
+    let is_search = cases.iter().any(|case| case.record.origin.is_search());
+    let mut warnings: Vec<String> = of_status(run, is_search).map(str::to_owned).into_iter().collect();
     let cases = distinct(cases);
     // A search is for what works.
     warnings.extend(failed(&cases).filter(|_| !is_search));
@@ -81,14 +59,22 @@ pub(crate) fn warnings(run: &RunRecord, cases: &[CaseReport]) -> Vec<String> {
     warnings
 }
 
-/// How many failed, and the first of them with its cause.
-pub(crate) fn failed(cases: &[&CaseReport]) -> Option<String> {
-    let is_fault = |case: &CaseReport| case.record.samples.last().is_some_and(|last| last.outcome.is_fault());
-    let failed: Vec<&CaseReport> = cases.iter().copied().filter(|case| is_fault(case)).collect();
-    let first = failed.first()?;
-    let sentence = case_sentence(first, first.reason.as_deref().unwrap_or_default());
-    let more = if failed.len() > 1 { format!(", and {} more", failed.len() - 1) } else { String::new() };
-    Some(format!("{} of {} failed: {sentence}{more}.", failed.len(), counted(cases.len(), "case")))
+/// Why a run is not complete, and how it goes on.
+fn of_status(run: &RunRecord, is_search: bool) -> Option<&'static str> {
+    Some(match run.status {
+        RunStatus::Complete => return None,
+        RunStatus::Limited if is_search => {
+            "The limit on bytes ended the search: a larger --max-bytes would look longer."
+        }
+        RunStatus::Limited => "A limit on time or bytes ended the run early.",
+        RunStatus::Running => "The run is still under way.",
+        _ if is_search => "The search did not come to its end; it cannot go on, but start again.",
+        _ if run.has_made_filesystems() => {
+            "The run did not come to its end; it cannot go on, since its filesystems are gone."
+        }
+        RunStatus::Interrupted => "The run was interrupted; --resume goes on with it.",
+        RunStatus::Failed => "The run did not come to its end; --resume goes on with it.",
+    })
 }
 
 /// That what is synced to memory is still only in memory.
@@ -125,15 +111,9 @@ fn imprecise(run: &RunRecord, cases: &[&CaseReport]) -> Option<String> {
     Some(format!("{} of {} did not reach ± {asked} %; {widest}.", wide.len(), counted(widths.len(), "case")))
 }
 
-fn is_search(cases: &[CaseReport]) -> bool {
-    cases.iter().any(|case| case.record.origin.is_search())
-}
-
 /// Each case that has figures in a table, once: it may stand in several.
 fn distinct(cases: &[CaseReport]) -> Vec<&CaseReport> {
-    let mut seen = HashSet::new();
-    let shown = cases.iter().filter(|case| !is_look(case));
-    shown.filter(|case| seen.insert(case.name.as_str())).collect()
+    grouped::distinct(cases.iter().filter(|case| !case.is_look()), |case| &case.name)
 }
 
 #[cfg(test)]

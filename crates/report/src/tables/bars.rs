@@ -1,7 +1,7 @@
 //! The figure that a table is about, as a bar beside each row.
 
+use crate::numbers::case::CaseReport;
 use crate::numbers::estimate::Estimate;
-use crate::sentences::report::CaseReport;
 
 /// Bars of one scale, which begins at 0.
 #[derive(Debug, Clone, PartialEq)]

@@ -3,22 +3,19 @@
 
 use writebench_model::Axis;
 
+use crate::numbers::case::CaseReport;
 use crate::numbers::estimate::{Estimate, Figure};
-use crate::sentences::number::{mark, seconds, thousands};
-use crate::sentences::report::CaseReport;
-use crate::tables::{Column, Table, notes};
+use crate::sentences::number::{extremes, mark, range, seconds, significant};
+use crate::tables::shown::{Shown, TIMES};
+use crate::tables::table::{Column, NOTHING, Table, limit_cell};
 
 /// The three tables.
-pub(super) fn tables(title: &str, cases: &[CaseReport]) -> Vec<Table> {
-    vec![
-        table(&format!("{title}: elapsed time, all of it"), cases, |it| &it.total_ns),
-        table(&format!("{title}: user CPU time"), cases, |it| &it.user_cpu_figure_ns),
-        table(&format!("{title}: system CPU time"), cases, |it| &it.system_cpu_figure_ns),
-    ]
+pub(super) fn tables(title: &str, cases: &[&CaseReport]) -> Vec<Table> {
+    TIMES.iter().map(|time| table(&format!("{title}: {}", time.title), cases, time)).collect()
 }
 
-fn table(title: &str, cases: &[CaseReport], figure: fn(&Estimate) -> &Figure) -> Table {
-    let with_limit = cases.iter().any(|case| case.estimate.as_ref().is_some_and(|it| it.limit.is_some()));
+fn table(title: &str, cases: &[&CaseReport], time: &Shown) -> Table {
+    let with_limit = cases.iter().any(|case| case.has_limit());
     let mut columns = vec![
         Column::text("buffer", 0),
         Column::figure("", "s", 0),
@@ -30,27 +27,26 @@ fn table(title: &str, cases: &[CaseReport], figure: fn(&Estimate) -> &Figure) ->
     ];
     let rows = cases.iter().filter_map(|case| {
         let estimate = case.estimate.as_ref()?;
-        let figure = figure(estimate);
+        let figure = (time.figure)(estimate)?;
         let chunk = case.record.case.value(Axis::Chunk).unwrap_or_default();
         let mut row = vec![
             chunk,
             mark(estimate, seconds(figure.median)),
-            format!("{} – {}", seconds(figure.low), seconds(figure.high)),
-            format!("{} – {}", seconds(figure.min), seconds(figure.max)),
-            per_call(estimate, figure).map_or_else(|| "–".to_owned(), thousands),
+            range(figure, seconds),
+            extremes(figure, seconds),
+            per_call(estimate, figure).map_or_else(|| NOTHING.to_owned(), significant),
             estimate.samples.to_string(),
             case.record.case.to_string(),
         ];
         if with_limit {
-            row.insert(3, estimate.limit.map_or_else(|| "–".to_owned(), |it| notes::share(it.share)));
+            row.insert(3, limit_cell(Some(estimate)));
         }
         Some(row)
     });
-    let rows = rows.collect();
     if with_limit {
         columns.insert(3, Column::figure("of", "limit", 0));
     }
-    Table { title: title.to_owned(), columns, rows, sentences: Vec::new(), notes: Vec::new(), bars: None }
+    Table::of(title, columns, rows.collect())
 }
 
 /// What one hand-over takes on average, in nanoseconds.

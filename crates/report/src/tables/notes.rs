@@ -1,24 +1,16 @@
 //! The lines below a table that say what its words and shares mean.
 
 use writebench_model::{Limit, LimitKind};
+use writebench_stats::as_f64;
 
+use crate::numbers::case::CaseReport;
 use crate::numbers::over_time::CourseName;
 use crate::numbers::reached::limit_kind;
-use crate::sentences::number::{gigabytes_per_s, seconds_short};
-use crate::sentences::report::CaseReport;
-
-/// What a case's share of its limit looks like: `83 %`.
-pub(crate) fn share(share: f64) -> String {
-    let percent = share * 100.0;
-    match percent {
-        ..0.095 => "< 0.1 %".to_owned(),
-        ..9.95 => format!("{percent:.1} %"),
-        _ => format!("{percent:.0} %"),
-    }
-}
+use crate::sentences::number::{gigabytes_per_s, seconds_short, share};
+use crate::sentences::words::counted;
 
 /// Which limits the shares are of, and where throughput fell.
-pub(super) fn notes(cases: &[CaseReport], limits: &[Limit]) -> Vec<String> {
+pub(super) fn notes(cases: &[&CaseReport], limits: &[Limit]) -> Vec<String> {
     let mut notes: Vec<String> =
         LimitKind::ALL.iter().filter_map(|&kind| limit_note(kind, cases, limits)).collect();
     let shares = || cases.iter().filter_map(|case| case.estimate.as_ref()?.limit);
@@ -28,12 +20,12 @@ pub(super) fn notes(cases: &[CaseReport], limits: &[Limit]) -> Vec<String> {
                 .to_owned(),
         );
     }
-    notes.extend(cases.iter().filter_map(fall_note));
+    notes.extend(cases.iter().copied().filter_map(fall_note));
     notes
 }
 
 /// `of limit: a plain copy of memory, 5.21 GB/s with 1 thread, 9.88 GB/s with 4`.
-fn limit_note(kind: LimitKind, cases: &[CaseReport], limits: &[Limit]) -> Option<String> {
+fn limit_note(kind: LimitKind, cases: &[&CaseReport], limits: &[Limit]) -> Option<String> {
     let what = match kind {
         LimitKind::MemoryCopy => "a plain copy of memory",
         LimitKind::MemoryCopyOneChunk => "a copy of one chunk from the CPU's caches",
@@ -58,10 +50,10 @@ fn limit_note(kind: LimitKind, cases: &[CaseReport], limits: &[Limit]) -> Option
         return Some(format!("of limit: {what}, {} GB/s", figures[0].1));
     }
     let figures = figures.iter().map(|(threads, per_s)| {
-        let counted = crate::counted(*threads as usize, "thread");
+        let threads_counted = counted(*threads as usize, "thread");
         match non_temporal(kind, *threads, limits) {
-            Some(past) => format!("{per_s} GB/s with {counted} ({past} past the caches)"),
-            None => format!("{per_s} GB/s with {counted}"),
+            Some(past) => format!("{per_s} GB/s with {threads_counted} ({past} past the caches)"),
+            None => format!("{per_s} GB/s with {threads_counted}"),
         }
     });
     Some(format!("of limit: {what}, {}", figures.collect::<Vec<String>>().join(", ")))
@@ -73,9 +65,8 @@ fn non_temporal(kind: LimitKind, threads: u32, limits: &[Limit]) -> Option<Strin
     limit.bytes_per_s.map(as_gigabytes_per_s)
 }
 
-#[expect(clippy::cast_precision_loss, reason = "three digits are shown")]
 fn as_gigabytes_per_s(bytes_per_s: u64) -> String {
-    gigabytes_per_s(bytes_per_s as f64)
+    gigabytes_per_s(as_f64(bytes_per_s))
 }
 
 /// How wide the intervals of cases are that have no room for them.

@@ -2,10 +2,9 @@
 
 use writebench_model::{Allocation, Bytes, DirectWrite, Found, Learnt, Prepare, Properties, Zeros};
 
-use crate::tables::{Column, Sentence, Table};
-
-/// No such call, or nothing known of it.
-const NOTHING: &str = "–";
+use crate::numbers::grouped::{distinct, grouped};
+use crate::sentences::words::counted;
+use crate::tables::table::{Column, NOTHING, Sentence, Table};
 
 /// A column for each target, by its name. What was refused or failed is in the sentences below, with its cause.
 #[must_use]
@@ -28,8 +27,8 @@ pub fn properties_table(targets: &[(&str, &Properties)]) -> Table {
             }));
         }
     }
-    let title = "What the filesystem does with files".to_owned();
-    Table { title, columns, rows, sentences: sentences(targets), notes: notes(), bars: None }
+    let table = Table::of("What the filesystem does with files", columns, rows);
+    Table { sentences: sentences(targets), notes: notes(), ..table }
 }
 
 /// The states that `O_DIRECT` is tried in, by what it does there.
@@ -82,8 +81,8 @@ fn nothing() -> String {
 fn cell<T>(learnt: &Learnt<T>, text: impl Fn(&T) -> String) -> String {
     match learnt {
         Learnt::Known(value) => text(value),
-        Learnt::Refused(_) => "refused".to_owned(),
-        Learnt::Failed(_) => "failed".to_owned(),
+        Learnt::Refused(_) => REFUSED.to_owned(),
+        Learnt::Failed(_) => FAILED.to_owned(),
     }
 }
 
@@ -115,10 +114,8 @@ fn space(allocation: &Allocation, size_bytes: u64) -> String {
     let share = if share == 0 { "< 1 %".to_owned() } else { format!("{share} %") };
     match allocation.extents.known() {
         Some(extents) => {
-            format!(
-                "{share}, {}",
-                crate::counted(usize::try_from(extents.count).unwrap_or(usize::MAX), "extent")
-            )
+            let extents = usize::try_from(extents.count).unwrap_or(usize::MAX);
+            format!("{share}, {}", counted(extents, "extent"))
         }
         None => share,
     }
@@ -134,67 +131,53 @@ fn notes() -> Vec<String> {
 
 /// One for each cause, with all that it is the cause of, and the targets where it is.
 fn sentences(targets: &[(&str, &Properties)]) -> Vec<Sentence> {
-    let mut causes: Vec<(Gap, String, Vec<&str>, Vec<&str>)> = Vec::new();
-    for (name, properties) in targets {
-        let mut of_target: Vec<(Gap, String, Vec<&str>)> = Vec::new();
-        for (what, gap, cause) in gaps(properties) {
-            match of_target.iter_mut().find(|it| (it.0, &it.1) == (gap, &cause)) {
-                Some((_, _, of)) if of.contains(&what) => {}
-                Some((_, _, of)) => of.push(what),
-                None => of_target.push((gap, cause, vec![what])),
-            }
-        }
-        for (gap, cause, of) in of_target {
-            match causes.iter_mut().find(|it| (it.0, &it.1, &it.2) == (gap, &cause, &of)) {
-                Some((.., names)) => names.push(name),
-                None => causes.push((gap, cause, of, vec![name])),
-            }
+    let mut all: Vec<((Gap, Vec<&str>), &str)> = Vec::new();
+    for (target, properties) in targets {
+        for (gap, places) in grouped(gaps(properties), |(_, gap)| gap.clone()) {
+            let places = distinct(places.into_iter().map(|(place, _)| place), |place| *place);
+            all.push(((gap, places), target));
         }
     }
-    let sentence = |(gap, cause, of, names): (Gap, String, Vec<&str>, Vec<&str>)| Sentence {
-        is_fault: gap == Gap::Failed,
-        text: format!("{}: {}: {}: {cause}", names.join(", "), of.join(", "), gap.name()),
+    let sentence = |((gap, places), targets): ((Gap, Vec<&str>), Vec<(_, &str)>)| {
+        let targets: Vec<&str> = targets.iter().map(|(_, target)| *target).collect();
+        let text = format!("{}: {}: {}: {}", targets.join(", "), places.join(", "), gap.name, gap.why);
+        Sentence { is_fault: gap.name == FAILED, text }
     };
-    causes.into_iter().map(sentence).collect()
+    grouped(all, |(gap, _)| gap.clone()).into_iter().map(sentence).collect()
 }
 
 /// Why a place in the table has no word of its own.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Gap {
-    Refused,
-    Unknown,
-    Failed,
+#[derive(Clone, PartialEq, Eq, Hash)]
+struct Gap {
+    name: &'static str,
+    why: String,
 }
 
-impl Gap {
-    fn name(self) -> &'static str {
-        match self {
-            Self::Refused => "refused",
-            Self::Unknown => "unknown",
-            Self::Failed => "failed",
-        }
-    }
+const REFUSED: &str = "refused";
+const FAILED: &str = "failed";
 
-    fn of<T>(learnt: &Learnt<T>) -> Option<(Self, String)> {
-        match learnt {
-            Learnt::Known(_) => None,
-            Learnt::Refused(failure) => Some((Self::Refused, failure.to_string())),
-            Learnt::Failed(failure) => Some((Self::Failed, failure.to_string())),
-        }
+impl Gap {
+    fn of<T>(learnt: &Learnt<T>) -> Option<Self> {
+        let (name, failure) = match learnt {
+            Learnt::Known(_) => return None,
+            Learnt::Refused(failure) => (REFUSED, failure),
+            Learnt::Failed(failure) => (FAILED, failure),
+        };
+        Some(Self { name, why: failure.to_string() })
     }
 }
 
 /// What is not known, and why.
-fn gaps(properties: &Properties) -> Vec<(&'static str, Gap, String)> {
+fn gaps(properties: &Properties) -> Vec<(&'static str, Gap)> {
     let mut gaps = Vec::new();
-    let mut note = |what, gap: Option<(Gap, String)>| gaps.extend(gap.map(|(word, cause)| (what, word, cause)));
+    let mut note = |what, gap: Option<Gap>| gaps.extend(gap.map(|gap| (what, gap)));
     note("block size", Gap::of(&properties.block_size_bytes));
     for it in &properties.prepared {
         note(it.prepare.name(), Gap::of(&it.found));
         let Some(found) = it.found.known() else { continue };
         note("extents", Gap::of(&found.after_prepare.extents));
         if let Some(Zeros::Unknown { why }) = &found.zeros {
-            note("zeros", Some((Gap::Unknown, why.clone())));
+            note("zeros", Some(Gap { name: "unknown", why: why.clone() }));
         }
         note(it.prepare.name(), Gap::of(&found.after_write));
         if let Some(after) = found.after_write.known() {

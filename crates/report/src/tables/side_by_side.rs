@@ -1,28 +1,18 @@
 //! Several targets side by side: a row for each case, columns for each target, all compared with the first. No bars: the ratios say
 //! what they would, and with their verdict.
 
-use std::collections::HashMap;
+use writebench_model::{Axis, CaseRecord, Layout, RunRecord};
+use writebench_stats::{CONFIDENCE, Interval};
 
-use writebench_model::{Axis, Layout, RunRecord, Sample};
-
-use crate::numbers::estimate::{CONFIDENCE, Estimate, Figure};
-use crate::sentences::conclusion::{in_round_ratio_of, is_ranked, total};
-use crate::sentences::number::{gigabytes_per_s, mark, seconds, thousands, times};
-use crate::sentences::report::CaseReport;
-use crate::tables::{Column, Table, notes};
-
-/// What a table shows of every case, and how that compares.
-struct Shown {
-    title: &'static str,
-    unit: &'static str,
-    figure: fn(&Estimate) -> Option<&Figure>,
-    text: fn(f64) -> String,
-    /// The same of one sample, up to a factor that is the same for all samples of a case.
-    of_sample: fn(&Sample) -> f64,
-}
+use crate::numbers::case::{CaseReport, across_targets};
+use crate::numbers::grouped::distinct;
+use crate::numbers::in_rounds::{geometric_mean, holds_one, in_round_ratio_of};
+use crate::sentences::number::{between, mark, range, times};
+use crate::tables::shown::{Shown, shown};
+use crate::tables::table::{Column, NOTHING, Table, limit_cell};
 
 /// The tables of a section.
-pub(super) fn tables(title: &str, layout: Layout, cases: &[CaseReport], run: &RunRecord) -> Vec<Table> {
+pub(super) fn tables(title: &str, layout: Layout, cases: &[&CaseReport], run: &RunRecord) -> Vec<Table> {
     let grid = Grid::of(cases, run);
     let shown = shown(layout);
     let title_of = |shown: &Shown| format!("{title}: {}", shown.title);
@@ -39,57 +29,21 @@ pub(super) fn tables(title: &str, layout: Layout, cases: &[CaseReport], run: &Ru
     tables
 }
 
-fn shown(layout: Layout) -> Vec<Shown> {
-    let speed = |sample: &Sample| 1.0 / total(sample);
-    match layout {
-        Layout::CpuTime => vec![
-            Shown {
-                title: "elapsed time, all of it",
-                unit: "s",
-                figure: |it| Some(&it.total_ns),
-                text: seconds,
-                of_sample: total,
-            },
-            Shown {
-                title: "user CPU time",
-                unit: "s",
-                figure: |it| Some(&it.user_cpu_figure_ns),
-                text: seconds,
-                of_sample: |it| as_f64(it.user_cpu_ns),
-            },
-            Shown {
-                title: "system CPU time",
-                unit: "s",
-                figure: |it| Some(&it.system_cpu_figure_ns),
-                text: seconds,
-                of_sample: |it| as_f64(it.system_cpu_ns),
-            },
-        ],
-        Layout::Records => vec![Shown {
-            title: "records per second, all of it",
-            unit: "records/s",
-            figure: |it| it.records_per_s.as_ref(),
-            text: thousands,
-            of_sample: speed,
-        }],
-        Layout::Phases | Layout::Ranked | Layout::Matrix => vec![Shown {
-            title: "throughput, all of it",
-            unit: "GB/s",
-            figure: |it| Some(&it.throughput_bytes_per_s),
-            text: gigabytes_per_s,
-            of_sample: speed,
-        }],
-    }
-}
-
 /// Cases and targets of a section.
 struct Grid<'r> {
     targets: Vec<&'r str>,
     missing: Vec<&'r str>,
     /// What stands before the figures.
-    headings: Vec<&'static str>,
+    heads: &'static [Head],
     rows: Vec<Row<'r>>,
 }
+
+/// A heading, and a case's text below it.
+type Head = (&'static str, fn(&CaseRecord) -> String);
+
+const LABEL: Head = ("", |it| it.label.clone().unwrap_or_default());
+const CHUNK: Head = ("chunk", |it| it.case.value(Axis::Chunk).unwrap_or_default());
+const CASE: Head = ("case", |it| it.case.to_string());
 
 struct Row<'r> {
     texts: Vec<String>,
@@ -99,47 +53,32 @@ struct Row<'r> {
 }
 
 impl<'r> Grid<'r> {
-    fn of(cases: &'r [CaseReport], run: &'r RunRecord) -> Self {
+    fn of(cases: &[&'r CaseReport], run: &'r RunRecord) -> Self {
         let targets: Vec<&str> = run.targets.iter().map(|target| target.name.as_str()).collect();
-        let columns: HashMap<&str, usize> = targets.iter().copied().zip(0..).collect();
-        let mut rows: Vec<Row<'r>> = Vec::new();
-        let mut rows_of: HashMap<&str, Vec<usize>> = HashMap::new();
-        let chunks = |it: &CaseReport| it.record.case.value(Axis::Chunk).unwrap_or_default();
-        let only_chunks_differ = only_chunks_differ(cases);
         let labels = cases.iter().any(|case| case.record.label.is_some());
-        for case in cases {
-            let record = &case.record;
-            let Some(&column) = columns.get(record.target.as_str()) else { continue };
-            let of_case = rows_of.entry(record.case.name()).or_default();
-            if let Some(&row) = of_case.iter().find(|&&row| rows[row].cells[column].is_none()) {
-                rows[row].cells[column] = Some(case);
-                continue;
-            }
-            of_case.push(rows.len());
-            let texts = if only_chunks_differ {
-                vec![chunks(case)]
-            } else if labels {
-                vec![record.label.clone().unwrap_or_default(), chunks(case)]
-            } else {
-                vec![record.case.to_string()]
-            };
-            let mut cells = vec![None; targets.len()];
-            cells[column] = Some(case);
-            rows.push(Row { texts, case: record.case.name(), cells });
-        }
-        let headings = match (only_chunks_differ, labels) {
-            (true, _) => vec!["chunk"],
-            (false, true) => vec!["", "chunk"],
-            (false, false) => vec!["case"],
+        let heads: &[Head] = match (only_chunks_differ(cases), labels) {
+            (true, _) => &[CHUNK],
+            (false, true) => &[LABEL, CHUNK],
+            (false, false) => &[CASE],
         };
+        let row = |of_row: Vec<&'r CaseReport>| {
+            let first = &of_row[0].record;
+            let on = |target: &&str| of_row.iter().copied().find(|case| case.record.target == *target);
+            let cells = targets.iter().map(on).collect();
+            Row { texts: heads.iter().map(|(_, text)| text(first)).collect(), case: first.case.name(), cells }
+        };
+        let rows = across_targets(cases.iter().copied().filter(|case| case.target(run).is_some()))
+            .into_iter()
+            .map(row)
+            .collect();
         let missing = run.missing.iter().map(|target| target.name.as_str()).collect();
-        Self { targets, missing, headings, rows }
+        Self { targets, missing, heads, rows }
     }
 
     /// A row for each case.
     fn table(&self, title: &str, shown: &Shown) -> Table {
-        let mut columns: Vec<Column> = self.headings.iter().map(|heading| Column::text(heading, 0)).collect();
-        let with_limit = self.reports().any(|case| case.estimate.as_ref().is_some_and(|it| it.limit.is_some()));
+        let mut columns: Vec<Column> = self.heads.iter().map(|(heading, _)| Column::text(heading, 0)).collect();
+        let with_limit = self.rows.iter().any(|row| row.cells.iter().flatten().any(|case| case.has_limit()));
         let mut ratio_columns = Vec::new();
         for (index, target) in self.targets.iter().enumerate() {
             columns.push(Column::figure(target, shown.unit, 0));
@@ -154,7 +93,7 @@ impl<'r> Grid<'r> {
             }
         }
         columns.extend(self.missing.iter().map(|name| Column::figure(name, shown.unit, 0)));
-        let name_is_shown = self.headings == ["case"];
+        let name_is_shown = self.heads[0].0 == CASE.0;
         if !name_is_shown {
             columns.push(Column::text("case", 7));
         }
@@ -170,11 +109,7 @@ impl<'r> Grid<'r> {
             ratios.push(of_row);
         }
         rows.extend(means(&ratios, &ratio_columns, columns.len()));
-        Table { title: title.to_owned(), columns, rows, sentences: Vec::new(), notes: Vec::new(), bars: None }
-    }
-
-    fn reports(&self) -> impl Iterator<Item = &CaseReport> {
-        self.rows.iter().flat_map(|row| row.cells.iter().copied().flatten())
+        Table::of(title, columns, rows)
     }
 
     /// The other grouping: a row for each target, a column for each case.
@@ -193,8 +128,7 @@ impl<'r> Grid<'r> {
             (*name).clone_into(&mut cells[0]);
             rows.push(cells);
         }
-        let title = format!("{title} ({}), by target", shown.unit);
-        Table { title, columns, rows, sentences: Vec::new(), notes: Vec::new(), bars: None }
+        Table::of(format!("{title} ({}), by target", shown.unit), columns, rows)
     }
 }
 
@@ -211,8 +145,7 @@ fn means(ratios: &[Vec<Option<f64>>], ratio_columns: &[usize], width: usize) -> 
         false => format!("geometric mean of {}", whole.len()),
     };
     for (target, column) in ratio_columns.iter().enumerate() {
-        let logs: f64 = whole.iter().map(|row| row[target].ln()).sum();
-        cells[*column] = times((logs / as_f64(whole.len() as u64)).exp());
+        cells[*column] = times(geometric_mean(&whole.iter().map(|row| row[target]).collect::<Vec<_>>()));
     }
     Some(cells)
 }
@@ -226,8 +159,7 @@ impl Row<'_> {
             let (figure, interval) = figure_text(*case, shown);
             cells.extend([figure, interval]);
             if with_limit {
-                let limit = case.and_then(|case| case.estimate.as_ref()?.limit);
-                cells.push(limit.map_or(NOTHING.to_owned(), |it| notes::share(it.share)));
+                cells.push(limit_cell(case.and_then(|case| case.estimate.as_ref())));
             }
             if index == 0 {
                 continue;
@@ -237,7 +169,7 @@ impl Row<'_> {
             let sure = ratio.filter(|ratio| ratio.confidence >= CONFIDENCE && ratio.estimate > 0.0);
             ratios.push(sure.map(|ratio| ratio.estimate));
             cells.extend(match ratio {
-                Some(ratio) => [with_verdict(&ratio), format!("{} – {}", times(ratio.low), times(ratio.high))],
+                Some(ratio) => [with_verdict(&ratio), between(ratio.low, ratio.high, times)],
                 None => [NOTHING.to_owned(), NOTHING.to_owned()],
             });
         }
@@ -245,21 +177,11 @@ impl Row<'_> {
     }
 }
 
-const NOTHING: &str = "–";
-
 /// Whether a section is about chunks and nothing else.
-fn only_chunks_differ(cases: &[CaseReport]) -> bool {
-    let rest = |case: &CaseReport| {
-        let recorded = &case.record.case;
-        (recorded.value(Axis::Chunk), recorded.name_without(Axis::Chunk))
-    };
-    let (mut chunks, mut others) = (Vec::new(), Vec::new());
-    let on_first = cases.iter().filter(|case| case.record.target == cases[0].record.target);
-    for (chunk, other) in on_first.map(rest) {
-        chunks.push(chunk);
-        others.push(other);
-    }
-    chunks.len() > 1 && others.iter().all(|it| *it == others[0])
+fn only_chunks_differ(cases: &[&CaseReport]) -> bool {
+    let on_first = || cases.iter().filter(|case| case.record.target == cases[0].record.target);
+    let others = distinct(on_first(), |case| case.record.case.name_without(Axis::Chunk));
+    on_first().count() > 1 && others.len() == 1
 }
 
 /// The figure and its interval.
@@ -267,28 +189,22 @@ fn figure_text(case: Option<&CaseReport>, shown: &Shown) -> (String, String) {
     let nothing = || (NOTHING.to_owned(), NOTHING.to_owned());
     let Some(estimate) = case.and_then(|case| case.estimate.as_ref()) else { return nothing() };
     let Some(figure) = (shown.figure)(estimate) else { return nothing() };
-    let text = shown.text;
-    (mark(estimate, text(figure.median)), format!("{} – {}", text(figure.low), text(figure.high)))
+    (mark(estimate, (shown.text)(figure.median)), range(figure, shown.text))
 }
 
 /// Of what can be compared: neither cut short nor disturbed throughout, nor failed on the way.
-fn ratio(case: &CaseReport, first: &CaseReport, shown: &Shown) -> Option<writebench_stats::Interval> {
-    if !is_ranked(case) || !is_ranked(first) {
+fn ratio(case: &CaseReport, first: &CaseReport, shown: &Shown) -> Option<Interval> {
+    if !case.is_ranked() || !first.is_ranked() {
         return None;
     }
     in_round_ratio_of(case, first, shown.of_sample).filter(|ratio| ratio.estimate.is_finite())
 }
 
-fn with_verdict(ratio: &writebench_stats::Interval) -> String {
+fn with_verdict(ratio: &Interval) -> String {
     let text = times(ratio.estimate);
     match ratio {
         it if it.confidence < CONFIDENCE => format!("{text} ?"),
-        it if it.low <= 1.0 && it.high >= 1.0 => format!("≈ {text}"),
+        it if holds_one(it) => format!("≈ {text}"),
         _ => text,
     }
-}
-
-#[expect(clippy::cast_precision_loss, reason = "figures have three digits, f64 fifteen")]
-fn as_f64(value: u64) -> f64 {
-    value as f64
 }

@@ -2,6 +2,7 @@
 
 use super::examples::{copies, direct, durable, durable_in, long, parallel, samples_of};
 use super::*;
+use crate::charts::scale::stacked;
 
 /// The only chart of a family.
 fn only(cases: &[(String, CaseReport)], of: Question) -> Chart {

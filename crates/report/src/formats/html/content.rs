@@ -6,18 +6,22 @@ use writebench_model::{CaseOrigin, RunRecord};
 
 use super::data::{section_of, sections};
 use crate::charts::{NamedChart, Question};
-use crate::counted;
-use crate::formats::comparison as words;
-use crate::numbers::comparison::{CompareError, Comparison};
+use crate::numbers::case::CaseReport;
+use crate::numbers::comparison::Comparison;
+use crate::numbers::grouped::{distinct, grouped};
+use crate::numbers::sides::CompareError;
+use crate::sentences::changes::Change;
+use crate::sentences::comparison as words;
 use crate::sentences::machine::run_lines;
-use crate::sentences::report::{CaseReport, Report};
-use crate::tables::section_notes;
+use crate::sentences::report::Report;
+use crate::sentences::words::counted;
+use crate::tables::sections::section_notes;
 
 /// All of it.
 pub(super) struct Content<'r> {
     pub title: String,
     pub runs: Vec<Run<'r>>,
-    pub comparisons: Vec<Compared>,
+    pub comparisons: Vec<Compared<'r>>,
     pub suites: Vec<Suite<'r>>,
     /// Cases that did not end well.
     pub troubled: usize,
@@ -36,26 +40,22 @@ pub(super) struct Run<'r> {
 }
 
 /// A run, compared with the first.
-pub(super) struct Compared {
-    /// Its number among those that could be compared; none if this could not.
-    pub number: Option<usize>,
-    pub a: String,
-    pub b: String,
-    pub error: Option<String>,
+pub(super) struct Compared<'r> {
+    pub a: &'r str,
+    pub b: &'r str,
+    pub comparison: Result<Words, String>,
+}
+
+/// What a comparison comes to.
+pub(super) struct Words {
+    /// Its number in the data.
+    pub number: usize,
     pub summary: String,
     pub notes: Vec<String>,
     pub changes: Vec<Change>,
 }
 
-/// A fact that is not the same.
-pub(super) struct Change {
-    pub what: String,
-    pub a: String,
-    pub b: String,
-}
-
 pub(super) struct Suite<'r> {
-    pub name: &'r str,
     pub title: String,
     pub summary: String,
     pub sections: Vec<Section<'r>>,
@@ -106,7 +106,7 @@ impl<'r> Content<'r> {
             runs: reports.iter().zip(names).map(|(report, name)| run(report, name)).collect(),
             comparisons: compared(names, comparisons),
             suites: suites(reports, names, charts),
-            troubled: cases().filter(|case| case.outcome != "ok").count(),
+            troubled: cases().filter(|case| !case.is_ok()).count(),
             extent: extent(reports),
         }
     }
@@ -159,51 +159,36 @@ fn run_facts(run: &RunRecord) -> Vec<(&'static str, String)> {
     facts
 }
 
-fn compared(names: &[String], comparisons: &[(usize, Result<Comparison, CompareError>)]) -> Vec<Compared> {
-    let mut next = 0;
-    let compared = |(b, comparison): &(usize, Result<Comparison, CompareError>)| {
-        let (a, b) = (names[0].clone(), names[*b].clone());
-        let comparison = match comparison {
-            Ok(comparison) => comparison,
-            Err(error) => {
-                let (error, summary) = (Some(error.to_string()), String::new());
-                let (notes, changes) = (Vec::new(), Vec::new());
-                return Compared { number: None, a, b, error, summary, notes, changes };
-            }
-        };
-        let change = |change: &crate::numbers::comparison::Change| Change {
-            what: change.what.clone(),
-            a: change.a.join(" and "),
-            b: change.b.join(" and "),
-        };
-        next += 1;
-        Compared {
-            number: Some(next - 1),
-            a,
-            b,
-            error: None,
-            summary: words::counts(comparison),
-            notes: [words::left_out(comparison), words::notes(comparison)].concat(),
-            changes: comparison.changes.iter().map(change).collect(),
-        }
+fn compared<'r>(
+    names: &'r [String],
+    comparisons: &[(usize, Result<Comparison, CompareError>)],
+) -> Vec<Compared<'r>> {
+    let mut numbers = 0..;
+    let mut words = |comparison: &Comparison| Words {
+        number: numbers.next().unwrap_or_default(),
+        summary: words::counts(comparison),
+        notes: [words::left_out(comparison), words::notes(comparison)].concat(),
+        changes: comparison.changes(),
+    };
+    let compared = |(b, comparison): &(usize, Result<Comparison, CompareError>)| Compared {
+        a: &names[0],
+        b: &names[*b],
+        comparison: comparison.as_ref().map(&mut words).map_err(ToString::to_string),
     };
     comparisons.iter().map(compared).collect()
 }
 
 fn suites<'r>(reports: &'r [Report], names: &'r [String], charts: &'r [NamedChart]) -> Vec<Suite<'r>> {
-    let mut suites: Vec<Suite<'r>> = Vec::new();
-    for (number, (name, title)) in sections(reports).into_iter().enumerate() {
-        let (main, more) = charts_of((name, title), reports, charts);
-        let section = Section { number, title, main, more, notes: notes((name, title), reports, names) };
-        match suites.iter_mut().find(|suite| suite.name == name) {
-            Some(suite) => suite.sections.push(section),
-            None => {
-                let (title, summary) = heading(name, reports);
-                suites.push(Suite { name, title, summary, sections: vec![section] });
-            }
-        }
-    }
-    suites
+    let section = |(number, (suite, title)): (usize, (&'r str, &'r str))| {
+        let (main, more) = charts_of((suite, title), reports, charts);
+        Section { number, title, main, more, notes: notes((suite, title), reports, names) }
+    };
+    let suite = |(name, of_suite): (&'r str, Vec<_>)| {
+        let (title, summary) = heading(name, reports);
+        Suite { title, summary, sections: of_suite.into_iter().map(section).collect() }
+    };
+    let sections = sections(reports).into_iter().enumerate();
+    grouped(sections, |(_, (suite, _))| *suite).into_iter().map(suite).collect()
 }
 
 /// What a suite is called, and what it answers.
@@ -277,15 +262,11 @@ fn first_case<'r>(named: &NamedChart, reports: &'r [Report]) -> (usize, Option<&
 
 /// What is said below the section's tables; of several runs each says which it is.
 fn notes(section: (&str, &str), reports: &[Report], names: &[String]) -> Vec<String> {
-    let mut notes = Vec::new();
-    for (report, name) in reports.iter().zip(names) {
-        let Some(cases) = report.sections().find(|cases| section_of(&cases[0]) == section) else { continue };
-        for note in section_notes(cases, &report.run) {
-            let note = if reports.len() > 1 { format!("{name}: {note}") } else { note };
-            if !notes.contains(&note) {
-                notes.push(note);
-            }
-        }
-    }
-    notes
+    let of_run = |(report, name): (&Report, &String)| {
+        let cases = report.sections().find(|cases| section_of(&cases[0]) == section);
+        let notes = cases.map_or(Vec::new(), |cases| section_notes(cases, &report.run)).into_iter();
+        let named = |note| if reports.len() > 1 { format!("{name}: {note}") } else { note };
+        notes.map(named).collect::<Vec<_>>()
+    };
+    distinct(reports.iter().zip(names).flat_map(of_run), Clone::clone)
 }

@@ -4,14 +4,17 @@ use std::collections::{BTreeMap, HashMap};
 
 use serde::Serialize;
 use writebench_model::{CaseRecord, RunRecord, Sample};
+use writebench_stats::as_f64;
 
 use super::command::again;
 use super::short::Short;
-use crate::charts::{Chart, NamedChart, Question, Unit, XScale, YScale};
+use crate::charts::{Kind, NamedChart, Question, XScale, YAxis};
 use crate::formats::palette;
+use crate::numbers::case::CaseReport;
 use crate::numbers::comparison::{Comparison, Verdict};
 use crate::numbers::estimate::{Estimate, Figure};
-use crate::sentences::report::{CaseReport, Report};
+use crate::numbers::grouped::distinct;
+use crate::sentences::report::Report;
 
 /// All of it.
 #[derive(Serialize)]
@@ -91,9 +94,9 @@ struct Figures {
 struct Drawn<'r> {
     section: usize,
     of: Question,
-    kind: crate::charts::Kind,
+    kind: Kind,
     x: XAxis<'r>,
-    y: YAxis<'r>,
+    y: &'r YAxis,
     series: Vec<Series<'r>>,
 }
 
@@ -102,13 +105,6 @@ struct XAxis<'r> {
     label: &'r str,
     scale: XScale,
     ticks: Vec<(Short, &'r str)>,
-}
-
-#[derive(Serialize)]
-struct YAxis<'r> {
-    label: &'r str,
-    unit: Unit,
-    scale: YScale,
 }
 
 #[derive(Serialize)]
@@ -178,14 +174,8 @@ impl<'r> Data<'r> {
 
 /// The sections of all runs, in order.
 pub(super) fn sections(reports: &[Report]) -> Vec<(&str, &str)> {
-    let mut sections: Vec<(&str, &str)> = Vec::new();
-    for case in reports.iter().flat_map(|report| &report.cases) {
-        // Rows of a section stand together mostly.
-        if sections.last() != Some(&section_of(case)) && !sections.contains(&section_of(case)) {
-            sections.push(section_of(case));
-        }
-    }
-    sections
+    let cases = reports.iter().flat_map(|report| &report.cases);
+    distinct(cases.map(section_of), |section| *section)
 }
 
 pub(super) fn section_of(case: &CaseReport) -> (&str, &str) {
@@ -236,7 +226,7 @@ fn case_data<'r>(
         label: record.label.as_deref(),
         method: words.number(record.case.method()),
         prepare: words.number(record.case.known().map_or("", |case| case.axes().prepare.name())),
-        outcome: words.number(case.outcome),
+        outcome: words.number(case.outcome_name()),
         reason: case.reason.as_deref(),
         figures: case.estimate.as_ref().map(|estimate| figures(record, estimate)),
         samples: samples(&record.samples),
@@ -300,19 +290,15 @@ fn drawn<'r>(named: &'r NamedChart, numbers: &HashMap<(&str, &str), usize>) -> D
         colours: [colour.light, colour.dark],
         points: series.points.iter().map(|it| point(chart.x.scale, it)).collect(),
     });
+    let ticks = chart.x.ticks.iter().map(|tick| (place(chart.x.scale, tick.at), tick.text.as_str()));
     Drawn {
         section: numbers[&(named.suite.as_str(), named.section.as_str())],
         of: named.of,
         kind: chart.kind,
-        x: x_axis(chart),
-        y: YAxis { label: &chart.y.label, unit: chart.y.unit, scale: chart.y.scale },
+        x: XAxis { label: &chart.x.label, scale: chart.x.scale, ticks: ticks.collect() },
+        y: &chart.y,
         series: series.collect(),
     }
-}
-
-fn x_axis(chart: &Chart) -> XAxis<'_> {
-    let ticks = chart.x.ticks.iter().map(|tick| (place(chart.x.scale, tick.at), tick.text.as_str())).collect();
-    XAxis { label: &chart.x.label, scale: chart.x.scale, ticks }
 }
 
 fn point(scale: XScale, point: &crate::charts::Point) -> Point {
@@ -369,7 +355,6 @@ fn compared(b: usize, comparison: &Comparison, rows: &Rows<'_>) -> Compared {
     Compared { a: 0, b, cases: comparison.cases.iter().map(case).collect() }
 }
 
-#[expect(clippy::cast_precision_loss, reason = "five digits are left")]
 fn short(value: u64) -> Short {
-    Short(value as f64)
+    Short(as_f64(value))
 }

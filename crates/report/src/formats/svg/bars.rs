@@ -6,11 +6,12 @@ use std::collections::HashSet;
 use svg::Node;
 use svg::node::element::Element;
 
-use super::element::{Ink, element, line, px, text, titled};
+use super::element::{Ink, line, path, px, rect, text, through, titled};
 use super::legend::series_group;
-use super::plot::figure_text;
 use super::rows::{Rows, SIZE};
+use super::words::figure_text;
 use crate::charts::{Chart, Dot, Interval, Point, Scale, value_text};
+use crate::sentences::words::counted;
 
 const ROW_HEIGHT: f64 = 24.0;
 const BAR_HEIGHT: f64 = 14.0;
@@ -59,7 +60,7 @@ pub(super) fn marks(chart: &Chart, scale: &Scale) -> Vec<String> {
     }
     let beyond = dots(chart).filter(|dot| !scale.holds(dot.value)).count();
     if beyond > 0 {
-        marks.push(format!("Beyond the picture: {}.", crate::counted(beyond, "sample")));
+        marks.push(format!("Beyond the picture: {}.", counted(beyond, "sample")));
     }
     marks
 }
@@ -88,13 +89,12 @@ fn dots_of(chart: &Chart, index: usize, point: &Point, rows: &Rows<'_>, top: f64
     for (path, stroke_width) in [(calm, "3.8"), (disturbed, "1.1")] {
         if !path.is_empty() {
             let style = [
-                ("d", path.as_str()),
                 ("fill", "none"),
                 ("stroke-width", stroke_width),
                 ("stroke-linecap", "round"),
                 ("stroke-opacity", "0.8"),
             ];
-            group.append(element("path", &style, Vec::new()));
+            group.append(self::path(&path, &style));
         }
     }
     group
@@ -105,14 +105,11 @@ fn bar(chart: &Chart, index: usize, point: &Point, figure: &Interval, rows: &Row
     let [end, low, high] = [figure.median, figure.low, figure.high].map(|value| rows.x(value));
     let mut group =
         titled(series_group(chart, index), &format!("{}: {}", point.case, figure_text(chart, figure)));
-    let left = rows.left;
-    let (x, top, length, height) = (px(left), px(y - BAR_HEIGHT / 2.0), px(end - left), px(BAR_HEIGHT));
-    let mut style = vec![("x", x.as_str()), ("y", &top), ("width", &length), ("height", &height)];
-    style.extend(match point.only_disturbed {
+    let style = match point.only_disturbed {
         true => [("fill-opacity", "0.12"), ("stroke-dasharray", "3 2")],
         false => [("fill-opacity", "0.45"), ("stroke-width", "1")],
-    });
-    group.append(element("rect", &style, Vec::new()));
+    };
+    group.append(rect((rows.left, y - BAR_HEIGHT / 2.0), (end - rows.left, BAR_HEIGHT), &style));
     group.append(line((low, y), (high, y), &[("stroke-width", "2")]));
     let cap = |x: f64| line((x, y - 4.0), (x, y + 4.0), &[("stroke-width", "2")]);
     group.append(cap(low));
@@ -120,8 +117,8 @@ fn bar(chart: &Chart, index: usize, point: &Point, figure: &Interval, rows: &Row
         group.append(cap(high));
     } else {
         let arrow = [(-7.0, -5.0), (1.0, 0.0), (-7.0, 5.0)];
-        let corner = |(dx, dy): (f64, f64)| format!("{},{}", px(high + dx), px(y + dy));
-        group.append(element("path", &[("d", &format!("M{}Z", arrow.map(corner).join("L")))], Vec::new()));
+        let corners = arrow.map(|(dx, dy)| (high + dx, y + dy));
+        group.append(path(&format!("{}Z", through(corners)), &[]));
     }
     group
 }

@@ -3,10 +3,21 @@
 use svg::Node;
 use svg::node::element::Element;
 
-use super::palette;
+use crate::formats::palette;
+
+/// Above and below what is drawn.
+pub(super) const MARGIN: f64 = 16.0;
 
 /// How wide a picture is.
 pub(super) const WIDTH: f64 = 900.0;
+
+/// Words whose middle stands at their place, and words that end there.
+pub(super) const MIDDLE: [(&str, &str); 1] = [("text-anchor", "middle")];
+pub(super) const END: [(&str, &str); 1] = [("text-anchor", "end")];
+
+/// The colours of axes and of the lines that begin at them.
+pub(super) const AXIS: [(&str, &str); 2] = [("class", "wb-axis"), ("stroke", palette::AXIS.light)];
+pub(super) const GRID: [(&str, &str); 2] = [("class", "wb-grid"), ("stroke", palette::GRID.light)];
 
 /// How strong words are.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -35,6 +46,30 @@ pub(super) fn text(x: f64, y: f64, size: f64, ink: Ink, words: &str, attributes:
     let own: [(&str, &str); 5] =
         [("x", &x), ("y", &y), ("font-size", &size), ("class", class), ("fill", colour)];
     element("text", &[&own, attributes].concat(), vec![svg::node::Text::new(clean(words)).into()])
+}
+
+/// A name that ends there; one that is wider than the limit is cut, and shown whole when it is pointed at.
+pub(super) fn name_before((x, y): (f64, f64), size: f64, name: &str, limit: f64) -> Element {
+    let shown = shortened(name, size, limit);
+    let label = text(x, y, size, Ink::Strong, &shown, &END);
+    if shown == name { label } else { titled(label, name) }
+}
+
+/// A rectangle by its upper left corner, its width and its height.
+pub(super) fn rect((x, y): (f64, f64), (width, height): (f64, f64), attributes: &[(&str, &str)]) -> Element {
+    let (x, y, width, height) = (px(x), px(y), px(width), px(height));
+    let own: [(&str, &str); 4] = [("x", &x), ("y", &y), ("width", &width), ("height", &height)];
+    element("rect", &[&own, attributes].concat(), Vec::new())
+}
+
+pub(super) fn path(commands: &str, attributes: &[(&str, &str)]) -> Element {
+    element("path", &[&[("d", commands)], attributes].concat(), Vec::new())
+}
+
+/// From one corner to the next, as a path's command.
+pub(super) fn through(corners: impl IntoIterator<Item = (f64, f64)>) -> String {
+    let corners = corners.into_iter().map(|(x, y)| format!("{},{}", px(x), px(y)));
+    format!("M{}", corners.collect::<Vec<_>>().join("L"))
 }
 
 /// A straight line in the colour of the surroundings, or that of `attributes`.
@@ -96,7 +131,7 @@ pub(super) fn shortened(words: &str, size: f64, limit: f64) -> String {
 
 /// Lines that fit into the picture, broken at spaces, or anywhere in words that are wider than it.
 pub(super) fn wrapped(words: &str, size: f64) -> Vec<String> {
-    let limit = WIDTH - 2.0 * super::MARGIN;
+    let limit = WIDTH - 2.0 * MARGIN;
     let mut lines = Vec::new();
     let mut current = String::new();
     for word in clean(words).split_whitespace() {

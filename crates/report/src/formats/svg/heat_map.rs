@@ -2,11 +2,15 @@
 
 use svg::Node;
 use svg::node::element::Element;
+use writebench_stats::as_f64;
 
-use super::element::{Ink, WIDTH, element, line, px, shortened, text, titled, width};
-use super::plot::figure_text;
-use super::{MARGIN, axis_title, palette};
-use crate::charts::{Chart, Interval, Point, Scale, prefixed, symbol};
+use super::element::{
+    AXIS, END, Ink, MARGIN, MIDDLE, WIDTH, line, name_before, path, px, rect, shortened, text, titled, width,
+};
+use super::words::{axis_title, figure_text};
+use crate::charts::scale::{prefixed, symbol};
+use crate::charts::{Chart, Interval, Point, Scale};
+use crate::formats::palette;
 
 const NAME_SIZE: f64 = 12.0;
 const NAME_LIMIT: f64 = 260.0;
@@ -39,14 +43,11 @@ pub(super) fn draw(chart: &Chart, top: f64) -> (Vec<Element>, f64) {
     let mut parts = cells.headings(top + 16.0);
     for (row, series) in (0u32..).zip(&chart.series) {
         let y = cells.top + f64::from(row) * ROW_HEIGHT;
-        let name = shortened(&series.name, NAME_SIZE, NAME_LIMIT);
-        let end = [("text-anchor", "end")];
-        let label = text(cells.left - 8.0, y + ROW_HEIGHT / 2.0 + 4.0, NAME_SIZE, Ink::Strong, &name, &end);
-        parts.push(if name == series.name { label } else { titled(label, &series.name) });
+        let place = (cells.left - 8.0, y + ROW_HEIGHT / 2.0 + 4.0);
+        parts.push(name_before(place, NAME_SIZE, &series.name, NAME_LIMIT));
         parts.extend(series.points.iter().map(|point| cells.cell(&series.name, point, y)));
     }
-    #[expect(clippy::cast_precision_loss, reason = "a few rows")]
-    let bottom = cells.top + chart.series.len() as f64 * ROW_HEIGHT;
+    let bottom = cells.top + as_f64(chart.series.len() as u64) * ROW_HEIGHT;
     parts.extend(cells.key(bottom + 30.0));
     (parts, bottom + 30.0 + KEY.1 + 26.0)
 }
@@ -55,8 +56,7 @@ impl<'c> Cells<'c> {
     fn of(chart: &'c Chart, top: f64) -> Self {
         let names = chart.series.iter().map(|series| shortened(&series.name, NAME_SIZE, NAME_LIMIT));
         let left = MARGIN + names.map(|name| width(&name, NAME_SIZE)).fold(0.0, f64::max) + 8.0;
-        #[expect(clippy::cast_precision_loss, reason = "a few columns")]
-        let columns = chart.x.ticks.len().max(1) as f64;
+        let columns = as_f64(chart.x.ticks.len().max(1) as u64);
         let cell_width = ((WIDTH - MARGIN - left) / columns).min(WIDEST);
         let figures = chart.series.iter().flat_map(|series| &series.points);
         let widest = figures.map(|point| width(&figure(chart, point), 1.0)).fold(1.0, f64::max);
@@ -68,11 +68,10 @@ impl<'c> Cells<'c> {
     fn headings(&self, top: f64) -> Vec<Element> {
         let label = &self.chart.x.label;
         let mut parts = vec![text(self.left, top, NAME_SIZE, Ink::Strong, label, &[])];
-        let middle = [("text-anchor", "middle")];
         let widest = self.chart.x.ticks.iter().map(|tick| width(&tick.text, 1.0)).fold(1.0, f64::max);
         let size = ((self.width - 7.0) / widest).clamp(FIGURE_SIZES.0, NAME_SIZE);
         parts.extend(self.chart.x.ticks.iter().map(|tick| {
-            text(self.x(tick.at) + self.width / 2.0, self.top - 8.0, size, Ink::Quiet, &tick.text, &middle)
+            text(self.x(tick.at) + self.width / 2.0, self.top - 8.0, size, Ink::Quiet, &tick.text, &MIDDLE)
         }));
         parts
     }
@@ -99,8 +98,7 @@ impl<'c> Cells<'c> {
     }
 
     fn colour(&self, figure: &Interval) -> &palette::Colour<String> {
-        #[expect(clippy::cast_precision_loss, reason = "a few colours")]
-        let last = (self.colours.len() - 1) as f64;
+        let last = as_f64(self.colours.len() as u64 - 1);
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a share of a few colours")]
         let step = (self.scale.part(figure.median) * last).round() as usize;
         &self.colours[step.min(self.colours.len() - 1)]
@@ -110,20 +108,17 @@ impl<'c> Cells<'c> {
     fn key(&self, top: f64) -> Vec<Element> {
         let title = format!("{} in {}", axis_title(self.chart), symbol(self.chart.y.unit));
         let left = self.left.min(WIDTH - MARGIN - KEY.0);
-        let end = [("text-anchor", "end")];
-        let mut parts = vec![text(left - 8.0, top + KEY.1 - 1.5, NAME_SIZE, Ink::Strong, &title, &end)];
-        #[expect(clippy::cast_precision_loss, reason = "a few colours")]
-        let width = KEY.0 / self.colours.len() as f64;
+        let mut parts = vec![text(left - 8.0, top + KEY.1 - 1.5, NAME_SIZE, Ink::Strong, &title, &END)];
+        let width = KEY.0 / as_f64(self.colours.len() as u64);
         // A little wider, so that there is nothing between them.
         let places = (0u32..).map(|step| left + f64::from(step) * width);
         parts.extend(places.zip(&self.colours).map(|(x, it)| filled((x, top), (width + 0.4, KEY.1), it)));
-        let style = [("class", "wb-axis"), ("stroke", palette::AXIS.light)];
         let mut free_from = f64::NEG_INFINITY;
         for (part, words) in self.scale.ticks().into_iter().filter_map(|tick| Some((tick.part, tick.text?))) {
             let (x, half) = (left + KEY.0 * part, self::width(&words, 11.0) / 2.0);
-            parts.push(line((x, top + KEY.1), (x, top + KEY.1 + 4.0), &style));
+            parts.push(line((x, top + KEY.1), (x, top + KEY.1 + 4.0), &AXIS));
             if x - half >= free_from {
-                parts.push(text(x, top + KEY.1 + 16.0, 11.0, Ink::Quiet, &words, &[("text-anchor", "middle")]));
+                parts.push(text(x, top + KEY.1 + 16.0, 11.0, Ink::Quiet, &words, &MIDDLE));
                 free_from = x + half + 8.0;
             }
         }
@@ -138,29 +133,18 @@ fn figure(chart: &Chart, point: &Point) -> String {
     format!("{tilde}{}", prefixed(figure.median, chart.y.unit).trim_end())
 }
 
-fn filled((x, y): (f64, f64), (width, height): (f64, f64), colour: &palette::Colour<String>) -> Element {
-    let (x, y, width, height) = (px(x), px(y), px(width), px(height));
+fn filled(place: (f64, f64), size: (f64, f64), colour: &palette::Colour<String>) -> Element {
     let class = palette::class(colour);
-    let style = [
-        ("x", x.as_str()),
-        ("y", &y),
-        ("width", &width),
-        ("height", &height),
-        ("class", &class),
-        ("fill", &colour.light),
-        ("stroke-width", "0"),
-    ];
-    element("rect", &style, Vec::new())
+    rect(place, size, &[("class", &class), ("fill", &colour.light), ("stroke-width", "0")])
 }
 
 /// Drawn line by line: a pattern would need an id.
 fn hatched((x, y): (f64, f64), (width, height): (f64, f64)) -> Element {
-    let mut path = format!("M{},{}h{}v{}h{}Z", px(x), px(y), px(width), px(height), px(-width));
+    let mut lines = format!("M{},{}h{}v{}h{}Z", px(x), px(y), px(width), px(height), px(-width));
     let mut along = height;
     while along < width {
-        path += &format!("M{},{}l{},{}", px(x + along - height), px(y + height), px(height), px(-height));
+        lines += &format!("M{},{}l{},{}", px(x + along - height), px(y + height), px(height), px(-height));
         along += 7.0;
     }
-    let style = [("d", path.as_str()), ("class", "wb-axis"), ("stroke", palette::AXIS.light), ("fill", "none")];
-    element("path", &style, Vec::new())
+    path(&lines, &[&AXIS[..], &[("fill", "none")]].concat())
 }

@@ -3,9 +3,10 @@
 use svg::Node;
 use svg::node::element::Element;
 
-use super::element::{Ink, WIDTH, line, px, shortened, text, titled, width};
-use super::{MARGIN, marker, palette};
+use super::element::{Ink, MARGIN, WIDTH, line, px, shortened, text, titled, width};
+use super::marker;
 use crate::charts::{Chart, Kind, Series};
+use crate::formats::palette;
 
 const SIZE: f64 = 13.0;
 const ROW_HEIGHT: f64 = 21.0;

@@ -2,8 +2,8 @@
 
 use svg::node::element::Element;
 
-use super::element::{element, px};
-use super::palette;
+use super::element::{element, path, px, rect, through};
+use crate::formats::palette;
 
 /// Lengths of line and gap. Five, beside seven colours: the two come together again after 35 series.
 const DASHES: [&str; 5] = ["", "7 3", "2 3", "10 3 2 3", "14 5"];
@@ -47,27 +47,24 @@ pub(super) fn marker(index: usize, (x, y): (f64, f64), radius: f64) -> Element {
         &[]
     };
     if corners.is_empty() {
-        let (x, y, radius) = (px(x), px(y), px(radius));
-        let own: [(&str, &str); 3] = [("cx", &x), ("cy", &y), ("r", &radius)];
-        return element("circle", &[&own, fill].concat(), Vec::new());
+        return circle((x, y), radius, fill);
     }
-    let corner = |(dx, dy): &(f64, f64)| format!("{},{}", px(x + dx * radius), px(y + dy * radius));
-    let path = format!("M{}Z", corners.iter().map(corner).collect::<Vec<_>>().join("L"));
-    let own: [(&str, &str); 1] = [("d", &path)];
-    element("path", &[&own, fill].concat(), Vec::new())
+    let corners = corners.iter().map(|(dx, dy)| (x + dx * radius, y + dy * radius));
+    path(&format!("{}Z", through(corners)), fill)
 }
 
 /// A ring around a mark.
-pub(super) fn ring((x, y): (f64, f64)) -> Element {
-    let (x, y) = (px(x), px(y));
-    let attributes =
-        [("cx", x.as_str()), ("cy", &y), ("r", "7.5"), ("fill", "none"), ("stroke-dasharray", "2 2")];
-    element("circle", &attributes, Vec::new())
+pub(super) fn ring(place: (f64, f64)) -> Element {
+    circle(place, 7.5, &[("fill", "none"), ("stroke-dasharray", "2 2")])
+}
+
+fn circle((x, y): (f64, f64), radius: f64, attributes: &[(&str, &str)]) -> Element {
+    let (x, y, radius) = (px(x), px(y), px(radius));
+    let own: [(&str, &str); 3] = [("cx", &x), ("cy", &y), ("r", &radius)];
+    element("circle", &[&own, attributes].concat(), Vec::new())
 }
 
 /// What stands for an area.
 pub(super) fn square((x, y): (f64, f64)) -> Element {
-    let (x, y) = (px(x - 5.5), px(y - 5.5));
-    let attributes = [("x", x.as_str()), ("y", &y), ("width", "11"), ("height", "11"), ("stroke", "none")];
-    element("rect", &attributes, Vec::new())
+    rect((x - 5.5, y - 5.5), (11.0, 11.0), &[("stroke", "none")])
 }

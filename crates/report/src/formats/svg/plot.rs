@@ -2,11 +2,16 @@
 
 use svg::Node;
 use svg::node::element::Element;
+use writebench_stats::as_f64;
 
-use super::element::{Ink, WIDTH, element, line, px, shortened, text, titled, width};
+use super::element::{
+    AXIS, END, GRID, Ink, MARGIN, MIDDLE, WIDTH, line, path, px, rect, shortened, text, through, titled, width,
+};
 use super::legend::series_group;
-use super::{MARGIN, axis_title, marker, palette, place_text};
+use super::marker;
+use super::words::{axis_title, figure_text, place_text};
 use crate::charts::{Chart, Interval, Kind, Point, Scale, Tick, XScale, value_text};
+use crate::formats::palette;
 
 const HEIGHT: f64 = 400.0;
 const SIZE: f64 = 12.0;
@@ -30,7 +35,7 @@ const MANY: usize = 3;
 const MARKS_APART: f64 = 70.0;
 
 /// After so many lines, marks begin at the same place again.
-const MARKS_ASIDE: usize = 6;
+const MARKS_ASIDE: u64 = 6;
 
 /// The axes, and what is between them.
 struct Plot<'c> {
@@ -78,9 +83,7 @@ impl Plot<'_> {
     }
 
     fn category_width(&self) -> f64 {
-        #[expect(clippy::cast_precision_loss, reason = "a few categories")]
-        let count = self.chart.x.ticks.len().max(1) as f64;
-        (self.right - self.left) / count
+        (self.right - self.left) / as_f64(self.chart.x.ticks.len().max(1) as u64)
     }
 
     fn x(&self, at: f64) -> f64 {
@@ -115,12 +118,10 @@ impl Plot<'_> {
         if self.chart.kind != Kind::Groups {
             return Vec::new();
         }
-        let (width, height) = (px(self.category_width()), px(self.bottom - self.top));
+        let size = (self.category_width(), self.bottom - self.top);
         let stripe = |tick: &Tick| {
-            let (x, y) = (px(self.x(tick.at) - self.category_width() / 2.0), px(self.top));
-            let place = [("x", x.as_str()), ("y", &y), ("width", &width), ("height", &height)];
-            let colour = [("class", "wb-stripe"), ("fill", palette::STRIPE.light)];
-            element("rect", &[&place[..], &colour].concat(), Vec::new())
+            let place = (self.x(tick.at) - self.category_width() / 2.0, self.top);
+            rect(place, size, &[("class", "wb-stripe"), ("fill", palette::STRIPE.light)])
         };
         self.chart.x.ticks.iter().skip(1).step_by(2).map(stripe).collect()
     }
@@ -130,37 +131,34 @@ impl Plot<'_> {
         for tick in self.scale.ticks() {
             let y = self.bottom - (self.bottom - self.top) * tick.part;
             let faint = if tick.text.is_some() { "1" } else { "0.5" };
-            let style = [("class", "wb-grid"), ("stroke", palette::GRID.light), ("stroke-width", faint)];
+            let style = [&GRID[..], &[("stroke-width", faint)]].concat();
             parts.push(line((self.left, y), (self.right, y), &style));
             if let Some(words) = &tick.text {
-                let end = [("text-anchor", "end")];
-                parts.push(text(self.left - 7.0, y + 4.0, SIZE, Ink::Quiet, words, &end));
+                parts.push(text(self.left - 7.0, y + 4.0, SIZE, Ink::Quiet, words, &END));
             }
         }
-        let style = [("class", "wb-axis"), ("stroke", palette::AXIS.light)];
         if self.scale.has_break() {
             let y = self.bottom - (self.bottom - self.top) * self.scale.break_part();
-            parts.push(line((self.left, self.top), (self.left, y - 2.0), &style));
-            parts.push(line((self.left, self.bottom), (self.left, y + 4.0), &style));
+            parts.push(line((self.left, self.top), (self.left, y - 2.0), &AXIS));
+            parts.push(line((self.left, self.bottom), (self.left, y + 4.0), &AXIS));
             for y in [y - 2.0, y + 4.0] {
-                parts.push(line((self.left - 5.0, y + 2.5), (self.left + 5.0, y - 2.5), &style));
+                parts.push(line((self.left - 5.0, y + 2.5), (self.left + 5.0, y - 2.5), &AXIS));
             }
         } else {
-            parts.push(line((self.left, self.top), (self.left, self.bottom), &style));
+            parts.push(line((self.left, self.top), (self.left, self.bottom), &AXIS));
         }
         parts
     }
 
     /// The axis, and where its words end.
     fn x_axis(&self, is_turned: bool) -> (Vec<Element>, f64) {
-        let style = [("class", "wb-axis"), ("stroke", palette::AXIS.light)];
-        let mut parts = vec![line((self.left, self.bottom), (self.right, self.bottom), &style)];
+        let mut parts = vec![line((self.left, self.bottom), (self.right, self.bottom), &AXIS)];
         let mut height = 20.0;
         let mut last_x = f64::NEG_INFINITY;
         for tick in &self.chart.x.ticks {
             let x = self.x(tick.at);
             if self.chart.x.scale != XScale::Categories {
-                parts.push(line((x, self.bottom), (x, self.bottom + 5.0), &style));
+                parts.push(line((x, self.bottom), (x, self.bottom + 5.0), &AXIS));
             }
             // Where numbers are as near as that, some of them say enough.
             let is_crowded = x - last_x < 14.0 && self.chart.x.scale != XScale::Categories;
@@ -173,22 +171,14 @@ impl Plot<'_> {
             let y = self.bottom + if is_turned { 15.0 } else { 20.0 };
             let turn = format!("rotate(-40 {} {})", px(x + 3.0), px(y));
             let turned = [("text-anchor", "end"), ("transform", turn.as_str())];
-            let (x, attributes) =
-                if is_turned { (x + 3.0, &turned[..]) } else { (x, &[("text-anchor", "middle")][..]) };
+            let (x, attributes) = if is_turned { (x + 3.0, &turned[..]) } else { (x, &MIDDLE[..]) };
             let label = text(x, y, SIZE, Ink::Quiet, &words, attributes);
             parts.push(if words == tick.text { label } else { titled(label, &tick.text) });
             height = if is_turned { f64::max(height, 15.0 + width(&words, SIZE) * TURNED.1) } else { height };
         }
         let bottom = self.bottom + height + 18.0;
-        let middle = [("text-anchor", "middle")];
-        parts.push(text(
-            (self.left + self.right) / 2.0,
-            bottom,
-            SIZE,
-            Ink::Strong,
-            &self.chart.x.label,
-            &middle,
-        ));
+        let middle = (self.left + self.right) / 2.0;
+        parts.push(text(middle, bottom, SIZE, Ink::Strong, &self.chart.x.label, &MIDDLE));
         (parts, bottom + 8.0)
     }
 
@@ -208,20 +198,17 @@ impl Plot<'_> {
                 group.append(self.whisker(*x, figure));
                 continue;
             }
-            let corner = |x: f64, value: f64| format!("{},{}", px(x), px(self.y(value)));
-            let there = stretch.iter().map(|(x, figure)| corner(*x, figure.high));
-            let back = stretch.iter().rev().map(|(x, figure)| corner(*x, figure.low));
-            let corners: Vec<String> = there.chain(back).collect();
-            if !corners.is_empty() {
-                let path = format!("M{}Z", corners.join("L"));
+            let there = stretch.iter().map(|(x, figure)| (*x, self.y(figure.high)));
+            let back = stretch.iter().rev().map(|(x, figure)| (*x, self.y(figure.low)));
+            if !stretch.is_empty() {
+                let band = format!("{}Z", through(there.chain(back)));
                 let faint = match self.chart.x.scale {
                     // From the lowest to the highest of all samples is far.
                     XScale::Percentile if self.chart.series.len() > MANY => "0.04",
                     _ if self.chart.series.len() > MANY => "0.09",
                     _ => "0.18",
                 };
-                let style = [("d", path.as_str()), ("fill-opacity", faint), ("stroke", "none")];
-                group.append(element("path", &style, Vec::new()));
+                group.append(path(&band, &[("fill-opacity", faint), ("stroke", "none")]));
             }
         }
         group
@@ -230,13 +217,12 @@ impl Plot<'_> {
     fn line_of(&self, index: usize) -> Element {
         let mut group = series_group(self.chart, index);
         for stretch in self.stretches(index).filter(|stretch| stretch.len() > 1) {
-            let corner = |(x, figure): &(f64, Interval)| format!("{},{}", px(*x), px(self.y(figure.median)));
-            let path = format!("M{}", stretch.iter().map(corner).collect::<Vec<_>>().join("L"));
-            let mut style = vec![("d", path.as_str()), ("fill", "none"), ("stroke-width", "1.8")];
+            let mut style = vec![("fill", "none"), ("stroke-width", "1.8")];
             if !marker::dashes(index).is_empty() {
                 style.push(("stroke-dasharray", marker::dashes(index)));
             }
-            group.append(element("path", &style, Vec::new()));
+            let corners = stretch.iter().map(|(x, figure)| (*x, self.y(figure.median)));
+            group.append(path(&through(corners), &style));
         }
         for point in self.marked(index) {
             group.append(self.mark(index, point, self.x(point.x), 3.8));
@@ -251,8 +237,8 @@ impl Plot<'_> {
         if matches!(self.chart.x.scale, XScale::Log2 | XScale::Categories) {
             return points.iter().collect();
         }
-        #[expect(clippy::cast_precision_loss, reason = "a few series")]
-        let mut free_from = self.left + 26.0 + (index % MARKS_ASIDE) as f64 * MARKS_APART / MARKS_ASIDE as f64;
+        let aside = as_f64(index as u64 % MARKS_ASIDE) * MARKS_APART / as_f64(MARKS_ASIDE);
+        let mut free_from = self.left + 26.0 + aside;
         let last = points.len().saturating_sub(1);
         let mut marked = Vec::new();
         for (place, point) in points.iter().enumerate() {
@@ -268,8 +254,7 @@ impl Plot<'_> {
     /// The series' marks in all categories, beside those of the other series.
     fn marks(&self, index: usize) -> Element {
         let mut group = series_group(self.chart, index);
-        #[expect(clippy::cast_precision_loss, reason = "a few series")]
-        let (index_part, count) = (index as f64 + 0.5, self.chart.series.len() as f64);
+        let (index_part, count) = (as_f64(index as u64) + 0.5, as_f64(self.chart.series.len() as u64));
         let room = (self.category_width() * GROUP_PART).min(MARK_ROOM * count);
         let aside = room * (index_part / count - 0.5);
         let radius = (room / count / 1.4).clamp(2.6, 4.2);
@@ -326,10 +311,4 @@ fn ends(chart: &Chart) -> (f64, f64) {
     let points = chart.series.iter().flat_map(|series| &series.points).map(|point| point.x);
     let places = chart.x.ticks.iter().map(|tick| tick.at).chain(points).map(|at| evenly(chart.x.scale, at));
     places.fold((f64::INFINITY, f64::NEG_INFINITY), |(first, last), it| (first.min(it), last.max(it)))
-}
-
-/// A figure with its interval.
-pub(super) fn figure_text(chart: &Chart, figure: &Interval) -> String {
-    let text = |value| value_text(value, chart.y.unit);
-    format!("{} ({} to {})", text(figure.median), text(figure.low), text(figure.high))
 }

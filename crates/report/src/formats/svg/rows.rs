@@ -1,9 +1,10 @@
 //! Rows of a picture whose figures are lengths to the right: their names, and the axis below them.
 
 use svg::node::element::Element;
+use writebench_stats::as_f64;
 
-use super::element::{Ink, WIDTH, line, shortened, text, titled, width};
-use super::{MARGIN, axis_title, palette};
+use super::element::{GRID, Ink, MARGIN, MIDDLE, WIDTH, line, name_before, shortened, text, width};
+use super::words::axis_title;
 use crate::charts::{Chart, Scale};
 
 /// How large words beside bars are.
@@ -24,17 +25,15 @@ pub(super) struct Rows<'c> {
     top: f64,
     row_height: f64,
     room_below: f64,
-    names: Vec<String>,
 }
 
 impl<'c> Rows<'c> {
     /// `room_below`: the part of a row below its bar and name.
     pub fn of(chart: &'c Chart, top: f64, row_height: f64, room_below: f64) -> Self {
-        let names: Vec<String> =
-            chart.x.ticks.iter().map(|tick| shortened(&tick.text, SIZE, NAME_LIMIT)).collect();
-        let left = MARGIN + names.iter().map(|name| width(name, SIZE)).fold(0.0, f64::max) + 8.0;
+        let names = chart.x.ticks.iter().map(|tick| width(&shortened(&tick.text, SIZE, NAME_LIMIT), SIZE));
+        let left = MARGIN + names.fold(0.0, f64::max) + 8.0;
         let right = WIDTH - MARGIN - FIGURE_WIDTH;
-        Self { chart, scale: Scale::of(chart), left, right, top: top + 6.0, row_height, room_below, names }
+        Self { chart, scale: Scale::of(chart), left, right, top: top + 6.0, row_height, room_below }
     }
 
     /// Where a value stands.
@@ -57,35 +56,31 @@ impl<'c> Rows<'c> {
     }
 
     fn bottom(&self) -> f64 {
-        #[expect(clippy::cast_precision_loss, reason = "a few rows")]
-        let rows = self.names.len() as f64;
-        self.top + rows * self.row_height
+        self.top + as_f64(self.chart.x.ticks.len() as u64) * self.row_height
     }
 
     /// What lies below the bars.
     pub fn grid(&self) -> Vec<Element> {
         let bottom = self.bottom();
-        let middle = [("text-anchor", "middle")];
         let mut parts = Vec::new();
         for tick in self.scale.ticks() {
-            let (x, style) =
-                (self.x_of_part(tick.part), [("class", "wb-grid"), ("stroke", palette::GRID.light)]);
-            parts.push(line((x, self.top), (x, bottom + 4.0), &style));
+            let x = self.x_of_part(tick.part);
+            parts.push(line((x, self.top), (x, bottom + 4.0), &GRID));
             if let Some(words) = &tick.text {
-                parts.push(text(x, bottom + 19.0, 12.0, Ink::Quiet, words, &middle));
+                parts.push(text(x, bottom + 19.0, 12.0, Ink::Quiet, words, &MIDDLE));
             }
         }
         let title = axis_title(self.chart);
-        parts.push(text((self.left + self.right) / 2.0, bottom + 38.0, 12.0, Ink::Strong, &title, &middle));
+        parts.push(text((self.left + self.right) / 2.0, bottom + 38.0, 12.0, Ink::Strong, &title, &MIDDLE));
         parts
     }
 
     /// The names before the rows.
     pub fn names(&self) -> impl Iterator<Item = Element> + '_ {
-        self.chart.x.ticks.iter().zip(&self.names).map(|(tick, name)| {
-            let end = [("text-anchor", "end")];
-            let label = text(self.left - 8.0, self.y(tick.at) + 4.5, SIZE, Ink::Strong, name, &end);
-            if *name == tick.text { label } else { titled(label, &tick.text) }
-        })
+        self.chart
+            .x
+            .ticks
+            .iter()
+            .map(|tick| name_before((self.left - 8.0, self.y(tick.at) + 4.5), SIZE, &tick.text, NAME_LIMIT))
     }
 }

@@ -3,11 +3,12 @@
 use svg::Node;
 use svg::node::element::Element;
 
-use super::element::{Ink, element, px, text, titled};
+use super::element::{Ink, rect, text, titled};
 use super::legend::series_group;
-use super::plot::figure_text;
 use super::rows::{Rows, SIZE};
-use crate::charts::{Chart, stacked, value_text};
+use super::words::figure_text;
+use crate::charts::scale::stacked;
+use crate::charts::{Chart, value_text};
 
 const ROW_HEIGHT: f64 = 22.0;
 const BAR_HEIGHT: f64 = 15.0;
@@ -44,10 +45,8 @@ fn bar(chart: &Chart, at: f64, rows: &Rows<'_>) -> Vec<Element> {
         begin += figure.median;
         let words = format!("{}, {}: {}", point.case, series.name, figure_text(chart, figure));
         let mut part = titled(series_group(chart, index), &words);
-        let (x, y) = (px(from), px(rows.y(at) - BAR_HEIGHT / 2.0));
-        let (width, height) = (px(to - from), px(BAR_HEIGHT));
-        let place = [("x", x.as_str()), ("y", &y), ("width", &width), ("height", &height), ("stroke", "none")];
-        part.append(element("rect", &place, Vec::new()));
+        let (place, size) = ((from, rows.y(at) - BAR_HEIGHT / 2.0), (to - from, BAR_HEIGHT));
+        part.append(rect(place, size, &[("stroke", "none")]));
         parts.push(part);
     }
     parts

@@ -1,4 +1,4 @@
-use writebench_model::{CaseRecord, Durability, Outcome, Sample};
+use writebench_model::{CaseRecord, Durability, Outcome, RunRecord, Sample};
 use writebench_testkit::{example_case, example_run};
 
 use super::*;
@@ -133,11 +133,12 @@ fn what_else_changed_is_listed_old_and_new() {
     new.run.settings.samples = 60;
     let old = run(1, vec![case("write", &FAST)]);
     let compared = Comparison::of(side("A", vec![old]), side("B", vec![new])).unwrap();
-    let what: Vec<&str> = compared.changes.iter().map(|change| change.what.as_str()).collect();
+    let changes = compared.changes();
+    let what: Vec<&str> = changes.iter().map(|change| change.what.as_str()).collect();
     assert_eq!(what, ["kernel", "mount options", "device", "proc/sys/vm/dirty_ratio"]);
-    assert_eq!(compared.changes[1].a, ["rw,relatime"]);
-    assert_eq!(compared.changes[1].b, ["rw,noatime"]);
-    assert_eq!(compared.changes[3].a, ["unknown"]);
+    assert_eq!(changes[1].a, ["rw,relatime"]);
+    assert_eq!(changes[1].b, ["rw,noatime"]);
+    assert_eq!(changes[3].a, ["unknown"]);
 }
 
 #[test]
@@ -146,8 +147,9 @@ fn runs_of_one_side_that_differ_among_themselves_are_told() {
     second.run.version = "0.2.0".to_owned();
     let a = side("A", vec![run(1, vec![case("write", &FAST)]), second]);
     let compared = Comparison::of(a, side("B", vec![run(3, vec![case("write", &FAST)])])).unwrap();
-    assert_eq!(compared.changes.len(), 1);
-    assert_eq!(compared.changes[0].a, ["0.1.0", "0.2.0"]);
+    let changes = compared.changes();
+    assert_eq!(changes.len(), 1);
+    assert_eq!(changes[0].a, ["0.1.0", "0.2.0"]);
 }
 
 /// What a person meets, at 80 columns: figures, what is left out, what changed, how to read it.

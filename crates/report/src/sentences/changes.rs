@@ -3,7 +3,9 @@
 use serde::Serialize;
 use writebench_model::{Bytes, Environment, Filesystem, Image, Making, RunRecord, TargetRecord};
 
-use super::Side;
+use crate::numbers::comparison::Comparison;
+use crate::numbers::grouped::distinct;
+use crate::numbers::sides::Side;
 use crate::sentences::machine::device_line;
 
 /// A fact that is not the same in all runs.
@@ -17,28 +19,35 @@ pub struct Change {
     pub b: Vec<String>,
 }
 
-/// In the order of the facts.
-pub(super) fn between(a: &Side, b: &Side) -> Vec<Change> {
-    let (facts_of_a, facts_of_b) = (facts_of_side(a), facts_of_side(b));
-    let mut names: Vec<&str> = Vec::new();
-    for (name, _) in facts_of_a.iter().chain(&facts_of_b).flatten() {
-        if !names.contains(&name.as_str()) {
-            names.push(name);
+impl Comparison {
+    /// What else is different between the sides, or among the runs of one.
+    #[must_use]
+    pub fn changes(&self) -> Vec<Change> {
+        let (facts_of_a, facts_of_b) = (facts_of_side(&self.a), facts_of_side(&self.b));
+        let facts = facts_of_a.iter().chain(&facts_of_b).flatten();
+        let names = distinct(facts.map(|(name, _)| name), |name| *name);
+        let change = |name: &String| {
+            let (a, b) = (values(&facts_of_a, name), values(&facts_of_b, name));
+            (a != b || a.len() > 1).then(|| Change { what: name.clone(), a, b })
+        };
+        let mut changes: Vec<Change> = names.into_iter().filter_map(change).collect();
+        // Another device has its own settings; that it is another one says it all.
+        if changes.iter().any(|change| change.what == "device" || change.what.ends_with(": device")) {
+            changes.retain(|change| !change.what.starts_with("sys/"));
         }
+        changes
     }
-    let change = |name: &str| {
-        let (a, b) = (values(&facts_of_a, name), values(&facts_of_b, name));
-        (a != b || a.len() > 1).then(|| Change { what: name.to_owned(), a, b })
-    };
-    let mut changes: Vec<Change> = names.into_iter().filter_map(change).collect();
-    // Another device has its own settings; that it is another one says it all.
-    if changes.iter().any(|change| change.what == "device" || change.what.ends_with(": device")) {
-        changes.retain(|change| !change.what.starts_with("sys/"));
-    }
-    changes
 }
 
 type Facts = Vec<(String, String)>;
+
+fn fact(name: &str, value: impl Into<String>) -> (String, String) {
+    (name.to_owned(), value.into())
+}
+
+fn or_none(text: Option<&String>) -> String {
+    text.cloned().unwrap_or_else(|| "none".to_owned())
+}
 
 fn facts_of_side(side: &Side) -> Vec<Facts> {
     side.runs.iter().map(|it| facts(&it.run)).collect()
@@ -46,28 +55,24 @@ fn facts_of_side(side: &Side) -> Vec<Facts> {
 
 /// The different values of a fact, in order.
 fn values(facts: &[Facts], name: &str) -> Vec<String> {
-    let mut values: Vec<String> = Vec::new();
-    for of_run in facts {
-        let value = of_run.iter().find(|(other, _)| other == name).map_or("unknown", |(_, value)| value);
-        if !values.iter().any(|other| other == value) {
-            values.push(value.to_owned());
-        }
-    }
-    values
+    let value = |of_run: &Facts| {
+        let fact = of_run.iter().find(|(other, _)| other == name);
+        fact.map_or("unknown".to_owned(), |(_, value)| value.clone())
+    };
+    distinct(facts.iter().map(value), Clone::clone)
 }
 
 /// What may make a run faster or slower. Not: its seed, its limits, and how many samples were asked for.
 fn facts(run: &RunRecord) -> Facts {
-    let or_none = |text: &Option<String>| text.clone().unwrap_or_else(|| "none".to_owned());
-    let mut facts = vec![("writebench".to_owned(), run.version.clone())];
+    let mut facts = vec![fact("writebench", &run.version)];
     facts.extend(run.targets.first().map_or(Vec::new(), |target| machine_facts(&target.environment)));
     for target in &run.targets {
         // Of several each says whose it is.
         let of = if run.targets.len() > 1 { format!("{}: ", target.name) } else { String::new() };
         facts.extend(target_facts(target).into_iter().map(|(name, value)| (format!("{of}{name}"), value)));
     }
-    facts.push(("--verify".to_owned(), run.settings.verify.to_string()));
-    facts.push(("--from".to_owned(), or_none(&run.settings.copy_from)));
+    facts.push(fact("--verify", run.settings.verify.to_string()));
+    facts.push(fact("--from", or_none(run.settings.copy_from.as_ref())));
     let settings = run.targets.iter().flat_map(|target| &target.environment.tunables);
     for (path, value) in settings {
         if facts.iter().all(|(name, _)| name != path) {
@@ -79,16 +84,14 @@ fn facts(run: &RunRecord) -> Facts {
 
 fn machine_facts(environment: &Environment) -> Facts {
     let Environment { system, cpu, memory, .. } = environment;
-    let or_none = |text: &Option<String>| text.clone().unwrap_or_else(|| "none".to_owned());
-    let fact = |name: &str, value: String| (name.to_owned(), value);
     vec![
         fact("machine", system.hostname.clone()),
         fact("kernel", format!("{} {}", system.kernel, system.architecture)),
-        fact("distribution", or_none(&system.distribution)),
-        fact("hypervisor", or_none(&system.hypervisor)),
-        fact("processor", or_none(&cpu.model)),
+        fact("distribution", or_none(system.distribution.as_ref())),
+        fact("hypervisor", or_none(system.hypervisor.as_ref())),
+        fact("processor", or_none(cpu.model.as_ref())),
         fact("CPUs", cpu.available.to_string()),
-        fact("governor", or_none(&cpu.governor)),
+        fact("governor", or_none(cpu.governor.as_ref())),
         fact("memory", Bytes(memory.total_bytes).approximate()),
         fact("memory limit", memory.limit_bytes.map_or("none".to_owned(), |limit| Bytes(limit).approximate())),
     ]
@@ -96,7 +99,6 @@ fn machine_facts(environment: &Environment) -> Facts {
 
 /// Of a filesystem that the run made. Not: the numbers of its loop devices and where it was mounted.
 fn making_facts(making: &Making, filesystem: &Filesystem) -> Facts {
-    let fact = |name: &str, value: String| (name.to_owned(), value);
     let image = |it: &Image| {
         let (size, direct) = (Bytes(it.size_bytes), if it.direct_io { ", direct I/O" } else { "" });
         format!("{size} in {} ({}){direct}", it.directory, it.directory_filesystem)
@@ -113,7 +115,6 @@ fn making_facts(making: &Making, filesystem: &Filesystem) -> Facts {
 
 fn target_facts(target: &TargetRecord) -> Facts {
     let Environment { filesystem, device, .. } = &target.environment;
-    let fact = |name: &str, value: String| (name.to_owned(), value);
     if let Some(making) = &target.making {
         return making_facts(making, filesystem);
     }

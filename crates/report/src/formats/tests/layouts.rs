@@ -3,9 +3,9 @@
 use writebench_model::{CaseRecord, Outcome, RunRecord, RunStatus, Sample};
 use writebench_testkit::{example_case, example_run, section_of};
 
-use super::terminal;
-use super::tests::plain;
+use super::plain;
 use crate::Report;
+use crate::formats::terminal;
 
 const NARROW: usize = 80;
 /// Wide enough for all columns and for more than a bar is of use for.

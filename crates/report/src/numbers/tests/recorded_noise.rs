@@ -6,9 +6,10 @@ use rand_pcg::Pcg64Mcg;
 use writebench_model::{RunRecord, Sample};
 use writebench_testkit::{example_case, example_run};
 
-use crate::numbers::comparison::{ComparedRun, Comparison, Side, Verdict};
-use crate::sentences::conclusion::differs;
-use crate::sentences::report::CaseReport;
+use crate::numbers::case::CaseReport;
+use crate::numbers::comparison::{Comparison, Verdict};
+use crate::numbers::in_rounds::differs;
+use crate::numbers::sides::{ComparedRun, Side};
 
 const EXPERIMENTS: u64 = 200;
 
@@ -17,9 +18,9 @@ const EXPERIMENTS: u64 = 200;
 const MOST_FALSE: usize = 21;
 
 const RECORDED: [(&str, &str); 3] = [
-    ("tmpfs", include_str!("../../tests/noise/tmpfs.csv")),
-    ("ext4", include_str!("../../tests/noise/ext4.csv")),
-    ("ext4-fdatasync", include_str!("../../tests/noise/ext4-fdatasync.csv")),
+    ("tmpfs", include_str!("../../../tests/noise/tmpfs.csv")),
+    ("ext4", include_str!("../../../tests/noise/ext4.csv")),
+    ("ext4-fdatasync", include_str!("../../../tests/noise/ext4-fdatasync.csv")),
 ];
 
 /// The undisturbed times, in order.
@@ -135,8 +136,7 @@ fn told_from_the_fastest(recorded: &[u64], rounds: usize) -> usize {
             order.iter().zip(round).for_each(|(&case, &time)| times[case].push(time));
         }
         let mut cases: Vec<CaseReport> = times.iter().map(|times| CaseReport::of(case(times), &[])).collect();
-        let median = |case: &CaseReport| case.estimate.as_ref().map_or(0.0, |it| it.total_ns.median);
-        cases.sort_by(|a, b| median(a).total_cmp(&median(b)));
+        cases.sort_by(|a, b| a.time_ns().total_cmp(&b.time_ns()));
         cases[1..].iter().filter(|other| differs(&cases[0], other) == Some(true)).count()
     };
     (0..EXPERIMENTS).map(told).sum()

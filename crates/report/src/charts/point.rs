@@ -1,0 +1,45 @@
+//! A case's figure as a point of a chart, and what such figures are.
+
+use writebench_stats::CONFIDENCE;
+
+use super::data::{Interval, Point, Series};
+use super::rows::Row;
+use crate::numbers::estimate::Figure;
+
+/// A point of a case. `per` is how many of the figure's unit make one of the chart's.
+pub(super) fn point(x: f64, row: &Row<'_>, figure: Option<&Figure>, per: f64) -> Point {
+    let interval = |it: &Figure| Interval { median: it.median / per, low: it.low / per, high: it.high / per };
+    Point {
+        x,
+        figure: figure.map(interval),
+        only_disturbed: row.case.estimate.as_ref().is_some_and(|estimate| estimate.only_disturbed),
+        case: row.case.record.case.to_string(),
+        row: row.number,
+        dots: Vec::new(),
+    }
+}
+
+/// A point of a case's throughput.
+pub(super) fn throughput_point(x: f64, row: &Row<'_>) -> Point {
+    point(x, row, row.case.estimate.as_ref().map(|estimate| &estimate.throughput_bytes_per_s), 1.0)
+}
+
+/// The points of a line, in the order of their places; rows without a place have none.
+pub(super) fn line_of(name: String, points: impl Iterator<Item = Option<Point>>) -> Series {
+    let mut points: Vec<Point> = points.flatten().collect();
+    points.sort_by(|a, b| a.x.total_cmp(&b.x));
+    Series { name, points }
+}
+
+/// What the figures are: `medians with 95 % intervals; lower is better`.
+pub(super) fn figures_are(rows: &[Row<'_>], better: &str) -> String {
+    let reached = rows.iter().filter_map(|row| Some(row.case.estimate.as_ref()?.confidence));
+    let least = reached.fold(1.0, f64::min);
+    let percent = CONFIDENCE * 100.0;
+    let intervals = if least < CONFIDENCE - 1e-9 {
+        format!("intervals that aim at {percent:.0} % (with too few samples for it: {:.0} %)", least * 100.0)
+    } else {
+        format!("{percent:.0} % intervals")
+    };
+    format!("medians with {intervals}; {better} is better")
+}

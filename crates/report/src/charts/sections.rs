@@ -1,0 +1,120 @@
+//! The charts of reports, section by section.
+
+use std::collections::HashSet;
+
+use writebench_model::{CaseOrigin, Layout};
+
+use super::data::{Chart, Drawn, NamedChart, Question};
+use super::rows::{OfTarget, Row, each_target, grouped};
+use super::{cpu_time, flags, latency, matrix, over_time, phases, ranked, threads};
+use crate::numbers::case::CaseReport;
+use crate::sentences::report::Report;
+use crate::sentences::run_names::run_names;
+
+/// The charts of a report, in the order of its tables.
+#[must_use]
+pub fn charts(report: &Report) -> Vec<NamedChart> {
+    charts_of_runs(std::slice::from_ref(report))
+}
+
+/// The charts of runs together, in the order of the first run's tables. With two or more, a target's name is
+/// `RUN · TARGET`.
+#[must_use]
+pub fn charts_of_runs(reports: &[Report]) -> Vec<NamedChart> {
+    let prefixes = prefixes(reports);
+    let cases: Vec<(String, &CaseReport)> = reports
+        .iter()
+        .zip(&prefixes)
+        .flat_map(|(report, prefix)| {
+            report.cases.iter().map(move |case| (format!("{prefix}{}", target_of(report, case)), case))
+        })
+        .collect();
+    let rows = cases.iter().enumerate().map(|(number, (target, case))| Row { number, target, case });
+    let rows: Vec<Row<'_>> = rows.filter(|row| !row.case.is_look()).collect();
+    let mut charts = of_rows(&rows);
+    let missing = reports.iter().zip(&prefixes).flat_map(|(report, prefix)| {
+        report.run.missing.iter().map(move |target| format!("{prefix}{}: {}", target.name, target.why))
+    });
+    let missing: Vec<String> = missing.collect();
+    for chart in &mut charts {
+        chart.chart.notes.extend_from_slice(&missing);
+    }
+    charts
+}
+
+/// What a case wrote to, as the legend calls it: with one target, its filesystem.
+fn target_of<'r>(report: &'r Report, case: &'r CaseReport) -> &'r str {
+    match case.target(&report.run) {
+        // The path of a single target says less.
+        Some(target) if !report.run.is_side_by_side() => &target.environment.filesystem.kind,
+        _ => &case.record.target,
+    }
+}
+
+/// What stands before the names of each report's targets: nothing where there is one report.
+fn prefixes(reports: &[Report]) -> Vec<String> {
+    if reports.len() < 2 {
+        return vec![String::new(); reports.len()];
+    }
+    run_names(reports).into_iter().map(|name| format!("{name} · ")).collect()
+}
+
+/// The sections of all targets together, wherever their rows stand.
+pub(super) fn of_rows(rows: &[Row<'_>]) -> Vec<NamedChart> {
+    let mut names = HashSet::new();
+    let mut charts = Vec::new();
+    let sections = grouped(rows, Row::table);
+    for ((suite, section), rows) in &sections {
+        let several = sections.iter().filter(|((other, _), _)| other == suite).count() > 1;
+        let head = if several { format!("{suite}-{section}") } else { (*suite).to_owned() };
+        for Drawn { of, stem, chart } in section_charts(section, rows) {
+            let stem = slug(&format!("{head}-{stem}"));
+            let mut numbered = (2..).map(|number| format!("{stem}-{number}"));
+            let mut file_stem = stem.clone();
+            while !names.insert(file_stem.clone()) {
+                file_stem = numbered.next().unwrap_or_default();
+            }
+            let (suite, section) = ((*suite).to_owned(), (*section).to_owned());
+            charts.push(NamedChart { file_stem, suite, section, of, chart });
+        }
+    }
+    charts
+}
+
+/// What the suite asks first, and then what every case can answer.
+fn section_charts(section: &str, rows: &[Row<'_>]) -> Vec<Drawn> {
+    let on_each_target = |of, stem: &str, chart: fn(&str, &str, &[Row<'_>]) -> Option<Chart>| {
+        let drawn = |on: OfTarget<'_>| {
+            let chart = chart(section, on.target, &on.rows)?;
+            Some(Drawn { of, stem: format!("{stem}{}", on.suffix), chart })
+        };
+        each_target(rows).into_iter().filter_map(drawn).collect::<Vec<_>>()
+    };
+    let origin = rows.first().map(|row| &row.case.record.origin);
+    let mut charts = match origin.map_or(Layout::Phases, CaseOrigin::layout) {
+        _ if origin.is_some_and(CaseOrigin::is_search) => {
+            ranked::charts("Ways to write, from the fastest", rows)
+        }
+        Layout::CpuTime => cpu_time::charts(rows),
+        Layout::Ranked => ranked::charts(&format!("{section}, from the fastest"), rows),
+        Layout::Matrix => {
+            let flags = on_each_target(Question::Flags, "throughput-by-chunk-and-flags", flags::chart);
+            [flags, matrix::charts(section, rows)].concat()
+        }
+        // A section without labels is drawn by its methods, where it is about chunk sizes.
+        Layout::Phases => matrix::charts(section, rows),
+        Layout::Records => Vec::new(),
+    };
+    charts.extend(threads::charts(section, rows));
+    charts.extend(on_each_target(Question::Latency, "latency", latency::chart));
+    charts.extend(on_each_target(Question::Phases, "phases", phases::chart));
+    charts.extend(on_each_target(Question::OverTime, "over-time", over_time::chart));
+    charts
+}
+
+/// Text as a part of a file's name.
+pub(super) fn slug(text: &str) -> String {
+    let kept = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { ' ' };
+    let words: String = text.chars().map(kept).collect();
+    words.split_whitespace().collect::<Vec<_>>().join("-")
+}

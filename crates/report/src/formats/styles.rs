@@ -1,0 +1,11 @@
+//! The styles of text for a terminal.
+
+use anstyle::{AnsiColor, Style};
+
+pub(super) const HEADING: Style = Style::new().bold();
+pub(super) const QUIET: Style = Style::new().dimmed();
+pub(super) const FAULT: Style = AnsiColor::Red.on_default();
+pub(super) const WARNING: Style = AnsiColor::Yellow.on_default();
+
+/// All styles that our text has: whatever else looks like a style is somebody else's text.
+pub const STYLES: [Style; 4] = [HEADING, QUIET, FAULT, WARNING];

@@ -1,0 +1,53 @@
+//! What a picture says of its figures and places.
+
+use crate::charts::{Chart, Interval, Unit, XScale, YScale, value_text};
+
+/// The picture in words, for those who cannot see it.
+pub(super) fn description(chart: &Chart) -> String {
+    let mut text = format!("{} by {}. {}.", axis_title(chart), chart.x.label, chart.subtitle);
+    for series in &chart.series {
+        let with_figures = || {
+            series.points.iter().filter_map(|point| {
+                let median = point.figure?.median;
+                Some(format!("{} at {}", value_text(median, chart.y.unit), place_text(chart, point.x)))
+            })
+        };
+        let name = &series.name;
+        match (with_figures().next(), with_figures().next_back()) {
+            (Some(first), Some(last)) if first != last => text += &format!(" {name}: from {first} to {last}."),
+            (Some(only), _) => text += &format!(" {name}: {only}."),
+            (None, _) => text += &format!(" {name}: no figure."),
+        }
+    }
+    text
+}
+
+/// What a place on the x axis is called.
+pub(super) fn place_text(chart: &Chart, at: f64) -> String {
+    let tick = chart.x.ticks.iter().find(|tick| tick.at.total_cmp(&at).is_eq());
+    match (tick, chart.x.scale) {
+        (Some(tick), _) => tick.text.clone(),
+        (None, XScale::Linear) => value_text(at, Unit::Seconds),
+        (None, XScale::Percentile) => {
+            // As many digits as tell it from its neighbours.
+            let digits =
+                [0.1, 0.01, 0.001, 1e-4, 1e-5, 1e-6, 1e-7].iter().filter(|rest| 1.0 - at < **rest).count();
+            format!("{:.*} %", digits + 1, at * 100.0)
+        }
+        (None, XScale::Log2 | XScale::Categories) => at.to_string(),
+    }
+}
+
+/// What the y axis is called.
+pub(super) fn axis_title(chart: &Chart) -> String {
+    match chart.y.scale {
+        YScale::Linear => chart.y.label.clone(),
+        YScale::Log10 => format!("{} (logarithmic)", chart.y.label),
+    }
+}
+
+/// A figure with its interval.
+pub(super) fn figure_text(chart: &Chart, figure: &Interval) -> String {
+    let text = |value| value_text(value, chart.y.unit);
+    format!("{} ({} to {})", text(figure.median), text(figure.low), text(figure.high))
+}

@@ -1,0 +1,124 @@
+//! A case with its figures.
+
+use std::borrow::Borrow;
+use std::cmp::Ordering;
+use std::collections::HashMap;
+
+use writebench_model::{CaseRecord, Contract, Limit, Outcome, RunRecord, Stage, TargetRecord};
+
+use crate::numbers::estimate::Estimate;
+use crate::numbers::grouped::grouped;
+
+/// A row of a table.
+#[derive(Debug, Clone)]
+pub struct CaseReport {
+    /// What sentences call it: the case's name, and the target where there are several.
+    pub name: String,
+    /// What was recorded.
+    pub record: CaseRecord,
+    /// The cause, where the outcome is not ok.
+    pub reason: Option<String>,
+    /// What its good samples say.
+    pub estimate: Option<Estimate>,
+    /// Of its target, among the run's.
+    place: Option<usize>,
+}
+
+/// The cases of a run, which has not got them any more.
+pub(crate) fn cases(run: &mut RunRecord) -> Vec<CaseReport> {
+    let records = std::mem::take(&mut run.cases);
+    let places: HashMap<&str, usize> = run.targets.iter().map(|it| it.name.as_str()).zip(0..).collect();
+    let case = |record: CaseRecord| {
+        let place = places.get(record.target.as_str()).copied();
+        let limits = place.map_or(&[][..], |place| &run.targets[place].limits);
+        let mut case = CaseReport { place, ..CaseReport::of(record, limits) };
+        if run.is_side_by_side() {
+            case.name = format!("{} on {}", case.name, case.record.target);
+        }
+        case
+    };
+    records.into_iter().map(case).collect()
+}
+
+impl CaseReport {
+    /// Of a run with one target.
+    pub(crate) fn of(record: CaseRecord, limits: &[Limit]) -> Self {
+        let reason = match record.samples.last() {
+            Some(sample) => sample.outcome.reason(),
+            None => Some("not measured: the run ended before its turn".to_owned()),
+        };
+        let (name, estimate) = (record.case.to_string(), Estimate::of_case(&record, limits));
+        Self { name, reason, estimate, place: None, record }
+    }
+
+    /// The target that it was measured on, of the report's run.
+    #[must_use]
+    pub fn target<'r>(&self, run: &'r RunRecord) -> Option<&'r TargetRecord> {
+        run.targets.get(self.place?)
+    }
+
+    /// That of its last sample; none if it was not measured.
+    #[must_use]
+    pub fn outcome(&self) -> Option<&Outcome> {
+        self.record.samples.last().map(|sample| &sample.outcome)
+    }
+
+    /// The word for its outcome in exports.
+    #[must_use]
+    pub fn outcome_name(&self) -> &'static str {
+        self.outcome().map_or("not-run", Outcome::name)
+    }
+
+    /// Whether its last sample is good.
+    #[must_use]
+    pub fn is_ok(&self) -> bool {
+        self.outcome().is_some_and(Outcome::is_ok)
+    }
+
+    /// Whether its time rests on samples of all of its work in a machine that was itself. What failed on the way, was cut
+    /// short or has only disturbed samples has figures but no rank.
+    pub(crate) fn is_ranked(&self) -> bool {
+        self.is_ok()
+            && self.estimate.as_ref().is_some_and(|estimate| !estimate.only_disturbed && estimate.cut == 0)
+    }
+
+    /// Whether this was a cheap look of a search: one sample or two, which are in no table.
+    pub(crate) fn is_look(&self) -> bool {
+        self.record.origin.is_stage(Stage::Screening)
+    }
+
+    /// Whether it is held against a limit of the hardware.
+    pub(crate) fn has_limit(&self) -> bool {
+        self.estimate.as_ref().is_some_and(|estimate| estimate.limit.is_some())
+    }
+
+    /// What cases are ranked by: the median time of everything, without end where there is no figure.
+    pub(crate) fn time_ns(&self) -> f64 {
+        self.estimate.as_ref().map_or(f64::INFINITY, |estimate| estimate.total_ns.median)
+    }
+}
+
+/// From the fastest; what has no rank comes last.
+pub(crate) fn by_rank(a: &CaseReport, b: &CaseReport) -> Ordering {
+    b.is_ranked().cmp(&a.is_ranked()).then(a.time_ns().total_cmp(&b.time_ns()))
+}
+
+/// What stands in one row where there are several targets: a case on all of them, as often as it stands on one.
+pub(crate) fn across_targets<C: Borrow<CaseReport>>(cases: impl IntoIterator<Item = C>) -> Vec<Vec<C>> {
+    let mut met: HashMap<(String, String), usize> = HashMap::new();
+    let mut numbered = Vec::new();
+    for case in cases {
+        let CaseRecord { case: recorded, target, .. } = &case.borrow().record;
+        let name = recorded.to_string();
+        let times = met.entry((name.clone(), target.clone())).or_default();
+        *times += 1;
+        numbered.push(((name, *times), case));
+    }
+    let rows = grouped(numbered, |(key, _)| key.clone()).into_iter();
+    rows.map(|(_, row)| row.into_iter().map(|(_, case)| case).collect()).collect()
+}
+
+/// The different contracts of cases, in order, each with the cases that have it.
+pub(crate) fn by_contract(cases: &[CaseReport]) -> Vec<(&Contract, Vec<&CaseReport>)> {
+    grouped(cases, |case| &case.record.contract)
+}

@@ -1,0 +1,151 @@
+//! What is compared with what, and whether it can be.
+
+use std::collections::HashMap;
+use std::fmt;
+
+use serde::Serialize;
+use writebench_model::{CaseRecord, Contract, RunRecord};
+
+/// What is compared with another such side.
+#[derive(Debug, Clone)]
+pub struct Side {
+    /// As it was given.
+    pub name: String,
+    /// Its runs.
+    pub runs: Vec<ComparedRun>,
+}
+
+/// A run of a side.
+#[derive(Debug, Clone)]
+pub struct ComparedRun {
+    /// What to call it: `run 3`, or a file's name.
+    pub name: String,
+    /// All of it.
+    pub run: RunRecord,
+}
+
+/// What sides have in common: a case, and the target where runs have several.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+pub struct CaseOn {
+    /// The case's name.
+    #[serde(rename = "id")]
+    pub case: String,
+    /// The target's; none where every run has one target, which may be called something else on each side.
+    pub target: Option<String>,
+}
+
+impl fmt::Display for CaseOn {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.target {
+            Some(target) => write!(f, "{} on {target}", self.case),
+            None => f.write_str(&self.case),
+        }
+    }
+}
+
+impl CaseOn {
+    pub(super) fn of(case: &CaseRecord, with_target: bool) -> Self {
+        Self { case: case.case.to_string(), target: with_target.then(|| case.target.clone()) }
+    }
+}
+
+/// Why two sides are not compared.
+#[derive(Debug, thiserror::Error, PartialEq, Eq)]
+pub enum CompareError {
+    /// A case of the same name does other work.
+    #[error(
+        "case {case} is not the same work in {first} and {second} ({differing}); unequal work is not compared"
+    )]
+    Contract {
+        /// The case.
+        case: String,
+        /// A run.
+        first: String,
+        /// A run that has it otherwise.
+        second: String,
+        /// What differs.
+        differing: String,
+    },
+    /// The same run twice.
+    #[error("{first} and {second} are the same run; it can stand on one side only, and once")]
+    SameRun {
+        /// Its name.
+        first: String,
+        /// Its name again.
+        second: String,
+    },
+    /// One side has one target, the other several.
+    #[error(
+        "{run} was made on {targets}, and the other side on one: name one of them behind the run, as in …@{first}"
+    )]
+    SeveralTargets {
+        /// A run with several.
+        run: String,
+        /// The first of them.
+        first: String,
+        /// All of them.
+        targets: String,
+    },
+    /// Nothing to compare.
+    #[error("{a} and {b} have no case in common; `writebench show` lists what a run has")]
+    NothingInCommon {
+        /// A.
+        a: String,
+        /// B.
+        b: String,
+    },
+}
+
+pub(super) fn different(runs: &[&ComparedRun]) -> Result<(), CompareError> {
+    for (index, second) in runs.iter().enumerate() {
+        // Two targets of one run can be compared with each other.
+        let has_in_common = |first: &&&ComparedRun| {
+            first.run.id == second.run.id
+                && first.run.targets.iter().any(|target| second.run.target(&target.name).is_some())
+        };
+        if let Some(first) = runs[..index].iter().find(has_in_common) {
+            return Err(CompareError::SameRun { first: first.name.clone(), second: second.name.clone() });
+        }
+    }
+    Ok(())
+}
+
+/// Whether what is compared is each target with its namesake, and not one target with another.
+pub(super) fn is_target_by_target(runs: &[&ComparedRun]) -> Result<bool, CompareError> {
+    let Some(several) = runs.iter().find(|it| it.run.targets.len() > 1) else { return Ok(false) };
+    if runs.iter().all(|it| it.run.targets.len() > 1) {
+        return Ok(true);
+    }
+    let names: Vec<&str> = several.run.targets.iter().map(|target| target.name.as_str()).collect();
+    let (run, first) = (several.name.clone(), names[0].to_owned());
+    Err(CompareError::SeveralTargets { run, first, targets: names.join(", ") })
+}
+
+/// Finds a case that is other work in one run than in another: data or defaults may be others.
+pub(super) fn same_work(runs: &[&ComparedRun]) -> Result<(), CompareError> {
+    let mut first_seen: HashMap<&str, (&Contract, &str)> = HashMap::new();
+    for run in runs {
+        for case in &run.run.cases {
+            let (contract, first) = *first_seen.entry(case.case.name()).or_insert((&case.contract, &run.name));
+            if *contract != case.contract {
+                return Err(CompareError::Contract {
+                    case: case.case.to_string(),
+                    first: first.to_owned(),
+                    second: run.name.clone(),
+                    differing: differing(contract, &case.contract),
+                });
+            }
+        }
+    }
+    Ok(())
+}
+
+/// `durability: cached → durable`, for each field.
+fn differing(a: &Contract, b: &Contract) -> String {
+    let text = |it: &serde_json::Value| it.as_str().map_or_else(|| it.to_string(), str::to_owned);
+    let (Ok(a), Ok(b)) = (serde_json::to_value(a), serde_json::to_value(b)) else { return String::new() };
+    let fields = a.as_object().into_iter().flatten().filter(|(name, value)| b[name.as_str()] != **value);
+    let changed: Vec<String> =
+        fields.map(|(name, value)| format!("{name}: {} → {}", text(value), text(&b[name.as_str()]))).collect();
+    changed.join(", ")
+}

@@ -1,0 +1,31 @@
+//! What became of cases that did not end well.
+
+use crate::numbers::case::CaseReport;
+use crate::sentences::words::counted;
+
+/// What became of a case, and why.
+pub(crate) fn case_sentence(case: &CaseReport, reason: &str) -> String {
+    let good = case
+        .estimate
+        .as_ref()
+        .map_or(String::new(), |it| format!(" (after {})", counted(it.samples, "good sample")));
+    format!("{}: {}{good}", case.name, with_outcome(case, reason))
+}
+
+/// The reason behind the outcome; that a case was not run is reason enough.
+pub(crate) fn with_outcome(case: &CaseReport, reason: &str) -> String {
+    match case.outcome() {
+        None => reason.to_owned(),
+        Some(outcome) => format!("{}: {reason}", outcome.name()),
+    }
+}
+
+/// How many failed, and the first of them with its cause.
+pub(crate) fn failed(cases: &[&CaseReport]) -> Option<String> {
+    let is_fault = |case: &CaseReport| case.outcome().is_some_and(writebench_model::Outcome::is_fault);
+    let failed: Vec<&CaseReport> = cases.iter().copied().filter(|case| is_fault(case)).collect();
+    let first = failed.first()?;
+    let sentence = case_sentence(first, first.reason.as_deref().unwrap_or_default());
+    let more = if failed.len() > 1 { format!(", and {} more", failed.len() - 1) } else { String::new() };
+    Some(format!("{} of {} failed: {sentence}{more}.", failed.len(), counted(cases.len(), "case")))
+}

@@ -1,0 +1,114 @@
+//! The tables of a report, laid out as each suite asks.
+
+use writebench_model::{Contract, Layout, Outcome, Properties, RunRecord, TargetRecord};
+
+use crate::numbers::case::{CaseReport, by_contract};
+use crate::numbers::grouped::{distinct, grouped};
+use crate::sentences::outcomes::{case_sentence, with_outcome};
+use crate::sentences::report::Report;
+use crate::sentences::words::list;
+use crate::tables::properties::properties_table;
+use crate::tables::table::{Sentence, Table};
+use crate::tables::{cpu_time, matrix, notes, per_case, side_by_side};
+
+impl Report {
+    /// The tables of all sections, in order.
+    #[must_use]
+    pub fn tables(&self) -> Vec<Table> {
+        // Hundreds of cheap looks are for the exports; what they left is in the finals.
+        let shown = self.sections().filter(|cases| !cases[0].is_look());
+        let mut tables: Vec<Table> = shown.flat_map(|cases| section_tables(cases, self)).collect();
+        let targets = self.run.targets.iter();
+        let known = targets.filter_map(|it| Some((it.name.as_str(), it.properties.as_ref()?)));
+        let known: Vec<(&str, &Properties)> = known.collect();
+        if !known.is_empty() {
+            tables.push(properties_table(&known));
+        }
+        tables
+    }
+}
+
+fn section_tables(cases: &[CaseReport], report: &Report) -> Vec<Table> {
+    let run = &report.run;
+    let first = &cases[0].record;
+    let title = format!("{} · {}", first.origin.suite(), first.origin.section());
+    let layout = match first.origin.layout() {
+        // A grid has an order of its own, and no holes.
+        Layout::Matrix | Layout::Ranked if report.is_arranged => Layout::Phases,
+        layout => layout,
+    };
+    let all: Vec<&CaseReport> = cases.iter().collect();
+    let mut tables = match layout {
+        _ if run.is_side_by_side() => side_by_side::tables(&title, layout, &all, run),
+        // All of them satisfy one contract, though some promise more than others.
+        _ if first.origin.is_search() => vec![per_case::ranked(&title, &all)],
+        Layout::Phases => vec![per_case::phases(&title, &all)],
+        Layout::Ranked => ranked(&title, cases),
+        Layout::Records => vec![per_case::records(&title, &all)],
+        Layout::Matrix => matrix::throughput(&title, &all),
+        Layout::CpuTime => cpu_time::tables(&title, &all),
+    };
+    if let Some(last) = tables.last_mut() {
+        last.notes.extend(section_notes(cases, run));
+        last.sentences = sentences(cases);
+        if run.is_side_by_side() {
+            last.sentences.extend(missing(run));
+        } else if last.columns.iter().all(|column| column.heading != "interval") {
+            // Its cells have no room for intervals.
+            last.notes.extend(notes::intervals(cases));
+        }
+    }
+    tables
+}
+
+/// What is said below the table of a section, but for its sentences.
+pub(crate) fn section_notes(cases: &[CaseReport], run: &RunRecord) -> Vec<String> {
+    let on = |target: &TargetRecord| {
+        let on_target = cases.iter().filter(|case| case.record.target == target.name);
+        (target.name.clone(), notes::notes(&on_target.collect::<Vec<_>>(), &target.limits))
+    };
+    let all: Vec<(String, Vec<String>)> = run.targets.iter().map(on).collect();
+    // What is the same for all is said once.
+    let is_everywhere = |note: &String| all.iter().all(|(_, notes)| notes.contains(note));
+    let line = |target: &str, note: &String| {
+        // A burst's note has the target in it.
+        let is_plain = is_everywhere(note) || note.contains(&format!(" on {target}: "));
+        if is_plain { note.clone() } else { format!("{target}: {note}") }
+    };
+    let lines = all.iter().flat_map(|(target, notes)| notes.iter().map(move |note| (target, note)));
+    distinct(lines.map(|(target, note)| line(target, note)), Clone::clone)
+}
+
+/// Why targets have no figures at all.
+fn missing(run: &RunRecord) -> impl Iterator<Item = Sentence> {
+    run.missing
+        .iter()
+        .map(|target| Sentence { is_fault: false, text: format!("{}: {}", target.name, target.why) })
+}
+
+/// A table for each contract: nothing else is ranked together.
+fn ranked(title: &str, cases: &[CaseReport]) -> Vec<Table> {
+    let contracts = by_contract(cases);
+    let several = contracts.len() > 1;
+    let title = |contract: &Contract| if several { format!("{title}: {contract}") } else { title.to_owned() };
+    contracts.iter().map(|(contract, cases)| per_case::ranked(&title(contract), cases)).collect()
+}
+
+/// What is to be said of cases without a figure. Many with the same cause are one sentence.
+fn sentences(cases: &[CaseReport]) -> Vec<Sentence> {
+    const NAMED: usize = 3;
+    let without_figure = cases.iter().filter_map(|case| Some((case, case.reason.as_deref()?)));
+    let causes = grouped(without_figure, |(case, reason)| (case.outcome_name(), *reason));
+    let mut sentences = Vec::new();
+    for ((_, reason), with) in causes {
+        let is_fault = with[0].0.outcome().is_some_and(Outcome::is_fault);
+        let mut say = |text| sentences.push(Sentence { is_fault, text });
+        if with.len() <= NAMED {
+            with.iter().for_each(|(case, _)| say(case_sentence(case, reason)));
+            continue;
+        }
+        let names: Vec<&str> = with.iter().map(|(case, _)| case.name.as_str()).collect();
+        say(format!("{} cases: {}: {}", with.len(), with_outcome(with[0].0, reason), list(&names, NAMED)));
+    }
+    sentences
+}

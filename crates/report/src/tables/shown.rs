@@ -1,0 +1,66 @@
+//! The figures that tables show of every case, in one column or one table each.
+
+use writebench_model::{Layout, Sample};
+use writebench_stats::as_f64;
+
+use crate::numbers::estimate::{Estimate, Figure};
+use crate::numbers::in_rounds::total;
+use crate::sentences::number::{gigabytes_per_s, seconds, significant};
+
+/// What a table shows of every case, and how that compares.
+#[derive(Clone, Copy)]
+pub(super) struct Shown {
+    pub title: &'static str,
+    pub unit: &'static str,
+    pub figure: fn(&Estimate) -> Option<&Figure>,
+    pub text: fn(f64) -> String,
+    /// The same of one sample, up to a factor that is the same for all samples of a case.
+    pub of_sample: fn(&Sample) -> f64,
+}
+
+/// What [`Layout::CpuTime`] is about.
+pub(super) const TIMES: [Shown; 3] = [
+    Shown {
+        title: "elapsed time, all of it",
+        unit: "s",
+        figure: |it| Some(&it.total_ns),
+        text: seconds,
+        of_sample: total,
+    },
+    Shown {
+        title: "user CPU time",
+        unit: "s",
+        figure: |it| Some(&it.user_cpu_figure_ns),
+        text: seconds,
+        of_sample: |it| as_f64(it.user_cpu_ns),
+    },
+    Shown {
+        title: "system CPU time",
+        unit: "s",
+        figure: |it| Some(&it.system_cpu_figure_ns),
+        text: seconds,
+        of_sample: |it| as_f64(it.system_cpu_ns),
+    },
+];
+
+/// What a layout is about where targets stand side by side.
+pub(super) fn shown(layout: Layout) -> Vec<Shown> {
+    let speed = |sample: &Sample| 1.0 / total(sample);
+    match layout {
+        Layout::CpuTime => TIMES.to_vec(),
+        Layout::Records => vec![Shown {
+            title: "records per second, all of it",
+            unit: "records/s",
+            figure: |it| it.records_per_s.as_ref(),
+            text: significant,
+            of_sample: speed,
+        }],
+        Layout::Phases | Layout::Ranked | Layout::Matrix => vec![Shown {
+            title: "throughput, all of it",
+            unit: "GB/s",
+            figure: |it| Some(&it.throughput_bytes_per_s),
+            text: gigabytes_per_s,
+            of_sample: speed,
+        }],
+    }
+}

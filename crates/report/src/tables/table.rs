@@ -1,0 +1,86 @@
+//! A table as plain data: texts in rows and columns.
+
+use std::borrow::Cow;
+
+use crate::numbers::estimate::Estimate;
+use crate::sentences::number::share;
+use crate::sentences::visible::visible;
+use crate::tables::bars::Bars;
+
+/// In place of a figure that there is not.
+pub(crate) const NOTHING: &str = "–";
+
+/// A table, ready to be rendered.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Table {
+    /// What it is about.
+    pub title: String,
+    /// Its columns.
+    pub columns: Vec<Column>,
+    /// Its rows, each with a text for every column.
+    pub rows: Vec<Vec<String>>,
+    /// What is to be said of cases without a figure.
+    pub sentences: Vec<Sentence>,
+    /// What its words and shares mean.
+    pub notes: Vec<String>,
+    /// What a terminal draws behind the rows.
+    pub bars: Option<Bars>,
+}
+
+/// A column's heading.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Column {
+    /// What several columns together are about.
+    pub group: String,
+    /// The heading.
+    pub heading: String,
+    /// Whether it holds words, and not figures.
+    pub is_text: bool,
+    /// Where space is short, columns of higher number go first.
+    pub rank: u8,
+}
+
+/// A sentence about cases that have no figure, or lost theirs on the way.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Sentence {
+    /// Whether it tells of a fault, and not of a property of the target.
+    pub is_fault: bool,
+    /// The words.
+    pub text: String,
+}
+
+impl Table {
+    /// With nothing below it.
+    pub(crate) fn of(title: impl Into<String>, columns: Vec<Column>, rows: Vec<Vec<String>>) -> Self {
+        Self { title: title.into(), columns, rows, sentences: Vec::new(), notes: Vec::new(), bars: None }
+    }
+
+    /// With all of its text safe for a terminal.
+    pub(crate) fn made_visible(mut self) -> Self {
+        let columns = self.columns.iter_mut().flat_map(|it| [&mut it.group, &mut it.heading]);
+        let sentences = self.sentences.iter_mut().map(|it| &mut it.text);
+        let texts = columns.chain(self.rows.iter_mut().flatten()).chain(&mut self.notes).chain(sentences);
+        for text in texts.chain([&mut self.title]) {
+            // Almost all of it is; only what is not is held twice for a moment.
+            if let Cow::Owned(safe) = visible(text) {
+                *text = safe;
+            }
+        }
+        self
+    }
+}
+
+/// The share of its limit that a case reached.
+pub(crate) fn limit_cell(estimate: Option<&Estimate>) -> String {
+    estimate.and_then(|it| it.limit).map_or_else(|| NOTHING.to_owned(), |it| share(it.share))
+}
+
+impl Column {
+    pub(crate) fn figure(group: &str, heading: &str, rank: u8) -> Self {
+        Self { group: group.to_owned(), heading: heading.to_owned(), is_text: false, rank }
+    }
+
+    pub(crate) fn text(heading: &str, rank: u8) -> Self {
+        Self { group: String::new(), heading: heading.to_owned(), is_text: true, rank }
+    }
+}
