@@ -128,8 +128,7 @@ axes! {
     Size = "size" {
         size_bytes: u64 as Size = 1 << 30,
         summary: "bytes that the case writes, over all its files",
-        effort: |_| 0,
-        fio: |_| SAID,
+        effort: |_| 0, fio: |_| SAID,
     }
     Chunk = "chunk" {
         chunk_size_bytes: u64 as Chunk = 1 << 20,
@@ -142,52 +141,44 @@ axes! {
         // Linux refuses vectors of more elements (`UIO_MAXIOV`, see writev(2)).
         vector: u32 as Count<1024> = 128,
         summary: "chunks handed over in one vectored call",
-        effort: |_| 0,
-        fio: |_| SAID,
+        effort: |_| 0, fio: |_| SAID,
     }
     Depth = "depth" {
         // More operations under way than this are a slip; io_uring_setup(2) takes up to 32768 entries.
         depth: u32 as Count<4096> = 32,
         summary: "operations under way at the same time, for each thread",
-        effort: |_| 0,
-        fio: |_| SAID,
+        effort: |_| 0, fio: |_| SAID,
     }
     Registered = "registered" {
         registered: Registered = Registered::None,
         summary: "what the kernel is told of before: the memory, the file, or both",
-        effort: |_| 1,
-        fio: |_| SAID,
+        effort: |_| 1, fio: |_| SAID,
     }
     Threads = "threads" {
         // More threads than this are a slip, not an experiment.
         threads: u32 as Count<1024> = 1,
         summary: "threads that write, each its own range",
-        effort: |_| 6,
-        fio: |_| SAID,
+        effort: |_| 6, fio: |_| SAID,
     }
     Files = "files" {
         files: Files = Files::Shared,
         summary: "one file for all threads, or a file for each",
-        effort: |_| 0,
-        fio: |_| SAID,
+        effort: |_| 0, fio: |_| SAID,
     }
     Descriptor = "descriptor" {
         descriptor: Descriptor = Descriptor::Shared,
         summary: "one open file description for all threads, or one for each",
-        effort: |_| 0,
-        fio: |_| SAID,
+        effort: |_| 0, fio: |_| SAID,
     }
     Map = "map" {
         map: MapSharing = MapSharing::Shared,
         summary: "one mapping for all threads, or one for each",
-        effort: |_| 0,
-        fio: |_| SAID,
+        effort: |_| 0, fio: |_| SAID,
     }
     Call = "call" {
         call: AllocateCall = AllocateCall::PosixFallocate,
         summary: "the call that gives the file its length and blocks",
-        effort: |_| 0,
-        fio: |_| Err("nothing is written"),
+        effort: |_| 0, fio: |_| Err("nothing is written"),
     }
     Prepare = "prepare" {
         prepare: Prepare = Prepare::Create,
@@ -213,20 +204,17 @@ axes! {
         sync: Sync = Sync::NONE,
         summary: "the call that makes the data durable: once at the end (phase `sync`), after every N chunks, or \
                   in each write (phase `write`)",
-        effort: |_| 0,
-        fio: |_| SAID,
+        effort: |_| 0, fio: |_| SAID,
     }
     Data = "data" {
         data: Data = Data::Random,
         summary: "what is written: incompressible bytes made from a seed, or zeros",
-        effort: |_| 0,
-        fio: |_| SAID,
+        effort: |_| 0, fio: |_| SAID,
     }
     Source = "source" {
         source: Source = Source::File,
         summary: "memory the data is read from: as large as the file, or one chunk used again",
-        effort: |_| 0,
-        fio: |_| SAID,
+        effort: |_| 0, fio: |_| SAID,
     }
     Alignment = "alignment" {
         alignment: Alignment = Alignment::Page,
@@ -240,14 +228,12 @@ axes! {
     Advice = "advice" {
         advice: Advice = Advice::None,
         summary: "what the kernel is told of the file that is copied: WILLNEED and SEQUENTIAL",
-        effort: |_| 1,
-        fio: |_| Err("fio copies no files"),
+        effort: |_| 1, fio: |_| Err("fio copies no files"),
     }
     Origin = "origin" {
         origin: Origin = Origin::Warm,
         summary: "whether the file that is copied is in the page cache (warm) or not (cold)",
-        effort: |_| 0,
-        fio: |_| Err("fio copies no files"),
+        effort: |_| 0, fio: |_| Err("fio copies no files"),
     }
 }
 
