@@ -2,7 +2,9 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use writebench_model::protocol::{LimitRequest, NoiseRequest, PropertiesRequest, Question, Request, SampleRequest};
+use writebench_model::protocol::{
+    LimitRequest, NoiseRequest, PropertiesRequest, Question, Request, SampleRequest,
+};
 
 fn answer<Q: Question>(line: &str) {
     if let Ok(answer) = serde_json::from_str::<Q::Answer>(line) {
