@@ -33,6 +33,7 @@ static inline uint64_t check_file(const struct file *file)
     return (uint64_t)status.st_size;
 }
 
+/* Prints a sample as writebench's JSON export has it. */
 static inline int finish(const struct phases *phases)
 {
     uint64_t probe_after_ns = probe_ns();
@@ -41,8 +42,8 @@ static inline int finish(const struct phases *phases)
         bytes += check_file(&files[i]);
     uint64_t total_ns =
         phases->open_ns + phases->prepare_ns + phases->write_ns + phases->sync_ns + phases->close_ns;
-    printf("{\"open_ns\":%" PRIu64 ",\"prepare_ns\":%" PRIu64 ",\"write_ns\":%" PRIu64
-           ",\"sync_ns\":%" PRIu64 ",\"close_ns\":%" PRIu64 ",\"total_ns\":%" PRIu64
+    printf("{\"phases_ns\":{\"open\":%" PRIu64 ",\"prepare\":%" PRIu64 ",\"write\":%" PRIu64
+           ",\"sync\":%" PRIu64 ",\"close\":%" PRIu64 "},\"total_ns\":%" PRIu64
            ",\"bytes\":%" PRIu64 ",\"probe_ns\":[%" PRIu64 ",%" PRIu64 "]}\n",
            phases->open_ns, phases->prepare_ns, phases->write_ns, phases->sync_ns, phases->close_ns,
            total_ns, bytes, probe_before_ns, probe_after_ns);

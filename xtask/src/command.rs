@@ -2,7 +2,7 @@
 
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::{Command, Output, Stdio};
 
 use anyhow::{Context, Result, bail};
 
@@ -34,6 +34,11 @@ pub(crate) fn metadata() -> Result<cargo_metadata::Metadata> {
     command.exec().context("cargo metadata")
 }
 
+/// Where cargo builds.
+pub(crate) fn target_directory() -> Result<PathBuf> {
+    Ok(metadata()?.target_directory.into_std_path_buf())
+}
+
 /// The command as a person would type it.
 pub(crate) fn shown(command: &Command) -> String {
     let name = Path::new(command.get_program()).file_name().unwrap_or_default();
@@ -44,7 +49,8 @@ pub(crate) fn shown(command: &Command) -> String {
     settings.chain(words).collect::<Vec<_>>().join(" ")
 }
 
-fn quoted(word: &OsStr) -> String {
+/// A word that a shell takes for itself.
+pub(crate) fn quoted(word: &OsStr) -> String {
     let word = word.to_string_lossy();
     let plain = |c: char| c.is_alphanumeric() || "-_./=,:+".contains(c);
     if !word.is_empty() && word.chars().all(plain) { word.into_owned() } else { format!("'{word}'") }
@@ -57,6 +63,16 @@ pub(crate) fn succeed(command: &mut Command) -> Result<()> {
         bail!("{} ended with {status}", shown(command));
     }
     Ok(())
+}
+
+/// Does a step of set-up; whether it could be done. The reason is said, and that it is done without.
+pub(crate) fn attempt(command: &mut Command, without: &str) -> bool {
+    println!("setup: {}", shown(command));
+    let outcome = succeed(command.env("DEBIAN_FRONTEND", "noninteractive").stdin(Stdio::null()));
+    if let Err(error) = &outcome {
+        println!("setup: {error:#}; going on without {without}");
+    }
+    outcome.is_ok()
 }
 
 /// Runs the command and returns what it wrote; the error has the end of what it complained of.

@@ -5,15 +5,16 @@
 //! `parity/` is the loop that a good C programmer would write; the two run in pairs, in random order, and
 //! are compared by the ratio of their medians.
 
-mod bench;
 mod case;
 mod comparison;
+mod copying;
 mod fio;
 mod place;
 mod reading;
 mod reference;
+mod rival;
+mod rivals;
 mod table;
-mod tools;
 mod twin;
 mod writebench;
 
@@ -23,11 +24,10 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, bail};
 use writebench_model::Bytes;
 
-use crate::command::metadata;
-use crate::target::is_memory;
-use bench::Bench;
+use crate::target::{folder_for, is_memory, memory_and_disk};
 use comparison::Pairing;
 use reference::Reference;
+use rival::{Bench, Other, Rival};
 use table::{Against, Table};
 use twin::{Sizes, Twin};
 use writebench::Writebench;
@@ -66,138 +66,59 @@ pub(crate) struct Options {
     check: bool,
 }
 
-/// Compares, or only checks the C programs; whether all cases could be compared.
+/// Compares, or only checks the C programs; whether all cases could be compared, and beside fio, whether none is slower.
 pub(crate) fn run(options: &Options) -> Result<bool> {
-    let target_directory = metadata()?.target_directory.into_std_path_buf();
-    let folder = target_directory.join("parity");
-    fs::create_dir_all(&folder).with_context(|| format!("making {}", folder.display()))?;
-    let targets = match &options.targets[..] {
-        [] => vec![PathBuf::from("/dev/shm"), folder.clone()],
-        given => given.to_vec(),
-    };
-    if let Some(target) = targets.iter().find(|target| !target.is_dir()) {
-        bail!("{} is not a directory", target.display());
-    }
+    let targets = memory_and_disk(&options.targets, "parity")?;
+    let folder = folder_for("parity")?;
     if options.check {
-        let twins = options.chosen(Sizes::small())?;
         // A build of its own: another check may be running the programs at the same time.
         let scratch = tempfile::tempdir_in(&folder).context("a folder for the programs")?;
-        return check(&Reference::build(scratch.path())?, &targets, &twins);
+        return check(&Reference::build(scratch.path())?, &targets, &options.chosen(Sizes::Small)?);
     }
-    let others = options.tools || options.fio;
-    let twins = if others { Vec::new() } else { options.chosen(Sizes::of(options.size))? };
+    // A choice without a case is an error before anything is built.
+    let by_programs = !options.tools && !options.fio;
+    let twins = if by_programs { options.chosen(Sizes::Of(options.size))? } else { Vec::new() };
     let reference = Reference::build(&folder)?;
-    let writebench = Writebench::build(&target_directory)?;
+    let writebench = Writebench::build()?;
+    let benches = targets.iter().map(|target| Bench { reference: &reference, writebench: &writebench, target });
+    let table = compare(options, benches, &twins)?;
+    if let Some(file) = &options.markdown {
+        fs::write(file, &table.text).with_context(|| format!("writing {}", file.display()))?;
+    }
+    Ok(table.is_complete() && !(options.fio && table.is_surely_below()))
+}
+
+fn compare<'b>(options: &Options, benches: impl Iterator<Item = Bench<'b>>, twins: &[Twin]) -> Result<Table> {
+    let against = options.against();
+    let mut table = Table::new(against, options.rounds, options.seed);
     if options.tools {
-        compare_with_tools(options, &targets, &reference, &writebench)
-    } else if options.fio {
-        compare_with_fio(options, &targets, &reference, &writebench)
-    } else {
-        compare_with_programs(options, &targets, &twins, &reference, &writebench)
+        let start_ms = copying::process_start_ms()?;
+        table.say(&format!("\nStarting a program that does nothing takes {start_ms:.3} ms (`true`, median)."));
     }
-}
-
-fn compare_with_programs(
-    options: &Options,
-    targets: &[PathBuf],
-    twins: &[Twin],
-    reference: &Reference,
-    writebench: &Writebench,
-) -> Result<bool> {
-    let mut table = Table::new(Against::Programs, options.rounds, options.seed);
     let mut pairing = Pairing::default();
-    println!("{}", table.heading());
     let mut seed = options.seed;
-    for target in targets {
-        println!("{}", table.start_target(target));
-        for twin in possible(twins, target)? {
-            seed = seed.wrapping_add(1);
-            let program = || reference.measure(twin, target).map(Some);
-            let ours = || writebench.measure(&twin.case, target);
-            let result = pairing.compare(&program, &ours, options.rounds, seed);
-            println!("{}", table.add(&[&twin.case.to_string()], "", result));
-        }
-    }
-    finish(options, &table)
-}
-
-fn compare_with_tools(
-    options: &Options,
-    targets: &[PathBuf],
-    reference: &Reference,
-    writebench: &Writebench,
-) -> Result<bool> {
-    let mut table = Table::new(Against::Tools, options.rounds, options.seed);
-    let mut pairing = Pairing::default();
-    println!("{}", table.heading());
-    println!(
-        "starting a program that does nothing takes {:.3} ms (`true`, median)",
-        tools::process_start_ms()?
-    );
-    let mut seed = options.seed;
-    for target in targets {
-        let bench = Bench { reference, writebench, target };
-        println!("{}", table.start_target(target));
-        for rival in tools::rivals(&bench, options.size)? {
-            let (tool, case) = (rival.tool(), rival.case.to_string());
-            if !options.wants(rival.case.method(), &format!("{tool} {case}")) {
-                continue;
-            }
-            seed = seed.wrapping_add(1);
-            let result = rival.compare(&bench, &mut pairing, options.rounds, seed);
-            println!("{}", table.add(&[&tool, &case], &rival.remark, result));
-        }
-    }
-    finish(options, &table)
-}
-
-/// Whether no case is slower than fio: what is below the goal is taken once more, and the second result counts.
-fn compare_with_fio(
-    options: &Options,
-    targets: &[PathBuf],
-    reference: &Reference,
-    writebench: &Writebench,
-) -> Result<bool> {
-    let mut table = Table::new(Against::Fio, options.rounds, options.seed);
-    let mut pairing = Pairing::default();
-    println!("{}", table.heading());
-    let mut seed = options.seed;
-    for target in targets {
-        let bench = Bench { reference, writebench, target };
-        println!("{}", table.start_target(target));
-        for rival in fio::rivals(options.size, is_memory(target)?) {
-            let case = rival.case.to_string();
-            if !options.wants(rival.case.method(), &case) {
-                continue;
-            }
+    for bench in benches {
+        table.start_target(bench.target);
+        for rival in options.rivals(&bench, twins)? {
             let mut compare = || {
                 seed = seed.wrapping_add(1);
-                rival.compare(&bench, &mut pairing, options.rounds, seed)
+                bench.compare(&rival, &mut pairing, options.rounds, seed)
             };
-            let (mut result, mut remark) = (compare(), String::new());
-            if let Some(why) = rival.difference {
-                println!("{}", table.add_explained(&[&case], why, result));
-                continue;
-            }
-            if let Ok(first) = &result
-                && Against::Fio.is_below(first)
+            let (mut result, mut remark) = (compare(), rival.remark.clone());
+            // Beside fio, what is below the goal is taken once more, and the second result counts.
+            if options.fio
+                && !rival.is_explained
+                && let Ok(first) = &result
+                && against.is_below(first)
             {
                 remark = format!("taken twice, first {:.3}", first.work.interval.estimate);
                 result = compare();
             }
-            println!("{}", table.add(&[&case], &remark, result));
+            table.add(&rival.names(), &remark, rival.is_explained, result);
         }
     }
-    let is_as_fast = !table.is_surely_below();
-    Ok(finish(options, &table)? && is_as_fast)
-}
-
-fn finish(options: &Options, table: &Table) -> Result<bool> {
-    println!("\n{}", table.summary());
-    if let Some(file) = &options.markdown {
-        fs::write(file, table.markdown()).with_context(|| format!("writing {}", file.display()))?;
-    }
-    Ok(table.is_complete())
+    table.say(&format!("\n{}.", table.summary()));
+    Ok(table)
 }
 
 fn check(reference: &Reference, targets: &[PathBuf], twins: &[Twin]) -> Result<bool> {
@@ -218,6 +139,28 @@ fn possible<'t>(twins: &'t [Twin], target: &Path) -> Result<impl Iterator<Item =
 }
 
 impl Options {
+    fn against(&self) -> &'static Against {
+        match (self.tools, self.fio) {
+            (true, _) => &table::TOOLS,
+            (_, true) => &table::FIO,
+            _ => &table::PROGRAMS,
+        }
+    }
+
+    /// The rows of a target.
+    fn rivals(&self, bench: &Bench<'_>, twins: &[Twin]) -> Result<Vec<Rival>> {
+        let mut rivals = match (self.tools, self.fio) {
+            (true, _) => rivals::tools(bench, self.size)?,
+            (_, true) => rivals::fio(self.size, is_memory(bench.target)?),
+            _ => {
+                let rival = |twin: &Twin| Rival::new(twin.case.clone(), Other::Program(twin.clone()));
+                possible(twins, bench.target)?.map(rival).collect()
+            }
+        };
+        rivals.retain(|rival| self.wants(rival.case.method(), &rival.names().join(" ")));
+        Ok(rivals)
+    }
+
     fn chosen(&self, sizes: Sizes) -> Result<Vec<Twin>> {
         let mut twins = twin::all(sizes);
         for method in &self.methods {
@@ -251,7 +194,7 @@ mod tests {
 
     fn chosen(arguments: &[&str]) -> Result<Vec<String>> {
         let line = Line::parse_from(std::iter::once("parity").chain(arguments.iter().copied()));
-        let twins = line.options.chosen(Sizes::of(Bytes(256 << 20)))?;
+        let twins = line.options.chosen(Sizes::Of(Bytes(256 << 20)))?;
         Ok(twins.iter().map(|twin| twin.case.to_string()).collect())
     }
 

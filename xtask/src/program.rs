@@ -1,30 +1,31 @@
 //! writebench itself, as users get it.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, bail, ensure};
 use serde_json::Value;
 
-use crate::command::{cargo, shown, succeed};
+use crate::command::{cargo, shown, succeed, target_directory};
+use crate::target::folder_for;
+
+/// Builds the program; where it is.
+pub(crate) fn build() -> Result<PathBuf> {
+    build_with(&[])
+}
 
 /// Builds the program with a deliberate delay of 5 % in every timed phase; where it is.
-pub(crate) fn build_delayed(target_directory: &Path) -> Result<PathBuf> {
-    let build = ["build", "--release", "--locked", "--package", "writebench", "--features", "deliberate-delay"];
-    succeed(cargo().args(build))?;
-    let folder = target_directory.join("deliberate-delay");
-    std::fs::create_dir_all(&folder).with_context(|| format!("making {}", folder.display()))?;
+pub(crate) fn build_delayed() -> Result<PathBuf> {
+    let built = build_with(&["--package", "writebench", "--features", "deliberate-delay"])?;
     // Out of the way of the program without it, which cargo builds in the same place.
-    let program = folder.join("writebench");
-    std::fs::copy(target_directory.join("release/writebench"), &program)
-        .context("copying the delayed program")?;
+    let program = folder_for("deliberate-delay")?.join("writebench");
+    std::fs::copy(built, &program).context("copying the delayed program")?;
     Ok(program)
 }
 
-/// Builds the program; where it is.
-pub(crate) fn build(target_directory: &Path) -> Result<PathBuf> {
-    succeed(cargo().args(["build", "--release", "--locked"]))?;
-    let program = target_directory.join("release/writebench");
+fn build_with(arguments: &[&str]) -> Result<PathBuf> {
+    succeed(cargo().args(["build", "--release", "--locked"]).args(arguments))?;
+    let program = target_directory()?.join("release/writebench");
     ensure!(program.is_file(), "cargo built no {}", program.display());
     Ok(program)
 }

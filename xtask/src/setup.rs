@@ -4,11 +4,11 @@
 //! and counted as skipped.
 
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::Command;
 
 use anyhow::Result;
 
-use crate::command::{find_program, shown, succeed};
+use crate::command::{attempt, find_program, shown};
 use crate::{python, toolchain};
 
 /// A Debian package that a test needs.
@@ -27,7 +27,7 @@ const NEEDS: &[Need] = &[
     Need { package: "e2fsprogs", proof: "mkfs.ext4", purpose: "tests on ext4" },
     Need { package: "mount", proof: "losetup", purpose: "loop-mounted filesystems" },
     Need { package: "dmsetup", proof: "dmsetup", purpose: "devices that stand on others" },
-    Need { package: "bindfs", proof: "bindfs", purpose: "tests on a FUSE server that stops" },
+    Need { package: "bindfs", proof: "bindfs", purpose: "tests on FUSE, and on a server of it that stops" },
     Need { package: "faketime", proof: "faketime", purpose: "tests with a clock that is set back" },
     Need { package: "gcc", proof: "cc", purpose: "the reference programs of `cargo xtask parity`" },
     Need { package: "libc6-dev", proof: "/usr/include/stdio.h", purpose: "the same" },
@@ -87,26 +87,15 @@ fn install_command(packages: &[&str]) -> Command {
 }
 
 fn install(packages: &[&str]) {
-    let mut update = Command::new("apt-get");
-    update.args(["update", "-q"]);
-    if !is_done(update) {
-        println!("setup: going on without {}", packages.join(", "));
-    } else if !is_done(install_command(packages)) {
+    let all = packages.join(", ");
+    if attempt(Command::new("apt-get").args(["update", "-q"]), &all)
+        && !attempt(&mut install_command(packages), "some of them")
+    {
         // One that cannot be had keeps apt-get from installing the others.
-        for package in packages.iter().filter(|package| !is_done(install_command(&[package]))) {
-            println!("setup: going on without {package}");
+        for package in packages {
+            attempt(&mut install_command(&[package]), package);
         }
     }
-}
-
-fn is_done(mut command: Command) -> bool {
-    println!("setup: {}", shown(&command));
-    command.env("DEBIAN_FRONTEND", "noninteractive").stdin(Stdio::null());
-    let outcome = succeed(&mut command);
-    if let Err(error) = &outcome {
-        println!("setup: {error:#}");
-    }
-    outcome.is_ok()
 }
 
 #[cfg(test)]

@@ -4,9 +4,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 
-use crate::command::output;
+use crate::command::{output, target_directory};
 
 /// Whether the filesystem is in memory: `TMPFS_MAGIC` of statfs(2).
 pub(crate) fn is_memory(target: &Path) -> Result<bool> {
@@ -15,13 +15,23 @@ pub(crate) fn is_memory(target: &Path) -> Result<bool> {
     Ok(u64::try_from(status.f_type).is_ok_and(|kind| kind == TMPFS_MAGIC))
 }
 
-/// The directories that were given; if none, one in memory and a folder on the disk that cargo builds on.
-pub(crate) fn memory_and_disk(given: &[PathBuf], folder: &Path) -> Result<Vec<PathBuf>> {
-    if !given.is_empty() {
-        return Ok(given.to_vec());
+/// A folder of that name in cargo's target directory.
+pub(crate) fn folder_for(name: &str) -> Result<PathBuf> {
+    let folder = target_directory()?.join(name);
+    fs::create_dir_all(&folder).with_context(|| format!("making {}", folder.display()))?;
+    Ok(folder)
+}
+
+/// The directories that were given; if none, one in memory and a folder of that name on the disk that cargo builds on.
+pub(crate) fn memory_and_disk(given: &[PathBuf], name: &str) -> Result<Vec<PathBuf>> {
+    let targets = match given {
+        [] => vec![PathBuf::from("/dev/shm"), folder_for(name)?],
+        given => given.to_vec(),
+    };
+    match targets.iter().find(|target| !target.is_dir()) {
+        Some(target) => bail!("{} is not a directory", target.display()),
+        None => Ok(targets),
     }
-    fs::create_dir_all(folder).with_context(|| format!("making {}", folder.display()))?;
-    Ok(vec![PathBuf::from("/dev/shm"), folder.to_owned()])
 }
 
 /// The directory with its filesystem and the system, for the reader.

@@ -2,9 +2,9 @@
 
 use std::fs;
 use std::path::PathBuf;
-use std::process::{Command, Stdio};
+use std::process::Command;
 
-use crate::command::{find_program, output, shown, succeed};
+use crate::command::{attempt, find_program, output};
 
 /// What direct-io is also made for: linted all, and run where this machine can run them.
 pub(crate) mod target {
@@ -48,22 +48,13 @@ fn printed(command: &mut Command) -> Option<PathBuf> {
 /// Adds what is missing, as far as rustup can.
 pub(crate) fn install() {
     for (component, _) in COMPONENTS.iter().filter(|(_, program)| find_program(program).is_none()) {
-        rustup(&["component", "add", component], component);
+        attempt(Command::new("rustup").args(["component", "add", component]), component);
     }
     for target in target::ALL.iter().filter(|target| !has_target(target)) {
-        rustup(&["target", "add", target], target);
+        attempt(Command::new("rustup").args(["target", "add", target]), target);
     }
     if !has_miri() {
-        rustup(NIGHTLY, "Miri");
-    }
-}
-
-fn rustup(arguments: &[&str], what: &str) {
-    let mut command = Command::new("rustup");
-    command.args(arguments).stdin(Stdio::null());
-    println!("setup: {}", shown(&command));
-    if let Err(error) = succeed(&mut command) {
-        println!("setup: {error:#}; going on without {what}");
+        attempt(Command::new("rustup").args(NIGHTLY), "Miri");
     }
 }
 

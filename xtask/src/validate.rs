@@ -1,12 +1,16 @@
 //! `cargo xtask validate`: whether what writebench says can be relied on.
 
 mod advice;
+mod export;
 mod noise;
 mod order;
 mod ranking;
 mod soak;
 
 use anyhow::Result;
+
+/// Of all intervals here.
+const CONFIDENCE: f64 = 0.95;
 
 /// What is looked into.
 #[derive(clap::Subcommand)]

@@ -3,7 +3,7 @@
 use direct_io::Error;
 use napi_derive::napi;
 
-use crate::request::Call;
+use crate::call::Call;
 
 /// The parts of an `Error` of JavaScript.
 #[napi(object)]

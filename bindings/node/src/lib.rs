@@ -4,6 +4,7 @@
 //! right type and range, what may wait for a device goes to a thread of libuv's pool, and what a system refuses
 //! comes back as data, to become an `Error` there.
 
+mod call;
 mod failure;
 pub mod flags;
 mod request;
@@ -14,7 +15,8 @@ use napi::bindgen_prelude::AsyncTask;
 use napi::{Env, Error};
 use napi_derive::napi;
 
-use request::{Call, Request};
+use call::Call;
+use request::Request;
 use sys::external::{External, NotExternal};
 
 /// A zero-filled buffer at that alignment, which Node's garbage collector gives back.

@@ -5,21 +5,9 @@ use napi::bindgen_prelude::AsyncTask;
 use napi::{Env, Result, Task};
 use napi_derive::napi;
 
+use crate::call::Call;
 use crate::failure::Failure;
 use crate::sys::descriptor::with_file;
-
-/// What is asked.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Call {
-    /// The facts of the device.
-    BlockDevice,
-    /// Caching off, or on.
-    NoCache(bool),
-    /// The advisory lock taken, or given back.
-    Lock(bool),
-    /// The volume locked, or unlocked.
-    LockVolume(bool),
-}
 
 /// What is asked, and of which of Node's descriptors.
 #[derive(Debug)]

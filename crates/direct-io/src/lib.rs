@@ -31,10 +31,13 @@
 //! # Ok::<(), direct_io::Error>(())
 //! ```
 
+#![warn(missing_docs)]
+
 mod alignment;
 mod buffer;
 mod cache;
 mod device;
+mod direct;
 mod error;
 mod flush;
 mod lock;
@@ -44,10 +47,11 @@ mod preallocate;
 mod sys;
 mod transfer;
 
-pub use alignment::{Alignment, DirectIo, Misaligned, Part, explain};
+pub use alignment::{Alignment, Misaligned, Part};
 pub use buffer::{ALIGNMENT_MAX_BYTES, ALIGNMENT_MIN_BYTES, AlignedBuffer, BufferError};
 pub use cache::set_no_cache;
 pub use device::BlockDevice;
+pub use direct::{DirectIo, explain};
 pub use error::Error;
 pub use flush::{fdatasync, fsync, full_fsync};
 pub use lock::{lock, lock_volume, unlock, unlock_volume};

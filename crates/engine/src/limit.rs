@@ -4,8 +4,8 @@ use std::time::{Duration, Instant};
 
 use direct_io::AlignedBuffer;
 use memmap2::{Advice, MmapMut};
-use writebench_model::protocol::SampleRequest;
-use writebench_model::{Bytes, Case, Limit, LimitKind, Phase};
+use writebench_model::protocol::{DeviceWrites, LimitOf, LimitRequest, MeasuredLimits, SampleRequest};
+use writebench_model::{Bytes, Case, Limit, LimitKind, Phase, Reserve, nanoseconds};
 
 use crate::call::CallError;
 use crate::crew::{Crew, Shared};
@@ -20,9 +20,30 @@ const CHUNK_BYTES: usize = 64 << 10;
 /// Most passes of each kind; the best counts.
 const MOST_PASSES: u32 = 8;
 
+impl Engine {
+    /// Measures what the hardware can do at most.
+    pub fn limits(
+        &mut self,
+        target: Target<'_>,
+        request: &LimitRequest,
+        progress: &mut dyn FnMut(Phase),
+    ) -> MeasuredLimits {
+        let time = Duration::from_nanos(request.time_ns);
+        match &request.of {
+            LimitOf::Memory { threads, bytes } => {
+                MeasuredLimits { limits: memory(*threads, *bytes, time), bytes_written: 0 }
+            }
+            LimitOf::Device(writes) => {
+                let (limit, bytes_written) = device(self, target, (request.target, writes, time), progress);
+                MeasuredLimits { limits: vec![limit], bytes_written }
+            }
+        }
+    }
+}
+
 /// Copies of memory by so many threads, each from and to its own part: plain, from one chunk again and again,
 /// and with stores past the caches. Every destination is touched before; the best of several passes counts.
-pub fn memory(threads: u32, bytes: u64, time: Duration) -> Vec<Limit> {
+fn memory(threads: u32, bytes: u64, time: Duration) -> Vec<Limit> {
     let threads = threads.max(1);
     let each = usize::try_from(bytes / u64::from(threads)).unwrap_or(usize::MAX).max(1);
     let kinds = [LimitKind::MemoryCopy, LimitKind::MemoryCopyOneChunk, LimitKind::MemoryCopyNonTemporal];
@@ -140,23 +161,12 @@ fn rate(bytes: u64, elapsed: Duration) -> u64 {
     u64::try_from(u128::from(bytes) * 1_000_000_000 / elapsed.as_nanos().max(1)).unwrap_or(u64::MAX)
 }
 
-/// How large and for how long the device is written.
-pub struct DeviceBounds {
-    /// One file at most.
-    pub file_bytes: u64,
-    /// All of them together at most.
-    pub most_bytes: u64,
-    /// More or less.
-    pub time: Duration,
-}
-
 /// Direct writes of 1 MiB with eight under way, into preallocated files of growing size or onto the device; the best
 /// counts, of phase write alone. Also what was written for it.
-pub fn device(
+fn device(
     engine: &mut Engine,
     target: Target<'_>,
-    request: &SampleRequest,
-    bounds: &DeviceBounds,
+    (number, writes, time): (usize, &DeviceWrites, Duration),
     progress: &mut dyn FnMut(Phase),
 ) -> (Limit, u64) {
     const CHUNK: u64 = 1 << 20;
@@ -166,13 +176,29 @@ pub fn device(
         Target::Directory(_) => "fallocate",
         Target::Device(_) => "overwrite",
     };
+    let request = SampleRequest {
+        case: String::new(),
+        target: number,
+        sync_all: false,
+        round: 0,
+        file_stem: writes.file_stem.clone(),
+        remove_first: false,
+        reserve: Reserve::NONE,
+        data_seed: writes.data_seed,
+        read_back: None,
+        settle_limit_ns: nanoseconds(time),
+        warm: false,
+        write_limit_ns: None,
+        device_number: None,
+        cpu_stats: Vec::new(),
+    };
     let limit = |bytes_per_s, how| Limit { kind: LimitKind::DeviceWrite, threads: 1, bytes_per_s, how };
     let (mut best, mut how, mut written) = (None, String::new(), 0);
-    let mut size = FIRST_BYTES.min(bounds.file_bytes);
+    let mut size = FIRST_BYTES.min(writes.file_bytes);
     let start = Instant::now();
     for _ in 0..MOST_FILES {
-        size = size.min(bounds.most_bytes.saturating_sub(written)) / CHUNK * CHUNK;
-        let is_late = best.is_some() && start.elapsed() >= bounds.time;
+        size = size.min(writes.most_bytes.saturating_sub(written)) / CHUNK * CHUNK;
+        let is_late = best.is_some() && start.elapsed() >= time;
         if size == 0 || is_late {
             break;
         }
@@ -181,7 +207,7 @@ pub fn device(
             Ok(case) => case,
             Err(error) => return (limit(None, error.to_string()), written),
         };
-        let sample = engine.sample(target, &case, request, progress);
+        let sample = engine.sample(target, &case, &request, progress);
         written += size;
         if let Some(reason) = sample.outcome.reason() {
             return (limit(best, format!("{case}: {reason}")), written);
@@ -192,9 +218,9 @@ pub fn device(
             how = format!("best of phase write of {case}");
         }
         // So that the next takes a third of the time that is left.
-        let left_ms = u64::try_from(bounds.time.saturating_sub(start.elapsed()).as_millis()).unwrap_or(0);
-        size = (per_s / 1000 * left_ms / 3).clamp(FIRST_BYTES, bounds.file_bytes.max(FIRST_BYTES));
-        size = size.min(bounds.file_bytes);
+        let left_ms = u64::try_from(time.saturating_sub(start.elapsed()).as_millis()).unwrap_or(0);
+        size = (per_s / 1000 * left_ms / 3).clamp(FIRST_BYTES, writes.file_bytes.max(FIRST_BYTES));
+        size = size.min(writes.file_bytes);
     }
     if best.is_none() {
         how = format!("no room for {}", Bytes(CHUNK));

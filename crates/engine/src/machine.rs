@@ -1,31 +1,11 @@
-//! What the process, the machine and the device did meanwhile.
+//! Counters of the process, the machine and the device; fresh memory, and how fast it is.
 
 use std::time::Instant;
 
 use memmap2::{Advice, MmapMut};
 use nix::sys::resource::{UsageWho, getrusage};
 use nix::sys::time::TimeVal;
-use writebench_model::Sample;
-
-/// Counters of the machine at one moment.
-pub struct Counters {
-    steal_ns: u64,
-    device_bytes: Option<u64>,
-}
-
-impl Counters {
-    /// Reads them; `device_number` is as in `/sys/dev/block`.
-    pub fn read(device_number: Option<&str>) -> Self {
-        Self { device_bytes: device_number.and_then(device_bytes), steal_ns: steal_ns().unwrap_or(0) }
-    }
-
-    /// Writes what happened from then to now into `sample`.
-    pub fn since(self, then: &Self, sample: &mut Sample) {
-        sample.steal_ns = self.steal_ns.saturating_sub(then.steal_ns);
-        sample.device_bytes =
-            self.device_bytes.zip(then.device_bytes).map(|(now, then)| now.saturating_sub(then));
-    }
-}
+use writebench_model::{Sample, nanoseconds};
 
 /// What this process has used, over all its threads. Kernels that account by ticks (4 ms is usual) know
 /// the sum of user and system time exactly, and share it out between the two by the ticks they saw.
@@ -74,7 +54,7 @@ impl Usage {
 }
 
 /// Time that the hypervisor gave to others, over all CPUs: `steal` in proc_stat(5).
-fn steal_ns() -> Option<u64> {
+pub fn steal_ns() -> Option<u64> {
     let stat = std::fs::read_to_string("/proc/stat").ok()?;
     let ticks: u64 = stat.lines().next()?.split_whitespace().nth(8)?.parse().ok()?;
     ticks.checked_mul(1_000_000_000 / rustix::param::clock_ticks_per_second())
@@ -144,7 +124,7 @@ impl MemoryProbe {
             half.copy_from_slice(&self.from);
             std::hint::black_box(half);
         }
-        let elapsed_ns = u64::try_from(start.elapsed().as_nanos()).unwrap_or(u64::MAX);
+        let elapsed_ns = nanoseconds(start.elapsed());
         self.fastest_ns = self.fastest_ns.min(elapsed_ns);
         elapsed_ns
     }

@@ -1,16 +1,15 @@
 //! The same work again and again, to see how much it varies when nothing changes.
 
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::time::{Duration, Instant};
 
 use writebench_model::protocol::NoiseRequest;
-use writebench_model::{Noise, Sample, Series, SyncCall, Work};
+use writebench_model::{Noise, Series, SyncCall, Work, nanoseconds};
 
 use crate::call::{CallError, hand_over};
 use crate::file::{self, Target};
-use crate::machine::Counters;
 use crate::sync;
-use crate::watch::Watcher;
+use crate::watch::{Watched, Watcher};
 
 /// Most values of each kind.
 const MOST_VALUES: usize = 20_000;
@@ -21,33 +20,23 @@ const COPY_BYTES: usize = 16 << 20;
 
 /// Every kind of work once, in turn, until the time is over, so that what changes over time hits all alike. Each
 /// value is of some milliseconds, if it can be: shorter than a sample, and long beside the clock.
-pub fn noise(target: Target<'_>, request: &NoiseRequest) -> Noise {
-    let Target::Directory(directory) = target else { return on_no_directory(request) };
+pub fn noise(directory: BorrowedFd<'_>, request: &NoiseRequest) -> Noise {
     let name = |work: Work| format!("{}-{work}", request.file_stem);
-    let open = |work| -> Result<OwnedFd, CallError> {
-        let file = file::create_filled(directory, &name(work), FILE_BYTES, 0)?;
-        Ok(file)
-    };
+    let open = |work| file::create_filled(directory, &name(work), FILE_BYTES, 0);
     let mut jobs: Vec<Job> = Work::ALL.iter().map(|&work| Job::new(work, open)).collect();
-    let mut sample = Sample::without_figures(0, writebench_model::Outcome::Ok);
-    let (watcher, before) = (Watcher::begin(&request.cpu_stats), Counters::read(None));
+    let watcher = Watcher::begin(&request.cpu_stats, None);
     let (start, time) = (Instant::now(), Duration::from_nanos(request.time_ns));
     while start.elapsed() < time && jobs.iter().all(|job| job.series.values_ns.len() < MOST_VALUES) {
         jobs.iter_mut().for_each(Job::once);
     }
     let elapsed_ns = nanoseconds(start.elapsed());
-    Counters::read(None).since(&before, &mut sample);
+    let Watched { watch, steal_ns, .. } = watcher.end();
     for job in jobs.iter().filter(|job| job.file.is_some()) {
         // What stays goes with the workspace.
-        let _ = file::remove(target, &name(job.series.work));
+        let _ = file::remove(Target::Directory(directory), &name(job.series.work));
     }
     let series = jobs.into_iter().map(|job| job.series).collect();
-    Noise { elapsed_ns, series, steal_ns: sample.steal_ns, watch: watcher.end() }
-}
-
-fn on_no_directory(request: &NoiseRequest) -> Noise {
-    let watch = Watcher::begin(&request.cpu_stats).end();
-    Noise { elapsed_ns: 0, series: Vec::new(), steal_ns: 0, watch }
+    Noise { elapsed_ns, series, steal_ns, watch }
 }
 
 /// One kind of work, and what it takes.
@@ -125,10 +114,6 @@ impl Job {
     }
 }
 
-fn nanoseconds(duration: Duration) -> u64 {
-    u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -139,7 +124,7 @@ mod tests {
         let open = std::fs::File::open(directory.path()).unwrap();
         let request =
             NoiseRequest { time_ns: 200_000_000, file_stem: "noise".to_owned(), cpu_stats: Vec::new() };
-        let noise = noise(Target::Directory(open.as_fd()), &request);
+        let noise = noise(open.as_fd(), &request);
         assert_eq!(noise.series.len(), Work::ALL.len());
         for series in &noise.series {
             assert_eq!(series.failed, None);
@@ -155,7 +140,7 @@ mod tests {
         std::fs::write(directory.path().join("noise-durable-write"), "theirs").unwrap();
         let request =
             NoiseRequest { time_ns: 50_000_000, file_stem: "noise".to_owned(), cpu_stats: Vec::new() };
-        let noise = noise(Target::Directory(open.as_fd()), &request);
+        let noise = noise(open.as_fd(), &request);
         let failed: Vec<Work> =
             noise.series.iter().filter(|series| series.failed.is_some()).map(|series| series.work).collect();
         assert_eq!(failed, [Work::DurableWrite], "its file was there");

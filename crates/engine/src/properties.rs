@@ -1,7 +1,7 @@
 //! What the filesystem does with files: some are made as cases make theirs, and looked at.
 
 use std::collections::HashMap;
-use std::os::fd::{AsFd, BorrowedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::Barrier;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -156,38 +156,37 @@ impl Place<'_> {
     ) -> Result<T, PhaseError> {
         /// So that what others left to be written is not counted as ours; it is no error if they go on.
         const QUIET_LIMIT: Duration = Duration::from_millis(500);
-        let (target, seed) = (Target::Directory(self.directory), self.request.data_seed);
-        (self.progress)(Phase::Settle);
-        source.make(case, seed).map_err(in_phase(Phase::Settle))?;
-        if case.axes().prepare.needs_old_content() {
-            settle::old_content(self.directory, name, self.request.file_size_bytes, seed)
-                .map_err(in_phase(Phase::Settle))?;
-        }
+        let (directory, request) = (self.directory, self.request);
+        let (target, seed) = (Target::Directory(directory), request.data_seed);
+        self.phase(Phase::Settle, || {
+            source.make(case, seed)?;
+            if case.axes().prepare.needs_old_content() {
+                settle::old_content(directory, name, request.file_size_bytes, seed)?;
+            }
+            Ok(())
+        })?;
         let _ = settle::quiet(target, false, QUIET_LIMIT);
         let names = [name.to_owned()];
         let parts = job::parts(case, source.bytes(), None);
         let mut seat = seat::seats(target, case, &names, &parts, None).remove(0);
-        (self.progress)(Phase::Open);
-        seat.open().map_err(in_phase(Phase::Open))?;
+        self.phase(Phase::Open, || seat.open())?;
         work(self, seat, name)
     }
 
     fn found(&mut self, mut seat: Seat<'_>, name: &str) -> Result<Found, PhaseError> {
-        let device_bytes = || self.request.device_number.as_deref().and_then(device_bytes);
+        let request = self.request;
+        let size_bytes = request.file_size_bytes;
+        let device_bytes = || request.device_number.as_deref().and_then(device_bytes);
         let prepare = seat.case().axes().prepare;
-        let file =
-            file::open_to_read(Target::Directory(self.directory), name).map_err(in_phase(Phase::Open))?;
-        (self.progress)(Phase::Prepare);
+        let file = self.open_to_read(name)?;
         let before = device_bytes();
-        seat.prepare().map_err(in_phase(Phase::Prepare))?;
+        self.phase(Phase::Prepare, || seat.prepare())?;
         // Filesystems choose blocks when data is written back.
-        sync::sync(file.as_fd(), SyncCall::Fsync).map_err(in_phase(Phase::Sync))?;
+        self.phase(Phase::Sync, || sync::sync(file.as_fd(), SyncCall::Fsync))?;
         let prepare_device_bytes =
             device_bytes().zip(before).map(|(after, before)| after.saturating_sub(before));
-        let after_prepare =
-            allocation(file.as_fd(), self.request.file_size_bytes, name).map_err(in_phase(Phase::Verify))?;
+        let after_prepare = self.phase(Phase::Verify, || allocation(file.as_fd(), size_bytes, name))?;
         drop(file);
-        let size_bytes = self.request.file_size_bytes;
         let reserves = prepare.call().is_some_and(AllocateCall::gives_blocks);
         let zeros = reserves.then(|| Zeros::of(size_bytes, &after_prepare, prepare_device_bytes));
         let after_write = match self.written(seat, name) {
@@ -199,15 +198,12 @@ impl Place<'_> {
 
     /// What a file has when all of it is written and durable, and its writer gone.
     fn written(&mut self, mut seat: Seat<'_>, name: &str) -> Result<Allocation, PhaseError> {
-        (self.progress)(Phase::Write);
-        seat.write().map_err(in_phase(Phase::Write))?;
-        (self.progress)(Phase::Close);
-        seat.close().map_err(in_phase(Phase::Close))?;
-        (self.progress)(Phase::Sync);
-        let file =
-            file::open_to_read(Target::Directory(self.directory), name).map_err(in_phase(Phase::Open))?;
-        sync::sync(file.as_fd(), SyncCall::Fsync).map_err(in_phase(Phase::Sync))?;
-        allocation(file.as_fd(), self.request.file_size_bytes, name).map_err(in_phase(Phase::Verify))
+        let size_bytes = self.request.file_size_bytes;
+        self.phase(Phase::Write, || seat.write())?;
+        self.phase(Phase::Close, || seat.close())?;
+        let file = self.open_to_read(name)?;
+        self.phase(Phase::Sync, || sync::sync(file.as_fd(), SyncCall::Fsync))?;
+        self.phase(Phase::Verify, || allocation(file.as_fd(), size_bytes, name))
     }
 
     /// Which way it goes: looked at while it goes, because a filesystem that goes through the page cache (btrfs
@@ -216,22 +212,27 @@ impl Place<'_> {
         /// Of all pages: they come one after the other, and go so, too.
         const MUCH: u64 = 8;
         let size_bytes = self.request.file_size_bytes;
-        (self.progress)(Phase::Prepare);
-        seat.prepare().map_err(in_phase(Phase::Prepare))?;
-        let file =
-            file::open_to_read(Target::Directory(self.directory), name).map_err(in_phase(Phase::Open))?;
+        self.phase(Phase::Prepare, || seat.prepare())?;
+        let file = self.open_to_read(name)?;
         // Old content is synced, so that all of it goes.
-        retry("posix_fadvise", || rustix::fs::fadvise(&file, 0, None, Advice::DontNeed))
-            .map_err(in_phase(Phase::Prepare))?;
-        let map = Map::new(file.as_fd(), 0, size_bytes, Access::Read).map_err(in_phase(Phase::Open))?;
-        (self.progress)(Phase::Write);
-        let (written, most_bytes) =
-            most_resident_bytes(&map, || seat.write()).map_err(in_phase(Phase::Write))?;
-        written.map_err(in_phase(Phase::Write))?;
-        let most_bytes = most_bytes.map_err(in_phase(Phase::Verify))?;
-        (self.progress)(Phase::Close);
-        seat.close().map_err(in_phase(Phase::Close))?;
+        let let_go = || retry("posix_fadvise", || rustix::fs::fadvise(&file, 0, None, Advice::DontNeed));
+        self.phase(Phase::Prepare, let_go)?;
+        let map = self.phase(Phase::Open, || Map::new(file.as_fd(), 0, size_bytes, Access::Read))?;
+        let (written, most_bytes) = self.phase(Phase::Write, || most_resident_bytes(&map, || seat.write()))?;
+        written.map_err(|error| (Phase::Write, error))?;
+        let most_bytes = most_bytes.map_err(|error| (Phase::Verify, error))?;
+        self.phase(Phase::Close, || seat.close())?;
         Ok(if most_bytes > size_bytes / MUCH { DirectWrite::PageCache } else { DirectWrite::Direct })
+    }
+
+    fn open_to_read(&mut self, name: &str) -> Result<OwnedFd, PhaseError> {
+        let target = Target::Directory(self.directory);
+        self.phase(Phase::Open, || file::open_to_read(target, name))
+    }
+
+    fn phase<T>(&mut self, phase: Phase, work: impl FnOnce() -> Result<T, CallError>) -> Result<T, PhaseError> {
+        (self.progress)(phase);
+        work().map_err(|error| (phase, error))
     }
 }
 
@@ -263,10 +264,6 @@ fn most_resident_bytes<T>(
         let panicked = |_| Err(CallError::other("mincore", "the thread that looked is gone".to_owned()));
         Ok((done, looker.join().unwrap_or_else(panicked)))
     })
-}
-
-fn in_phase(phase: Phase) -> impl Fn(CallError) -> PhaseError {
-    move |error| (phase, error)
 }
 
 /// Of a file whose data has been written back, and that is to have this size in the end.

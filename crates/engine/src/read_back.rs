@@ -24,7 +24,7 @@ const STRIPE_BLOCKS: u64 = 16;
 /// A part of less would hardly be faster than the whole.
 const LEAST_PART_BYTES: u64 = 1 << 20;
 /// What is read at once of a whole file.
-const WHOLE_STEP_BYTES: u64 = 1 << 20;
+const WHOLE_STEP_BYTES: usize = 1 << 20;
 
 /// Compares what was handed over, all of it or a part that the run's seed chooses, with what it should be. Data that is
 /// durable comes from the device, where the kernel lets go of its pages.
@@ -40,8 +40,13 @@ pub fn read_back(
             Choice::of(bytes, chosen_by(request), block_bytes(written, bytes))
         }
     };
-    let mut reader =
-        Reader { written, data_seed: request.data_seed, buffers: Buffers::new(), compared_bytes: 0 };
+    let mut reader = Reader {
+        written,
+        data_seed: request.data_seed,
+        found: vec![0; WHOLE_STEP_BYTES],
+        expected: vec![0; WHOLE_STEP_BYTES],
+        compared_bytes: 0,
+    };
     let mut from = None;
     for (part, &bytes) in written.parts.iter().zip(&written.handed_over_bytes).filter(|(_, bytes)| **bytes > 0)
     {
@@ -114,26 +119,14 @@ impl Choice {
 
 /// All of a range, in steps.
 fn steps(begin: u64, end: u64) -> impl Iterator<Item = (u64, u64)> {
-    let step = usize::try_from(WHOLE_STEP_BYTES).unwrap_or(usize::MAX);
-    (begin..end).step_by(step).map(move |from| (from, (from + WHOLE_STEP_BYTES).min(end)))
-}
-
-struct Buffers {
-    found: Vec<u8>,
-    expected: Vec<u8>,
-}
-
-impl Buffers {
-    fn new() -> Self {
-        let length = usize::try_from(WHOLE_STEP_BYTES).unwrap_or(0);
-        Self { found: vec![0; length], expected: vec![0; length] }
-    }
+    (begin..end).step_by(WHOLE_STEP_BYTES).map(move |from| (from, (from + WHOLE_STEP_BYTES as u64).min(end)))
 }
 
 struct Reader<'r, 'w, 'a> {
     written: &'r Written<'w, 'a>,
     data_seed: u64,
-    buffers: Buffers,
+    found: Vec<u8>,
+    expected: Vec<u8>,
     compared_bytes: u64,
 }
 
@@ -185,7 +178,7 @@ impl Reader<'_, '_, '_> {
         (begin, end): (u64, u64),
     ) -> Result<(), CallError> {
         let length = usize::try_from(end - begin).unwrap_or(0);
-        let (found, expected) = (&mut self.buffers.found[..length], &mut self.buffers.expected[..length]);
+        let (found, expected) = (&mut self.found[..length], &mut self.expected[..length]);
         read_exact(file.as_fd(), found, begin)?;
         let at = begin - part.file_offset;
         match original {

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use base64::Engine as _;
 use hdrhistogram::Histogram;
 use hdrhistogram::serialization::{Serializer, V2DeflateSerializer};
-use writebench_model::{Latency, Sync};
+use writebench_model::{Latency, Sync, nanoseconds};
 
 use crate::call::CallError;
 use crate::job::Part;
@@ -156,7 +156,7 @@ impl Records {
     /// A record took that long.
     pub fn took(&mut self, duration: Duration) {
         if let Some(latencies) = &mut self.latencies {
-            latencies.saturating_record(u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX));
+            latencies.saturating_record(nanoseconds(duration));
         }
     }
 

@@ -3,10 +3,10 @@
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::time::{Duration, Instant};
 
-use writebench_model::protocol::{LimitOf, LimitRequest, NoiseRequest, PropertiesRequest, SampleRequest};
+use writebench_model::protocol::{PropertiesRequest, SampleRequest};
 use writebench_model::{
-    Cache, Case, Descriptor, DirectWrite, Files, Limit, MapSharing, Noise, Outcome, Phase, PhasesNs,
-    Properties, Sample, SyncCall,
+    Cache, Case, Descriptor, DirectWrite, Files, MapSharing, Outcome, Phase, PhasesNs, Properties, Sample,
+    SyncCall, nanoseconds,
 };
 
 use crate::call::CallError;
@@ -14,14 +14,14 @@ use crate::copy_source::{CopySource, CopySources};
 use crate::crew::{Crew, Shared};
 use crate::file::Target;
 use crate::job;
-use crate::machine::{Counters, MemoryProbe, Usage};
+use crate::machine::{MemoryProbe, Usage};
 use crate::properties::DirectWays;
 use crate::records::Records;
 use crate::seat::{self, Seat};
 use crate::source::SourceBuffer;
 use crate::timeline::{self, Course};
 use crate::watch::Watcher;
-use crate::{file, limit, noise, properties, read_back, settle, verify};
+use crate::{file, properties, read_back, settle, verify};
 
 /// Bytes of memory that may be taken at the moment, or why that cannot be told: the control groups around the process
 /// are no business of this crate.
@@ -87,45 +87,6 @@ impl Engine {
         sample
     }
 
-    /// Measures what the hardware can do at most, with the bytes that were written to the target for it.
-    pub fn limits(
-        &mut self,
-        target: Target<'_>,
-        request: &LimitRequest,
-        progress: &mut dyn FnMut(Phase),
-    ) -> (Vec<Limit>, u64) {
-        let time = Duration::from_nanos(request.time_ns);
-        match &request.of {
-            LimitOf::Memory { threads, bytes } => (limit::memory(*threads, *bytes, time), 0),
-            LimitOf::Device { file_stem, data_seed, file_bytes, most_bytes } => {
-                let sample = SampleRequest {
-                    case: String::new(),
-                    target: request.target,
-                    sync_all: false,
-                    round: 0,
-                    file_stem: file_stem.clone(),
-                    remove_first: false,
-                    reserve: writebench_model::Reserve::NONE,
-                    data_seed: *data_seed,
-                    read_back: None,
-                    settle_limit_ns: request.time_ns,
-                    warm: false,
-                    write_limit_ns: None,
-                    device_number: None,
-                    cpu_stats: Vec::new(),
-                };
-                let bounds = limit::DeviceBounds { file_bytes: *file_bytes, most_bytes: *most_bytes, time };
-                let (limit, written) = limit::device(self, target, &sample, &bounds, progress);
-                (vec![limit], written)
-            }
-        }
-    }
-
-    /// Does the same work again and again, in a directory that must be ours alone.
-    pub fn noise(&self, target: Target<'_>, request: &NoiseRequest) -> Noise {
-        noise::noise(target, request)
-    }
-
     /// Finds out what the filesystem does with files, by making some in a directory that must be ours alone. None of
     /// them is left behind. What cannot be found out is in its place; the rest goes on.
     pub fn properties(
@@ -162,8 +123,7 @@ impl Run<'_> {
             let doubt = source.settle(case).map_err(|error| self.outcome(Phase::Settle, error))?;
             sample.disturbed = sample.disturbed.take().or(doubt);
         }
-        let watcher = Watcher::begin(&request.cpu_stats);
-        let before = Counters::read(request.device_number.as_deref());
+        let watcher = Watcher::begin(&request.cpu_stats, request.device_number.as_deref());
         let mut clock = Clock {
             phases: PhasesNs::default(),
             write_began: None,
@@ -175,8 +135,9 @@ impl Run<'_> {
         let (result, records) = timed_phases(seats, case, &mut clock);
         let Clock { phases, usage, .. } = clock;
         result.map_err(|(phase, error)| self.outcome(phase, error))?;
-        Counters::read(request.device_number.as_deref()).since(&before, sample);
-        sample.watch = watcher.end();
+        let watched = watcher.end();
+        (sample.watch, sample.steal_ns, sample.device_bytes) =
+            (watched.watch, watched.steal_ns, watched.device_bytes);
         usage.write_into(sample);
         sample.probe_ns[1] = engine.probe.copy_ns();
         sample.latency = records.merged.latency().map(Box::new);
@@ -386,8 +347,4 @@ fn steps(
     }
     let each = own_files || own_descriptors || attaches;
     clock.time(Phase::Close, || if each { crew.together(Seat::close) } else { crew.in_turn(Seat::close) })
-}
-
-fn nanoseconds(duration: Duration) -> u64 {
-    u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
 }

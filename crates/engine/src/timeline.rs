@@ -6,7 +6,7 @@
 
 use std::time::{Duration, Instant};
 
-use writebench_model::{Axis, Case, Timeline};
+use writebench_model::{Axis, Case, Timeline, nanoseconds};
 
 use crate::job::Part;
 
@@ -113,7 +113,7 @@ impl Course {
 
 /// How many calls hand over the data of all parts: a timeline cannot see into one.
 pub fn hand_overs(case: &Case, parts: &[Part<'_>]) -> u64 {
-    let at_once = if case.method().axes.contains(&Axis::Vector) { case.axes().vector } else { 1 };
+    let at_once = if case.method().has_axis(Axis::Vector) { case.axes().vector } else { 1 };
     let each = case.axes().chunk_size_bytes.saturating_mul(u64::from(at_once)).max(1);
     if !case.method().writes_data() {
         return 0;
@@ -135,10 +135,6 @@ pub fn timeline(lanes: &[Course], elapsed_ns: u64, hand_overs: u64) -> Option<Ti
     let borders: Vec<u64> = (0..=count).map(at_border).collect();
     let bytes = borders.windows(2).map(|pair| pair[1].saturating_sub(pair[0])).collect();
     Some(Timeline { interval_ns: elapsed_ns / count, bytes })
-}
-
-fn nanoseconds(duration: Duration) -> u64 {
-    u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
 }
 
 #[cfg(test)]

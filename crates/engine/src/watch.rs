@@ -5,43 +5,68 @@ use std::path::Path;
 
 use writebench_model::Watch;
 
-use crate::machine::meminfo_bytes;
+use crate::machine::{device_bytes, meminfo_bytes, steal_ns};
 
-/// Counters of what holds a process up, at one moment, and the machine's memory.
+/// Counters of what holds a process up and of its device, at one moment, and the machine's memory.
 pub struct Watcher<'s> {
     before: Watch,
     cpu_stats: &'s [String],
     throttled_ns: Vec<Option<u64>>,
+    device_number: Option<&'s str>,
+    device_bytes: Option<u64>,
+    steal_ns: u64,
+}
+
+/// What came of watching.
+pub struct Watched {
+    /// The state before, and what held the process up.
+    pub watch: Watch,
+    /// CPU time that the hypervisor gave to others, over all CPUs.
+    pub steal_ns: u64,
+    /// Bytes that the device was given; none where there is no device.
+    pub device_bytes: Option<u64>,
 }
 
 impl<'s> Watcher<'s> {
-    /// Looks at the machine, and at the files that say how long each control group's limit held it up.
-    pub fn begin(cpu_stats: &'s [String]) -> Self {
+    /// Looks at the machine, at the files that say how long each control group's limit held it up, and at the device
+    /// of that number in `/sys/dev/block`.
+    pub fn begin(cpu_stats: &'s [String], device_number: Option<&'s str>) -> Self {
         let before = Watch {
             available_memory_bytes: meminfo_bytes("MemAvailable"),
             dirty_bytes: meminfo_bytes("Dirty"),
             writeback_bytes: meminfo_bytes("Writeback"),
             throttled_ns: None,
-            thermal_throttles: thermal_throttles(Path::new("/sys/devices/system/cpu")),
+            thermal_throttles: thermal_throttles(Path::new(CPUS)),
         };
-        Self { before, cpu_stats, throttled_ns: cpu_stats.iter().map(throttled_ns).collect() }
+        Self {
+            before,
+            cpu_stats,
+            throttled_ns: cpu_stats.iter().map(throttled_ns).collect(),
+            device_number,
+            device_bytes: device_number.and_then(device_bytes),
+            steal_ns: steal_ns().unwrap_or(0),
+        }
     }
 
     /// The state then, and what the counters counted from then to now.
-    pub fn end(self) -> Watch {
+    pub fn end(self) -> Watched {
         let since =
             |now: Option<u64>, then: Option<u64>| now.zip(then).map(|(now, then)| now.saturating_sub(then));
-        let thermal = thermal_throttles(Path::new("/sys/devices/system/cpu"));
+        let device_bytes = since(self.device_number.and_then(device_bytes), self.device_bytes);
+        let steal_ns = steal_ns().unwrap_or(0).saturating_sub(self.steal_ns);
         let groups = self.cpu_stats.iter().zip(self.throttled_ns);
         let held_up = groups.filter_map(|(path, then)| since(throttled_ns(path), then));
-        Watch {
+        let watch = Watch {
             // One group's limit at a time is what a process waits for.
             throttled_ns: held_up.max(),
-            thermal_throttles: since(thermal, self.before.thermal_throttles),
+            thermal_throttles: since(thermal_throttles(Path::new(CPUS)), self.before.thermal_throttles),
             ..self.before
-        }
+        };
+        Watched { watch, steal_ns, device_bytes }
     }
 }
+
+const CPUS: &str = "/sys/devices/system/cpu";
 
 /// How long a control group has waited for its share of CPU time.
 fn throttled_ns(cpu_stat: &String) -> Option<u64> {
@@ -88,11 +113,11 @@ mod tests {
         let set = |path: &String, time: u64| fs::write(path, format!("throttled_time {time}\n")).unwrap();
         set(&paths[0], 100);
         set(&paths[1], 200);
-        let watcher = Watcher::begin(&paths);
+        let watcher = Watcher::begin(&paths, None);
         set(&paths[0], 110);
         set(&paths[1], 250);
-        assert_eq!(watcher.end().throttled_ns, Some(50));
-        assert_eq!(Watcher::begin(&[]).end().throttled_ns, None);
+        assert_eq!(watcher.end().watch.throttled_ns, Some(50));
+        assert_eq!(Watcher::begin(&[], None).end().watch.throttled_ns, None);
     }
 
     #[test]
@@ -109,7 +134,7 @@ mod tests {
 
     #[test]
     fn this_machines_memory_is_known() {
-        let watch = Watcher::begin(&[]).end();
+        let watch = Watcher::begin(&[], None).end().watch;
         assert!(watch.available_memory_bytes.is_some_and(|bytes| bytes > 1 << 20), "{watch:?}");
         assert!(watch.dirty_bytes.is_some() && watch.writeback_bytes.is_some(), "{watch:?}");
     }

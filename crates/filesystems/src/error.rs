@@ -18,7 +18,7 @@ pub enum Error {
         fits: &'static str,
     },
     /// The process may not have mounts of its own.
-    #[error("making filesystems needs root (CAP_SYS_ADMIN): {call}: {}; run it as root", meaning(.error))]
+    #[error("making filesystems needs root (CAP_SYS_ADMIN): {call}: {}; run it as root", Failure::io_message(.error))]
     NotPermitted {
         /// What was refused.
         call: &'static str,
@@ -35,20 +35,12 @@ pub enum Error {
     },
     /// A system call failed.
     // The error is in the message, so it is not the `source` as well, which would print it twice.
-    #[error("{doing}: {call} {}: {}", .path.display(), meaning(.error))]
+    #[error("{doing}: {call} {}: {}{hint}", .path.display(), Failure::io_message(.error))]
     Call {
         /// What was being done.
         doing: &'static str,
-        /// The call.
-        call: &'static str,
-        /// On what.
-        path: PathBuf,
-        /// How the system puts it.
-        error: io::Error,
-    },
-    /// No loop device can be had.
-    #[error("no loop device: {call} {}: {}; in a container, hand it /dev/loop-control and /dev/loop*", .path.display(), meaning(.error))]
-    NoLoopDevice {
+        /// What the user can do, after a semicolon; often nothing.
+        hint: &'static str,
         /// The call.
         call: &'static str,
         /// On what.
@@ -125,20 +117,18 @@ impl Error {
         path: &Path,
         error: impl Into<io::Error>,
     ) -> Self {
-        Self::Call { doing, call, path: path.to_owned(), error: error.into() }
+        Self::Call { doing, call, path: path.to_owned(), error: error.into(), hint: "" }
     }
-}
 
-fn meaning(error: &io::Error) -> String {
-    match error.raw_os_error() {
-        Some(errno) => format!("{} ({errno})", Failure::errno_message(errno)),
-        None => error.to_string(),
+    pub(crate) fn no_loop_device(call: &'static str, path: &Path, error: impl Into<io::Error>) -> Self {
+        const HINT: &str = "; in a container, hand it /dev/loop-control and /dev/loop*";
+        Self::Call { doing: "no loop device", call, path: path.to_owned(), error: error.into(), hint: HINT }
     }
 }
 
 /// The same for an error number alone.
 pub(crate) fn errno_text(errno: rustix::io::Errno) -> String {
-    meaning(&errno.into())
+    Failure::io_message(&errno.into())
 }
 
 fn where_from(package: &Option<&'static str>) -> String {

@@ -12,7 +12,7 @@ use crate::kind::{Kind, Layer};
 use crate::loop_device::LoopDevice;
 use crate::recipe::Recipe;
 use crate::undo::{Undo, undo_to};
-use crate::{namespace, passthrough, program};
+use crate::{bindfs, namespace, program};
 
 /// A filesystem that somebody would like.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -21,8 +21,7 @@ pub struct Wish {
     pub kind: Kind,
     /// Words for `mkfs`, after ours. For `overlay:` and `fuse:` that of the filesystem at the bottom.
     pub mkfs_options: Vec<String>,
-    /// Options for the mount, joined by commas, after ours. For `overlay:` and `fuse:` those of the mount on top;
-    /// there, `writeback_cache` turns FUSE's on.
+    /// Options for the mount, joined by commas, after ours. For `overlay:` and `fuse:` those of the mount on top.
     pub mount_options: Option<String>,
 }
 
@@ -91,16 +90,16 @@ impl Filesystems {
         interrupted: &dyn Fn() -> bool,
     ) -> Result<Made, Error> {
         let before = self.stack.len();
-        let made = self.make_all(wish, content_bytes, interrupted);
-        if made.is_err() {
-            // The error that counts is the first.
-            let _ = undo_to(&mut self.stack, before);
-            // A program that Ctrl-C has ended, too, is no reason of its own.
-            if interrupted() {
-                return Err(Error::Interrupted);
+        let mut order = Order::of(wish, content_bytes, interrupted);
+        match self.make_all(&mut order) {
+            Ok(path) => Ok(Made { path, making: order.making }),
+            Err(error) => {
+                // The error that counts is the first.
+                let _ = undo_to(&mut self.stack, before);
+                // A program that Ctrl-C has ended, too, is no reason of its own.
+                Err(if interrupted() { Error::Interrupted } else { error })
             }
         }
-        made
     }
 
     /// What has been written to images, also to those whose filesystem could not be made then.
@@ -117,81 +116,55 @@ impl Filesystems {
         undo_to(&mut self.stack, 0)
     }
 
-    fn make_all(
-        &mut self,
-        wish: &Wish,
-        content_bytes: u64,
-        interrupted: &dyn Fn() -> bool,
-    ) -> Result<Made, Error> {
-        let recipe = Recipe::of(&wish.kind.base);
-        let mut making = Making {
-            kind: wish.kind.to_string(),
-            images: Vec::new(),
-            commands: Vec::new(),
-            mkfs_options: wish.mkfs_options.clone(),
-            mount_options: wish.mount_options.clone(),
-        };
-        let options = wish.mount_options.as_deref();
-        let base_options = if wish.kind.layer.is_none() { options } else { None };
-        let size_bytes = wish.kind.size_bytes(content_bytes);
-        let base = self.make_base(&recipe, size_bytes, base_options, &mut making, interrupted)?;
-        let path = match wish.kind.layer {
-            None => base,
-            Some(Layer::Overlay) => self.mount_overlay(&base, options, &mut making)?,
-            Some(Layer::Fuse) => self.mount_passthrough(&base, options, &mut making)?,
-        };
-        Ok(Made { path, making })
+    fn make_all(&mut self, order: &mut Order<'_>) -> Result<PathBuf, Error> {
+        let kind = &order.wish.kind;
+        // What is missing is said before gigabytes are written in vain.
+        if kind.layer == Some(Layer::Fuse) {
+            program::require(bindfs::PROGRAM, Some(bindfs::PROGRAM))?;
+        }
+        let base = self.make_base(&Recipe::of(&kind.base), order)?;
+        match kind.layer {
+            None => Ok(base),
+            Some(Layer::Overlay) => self.mount_overlay(&base, order),
+            Some(Layer::Fuse) => self.mount_bindfs(&base, order),
+        }
     }
 
-    fn make_base(
-        &mut self,
-        recipe: &Recipe,
-        size_bytes: u64,
-        options: Option<&str>,
-        making: &mut Making,
-        interrupted: &dyn Fn() -> bool,
-    ) -> Result<PathBuf, Error> {
+    fn make_base(&mut self, recipe: &Recipe, order: &mut Order<'_>) -> Result<PathBuf, Error> {
         let mkfs = format!("mkfs.{}", recipe.family);
-        // Before gigabytes are written in vain.
-        if !recipe.is_in_memory() && program::find(&mkfs).is_none() {
-            return Err(Error::NotInstalled { program: mkfs, package: recipe.package() });
+        if !recipe.is_in_memory() {
+            program::require(&mkfs, recipe.package())?;
         }
         require_kernel(&recipe.family)?;
-        let devices = self.attach_images(recipe, size_bytes, making, interrupted)?;
+        let mut devices = Vec::new();
         if !recipe.is_in_memory() {
-            let words = recipe.mkfs_words(&making.mkfs_options, &devices);
-            program::run(&mkfs, recipe.package(), &words, &mut making.commands)?;
+            devices = self.attach_images(recipe.devices, order)?;
+            let words = recipe.mkfs_words(&order.wish.mkfs_options, &devices);
+            program::run(&mkfs, recipe.package(), &words, &mut order.making.commands)?;
             self.loops().try_for_each(LoopDevice::fill_holes)?;
         }
         let source = devices.first().map_or(recipe.family.as_str(), String::as_str);
-        let options = recipe.mount_options(size_bytes, &devices, options);
-        self.mount(&recipe.family, source, &options, making)
+        let is_top = order.wish.kind.layer.is_none();
+        let options =
+            recipe.mount_options(order.size_bytes, &devices, order.mount_options().filter(|_| is_top));
+        self.mount(&recipe.family, source, &options, &mut order.making)
     }
 
-    /// Images of that size together, each on a device, which are named.
-    fn attach_images(
-        &mut self,
-        recipe: &Recipe,
-        size_bytes: u64,
-        making: &mut Making,
-        interrupted: &dyn Fn() -> bool,
-    ) -> Result<Vec<String>, Error> {
+    /// Images on so many devices, which are named.
+    fn attach_images(&mut self, devices: u64, order: &mut Order<'_>) -> Result<Vec<String>, Error> {
+        self.images.check_space(order.size_bytes)?;
+        let image_bytes = order.size_bytes / devices;
         let mut nodes = Vec::new();
-        if recipe.is_in_memory() {
-            return Ok(nodes);
-        }
-        self.images.check_space(size_bytes)?;
-        let image_bytes = size_bytes / recipe.devices;
-        for _ in 0..recipe.devices {
-            let device = LoopDevice::attach(self.images.image(image_bytes, interrupted)?)?;
+        for _ in 0..devices {
+            let device = LoopDevice::attach(self.images.image(image_bytes, order.interrupted)?)?;
             nodes.push(device.node());
             self.bytes_written += image_bytes;
-            making.images.push(Image {
+            order.making.images.push(Image {
                 directory: self.images.path.to_string_lossy().into_owned(),
                 directory_filesystem: self.images.filesystem.clone(),
                 directory_device: self.images.device.clone(),
                 size_bytes: image_bytes,
-                device: device.name().to_owned(),
+                device: device.name.clone(),
                 direct_io: device.direct_io,
                 direct_io_refused: device.direct_io_refused.clone(),
                 logical_sector_bytes: device.logical_sector_bytes,
@@ -217,47 +190,35 @@ impl Filesystems {
         making: &mut Making,
     ) -> Result<PathBuf, Error> {
         let point = self.new_point(&making.kind)?;
-        let mut words = vec!["-n".to_owned(), "-t".to_owned(), family.to_owned()];
-        if !options.is_empty() {
-            words.extend(["-o".to_owned(), options.to_owned()]);
-        }
-        words.extend([source.to_owned(), point.to_string_lossy().into_owned()]);
+        let target = point.to_string_lossy();
+        let options = if options.is_empty() { vec![] } else { vec!["-o", options] };
+        let words = [&["-n", "-t", family], &options[..], &[source, &target]].concat();
+        let words: Vec<_> = words.into_iter().map(str::to_owned).collect();
         program::run("mount", Some("mount"), &words, &mut making.commands)?;
         self.stack.push(Undo::Mount(point.clone()));
         Ok(point)
     }
 
-    fn mount_overlay(
-        &mut self,
-        base: &Path,
-        options: Option<&str>,
-        making: &mut Making,
-    ) -> Result<PathBuf, Error> {
-        let lower = made_directory(&base.join("lower"))?;
-        let upper = made_directory(&base.join("upper"))?;
-        let work = made_directory(&base.join("work"))?;
-        let (lower, upper, work) = (lower.display(), upper.display(), work.display());
-        let mut all = format!("lowerdir={lower},upperdir={upper},workdir={work}");
-        if let Some(options) = options {
-            all = format!("{all},{options}");
+    fn mount_overlay(&mut self, base: &Path, order: &mut Order<'_>) -> Result<PathBuf, Error> {
+        let mut options = Vec::new();
+        for name in ["lower", "upper", "work"] {
+            let directory = made_directory(&base.join(name))?;
+            options.push(format!("{name}dir={}", directory.display()));
         }
+        options.extend(order.mount_options().map(str::to_owned));
         require_kernel("overlay")?;
-        self.mount("overlay", "overlay", &all, making)
+        self.mount("overlay", "overlay", &options.join(","), &mut order.making)
     }
 
-    fn mount_passthrough(
-        &mut self,
-        base: &Path,
-        options: Option<&str>,
-        making: &mut Making,
-    ) -> Result<PathBuf, Error> {
+    fn mount_bindfs(&mut self, base: &Path, order: &mut Order<'_>) -> Result<PathBuf, Error> {
         require_kernel("fuse")?;
         let source = made_directory(&base.join("source"))?;
-        let point = self.new_point(&making.kind)?;
-        let server = passthrough::start(&source, &point, options, &mut making.commands)?;
+        let point = self.new_point(&order.making.kind)?;
+        let options = order.mount_options();
+        let (line, server) = bindfs::mount(&source, &point, options, order.interrupted)?;
+        order.making.commands.push(line);
         self.stack.push(Undo::Server(server));
         self.stack.push(Undo::Mount(point.clone()));
-        passthrough::read_ahead_far(&point, &mut making.commands);
         Ok(point)
     }
 
@@ -266,6 +227,31 @@ impl Filesystems {
         let name = format!("{}-{}", self.next_point, kind.replace(':', "-"));
         self.next_point += 1;
         made_directory(&self.points.join(name))
+    }
+}
+
+/// A filesystem that is being made, and how it has been until now.
+struct Order<'a> {
+    wish: &'a Wish,
+    size_bytes: u64,
+    interrupted: &'a dyn Fn() -> bool,
+    making: Making,
+}
+
+impl<'a> Order<'a> {
+    fn of(wish: &'a Wish, content_bytes: u64, interrupted: &'a dyn Fn() -> bool) -> Self {
+        let making = Making {
+            kind: wish.kind.to_string(),
+            images: Vec::new(),
+            commands: Vec::new(),
+            mkfs_options: wish.mkfs_options.clone(),
+            mount_options: wish.mount_options.clone(),
+        };
+        Self { wish, size_bytes: wish.kind.size_bytes(content_bytes), interrupted, making }
+    }
+
+    fn mount_options(&self) -> Option<&'a str> {
+        self.wish.mount_options.as_deref()
     }
 }
 

@@ -23,7 +23,7 @@ pub struct Kind {
 pub(crate) enum Layer {
     /// overlayfs, with upper and work directory on the other filesystem.
     Overlay,
-    /// Our own server, which passes everything on to the other filesystem.
+    /// bindfs, which passes everything on to the other filesystem.
     Fuse,
 }
 

@@ -7,20 +7,20 @@
 //! - mounts are in the private namespace, which the kernel drops with its last process;
 //! - image files have no name, so that they go with the last descriptor;
 //! - loop devices detach themselves with their last user;
-//! - the server of a `fuse:` filesystem dies with the thread that started it.
+//! - the bindfs of a `fuse:` filesystem dies with the thread that started it.
 //!
 //! `mkfs` and `mount` cannot be told to die with their caller. When it is killed they end by themselves, within
 //! seconds; until then they keep namespace and loop devices.
 //!
 //! Linux only.
 
+mod bindfs;
 mod error;
 mod filesystems;
 mod image;
 mod kind;
 mod loop_device;
 mod namespace;
-mod passthrough;
 mod program;
 mod recipe;
 mod undo;
@@ -28,4 +28,3 @@ mod undo;
 pub use error::Error;
 pub use filesystems::{Filesystems, Made, Wish};
 pub use kind::Kind;
-pub use passthrough::{PASSTHROUGH_COMMAND, serve_passthrough};

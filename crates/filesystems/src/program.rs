@@ -16,6 +16,11 @@ pub(crate) fn find(name: &str) -> Option<PathBuf> {
     files.find(|file| file.is_file())
 }
 
+/// Where a program is that must be there.
+pub(crate) fn require(name: &str, package: Option<&'static str>) -> Result<PathBuf, Error> {
+    find(name).ok_or_else(|| Error::NotInstalled { program: name.to_owned(), package })
+}
+
 /// Runs a program to its end, which must be success, and adds the line to `commands`.
 ///
 /// It speaks English and has no input. A killed caller does not end it.
@@ -25,7 +30,7 @@ pub(crate) fn run(
     words: &[String],
     commands: &mut Vec<String>,
 ) -> Result<(), Error> {
-    let file = find(name).ok_or_else(|| Error::NotInstalled { program: name.to_owned(), package })?;
+    let file = require(name, package)?;
     let line = line(name, words);
     commands.push(line.clone());
     let output = Command::new(&file).args(words).env("LC_ALL", "C").stdin(Stdio::null()).output();

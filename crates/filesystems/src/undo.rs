@@ -65,8 +65,7 @@ fn unmount_patiently(path: &Path, deadline: Instant) -> Result<(), Error> {
 
 /// A server that has lost its mount ends by itself, or else is ended.
 fn end(mut child: Child, deadline: Instant) -> Result<(), Error> {
-    let failed =
-        |call| move |error| Error::call("end a filesystem's server", call, Path::new("/proc/self/exe"), error);
+    let failed = |call| move |error| Error::call("end a filesystem's server", call, Path::new("bindfs"), error);
     while Instant::now() < deadline {
         if child.try_wait().map_err(failed("waitpid"))?.is_some() {
             return Ok(());

@@ -228,11 +228,10 @@ mod tests {
                 DirectIo { prepare: Prepare::SetLen, found: Learnt::Known(DirectWrite::PageCache) },
             ],
         };
-        let reply = crate::protocol::Reply::Properties(Box::new(properties));
-        let line = serde_json::to_string(&reply).unwrap();
+        let line = serde_json::to_string(&properties).unwrap();
         assert!(!line.contains('\n'), "{line}");
-        assert_eq!(serde_json::from_str::<crate::protocol::Reply>(&line).unwrap(), reply);
-        let request = crate::protocol::Request::Properties(crate::protocol::PropertiesRequest {
+        assert_eq!(serde_json::from_str::<Properties>(&line).unwrap(), properties);
+        let request = crate::protocol::Request::PropertiesRequest(crate::protocol::PropertiesRequest {
             target: 0,
             file_stem: "properties".to_owned(),
             file_size_bytes: SIZE,

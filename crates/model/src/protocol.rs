@@ -1,35 +1,69 @@
-//! What runner and worker say to each other: one JSON document per line, requests down the worker's
-//! stdin, replies up its stdout. Each [`Request`] has one [`Reply`].
+//! What runner and worker say to each other: one JSON document per line, questions down the worker's
+//! stdin, answers up its stdout.
 //!
 //! Beside the pipes both hold an anonymous file of one byte, in which the worker keeps the
 //! [`crate::Phase`] it is in, so that the runner knows where a worker was that can no longer speak.
 
 use std::collections::HashSet;
 
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use crate::case::Case;
-use crate::value::{Cache, Prepare};
-
 use crate::noise::Noise;
 use crate::properties::Properties;
 use crate::read_back::Extent;
 use crate::reserve::Reserve;
 use crate::sample::Sample;
 use crate::target::Limit;
+use crate::value::{Cache, Prepare};
 
-/// What a worker is asked for.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Request {
-    /// A sample.
-    Sample(Box<SampleRequest>),
-    /// What the hardware can do at most.
-    Limit(LimitRequest),
-    /// How much the same work varies.
-    Noise(NoiseRequest),
-    /// What the filesystem does with files.
-    Properties(PropertiesRequest),
+/// A question that one process asks another, and its answer's type.
+pub trait Question {
+    /// One of all questions that the other process is asked.
+    type Asked: Serialize;
+    /// An error may come in its place.
+    type Answer: Serialize + DeserializeOwned;
+
+    /// As it goes through the pipe.
+    fn asked(self) -> Self::Asked;
+}
+
+/// Declares the questions that a process is asked, each with the type of its answer.
+#[macro_export]
+macro_rules! questions {
+    ($(#[$about:meta])* $visibility:vis enum $Asked:ident {
+        $($(#[$about_one:meta])* $Question:ident -> $Answer:ty,)*
+    }) => {
+        $(#[$about])*
+        $visibility enum $Asked {
+            $($(#[$about_one])* $Question($Question),)*
+        }
+
+        $(impl $crate::protocol::Question for $Question {
+            type Asked = $Asked;
+            type Answer = $Answer;
+
+            fn asked(self) -> $Asked {
+                $Asked::$Question(self)
+            }
+        })*
+    };
+}
+
+questions! {
+    /// What a worker is asked for.
+    #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+    pub enum Request {
+        /// Others may have filled the target meanwhile.
+        SampleRequest -> Result<Sample, Shortage>,
+        /// Of memory or of a device.
+        LimitRequest -> MeasuredLimits,
+        /// Series of the same work.
+        NoiseRequest -> Noise,
+        /// A device has none.
+        PropertiesRequest -> Properties,
+    }
 }
 
 /// A limit of the hardware to be measured.
@@ -55,16 +89,20 @@ pub enum LimitOf {
         bytes: u64,
     },
     /// Direct writes to the target.
-    Device {
-        /// What the file is called.
-        file_stem: String,
-        /// Seed of the data.
-        data_seed: u64,
-        /// Most bytes that it may write in one file.
-        file_bytes: u64,
-        /// Most bytes that it may write in all.
-        most_bytes: u64,
-    },
+    Device(DeviceWrites),
+}
+
+/// Files that are written to find the limit of a device.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DeviceWrites {
+    /// What each file is called.
+    pub file_stem: String,
+    /// Seed of the data.
+    pub data_seed: u64,
+    /// Most bytes of one file.
+    pub file_bytes: u64,
+    /// Most bytes of all files.
+    pub most_bytes: u64,
 }
 
 /// Work to be done again and again.
@@ -127,33 +165,16 @@ pub struct SampleRequest {
     pub cpu_stats: Vec<String>,
 }
 
-/// What a worker answers.
+/// What became of a request for limits.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Reply {
-    /// The sample.
-    Sample(Box<Sample>),
-    /// No sample, since others have filled the target meanwhile.
-    NoRoom(Shortage),
-    /// Limits.
-    Limits {
-        /// One of each kind that was asked for.
-        limits: Vec<Limit>,
-        /// What was written to the target for them.
-        bytes_written: u64,
-    },
-    /// Series of the same work.
-    Noise(Box<Noise>),
-    /// What the filesystem did with files.
-    Properties(Box<Properties>),
-    /// The request could not be understood.
-    Refused {
-        /// Why.
-        why: String,
-    },
+pub struct MeasuredLimits {
+    /// One of each kind that was asked for.
+    pub limits: Vec<Limit>,
+    /// To the target, for them.
+    pub bytes_written: u64,
 }
 
-/// What a target has too little of.
+/// What a target has too little of, since others have filled it meanwhile.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Shortage {
     /// Of what.

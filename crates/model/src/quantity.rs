@@ -136,6 +136,12 @@ pub fn parse_duration(text: &str) -> Result<Duration, ParseDurationError> {
     Duration::try_from_secs_f64(seconds).map_err(|_| error())
 }
 
+/// As records hold it: in nanoseconds, and 584 years at most.
+#[must_use]
+pub fn nanoseconds(duration: Duration) -> u64 {
+    u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
+}
+
 /// A run of bytes in the data that a case writes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Range {

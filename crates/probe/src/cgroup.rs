@@ -22,15 +22,6 @@ impl Group {
     }
 }
 
-/// The files of one of the two generations.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Version {
-    limit: &'static str,
-    used: &'static str,
-    /// Lines of `memory.stat` whose sum can be reclaimed, the groups below included.
-    reclaimable: [&'static str; 2],
-}
-
 /// The two kinds of control groups; a controller is in one of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Generation {
@@ -38,29 +29,26 @@ enum Generation {
     Second,
 }
 
-const V1: Version = Version {
-    limit: "memory.limit_in_bytes",
-    used: "memory.usage_in_bytes",
-    reclaimable: ["total_active_file", "total_inactive_file"],
-};
-
-const V2: Version =
-    Version { limit: "memory.max", used: "memory.current", reclaimable: ["active_file", "inactive_file"] };
+impl Generation {
+    /// Where the limit on memory is, and what is used of it; and the lines of `memory.stat` whose sum can be reclaimed,
+    /// the groups below included.
+    fn memory_files(self) -> ([&'static str; 2], [&'static str; 2]) {
+        match self {
+            Self::First => (
+                ["memory.limit_in_bytes", "memory.usage_in_bytes"],
+                ["total_active_file", "total_inactive_file"],
+            ),
+            Self::Second => (["memory.max", "memory.current"], ["active_file", "inactive_file"]),
+        }
+    }
+}
 
 /// This process's group and those around it, each of which limits it; of both generations, since either may
 /// have the memory controller.
 pub(crate) fn of_this_process(root: &Path, mounts: &[Mount]) -> Vec<Group> {
     let memberships = kernel_file::text(&root.join("proc/self/cgroup")).unwrap_or_default();
     let folders = folders(&memberships, mounts, "memory").into_iter();
-    folders
-        .map(|(folder, generation)| {
-            let version = match generation {
-                Generation::First => V1,
-                Generation::Second => V2,
-            };
-            read(&below(root, &folder), version)
-        })
-        .collect()
+    folders.map(|(folder, generation)| read(&below(root, &folder), generation)).collect()
 }
 
 /// Where the kernel says how a process is held up by its control groups.
@@ -106,13 +94,14 @@ fn below(root: &Path, path: &Path) -> PathBuf {
     root.join(path.strip_prefix("/").unwrap_or(path))
 }
 
-fn read(folder: &Path, version: Version) -> Group {
+fn read(folder: &Path, generation: Generation) -> Group {
+    let ([limit, used], reclaimable) = generation.memory_files();
     let stat = kernel_file::text(&folder.join("memory.stat")).unwrap_or_default();
     Group {
         // "max", the second generation's word for no limit, is no number.
-        limit_bytes: kernel_file::value(&folder.join(version.limit)),
-        used_bytes: kernel_file::value(&folder.join(version.used)),
-        reclaimable_bytes: version.reclaimable.iter().filter_map(|name| stat_bytes(&stat, name)).sum(),
+        limit_bytes: kernel_file::value(&folder.join(limit)),
+        used_bytes: kernel_file::value(&folder.join(used)),
+        reclaimable_bytes: reclaimable.iter().filter_map(|name| stat_bytes(&stat, name)).sum(),
     }
 }
 

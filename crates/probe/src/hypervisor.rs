@@ -4,19 +4,6 @@ use std::path::Path;
 
 use crate::{cpu, kernel_file};
 
-/// What betrays a virtual machine.
-#[derive(Debug, Default)]
-struct Traces {
-    /// Whether the processor says that it is virtual; none where processors have no way to say so.
-    flag: Option<bool>,
-    /// The firmware's maker of the machine.
-    vendor: Option<String>,
-    /// The firmware's name for the machine.
-    product: Option<String>,
-    /// The kernel's name for a hypervisor that it talks to.
-    kind: Option<String>,
-}
-
 /// Beginnings of names that firmware gives to virtual machines, where no flag of the processor's tells.
 /// The clouds among them rent out bare metal too, under a name that says so.
 const VIRTUAL_MACHINES: [&str; 14] = [
@@ -38,30 +25,28 @@ const VIRTUAL_MACHINES: [&str; 14] = [
 
 pub(crate) fn of(root: &Path, cpuinfo: Option<&str>) -> Option<String> {
     let text = |path: &str| kernel_file::text(&root.join(path));
-    name(Traces {
-        flag: cpuinfo.and_then(cpu::hypervisor_flag),
-        vendor: text("sys/class/dmi/id/sys_vendor"),
-        product: text("sys/class/dmi/id/product_name"),
-        kind: text("sys/hypervisor/type"),
-    })
+    let firmware = ["sys/class/dmi/id/sys_vendor", "sys/class/dmi/id/product_name"].map(text);
+    name(cpuinfo.and_then(cpu::hypervisor_flag), firmware, text("sys/hypervisor/type"))
 }
 
-fn name(traces: Traces) -> Option<String> {
-    let firmware = || traces.vendor.iter().chain(&traces.product);
-    let is_virtual = traces.flag.unwrap_or_else(|| {
-        firmware().any(|name| VIRTUAL_MACHINES.iter().any(|known| name.starts_with(known)))
-            && !firmware().any(|name| name.contains("metal"))
+/// From the processor's word that it is virtual, where it has one, the firmware's names of maker and product, and the
+/// kernel's for a hypervisor that it talks to.
+fn name(flag: Option<bool>, firmware: [Option<String>; 2], kind: Option<String>) -> Option<String> {
+    let says = |fits: &dyn Fn(&str) -> bool| firmware.iter().flatten().any(|name| fits(name));
+    let is_virtual = flag.unwrap_or_else(|| {
+        says(&|name| VIRTUAL_MACHINES.iter().any(|known| name.starts_with(known)))
+            && !says(&|name| name.contains("metal"))
     });
     // Bare metal has a maker and a product as well.
-    let machine = is_virtual.then(|| machine(&traces)).flatten();
-    machine.or(traces.kind).or_else(|| is_virtual.then(|| "unnamed hypervisor".to_owned()))
+    let machine = is_virtual.then(|| machine(firmware)).flatten();
+    machine.or(kind).or_else(|| is_virtual.then(|| "unnamed hypervisor".to_owned()))
 }
 
 /// The firmware's words: maker and product, or the product that begins with its maker.
-fn machine(traces: &Traces) -> Option<String> {
-    match (traces.vendor.as_deref(), traces.product.as_deref()) {
-        (Some(vendor), Some(product)) if !product.starts_with(vendor) => Some(format!("{vendor} {product}")),
-        (vendor, product) => product.or(vendor).map(str::to_owned),
+fn machine(firmware: [Option<String>; 2]) -> Option<String> {
+    match firmware {
+        [Some(vendor), Some(product)] if !product.starts_with(&vendor) => Some(format!("{vendor} {product}")),
+        [vendor, product] => product.or(vendor),
     }
 }
 
@@ -71,7 +56,7 @@ mod tests {
 
     fn named(flag: Option<bool>, vendor: &str, product: &str, kind: &str) -> Option<String> {
         let text = |text: &str| (!text.is_empty()).then(|| text.to_owned());
-        name(Traces { flag, vendor: text(vendor), product: text(product), kind: text(kind) })
+        name(flag, [text(vendor), text(product)], text(kind))
     }
 
     #[test]

@@ -15,25 +15,9 @@ pub(crate) fn distribution(root: &Path) -> Option<String> {
 
 fn pretty_name(text: &str) -> Option<String> {
     let assigned = text.lines().find_map(|line| line.trim().strip_prefix("PRETTY_NAME="))?;
-    let name = unquote(assigned.trim());
+    // The file is a shell's: values may be quoted, and quotes escaped.
+    let name = shlex::split(assigned)?.join(" ");
     (!name.is_empty()).then_some(name)
-}
-
-/// The file is a shell's: values may be quoted, and quotes escaped.
-fn unquote(value: &str) -> String {
-    if let Some(literal) = between(value, '\'') {
-        return literal.to_owned();
-    }
-    let mut name = String::with_capacity(value.len());
-    let mut characters = between(value, '"').unwrap_or(value).chars();
-    while let Some(character) = characters.next() {
-        name.extend(if character == '\\' { characters.next() } else { Some(character) });
-    }
-    name
-}
-
-fn between(value: &str, quote: char) -> Option<&str> {
-    value.strip_prefix(quote)?.strip_suffix(quote)
 }
 
 #[cfg(test)]

@@ -1,6 +1,5 @@
 //! A block device that is to be overwritten: whether it may be, and nobody else's while we hold it.
 
-use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::Path;
 
@@ -9,8 +8,8 @@ use rustix::io::Errno;
 use writebench_model::Bytes;
 use writebench_probe::{BlockDeviceFacts, DeviceUses, ProbeError, Twin};
 
-use crate::error::RunnerError;
-use crate::refusal::DeviceRefusal;
+use crate::error::{RunnerError, failed};
+use crate::refusal::{DeviceRefusal, one_line};
 use crate::signature;
 
 /// A block device that is ours to overwrite: while this lives, the kernel lets nobody mount it, swap to it,
@@ -24,34 +23,10 @@ pub struct ClaimedDevice {
 }
 
 impl ClaimedDevice {
-    /// The node, without symbolic links on the way.
+    /// As they were when it was taken.
     #[must_use]
-    pub fn path(&self) -> &Path {
-        &self.facts.path
-    }
-
-    /// Major and minor number, `7:0`, as in [`BlockDeviceFacts::number`].
-    #[must_use]
-    pub fn number(&self) -> &str {
-        &self.facts.number
-    }
-
-    /// Its size.
-    #[must_use]
-    pub fn size_bytes(&self) -> u64 {
-        self.facts.size_bytes
-    }
-
-    /// Size of an addressable sector.
-    #[must_use]
-    pub fn logical_sector_bytes(&self) -> u64 {
-        self.facts.logical_sector_bytes
-    }
-
-    /// Name, model, serial number and size in one line, for a person to recognise it by.
-    #[must_use]
-    pub fn description(&self) -> String {
-        device_description(&self.facts)
+    pub fn facts(&self) -> &BlockDeviceFacts {
+        &self.facts
     }
 }
 
@@ -145,9 +120,9 @@ fn open_alone(target: &Path, seen: &BlockDeviceFacts) -> Result<OwnedFd, RunnerE
     let descriptor = rustix::fs::open(&seen.path, flags, Mode::empty()).map_err(|errno| match errno {
         Errno::BUSY => refused(target, DeviceRefusal::Busy),
         Errno::ROFS => refused(target, DeviceRefusal::ReadOnly),
-        errno => failed("open", target, errno),
+        errno => failed("open", target)(errno),
     })?;
-    if !is_device(&descriptor, &seen.number).map_err(|errno| failed("fstat", target, errno))? {
+    if !is_device(&descriptor, &seen.number).map_err(failed("fstat", target))? {
         return Err(refused(target, DeviceRefusal::Changed));
     }
     Ok(descriptor)
@@ -159,9 +134,9 @@ fn open_twin(target: &Path, twin: &Twin) -> Result<OwnedFd, RunnerError> {
     let flags = OFlags::RDONLY | OFlags::EXCL | OFlags::NOCTTY;
     let descriptor = rustix::fs::open(&path, flags, Mode::empty()).map_err(|errno| match errno {
         Errno::BUSY => refused(target, DeviceRefusal::TwinBusy(one_line(&twin.name))),
-        errno => failed("open", &path, errno),
+        errno => failed("open", &path)(errno),
     })?;
-    if !is_device(&descriptor, &twin.number).map_err(|errno| failed("fstat", &path, errno))? {
+    if !is_device(&descriptor, &twin.number).map_err(failed("fstat", &path))? {
         return Err(refused(&path, DeviceRefusal::Changed));
     }
     Ok(descriptor)
@@ -184,15 +159,6 @@ fn check_contents(target: &Path, device: BorrowedFd<'_>) -> Result<(), RunnerErr
 
 fn refused(target: &Path, refusal: DeviceRefusal) -> RunnerError {
     RunnerError::DeviceRefused { device: target.display().to_string(), refusal }
-}
-
-fn failed(call: &'static str, path: &Path, errno: Errno) -> RunnerError {
-    RunnerError::target(call, path, io::Error::from(errno))
-}
-
-/// Names that people and makers give may have anything in them.
-pub(crate) fn one_line(text: &str) -> String {
-    text.replace(char::is_control, "?")
 }
 
 #[cfg(test)]
@@ -264,8 +230,8 @@ mod tests {
     fn a_device_is_described_in_one_line_by_what_is_known_of_it() {
         let descriptor: OwnedFd = std::fs::File::open("/dev/null").unwrap().into();
         let device = ClaimedDevice { descriptor, facts: facts(), _twins: Vec::new() };
-        assert_eq!(device.description(), "sdb, A Disk, serial S5H9NS0N, 1 TiB");
+        assert_eq!(device_description(device.facts()), "sdb, A Disk, serial S5H9NS0N, 1 TiB");
         let facts = BlockDeviceFacts { model: Some("loop over /a\nb".to_owned()), serial: None, ..facts() };
-        assert_eq!(ClaimedDevice { facts, ..device }.description(), "sdb, loop over /a?b, 1 TiB");
+        assert_eq!(device_description(&facts), "sdb, loop over /a?b, 1 TiB");
     }
 }

@@ -1,6 +1,7 @@
 //! Was the machine itself while a sample was taken?
 
 use writebench_model::Sample;
+use writebench_stats::as_f64;
 
 /// The rule, and what it needs to remember: how long the memory-copy probe beside a sample usually takes.
 ///
@@ -36,19 +37,17 @@ impl Disturbance {
         }
     }
 
-    #[expect(clippy::cast_precision_loss, reason = "durations are compared, not added up")]
     fn normal_ns(&self) -> Option<f64> {
         let middle = self.probes_ns.len() / 2;
         let upper = *self.probes_ns.get(middle)?;
         let lower = if self.probes_ns.len() % 2 == 1 { upper } else { self.probes_ns[middle - 1] };
-        Some(f64::midpoint(lower as f64, upper as f64))
+        Some(f64::midpoint(as_f64(lower), as_f64(upper)))
     }
 
     /// Why the machine was not itself, in words; none if it was. Learns from the sample.
-    #[expect(clippy::cast_precision_loss, reason = "ratios of durations")]
     pub fn judge(&mut self, sample: &Sample) -> Option<String> {
         self.learn(sample.probe_ns);
-        let share = |time_ns: u64| time_ns as f64 / sample.phases_ns.total().max(1) as f64;
+        let share = |time_ns: u64| as_f64(time_ns) / as_f64(sample.phases_ns.total().max(1));
         let stolen = share(sample.steal_ns);
         if sample.steal_ns >= Self::STEAL_LEAST_NS && stolen > Self::STEAL {
             return Some(format!("hypervisor took {:.0} % of the time of a CPU", stolen * 100.0));
@@ -62,7 +61,7 @@ impl Disturbance {
         }
         // All of these make it slower, too, and say why.
         let normal_ns = self.normal_ns()?;
-        let slower_ns = sample.probe_ns[0].max(sample.probe_ns[1]) as f64;
+        let slower_ns = as_f64(sample.probe_ns[0].max(sample.probe_ns[1]));
         (slower_ns > Self::SLOW_PROBE * normal_ns)
             .then(|| format!("memory copy {:.1} times slower than usual", slower_ns / normal_ns))
     }

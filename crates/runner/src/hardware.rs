@@ -4,14 +4,14 @@ use std::collections::BTreeSet;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use writebench_model::protocol::{LimitOf, LimitRequest, Reply, Request};
-use writebench_model::{Bytes, Case, Content, Durability, Limit, LimitKind, Settings};
+use writebench_model::protocol::{DeviceWrites, LimitOf, LimitRequest, MeasuredLimits};
+use writebench_model::{Bytes, Case, Content, Durability, Limit, LimitKind, Outcome, Settings, nanoseconds};
 
 use writebench_probe::Space;
 
-use crate::casualties::Casualties;
 use crate::error::RunnerError;
-use crate::worker::{Answer, Wait, Worker, WorkerCommand};
+use crate::worker::{Answer, WorkerCommand};
+use crate::workers::{Casualties, Workers};
 
 /// For all limits together, before and after: two seconds, for each target whose device is measured, or this part of a time limit, if that is less.
 const MOST_TIME: Duration = Duration::from_secs(2);
@@ -77,7 +77,7 @@ impl Hardware {
         let most = if beyond.is_empty() { MOST_TIME } else { most };
         let time = budget.map_or(most, |budget| budget.min(most));
         let each = time / 2 / u32::try_from(hardware.requests.len().max(1)).unwrap_or(u32::MAX);
-        let each_ns = u64::try_from(each.as_nanos()).unwrap_or(u64::MAX);
+        let each_ns = nanoseconds(each);
         for request in &mut hardware.requests {
             request.time_ns = each_ns;
             if let LimitOf::Memory { bytes, .. } = &mut request.of {
@@ -113,7 +113,7 @@ impl Hardware {
         }
         self.device_bytes += most_bytes;
         let (file_stem, data_seed) = ("limit".to_owned(), settings.seed);
-        self.ask(target, LimitOf::Device { file_stem, data_seed, file_bytes, most_bytes });
+        self.ask(target, LimitOf::Device(DeviceWrites { file_stem, data_seed, file_bytes, most_bytes }));
     }
 
     /// Measures all of them once more; the best counts.
@@ -127,36 +127,27 @@ impl Hardware {
         stop: &AtomicBool,
     ) -> Result<(), RunnerError> {
         const PATIENCE: Duration = Duration::from_secs(60);
-        let mut worker = None;
+        let mut workers = Workers::new(command, stop, casualties);
         for mut request in self.requests.clone() {
-            if let LimitOf::Device { file_stem, .. } = &mut request.of {
-                *file_stem = casualties.file_stem(file_stem);
+            if let LimitOf::Device(DeviceWrites { file_stem, .. }) = &mut request.of {
+                *file_stem = workers.casualties.file_stem(file_stem);
             }
             let limit = Duration::from_nanos(request.time_ns) * 10 + PATIENCE;
-            let asked = match &mut worker {
-                Some(worker) => worker,
-                none => none.insert(Worker::start(command)?),
-            };
-            let why = match asked.ask(&Request::Limit(request.clone()), &Wait::until(limit, stop))? {
-                Answer::Reply(Reply::Limits { limits, bytes_written }) => {
+            let how = match workers.ask(request.target, request.clone(), limit)? {
+                Answer::Reply(MeasuredLimits { limits, bytes_written }) => {
                     self.bytes_written += bytes_written;
                     limits.into_iter().for_each(|limit| self.learn(request.target, limit));
                     continue;
                 }
-                Answer::Reply(_) => return Err(RunnerError::Protocol("answered something else".to_owned())),
-                Answer::Stopped => {
-                    worker.into_iter().for_each(|worker| casualties.add(request.target, worker));
-                    return Ok(());
-                }
-                Answer::TimedOut(_) => format!("no answer after {limit:?}"),
-                Answer::Died { detail, .. } => format!("the worker ended{detail}"),
+                Answer::Stopped => return Ok(()),
+                Answer::Lost(Outcome::WorkerDied { detail, .. }) => format!("the worker ended{detail}"),
+                Answer::Lost(_) => format!("no answer after {limit:?}"),
             };
-            worker.take().into_iter().for_each(|worker| casualties.add(request.target, worker));
             let (kind, threads) = match request.of {
                 LimitOf::Memory { threads, .. } => (LimitKind::MemoryCopy, threads),
-                LimitOf::Device { .. } => (LimitKind::DeviceWrite, 1),
+                LimitOf::Device(_) => (LimitKind::DeviceWrite, 1),
             };
-            self.learn(request.target, Limit { kind, threads, bytes_per_s: None, how: why });
+            self.learn(request.target, Limit { kind, threads, bytes_per_s: None, how });
         }
         Ok(())
     }
@@ -250,7 +241,7 @@ mod tests {
         assert_eq!(hardware.bytes(), 0);
         let durable = cases(&["write,size=1MiB,sync=fsync"]);
         let hardware = Hardware::of(&durable, &settings(None, None), &here).unwrap();
-        assert!(matches!(hardware.requests[..], [LimitRequest { of: LimitOf::Device { .. }, .. }]));
+        assert!(matches!(hardware.requests[..], [LimitRequest { of: LimitOf::Device(_), .. }]));
         assert!(hardware.bytes() > 0);
     }
 

@@ -14,17 +14,19 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use serde::de::DeserializeOwned;
+use writebench_model::Outcome;
+use writebench_model::protocol::Question;
 
 pub use self::answering::keep;
 pub use self::copy::{CopyPlace, CopySource, Found, open_source};
 pub use self::look::{Look, TargetKind};
-use self::question::{Fault, Question};
+use self::question::{
+    Copy, Empty, ListLeftOvers, LookAt, LookAtPlace, LookAtSource, Make, Remove, RemoveLeftOver,
+};
 use crate::error::RunnerError;
 use crate::holders::{children, is_held_by};
-use crate::left_over::LeftOver;
-use crate::worker::{Answer, Wait, Worker, WorkerCommand};
-use crate::workspace::{Removal, workspace_path};
+use crate::worker::{Answer, Patience, Worker, WorkerCommand};
+use crate::workspace::{LeftOver, workspace_path};
 
 /// How long a target has to answer where the user has not said.
 pub const PATIENCE: Duration = Duration::from_secs(30);
@@ -35,20 +37,11 @@ const LEFT_OVER_PATIENCE: Duration = Duration::from_secs(10);
 
 static NEVER: AtomicBool = AtomicBool::new(false);
 
-/// How long a target has to answer, and what ends the wait before.
-#[derive(Clone, Copy)]
-pub struct Patience<'s> {
-    /// At most so long.
-    pub limit: Duration,
-    /// Set when the run is to end.
-    pub stop: &'s AtomicBool,
-}
-
 impl Patience<'static> {
     /// Before signals are watched, when each of them ends the program.
     #[must_use]
     pub fn without_stop(limit: Option<Duration>) -> Self {
-        Self { limit: limit.unwrap_or(PATIENCE), stop: &NEVER }
+        Self::until(limit.unwrap_or(PATIENCE), &NEVER)
     }
 }
 
@@ -83,11 +76,12 @@ impl Keeper {
         patience: Patience<'_>,
     ) -> Result<(Self, Look), RunnerError> {
         let mut keeper = Self::start(command, path)?;
-        let look: Look = keeper.ask(&Question::Look { path: path.to_path_buf() }, "looking at it", patience)?;
+        let look = keeper.ask(LookAt(path.into()), "looking at it", patience)?;
         keeper.path.clone_from(&look.path);
         Ok((keeper, look))
     }
 
+    /// A process of its own: if it hangs, nobody else waits for it.
     fn start(command: &WorkerCommand, path: &Path) -> Result<Self, RunnerError> {
         Ok(Self {
             process: Worker::start(command)?,
@@ -103,8 +97,7 @@ impl Keeper {
     /// # Errors
     /// It cannot be made. Its directory may be there all the same: [`Sweeper::remove`] tells.
     pub fn make(&mut self, id: &str, patience: Patience<'_>) -> Result<&KeptWorkspace, RunnerError> {
-        let question = Question::Make { id: id.to_owned() };
-        let identity = self.ask(&question, "making a directory in it", patience)?;
+        let identity = self.ask(Make(id.to_owned()), "making a directory in it", patience)?;
         let path = workspace_path(&self.path, id);
         Ok(self.workspace.insert(KeptWorkspace { path, identity }))
     }
@@ -132,15 +125,13 @@ impl Keeper {
     ///
     /// # Errors
     /// Something cannot be removed, or the target does not answer.
-    pub fn remove(&mut self, patience: Patience<'_>) -> Result<Removal, RunnerError> {
-        let Some(workspace) = self.workspace.take() else { return Ok(Removal::Gone) };
-        match self.ask_with_grace(&Question::Remove, "removing the run's directory", patience, GRACE) {
+    pub fn remove(&mut self, patience: Patience<'_>) -> Result<LeftOver, RunnerError> {
+        let Some(workspace) = self.workspace.take() else { return Ok(LeftOver::NotThere) };
+        let graceful = Patience { grace: GRACE, ..patience };
+        match self.ask(Remove, "removing the run's directory", graceful) {
             // It was killed, and with it went its lock.
             Err(RunnerError::Worker { .. }) => {
-                match Sweeper::new(self.command.clone()).remove(&workspace.path, patience)? {
-                    LeftOver::KeepsFiles => Ok(Removal::KeepsFiles),
-                    _ => Ok(Removal::Gone),
-                }
+                Sweeper::new(self.command.clone()).remove(&workspace.path, patience)
             }
             answer => answer,
         }
@@ -161,8 +152,7 @@ impl Keeper {
         place: &CopyPlace,
         patience: Patience<'_>,
     ) -> Result<(), RunnerError> {
-        let question = Question::Copy { source: source.clone(), place: place.clone() };
-        self.ask(&question, "copying a file", patience)
+        self.ask(Copy(source.clone(), place.clone()), "copying a file", patience)
     }
 
     /// Empties an open file that was to become a copy which was broken off.
@@ -170,47 +160,35 @@ impl Keeper {
     /// # Errors
     /// It cannot be emptied, or there is no answer.
     pub fn empty(&self, place: &CopyPlace) -> Result<(), RunnerError> {
-        let question = Question::Empty { place: place.clone() };
-        let patience = Patience { limit: GRACE, stop: &NEVER };
-        one_question(&self.command, &question, &place.path, "emptying it", patience)
+        let patience = Patience::until(GRACE, &NEVER);
+        Self::start(&self.command, &place.path)?.ask(Empty(place.clone()), "emptying it", patience)
     }
 
-    fn ask<A: DeserializeOwned>(
+    fn ask<Q: Question>(
         &mut self,
-        question: &Question,
+        question: Q,
         doing: &'static str,
         patience: Patience<'_>,
-    ) -> Result<A, RunnerError> {
-        self.ask_with_grace(question, doing, patience, Duration::ZERO)
-    }
-
-    fn ask_with_grace<A: DeserializeOwned>(
-        &mut self,
-        question: &Question,
-        doing: &'static str,
-        Patience { limit, stop }: Patience<'_>,
-        grace: Duration,
-    ) -> Result<A, RunnerError> {
+    ) -> Result<Q::Answer, RunnerError> {
         let path = || self.path.clone();
         if self.is_silent {
             return Err(RunnerError::Silent { path: path(), doing, after: Duration::ZERO });
         }
-        match self.process.ask(question, &Wait { limit, stop, grace })? {
-            Answer::Reply(Ok(answer)) => Ok(answer),
-            Answer::Reply(Err(fault)) => Err(Fault::into_error(fault)),
-            Answer::TimedOut(_) => {
-                let path = path();
-                self.is_silent = true;
-                Err(match stop.load(Ordering::Relaxed) {
-                    true => RunnerError::Interrupted { path, doing },
-                    false => RunnerError::Silent { path, doing, after: limit },
-                })
-            }
-            Answer::Stopped => Err(RunnerError::Interrupted { path: path(), doing }),
-            Answer::Died { detail, .. } => {
+        match self.process.ask(question, patience)? {
+            Answer::Reply(answer) => Ok(answer),
+            Answer::Lost(Outcome::WorkerDied { detail, .. }) => {
                 let error = std::io::Error::other(format!("its keeper ended{detail}"));
                 Err(RunnerError::Worker { doing, error })
             }
+            Answer::Lost(_) => {
+                let path = path();
+                self.is_silent = true;
+                Err(match patience.stop.load(Ordering::Relaxed) {
+                    true => RunnerError::Interrupted { path, doing },
+                    false => RunnerError::Silent { path, doing, after: patience.limit },
+                })
+            }
+            Answer::Stopped => Err(RunnerError::Interrupted { path: path(), doing }),
         }
     }
 }
@@ -219,7 +197,7 @@ impl Drop for Keeper {
     fn drop(&mut self) {
         let others = || children().into_iter().filter(|&child| child != self.process()).collect::<Vec<u32>>();
         if self.workspace.is_some() && !self.is_held_by(&others()) {
-            let _ = self.remove(Patience { limit: GRACE, stop: &NEVER });
+            let _ = self.remove(Patience::until(GRACE, &NEVER));
         }
     }
 }
@@ -233,7 +211,7 @@ pub fn look_at_source(
     path: &Path,
     patience: Patience<'_>,
 ) -> Result<CopySource, RunnerError> {
-    one_question(command, &Question::Source { path: path.to_path_buf() }, path, "looking at it", patience)
+    Keeper::start(command, path)?.ask(LookAtSource(path.into()), "looking at it", patience)
 }
 
 /// Looks at what is where a copy is to go.
@@ -245,7 +223,7 @@ pub fn look_at_copy_place(
     path: &Path,
     patience: Patience<'_>,
 ) -> Result<CopyPlace, RunnerError> {
-    one_question(command, &Question::CopyPlace { path: path.to_path_buf() }, path, "looking at it", patience)
+    Keeper::start(command, path)?.ask(LookAtPlace(path.into()), "looking at it", patience)
 }
 
 /// Finds and removes what earlier runs left, in a process of its own: if that hangs, the next question has another one.
@@ -266,9 +244,8 @@ impl Sweeper {
     /// # Errors
     /// The target cannot be read or does not answer.
     pub fn left_overs_in(&mut self, target: &Path, stop: &AtomicBool) -> Result<Vec<PathBuf>, RunnerError> {
-        let patience = Patience { limit: LEFT_OVER_PATIENCE, stop };
-        let question = Question::LeftOversIn { target: target.to_path_buf() };
-        let names: Vec<question::PathText> = self.ask(&question, target, "listing it", patience)?;
+        let patience = Patience::until(LEFT_OVER_PATIENCE, stop);
+        let names = self.ask(ListLeftOvers(target.into()), target, "listing it", patience)?;
         Ok(names.into_iter().map(|name| name.0).collect())
     }
 
@@ -278,17 +255,16 @@ impl Sweeper {
     /// It is ours and cannot be removed, or its target does not answer.
     pub fn remove(&mut self, path: &Path, patience: Patience<'_>) -> Result<LeftOver, RunnerError> {
         let patience = Patience { limit: patience.limit.min(LEFT_OVER_PATIENCE), ..patience };
-        let question = Question::RemoveLeftOver { path: path.to_path_buf() };
-        self.ask(&question, path, "removing what an earlier run left", patience)
+        self.ask(RemoveLeftOver(path.into()), path, "removing what an earlier run left", patience)
     }
 
-    fn ask<A: DeserializeOwned>(
+    fn ask<Q: Question>(
         &mut self,
-        question: &Question,
+        question: Q,
         path: &Path,
         doing: &'static str,
         patience: Patience<'_>,
-    ) -> Result<A, RunnerError> {
+    ) -> Result<Q::Answer, RunnerError> {
         let process = match &mut self.process {
             Some(process) if !process.is_silent => process,
             none => none.insert(Keeper::start(&self.command, path)?),
@@ -296,15 +272,4 @@ impl Sweeper {
         process.path = path.to_path_buf();
         process.ask(question, doing, patience)
     }
-}
-
-/// Asks a process of its own: if it hangs, nobody else waits for it.
-fn one_question<A: DeserializeOwned>(
-    command: &WorkerCommand,
-    question: &Question,
-    path: &Path,
-    doing: &'static str,
-    patience: Patience<'_>,
-) -> Result<A, RunnerError> {
-    Keeper::start(command, path)?.ask(question, doing, patience)
 }

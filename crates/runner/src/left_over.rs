@@ -1,47 +1,24 @@
 //! Directories that runs left which did not live to remove them.
 
+use std::ffi::OsStr;
 use std::io;
-use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{FlockOperation, Mode, OFlags};
 use rustix::io::Errno;
-use serde::{Deserialize, Serialize};
 
-use crate::error::RunnerError;
+use crate::error::{RunnerError, failed};
 use crate::holders::lasting_holder;
-use crate::place::Place;
-use crate::workspace::{OWNER, PREFIX, Removal, error, is_empty_but_for, remove_all};
-
-/// What became of a directory that an earlier run had made.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub enum LeftOver {
-    /// Removed now.
-    Removed,
-    /// Not there, or what is there is not the run's: nothing was touched.
-    NotThere,
-    /// The directory above it is not there either: a disk that is not mounted now may come back with it.
-    Away,
-    /// Its run is still at work.
-    InUse,
-    /// Its run is gone, but that process has it or something in it open, as a worker that hangs in the kernel: whoever
-    /// removes what it waits for, waits with it.
-    Held(u32),
-    /// The filesystem still keeps files of it that were open when they were removed.
-    KeepsFiles,
-}
+use crate::place::{Place, open_without_links};
+use crate::workspace::{LeftOver, OWNER, PREFIX, is_empty_but_for, names_in, remove_all};
 
 /// The directories with names of ours in a target, whichever database knows of them.
-pub(crate) fn names_in(target: &OwnedFd, path: &Path) -> rustix::io::Result<Vec<PathBuf>> {
-    let mut found = Vec::new();
-    for entry in rustix::fs::Dir::read_from(target.as_fd())? {
-        let name = path.join(std::ffi::OsStr::from_bytes(entry?.file_name().to_bytes()));
-        if id_of(&name).is_some() {
-            found.push(name);
-        }
-    }
-    Ok(found)
+pub(crate) fn left_overs_in(target: &Path) -> Result<Vec<PathBuf>, RunnerError> {
+    let directory = open_without_links(target).map_err(failed("open", target))?;
+    let names = names_in(&directory).map_err(failed("readdir", target))?;
+    let paths = names.iter().map(|name| target.join(OsStr::from_bytes(name.to_bytes())));
+    Ok(paths.filter(|path| id_of(path).is_some()).collect())
 }
 
 /// Removes the directory of a run that did not live to do it: if it is a directory, ours, holds the
@@ -62,9 +39,9 @@ pub(crate) fn remove_left_over(path: &Path) -> Result<LeftOver, RunnerError> {
     let directory = match place.open() {
         Ok(directory) => directory,
         Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP) => return Ok(LeftOver::NotThere),
-        Err(errno) => return Err(error("open", path, errno)),
+        Err(errno) => return Err(failed("open", path)(errno)),
     };
-    let stat = rustix::fs::fstat(&directory).map_err(|errno| error("stat", path, errno))?;
+    let stat = rustix::fs::fstat(&directory).map_err(failed("stat", path))?;
     if stat.st_uid != rustix::process::geteuid().as_raw() {
         return Ok(LeftOver::NotThere);
     }
@@ -84,26 +61,22 @@ pub(crate) fn remove_left_over(path: &Path) -> Result<LeftOver, RunnerError> {
             });
         }
         Err(Errno::NOENT | Errno::LOOP) => return Ok(LeftOver::NotThere),
-        Err(errno) => return Err(error("open", &path.join(OWNER), errno)),
+        Err(errno) => return Err(failed("open", &path.join(OWNER))(errno)),
     };
     if rustix::fs::flock(&owner, FlockOperation::NonBlockingLockExclusive).is_err() {
         return Ok(LeftOver::InUse);
     }
     let mut id = [0; 64];
-    let length = rustix::io::pread(&owner, &mut id, 0).map_err(|errno| error("read", path, errno))?;
+    let length = rustix::io::pread(&owner, &mut id, 0).map_err(failed("read", path))?;
     // Its run died before it had written the id: then there is nothing beside that empty file.
-    let is_new =
-        length == 0 && is_empty_but_for(&directory, Some(OWNER)).map_err(|errno| error("read", path, errno))?;
+    let is_new = length == 0 && is_empty_but_for(&directory, Some(OWNER)).map_err(failed("read", path))?;
     if !is_new && id_of(path) != Some(&id[..length]) {
         return Ok(LeftOver::NotThere);
     }
     if let Some(process) = lasting_holder(path) {
         return Ok(LeftOver::Held(process));
     }
-    Ok(match remove_all(&place, &directory, Some(owner))? {
-        Removal::Gone => LeftOver::Removed,
-        Removal::KeepsFiles => LeftOver::KeepsFiles,
-    })
+    remove_all(&place, &directory, Some(owner))
 }
 
 /// The id in a name that a workspace may have.
@@ -115,7 +88,6 @@ fn id_of(path: &Path) -> Option<&[u8]> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::place::open_without_links;
     use crate::workspace::{Workspace, workspace_path};
     use std::fs::File;
 
@@ -144,7 +116,7 @@ mod tests {
         let workspace = created(target.path());
         let path = workspace_path(target.path(), ID);
         assert_eq!(remove_left_over(&path).unwrap(), LeftOver::InUse);
-        assert_eq!(workspace.remove().unwrap(), Removal::Gone);
+        assert_eq!(workspace.remove().unwrap(), LeftOver::Removed);
         assert_eq!(remove_left_over(&path).unwrap(), LeftOver::NotThere);
         let missing = workspace_path(&target.path().join("not mounted"), ID);
         assert_eq!(remove_left_over(&missing).unwrap(), LeftOver::Away);
@@ -226,8 +198,7 @@ mod tests {
         let ours = left_over(target.path());
         File::create(target.path().join(".writebench-../x".replace('/', ""))).unwrap();
         File::create(target.path().join("writebench.db")).unwrap();
-        let directory = open_without_links(target.path()).unwrap();
-        assert_eq!(names_in(&directory, target.path()).unwrap(), [ours]);
+        assert_eq!(left_overs_in(target.path()).unwrap(), [ours]);
     }
 
     #[test]

@@ -4,7 +4,6 @@
 //! out-of-memory kill) is that sample's outcome; a new worker takes the next. All live cases come
 //! once in every round, in a random order from a recorded seed, so that drift hits all alike.
 
-mod casualties;
 mod claim;
 mod disturbance;
 mod error;
@@ -19,7 +18,7 @@ mod limits;
 mod noise;
 mod order;
 mod place;
-mod properties;
+mod question;
 mod race;
 mod refusal;
 mod schedule;
@@ -27,28 +26,29 @@ mod signature;
 mod space;
 mod supervise;
 mod worker;
+mod workers;
 mod workspace;
 mod written;
 
-pub use casualties::Casualties;
 pub use claim::{ClaimedDevice, claim_device, device_description};
 pub use disturbance::Disturbance;
 pub use error::RunnerError;
 pub use hardware::Hardware;
 pub use holders::children;
 pub use keeper::{
-    CopyPlace, CopySource, Found, Keeper, KeptWorkspace, Look, PATIENCE, Patience, Sweeper, TargetKind, keep,
+    CopyPlace, CopySource, Found, Keeper, KeptWorkspace, Look, PATIENCE, Sweeper, TargetKind, keep,
     look_at_copy_place, look_at_source, open_source,
 };
-pub use left_over::LeftOver;
 pub use limits::{check_device, check_memory, check_sectors, deadline};
 pub use noise::measure_noise;
-pub use properties::{LearntProperties, learn_properties};
+pub use order::Planned;
+pub use question::{answer_all, answered};
 pub use race::{Race, RaceLimits};
 pub use refusal::DeviceRefusal;
 pub use schedule::{EachCase, Schedule, Spent, Taken};
 pub use space::{check_space, shortage_of_sample};
-pub use supervise::{Books, End, Event, Observer, Plan, Planned, PlannedTarget, supervise};
-pub use worker::{ProgressRecord, WorkerCommand};
-pub use workspace::{Removal, remove_samples, workspace_path};
+pub use supervise::{Books, End, Event, Observer, Plan, PlannedTarget, supervise};
+pub use worker::{Answer, Patience, ProgressRecord, WorkerCommand};
+pub use workers::{Casualties, Workers};
+pub use workspace::{LeftOver, remove_samples, workspace_path};
 pub use written::Written;

@@ -3,11 +3,11 @@
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use writebench_model::Noise;
-use writebench_model::protocol::{NoiseRequest, Reply, Request};
+use writebench_model::protocol::NoiseRequest;
+use writebench_model::{Noise, Outcome, nanoseconds};
 
 use crate::error::RunnerError;
-use crate::worker::{Answer, Wait, Worker, WorkerCommand};
+use crate::worker::{Answer, Patience, Worker, WorkerCommand};
 
 /// Has a worker do the same work again and again for that time; none if it was told to stop.
 ///
@@ -20,16 +20,16 @@ pub fn measure_noise(
 ) -> Result<Option<Noise>, RunnerError> {
     /// Beyond the time: for a target on which a single sync takes long.
     const PATIENCE: Duration = Duration::from_secs(60);
-    let time_ns = u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
+    let time_ns = nanoseconds(time);
     let mut worker = Worker::start(command)?;
     let cpu_stats = worker.hold_ups.cpu_stats();
-    let request = Request::Noise(NoiseRequest { time_ns, file_stem: "noise".to_owned(), cpu_stats });
-    match worker.ask(&request, &Wait::until(time + PATIENCE, stop))? {
-        Answer::Reply(Reply::Noise(noise)) => Ok(Some(*noise)),
+    let request = NoiseRequest { time_ns, file_stem: "noise".to_owned(), cpu_stats };
+    match worker.ask(request, Patience::until(time + PATIENCE, stop))? {
+        Answer::Reply(noise) => Ok(Some(noise)),
         Answer::Stopped => Ok(None),
-        Answer::Reply(Reply::Refused { why }) => Err(RunnerError::Protocol(why)),
-        Answer::Reply(_) => Err(RunnerError::Protocol("answered something else".to_owned())),
-        Answer::TimedOut(_) => Err(RunnerError::Protocol(format!("no answer after {:?}", time + PATIENCE))),
-        Answer::Died { detail, .. } => Err(RunnerError::Protocol(format!("ended in the middle{detail}"))),
+        Answer::Lost(Outcome::WorkerDied { detail, .. }) => {
+            Err(RunnerError::Protocol(format!("ended in the middle{detail}")))
+        }
+        Answer::Lost(_) => Err(RunnerError::Protocol(format!("no answer after {:?}", time + PATIENCE))),
     }
 }

@@ -5,8 +5,16 @@ use std::collections::HashMap;
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_pcg::Pcg64Mcg;
+use writebench_model::Case;
 
-use crate::supervise::Planned;
+/// A case on one of the run's targets.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Planned {
+    /// Which target, from 0.
+    pub target: usize,
+    /// What is done there.
+    pub case: Case,
+}
 
 /// The places of all cases in the order of that round: random, and the same for the same seed, so that a run can be
 /// resumed or repeated. A case is taken on all its targets in a row, in a random order again: what drifts within
@@ -34,7 +42,6 @@ pub(crate) fn order(seed: u64, round: u32, planned: &[Planned]) -> Vec<usize> {
 mod tests {
     use super::*;
     use crate::example_method::WRITE;
-    use writebench_model::Case;
 
     /// So many cases on so many targets, a case's targets side by side.
     fn planned(cases: usize, targets: usize) -> Vec<Planned> {

@@ -7,8 +7,7 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{AtFlags, CWD, Mode, OFlags, ResolveFlags, Stat};
 use rustix::io::Errno;
 
-use crate::error::RunnerError;
-use crate::workspace::error;
+use crate::error::{RunnerError, failed};
 
 /// A name in a directory that is held open, so that nobody can put another in that one's place.
 pub(crate) struct Place {
@@ -20,7 +19,7 @@ pub(crate) struct Place {
 impl Place {
     /// The last part of `path` in the open directory `parent`.
     pub(crate) fn in_directory(parent: OwnedFd, path: &Path) -> Result<Self, RunnerError> {
-        let name = path.file_name().ok_or_else(|| error("open", path, Errno::INVAL))?;
+        let name = path.file_name().ok_or_else(|| failed("open", path)(Errno::INVAL))?;
         Ok(Self { path: path.to_path_buf(), parent, name: name.to_os_string() })
     }
 
@@ -28,12 +27,12 @@ impl Place {
     /// that is there now was put there since.
     pub(crate) fn of(path: &Path) -> Result<Self, RunnerError> {
         let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
-            return Err(error("open", path, Errno::INVAL));
+            return Err(failed("open", path)(Errno::INVAL));
         };
         match open_without_links(parent) {
             Ok(opened) => Ok(Self { path: path.to_path_buf(), parent: opened, name: name.to_os_string() }),
             Err(Errno::LOOP) => Err(RunnerError::Swapped { path: parent.to_path_buf() }),
-            Err(errno) => Err(error("open", parent, errno)),
+            Err(errno) => Err(failed("open", parent)(errno)),
         }
     }
 

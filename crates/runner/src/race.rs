@@ -9,6 +9,8 @@
 use std::collections::HashMap;
 use std::time::Duration;
 
+use writebench_stats::{CONFIDENCE, as_f64};
+
 use crate::schedule::{Schedule, Spent, Taken};
 
 /// What a race may take.
@@ -56,23 +58,20 @@ const CLEAR_LOSS_ROUNDS: usize = 3;
 const ROUNDS_FOR_95: usize = 6;
 /// Nobody needs more.
 const MOST_FINAL_ROUNDS: usize = 25;
-const CONFIDENCE: f64 = 0.95;
 
 impl Race {
     /// With all candidates at the start. `naive` is an index among them.
     #[must_use]
     pub fn new(candidates: Vec<Vec<usize>>, naive: usize, limits: RaceLimits) -> Self {
-        let alive = (0..candidates.len()).collect();
-        let begin = (Spent::default(), 0);
         Self {
+            alive: (0..candidates.len()).collect(),
             candidates,
             naive,
             limits,
             level: 0,
             is_over: false,
-            alive,
             target: 1,
-            begin,
+            begin: (Spent::default(), 0),
             wanted: Vec::new(),
         }
     }
@@ -110,6 +109,11 @@ impl Race {
         usable(samples).len().max(samples.len() / 2) < self.target || samples.is_empty()
     }
 
+    /// Of one sample on this level.
+    fn sample_bytes(&self) -> f64 {
+        as_f64(self.limits.level_bytes[self.level].max(1))
+    }
+
     /// The share of the limits that may be spent when this level ends.
     fn share(&self) -> f64 {
         let looks = self.limits.level_bytes.len().saturating_sub(1).max(1);
@@ -117,8 +121,14 @@ impl Race {
     }
 
     fn is_spent(&self, spent: Spent) -> bool {
-        spent.elapsed.as_secs_f64() >= self.share() * self.limits.budget.as_secs_f64()
-            || as_f64(spent.bytes) >= self.share() * as_f64(self.limits.max_bytes)
+        let (seconds, bytes) = self.left(self.share(), spent);
+        seconds <= 0.0 || bytes <= 0.0
+    }
+
+    /// Seconds and bytes that are left of that share of the limits.
+    fn left(&self, share: f64, spent: Spent) -> (f64, f64) {
+        let seconds = share * self.limits.budget.as_secs_f64() - spent.elapsed.as_secs_f64();
+        (seconds, share * as_f64(self.limits.max_bytes) - as_f64(spent.bytes))
     }
 
     fn end_round_of_looks(&mut self, taken: &[Vec<Taken>], spent: Spent) {
@@ -133,9 +143,8 @@ impl Race {
         self.alive = kept.map(|(candidate, _)| *candidate).collect();
         let (samples, seconds) = self.since_begin(taken, spent);
         let round_s = seconds / samples * as_f64(self.alive.len() as u64);
-        let left_s = self.share() * self.limits.budget.as_secs_f64() - spent.elapsed.as_secs_f64();
         let round_bytes = self.limits.level_bytes[self.level].saturating_mul(self.alive.len() as u64);
-        let left_bytes = self.share() * as_f64(self.limits.max_bytes) - as_f64(spent.bytes);
+        let (left_s, left_bytes) = self.left(self.share(), spent);
         let is_last = self.target >= CUTOFF.len() || self.alive.len() <= FINALISTS;
         if is_last || round_s > left_s || as_f64(round_bytes) > left_bytes {
             self.next_level(taken, spent);
@@ -154,20 +163,18 @@ impl Race {
     /// Goes on with the best, as many as can be measured often enough on the next level.
     fn next_level(&mut self, taken: &[Vec<Taken>], spent: Spent) {
         let (samples, seconds) = self.since_begin(taken, spent);
-        let bytes_of = |level: usize| as_f64(self.limits.level_bytes[level].max(1));
-        let (own_bytes, ranked) = (bytes_of(self.level), self.ranked(taken));
+        let (own_bytes, ranked) = (self.sample_bytes(), self.ranked(taken));
         self.level += 1;
         // One slow sample may have spent the share of the next level, too.
         while !self.is_final() && self.is_spent(spent) {
             self.level += 1;
         }
-        let next_bytes = as_f64(self.limits.level_bytes[self.level].max(1));
+        let next_bytes = self.sample_bytes();
         let (rounds, share, beside) =
             if self.is_final() { (ROUNDS_FOR_95, 1.0, 1) } else { (2, self.share(), 0) };
         // A larger file takes longer in proportion, at most.
         let sample_s = seconds / samples * next_bytes / own_bytes;
-        let left_s = share * self.limits.budget.as_secs_f64() - spent.elapsed.as_secs_f64();
-        let left_bytes = share * as_f64(self.limits.max_bytes) - as_f64(spent.bytes);
+        let (left_s, left_bytes) = self.left(share, spent);
         let affordable = (left_s / sample_s.max(1e-9)).min(left_bytes / next_bytes) / as_f64(rounds as u64);
         let most = if self.is_final() { FINALISTS } else { usize::MAX };
         let most = floor(affordable).saturating_sub(beside).clamp(LEAST_FINALISTS, most);
@@ -230,14 +237,11 @@ fn is_clear_loss(ratios: &[f64]) -> bool {
 impl Schedule for Race {
     fn wanted(&mut self, taken: &[Vec<Taken>], spent: Spent) -> &[usize] {
         self.advance(taken, spent);
-        let mut wanted = vec![0; taken.len()];
-        if !self.is_over {
-            for &candidate in &self.alive {
-                let case = self.case(candidate);
-                wanted[case] = usize::from(self.wants(case, taken));
-            }
+        self.wanted = vec![0; taken.len()];
+        for &candidate in self.alive.iter().filter(|_| !self.is_over) {
+            let case = self.case(candidate);
+            self.wanted[case] = usize::from(self.wants(case, taken));
         }
-        self.wanted = wanted;
         &self.wanted
     }
 }
@@ -252,11 +256,6 @@ fn usable(samples: &[Taken]) -> Vec<&Taken> {
 /// Time of all phases, by round.
 fn by_round(samples: &[Taken]) -> HashMap<u32, f64> {
     usable(samples).into_iter().map(|sample| (sample.round, as_f64(sample.total_ns))).collect()
-}
-
-#[expect(clippy::cast_precision_loss, reason = "durations and shares")]
-fn as_f64(value: u64) -> f64 {
-    value as f64
 }
 
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a count, and saturating")]

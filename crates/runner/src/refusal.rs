@@ -2,8 +2,6 @@
 
 use writebench_probe::{DeviceUse, Step, UseEnd};
 
-use crate::claim::one_line;
-
 /// Why a block device is not written to. The text goes on after the device's name.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum DeviceRefusal {
@@ -49,6 +47,11 @@ pub enum DeviceRefusal {
     /// The node stands for another device than it did a moment ago.
     #[error("became another device while it was looked at: see what it is now, and try again")]
     Changed,
+}
+
+/// Names that people and makers give may have anything in them.
+pub(crate) fn one_line(text: &str) -> String {
+    text.replace(char::is_control, "?")
 }
 
 /// The way from the device to its use, and how to end that: `is used by loop1, which is mounted at /mnt: unmount it

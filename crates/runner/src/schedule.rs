@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use writebench_model::{Sample, Settings};
+use writebench_stats::{CONFIDENCE, as_f64};
 
 /// How far a run has come.
 #[derive(Debug, Clone, Copy, Default)]
@@ -61,8 +62,6 @@ pub struct EachCase {
 const MOST_SAMPLES_FACTOR: usize = 2;
 /// A case whose interval stays wide gets so many times what was asked for.
 const MOST_PRECISE_FACTOR: usize = 20;
-/// Of the median's interval.
-const CONFIDENCE: f64 = 0.95;
 
 impl EachCase {
     /// As the settings say.
@@ -107,8 +106,7 @@ impl Schedule for EachCase {
 /// Whether half the interval of the median time is no more than that share of it, at full confidence.
 fn is_narrow(samples: &[Taken], precision: f64) -> bool {
     let calm = samples.iter().filter(|sample| !sample.is_disturbed);
-    #[expect(clippy::cast_precision_loss, reason = "durations are compared")]
-    let times_ns: Vec<f64> = calm.map(|sample| sample.total_ns as f64).collect();
+    let times_ns: Vec<f64> = calm.map(|sample| as_f64(sample.total_ns)).collect();
     writebench_stats::median_interval(&times_ns, CONFIDENCE).is_some_and(|interval| {
         interval.confidence >= CONFIDENCE && interval.high - interval.low <= 2.0 * precision * interval.estimate
     })

@@ -4,7 +4,7 @@ use std::os::fd::AsFd;
 use std::path::Path;
 
 use writebench_model::protocol::{Room, Shortage};
-use writebench_model::{Case, Content, Reserve};
+use writebench_model::{Bytes, Case, Content, Reserve};
 use writebench_probe::Space;
 
 use crate::error::RunnerError;
@@ -49,17 +49,25 @@ pub fn shortage_of_sample(directory: impl AsFd, case: &Case, reserve: Reserve) -
 
 pub(crate) fn no_room(target: &Path, case: &Case, shortage: Shortage) -> RunnerError {
     let Shortage { of, needed, available, reserve } = shortage;
-    let (path, case) = (target.to_path_buf(), case.to_string());
-    match of {
-        Room::Bytes => RunnerError::NoSpace {
-            path,
-            case,
-            needed_bytes: needed,
-            available_bytes: available,
-            reserve_bytes: reserve,
-        },
-        Room::Inodes => RunnerError::NoInodes { path, case, needed, available, reserve },
-    }
+    let missing = needed.saturating_add(reserve).saturating_sub(available);
+    let path = target.display();
+    RunnerError::TooLarge(match of {
+        Room::Bytes => {
+            let [needed, available, reserve, missing] =
+                [needed, available, reserve, missing].map(|bytes| Bytes(bytes).approximate());
+            format!(
+                "not enough free space in {path}: {case} needs {needed}, {available} are free and {reserve} of them \
+                 stay in reserve, so {missing} are missing; use a smaller --size, or a smaller --reserve"
+            )
+        }
+        Room::Inodes => {
+            let are = if missing == 1 { "is" } else { "are" };
+            format!(
+                "not enough free inodes in {path}: {case} needs {needed}, {available} are free and {reserve} of them \
+                 stay in reserve, so {missing} more {are} needed; use fewer threads, or a smaller --reserve"
+            )
+        }
+    })
 }
 
 /// The case that needs most, with what it lacks.

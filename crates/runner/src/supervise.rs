@@ -2,30 +2,21 @@
 
 use std::error::Error;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
-use writebench_model::protocol::{Reply, Request, SampleRequest};
-use writebench_model::{Case, Outcome, Reserve, Sample, Settings, Verify};
+use writebench_model::protocol::SampleRequest;
+use writebench_model::{Reserve, Sample, Settings, Verify, nanoseconds};
 
-use crate::casualties::Casualties;
 use crate::disturbance::Disturbance;
 use crate::error::RunnerError;
 use crate::limits::deadline;
-use crate::order::order;
+use crate::order::{Planned, order};
 use crate::schedule::{Schedule, Spent, Taken};
 use crate::space::no_room;
-use crate::worker::{Answer, Wait, Worker, WorkerCommand};
+use crate::worker::{Answer, WorkerCommand};
+use crate::workers::{Casualties, Workers};
 use crate::written::Written;
-
-/// A case on one of the run's targets.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Planned {
-    /// Which target, from 0.
-    pub target: usize,
-    /// What is done there.
-    pub case: Case,
-}
 
 /// What to do.
 pub struct Plan {
@@ -123,10 +114,7 @@ pub fn supervise(
     let mut run = Run {
         plan: &plan,
         schedule,
-        command,
-        stop,
-        worker: None,
-        casualties,
+        workers: Workers::new(command, stop, casualties),
         taken,
         disturbance: Disturbance::of(probes_ns),
         written,
@@ -140,10 +128,7 @@ pub fn supervise(
 struct Run<'p> {
     plan: &'p Plan,
     schedule: &'p mut dyn Schedule,
-    command: &'p WorkerCommand,
-    stop: &'p AtomicBool,
-    worker: Option<Worker>,
-    casualties: &'p mut Casualties,
+    workers: Workers<'p>,
     taken: Vec<Vec<Taken>>,
     disturbance: Disturbance,
     written: &'p mut Written,
@@ -264,45 +249,36 @@ impl Run<'_> {
             target: *target,
             sync_all: planned_target.sync_all,
             round,
-            file_stem: self.casualties.file_stem("sample"),
-            remove_first: self.casualties.has_files_in(*target),
+            file_stem: self.workers.casualties.file_stem("sample"),
+            remove_first: self.workers.casualties.has_files_in(*target),
             reserve: planned_target.reserve,
             data_seed: plan.settings.seed,
             read_back: plan.settings.verify.extent(self.taken[index].is_empty()),
-            settle_limit_ns: u64::try_from(SETTLE_LIMIT.as_nanos()).unwrap_or(u64::MAX),
+            settle_limit_ns: nanoseconds(SETTLE_LIMIT),
             warm: true,
             write_limit_ns: self.write_limit_ns(),
             device_number: planned_target.device_number.clone(),
-            cpu_stats: self.worker()?.hold_ups.cpu_stats(),
+            cpu_stats: self.workers.at_work()?.hold_ups.cpu_stats(),
         };
         let limit = plan.settings.timeout_ns.map_or_else(|| deadline(case), Duration::from_nanos);
         self.written.add_sample(*target, case, self.reads_back());
-        let Some(answer) = self.ask(&Request::Sample(Box::new(request)), limit)? else { return Ok(None) };
-        let mut sample = match answer {
-            Answer::Reply(Reply::Sample(sample)) => {
-                self.casualties.are_removed(*target);
-                *sample
+        let mut sample = match self.workers.ask(*target, request, limit)? {
+            Answer::Reply(Ok(sample)) => {
+                self.workers.casualties.are_removed(*target);
+                sample
             }
-            Answer::Reply(Reply::NoRoom(shortage)) => {
+            Answer::Reply(Err(shortage)) => {
                 return Err(no_room(&planned_target.path, case, shortage));
             }
-            Answer::Reply(Reply::Refused { why }) => return Err(RunnerError::Protocol(why)),
-            Answer::Reply(_) => return Err(RunnerError::Protocol("answered something else".to_owned())),
-            Answer::TimedOut(phase) => {
-                let limit_ns = u64::try_from(limit.as_nanos()).unwrap_or(u64::MAX);
-                self.without_worker(*target, round, Outcome::TimedOut { phase, limit_ns })
+            Answer::Lost(outcome) => {
+                self.written.end_worker();
+                Sample::without_figures(round, outcome)
             }
-            Answer::Died { phase, signal, detail } => {
-                self.without_worker(*target, round, Outcome::WorkerDied { phase, signal, detail })
-            }
-            Answer::Stopped => {
-                self.let_go_of_worker(*target);
-                return Ok(None);
-            }
+            Answer::Stopped => return Ok(None),
         };
         if sample.outcome.is_ok() {
             let judged = self.disturbance.judge(&sample);
-            let held_up = self.worker.as_ref().and_then(|worker| worker.hold_ups.reason());
+            let held_up = self.workers.at_work()?.hold_ups.reason();
             // The engine may have seen a reason of its own.
             sample.disturbed = sample.disturbed.or(held_up).or(judged);
         }
@@ -315,35 +291,5 @@ impl Run<'_> {
         let samples = (self.plan.cases.len() as u64).saturating_mul(u64::from(self.plan.settings.samples));
         let budget_ns = self.plan.settings.budget_ns?;
         Some(budget_ns.checked_div(samples).unwrap_or(budget_ns).max(LEAST_WRITE_LIMIT_NS))
-    }
-
-    /// Asks the worker, unless the run is to end.
-    fn ask(&mut self, request: &Request, limit: Duration) -> Result<Option<Answer<Reply>>, RunnerError> {
-        if self.stop.load(Ordering::Relaxed) {
-            return Ok(None);
-        }
-        let stop = self.stop;
-        self.worker()?.ask(request, &Wait::until(limit, stop)).map(Some)
-    }
-
-    /// The worker, started where there is none.
-    fn worker(&mut self) -> Result<&mut Worker, RunnerError> {
-        Ok(match &mut self.worker {
-            Some(worker) => worker,
-            none => none.insert(Worker::start(self.command)?),
-        })
-    }
-
-    /// The sample of a worker that is gone.
-    fn without_worker(&mut self, target: usize, round: u32, outcome: Outcome) -> Sample {
-        self.let_go_of_worker(target);
-        self.written.end_worker();
-        Sample::without_figures(round, outcome)
-    }
-
-    fn let_go_of_worker(&mut self, target: usize) {
-        if let Some(worker) = self.worker.take() {
-            self.casualties.add(target, worker);
-        }
     }
 }

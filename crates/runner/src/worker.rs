@@ -12,12 +12,12 @@ use std::thread::{Builder, JoinHandle};
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process_group};
-use serde::Serialize;
-use serde::de::DeserializeOwned;
-use writebench_model::Phase;
+use writebench_model::protocol::Question;
+use writebench_model::{Outcome, Phase, nanoseconds};
 
 use crate::error::RunnerError;
 use crate::hold_ups::HoldUps;
+use crate::question::{question_line, understood};
 
 /// How to start a worker. The file descriptor number of the progress record is added at the end.
 #[derive(Debug, Clone)]
@@ -80,31 +80,32 @@ pub(crate) struct Worker {
     killed: bool,
 }
 
-/// How long an answer is waited for.
-pub(crate) struct Wait<'s> {
-    /// At most.
-    pub(crate) limit: Duration,
+/// How long an answer is waited for, and what ends the wait before.
+#[derive(Clone, Copy)]
+pub struct Patience<'s> {
+    /// At most so long.
+    pub limit: Duration,
     /// Set when the run is to end.
-    pub(crate) stop: &'s AtomicBool,
+    pub stop: &'s AtomicBool,
     /// How long the answer is still waited for once that is set.
     pub(crate) grace: Duration,
 }
 
-impl<'s> Wait<'s> {
+impl<'s> Patience<'s> {
     /// As long as nobody wants the run to end.
-    pub(crate) fn until(limit: Duration, stop: &'s AtomicBool) -> Self {
+    #[must_use]
+    pub fn until(limit: Duration, stop: &'s AtomicBool) -> Self {
         Self { limit, stop, grace: Duration::ZERO }
     }
 }
 
-/// What a request came to.
-pub(crate) enum Answer<R> {
+/// What became of a question.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Answer<R> {
     /// A reply in time.
     Reply(R),
-    /// None before the deadline; the worker was killed in that phase.
-    TimedOut(Phase),
-    /// None, because the worker ended.
-    Died { phase: Phase, signal: Option<i32>, detail: String },
+    /// None: the worker was killed at the deadline, or ended by itself.
+    Lost(Outcome),
     /// None, because the run was told to stop; the worker was killed.
     Stopped,
 }
@@ -149,15 +150,13 @@ impl Worker {
     }
 
     /// Asks, and waits for the answer.
-    pub(crate) fn ask<R: DeserializeOwned>(
+    pub(crate) fn ask<Q: Question>(
         &mut self,
-        request: &impl Serialize,
-        wait: &Wait<'_>,
-    ) -> Result<Answer<R>, RunnerError> {
+        question: Q,
+        wait: Patience<'_>,
+    ) -> Result<Answer<Q::Answer>, RunnerError> {
         const LOOK_AGAIN: Duration = Duration::from_millis(100);
-        let mut line =
-            serde_json::to_string(request).map_err(|error| RunnerError::Protocol(error.to_string()))?;
-        line.push('\n');
+        let line = question_line(question).map_err(|error| RunnerError::Protocol(error.to_string()))?;
         self.hold_ups.begin();
         // A worker that is gone shows when its answer does not come.
         let _ = self.requests.as_mut().map(|requests| requests.write_all(line.as_bytes()));
@@ -175,39 +174,33 @@ impl Worker {
                 limit = limit.min(start.elapsed() + wait.grace);
             }
             if start.elapsed() >= limit {
-                let phase = self.progress.phase();
-                self.kill();
-                return Ok(Answer::TimedOut(phase));
+                return Ok(self.timed_out(wait));
             }
             match self.replies.recv_timeout(LOOK_AGAIN) {
                 Ok(reply) => {
                     self.hold_ups.look();
-                    return serde_json::from_str(&reply)
-                        .map(Answer::Reply)
-                        .map_err(|error| RunnerError::Protocol(format!("said '{reply}': {error}")));
+                    return understood(&reply).map(Answer::Reply);
                 }
                 Err(RecvTimeoutError::Timeout) => {}
-                Err(RecvTimeoutError::Disconnected) => break,
+                Err(RecvTimeoutError::Disconnected) if self.is_gone() => return self.died(),
+                // It has closed its end; that it is gone can take longer, when files close on a slow target.
+                Err(RecvTimeoutError::Disconnected) => std::thread::sleep(Duration::from_millis(5)),
             }
         }
-        // It has closed its end; that it is gone can take longer, when files close on a slow target.
-        while !self.is_gone() {
-            limit += self.hold_ups.look();
-            if wait.stop.load(Ordering::Relaxed) || start.elapsed() >= limit {
-                let phase = self.progress.phase();
-                self.kill();
-                return Ok(Answer::TimedOut(phase));
-            }
-            std::thread::sleep(Duration::from_millis(5));
-        }
-        self.died()
+    }
+
+    fn timed_out<R>(&mut self, wait: Patience<'_>) -> Answer<R> {
+        let phase = self.progress.phase();
+        self.kill();
+        Answer::Lost(Outcome::TimedOut { phase, limit_ns: nanoseconds(wait.limit) })
     }
 
     fn died<R>(&mut self) -> Result<Answer<R>, RunnerError> {
         let phase = self.progress.phase();
         let status = self.child.wait().map_err(|error| RunnerError::Worker { doing: "wait", error })?;
         let last_words = self.last_words.take().and_then(|thread| thread.join().ok()).unwrap_or_default();
-        Ok(Answer::Died { phase, signal: status.signal(), detail: detail(status, &last_words) })
+        let (signal, detail) = (status.signal(), detail(status, &last_words));
+        Ok(Answer::Lost(Outcome::WorkerDied { phase, signal, detail }))
     }
 
     /// The number of the process.

@@ -2,7 +2,7 @@
 //!
 //! These are calls on the target, so only a keeper makes them: see [`crate::keeper`].
 
-use std::ffi::CStr;
+use std::ffi::CString;
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::{Path, PathBuf};
@@ -11,8 +11,9 @@ use std::time::{Duration, Instant};
 
 use rustix::fs::{AtFlags, FlockOperation, Mode, OFlags};
 use rustix::io::Errno;
+use serde::{Deserialize, Serialize};
 
-use crate::error::RunnerError;
+use crate::error::{RunnerError, failed};
 use crate::place::Place;
 
 /// The beginning of our names.
@@ -37,12 +38,21 @@ pub(crate) struct Workspace {
     owner: OwnedFd,
 }
 
-/// What is left of a workspace after its removal.
-#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-pub enum Removal {
-    /// It is gone.
-    Gone,
-    /// The filesystem keeps files that were removed while they were open; a later run removes the directory.
+/// What became of a directory that a run had made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum LeftOver {
+    /// Removed now.
+    Removed,
+    /// Not there, or what is there is not the run's: nothing was touched.
+    NotThere,
+    /// The directory above it is not there either: a disk that is not mounted now may come back with it.
+    Away,
+    /// Its run is still at work.
+    InUse,
+    /// Its run is gone, but that process has it or something in it open, as a worker that hangs in the kernel: whoever
+    /// removes what it waits for, waits with it.
+    Held(u32),
+    /// The filesystem still keeps files of it that were open when they were removed.
     KeepsFiles,
 }
 
@@ -56,20 +66,16 @@ impl Workspace {
     /// Makes the directory `.writebench-ID` in the open directory `target`, which `path` leads to; `id` must be random.
     pub(crate) fn create(target: &OwnedFd, path: &Path, id: &str) -> Result<Self, RunnerError> {
         let path = workspace_path(path, id);
-        let failed = |call| {
-            let path = path.clone();
-            move |errno: Errno| error(call, &path, errno)
-        };
         for _ in 0..TRIES {
-            let parent = target.try_clone().map_err(|source| RunnerError::target("dup", &path, source))?;
+            let parent = target.try_clone().map_err(failed("dup", &path))?;
             let place = Place::in_directory(parent, &path)?;
-            rustix::fs::mkdirat(&place.parent, &place.name, Mode::RWXU).map_err(failed("mkdir"))?;
+            rustix::fs::mkdirat(&place.parent, &place.name, Mode::RWXU).map_err(failed("mkdir", &path))?;
             let directory = match place.open() {
                 Ok(directory) => directory,
                 Err(Errno::NOENT) => continue,
                 Err(errno) => {
                     let _ = place.remove_empty();
-                    return Err(error("open", &path, errno));
+                    return Err(failed("open", &path)(errno));
                 }
             };
             // Whoever tidies up takes this lock before it removes a directory without an owner file.
@@ -78,14 +84,14 @@ impl Workspace {
                 continue;
             }
             // Somebody's that was put in its place meanwhile is not ours to fill or to remove.
-            if !is_empty_but_for(&directory, None).map_err(failed("readdir"))? {
+            if !is_empty_but_for(&directory, None).map_err(failed("readdir", &path))? {
                 return Err(RunnerError::Swapped { path });
             }
-            let owner = match make_owner(&directory, id) {
+            let owner = match make_owner(&directory, &path, id) {
                 Ok(owner) => owner,
-                Err((call, errno)) => {
+                Err(error) => {
                     let _ = remove_all(&place, &directory, None);
-                    return Err(error(call, &path, errno));
+                    return Err(error);
                 }
             };
             let _ = rustix::fs::flock(&directory, FlockOperation::Unlock);
@@ -101,43 +107,38 @@ impl Workspace {
 
     /// Device and inode, as in stat(2): what the worker knows it by.
     pub(crate) fn identity(&self) -> Result<[u64; 2], RunnerError> {
-        let stat =
-            rustix::fs::fstat(&self.directory).map_err(|errno| error("stat", &self.place.path, errno))?;
+        let stat = rustix::fs::fstat(&self.directory).map_err(failed("stat", &self.place.path))?;
         Ok([stat.st_dev, stat.st_ino])
     }
 
     /// Removes all of it.
-    pub(crate) fn remove(self) -> Result<Removal, RunnerError> {
+    pub(crate) fn remove(self) -> Result<LeftOver, RunnerError> {
         remove_all(&self.place, &self.directory, Some(self.owner))
     }
 }
 
-pub(crate) fn error(call: &'static str, path: &Path, errno: Errno) -> RunnerError {
-    RunnerError::target(call, path, io::Error::from(errno))
-}
-
 /// Whether a directory is empty, but for a file of that name.
 pub(crate) fn is_empty_but_for(directory: &OwnedFd, allowed: Option<&str>) -> rustix::io::Result<bool> {
-    for entry in rustix::fs::Dir::read_from(directory.as_fd())? {
-        let entry = entry?;
-        let name = entry.file_name().to_bytes();
-        if !matches!(name, b"." | b"..") && allowed.map(str::as_bytes) != Some(name) {
-            return Ok(false);
-        }
-    }
-    Ok(true)
+    Ok(names_in(directory)?.iter().all(|name| allowed.map(str::as_bytes) == Some(name.to_bytes())))
 }
 
-fn make_owner(directory: &OwnedFd, id: &str) -> Result<OwnedFd, (&'static str, Errno)> {
+/// The names in an open directory, without those of itself and of the one above.
+pub(crate) fn names_in(directory: impl AsFd) -> rustix::io::Result<Vec<CString>> {
+    let is_entry = |name: &CString| !matches!(name.to_bytes(), b"." | b"..");
+    let names = rustix::fs::Dir::read_from(directory)?.map(|entry| Ok(entry?.file_name().to_owned()));
+    names.filter(|name| name.as_ref().map_or(true, is_entry)).collect()
+}
+
+fn make_owner(directory: &OwnedFd, path: &Path, id: &str) -> Result<OwnedFd, RunnerError> {
     let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    let owner = rustix::fs::openat(directory, OWNER, flags, Mode::RUSR | Mode::WUSR)
-        .map_err(|errno| ("open", errno))?;
+    let owner =
+        rustix::fs::openat(directory, OWNER, flags, Mode::RUSR | Mode::WUSR).map_err(failed("open", path))?;
     match rustix::fs::flock(&owner, FlockOperation::NonBlockingLockExclusive) {
         // Where there are no locks, nothing shows that a run is gone, and what it left stays.
         Ok(()) | Err(Errno::OPNOTSUPP | Errno::NOSYS | Errno::NOLCK) => {}
-        Err(errno) => return Err(("flock", errno)),
+        Err(errno) => return Err(failed("flock", path)(errno)),
     }
-    rustix::io::write(&owner, id.as_bytes()).map_err(|errno| ("write", errno))?;
+    rustix::io::write(&owner, id.as_bytes()).map_err(failed("write", path))?;
     Ok(owner)
 }
 
@@ -147,20 +148,20 @@ pub(crate) fn remove_all(
     place: &Place,
     directory: &OwnedFd,
     owner: Option<OwnedFd>,
-) -> Result<Removal, RunnerError> {
-    remove_samples(directory).or_else(busy_is_kept).map_err(|errno| error("unlink", &place.path, errno))?;
+) -> Result<LeftOver, RunnerError> {
+    remove_samples(directory).or_else(busy_is_kept).map_err(failed("unlink", &place.path))?;
     drop(owner);
     let start = Instant::now();
     loop {
         match remove_now_empty(place, directory) {
             Err(RunnerError::Target { error, .. }) if is_kept(&error) => {}
-            result => return result.map(|()| Removal::Gone),
+            result => return result.map(|()| LeftOver::Removed),
         }
         if start.elapsed() >= LATE_CLOSE {
-            return Ok(Removal::KeepsFiles);
+            return Ok(LeftOver::KeepsFiles);
         }
         sleep(Duration::from_millis(50));
-        remove_samples(directory).or_else(busy_is_kept).map_err(|errno| error("unlink", &place.path, errno))?;
+        remove_samples(directory).or_else(busy_is_kept).map_err(failed("unlink", &place.path))?;
     }
 }
 
@@ -179,7 +180,7 @@ fn remove_now_empty(place: &Place, directory: &OwnedFd) -> Result<(), RunnerErro
     // Last, so that a directory without it is empty.
     match rustix::fs::unlinkat(directory, OWNER, AtFlags::empty()) {
         Ok(()) | Err(Errno::NOENT) => {}
-        Err(errno) => return Err(error("unlink", &place.path, errno)),
+        Err(errno) => return Err(failed("unlink", &place.path)(errno)),
     }
     if !place.is(directory) {
         // Somebody removed it. Where its filesystem was unmounted instead, it is still there to be removed later.
@@ -188,7 +189,7 @@ fn remove_now_empty(place: &Place, directory: &OwnedFd) -> Result<(), RunnerErro
             _ => Err(RunnerError::Swapped { path: place.path.clone() }),
         };
     }
-    place.remove_empty().map_err(|errno| error("rmdir", &place.path, errno))
+    place.remove_empty().map_err(failed("rmdir", &place.path))
 }
 
 /// Removes files, by name in the open directory of a workspace. A directory in it is not ours and stays.
@@ -196,12 +197,7 @@ fn remove_now_empty(place: &Place, directory: &OwnedFd) -> Result<(), RunnerErro
 /// # Errors
 /// A file cannot be removed.
 pub fn remove_samples(directory: impl AsFd) -> rustix::io::Result<()> {
-    for entry in rustix::fs::Dir::read_from(directory.as_fd())? {
-        let entry = entry?;
-        let name: &CStr = entry.file_name();
-        if matches!(name.to_bytes(), b"." | b"..") || name.to_bytes() == OWNER.as_bytes() {
-            continue;
-        }
+    for name in names_in(directory.as_fd())?.iter().filter(|name| name.to_bytes() != OWNER.as_bytes()) {
         match rustix::fs::unlinkat(directory.as_fd(), name, AtFlags::empty()) {
             Ok(()) | Err(Errno::NOENT | Errno::ISDIR) => {}
             Err(errno) => return Err(errno),

@@ -10,7 +10,7 @@ use rustix::mount::UnmountFlags;
 use rustix::process::{Pid, Signal, kill_process};
 use tempfile::TempDir;
 
-use crate::image::has_program;
+use crate::call::has_program;
 use crate::program::wait_for;
 
 /// The mounted directory.

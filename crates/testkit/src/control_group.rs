@@ -1,13 +1,13 @@
 //! A control group with a limit.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
-use std::sync::atomic::{AtomicU32, Ordering};
 
 use anyhow::{Context, Result};
 
-use crate::program::wait_for;
+use crate::group::Group;
+use crate::program::extended;
 
 /// A controller's place and the name of its limit: in the first generation, and in the second.
 type Places = [(&'static str, &'static str); 2];
@@ -17,19 +17,7 @@ const PROCESSES: Places = [("/sys/fs/cgroup/pids", "pids.max"), ("/sys/fs/cgroup
 
 /// A control group below the root one, with a limit. Removed when dropped: its processes must have ended.
 pub struct ControlGroup {
-    path: PathBuf,
-}
-
-/// Why there can be no group with a limit on memory here; none if there can.
-pub(crate) fn memory_missing() -> Option<String> {
-    let error = ControlGroup::with_memory(1 << 30).err()?;
-    Some(format!("no control group with a limit on memory: {error:#}"))
-}
-
-/// Why there can be no group with a limit on processes here; none if there can.
-pub(crate) fn processes_missing() -> Option<String> {
-    let error = ControlGroup::with_processes(100).err()?;
-    Some(format!("no control group with a limit on processes: {error:#}"))
+    group: Group,
 }
 
 impl ControlGroup {
@@ -50,7 +38,6 @@ impl ControlGroup {
     }
 
     fn limited(controller: &str, places: Places, most: u64) -> Result<Self> {
-        static MADE: AtomicU32 = AtomicU32::new(0);
         let has_controller = |(root, limit): &&(&str, &str)| {
             // The root groups have no limit on processes, and in the second generation none at all.
             let controllers = fs::read_to_string(Path::new(root).join("cgroup.subtree_control"));
@@ -60,33 +47,16 @@ impl ControlGroup {
                 || controllers.is_ok_and(|it| it.contains(controller))
         };
         let (root, limit) = places.iter().find(has_controller).context("no such controller is mounted")?;
-        let number = MADE.fetch_add(1, Ordering::Relaxed);
-        let path = Path::new(root).join(format!("writebench-test-{}-{number}", std::process::id()));
-        fs::create_dir(&path).with_context(|| path.display().to_string())?;
-        let group = Self { path };
-        fs::write(group.path.join(limit), most.to_string()).context("set the limit")?;
-        Ok(group)
+        let group = Group::below(Path::new(root))?;
+        group.set(limit, &most.to_string())?;
+        Ok(Self { group })
     }
 
     /// The same program, in the group from its beginning on.
     #[must_use]
     pub fn with(&self, command: &Command) -> Command {
         let mut inside = Command::new("sh");
-        inside.args(["-c", r#"echo $$ >"$0" && exec "$@""#]).arg(self.path.join("cgroup.procs"));
-        inside.arg(command.get_program()).args(command.get_args());
-        for (name, value) in command.get_envs() {
-            match value {
-                Some(value) => inside.env(name, value),
-                None => inside.env_remove(name),
-            };
-        }
-        inside
-    }
-}
-
-impl Drop for ControlGroup {
-    fn drop(&mut self) {
-        // A process that has just ended may still be in it.
-        let _ = wait_for("an empty group", || fs::remove_dir(&self.path).ok());
+        inside.args(["-c", r#"echo $$ >"$0" && exec "$@""#]).arg(self.group.path.join("cgroup.procs"));
+        extended(inside, command)
     }
 }

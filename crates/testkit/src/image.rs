@@ -1,14 +1,17 @@
 //! Filesystems of any kind and size in image files, mounted through a loop device.
 
-use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::path::PathBuf;
 
-use anyhow::{Context, Result, bail};
-use tempfile::TempDir;
+use anyhow::Result;
+
+use crate::loop_device::LoopDevice;
+use crate::mounted::Mounted;
 
 /// A mounted image. Unmounted, detached and removed when dropped.
 pub struct Image {
-    directory: TempDir,
+    mounted: Mounted,
+    // After what is mounted of it.
+    _device: LoopDevice,
 }
 
 impl Image {
@@ -17,20 +20,14 @@ impl Image {
     /// # Errors
     /// A program is missing or refuses.
     pub fn mount(kind: &str, size_bytes: u64) -> Result<Self> {
-        let directory = tempfile::Builder::new().prefix("writebench-image-").tempdir()?;
-        let image = directory.path().join("image");
-        std::fs::File::create(&image)?.set_len(size_bytes)?;
-        let mount_point = directory.path().join("mounted");
-        std::fs::create_dir(&mount_point)?;
-        call(Command::new(format!("mkfs.{kind}")).arg(&image))?;
-        call(Command::new("mount").args(["-o", "loop"]).arg(&image).arg(&mount_point))?;
-        Ok(Self { directory })
+        let device = LoopDevice::attach(size_bytes)?;
+        Ok(Self { mounted: device.format_and_mount(device.path(), kind)?, _device: device })
     }
 
     /// Where it is mounted.
     #[must_use]
     pub fn path(&self) -> PathBuf {
-        self.directory.path().join("mounted")
+        self.mounted.path().to_owned()
     }
 
     /// Mounts it again with other options, such as `ro`.
@@ -38,33 +35,6 @@ impl Image {
     /// # Errors
     /// `mount` refuses.
     pub fn remount(&self, options: &str) -> Result<()> {
-        call(Command::new("mount").args(["-o", &format!("remount,{options}")]).arg(self.path()))
+        self.mounted.remount(options)
     }
-}
-
-impl Drop for Image {
-    fn drop(&mut self) {
-        let _ = Command::new("umount").arg(self.path()).output();
-    }
-}
-
-/// Runs a program to its end, which must be success. It speaks English.
-///
-/// # Errors
-/// It cannot be started, or fails: then with what it said.
-pub fn call(command: &mut Command) -> Result<()> {
-    let output = command.env("LC_ALL", "C").output().with_context(|| format!("{command:?}"))?;
-    if !output.status.success() {
-        bail!("{command:?}: {}", String::from_utf8_lossy(&output.stderr));
-    }
-    Ok(())
-}
-
-/// Whether a program is on the path.
-pub(crate) fn has_program(name: &str) -> bool {
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    std::env::split_paths(&path).chain([PathBuf::from("/sbin"), PathBuf::from("/usr/sbin")]).any(|directory| {
-        let file: &Path = &directory.join(name);
-        file.is_file()
-    })
 }

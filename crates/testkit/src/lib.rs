@@ -3,14 +3,17 @@
 //! what they need of the machine. Development only.
 
 mod bindfs;
+mod call;
 mod chance;
 mod control_group;
 mod directory;
 mod example;
 mod faulty;
+mod group;
 mod held_group;
 mod image;
 mod loop_device;
+mod mounted;
 mod program;
 mod python;
 mod set_clock;
@@ -20,14 +23,16 @@ mod throttle;
 mod trial;
 
 pub use bindfs::Bindfs;
+pub use call::call;
 pub use chance::Chance;
 pub use control_group::ControlGroup;
 pub use directory::{Kind, directory_on};
 pub use example::{example_case, example_run, example_target, recorded, section_of};
 pub use faulty::{Caching, Call, Fault, Faulty, Operation, What, When};
 pub use held_group::HeldGroup;
-pub use image::{Image, call};
-pub use loop_device::{LoopDevice, Mounted};
+pub use image::Image;
+pub use loop_device::LoopDevice;
+pub use mounted::Mounted;
 pub use program::{Ended, Program, children, descendants, entries, kill_run, wait_for, worker};
 pub use python::python_with;
 pub use rustix::io::Errno;

@@ -9,7 +9,8 @@ use std::process::Command;
 use anyhow::{Context, Result, ensure};
 use tempfile::TempDir;
 
-use crate::image::call;
+use crate::call::call;
+use crate::mounted::Mounted;
 
 /// A loop device of its own, over a sparse image of zeros or over what a test has already. Detached, and an image of
 /// its own removed, when dropped: drop what mounts or opens it first.
@@ -64,11 +65,9 @@ impl LoopDevice {
     ///
     /// # Errors
     /// A program is missing or refuses.
-    pub fn format_and_mount(&self, node: &Path, kind: &str) -> Result<Mounted<'_>> {
-        let point = tempfile::Builder::new().prefix("writebench-mount-").tempdir()?;
+    pub fn format_and_mount(&self, node: &Path, kind: &str) -> Result<Mounted> {
         call(Command::new(format!("mkfs.{kind}")).arg("-q").arg(node))?;
-        call(Command::new("mount").arg(node).arg(point.path()))?;
-        Ok(Mounted { point, _device: self })
+        Mounted::new(&[node.to_str().context("UTF-8")?])
     }
 
     /// Writes a partition table with one partition, from 1 MiB to the end, and has the kernel look at it;
@@ -104,26 +103,6 @@ fn attached(file: &Path, options: &[&str]) -> Result<PathBuf> {
     let output = losetup.output().context("losetup")?;
     ensure!(output.status.success(), "{losetup:?}: {}", String::from_utf8_lossy(&output.stderr));
     Ok(PathBuf::from(String::from_utf8(output.stdout)?.trim_end()))
-}
-
-/// The filesystem of a device, mounted. Unmounted when dropped, which must be before the device.
-pub struct Mounted<'d> {
-    point: TempDir,
-    _device: &'d LoopDevice,
-}
-
-impl Mounted<'_> {
-    /// Where it is mounted.
-    #[must_use]
-    pub fn path(&self) -> &Path {
-        self.point.path()
-    }
-}
-
-impl Drop for Mounted<'_> {
-    fn drop(&mut self) {
-        let _ = Command::new("umount").arg(self.point.path()).output();
-    }
 }
 
 impl Drop for LoopDevice {

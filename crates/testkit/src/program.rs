@@ -90,6 +90,18 @@ impl Program {
     }
 }
 
+/// A program that is followed by another as its last words, with the environment that was set for that.
+pub(crate) fn extended(mut outer: Command, command: &Command) -> Command {
+    outer.arg(command.get_program()).args(command.get_args());
+    for (name, value) in command.get_envs() {
+        match value {
+            Some(value) => outer.env(name, value),
+            None => outer.env_remove(name),
+        };
+    }
+    outer
+}
+
 /// Waits until `found` finds something, half a minute at most.
 ///
 /// # Errors

@@ -1,16 +1,14 @@
 //! A filesystem in memory that is soon full.
 
 use std::path::Path;
-use std::process::Command;
 
 use anyhow::Result;
-use tempfile::TempDir;
 
-use crate::image::call;
+use crate::mounted::Mounted;
 
 /// A tmpfs of its own. Unmounted when dropped.
 pub struct SmallTmpfs {
-    point: TempDir,
+    mounted: Mounted,
 }
 
 impl SmallTmpfs {
@@ -19,16 +17,14 @@ impl SmallTmpfs {
     /// # Errors
     /// `mount` refuses.
     pub fn mount(size_bytes: u64) -> Result<Self> {
-        let point = tempfile::Builder::new().prefix("writebench-tmpfs-").tempdir()?;
-        let size = format!("mode=0700,size={size_bytes}");
-        call(Command::new("mount").args(["-t", "tmpfs", "-o", &size, "tmpfs"]).arg(point.path()))?;
-        Ok(Self { point })
+        let options = format!("mode=0700,size={size_bytes}");
+        Ok(Self { mounted: Mounted::new(&["-t", "tmpfs", "-o", &options, "tmpfs"])? })
     }
 
     /// Where it is mounted.
     #[must_use]
     pub fn path(&self) -> &Path {
-        self.point.path()
+        self.mounted.path()
     }
 
     /// Makes it larger or smaller.
@@ -36,13 +32,6 @@ impl SmallTmpfs {
     /// # Errors
     /// `mount` refuses: more is in use.
     pub fn resize(&self, size_bytes: u64) -> Result<()> {
-        let size = format!("remount,size={size_bytes}");
-        call(Command::new("mount").args(["-o", &size]).arg(self.path()))
-    }
-}
-
-impl Drop for SmallTmpfs {
-    fn drop(&mut self) {
-        let _ = Command::new("umount").arg(self.path()).output();
+        self.mounted.remount(&format!("size={size_bytes}"))
     }
 }

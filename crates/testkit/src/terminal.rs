@@ -11,6 +11,8 @@ use anyhow::{Context, Result};
 use rustix::pty::OpenptFlags;
 use rustix::termios::Winsize;
 
+use crate::program::extended;
+
 /// A pseudoterminal with a program in it, whose controlling terminal it is.
 pub struct Terminal {
     master: File,
@@ -32,13 +34,8 @@ impl Terminal {
         let name = rustix::pty::ptsname(&master, Vec::new())?;
         let slave = File::options().read(true).write(true).open(name.to_str()?)?;
         let mut setsid = Command::new("setsid");
-        setsid.args(["--ctty", "--wait"]).arg(command.get_program()).args(command.get_args());
-        for (name, value) in command.get_envs() {
-            match value {
-                Some(value) => setsid.env(name, value),
-                None => setsid.env_remove(name),
-            };
-        }
+        setsid.args(["--ctty", "--wait"]);
+        let mut setsid = extended(setsid, command);
         setsid.env("TERM", "xterm").env_remove("NO_COLOR");
         setsid.stdin(slave.try_clone()?).stdout(slave.try_clone()?).stderr(slave);
         let child = setsid.spawn().context("setsid")?;

@@ -6,8 +6,10 @@ use std::process::{Command, ExitCode};
 use anyhow::Result;
 use libtest_mimic::{Arguments, Trial};
 
+use crate::call::has_program;
+use crate::control_group::ControlGroup;
 use crate::directory::Kind;
-use crate::image::has_program;
+use crate::held_group::HeldGroup;
 use crate::python::python_with;
 
 /// What a test needs beyond cargo.
@@ -63,20 +65,16 @@ impl Need {
             Self::Fuse => crate::faulty::missing(),
             Self::Bindfs => crate::bindfs::missing(),
             Self::Throttle => crate::throttle::missing(),
-            Self::MemoryGroup => crate::control_group::memory_missing(),
-            Self::ProcessGroup => crate::control_group::processes_missing(),
-            Self::CpuLimit => crate::held_group::cpu_missing(),
-            Self::Freezer => crate::held_group::freezer_missing(),
+            Self::MemoryGroup => failed("limit on memory", ControlGroup::with_memory(1 << 30)),
+            Self::ProcessGroup => failed("limit on processes", ControlGroup::with_processes(100)),
+            Self::CpuLimit => failed("limit on CPU time", HeldGroup::with_cpu_limit(50)),
+            Self::Freezer => unless(!HeldGroup::freezers().is_empty(), "no control group that can be frozen"),
             Self::SetClock => crate::set_clock::missing(),
             Self::DeviceMapper => {
-                let version = Command::new("dmsetup").arg("version").output();
-                (!version.is_ok_and(|output| output.status.success()))
-                    .then(|| "dmsetup or the kernel's device mapper is missing".to_owned())
+                unless(succeeds("dmsetup", &["version"]), "dmsetup or the kernel's device mapper is missing")
             }
             Self::Strace => {
-                let traces = Command::new("strace").args(["-o", "/dev/null", "true"]).output();
-                (!traces.is_ok_and(|output| output.status.success()))
-                    .then(|| "strace is missing or may not trace".to_owned())
+                unless(succeeds("strace", &["-o", "/dev/null", "true"]), "strace is missing or may not trace")
             }
             Self::Python(module) => python_with(module)
                 .is_none()
@@ -98,15 +96,23 @@ fn image_missing(kind: &str) -> Option<String> {
 }
 
 fn root_missing() -> Option<String> {
-    (!rustix::process::geteuid().is_root()).then(|| "needs root".to_owned())
+    unless(rustix::process::geteuid().is_root(), "needs root")
 }
 
 fn loop_device_missing() -> Option<String> {
-    if let Some(missing) = root_missing() {
-        return Some(missing);
-    }
-    let free = Command::new("losetup").arg("--find").output();
-    (!free.is_ok_and(|output| output.status.success())).then(|| "no loop devices".to_owned())
+    root_missing().or_else(|| unless(succeeds("losetup", &["--find"]), "no loop devices"))
+}
+
+fn unless(there: bool, why: &str) -> Option<String> {
+    (!there).then(|| why.to_owned())
+}
+
+fn failed<T>(what: &str, made: Result<T>) -> Option<String> {
+    made.err().map(|error| format!("no control group with a {what}: {error:#}"))
+}
+
+fn succeeds(program: &str, words: &[&str]) -> bool {
+    Command::new(program).args(words).output().is_ok_and(|output| output.status.success())
 }
 
 /// The tests of one program.

@@ -4,14 +4,11 @@ use std::fmt;
 
 use writebench_model::{Axes, Bytes, Prepare};
 
-/// A case of writebench.
 #[derive(Debug, Clone)]
 pub(super) struct Case {
-    /// The case's name for writebench.
     name: String,
     /// Bytes that the file has in the end.
     pub(super) size_bytes: u64,
-    /// What the method is about.
     pub(super) work: Work,
 }
 
@@ -34,41 +31,19 @@ impl fmt::Display for Case {
 }
 
 impl Case {
-    /// The case of that method with one file of that size.
-    pub(super) fn new(method: &str, size: Bytes) -> Self {
-        let mut name = method.to_owned();
-        if size.0 != Axes::defaults(Prepare::Create).size_bytes {
-            name.push_str(&format!(",size={size}"));
-        }
-        Self { name, size_bytes: size.0, work: Work::Writing }
+    /// The case of that name with files of that size, which stands after the method unless it is the usual one.
+    pub(super) fn new(name: &str, size: Bytes) -> Self {
+        let (method, axes) = name.split_at(name.find(',').unwrap_or(name.len()));
+        let is_usual = size.0 == Axes::defaults(Prepare::Create).size_bytes;
+        let of_size = if is_usual { String::new() } else { format!(",size={size}") };
+        let work = if method == "allocate" { Work::Reserving } else { Work::Writing };
+        Self { name: format!("{method}{of_size}{axes}"), size_bytes: size.0, work }
     }
 
-    /// With that value on an axis, in the order that writebench names them.
-    pub(super) fn with(mut self, axis: &str, value: &str) -> Self {
-        self.name.push_str(&format!(",{axis}={value}"));
-        self
-    }
-
-    /// With chunks of that size, which is not said if it is the usual one.
-    pub(super) fn chunked(self, chunk: Bytes) -> Self {
-        if chunk.0 == Axes::defaults(Prepare::Create).chunk_size_bytes {
-            return self;
-        }
-        let chunk = chunk.to_string();
-        self.with("chunk", &chunk)
-    }
-
-    /// One in which reserving is the work.
-    pub(super) fn reserving(self) -> Self {
-        Self { work: Work::Reserving, ..self }
-    }
-
-    /// One that is measured by what fio's clock covers.
     pub(super) fn in_fios_clock(self) -> Self {
         Self { work: Work::InFiosClock, ..self }
     }
 
-    /// The name of its method.
     pub(super) fn method(&self) -> &str {
         self.name.split(',').next().unwrap_or_default()
     }
@@ -84,17 +59,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_have_only_what_differs_from_the_defaults() {
-        let (usual, small) = (Bytes(1 << 30), Bytes(5 << 20));
-        assert_eq!(Case::new("write", usual).chunked(Bytes(1 << 20)).to_string(), "write");
-        let case = Case::new("uring", small).chunked(Bytes(4096)).with("depth", "8");
+    fn a_size_is_said_where_writebench_says_it() {
+        assert_eq!(Case::new("write", Bytes(1 << 30)).to_string(), "write");
+        let case = Case::new("uring,chunk=4KiB,depth=8", Bytes(5 << 20));
         assert_eq!(case.to_string(), "uring,size=5MiB,chunk=4KiB,depth=8");
         assert_eq!(case.method(), "uring");
     }
 
     #[test]
     fn a_case_past_the_page_cache_is_known_by_its_name() {
-        assert!(Case::new("pwrite", Bytes(1)).with("cache", "direct").is_direct());
+        assert!(Case::new("pwrite,cache=direct", Bytes(1)).is_direct());
         assert!(!Case::new("pwrite", Bytes(1)).is_direct());
     }
 }

@@ -1,102 +1,19 @@
 //! fio, with the job that writebench exports for a case, by fio's own figures.
 
+use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, bail, ensure};
 use serde_json::Value;
-use writebench_model::Bytes;
 
-use super::bench::Bench;
-use super::case::Case;
-use super::comparison::{Comparison, Pairing};
-use super::place::Place;
 use super::reading::{Reading, RecordTimes};
 use crate::command::output;
-
-/// A case that fio can express.
-pub(super) struct Rival {
-    pub(super) case: Case,
-    /// What is not the same, and may make it slower than fio.
-    pub(super) difference: Option<&'static str>,
-}
-
-/// Every case, in the order of the table; `usual` is the size of those that need no other.
-pub(super) fn rivals(usual: Bytes, is_memory: bool) -> Vec<Rival> {
-    const SMALL: Bytes = Bytes(4 << 10);
-    const MIDDLE: Bytes = Bytes(64 << 10);
-    const LARGE: Bytes = Bytes(1 << 20);
-    let case = |method: &str, chunk: Bytes, axes: &[(&str, &str)]| {
-        let case = Case::new(method, usual).chunked(chunk);
-        axes.iter().fold(case, |case, (axis, value)| case.with(axis, value))
-    };
-    let one_chunk = ("source", "chunk");
-    let mut cases = vec![
-        case("write", LARGE, &[one_chunk]),
-        case("write", MIDDLE, &[one_chunk]),
-        case("write", SMALL, &[one_chunk]),
-        case("pwrite", MIDDLE, &[one_chunk]),
-        case("pwritev", MIDDLE, &[("vector", "1"), one_chunk]),
-        case("writev", SMALL, &[one_chunk]),
-        case("mmap", MIDDLE, &[one_chunk]),
-        case("mmap", MIDDLE, &[("prepare", "overwrite"), one_chunk]),
-        case("write", MIDDLE, &[("prepare", "set-len"), one_chunk]),
-        case("write", MIDDLE, &[("prepare", "fallocate"), one_chunk]),
-        case("write", MIDDLE, &[("prepare", "overwrite"), one_chunk]),
-        case("pwrite", MIDDLE, &[("threads", "2"), one_chunk]),
-        case("pwrite", MIDDLE, &[("threads", "2"), ("files", "per-thread"), one_chunk]),
-        case("uring", MIDDLE, &[("depth", "8"), one_chunk]),
-        case("uring", MIDDLE, &[("depth", "8"), ("registered", "both"), one_chunk]),
-    ];
-    if !is_memory {
-        let record = |axes: &[(&str, &str)]| {
-            let case = Case::new("write", Bytes(5 << 20)).chunked(SMALL);
-            axes.iter().fold(case, |case, (axis, value)| case.with(axis, value))
-        };
-        cases.extend([
-            case("pwrite", LARGE, &[("prepare", "overwrite"), ("cache", "direct"), one_chunk]),
-            case("uring", MIDDLE, &[("prepare", "overwrite"), ("cache", "direct"), one_chunk]),
-            case("write", LARGE, &[("sync", "fsync"), one_chunk]),
-            record(&[("sync", "fsync/1"), one_chunk]),
-            record(&[("prepare", "overwrite"), ("sync", "fsync/1"), one_chunk]),
-            record(&[("prepare", "overwrite"), ("sync", "fdatasync/1"), one_chunk]),
-            record(&[("prepare", "overwrite"), ("sync", "o-dsync"), one_chunk]),
-        ]);
-    }
-    let rival = |case: Case, difference| Rival { case: case.in_fios_clock(), difference };
-    let mut rivals: Vec<_> = cases.into_iter().map(|case| rival(case, None)).collect();
-    let difference = "fio writes from memory of a chunk, writebench from that of the file";
-    rivals.extend([LARGE, MIDDLE].map(|chunk| rival(case("write", chunk, &[]), Some(difference))));
-    rivals
-}
-
-impl Rival {
-    /// Compares the two in pairs; the job is the one that writebench exports.
-    pub(super) fn compare(
-        &self,
-        bench: &Bench<'_>,
-        pairing: &mut Pairing,
-        rounds: u32,
-        seed: u64,
-    ) -> Result<Comparison> {
-        let place = Place::new(bench.target)?;
-        let job = Job::of(bench.writebench.fio_job(&self.case, bench.target)?);
-        std::fs::write(place.folder().join(JOB), &job.text)?;
-        let fio = || {
-            let bytes = self.case.size_bytes;
-            let reading = bench.settled(&place, bytes, || job.measure(place.folder()))?;
-            ensure!(reading.bytes == bytes, "fio wrote {} bytes instead of {bytes}", reading.bytes);
-            Ok(Some(reading))
-        };
-        let ours = || bench.writebench.measure(&self.case, bench.target);
-        pairing.compare(&fio, &ours, rounds, seed)
-    }
-}
 
 const JOB: &str = "job.fio";
 
 /// An exported job.
-struct Job {
+pub(super) struct Job {
     text: String,
     // One thread that makes one call after the other and syncs by calls that fio times, so that the sum of their
     // latencies is time.
@@ -104,7 +21,7 @@ struct Job {
 }
 
 impl Job {
-    fn of(text: String) -> Self {
+    pub(super) fn of(text: String) -> Self {
         let count = |beginning: &str| text.lines().filter(|line| line.starts_with(beginning)).count();
         let work = text.split_once("\n[writes-0]\n").map_or("", |(_, work)| work);
         let syncs = work.lines().any(|line| line.starts_with("fsync=") || line.starts_with("fdatasync="));
@@ -113,8 +30,13 @@ impl Job {
         Self { text, in_turn }
     }
 
+    /// Has it where it is run.
+    pub(super) fn put_in(&self, folder: &Path) -> Result<()> {
+        fs::write(folder.join(JOB), &self.text).context("writing fio's job")
+    }
+
     /// Runs it once.
-    fn measure(&self, folder: &Path) -> Result<Reading> {
+    pub(super) fn measure(&self, folder: &Path) -> Result<Reading> {
         let mut command = Command::new("fio");
         command.arg("--output-format=json").arg(JOB).stdin(Stdio::null());
         // fio keeps state of its own where it is started.
@@ -160,7 +82,7 @@ fn inside(latencies: &Value) -> Result<u64> {
 
 fn record_times(latencies: &Value) -> Result<RecordTimes> {
     let percentile =
-        |name: &str| latencies["percentile"][name].as_u64().with_context(|| format!("no {name} %"));
+        |name: &str| latencies["percentile"][name].as_f64().with_context(|| format!("no {name} %"));
     Ok(RecordTimes { p50_ns: percentile("50.000000")?, p99_ns: percentile("99.000000")? })
 }
 
@@ -193,7 +115,7 @@ mod tests {
         let reading = job("ioengine=sync\nfsync=1\nend_fsync=1").figures(&example()).unwrap();
         assert_eq!((reading.total_ns, reading.bytes), (287_000_000, 5_242_880));
         assert_eq!(reading.work_ns, 2_832_000 + 282_997_295);
-        assert_eq!(reading.record, Some(RecordTimes { p50_ns: 80384, p99_ns: 3_000_000 }));
+        assert_eq!(reading.record, Some(RecordTimes { p50_ns: 80384.0, p99_ns: 3_000_000.0 }));
     }
 
     #[test]
@@ -226,18 +148,5 @@ mod tests {
         assert!(with("/jobs/0/error", 28).contains("28"));
         assert!(with("/jobs/1/write/runtime", 0).contains("coarse"));
         assert!(job("bs=1").figures(&json!({})).is_err());
-    }
-
-    #[test]
-    fn every_case_is_there_once_and_only_a_disk_has_what_passes_the_cache_by() {
-        let names = |is_memory| {
-            let rivals = rivals(Bytes(512 << 20), is_memory);
-            rivals.iter().map(|rival| rival.case.to_string()).collect::<Vec<_>>()
-        };
-        let (memory, disk) = (names(true), names(false));
-        assert!(!memory.iter().any(|name| name.contains("direct") || name.contains("sync=")), "{memory:?}");
-        assert!(disk.contains(&"write,size=5MiB,chunk=4KiB,sync=fsync/1,source=chunk".to_owned()), "{disk:?}");
-        let different: std::collections::HashSet<&String> = disk.iter().collect();
-        assert_eq!(different.len(), disk.len());
     }
 }

@@ -1,7 +1,7 @@
 //! The files that another program reads and writes, in a folder of their own, which goes with them.
 
 use std::fs::{self, File};
-use std::io::Write;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
@@ -39,59 +39,27 @@ impl Place {
     /// Removes what was written.
     pub(super) fn clear(&self) -> Result<()> {
         match fs::remove_file(self.written()) {
-            Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(error).context("removing a copy"),
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error).context("removing a copy"),
             _ => Ok(()),
         }
     }
 
     /// Makes the file that is copied; incompressible, synced.
     pub(super) fn make_source(&self, bytes: u64) -> Result<()> {
-        make(&self.source(), bytes)
+        let random = File::open("/dev/urandom").context("opening /dev/urandom")?;
+        let mut source = File::create_new(self.source()).context("making the source")?;
+        io::copy(&mut random.take(bytes), &mut source).context("filling the source")?;
+        source.sync_all().context("syncing the source")
     }
 
-    /// Reads the file that is copied once, so that it is in the page cache.
+    /// Reads the file that is copied once, so that it is in the page cache. (`io::copy` to `io::sink` would have the
+    /// kernel not even read.)
     pub(super) fn read_source(&self) -> Result<()> {
         let mut source = File::open(self.source()).context("opening the source")?;
-        std::io::copy(&mut source, &mut Hole).context("reading the source").map(drop)
-    }
-}
-
-/// Takes all bytes and looks at none. (`io::sink` would have the kernel not even read.)
-struct Hole;
-
-impl Write for Hole {
-    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> std::io::Result<()> {
+        let mut block = vec![0; 1 << 20];
+        while source.read(&mut block).context("reading the source")? > 0 {}
         Ok(())
     }
-}
-
-fn make(path: &Path, bytes: u64) -> Result<()> {
-    const BLOCK_BYTES: usize = 1 << 20;
-    let mut file = File::create_new(path).with_context(|| format!("making {}", path.display()))?;
-    let mut state: u64 = 1;
-    let mut left = bytes;
-    while left > 0 {
-        let mut block = Vec::with_capacity(BLOCK_BYTES);
-        while block.len() < BLOCK_BYTES {
-            state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-            block.extend_from_slice(&mixed(state).to_le_bytes());
-        }
-        let length = usize::try_from(left)?.min(BLOCK_BYTES);
-        file.write_all(&block[..length]).context("making a file")?;
-        left -= length as u64;
-    }
-    file.sync_all().context("syncing a file")
-}
-
-/// `SplitMix64`.
-fn mixed(state: u64) -> u64 {
-    let word = (state ^ (state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    let word = (word ^ (word >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    word ^ (word >> 31)
 }
 
 /// From before the program is started until it has ended.

@@ -1,12 +1,12 @@
 //! What one run of either program says of itself.
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
 use serde_json::Value;
 
-use super::case::Work;
+use super::case::{Case, Work};
 
 /// The figures of one run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Reading {
     /// All of it: open, prepare, write, sync, close.
     pub(super) total_ns: u64,
@@ -20,38 +20,28 @@ pub(super) struct Reading {
     pub(super) record: Option<RecordTimes>,
 }
 
-/// Percentiles of the records of one run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// Percentiles of the records of one run, or their medians over several.
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct RecordTimes {
-    pub(super) p50_ns: u64,
-    pub(super) p99_ns: u64,
+    pub(super) p50_ns: f64,
+    pub(super) p99_ns: f64,
 }
 
 impl Reading {
-    /// Reads a reference program's line.
-    pub(super) fn of_reference(json: &Value, work: Work) -> Result<Self> {
-        let phase = |name: &str| number(json, name);
-        Ok(Self {
-            total_ns: number(json, "total_ns")?,
-            work_ns: work.elapsed_ns(phase("prepare_ns")?, phase("write_ns")?, phase("sync_ns")?),
-            bytes: number(json, "bytes")?,
-            probe_ns: slower_probe(json)?,
-            record: None,
-        })
-    }
-
-    /// Reads a sample of writebench's JSON.
-    pub(super) fn of_sample(json: &Value, work: Work) -> Result<Self> {
+    /// Reads a sample of writebench's JSON, or a reference program's line, which is the same.
+    pub(super) fn of(json: &Value, case: &Case) -> Result<Self> {
         let phases = json.get("phases_ns").context("a sample without phases_ns")?;
         let phase = |name: &str| number(phases, name);
-        let work_ns = work.elapsed_ns(phase("prepare")?, phase("write")?, phase("sync")?);
+        let work_ns = case.work.elapsed_ns(phase("prepare")?, phase("write")?, phase("sync")?);
+        let bytes = number(json, "bytes")?;
+        ensure!(bytes == case.size_bytes, "{bytes} bytes instead of {}", case.size_bytes);
         Ok(Self {
-            total_ns: match work {
+            total_ns: match case.work {
                 Work::InFiosClock => phase("open")? + work_ns,
                 Work::Writing | Work::Reserving => number(json, "total_ns")?,
             },
             work_ns,
-            bytes: number(json, "bytes")?,
+            bytes,
             probe_ns: slower_probe(json)?,
             record: json.get("latency").and_then(RecordTimes::of),
         })
@@ -71,7 +61,7 @@ impl Reading {
 impl RecordTimes {
     /// A sample's latencies; none where records were not timed.
     fn of(json: &Value) -> Option<Self> {
-        Some(Self { p50_ns: json["p50_ns"].as_u64()?, p99_ns: json["p99_ns"].as_u64()? })
+        Some(Self { p50_ns: json["p50_ns"].as_f64()?, p99_ns: json["p99_ns"].as_f64()? })
     }
 }
 
@@ -102,28 +92,28 @@ fn slower_probe(json: &Value) -> Result<u64> {
 
 #[cfg(test)]
 mod tests {
+    use writebench_model::Bytes;
+
     use super::*;
 
+    fn sample() -> Value {
+        serde_json::json!({"outcome": "ok", "total_ns": 4111, "bytes": 6000, "probe_ns": [30, 20], "disturbed": null,
+            "phases_ns": {"prepare": 1000, "open": 1, "write": 3000, "sync": 60, "close": 40}})
+    }
+
     #[test]
-    fn a_reference_and_a_sample_with_the_same_figures_read_the_same() {
-        let line = r#"{"open_ns":1,"prepare_ns":2,"write_ns":3000,"sync_ns":0,"close_ns":4,
-            "total_ns":3007,"bytes":6000,"probe_ns":[20,30]}"#;
-        let sample = r#"{"outcome":"ok","phases_ns":{"prepare":2,"open":1,"write":3000,"sync":0,"close":4},
-            "total_ns":3007,"bytes":6000,"probe_ns":[30,20],"disturbed":null}"#;
-        let reference = Reading::of_reference(&serde_json::from_str(line).unwrap(), Work::Writing).unwrap();
-        let sample = Reading::of_sample(&serde_json::from_str(sample).unwrap(), Work::Writing).unwrap();
-        assert_eq!(reference, sample);
-        assert_eq!(
-            reference,
-            Reading { total_ns: 3007, work_ns: 3000, bytes: 6000, probe_ns: 30, record: None }
-        );
-        assert_eq!(reference.work_rate(), 2.0);
+    fn figures_are_read_of_a_sample_with_all_its_bytes() {
+        let reading = Reading::of(&sample(), &Case::new("write", Bytes(6000))).unwrap();
+        assert_eq!(reading, Reading { total_ns: 4111, work_ns: 3000, bytes: 6000, probe_ns: 30, record: None });
+        assert_eq!(reading.work_rate(), 2.0);
+        let error = Reading::of(&sample(), &Case::new("write", Bytes(7000))).unwrap_err().to_string();
+        assert_eq!(error, "6000 bytes instead of 7000");
     }
 
     #[test]
     fn latencies_of_records_are_read_where_there_are_any() {
         let times = RecordTimes::of(&serde_json::json!({"count": 9, "p50_ns": 80, "p99_ns": 300}));
-        assert_eq!(times, Some(RecordTimes { p50_ns: 80, p99_ns: 300 }));
+        assert_eq!(times, Some(RecordTimes { p50_ns: 80.0, p99_ns: 300.0 }));
         assert_eq!(RecordTimes::of(&Value::Null), None);
     }
 
@@ -135,16 +125,14 @@ mod tests {
 
     #[test]
     fn fios_clock_has_neither_making_nor_closing_the_file() {
-        let sample = serde_json::json!({"total_ns": 1111, "bytes": 1, "probe_ns": [1, 1],
-            "phases_ns": {"prepare": 1000, "open": 1, "write": 10, "sync": 60, "close": 40}});
-        let reading = Reading::of_sample(&sample, Work::InFiosClock).unwrap();
-        assert_eq!((reading.total_ns, reading.work_ns), (71, 70));
+        let reading = Reading::of(&sample(), &Case::new("write", Bytes(6000)).in_fios_clock()).unwrap();
+        assert_eq!((reading.total_ns, reading.work_ns), (3061, 3060));
     }
 
     #[test]
     fn a_missing_figure_is_an_error_that_names_it() {
-        let error =
-            Reading::of_reference(&serde_json::json!({"total_ns": 1}), Work::Writing).unwrap_err().to_string();
-        assert!(error.contains("prepare_ns"), "{error}");
+        let json = serde_json::json!({"total_ns": 1, "phases_ns": {}});
+        let error = Reading::of(&json, &Case::new("write", Bytes(1))).unwrap_err().to_string();
+        assert!(error.contains("prepare"), "{error}");
     }
 }

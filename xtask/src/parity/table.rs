@@ -1,254 +1,205 @@
-//! A table of comparisons, for the terminal and as Markdown.
+//! A table of comparisons in Markdown, printed row by row.
 
 use std::path::Path;
 
-use anyhow::{Error, Result};
+use anyhow::Result;
 
-use super::comparison::{Comparison, Ratio, RecordMedians};
+use super::comparison::{Comparison, Ratio};
+use super::reading::RecordTimes;
 use crate::target::described;
 
 /// Below this, writebench's own overhead is in the figure.
 const LEAST_RATIO: f64 = 0.97;
 
-/// What writebench is compared with.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Against {
-    /// Programs that do the same work, and that writebench should not be slower than.
-    Programs,
-    /// Tools that do other things beside.
-    Tools,
-    /// fio with the same calls, in its own clock, of which the time inside the calls is what counts.
-    Fio,
+/// What writebench is compared with, in words.
+pub(super) struct Against {
+    title: &'static str,
+    name: &'static str,
+    short: &'static str,
+    /// What the two figures of each side are.
+    figures: [&'static str; 2],
+    judged: Option<Judged>,
 }
+
+/// The figure by which writebench should not be slower.
+struct Judged {
+    what: &'static str,
+    ratio: fn(&Comparison) -> &Ratio,
+}
+
+/// Programs that do the same work.
+pub(super) const PROGRAMS: Against = Against {
+    title: "Parity with plain C",
+    name: "reference (C)",
+    short: "C",
+    figures: ["all of it", "work alone"],
+    judged: Some(Judged { what: "over all phases", ratio: |comparison| &comparison.total }),
+};
+
+/// Tools that do other things beside.
+pub(super) const TOOLS: Against = Against {
+    title: "Beside the tools that people know",
+    name: "the tool",
+    short: "tool",
+    judged: None,
+    ..PROGRAMS
+};
+
+/// fio with the same calls, in its own clock.
+pub(super) const FIO: Against = Against {
+    title: "Beside fio",
+    name: "fio",
+    short: "fio",
+    figures: ["runtime", "in calls"],
+    judged: Some(Judged { what: "inside the calls", ratio: |comparison| &comparison.work }),
+};
 
 /// What was compared so far.
 pub(super) struct Table {
-    against: Against,
+    against: &'static Against,
     rounds: u32,
-    seed: u64,
-    targets: Vec<Target>,
-}
-
-struct Target {
-    title: String,
-    rows: Vec<Row>,
-}
-
-struct Row {
-    // The tool, where it is one, and the case.
-    labels: Vec<String>,
-    remark: String,
-    // The remark is why it need not be as fast.
-    is_explained: bool,
-    result: Result<Comparison, Error>,
+    /// All that was printed.
+    pub(super) text: String,
+    compared: usize,
+    impossible: usize,
+    below: usize,
+    surely_below: usize,
+    is_surely_below_unexplained: bool,
 }
 
 impl Table {
-    pub(super) fn new(against: Against, rounds: u32, seed: u64) -> Self {
-        Self { against, rounds, seed, targets: Vec::new() }
+    pub(super) fn new(against: &'static Against, rounds: u32, seed: u64) -> Self {
+        let Against { title, name, .. } = against;
+        let mut table = Self {
+            against,
+            rounds,
+            text: String::new(),
+            compared: 0,
+            impossible: 0,
+            below: 0,
+            surely_below: 0,
+            is_surely_below_unexplained: false,
+        };
+        table.say(&format!(
+            "# {title}\n\n{rounds} pairs per case, order and intervals from seed {seed}. GB/s are medians of {name} and \
+             writebench;\nratio = writebench / {name}, above 1 means that writebench is faster, with its 95 % bootstrap \
+             interval over pairs."
+        ));
+        table
     }
 
-    /// What is said before the first row.
-    pub(super) fn heading(&self) -> String {
-        let reference = self.against.reference();
-        format!(
-            "parity: {} pairs per case, order and intervals from seed {}\n\
-             GB/s are medians of {reference} and writebench; ratio = writebench / {reference}, above 1 means\n\
-             that writebench is faster, with its 95 % bootstrap interval over pairs",
-            self.rounds, self.seed
-        )
+    /// Prints a line, or several.
+    pub(super) fn say(&mut self, text: &str) {
+        println!("{text}");
+        self.text.extend([text, "\n"]);
     }
 
-    /// Begins the rows of a target; returns their heading.
-    pub(super) fn start_target(&mut self, target: &Path) -> String {
-        let title = described(target);
-        let [all, work] = self.against.figures();
-        let columns =
-            |what: &str| format!("{:>8} {:>8} {:<20}", self.against.short(), "ours", format!("ratio, {what}"));
-        let heading = format!("\n{title}\n{:<60} {}   {}", "case", columns(all), columns(work));
-        self.targets.push(Target { title, rows: Vec::new() });
-        heading
+    /// Begins the rows of a target.
+    pub(super) fn start_target(&mut self, target: &Path) {
+        let Against { short, figures: [all, work], .. } = self.against;
+        self.say(&format!(
+            "\n## {}\n\n| {:<58} | {short}, {all}, GB/s | writebench | ratio | {short}, {work}, GB/s | writebench | ratio | \
+             notes |\n|---|--:|--:|--:|--:|--:|--:|---|",
+            described(target),
+            "case"
+        ));
     }
 
-    /// Adds what came of a comparison of what the labels name; returns its line.
-    pub(super) fn add(&mut self, labels: &[&str], remark: &str, result: Result<Comparison>) -> String {
-        self.add_row(labels, remark, false, result)
-    }
-
-    /// The same for two that are known to differ, with the reason.
-    pub(super) fn add_explained(&mut self, labels: &[&str], why: &str, result: Result<Comparison>) -> String {
-        self.add_row(labels, why, true, result)
-    }
-
-    fn add_row(
+    /// Adds what came of a comparison of what has these names. The remark may be why writebench need not be as fast.
+    pub(super) fn add(
         &mut self,
-        labels: &[&str],
+        names: &[String],
         remark: &str,
         is_explained: bool,
         result: Result<Comparison>,
-    ) -> String {
-        let labels = labels.iter().map(|&label| label.to_owned()).collect();
-        let row = Row { labels, remark: remark.to_owned(), is_explained, result };
-        let line = row.line(self.against, self.rounds);
-        if let Some(target) = self.targets.last_mut() {
-            target.rows.push(row);
-        }
-        line
+    ) {
+        let label = names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(": ");
+        let cells = match &result {
+            Ok(comparison) => {
+                self.compared += 1;
+                self.below += usize::from(self.against.is_below(comparison));
+                self.surely_below += usize::from(self.against.is_surely_below(comparison));
+                self.is_surely_below_unexplained |= !is_explained && self.against.is_surely_below(comparison);
+                let notes = self.notes(remark, comparison);
+                format!("{} | {} | {notes} |", cells(&comparison.total), cells(&comparison.work))
+            }
+            Err(error) => {
+                self.impossible += 1;
+                let reason = format!("{error:#}").replace('|', "\\|").replace('\n', " ");
+                format!("| | | | | | not compared: {reason} |")
+            }
+        };
+        self.say(&format!("| {label:<58} | {cells}"));
     }
 
     /// How many are slower, in a line.
     pub(super) fn summary(&self) -> String {
-        let comparisons: Vec<_> = self.rows().filter_map(|row| row.result.as_ref().ok()).collect();
-        let impossible = self.rows().count() - comparisons.len();
-        if self.against == Against::Tools {
-            return format!("pairs compared: {}, impossible to compare: {impossible}", comparisons.len());
-        }
-        let below = comparisons.iter().filter(|comparison| self.against.is_below(comparison)).count();
-        let surely = comparisons.iter().filter(|comparison| self.against.is_surely_below(comparison)).count();
+        let Self { compared, impossible, below, surely_below, .. } = self;
+        let Some(judged) = &self.against.judged else {
+            return format!("pairs compared: {compared}, impossible to compare: {impossible}");
+        };
         format!(
-            "cases compared: {}, impossible to compare: {impossible}, below {LEAST_RATIO} {}: {below}, of which \
-             with the whole interval: {surely}",
-            comparisons.len(),
-            self.against.judged().0,
+            "cases compared: {compared}, impossible to compare: {impossible}, below {LEAST_RATIO} {}: {below}, of which \
+             with the whole interval: {surely_below}",
+            judged.what
         )
     }
 
     /// Whether a case that should be as fast is slower, with its whole interval.
     pub(super) fn is_surely_below(&self) -> bool {
-        let should_be_as_fast = self.rows().filter(|row| !row.is_explained);
-        let mut comparisons = should_be_as_fast.filter_map(|row| row.result.as_ref().ok());
-        comparisons.any(|comparison| self.against.is_surely_below(comparison))
+        self.is_surely_below_unexplained
     }
 
     /// Whether every case could be compared.
     pub(super) fn is_complete(&self) -> bool {
-        self.rows().all(|row| row.result.is_ok())
+        self.impossible == 0
     }
 
-    /// The same as a document.
-    pub(super) fn markdown(&self) -> String {
-        let (reference, [all, work]) = (self.against.short(), self.against.figures());
-        let mut text = format!("# {}\n\n{}.\n", self.against.title(), self.heading());
-        for target in &self.targets {
-            text.push_str(&format!(
-                "\n## {}\n\n| case | {reference}, {all}, GB/s | writebench | ratio | {reference}, {work}, GB/s \
-                 | writebench | ratio | notes |\n|---|--:|--:|--:|--:|--:|--:|---|\n",
-                target.title
-            ));
-            target.rows.iter().for_each(|row| text.push_str(&row.markdown(self.against, self.rounds)));
+    fn notes(&self, remark: &str, comparison: &Comparison) -> String {
+        let mut notes = vec![remark.to_owned()];
+        notes.extend(comparison.records.as_ref().map(|[tool, ours]| {
+            let times = |it: &RecordTimes| format!("{:.0}/{:.0}", it.p50_ns / 1e3, it.p99_ns / 1e3);
+            format!("p50/p99 in µs: sync {}, record of writebench {}", times(tool), times(ours))
+        }));
+        if self.against.is_surely_below(comparison) {
+            notes.push(format!("BELOW {LEAST_RATIO}"));
+        } else if self.against.is_below(comparison) {
+            notes.push(format!("below {LEAST_RATIO}, not certain"));
         }
-        text.push_str(&format!("\n{}.\n", self.summary()));
-        text
-    }
-
-    fn rows(&self) -> impl Iterator<Item = &Row> {
-        self.targets.iter().flat_map(|target| &target.rows)
+        if comparison.pairs < usize::try_from(self.rounds).unwrap_or(usize::MAX) {
+            notes.push(format!("only {} undisturbed pairs", comparison.pairs));
+        } else if comparison.disturbed > 0 {
+            notes.push(format!("disturbed pairs taken again: {}", comparison.disturbed));
+        }
+        notes.retain(|note| !note.is_empty());
+        notes.join("; ")
     }
 }
 
 impl Against {
-    fn title(self) -> &'static str {
-        match self {
-            Self::Programs => "Parity with plain C",
-            Self::Tools => "Beside the tools that people know",
-            Self::Fio => "Beside fio",
-        }
-    }
-
-    fn reference(self) -> &'static str {
-        match self {
-            Self::Programs => "reference (C)",
-            Self::Tools => "the tool",
-            Self::Fio => "fio",
-        }
-    }
-
-    fn short(self) -> &'static str {
-        match self {
-            Self::Programs => "C",
-            Self::Tools => "tool",
-            Self::Fio => "fio",
-        }
-    }
-
-    /// What the two figures of each side are.
-    fn figures(self) -> [&'static str; 2] {
-        match self {
-            Self::Programs | Self::Tools => ["all of it", "work alone"],
-            Self::Fio => ["runtime", "in calls"],
-        }
-    }
-
-    /// By which of them writebench should not be slower, in words and in a comparison.
-    fn judged(self) -> (&'static str, fn(&Comparison) -> Option<&Ratio>) {
-        match self {
-            Self::Programs => ("over all phases", |comparison| Some(&comparison.total)),
-            Self::Tools => ("", |_| None),
-            Self::Fio => ("inside the calls", |comparison| Some(&comparison.work)),
-        }
-    }
-
     /// Whether writebench is slower than it should be.
-    pub(super) fn is_below(self, comparison: &Comparison) -> bool {
-        self.judged().1(comparison).is_some_and(|ratio| ratio.interval.estimate < LEAST_RATIO)
+    pub(super) fn is_below(&self, comparison: &Comparison) -> bool {
+        self.judged(comparison).is_some_and(|ratio| ratio.interval.estimate < LEAST_RATIO)
     }
 
-    fn is_surely_below(self, comparison: &Comparison) -> bool {
-        self.judged().1(comparison).is_some_and(|ratio| ratio.interval.high < LEAST_RATIO)
-    }
-}
-
-impl Row {
-    fn line(&self, against: Against, rounds: u32) -> String {
-        // A tool's name takes a line of its own.
-        let label = self.labels.join("\n  ");
-        let width = 60 + label.rfind('\n').map_or(0, |end| end + 1);
-        match &self.result {
-            Ok(comparison) => {
-                let columns = [&comparison.total, &comparison.work].map(|ratio| cells(ratio).join(" "));
-                let notes = self.notes(comparison, against, rounds);
-                let line = format!("{label:<width$} {}   {}  {notes}", columns[0], columns[1]);
-                line.trim_end().to_owned()
-            }
-            Err(error) => format!("{label:<width$} not compared: {error:#}"),
-        }
+    fn is_surely_below(&self, comparison: &Comparison) -> bool {
+        self.judged(comparison).is_some_and(|ratio| ratio.interval.high < LEAST_RATIO)
     }
 
-    fn markdown(&self, against: Against, rounds: u32) -> String {
-        let label = self.labels.iter().map(|label| format!("`{label}`")).collect::<Vec<_>>().join(": ");
-        match &self.result {
-            Ok(comparison) => {
-                let columns = [&comparison.total, &comparison.work]
-                    .map(|ratio| cells(ratio).map(|cell| cell.trim().to_owned()).join(" | "));
-                let notes = self.notes(comparison, against, rounds);
-                format!("| {label} | {} | {} | {notes} |\n", columns[0], columns[1])
-            }
-            Err(error) => {
-                let reason = format!("{error:#}").replace('|', "\\|").replace('\n', " ");
-                format!("| {label} | | | | | | | not compared: {reason} |\n")
-            }
-        }
-    }
-
-    fn notes(&self, comparison: &Comparison, against: Against, rounds: u32) -> String {
-        let mut all: Vec<String> = Vec::new();
-        all.extend(Some(&self.remark).filter(|remark| !remark.is_empty()).cloned());
-        all.extend(comparison.records.as_ref().map(|[tool, ours]| {
-            let times = |it: &RecordMedians| format!("{:.0}/{:.0}", it.p50, it.p99);
-            format!("p50/p99 in µs: sync {}, record of writebench {}", times(tool), times(ours))
-        }));
-        all.extend(Some(notes(comparison, against, rounds)).filter(|notes| !notes.is_empty()));
-        all.join("; ")
+    fn judged<'c>(&self, comparison: &'c Comparison) -> Option<&'c Ratio> {
+        self.judged.as_ref().map(|judged| (judged.ratio)(comparison))
     }
 }
 
-fn cells(ratio: &Ratio) -> [String; 3] {
-    let interval = &ratio.interval;
-    [
-        rate(ratio.reference),
-        rate(ratio.writebench),
-        format!("{:.3} [{:.3}, {:.3}]", interval.estimate, interval.low, interval.high),
-    ]
+fn cells(Ratio { reference, writebench, interval }: &Ratio) -> String {
+    format!(
+        "{} | {} | {:.3} [{:.3}, {:.3}]",
+        rate(*reference),
+        rate(*writebench),
+        interval.estimate,
+        interval.low,
+        interval.high
+    )
 }
 
 /// Four digits, from a byte per call to a terabyte that is only reserved.
@@ -258,22 +209,7 @@ fn rate(gigabytes_per_second: f64) -> String {
         usual if usual < 100.0 => 3,
         _ => 0,
     };
-    format!("{gigabytes_per_second:>8.digits$}")
-}
-
-fn notes(comparison: &Comparison, against: Against, rounds: u32) -> String {
-    let mut notes = Vec::new();
-    if against.is_surely_below(comparison) {
-        notes.push(format!("BELOW {LEAST_RATIO}"));
-    } else if against.is_below(comparison) {
-        notes.push(format!("below {LEAST_RATIO}, not certain"));
-    }
-    if comparison.pairs < usize::try_from(rounds).unwrap_or(usize::MAX) {
-        notes.push(format!("only {} undisturbed pairs", comparison.pairs));
-    } else if comparison.disturbed > 0 {
-        notes.push(format!("disturbed pairs taken again: {}", comparison.disturbed));
-    }
-    notes.join("; ")
+    format!("{gigabytes_per_second:.digits$}")
 }
 
 #[cfg(test)]
@@ -290,69 +226,74 @@ mod tests {
         Comparison { total, work: ratio(1.0, 0.9, 1.1), records: None, pairs: 21, disturbed: 0 }
     }
 
+    fn table(against: &'static Against, rounds: u32) -> Table {
+        let mut table = Table::new(against, rounds, 7);
+        table.start_target(Path::new("/"));
+        table
+    }
+
+    fn add(table: &mut Table, name: &str, result: Result<Comparison>) {
+        table.add(&[name.to_owned()], "", false, result);
+    }
+
+    fn last(table: &Table) -> &str {
+        table.text.lines().last().unwrap()
+    }
+
     #[test]
     fn a_slower_case_is_marked_and_an_uncertain_one_is_said_to_be() {
-        assert_eq!(notes(&comparison(ratio(0.9, 0.88, 0.92)), Against::Programs, 21), "BELOW 0.97");
-        assert_eq!(
-            notes(&comparison(ratio(0.96, 0.9, 1.02)), Against::Programs, 21),
-            "below 0.97, not certain"
-        );
-        assert_eq!(notes(&comparison(ratio(0.99, 0.9, 1.02)), Against::Programs, 21), "");
+        let table = table(&PROGRAMS, 21);
+        assert_eq!(table.notes("", &comparison(ratio(0.9, 0.88, 0.92))), "BELOW 0.97");
+        assert_eq!(table.notes("", &comparison(ratio(0.96, 0.9, 1.02))), "below 0.97, not certain");
+        assert_eq!(table.notes("", &comparison(ratio(0.99, 0.9, 1.02))), "");
     }
 
     #[test]
     fn missing_and_repeated_pairs_are_said() {
         let disturbed = Comparison { disturbed: 2, ..comparison(ratio(1.0, 1.0, 1.0)) };
-        assert_eq!(notes(&disturbed, Against::Programs, 21), "disturbed pairs taken again: 2");
-        assert_eq!(notes(&disturbed, Against::Tools, 25), "only 21 undisturbed pairs");
+        assert_eq!(table(&PROGRAMS, 21).notes("", &disturbed), "disturbed pairs taken again: 2");
+        assert_eq!(table(&TOOLS, 25).notes("", &disturbed), "only 21 undisturbed pairs");
     }
 
     #[test]
     fn every_case_has_a_row_with_as_many_cells_as_the_header() {
-        let mut table = Table::new(Against::Programs, 21, 7);
-        table.start_target(Path::new("/"));
-        table.add(&["write"], "", Ok(comparison(ratio(0.9, 0.88, 0.92))));
-        table.add(&["mmap"], "", Err(anyhow::anyhow!("writebench: failed | at\nopen")));
-        let markdown = table.markdown();
+        let mut table = table(&PROGRAMS, 21);
+        add(&mut table, "write", Ok(comparison(ratio(0.9, 0.88, 0.92))));
+        add(&mut table, "mmap", Err(anyhow::anyhow!("writebench: failed | at\nopen")));
         let cells = |line: &str| line.replace("\\|", "").matches('|').count();
-        let rows: Vec<_> = markdown.lines().filter(|line| line.starts_with('|')).map(cells).collect();
+        let rows: Vec<_> = table.text.lines().filter(|line| line.starts_with('|')).map(cells).collect();
         assert_eq!(rows, [9; 4]);
         assert!(!table.is_complete());
-        assert!(
-            table
-                .summary()
-                .starts_with("cases compared: 1, impossible to compare: 1, below 0.97 over all phases: 1,")
-        );
+        let said = "cases compared: 1, impossible to compare: 1, below 0.97 over all phases: 1,";
+        assert!(table.summary().starts_with(said), "{}", table.summary());
     }
 
     #[test]
     fn beside_fio_the_time_inside_the_calls_counts_unless_a_difference_is_known() {
         let slow = || Comparison { work: ratio(0.9, 0.88, 0.92), ..comparison(ratio(1.2, 1.1, 1.3)) };
-        let mut table = Table::new(Against::Fio, 21, 7);
-        table.start_target(Path::new("/"));
-        assert!(
-            table.add_explained(&["write"], "cold memory", Ok(slow())).ends_with("cold memory; BELOW 0.97")
-        );
-        table.add(&["write"], "", Ok(comparison(ratio(0.5, 0.4, 0.6))));
+        let mut table = table(&FIO, 21);
+        table.add(&["write".to_owned()], "cold memory", true, Ok(slow()));
+        assert!(last(&table).ends_with("cold memory; BELOW 0.97 |"), "{}", table.text);
+        add(&mut table, "write", Ok(comparison(ratio(0.5, 0.4, 0.6))));
         assert!(!table.is_surely_below());
-        table.add(&["mmap"], "", Ok(slow()));
+        add(&mut table, "mmap", Ok(slow()));
         assert!(table.is_surely_below());
         assert!(table.summary().contains("below 0.97 inside the calls: 2,"), "{}", table.summary());
     }
 
     #[test]
     fn a_tool_is_never_below_the_goal_and_its_clock_is_said() {
-        let mut table = Table::new(Against::Tools, 21, 7);
-        table.start_target(Path::new("/"));
-        let records = [RecordMedians { p50: 98.4, p99: 1010.0 }, RecordMedians { p50: 97.0, p99: 990.0 }];
+        let mut table = table(&TOOLS, 21);
+        let records = [(98_400.0, 1_010_000.0), (97_000.0, 990_000.0)]
+            .map(|(p50_ns, p99_ns)| RecordTimes { p50_ns, p99_ns });
         let result = Comparison { records: Some(records), ..comparison(ratio(0.5, 0.4, 0.6)) };
-        let line = table.add(&["fio --bs=4096", "write,size=5MiB"], "fio's own clock", Ok(result));
-        assert!(line.starts_with("fio --bs=4096\n  write,size=5MiB  "), "{line}");
-        let said = "fio's own clock; p50/p99 in µs: sync 98/1010, record of writebench 97/990";
+        let names = ["fio --bs=4096", "write,size=5MiB"].map(str::to_owned);
+        table.add(&names, "fio's own clock", false, Ok(result));
+        let line = last(&table);
+        let said = "| fio's own clock; p50/p99 in µs: sync 98/1010, record of writebench 97/990 |";
         assert!(line.ends_with(said), "{line}");
-        assert!(
-            table.markdown().contains("| `fio --bs=4096`: `write,size=5MiB` | 2.000 | 1.000 | 0.500 [0.400")
-        );
+        assert!(line.starts_with("| `fio --bs=4096`: `write,size=5MiB` "), "{line}");
+        assert!(line.contains(" | 2.000 | 1.000 | 0.500 [0.400"), "{line}");
         assert_eq!(table.summary(), "pairs compared: 1, impossible to compare: 0");
     }
 }

@@ -5,169 +5,116 @@ use writebench_model::{Axes, Bytes, Prepare};
 use super::case::Case;
 
 /// A case of writebench and the C program that does the same.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Twin {
     pub(super) case: Case,
     /// The C program, in `parity/`.
-    pub(super) program: &'static str,
+    pub(super) program: String,
     /// What it is told after the directory.
     pub(super) arguments: Vec<String>,
 }
 
-/// How large the files of the cases are.
+/// How large the files are.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Sizes {
-    /// Where nothing speaks against the size that was asked for.
-    usual: Bytes,
-    /// A system call for every byte.
-    bytewise_write: Bytes,
-    /// A call of the C library for every byte.
-    bytewise_fwrite: Bytes,
-    /// Nothing is written.
-    allocate: Bytes,
-    /// Written past the page cache, and so in whole blocks.
-    direct: Bytes,
-    /// Many operations under way.
-    queued: Bytes,
-    /// Every record is made durable.
-    durable: Bytes,
+pub(super) enum Sizes {
+    /// So large, or as large as takes about as long as the other cases.
+    Of(Bytes),
+    /// Just enough to reach every branch: several chunks for each thread and an odd rest.
+    Small,
 }
+
+/// How large the file of a case is at least and at most, and how large a small one is.
+type Limits = (u64, u64, u64);
+
+const USUAL: Limits = (0, u64::MAX, (5 << 20) + 1);
+/// A system call for every byte.
+const BYTEWISE_WRITE: Limits = (0, 8 << 20, 4097);
+/// A call of the C library for every byte.
+const BYTEWISE_FWRITE: Limits = (0, 64 << 20, (5 << 20) + 1);
+/// Nothing is written.
+const ALLOCATE: Limits = (1 << 30, 1 << 30, (5 << 20) + 1);
+/// Written past the page cache, and so in whole blocks.
+const DIRECT: Limits = (0, 128 << 20, (5 << 20) + 4096);
+/// Many operations under way.
+const QUEUED: Limits = (0, 128 << 20, (5 << 20) + 1);
+/// Every record is made durable.
+const DURABLE: Limits = (0, 5 << 20, (128 << 10) + 1);
 
 impl Sizes {
-    /// Sizes that take about as long as each other.
-    pub(super) fn of(usual: Bytes) -> Self {
-        let at_most = |bytes: u64| Bytes(usual.0.min(bytes));
-        Self {
-            usual,
-            bytewise_write: at_most(8 << 20),
-            bytewise_fwrite: at_most(64 << 20),
-            allocate: Bytes(1 << 30),
-            direct: at_most(128 << 20),
-            queued: at_most(128 << 20),
-            durable: at_most(5 << 20),
-        }
-    }
-
-    /// Just enough to reach every branch: several chunks for each thread and an odd rest.
-    pub(super) fn small() -> Self {
-        let size = Bytes((5 << 20) + 1);
-        Self {
-            usual: size,
-            bytewise_write: Bytes(4097),
-            bytewise_fwrite: size,
-            allocate: size,
-            direct: Bytes((5 << 20) + 4096),
-            queued: size,
-            durable: Bytes((128 << 10) + 1),
+    fn within(self, (least, most, small): Limits) -> Bytes {
+        match self {
+            Self::Of(usual) => Bytes(usual.0.clamp(least, most)),
+            Self::Small => Bytes(small),
         }
     }
 }
-
-const VECTOR: u32 = 128;
-const CHUNKS: [Bytes; 2] = [Bytes(64 << 10), Bytes(1 << 20)];
-const RECORD: Bytes = Bytes(4 << 10);
-const COPYING: [&str; 5] = ["read-write", "mmap-write", "splice", "sendfile", "copy-file-range"];
-/// What the reference program of a copying method is called.
-const COPIERS: [&str; 5] = ["read_write", "mmap_write", "splice", "sendfile", "copy_file_range"];
-const SYNCS: [&str; 4] = ["fsync", "fdatasync", "o-dsync", "o-sync"];
-/// The state of the file that both programs begin with.
-const STATES: [&str; 2] = ["create", "overwrite"];
 
 /// Every case, in the order of the table.
 pub(super) fn all(sizes: Sizes) -> Vec<Twin> {
+    let Axes { chunk_size_bytes, depth, .. } = Axes::defaults(Prepare::Create);
+    // A case's name says neither the usual chunk nor the usual state of the file.
+    let chunks = [(",chunk=64KiB", 64 << 10), ("", chunk_size_bytes)];
+    let states = [("", "create"), (",prepare=overwrite", "overwrite")];
     let mut twins = Vec::new();
+    let mut add = |limits: Limits, case: &str, program: &str| {
+        twins.push(Twin::new(sizes.within(limits), case, program));
+    };
     for method in ["write", "pwrite", "fwrite", "writev", "pwritev", "mmap"] {
-        twins.extend(CHUNKS.map(|chunk| chunked(method, sizes.usual, chunk)));
+        let vector = if method.ends_with("writev") { "128" } else { "" };
+        for (chunk, bytes) in chunks {
+            add(USUAL, &format!("{method}{chunk}"), &format!("{method} SIZE {bytes} {vector}"));
+        }
     }
-    twins.push(chunked("write", sizes.bytewise_write, Bytes(1)));
-    twins.push(chunked("fwrite", sizes.bytewise_fwrite, Bytes(1)));
-    twins.extend(["shared", "per-thread"].map(|files| threaded(sizes.usual, files)));
-    twins.extend(["fallocate", "posix-fallocate"].map(|call| allocating(sizes.allocate, call)));
-    for (method, program) in COPYING.into_iter().zip(COPIERS) {
-        twins.extend(CHUNKS.map(|chunk| copying(method, program, sizes.usual, chunk)));
+    add(BYTEWISE_WRITE, "write,chunk=1", "write SIZE 1");
+    add(BYTEWISE_FWRITE, "fwrite,chunk=1", "fwrite SIZE 1");
+    for (files, name) in [("", "shared"), (",files=per-thread", "per-thread")] {
+        let program = format!("pwrite SIZE {chunk_size_bytes} 2 {name}");
+        add(USUAL, &format!("pwrite,threads=2{files}"), &program);
     }
-    twins.push(copying_whole("sendfile", "sendfile", sizes.usual));
-    twins.push(copying_whole("mmap-write", "mmap_write", sizes.usual));
-    for state in STATES {
-        twins.extend(SYNCS.map(|sync| durable(sizes.durable, sync, state)));
+    add(ALLOCATE, "allocate,call=fallocate", "allocate fallocate SIZE");
+    add(ALLOCATE, "allocate", "allocate posix-fallocate SIZE");
+    for method in ["read-write", "mmap-write", "splice", "sendfile", "copy-file-range"] {
+        for (chunk, bytes) in chunks {
+            let program = format!("{} SIZE {bytes}", method.replace('-', "_"));
+            add(USUAL, &format!("{method}{chunk}"), &program);
+        }
     }
-    for state in STATES {
-        twins.extend(CHUNKS.map(|chunk| direct(sizes.direct, chunk, state)));
+    add(USUAL, "sendfile,chunk=whole", "sendfile SIZE SIZE");
+    add(USUAL, "mmap-write,chunk=whole", "mmap_write SIZE SIZE");
+    for (prepare, state) in states {
+        for sync in ["fsync/1", "fdatasync/1", "o-dsync", "o-sync"] {
+            let program = format!("write_durable SIZE 4096 {} {state}", sync.trim_end_matches("/1"));
+            add(DURABLE, &format!("write,chunk=4KiB{prepare},sync={sync}"), &program);
+        }
     }
-    twins.extend(CHUNKS.map(|chunk| queued(sizes.queued, chunk, "create", "buffered")));
-    twins.extend(CHUNKS.map(|chunk| queued(sizes.direct, chunk, "overwrite", "direct")));
-    twins.extend(["1", "8"].map(|depth| linked(sizes.durable, depth)));
+    for (prepare, state) in states {
+        for (chunk, bytes) in chunks {
+            let program = format!("pwrite_direct SIZE {bytes} {state}");
+            add(DIRECT, &format!("pwrite{chunk}{prepare},cache=direct"), &program);
+        }
+    }
+    for (chunk, bytes) in chunks {
+        let program = format!("uring SIZE {bytes} {depth} buffered create none");
+        add(QUEUED, &format!("uring{chunk}"), &program);
+    }
+    for (chunk, bytes) in chunks {
+        let program = format!("uring SIZE {bytes} {depth} direct overwrite none");
+        add(DIRECT, &format!("uring{chunk},prepare=overwrite,cache=direct"), &program);
+    }
+    for depth in [1, 8] {
+        let program = format!("uring SIZE 4096 {depth} buffered create fsync");
+        add(DURABLE, &format!("uring,chunk=4KiB,depth={depth},sync=fsync/1"), &program);
+    }
     twins
 }
 
-fn twin(case: Case, program: &'static str, arguments: &[&str]) -> Twin {
-    Twin { case, program, arguments: arguments.iter().map(|&argument| argument.to_owned()).collect() }
-}
-
-fn chunked(method: &'static str, size: Bytes, chunk: Bytes) -> Twin {
-    let (bytes, chunk_bytes, vector) = (size.0.to_string(), chunk.0.to_string(), VECTOR.to_string());
-    let arguments = [&bytes[..], &chunk_bytes, &vector];
-    let count = if method.ends_with("writev") { 3 } else { 2 };
-    twin(Case::new(method, size).chunked(chunk), method, &arguments[..count])
-}
-
-fn threaded(size: Bytes, files: &str) -> Twin {
-    let chunk_bytes = Axes::defaults(Prepare::Create).chunk_size_bytes.to_string();
-    let mut case = Case::new("pwrite", size).with("threads", "2");
-    if files != "shared" {
-        case = case.with("files", files);
+impl Twin {
+    /// `SIZE` in the program's words is the size.
+    fn new(size: Bytes, case: &str, program: &str) -> Self {
+        let mut words = program.split_whitespace().map(|word| word.replace("SIZE", &size.0.to_string()));
+        let program = words.next().unwrap_or_default();
+        Self { case: Case::new(case, size), program, arguments: words.collect() }
     }
-    twin(case, "pwrite", &[&size.0.to_string(), &chunk_bytes, "2", files])
-}
-
-fn allocating(size: Bytes, call: &str) -> Twin {
-    let mut case = Case::new("allocate", size).reserving();
-    if call != Axes::defaults(Prepare::Create).call.name() {
-        case = case.with("call", call);
-    }
-    twin(case, "allocate", &[call, &size.0.to_string()])
-}
-
-fn copying(method: &str, program: &'static str, size: Bytes, chunk: Bytes) -> Twin {
-    let arguments = [size.0.to_string(), chunk.0.to_string()];
-    twin(Case::new(method, size).chunked(chunk), program, &arguments.each_ref().map(String::as_str))
-}
-
-fn copying_whole(method: &str, program: &'static str, size: Bytes) -> Twin {
-    let bytes = size.0.to_string();
-    twin(Case::new(method, size).with("chunk", "whole"), program, &[&bytes, &bytes])
-}
-
-/// The case with its state of the file, which is not said if it is the usual one.
-fn in_state(case: Case, state: &str) -> Case {
-    if state == "create" { case } else { case.with("prepare", state) }
-}
-
-fn durable(size: Bytes, sync: &str, state: &str) -> Twin {
-    let case = in_state(Case::new("write", size).chunked(RECORD), state);
-    let on_the_way = if sync.starts_with('f') { format!("{sync}/1") } else { sync.to_owned() };
-    let arguments = [size.0.to_string(), RECORD.0.to_string()];
-    twin(case.with("sync", &on_the_way), "write_durable", &[&arguments[0], &arguments[1], sync, state])
-}
-
-fn direct(size: Bytes, chunk: Bytes, state: &str) -> Twin {
-    let case = in_state(Case::new("pwrite", size).chunked(chunk), state).with("cache", "direct");
-    twin(case, "pwrite_direct", &[&size.0.to_string(), &chunk.0.to_string(), state])
-}
-
-fn queued(size: Bytes, chunk: Bytes, state: &str, cache: &str) -> Twin {
-    let depth = Axes::defaults(Prepare::Create).depth.to_string();
-    let mut case = in_state(Case::new("uring", size).chunked(chunk), state);
-    if cache == "direct" {
-        case = case.with("cache", cache);
-    }
-    twin(case, "uring", &[&size.0.to_string(), &chunk.0.to_string(), &depth, cache, state, "none"])
-}
-
-fn linked(size: Bytes, depth: &str) -> Twin {
-    let case = Case::new("uring", size).chunked(RECORD).with("depth", depth).with("sync", "fsync/1");
-    let arguments = [size.0.to_string(), RECORD.0.to_string()];
-    twin(case, "uring", &[&arguments[0], &arguments[1], depth, "buffered", "create", "fsync"])
 }
 
 #[cfg(test)]
@@ -180,7 +127,7 @@ mod tests {
 
     #[test]
     fn every_kind_of_case_is_there_by_the_name_that_writebench_has_for_it() {
-        let names = names(Sizes::of(Bytes(256 << 20)));
+        let names = names(Sizes::Of(Bytes(256 << 20)));
         assert_eq!(names[0], "write,size=256MiB,chunk=64KiB");
         for name in [
             "write,size=256MiB",
@@ -201,7 +148,7 @@ mod tests {
 
     #[test]
     fn no_case_comes_twice() {
-        let mut names = names(Sizes::of(Bytes(1 << 30)));
+        let mut names = names(Sizes::Of(Bytes(1 << 30)));
         names.sort();
         let count = names.len();
         names.dedup();
@@ -210,7 +157,7 @@ mod tests {
 
     #[test]
     fn what_goes_past_the_page_cache_is_written_in_whole_blocks() {
-        for twin in all(Sizes::small()).iter().filter(|twin| twin.case.is_direct()) {
+        for twin in all(Sizes::Small).iter().filter(|twin| twin.case.is_direct()) {
             assert_eq!(twin.case.size_bytes % 4096, 0, "{}", twin.case);
         }
     }

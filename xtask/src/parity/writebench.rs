@@ -2,62 +2,43 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Command;
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result, bail};
 use serde_json::Value;
-use tempfile::TempDir;
 
-use super::case::{Case, Work};
+use super::case::Case;
 use super::reading::Reading;
-use crate::command::{output, shown};
+use crate::command::output;
 use crate::program;
 
-/// The built program, and a place for its database and exports.
+/// The built program.
 pub(super) struct Writebench {
     program: PathBuf,
-    scratch: TempDir,
 }
 
 impl Writebench {
     /// Builds the program as users get it.
-    pub(super) fn build(target_directory: &Path) -> Result<Self> {
-        Ok(Self {
-            program: program::build(target_directory)?,
-            scratch: tempfile::tempdir().context("a folder for the database")?,
-        })
+    pub(super) fn build() -> Result<Self> {
+        Ok(Self { program: program::build()? })
     }
 
     /// Takes one sample of the case; none if writebench says that the machine was disturbed.
     pub(super) fn measure(&self, case: &Case, target: &Path) -> Result<Option<Reading>> {
-        let export = self.scratch.path().join("export.json");
-        // An export of an earlier case must not be taken for this one's.
-        let _ = fs::remove_file(&export);
-        let mut command = self.command(case, target);
-        command.arg("--export").arg(format!("json={}", export.display()));
-        let output = command.output().context("starting writebench")?;
-        let Ok(text) = fs::read_to_string(&export) else {
-            let complaint = String::from_utf8_lossy(&output.stderr);
-            bail!("{} ended with {}: {}", shown(&command), output.status, complaint.trim());
-        };
-        let json = serde_json::from_str(&text).context("writebench's export is no JSON")?;
-        let reading = last_good(&json, case.work)?;
-        if let Some(reading) = reading {
-            ensure!(reading.bytes == case.size_bytes, "{} bytes instead of {}", reading.bytes, case.size_bytes);
-        }
-        Ok(reading)
+        last_good(&program::exported(self.command(case, target))?, case)
     }
 
     /// The text of the job of fio that the case is exported as.
     pub(super) fn fio_job(&self, case: &Case, target: &Path) -> Result<String> {
-        let jobs = tempfile::tempdir_in(self.scratch.path()).context("a folder for the job")?;
+        let scratch = tempfile::tempdir().context("a folder for the job")?;
+        let jobs = scratch.path().join("jobs");
         let mut command = self.command(case, target);
-        command.arg("--export").arg(format!("fio={}", jobs.path().display()));
-        output(&mut command)?;
-        let files = fs::read_dir(jobs.path())?.map(|entry| Ok(entry?.path()));
+        command.arg("--quiet").arg("--db").arg(scratch.path().join("db"));
+        output(command.arg("--export").arg(format!("fio={}", jobs.display())))?;
+        let files = fs::read_dir(&jobs)?.map(|entry| Ok(entry?.path()));
         let files = files.collect::<Result<Vec<PathBuf>>>()?;
         let Some(job) = files.iter().find(|file| file.extension().is_some_and(|it| it == "fio")) else {
-            bail!("no job for fio: {}", fs::read_to_string(jobs.path().join("README"))?);
+            bail!("no job for fio: {}", fs::read_to_string(jobs.join("README"))?);
         };
         Ok(fs::read_to_string(job)?)
     }
@@ -66,19 +47,18 @@ impl Writebench {
     fn command(&self, case: &Case, target: &Path) -> Command {
         let mut command = Command::new(&self.program);
         command.arg("run").arg(target).arg("--no-limits").arg("--case").arg(case.to_string());
-        command.args(["--samples", "1", "--verify", "never", "--quiet"]);
-        command.arg("--db").arg(self.scratch.path().join("parity.db")).stdin(Stdio::null());
+        command.args(["--samples", "1", "--verify", "never"]);
         command
     }
 }
 
 /// The last sample that is fit for a figure; none if the only fault of the others is a disturbance.
-fn last_good(json: &Value, work: Work) -> Result<Option<Reading>> {
+fn last_good(json: &Value, case: &Case) -> Result<Option<Reading>> {
     let samples = json["cases"][0]["samples"].as_array().context("the export has no cases[0].samples")?;
     let is_ok = |sample: &&Value| sample["outcome"] == "ok";
     let is_calm = |sample: &&Value| sample["disturbed"].is_null();
     if let Some(sample) = samples.iter().rev().filter(is_ok).find(is_calm) {
-        return Reading::of_sample(sample, work).map(Some);
+        return Reading::of(sample, case).map(Some);
     }
     match samples.iter().find(|sample| !is_ok(sample)) {
         Some(sample) => bail!("writebench: {}", sample["outcome"]),
@@ -90,6 +70,7 @@ fn last_good(json: &Value, work: Work) -> Result<Option<Reading>> {
 mod tests {
     use super::*;
     use serde_json::json;
+    use writebench_model::Bytes;
 
     fn sample(total_ns: u64, outcome: Value, disturbed: Value) -> Value {
         json!({
@@ -97,6 +78,10 @@ mod tests {
             "phases_ns": {"prepare": 0, "open": 0, "write": total_ns, "sync": 0, "close": 0},
             "probe_ns": [1, 1],
         })
+    }
+
+    fn case() -> Case {
+        Case::new("write", Bytes(1))
     }
 
     fn export(samples: &[Value]) -> Value {
@@ -111,15 +96,15 @@ mod tests {
             sample(6000, ok(), Value::Null),
             sample(7000, ok(), json!("slow memory")),
         ];
-        assert_eq!(last_good(&export(&samples), Work::Writing).unwrap().unwrap().total_ns, 6000);
-        assert_eq!(last_good(&export(&samples[2..]), Work::Writing).unwrap(), None);
+        assert_eq!(last_good(&export(&samples), &case()).unwrap().unwrap().total_ns, 6000);
+        assert_eq!(last_good(&export(&samples[2..]), &case()).unwrap(), None);
     }
 
     #[test]
     fn what_cannot_be_done_is_an_error_that_says_why() {
         let failed = sample(1, json!({"unsupported": {"call": "fallocate"}}), Value::Null);
-        let error = last_good(&export(&[failed]), Work::Writing).unwrap_err().to_string();
+        let error = last_good(&export(&[failed]), &case()).unwrap_err().to_string();
         assert!(error.contains("fallocate"), "{error}");
-        assert!(last_good(&json!({"cases": []}), Work::Writing).is_err());
+        assert!(last_good(&json!({"cases": []}), &case()).is_err());
     }
 }

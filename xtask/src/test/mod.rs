@@ -1,10 +1,7 @@
 //! `cargo xtask test`: everything that must hold before a change goes in.
 
 mod counts;
-mod load;
 mod need;
-mod node;
-mod page;
 mod platform;
 mod step;
 mod steps;
@@ -17,7 +14,7 @@ use clap::Args;
 use self::counts::Counts;
 use self::step::Step;
 use self::steps::steps;
-use crate::command::metadata;
+use crate::command::target_directory;
 
 #[derive(Args)]
 pub(crate) struct Options {
@@ -40,10 +37,10 @@ enum Outcome {
 /// Runs the steps up to the first that fails; whether none did. What was counted comes last, on a line
 /// of its own.
 pub(crate) fn run(options: &Options) -> Result<bool> {
-    let steps = chosen(steps(metadata()?.target_directory.as_std_path()), &options.steps)?;
+    let steps = chosen(steps(&target_directory()?), &options.steps)?;
     if options.list {
         for step in &steps {
-            println!("{}: {}", step.name, step.work);
+            println!("{}: {}", step.name, step.command);
         }
         return Ok(true);
     }
@@ -52,14 +49,14 @@ pub(crate) fn run(options: &Options) -> Result<bool> {
     let mut skipped = Vec::new();
     let mut passed = 0;
     let mut has_failed = false;
-    for mut step in steps {
-        println!("\n== {}: {}", step.name, step.work);
-        match run_step(&mut step, &mut counts) {
+    for step in steps {
+        println!("\n== {}: {}", step.name, step.command);
+        match run_step(&step, &mut counts) {
             Outcome::Passed => passed += 1,
             Outcome::Skipped(why) => skipped.push(format!("{} was skipped: {why}", step.name)),
             Outcome::Failed(error) => {
                 println!("\n== {} FAILED: {error:#}", step.name);
-                println!("== to repeat it: {}", step.work);
+                println!("== to repeat it: {}", step.command);
                 has_failed = true;
                 break;
             }
@@ -83,7 +80,7 @@ fn chosen(mut steps: Vec<Step>, names: &[String]) -> Result<Vec<Step>> {
     Ok(steps)
 }
 
-fn run_step(step: &mut Step, counts: &mut Counts) -> Outcome {
+fn run_step(step: &Step, counts: &mut Counts) -> Outcome {
     if let Some(why) = step.missing() {
         println!("== {}: skipped: {why}", step.name);
         counts.skipped += 1;
@@ -91,7 +88,7 @@ fn run_step(step: &mut Step, counts: &mut Counts) -> Outcome {
     }
     let start = Instant::now();
     let mut found = Counts::default();
-    let outcome = step.work.run(&mut found);
+    let outcome = step.run(&mut found, &mut std::io::stdout());
     if outcome.is_err() {
         // What is no test, and a test program that died, has no line of its own; it is a failure all the same.
         found.failed = found.failed.max(1);
@@ -108,33 +105,24 @@ fn run_step(step: &mut Step, counts: &mut Counts) -> Outcome {
 
 #[cfg(test)]
 mod tests {
-    use std::process::Command;
-
     use super::need::Need;
-    use super::step::Work;
     use super::*;
-
-    fn step(name: &'static str, program: &str) -> Step {
-        Step::new(name, Work::Command(Command::new(program)))
-    }
 
     #[test]
     fn a_step_that_lacks_something_is_skipped_with_a_message_and_counted() {
         let folder = tempfile::tempdir().unwrap();
         let mark = folder.path().join("mark");
-        let mut command = Command::new("touch");
-        command.arg(&mark);
-        let mut step = Step::new("a", Work::Command(command));
+        let mut step = Step::new("a", format!("touch {}", mark.display()));
         let mut counts = Counts::default();
 
         step.needs = vec![Need::Program("sh"), Need::Program("no-such-program-here")];
-        let Outcome::Skipped(why) = run_step(&mut step, &mut counts) else { panic!("not skipped") };
+        let Outcome::Skipped(why) = run_step(&step, &mut counts) else { panic!("not skipped") };
         assert!(why.starts_with("no-such-program-here is not installed"), "{why}");
         assert!(!mark.exists(), "it was run all the same");
         assert_eq!(counts.to_string(), "0 passed, 0 failed, 1 skipped");
 
         step.needs.truncate(1);
-        assert!(matches!(run_step(&mut step, &mut counts), Outcome::Passed));
+        assert!(matches!(run_step(&step, &mut counts), Outcome::Passed));
         assert!(mark.exists());
         assert_eq!(counts.to_string(), "0 passed, 0 failed, 1 skipped");
     }
@@ -143,14 +131,14 @@ mod tests {
     fn a_step_that_fails_is_a_failure_also_where_no_test_did() {
         for program in ["false", "no-such-program-here"] {
             let mut counts = Counts::default();
-            assert!(matches!(run_step(&mut step("a", program), &mut counts), Outcome::Failed(_)));
+            assert!(matches!(run_step(&Step::new("a", program), &mut counts), Outcome::Failed(_)));
             assert_eq!(counts.to_string(), "0 passed, 1 failed, 0 skipped");
         }
     }
 
     #[test]
     fn steps_are_chosen_by_name_and_keep_their_order() {
-        let steps = || vec![step("a", "true"), step("b", "true"), step("c", "true")];
+        let steps = || ["a", "b", "c"].map(|name| Step::new(name, "true")).to_vec();
         let names = |wanted: &[&str]| {
             let wanted: Vec<_> = wanted.iter().map(|&name| name.to_owned()).collect();
             chosen(steps(), &wanted).map(|steps| steps.iter().map(|step| step.name).collect::<Vec<_>>())

@@ -10,6 +10,8 @@ use crate::toolchain;
 pub(super) enum Need {
     /// A program on the path.
     Program(&'static str),
+    /// A program of cargo's that takes minutes to build, so that set-up leaves it alone.
+    Subcommand(&'static str),
     /// The standard library of that target.
     Target(&'static str),
     /// A nightly toolchain with Miri.
@@ -25,6 +27,9 @@ impl Need {
             Self::Program(name) => {
                 find_program(name).is_none().then(|| format!("{name} is not installed; {BY_SETUP}"))
             }
+            Self::Subcommand(name) => find_program(name).is_none().then(|| {
+                format!("{name} is not installed; `cargo install --locked {name}` builds it, in minutes")
+            }),
             Self::Target(target) => (!toolchain::has_target(target))
                 .then(|| format!("Rust's standard library for {target} is not installed; {BY_SETUP}")),
             Self::Miri => (!toolchain::has_miri())
@@ -46,6 +51,10 @@ mod tests {
         assert_eq!(
             Need::Program("no-such-program-here").missing().unwrap(),
             "no-such-program-here is not installed; `cargo xtask setup` installs it"
+        );
+        assert_eq!(
+            Need::Subcommand("cargo-none").missing().unwrap(),
+            "cargo-none is not installed; `cargo install --locked cargo-none` builds it, in minutes"
         );
         assert_eq!(
             Need::Target("sparc64-unknown-openbsd").missing().unwrap(),

@@ -2,73 +2,79 @@
 
 use std::path::Path;
 
-use super::counts::libtest;
-use super::load;
+use super::counts::{libtest, node};
 use super::need::Need;
-use super::node;
-use super::page;
 use super::platform;
-use super::step::{Step, Tests, Work};
-use crate::command::{cargo, program};
+use super::step::Step;
+use crate::command::{quoted, root};
+
+const NODE_PACKAGE: &str = "bindings/node";
+const PAGE_TESTS: &str = "crates/report/page/tests";
 
 /// From the quickest to the slowest, as far as they do not build on each other.
 pub(super) fn steps(target_directory: &Path) -> Vec<Step> {
+    let has_node_package = root().join(NODE_PACKAGE).join("package.json").is_file();
     let mut steps = vec![
-        Step::new("setup", Work::Setup),
-        step("format", &["fmt", "--all", "--check"]),
-        step("lints", &["clippy", "--workspace", "--all-targets", "--locked", "--", "-D", "warnings"]),
+        Step::new("setup", "cargo xtask setup"),
+        Step::new("format", "cargo fmt --all --check"),
+        Step::new("lints", "cargo clippy --workspace --all-targets --locked -- -D warnings"),
+        fuzz_targets(target_directory),
     ];
-    steps.push(fuzz_targets(target_directory));
-    steps.extend(platform::lints());
-    steps.extend([Step::new("tidy", Work::Tidy), documentation(), package(), tests()]);
-    steps.extend([platform::windows(target_directory), platform::aarch64(), miri()]);
-    steps.push(step("release-build", &["build", "--release", "--locked"]));
-    steps.push(load::step(target_directory));
-    if node::package_exists() {
-        steps.push(node::step(target_directory));
-    }
-    steps.push(page::step(target_directory));
+    steps.extend(platform::lints(has_node_package));
+    steps.extend([
+        Step::new("tidy", "cargo xtask tidy"),
+        // Advisories are on the network, and not for every run.
+        Step::new("dependencies", "cargo deny --locked check licenses bans sources")
+            .needing([Need::Subcommand("cargo-deny")]),
+        Step::new("documentation", "RUSTDOCFLAGS='-D warnings' cargo doc --workspace --no-deps --locked"),
+        // What crates.io would get must build by itself.
+        Step::new("package", "cargo package -p direct-io --locked --allow-dirty"),
+        Step::tests("tests", "cargo test --workspace --locked --no-fail-fast", libtest),
+        platform::windows(target_directory),
+        platform::aarch64(),
+        // Whether the memory of direct-io's buffers is used, and given back, as it was asked for.
+        Step::tests("miri", "cargo +nightly miri test --locked -p direct-io --lib buffer::", libtest)
+            .needing([Need::Miri]),
+        Step::new("release-build", "cargo build --release --locked"),
+    ]);
+    steps.extend(of_released_program(&target_directory.join("release/writebench"), has_node_package));
     steps
 }
 
-fn step(name: &'static str, arguments: &[&str]) -> Step {
-    let mut command = cargo();
-    command.args(arguments);
-    Step::new(name, Work::Command(command))
-}
-
-/// They are a workspace of their own, which nothing else here builds.
+/// They are a workspace of their own, which nothing else here builds. Most of what they import has been built already.
 fn fuzz_targets(target_directory: &Path) -> Step {
-    let mut command = cargo();
-    command.args(["clippy", "--manifest-path", "fuzz/Cargo.toml", "--all-targets", "--locked"]);
-    // Most of what they import has been built already.
-    command.arg("--target-dir").arg(target_directory).args(["--", "-D", "warnings"]);
-    Step::new("fuzz-targets", Work::Command(command))
+    let target_directory = quoted(target_directory.as_os_str());
+    let command = "cargo clippy --manifest-path fuzz/Cargo.toml --all-targets --locked --target-dir";
+    Step::new("fuzz-targets", format!("{command} {target_directory} -- -D warnings"))
 }
 
-fn documentation() -> Step {
-    let mut command = cargo();
-    command.args(["doc", "--workspace", "--no-deps", "--locked"]).env("RUSTDOCFLAGS", "-D warnings");
-    Step::new("documentation", Work::Command(command))
+fn of_released_program(writebench: &Path, has_node_package: bool) -> Vec<Step> {
+    let built = Need::File { path: writebench.to_owned(), made_by: "release-build" };
+    let writebench = format!("WRITEBENCH='{}'", writebench.display());
+    // The limits are those of users; `tests` has the unoptimised program, which is allowed several times as long.
+    let load = format!("{writebench} cargo test -p writebench --test cli --locked -- load:");
+    let mut steps = vec![Step::tests("load", load, libtest).needing([built.clone()])];
+    if has_node_package {
+        // Built and tested as its users would.
+        let before = format!("{} && {}", clean_install(NODE_PACKAGE), npm(NODE_PACKAGE, "run build"));
+        let command = format!("{before} && {writebench} {}", npm(NODE_PACKAGE, "test"));
+        let needs = [Need::Program("node"), Need::Program("npm"), built.clone()];
+        steps.push(Step::tests("node", command, node).needing(needs));
+    }
+    // The page of `writebench report`, in a real browser; the program makes it of runs that it measures.
+    let command = format!("{} && {writebench} {}", clean_install(PAGE_TESTS), npm(PAGE_TESTS, "test"));
+    let needs = [Need::Program("node"), Need::Program("npm"), Need::Program("chromium"), built];
+    steps.push(Step::tests("page", command, node).needing(needs));
+    steps
 }
 
-/// What crates.io would get must build by itself.
-fn package() -> Step {
-    step("package", &["package", "-p", "direct-io", "--locked", "--allow-dirty"])
+/// What the lock file names, and nothing else.
+fn clean_install(folder: &str) -> String {
+    npm(folder, "ci --no-audit --no-fund")
 }
 
-fn tests() -> Step {
-    let mut command = cargo();
-    command.args(["test", "--workspace", "--locked", "--no-fail-fast"]);
-    Step::new("tests", Work::Tests(Tests::of(command, libtest)))
-}
-
-/// Whether the memory of direct-io's buffers is used, and given back, as it was asked for.
-fn miri() -> Step {
-    // The cargo that runs us belongs to one toolchain and takes no other's name.
-    let mut command = program("cargo");
-    command.args(["+nightly", "miri", "test", "--locked", "-p", "direct-io", "--lib", "buffer::"]);
-    Step { needs: vec![Need::Miri], ..Step::new("miri", Work::Tests(Tests::of(command, libtest))) }
+fn npm(folder: &str, arguments: &str) -> String {
+    format!("NO_COLOR=1 npm --prefix {folder} --no-update-notifier {arguments}")
 }
 
 #[cfg(test)]
@@ -85,11 +91,15 @@ mod tests {
     #[test]
     fn every_step_can_be_repeated_by_hand() {
         for step in all() {
-            let text = step.work.to_string();
             // A shell understands it, without doing it.
-            output(Command::new("sh").args(["-n", "-c", &text])).unwrap();
+            output(Command::new("sh").args(["-n", "-c", &step.command])).unwrap();
             let programs = ["cargo ", "npm "];
-            assert!(programs.iter().any(|program| text.contains(program)), "{}: {text}", step.name);
+            assert!(
+                programs.iter().any(|program| step.command.contains(program)),
+                "{}: {}",
+                step.name,
+                step.command
+            );
         }
     }
 
@@ -102,6 +112,14 @@ mod tests {
                 "{name}"
             );
             assert!(!names[..index].contains(name), "{name}");
+        }
+    }
+
+    #[test]
+    fn the_program_comes_from_the_release_build() {
+        for step in all().iter().filter(|step| ["load", "node", "page"].contains(&step.name)) {
+            assert!(step.command.contains("WRITEBENCH='/w/target/release/writebench' "), "{}", step.command);
+            assert!(step.needs.iter().any(|need| matches!(need, Need::File { made_by: "release-build", .. })));
         }
     }
 }

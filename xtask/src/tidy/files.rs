@@ -1,7 +1,6 @@
-//! Files: their length, their names, and whether they are finished.
+//! Files: their length, their names, whether they are finished, and what they are permitted.
 
 use super::Finding;
-use super::code::{has_word, without_text};
 
 /// A file of this many lines is to be split.
 const LINES_LIMIT: usize = 500;
@@ -13,6 +12,17 @@ const EMPTY_NAMES: &[&str] = &["utils", "util", "helpers", "misc", "common"];
 const UNFINISHED: &[&str] = &[concat!("TO", "DO"), concat!("FIX", "ME"), concat!("XX", "X")];
 
 const IGNORED_TEST: &str = concat!("#[", "ignore");
+
+const PERMISSION: &str = concat!("(unsafe", "_code");
+
+/// Beginnings of the paths where `unsafe` is at home.
+const UNSAFE_HOMES: &[&str] = &[
+    "bindings/node/src/sys/",
+    "crates/direct-io/src/sys/",
+    "crates/engine/src/methods/",
+    "crates/filesystems/src/bindfs.rs",
+    "crates/filesystems/src/loop_device/sys",
+];
 
 const CODE_EXTENSIONS: &[&str] = &["rs", "c", "h", "toml", "sql", "sh", "js", "mjs", "ts"];
 
@@ -34,13 +44,12 @@ pub(super) fn badly_named(path: &str, text: &str) -> Vec<Finding> {
     let parts = path.trim_end_matches(".rs").split('/');
     let mut found: Vec<_> =
         parts.filter(|part| EMPTY_NAMES.contains(part)).map(|name| finding(1, name)).collect();
-    for (index, line) in without_text(text).lines().enumerate() {
-        let mut words = line.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|word| !word.is_empty());
-        if words.any(|word| word == "mod")
-            && let Some(name) = words.next().filter(|name| EMPTY_NAMES.contains(name))
-        {
-            found.push(finding(index + 1, name));
-        }
+    for (index, line) in text.lines().enumerate() {
+        let code = line.split("//").next().unwrap_or_default();
+        let mut words = words(code).skip_while(|word| *word != "mod").skip(1);
+        found.extend(
+            words.next().filter(|name| EMPTY_NAMES.contains(name)).map(|name| finding(index + 1, name)),
+        );
     }
     found
 }
@@ -53,15 +62,27 @@ pub(super) fn unfinished(path: &str, text: &str) -> Vec<Finding> {
     }
     let mut found = Vec::new();
     for (index, line) in text.lines().enumerate() {
-        let marks = UNFINISHED.iter().filter(|mark| has_word(line, mark));
+        let marks = UNFINISHED.iter().filter(|mark| words(line).any(|word| word == **mark));
         found.extend(marks.map(|mark| Finding::new(path, index + 1, format!("{mark}: finish it or drop it"))));
-    }
-    if extension == "rs" {
-        let code = without_text(text);
-        let ignored = code.lines().enumerate().filter(|(_, line)| line.contains(IGNORED_TEST));
-        found.extend(ignored.map(|(index, _)| Finding::new(path, index + 1, "a test that never runs")));
+        if extension == "rs" && line.trim_start().starts_with(IGNORED_TEST) {
+            found.push(Finding::new(path, index + 1, "a test that never runs"));
+        }
     }
     found
+}
+
+/// Permission for `unsafe`, which the lints of the workspace deny, where it is not at home.
+pub(super) fn unsafe_out_of_place(path: &str, text: &str) -> Vec<Finding> {
+    if !path.ends_with(".rs") || UNSAFE_HOMES.iter().any(|home| path.starts_with(home)) {
+        return Vec::new();
+    }
+    let permissions = text.lines().enumerate().filter(|(_, line)| line.contains(PERMISSION));
+    let what = format!("unsafe outside {}", UNSAFE_HOMES.join(", "));
+    permissions.map(|(index, _)| Finding::new(path, index + 1, what.clone())).collect()
+}
+
+fn words(line: &str) -> impl Iterator<Item = &str> {
+    line.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|word| !word.is_empty())
 }
 
 #[cfg(test)]
@@ -99,5 +120,14 @@ mod tests {
         }
         assert_eq!(unfinished("a.rs", &format!("#[test]\n{IGNORED_TEST}]\nfn a() {{}}"))[0].line, 2);
         assert_eq!(unfinished("a.rs", &format!("let text = \"{IGNORED_TEST}]\";")), []);
+    }
+
+    #[test]
+    fn unsafe_code_is_permitted_at_home_only() {
+        let text = format!("\n#![allow{PERMISSION}, reason = \"memory\")]");
+        let found = unsafe_out_of_place("crates/runner/src/lib.rs", &text);
+        assert_eq!(found.iter().map(|it| it.line).collect::<Vec<_>>(), [2]);
+        assert_eq!(unsafe_out_of_place("crates/engine/src/methods/mmap.rs", &text), []);
+        assert_eq!(unsafe_out_of_place("crates/runner/src/lib.rs", "unsafe {}"), []);
     }
 }

@@ -1,46 +1,33 @@
 //! Links between our documents lead somewhere.
 
+use std::path::Path;
+
 use super::Finding;
 
-/// Local links of a document that lead to no file. `exists` is asked for paths relative to the root.
-pub(super) fn broken(path: &str, text: &str, exists: impl Fn(&str) -> bool) -> Vec<Finding> {
+/// Local links of a document that lead to no file below the root.
+pub(super) fn broken(root: &Path, path: &str, text: &str) -> Vec<Finding> {
     if !is_document(path) {
         return Vec::new();
     }
-    let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
-    let mut found = Vec::new();
-    for (line, link) in links(text) {
+    let folder = root.join(path).parent().map(Path::to_owned).unwrap_or_default();
+    let leads_nowhere = |(_, link): &(usize, &str)| {
         let file = link.split(['#', '?']).next().unwrap_or_default();
-        if file.is_empty() || is_elsewhere(file) {
-            continue;
-        }
-        if !resolve(folder, file).is_some_and(|file| exists(&file)) {
-            found.push(Finding::new(path, line, format!("link to {link}, which does not exist")));
-        }
-    }
-    found
+        let target = match file.strip_prefix('/') {
+            Some(file) => root.join(file),
+            None => folder.join(file),
+        };
+        let is_elsewhere = file.is_empty() || file.contains("://") || file.starts_with("mailto:");
+        !is_elsewhere && !target.canonicalize().is_ok_and(|target| target.starts_with(root))
+    };
+    let nowhere = links(text).into_iter().filter(leads_nowhere);
+    nowhere
+        .map(|(line, link)| Finding::new(path, line, format!("link to {link}, which does not exist")))
+        .collect()
 }
 
 fn is_document(path: &str) -> bool {
-    matches!(path, "README.md" | "CHANGELOG.md") || (path.starts_with("docs/") && path.ends_with(".md"))
-}
-
-fn is_elsewhere(link: &str) -> bool {
-    link.contains("://") || link.starts_with("mailto:")
-}
-
-/// The path relative to the root; none if it leads out of the repository.
-fn resolve(folder: &str, link: &str) -> Option<String> {
-    let start = if link.starts_with('/') { "" } else { folder };
-    let mut parts: Vec<&str> = Vec::new();
-    for part in start.split('/').chain(link.split('/')) {
-        match part {
-            "" | "." => {}
-            ".." => drop(parts.pop()?),
-            name => parts.push(name),
-        }
-    }
-    Some(parts.join("/"))
+    matches!(path, "README.md" | "CHANGELOG.md" | "CONTRIBUTING.md")
+        || (path.starts_with("docs/") && path.ends_with(".md"))
 }
 
 /// The targets of `[text](target)`, `[name]: target`, `href="target"` and `src="target"`, with their
@@ -78,10 +65,20 @@ fn links_of_line(line: &str) -> Vec<&str> {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     fn broken_among(existing: &[&str], path: &str, text: &str) -> Vec<Finding> {
-        broken(path, text, |file| existing.contains(&file))
+        let outside = tempfile::tempdir().unwrap();
+        let root = outside.path().canonicalize().unwrap().join("root");
+        for file in
+            existing.iter().map(|file| root.join(file)).chain([root.join(path), root.join("../README.md")])
+        {
+            fs::create_dir_all(file.parent().unwrap()).unwrap();
+            fs::write(file, "").unwrap();
+        }
+        broken(&root, path, text)
     }
 
     #[test]

@@ -1,38 +1,164 @@
-//! Every crate takes the lints of the workspace.
+//! Manifests: which of our crates may import which, as data flows one way; and the lints of the workspace.
+
+use std::fs;
+use std::path::Path;
+
+use anyhow::{Context, Result};
+use cargo_metadata::{Dependency, DependencyKind, Metadata, Package};
 
 use super::Finding;
 
-/// A manifest without `[lints] workspace = true`.
-pub(super) fn without_lints(path: &str, manifest: &str) -> Vec<Finding> {
-    let mut table = "";
-    for line in manifest.lines().map(|line| line.split('#').next().unwrap_or_default().trim()) {
-        if line.starts_with('[') {
-            table = line;
-        }
-        let setting: String = line.split_whitespace().collect();
-        if (table == "[lints]" && setting == "workspace=true")
-            || (table.is_empty() && setting == "lints.workspace=true")
-        {
-            return Vec::new();
-        }
+/// The libraries, all of which the program may import.
+const LIBRARIES: &[&str] =
+    &["direct-io", "engine", "filesystems", "model", "probe", "report", "runner", "stats", "store"];
+
+/// A crate, by its folder, and what it may import.
+const MAY_IMPORT: &[(&str, &[&str])] = &[
+    ("direct-io", &[]),
+    ("model", &[]),
+    ("stats", &[]),
+    ("engine", &["model", "direct-io"]),
+    ("probe", &["model", "direct-io"]),
+    ("filesystems", &["model", "direct-io"]),
+    ("runner", &["model", "stats", "probe"]),
+    ("store", &["model"]),
+    ("report", &["model", "stats"]),
+    ("cli", LIBRARIES),
+    ("testkit", LIBRARIES),
+    ("xtask", &["stats", "model", "testkit"]),
+    ("node", &["direct-io"]),
+];
+
+/// A crate of the workspace.
+#[derive(Debug)]
+pub(super) struct Member {
+    /// The name of its folder.
+    name: String,
+    /// Relative to the root of the repository.
+    manifest_path: String,
+    manifest: String,
+    /// The folders' names of those of our crates that it imports, other than for its tests.
+    imports: Vec<String>,
+}
+
+impl Member {
+    /// Imports that the table does not have.
+    pub(super) fn forbidden_imports(&self) -> Vec<Finding> {
+        let Some((_, allowed)) = MAY_IMPORT.iter().find(|(name, _)| *name == self.name) else {
+            let what = format!("{} has no row in the import table of xtask and docs", self.name);
+            return vec![Finding::new(&self.manifest_path, 1, what)];
+        };
+        let may = if allowed.is_empty() { "nothing of ours".to_owned() } else { allowed.join(", ") };
+        let forbidden = self.imports.iter().filter(|import| !allowed.contains(&import.as_str()));
+        forbidden
+            .map(|import| {
+                let what = format!("{} imports {import}; it may import {may}", self.name);
+                Finding::new(&self.manifest_path, self.line_of(import), what)
+            })
+            .collect()
     }
-    vec![Finding::new(path, manifest.lines().count().max(1), "no `[lints] workspace = true`")]
+
+    /// A manifest that does not take the lints of the workspace.
+    pub(super) fn missing_lints(&self) -> Option<Finding> {
+        let takes_them = self.manifest.contains("\n[lints]\nworkspace = true\n");
+        (!takes_them).then(|| Finding::new(&self.manifest_path, 1, "no `[lints]` with `workspace = true`"))
+    }
+
+    /// The manifest's line that imports it, from 1.
+    fn line_of(&self, import: &str) -> usize {
+        let key = |line: &str| {
+            line.split(['.', ' ', '=']).next().map(|key| key.trim_start_matches("writebench-") == import)
+        };
+        self.manifest.lines().position(|line| key(line) == Some(true)).map_or(1, |index| index + 1)
+    }
+}
+
+/// The crates of the workspace, as cargo sees them.
+pub(super) fn members(metadata: &Metadata, root: &Path) -> Result<Vec<Member>> {
+    let member = |package: &Package| {
+        let path = package.manifest_path.as_std_path();
+        Ok(Member {
+            name: folder_name(path.parent().unwrap_or(root)),
+            manifest_path: path.strip_prefix(root).unwrap_or(path).to_string_lossy().into_owned(),
+            manifest: fs::read_to_string(path).with_context(|| format!("reading {}", path.display()))?,
+            imports: package.dependencies.iter().filter_map(import).collect(),
+        })
+    };
+    metadata.workspace_packages().into_iter().map(member).collect()
+}
+
+/// Tests may import what they like.
+fn import(dependency: &Dependency) -> Option<String> {
+    let path = dependency.path.as_ref().filter(|_| dependency.kind != DependencyKind::Development)?;
+    Some(folder_name(path.as_std_path()))
+}
+
+fn folder_name(path: &Path) -> String {
+    path.file_name().unwrap_or_default().to_string_lossy().into_owned()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    #[test]
-    fn a_manifest_that_takes_no_lints_is_found() {
-        assert_eq!(without_lints("Cargo.toml", "[package]\nname = \"a\"\n")[0].line, 2);
-        assert_eq!(without_lints("Cargo.toml", "[lints]\nworkspace = false\n").len(), 1);
-        assert_eq!(without_lints("Cargo.toml", "[lints]\n# workspace = true\n").len(), 1);
-        assert_eq!(without_lints("Cargo.toml", "[lints]\n[dependencies.a]\nworkspace = true\n").len(), 1);
+    fn member(name: &str, imports: &[&str]) -> Member {
+        let lines = imports.iter().map(|import| format!("writebench-{import}.workspace = true\n"));
+        let manifest = format!("[dependencies]\nserde.workspace = true\n{}", lines.collect::<String>());
+        let imports = imports.iter().map(|&import| import.to_owned()).collect();
+        Member { name: name.to_owned(), manifest_path: format!("crates/{name}/Cargo.toml"), manifest, imports }
     }
 
     #[test]
-    fn a_manifest_that_takes_them_is_fine() {
-        assert_eq!(without_lints("Cargo.toml", "[package]\n[lints]\nworkspace = true # all\n"), []);
+    fn an_import_against_the_flow_is_found_on_its_line() {
+        let found = member("store", &["model", "stats"]).forbidden_imports();
+        let what = "store imports stats; it may import model";
+        assert_eq!(found, [Finding::new("crates/store/Cargo.toml", 4, what)]);
+        assert_eq!(member("model", &["stats"]).forbidden_imports().len(), 1);
+    }
+
+    #[test]
+    fn imports_of_the_table_are_fine() {
+        assert_eq!(member("runner", &["model", "stats", "probe"]).forbidden_imports(), []);
+        assert_eq!(member("cli", LIBRARIES).forbidden_imports(), []);
+    }
+
+    #[test]
+    fn only_tools_may_import_the_testkit() {
+        for (name, _) in MAY_IMPORT {
+            let findings = usize::from(*name != "xtask");
+            assert_eq!(member(name, &["testkit"]).forbidden_imports().len(), findings, "{name}");
+        }
+    }
+
+    #[test]
+    fn a_new_crate_needs_a_row() {
+        assert_eq!(member("novel", &[]).forbidden_imports().len(), 1);
+    }
+
+    #[test]
+    fn a_manifest_that_takes_no_lints_is_found() {
+        let with = |text: &str| Member { manifest: format!("[package]\n\n{text}"), ..member("store", &[]) };
+        assert_eq!(with("[lints]\nworkspace = true\n").missing_lints(), None);
+        for text in [
+            "",
+            "[lints]\nworkspace = false\n",
+            "[lints]\n# workspace = true\n",
+            "[lints]\n[a]\nworkspace = true\n",
+        ] {
+            assert!(with(text).missing_lints().is_some(), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_dependency_of_tests_is_not_an_import() {
+        let dependency = |kind: &str| {
+            let text = format!(
+                r#"{{"name":"writebench-stats","req":"*","kind":{kind},"optional":false,
+                "uses_default_features":true,"features":[],"path":"/w/crates/stats"}}"#
+            );
+            serde_json::from_str::<Dependency>(&text).unwrap()
+        };
+        assert_eq!(import(&dependency("\"dev\"")), None);
+        assert_eq!(import(&dependency("null")).as_deref(), Some("stats"));
     }
 }

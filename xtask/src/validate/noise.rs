@@ -8,7 +8,7 @@ use std::time::Instant;
 use anyhow::{Context, Result, bail, ensure};
 use serde_json::Value;
 
-use crate::command::{metadata, output, shown};
+use crate::command::{output, shown};
 use crate::program;
 use crate::target::{described, memory_and_disk};
 
@@ -31,12 +31,6 @@ pub(crate) struct Options {
 /// Runs on a side where several are compared: the least that 95 % can be had with.
 const SEVERAL: usize = 4;
 
-/// The exports of one target's runs, in the order in which they were taken: the one, the other, the one, …
-struct Taken {
-    normal: Vec<PathBuf>,
-    delayed: Vec<PathBuf>,
-}
-
 /// What some comparisons came to.
 #[derive(Debug, Default, PartialEq)]
 struct Tally {
@@ -49,10 +43,9 @@ struct Tally {
 
 /// Takes the runs and says how often they are told apart; whether every comparison could be made.
 pub(crate) fn run(options: &Options) -> Result<bool> {
-    let target_directory = metadata()?.target_directory.into_std_path_buf();
-    let targets = memory_and_disk(&options.targets, &target_directory.join("noise"))?;
-    let delayed = program::build_delayed(&target_directory)?;
-    let normal = program::build(&target_directory)?;
+    let targets = memory_and_disk(&options.targets, "noise")?;
+    let delayed = program::build_delayed()?;
+    let normal = program::build()?;
     println!(
         "noise: {} runs of a build and of one that is 5 % slower, in turns; {}, {} samples in each run",
         options.runs, options.case, options.samples
@@ -60,67 +53,59 @@ pub(crate) fn run(options: &Options) -> Result<bool> {
     for target in &targets {
         let start = Instant::now();
         let scratch = tempfile::tempdir().context("a folder for exports")?;
-        let taken = Taken::take(&normal, &delayed, target, options, scratch.path())?;
+        let (mut normals, mut delayeds) = (Vec::new(), Vec::new());
+        for number in 0..options.runs {
+            let export = |name: &str| scratch.path().join(format!("{name}-{number}.json"));
+            normals.push(one_run(&normal, target, options, &export("normal"))?);
+            delayeds.push(one_run(&delayed, target, options, &export("delayed"))?);
+        }
         println!("\n{}, {:.0} s", described(target), start.elapsed().as_secs_f64());
         println!("{:<36} {:>11} {:>7} {:>7} {:>9}", "", "comparisons", "faster", "slower", "B / A");
-        for (what, pairs) in taken.pairs() {
+        for (what, pairs) in pairs(&normals, &delayeds) {
             println!("{}", line(what, &tally(&normal, &pairs)?));
         }
     }
     Ok(true)
 }
 
-type Pair = (Vec<PathBuf>, Vec<PathBuf>);
+/// What is compared with what: the exports of one side and of the other, as `compare` takes them.
+type Pair = (String, String);
 
-impl Taken {
-    fn take(normal: &Path, delayed: &Path, target: &Path, options: &Options, scratch: &Path) -> Result<Self> {
-        let mut taken = Self { normal: Vec::new(), delayed: Vec::new() };
-        for number in 0..options.runs {
-            let export = |name: &str| scratch.join(format!("{name}-{number}.json"));
-            taken.normal.push(one_run(normal, target, options, export("normal"))?);
-            taken.delayed.push(one_run(delayed, target, options, export("delayed"))?);
-        }
-        Ok(taken)
-    }
-
-    /// What is compared with what. Among the runs of one build there is nothing to be found.
-    fn pairs(&self) -> Vec<(&'static str, Vec<Pair>)> {
-        let one = |a: &PathBuf, b: &PathBuf| (vec![a.clone()], vec![b.clone()]);
-        let alone = self.normal.chunks_exact(2).map(|pair| one(&pair[0], &pair[1])).collect();
-        let every_other =
-            |runs: &[PathBuf], first: usize| runs.iter().skip(first).step_by(2).cloned().collect::<Vec<_>>();
-        let in_turns = |runs: &[PathBuf]| (every_other(runs, 0), every_other(runs, 1));
-        let several = self.normal.chunks_exact(2 * SEVERAL).map(in_turns).collect();
-        let apart = self.normal.iter().zip(&self.delayed).map(|(a, b)| one(a, b)).collect();
-        let chunks = self.normal.chunks_exact(SEVERAL).zip(self.delayed.chunks_exact(SEVERAL));
-        let several_apart = chunks.map(|(a, b)| (a.to_vec(), b.to_vec())).collect();
-        vec![
-            ("the same, one run each", alone),
-            ("the same, four runs each in turns", several),
-            ("the same, all runs in turns", vec![in_turns(&self.normal)]),
-            ("5 % slower, one run each", apart),
-            ("5 % slower, four runs each in turns", several_apart),
-            ("5 % slower, all runs", vec![(self.normal.clone(), self.delayed.clone())]),
-        ]
-    }
+/// Among the runs of one build there is nothing to be found.
+fn pairs(normal: &[String], delayed: &[String]) -> [(&'static str, Vec<Pair>); 6] {
+    let in_turns = |runs: &[String]| {
+        let side = |first: usize| runs.iter().skip(first).step_by(2).cloned().collect::<Vec<_>>().join(",");
+        (side(0), side(1))
+    };
+    let same = |count: usize| normal.chunks_exact(count).map(in_turns).collect();
+    let slower = |count: usize| {
+        let chunks = normal.chunks_exact(count).zip(delayed.chunks_exact(count));
+        chunks.map(|(a, b)| (a.join(","), b.join(","))).collect()
+    };
+    [
+        ("the same, one run each", same(2)),
+        ("the same, four runs each in turns", same(2 * SEVERAL)),
+        ("the same, all runs in turns", same(normal.len())),
+        ("5 % slower, one run each", slower(1)),
+        ("5 % slower, four runs each in turns", slower(SEVERAL)),
+        ("5 % slower, all runs", slower(normal.len())),
+    ]
 }
 
-fn one_run(program: &Path, target: &Path, options: &Options, export: PathBuf) -> Result<PathBuf> {
+fn one_run(program: &Path, target: &Path, options: &Options, export: &Path) -> Result<String> {
     let mut command = Command::new(program);
     command.arg("run").arg(target).args(["--case", &options.case, "--quiet"]);
     command.arg("--samples").arg(options.samples.to_string());
     command.arg("--db").arg(export.with_extension("db")).arg(format!("--export=json={}", export.display()));
     output(command.stdin(Stdio::null()))?;
-    Ok(export)
+    Ok(export.display().to_string())
 }
 
 fn tally(program: &Path, pairs: &[Pair]) -> Result<Tally> {
     let mut tally = Tally::default();
     for (a, b) in pairs {
-        let names =
-            |files: &[PathBuf]| files.iter().map(|it| it.display().to_string()).collect::<Vec<_>>().join(",");
         let mut command = Command::new(program);
-        command.args(["compare", &names(a), &names(b), "--export", "json=-"]);
+        command.args(["compare", a, b, "--export", "json=-"]);
         let text = output(command.stdin(Stdio::null()))?.stdout;
         let document: Value = serde_json::from_slice(&text).with_context(|| shown(&command))?;
         tally.add(&document["cases"][0])?;
@@ -162,15 +147,12 @@ mod tests {
 
     #[test]
     fn the_runs_of_both_sides_are_taken_in_turns() {
-        let names = |name: &str| (0..8).map(|number| PathBuf::from(format!("{name}{number}"))).collect();
-        let pairs = Taken { normal: names("n"), delayed: names("d") }.pairs();
+        let names = |name: &str| (0..8).map(|number| format!("{name}{number}")).collect::<Vec<_>>();
+        let pairs = pairs(&names("n"), &names("d"));
         let counts: Vec<usize> = pairs.iter().map(|(_, pairs)| pairs.len()).collect();
         assert_eq!(counts, [4, 1, 1, 8, 2, 1]);
-        let text = |files: &[PathBuf]| files.iter().map(|it| it.display().to_string()).collect::<String>();
-        let (a, b) = &pairs[1].1[0];
-        assert_eq!((text(a), text(b)), ("n0n2n4n6".to_owned(), "n1n3n5n7".to_owned()));
-        let (a, b) = &pairs[4].1[1];
-        assert_eq!((text(a), text(b)), ("n4n5n6n7".to_owned(), "d4d5d6d7".to_owned()));
+        assert_eq!(pairs[1].1[0], ("n0,n2,n4,n6".to_owned(), "n1,n3,n5,n7".to_owned()));
+        assert_eq!(pairs[4].1[1], ("n4,n5,n6,n7".to_owned(), "d4,d5,d6,d7".to_owned()));
     }
 
     #[test]

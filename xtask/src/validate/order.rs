@@ -1,25 +1,17 @@
 //! The order in which a run puts its cases, and how alike two orders are.
 
 use std::cmp::Ordering;
-use std::collections::HashMap;
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Result, ensure};
 use serde_json::Value;
+
+use super::CONFIDENCE;
+use super::export::{Measured, measured};
 
 /// What one run says of its cases, fastest first.
 #[derive(Debug)]
 pub(super) struct Order {
-    cases: Vec<Ranked>,
-}
-
-/// A case with figures.
-#[derive(Debug)]
-struct Ranked {
-    id: String,
-    // Its name in the suite, where it has one.
-    label: Option<String>,
-    median_ns: f64,
-    by_round_ns: HashMap<u64, f64>,
+    cases: Vec<Measured>,
 }
 
 /// How alike the orders of two runs are, over the cases that both have.
@@ -40,12 +32,7 @@ pub(super) struct Likeness {
 impl Order {
     /// Reads writebench's JSON export.
     pub(super) fn of_export(json: &Value) -> Result<Self> {
-        let mut cases: Vec<Ranked> = Vec::new();
-        for case in json["cases"].as_array().context("an export without cases")? {
-            // The same case may stand in several sections, and one that failed has no figures.
-            let ranked = Ranked::of(case)?;
-            cases.extend(ranked.filter(|ranked| cases.iter().all(|other| other.id != ranked.id)));
-        }
+        let mut cases = measured(json)?;
         ensure!(cases.len() > 1, "fewer than two cases have figures");
         cases.sort_by(|a, b| a.median_ns.total_cmp(&b.median_ns));
         Ok(Self { cases })
@@ -56,22 +43,26 @@ impl Order {
         self.cases.len()
     }
 
+    pub(super) fn fastest(&self) -> &Measured {
+        &self.cases[0]
+    }
+
     /// The names of the fastest.
     pub(super) fn first(&self, count: usize) -> Vec<&str> {
-        self.cases.iter().take(count).map(|case| case.label.as_deref().unwrap_or(&case.id)).collect()
+        self.cases.iter().take(count).map(Measured::name).collect()
     }
 
     /// Compares with the order of another run.
     pub(super) fn likeness(&self, other: &Self) -> Likeness {
-        let pairs: Vec<(&Ranked, &Ranked)> =
+        let pairs: Vec<(&Measured, &Measured)> =
             self.cases.iter().filter_map(|case| Some((case, other.case(&case.id)?))).collect();
-        let medians = |side: fn(&(&Ranked, &Ranked)) -> f64| pairs.iter().map(side).collect::<Vec<_>>();
+        let medians = |side: fn(&(&Measured, &Measured)) -> f64| pairs.iter().map(side).collect::<Vec<_>>();
         let (mut told_apart, mut alike) = (0, 0);
         // How many are slower, less how many are faster.
         let (mut lead_here, mut lead_there) = (vec![0.0; pairs.len()], vec![0.0; pairs.len()]);
         for (place, (a, a_there)) in pairs.iter().enumerate() {
             for (later, (b, b_there)) in pairs.iter().enumerate().skip(place + 1) {
-                let (here, there) = (a.against(b), a_there.against(b_there));
+                let (here, there) = (against(a, b), against(a_there, b_there));
                 for (lead, verdict) in [(&mut lead_here, here), (&mut lead_there, there)] {
                     let points =
                         verdict.map_or(0.0, |verdict| if verdict == Ordering::Less { 1.0 } else { -1.0 });
@@ -96,44 +87,19 @@ impl Order {
         }
     }
 
-    fn case(&self, id: &str) -> Option<&Ranked> {
+    pub(super) fn case(&self, id: &str) -> Option<&Measured> {
         self.cases.iter().find(|case| case.id == id)
     }
 }
 
-impl Ranked {
-    fn of(json: &Value) -> Result<Option<Self>> {
-        let id = json["id"].as_str().context("a case without an id")?.to_owned();
-        let Some(median_ns) = json["estimate"]["total_ns"]["median"].as_f64() else { return Ok(None) };
-        let mut by_round_ns = HashMap::new();
-        for sample in json["samples"].as_array().context("a case without samples")? {
-            if sample["outcome"] == "ok"
-                && sample["disturbed"].is_null()
-                && let (Some(round), Some(total_ns)) = (sample["round"].as_u64(), sample["total_ns"].as_f64())
-            {
-                by_round_ns.insert(round, total_ns);
-            }
-        }
-        let label = json["label"].as_str().map(str::to_owned);
-        Ok(Some(Self { id, label, median_ns, by_round_ns }))
-    }
-
-    /// Which is faster, if writebench calls the two different: the interval of the ratios of their times in
-    /// the rounds in common excludes 1.
-    fn against(&self, other: &Self) -> Option<Ordering> {
-        const CONFIDENCE: f64 = 0.95;
-        let ratios: Vec<f64> = self
-            .by_round_ns
-            .iter()
-            .filter_map(|(round, total_ns)| Some(total_ns / other.by_round_ns.get(round)?))
-            .collect();
-        let ratio = writebench_stats::median_interval(&ratios, CONFIDENCE)
-            .filter(|ratio| ratio.confidence >= CONFIDENCE)?;
-        match (ratio.high < 1.0, ratio.low > 1.0) {
-            (true, _) => Some(Ordering::Less),
-            (_, true) => Some(Ordering::Greater),
-            _ => None,
-        }
+/// Which is faster, if writebench calls the two different: the interval of the ratios of their times in
+/// the rounds in common excludes 1.
+fn against(case: &Measured, other: &Measured) -> Option<Ordering> {
+    let ratio = case.ratio(other).filter(|ratio| ratio.confidence >= CONFIDENCE)?;
+    match (ratio.high < 1.0, ratio.low > 1.0) {
+        (true, _) => Some(Ordering::Less),
+        (_, true) => Some(Ordering::Greater),
+        _ => None,
     }
 }
 
@@ -171,12 +137,8 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn a_case_counts_once_and_one_without_figures_does_not() {
-        let failed = json!({"id": "mmap-write", "outcome": "failed", "samples": [], "estimate": null});
-        let cases = [case("a", 1.0, 0.1), case("a", 1.0, 0.1), failed, case("b", 2.0, 0.1)];
-        assert_eq!(Order::of_export(&json!({"cases": cases})).unwrap().len(), 2);
-        assert!(Order::of_export(&json!({"cases": cases[..2]})).is_err());
-        assert!(Order::of_export(&json!({})).is_err());
+    fn a_single_case_is_no_order() {
+        assert!(Order::of_export(&json!({"cases": [case("a", 1.0, 0.1), case("a", 1.0, 0.1)]})).is_err());
     }
 
     #[test]

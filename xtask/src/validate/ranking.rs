@@ -4,11 +4,10 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Instant;
 
-use anyhow::{Result, bail};
+use anyhow::Result;
 use writebench_model::Bytes;
 
 use super::order::{Likeness, Order};
-use crate::command::metadata;
 use crate::program;
 use crate::target::{described, filesystem, memory_and_disk};
 
@@ -43,12 +42,8 @@ const SHOWN: usize = 5;
 
 /// Runs the suite and says how alike the orders are; whether every pair of runs could be compared.
 pub(crate) fn run(options: &Options) -> Result<bool> {
-    let target_directory = metadata()?.target_directory.into_std_path_buf();
-    let targets = memory_and_disk(&options.targets, &target_directory.join("ranking"))?;
-    if let Some(target) = targets.iter().find(|target| !target.is_dir()) {
-        bail!("{} is not a directory", target.display());
-    }
-    let program = program::build(&target_directory)?;
+    let targets = memory_and_disk(&options.targets, "ranking")?;
+    let program = program::build()?;
     println!(
         "ranking: {} runs of suite copy on each target, {} copied, {} samples of each case",
         options.runs, options.size, options.samples

@@ -1,17 +1,19 @@
 //! `writebench keeper`: makes the calls on a target that are no sample's, for the supervisor that started it.
 
+use std::ffi::OsString;
+
 use anyhow::Result;
 use rustix::process::{Rlimit, Signal};
 
 use crate::exit::Exit;
 
 /// Answers questions until there are no more.
-pub fn keep() -> Result<Exit> {
+pub fn keep(_: &mut dyn Iterator<Item = OsString>) -> Result<Exit> {
     // A core file would hold what is copied.
     let no_core = Rlimit { current: Some(0), maximum: Some(0) };
     rustix::process::setrlimit(rustix::process::Resource::Core, no_core)?;
     // The lock of the run's directory must not outlive the run.
     rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?;
-    writebench_runner::keep(std::io::stdin().lock(), std::io::stdout().lock())?;
+    writebench_runner::keep()?;
     Ok(Exit::Ok)
 }

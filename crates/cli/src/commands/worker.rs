@@ -1,20 +1,20 @@
 //! `writebench worker`: takes samples for the supervisor that started it.
 
 use std::ffi::OsString;
-use std::io::{BufRead, Write};
-use std::os::fd::{AsFd, OwnedFd};
+use std::io::Write;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::Path;
 
 use anyhow::{Context, Result, bail};
 use clap::Parser;
 use rustix::fs::{Mode, OFlags};
 use rustix::process::Signal;
+use rustix::thread::{CapabilitySet, CapabilitySets, capabilities, set_capabilities, set_no_new_privs};
 use writebench_engine::{Engine, Target};
-use writebench_model::protocol::{Reply, Request, SampleRequest};
+use writebench_model::protocol::{Request, SampleRequest, Shortage};
 use writebench_model::{Case, Failure, Outcome, Phase, Sample};
-use writebench_runner::ProgressRecord;
+use writebench_runner::{ProgressRecord, RunnerError, answer_all, answered};
 
-use crate::commands::privileges::drop_privileges;
 use crate::exit::Exit;
 
 /// What the supervisor gives its worker.
@@ -40,7 +40,7 @@ struct WorkerArguments {
 }
 
 /// Answers requests until there are no more.
-pub fn work(words: impl Iterator<Item = OsString>) -> Result<Exit> {
+pub fn work(words: &mut dyn Iterator<Item = OsString>) -> Result<Exit> {
     let name = std::iter::once(OsString::from("writebench worker"));
     let arguments = WorkerArguments::try_parse_from(name.chain(words))?;
     // A fault is one sample's outcome: one line, and the end, without threads that wait for others.
@@ -57,13 +57,9 @@ pub fn work(words: impl Iterator<Item = OsString>) -> Result<Exit> {
     // When memory runs out, this process goes, and not somebody's database. That it cannot be said
     // (a sandbox without /proc) changes nothing else.
     let _ = std::fs::write("/proc/self/oom_score_adj", "1000");
-    let opened = match arguments.device {
-        Some(device) => vec![inherited(device)?],
-        None => open_directories(&arguments.directory, &arguments.identity)?,
-    };
-    let target = |number: usize| -> Result<Target<'_>> {
-        let opened = opened.get(number).with_context(|| format!("there is no target {number}"))?.as_fd();
-        Ok(if arguments.device.is_some() { Target::Device(opened) } else { Target::Directory(opened) })
+    let targets = match arguments.device {
+        Some(device) => Targets::Device(inherited(device)?),
+        None => Targets::Directories(open_directories(&arguments.directory, &arguments.identity)?),
     };
     let copy_from = match (&arguments.copy_from, arguments.copy_identity.as_slice()) {
         (Some(name), &[device, inode]) => {
@@ -74,50 +70,63 @@ pub fn work(words: impl Iterator<Item = OsString>) -> Result<Exit> {
     let progress = ProgressRecord::inherited(arguments.progress).context("open the progress record")?;
     // Before there are threads, which keep what they were started with.
     drop_privileges().context("capset, to give up root's rights")?;
-    let methods = writebench_engine::method_infos();
     let mut engine = Engine::new(copy_from, || {
         writebench_probe::available_memory_bytes().map_err(|error| error.to_string())
     });
-    let mut stdout = std::io::stdout().lock();
-    for line in std::io::stdin().lock().lines() {
-        let mut enter = |phase| progress.enter(phase);
-        let reply = match serde_json::from_str(&line?)? {
-            Request::Sample(request) => match Case::parse(&request.case, &methods) {
-                Ok(case) => sample(&mut engine, target(request.target)?, &case, &request, &mut enter),
-                Err(error) => Reply::Refused { why: error.to_string() },
-            },
-            Request::Limit(request) => {
-                enter(Phase::Settle);
-                let (limits, bytes_written) = engine.limits(target(request.target)?, &request, &mut enter);
-                Reply::Limits { limits, bytes_written }
-            }
-            Request::Noise(request) => {
-                enter(Phase::Write);
-                Reply::Noise(Box::new(engine.noise(target(0)?, &request)))
-            }
-            Request::Properties(request) => match target(request.target)? {
-                Target::Directory(directory) => {
-                    Reply::Properties(Box::new(engine.properties(directory, &request, &mut enter)))
-                }
-                Target::Device(_) => Reply::Refused { why: "a device has no files to be made".to_owned() },
-            },
-        };
-        let mut line = serde_json::to_string(&reply)?;
-        line.push('\n');
-        stdout.write_all(line.as_bytes())?;
-        stdout.flush()?;
-    }
+    let mut enter = |phase| progress.enter(phase);
+    answer_all(|request| match request {
+        Request::SampleRequest(request) => {
+            answered(request, |it| sample(&mut engine, targets.numbered(it.target)?, &it, &mut enter))
+        }
+        Request::LimitRequest(request) => answered(request, |it| {
+            enter(Phase::Settle);
+            Ok(engine.limits(targets.numbered(it.target)?, &it, &mut enter))
+        }),
+        Request::NoiseRequest(request) => answered(request, |it| {
+            enter(Phase::Write);
+            Ok(writebench_engine::noise(targets.directory(0)?, &it))
+        }),
+        Request::PropertiesRequest(request) => {
+            answered(request, |it| Ok(engine.properties(targets.directory(it.target)?, &it, &mut enter)))
+        }
+    })?;
     Ok(Exit::Ok)
+}
+
+/// What a worker works on, held open.
+enum Targets {
+    Directories(Vec<OwnedFd>),
+    Device(OwnedFd),
+}
+
+impl Targets {
+    fn numbered(&self, number: usize) -> Result<Target<'_>, RunnerError> {
+        match self {
+            Self::Directories(directories) => directories
+                .get(number)
+                .map(|directory| Target::Directory(directory.as_fd()))
+                .ok_or_else(|| RunnerError::Protocol(format!("there is no target {number}"))),
+            Self::Device(device) => Ok(Target::Device(device.as_fd())),
+        }
+    }
+
+    fn directory(&self, number: usize) -> Result<BorrowedFd<'_>, RunnerError> {
+        match self.numbered(number)? {
+            Target::Directory(directory) => Ok(directory),
+            Target::Device(_) => Err(RunnerError::Protocol("a device has no files to be made".to_owned())),
+        }
+    }
 }
 
 /// One sample, once what a worker left that is no more has been removed, and if there is room for it.
 fn sample(
     engine: &mut Engine,
     target: Target<'_>,
-    case: &Case,
     request: &SampleRequest,
     enter: &mut dyn FnMut(Phase),
-) -> Reply {
+) -> Result<Result<Sample, Shortage>, RunnerError> {
+    let case = Case::parse(&request.case, &writebench_engine::method_infos())
+        .map_err(|error| RunnerError::Protocol(error.to_string()))?;
     enter(Phase::Settle);
     if let Target::Directory(directory) = target {
         if request.remove_first
@@ -132,13 +141,13 @@ fn sample(
                 message: Failure::errno_message(errno.raw_os_error()),
             };
             let outcome = Outcome::Failed(Box::new(failure));
-            return Reply::Sample(Box::new(Sample::without_figures(request.round, outcome)));
+            return Ok(Ok(Sample::without_figures(request.round, outcome)));
         }
-        if let Some(shortage) = writebench_runner::shortage_of_sample(directory, case, request.reserve) {
-            return Reply::NoRoom(shortage);
+        if let Some(shortage) = writebench_runner::shortage_of_sample(directory, &case, request.reserve) {
+            return Ok(Err(shortage));
         }
     }
-    Reply::Sample(Box::new(engine.sample(target, case, request, enter)))
+    Ok(Ok(engine.sample(target, &case, request, enter)))
 }
 
 fn open_directories(paths: &[OsString], identities: &[u64]) -> Result<Vec<OwnedFd>> {
@@ -165,4 +174,21 @@ fn inherited(number: u32) -> Result<OwnedFd> {
     let path = format!("/proc/self/fd/{number}");
     rustix::fs::open(&path, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())
         .with_context(|| format!("open {path}"))
+}
+
+/// Of root's capabilities a worker keeps two: `CAP_DAC_OVERRIDE`, as some filesystems show its own files as somebody
+/// else's, and `CAP_IPC_LOCK`, without which registered buffers are limited by `ulimit -l`.
+const KEPT: CapabilitySet = CapabilitySet::DAC_OVERRIDE.union(CapabilitySet::IPC_LOCK);
+
+/// Gives up the rest, and all ways to more (`PR_SET_NO_NEW_PRIVS`), for this thread and those that it starts: quotas
+/// hold for root's samples, too (`CAP_SYS_RESOURCE`), and nothing can be mounted, loaded or made a device.
+fn drop_privileges() -> rustix::io::Result<()> {
+    let had = capabilities(None)?;
+    let kept = KEPT & had.permitted;
+    let sets = CapabilitySets { effective: kept, permitted: kept, inheritable: CapabilitySet::empty() };
+    // A sandbox may forbid the call, and an ordinary user has nothing to give up.
+    if sets != had {
+        set_capabilities(None, sets)?;
+    }
+    set_no_new_privs(true)
 }

@@ -32,10 +32,10 @@ const KINDS: &[(&str, &str)] = &[
 
 pub fn add(trials: &mut Trials) {
     for (kind, mkfs) in KINDS {
-        trials.add(format!("fs: {kind} holds what was written, by every method"), &[Need::Image(mkfs)], || {
-            holds(kind)
-        });
-        let needs = [Need::Image(mkfs), Need::Strace];
+        let server = kind.starts_with("fuse:").then_some(Need::Bindfs);
+        let mut needs: Vec<_> = [Need::Image(mkfs)].into_iter().chain(server).collect();
+        trials.add(format!("fs: {kind} holds what was written, by every method"), &needs, || holds(kind));
+        needs.push(Need::Strace);
         trials.add(format!("fs: on {kind} cases ask the kernel for what they say"), &needs, || keeps(kind));
     }
     let both = [Need::Image("ext4"), Need::Image("xfs"), Need::Filesystem(Kind::Ext4)];
@@ -48,8 +48,9 @@ pub fn add(trials: &mut Trials) {
     trials.add("fs: a run that is over cannot go on", &both, no_resume);
     trials.add("fs: every refusal is one line", &both, refusals);
     trials.add("fs: without root it says so in a line", &both, unprivileged);
+    let all = [&both[..], &[Need::Bindfs]].concat();
     for (ending, code) in [("the end", 0), ("INT", 130), ("TERM", 130), ("KILL", -1), ("an error", 1)] {
-        trials.add(format!("fs: after {ending} nothing stays"), &both, move || ends(ending, code));
+        trials.add(format!("fs: after {ending} nothing stays"), &all, move || ends(ending, code));
     }
 }
 
@@ -115,8 +116,8 @@ fn mounts() -> Vec<String> {
     let mounts = std::fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
     let could_be_ours = |line: &&str| {
         let point = line.split(' ').nth(4).unwrap_or_default();
-        ["/mnt", "/media", "/srv"].iter().any(|root| point.starts_with(root))
-            || line.contains("fuse.passthrough")
+        let is_under_ours = ["/mnt", "/media", "/srv"].iter().any(|root| point.starts_with(root));
+        is_under_ours || (line.contains("fuse.bindfs") && !point.contains("/writebench-bindfs-"))
     };
     mounts.lines().filter(could_be_ours).map(str::to_owned).collect()
 }

@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use anyhow::{Result, bail, ensure};
 use writebench_model::protocol::PropertiesRequest;
-use writebench_model::{Learnt, Prepare};
-use writebench_runner::{Casualties, LearntProperties, RunnerError, WorkerCommand, learn_properties};
+use writebench_model::{Learnt, Prepare, Properties};
+use writebench_runner::{Answer, Casualties, RunnerError, WorkerCommand, Workers};
 use writebench_testkit::{Trials, entries};
 
 pub fn add(trials: &mut Trials) {
@@ -16,7 +16,7 @@ pub fn add(trials: &mut Trials) {
     trials.add("a worker on a device makes no files, and says so", &[], on_a_device);
 }
 
-fn ask(arguments: &[&str]) -> Result<LearntProperties, RunnerError> {
+fn ask(arguments: &[&str]) -> Result<Answer<Properties>, RunnerError> {
     let arguments = std::iter::once("worker").chain(arguments.iter().copied()).map(Into::into).collect();
     let command = WorkerCommand { program: env!("CARGO_BIN_EXE_writebench").into(), arguments };
     let request = PropertiesRequest {
@@ -26,8 +26,8 @@ fn ask(arguments: &[&str]) -> Result<LearntProperties, RunnerError> {
         data_seed: 3,
         device_number: None,
     };
-    let stop = AtomicBool::new(false);
-    learn_properties(&command, request, Duration::from_secs(120), (&mut Casualties::default(), &stop))
+    let (stop, mut casualties) = (AtomicBool::new(false), Casualties::default());
+    Workers::new(&command, &stop, &mut casualties).ask(0, request, Duration::from_secs(120))
 }
 
 fn in_a_directory() -> Result<()> {
@@ -35,7 +35,7 @@ fn in_a_directory() -> Result<()> {
     let facts = directory.path().metadata()?;
     let (device, inode) = (facts.dev().to_string(), facts.ino().to_string());
     let path = directory.path().to_string_lossy();
-    let LearntProperties::Known(found) = ask(&["--directory", &path, "--identity", &device, &inode])? else {
+    let Answer::Reply(found) = ask(&["--directory", &path, "--identity", &device, &inode])? else {
         bail!("the worker came to no end")
     };
     ensure!(found.prepared.len() == Prepare::ALL.len() && found.direct_io.len() == 3, "{found:#?}");

@@ -3,7 +3,6 @@
 mod sys;
 
 use std::fs::{self, File, OpenOptions};
-use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -18,7 +17,7 @@ use crate::image::ImageFile;
 #[derive(Debug)]
 pub(crate) struct LoopDevice {
     /// `loop3`.
-    name: String,
+    pub(crate) name: String,
     /// What sysfs says that it is attached to. Another text there is another's.
     backing: String,
     /// The kernel goes past the page cache for the image.
@@ -41,18 +40,14 @@ const TRIES: usize = 100;
 impl LoopDevice {
     /// Attaches an image to the next free device, with direct I/O where the kernel can.
     pub(crate) fn attach(image: ImageFile) -> Result<Self, Error> {
-        let none =
-            |call, path: &Path, error: io::Error| Error::NoLoopDevice { call, path: path.to_owned(), error };
         let control_path = Path::new(CONTROL);
-        let control = OpenOptions::new().read(true).write(true).open(control_path);
-        let control = control.map_err(|error| none("open", control_path, error))?;
+        let control = open(control_path)?;
         for _ in 0..TRIES {
             let number = sys::free_number(&control)
-                .map_err(|errno| none("ioctl(LOOP_CTL_GET_FREE)", control_path, errno.into()))?;
+                .map_err(|errno| Error::no_loop_device("ioctl(LOOP_CTL_GET_FREE)", control_path, errno))?;
             let name = format!("loop{number}");
             let node = PathBuf::from(format!("/dev/{name}"));
-            let device = OpenOptions::new().read(true).write(true).open(&node);
-            let device = device.map_err(|error| none("open", &node, error))?;
+            let device = open(&node)?;
             match configure(&device, &image) {
                 Ok(refused) => return Self::attached(name, device, image, refused),
                 // Another was quicker.
@@ -60,7 +55,7 @@ impl LoopDevice {
                 Err(errno) => return Err(Error::call(DOING, "ioctl(LOOP_CONFIGURE)", &node, errno)),
             }
         }
-        Err(none("ioctl(LOOP_CONFIGURE)", control_path, Errno::BUSY.into()))
+        Err(Error::no_loop_device("ioctl(LOOP_CONFIGURE)", control_path, Errno::BUSY))
     }
 
     /// Looks at what the kernel made of it, which may be less than was asked for.
@@ -77,26 +72,16 @@ impl LoopDevice {
             refused = sys::set_direct_io(&device).err();
             direct_io = is_direct()?;
         }
-        let refused = refused.map(errno_text);
-        let sectors = fact(&name, "queue/logical_block_size")?;
+        let refused = || refused.map_or_else(|| "no reason given".to_owned(), errno_text);
         Ok(Self {
             backing: fact(&name, "loop/backing_file")?,
             direct_io,
-            direct_io_refused: if direct_io {
-                None
-            } else {
-                refused.or_else(|| Some("no reason given".into()))
-            },
-            logical_sector_bytes: sectors.parse().unwrap_or_default(),
+            direct_io_refused: (!direct_io).then(refused),
+            logical_sector_bytes: fact(&name, "queue/logical_block_size")?.parse().unwrap_or_default(),
             name,
             device,
             image,
         })
-    }
-
-    /// `loop3`.
-    pub(crate) fn name(&self) -> &str {
-        &self.name
     }
 
     /// `/dev/loop3`.
@@ -128,6 +113,11 @@ impl LoopDevice {
             std::thread::sleep(PAUSE);
         }
     }
+}
+
+fn open(path: &Path) -> Result<File, Error> {
+    let opened = OpenOptions::new().read(true).write(true).open(path);
+    opened.map_err(|error| Error::no_loop_device("open", path, error))
 }
 
 /// Direct if the image can be opened so, or else buffered; with the reason why not.

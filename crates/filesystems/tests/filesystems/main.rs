@@ -1,9 +1,9 @@
 //! Real filesystems, made by a process of their own, looked at from outside of its namespace.
 
+mod bindfs;
 mod endings;
 mod kept;
 mod making;
-mod passthrough;
 mod refusals;
 
 use std::io::Write;
@@ -12,12 +12,9 @@ use std::process::ExitCode;
 use writebench_testkit::Trials;
 
 fn main() -> ExitCode {
-    // This program is also the one that makes filesystems, and the server of one.
+    // This program is also the one that makes filesystems.
     let mut words = std::env::args_os().skip(1);
     let done = match words.next() {
-        Some(word) if word == writebench_filesystems::PASSTHROUGH_COMMAND => {
-            writebench_filesystems::serve_passthrough(words).map_err(Into::into)
-        }
         Some(word) if word == kept::COMMAND => kept::keep(words),
         _ => return run_trials(),
     };
@@ -34,7 +31,7 @@ fn run_trials() -> ExitCode {
     let mut trials = Trials::default();
     making::add(&mut trials);
     refusals::add(&mut trials);
-    passthrough::add(&mut trials);
+    bindfs::add(&mut trials);
     endings::add(&mut trials);
     trials.run(2)
 }

@@ -8,7 +8,7 @@ use std::path::Path;
 use anyhow::{Context, Result, ensure};
 use rustix::fs::{Advice, SeekFrom};
 use writebench_filesystems::Kind;
-use writebench_testkit::{Image, Need, Trials, entries};
+use writebench_testkit::{Caching, Faulty, Image, Need, Trials, entries};
 
 use crate::kept::{Kept, loops_over, wish};
 
@@ -27,6 +27,7 @@ pub fn add(trials: &mut Trials) {
             Some("btrfs") => Some(Need::Image("btrfs")),
             _ => None,
         });
+        needs.extend(kind.to_string().starts_with("fuse:").then_some(Need::Bindfs));
         let name = format!("{kind} is made, holds what is written and is gone after its removal");
         trials.add(name, &needs, move || holds_what_is_written(&kind));
     }
@@ -34,8 +35,14 @@ pub fn add(trials: &mut Trials) {
     trials.add("loop devices over ext4 are direct, as recorded", &ext4, direct_over_ext4);
     trials.add("over tmpfs what is recorded is what sysfs says", &ext4, recorded_over_tmpfs);
     trials.add("images have neither names nor holes", &ext4, no_names_and_no_holes);
-    trials.add("options are recorded and in effect", &ext4, options_are_in_effect);
-    trials.add("where no file can be without a name, it loses its name at once", &ext4, images_on_fuse);
+    let bindfs = [Need::Image("ext4"), Need::Bindfs];
+    trials.add("options are recorded and in effect", &bindfs, options_are_in_effect);
+    let faulty = [Need::Image("ext4"), Need::Fuse];
+    trials.add(
+        "where no file can be without a name, it loses its name at once",
+        &faulty,
+        images_without_tmpfile,
+    );
     let btrfs = [Need::Image("btrfs"), Need::Image("ext4")];
     trials.add("images on btrfs are not copied on write", &btrfs, images_on_btrfs);
 }
@@ -133,7 +140,7 @@ fn options_are_in_effect() -> Result<()> {
     let wishes = [
         wish("ext4", &["-b", "1024", "-O", "^metadata_csum"], Some("noatime,commit=7")),
         wish("overlay:ext4", &["-b", "2048"], Some("noatime")),
-        wish("fuse:ext4", &[], Some("noatime,writeback_cache")),
+        wish("fuse:ext4", &[], Some("noatime")),
         wish("tmpfs", &[], Some("nr_inodes=100")),
     ];
     let kept = Kept::start(writebench_testkit::Kind::Tmpfs, 0, &wishes)?.made()?;
@@ -151,23 +158,21 @@ fn options_are_in_effect() -> Result<()> {
     ensure!(kept.mount_line(0)?.contains("noatime") && kept.mount_line(0)?.contains("commit=7"));
     ensure!(kept.making(1)?.commands[0].contains("-b 2048"));
     ensure!(kept.mount_line(1)?.contains("noatime") && kept.mount_line(1)?.contains(" - overlay "));
-    ensure!(kept.mount_line(2)?.contains("noatime") && kept.mount_line(2)?.contains(" - fuse.passthrough "));
+    ensure!(kept.mount_line(2)?.contains("noatime") && kept.mount_line(2)?.contains(" - fuse.bindfs "));
     ensure!(rustix::fs::statvfs(kept.path(3)?)?.f_files == 100);
     kept.remove()
 }
 
-/// Our own FUSE filesystem knows no `O_TMPFILE`.
-fn images_on_fuse() -> Result<()> {
-    let below =
-        Kept::start(writebench_testkit::Kind::Tmpfs, 512 * MIB, &[wish("fuse:ext4", &[], None)])?.made()?;
-    let images = tempfile::tempdir_in(below.path(0)?)?;
+/// That filesystem knows no `O_TMPFILE`, and keeps a removed file for those who have it open.
+fn images_without_tmpfile() -> Result<()> {
+    let below = Faulty::mount("none", Caching::None)?;
+    let images = tempfile::tempdir_in(below.path())?;
     let kept = Kept::start_in(images, 0, &[wish("ext4", &[], None)])?.made()?;
     let image = kept.making(0)?.images.remove(0);
     as_in_sysfs(&image)?;
     ensure!(entries(kept.images()).is_empty());
     write_and_read_again(&kept.path(0)?.join("file"))?;
-    kept.remove()?;
-    below.remove()
+    kept.remove()
 }
 
 fn images_on_btrfs() -> Result<()> {

@@ -9,7 +9,9 @@ use crate::kept::{COMMAND, Kept, loops_over, wish};
 
 pub fn add(trials: &mut Trials) {
     let ext4 = [Need::Image("ext4")];
-    trials.add("what cannot be made says why in one line and leaves nothing", &ext4, says_why);
+    let bindfs = [Need::Image("ext4"), Need::Bindfs];
+    trials.add("what cannot be made says why in one line and leaves nothing", &bindfs, says_why);
+    trials.add("a bindfs that is missing is said before an image is made", &[Need::Root], no_bindfs);
     trials.add("too little space is told with numbers before anything is written", &ext4, too_little_space);
     let unprivileged = [Need::LoopDevice, Need::Program("setpriv")];
     trials.add("without rights there is one line that says so", &unprivileged, without_rights);
@@ -27,7 +29,7 @@ fn says_why() -> Result<()> {
         (wish("ext4", &[], Some("made_up=1")), "mount: "),
         (wish("tmpfs", &[], Some("made_up=1")), "mount: "),
         (wish("overlay:ext4", &[], Some("made_up=1")), "mount: "),
-        (wish("fuse:ext4", &[], Some("made_up=1")), "Invalid argument (22)"),
+        (wish("fuse:ext4", &[], Some("made_up=1")), "made_up=1"),
     ];
     let wishes: Vec<_> = cases.iter().map(|(wish, _)| wish.clone()).collect();
     let kept = Kept::start(Kind::Tmpfs, 0, &wishes)?.made()?;
@@ -37,6 +39,17 @@ fn says_why() -> Result<()> {
     }
     ensure!(loops_over(kept.images()).is_empty());
     kept.remove()
+}
+
+fn no_bindfs() -> Result<()> {
+    let images = directory_on(Kind::Tmpfs);
+    let mut command = Command::new(std::env::current_exe()?);
+    command.env("PATH", "/nowhere").arg(COMMAND).arg(images.path()).arg("0");
+    let output = command.arg(wish("fuse:ext4", &[], None).to_string()).output()?;
+    let said = String::from_utf8(output.stdout)?;
+    let expected = "{\"error\":\"bindfs is not installed: install the package bindfs (Debian's name)\"}";
+    ensure!(said.lines().next() == Some(expected), "{said}");
+    Ok(())
 }
 
 fn too_little_space() -> Result<()> {

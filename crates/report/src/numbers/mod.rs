@@ -10,6 +10,5 @@ pub(crate) mod noise;
 pub(crate) mod over_time;
 pub(crate) mod reached;
 pub(crate) mod sides;
-pub(crate) mod simplicity;
 #[cfg(test)]
 mod tests;

@@ -1,17 +1,16 @@
 //! The keeper's own side: it answers questions until there are no more.
 
-use std::io::{self, BufRead, Write};
+use std::io;
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 
-use serde::Serialize;
-
-use super::question::{Fault, PathText, Question};
+use super::question::Asked;
 use super::{copy, look};
-use crate::error::RunnerError;
+use crate::error::{RunnerError, failed};
 use crate::left_over;
 use crate::place::open_without_links;
-use crate::workspace::{Removal, Workspace, error};
+use crate::question::{PathBytes, answer_all, answered};
+use crate::workspace::{LeftOver, Workspace};
 
 /// The target, held open, and what was made in it.
 #[derive(Default)]
@@ -25,34 +24,27 @@ struct Keeping {
 ///
 /// # Errors
 /// The supervisor cannot be heard or spoken to.
-pub fn keep(questions: impl BufRead, mut answers: impl Write) -> io::Result<()> {
+pub fn keep() -> io::Result<()> {
     let mut keeping = Keeping::default();
-    for line in questions.lines() {
-        let question = serde_json::from_str(&line?)?;
-        let mut answer = keeping.answer(question)?;
-        answer.push('\n');
-        answers.write_all(answer.as_bytes())?;
-        answers.flush()?;
-    }
-    Ok(())
-}
-
-fn text<A: Serialize>(answer: Result<A, RunnerError>) -> serde_json::Result<String> {
-    serde_json::to_string(&answer.map_err(Fault::from))
+    answer_all(|question| keeping.answer(question))
 }
 
 impl Keeping {
-    fn answer(&mut self, question: Question) -> serde_json::Result<String> {
+    fn answer(&mut self, question: Asked) -> serde_json::Result<String> {
         match question {
-            Question::Look { path } => text(self.look(&path)),
-            Question::Make { id } => text(self.make(&id)),
-            Question::Remove => text(self.workspace.take().map_or(Ok(Removal::Gone), Workspace::remove)),
-            Question::LeftOversIn { target } => text(left_overs_in(&target)),
-            Question::RemoveLeftOver { path } => text(left_over::remove_left_over(&path)),
-            Question::Source { path } => text(copy::source(&path)),
-            Question::CopyPlace { path } => text(copy::place(&path)),
-            Question::Copy { source, place } => text(self.copy(&source, &place)),
-            Question::Empty { place } => text(copy::empty(&place)),
+            Asked::LookAt(question) => answered(question, |it| self.look(&it.0)),
+            Asked::Make(question) => answered(question, |it| self.make(&it.0)),
+            Asked::Remove(question) => {
+                answered(question, |_| self.workspace.take().map_or(Ok(LeftOver::NotThere), Workspace::remove))
+            }
+            Asked::ListLeftOvers(question) => answered(question, |it| {
+                Ok(left_over::left_overs_in(&it.0)?.into_iter().map(PathBytes).collect())
+            }),
+            Asked::RemoveLeftOver(question) => answered(question, |it| left_over::remove_left_over(&it.0)),
+            Asked::LookAtSource(question) => answered(question, |it| copy::source(&it.0)),
+            Asked::LookAtPlace(question) => answered(question, |it| copy::place(&it.0)),
+            Asked::Copy(question) => answered(question, |it| self.copy(&it.0, &it.1)),
+            Asked::Empty(question) => answered(question, |it| copy::empty(&it.0)),
         }
     }
 
@@ -67,10 +59,10 @@ impl Keeping {
         // Its path leads to the same directory as when it was looked at.
         let now = open_without_links(path).map_err(|errno| match errno {
             rustix::io::Errno::LOOP => RunnerError::Swapped { path: path.to_path_buf() },
-            errno => error("open", path, errno),
+            errno => failed("open", path)(errno),
         })?;
         let identity = |directory| {
-            let stat = rustix::fs::fstat(directory).map_err(|errno| error("stat", path, errno))?;
+            let stat = rustix::fs::fstat(directory).map_err(failed("stat", path))?;
             Ok::<_, RunnerError>((stat.st_dev, stat.st_ino))
         };
         if identity(&now)? != identity(directory)? {
@@ -99,10 +91,4 @@ impl Keeping {
         }
         copy::copy(source, place, directory, workspace)
     }
-}
-
-fn left_overs_in(target: &Path) -> Result<Vec<PathText>, RunnerError> {
-    let directory = open_without_links(target).map_err(|errno| error("open", target, errno))?;
-    let names = left_over::names_in(&directory, target).map_err(|errno| error("readdir", target, errno))?;
-    Ok(names.into_iter().map(PathText).collect())
 }

@@ -13,9 +13,9 @@ use rustix::fs::{Access, AtFlags, CWD, Gid, Mode, OFlags, RenameFlags, Uid};
 use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
 
-use super::question::path_bytes;
-use crate::error::RunnerError;
-use crate::workspace::{Workspace, error};
+use crate::error::{RunnerError, failed};
+use crate::question::path_bytes;
+use crate::workspace::Workspace;
 
 /// A file that is copied. Each process opens it for itself, and the supervisor never does.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -100,15 +100,14 @@ fn identity(metadata: &Metadata) -> [u64; 2] {
 }
 
 pub(super) fn source(named: &Path) -> Result<CopySource, RunnerError> {
-    let failed = |call| move |source| RunnerError::target(call, named, source);
     let path = if named.starts_with(DESCRIPTORS) { named.read_link() } else { named.canonicalize() };
     // A pipe would wait for its other end.
-    let metadata = named.metadata().map_err(failed("stat"))?;
+    let metadata = named.metadata().map_err(failed("stat", named))?;
     let is_regular = metadata.is_file();
     if is_regular {
-        open(named).map_err(failed("open"))?;
+        open(named).map_err(failed("open", named))?;
     }
-    let path = path.map_err(failed("realpath"))?;
+    let path = path.map_err(failed("realpath", named))?;
     let name = if named.starts_with(DESCRIPTORS) { named.to_path_buf() } else { path.clone() };
     Ok(CopySource { name, path, identity: identity(&metadata), size_bytes: metadata.len(), is_regular })
 }
@@ -122,8 +121,8 @@ fn open(path: &Path) -> io::Result<File> {
 /// # Errors
 /// It cannot be opened, or another file has its name by now.
 pub fn open_source(name: &Path, identity_then: [u64; 2]) -> Result<File, RunnerError> {
-    let file = open(name).map_err(|source| RunnerError::target("open", name, source))?;
-    let metadata = file.metadata().map_err(|source| RunnerError::target("stat", name, source))?;
+    let file = open(name).map_err(failed("open", name))?;
+    let metadata = file.metadata().map_err(failed("stat", name))?;
     if identity(&metadata) != identity_then {
         return Err(RunnerError::Swapped { path: name.to_path_buf() });
     }
@@ -131,9 +130,8 @@ pub fn open_source(name: &Path, identity_then: [u64; 2]) -> Result<File, RunnerE
 }
 
 pub(super) fn place(named: &Path) -> Result<CopyPlace, RunnerError> {
-    let failed = |call| move |source| RunnerError::target(call, named, source);
     if named.starts_with(DESCRIPTORS) {
-        let metadata = named.metadata().map_err(failed("stat"))?;
+        let metadata = named.metadata().map_err(failed("stat", named))?;
         let found = match metadata.is_file() {
             true => Found::Descriptor {
                 name: named.to_path_buf(),
@@ -142,16 +140,16 @@ pub(super) fn place(named: &Path) -> Result<CopyPlace, RunnerError> {
             },
             false => Found::Other,
         };
-        return Ok(CopyPlace { path: named.read_link().map_err(failed("readlink"))?, found });
+        return Ok(CopyPlace { path: named.read_link().map_err(failed("readlink", named))?, found });
     }
     let parent = named.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let name = named.file_name().ok_or(ErrorKind::InvalidFilename.into()).map_err(failed("open"))?;
-    let path = parent.canonicalize().map_err(failed("realpath"))?.join(name);
+    let name = named.file_name().ok_or(ErrorKind::InvalidFilename).map_err(failed("open", named))?;
+    let path = parent.canonicalize().map_err(failed("realpath", named))?.join(name);
     let found = match path.symlink_metadata() {
         Err(error) if error.kind() == ErrorKind::NotFound => Found::Nothing,
-        Err(error) => return Err(RunnerError::target("stat", named, error)),
+        Err(error) => return Err(failed("stat", named)(error)),
         Ok(metadata) if metadata.is_symlink() => {
-            Found::Link { to: path.read_link().map_err(failed("readlink"))? }
+            Found::Link { to: path.read_link().map_err(failed("readlink", named))? }
         }
         Ok(metadata) if metadata.is_file() => Found::File {
             identity: identity(&metadata),
@@ -171,7 +169,7 @@ pub(super) fn copy(
     workspace: &Workspace,
 ) -> Result<(), RunnerError> {
     let from = open_source(&source.name, source.identity)?;
-    let length = from.metadata().map_err(|it| RunnerError::target("stat", &source.path, it))?.len();
+    let length = from.metadata().map_err(failed("stat", &source.path))?.len();
     if length != source.size_bytes {
         let (path, before) = (source.path.display(), source.size_bytes);
         return Err(RunnerError::Told(format!(
@@ -180,9 +178,9 @@ pub(super) fn copy(
     }
     match &place.found {
         Found::Descriptor { name, .. } => {
-            let failed = |call| move |it| RunnerError::target(call, &place.path, it);
-            let to = OpenOptions::new().read(true).write(true).open(name).map_err(failed("open"))?;
-            to.set_len(0).map_err(failed("ftruncate"))?;
+            let to =
+                OpenOptions::new().read(true).write(true).open(name).map_err(failed("open", &place.path))?;
+            to.set_len(0).map_err(failed("ftruncate", &place.path))?;
             let filled = fill(&from, &to, (source, place));
             if filled.is_err() {
                 // Half a copy looks like a whole one.
@@ -193,7 +191,7 @@ pub(super) fn copy(
         Found::Nothing | Found::File { .. } => {
             let to = unfinished(place, workspace)?;
             fill(&from, &to, (source, place))?;
-            to.sync_data().map_err(|it| RunnerError::target("fdatasync", &place.path, it))?;
+            to.sync_data().map_err(failed("fdatasync", &place.path))?;
             put_in_place(place, target, workspace)
         }
         Found::Link { .. } | Found::Other => {
@@ -206,29 +204,30 @@ pub(super) fn copy(
 pub(super) fn empty(place: &CopyPlace) -> Result<(), RunnerError> {
     let Found::Descriptor { name, .. } = &place.found else { return Ok(()) };
     let emptied = OpenOptions::new().write(true).open(name).and_then(|file| file.set_len(0));
-    emptied.map_err(|it| RunnerError::target("ftruncate", &place.path, it))
+    emptied.map_err(failed("ftruncate", &place.path))
 }
 
 /// A new file in the workspace, with the owner and the mode that the copy will have.
 fn unfinished(place: &CopyPlace, workspace: &Workspace) -> Result<File, RunnerError> {
-    let failed = |call| move |errno: Errno| error(call, &place.path, errno);
     let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let mode = Mode::from_bits_truncate(0o666);
-    let file = rustix::fs::openat(workspace.directory(), UNFINISHED, flags, mode).map_err(failed("open"))?;
+    let file = rustix::fs::openat(workspace.directory(), UNFINISHED, flags, mode)
+        .map_err(failed("open", &place.path))?;
     if matches!(place.found, Found::File { .. }) {
-        let now = rustix::fs::statat(CWD, &place.path, AtFlags::SYMLINK_NOFOLLOW).map_err(failed("stat"))?;
+        let now = rustix::fs::statat(CWD, &place.path, AtFlags::SYMLINK_NOFOLLOW)
+            .map_err(failed("stat", &place.path))?;
         let (owner, group) = (Uid::from_raw(now.st_uid), Gid::from_raw(now.st_gid));
         // Only root may give a file away: somebody else's that is replaced becomes this user's.
         let _ = rustix::fs::fchown(&file, Some(owner), Some(group));
-        rustix::fs::fchmod(&file, Mode::from_raw_mode(now.st_mode)).map_err(failed("fchmod"))?;
+        rustix::fs::fchmod(&file, Mode::from_raw_mode(now.st_mode)).map_err(failed("fchmod", &place.path))?;
     }
     Ok(file.into())
 }
 
 /// Copies, and compares byte by byte.
 fn fill(from: &File, to: &File, (source, place): (&CopySource, &CopyPlace)) -> Result<(), RunnerError> {
-    let read = |it| RunnerError::target("read", &source.path, it);
-    let written = |it| RunnerError::target("write", &place.path, it);
+    let read = failed("read", &source.path);
+    let written = failed("write", &place.path);
     let (mut block, mut copied) = (vec![0; BLOCK_BYTES], vec![0; BLOCK_BYTES]);
     for piece in pieces(source.size_bytes) {
         from.read_exact_at(&mut block[..piece.length], piece.offset).map_err(read)?;
@@ -267,7 +266,7 @@ fn put_in_place(place: &CopyPlace, target: &OwnedFd, workspace: &Workspace) -> R
     let now = match rustix::fs::statat(target, name, AtFlags::SYMLINK_NOFOLLOW) {
         Ok(stat) => Some([stat.st_dev, stat.st_ino]),
         Err(Errno::NOENT) => None,
-        Err(errno) => return Err(error("stat", &place.path, errno)),
+        Err(errno) => return Err(failed("stat", &place.path)(errno)),
     };
     if now != place.identity() {
         return Err(swapped());
@@ -282,6 +281,6 @@ fn put_in_place(place: &CopyPlace, target: &OwnedFd, workspace: &Workspace) -> R
     };
     match renamed {
         Err(Errno::EXIST) => Err(swapped()),
-        renamed => renamed.map_err(|errno| error("rename", &place.path, errno)),
+        renamed => renamed.map_err(failed("rename", &place.path)),
     }
 }

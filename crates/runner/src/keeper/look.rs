@@ -9,10 +9,9 @@ use serde::{Deserialize, Serialize};
 use writebench_model::Environment;
 use writebench_probe::Space;
 
-use super::question::path_bytes;
-use crate::error::RunnerError;
+use crate::error::{RunnerError, failed};
 use crate::place::open_without_links;
-use crate::workspace::error;
+use crate::question::path_bytes;
 
 /// A target as its keeper found it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -44,24 +43,19 @@ pub enum TargetKind {
 
 /// Looks at a target, and opens it if it is a directory.
 pub(super) fn look(named: &Path) -> Result<(Look, Option<OwnedFd>), RunnerError> {
-    let failed = |call| move |source| RunnerError::target(call, named, source);
-    let path = named.canonicalize().map_err(failed("realpath"))?;
-    let metadata = fs::metadata(&path).map_err(failed("stat"))?;
+    let path = named.canonicalize().map_err(failed("realpath", named))?;
+    let metadata = fs::metadata(&path).map_err(failed("stat", named))?;
     let kind = match metadata.file_type() {
         it if it.is_dir() => TargetKind::Directory,
         it if it.is_block_device() => TargetKind::BlockDevice,
         _ => TargetKind::Other,
     };
     let (environment, space) = match kind {
-        TargetKind::Directory | TargetKind::BlockDevice => {
-            (Some(writebench_probe::environment(&path)?), Some(writebench_probe::space(&path)?))
-        }
         TargetKind::Other => (writebench_probe::environment(&path).ok(), None),
+        _ => (Some(writebench_probe::environment(&path)?), Some(writebench_probe::space(&path)?)),
     };
-    let directory = match kind {
-        TargetKind::Directory => Some(open_without_links(&path).map_err(|errno| error("open", &path, errno))?),
-        TargetKind::BlockDevice | TargetKind::Other => None,
-    };
+    let directory = (kind == TargetKind::Directory).then(|| open_without_links(&path));
+    let directory = directory.transpose().map_err(failed("open", &path))?;
     let look = Look { kind, filesystem_number: metadata.dev(), environment, space, path };
     Ok((look, directory))
 }

@@ -264,6 +264,6 @@ fn different_parts() -> Result<()> {
     ensure!(text.contains(" shares its bytes with ") && text.contains(" is mounted at "), "{text}");
     // The device over all of the file has the bytes of both, and cannot be claimed with either.
     drop(whole);
-    ensure!(!image.exists() && claim_device(first.path(), false)?.size_bytes() == SMALL_BYTES);
+    ensure!(!image.exists() && claim_device(first.path(), false)?.facts().size_bytes == SMALL_BYTES);
     Ok(())
 }

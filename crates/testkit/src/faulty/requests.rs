@@ -3,40 +3,27 @@
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::io;
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 use fuser::{
-    BsdFileFlags, FileAttr, FileHandle, Filesystem, FopenFlags, Generation, INodeNo, InitFlags, KernelConfig,
-    LockOwner, OpenFlags, RenameFlags, ReplyAttr, ReplyCreate, ReplyData, ReplyDirectory, ReplyEmpty,
-    ReplyEntry, ReplyOpen, ReplyStatfs, ReplyWrite, Request, TimeOrNow, WriteFlags,
+    BsdFileFlags, FileHandle, Filesystem, FopenFlags, Generation, INodeNo, InitFlags, KernelConfig, LockOwner,
+    OpenFlags, RenameFlags, ReplyAttr, ReplyCreate, ReplyData, ReplyDirectory, ReplyEmpty, ReplyEntry,
+    ReplyOpen, ReplyStatfs, ReplyWrite, Request, TimeOrNow, WriteFlags,
 };
 use rustix::fs::FallocateFlags;
 use rustix::io::Errno;
 
 use super::Caching;
 use super::script::{Call, What};
-use super::server::{ATTRIBUTES_VALID, NAMES_VALID, Server};
+use super::server::{Refuse, Server};
 use super::tree::{Content, Tree};
+
+/// Attributes are asked for each time, names are not.
+const ATTRIBUTES_VALID: Duration = Duration::ZERO;
+const NAMES_VALID: Duration = Duration::from_secs(3600);
 
 const GENERATION: Generation = Generation(0);
 const HANDLE: FileHandle = FileHandle(0);
-
-/// An answer that can be no.
-pub(super) trait Refuse: Send + 'static {
-    /// Says no.
-    fn refuse(self, errno: Errno);
-}
-
-macro_rules! refuse {
-    ($($reply:ty),*) => {
-        $(impl Refuse for $reply {
-            fn refuse(self, errno: Errno) {
-                self.error(fuser::Errno::from_i32(errno.raw_os_error()));
-            }
-        })*
-    };
-}
-refuse!(ReplyAttr, ReplyCreate, ReplyData, ReplyDirectory, ReplyEmpty, ReplyEntry, ReplyOpen, ReplyWrite);
 
 /// What is not here the kernel is told that nobody has; locks it keeps itself.
 impl Filesystem for Server {
@@ -87,12 +74,8 @@ impl Filesystem for Server {
     ) {
         let call = if size.is_some() { Call::Truncate } else { Call::Attributes };
         let Some((reply, _)) = self.admit(self.watched(number), call, None, reply) else { return };
-        self.attributes(reply, number, |tree| match size {
-            Some(size) => {
-                tree.data(number)?.resize(to_size(size), 0);
-                Ok(())
-            }
-            None => Ok(()),
+        self.attributes(reply, number, |tree| {
+            size.map_or(Ok(()), |size| tree.data(number).map(|data| data.resize(to_size(size), 0)))
         });
     }
 
@@ -142,10 +125,7 @@ impl Filesystem for Server {
             state.tree.node(number)?.watched = file;
             state.tree.attributes(number)
         });
-        match made {
-            Ok(it) => reply.created(&NAMES_VALID, &it, GENERATION, HANDLE, flags),
-            Err(errno) => reply.refuse(errno),
-        }
+        answer(made, reply, |reply, it| reply.created(&NAMES_VALID, &it, GENERATION, HANDLE, flags));
     }
 
     fn open(&self, _: &Request, number: INodeNo, _: OpenFlags, reply: ReplyOpen) {
@@ -168,18 +148,16 @@ impl Filesystem for Server {
         let admitted = self.admit(self.watched(number), Call::Read, Some((offset, size.into())), reply);
         let Some((reply, what)) = admitted else { return };
         let mut state = self.shared.lock();
-        match cut(what, &mut state.tree, number).and_then(|()| state.tree.data(number)) {
-            Ok(data) => {
-                let begin = to_size(offset).min(data.len());
-                let end = begin.saturating_add(size as usize).min(data.len());
-                let mut found = data[begin..end].to_vec();
-                if let (Some(What::Flip), Some(last)) = (what, found.last_mut()) {
-                    *last ^= 1;
-                }
-                reply.data(&found);
+        let data = cut(what, &mut state.tree, number).and_then(|()| state.tree.data(number));
+        answer(data, reply, |reply, data| {
+            let begin = to_size(offset).min(data.len());
+            let end = begin.saturating_add(size as usize).min(data.len());
+            let mut found = data[begin..end].to_vec();
+            if let (Some(What::Flip), Some(last)) = (what, found.last_mut()) {
+                *last ^= 1;
             }
-            Err(errno) => reply.refuse(errno),
-        }
+            reply.data(&found);
+        });
     }
 
     fn write(
@@ -198,19 +176,17 @@ impl Filesystem for Server {
         let Some((reply, what)) = self.admit(self.watched(number), Call::Write, range, reply) else { return };
         let taken = if what == Some(What::Short) { &data[..data.len() / 2] } else { data };
         let mut state = self.shared.lock();
-        match cut(what, &mut state.tree, number).and_then(|()| state.tree.data(number)) {
-            Ok(file) => {
-                let (begin, end) = (to_size(offset), to_size(offset) + taken.len());
-                if file.len() < end {
-                    file.resize(end, 0);
-                }
-                if what != Some(What::Lose) {
-                    file[begin..end].copy_from_slice(taken);
-                }
-                reply.written(u32::try_from(taken.len()).unwrap_or(u32::MAX));
+        let file = cut(what, &mut state.tree, number).and_then(|()| state.tree.data(number));
+        answer(file, reply, |reply, file| {
+            let (begin, end) = (to_size(offset), to_size(offset) + taken.len());
+            if file.len() < end {
+                file.resize(end, 0);
             }
-            Err(errno) => reply.refuse(errno),
-        }
+            if what != Some(What::Lose) {
+                file[begin..end].copy_from_slice(taken);
+            }
+            reply.written(u32::try_from(taken.len()).unwrap_or(u32::MAX));
+        });
     }
 
     fn fallocate(
@@ -236,15 +212,11 @@ impl Filesystem for Server {
     }
 
     fn fsync(&self, _: &Request, number: INodeNo, _: FileHandle, _: bool, reply: ReplyEmpty) {
-        if let Some((reply, _)) = self.admit(self.watched(number), Call::Fsync, None, reply) {
-            reply.ok();
-        }
+        self.admit_only(number, Call::Fsync, reply);
     }
 
     fn flush(&self, _: &Request, number: INodeNo, _: FileHandle, _: LockOwner, reply: ReplyEmpty) {
-        if let Some((reply, _)) = self.admit(self.watched(number), Call::Flush, None, reply) {
-            reply.ok();
-        }
+        self.admit_only(number, Call::Flush, reply);
     }
 
     fn release(
@@ -257,9 +229,7 @@ impl Filesystem for Server {
         _: bool,
         reply: ReplyEmpty,
     ) {
-        if let Some((reply, _)) = self.admit(self.watched(number), Call::Release, None, reply) {
-            reply.ok();
-        }
+        self.admit_only(number, Call::Release, reply);
     }
 
     fn readdir(&self, _: &Request, number: INodeNo, _: FileHandle, offset: u64, mut reply: ReplyDirectory) {
@@ -286,6 +256,13 @@ impl Filesystem for Server {
 }
 
 impl Server {
+    /// An operation that does nothing here.
+    fn admit_only(&self, number: INodeNo, call: Call, reply: ReplyEmpty) {
+        if let Some((reply, _)) = self.admit(self.watched(number), call, None, reply) {
+            reply.ok();
+        }
+    }
+
     fn open_flags(&self, file: Option<usize>) -> FopenFlags {
         match (file, self.caching) {
             (None, _) => FopenFlags::FOPEN_KEEP_CACHE,
@@ -297,10 +274,10 @@ impl Server {
 
     fn entry(&self, reply: ReplyEntry, find: impl FnOnce(&mut Tree) -> Result<INodeNo, Errno>) {
         let tree = &mut self.shared.lock().tree;
-        match find(tree).and_then(|number| tree.attributes(number)) {
-            Ok(it) => reply.entry_with_ttls(&ATTRIBUTES_VALID, &NAMES_VALID, &it, GENERATION),
-            Err(errno) => reply.refuse(errno),
-        }
+        let found = find(tree).and_then(|number| tree.attributes(number));
+        answer(found, reply, |reply, it| {
+            reply.entry_with_ttls(&ATTRIBUTES_VALID, &NAMES_VALID, &it, GENERATION);
+        });
     }
 
     fn attributes(
@@ -310,11 +287,8 @@ impl Server {
         change: impl FnOnce(&mut Tree) -> Result<(), Errno>,
     ) {
         let tree = &mut self.shared.lock().tree;
-        let changed: Result<FileAttr, Errno> = change(tree).and_then(|()| tree.attributes(number));
-        match changed {
-            Ok(it) => reply.attr(&ATTRIBUTES_VALID, &it),
-            Err(errno) => reply.refuse(errno),
-        }
+        let changed = change(tree).and_then(|()| tree.attributes(number));
+        answer(changed, reply, |reply, it| reply.attr(&ATTRIBUTES_VALID, &it));
     }
 }
 
@@ -330,8 +304,12 @@ fn to_size(bytes: u64) -> usize {
 }
 
 fn done(result: Result<(), Errno>, reply: ReplyEmpty) {
+    answer(result, reply, |reply, ()| reply.ok());
+}
+
+fn answer<T, R: Refuse>(result: Result<T, Errno>, reply: R, yes: impl FnOnce(R, T)) {
     match result {
-        Ok(()) => reply.ok(),
+        Ok(it) => yes(reply, it),
         Err(errno) => reply.refuse(errno),
     }
 }

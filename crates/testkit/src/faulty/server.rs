@@ -4,13 +4,13 @@ use std::any::Any;
 use std::collections::HashMap;
 use std::ffi::OsString;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
 
-use fuser::INodeNo;
+use fuser::{
+    INodeNo, ReplyAttr, ReplyCreate, ReplyData, ReplyDirectory, ReplyEmpty, ReplyEntry, ReplyOpen, ReplyWrite,
+};
 use rustix::io::Errno;
 
 use super::Caching;
-use super::requests::Refuse;
 use super::script::{Call, Fault, Operation, What, When};
 use super::tree::Tree;
 
@@ -25,7 +25,7 @@ impl Shared {
 }
 
 /// The files, the script, and what came of it.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct State {
     pub(super) tree: Tree,
     script: Vec<Fault>,
@@ -38,21 +38,6 @@ pub(super) struct State {
     of_kind: HashMap<Call, usize>,
     // Never answered.
     held: Vec<Box<dyn Any + Send>>,
-}
-
-impl Default for State {
-    fn default() -> Self {
-        Self {
-            tree: Tree::new(),
-            script: Vec::new(),
-            done: Vec::new(),
-            files: 0,
-            operations: Vec::new(),
-            of_file: HashMap::new(),
-            of_kind: HashMap::new(),
-            held: Vec::new(),
-        }
-    }
 }
 
 impl State {
@@ -108,6 +93,23 @@ impl State {
     }
 }
 
+/// An answer that can be no.
+pub(super) trait Refuse: Send + 'static {
+    /// Says no.
+    fn refuse(self, errno: Errno);
+}
+
+macro_rules! refuse {
+    ($($reply:ty),*) => {
+        $(impl Refuse for $reply {
+            fn refuse(self, errno: Errno) {
+                self.error(fuser::Errno::from_i32(errno.raw_os_error()));
+            }
+        })*
+    };
+}
+refuse!(ReplyAttr, ReplyCreate, ReplyData, ReplyDirectory, ReplyEmpty, ReplyEntry, ReplyOpen, ReplyWrite);
+
 /// Serves the kernel's requests.
 #[derive(Debug)]
 pub(super) struct Server {
@@ -152,8 +154,3 @@ impl Server {
         None
     }
 }
-
-/// Attributes are asked for each time, names are not.
-pub(super) const ATTRIBUTES_VALID: Duration = Duration::ZERO;
-/// See [`ATTRIBUTES_VALID`].
-pub(super) const NAMES_VALID: Duration = Duration::from_secs(3600);

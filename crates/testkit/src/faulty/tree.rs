@@ -30,12 +30,14 @@ pub(super) struct Tree {
     nodes: HashMap<u64, Node>,
 }
 
-impl Tree {
-    pub(super) fn new() -> Self {
+impl Default for Tree {
+    fn default() -> Self {
         let root = Node::new(Content::Directory(BTreeMap::new()), 0o755);
         Self { nodes: HashMap::from([(INodeNo::ROOT.0, root)]) }
     }
+}
 
+impl Tree {
     pub(super) fn node(&mut self, number: INodeNo) -> Result<&mut Node, Errno> {
         self.nodes.get_mut(&number.0).ok_or(Errno::STALE)
     }
@@ -139,7 +141,7 @@ mod tests {
 
     #[test]
     fn a_directory_goes_when_it_is_empty() {
-        let mut tree = Tree::new();
+        let mut tree = Tree::default();
         let name = OsStr::new("a");
         let directory = tree.add(INodeNo::ROOT, name, Content::Directory(BTreeMap::new()), 0o700).unwrap();
         let file = tree.add(directory, name, Content::File(vec![1, 2]), 0o600).unwrap();

@@ -2,8 +2,7 @@
 
 use std::fmt;
 use std::fs::{self, File};
-use std::io::{BufRead, BufReader, Write};
-use std::os::unix::process::ExitStatusExt;
+use std::io::{self, BufRead, BufReader, Read, Seek};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
@@ -12,7 +11,7 @@ use anyhow::{Context, Result, bail};
 use rustix::process::{Pid, Resource, Rlimit, Signal};
 use writebench_testkit::{Program, entries};
 
-use super::trouble::{Paused, Trouble};
+use super::trouble::{Kind, Paused, Trouble};
 use super::work::Work;
 
 /// What is called, and what goes wrong.
@@ -26,8 +25,6 @@ pub(super) struct Call {
     pub(super) server: Option<u32>,
     /// The database that is locked.
     pub(super) database: PathBuf,
-    /// Where what it says is kept.
-    pub(super) output: PathBuf,
 }
 
 impl fmt::Display for Call {
@@ -39,22 +36,10 @@ impl fmt::Display for Call {
 /// How it ended.
 #[derive(Debug)]
 pub(super) struct Ended {
-    pub(super) code: Option<i32>,
-    pub(super) signal: Option<i32>,
+    pub(super) status: ExitStatus,
     /// What it complained of.
     pub(super) said: String,
-    pub(super) most_descriptors: usize,
-    pub(super) most_memory_kib: u64,
-}
-
-impl Ended {
-    pub(super) fn status(&self) -> String {
-        match (self.code, self.signal) {
-            (Some(code), _) => format!("exit code {code}"),
-            (None, Some(signal)) => format!("signal {signal}"),
-            (None, None) => "unknown".to_owned(),
-        }
-    }
+    pub(super) held: Held,
 }
 
 /// A file of others.
@@ -71,8 +56,9 @@ impl Call {
     pub(super) fn perform(&self, program: &Program) -> Result<Ended> {
         let words: Vec<&str> = self.arguments.iter().map(String::as_str).collect();
         let mut command = program.command(&words);
-        command.stderr(File::create(&self.output).context("a file for what it says")?).stdout(Stdio::null());
-        if matches!(self.trouble, Trouble::ReaderLeaves) {
+        let mut output = tempfile::tempfile().context("a file for what it says")?;
+        command.stderr(output.try_clone()?).stdout(Stdio::null());
+        if matches!(self.trouble.kind, Kind::ReaderLeaves) {
             command.stdout(Stdio::piped());
         }
         let mut child = command.spawn().context("start writebench")?;
@@ -81,19 +67,16 @@ impl Call {
         }
         let mut held = Held::default();
         let status = self.watch(&mut child, &mut held)?;
-        let said = fs::read(&self.output).map(|said| String::from_utf8_lossy(&said).into_owned())?;
-        Ok(Ended {
-            code: status.code(),
-            signal: status.signal(),
-            said,
-            most_descriptors: held.most_descriptors,
-            most_memory_kib: held.most_memory_kib,
-        })
+        let mut said = Vec::new();
+        output.rewind()?;
+        output.read_to_end(&mut said)?;
+        let said = String::from_utf8_lossy(&said).into_owned();
+        Ok(Ended { status, said, held })
     }
 
     fn watch(&self, child: &mut Child, held: &mut Held) -> Result<ExitStatus> {
         let start = Instant::now();
-        let mut next = self.first();
+        let mut next = self.trouble.after;
         self.limit(child)?;
         loop {
             if let Some(status) = child.try_wait()? {
@@ -112,81 +95,55 @@ impl Call {
         }
     }
 
-    /// When it strikes first; none if never, or from the beginning.
-    fn first(&self) -> Option<Duration> {
-        match self.trouble {
-            Trouble::Signal(_, at) | Trouble::Workers(_, at) | Trouble::Removal(at) | Trouble::Fill(at) => {
-                Some(at)
-            }
-            Trouble::Silence(at) | Trouble::Pause(_, at) | Trouble::Lock(at) => Some(at),
-            Trouble::KeptFiles => None,
-            Trouble::Nothing | Trouble::FileLimit(_) | Trouble::ReaderLeaves => None,
-            Trouble::Faults(..) | Trouble::Hang(..) => None,
-        }
-    }
-
     fn limit(&self, child: &Child) -> Result<()> {
-        if let Trouble::FileLimit(bytes) = self.trouble {
-            let limit = Rlimit { current: Some(bytes), maximum: Some(bytes) };
-            match rustix::process::prlimit(Some(pid(child.id())?), Resource::Fsize, limit) {
-                // It has ended.
-                Ok(_) | Err(rustix::io::Errno::SRCH) => {}
-                Err(error) => return Err(error).context("prlimit"),
-            }
-        }
-        Ok(())
+        let Kind::FileLimit(bytes) = self.trouble.kind else { return Ok(()) };
+        let limit = Rlimit { current: Some(bytes), maximum: Some(bytes) };
+        has_ended_or(rustix::process::prlimit(Some(pid(child.id())?), Resource::Fsize, limit).map(drop))
     }
 
     /// When it strikes again; none if that was the only time.
     fn strike(&self, child: &Child) -> Result<Option<Duration>> {
-        match self.trouble {
-            Trouble::Signal(signal, _) => send(child.id(), signal)?,
-            Trouble::Workers(signal, every) => {
-                if let Some(worker) = writebench_testkit::worker(child.id()) {
-                    send(worker, signal)?;
-                }
-                return Ok(Some(every.max(Duration::from_millis(50))));
+        let worker = || writebench_testkit::worker(child.id());
+        match self.trouble.kind {
+            Kind::Signal(signal) => send(Some(child.id()), signal)?,
+            Kind::Workers(signal) => {
+                send(worker(), signal)?;
+                return Ok(self.trouble.after.map(|every| every.max(Duration::from_millis(50))));
             }
-            Trouble::Removal(_) => {
-                // What is made meanwhile is for the next time.
-                if fs::remove_dir_all(&self.target).is_err() {
-                    return Ok(Some(Duration::from_millis(5)));
-                }
+            // What is made meanwhile is for the next time.
+            Kind::Removal => {
+                let is_gone = fs::remove_dir_all(&self.target).is_ok();
+                return Ok((!is_gone).then_some(Duration::from_millis(5)));
             }
-            Trouble::Fill(_) => fill(&self.target.join(OTHERS))?,
-            Trouble::Silence(_) => self.server.map_or(Ok(()), |server| send(server, Signal::STOP))?,
-            Trouble::Pause(who, _) => {
-                let worker = || writebench_testkit::worker(child.id());
+            Kind::Fill => fill(&self.target.join(OTHERS))?,
+            Kind::Silence => send(self.server, Signal::STOP)?,
+            Kind::Pause(who) => {
                 let paused = if who == Paused::Program { Some(child.id()) } else { worker() };
-                if let Some(paused) = paused {
-                    send(paused, Signal::STOP)?;
-                    std::thread::sleep(PAUSE);
-                    send(paused, Signal::CONT)?;
-                }
+                send(paused, Signal::STOP)?;
+                std::thread::sleep(PAUSE);
+                send(paused, Signal::CONT)?;
             }
-            Trouble::Lock(_) => lock(&self.database)?,
-            Trouble::Nothing | Trouble::FileLimit(_) | Trouble::ReaderLeaves | Trouble::KeptFiles => {}
-            Trouble::Faults(..) | Trouble::Hang(..) => {}
+            Kind::Lock => lock(&self.database)?,
+            _ => {}
         }
         Ok(None)
     }
 }
 
 /// The most that a program held at any look.
-#[derive(Default)]
-struct Held {
-    most_descriptors: usize,
-    most_memory_kib: u64,
+#[derive(Debug, Default)]
+pub(super) struct Held {
+    pub(super) descriptors: usize,
+    pub(super) memory_kib: u64,
 }
 
 impl Held {
     fn look(&mut self, process: u32) {
-        let descriptors = entries(&PathBuf::from(format!("/proc/{process}/fd"))).len();
-        self.most_descriptors = self.most_descriptors.max(descriptors);
+        self.descriptors = self.descriptors.max(entries(Path::new(&format!("/proc/{process}/fd"))).len());
         let status = fs::read_to_string(format!("/proc/{process}/status")).unwrap_or_default();
         let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
         let peak = peak.and_then(|text| text.trim().strip_suffix(" kB")?.parse().ok());
-        self.most_memory_kib = self.most_memory_kib.max(peak.unwrap_or(0));
+        self.memory_kib = self.memory_kib.max(peak.unwrap_or(0));
     }
 }
 
@@ -194,10 +151,16 @@ fn pid(process: u32) -> Result<Pid> {
     i32::try_from(process).ok().and_then(Pid::from_raw).context("the number of a process")
 }
 
-fn send(process: u32, signal: Signal) -> Result<()> {
-    match rustix::process::kill_process(pid(process)?, signal) {
+fn send(process: Option<u32>, signal: Signal) -> Result<()> {
+    let Some(process) = process else { return Ok(()) };
+    has_ended_or(rustix::process::kill_process(pid(process)?, signal))
+}
+
+/// A process that has ended takes no harm.
+fn has_ended_or(result: rustix::io::Result<()>) -> Result<()> {
+    match result {
         Ok(()) | Err(rustix::io::Errno::SRCH) => Ok(()),
-        Err(error) => Err(error).context("kill"),
+        Err(error) => Err(error).context("a process that something is done to"),
     }
 }
 
@@ -216,8 +179,7 @@ database.execute('ROLLBACK')";
 
 /// Until there is no room.
 fn fill(file: &Path) -> Result<()> {
-    let chunk = vec![1; 1 << 20];
     let mut file = File::create(file).context("a file that fills the filesystem")?;
-    while file.write_all(&chunk).is_ok() {}
+    let _ = io::copy(&mut io::repeat(1), &mut file);
     Ok(())
 }

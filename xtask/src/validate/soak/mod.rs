@@ -6,17 +6,17 @@ mod trouble;
 mod work;
 
 use std::collections::BTreeMap;
+use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
 use writebench_testkit::{Bindfs, Chance, Faulty, Program, SmallTmpfs};
 
-use self::call::{Call, Ended};
+use self::call::{Call, Ended, Held};
 use self::traces::Traces;
-use self::trouble::Trouble;
+use self::trouble::{Kind, Trouble};
 use self::work::{Place, Work};
-use crate::command::metadata;
 use crate::program;
 use crate::target::memory_and_disk;
 
@@ -41,14 +41,13 @@ const SMALL_BYTES: u64 = 48 << 20;
 
 /// Mixes it all; whether every program ended as it should, and nothing is left.
 pub(crate) fn run(options: &Options) -> Result<bool> {
-    let target_directory = metadata()?.target_directory.into_std_path_buf();
-    let program = program::build(&target_directory)?;
+    let program = program::build()?;
     let program = Program::new(program.to_str().context("a path in UTF-8")?)?;
     let seed = options.seed.unwrap_or_else(Chance::any_seed);
     println!("soak: {} minutes, seed {seed}", options.minutes);
     // Whoever loses the program that started it is ours to count.
     rustix::process::set_child_subreaper(Some(rustix::process::getpid()))?;
-    let parents = memory_and_disk(&options.targets, &target_directory.join("soak"))?;
+    let parents = memory_and_disk(&options.targets, "soak")?;
     let watched: Vec<PathBuf> = parents.iter().cloned().chain([std::env::temp_dir()]).collect();
     let before = Traces::now(&watched);
     println!("before: {before}");
@@ -79,29 +78,15 @@ pub(crate) fn run(options: &Options) -> Result<bool> {
     Ok(beyond.is_empty() && complaints.is_empty())
 }
 
-/// The most that any program held, and which one.
-#[derive(Default)]
-struct Most<T> {
-    value: T,
-    of: String,
-}
-
-impl<T: PartialOrd> Most<T> {
-    fn meet(&mut self, value: T, of: &Call) {
-        if value > self.value {
-            *self = Self { value, of: of.to_string() };
-        }
-    }
-}
-
 struct Soak {
     program: Program,
     chance: Chance,
     places: Vec<Place>,
     tally: Tally,
     complaints: Vec<String>,
-    most_descriptors: Most<usize>,
-    most_memory_kib: Most<u64>,
+    // The most that any program held, and which one.
+    most_descriptors: (usize, String),
+    most_memory_kib: (u64, String),
     rounds: usize,
     // Unmounted after all that works in them.
     _guards: (Vec<tempfile::TempDir>, SmallTmpfs),
@@ -125,8 +110,8 @@ impl Soak {
             places,
             tally: Tally::new(),
             complaints: Vec::new(),
-            most_descriptors: Most::default(),
-            most_memory_kib: Most::default(),
+            most_descriptors: Default::default(),
+            most_memory_kib: Default::default(),
             rounds: 0,
             _guards: (folders, small),
         })
@@ -136,34 +121,26 @@ impl Soak {
     fn round(&mut self) -> Result<()> {
         self.rounds += 1;
         let trouble = Trouble::choose(&mut self.chance);
-        let index = match trouble {
-            Trouble::Fill(_) => self.places.len() - 1,
+        let index = match trouble.kind {
+            Kind::Fill => self.places.len() - 1,
             _ => self.chance.below(self.places.len()),
         };
         let place = &self.places[index];
         let other = &self.places[(index + 1 + self.chance.below(self.places.len() - 1)) % self.places.len()];
         let is_small = place.is_small || other.is_small;
-        let faulty = match &trouble {
-            Trouble::Faults(caching, script) | Trouble::Hang(caching, script) => {
-                let faulty = Faulty::mount("sample", *caching)?;
-                faulty.follow(script);
-                Some(faulty)
-            }
-            _ => None,
-        };
-        let bindfs = match trouble {
-            Trouble::Silence(_) | Trouble::KeptFiles => Some(Bindfs::mount()?),
-            _ => None,
-        };
+        let (mut faulty, mut bindfs) = (None, None);
         let removed = tempfile::Builder::new().prefix("removed-").tempdir_in(&place.path)?;
-        let target = match (&trouble, &faulty) {
-            (_, Some(faulty)) => faulty.path().to_owned(),
-            (Trouble::Silence(_) | Trouble::KeptFiles, _) => {
-                bindfs.as_ref().map_or_else(|| place.path.clone(), |it| it.path().to_owned())
+        let target = match &trouble.kind {
+            Kind::Faults(caching, script) | Kind::Hang(caching, script) => {
+                let mounted = faulty.insert(Faulty::mount("sample", *caching)?);
+                mounted.follow(script);
+                mounted.path()
             }
-            (Trouble::Removal(_), _) => removed.path().to_owned(),
-            _ => place.path.clone(),
+            Kind::Silence | Kind::KeptFiles => bindfs.insert(Bindfs::mount()?).path(),
+            Kind::Removal => removed.path(),
+            _ => &place.path,
         };
+        let target = target.to_owned();
         let other = other.path.clone();
         let calls = self.calls(&trouble, (&target, bindfs.as_ref()), &other);
         let program = &self.program;
@@ -184,7 +161,7 @@ impl Soak {
         bindfs.as_ref().map_or(Ok(()), Bindfs::go_on)?;
         // A copy that stays is meant to.
         let _ = std::fs::remove_file(target.join("copy"));
-        if let Trouble::Fill(_) = trouble {
+        if let Kind::Fill = trouble.kind {
             let _ = std::fs::remove_file(target.join(call::OTHERS));
         }
         let listed = self.program.call(&["list", "runs"])?;
@@ -200,20 +177,19 @@ impl Soak {
         (target, bindfs): (&Path, Option<&Bindfs>),
         other: &Path,
     ) -> Vec<Call> {
-        let hangs = matches!(trouble, Trouble::Hang(..) | Trouble::Silence(_));
+        let hangs = matches!(trouble.kind, Kind::Hang(..) | Kind::Silence);
         let programs = if self.chance.below(4) == 0 && !hangs { 2 } else { 1 };
         let home = self.program.home().to_owned();
-        let call = |number| {
+        let call = |_| {
             // Only a run can be told how long to wait for a filesystem.
             let work = if hangs { Work::Run } else { Work::choose(&mut self.chance) };
             let mut arguments = work.arguments(&mut self.chance, target, other, &home);
             if hangs {
                 arguments.extend(["--timeout", "2s"].map(str::to_owned));
             }
-            let output = home.join(format!("output-{number}"));
             let (server, database) = (bindfs.map(Bindfs::server), home.join("writebench/writebench.db"));
             let (trouble, target) = (trouble.clone(), target.to_owned());
-            Call { work, arguments, trouble, target, server, database, output }
+            Call { work, arguments, trouble, target, server, database }
         };
         (0..programs).map(call).collect()
     }
@@ -225,14 +201,17 @@ impl Soak {
     }
 
     fn judge(&mut self, call: &Call, ended: &Ended, is_small: bool) {
-        let is_usual = ended.code.is_some_and(|code| call.work.codes(is_small).contains(&code));
-        let is_allowed = is_usual || call.trouble.allows(call.work, ended.code, ended.signal);
-        if !is_allowed || ended.said.contains("panicked") {
-            self.complain(format!("{call}: {}: {}", ended.status(), ended.said.trim_end()));
+        let (code, signal) = (ended.status.code(), ended.status.signal());
+        let is_usual = code.is_some_and(|code| call.work.codes(is_small).contains(&code));
+        if !(is_usual || call.trouble.allows(call.work, code, signal)) || ended.said.contains("panicked") {
+            self.complain(format!("{call}: {}: {}", ended.status, ended.said.trim_end()));
         }
-        self.most_descriptors.meet(ended.most_descriptors, call);
-        self.most_memory_kib.meet(ended.most_memory_kib, call);
-        *self.tally.entry((call.work, call.trouble.name(), ended.status())).or_default() += 1;
+        let Held { descriptors, memory_kib } = ended.held;
+        let most = std::mem::take(&mut self.most_descriptors);
+        self.most_descriptors = most.max((descriptors, call.to_string()));
+        let most = std::mem::take(&mut self.most_memory_kib);
+        self.most_memory_kib = most.max((memory_kib, call.to_string()));
+        *self.tally.entry((call.work, call.trouble.name(), ended.status.to_string())).or_default() += 1;
     }
 
     /// In all places, which removes what runs that were killed left there.
@@ -255,11 +234,11 @@ impl Soak {
     fn print(&self) {
         println!("\n{} rounds; work, what went wrong, how it ended, how often:", self.rounds);
         for ((work, trouble, status), count) in &self.tally {
-            println!("{:<12} {trouble:<20} {status:<12} {count:>4}", format!("{work:?}"));
+            println!("{:<12} {trouble:<24} {status:<24} {count:>4}", format!("{work:?}"));
         }
-        println!("most descriptors: {}, of {}", self.most_descriptors.value, self.most_descriptors.of);
-        let memory = self.most_memory_kib.value as f64 / 1024.0;
-        println!("most memory: {memory:.0} MiB, of {}", self.most_memory_kib.of);
+        let ((descriptors, of), (memory_kib, of_memory)) = (&self.most_descriptors, &self.most_memory_kib);
+        println!("most descriptors: {descriptors}, of {of}");
+        println!("most memory: {} MiB, of {of_memory}", memory_kib / 1024);
     }
 }
 
@@ -269,9 +248,10 @@ mod tests {
 
     #[test]
     fn a_program_that_works_alone_ends_well_and_one_in_trouble_says_so() {
-        let nothing = Trouble::Nothing;
+        let trouble = |kind| Trouble { kind, after: None };
+        let nothing = trouble(Kind::Nothing);
         assert!(Work::Run.codes(false) == [0] && !nothing.allows(Work::Run, Some(4), None));
-        let killed = Trouble::Signal(rustix::process::Signal::KILL, Duration::ZERO);
+        let killed = trouble(Kind::Signal(rustix::process::Signal::KILL));
         assert!(killed.allows(Work::Run, None, Some(9)) && !killed.allows(Work::Run, None, Some(11)));
         assert!(!killed.allows(Work::Run, Some(101), None), "a panic is never the way");
     }

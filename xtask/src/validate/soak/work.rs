@@ -18,21 +18,7 @@ pub(super) enum Work {
     Compare,
 }
 
-const SUITES: &[&str] =
-    &["quick", "create", "mmap", "vectored", "parallel", "write", "copy", "durable", "direct", "buffer"];
-
-const KINDS: &[&str] = &[
-    "ext4",
-    "ext4-no-journal",
-    "ext3",
-    "ext2",
-    "xfs",
-    "btrfs",
-    "btrfs-raid0",
-    "tmpfs",
-    "overlay:ext4",
-    "fuse:ext4",
-];
+const KINDS: &str = "ext4 ext4-no-journal ext3 ext2 xfs btrfs btrfs-raid0 tmpfs overlay:ext4 fuse:ext4";
 
 /// The file in the program's home that is copied.
 pub(super) const COPIED: &str = "copied";
@@ -43,23 +29,8 @@ impl Work {
     /// More often what takes samples.
     pub(super) fn choose(chance: &mut Chance) -> Self {
         use Work::{Advise, Compare, Copy, Filesystems, Look, Report, Resume, Run, SideBySide};
-        let weighed = [
-            Run,
-            Run,
-            Run,
-            Run,
-            Run,
-            SideBySide,
-            Filesystems,
-            Advise,
-            Copy,
-            Resume,
-            Resume,
-            Look,
-            Report,
-            Compare,
-        ];
-        chance.pick(&weighed)
+        let others = [SideBySide, Filesystems, Advise, Copy, Resume, Look, Report, Compare];
+        chance.pick(&[&[Run, Run, Run, Run, Run, Resume], &others[..]].concat())
     }
 
     /// The command line: seconds of work, and gigabytes written at most.
@@ -70,44 +41,40 @@ impl Work {
         other: &Path,
         home: &Path,
     ) -> Vec<String> {
-        let path = |path: &Path| path.display().to_string();
         let mut words = match self {
-            Self::Run => strings(&["run", &path(target), "--max-bytes", "1GiB"]),
-            Self::SideBySide => strings(&["run", &path(target), &path(other), "--max-bytes", "1GiB"]),
+            Self::Run => "run TARGET --max-bytes 1GiB".to_owned(),
+            Self::SideBySide => "run TARGET OTHER --max-bytes 1GiB".to_owned(),
             Self::Filesystems => {
-                let first = chance.below(KINDS.len());
-                let second = first + 1 + chance.below(KINDS.len() - 1);
-                let kinds = [KINDS[first], KINDS[second % KINDS.len()]].join(",");
-                strings(&["fs", "--on", &kinds, "--images", &path(target), "--max-bytes", "4GiB"])
+                let kinds: Vec<&str> = KINDS.split(' ').collect();
+                let first = chance.below(kinds.len());
+                let second = (first + 1 + chance.below(kinds.len() - 1)) % kinds.len();
+                format!("fs --on {},{} --images TARGET --max-bytes 4GiB", kinds[first], kinds[second])
             }
             Self::Advise => {
-                let mut words =
-                    strings(&["advise", "--for", chance.pick(PURPOSES), "--size", "2MiB", "--budget", "4s"]);
-                words.push(path(target));
-                words
+                format!("advise --for {} --size 2MiB --budget 4s TARGET", chance.pick(PURPOSES))
             }
             Self::Copy => {
-                let mut words =
-                    strings(&["run", "--suite", "copy", "--samples", "1", "--budget", "3s", "--from"]);
-                words.extend([path(&home.join(COPIED)), "--to".to_owned(), path(&target.join("copy"))]);
-                words
+                format!("run --suite copy --samples 1 --budget 3s --from HOME/{COPIED} --to TARGET/copy")
             }
             // A run that is resumed has no limit on time but a new one.
-            Self::Resume => strings(&["run", "--resume", "--budget", "5s"]),
-            Self::Look => {
-                strings(chance.pick(&[&["show"][..], &["list", "runs"], &["show", "--export", "json=-"]]))
-            }
-            Self::Report => strings(&["report", "-o", &path(&home.join("report.html"))]),
-            Self::Compare => strings(&["compare", "1", chance.pick(&["2", "3"])]),
+            Self::Resume => "run --resume --budget 5s".to_owned(),
+            Self::Look => chance.pick(&["show", "list runs", "show --export json=-"]).to_owned(),
+            Self::Report => "report -o HOME/report.html".to_owned(),
+            Self::Compare => format!("compare 1 {}", chance.pick(&["2", "3"])),
         };
         if matches!(self, Self::Run | Self::SideBySide | Self::Filesystems) {
-            words.extend(measuring(chance, home));
+            words += &measuring(chance);
         }
         // Runs with another database tidy up behind those of the first.
         if self == Self::Run && chance.below(4) == 0 {
-            words.extend(["--db".to_owned(), path(&home.join("other.db"))]);
+            words += " --db HOME/other.db";
         }
-        words
+        let paths = [("TARGET", target), ("OTHER", other), ("HOME", home)];
+        let with_paths = |word: &str| {
+            let set = |word: String, (name, path): &(&str, &Path)| word.replace(name, &path.to_string_lossy());
+            paths.iter().fold(word.to_owned(), set)
+        };
+        words.split_whitespace().map(with_paths).collect()
     }
 
     /// How it may end where nothing goes wrong: 1 and 2 say that there is nothing to go on with or to compare, 3 and 4
@@ -128,25 +95,19 @@ impl Work {
     }
 }
 
-fn measuring(chance: &mut Chance, home: &Path) -> Vec<String> {
-    let mut words = strings(&["--suite", chance.pick(SUITES)]);
-    words.extend(strings(&["--size", chance.pick(&["64KiB", "1MiB", "3MiB"])]));
-    words.extend(strings(&[
-        "--samples",
-        chance.pick(&["1", "4", "6"]),
-        "--budget",
-        chance.pick(&["2s", "5s"]),
-    ]));
-    words.extend(strings(&["--verify", chance.pick(&["sampled", "first", "every", "never"])]));
-    words.extend(strings(chance.pick(&[&[][..], &["--no-limits"], &["--precision", "5%"]])));
-    let export = |format: &str| format!("{format}={}", home.join(format).display());
+fn measuring(chance: &mut Chance) -> String {
+    let suites = writebench_model::built_in_suites();
+    let suite = &suites[chance.below(suites.len())].name;
+    let size = chance.pick(&["64KiB", "1MiB", "3MiB"]);
+    let samples = chance.pick(&["1", "4", "6"]);
+    let budget = chance.pick(&["2s", "5s"]);
+    let verify = chance.pick(&["sampled", "first", "every", "never"]);
+    let more = chance.pick(&["", "--no-limits", "--precision 5%"]);
     let format = chance.pick(&["json", "jsonl", "csv", "markdown", "openmetrics", "html", "svg", "fio"]);
-    words.extend(strings(&["--export", &export(format)]));
-    words
-}
-
-fn strings(words: &[&str]) -> Vec<String> {
-    words.iter().map(|&word| word.to_owned()).collect()
+    format!(
+        " --suite {suite} --size {size} --samples {samples} --budget {budget} --verify {verify} {more} \
+         --export {format}=HOME/{format}"
+    )
 }
 
 /// Where it may work.

@@ -15,6 +15,7 @@ use sha2::{Digest, Sha256};
 
 use self::content::Content;
 use self::data::Data;
+use super::rendered::FormatError;
 use crate::charts;
 use crate::numbers::comparison::Comparison;
 use crate::numbers::sides::{CompareError, ComparedRun, Side};
@@ -51,16 +52,15 @@ struct Page<'r> {
 /// Of one run or several; all others are compared with the first.
 ///
 /// # Errors
-/// Never in practice: every key of the data is a text, and the template is checked when it is compiled.
-pub fn render(reports: &[Report]) -> askama::Result<String> {
+/// Never in practice, as [`FormatError`] says.
+pub fn render(reports: &[Report]) -> Result<String, FormatError> {
     let names = run_names(reports);
     let charts = charts::charts_of_runs(reports);
     let comparisons: Vec<(usize, Result<Comparison, CompareError>)> =
         (1..reports.len()).map(|b| (b, comparison(reports, &names, b))).collect();
     let compared: Vec<(usize, &Comparison)> =
         comparisons.iter().filter_map(|(b, it)| Some((*b, it.as_ref().ok()?))).collect();
-    let data = serde_json::to_string(&Data::of(reports, &names, &charts, &compared));
-    let data = data.map_err(askama::Error::custom)?;
+    let data = serde_json::to_string(&Data::of(reports, &names, &charts, &compared))?;
     let script = format!("\"use strict\";\n(() => {{\n{}}})();\n", SCRIPTS.concat());
     let page = Page {
         content: Content::of(reports, &names, &charts, &comparisons),
@@ -71,7 +71,7 @@ pub fn render(reports: &[Report]) -> askama::Result<String> {
         // In a string of JSON it means the same, and it ends no element.
         data: data.replace('<', "\\u003c"),
     };
-    page.render()
+    Ok(page.render()?)
 }
 
 fn comparison(reports: &[Report], names: &[String], b: usize) -> Result<Comparison, CompareError> {

@@ -1,0 +1,94 @@
+//! `--on`, `--mkfs-options`, `--mount-options`: from words to wishes.
+
+use anyhow::Result;
+use writebench_filesystems::{Kind, Wish};
+
+use crate::exit::usage;
+
+/// What stands on each of the other kinds where it is named alone.
+const LAYERS: [&str; 2] = ["overlay", "fuse"];
+
+/// What the command line asks for, in its order, each kind once.
+pub fn wishes(
+    on: &[String],
+    mkfs_options: &[(Kind, String)],
+    mount_options: &[(Kind, String)],
+) -> Result<Vec<Wish>> {
+    let kinds = if on.is_empty() { Kind::defaults() } else { kinds(on)? };
+    let mut wishes: Vec<Wish> = Vec::new();
+    for kind in kinds {
+        if wishes.iter().any(|wish| wish.kind == kind) {
+            return Err(usage!("--on: {kind} is given twice"));
+        }
+        wishes.push(Wish { kind, mkfs_options: Vec::new(), mount_options: None });
+    }
+    for (kind, words) in mkfs_options {
+        let words = shlex::split(words)
+            .ok_or_else(|| usage!("--mkfs-options {kind}={words}: a quote is not closed"))?;
+        if kind.is_in_memory() {
+            return Err(usage!("--mkfs-options {kind}: it is in memory, and no mkfs makes it"));
+        }
+        wish(&mut wishes, kind, "--mkfs-options")?.mkfs_options.extend(words);
+    }
+    for (kind, options) in mount_options {
+        let wish = wish(&mut wishes, kind, "--mount-options")?;
+        wish.mount_options = Some(match wish.mount_options.take() {
+            Some(before) => format!("{before},{options}"),
+            None => options.clone(),
+        });
+    }
+    Ok(wishes)
+}
+
+fn wish<'w>(wishes: &'w mut [Wish], kind: &Kind, option: &str) -> Result<&'w mut Wish> {
+    let names: Vec<String> = wishes.iter().map(|wish| wish.kind.to_string()).collect();
+    wishes
+        .iter_mut()
+        .find(|wish| wish.kind == *kind)
+        .ok_or_else(|| usage!("{option} {kind}: not among the kinds that are made: {}", names.join(", ")))
+}
+
+fn kinds(words: &[String]) -> Result<Vec<Kind>> {
+    let others: Vec<&String> =
+        words.iter().filter(|word| !LAYERS.contains(&word.as_str()) && !word.contains(':')).collect();
+    let mut kinds = Vec::new();
+    for word in words {
+        if !LAYERS.contains(&word.as_str()) {
+            kinds.push(word.parse::<Kind>().map_err(|error| usage!("--on: {error}"))?);
+            continue;
+        }
+        if others.is_empty() {
+            return Err(usage!(
+                "--on {word}: on which filesystem? Name others, or {word}:KIND, such as {word}:ext4"
+            ));
+        }
+        for other in &others {
+            let kind = format!("{word}:{other}").parse::<Kind>();
+            kinds.push(kind.map_err(|error| usage!("--on: {error}"))?);
+        }
+    }
+    Ok(kinds)
+}
+
+/// `ext4=noatime`.
+pub fn of_kind(text: &str) -> Result<(Kind, String), String> {
+    let (kind, options) = text.split_once('=').ok_or("expected KIND=OPTIONS, such as ext4=noatime")?;
+    Ok((kind.parse().map_err(|error: writebench_filesystems::Error| error.to_string())?, options.to_owned()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn named(words: &str) -> Vec<String> {
+        let words: Vec<String> = words.split(',').map(str::to_owned).collect();
+        kinds(&words).unwrap().iter().map(ToString::to_string).collect()
+    }
+
+    #[test]
+    fn overlay_and_fuse_alone_stand_on_each_of_the_others() {
+        assert_eq!(named("ext4,overlay,xfs"), ["ext4", "overlay:ext4", "overlay:xfs", "xfs"]);
+        assert_eq!(named("tmpfs,fuse,overlay:ext4"), ["tmpfs", "fuse:tmpfs", "overlay:ext4"]);
+        assert!(kinds(&["overlay".to_owned()]).unwrap_err().to_string().contains("on which filesystem?"));
+    }
+}

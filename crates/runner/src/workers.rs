@@ -1,0 +1,140 @@
+//! Workers, one after the other, and what those leave behind that did not live to clean up.
+
+use std::collections::BTreeSet;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use writebench_model::protocol::Question;
+
+use crate::error::RunnerError;
+use crate::worker::{Answer, Patience, Worker, WorkerCommand};
+
+/// One worker at a time: started when there is a question, and given up when it has not answered one.
+pub struct Workers<'w> {
+    command: &'w WorkerCommand,
+    stop: &'w AtomicBool,
+    pub(crate) casualties: &'w mut Casualties,
+    at_work: Option<Worker>,
+}
+
+impl<'w> Workers<'w> {
+    /// Of that command, until `stop` is set.
+    #[must_use]
+    pub fn new(command: &'w WorkerCommand, stop: &'w AtomicBool, casualties: &'w mut Casualties) -> Self {
+        Self { command, stop, casualties, at_work: None }
+    }
+
+    /// The worker that is asked next.
+    pub(crate) fn at_work(&mut self) -> Result<&mut Worker, RunnerError> {
+        Ok(match &mut self.at_work {
+            Some(worker) => worker,
+            none => none.insert(Worker::start(self.command)?),
+        })
+    }
+
+    /// Asks for something in a target, and waits so long at most.
+    ///
+    /// # Errors
+    /// No worker can be started or understood, or it answers with an error. That it hangs or ends is no error.
+    pub fn ask<Q: Question>(
+        &mut self,
+        target: usize,
+        question: Q,
+        limit: Duration,
+    ) -> Result<Answer<Q::Answer>, RunnerError> {
+        if self.stop.load(Ordering::Relaxed) {
+            return Ok(Answer::Stopped);
+        }
+        let patience = Patience::until(limit, self.stop);
+        let answer = self.at_work()?.ask(question, patience)?;
+        if !matches!(answer, Answer::Reply(_))
+            && let Some(worker) = self.at_work.take()
+        {
+            self.casualties.add(target, worker);
+        }
+        Ok(answer)
+    }
+}
+
+/// Workers that hang in the kernel with a file, and targets with files that nobody has removed.
+#[derive(Default)]
+pub struct Casualties {
+    // Those that could not be killed, and in which target.
+    hung: Vec<(usize, Worker)>,
+    unclean: BTreeSet<usize>,
+}
+
+impl Casualties {
+    /// Takes a worker that was killed or ended while it worked in a target.
+    fn add(&mut self, target: usize, mut worker: Worker) {
+        self.unclean.insert(target);
+        if !worker.is_gone() {
+            self.hung.push((target, worker));
+        }
+    }
+
+    /// Another name for files after each worker that hangs with its own.
+    pub(crate) fn file_stem(&self, stem: &str) -> String {
+        match self.hung.len() {
+            0 => stem.to_owned(),
+            hung => format!("{stem}-after-{hung}"),
+        }
+    }
+
+    /// Whether the next worker has files to remove in a target. While one hangs there, nobody touches them: whoever
+    /// removes what it waits for, waits with it.
+    pub(crate) fn has_files_in(&self, target: usize) -> bool {
+        self.unclean.contains(&target) && self.hung.iter().all(|(of, _)| *of != target)
+    }
+
+    /// The files in a target have been removed.
+    pub(crate) fn are_removed(&mut self, target: usize) {
+        self.unclean.remove(&target);
+    }
+
+    /// Whether a worker still hangs in a target.
+    pub fn hangs_in(&mut self, target: usize) -> bool {
+        self.hung.retain_mut(|(_, worker)| !worker.is_gone());
+        self.hung.iter().any(|(of, _)| *of == target)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use writebench_model::protocol::PropertiesRequest;
+    use writebench_model::{Outcome, Properties};
+
+    /// A worker that is a shell's line; the progress record's number becomes its `$0`.
+    fn learn(line: &str, limit: Duration, stop: bool) -> Result<Answer<Properties>, RunnerError> {
+        let command = WorkerCommand { program: "sh".into(), arguments: vec!["-c".into(), line.into()] };
+        let request = PropertiesRequest {
+            target: 0,
+            file_stem: "properties".to_owned(),
+            file_size_bytes: 1 << 20,
+            data_seed: 1,
+            device_number: None,
+        };
+        let (stop, mut casualties) = (AtomicBool::new(stop), Casualties::default());
+        Workers::new(&command, &stop, &mut casualties).ask(0, request, limit)
+    }
+
+    const LONG: Duration = Duration::from_secs(60);
+
+    #[test]
+    fn a_worker_that_hangs_or_dies_is_an_outcome_with_a_reason() {
+        let Answer::Lost(hung) = learn("sleep 60", Duration::from_millis(200), false).unwrap() else {
+            panic!("it hung")
+        };
+        assert!(hung.reason().unwrap().starts_with("no end after 200ms"), "{hung:?}");
+        let Answer::Lost(dead) = learn("read it; kill -9 $$", LONG, false).unwrap() else { panic!("it died") };
+        assert!(matches!(dead, Outcome::WorkerDied { signal: Some(9), .. }), "{dead:?}");
+    }
+
+    #[test]
+    fn being_told_to_stop_is_no_error_and_a_refusal_is_one() {
+        assert_eq!(learn("sleep 60", LONG, true).unwrap(), Answer::Stopped);
+        let refused = learn(r#"read it; echo '{"Err":{"protocol":"a device"}}'"#, LONG, false);
+        assert_eq!(refused.unwrap_err().to_string(), "worker: a device");
+    }
+}

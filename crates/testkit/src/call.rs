@@ -1,0 +1,25 @@
+//! Other programs.
+
+use std::path::PathBuf;
+use std::process::Command;
+
+use anyhow::{Context, Result, bail};
+
+/// Runs a program to its end, which must be success. It speaks English.
+///
+/// # Errors
+/// It cannot be started, or fails: then with what it said.
+pub fn call(command: &mut Command) -> Result<()> {
+    let output = command.env("LC_ALL", "C").output().with_context(|| format!("{command:?}"))?;
+    if !output.status.success() {
+        bail!("{command:?}: {}", String::from_utf8_lossy(&output.stderr));
+    }
+    Ok(())
+}
+
+/// Whether a program is on the path.
+pub(crate) fn has_program(name: &str) -> bool {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let for_root = ["/sbin", "/usr/sbin"].map(PathBuf::from);
+    std::env::split_paths(&path).chain(for_root).any(|directory| directory.join(name).is_file())
+}

@@ -1,0 +1,37 @@
+//! A control group of a test's own.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use anyhow::{Context, Result};
+
+use crate::program::wait_for;
+
+/// Removed when dropped: its processes must have ended.
+pub(crate) struct Group {
+    pub(crate) path: PathBuf,
+}
+
+impl Group {
+    /// One below that group, under a name that no other test has.
+    pub(crate) fn below(root: &Path) -> Result<Self> {
+        static MADE: AtomicU32 = AtomicU32::new(0);
+        let number = MADE.fetch_add(1, Ordering::Relaxed);
+        let path = root.join(format!("writebench-test-{}-{number}", std::process::id()));
+        fs::create_dir(&path).with_context(|| path.display().to_string())?;
+        Ok(Self { path })
+    }
+
+    /// Writes to one of its files.
+    pub(crate) fn set(&self, file: &str, value: &str) -> Result<()> {
+        fs::write(self.path.join(file), value).with_context(|| format!("{value} in {file}"))
+    }
+}
+
+impl Drop for Group {
+    fn drop(&mut self) {
+        // A process that has just ended may still be in it.
+        let _ = wait_for("an empty group", || fs::remove_dir(&self.path).ok());
+    }
+}

@@ -1,0 +1,46 @@
+//! A directory of its own on which something is mounted.
+
+use std::path::Path;
+use std::process::Command;
+
+use anyhow::Result;
+use tempfile::TempDir;
+
+use crate::call::call;
+
+/// Unmounted when dropped, which must be before what is mounted.
+pub struct Mounted {
+    point: TempDir,
+}
+
+impl Mounted {
+    /// Mounts what these words for mount(8) name.
+    ///
+    /// # Errors
+    /// `mount` refuses.
+    pub(crate) fn new(words: &[&str]) -> Result<Self> {
+        let point = tempfile::Builder::new().prefix("writebench-mount-").tempdir()?;
+        call(Command::new("mount").args(words).arg(point.path()))?;
+        Ok(Self { point })
+    }
+
+    /// Where it is mounted.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        self.point.path()
+    }
+
+    /// Mounts it again with other options, such as `ro`.
+    ///
+    /// # Errors
+    /// `mount` refuses.
+    pub fn remount(&self, options: &str) -> Result<()> {
+        call(Command::new("mount").args(["-o", &format!("remount,{options}")]).arg(self.path()))
+    }
+}
+
+impl Drop for Mounted {
+    fn drop(&mut self) {
+        let _ = Command::new("umount").arg(self.path()).output();
+    }
+}

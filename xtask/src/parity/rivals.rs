@@ -1,0 +1,135 @@
+//! What is compared with what, in the order of the tables.
+
+use anyhow::{Context, Result};
+use writebench_model::Bytes;
+
+use super::case::Case;
+use super::copying::{CP, CP_IN_KERNEL, CopyTool, DD, DD_SMALL};
+use super::rival::{Bench, Other, Rival};
+
+/// Each tool with the case that makes the same calls.
+fn equals(size: Bytes) -> [(CopyTool, Case); 4] {
+    let case = |name| Case::new(name, size);
+    [
+        (CP, case("read-write,chunk=128KiB")),
+        (DD_SMALL, case("read-write,chunk=128KiB")),
+        (DD, case("read-write")),
+        (CP_IN_KERNEL, case("copy-file-range,chunk=whole")),
+    ]
+}
+
+/// Every way of writebench to copy that may be the fastest.
+const WAYS: [&str; 6] = [
+    "read-write",
+    "splice",
+    "read-write,chunk=128KiB",
+    "sendfile,chunk=whole",
+    "copy-file-range,chunk=whole",
+    "mmap-write,chunk=whole",
+];
+
+/// Every tool with its case. The fastest way to copy is looked for first, and then measured afresh.
+pub(super) fn tools(bench: &Bench<'_>, size: Bytes) -> Result<Vec<Rival>> {
+    let rival = |(tool, case)| Rival::new(case, Other::Tool(tool));
+    let same = equals(size).map(rival).map(|it| it.remarked("the tool's wall time, with process start"));
+    let best = fastest(bench, size)?;
+    let best = [CP, CP_IN_KERNEL].map(|tool| rival((tool, best.clone())));
+    let best = best.map(|it| it.remarked("the fastest of writebench's copies"));
+    Ok(same.into_iter().chain(best).collect())
+}
+
+/// The case that is fastest in a quick look: the median of three samples.
+fn fastest(bench: &Bench<'_>, size: Bytes) -> Result<Case> {
+    const LOOKS: u32 = 3;
+    let mut best: Option<(Case, f64)> = None;
+    for case in WAYS.map(|name| Case::new(name, size)) {
+        let mut rates = Vec::new();
+        for _ in 0..LOOKS {
+            rates.extend(bench.writebench.measure(&case, bench.target)?.map(|reading| reading.total_rate()));
+        }
+        let rate = writebench_stats::median(&rates).unwrap_or(0.0);
+        if best.as_ref().is_none_or(|(_, most)| rate > *most) {
+            best = Some((case, rate));
+        }
+    }
+    best.map(|(case, _)| case).context("no way to copy")
+}
+
+/// Cases that fio can express. Its memory is that of a chunk.
+const ANYWHERE: &[&str] = &[
+    "write",
+    "write,chunk=64KiB",
+    "write,chunk=4KiB",
+    "pwrite,chunk=64KiB",
+    "pwritev,chunk=64KiB,vector=1",
+    "writev,chunk=4KiB",
+    "mmap,chunk=64KiB",
+    "mmap,chunk=64KiB,prepare=overwrite",
+    "write,chunk=64KiB,prepare=set-len",
+    "write,chunk=64KiB,prepare=fallocate",
+    "write,chunk=64KiB,prepare=overwrite",
+    "pwrite,chunk=64KiB,threads=2",
+    "pwrite,chunk=64KiB,threads=2,files=per-thread",
+    "uring,chunk=64KiB,depth=8",
+    "uring,chunk=64KiB,depth=8,registered=both",
+];
+
+/// The same for what has a device behind it.
+const ON_DISK: &[&str] = &[
+    "pwrite,prepare=overwrite,cache=direct",
+    "uring,chunk=64KiB,prepare=overwrite,cache=direct",
+    "write,sync=fsync",
+];
+
+/// The same, of few records.
+const DURABLE: &[&str] = &[
+    "write,chunk=4KiB,sync=fsync/1",
+    "write,chunk=4KiB,prepare=overwrite,sync=fsync/1",
+    "write,chunk=4KiB,prepare=overwrite,sync=fdatasync/1",
+    "write,chunk=4KiB,prepare=overwrite,sync=o-dsync",
+];
+
+/// Every case, in the order of the table; `usual` is the size of those that need no other.
+pub(super) fn fio(usual: Bytes, is_memory: bool) -> Vec<Rival> {
+    const DURABLE_SIZE: Bytes = Bytes(5 << 20);
+    const DIFFERENCE: &str = "fio writes from memory of a chunk, writebench from that of the file";
+    let rival = |case: &str, size| Rival::new(Case::new(case, size).in_fios_clock(), Other::Fio);
+    let of_chunk = |cases: &[&str], size| {
+        let rivals = cases.iter().map(|case| rival(&format!("{case},source=chunk"), size));
+        rivals.collect::<Vec<_>>()
+    };
+    let mut rivals = of_chunk(ANYWHERE, usual);
+    if !is_memory {
+        rivals.extend(of_chunk(ON_DISK, usual));
+        rivals.extend(of_chunk(DURABLE, DURABLE_SIZE));
+    }
+    rivals.extend(["write", "write,chunk=64KiB"].map(|case| rival(case, usual).explained(DIFFERENCE)));
+    rivals
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_tool_and_its_case_move_the_same_at_a_time() {
+        let names: Vec<_> =
+            equals(Bytes(256 << 20)).iter().map(|(tool, case)| format!("{}: {case}", tool.name)).collect();
+        assert_eq!(names[0], "cp --reflink=never: read-write,size=256MiB,chunk=128KiB");
+        assert_eq!(names[2], "dd bs=1M: read-write,size=256MiB");
+        assert_eq!(names[3], "cp: copy-file-range,size=256MiB,chunk=whole");
+    }
+
+    #[test]
+    fn every_case_is_there_once_and_only_a_disk_has_what_passes_the_cache_by() {
+        let names = |is_memory| {
+            let rivals = fio(Bytes(512 << 20), is_memory);
+            rivals.iter().map(|rival| rival.case.to_string()).collect::<Vec<_>>()
+        };
+        let (memory, disk) = (names(true), names(false));
+        assert!(!memory.iter().any(|name| name.contains("direct") || name.contains("sync=")), "{memory:?}");
+        assert!(disk.contains(&"write,size=5MiB,chunk=4KiB,sync=fsync/1,source=chunk".to_owned()), "{disk:?}");
+        let different: std::collections::HashSet<&String> = disk.iter().collect();
+        assert_eq!(different.len(), disk.len());
+    }
+}

@@ -1,0 +1,233 @@
+//! Modules of one crate form no circle, and floors rest on those below them.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use anyhow::{Context, Result};
+
+use super::Finding;
+use super::source::{Mention, Source};
+
+/// Folders of a crate's sources in which an upper one may use a lower one, from the lowest.
+const FLOORS: &[(&str, &[&[&str]])] = &[];
+
+/// The files of one crate by what they are as modules: `[]` is its root, `["a", "b"]` is `crate::a::b`.
+struct Crate {
+    modules: BTreeMap<Vec<String>, Module>,
+}
+
+struct Module {
+    path: String,
+    source: Source,
+}
+
+/// Which file names what another one defines, and the line where it first does.
+type Uses = BTreeMap<(String, String), usize>;
+
+/// All circles, and all that is used by a lower floor, among the files below a folder `src` by their paths.
+pub(super) fn tangled(folder: &str, files: &[(String, String)]) -> Result<Vec<Finding>> {
+    let uses = Crate::read(folder, files)?.uses();
+    let floors = FLOORS.iter().find(|(home, _)| *home == folder);
+    let upwards = floors.map(|(_, floors)| upwards(folder, floors, &uses));
+    Ok([circles(&uses), upwards.unwrap_or_default()].concat())
+}
+
+impl Crate {
+    fn read(folder: &str, files: &[(String, String)]) -> Result<Self> {
+        let mut modules = BTreeMap::new();
+        for (path, text) in files {
+            let Some(inside) = path.strip_prefix(folder).and_then(|rest| rest.strip_suffix(".rs")) else {
+                continue;
+            };
+            let source = Source::read(text).with_context(|| path.clone())?;
+            let name = inside.split('/').filter(|word| !["", "lib", "main", "mod"].contains(word));
+            modules.insert(name.map(str::to_owned).collect(), Module { path: path.clone(), source });
+        }
+        let tests = |(name, module): (&Vec<String>, &Module)| {
+            module
+                .source
+                .tests
+                .iter()
+                .map(|test| [&name[..], std::slice::from_ref(test)].concat())
+                .collect::<Vec<_>>()
+        };
+        let tests: Vec<Vec<String>> = modules.iter().flat_map(tests).collect();
+        modules.retain(|name, _| !tests.iter().any(|test| name.starts_with(test)));
+        Ok(Self { modules })
+    }
+
+    fn uses(&self) -> Uses {
+        let mut uses = Uses::new();
+        for (name, module) in &self.modules {
+            for Mention { words, line } in &module.source.mentions {
+                let definition = self.absolute(name, words).and_then(|path| self.definition(&path, 0));
+                // A part may use the whole that it is a part of.
+                if let Some((_, other)) = definition.filter(|(whole, _)| !name.starts_with(whole)) {
+                    uses.entry((module.path.clone(), other.path.clone())).or_insert(*line);
+                }
+            }
+        }
+        uses
+    }
+
+    /// The path from the root of the crate; none of what others wrote.
+    fn absolute(&self, module: &[String], words: &[String]) -> Option<Vec<String>> {
+        let (first, rest) = words.split_first()?;
+        match first.as_str() {
+            "crate" => Some(rest.to_vec()),
+            "self" => Some([module, rest].concat()),
+            "super" => {
+                let above = module.split_last()?.1;
+                if rest.first().is_some_and(|word| word == "super") {
+                    return self.absolute(above, rest);
+                }
+                Some([above, rest].concat())
+            }
+            _ => match self.modules.get(module)?.source.bindings.get(first) {
+                Some(bound) if bound[0] != *first => self.absolute(module, &[bound, rest].concat()),
+                _ => Some([module, words].concat())
+                    .filter(|path| self.modules.contains_key(&path[..=module.len()])),
+            },
+        }
+    }
+
+    /// The module that defines what the path names, behind all names that others give it; none of a module itself.
+    fn definition(&self, path: &[String], depth: usize) -> Option<(&Vec<String>, &Module)> {
+        const MOST_NAMES: usize = 8;
+        let length = (0..path.len()).rev().find(|&length| self.modules.contains_key(&path[..length]))?;
+        if self.modules.contains_key(path) {
+            return None;
+        }
+        let (name, item) = path.split_at(length);
+        let (name, module) = self.modules.get_key_value(name)?;
+        match module.source.bindings.get(&item[0]) {
+            Some(bound) if depth < MOST_NAMES => {
+                let path = [&self.absolute(name, bound)?, &item[1..]].concat();
+                self.definition(&path, depth + 1)
+            }
+            _ => Some((name, module)),
+        }
+    }
+}
+
+/// Each set of files of which every one needs every other.
+fn circles(uses: &Uses) -> Vec<Finding> {
+    let needed = |from: &str| {
+        let mut found = BTreeSet::new();
+        let mut open = vec![from];
+        while let Some(file) = open.pop() {
+            let next = uses.keys().filter(|(from, _)| from == file).map(|(_, to)| to.as_str());
+            open.extend(next.filter(|file| found.insert(*file)).collect::<Vec<_>>());
+        }
+        found
+    };
+    let needed: BTreeMap<&str, _> = uses.keys().map(|(file, _)| (file.as_str(), needed(file))).collect();
+    let needs = |a: &str, b: &str| needed.get(a).is_some_and(|files| files.contains(b));
+    let mut found = Vec::new();
+    for (first, files) in &needed {
+        let circle: BTreeSet<&str> = files.iter().copied().filter(|file| needs(file, first)).collect();
+        if circle.first() == Some(first) {
+            let inside = uses.iter().filter(|((a, b), _)| circle.contains(&a[..]) && circle.contains(&b[..]));
+            let lines = inside.map(|((from, to), line)| format!("\n  {from}:{line} uses {to}"));
+            found.push(Finding::new(first, 1, format!("modules form a circle:{}", lines.collect::<String>())));
+        }
+    }
+    found
+}
+
+/// What a lower floor uses of an upper one, and rooms that are not there.
+fn upwards(folder: &str, floors: &[&[&str]], uses: &Uses) -> Vec<Finding> {
+    let floor_of = |path: &str| {
+        let room = path.strip_prefix(folder)?.split('/').nth(1)?.trim_end_matches(".rs");
+        floors.iter().position(|rooms| rooms.contains(&room))
+    };
+    let rising =
+        uses.iter().filter(|((from, to), _)| floor_of(from).zip(floor_of(to)).is_some_and(|(a, b)| a < b));
+    rising
+        .map(|((from, to), line)| Finding::new(from, *line, format!("uses {to}, of an upper floor")))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What is found among files of `x/src` with these texts.
+    fn found(files: &[(&str, &str)]) -> Vec<String> {
+        let files: Vec<_> =
+            files.iter().map(|(name, text)| (format!("x/src/{name}"), (*text).to_owned())).collect();
+        tangled("x/src", &files).unwrap().iter().map(ToString::to_string).collect()
+    }
+
+    #[test]
+    fn two_files_that_name_each_others_items_are_a_circle() {
+        let files = [
+            ("lib.rs", "mod a; mod b;"),
+            ("a.rs", "\nuse crate::b::B;\nstruct A;"),
+            ("b.rs", "fn b() -> super::a::A {}\nstruct B;"),
+        ];
+        let circle = "x/src/a.rs:1: modules form a circle:\n  x/src/a.rs:2 uses x/src/b.rs\n  x/src/b.rs:1 uses x/src/a.rs";
+        assert_eq!(found(&files), [circle]);
+    }
+
+    #[test]
+    fn a_circle_may_go_through_folders_macros_and_groups() {
+        let files = [
+            ("a/mod.rs", "use crate::{b::{self, Other}, c};\nfn f() { b::g(); }"),
+            ("b.rs", "pub fn g() { println!(\"{}\", crate::c::h()); }"),
+            ("c.rs", "use super::a::f as other;\npub fn h() {}"),
+        ];
+        assert_eq!(found(&files).len(), 1);
+        assert_eq!(found(&files)[0].matches(" uses ").count(), 3);
+    }
+
+    #[test]
+    fn a_part_may_use_the_whole_and_the_whole_its_parts() {
+        let whole = ("a/mod.rs", "mod b; mod c; pub struct A; use b::B; pub use c::C; fn f(_: B) {}");
+        let parts = [whole, ("a/b.rs", "pub struct B(super::A, crate::a::C);"), ("a/c.rs", "pub struct C;")];
+        assert_eq!(found(&parts), [""; 0]);
+        let among_each_other = [whole, parts[1], ("a/c.rs", "use super::B;\npub struct C(B);")];
+        assert_eq!(
+            found(&among_each_other),
+            [
+                "x/src/a/b.rs:1: modules form a circle:\n  x/src/a/b.rs:1 uses x/src/a/c.rs\n  x/src/a/c.rs:1 uses x/src/a/b.rs"
+            ]
+        );
+    }
+
+    #[test]
+    fn tests_comments_strings_and_fields_are_no_use() {
+        let a = "use crate::b::B;\n#[cfg(test)]\nmod tests { use super::*; }";
+        for b in [
+            "// crate::a::A\n/// [`crate::a::A`]\nconst T: &str = \"crate::a::A\";",
+            "#[cfg(test)]\nmod tests { use crate::a::A; }",
+            "fn f() { self.a.A; }",
+        ] {
+            assert_eq!(found(&[("a.rs", a), ("b.rs", b)]), [""; 0], "{b}");
+        }
+        let tests = ("b/tests.rs", "use crate::a::A;");
+        assert_eq!(found(&[("a.rs", a), ("b/mod.rs", "#[cfg(test)]\nmod tests;"), tests]), [""; 0]);
+    }
+
+    #[test]
+    fn an_inline_module_is_its_file() {
+        let a = ("a.rs", "use crate::b::B; pub struct A;");
+        assert_eq!(found(&[a, ("b.rs", "mod inside { fn f(_: super::A) {} }\nstruct A;")]), [""; 0]);
+        assert_eq!(found(&[a, ("b.rs", "mod inside { fn f(_: crate::a::A) {} }")]).len(), 1);
+    }
+
+    #[test]
+    fn an_upper_floor_rests_on_lower_ones_and_never_the_other_way() {
+        const FLOORS: &[&[&str]] = &[&["numbers"], &["tables", "charts"]];
+        let uses = |from: &str, to: &str| Uses::from([((format!("x/src/{from}"), format!("x/src/{to}")), 7)]);
+        let found = upwards("x/src", FLOORS, &uses("numbers/rank.rs", "charts.rs"));
+        assert_eq!(
+            found,
+            [Finding::new("x/src/numbers/rank.rs", 7, "uses x/src/charts.rs, of an upper floor")]
+        );
+        for (from, to) in
+            [("tables/a.rs", "numbers/b.rs"), ("tables/a.rs", "charts/b.rs"), ("numbers/a.rs", "c.rs")]
+        {
+            assert_eq!(upwards("x/src", FLOORS, &uses(from, to)), []);
+        }
+    }
+}

@@ -1,0 +1,134 @@
+//! The names that a source file brings in and mentions, read from its tokens: macros are looked into, comments,
+//! strings and tests are not.
+
+use std::collections::BTreeMap;
+use std::str::FromStr;
+
+use anyhow::{Result, anyhow};
+use proc_macro2::{Delimiter, TokenStream, TokenTree};
+
+/// What a file says of other modules. An inline module counts as its file, so that its `super` is the file's, too: the
+/// whole, which a part may use.
+#[derive(Debug, Default)]
+pub(super) struct Source {
+    /// The paths that `use` gives a name to.
+    pub(super) bindings: BTreeMap<String, Vec<String>>,
+    /// The paths in code, those of each `use` among them that is not for others.
+    pub(super) mentions: Vec<Mention>,
+    /// The modules below this one that are for tests.
+    pub(super) tests: Vec<String>,
+}
+
+#[derive(Debug)]
+pub(super) struct Mention {
+    pub(super) words: Vec<String>,
+    pub(super) line: usize,
+}
+
+impl Source {
+    pub(super) fn read(text: &str) -> Result<Self> {
+        let mut source = Self::default();
+        let tokens = TokenStream::from_str(text).map_err(|error| anyhow!("no Rust: {error}"))?;
+        source.add(tokens);
+        Ok(source)
+    }
+
+    fn add(&mut self, tokens: TokenStream) {
+        let tokens: Vec<TokenTree> = tokens.into_iter().collect();
+        let mut rest = &tokens[..];
+        while let Some((first, after)) = rest.split_first() {
+            rest = after;
+            match first {
+                TokenTree::Group(group) => self.add(group.stream()),
+                TokenTree::Punct(mark) if mark.as_char() == '#' && is_for_tests(rest) => {
+                    rest = self.skip_item(rest);
+                }
+                // A field or a method.
+                TokenTree::Punct(mark) if mark.as_char() == '.' => {
+                    rest = &rest[usize::from(matches!(rest.first(), Some(TokenTree::Ident(_))))..];
+                }
+                TokenTree::Punct(_) | TokenTree::Literal(_) => {}
+                TokenTree::Ident(word) if word == "pub" => {
+                    rest = &rest[usize::from(matches!(rest.first(), Some(TokenTree::Group(_))))..];
+                    if let [TokenTree::Ident(next), after @ ..] = rest
+                        && next == "use"
+                    {
+                        rest = self.bind_all(after, true);
+                    }
+                }
+                TokenTree::Ident(word) if word == "use" => rest = self.bind_all(rest, false),
+                TokenTree::Ident(word) => {
+                    let mut words = vec![word.to_string()];
+                    while let [a, b, TokenTree::Ident(next), after @ ..] = rest
+                        && is_mark(a, ':')
+                        && is_mark(b, ':')
+                    {
+                        words.push(next.to_string());
+                        rest = after;
+                    }
+                    self.mention(words, first);
+                }
+            }
+        }
+    }
+
+    /// Past a `use`. What is only passed on is not mentioned.
+    fn bind_all<'t>(&mut self, tokens: &'t [TokenTree], is_public: bool) -> &'t [TokenTree] {
+        let end = tokens.iter().position(|token| is_mark(token, ';')).unwrap_or(tokens.len());
+        let mentioned = self.mentions.len();
+        self.bind(&tokens[..end], &[]);
+        if is_public {
+            self.mentions.truncate(mentioned);
+        }
+        &tokens[end..]
+    }
+
+    /// The tree of a `use`, below these words.
+    fn bind(&mut self, tree: &[TokenTree], before: &[String]) {
+        let below = |word: &dyn ToString| [before, &[word.to_string()]].concat();
+        match tree {
+            [TokenTree::Group(branches)] => {
+                let tokens: Vec<TokenTree> = branches.stream().into_iter().collect();
+                tokens.split(|token| is_mark(token, ',')).for_each(|branch| self.bind(branch, before));
+            }
+            [word, colon, _, rest @ ..] if is_mark(colon, ':') => self.bind(rest, &below(word)),
+            [first, .., last] | [first @ last] => {
+                let words = if first.to_string() == "self" { before.to_vec() } else { below(first) };
+                let is_renamed = first.to_string() != last.to_string();
+                let name = words.last().filter(|_| !is_renamed).cloned().unwrap_or_else(|| last.to_string());
+                self.mention(words.clone(), first);
+                self.bindings.insert(name, words);
+            }
+            [] => {}
+        }
+    }
+
+    fn mention(&mut self, words: Vec<String>, first: &TokenTree) {
+        self.mentions.push(Mention { words, line: first.span().start().line });
+    }
+
+    /// Past the item of an attribute, which may have others.
+    fn skip_item<'t>(&mut self, tokens: &'t [TokenTree]) -> &'t [TokenTree] {
+        let is_end = |token: &TokenTree| {
+            is_mark(token, ';')
+                || matches!(token, TokenTree::Group(group) if group.delimiter() == Delimiter::Brace)
+        };
+        let end = tokens.iter().position(is_end).map_or(tokens.len(), |end| end + 1);
+        let (item, rest) = tokens.split_at(end);
+        if let [.., TokenTree::Ident(word), TokenTree::Ident(name), _] = item
+            && word == "mod"
+        {
+            self.tests.push(name.to_string());
+        }
+        rest
+    }
+}
+
+fn is_for_tests(attribute: &[TokenTree]) -> bool {
+    let text = attribute.first().map(ToString::to_string).unwrap_or_default().replace(' ', "");
+    text == "[cfg(test)]" || text.starts_with("[cfg(all(test")
+}
+
+fn is_mark(token: &TokenTree, mark: char) -> bool {
+    matches!(token, TokenTree::Punct(punct) if punct.as_char() == mark)
+}

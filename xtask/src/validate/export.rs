@@ -1,0 +1,92 @@
+//! What writebench's JSON export says of the cases of a run.
+
+use std::collections::HashMap;
+
+use anyhow::{Context, Result};
+use serde_json::Value;
+use writebench_stats::Interval;
+
+/// A case with figures.
+#[derive(Debug)]
+pub(super) struct Measured {
+    pub(super) id: String,
+    // Its name in the suite, where it has one.
+    label: Option<String>,
+    pub(super) median_ns: f64,
+    // Of undisturbed samples.
+    by_round_ns: HashMap<u64, f64>,
+}
+
+/// Each case that has figures, once: the same may stand in several sections.
+pub(super) fn measured(export: &Value) -> Result<Vec<Measured>> {
+    let mut cases: Vec<Measured> = Vec::new();
+    for case in export["cases"].as_array().context("an export without cases")? {
+        let measured = Measured::of(case)?;
+        cases.extend(measured.filter(|measured| cases.iter().all(|other| other.id != measured.id)));
+    }
+    Ok(cases)
+}
+
+impl Measured {
+    fn of(json: &Value) -> Result<Option<Self>> {
+        let id = json["id"].as_str().context("a case without an id")?.to_owned();
+        let median_ns = json["estimate"]["total_ns"]["median"].as_f64().filter(|_| json["outcome"] == "ok");
+        let Some(median_ns) = median_ns else { return Ok(None) };
+        let samples = json["samples"].as_array().context("a case without samples")?.iter();
+        let calm = samples.filter(|sample| sample["outcome"] == "ok" && sample["disturbed"].is_null());
+        let by_round_ns =
+            calm.filter_map(|sample| Some((sample["round"].as_u64()?, sample["total_ns"].as_f64()?))).collect();
+        Ok(Some(Self { id, label: json["label"].as_str().map(str::to_owned), median_ns, by_round_ns }))
+    }
+
+    pub(super) fn name(&self) -> &str {
+        self.label.as_deref().unwrap_or(&self.id)
+    }
+
+    /// The median of the ratios of its times to the other's, in the rounds that they have in common.
+    pub(super) fn ratio(&self, other: &Self) -> Option<Interval> {
+        let ratio = |(round, total_ns): (&u64, &f64)| Some(total_ns / other.by_round_ns.get(round)?);
+        let ratios: Vec<f64> = self.by_round_ns.iter().filter_map(ratio).collect();
+        writebench_stats::median_interval(&ratios, super::CONFIDENCE)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn case(times: &[(u64, f64)]) -> Measured {
+        let by_round_ns = times.iter().copied().collect();
+        Measured { id: "write".to_owned(), label: None, median_ns: 1.0, by_round_ns }
+    }
+
+    #[test]
+    fn cases_are_compared_in_the_rounds_that_they_have_in_common() {
+        let one = case(&[(0, 2.0), (1, 4.0), (2, 60.0), (4, 9.0)]);
+        let best = case(&[(0, 1.0), (1, 2.0), (3, 7.0), (4, 4.5)]);
+        assert!((one.ratio(&best).unwrap().estimate - 2.0).abs() < 1e-9);
+        assert!(one.ratio(&case(&[(9, 1.0)])).is_none());
+    }
+
+    #[test]
+    fn only_undisturbed_samples_count() {
+        let export = json!({"cases": [{"id": "write", "outcome": "ok", "estimate": {"total_ns": {"median": 5}}, "samples": [
+            {"outcome": "ok", "disturbed": null, "round": 0, "total_ns": 5},
+            {"outcome": "ok", "disturbed": "why", "round": 1, "total_ns": 6},
+            {"outcome": "failed", "disturbed": null, "round": 2, "total_ns": 7},
+        ]}]});
+        let cases = measured(&export).unwrap();
+        assert_eq!(cases[0].by_round_ns, HashMap::from([(0, 5.0)]));
+    }
+
+    #[test]
+    fn a_case_counts_once_and_one_without_figures_does_not() {
+        let case = |id: &str| json!({"id": id, "outcome": "ok", "samples": [], "estimate": {"total_ns": {"median": 1.0}}});
+        let failed = json!({"id": "mmap-write", "outcome": "failed", "samples": [], "estimate": null});
+        let export = json!({"cases": [case("a"), case("a"), failed, case("b")]});
+        let names: Vec<_> = measured(&export).unwrap().into_iter().map(|it| it.id).collect();
+        assert_eq!(names, ["a", "b"]);
+        assert!(measured(&json!({})).is_err());
+    }
+}
