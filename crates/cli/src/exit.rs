@@ -97,15 +97,11 @@ pub fn of(error: &anyhow::Error) -> Exit {
         _ => {}
     }
     match error.downcast_ref::<RunnerError>() {
-        Some(RunnerError::Sector { .. } | RunnerError::Device { .. }) => Exit::Usage,
+        Some(RunnerError::Unfit(_)) => Exit::Usage,
         Some(RunnerError::Interrupted { .. }) => Exit::Interrupted,
-        Some(
-            RunnerError::NoRoom { .. }
-            | RunnerError::NoMemory { .. }
-            | RunnerError::LockedMemory { .. }
-            | RunnerError::Swapped { .. }
-            | RunnerError::DeviceRefused { .. },
-        ) => Exit::Refused,
+        Some(RunnerError::TooLarge(_) | RunnerError::Swapped { .. } | RunnerError::DeviceRefused { .. }) => {
+            Exit::Refused
+        }
         _ => Exit::Runtime,
     }
 }

@@ -7,37 +7,39 @@ use direct_io::{Alignment, DirectIo};
 use rustix::io::Errno;
 use writebench_model::{Failure, Learnt, Outcome, Phase};
 
-/// The call that only goes from file to file.
-pub const COPY_FILE_RANGE: &str = "copy_file_range";
+/// A call, as strace shows it or as errors name it.
+#[derive(Debug, Clone, Copy)]
+pub struct Call {
+    pub name: &'static str,
+    /// Error numbers that say more than their text; of every call, EOPNOTSUPP and ENOSYS mean "not supported".
+    pub meanings: &'static [(Errno, Meaning)],
+}
 
-/// The call that a kernel or a sandbox refuses where io_uring is forbidden.
-pub const IO_URING_SETUP: &str = "io_uring_setup";
+/// What is behind an error number.
+#[derive(Debug)]
+pub enum Meaning {
+    /// A property of the target, and no fault.
+    Unsupported,
+    /// A setting of the machine that forbids it, which is no fault either. The worker has given up the rights that
+    /// stand above these.
+    Forbidden(&'static str),
+    /// A setting of the machine that limits it.
+    Limited(&'static str),
+}
 
-/// What a refused `O_DIRECT` is called.
-pub const OPEN_DIRECT: &str = "open with O_DIRECT";
-
-/// Of a pipe's capacity.
-pub const SET_PIPE_SIZE: &str = "fcntl(F_SETPIPE_SZ)";
-
-/// The call that starts a thread.
-pub const PTHREAD_CREATE: &str = "pthread_create";
-
-/// Which setting of the machine is behind it, where the kernel gives no more than EPERM. The worker has given up the
-/// rights that stand above these.
-fn forbidden_by(call: &str) -> Option<&'static str> {
-    match call {
-        IO_URING_SETUP => Some("see kernel.io_uring_disabled and kernel.io_uring_group"),
-        SET_PIPE_SIZE => Some("see fs.pipe-max-size and fs.pipe-user-pages-soft"),
-        _ => None,
+impl From<&'static str> for Call {
+    fn from(name: &'static str) -> Self {
+        Self { name, meanings: &[] }
     }
 }
 
-/// Which setting of the machine an error number comes from.
-fn setting_behind(call: &str, errno: Errno) -> Option<&'static str> {
-    match errno {
-        Errno::PERM => forbidden_by(call),
-        Errno::AGAIN if call == PTHREAD_CREATE => Some("see pids.max of the control group, and ulimit -u"),
-        _ => None,
+impl Call {
+    fn meaning(self, errno: Errno) -> Option<&'static Meaning> {
+        match errno {
+            // fallocate(2), and any call of a kernel that lacks it.
+            Errno::OPNOTSUPP | Errno::NOSYS => Some(&Meaning::Unsupported),
+            _ => self.meanings.iter().find(|(number, _)| *number == errno).map(|(_, meaning)| meaning),
+        }
     }
 }
 
@@ -54,19 +56,20 @@ pub struct CallError {
 
 #[derive(Debug)]
 enum Cause {
-    Errno(Errno),
+    Errno(Errno, Option<&'static Meaning>),
     Other(String),
     Unsupported(String),
 }
 
 impl CallError {
     /// The call gave an error number.
-    pub fn new(call: &'static str, errno: Errno) -> Self {
-        Self::because(call, Cause::Errno(errno))
+    pub fn new(call: impl Into<Call>, errno: Errno) -> Self {
+        let call = call.into();
+        Self::because(call, Cause::Errno(errno, call.meaning(errno)))
     }
 
     /// The library for direct I/O gave an error.
-    pub fn of(call: &'static str, error: &direct_io::Error) -> Self {
+    pub fn of(call: impl Into<Call>, error: &direct_io::Error) -> Self {
         match error.raw_os_error() {
             Some(number) => Self::new(call, Errno::from_raw_os_error(number)),
             None => Self::other(call, error.to_string()),
@@ -74,22 +77,22 @@ impl CallError {
     }
 
     /// Something else than a system call went wrong.
-    pub fn other(what: &'static str, message: String) -> Self {
-        Self::because(what, Cause::Other(message))
+    pub fn other(what: impl Into<Call>, message: String) -> Self {
+        Self::because(what.into(), Cause::Other(message))
     }
 
     /// The target cannot do what the case says, although no call said so.
     pub fn unsupported(what: &'static str, message: String) -> Self {
-        Self::because(what, Cause::Unsupported(message))
+        Self::because(what.into(), Cause::Unsupported(message))
     }
 
-    fn because(call: &'static str, cause: Cause) -> Self {
-        Self { call, path: None, offset: None, cause, needed: None }
+    fn because(call: Call, cause: Cause) -> Self {
+        Self { call: call.name, path: None, offset: None, cause, needed: None }
     }
 
     /// Of a direct transfer: EINVAL says that something was misaligned, and not what would have fitted.
     pub fn of_direct(mut self, file: BorrowedFd<'_>) -> Self {
-        let is_invalid = matches!(self.cause, Cause::Errno(Errno::INVAL));
+        let is_invalid = matches!(self.cause, Cause::Errno(Errno::INVAL, _));
         let needed = is_invalid.then(|| DirectIo::of(file).ok()?.alignment()).flatten();
         self.needed = needed.map(|Alignment { memory_bytes, offset_bytes, .. }| {
             format!("direct I/O here goes by {offset_bytes} bytes in the file and {memory_bytes} in memory")
@@ -130,19 +133,23 @@ impl CallError {
         }
     }
 
-    /// Whether it is a property of the target and no fault ("not supported"), in words: see fallocate(2) for
-    /// EOPNOTSUPP and ENOSYS, mmap(2) for ENODEV, open(2) for EINVAL with `O_DIRECT`, io_uring_setup(2) and pipe(7)
-    /// for EPERM, copy_file_range(2) for EXDEV and EINVAL.
+    /// Whether it is a property of the target and no fault ("not supported"), in words.
     fn failure(self, phase: Phase, path: Option<&str>) -> (bool, Failure) {
-        let found_out = matches!(self.cause, Cause::Unsupported(_));
-        let (errno, message) = match self.cause {
-            Cause::Errno(errno) => {
+        let (unsupported, errno, message) = match self.cause {
+            Cause::Errno(errno, meaning) => {
                 let number = errno.raw_os_error();
-                let setting = setting_behind(self.call, errno).map(str::to_owned);
-                let needed = self.needed.or(setting).map(|needed| format!(": {needed}")).unwrap_or_default();
-                (Some(number), Failure::errno_message(number) + &needed)
+                let (unsupported, setting) = match meaning {
+                    None => (false, None),
+                    Some(Meaning::Unsupported) => (true, None),
+                    Some(Meaning::Forbidden(setting)) => (true, Some(*setting)),
+                    Some(Meaning::Limited(setting)) => (false, Some(*setting)),
+                };
+                let needed = self.needed.as_deref().or(setting);
+                let needed = needed.map(|needed| format!(": {needed}")).unwrap_or_default();
+                (unsupported, Some(number), Failure::errno_message(number) + &needed)
             }
-            Cause::Other(message) | Cause::Unsupported(message) => (None, message),
+            Cause::Other(message) => (false, None, message),
+            Cause::Unsupported(message) => (true, None, message),
         };
         let failure = Failure {
             phase,
@@ -152,21 +159,15 @@ impl CallError {
             errno,
             message,
         };
-        let unsupported = match errno.map(Errno::from_raw_os_error) {
-            Some(Errno::OPNOTSUPP | Errno::NOSYS) => true,
-            Some(Errno::NODEV) => failure.call == "mmap",
-            // From one filesystem to another, or to what is no regular file.
-            Some(Errno::XDEV) => failure.call == COPY_FILE_RANGE,
-            Some(Errno::INVAL) => failure.call == OPEN_DIRECT || failure.call == COPY_FILE_RANGE,
-            Some(Errno::PERM) => forbidden_by(&failure.call).is_some(),
-            _ => found_out,
-        };
         (unsupported, failure)
     }
 }
 
 /// Calls until it is not interrupted.
-pub fn retry<T>(call: &'static str, mut work: impl FnMut() -> rustix::io::Result<T>) -> Result<T, CallError> {
+pub fn retry<T>(
+    call: impl Into<Call>,
+    mut work: impl FnMut() -> rustix::io::Result<T>,
+) -> Result<T, CallError> {
     loop {
         match work() {
             Err(Errno::INTR) => {}
@@ -292,21 +293,5 @@ mod tests {
         assert_eq!(outcome.reason().unwrap(), "write: Input/output error (5) at offset 13");
         let error = hand_over("write", b"abcd", 10, |_, _| Ok(0)).unwrap_err();
         assert_eq!(error.outcome(Phase::Write, None).name(), "failed");
-    }
-
-    #[test]
-    fn not_supported_is_no_fault() {
-        let outcome = |call, errno| CallError::new(call, errno).outcome(Phase::Prepare, None).name();
-        assert_eq!(outcome("fallocate", Errno::OPNOTSUPP), "unsupported");
-        assert_eq!(outcome("mmap", Errno::NODEV), "unsupported");
-        assert_eq!(outcome(COPY_FILE_RANGE, Errno::XDEV), "unsupported");
-        assert_eq!(outcome(OPEN_DIRECT, Errno::INVAL), "unsupported");
-        assert_eq!(outcome(IO_URING_SETUP, Errno::PERM), "unsupported");
-        assert_eq!(outcome(SET_PIPE_SIZE, Errno::PERM), "unsupported");
-        let reason = CallError::new(IO_URING_SETUP, Errno::PERM).outcome(Phase::Write, None);
-        assert!(reason.reason().unwrap().contains("kernel.io_uring_disabled"), "{reason:?}");
-        assert_eq!(outcome("write", Errno::INVAL), "failed");
-        assert_eq!(outcome("open", Errno::PERM), "failed");
-        assert_eq!(outcome("fallocate", Errno::NOSPC), "failed");
     }
 }

@@ -5,7 +5,13 @@ use std::thread::{Builder, Scope, ScopedJoinHandle};
 
 use rustix::io::Errno;
 
-use crate::call::{CallError, PTHREAD_CREATE};
+use crate::call::{Call, CallError, Meaning};
+
+/// EAGAIN at a limit on threads: pthread_create(3).
+const PTHREAD_CREATE: Call = Call {
+    name: "pthread_create",
+    meanings: &[(Errno::AGAIN, Meaning::Limited("see pids.max of the control group, and ulimit -u"))],
+};
 
 type Step<S> = fn(&mut S) -> Result<(), CallError>;
 

@@ -5,9 +5,10 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 
 use direct_io::{OpenOptions, WriteThrough};
 use rustix::fs::AtFlags;
+use rustix::io::Errno;
 use writebench_model::{Cache, Case, Cursor, Prepare, SyncCall};
 
-use crate::call::{CallError, OPEN_DIRECT, hand_over, retry};
+use crate::call::{Call, CallError, Meaning, hand_over, retry};
 use crate::{pattern, sync};
 
 /// Where a sample writes to.
@@ -21,6 +22,10 @@ pub enum Target<'t> {
 
 /// What our own file to be copied is called beside the samples, and somebody's in an error.
 pub const COPIED: &str = "copied";
+
+/// EINVAL where a filesystem has no direct I/O: open(2).
+pub const OPEN_DIRECT: Call =
+    Call { name: "open with O_DIRECT", meanings: &[(Errno::INVAL, Meaning::Unsupported)] };
 
 /// The name of a part's file.
 pub fn name(stem: &str, case: &Case, part: usize) -> String {
@@ -87,7 +92,7 @@ pub fn reopen_to_read(file: BorrowedFd<'_>) -> Result<OwnedFd, CallError> {
 pub fn remove(target: Target<'_>, name: &str) -> Result<(), CallError> {
     let Target::Directory(directory) = target else { return Ok(()) };
     retry("unlink", || match rustix::fs::unlinkat(directory, name, AtFlags::empty()) {
-        Err(rustix::io::Errno::NOENT) => Ok(()),
+        Err(Errno::NOENT) => Ok(()),
         other => other,
     })
     .map_err(|error| error.of_file(name))
@@ -98,7 +103,7 @@ pub fn remove(target: Target<'_>, name: &str) -> Result<(), CallError> {
 pub fn close(file: OwnedFd) -> Result<(), CallError> {
     match nix::unistd::close(file) {
         Ok(()) | Err(nix::errno::Errno::EINTR) => Ok(()),
-        Err(errno) => Err(CallError::new("close", rustix::io::Errno::from_raw_os_error(errno as i32))),
+        Err(errno) => Err(CallError::new("close", Errno::from_raw_os_error(errno as i32))),
     }
 }
 
@@ -121,7 +126,7 @@ fn open_with(target: Target<'_>, name: &str, cache: Cache, options: OpenOptions)
         Target::Directory(directory) => options.no_follow(true).mode(0o600).open_at(directory, name),
         Target::Device(device) => options.open(format!("/proc/self/fd/{}", device.as_raw_fd())),
     };
-    let call = if cache == Cache::Direct { OPEN_DIRECT } else { "open" };
+    let call = if cache == Cache::Direct { OPEN_DIRECT } else { "open".into() };
     file.map(OwnedFd::from).map_err(|error| {
         let error = CallError::of(call, &error);
         if name.is_empty() { error } else { error.of_file(name) }

@@ -1,8 +1,9 @@
 //! Runs one case in this process.
 //!
 //! [`Engine::sample`] takes a [`writebench_model::Case`] through its phases: settle, open, prepare, write, sync,
-//! close, verify, clean. Only `run` reads the clock, at phase borders. A method owns its chunk loop,
-//! so that dynamic dispatch happens once per thread and phase, never once per chunk.
+//! close, verify, clean. `run` reads the clock at their borders; within phase write it is read only where each
+//! record is a figure, or a course over time is wanted. A method owns its chunk loop, so that dynamic dispatch happens
+//! once per thread and phase, never once per chunk.
 
 mod call;
 mod copy_source;

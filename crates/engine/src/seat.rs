@@ -34,7 +34,7 @@ pub fn seats<'a>(
     limit: Option<Duration>,
 ) -> Vec<Seat<'a>> {
     let records = || Records::new(case.axes().sync, case.axes().chunk_size_bytes, limit);
-    let lanes = methods::named(case.method()).lanes(parts);
+    let lanes = (methods::named(case.method()).lanes)(parts);
     lanes
         .into_iter()
         .zip(parts)

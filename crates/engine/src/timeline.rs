@@ -113,7 +113,7 @@ impl Course {
 
 /// How many calls hand over the data of all parts: a timeline cannot see into one.
 pub fn hand_overs(case: &Case, parts: &[Part<'_>]) -> u64 {
-    let at_once = if case.method().axes.contains(&Axis::Vector) { case.axes().vector } else { 1 };
+    let at_once = if case.method().has_axis(Axis::Vector) { case.axes().vector } else { 1 };
     let each = case.axes().chunk_size_bytes.saturating_mul(u64::from(at_once)).max(1);
     if !case.method().writes_data() {
         return 0;

@@ -18,7 +18,7 @@ pub enum Error {
         fits: &'static str,
     },
     /// The process may not have mounts of its own.
-    #[error("making filesystems needs root (CAP_SYS_ADMIN): {call}: {}; run it as root", meaning(.error))]
+    #[error("making filesystems needs root (CAP_SYS_ADMIN): {call}: {}; run it as root", Failure::io_message(.error))]
     NotPermitted {
         /// What was refused.
         call: &'static str,
@@ -35,7 +35,7 @@ pub enum Error {
     },
     /// A system call failed.
     // The error is in the message, so it is not the `source` as well, which would print it twice.
-    #[error("{doing}: {call} {}: {}{hint}", .path.display(), meaning(.error))]
+    #[error("{doing}: {call} {}: {}{hint}", .path.display(), Failure::io_message(.error))]
     Call {
         /// What was being done.
         doing: &'static str,
@@ -126,16 +126,9 @@ impl Error {
     }
 }
 
-fn meaning(error: &io::Error) -> String {
-    match error.raw_os_error() {
-        Some(errno) => format!("{} ({errno})", Failure::errno_message(errno)),
-        None => error.to_string(),
-    }
-}
-
 /// The same for an error number alone.
 pub(crate) fn errno_text(errno: rustix::io::Errno) -> String {
-    meaning(&errno.into())
+    Failure::io_message(&errno.into())
 }
 
 fn where_from(package: &Option<&'static str>) -> String {

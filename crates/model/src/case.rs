@@ -92,6 +92,16 @@ impl Case {
         Ok(case)
     }
 
+    /// The method's example with these values in place of its own.
+    ///
+    /// # Errors
+    /// As for [`Case::new`].
+    pub fn example(method: &'static MethodInfo, values: &[Assignment<'_>]) -> Result<Self, CaseError> {
+        let is_given = |axis| values.iter().any(|&(given, _)| given == axis);
+        let rest = method.example.iter().filter(|(axis, _)| !is_given(*axis));
+        Self::new(method, &values.iter().chain(rest).copied().collect::<Vec<_>>())
+    }
+
     /// Reads a case's name.
     ///
     /// # Errors
@@ -136,9 +146,10 @@ impl Case {
     /// # Errors
     /// It is no case with that value.
     pub fn with(&self, axis: Axis, value: &str) -> Result<Self, CaseError> {
-        let values = self.axis_values();
-        let others = values.iter().filter_map(|(name, value)| Some((Axis::from_name(name)?, value.as_str())));
-        let mut assignments: Vec<Assignment<'_>> = others.filter(|(other, _)| *other != axis).collect();
+        let others = self.method.own_axes().filter(|&other| other != axis);
+        let others: Vec<(Axis, String)> = others.map(|other| (other, self.axes.get(other))).collect();
+        let mut assignments: Vec<Assignment<'_>> =
+            others.iter().map(|(other, value)| (*other, value.as_str())).collect();
         assignments.push((axis, value));
         Self::new(self.method(), &assignments)
     }
@@ -146,11 +157,20 @@ impl Case {
     /// The values on the axes that the method has, by name.
     #[must_use]
     pub fn axis_values(&self) -> BTreeMap<&'static str, String> {
-        self.own_axes().map(|axis| (axis.name(), self.axes.get(axis))).collect()
+        self.method.own_axes().map(|axis| (axis.name(), self.axes.get(axis))).collect()
     }
 
-    fn own_axes(&self) -> impl Iterator<Item = Axis> + '_ {
-        Axis::ALL.iter().copied().filter(|&axis| self.method.has_axis(axis))
+    /// The axes whose values differ from the method's defaults.
+    fn chosen_axes(&self) -> impl Iterator<Item = Axis> + '_ {
+        let defaults = Axes::defaults(self.method.prepares[0]);
+        self.method.own_axes().filter(move |&axis| self.axes.get(axis) != defaults.get(axis))
+    }
+
+    /// Points for what it asks of whoever writes the program, to run and to keep right: what its method asks, and
+    /// each value that is not the method's default.
+    #[must_use]
+    pub fn effort(&self) -> u32 {
+        self.method.effort + self.chosen_axes().map(|axis| self.axes.effort(axis)).sum::<u32>()
     }
 
     /// Number of files that the case writes.
@@ -238,21 +258,12 @@ impl Case {
 }
 
 fn axis_names(method: &MethodInfo) -> String {
-    let names: Vec<_> =
-        Axis::ALL.iter().filter(|&&axis| method.has_axis(axis)).map(|axis| axis.name()).collect();
-    names.join(", ")
+    method.own_axes().map(Axis::name).collect::<Vec<_>>().join(", ")
 }
 
 impl fmt::Display for Case {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.method.name)?;
-        let defaults = Axes::defaults(self.method.prepares[0]);
-        for axis in self.own_axes() {
-            let value = self.axes.get(axis);
-            if value != defaults.get(axis) {
-                write!(f, ",{axis}={value}")?;
-            }
-        }
-        Ok(())
+        self.chosen_axes().try_for_each(|axis| write!(f, ",{axis}={}", self.axes.get(axis)))
     }
 }

@@ -19,8 +19,29 @@ pub enum Cursor {
     NoData,
 }
 
+/// The engine of fio 3.33 that makes a method's calls.
+#[derive(Debug, Clone, Copy)]
+pub struct FioEngine {
+    /// What it is called there.
+    pub name: &'static str,
+    /// The axis that says how many writes it queues and hands over together; none if it makes a call for each.
+    pub queue: Option<Axis>,
+    /// Options of its own.
+    pub options: &'static [(&'static str, &'static str)],
+    /// How it differs from the method, in whole sentences.
+    pub differences: &'static [&'static str],
+}
+
+impl FioEngine {
+    /// One that makes a call for each write, as the method does.
+    #[must_use]
+    pub const fn plain(name: &'static str) -> Self {
+        Self { name, queue: None, options: &[], differences: &[] }
+    }
+}
+
 /// A method's card: all that planning, help, documentation and checks need to know of it.
-#[derive(Debug)]
+#[derive(Debug, Clone, Copy)]
 pub struct MethodInfo {
     /// The name in a case, in the field's standard terms.
     pub name: &'static str,
@@ -32,14 +53,21 @@ pub struct MethodInfo {
     pub has_buffer: bool,
     /// How it finds its place.
     pub cursor: Cursor,
-    /// The axes it has, beside [`MethodInfo::COMMON_AXES`].
-    pub axes: &'static [Axis],
-    /// The states of the file that it can start from; the first is its default.
+    /// The axes it has, beside [`MethodInfo::COMMON_AXES`], in groups that several methods have.
+    pub axes: &'static [&'static [Axis]],
+    /// The states of the file that it can start from; the first is its default, and asks nothing more of a program.
     pub prepares: &'static [Prepare],
     /// The sync calls that reach its data once it is all there, and the kinds of write-through it can ask for.
     pub syncs: &'static [SyncCall],
     /// The sync calls that it can make after every so many chunks.
     pub syncs_on_the_way: &'static [SyncCall],
+    /// Points for what it asks of whoever writes the program. A judgement, which `docs/advise.md` shows.
+    pub effort: u32,
+    /// The engine of fio that does the same, or why there is none.
+    pub fio: Result<FioEngine, &'static str>,
+    /// Values with which a file of a few pages shows what is particular to it: more than one call, and elements
+    /// that do not end where the file does.
+    pub example: &'static [(Axis, &'static str)],
 }
 
 impl MethodInfo {
@@ -49,7 +77,12 @@ impl MethodInfo {
     /// Whether the method has that axis.
     #[must_use]
     pub fn has_axis(&self, axis: Axis) -> bool {
-        Self::COMMON_AXES.contains(&axis) || self.axes.contains(&axis)
+        Self::COMMON_AXES.contains(&axis) || self.axes.iter().any(|group| group.contains(&axis))
+    }
+
+    /// All axes that it has, in the order of a case's name.
+    pub fn own_axes(&self) -> impl Iterator<Item = Axis> + '_ {
+        Axis::ALL.iter().copied().filter(|&axis| self.has_axis(axis))
     }
 
     /// Whether data reaches the file.

@@ -103,6 +103,15 @@ impl Failure {
         let text = std::io::Error::from_raw_os_error(errno).to_string();
         text.strip_suffix(&format!(" (os error {errno})")).map_or(text.clone(), str::to_owned)
     }
+
+    /// What the system said, in words and with its number.
+    #[must_use]
+    pub fn io_message(error: &std::io::Error) -> String {
+        match error.raw_os_error() {
+            Some(errno) => format!("{} ({errno})", Self::errno_message(errno)),
+            None => error.to_string(),
+        }
+    }
 }
 
 /// `fallocate: No space left on device (28)`, with the offset where there is one.

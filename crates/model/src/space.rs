@@ -4,7 +4,7 @@ use crate::axis::Axis;
 use crate::case::{Case, CaseError};
 use crate::method::MethodInfo;
 use crate::quantity::Bytes;
-use crate::suite::{Section, Suite, SuiteError};
+use crate::suite::{Suite, SuiteError};
 use crate::value::named_values;
 
 named_values! {
@@ -66,16 +66,11 @@ impl Space {
         let sizes = [(Axis::Size, size), (Axis::Chunk, record)];
         let over: Vec<(Axis, Vec<String>)> =
             sizes.into_iter().filter_map(|(axis, value)| Some((axis, vec![value?.to_string()]))).collect();
-        let in_section = |section: &Section, error| SuiteError::Case {
-            suite: suite.name.clone(),
-            section: section.title.clone(),
-            error,
-        };
         let (mut naive, mut others) = (None, Vec::new());
         for section in &suite.sections {
             for head in &section.heads {
                 let candidates = section.combined(head, methods, &over, 1);
-                for candidate in candidates.map_err(|error| in_section(section, error))? {
+                for candidate in candidates.map_err(|error| suite.error(section, error))? {
                     match (candidate, &naive) {
                         (Ok(case), None) => naive = Some(case),
                         (Ok(case), Some(naive)) => {
@@ -85,7 +80,7 @@ impl Space {
                             }
                         }
                         (Err(CaseError::Contradiction { .. }), Some(_)) => {}
-                        (Err(error), _) => return Err(in_section(section, error)),
+                        (Err(error), _) => return Err(suite.error(section, error)),
                     }
                 }
             }

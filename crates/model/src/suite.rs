@@ -1,6 +1,7 @@
 //! Named lists of cases, read from TOML.
 
-use serde::Deserialize;
+use serde::de::Error;
+use serde::{Deserialize, Deserializer};
 
 use crate::axis::Axis;
 use crate::case::{Case, CaseError};
@@ -36,9 +37,17 @@ pub struct Suite {
     pub layout: Layout,
     /// Samples of each case that its question needs, where that is more than usual.
     pub samples: Option<u32>,
+    /// How many cases it is said to have, where somebody counts on that.
+    pub cases: Option<usize>,
     /// Its tables.
     pub sections: Vec<Section>,
 }
+
+/// Values by axis, the first the outermost loop.
+type Values = Vec<(Axis, Vec<String>)>;
+
+/// Values that replace a suite's own, by axis.
+pub type Overrides = [(Axis, Vec<String>)];
 
 /// A table of a suite.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -47,14 +56,15 @@ pub struct Section {
     pub title: String,
     /// What rows begin with, the outermost loop.
     pub heads: Vec<Head>,
-    /// Values of axes, the first the outermost loop.
-    pub axes: Vec<(Axis, Vec<String>)>,
-    /// Those of the axes that are the section's own, and not its suite's.
-    pub own: Vec<Axis>,
+    /// Values of its own.
+    axes: Values,
+    /// Its suite's, for the other axes.
+    common: Values,
 }
 
 /// A method, or a label with a method and what is fixed for it.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(try_from = "[String; 2]")]
 pub struct Head {
     /// What its rows are called in the table.
     pub label: Option<String>,
@@ -62,7 +72,7 @@ pub struct Head {
     pub method: String,
     /// Values that hold for its rows; a number of them is not overridden, since the label tells of it. A chunk
     /// can be in blocks of the filesystem: `16bs`.
-    pub fixed: Vec<(Axis, String)>,
+    fixed: Vec<(Axis, String)>,
 }
 
 /// A row of a suite's table.
@@ -84,9 +94,6 @@ pub struct Rows {
     /// The labels of those that the values make impossible, and why.
     pub left_out: Vec<(String, SuiteError)>,
 }
-
-/// Values that replace a suite's own, by axis.
-pub type Overrides = [(Axis, Vec<String>)];
 
 /// Why a suite is none, or has a row that is no case.
 #[derive(Debug, thiserror::Error)]
@@ -130,9 +137,10 @@ struct SuiteFile {
     summary: String,
     layout: Option<Layout>,
     samples: Option<u32>,
+    cases: Option<usize>,
     methods: Option<Vec<String>>,
-    #[serde(default)]
-    axes: toml::Table,
+    #[serde(default, deserialize_with = "values")]
+    axes: Values,
     section: Vec<SectionFile>,
 }
 
@@ -142,9 +150,9 @@ struct SectionFile {
     title: String,
     methods: Option<Vec<String>>,
     // A label and the beginning of a case's name.
-    rows: Option<Vec<[String; 2]>>,
-    #[serde(default)]
-    axes: toml::Table,
+    rows: Option<Vec<Head>>,
+    #[serde(default, deserialize_with = "values")]
+    axes: Values,
 }
 
 impl Suite {
@@ -153,32 +161,19 @@ impl Suite {
     /// # Errors
     /// The text is not TOML, or not of a suite's form.
     pub fn parse(text: &str) -> Result<Self, SuiteError> {
-        let form = |why: String| SuiteError::Form(why);
-        let file: SuiteFile = toml::from_str(text).map_err(|error| form(error.message().to_owned()))?;
-        let common = axes_of(&file.axes).map_err(form)?;
-        let sections = file
-            .section
-            .into_iter()
-            .map(|section| {
-                let mut axes = axes_of(&section.axes)?;
-                let own = axes.iter().map(|(axis, _)| *axis).collect();
-                axes.extend(common.iter().filter(|(axis, _)| !section.axes.contains_key(axis.name())).cloned());
-                let heads = match (section.rows, section.methods.or_else(|| file.methods.clone())) {
-                    (Some(rows), _) => {
-                        rows.iter().map(|[label, name]| labelled(label, name)).collect::<Result<_, _>>()?
-                    }
-                    (None, Some(methods)) => methods.into_iter().map(plain).collect(),
-                    (None, None) => {
-                        return Err(format!("section '{}' has no methods and no rows", section.title));
-                    }
-                };
-                Ok(Section { title: section.title, heads, axes, own })
-            })
-            .collect::<Result<_, String>>()
-            .map_err(form)?;
-        let SuiteFile { name, title, summary, samples, .. } = file;
+        let form = |why: &str| SuiteError::Form(why.to_owned());
+        let file: SuiteFile = toml::from_str(text).map_err(|error| form(error.message()))?;
+        let section = |section: SectionFile| {
+            let SectionFile { title, methods, rows, axes } = section;
+            let methods = methods.or_else(|| file.methods.clone());
+            let heads = rows.or_else(|| Some(methods?.into_iter().map(plain).collect()));
+            let heads = heads.ok_or_else(|| form(&format!("section '{title}' has no methods and no rows")))?;
+            Ok(Section { title, heads, axes, common: file.axes.clone() })
+        };
+        let sections = file.section.into_iter().map(section).collect::<Result<_, SuiteError>>()?;
+        let SuiteFile { name, title, summary, samples, cases, .. } = file;
         let layout = file.layout.unwrap_or(Layout::Phases);
-        Ok(Self { name, title, summary, layout, samples, sections })
+        Ok(Self { name, title, summary, layout, samples, cases, sections })
     }
 
     /// Its rows, with `overrides` in place of its own values on those axes, for the methods that
@@ -201,21 +196,18 @@ impl Suite {
         for section in self.sections.iter().filter(|section| !section.is_contradicted(overrides)) {
             let first_of_section = rows.len();
             for head in section.heads.iter().filter(|head| !head.is_contradicted(overrides)) {
-                let cases = match section.cases(head, methods, overrides, block_size_bytes) {
-                    Ok(cases) => cases,
-                    Err(error) => {
-                        let (suite, section) = (self.name.clone(), section.title.clone());
-                        let contradicts = matches!(error, CaseError::Contradiction { .. });
-                        let error = SuiteError::Case { suite, section, error };
-                        match &head.label {
-                            Some(label) if contradicts && !overrides.is_empty() => {
-                                left_out.push((label.clone(), error));
-                                continue;
-                            }
-                            _ => return Err(error),
+                let combined = section.combined(head, methods, overrides, block_size_bytes);
+                let cases: Vec<Case> =
+                    match (combined.and_then(|cases| cases.into_iter().collect()), &head.label) {
+                        (Ok(cases), _) => cases,
+                        (Err(error @ CaseError::Contradiction { .. }), Some(label))
+                            if !overrides.is_empty() =>
+                        {
+                            left_out.push((label.clone(), self.error(section, error)));
+                            continue;
                         }
-                    }
-                };
+                        (Err(error), _) => return Err(self.error(section, error)),
+                    };
                 for case in cases {
                     let row = Row { origin: self.origin(section), label: head.label.clone(), case };
                     if !rows[first_of_section..].contains(&row) {
@@ -232,6 +224,10 @@ impl Suite {
                 Ok(Rows { rows, left_out })
             }
         }
+    }
+
+    pub(crate) fn error(&self, section: &Section, error: CaseError) -> SuiteError {
+        SuiteError::Case { suite: self.name.clone(), section: section.title.clone(), error }
     }
 
     fn origin(&self, section: &Section) -> CaseOrigin {
@@ -256,19 +252,9 @@ impl Head {
 
 impl Section {
     fn is_contradicted(&self, overrides: &Overrides) -> bool {
-        self.axes.iter().filter(|(axis, _)| self.own.contains(axis)).any(|(axis, values)| {
+        self.axes.iter().any(|(axis, values)| {
             named_value(*axis, values).is_some_and(|value| contradicts(overrides, *axis, value))
         })
-    }
-
-    fn cases(
-        &self,
-        head: &Head,
-        methods: &[&'static MethodInfo],
-        overrides: &Overrides,
-        block_size_bytes: u64,
-    ) -> Result<Vec<Case>, CaseError> {
-        self.combined(head, methods, overrides, block_size_bytes)?.into_iter().collect()
     }
 
     /// What each combination of its values is for that head: a case, or why it is none.
@@ -280,18 +266,21 @@ impl Section {
         block_size_bytes: u64,
     ) -> Result<Vec<Result<Case, CaseError>>, CaseError> {
         let method = Case::parse(&head.method, methods)?.method();
-        let fixed: Vec<(Axis, Vec<String>)> =
+        let over = |axis: &Axis| overrides.iter().find(|(over, _)| over == axis).map(|(_, values)| values);
+        let fixed: Values =
             head.fixed.iter().map(|(axis, value)| (*axis, vec![in_bytes(value, block_size_bytes)])).collect();
-        let is_fixed = |axis: Axis| fixed.iter().any(|(fixed, _)| *fixed == axis);
-        let mut axes: Vec<(Axis, &[String])> =
-            fixed.iter().map(|(axis, values)| (*axis, values.as_slice())).collect();
-        for (axis, values) in self.axes.iter().filter(|(axis, _)| !is_fixed(*axis)) {
-            let stays = self.own.contains(axis) && named_value(*axis, values).is_some();
-            let over = overrides.iter().find(|(over, _)| over == axis && !stays);
-            axes.push((*axis, over.map_or(values.as_slice(), |(_, values)| values.as_slice())));
-        }
-        for (axis, values) in overrides {
-            if method.has_axis(*axis) && axes.iter().all(|(own, _)| own != axis) {
+        let own = self.axes.iter().map(|(axis, values)| match named_value(*axis, values) {
+            Some(_) => (axis, values),
+            None => (axis, over(axis).unwrap_or(values)),
+        });
+        let common = self.common.iter().map(|(axis, values)| (axis, over(axis).unwrap_or(values)));
+        let added = overrides.iter().filter(|(axis, _)| method.has_axis(*axis));
+        let fixed = fixed.iter().map(|(axis, values)| (axis, values));
+        let added = added.map(|(axis, values)| (axis, values));
+        // The first that has an axis decides.
+        let mut axes: Vec<(Axis, &[String])> = Vec::new();
+        for (axis, values) in fixed.chain(own).chain(common).chain(added) {
+            if axes.iter().all(|(earlier, _)| earlier != axis) {
                 axes.push((*axis, values));
             }
         }
@@ -327,38 +316,41 @@ fn plain(method: String) -> Head {
     Head { label: None, method, fixed: Vec::new() }
 }
 
-fn labelled(label: &str, name: &str) -> Result<Head, String> {
-    let mut parts = name.split(',');
-    let method = parts.next().unwrap_or_default().to_owned();
-    let fixed = parts
-        .map(|part| {
-            let (axis, value) = part.split_once('=').ok_or_else(|| format!("'{part}' is no axis=value"))?;
-            let axis = Axis::from_name(axis).ok_or_else(|| format!("unknown axis '{axis}'"))?;
-            Ok((axis, value.to_owned()))
-        })
-        .collect::<Result<_, String>>()?;
-    Ok(Head { label: Some(label.to_owned()), method, fixed })
+fn axis_named(name: &str) -> Result<Axis, String> {
+    Axis::from_name(name).ok_or_else(|| format!("unknown axis '{name}'"))
 }
 
-fn axes_of(table: &toml::Table) -> Result<Vec<(Axis, Vec<String>)>, String> {
-    fn text(value: &toml::Value) -> Result<String, String> {
+impl TryFrom<[String; 2]> for Head {
+    type Error = String;
+
+    fn try_from([label, name]: [String; 2]) -> Result<Self, String> {
+        let mut parts = name.split(',');
+        let method = parts.next().unwrap_or_default().to_owned();
+        let fixed = parts.map(|part| {
+            let (axis, value) = part.split_once('=').ok_or_else(|| format!("'{part}' is no axis=value"))?;
+            Ok((axis_named(axis)?, value.to_owned()))
+        });
+        Ok(Self { label: Some(label), method, fixed: fixed.collect::<Result<_, String>>()? })
+    }
+}
+
+fn values<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Values, D::Error> {
+    fn text(value: toml::Value) -> Result<String, String> {
         match value {
-            toml::Value::String(text) => Ok(text.clone()),
+            toml::Value::String(text) => Ok(text),
             toml::Value::Integer(number) => Ok(number.to_string()),
             other => Err(format!("an axis has texts and whole numbers, not {other}")),
         }
     }
-    table
-        .iter()
-        .map(|(name, value)| {
-            let axis = Axis::from_name(name).ok_or_else(|| format!("unknown axis '{name}'"))?;
-            let values = match value {
-                toml::Value::Array(values) => values.iter().map(text).collect::<Result<_, _>>()?,
-                single => vec![text(single)?],
-            };
-            Ok((axis, values))
-        })
-        .collect()
+    let of_axis = |(name, value): (String, toml::Value)| {
+        let values = match value {
+            toml::Value::Array(values) => values.into_iter().map(text).collect::<Result<_, _>>()?,
+            single => vec![text(single)?],
+        };
+        Ok((axis_named(&name)?, values))
+    };
+    let table = toml::Table::deserialize(deserializer)?;
+    table.into_iter().map(of_axis).collect::<Result<_, String>>().map_err(Error::custom)
 }
 
 /// The built-in suites.

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use crate::form::Form;
 use crate::value::named_values;
 
 named_values! {
@@ -48,11 +49,25 @@ impl Sync {
     /// More chunks between two syncs than this are a slip.
     pub const MAX_EVERY: u32 = 1 << 24;
 
-    /// Reads `CALL` or `CALL/N`.
-    ///
-    /// # Errors
-    /// Why it is neither, in words.
-    pub fn parse(text: &str) -> Result<Self, String> {
+    /// Whether there is a call of its own after the last chunk and only there.
+    #[must_use]
+    pub fn is_at_end(self) -> bool {
+        self.call != SyncCall::None && !self.call.is_write_through() && self.every.is_none()
+    }
+
+    /// Whether data becomes durable on the way, so that how long each hand-over takes is a figure.
+    #[must_use]
+    pub fn is_on_the_way(self) -> bool {
+        self.every.is_some() || self.call.is_write_through()
+    }
+}
+
+impl Form for Sync {
+    type Value = Self;
+    const IS_NUMBER: bool = false;
+
+    /// `CALL` or `CALL/N`.
+    fn parse(text: &str) -> Result<Self, String> {
         let (name, every) = match text.split_once('/') {
             Some((name, every)) => (name, Some(every)),
             None => (text, None),
@@ -74,23 +89,12 @@ impl Sync {
         }
     }
 
-    /// The values that fit, for help and errors.
-    #[must_use]
-    pub fn values() -> String {
-        let names = SyncCall::ALL.iter().map(|call| call.name()).collect::<Vec<_>>().join("|");
-        format!("{names}, or CALL/N for after every N chunks")
+    fn text(sync: Self) -> String {
+        sync.to_string()
     }
 
-    /// Whether there is a call of its own after the last chunk and only there.
-    #[must_use]
-    pub fn is_at_end(self) -> bool {
-        self.call != SyncCall::None && !self.call.is_write_through() && self.every.is_none()
-    }
-
-    /// Whether data becomes durable on the way, so that how long each hand-over takes is a figure.
-    #[must_use]
-    pub fn is_on_the_way(self) -> bool {
-        self.every.is_some() || self.call.is_write_through()
+    fn values() -> String {
+        format!("{}, or CALL/N for after every N chunks", SyncCall::values())
     }
 }
 

@@ -24,6 +24,23 @@ macro_rules! named_values {
             }
         }
 
+        impl crate::form::Form for $name {
+            type Value = Self;
+            const IS_NUMBER: bool = false;
+
+            fn parse(text: &str) -> Result<Self, String> {
+                Self::from_name(text).ok_or_else(|| format!("expected one of {}", <Self as crate::form::Form>::values()))
+            }
+
+            fn text(value: Self) -> String {
+                value.to_string()
+            }
+
+            fn values() -> String {
+                Self::ALL.iter().map(|value| value.name()).collect::<Vec<_>>().join("|")
+            }
+        }
+
         impl std::fmt::Display for $name {
             fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
                 f.pad(self.name())

@@ -10,7 +10,7 @@ use writebench_model::Failure;
 pub enum ProbeError {
     /// A call failed.
     // The error is in the message, so it is not the `source` as well, which would print it twice.
-    #[error("{call} {}: {}", .path.display(), meaning(.error))]
+    #[error("{call} {}: {}", .path.display(), Failure::io_message(.error))]
     Call {
         /// Which.
         call: &'static str,
@@ -54,13 +54,6 @@ pub enum ProbeError {
 impl ProbeError {
     pub(crate) fn call(call: &'static str, path: &Path, error: impl Into<io::Error>) -> Self {
         Self::Call { call, path: path.to_owned(), error: error.into() }
-    }
-}
-
-fn meaning(error: &io::Error) -> String {
-    match error.raw_os_error() {
-        Some(errno) => format!("{} ({errno})", Failure::errno_message(errno)),
-        None => error.to_string(),
     }
 }
 

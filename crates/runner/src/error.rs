@@ -6,8 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use rustix::io::Errno;
-use writebench_model::protocol::{Room, Shortage};
-use writebench_model::{Axis, Bytes, Case, Failure};
+use writebench_model::Failure;
 
 use crate::refusal::DeviceRefusal;
 
@@ -62,69 +61,12 @@ pub enum RunnerError {
     /// The worker said something that is no reply.
     #[error("worker: {0}")]
     Protocol(String),
-    /// A case does not fit onto the target.
-    #[error("{}", no_room(path, case, *.shortage))]
-    NoRoom {
-        /// The target.
-        path: PathBuf,
-        /// The case that needs most.
-        case: String,
-        /// What it lacks.
-        shortage: Shortage,
-    },
-    /// A case does not fit into memory.
-    #[error(
-        "not enough memory: {case} needs {}, {} are available and a tenth of them is left alone, so {} are missing; use {}",
-        Bytes(*.needed_bytes).approximate(), Bytes(*.available_bytes).approximate(),
-        Bytes(.needed_bytes.saturating_sub(available_bytes / 10 * 9)).approximate(), .instead
-    )]
-    NoMemory {
-        /// The largest case.
-        case: String,
-        /// What it needs, for its source and for a target in memory.
-        needed_bytes: u64,
-        /// What there is.
-        available_bytes: u64,
-        /// What would need less.
-        instead: &'static str,
-    },
-    /// A case pins more memory than this user may.
-    #[error(
-        "{case} pins {} of memory, and the limit on locked memory is {}: raise it (ulimit -l), be root, or use --set registered=none",
-        Bytes(*.needed_bytes).approximate(), Bytes(*.limit_bytes).approximate()
-    )]
-    LockedMemory {
-        /// The case.
-        case: String,
-        /// What it pins.
-        needed_bytes: u64,
-        /// What may be pinned.
-        limit_bytes: u64,
-    },
-    /// A case of direct I/O does not fit the device's sectors.
-    #[error(
-        "{case}: direct I/O takes multiples of the device's sectors of {sector_bytes} bytes, and {axis}={value} is none"
-    )]
-    Sector {
-        /// The case.
-        case: String,
-        /// What does not fit.
-        axis: Axis,
-        /// Its value.
-        value: String,
-        /// The device's logical sector.
-        sector_bytes: u64,
-    },
-    /// A case cannot be run on a block device.
-    #[error("{case} cannot be run on {path}: {why}", path = path.display())]
-    Device {
-        /// The device.
-        path: PathBuf,
-        /// The case.
-        case: String,
-        /// Why not, and what would do.
-        why: String,
-    },
+    /// A case takes more of the target or of the machine than there is; in words, with what would do.
+    #[error("{0}")]
+    TooLarge(String),
+    /// A case cannot be run on a target of this kind; in words, with what would do.
+    #[error("{0}")]
+    Unfit(String),
     /// A block device must not be written to.
     #[error("{device} {refusal}")]
     DeviceRefused {
@@ -141,41 +83,12 @@ pub enum RunnerError {
     Observer(Box<dyn std::error::Error + Send + Sync>),
 }
 
-impl RunnerError {
-    pub(crate) fn no_room(target: &Path, case: &Case, shortage: Shortage) -> Self {
-        Self::NoRoom { path: target.to_path_buf(), case: case.to_string(), shortage }
-    }
-}
-
 /// For `map_err`: what becomes of the error of that call on that path.
 pub(crate) fn failed<E: Into<io::Error>>(call: &'static str, path: &Path) -> impl Fn(E) -> RunnerError + Copy {
     move |error| RunnerError::Target {
         call: Cow::Borrowed(call),
         path: path.to_path_buf(),
         error: error.into(),
-    }
-}
-
-fn no_room(path: &Path, case: &str, shortage: Shortage) -> String {
-    let Shortage { of, needed, available, reserve } = shortage;
-    let missing = needed.saturating_add(reserve).saturating_sub(available);
-    let path = path.display();
-    match of {
-        Room::Bytes => {
-            let [needed, available, reserve, missing] =
-                [needed, available, reserve, missing].map(|bytes| Bytes(bytes).approximate());
-            format!(
-                "not enough free space in {path}: {case} needs {needed}, {available} are free and {reserve} of them \
-                 stay in reserve, so {missing} are missing; use a smaller --size, or a smaller --reserve"
-            )
-        }
-        Room::Inodes => {
-            let are = if missing == 1 { "is" } else { "are" };
-            format!(
-                "not enough free inodes in {path}: {case} needs {needed}, {available} are free and {reserve} of them \
-                 stay in reserve, so {missing} more {are} needed; use fewer threads, or a smaller --reserve"
-            )
-        }
     }
 }
 

@@ -8,10 +8,13 @@ pub(crate) static WRITE: MethodInfo = MethodInfo {
     calls: "",
     has_buffer: false,
     cursor: Cursor::Offset,
-    axes: &[Axis::Threads, Axis::Chunk, Axis::Source, Axis::Cache],
+    axes: &[&[Axis::Threads, Axis::Chunk, Axis::Source, Axis::Cache]],
     prepares: Prepare::ALL,
     syncs: &[SyncCall::None, SyncCall::Fsync],
     syncs_on_the_way: &[],
+    effort: 0,
+    fio: Err(""),
+    example: &[],
 };
 
 pub(crate) static COPY: MethodInfo = MethodInfo { name: "copy", cursor: Cursor::Copy, ..WRITE };

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use writebench_model::{Axis, Cache, Case, Content, Environment, Prepare, Registered, Source};
+use writebench_model::{Axis, Bytes, Cache, Case, Content, Environment, Prepare, Registered, Source};
 
 use crate::error::RunnerError;
 
@@ -33,19 +33,19 @@ pub fn check_memory(environment: &Environment, cases: &[Case], beside_bytes: u64
     };
     check_locked_memory(cases, locked_memory_limit_bytes())?;
     let available_bytes = writebench_probe::available_memory_bytes()?;
-    match cases.iter().max_by_key(|case| needed(case)) {
-        Some(case) if needed(case) > available_bytes / 10 * 9 => Err(RunnerError::NoMemory {
-            case: case.to_string(),
-            needed_bytes: needed(case),
-            available_bytes,
-            instead: if WORKER_BYTES > available_bytes / 10 * 9 {
-                "a machine, or a control group, with more memory"
-            } else {
-                with_less_memory(case)
-            },
-        }),
-        _ => Ok(()),
-    }
+    let most_bytes = available_bytes / 10 * 9;
+    let largest = cases.iter().max_by_key(|case| needed(case));
+    let Some(case) = largest.filter(|case| needed(case) > most_bytes) else { return Ok(()) };
+    let instead = match WORKER_BYTES > most_bytes {
+        true => "a machine, or a control group, with more memory",
+        false => with_less_memory(case),
+    };
+    let [needed, available, missing] =
+        [needed(case), available_bytes, needed(case) - most_bytes].map(|bytes| Bytes(bytes).approximate());
+    Err(RunnerError::TooLarge(format!(
+        "not enough memory: {case} needs {needed}, {available} are available and a tenth of them is left alone, so \
+         {missing} are missing; use {instead}"
+    )))
 }
 
 /// Registered buffers are pinned: io_uring_register(2).
@@ -54,14 +54,13 @@ fn check_locked_memory(cases: &[Case], limit_bytes: u64) -> Result<(), RunnerErr
         let registered = case.axes().registered;
         case.method().has_axis(Axis::Registered) && matches!(registered, Registered::Buffers | Registered::Both)
     };
-    match cases.iter().filter(pins).max_by_key(|case| case.source_bytes()) {
-        Some(case) if case.source_bytes() > limit_bytes => Err(RunnerError::LockedMemory {
-            case: case.to_string(),
-            needed_bytes: case.source_bytes(),
-            limit_bytes,
-        }),
-        _ => Ok(()),
-    }
+    let largest = cases.iter().filter(pins).max_by_key(|case| case.source_bytes());
+    let Some(case) = largest.filter(|case| case.source_bytes() > limit_bytes) else { return Ok(()) };
+    let [pinned, limit] = [case.source_bytes(), limit_bytes].map(|bytes| Bytes(bytes).approximate());
+    Err(RunnerError::TooLarge(format!(
+        "{case} pins {pinned} of memory, and the limit on locked memory is {limit}: raise it (ulimit -l), be root, or \
+         use --set registered=none"
+    )))
 }
 
 fn locked_memory_limit_bytes() -> u64 {
@@ -98,12 +97,11 @@ pub fn check_sectors(environment: &Environment, cases: &[Case]) -> Result<(), Ru
             [(Axis::Chunk, axes.chunk_size_bytes.min(axes.size_bytes)), (Axis::Size, axes.size_bytes)]
         {
             if !bytes.is_multiple_of(sector_bytes) {
-                return Err(RunnerError::Sector {
-                    case: case.to_string(),
-                    axis,
-                    value: axes.get(axis),
-                    sector_bytes,
-                });
+                let value = axes.get(axis);
+                return Err(RunnerError::Unfit(format!(
+                    "{case}: direct I/O takes multiples of the device's sectors of {sector_bytes} bytes, and \
+                     {axis}={value} is none"
+                )));
             }
         }
     }
@@ -125,7 +123,7 @@ pub fn check_device(path: &Path, size_bytes: u64, cases: &[Case]) -> Result<(), 
         } else {
             continue;
         };
-        return Err(RunnerError::Device { path: path.to_path_buf(), case: case.to_string(), why });
+        return Err(RunnerError::Unfit(format!("{case} cannot be run on {}: {why}", path.display())));
     }
     Ok(())
 }

@@ -4,7 +4,7 @@ use std::os::fd::AsFd;
 use std::path::Path;
 
 use writebench_model::protocol::{Room, Shortage};
-use writebench_model::{Case, Content, Reserve};
+use writebench_model::{Bytes, Case, Content, Reserve};
 use writebench_probe::Space;
 
 use crate::error::RunnerError;
@@ -27,7 +27,7 @@ pub fn check_space(
     reserve: Reserve,
 ) -> Result<(), RunnerError> {
     shortage(space, cases, beside_bytes, reserve)
-        .map_or(Ok(()), |(case, shortage)| Err(RunnerError::no_room(target, case, shortage)))
+        .map_or(Ok(()), |(case, shortage)| Err(no_room(target, case, shortage)))
 }
 
 /// What a sample in the open directory would lack. Filesystems that free blocks in the background get the chance to.
@@ -44,6 +44,29 @@ pub fn shortage_of_sample(directory: impl AsFd, case: &Case, reserve: Reserve) -
     lacking().and_then(|_| {
         let _ = rustix::fs::syncfs(directory.as_fd());
         lacking()
+    })
+}
+
+pub(crate) fn no_room(target: &Path, case: &Case, shortage: Shortage) -> RunnerError {
+    let Shortage { of, needed, available, reserve } = shortage;
+    let missing = needed.saturating_add(reserve).saturating_sub(available);
+    let path = target.display();
+    RunnerError::TooLarge(match of {
+        Room::Bytes => {
+            let [needed, available, reserve, missing] =
+                [needed, available, reserve, missing].map(|bytes| Bytes(bytes).approximate());
+            format!(
+                "not enough free space in {path}: {case} needs {needed}, {available} are free and {reserve} of them \
+                 stay in reserve, so {missing} are missing; use a smaller --size, or a smaller --reserve"
+            )
+        }
+        Room::Inodes => {
+            let are = if missing == 1 { "is" } else { "are" };
+            format!(
+                "not enough free inodes in {path}: {case} needs {needed}, {available} are free and {reserve} of them \
+                 stay in reserve, so {missing} more {are} needed; use fewer threads, or a smaller --reserve"
+            )
+        }
     })
 }
 

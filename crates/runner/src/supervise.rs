@@ -13,6 +13,7 @@ use crate::error::RunnerError;
 use crate::limits::deadline;
 use crate::order::{Planned, order};
 use crate::schedule::{Schedule, Spent, Taken};
+use crate::space::no_room;
 use crate::worker::{Answer, WorkerCommand};
 use crate::workers::{Casualties, Workers};
 use crate::written::Written;
@@ -267,7 +268,7 @@ impl Run<'_> {
                 sample
             }
             Answer::Reply(Err(shortage)) => {
-                return Err(RunnerError::no_room(&planned_target.path, case, shortage));
+                return Err(no_room(&planned_target.path, case, shortage));
             }
             Answer::Lost(outcome) => {
                 self.written.end_worker();

@@ -5,16 +5,15 @@ use std::path::PathBuf;
 
 use anyhow::{Context, Result, ensure};
 use serde_json::{Value, json};
+use writebench_model::{Axis, Case, Cursor, MethodInfo};
 use writebench_testkit::{
     Caching, Call, Errno, Fault, Faulty, Need, Operation, Program, Trials, What, When, entries,
 };
 
-use crate::outcomes::case;
-use crate::program;
+use crate::{outcomes, program};
 
 pub fn add(trials: &mut Trials) {
     let fuse = [Need::Fuse];
-    trials.add("faults: every method has a case", &[], every_method);
     trials.add("faults: EIO at each operation of each method, without page cache", &fuse, || {
         at_each_operation(Caching::None, |_| Errno::IO)
     });
@@ -29,42 +28,32 @@ pub const AFTER: &str = "write,size=8KiB,threads=2,files=per-thread";
 const ERRNOS: [Errno; 7] =
     [Errno::NOSPC, Errno::DQUOT, Errno::INTR, Errno::OPNOTSUPP, Errno::ROFS, Errno::STALE, Errno::IO];
 
-/// A small case of a method, with what its calls are named in an error.
-struct Method {
-    case: &'static str,
-    /// What hands data over.
-    write: &'static str,
-    /// What closes the file.
-    close: &'static str,
+/// A small case of each method.
+fn cases() -> Result<Vec<Case>> {
+    let case = |method: &'static MethodInfo| {
+        let values = [
+            (Axis::Size, "12KiB"),
+            (Axis::Chunk, "4KiB"),
+            (Axis::Vector, "2"),
+            (Axis::Call, "fallocate"),
+            (Axis::Sync, "fsync"),
+            // Once it is cut to its length before.
+            (Axis::Prepare, if method.name == "write" { "set-len" } else { method.prepares[0].name() }),
+        ];
+        let values: Vec<_> = values.into_iter().filter(|(axis, _)| method.has_axis(*axis)).collect();
+        Case::example(method, &values)
+    };
+    Ok(writebench_engine::method_infos().into_iter().map(case).collect::<Result<_, _>>()?)
 }
 
-const METHODS: &[Method] = &[
-    method("write,size=12KiB,chunk=4KiB,prepare=set-len,sync=fsync", "write"),
-    method("pwrite,size=12KiB,chunk=4KiB,sync=fsync", "pwrite"),
-    method("writev,size=12KiB,chunk=4KiB,vector=2,sync=fsync", "writev"),
-    method("pwritev,size=12KiB,chunk=4KiB,vector=2,sync=fsync", "pwritev"),
-    Method { case: "fwrite,size=12KiB,chunk=4KiB,sync=fsync", write: "fwrite", close: "fclose" },
-    method("mmap,size=12KiB,chunk=4KiB,sync=fsync", ""),
-    method("uring,size=12KiB,chunk=4KiB,sync=fsync", "io_uring write"),
-    method("read-write,size=12KiB,chunk=4KiB,sync=fsync", "write"),
-    method("mmap-write,size=12KiB,chunk=4KiB,sync=fsync", "write"),
-    method("splice,size=12KiB,chunk=4KiB,sync=fsync", "splice"),
-    method("sendfile,size=12KiB,chunk=4KiB,sync=fsync", "sendfile"),
-    method("copy-file-range,size=12KiB,chunk=4KiB,sync=fsync", "copy_file_range"),
-    method("allocate,size=12KiB,call=fallocate,sync=fsync", ""),
-];
-
-const fn method(case: &'static str, write: &'static str) -> Method {
-    Method { case, write, close: "close" }
-}
-
-fn every_method() -> Result<()> {
-    let listed = program()?.call(&["list", "methods"])?.stdout;
-    for name in listed.lines().filter(|line| !line.starts_with(' ')).filter_map(|line| line.split(' ').next()) {
-        let has_case = METHODS.iter().any(|method| method.case.split(',').next() == Some(name));
-        ensure!(has_case, "{name} has no row in METHODS");
+/// What errors call what hands data over, and what closes the file: the last of the card's calls, mostly.
+fn calls(method: &MethodInfo) -> (&'static str, &'static str) {
+    match method.name {
+        "fwrite" => ("fwrite", "fclose"),
+        "pwrite" => ("pwrite", "close"),
+        "uring" => ("io_uring write", "close"),
+        _ => (method.calls.rsplit(", ").next().unwrap_or_default(), "close"),
     }
-    Ok(())
 }
 
 /// Each number until no case has so many operations.
@@ -100,7 +89,10 @@ impl Measured {
         faulty.follow(script);
         let [json, lines] = ["json", "jsonl"].map(|name| program.home().join(name));
         let mut command = program.command(&["run", "--samples", "1", "--seed", "3", "--case", AFTER]);
-        command.arg(faulty.path()).args(METHODS.iter().flat_map(|method| ["--case", method.case]));
+        command.arg(faulty.path());
+        for case in cases()? {
+            command.args(["--case", &case.to_string()]);
+        }
         command.arg(format!("--export=json={}", json.display()));
         command.arg(format!("--export=jsonl={}", lines.display()));
         let output = command.arg("--no-limits").output()?;
@@ -119,23 +111,25 @@ impl Measured {
 
     /// Whether all samples came out as what went wrong with their files asks for. How many files that was.
     fn judge(&self) -> Result<usize> {
+        let cases = cases()?;
         let watched = self.samples.iter().filter(|sample| sample["case"] != AFTER);
         let (mut hits, mut faults) = (0, 0);
         for (file, sample) in watched.enumerate() {
             let name = sample["case"].as_str().context("a case")?;
-            let method = METHODS.iter().find(|method| method.case == name).context("one of ours")?;
+            let case = cases.iter().find(|case| case.to_string() == name).context("one of ours")?;
+            let method = case.method();
             let operations: Vec<Operation> =
                 self.operations.iter().filter(|it| it.file == file).copied().collect();
             hits += usize::from(operations.iter().any(|it| it.fault.is_some()));
             faults += usize::from(!matches!(sample["outcome"].as_str(), Some("ok" | "unsupported")));
             judge(method, &operations, sample).with_context(|| format!("{sample:#} {operations:#?}"))?;
-            let case = case(&self.document, name)?;
+            let case = outcomes::case(&self.document, name)?;
             let is_ok = sample["outcome"] == "ok";
             ensure!(case["outcome"] == sample["outcome"] && case["estimate"].is_object() == is_ok, "{case}");
         }
-        let had_a_turn = |method: &Method| self.samples.iter().any(|sample| sample["case"] == method.case);
-        ensure!(METHODS.iter().all(had_a_turn), "each case had its turn: {:?}", self.samples);
-        ensure!(case(&self.document, AFTER)?["outcome"] == "ok", "{}", self.document);
+        let had_a_turn = |case: &Case| self.samples.iter().any(|sample| sample["case"] == case.to_string());
+        ensure!(cases.iter().all(had_a_turn), "each case had its turn: {:?}", self.samples);
+        ensure!(outcomes::case(&self.document, AFTER)?["outcome"] == "ok", "{}", self.document);
         ensure!(self.left.is_empty(), "{:?} stays", self.left);
         ensure!(self.code == Some(if faults > 0 { 4 } else { 0 }), "{:?} after {faults} faults", self.code);
         let shown = self.program.call(&["show", "--export", "json=-"])?;
@@ -145,7 +139,7 @@ impl Measured {
     }
 }
 
-fn judge(method: &Method, operations: &[Operation], sample: &Value) -> Result<()> {
+fn judge(method: &MethodInfo, operations: &[Operation], sample: &Value) -> Result<()> {
     let Some(hit) = operations.iter().position(|it| it.fault.is_some()) else {
         ensure!(sample["outcome"] == "ok" && sample["reason"].is_null(), "nothing went wrong");
         return Ok(());
@@ -200,17 +194,18 @@ enum Expected {
 }
 
 impl Expected {
-    fn of(method: &Method, before: &[Operation], hit: Operation, errno: Errno) -> Self {
+    fn of(method: &MethodInfo, before: &[Operation], hit: Operation, errno: Errno) -> Self {
+        let (write, close) = calls(method);
         let is_closed = before.iter().any(|it| it.call == Call::Flush);
         let by_name = matches!(hit.call, Call::Create | Call::Open | Call::Lookup | Call::Unlink)
             || (hit.call == Call::Attributes && is_closed);
         // Interrupted calls are made again; a name that is stale the kernel looks up again.
         // The C library has thrown its buffer away by then, and a failed fsync is final.
-        let is_final = hit.call == Call::Fsync || (method.write == "fwrite" && hit.call == Call::Write);
+        let is_final = hit.call == Call::Fsync || (write == "fwrite" && hit.call == Call::Write);
         if (errno == Errno::INTR && !is_final) || (errno == Errno::STALE && by_name) {
             return Self::Ok;
         }
-        let is_mapped = method.case.starts_with("mmap,");
+        let is_mapped = method.cursor == Cursor::Mapping;
         match (hit.call, is_closed) {
             (Call::Create, _) => Self::At("open", "open", None),
             (Call::Truncate, _) => Self::At("prepare", "ftruncate", None),
@@ -218,9 +213,9 @@ impl Expected {
             (Call::Read, false) => Self::OkOrDied,
             // What was stored is written when it is synced.
             (Call::Write, _) if is_mapped => Self::At("sync", "fsync", None),
-            (Call::Write, _) => Self::At("write", method.write, hit.offset),
+            (Call::Write, _) => Self::At("write", write, hit.offset),
             (Call::Fsync, _) => Self::At("sync", "fsync", None),
-            (Call::Flush, false) => Self::At("close", method.close, None),
+            (Call::Flush, false) => Self::At("close", close, None),
             // The file is closed, and only looked at.
             (Call::Flush, true) | (Call::Release, _) => Self::Ok,
             (Call::Read, true) => Self::OkOr("verify", "pread", hit.offset),

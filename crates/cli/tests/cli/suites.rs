@@ -6,26 +6,13 @@ use writebench_testkit::{Image, Kind, Need, Trials, directory_on, entries};
 
 use crate::program;
 
-/// The suites with the number of their rows in the benchmark that they come from, and a size at which
-/// each case of theirs has work for 16 threads.
-const SUITES: &[(&str, usize)] = &[
-    ("quick", 10),
-    ("create", 12),
-    ("mmap", 16),
-    ("vectored", 36),
-    ("parallel", 30),
-    ("write", 60),
-    ("copy", 20),
-    ("durable", 39),
-    ("direct", 14 * 21),
-    ("buffer", 14),
-];
-
 pub fn add(trials: &mut Trials) {
     for kind in Kind::ALL {
-        for (suite, rows) in SUITES {
-            let name = format!("suite {suite} runs on {}", kind.name());
-            trials.add(name, &[Need::Filesystem(kind)], move || runs(kind, suite, *rows));
+        for suite in writebench_model::built_in_suites() {
+            let name = format!("suite {} runs on {}", suite.name, kind.name());
+            trials.add(name, &[Need::Filesystem(kind)], move || {
+                runs(kind, &suite.name, suite.cases.context("cases")?)
+            });
         }
     }
     for kind in ["xfs", "btrfs"] {
@@ -55,6 +42,7 @@ fn runs_on_image(kind: &str) -> Result<()> {
     Ok(())
 }
 
+/// At a size at which each case has work for 16 threads.
 fn runs(kind: Kind, suite: &str, rows: usize) -> Result<()> {
     let (program, target) = (program()?, directory_on(kind));
     let listed = program.call(&["list", "cases", suite])?.stdout;

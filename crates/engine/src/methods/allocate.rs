@@ -6,34 +6,28 @@ use rustix::fs::FallocateFlags;
 use rustix::io::Errno;
 use writebench_model::{AllocateCall, Axis, Cursor, MethodInfo, Prepare, SyncCall};
 
-use super::{Lane, Method, lane_each};
+use super::{Lane, Method, SYNCS_AFTERWARDS, lane_each};
 use crate::call::{CallError, hand_over, retry};
 use crate::job::Part;
 use crate::records::Records;
 
-static INFO: MethodInfo = MethodInfo {
-    name: "allocate",
-    summary: "creates a file of that size with posix_fallocate, fallocate or ftruncate; no data is written",
-    calls: "fallocate or ftruncate",
-    has_buffer: false,
-    cursor: Cursor::NoData,
-    axes: &[Axis::Call],
-    prepares: &[Prepare::Create, Prepare::Truncate],
-    syncs: &[SyncCall::None, SyncCall::Fsync, SyncCall::Fdatasync],
-    syncs_on_the_way: &[],
+pub(super) static METHOD: Method = Method {
+    info: MethodInfo {
+        name: "allocate",
+        summary: "creates a file of that size with posix_fallocate, fallocate or ftruncate; no data is written",
+        calls: "fallocate or ftruncate",
+        has_buffer: false,
+        cursor: Cursor::NoData,
+        axes: &[&[Axis::Call]],
+        prepares: &[Prepare::Create, Prepare::Truncate],
+        syncs: SYNCS_AFTERWARDS,
+        syncs_on_the_way: &[],
+        effort: 0,
+        fio: Err("nothing is written"),
+        example: &[],
+    },
+    lanes: |parts| lane_each(parts, |part| AllocateLane { part }),
 };
-
-pub(super) struct Allocate;
-
-impl Method for Allocate {
-    fn info(&self) -> &'static MethodInfo {
-        &INFO
-    }
-
-    fn lanes<'a>(&self, parts: &[Part<'a>]) -> Vec<Box<dyn Lane + 'a>> {
-        lane_each(parts, |part| AllocateLane { part })
-    }
-}
 
 struct AllocateLane<'a> {
     part: Part<'a>,

@@ -2,18 +2,18 @@
 
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
-use writebench_model::{Advice, Axis, SyncCall};
+use writebench_model::{Advice, Axis, FioEngine};
 
 use super::Lane;
-use crate::call::{CallError, retry};
+use crate::call::{Call, CallError, retry};
 use crate::file::{self, COPIED};
 use crate::job::Part;
 use crate::records::Records;
 
 /// The axes of every method that copies.
-pub(super) const AXES: &[Axis] = &[Axis::Chunk, Axis::Advice, Axis::Origin];
-/// The sync calls of every method that copies.
-pub(super) const SYNCS: &[SyncCall] = &[SyncCall::None, SyncCall::Fsync, SyncCall::Fdatasync];
+pub(super) const AXES: &[&[Axis]] = &[&[Axis::Chunk, Axis::Advice, Axis::Origin]];
+/// Why no job of fio does what they do.
+pub(super) const NO_FIO: Result<FioEngine, &str> = Err("fio copies no files");
 
 /// The file that is copied, with a position and advice of its own: what an earlier sample advised is gone with
 /// its descriptor.
@@ -59,14 +59,14 @@ impl Input {
 pub(super) struct InKernelLane<'a, S> {
     part: Part<'a>,
     input: Input,
-    call: &'static str,
+    call: Call,
     step: S,
 }
 
 impl<'a, S: Fn(BorrowedFd<'_>, BorrowedFd<'_>, usize) -> rustix::io::Result<usize>> InKernelLane<'a, S> {
     /// `step` moves at most so many bytes from the first file to the second, each at its own position.
-    pub(super) fn new(part: Part<'a>, call: &'static str, step: S) -> Self {
-        Self { part, input: Input::default(), call, step }
+    pub(super) fn new(part: Part<'a>, call: impl Into<Call>, step: S) -> Self {
+        Self { part, input: Input::default(), call: call.into(), step }
     }
 }
 
@@ -95,7 +95,7 @@ impl<S: Fn(BorrowedFd<'_>, BorrowedFd<'_>, usize) -> rustix::io::Result<usize> +
 #[inline(always)]
 pub(super) fn move_all(
     part: &Part<'_>,
-    call: &'static str,
+    call: impl Into<Call> + Copy,
     records: &mut Records,
     mut step: impl FnMut(usize, u64) -> rustix::io::Result<usize>,
 ) -> Result<(), CallError> {
@@ -115,6 +115,6 @@ pub(super) fn move_all(
 
 /// The file that is copied became shorter.
 #[cold]
-pub(super) fn ended(call: &'static str, at: u64) -> CallError {
+pub(super) fn ended(call: impl Into<Call>, at: u64) -> CallError {
     CallError::other(call, "the file that is copied ends too early".to_owned()).at(at)
 }

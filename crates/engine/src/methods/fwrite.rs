@@ -6,36 +6,30 @@ use std::os::fd::{AsRawFd, BorrowedFd, IntoRawFd, OwnedFd};
 use std::ptr::NonNull;
 
 use rustix::io::Errno;
-use writebench_model::{Axis, Cursor, MethodInfo, Prepare, SyncCall};
+use writebench_model::{Axis, Cursor, MethodInfo, Prepare};
 
-use super::{Lane, Method, lane_each};
+use super::{Lane, Method, SYNCS_AFTERWARDS, WRITING, lane_each};
 use crate::call::CallError;
 use crate::job::Part;
 use crate::records::Records;
 
-static INFO: MethodInfo = MethodInfo {
-    name: "fwrite",
-    summary: "fwrite(3) of the C library, with its default buffer; flushed in phase write",
-    calls: "fdopen, fwrite, fflush, fclose",
-    has_buffer: false,
-    cursor: Cursor::FilePosition,
-    axes: &[Axis::Chunk, Axis::Threads, Axis::Files, Axis::Descriptor, Axis::Data, Axis::Source],
-    prepares: Prepare::ALL,
-    syncs: &[SyncCall::None, SyncCall::Fsync, SyncCall::Fdatasync],
-    syncs_on_the_way: &[],
+pub(super) static METHOD: Method = Method {
+    info: MethodInfo {
+        name: "fwrite",
+        summary: "fwrite(3) of the C library, with its default buffer; flushed in phase write",
+        calls: "fdopen, fwrite, fflush, fclose",
+        has_buffer: false,
+        cursor: Cursor::FilePosition,
+        axes: &[WRITING],
+        prepares: Prepare::ALL,
+        syncs: SYNCS_AFTERWARDS,
+        syncs_on_the_way: &[],
+        effort: 0,
+        fio: Err("fio has no engine that goes through the C library's buffer"),
+        example: &[(Axis::Chunk, "4KiB")],
+    },
+    lanes: |parts| lane_each(parts, |part| FwriteLane { part, stream: None }),
 };
-
-pub(super) struct Fwrite;
-
-impl Method for Fwrite {
-    fn info(&self) -> &'static MethodInfo {
-        &INFO
-    }
-
-    fn lanes<'a>(&self, parts: &[Part<'a>]) -> Vec<Box<dyn Lane + 'a>> {
-        lane_each(parts, |part| FwriteLane { part, stream: None })
-    }
-}
 
 struct FwriteLane<'a> {
     part: Part<'a>,

@@ -8,7 +8,7 @@ use std::ptr::NonNull;
 use rustix::io::Errno;
 use rustix::mm::{Advice, MapFlags, MsyncFlags, ProtFlags};
 
-use crate::call::CallError;
+use crate::call::{Call, CallError, Meaning};
 
 /// What a mapping is for.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -18,6 +18,9 @@ pub enum Access {
     /// To be written, and read.
     Write,
 }
+
+/// ENODEV from a filesystem that maps no files: mmap(2).
+pub(crate) const MMAP: Call = Call { name: "mmap", meanings: &[(Errno::NODEV, Meaning::Unsupported)] };
 
 /// A mapping of part of a file, shared with everybody who uses the file.
 pub struct Map {
@@ -37,7 +40,7 @@ impl Map {
         let before = offset % rustix::param::page_size() as u64;
         let file_offset = offset - before;
         let length = usize::try_from(length + before)
-            .map_err(|_| CallError::other("mmap", "larger than the address space".to_owned()))?;
+            .map_err(|_| CallError::other(MMAP, "larger than the address space".to_owned()))?;
         let protection = match access {
             Access::Read => ProtFlags::READ,
             Access::Write => ProtFlags::READ | ProtFlags::WRITE,
@@ -46,9 +49,9 @@ impl Map {
         let address = unsafe {
             rustix::mm::mmap(std::ptr::null_mut(), length, protection, MapFlags::SHARED, file, file_offset)
         }
-        .map_err(|errno| CallError::new("mmap", errno).at(offset))?;
+        .map_err(|errno| CallError::new(MMAP, errno).at(offset))?;
         let address =
-            NonNull::new(address).ok_or_else(|| CallError::other("mmap", "gave address 0".to_owned()))?;
+            NonNull::new(address).ok_or_else(|| CallError::other(MMAP, "gave address 0".to_owned()))?;
         Ok(Self { address, length, file_offset })
     }
 

@@ -3,54 +3,42 @@
 use std::os::fd::BorrowedFd;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
-use writebench_model::{Axis, Cursor, Files, MapSharing, MethodInfo, Prepare, SyncCall};
+use writebench_model::{Axis, Cursor, Files, FioEngine, MapSharing, MethodInfo, Prepare, SyncCall};
 
 use super::map::{Access, Map};
-use super::{Lane, Method, lane_each};
+use super::{Lane, Method, WRITING, lane_each};
 use crate::call::CallError;
 use crate::job::Part;
 use crate::records::Records;
 
-static INFO: MethodInfo = MethodInfo {
-    name: "mmap",
-    summary: "memory copies into a MAP_SHARED mapping, one per chunk",
-    calls: "mmap, memcpy, msync, munmap",
-    has_buffer: false,
-    cursor: Cursor::Mapping,
-    axes: &[
-        Axis::Chunk,
-        Axis::Threads,
-        Axis::Files,
-        Axis::Descriptor,
-        Axis::Map,
-        Axis::Data,
-        Axis::Source,
-        Axis::Alignment,
-    ],
-    prepares: &[
-        Prepare::SetLen,
-        Prepare::Fallocate,
-        Prepare::PosixFallocate,
-        Prepare::FallocateZeroRange,
-        Prepare::ZeroFill,
-        Prepare::Overwrite,
-    ],
-    syncs: &[SyncCall::None, SyncCall::Msync, SyncCall::Fsync, SyncCall::Fdatasync],
-    syncs_on_the_way: &[SyncCall::Msync, SyncCall::Fsync, SyncCall::Fdatasync],
-};
-
-pub(super) struct Mmap;
-
-impl Method for Mmap {
-    fn info(&self) -> &'static MethodInfo {
-        &INFO
-    }
-
-    fn lanes<'a>(&self, parts: &[Part<'a>]) -> Vec<Box<dyn Lane + 'a>> {
+pub(super) static METHOD: Method = Method {
+    info: MethodInfo {
+        name: "mmap",
+        summary: "memory copies into a MAP_SHARED mapping, one per chunk",
+        calls: "mmap, memcpy, msync, munmap",
+        has_buffer: false,
+        cursor: Cursor::Mapping,
+        axes: &[WRITING, &[Axis::Map, Axis::Alignment]],
+        prepares: &[
+            Prepare::SetLen,
+            Prepare::Fallocate,
+            Prepare::PosixFallocate,
+            Prepare::FallocateZeroRange,
+            Prepare::ZeroFill,
+            Prepare::Overwrite,
+        ],
+        syncs: &[SyncCall::None, SyncCall::Msync, SyncCall::Fsync, SyncCall::Fdatasync],
+        syncs_on_the_way: &[SyncCall::Msync, SyncCall::Fsync, SyncCall::Fdatasync],
+        // A length beforehand; SIGBUS in place of an error.
+        effort: 4,
+        fio: Ok(FioEngine::plain("mmap")),
+        example: &[(Axis::Chunk, "4KiB")],
+    },
+    lanes: |parts| {
         let shared = Arc::new(Mutex::new(Weak::new()));
         lane_each(parts, |part| MmapLane { part, shared: shared.clone(), map: None })
-    }
-}
+    },
+};
 
 struct MmapLane<'a> {
     part: Part<'a>,

@@ -2,39 +2,33 @@
 
 use std::os::fd::{AsFd, BorrowedFd};
 
-use writebench_model::{Advice, Cursor, MethodInfo, Prepare};
+use writebench_model::{Advice, Axis, Cursor, MethodInfo, Prepare};
 
-use super::copy::{AXES, Input, SYNCS, move_all};
+use super::copy::{self, Input, move_all};
 use super::map::{Access, Map};
-use super::{Lane, Method, lane_each};
+use super::{Lane, Method, SYNCS_AFTERWARDS, lane_each};
 use crate::call::CallError;
 use crate::file;
 use crate::job::Part;
 use crate::records::Records;
 
-static INFO: MethodInfo = MethodInfo {
-    name: "mmap-write",
-    summary: "copies a file: mmap(2) of all of it, write(2) from the mapping, a chunk per call",
-    calls: "mmap, write",
-    has_buffer: false,
-    cursor: Cursor::Copy,
-    axes: AXES,
-    prepares: Prepare::ALL,
-    syncs: SYNCS,
-    syncs_on_the_way: &[],
+pub(super) static METHOD: Method = Method {
+    info: MethodInfo {
+        name: "mmap-write",
+        summary: "copies a file: mmap(2) of all of it, write(2) from the mapping, a chunk per call",
+        calls: "mmap, write",
+        has_buffer: false,
+        cursor: Cursor::Copy,
+        axes: copy::AXES,
+        prepares: Prepare::ALL,
+        syncs: SYNCS_AFTERWARDS,
+        syncs_on_the_way: &[],
+        effort: 4,
+        fio: copy::NO_FIO,
+        example: &[(Axis::Chunk, "4KiB")],
+    },
+    lanes: |parts| lane_each(parts, |part| MmapWriteLane { part, map: None }),
 };
-
-pub(super) struct MmapWrite;
-
-impl Method for MmapWrite {
-    fn info(&self) -> &'static MethodInfo {
-        &INFO
-    }
-
-    fn lanes<'a>(&self, parts: &[Part<'a>]) -> Vec<Box<dyn Lane + 'a>> {
-        lane_each(parts, |part| MmapWriteLane { part, map: None })
-    }
-}
 
 struct MmapWriteLane<'a> {
     part: Part<'a>,

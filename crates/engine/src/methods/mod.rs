@@ -1,11 +1,11 @@
 //! The methods: one file each, and the registry.
 //!
-//! To add one, write a file with a type that implements [`Method`] and add a line to [`METHODS`]. The
-//! conformance tests, `writebench list`, the documentation and the completions go through the registry.
+//! To add one, write a file with a [`Method`] and add a line to [`METHODS`]. The conformance tests,
+//! `writebench list`, the documentation and the completions go through the registry.
 
 use std::os::fd::{BorrowedFd, OwnedFd};
 
-use writebench_model::{MethodInfo, SyncCall};
+use writebench_model::{Axis, MethodInfo, SyncCall};
 
 use crate::call::CallError;
 use crate::file;
@@ -30,26 +30,28 @@ mod write;
 mod writev;
 
 /// Every method, in the order in which help shows them.
-const METHODS: &[&dyn Method] = &[
-    &write::Write,
-    &pwrite::Pwrite,
-    &writev::Writev,
-    &pwritev::Pwritev,
-    &fwrite::Fwrite,
-    &mmap::Mmap,
-    &uring::Uring,
-    &read_write::ReadWrite,
-    &mmap_write::MmapWrite,
-    &splice::Splice,
-    &sendfile::Sendfile,
-    &copy_file_range::CopyFileRange,
-    &allocate::Allocate,
+const METHODS: &[&Method] = &[
+    &write::METHOD,
+    &pwrite::METHOD,
+    &writev::METHOD,
+    &pwritev::METHOD,
+    &fwrite::METHOD,
+    &mmap::METHOD,
+    &uring::METHOD,
+    &read_write::METHOD,
+    &mmap_write::METHOD,
+    &splice::METHOD,
+    &sendfile::METHOD,
+    &copy_file_range::METHOD,
+    &allocate::METHOD,
 ];
 
-/// What makes data durable that was handed over by a call on a file: a call of its own, or the file itself.
+/// What makes data durable that was handed over by a call on a file: a call of its own.
+const SYNCS_AFTERWARDS: &[SyncCall] = &[SyncCall::None, SyncCall::Fsync, SyncCall::Fdatasync];
+/// The same, or the file itself.
 const SYNCS: &[SyncCall] =
     &[SyncCall::None, SyncCall::Fsync, SyncCall::Fdatasync, SyncCall::ODsync, SyncCall::OSync];
-/// The same, and a flag of the call.
+/// The same, or a flag of the call.
 const SYNCS_WITH_FLAGS: &[SyncCall] = &[
     SyncCall::None,
     SyncCall::Fsync,
@@ -61,13 +63,14 @@ const SYNCS_WITH_FLAGS: &[SyncCall] = &[
 /// What can come after every so many chunks.
 const SYNCS_ON_THE_WAY: &[SyncCall] = &[SyncCall::Fsync, SyncCall::Fdatasync];
 
-/// The API that moves the bytes.
-pub trait Method: std::marker::Sync {
-    /// Its card.
-    fn info(&self) -> &'static MethodInfo;
+/// The axes of a method that writes from memory.
+const WRITING: &[Axis] = &[Axis::Chunk, Axis::Threads, Axis::Files, Axis::Descriptor, Axis::Data, Axis::Source];
 
+/// The API that moves the bytes.
+pub struct Method {
+    info: MethodInfo,
     /// A lane for each part. Before the clock: buffers are made here.
-    fn lanes<'a>(&self, parts: &[Part<'a>]) -> Vec<Box<dyn Lane + 'a>>;
+    pub lanes: for<'a> fn(&[Part<'a>]) -> Vec<Box<dyn Lane + 'a>>,
 }
 
 /// A method at work on one part, in the part's own thread. Each function is called once, in this order.
@@ -104,15 +107,42 @@ pub trait Lane: Send {
 /// The cards of all methods.
 #[must_use]
 pub fn infos() -> Vec<&'static MethodInfo> {
-    METHODS.iter().map(|method| method.info()).collect()
+    METHODS.iter().map(|method| &method.info).collect()
 }
 
 /// The method with that card.
-pub(crate) fn named(info: &'static MethodInfo) -> &'static dyn Method {
-    METHODS.iter().copied().find(|method| method.info() == info).expect("cards come from the registry")
+pub(crate) fn named(info: &'static MethodInfo) -> &'static Method {
+    METHODS.iter().find(|method| method.info == *info).expect("cards come from the registry")
 }
 
 /// A lane for each part, made the same way.
 fn lane_each<'a, L: Lane + 'a>(parts: &[Part<'a>], lane: impl Fn(Part<'a>) -> L) -> Vec<Box<dyn Lane + 'a>> {
     parts.iter().map(|&part| Box::new(lane(part)) as Box<dyn Lane + 'a>).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::call::Call;
+    use crate::file::OPEN_DIRECT;
+    use rustix::io::Errno;
+    use writebench_model::Phase;
+
+    #[test]
+    fn not_supported_is_no_fault() {
+        use {copy_file_range::COPY_FILE_RANGE, map::MMAP, splice::SET_PIPE_SIZE, uring::IO_URING_SETUP};
+        let outcome = |call: Call, errno| CallError::new(call, errno).outcome(Phase::Prepare, None).name();
+        assert_eq!(outcome("fallocate".into(), Errno::OPNOTSUPP), "unsupported");
+        assert_eq!(outcome(MMAP, Errno::NODEV), "unsupported");
+        assert_eq!(outcome(COPY_FILE_RANGE, Errno::XDEV), "unsupported");
+        assert_eq!(outcome(COPY_FILE_RANGE, Errno::INVAL), "unsupported");
+        assert_eq!(outcome(OPEN_DIRECT, Errno::INVAL), "unsupported");
+        assert_eq!(outcome(IO_URING_SETUP, Errno::PERM), "unsupported");
+        assert_eq!(outcome(SET_PIPE_SIZE, Errno::PERM), "unsupported");
+        let reason = CallError::new(IO_URING_SETUP, Errno::PERM).outcome(Phase::Write, None);
+        assert!(reason.reason().unwrap().contains("kernel.io_uring_disabled"), "{reason:?}");
+        assert_eq!(outcome("write".into(), Errno::INVAL), "failed");
+        assert_eq!(outcome("open".into(), Errno::PERM), "failed");
+        assert_eq!(outcome("fallocate".into(), Errno::NOSPC), "failed");
+    }
 }

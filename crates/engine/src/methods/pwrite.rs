@@ -2,46 +2,31 @@
 
 use std::os::fd::BorrowedFd;
 
-use writebench_model::{Axis, Cursor, MethodInfo, Prepare};
+use writebench_model::{Axis, Cursor, FioEngine, MethodInfo, Prepare};
 
-use super::{Lane, Method, SYNCS, SYNCS_ON_THE_WAY, lane_each};
+use super::{Lane, Method, SYNCS, SYNCS_ON_THE_WAY, WRITING, lane_each};
 use crate::call::{CallError, hand_over};
 use crate::job::Part;
 use crate::records::Records;
 use crate::sync;
 
-static INFO: MethodInfo = MethodInfo {
-    name: "pwrite",
-    summary: "pwrite(2) at an offset, one call per chunk; threads can share a descriptor",
-    calls: "pwrite64",
-    has_buffer: false,
-    cursor: Cursor::Offset,
-    axes: &[
-        Axis::Chunk,
-        Axis::Threads,
-        Axis::Files,
-        Axis::Descriptor,
-        Axis::Cache,
-        Axis::Data,
-        Axis::Source,
-        Axis::Alignment,
-    ],
-    prepares: Prepare::ALL,
-    syncs: SYNCS,
-    syncs_on_the_way: SYNCS_ON_THE_WAY,
+pub(super) static METHOD: Method = Method {
+    info: MethodInfo {
+        name: "pwrite",
+        summary: "pwrite(2) at an offset, one call per chunk; threads can share a descriptor",
+        calls: "pwrite64",
+        has_buffer: false,
+        cursor: Cursor::Offset,
+        axes: &[WRITING, &[Axis::Cache, Axis::Alignment]],
+        prepares: Prepare::ALL,
+        syncs: SYNCS,
+        syncs_on_the_way: SYNCS_ON_THE_WAY,
+        effort: 0,
+        fio: Ok(FioEngine::plain("psync")),
+        example: &[(Axis::Chunk, "4KiB")],
+    },
+    lanes: |parts| lane_each(parts, |part| PwriteLane { part }),
 };
-
-pub(super) struct Pwrite;
-
-impl Method for Pwrite {
-    fn info(&self) -> &'static MethodInfo {
-        &INFO
-    }
-
-    fn lanes<'a>(&self, parts: &[Part<'a>]) -> Vec<Box<dyn Lane + 'a>> {
-        lane_each(parts, |part| PwriteLane { part })
-    }
-}
 
 struct PwriteLane<'a> {
     part: Part<'a>,

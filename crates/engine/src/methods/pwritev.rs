@@ -3,48 +3,32 @@
 use std::io::IoSlice;
 use std::os::fd::BorrowedFd;
 
-use writebench_model::{Axis, Cursor, MethodInfo, Prepare};
+use writebench_model::{Axis, Cursor, FioEngine, MethodInfo, Prepare};
 
 use super::writev::{flags, vector, write_vectors};
-use super::{Lane, Method, SYNCS_ON_THE_WAY, SYNCS_WITH_FLAGS, lane_each};
+use super::{Lane, Method, SYNCS_ON_THE_WAY, SYNCS_WITH_FLAGS, WRITING, lane_each};
 use crate::call::CallError;
 use crate::job::Part;
 use crate::records::Records;
 use crate::sync;
 
-static INFO: MethodInfo = MethodInfo {
-    name: "pwritev",
-    summary: "pwritev(2) at an offset, a vector of chunks per call; threads can share a descriptor",
-    calls: "pwritev",
-    has_buffer: false,
-    cursor: Cursor::Offset,
-    axes: &[
-        Axis::Chunk,
-        Axis::Vector,
-        Axis::Threads,
-        Axis::Files,
-        Axis::Descriptor,
-        Axis::Cache,
-        Axis::Data,
-        Axis::Source,
-        Axis::Alignment,
-    ],
-    prepares: Prepare::ALL,
-    syncs: SYNCS_WITH_FLAGS,
-    syncs_on_the_way: SYNCS_ON_THE_WAY,
+pub(super) static METHOD: Method = Method {
+    info: MethodInfo {
+        name: "pwritev",
+        summary: "pwritev(2) at an offset, a vector of chunks per call; threads can share a descriptor",
+        calls: "pwritev",
+        has_buffer: false,
+        cursor: Cursor::Offset,
+        axes: &[WRITING, &[Axis::Vector, Axis::Cache, Axis::Alignment]],
+        prepares: Prepare::ALL,
+        syncs: SYNCS_WITH_FLAGS,
+        syncs_on_the_way: SYNCS_ON_THE_WAY,
+        effort: 2,
+        fio: Ok(FioEngine::plain("pvsync")),
+        example: &[(Axis::Chunk, "4KiB"), (Axis::Vector, "3")],
+    },
+    lanes: |parts| lane_each(parts, |part| PwritevLane { part, vector: vector(&part) }),
 };
-
-pub(super) struct Pwritev;
-
-impl Method for Pwritev {
-    fn info(&self) -> &'static MethodInfo {
-        &INFO
-    }
-
-    fn lanes<'a>(&self, parts: &[Part<'a>]) -> Vec<Box<dyn Lane + 'a>> {
-        lane_each(parts, |part| PwritevLane { part, vector: vector(&part) })
-    }
-}
 
 struct PwritevLane<'a> {
     part: Part<'a>,

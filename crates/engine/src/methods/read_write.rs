@@ -3,38 +3,34 @@
 use std::os::fd::BorrowedFd;
 
 use direct_io::AlignedBuffer;
-use writebench_model::{Cursor, MethodInfo, Prepare};
+use writebench_model::{Axis, Cursor, MethodInfo, Prepare};
 
-use super::copy::{AXES, Input, SYNCS, move_all};
-use super::{Lane, Method, lane_each};
+use super::copy::{self, Input, move_all};
+use super::{Lane, Method, SYNCS_AFTERWARDS, lane_each};
 use crate::call::{CallError, hand_over};
 use crate::file::COPIED;
 use crate::job::Part;
 use crate::records::Records;
 
-static INFO: MethodInfo = MethodInfo {
-    name: "read-write",
-    summary: "copies a file: read(2) into a buffer of a chunk, write(2) from it",
-    calls: "read, write",
-    has_buffer: true,
-    cursor: Cursor::Copy,
-    axes: AXES,
-    prepares: Prepare::ALL,
-    syncs: SYNCS,
-    syncs_on_the_way: &[],
-};
-
-pub(super) struct ReadWrite;
-
-impl Method for ReadWrite {
-    fn info(&self) -> &'static MethodInfo {
-        &INFO
-    }
-
-    fn lanes<'a>(&self, parts: &[Part<'a>]) -> Vec<Box<dyn Lane + 'a>> {
+pub(super) static METHOD: Method = Method {
+    info: MethodInfo {
+        name: "read-write",
+        summary: "copies a file: read(2) into a buffer of a chunk, write(2) from it",
+        calls: "read, write",
+        has_buffer: true,
+        cursor: Cursor::Copy,
+        axes: copy::AXES,
+        prepares: Prepare::ALL,
+        syncs: SYNCS_AFTERWARDS,
+        syncs_on_the_way: &[],
+        effort: 0,
+        fio: copy::NO_FIO,
+        example: &[(Axis::Chunk, "4KiB")],
+    },
+    lanes: |parts| {
         lane_each(parts, |part| ReadWriteLane { part, buffer: buffer(&part), input: Input::default() })
-    }
-}
+    },
+};
 
 struct ReadWriteLane<'a> {
     part: Part<'a>,

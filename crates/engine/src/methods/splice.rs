@@ -2,39 +2,40 @@
 
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
+use rustix::io::Errno;
 use rustix::pipe::SpliceFlags;
-use writebench_model::{Cursor, MethodInfo, Prepare};
+use writebench_model::{Axis, Cursor, MethodInfo, Prepare};
 
-use super::copy::{AXES, Input, SYNCS, ended, move_all};
-use super::{Lane, Method, lane_each};
-use crate::call::{CallError, SET_PIPE_SIZE, retry};
+use super::copy::{self, Input, ended, move_all};
+use super::{Lane, Method, SYNCS_AFTERWARDS, lane_each};
+use crate::call::{Call, CallError, Meaning, retry};
 use crate::file::{self, COPIED};
 use crate::job::Part;
 use crate::records::Records;
 
-static INFO: MethodInfo = MethodInfo {
-    name: "splice",
-    summary: "copies a file: splice(2) into a pipe and out of it; the pipe holds a chunk, 1 MiB at most",
-    calls: "pipe2, fcntl, splice",
-    has_buffer: false,
-    cursor: Cursor::Copy,
-    axes: AXES,
-    prepares: Prepare::ALL,
-    syncs: SYNCS,
-    syncs_on_the_way: &[],
+/// EPERM for more memory than a user may have in pipes: pipe(7).
+pub(super) const SET_PIPE_SIZE: Call = Call {
+    name: "fcntl(F_SETPIPE_SZ)",
+    meanings: &[(Errno::PERM, Meaning::Forbidden("see fs.pipe-max-size and fs.pipe-user-pages-soft"))],
 };
 
-pub(super) struct Splice;
-
-impl Method for Splice {
-    fn info(&self) -> &'static MethodInfo {
-        &INFO
-    }
-
-    fn lanes<'a>(&self, parts: &[Part<'a>]) -> Vec<Box<dyn Lane + 'a>> {
-        lane_each(parts, |part| SpliceLane { part, input: Input::default(), pipe: None })
-    }
-}
+pub(super) static METHOD: Method = Method {
+    info: MethodInfo {
+        name: "splice",
+        summary: "copies a file: splice(2) into a pipe and out of it; the pipe holds a chunk, 1 MiB at most",
+        calls: "pipe2, fcntl, splice",
+        has_buffer: false,
+        cursor: Cursor::Copy,
+        axes: copy::AXES,
+        prepares: Prepare::ALL,
+        syncs: SYNCS_AFTERWARDS,
+        syncs_on_the_way: &[],
+        effort: 4,
+        fio: copy::NO_FIO,
+        example: &[(Axis::Chunk, "3000")],
+    },
+    lanes: |parts| lane_each(parts, |part| SpliceLane { part, input: Input::default(), pipe: None }),
+};
 
 struct SpliceLane<'a> {
     part: Part<'a>,

@@ -7,48 +7,43 @@ use std::os::fd::{AsRawFd, BorrowedFd};
 
 use io_uring::IoUring;
 use rustix::io::Errno;
-use writebench_model::{Axis, Cursor, MethodInfo, Prepare, Registered};
+use writebench_model::{Axis, Cursor, FioEngine, MethodInfo, Prepare, Registered};
 
 use self::queue::Queue;
-use super::{Lane, Method, SYNCS_ON_THE_WAY, SYNCS_WITH_FLAGS, lane_each};
-use crate::call::{CallError, IO_URING_SETUP};
+use super::{Lane, Method, SYNCS_ON_THE_WAY, SYNCS_WITH_FLAGS, WRITING, lane_each};
+use crate::call::{Call, CallError, Meaning};
 use crate::job::Part;
 use crate::records::Records;
 
-static INFO: MethodInfo = MethodInfo {
-    name: "uring",
-    summary: "io_uring writes at an offset, one per chunk, several under way; sync=CALL/1 links a sync to each",
-    calls: "io_uring_setup, io_uring_register, io_uring_enter",
-    has_buffer: false,
-    cursor: Cursor::Offset,
-    axes: &[
-        Axis::Chunk,
-        Axis::Depth,
-        Axis::Registered,
-        Axis::Threads,
-        Axis::Files,
-        Axis::Descriptor,
-        Axis::Cache,
-        Axis::Data,
-        Axis::Source,
-        Axis::Alignment,
-    ],
-    prepares: Prepare::ALL,
-    syncs: SYNCS_WITH_FLAGS,
-    syncs_on_the_way: SYNCS_ON_THE_WAY,
+/// EPERM where io_uring is forbidden, by the kernel or by a sandbox: io_uring_setup(2).
+pub(super) const IO_URING_SETUP: Call = Call {
+    name: "io_uring_setup",
+    meanings: &[(Errno::PERM, Meaning::Forbidden("see kernel.io_uring_disabled and kernel.io_uring_group"))],
 };
 
-pub(super) struct Uring;
-
-impl Method for Uring {
-    fn info(&self) -> &'static MethodInfo {
-        &INFO
-    }
-
-    fn lanes<'a>(&self, parts: &[Part<'a>]) -> Vec<Box<dyn Lane + 'a>> {
-        lane_each(parts, |part| UringLane { part, ring: None })
-    }
-}
+pub(super) static METHOD: Method = Method {
+    info: MethodInfo {
+        name: "uring",
+        summary: "io_uring writes at an offset, one per chunk, several under way; sync=CALL/1 links a sync to each",
+        calls: "io_uring_setup, io_uring_register, io_uring_enter",
+        has_buffer: false,
+        cursor: Cursor::Offset,
+        axes: &[WRITING, &[Axis::Depth, Axis::Registered, Axis::Cache, Axis::Alignment]],
+        prepares: Prepare::ALL,
+        syncs: SYNCS_WITH_FLAGS,
+        syncs_on_the_way: SYNCS_ON_THE_WAY,
+        // A ring, completions, and kernels that forbid it.
+        effort: 8,
+        fio: Ok(FioEngine {
+            name: "io_uring",
+            queue: Some(Axis::Depth),
+            options: &[("nonvectored", "1")],
+            differences: &["fio submits and waits in two calls, where writebench does both in one"],
+        }),
+        example: &[(Axis::Chunk, "4KiB")],
+    },
+    lanes: |parts| lane_each(parts, |part| UringLane { part, ring: None }),
+};
 
 struct UringLane<'a> {
     part: Part<'a>,
@@ -112,6 +107,6 @@ fn register_memory(ring: &IoUring, memory: &[u8]) -> Result<(), CallError> {
         .map_err(|error| failed("io_uring_register buffers", &error))
 }
 
-fn failed(call: &'static str, error: &std::io::Error) -> CallError {
+fn failed(call: impl Into<Call>, error: &std::io::Error) -> CallError {
     CallError::new(call, Errno::from_io_error(error).unwrap_or(Errno::IO))
 }

@@ -4,47 +4,36 @@ use std::io::IoSlice;
 use std::os::fd::BorrowedFd;
 
 use rustix::io::ReadWriteFlags;
-use writebench_model::{Axes, Axis, Cache, Cursor, MethodInfo, Prepare, SyncCall};
+use writebench_model::{Axes, Axis, Cache, Cursor, FioEngine, MethodInfo, Prepare, SyncCall};
 
-use super::{Lane, Method, SYNCS_ON_THE_WAY, SYNCS_WITH_FLAGS, lane_each};
+use super::{Lane, Method, SYNCS_ON_THE_WAY, SYNCS_WITH_FLAGS, WRITING, lane_each};
 use crate::call::{CallError, hand_over_vector};
 use crate::job::Part;
 use crate::records::Records;
 use crate::sync;
 
-static INFO: MethodInfo = MethodInfo {
-    name: "writev",
-    summary: "writev(2) at the file's own position, a vector of chunks per call",
-    calls: "writev",
-    has_buffer: false,
-    cursor: Cursor::FilePosition,
-    axes: &[
-        Axis::Chunk,
-        Axis::Vector,
-        Axis::Threads,
-        Axis::Files,
-        Axis::Descriptor,
-        Axis::Cache,
-        Axis::Data,
-        Axis::Source,
-        Axis::Alignment,
-    ],
-    prepares: Prepare::ALL,
-    syncs: SYNCS_WITH_FLAGS,
-    syncs_on_the_way: SYNCS_ON_THE_WAY,
+pub(super) static METHOD: Method = Method {
+    info: MethodInfo {
+        name: "writev",
+        summary: "writev(2) at the file's own position, a vector of chunks per call",
+        calls: "writev",
+        has_buffer: false,
+        cursor: Cursor::FilePosition,
+        axes: &[WRITING, &[Axis::Vector, Axis::Cache, Axis::Alignment]],
+        prepares: Prepare::ALL,
+        syncs: SYNCS_WITH_FLAGS,
+        syncs_on_the_way: SYNCS_ON_THE_WAY,
+        effort: 2,
+        // What is next to each other in its queue becomes one call.
+        fio: Ok(FioEngine {
+            queue: Some(Axis::Vector),
+            differences: &["fio sets the position of the file before each call, with lseek"],
+            ..FioEngine::plain("vsync")
+        }),
+        example: &[(Axis::Chunk, "4KiB"), (Axis::Vector, "3")],
+    },
+    lanes: |parts| lane_each(parts, |part| WritevLane { part, vector: vector(&part) }),
 };
-
-pub(super) struct Writev;
-
-impl Method for Writev {
-    fn info(&self) -> &'static MethodInfo {
-        &INFO
-    }
-
-    fn lanes<'a>(&self, parts: &[Part<'a>]) -> Vec<Box<dyn Lane + 'a>> {
-        lane_each(parts, |part| WritevLane { part, vector: vector(&part) })
-    }
-}
 
 struct WritevLane<'a> {
     part: Part<'a>,

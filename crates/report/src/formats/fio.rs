@@ -8,6 +8,8 @@ mod tests;
 
 use std::collections::HashSet;
 
+use writebench_model::{Axis, RecordedCase};
+
 use super::MARK;
 use crate::sentences::number::{gigabytes_per_s, interval, milliseconds};
 use crate::sentences::report::{CaseReport, Report};
@@ -61,7 +63,15 @@ fn job_on(report: &Report, case: &CaseReport) -> Result<Job, String> {
     if is_device {
         return Err("a job over a device would ask nobody before it destroys what is there".to_owned());
     }
-    job::job(&case.record)
+    let recorded = &case.record.case;
+    recorded.known().ok_or_else(|| unknown(recorded)).and_then(job::job)
+}
+
+fn unknown(case: &RecordedCase) -> String {
+    match case.axes().keys().find(|axis| Axis::from_name(axis).is_none()) {
+        Some(axis) => format!("axis {axis} is not known here"),
+        None => format!("method {} is not known here, or not with these values", case.method()),
+    }
 }
 
 /// Made of a case's name, and different from all others, also where case is not told apart.

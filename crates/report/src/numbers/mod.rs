@@ -8,4 +8,3 @@ pub(crate) mod over_time;
 pub(crate) mod reached;
 #[cfg(test)]
 mod recorded_noise;
-pub(crate) mod simplicity;

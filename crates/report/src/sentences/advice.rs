@@ -3,11 +3,10 @@
 use std::collections::HashMap;
 
 use serde::Serialize;
-use writebench_model::{CaseOrigin, Stage};
+use writebench_model::{Case, CaseOrigin, Stage};
 
 use crate::counted;
 use crate::numbers::estimate::CONFIDENCE;
-use crate::numbers::simplicity::effort;
 use crate::sentences::conclusion::{differs, in_round_ratio, is_ranked, list};
 use crate::sentences::number::{gigabytes_per_s, thousands};
 use crate::sentences::report::CaseReport;
@@ -16,6 +15,11 @@ use crate::sentences::warning::failed;
 
 /// By how much the median of what is recommended may be above the fastest's.
 const CLOSE: f64 = 0.03;
+
+/// How much a case asks of whoever writes the program; one of a later version asks more than any.
+fn effort(case: &CaseReport) -> u32 {
+    case.record.case.known().map_or(u32::MAX, Case::effort)
+}
 
 /// Whether this was a cheap look of a search: one sample or two, which are in no table.
 pub(crate) fn is_look(case: &CaseReport) -> bool {
@@ -65,7 +69,7 @@ impl Advice {
         // What few rounds cannot tell apart may still be far apart.
         let is_close = |other: &&CaseReport| time_ns(other) <= time_ns(fastest) * (1.0 + CLOSE);
         let close = same.iter().copied().filter(is_close);
-        let simplest = std::iter::once(fastest).chain(close).min_by_key(|case| effort(&case.record));
+        let simplest = std::iter::once(fastest).chain(close).min_by_key(|case| effort(case));
         let recommended = simplest.unwrap_or(fastest);
         let naive = in_stage(Stage::Final)
             .find(|case| matches!(case.record.origin, CaseOrigin::Search { is_naive: true, .. }));

@@ -321,7 +321,7 @@ mod tests {
     }
 
     fn with_queue(name: &str, test: impl FnOnce(&mut Queue<'_, '_>, &mut Records)) {
-        let case = Case::parse(name, &[&super::super::INFO]).unwrap();
+        let case = Case::parse(name, &[&super::super::METHOD.info]).unwrap();
         let source = vec![7; 64 << 10];
         let part = job::parts(&case, &source, None)[0];
         let file = tempfile::tempfile().unwrap();

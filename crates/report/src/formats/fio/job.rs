@@ -3,7 +3,7 @@
 //! Said of fio 3.33, whose calls were looked at with strace.
 
 use writebench_model::{
-    Alignment, Axes, Axis, Bytes, Cache, CaseRecord, Data, Descriptor, Files, Prepare, Range, Registered,
+    Axes, Axis, Bytes, Cache, Case, Cursor, Data, Descriptor, Files, FioEngine, Prepare, Range, Registered,
     Source, Sync, SyncCall, split,
 };
 
@@ -25,17 +25,19 @@ pub(super) struct Job {
 }
 
 type Why = String;
+type Options = Vec<(&'static str, String)>;
 
 /// The job of a case; the reason, if fio cannot do what it does.
-pub(super) fn job(case: &CaseRecord) -> Result<Job, Why> {
-    let axes = axes(case)?;
-    let engine = engine(case.case.method(), &axes)?;
-    can_be_said(&axes)?;
-    let sync = sync(case.case.method(), &axes)?;
+pub(super) fn job(case: &Case) -> Result<Job, Why> {
+    let (method, axes) = (case.method(), case.axes());
+    let engine = method.fio?;
+    let of_engine = options(&engine, case)?;
+    method.own_axes().try_for_each(|axis| axes.in_fio(axis))?;
+    let sync = sync(&engine, case)?;
     let fallocate = before::fallocate(axes.prepare)?;
-    let parts = parts(&axes)?;
-    let maps = case.case.method() == "mmap";
-    let mut sections = before::sections(&axes, &parts, maps, fallocate)?;
+    let parts = parts(axes)?;
+    let maps = maps(case);
+    let mut sections = before::sections(axes, &parts, maps, fallocate)?;
     for (index, part) in parts.iter().enumerate() {
         let mut options = vec![
             ("filename", part.file.clone()),
@@ -45,91 +47,62 @@ pub(super) fn job(case: &CaseRecord) -> Result<Job, Why> {
             // A mapping finds the file as the section before left it.
             ("fallocate", if maps { "none" } else { fallocate }.to_owned()),
             ("direct", u8::from(axes.cache == Cache::Direct).to_string()),
-            ("unlink", u8::from(!is_shared(&axes)).to_string()),
+            ("unlink", u8::from(!is_shared(axes)).to_string()),
         ];
         // Threads begin together, and after what comes before all of them.
         if index == 0 && !sections.is_empty() {
             options.push(("stonewall", "1".to_owned()));
         }
-        options.extend(engine.iter().chain(&sync).map(|(name, value)| (*name, value.clone())));
+        options.extend(of_engine.iter().chain(&sync).cloned());
         options.extend(content(axes.data));
         sections.push(Section { name: format!("{WRITES}-{index}"), options });
     }
-    if is_shared(&axes) {
+    if is_shared(axes) {
         sections.push(before::removal(FILE));
     }
-    let differences = differences(case.case.method(), &axes, &parts, &engine);
-    Ok(Job { sections, differences })
+    Ok(Job { sections, differences: differences(&engine, case, &parts) })
 }
 
-/// The values as they were recorded, and defaults elsewhere.
-fn axes(case: &CaseRecord) -> Result<Axes, Why> {
-    let values = case.case.axes();
-    let prepare = values.get(Axis::Prepare.name()).and_then(|it| Prepare::from_name(it));
-    let mut axes = Axes::defaults(prepare.unwrap_or(Prepare::Create));
-    for (name, value) in &values {
-        let axis = Axis::from_name(name).ok_or_else(|| format!("axis {name} is not known here"))?;
-        axes.set(axis, value).map_err(|error| error.to_string())?;
-    }
-    Ok(axes)
+fn maps(case: &Case) -> bool {
+    case.method().cursor == Cursor::Mapping
 }
 
-/// The engine that makes the calls, with its options.
-fn engine(method: &str, axes: &Axes) -> Result<Vec<(&'static str, String)>, Why> {
-    let of = |engine: &str| Ok(vec![("ioengine", engine.to_owned())]);
-    let queue = |engine: &str, depth: u32, least: u32| {
-        vec![
-            ("ioengine", engine.to_owned()),
-            ("iodepth", depth.to_string()),
-            ("iodepth_batch_submit", depth.to_string()),
-            ("iodepth_batch_complete_min", least.to_string()),
-            ("iodepth_batch_complete_max", depth.to_string()),
-        ]
-    };
-    match method {
-        "write" => of("sync"),
-        "pwrite" => of("psync"),
-        // What is next to each other in its queue becomes one call.
-        "writev" => Ok(queue("vsync", axes.vector, axes.vector)),
-        "pwritev" if axes.vector == 1 => of("pvsync"),
-        "pwritev" => Err("fio's pvsync hands over one element in each call: vector=1".to_owned()),
-        "mmap" => of("mmap"),
-        "uring" => {
-            let mut options = queue("io_uring", axes.depth, 1);
-            let is_one_of = |kinds: [Registered; 2]| u8::from(kinds.contains(&axes.registered)).to_string();
-            options.push(("nonvectored", "1".to_owned()));
-            options.push(("fixedbufs", is_one_of([Registered::Buffers, Registered::Both])));
-            options.push(("registerfiles", is_one_of([Registered::Files, Registered::Both])));
-            Ok(options)
-        }
-        "fwrite" => Err("fio has no engine that goes through the C library's buffer".to_owned()),
-        "allocate" => Err("nothing is written".to_owned()),
-        "read-write" | "mmap-write" | "splice" | "sendfile" | "copy-file-range" => {
-            Err("fio copies no files".to_owned())
-        }
-        _ => Err(format!("method {method} is not known here")),
+/// What it takes to have the engine make the method's calls.
+fn options(engine: &FioEngine, case: &Case) -> Result<Options, Why> {
+    let (method, axes) = (case.method(), case.axes());
+    let mut options = vec![("ioengine", engine.name.to_owned())];
+    if let Some(axis) = engine.queue {
+        let depth = axes.get(axis);
+        let least = if axis == Axis::Vector { depth.clone() } else { "1".to_owned() };
+        options.extend([
+            ("iodepth", depth.clone()),
+            ("iodepth_batch_submit", depth.clone()),
+            ("iodepth_batch_complete_min", least),
+            ("iodepth_batch_complete_max", depth),
+        ]);
     }
-}
-
-fn can_be_said(axes: &Axes) -> Result<(), Why> {
-    match (axes.cache, axes.alignment) {
-        (Cache::Dontcache, _) => Err("fio 3.33 has no RWF_DONTCACHE".to_owned()),
-        (_, Alignment::OffByOne) => Err("fio's memory is aligned to a power of two".to_owned()),
-        _ => Ok(()),
+    if method.has_axis(Axis::Vector) && engine.queue != Some(Axis::Vector) && axes.vector > 1 {
+        return Err(format!("fio's {} hands over one element in each call: vector=1", engine.name));
     }
+    options.extend(engine.options.iter().map(|(name, value)| (*name, (*value).to_owned())));
+    if method.has_axis(Axis::Registered) {
+        let is_one_of = |kinds: [Registered; 2]| u8::from(kinds.contains(&axes.registered)).to_string();
+        options.push(("fixedbufs", is_one_of([Registered::Buffers, Registered::Both])));
+        options.push(("registerfiles", is_one_of([Registered::Files, Registered::Both])));
+    }
+    Ok(options)
 }
 
 /// What makes the data durable, as fio says it.
-fn sync(method: &str, axes: &Axes) -> Result<Vec<(&'static str, String)>, Why> {
-    let Sync { call, every } = axes.sync;
+fn sync(engine: &FioEngine, case: &Case) -> Result<Options, Why> {
+    let Sync { call, every } = case.axes().sync;
     let at_end = ("end_fsync", "1".to_owned());
-    let by_calls = matches!(method, "write" | "pwrite" | "pwritev");
     match (call, every) {
         (SyncCall::None, _) => Ok(Vec::new()),
         (SyncCall::ODsync, _) => Ok(vec![("sync", "dsync".to_owned())]),
         (SyncCall::OSync, _) => Ok(vec![("sync", "sync".to_owned())]),
         (SyncCall::RwfDsync, _) => Err("fio 3.33 has no RWF_DSYNC".to_owned()),
-        (SyncCall::Fsync | SyncCall::Fdatasync, _) if method == "mmap" => {
+        (SyncCall::Fsync | SyncCall::Fdatasync, _) if maps(case) => {
             Err(format!("fio's mmap engine syncs with msync, and not with {call}"))
         }
         (SyncCall::Msync, Some(_)) => {
@@ -138,11 +111,11 @@ fn sync(method: &str, axes: &Axes) -> Result<Vec<(&'static str, String)>, Why> {
         (SyncCall::Fdatasync, None) => {
             Err("fio's end_fsync is fsync: it makes no fdatasync at the end".to_owned())
         }
-        (SyncCall::Fsync | SyncCall::Msync, None) if is_shared(axes) => {
+        (SyncCall::Fsync | SyncCall::Msync, None) if is_shared(case.axes()) => {
             Err("each thread of fio would sync the file that all of them write".to_owned())
         }
         (SyncCall::Fsync | SyncCall::Msync, None) => Ok(vec![at_end]),
-        (SyncCall::Fsync | SyncCall::Fdatasync, Some(_)) if !by_calls => Err(format!(
+        (SyncCall::Fsync | SyncCall::Fdatasync, Some(_)) if engine.queue.is_some() => Err(format!(
             "fio queues a {call} of its own, where writebench links it to writes or lets it wait for them"
         )),
         // fio makes none after the last write, but at the end.
@@ -191,18 +164,19 @@ fn parts(axes: &Axes) -> Result<Vec<Part>, Why> {
 }
 
 /// What is not the same, and cannot be made so.
-fn differences(method: &str, axes: &Axes, parts: &[Part], engine: &[(&'static str, String)]) -> Vec<String> {
+fn differences(engine: &FioEngine, case: &Case, parts: &[Part]) -> Vec<String> {
+    let axes = case.axes();
     let mut all = Vec::new();
-    let depth = engine.iter().find(|(name, _)| *name == "iodepth").and_then(|(_, it)| it.parse::<u64>().ok());
+    let depth: u64 = engine.queue.and_then(|axis| axes.get(axis).parse().ok()).unwrap_or(1);
     let chunk_bytes = axes.chunk_size_bytes.min(parts.iter().map(|part| part.range.length).max().unwrap_or(0));
-    let (fios, ours) = (Bytes(chunk_bytes * depth.unwrap_or(1)), Bytes(axes.size_bytes));
+    let (fios, ours) = (Bytes(chunk_bytes * depth), Bytes(axes.size_bytes));
     let of_each = if axes.threads > 1 { ", each thread" } else { "" };
     match (axes.source, axes.data) {
         (Source::File, _) => all.push(format!(
             "fio writes out of {fios} of memory again and again{of_each}, which CPU caches may hold; writebench reads each of \
              {ours} once. The same with source=chunk is nearer to fio."
         )),
-        (Source::Chunk, _) if depth.is_some_and(|depth| depth > 1) => all.push(format!(
+        (Source::Chunk, _) if depth > 1 => all.push(format!(
             "fio writes out of {fios} of memory again and again{of_each}, writebench out of one chunk"
         )),
         _ => {}
@@ -215,9 +189,9 @@ fn differences(method: &str, axes: &Axes, parts: &[Part], engine: &[(&'static st
         );
     }
     let is = |yes: bool, difference: &str| yes.then(|| difference.to_owned());
-    all.extend(is(method == "writev", "fio sets the position of the file before each call, with lseek"));
-    all.extend(is(method == "uring", "fio submits and waits in two calls, where writebench does both in one"));
-    all.extend(is(method == "uring" && axes.sync.is_at_end(), "fio's fsync at the end goes through the queue"));
+    all.extend(engine.differences.iter().map(|&difference| difference.to_owned()));
+    let is_queued = engine.queue == Some(Axis::Depth);
+    all.extend(is(is_queued && axes.sync.is_at_end(), "fio's fsync at the end goes through the queue"));
     all.extend(is(
         is_shared(axes) && axes.descriptor == Descriptor::Shared,
         "each thread of fio opens the file for itself, as descriptor=per-thread does",

@@ -1,8 +1,9 @@
 //! Jobs of a run that was never made.
 
-use writebench_model::{CaseRecord, Outcome, RecordedCase, RunRecord, Sample};
+use writebench_model::{Axes, Axis, Case, CaseRecord, Outcome, Prepare, RecordedCase, RunRecord, Sample};
 use writebench_testkit::{example_case, example_run, example_target};
 
+use super::job::job;
 use super::{JobFiles, render};
 use crate::Report;
 
@@ -22,11 +23,6 @@ fn case(name: &str) -> CaseRecord {
         record.case = RecordedCase::unknown(name.to_owned(), method.to_owned(), axes);
     }
     record
-}
-
-/// The same by another name, as a stranger may record it.
-fn called(name: &str, case: &CaseRecord) -> RecordedCase {
-    RecordedCase::unknown(name.to_owned(), case.case.method().to_owned(), case.case.axes())
 }
 
 fn jobs(cases: &[&str]) -> JobFiles {
@@ -69,6 +65,46 @@ fn each_method_has_the_engine_that_makes_its_calls() {
         let options = options(name, "writes-0");
         assert!(options.contains(engine), "{name}: {options}");
     }
+}
+
+/// A value that its axis says a job can have changes the job, or is refused beside something else.
+#[test]
+fn no_value_is_left_out_silently() {
+    // A mapping of fio's begins where the file does, so that it has one thread for each file.
+    for &axis in Axis::ALL.iter().filter(|axis| **axis != Axis::Map) {
+        for value in values(axis) {
+            assert!(is_said_or_refused(axis, &value), "{axis}={value}");
+        }
+    }
+}
+
+fn is_said_or_refused(axis: Axis, value: &str) -> bool {
+    let cases = |threads| {
+        writebench_engine::method_infos().into_iter().filter_map(move |method| {
+            let rest = [(Axis::Size, "1MiB"), (Axis::Threads, threads)];
+            let rest: Vec<_> = rest.into_iter().filter(|(it, _)| *it != axis && method.has_axis(*it)).collect();
+            let usual = Case::example(method, &rest).ok()?;
+            Some((usual, Case::example(method, &[&rest[..], &[(axis, value)]].concat()).ok()?))
+        })
+    };
+    let mut cases = cases("1").chain(cases("2")).peekable();
+    // `allocate` refuses a value of its own axis.
+    cases.peek().is_none()
+        || cases.any(|(usual, case)| case.axes().in_fio(axis).is_err() || job(&usual) != job(&case))
+}
+
+/// Texts of values other than the default.
+fn values(axis: Axis) -> Vec<String> {
+    let default = Axes::defaults(Prepare::Create).get(axis);
+    let named = axis.values().replace(", or CALL/N for after every N chunks", "|fsync/2");
+    let all = match axis {
+        Axis::Size => "512KiB".to_owned(),
+        Axis::Chunk => "64KiB|whole".to_owned(),
+        Axis::Vector | Axis::Depth => "4".to_owned(),
+        Axis::Threads => "2".to_owned(),
+        _ => named,
+    };
+    all.split('|').filter(|value| *value != default).map(str::to_owned).collect()
 }
 
 #[test]
@@ -164,10 +200,13 @@ fn no_text_of_strangers_becomes_an_option() {
     targets[1].environment.filesystem.kind = "block device".to_owned();
     let on = |target: &str, name: &str| CaseRecord { target: target.to_owned(), ..case(name) };
     let mut strange = on(&hostile, "write,size=1MiB");
-    strange.case = called("../../write\n[evil]", &strange);
-    let cases = vec![on(&hostile, "write,size=1MiB"), strange, on("/other", "write,size=1MiB")];
+    let (method, axes) = (strange.case.method().to_owned(), strange.case.axes());
+    strange.case = RecordedCase::unknown("../../write\n[evil]".to_owned(), method, axes);
+    let known = ["write,size=1MiB", "pwrite,size=1MiB"].map(|name| on(&hostile, name));
+    let cases = [&known[..], &[strange, on("/other", "write,size=1MiB")]].concat();
     let files = render(&Report::of(None, RunRecord { cases, targets, ..example_run() }));
-    assert_eq!((files.jobs.len(), files.left_out), (2, 1), "{}", files.readme);
+    assert_eq!((files.jobs.len(), files.left_out), (2, 2), "{}", files.readme);
+    assert!(files.readme.lines().all(|line| !line.starts_with('[')), "{}", files.readme);
     assert!(files.readme.contains("destroys what is there"), "{}", files.readme);
     for job in &files.jobs {
         let headings: Vec<&str> = job.text.lines().filter(|line| line.starts_with('[')).collect();
@@ -181,15 +220,12 @@ fn no_text_of_strangers_becomes_an_option() {
 
 #[test]
 fn every_job_has_a_file_of_its_own_and_a_case_in_two_tables_has_one() {
-    let names =
-        ["write,size=1MiB,sync=fsync/1", "write,size=1MiB,sync=fsync-1", "write,size=1MiB,sync=fsync/1"];
-    let mut cases: Vec<CaseRecord> = names.iter().map(|_| case("write,size=1MiB,sync=fsync/1")).collect();
-    for (case, name) in cases.iter_mut().zip(names) {
-        case.case = called(name, case);
-    }
-    let files = render(&Report::of(None, RunRecord { cases, ..example_run() }));
+    let on = |target: &str| CaseRecord { target: target.to_owned(), ..case("write,size=1MiB,sync=fsync/1") };
+    let cases = ["/a b", "/a-b", "/a b"].map(on).to_vec();
+    let targets = ["/a b", "/a-b"].map(example_target).to_vec();
+    let files = render(&Report::of(None, RunRecord { cases, targets, ..example_run() }));
     let names: Vec<&str> = files.jobs.iter().map(|job| job.name.as_str()).collect();
-    assert_eq!(names, ["write,size=1MiB,sync=fsync-1.fio", "write,size=1MiB,sync=fsync-1-2.fio"]);
+    assert_eq!(names, ["write,size=1MiB,sync=fsync-1@-a-b.fio", "write,size=1MiB,sync=fsync-1@-a-b-2.fio"]);
 }
 
 #[test]

@@ -1,0 +1,88 @@
+//! How the values of axes are written.
+
+use crate::quantity::Bytes;
+
+/// The text of a value. Names have it from their declaration in `value.rs`.
+pub(crate) trait Form {
+    type Value;
+    /// Whether the texts are numbers, and not names.
+    const IS_NUMBER: bool;
+
+    /// The error says what would fit.
+    fn parse(text: &str) -> Result<Self::Value, String>;
+    fn text(value: Self::Value) -> String;
+    /// For help and errors.
+    fn values() -> String;
+}
+
+/// Any number of bytes.
+pub(crate) struct Size;
+
+impl Form for Size {
+    type Value = u64;
+    const IS_NUMBER: bool = true;
+
+    fn parse(text: &str) -> Result<u64, String> {
+        text.parse::<Bytes>().map(|bytes| bytes.0).map_err(|error| error.to_string())
+    }
+
+    fn text(bytes: u64) -> String {
+        Bytes(bytes).to_string()
+    }
+
+    fn values() -> String {
+        "a size such as 4096, 4k, 1MiB, 1GB".to_owned()
+    }
+}
+
+/// At least a byte, or all there is.
+pub(crate) struct Chunk;
+
+impl Chunk {
+    pub(crate) const WHOLE: u64 = u64::MAX;
+    const WHOLE_TEXT: &str = "whole";
+}
+
+impl Form for Chunk {
+    type Value = u64;
+    const IS_NUMBER: bool = true;
+
+    fn parse(text: &str) -> Result<u64, String> {
+        if text == Self::WHOLE_TEXT {
+            return Ok(Self::WHOLE);
+        }
+        match Size::parse(text)? {
+            0 => Err("expected at least one byte".to_owned()),
+            bytes => Ok(bytes),
+        }
+    }
+
+    fn text(bytes: u64) -> String {
+        if bytes == Self::WHOLE { Self::WHOLE_TEXT.to_owned() } else { Size::text(bytes) }
+    }
+
+    fn values() -> String {
+        format!("{}, or {}", Size::values(), Self::WHOLE_TEXT)
+    }
+}
+
+/// A number from 1 to `MOST`.
+pub(crate) struct Count<const MOST: u32>;
+
+impl<const MOST: u32> Form for Count<MOST> {
+    type Value = u32;
+    const IS_NUMBER: bool = true;
+
+    fn parse(text: &str) -> Result<u32, String> {
+        let count = text.parse().ok().filter(|count| (1..=MOST).contains(count));
+        count.ok_or_else(|| format!("expected a number from {}", Self::values()))
+    }
+
+    fn text(count: u32) -> String {
+        count.to_string()
+    }
+
+    fn values() -> String {
+        format!("1 to {MOST}")
+    }
+}
