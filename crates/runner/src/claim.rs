@@ -9,7 +9,7 @@ use writebench_model::Bytes;
 use writebench_probe::{BlockDeviceFacts, DeviceUses, ProbeError, Twin};
 
 use crate::error::{RunnerError, failed};
-use crate::refusal::DeviceRefusal;
+use crate::refusal::{DeviceRefusal, one_line};
 use crate::signature;
 
 /// A block device that is ours to overwrite: while this lives, the kernel lets nobody mount it, swap to it,
@@ -159,11 +159,6 @@ fn check_contents(target: &Path, device: BorrowedFd<'_>) -> Result<(), RunnerErr
 
 fn refused(target: &Path, refusal: DeviceRefusal) -> RunnerError {
     RunnerError::DeviceRefused { device: target.display().to_string(), refusal }
-}
-
-/// Names that people and makers give may have anything in them.
-pub(crate) fn one_line(text: &str) -> String {
-    text.replace(char::is_control, "?")
 }
 
 #[cfg(test)]

@@ -2,8 +2,6 @@
 
 use writebench_probe::{DeviceUse, Step, UseEnd};
 
-use crate::claim::one_line;
-
 /// Why a block device is not written to. The text goes on after the device's name.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum DeviceRefusal {
@@ -79,6 +77,11 @@ fn in_words(used: &DeviceUse) -> String {
             _ => text + ": take that down first",
         },
     }
+}
+
+/// Names that people and makers give may have anything in them.
+pub(crate) fn one_line(text: &str) -> String {
+    text.replace(char::is_control, "?")
 }
 
 #[cfg(test)]
