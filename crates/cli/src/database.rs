@@ -8,7 +8,7 @@ use anyhow::{Context, Result, anyhow};
 use etcetera::BaseStrategy;
 use writebench_store::Store;
 
-use crate::exit;
+use crate::exit::{self, usage};
 
 /// The path of the database that was named, or of the user's own.
 pub fn path(named: Option<&Path>) -> Result<PathBuf> {
@@ -31,12 +31,12 @@ pub fn open(named: Option<&Path>) -> Result<Store> {
 fn cannot_make(directory: &Path, named: Option<&Path>, error: &io::Error) -> anyhow::Error {
     let above = directory.parent().filter(|above| !above.as_os_str().is_empty());
     match above.filter(|above| named.is_some() && !above.exists()) {
-        Some(above) => exit::usage(format!(
+        Some(above) => usage!(
             "database: the directory {} is made if it is missing, but not {} above it; make that, or name another \
              database with --db",
             directory.display(),
             above.display()
-        )),
+        ),
         None => anyhow!(
             "database: cannot make {}: {}; name a database elsewhere with --db",
             directory.display(),
@@ -50,10 +50,7 @@ pub fn open_existing(named: Option<&Path>) -> Result<Store> {
     let path = path(named)?;
     // A link that leads nowhere is refused like all others.
     if !path.exists() && !path.is_symlink() {
-        return Err(exit::usage(format!(
-            "no runs yet: there is no {}; `writebench run` makes it",
-            path.display()
-        )));
+        return Err(usage!("no runs yet: there is no {}; `writebench run` makes it", path.display()));
     }
     Ok(Store::open_to_read(&path, &writebench_engine::method_infos())?)
 }
@@ -82,7 +79,7 @@ pub fn page(store: &Store, number: i64, target: Option<&str>) -> String {
 
 /// The newest of all runs.
 pub fn newest(store: &Store) -> Result<i64> {
-    let none = || exit::usage(format!("no runs in {}; `writebench run` makes one", store.path().display()));
+    let none = || usage!("no runs in {}; `writebench run` makes one", store.path().display());
     store.newest_run(false)?.ok_or_else(none)
 }
 

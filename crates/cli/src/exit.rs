@@ -33,21 +33,35 @@ impl From<Exit> for ExitCode {
     }
 }
 
-/// An error of the user's, to be mended on the command line.
+/// An error that says how the program ends.
 #[derive(Debug)]
-struct UsageError(String);
+pub struct Ending {
+    pub exit: Exit,
+    pub message: String,
+}
 
-impl fmt::Display for UsageError {
+impl fmt::Display for Ending {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
+        f.write_str(&self.message)
     }
 }
 
-impl std::error::Error for UsageError {}
+impl std::error::Error for Ending {}
 
-/// An error that ends with [`Exit::Usage`].
-pub fn usage(message: impl fmt::Display) -> anyhow::Error {
-    UsageError(message.to_string()).into()
+/// An error of the user's, to be mended on the command line: as [`anyhow::anyhow`], but ends with [`Exit::Usage`].
+macro_rules! usage {
+    ($($message:tt)+) => { $crate::exit::ending($crate::exit::Exit::Usage, format!($($message)+)) };
+}
+
+/// Something that would not be safe: as [`anyhow::anyhow`], but ends with [`Exit::Refused`].
+macro_rules! refused {
+    ($($message:tt)+) => { $crate::exit::ending($crate::exit::Exit::Refused, format!($($message)+)) };
+}
+
+pub(crate) use {refused, usage};
+
+pub fn ending(exit: Exit, message: String) -> anyhow::Error {
+    Ending { exit, message }.into()
 }
 
 /// What the system said, in words and with its number.
@@ -66,30 +80,10 @@ pub fn no_thread(purpose: &str, error: &io::Error) -> anyhow::Error {
     )
 }
 
-/// Something that would not be safe.
-#[derive(Debug)]
-struct RefusedError(String);
-
-impl fmt::Display for RefusedError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl std::error::Error for RefusedError {}
-
-/// An error that ends with [`Exit::Refused`].
-pub fn refused(message: impl fmt::Display) -> anyhow::Error {
-    RefusedError(message.to_string()).into()
-}
-
 /// The exit that an error asks for.
 pub fn of(error: &anyhow::Error) -> Exit {
-    if error.is::<UsageError>() {
-        return Exit::Usage;
-    }
-    if error.is::<RefusedError>() {
-        return Exit::Refused;
+    if let Some(ending) = error.downcast_ref::<Ending>() {
+        return ending.exit;
     }
     match error.downcast_ref::<StoreError>() {
         Some(StoreError::Unsafe { .. }) => return Exit::Refused,

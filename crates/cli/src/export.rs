@@ -1,4 +1,4 @@
-//! `--export FORMAT=FILE`, and `svg=DIRECTORY` and `fio=DIRECTORY`.
+//! `--export FORMAT=FILE`, and `svg=DIRECTORY` and `fio=DIRECTORY`: all that is said of formats comes from [`FORMATS`].
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -7,129 +7,179 @@ use std::str::FromStr;
 use std::sync::atomic::AtomicBool;
 
 use anyhow::Result;
-use writebench_report::formats::fio::JobFiles;
-use writebench_report::{Comparison, Report, formats};
+use clap::Args;
+use writebench_report::formats::{FORMATS, Format, Render, RenderDirectory, Rendering};
+use writebench_report::{Comparison, Report};
 
-use crate::exit;
+use crate::exit::usage;
 use crate::output::Output;
 use crate::output_file::{Kept, OutputDirectory, OutputFile};
 
-/// Where to write a report, and how, as the command line says it.
-#[derive(Debug, Clone)]
-pub struct ExportArgument {
-    format: Format,
-    path: PathBuf,
+const OPTION: &str = "--export";
+
+/// Where results are written to.
+#[derive(Args)]
+pub struct ExportArguments {
+    #[arg(long, value_name = "FORMAT=FILE", help = help())]
+    export: Vec<ExportArgument>,
+    #[arg(long, requires = "export", help = force_help())]
+    force: bool,
 }
 
-#[derive(Debug, Clone, Copy)]
-enum Format {
-    Json,
-    /// A line for each sample, written while the run goes on.
-    JsonLines,
-    Csv,
-    CsvSummary,
-    Markdown,
-    OpenMetrics,
-    /// A page to explore.
-    Html,
-    /// A file for each chart, in a directory.
-    Svg,
-    /// A file for each case, in a directory.
-    Fio,
+/// Where a comparison is written to.
+#[derive(Args)]
+pub struct ComparisonExportArguments {
+    #[arg(long, value_name = "FORMAT=FILE", help = comparison_help())]
+    export: Vec<ExportArgument>,
+}
+
+fn help() -> String {
+    let (texts, directories): (Vec<&Format>, Vec<&Format>) =
+        FORMATS.iter().partition(|it| matches!(it.render, Render::Text(_)));
+    let summary = |it: &Format| it.summary.map_or(String::new(), |summary| format!(" ({summary})"));
+    let mut texts: Vec<String> = texts.iter().map(|it| format!("{}{}", it.name, summary(it))).collect();
+    let last = texts.pop().unwrap_or_default();
+    let directories = directories.iter().map(|it| format!("{}=DIR{}", it.name, summary(it)));
+    format!(
+        "Write the results to a file, or - for standard output: {} or {last}; or to a directory: {}; may be repeated",
+        texts.join(", "),
+        directories.collect::<Vec<_>>().join(", ")
+    )
+}
+
+fn force_help() -> String {
+    let directories = FORMATS.iter().filter(|it| matches!(it.render, Render::Directory(_)));
+    let directories: Vec<String> = directories.map(|it| format!("{}=DIR", it.name)).collect();
+    format!("Replace files that writebench did not make, too, in the directory of {}", directories.join(" or "))
+}
+
+fn comparison_help() -> String {
+    let names = names(|it| it.compare.is_some());
+    format!("Write the comparison to a file, or - for standard output: {names}; may be repeated")
+}
+
+fn names(are_meant: fn(&&Format) -> bool) -> String {
+    FORMATS.iter().filter(are_meant).map(|it| it.name).collect::<Vec<_>>().join(", ")
+}
+
+#[derive(Clone)]
+struct ExportArgument {
+    format: &'static Format,
+    path: PathBuf,
 }
 
 impl FromStr for ExportArgument {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let (format, file) = text.split_once('=').ok_or("expected FORMAT=FILE, such as json=results.json")?;
-        let format = match format {
-            "json" => Format::Json,
-            "jsonl" => Format::JsonLines,
-            "csv" => Format::Csv,
-            "csv-summary" => Format::CsvSummary,
-            "markdown" | "md" => Format::Markdown,
-            "openmetrics" => Format::OpenMetrics,
-            "html" => Format::Html,
-            "svg" => Format::Svg,
-            "fio" => Format::Fio,
-            other => {
-                return Err(format!(
-                    "unknown format '{other}': expected one of json, jsonl, csv, csv-summary, markdown, openmetrics, html, svg, fio"
-                ));
+        let (name, file) = text.split_once('=').ok_or("expected FORMAT=FILE, such as json=results.json")?;
+        let format = FORMATS.iter().find(|it| it.name == name || it.alias == Some(name));
+        let format =
+            format.ok_or_else(|| format!("unknown format '{name}': expected one of {}", names(|_| true)))?;
+        match (&format.render, file) {
+            (Render::Directory(_), "") => Err("the directory's name is missing".to_owned()),
+            (Render::Text(_), "") => Err("the file's name is missing".to_owned()),
+            (Render::Directory(RenderDirectory { each, .. }), "-") => {
+                Err(format!("{name} writes a file for each {each}: expected {name}=DIRECTORY, not -"))
             }
-        };
-        match (format, file) {
-            (Format::Svg | Format::Fio, "") => return Err("the directory's name is missing".to_owned()),
-            (_, "") => return Err("the file's name is missing".to_owned()),
-            (Format::Svg, "-") => {
-                return Err("svg writes a file for each chart: expected svg=DIRECTORY, not -".to_owned());
-            }
-            (Format::Fio, "-") => {
-                return Err("fio writes a file for each case: expected fio=DIRECTORY, not -".to_owned());
-            }
-            _ => {}
+            _ => Ok(Self { format, path: PathBuf::from(file) }),
         }
-        Ok(Self { format, path: PathBuf::from(file) })
+    }
+}
+
+/// A place for a report that has been found, and how it is written. The place is held from then on: what would make the
+/// export fail after an hour of measuring is found before, and nobody can put another place there.
+pub enum Export {
+    File(FileExport<Report>),
+    Directory { render: &'static RenderDirectory, to: OutputDirectory },
+}
+
+pub struct FileExport<T> {
+    render: Rendering<T>,
+    is_streamed: bool,
+    to: OutputFile,
+}
+
+impl ExportArguments {
+    /// Finds all of their places, none of which may be what is kept, before anything is measured.
+    pub fn find(&self, kept: Kept) -> Result<Vec<Export>> {
+        let kept = Rc::new(kept);
+        let mut exports = Vec::new();
+        for argument in &self.export {
+            exports.push(match &argument.format.render {
+                Render::Text(render) => {
+                    let others = exports.iter().filter_map(Export::file);
+                    Export::File(argument.find(*render, &kept, others)?)
+                }
+                Render::Directory(render) => {
+                    let to = OutputDirectory::find(OPTION, &argument.path, self.force, &kept)?;
+                    render.always.iter().try_for_each(|name| to.check(name))?;
+                    Export::Directory { render, to }
+                }
+            });
+        }
+        Ok(exports)
+    }
+}
+
+impl ComparisonExportArguments {
+    /// Finds all of their places, none of which may be what is kept, unless a comparison has no such format.
+    pub fn find(&self, kept: Kept) -> Result<Vec<FileExport<Comparison>>> {
+        let renders = self.export.iter().map(|argument| {
+            argument.format.compare.ok_or_else(|| {
+                let names = names(|it| it.compare.is_some());
+                usage!("{OPTION}: a comparison is written as {names} only: {names}=FILE")
+            })
+        });
+        let renders = renders.collect::<Result<Vec<Rendering<Comparison>>>>()?;
+        let kept = Rc::new(kept);
+        let mut exports = Vec::new();
+        for (argument, render) in self.export.iter().zip(renders) {
+            exports.push(argument.find(render, &kept, exports.iter())?);
+        }
+        Ok(exports)
     }
 }
 
 impl ExportArgument {
-    /// Finds its place, which is held from now on: what would make the export fail after an hour of measuring is found
-    /// before, and nobody can put another place there. `replaces_all`: files of others in a directory are replaced, too.
-    fn find(&self, replaces_all: bool, kept: &Rc<Kept>) -> Result<Export> {
-        const OPTION: &str = "--export";
-        let to = match self.format {
-            Format::Svg | Format::Fio => {
-                To::Directory(OutputDirectory::find(OPTION, &self.path, replaces_all, kept)?)
-            }
-            _ if self.path.as_os_str() == "-" => To::Stdout,
-            _ => To::File(OutputFile::find(OPTION, &self.path, kept)?),
-        };
-        if let (Format::Fio, To::Directory(directory)) = (self.format, &to) {
-            directory.check(FIO_README)?;
+    /// The place of a file, which is none of the others.
+    fn find<'e, T: 'e>(
+        &self,
+        render: Rendering<T>,
+        kept: &Rc<Kept>,
+        mut others: impl Iterator<Item = &'e FileExport<T>>,
+    ) -> Result<FileExport<T>> {
+        let to = OutputFile::find(OPTION, &self.path, kept)?;
+        if others.any(|other| to.is_same(&other.to)) {
+            let path = self.path.display();
+            return Err(usage!("{OPTION}: {path} is given twice; name a file for each export"));
         }
-        Ok(Export { format: self.format, to })
+        Ok(FileExport { render, is_streamed: self.format.is_streamed, to })
     }
 }
 
-/// Finds the places of all of them, before anything is measured.
-pub fn find_all(arguments: &[ExportArgument], replaces_all: bool, kept: Kept) -> Result<Vec<Export>> {
-    let kept = Rc::new(kept);
-    let mut exports: Vec<Export> = Vec::new();
-    for argument in arguments {
-        let export = argument.find(replaces_all, &kept)?;
-        let is_same =
-            |other: &Export| matches!((&export.to, &other.to), (To::File(a), To::File(b)) if a.is_same(b));
-        if exports.iter().any(is_same) {
-            let path = argument.path.display();
-            return Err(exit::usage(format!("--export: {path} is given twice; name a file for each export")));
-        }
-        exports.push(export);
-    }
-    Ok(exports)
-}
-
-/// A place for a report that has been found, and how it is written.
-pub struct Export {
-    format: Format,
-    to: To,
-}
-
-enum To {
-    /// Where tables would go otherwise.
-    Stdout,
-    File(OutputFile),
-    Directory(OutputDirectory),
-}
-
-/// All cases, with what has no job.
-const FIO_README: &str = "README";
-
-impl Export {
+impl<T> FileExport<T> {
     /// Whether it goes where tables would go otherwise.
     pub fn is_to_stdout(&self) -> bool {
-        matches!(self.to, To::Stdout)
+        self.to.is_for_results()
+    }
+
+    /// Writes all of it; a pipe without a reader is waited for until `stop` is set.
+    pub fn write(&self, what: &T, stop: &AtomicBool, output: &Output) -> Result<()> {
+        self.to.write(&(self.render)(what)?, stop, output)
+    }
+}
+
+impl Export {
+    fn file(&self) -> Option<&FileExport<Report>> {
+        match self {
+            Self::File(file) => Some(file),
+            Self::Directory { .. } => None,
+        }
+    }
+
+    pub fn is_to_stdout(&self) -> bool {
+        self.file().is_some_and(FileExport::is_to_stdout)
     }
 
     /// The stream of an export that is written while the run goes on, begun; none if it is written at the end.
@@ -139,48 +189,22 @@ impl Export {
         stop: &'s AtomicBool,
         output: &Output,
     ) -> Result<Option<Box<dyn Write + 's>>> {
-        match (self.format, &self.to) {
-            (Format::JsonLines, To::File(file)) => file.stream(beginning.as_bytes(), stop, output).map(Some),
-            (Format::JsonLines, _) => {
-                output.export(beginning)?;
-                Ok(Some(output.exporter()))
-            }
-            _ => Ok(None),
-        }
-    }
-
-    /// Whether it has been written when the run is over.
-    pub fn is_stream(&self) -> bool {
-        matches!(self.format, Format::JsonLines)
+        let streamed = self.file().filter(|file| file.is_streamed);
+        streamed.map(|file| file.to.stream(beginning, stop, output)).transpose()
     }
 
     /// Writes the report; a pipe without a reader is waited for until `stop` is set.
     pub fn write(&self, report: &Report, stop: &AtomicBool, output: &Output) -> Result<()> {
-        let text = match self.format {
-            Format::Json => formats::json::render(report)?,
-            Format::JsonLines => formats::jsonl::render(report)?,
-            Format::Csv => formats::csv::render(report)?,
-            Format::CsvSummary => formats::csv_summary::render(report)?,
-            Format::Markdown => formats::markdown::render(report),
-            Format::OpenMetrics => formats::openmetrics::render(report),
-            Format::Html => formats::html::render(std::slice::from_ref(report))?,
-            Format::Svg | Format::Fio => String::new(),
+        let (render, to) = match self {
+            Self::File(file) => return file.write(report, stop, output),
+            Self::Directory { render, to } => (render, to),
         };
-        match (&self.to, self.format) {
-            (To::Stdout, _) => output.export(&text),
-            (To::File(file), _) => file.write(text.as_bytes(), stop, output),
-            (To::Directory(directory), Format::Svg) => write_charts(directory, report, output),
-            (To::Directory(directory), _) => write_jobs(directory, report, output),
+        let made = (render.files)(report, to.path());
+        if !made.files.is_empty() {
+            to.write(&made.files)?;
         }
-    }
-
-    /// Writes a comparison, which is always JSON.
-    pub fn write_comparison(&self, comparison: &Comparison, output: &Output) -> Result<()> {
-        let text = formats::comparison::json(comparison)?;
-        match &self.to {
-            To::File(file) => file.write(text.as_bytes(), &NEVER, output),
-            _ => output.export(&text),
-        }
+        made.note.iter().for_each(|note| output.note(note));
+        Ok(())
     }
 }
 
@@ -189,43 +213,6 @@ pub static NEVER: AtomicBool = AtomicBool::new(false);
 
 /// Writes all exports that no run has written on the way, also where one of them fails.
 pub fn write_all(exports: &[Export], report: &Report, stop: &AtomicBool, output: &Output) -> Result<()> {
-    let at_the_end = exports.iter().filter(|export| !export.is_stream());
+    let at_the_end = exports.iter().filter(|it| !it.file().is_some_and(|file| file.is_streamed));
     output.all_ok(at_the_end.map(|export| export.write(report, stop, output)))
-}
-
-/// Refuses the formats that a comparison does not have.
-pub fn check_for_comparison(arguments: &[ExportArgument]) -> Result<()> {
-    if arguments.iter().all(|it| matches!(it.format, Format::Json)) {
-        return Ok(());
-    }
-    Err(exit::usage("--export: a comparison is written as json only: json=FILE"))
-}
-
-/// A file for each chart; those of other runs that have the same name are replaced.
-fn write_charts(directory: &OutputDirectory, report: &Report, output: &Output) -> Result<()> {
-    let charts = writebench_report::charts::charts(report);
-    if charts.is_empty() {
-        let path = directory.path().display();
-        output.note(&format!("No chart for {path}: no case has a figure of all its work."));
-        return Ok(());
-    }
-    let names: Vec<String> = charts.iter().map(|named| format!("{}.svg", named.file_stem)).collect();
-    let texts = charts.iter().map(|named| formats::svg::render(&named.chart));
-    directory.write(&names.iter().map(String::as_str).zip(texts).collect::<Vec<_>>())
-}
-
-/// A job of fio for each case, and a `README` that has all cases.
-fn write_jobs(directory: &OutputDirectory, report: &Report, output: &Output) -> Result<()> {
-    let JobFiles { jobs, readme, left_out } = formats::fio::render(report);
-    let mut files: Vec<(&str, String)> = jobs.iter().map(|job| (job.name.as_str(), job.text.clone())).collect();
-    files.push((FIO_README, readme));
-    directory.write(&files)?;
-    if left_out > 0 {
-        output.note(&format!(
-            "Without a job for fio: {left_out} of {}. {} says why.",
-            writebench_report::counted(left_out + jobs.len(), "case"),
-            directory.path().join(FIO_README).display()
-        ));
-    }
-    Ok(())
 }

@@ -5,6 +5,7 @@ mod commands;
 mod database;
 mod exit;
 mod export;
+mod global;
 mod keeper;
 mod named_runs;
 mod output;
@@ -12,59 +13,62 @@ mod output_file;
 mod run_name;
 mod selection;
 mod session;
+mod signals;
 
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 
 use clap::error::ErrorKind;
-use clap::{ColorChoice, CommandFactory, Parser};
+use clap::{ColorChoice, CommandFactory, Parser, ValueHint};
 use signal_hook::consts::SIGXFSZ;
 
-use crate::arguments::{Arguments, Command};
-use crate::exit::Exit;
+use crate::commands::{Command, HIDDEN};
+use crate::exit::{Exit, usage};
+use crate::global::Global;
 use crate::output::Output;
+
+/// Finds, and proves, the fastest way to write a file on a given storage target.
+#[derive(Parser)]
+#[command(version, after_help = EXIT_CODES, disable_help_subcommand = true)]
+struct Arguments {
+    /// Database of runs [default: writebench.db in the user's data directory]
+    #[arg(long, global = true, value_name = "FILE", env = "WRITEBENCH_DB", hide_env_values = true, value_hint = ValueHint::FilePath)]
+    db: Option<PathBuf>,
+    /// When to use colour; `auto` is on in a terminal unless NO_COLOR is set
+    #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
+    color: ColorChoice,
+    /// No progress and no notes: results and errors only
+    #[arg(long, short, global = true)]
+    quiet: bool,
+    #[command(subcommand)]
+    command: Command,
+}
+
+const EXIT_CODES: &str = "Exit codes: 0 ok, 1 runtime error, 2 usage, 3 refused as unsafe, 4 some cases failed, \
+    5 slower than --fail-if-slower allows, 130 interrupted.\nSizes are binary (4k, 1M, 1GiB) unless they say kB, MB or GB; rates are in decimal GB/s.";
 
 fn main() -> ExitCode {
     outlive_file_size_limit();
-    // These are no commands for people: help, manual and completions do not know them.
+    let plain = Output::new(ColorChoice::Never, false);
     let mut words = std::env::args_os().skip(1);
-    match words.next() {
-        Some(word) if word == "worker" => {
-            return ended(commands::worker::work(words), &Output::new(ColorChoice::Never, false));
-        }
-        Some(word) if word == keeper::COMMAND => {
-            return ended(commands::keeper::keep(), &Output::new(ColorChoice::Never, false));
-        }
-        _ => {}
+    let word = words.next();
+    if let Some((_, serve)) = HIDDEN.iter().find(|(name, _)| word.as_ref().is_some_and(|word| word == name)) {
+        return ended(serve(&mut words), &plain);
     }
     let arguments = match Arguments::try_parse() {
         Ok(arguments) => arguments,
-        Err(error) if error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => error.exit(),
-        Err(error) if error.use_stderr() => {
-            let error = exit::usage(arguments::one_line(&error));
-            return ended(Err(error), &Output::new(ColorChoice::Never, false));
+        Err(error)
+            if error.use_stderr() && error.kind() != ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand =>
+        {
+            return ended(Err(usage!("{}", one_line(&error))), &plain);
         }
         // `--help` and `--version` are results.
         Err(error) => error.exit(),
     };
     let output = Output::new(arguments.color, arguments.quiet);
-    let result = match arguments.command {
-        Command::Run(command) => commands::run::run(&command, arguments.db.as_deref(), &output),
-        Command::Fs(command) => commands::fs::fs(&command, arguments.db.as_deref(), &output),
-        Command::Advise(command) => commands::advise::advise(&command, arguments.db.as_deref(), &output),
-        Command::List(command) => commands::list::list(&command, arguments.db.as_deref(), &output),
-        Command::Show(command) => commands::show::show(&command, arguments.db.as_deref(), &output),
-        Command::Report(command) => commands::report::report(&command, arguments.db.as_deref(), &output),
-        Command::Import(command) => commands::import::import(&command, arguments.db.as_deref(), &output),
-        Command::Compare(command) => commands::compare::compare(&command, arguments.db.as_deref(), &output),
-        Command::Probe(command) if command.noise => {
-            commands::noise::noise(&command, arguments.db.as_deref(), &output)
-        }
-        Command::Probe(command) => commands::probe::probe(&command, &output),
-        Command::Completions { shell } => completions(shell, &output),
-        Command::Man { command } => man(command.as_deref(), &output),
-    };
-    ended(result, &output)
+    let global = Global { db: arguments.db, output, interface: Arguments::command };
+    ended(arguments.command.run(&global), &global.output)
 }
 
 /// A write beyond `ulimit -f` is then an error that says where (EFBIG), in the worker as in the database; the signal
@@ -84,26 +88,22 @@ fn ended(result: anyhow::Result<Exit>, output: &Output) -> ExitCode {
     }
 }
 
-fn completions(shell: clap_complete::Shell, output: &Output) -> anyhow::Result<Exit> {
-    let mut text = Vec::new();
-    clap_complete::generate(shell, &mut Arguments::command(), "writebench", &mut text);
-    output.results(&String::from_utf8_lossy(&text))?;
-    Ok(Exit::Ok)
+/// The parser's error in one line: what is wrong and what would fit, without usage and advice.
+fn one_line(error: &clap::Error) -> String {
+    let text = error.render().to_string();
+    let text = text.split("\n\nUsage:").next().unwrap_or_default();
+    let text = text.split("\n\nFor more information").next().unwrap_or_default();
+    let text = text.replace("\n\n  tip:", "; tip:");
+    let line = text.split_whitespace().collect::<Vec<&str>>().join(" ");
+    format!("{}; see writebench --help", line.strip_prefix("error: ").unwrap_or(&line))
 }
 
-fn man(name: Option<&str>, output: &Output) -> anyhow::Result<Exit> {
-    let mut command = Arguments::command();
-    command.build();
-    let command = match name {
-        None => command,
-        Some(name) => {
-            let found = command.find_subcommand(name).cloned();
-            let found = found.ok_or_else(|| exit::usage(format!("there is no command '{name}'")))?;
-            found.display_name(format!("writebench-{name}"))
-        }
-    };
-    let mut text = Vec::new();
-    clap_mangen::Man::new(command).render(&mut text)?;
-    output.results(&String::from_utf8_lossy(&text))?;
-    Ok(Exit::Ok)
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        Arguments::command().debug_assert();
+    }
 }

@@ -76,6 +76,18 @@ impl Output {
         last.map_or(Ok(()), Err)
     }
 
+    /// What came of work after which was tidied up. If both failed, what stays is said here.
+    pub fn after_tidying<T>(&self, result: Result<T>, tidied: Result<()>) -> Result<T> {
+        match (result, tidied) {
+            (Err(error), Err(left)) => {
+                self.error(&left);
+                Err(error)
+            }
+            (result, Ok(())) => result,
+            (Ok(_), Err(left)) => Err(left),
+        }
+    }
+
     /// Prints a note for the person at the terminal.
     pub fn note(&self, text: &str) {
         if !self.quiet {

@@ -1,6 +1,5 @@
 //! How runs are named on the command line.
 
-use std::convert::Infallible;
 use std::fmt;
 use std::path::PathBuf;
 use std::str::FromStr;
@@ -9,7 +8,7 @@ use anyhow::Result;
 use writebench_model::RunRecord;
 use writebench_store::Store;
 
-use crate::exit;
+use crate::exit::usage;
 
 /// Most characters of a new label: it stands in a line with others.
 const LONGEST_LABEL: usize = 200;
@@ -56,15 +55,13 @@ pub enum RunName {
     File(PathBuf),
 }
 
-impl FromStr for RunName {
-    type Err = Infallible;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        Ok(match text.parse() {
+impl From<&str> for RunName {
+    fn from(text: &str) -> Self {
+        match text.parse() {
             Ok(number) if is_number(text) => Self::Number(number),
             _ if is_file(text) => Self::File(PathBuf::from(text)),
             _ => Self::Label(text.to_owned()),
-        })
+        }
     }
 }
 
@@ -87,19 +84,14 @@ pub struct RunOn {
     pub target: Option<String>,
 }
 
-impl FromStr for RunOn {
-    type Err = Infallible;
-
+impl From<&str> for RunOn {
     /// A file may have an `@` in its name.
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
+    fn from(text: &str) -> Self {
         let of_file =
             text.rfind(".json@").map(|at| (&text[..at + ".json".len()], &text[at + ".json@".len()..]));
         let of_other = text.split_once('@').filter(|(run, _)| !run.is_empty() && !text.ends_with(".json"));
-        let parts = of_file.or(of_other);
-        Ok(match parts {
-            Some((run, target)) => Self { run: run.parse()?, target: Some(target.to_owned()) },
-            None => Self { run: text.parse()?, target: None },
-        })
+        let (run, target) = of_file.or(of_other).unzip();
+        Self { run: run.unwrap_or(text).into(), target: target.map(str::to_owned) }
     }
 }
 
@@ -120,7 +112,7 @@ impl RunOn {
             let names: Vec<&str> = run.targets.iter().map(|target| target.name.as_str()).collect();
             let missing = run.missing.iter().find(|it| it.name == *target);
             let why = missing.map_or(String::new(), |it| format!(" ({})", it.why));
-            exit::usage(format!("{}: no figures on '{target}'{why}; there are: {}", self.run, names.join(", ")))
+            usage!("{}: no figures on '{target}'{why}; there are: {}", self.run, names.join(", "))
         })
     }
 }
@@ -136,11 +128,7 @@ impl FromStr for RunNames {
         if text.split(',').any(str::is_empty) {
             return Err("expected run numbers, labels or files, separated by single commas");
         }
-        Ok(Self(
-            text.split(',')
-                .map(|name| name.parse().unwrap_or_else(|error: Infallible| match error {}))
-                .collect(),
-        ))
+        Ok(Self(text.split(',').map(RunOn::from).collect()))
     }
 }
 
@@ -149,25 +137,25 @@ impl RunName {
     pub fn newest(&self, store: &Store) -> Result<i64> {
         match self {
             Self::Number(number) => Ok(*number),
-            Self::Label(label) => Ok(labelled(store, label)?.1),
-            Self::File(path) => Err(exit::usage(format!(
+            Self::Label(label) => Ok(labelled(store, label)?.into_iter().next_back().unwrap_or_default()),
+            Self::File(path) => Err(usage!(
                 "{} is a file; `writebench compare` reads exported files, this wants a run's number or label",
                 path.display()
-            ))),
+            )),
         }
     }
 }
 
-/// The numbers of all runs with that label, of which there is one, and the newest of them.
-pub fn labelled(store: &Store, label: &str) -> Result<(Vec<i64>, i64)> {
+/// The numbers of all runs with that label, of which there is one, the newest last.
+pub fn labelled(store: &Store, label: &str) -> Result<Vec<i64>> {
     let numbers = store.runs_labelled(label)?;
-    let newest = numbers.last().copied().ok_or_else(|| {
-        exit::usage(format!(
+    if numbers.is_empty() {
+        return Err(usage!(
             "no run has the label '{label}'; `writebench list runs` shows what there is (a file's name has '/' or \
              ends with .json)"
-        ))
-    })?;
-    Ok((numbers, newest))
+        ));
+    }
+    Ok(numbers)
 }
 
 fn is_number(text: &str) -> bool {
@@ -186,20 +174,20 @@ mod tests {
     fn a_label_is_told_from_numbers_files_and_lists() {
         for label in ["before", "6.18-rc1", "v2 of July", "3a", "+5"] {
             assert_eq!(label.parse::<Label>().map(|it| it.to_string()), Ok(label.to_owned()));
-            assert_eq!(label.parse(), Ok(RunName::Label(label.to_owned())));
+            assert_eq!(RunName::from(label), RunName::Label(label.to_owned()));
         }
         for refused in ["", "12", "a,b", "a/b", "a@b", "base.json", "two\nlines", " a", "-a", &"l".repeat(201)]
         {
             assert!(refused.parse::<Label>().is_err(), "{refused:?}");
         }
-        assert_eq!("12".parse(), Ok(RunName::Number(12)));
-        assert_eq!("./12".parse(), Ok(RunName::File(PathBuf::from("./12"))));
+        assert_eq!(RunName::from("12"), RunName::Number(12));
+        assert_eq!(RunName::from("./12"), RunName::File(PathBuf::from("./12")));
     }
 
     #[test]
     fn a_target_follows_the_run() {
         let on = |text: &str| {
-            let RunOn { run, target } = text.parse().unwrap_or_else(|error: Infallible| match error {});
+            let RunOn { run, target } = text.into();
             (run, target)
         };
         let named = |target: &str| Some(target.to_owned());

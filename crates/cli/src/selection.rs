@@ -1,13 +1,37 @@
 //! From `--suite`, `--case` and the values that replace a suite's own, to cases.
 
 use anyhow::Result;
+use clap::Args;
 use writebench_model::{
-    Axis, Bytes, Case, CaseOrigin, CaseRecord, MethodInfo, Origin, Row, Suite, TargetRecord, suite_named,
+    Axis, Bytes, Case, CaseOrigin, CaseRecord, Data, MethodInfo, Origin, Row, Suite, TargetRecord, suite_named,
 };
 
-use crate::arguments::SelectionArguments;
-use crate::exit;
-use crate::session::copied::Copied;
+use crate::arguments::{names, suite_names};
+use crate::exit::usage;
+use crate::session::Copied;
+
+/// Which cases are run.
+#[derive(Args, Clone)]
+pub struct SelectionArguments {
+    /// Suites to run (`writebench list suites`)
+    #[arg(long, value_name = "NAME", value_delimiter = ',', value_parser = suite_names())]
+    pub suite: Vec<String>,
+    /// A case to run, by its name: METHOD[,AXIS=VALUE...]; may be repeated
+    #[arg(long, value_name = "CASE")]
+    pub case: Vec<String>,
+    /// Size in place of the suites' own; several separated by commas
+    #[arg(long, value_name = "SIZE", value_delimiter = ',')]
+    pub size: Vec<Bytes>,
+    /// Size of a record: what is handed over in one call, in place of the suites' own (axis `chunk`)
+    #[arg(long, value_name = "SIZE", value_delimiter = ',')]
+    pub record: Vec<Bytes>,
+    /// Values in place of the suites' own on any axis: AXIS=VALUE[,VALUE...]; may be repeated
+    #[arg(long, value_name = "AXIS=VALUES", value_parser = assignment)]
+    pub set: Vec<(Axis, Vec<String>)>,
+    /// What is written
+    #[arg(long, value_parser = names(Data::ALL, Data::name, Data::from_name))]
+    pub data: Option<Data>,
+}
 
 /// The suite that is run when nothing is named.
 pub const FIRST_LOOK: &str = "quick";
@@ -41,10 +65,10 @@ impl SelectionArguments {
 pub fn rows(
     selection: &SelectionArguments,
     cold: bool,
-    methods: &[&'static MethodInfo],
     copied: Option<&Copied>,
     block_size_bytes: u64,
 ) -> Result<Selected> {
+    let methods = &writebench_engine::method_infos();
     let overrides = overrides(selection, cold)?;
     let of_copies = with_length(&overrides, copied)?;
     let (mut rows, mut notes, mut samples) = (Vec::new(), Vec::new(), SAMPLES);
@@ -54,7 +78,7 @@ pub fn rows(
     for name in suites {
         let suite = suite_named(name)?;
         let overrides = if copies_only(&suite, methods) { &of_copies } else { &overrides };
-        let of_suite = suite.rows(methods, overrides, block_size_bytes).map_err(exit::usage)?;
+        let of_suite = suite.rows(methods, overrides, block_size_bytes).map_err(|error| usage!("{error}"))?;
         rows.extend(of_suite.rows);
         samples = samples.max(suite.samples.unwrap_or(SAMPLES));
         notes.extend(of_suite.left_out.iter().map(|(label, error)| format!("Left out '{label}': {error}")));
@@ -68,10 +92,10 @@ pub fn rows(
     if let Some((axis, _)) =
         overrides.iter().find(|(axis, _)| rows.iter().all(|row| !row.case.method().has_axis(*axis)))
     {
-        return Err(exit::usage(format!("no selected case has the axis '{axis}'")));
+        return Err(usage!("no selected case has the axis '{axis}'"));
     }
     if copied.is_some() && !rows.iter().any(|row| row.case.method().copies()) {
-        return Err(exit::usage("no selected case copies a file: add --suite copy, or leave --from out"));
+        return Err(usage!("no selected case copies a file: add --suite copy, or leave --from out"));
     }
     Ok(Selected { rows, notes, samples })
 }
@@ -95,7 +119,7 @@ fn named_cases(
     }
     names
         .iter()
-        .map(|name| Case::parse(name, methods).map_err(|error| exit::usage(format!("--case {name}: {error}"))))
+        .map(|name| Case::parse(name, methods).map_err(|error| usage!("--case {name}: {error}")))
         .collect()
 }
 
@@ -115,7 +139,7 @@ fn overrides(selection: &SelectionArguments, cold: bool) -> Result<Vec<(Axis, Ve
     }
     for (index, (axis, _)) in overrides.iter().enumerate() {
         if overrides[..index].iter().any(|(earlier, _)| earlier == axis) {
-            return Err(exit::usage(format!("values for '{axis}' are given twice; separate them with commas")));
+            return Err(usage!("values for '{axis}' are given twice; separate them with commas"));
         }
     }
     Ok(overrides)
@@ -131,7 +155,7 @@ fn with_length(
         let sizes = overrides.iter().filter(|(axis, _)| *axis == Axis::Size).flat_map(|(_, sizes)| sizes);
         copied.check_size(&sizes.filter_map(|size| size.parse().ok()).collect::<Vec<Bytes>>())?;
         if overrides.iter().all(|(axis, _)| *axis != Axis::Size) {
-            overrides.push((Axis::Size, vec![Bytes(copied.size_bytes()).to_string()]));
+            overrides.push((Axis::Size, vec![Bytes(copied.source.size_bytes).to_string()]));
         }
     }
     Ok(overrides)
@@ -166,7 +190,7 @@ pub fn record(row: &Row, target: &str) -> CaseRecord {
 /// The different cases of a run, each once. A case that stands in two tables is measured once.
 pub fn different_cases(records: &[CaseRecord]) -> Result<Vec<Case>> {
     let known = |record: &CaseRecord| {
-        let unknown = || exit::usage(format!("this writebench does not know the case {}", record.case));
+        let unknown = || usage!("this writebench does not know the case {}", record.case);
         record.case.known().cloned().ok_or_else(unknown)
     };
     Ok(different(records.iter().map(known).collect::<Result<Vec<Case>>>()?))
@@ -181,4 +205,19 @@ pub fn different(all: impl IntoIterator<Item = Case>) -> Vec<Case> {
         }
     }
     cases
+}
+
+fn assignment(text: &str) -> Result<(Axis, Vec<String>), String> {
+    let (axis, values) = text.split_once('=').ok_or("expected AXIS=VALUE[,VALUE...]")?;
+    let known = || Axis::ALL.iter().map(|axis| axis.name()).collect::<Vec<_>>().join(", ");
+    let axis =
+        Axis::from_name(axis).ok_or_else(|| format!("unknown axis '{axis}': expected one of {}", known()))?;
+    let values: Vec<String> = values.split(',').map(str::to_owned).collect();
+    for value in &values {
+        // Contradictions show when cases are made; a value that the axis does not have shows here.
+        writebench_model::Axes::defaults(writebench_model::Prepare::Create)
+            .set(axis, value)
+            .map_err(|error| error.to_string())?;
+    }
+    Ok((axis, values))
 }

@@ -49,6 +49,11 @@ pub enum DeviceRefusal {
     Changed,
 }
 
+/// Names that people and makers give may have anything in them.
+pub(crate) fn one_line(text: &str) -> String {
+    text.replace(char::is_control, "?")
+}
+
 /// The way from the device to its use, and how to end that: `is used by loop1, which is mounted at /mnt: unmount it
 /// first`.
 fn in_words(used: &DeviceUse) -> String {

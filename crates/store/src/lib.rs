@@ -3,6 +3,7 @@
 
 mod import;
 mod in_place;
+mod json;
 mod migrate;
 mod ownership;
 mod read;

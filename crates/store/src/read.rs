@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use rusqlite::{Connection, OptionalExtension, Row, params};
 use writebench_model::{CaseRecord, RunRecord, RunStatus, Sample, TargetRecord, TooMuch};
 
-use crate::{Store, StoreError, targets};
+use crate::{Store, StoreError, json, targets};
 
 /// A run in a list.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -159,7 +159,7 @@ impl Store {
         let mut statement =
             self.connection.prepare("SELECT record, target FROM cases WHERE run = ?1 ORDER BY position")?;
         let rows = statement.query_map([run], |row| {
-            let mut record: CaseRecord = json(row, 0)?;
+            let mut record: CaseRecord = json::from_column(row, 0)?;
             record.case.resolve(&self.methods);
             Ok(CaseRecord { target: target_name(row, 1, targets)?, samples: Vec::new(), ..record })
         })?;
@@ -177,7 +177,7 @@ impl Store {
             let of_case = taken.cases.get_mut(row.get_ref(0)?.as_str()?);
             let position: usize = row.get(1)?;
             let of_target = of_case.and_then(|of_case| of_case.get_mut(position));
-            of_target.ok_or_else(|| no_target(1, position))?.push(json(row, 2)?);
+            of_target.ok_or_else(|| no_target(1, position))?.push(json::from_column(row, 2)?);
         }
         let mut samples = HashMap::new();
         for (name, of_case) in taken.cases {
@@ -244,21 +244,12 @@ fn target_name(row: &Row<'_>, column: usize, targets: &[TargetRecord]) -> rusqli
 }
 
 fn no_target(column: usize, position: usize) -> rusqlite::Error {
-    unknown(column, format!("no target {position}"))
+    json::unknown(column, format!("no target {position}"))
 }
 
 fn run_from_row(row: &Row<'_>) -> rusqlite::Result<RunRecord> {
     let status = row.get_ref(1)?.as_str()?;
     let status =
-        RunStatus::from_name(status).ok_or_else(|| unknown(1, format!("unknown status '{status}'")))?;
-    Ok(RunRecord { status, ..json(row, 0)? })
-}
-
-pub(crate) fn json<T: serde::de::DeserializeOwned>(row: &Row<'_>, column: usize) -> rusqlite::Result<T> {
-    let text = row.get_ref(column)?.as_str()?;
-    serde_json::from_str(text).map_err(|error| unknown(column, error.to_string()))
-}
-
-fn unknown(column: usize, what: String) -> rusqlite::Error {
-    rusqlite::Error::FromSqlConversionFailure(column, rusqlite::types::Type::Text, what.into())
+        RunStatus::from_name(status).ok_or_else(|| json::unknown(1, format!("unknown status '{status}'")))?;
+    Ok(RunRecord { status, ..json::from_column(row, 0)? })
 }

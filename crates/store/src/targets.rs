@@ -4,9 +4,7 @@ use rusqlite::{Connection, params};
 use serde::Serialize;
 use writebench_model::{Limit, MissingTarget, Properties, RunRecord, TargetRecord};
 
-use crate::read::json;
-use crate::write::json as to_json;
-use crate::{Store, StoreError};
+use crate::{Store, StoreError, json};
 
 impl Store {
     /// Records what the hardware of a run's target could do at most.
@@ -36,7 +34,7 @@ impl Store {
         const UPDATE: &str = "UPDATE targets SET target = json_set(target, '$.' || ?3, json(?4)) WHERE run = ?1 AND position = ?2";
         self.check_in_place()?;
         let set = |value: String| self.connection.execute(UPDATE, params![run, target, field, value]);
-        to_json(value).and_then(set).map(|_| ()).map_err(self.failed(doing))
+        json::to_text(value).and_then(set).map(|_| ()).map_err(self.failed(doing))
     }
 }
 
@@ -45,7 +43,7 @@ pub(crate) fn insert(connection: &Connection, number: i64, run: &RunRecord) -> r
     let mut statement = connection
         .prepare("INSERT INTO targets (run, position, name, target, missing) VALUES (?1, ?2, ?3, ?4, ?5)")?;
     for (position, target) in run.targets.iter().enumerate() {
-        statement.execute(params![number, position, target.name, to_json(target)?, None::<String>])?;
+        statement.execute(params![number, position, target.name, json::to_text(target)?, None::<String>])?;
     }
     for (position, target) in (run.targets.len()..).zip(&run.missing) {
         statement.execute(params![number, position, target.name, None::<String>, target.why])?;
@@ -66,7 +64,7 @@ pub(crate) fn read(
         let name = row.get(0)?;
         match row.get(1)? {
             Some(why) => missing.push(MissingTarget { name, why }),
-            None => targets.push(TargetRecord { name, ..json(row, 2)? }),
+            None => targets.push(TargetRecord { name, ..json::from_column(row, 2)? }),
         }
     }
     Ok((targets, missing))

@@ -3,7 +3,7 @@
 use rusqlite::params;
 use writebench_model::{CaseRecord, RunRecord, Sample};
 
-use crate::{Store, StoreError, targets};
+use crate::{Store, StoreError, json, targets};
 
 impl Store {
     /// Records a run and its cases before the first sample. Returns the run's number. The run is under way, for all
@@ -51,7 +51,7 @@ pub(crate) fn insert_rows(
 ) -> rusqlite::Result<i64> {
     connection.execute(
         "INSERT INTO runs (status, imported, run) VALUES (?1, ?2, ?3)",
-        params![run.status.name(), imported, json(run)?],
+        params![run.status.name(), imported, json::to_text(run)?],
     )?;
     let number = connection.last_insert_rowid();
     targets::insert(connection, number, run)?;
@@ -82,7 +82,7 @@ fn insert_case(
     connection.execute(
         "INSERT INTO cases (run, position, name, suite, record, target)
          VALUES (?1, ?2, ?3, ?4, ?5, (SELECT position FROM targets WHERE run = ?1 AND name = ?6))",
-        params![run, position, case.case.name(), case.origin.suite(), json(&record)?, case.target],
+        params![run, position, case.case.name(), case.origin.suite(), json::to_text(&record)?, case.target],
     )?;
     Ok(())
 }
@@ -96,10 +96,6 @@ pub(crate) fn insert_sample(
 ) -> rusqlite::Result<()> {
     connection
         .prepare_cached("INSERT INTO samples (run, target, name, sample) VALUES (?1, ?2, ?3, ?4)")?
-        .execute(params![run, target, name, json(sample)?])?;
+        .execute(params![run, target, name, json::to_text(sample)?])?;
     Ok(())
-}
-
-pub(crate) fn json(value: &impl serde::Serialize) -> rusqlite::Result<String> {
-    serde_json::to_string(value).map_err(|error| rusqlite::Error::ToSqlConversionFailure(error.into()))
 }

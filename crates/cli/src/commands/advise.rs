@@ -1,26 +1,70 @@
 //! `writebench advise`: purpose → candidates → race → advice.
 
 use std::collections::HashMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::Result;
+use clap::{Args, ValueHint};
 use writebench_model::protocol::direct_check_bytes_of;
 use writebench_model::{
-    Axis, Bytes, Cache, Case, CaseOrigin, CaseRecord, Purpose, RecordedCase, Row, RunRecord, RunStatus,
-    Settings, Space, Stage, TargetRecord, Verify,
+    Axis, Bytes, Cache, Case, CaseOrigin, CaseRecord, Purpose, RecordedCase, Reserve, Row, Settings, Space,
+    Stage, TargetRecord, Verify, nanoseconds,
 };
 use writebench_report::counted;
 use writebench_runner::{Hardware, Race, RaceLimits};
 
-use crate::arguments::AdviseCommand;
-use crate::commands::run;
-use crate::exit::{self, Exit};
-use crate::output::Output;
+use crate::arguments::{names, positive_duration};
+use crate::exit::{Exit, usage};
+use crate::export::ExportArguments;
+use crate::global::Global;
 use crate::output_file::Kept;
-use crate::session::measure::{self, Job};
-use crate::session::place::Place;
+use crate::session::{Place, Session, Work, Workspaces, new_run, seed};
+use crate::signals::stop_on_signals;
 use crate::{database, selection};
+
+/// Search all ways to write for a purpose, and recommend one
+#[derive(Args)]
+#[command(after_help = ADVISE_EXAMPLES)]
+pub struct AdviseCommand {
+    /// Directory to write to; of its files only those that writebench makes are ever written or removed
+    /// [default: the current directory]
+    #[arg(value_name = "TARGET", value_hint = ValueHint::DirPath)]
+    target: Option<PathBuf>,
+    /// What is to be written: stream (a new file, which may still be in the page cache), durable-stream (a new file that is
+    /// durable at the end), durable-records (records, each durable before the next), copy (of a file in the page cache)
+    #[arg(long = "for", value_name = "PURPOSE", hide_possible_values = true,
+        value_parser = names(Purpose::ALL, Purpose::name, Purpose::from_name))]
+    purpose: Purpose,
+    /// Size of the file [default: 256MiB; 4MiB for durable-records]
+    #[arg(long, value_name = "SIZE")]
+    size: Option<Bytes>,
+    /// Size of a record, for durable-records [default: 4KiB]
+    #[arg(long, value_name = "SIZE")]
+    record: Option<Bytes>,
+    /// Time for the search
+    #[arg(long, value_name = "TIME", default_value = "60s", value_parser = positive_duration)]
+    budget: Duration,
+    /// Most bytes to write, since disks wear [default: 32 times the size]
+    #[arg(long, value_name = "BYTES")]
+    max_bytes: Option<Bytes>,
+    /// What stays free of the target: a share of its bytes and inodes, or a size
+    #[arg(long, value_name = "SHARE|SIZE", default_value_t)]
+    reserve: Reserve,
+    /// Seed of the order and the data [default: random, and shown]
+    #[arg(long, value_name = "NUMBER")]
+    seed: Option<u64>,
+    /// Show the candidates and how many bytes would be written at most, and write nothing
+    #[arg(long)]
+    dry_run: bool,
+    #[command(flatten)]
+    exports: ExportArguments,
+}
+
+const ADVISE_EXAMPLES: &str = "Examples:
+  writebench advise /data --for stream --size 1GiB               how to write a file of 1 GiB
+  writebench advise /data --for durable-records --record 512     how to append to a log
+  writebench advise /data --for durable-stream --budget 20s      a quicker look, less sure";
 
 /// Most bytes that a search writes, in sizes of the file.
 const MOST_SIZES: u64 = 32;
@@ -33,84 +77,81 @@ const LEAST_LOOK_RECORDS: u64 = 64;
 /// The least with an interval of 95 % for the median.
 const SAMPLES: u32 = 6;
 
-/// Searches, and says what was found.
-pub fn advise(command: &AdviseCommand, db: Option<&Path>, output: &Output) -> Result<Exit> {
-    let exports = command.exports.find(Kept::database(db))?;
-    let place = Place::find_again(command.target.as_deref().unwrap_or(Path::new(".")), None, None)?;
-    let target = place.record();
-    let methods = writebench_engine::method_infos();
-    let space = Space::of(command.purpose, &methods, command.size, command.record).map_err(exit::usage)?;
-    if command.record.is_some() && command.purpose != Purpose::DurableRecords {
-        return Err(exit::usage("--record goes with --for durable-records"));
+impl AdviseCommand {
+    pub fn run(&self, global: &Global) -> Result<Exit> {
+        let output = &global.output;
+        let exports = self.exports.find(Kept::database(global.db.as_deref()))?;
+        let place = Place::find(self.target.as_deref().unwrap_or(Path::new(".")), None, None)?;
+        let target = place.record();
+        let methods = writebench_engine::method_infos();
+        let space =
+            Space::of(self.purpose, &methods, self.size, self.record).map_err(|error| usage!("{error}"))?;
+        if self.record.is_some() && self.purpose != Purpose::DurableRecords {
+            return Err(usage!("--record goes with --for durable-records"));
+        }
+        if self.size.is_some_and(|size| size.0 == 0) {
+            return Err(usage!("--size must not be 0: there is nothing to write"));
+        }
+        place.check(std::slice::from_ref(&space.naive), None, self.reserve, &[])?;
+        let field = Field::of(&space, &target, self.max_bytes)?;
+        if let Some(why) = field.left_out.first() {
+            output.note(&format!("Left out {}: {why}", counted(field.left_out.len(), "candidate")));
+        }
+        let real_bytes = space.naive.bytes_written();
+        let most_bytes = real_bytes.saturating_mul(MOST_SIZES).saturating_add(field.direct_check_bytes());
+        let max_bytes = self.max_bytes.map_or(most_bytes, |bytes| bytes.0);
+        if self.dry_run {
+            output.results(&field.dry_run(max_bytes, self.budget))?;
+            return Ok(Exit::Ok);
+        }
+        let mut run = new_run(None, self.settings(max_bytes), &[], vec![target]);
+        let (target_path, free) = (place.path().to_path_buf(), place.space());
+        let places = vec![place.claim(false, self.reserve, output)?];
+        let mut store = database::open(global.db.as_deref())?;
+        let number = store.begin_run(&run)?;
+        // The race keeps the time. A limit in the runner would cut loops over records, which then have no rank.
+        run.settings.budget_ns = None;
+        output.note(&format!(
+            "{}: {} in {}, {}.",
+            space.title,
+            counted(field.candidates.len(), "candidate"),
+            target_path.display(),
+            field.levels(),
+        ));
+        // The race has no part in the bytes that the limits of the hardware and the check of direct I/O take.
+        let limits_for = one_for_each_limit(&space);
+        let hardware = Hardware::of(&limits_for, &run.settings, &[free])?;
+        let max_bytes = max_bytes.saturating_sub(hardware.bytes()).saturating_sub(field.direct_check_bytes());
+        let limits = RaceLimits { budget: self.budget, max_bytes, level_bytes: field.level_bytes };
+        let stop = stop_on_signals()?;
+        let workspaces = Workspaces { store: &store, run: number, places, limit: None, stop: &stop, output };
+        let session = Session::new(workspaces, run.settings.clone(), None, 0);
+        let work = Work {
+            schedule: Box::new(Race::new(field.candidates, field.naive, limits)),
+            later: field.later,
+            limits_for,
+            ..Work::new(run, field.cases)
+        };
+        session.measure(work, &exports)
     }
-    if command.size.is_some_and(|size| size.0 == 0) {
-        return Err(exit::usage("--size must not be 0: there is nothing to write"));
-    }
-    let naive = std::slice::from_ref(&space.naive);
-    run::check_limits(&place, &target.environment, naive, (None, command.reserve), &[])?;
-    let field = Field::of(&space, &target, command.max_bytes)?;
-    if let Some(why) = field.left_out.first() {
-        output.note(&format!("Left out {}: {why}", counted(field.left_out.len(), "candidate")));
-    }
-    let real_bytes = space.naive.bytes_written();
-    let most_bytes = real_bytes.saturating_mul(MOST_SIZES).saturating_add(field.direct_check_bytes());
-    let max_bytes = command.max_bytes.map_or(most_bytes, |bytes| bytes.0);
-    if command.dry_run {
-        return dry_run(&field, max_bytes, command.budget, output);
-    }
-    let nanoseconds = |time: Duration| u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
-    let mut run = RunRecord {
-        id: uuid::Uuid::new_v4().simple().to_string(),
-        label: None,
-        status: RunStatus::Running,
-        started: jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
-        version: run::VERSION.to_owned(),
-        arguments: std::env::args_os().map(|argument| argument.to_string_lossy().into_owned()).collect(),
-        settings: Settings {
+
+    fn settings(&self, max_bytes: u64) -> Settings {
+        Settings {
             samples: SAMPLES,
             precision_ppm: None,
-            budget_ns: Some(nanoseconds(command.budget)),
+            budget_ns: Some(nanoseconds(self.budget)),
             max_bytes: Some(max_bytes),
-            seed: command.seed.unwrap_or_else(|| uuid::Uuid::new_v4().as_u64_pair().0 >> 11),
+            seed: seed(self.seed),
             verify: Verify::Sampled,
             timeout_ns: None,
             copy_from: None,
             copy_to: None,
-        },
-        targets: vec![target],
-        missing: Vec::new(),
-        cases: Vec::new(),
-    };
-    let (target_path, free) = (place.path().to_path_buf(), place.space());
-    let place = place.claim(false, output)?;
-    let mut store = database::open(db)?;
-    let number = store.begin_run(&run)?;
-    // The race keeps the time. A limit in the runner would cut loops over records, which then have no rank.
-    run.settings.budget_ns = None;
-    output.note(&format!(
-        "{}: {} in {}, {}.",
-        space.title,
-        counted(field.candidates.len(), "candidate"),
-        target_path.display(),
-        field.levels(),
-    ));
-    // The race has no part in the bytes that the limits of the hardware and the check of direct I/O take.
-    let limits_for = one_for_each_limit(&space);
-    let hardware = Hardware::of(&limits_for, &run.settings, &[free])?;
-    let max_bytes = max_bytes.saturating_sub(hardware.bytes()).saturating_sub(field.direct_check_bytes());
-    let limits = RaceLimits { budget: command.budget, max_bytes, level_bytes: field.level_bytes };
-    let schedule = Box::new(Race::new(field.candidates, field.naive, limits));
-    let later = field.later;
-    let job = Job {
-        schedule,
-        later,
-        limits_for,
-        ..Job::new(&store, number, run, (vec![place], command.reserve), field.cases)
-    };
-    measure::measure(job, &exports, output, &measure::stop_on_signals()?)
+        }
+    }
 }
 
 /// All candidates, with their cases at all sizes.
+#[derive(Default)]
 struct Field {
     cases: Vec<Case>,
     // The places of a candidate's cases, one for each level.
@@ -131,14 +172,7 @@ impl Field {
         let checks_direct = max_bytes.is_none_or(|most| direct_check_bytes <= most.0 / 2);
         let level_bytes = level_bytes(space);
         let looks = level_bytes[..level_bytes.len() - 1].to_vec();
-        let mut field = Self {
-            cases: Vec::new(),
-            candidates: Vec::new(),
-            naive: 0,
-            level_bytes,
-            later: HashMap::new(),
-            left_out: Vec::new(),
-        };
+        let mut field = Self { level_bytes, ..Self::default() };
         let environment = &target.environment;
         for case in space.cases() {
             let is_naive = *case == space.naive;
@@ -190,6 +224,17 @@ impl Field {
         }
     }
 
+    fn dry_run(&self, max_bytes: u64, budget: Duration) -> String {
+        let real = self.candidates.iter().filter_map(|levels| levels.last());
+        let cases: String = real.map(|&case| format!("{}\n", self.cases[case])).collect();
+        format!(
+            "{cases}{}, {}; at most {} in {budget:?}. Nothing was written.\n",
+            counted(self.candidates.len(), "candidate"),
+            self.levels(),
+            Bytes(max_bytes).approximate(),
+        )
+    }
+
     /// The place of a case among all cases, with the row that it will have.
     fn add(&mut self, case: Case, stage: Stage, is_naive: bool, target: &TargetRecord) -> usize {
         // The size is the same for all: a name is easier to read without it.
@@ -230,21 +275,6 @@ fn one_for_each_limit(space: &Space) -> Vec<Case> {
         }
     }
     cases
-}
-
-fn dry_run(field: &Field, max_bytes: u64, budget: Duration, output: &Output) -> Result<Exit> {
-    let mut text = String::new();
-    for case in field.candidates.iter().filter_map(|levels| levels.last()) {
-        text += &format!("{}\n", field.cases[*case]);
-    }
-    text += &format!(
-        "{}, {}; at most {} in {budget:?}. Nothing was written.\n",
-        counted(field.candidates.len(), "candidate"),
-        field.levels(),
-        Bytes(max_bytes).approximate(),
-    );
-    output.results(&text)?;
-    Ok(Exit::Ok)
 }
 
 #[cfg(test)]

@@ -6,27 +6,54 @@ use std::thread::Builder;
 use anyhow::Result;
 use writebench_report::{ComparedRun, Comparison, Side, Unit, Verdict, counted, formats};
 
-use crate::arguments::CompareCommand;
-use crate::exit::{self, Exit};
-use crate::export::{self, Export, check_for_comparison};
-use crate::named_runs::{NamedRun, NamedRuns, Source, kept};
+use crate::exit::{self, Exit, usage};
+use crate::export::{ComparisonExportArguments, FileExport, NEVER};
+use crate::global::Global;
+use crate::named_runs::{NamedRun, kept, named_runs};
 use crate::output::Output;
-use crate::run_name::{RunName, RunOn};
+use crate::run_name::{RunName, RunNames, RunOn};
+use clap::Args;
 
-/// Compares runs of the database, exported files, or one with the other.
-pub fn compare(command: &CompareCommand, db: Option<&Path>, output: &Output) -> Result<Exit> {
-    check_for_comparison(&command.export)?;
-    let kept = kept(command.a.0.iter().chain(&command.b.0), db);
-    let exports = export::find_all(&command.export, false, kept)?;
-    let (a, b) = both_sides(&command.a.0, &command.b.0, db)?;
-    let comparison = Comparison::of(a, b).map_err(exit::usage)?;
-    output.all_ok(exports.iter().map(|export| export.write_comparison(&comparison, output)))?;
-    if !exports.iter().any(Export::is_to_stdout) {
-        output.results(&formats::comparison::terminal(&comparison, output.width()))?;
-    }
-    match command.fail_if_slower {
-        Some(percent) => judge(&comparison, percent, output),
-        None => Ok(Exit::Ok),
+/// Compare runs case by case: is B faster or slower than A?
+#[derive(Args)]
+#[command(after_help = COMPARE_EXAMPLES)]
+pub struct CompareCommand {
+    /// What is compared with: run numbers, labels (all runs with that label) and exported JSON files (FILE.json, or
+    /// with a `/`), separated by commas; RUN@TARGET is the part of a run on one of its targets
+    #[arg(value_name = "A")]
+    a: RunNames,
+    /// What is compared: the same
+    #[arg(value_name = "B")]
+    b: RunNames,
+    /// End with exit code 5 if a case is slower by more than that with the whole of its interval (for 5%: all of it
+    /// below 0.95), so that noise does not fail a build; drift between single runs may, so give several of each
+    #[arg(long, value_name = "PERCENT", value_parser = percent)]
+    fail_if_slower: Option<f64>,
+    #[command(flatten)]
+    exports: ComparisonExportArguments,
+}
+
+const COMPARE_EXAMPLES: &str = "Examples:
+  writebench compare 3 4                      one run with another
+  writebench compare before after             all runs labelled 'before' with all labelled 'after'
+  writebench compare base.json 7,9,11         an exported run with three of the database
+  writebench compare before after --fail-if-slower 5%
+  writebench compare 5@ext4 5@xfs             two targets of one run
+
+With one run on each side what drifted between them is in no interval, and looks like a difference. Several runs of each, \
+    taken in turns (run --label before, run --label after, and again), take care of it; it takes four of each for an answer.";
+
+impl CompareCommand {
+    pub fn run(&self, global: &Global) -> Result<Exit> {
+        let (db, output) = (global.db.as_deref(), &global.output);
+        let exports = self.exports.find(kept(self.a.0.iter().chain(&self.b.0), db))?;
+        let (a, b) = both_sides(&self.a.0, &self.b.0, db)?;
+        let comparison = Comparison::of(a, b).map_err(|error| usage!("{error}"))?;
+        output.all_ok(exports.iter().map(|export| export.write(&comparison, &NEVER, output)))?;
+        if !exports.iter().any(FileExport::is_to_stdout) {
+            output.results(&formats::comparison::terminal(&comparison, output.width()))?;
+        }
+        self.fail_if_slower.map_or(Ok(Exit::Ok), |percent| judge(&comparison, percent, output))
     }
 }
 
@@ -42,18 +69,8 @@ fn both_sides(a: &[RunOn], b: &[RunOn], db: Option<&Path>) -> Result<(Side, Side
 }
 
 fn side(names: &[RunOn], db: Option<&Path>) -> Result<Side> {
-    let runs = NamedRuns::open(names.iter(), db)?;
-    let compared = |named: NamedRun| {
-        let mut name = match named.source {
-            Source::Database(number) => format!("run {number}"),
-            Source::File(path) => path.display().to_string(),
-        };
-        if let Some(target) = &named.target {
-            name += &format!("@{target}");
-        }
-        ComparedRun { name, run: named.run }
-    };
-    let runs = runs.of(names)?.into_iter().map(compared).collect();
+    let compared = |named: NamedRun| ComparedRun { name: named.name, run: named.run };
+    let runs = named_runs(names, db)?.into_iter().map(compared).collect();
     let name = |name: &RunOn| match name.run {
         RunName::Number(_) => format!("run {name}"),
         _ => name.to_string(),
@@ -65,8 +82,8 @@ fn side(names: &[RunOn], db: Option<&Path>) -> Result<Side> {
 /// Whether the build that asked may pass.
 fn judge(comparison: &Comparison, percent: f64, output: &Output) -> Result<Exit> {
     if comparison.cases.len() == comparison.count(Verdict::TooFew) {
-        return Err(exit::usage(
-            "--fail-if-slower: no case has enough samples (or runs) on both sides to be judged",
+        return Err(usage!(
+            "--fail-if-slower: no case has enough samples (or runs) on both sides to be judged"
         ));
     }
     let undecided = comparison.undecided_cases();
@@ -91,4 +108,13 @@ fn judge(comparison: &Comparison, percent: f64, output: &Output) -> Result<Exit>
     };
     output.error(&anyhow::anyhow!("slower by more than {percent} %: {}{doubt}", of_each.join(", ")));
     Ok(Exit::Slower)
+}
+
+/// The number in a text such as `5%`.
+fn percent(text: &str) -> Result<f64, String> {
+    let number = text.strip_suffix('%').ok_or("expected a percentage, such as 5%")?;
+    match number.trim_end().parse::<f64>() {
+        Ok(percent) if (0.0..100.0).contains(&percent) => Ok(percent),
+        _ => Err("expected a percentage from 0% to below 100%, such as 5%".to_owned()),
+    }
 }

@@ -1,33 +1,43 @@
 //! `writebench import`.
 
-use std::path::Path;
+use std::path::PathBuf;
 
 use anyhow::Result;
+use clap::{Args, ValueHint};
 use writebench_model::RunRecord;
 use writebench_report::visible;
 
-use crate::arguments::ImportCommand;
 use crate::database;
-use crate::exit::{self, Exit};
+use crate::exit::{Exit, usage};
+use crate::global::Global;
 use crate::named_runs::exported;
-use crate::output::Output;
 
-/// Takes exported runs into the database: all of them, or none.
-pub fn import(command: &ImportCommand, db: Option<&Path>, output: &Output) -> Result<Exit> {
-    let runs = command.files.iter().map(|file| exported(file)).collect::<Result<Vec<RunRecord>>>()?;
-    let mut store = database::open(db)?;
-    for (index, (run, file)) in runs.iter().zip(&command.files).enumerate() {
-        let before = runs[..index].iter().any(|other| other.id == run.id);
-        if before || store.has_run(&run.id)? {
-            return Err(exit::usage(format!(
-                "{}: the run {} is there already; `writebench list runs` shows what there is",
-                file.display(),
-                run.id
-            )));
+/// Take exported runs into the database, from other machines too
+#[derive(Args)]
+pub struct ImportCommand {
+    /// JSON exports (`--export json=FILE`); a run that is there already is refused
+    #[arg(value_name = "FILE.json", required = true, value_hint = ValueHint::FilePath)]
+    files: Vec<PathBuf>,
+}
+
+impl ImportCommand {
+    /// All of them, or none.
+    pub fn run(&self, global: &Global) -> Result<Exit> {
+        let runs = self.files.iter().map(|file| exported(file)).collect::<Result<Vec<RunRecord>>>()?;
+        let mut store = database::open(global.db.as_deref())?;
+        for (index, (run, file)) in runs.iter().zip(&self.files).enumerate() {
+            let before = runs[..index].iter().any(|other| other.id == run.id);
+            if before || store.has_run(&run.id)? {
+                return Err(usage!(
+                    "{}: the run {} is there already; `writebench list runs` shows what there is",
+                    file.display(),
+                    run.id
+                ));
+            }
         }
+        for (number, file) in store.import_runs(&runs)?.into_iter().zip(&self.files) {
+            global.output.results(&format!("{} is run {number}\n", visible(&file.to_string_lossy())))?;
+        }
+        Ok(Exit::Ok)
     }
-    for (number, file) in store.import_runs(&runs)?.into_iter().zip(&command.files) {
-        output.results(&format!("{} is run {number}\n", visible(&file.to_string_lossy())))?;
-    }
-    Ok(Exit::Ok)
 }

@@ -1,12 +1,14 @@
 //! `writebench keeper`: makes the calls on a target that are no sample's, for the supervisor that started it.
 
+use std::ffi::OsString;
+
 use anyhow::Result;
 use rustix::process::{Rlimit, Signal};
 
 use crate::exit::Exit;
 
 /// Answers questions until there are no more.
-pub fn keep() -> Result<Exit> {
+pub fn keep(_: &mut dyn Iterator<Item = OsString>) -> Result<Exit> {
     // A core file would hold what is copied.
     let no_core = Rlimit { current: Some(0), maximum: Some(0) };
     rustix::process::setrlimit(rustix::process::Resource::Core, no_core)?;

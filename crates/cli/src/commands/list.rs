@@ -6,10 +6,38 @@ use anyhow::Result;
 use writebench_model::{Axes, Axis, Prepare, built_in_suites, suite_named};
 use writebench_report::visible;
 
-use crate::arguments::{ListCommand, Listed};
+use crate::arguments::suite_names;
 use crate::database;
 use crate::exit::Exit;
-use crate::output::Output;
+use crate::global::Global;
+use clap::{Args, Subcommand};
+
+/// What there is: suites, methods, axes, the cases of a suite, runs
+#[derive(Args)]
+pub struct ListCommand {
+    /// What to list
+    #[command(subcommand)]
+    what: Option<Listed>,
+}
+
+/// What can be listed.
+#[derive(Subcommand)]
+enum Listed {
+    /// Named lists of cases
+    Suites,
+    /// The APIs that move the bytes
+    Methods,
+    /// The properties of a case
+    Axes,
+    /// The names of a suite's cases, to use with --case
+    Cases {
+        /// The suite
+        #[arg(value_parser = suite_names())]
+        suite: String,
+    },
+    /// What the database holds
+    Runs,
+}
 
 /// What a filesystem's block is taken for where no target is in sight: suites may count in blocks.
 const USUAL_BLOCK_BYTES: u64 = 4096;
@@ -17,20 +45,21 @@ const USUAL_BLOCK_BYTES: u64 = 4096;
 /// The longest label that all others are aligned with.
 const WIDEST_LABEL: usize = 40;
 
-/// Lists what there is.
-pub fn list(command: &ListCommand, db: Option<&Path>, output: &Output) -> Result<Exit> {
-    let text = match &command.what {
-        None | Some(Listed::Suites) => suites()?,
-        Some(Listed::Methods) => methods(),
-        Some(Listed::Axes) => axes(),
-        Some(Listed::Cases { suite }) => cases(suite)?,
-        Some(Listed::Runs) => runs(db)?,
-    };
-    output.results(&text)?;
-    if command.what.is_none() {
-        output.note("More: writebench list methods, axes, cases SUITE, runs");
+impl ListCommand {
+    pub fn run(&self, global: &Global) -> Result<Exit> {
+        let text = match &self.what {
+            None | Some(Listed::Suites) => suites()?,
+            Some(Listed::Methods) => methods(),
+            Some(Listed::Axes) => axes(),
+            Some(Listed::Cases { suite }) => cases(suite)?,
+            Some(Listed::Runs) => runs(global.db.as_deref())?,
+        };
+        global.output.results(&text)?;
+        if self.what.is_none() {
+            global.output.note("More: writebench list methods, axes, cases SUITE, runs");
+        }
+        Ok(Exit::Ok)
     }
-    Ok(Exit::Ok)
 }
 
 fn suites() -> Result<String> {
@@ -46,22 +75,17 @@ fn suites() -> Result<String> {
 fn methods() -> String {
     let mut text = String::new();
     for method in writebench_engine::method_infos() {
+        let axes: Vec<&str> =
+            Axis::ALL.iter().filter(|&&axis| method.has_axis(axis)).map(|axis| axis.name()).collect();
+        let prepares: Vec<&str> = method.prepares.iter().map(|prepare| prepare.name()).collect();
+        let syncs: Vec<&str> = method.syncs.iter().map(|sync| sync.name()).collect();
         text += &format!("{:<16}{}\n", method.name, method.summary);
-        let names = |names: Vec<&str>| names.join(", ");
-        let axes = Axis::ALL.iter().filter(|&&axis| method.has_axis(axis)).map(|axis| axis.name()).collect();
         text += &format!("                calls: {}\n", method.calls);
-        text += &format!("                axes: {}\n", names(axes));
-        text += &format!(
-            "                prepare: {} (default {})\n",
-            names(method.prepares.iter().map(|prepare| prepare.name()).collect()),
-            method.prepares[0]
-        );
-        text += &format!(
-            "                sync: {}\n",
-            names(method.syncs.iter().map(|sync| sync.name()).collect()),
-        );
+        text += &format!("                axes: {}\n", axes.join(", "));
+        text += &format!("                prepare: {} (default {})\n", prepares.join(", "), method.prepares[0]);
+        text += &format!("                sync: {}\n", syncs.join(", "));
         if !method.syncs_on_the_way.is_empty() {
-            let calls = method.syncs_on_the_way.iter().map(|call| format!("{call}/N")).collect::<Vec<_>>();
+            let calls: Vec<String> = method.syncs_on_the_way.iter().map(|call| format!("{call}/N")).collect();
             text += &format!("                      and after every N chunks: {}\n", calls.join(", "));
         }
     }

@@ -1,16 +1,58 @@
 //! The commands, one in each file. None uses another: what they share stands below them.
+//!
+//! To add one: its file, and its line in each of the two lists here.
 
-pub mod advise;
-pub mod compare;
-pub mod fs;
-pub mod import;
-pub mod keeper;
-mod kinds;
-pub mod list;
-pub mod noise;
-mod privileges;
-pub mod probe;
-pub mod report;
-pub mod run;
-pub mod show;
-pub mod worker;
+mod advise;
+mod compare;
+mod completions;
+mod fs;
+mod import;
+mod keeper;
+mod list;
+mod man;
+mod probe;
+mod report;
+mod run;
+mod show;
+mod worker;
+
+use std::ffi::OsString;
+
+use anyhow::Result;
+use clap::Subcommand;
+
+use crate::exit::Exit;
+use crate::global::Global;
+
+macro_rules! commands {
+    ($($name:ident($arguments:ty),)*) => {
+        #[derive(Subcommand)]
+        pub enum Command { $($name(Box<$arguments>),)* }
+
+        impl Command {
+            pub fn run(&self, global: &Global) -> Result<Exit> {
+                match self { $(Self::$name(arguments) => arguments.run(global),)* }
+            }
+        }
+    };
+}
+
+// In the order of the help.
+commands! {
+    Run(run::RunCommand),
+    Fs(fs::FsCommand),
+    Advise(advise::AdviseCommand),
+    List(list::ListCommand),
+    Show(show::ShowCommand),
+    Report(report::ReportCommand),
+    Compare(compare::CompareCommand),
+    Import(import::ImportCommand),
+    Probe(probe::ProbeCommand),
+    Completions(completions::CompletionsCommand),
+    Man(man::ManCommand),
+}
+
+type Hidden = fn(&mut dyn Iterator<Item = OsString>) -> Result<Exit>;
+
+/// These are no commands for people: help, manual and completions do not know them.
+pub const HIDDEN: [(&str, Hidden); 2] = [("worker", worker::work), (crate::keeper::COMMAND, keeper::keep)];

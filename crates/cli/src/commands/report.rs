@@ -1,44 +1,54 @@
 //! `writebench report`.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use anyhow::Result;
 use writebench_report::{Report, formats};
 
-use crate::arguments::ReportCommand;
 use crate::database;
 use crate::exit::Exit;
 use crate::export::NEVER;
-use crate::named_runs::{NamedRuns, Source, kept};
-use crate::output::Output;
+use crate::global::Global;
+use crate::named_runs::{kept, named_runs};
 use crate::output_file::OutputFile;
 use crate::run_name::{RunName, RunOn};
+use clap::{Args, ValueHint};
 
-/// Writes a page of the newest run, or of those that were named.
-pub fn report(command: &ReportCommand, db: Option<&Path>, output: &Output) -> Result<Exit> {
-    let names = if command.runs.is_empty() { vec![newest(db)?] } else { command.runs.clone() };
-    let to = match command.output.as_os_str() {
-        it if it == "-" => None,
-        _ => Some(OutputFile::find("--output", &command.output, &Rc::new(kept(names.iter(), db)))?),
-    };
-    let runs = NamedRuns::open(names.iter(), db)?.of(&names)?;
-    let reports = runs.into_iter().map(|named| {
-        let number = match named.source {
-            Source::Database(number) => Some(number),
-            Source::File(_) => None,
-        };
-        Report::of(number, named.run)
-    });
-    let page = formats::html::render(&reports.collect::<Vec<Report>>())?;
-    match to {
-        None => output.export(&page)?,
-        Some(file) => {
-            file.write(page.as_bytes(), &NEVER, output)?;
-            output.note(&format!("{} is a page for any browser.", file.path().display()));
+/// Write a page to explore, for any browser: answers, charts and tables of one run or several
+#[derive(Args)]
+#[command(after_help = REPORT_EXAMPLES)]
+pub struct ReportCommand {
+    /// Runs by number, by label (all that have it), or exported (FILE.json, or with a `/`); RUN@TARGET is the part of a
+    /// run on one of its targets. All others are compared with the first [default: the newest]
+    #[arg(value_name = "RUN")]
+    runs: Vec<RunOn>,
+    /// The page: one file that needs nothing else, no network either; - for standard output
+    #[arg(long, short, value_name = "FILE", default_value = "report.html", value_hint = ValueHint::FilePath)]
+    output: PathBuf,
+}
+
+const REPORT_EXAMPLES: &str = "Examples:
+  writebench report                             the newest run, in report.html
+  writebench report 3 4 -o before-after.html    two runs side by side, with ratios
+  writebench report here.json there.json        two machines, from their exports (--export json=here.json)
+  writebench report 5@ext4 5@xfs                two targets of one run";
+
+impl ReportCommand {
+    /// Of the newest run, or of those that were named.
+    pub fn run(&self, global: &Global) -> Result<Exit> {
+        let (db, output) = (global.db.as_deref(), &global.output);
+        let names = if self.runs.is_empty() { vec![newest(db)?] } else { self.runs.clone() };
+        let to = OutputFile::find("--output", &self.output, &Rc::new(kept(names.iter(), db)))?;
+        let runs = named_runs(&names, db)?.into_iter();
+        let reports: Vec<Report> = runs.map(|named| Report::of(named.number, named.run)).collect();
+        let page = formats::html::render(&reports)?;
+        to.write(&page, &NEVER, output)?;
+        if !to.is_for_results() {
+            output.note(&format!("{} is a page for any browser.", self.output.display()));
         }
+        Ok(Exit::Ok)
     }
-    Ok(Exit::Ok)
 }
 
 fn newest(db: Option<&Path>) -> Result<RunOn> {

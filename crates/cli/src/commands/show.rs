@@ -1,44 +1,64 @@
 //! `writebench show`.
 
-use std::path::Path;
-
 use anyhow::Result;
 use writebench_report::{Report, Sort, formats};
 
-use crate::arguments::ShowCommand;
+use crate::arguments::names;
 use crate::database;
 use crate::exit::Exit;
-use crate::export::{Export, NEVER};
-use crate::output::Output;
+use crate::export::{Export, ExportArguments, NEVER};
+use crate::global::Global;
 use crate::output_file::Kept;
+use crate::run_name::RunOn;
+use clap::Args;
 
-/// Shows a run from the database.
-pub fn show(command: &ShowCommand, db: Option<&Path>, output: &Output) -> Result<Exit> {
-    let exports = command.exports.find(Kept::database(db))?;
-    let store = database::open_existing(db)?;
-    let number = match &command.run {
-        Some(name) => name.run.newest(&store)?,
-        None => database::newest(&store)?,
-    };
-    let run = store.run(number)?;
-    let run = match &command.run {
-        Some(name) => name.part_of(run)?,
-        None => run,
-    };
-    let report = Report::of(Some(number), run);
-    output.all_ok(exports.iter().map(|export| export.write(&report, &NEVER, output)))?;
-    let report = match (command.sort, command.top) {
-        (None, None) => report,
-        (sort, top) => report.arranged(sort.unwrap_or(Sort::Throughput), top.map(|top| top as usize)),
-    };
-    if !exports.iter().any(Export::is_to_stdout) {
-        output.results(&formats::terminal::head(Some(number), &report.run, output.width()))?;
-        output.results(&formats::terminal::body(&report, output.width()))?;
-        // For whoever looks at it; in a pipe it would be noise.
-        if output.width().is_some() {
-            let part = command.run.as_ref().and_then(|name| name.target.as_deref());
-            output.note(&database::page(&store, number, part));
+/// Show a run again, or export it
+#[derive(Args)]
+pub struct ShowCommand {
+    /// Number of the run, or a label: the newest run with it; the newest of all if none. Of a run on several targets
+    /// RUN@TARGET is the part on one of them, in full
+    run: Option<RunOn>,
+    /// Sort the rows of each table, those without a figure last; of several targets the first decides. Exports are as
+    /// ever [default: the suite's order; throughput with --top]
+    #[arg(long, value_name = "BY", value_parser = names(Sort::ALL, Sort::name, Sort::from_name))]
+    sort: Option<Sort>,
+    /// Only the first rows of each table
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    top: Option<u32>,
+    #[command(flatten)]
+    exports: ExportArguments,
+}
+
+impl ShowCommand {
+    pub fn run(&self, global: &Global) -> Result<Exit> {
+        let (db, output) = (global.db.as_deref(), &global.output);
+        let exports = self.exports.find(Kept::database(db))?;
+        let store = database::open_existing(db)?;
+        let (number, run) = match &self.run {
+            Some(name) => {
+                let number = name.run.newest(&store)?;
+                (number, name.part_of(store.run(number)?)?)
+            }
+            None => {
+                let number = database::newest(&store)?;
+                (number, store.run(number)?)
+            }
+        };
+        let report = Report::of(Some(number), run);
+        output.all_ok(exports.iter().map(|export| export.write(&report, &NEVER, output)))?;
+        let report = match (self.sort, self.top) {
+            (None, None) => report,
+            (sort, top) => report.arranged(sort.unwrap_or(Sort::Throughput), top.map(|top| top as usize)),
+        };
+        if !exports.iter().any(Export::is_to_stdout) {
+            output.results(&formats::terminal::head(Some(number), &report.run, output.width()))?;
+            output.results(&formats::terminal::body(&report, output.width()))?;
+            // For whoever looks at it; in a pipe it would be noise.
+            if output.width().is_some() {
+                let part = self.run.as_ref().and_then(|name| name.target.as_deref());
+                output.note(&database::page(&store, number, part));
+            }
         }
+        Ok(Exit::Ok)
     }
-    Ok(Exit::Ok)
 }

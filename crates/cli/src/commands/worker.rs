@@ -9,12 +9,12 @@ use anyhow::{Context, Result, bail};
 use clap::Parser;
 use rustix::fs::{Mode, OFlags};
 use rustix::process::Signal;
+use rustix::thread::{CapabilitySet, CapabilitySets, capabilities, set_capabilities, set_no_new_privs};
 use writebench_engine::{Engine, Target};
 use writebench_model::protocol::{Request, SampleRequest, Shortage};
 use writebench_model::{Case, Failure, Outcome, Phase, Sample};
 use writebench_runner::{ProgressRecord, RunnerError, answer_all, answered};
 
-use crate::commands::privileges::drop_privileges;
 use crate::exit::Exit;
 
 /// What the supervisor gives its worker.
@@ -40,7 +40,7 @@ struct WorkerArguments {
 }
 
 /// Answers requests until there are no more.
-pub fn work(words: impl Iterator<Item = OsString>) -> Result<Exit> {
+pub fn work(words: &mut dyn Iterator<Item = OsString>) -> Result<Exit> {
     let name = std::iter::once(OsString::from("writebench worker"));
     let arguments = WorkerArguments::try_parse_from(name.chain(words))?;
     // A fault is one sample's outcome: one line, and the end, without threads that wait for others.
@@ -174,4 +174,21 @@ fn inherited(number: u32) -> Result<OwnedFd> {
     let path = format!("/proc/self/fd/{number}");
     rustix::fs::open(&path, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())
         .with_context(|| format!("open {path}"))
+}
+
+/// Of root's capabilities a worker keeps two: `CAP_DAC_OVERRIDE`, as some filesystems show its own files as somebody
+/// else's, and `CAP_IPC_LOCK`, without which registered buffers are limited by `ulimit -l`.
+const KEPT: CapabilitySet = CapabilitySet::DAC_OVERRIDE.union(CapabilitySet::IPC_LOCK);
+
+/// Gives up the rest, and all ways to more (`PR_SET_NO_NEW_PRIVS`), for this thread and those that it starts: quotas
+/// hold for root's samples, too (`CAP_SYS_RESOURCE`), and nothing can be mounted, loaded or made a device.
+fn drop_privileges() -> rustix::io::Result<()> {
+    let had = capabilities(None)?;
+    let kept = KEPT & had.permitted;
+    let sets = CapabilitySets { effective: kept, permitted: kept, inheritable: CapabilitySet::empty() };
+    // A sandbox may forbid the call, and an ordinary user has nothing to give up.
+    if sets != had {
+        set_capabilities(None, sets)?;
+    }
+    set_no_new_privs(true)
 }

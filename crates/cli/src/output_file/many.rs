@@ -1,13 +1,13 @@
 //! Outputs of many files in one directory.
 
 use std::ffi::{OsStr, OsString};
-use std::io::{Read, Write};
+use std::fs::File;
+use std::io::{self, Read, Write};
 use std::path::Path;
 use std::rc::Rc;
 
 use anyhow::Result;
 use rustix::fs::OFlags;
-use rustix::io::Errno;
 use writebench_report::formats;
 
 use super::directory::Directory;
@@ -27,9 +27,6 @@ enum Place {
     New(Directory, OsString),
 }
 
-/// A file for the directory: its name, and what is in it.
-pub type OneOfMany<'f> = (&'f str, String);
-
 impl OutputDirectory {
     /// Looks at the place that `option` names, and holds it. Nothing is made or changed. `replaces_all`: what is there
     /// is replaced also where it has no mark.
@@ -44,7 +41,7 @@ impl OutputDirectory {
             let directory = named.directory(path)?;
             (directory.check_writable(), Place::Existing(directory))
         };
-        parent.map_err(|errno| named.failed_call(("its directory", errno)))?;
+        named.call("its directory", parent)?;
         Ok(Self { named, place, replaces_all, kept: kept.clone() })
     }
 
@@ -62,14 +59,12 @@ impl OutputDirectory {
     }
 
     /// Writes all of them, or none if one may not be written.
-    pub fn write(&self, files: &[OneOfMany<'_>]) -> Result<()> {
+    pub fn write(&self, files: &[(String, String)]) -> Result<()> {
         let made;
         let directory = match &self.place {
             Place::Existing(directory) => directory,
             Place::New(parent, name) => {
-                made = parent
-                    .make_inner(name)
-                    .map_err(|errno| self.named.failed_call(("make the directory", errno)))?;
+                made = self.named.call("make the directory", parent.make_inner(name))?;
                 &made
             }
         };
@@ -80,7 +75,7 @@ impl OutputDirectory {
         for (name, content) in files {
             let named = self.file(name);
             let mut new = directory.new_file(OsStr::new(name)).map_err(|failed| named.failed_call(failed))?;
-            new.write_all(content.as_bytes()).map_err(|error| named.failed("write", &error))?;
+            named.call("write", new.write_all(content.as_bytes()))?;
             named.check_name(directory, OsStr::new(name), &self.kept)?;
             new.publish().map_err(|failed| named.failed_call(failed))?;
         }
@@ -97,7 +92,7 @@ impl OutputDirectory {
         if existing.is_none() || self.replaces_all {
             return Ok(());
         }
-        if !has_mark(directory, name).map_err(|errno| named.failed_call(("read", errno)))? {
+        if !named.call("read", has_mark(directory, name))? {
             return Err(named.refused(
                 "not made by writebench, as its first line would say; name another directory, or add --force",
             ));
@@ -106,13 +101,11 @@ impl OutputDirectory {
     }
 }
 
-fn has_mark(directory: &Directory, name: &str) -> Result<bool, Errno> {
+fn has_mark(directory: &Directory, name: &str) -> io::Result<bool> {
     // Longer than what stands before our mark.
     const BEGINNING_BYTES: u64 = 200;
-    let file = std::fs::File::from(directory.open_file(OsStr::new(name), OFlags::RDONLY)?);
+    let file = File::from(directory.open_file(OsStr::new(name), OFlags::RDONLY)?);
     let mut beginning = Vec::new();
-    file.take(BEGINNING_BYTES)
-        .read_to_end(&mut beginning)
-        .map_err(|error| Errno::from_io_error(&error).unwrap_or(Errno::IO))?;
+    file.take(BEGINNING_BYTES).read_to_end(&mut beginning)?;
     Ok(formats::has_mark(&beginning))
 }

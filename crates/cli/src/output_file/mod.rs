@@ -23,13 +23,12 @@ use anyhow::{Result, anyhow};
 use rustix::fs::{FileType, Mode, OFlags, Stat};
 use rustix::io::Errno;
 
-pub use self::directory::NewFile;
 pub use self::kept::Kept;
 pub use self::many::OutputDirectory;
 
-use self::directory::Directory;
+use self::directory::{Directory, NewFile};
 use self::pipe::Pipe;
-use crate::exit;
+use crate::exit::{self, refused, usage};
 use crate::output::Output;
 
 /// A place for a file, or a pipe, that may be written to.
@@ -42,10 +41,17 @@ pub struct OutputFile {
 enum Place {
     /// A name in a directory, of a regular file or of nothing yet.
     File(Directory, OsString),
-    /// A pipe, or what the caller has opened for us under a number, as an `O_PATH` descriptor.
-    Pipe(OwnedFd),
+    Stream(Stream),
+    /// `-`: where tables go otherwise.
+    Results,
+}
+
+/// What somebody reads while it is written.
+enum Stream {
     Stdout,
     Stderr,
+    /// A pipe, or what the caller has opened for us under a number, as an `O_PATH` descriptor.
+    Pipe(OwnedFd),
 }
 
 impl OutputFile {
@@ -53,15 +59,11 @@ impl OutputFile {
     pub fn find(option: &'static str, path: &Path, kept: &Rc<Kept>) -> Result<Self> {
         let named = Named { option, path: path.to_path_buf() };
         let place = match descriptor(path) {
+            _ if path.as_os_str() == "-" => Place::Results,
             Some(number) => opened_by_caller(&named, number, kept)?,
             None => named_place(&named, kept)?,
         };
         Ok(Self { named, place, kept: kept.clone() })
-    }
-
-    /// As it was named.
-    pub fn path(&self) -> &Path {
-        &self.named.path
     }
 
     /// Whether both would be the same file.
@@ -72,18 +74,22 @@ impl OutputFile {
         name == other && directory.identity().is_ok_and(|it| others.identity() == Ok(it))
     }
 
+    /// Whether it is `-`.
+    pub fn is_for_results(&self) -> bool {
+        matches!(self.place, Place::Results)
+    }
+
     /// Writes all of it. A pipe is waited for until it has a reader, or `stop` is set.
-    pub fn write(&self, content: &[u8], stop: &AtomicBool, output: &Output) -> Result<()> {
-        if let Place::File(..) = self.place {
-            let mut new = self.begin()?;
-            new.write_all(content).map_err(|error| self.named.failed("write", &error))?;
-            return self.finish(new);
-        }
-        let mut pipe = self.pipe(stop, output)?;
-        match pipe.write_all(content).and_then(|()| pipe.flush()) {
+    pub fn write(&self, content: &str, stop: &AtomicBool, output: &Output) -> Result<()> {
+        match &self.place {
+            Place::File(directory, name) => {
+                let new = self.begin(directory, name, content)?;
+                self.named.check_name(directory, name, &self.kept)?;
+                new.publish().map_err(|failed| self.named.failed_call(failed))
+            }
+            Place::Results => output.export(content),
             // As with standard output, that nobody reads on is no error.
-            Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
-            written => written.map_err(|error| self.named.failed("write", &error)),
+            Place::Stream(stream) => self.write_to(stream, content, stop, output).map(drop),
         }
     }
 
@@ -91,62 +97,57 @@ impl OutputFile {
     /// A regular file takes the place of an older one together with its beginning.
     pub fn stream<'s>(
         &self,
-        beginning: &[u8],
+        beginning: &str,
         stop: &'s AtomicBool,
         output: &Output,
     ) -> Result<Box<dyn Write + 's>> {
-        let (mut new, (directory, name)) = match &self.place {
-            Place::File(directory, name) => (self.begin()?, (directory, name)),
-            _ => {
-                let mut pipe = self.pipe(stop, output)?;
-                let written = pipe.write_all(beginning).and_then(|()| pipe.flush());
-                // A reader that has gone already is met again with the next line.
-                return match written {
-                    Err(error) if error.kind() != ErrorKind::BrokenPipe => {
-                        Err(self.named.failed("write", &error))
-                    }
-                    _ => Ok(pipe),
-                };
+        match &self.place {
+            Place::File(directory, name) => {
+                let new = self.begin(directory, name, beginning)?;
+                self.named.check_name(directory, name, &self.kept)?;
+                Ok(Box::new(new.publish_open().map_err(|failed| self.named.failed_call(failed))?))
             }
-        };
-        new.write_all(beginning).map_err(|error| self.named.failed("write", &error))?;
-        self.named.check_name(directory, name, &self.kept)?;
-        Ok(Box::new(new.publish_open().map_err(|failed| self.named.failed_call(failed))?))
-    }
-
-    /// A new file beside the place, for [`OutputFile::finish`]; removed if it is dropped before. Only for what is a
-    /// regular file or nothing yet.
-    pub fn begin(&self) -> Result<NewFile<'_>> {
-        let Place::File(directory, name) = &self.place else {
-            return Err(self.named.refused("a pipe; name a regular file"));
-        };
-        directory.sweep(Some(name));
-        directory.new_file(name).map_err(|failed| self.named.failed_call(failed))
-    }
-
-    /// Puts the new file, which is whole, in its place.
-    pub fn finish(&self, new: NewFile<'_>) -> Result<()> {
-        if let Place::File(directory, name) = &self.place {
-            self.named.check_name(directory, name, &self.kept)?;
+            Place::Results => output.export(beginning).map(|()| output.exporter()),
+            // A reader that has gone already is met again with the next line.
+            Place::Stream(stream) => self.write_to(stream, beginning, stop, output),
         }
-        new.publish().map_err(|failed| self.named.failed_call(failed))
     }
 
-    fn pipe<'s>(&self, stop: &'s AtomicBool, output: &Output) -> Result<Box<dyn Write + 's>> {
+    /// A new file beside the place, with that content; removed if it is dropped before it is published.
+    fn begin<'d>(&self, directory: &'d Directory, name: &OsStr, content: &str) -> Result<NewFile<'d>> {
+        directory.sweep(Some(name));
+        let mut new = directory.new_file(name).map_err(|failed| self.named.failed_call(failed))?;
+        self.named.call("write", new.write_all(content.as_bytes()))?;
+        Ok(new)
+    }
+
+    fn write_to<'s>(
+        &self,
+        stream: &Stream,
+        content: &str,
+        stop: &'s AtomicBool,
+        output: &Output,
+    ) -> Result<Box<dyn Write + 's>> {
+        let mut opened = self.open(stream, stop, output)?;
+        match opened.write_all(content.as_bytes()).and_then(|()| opened.flush()) {
+            Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(self.named.failed("write", &error)),
+            _ => Ok(opened),
+        }
+    }
+
+    fn open<'s>(&self, stream: &Stream, stop: &'s AtomicBool, output: &Output) -> Result<Box<dyn Write + 's>> {
         let duplicate = |fd: BorrowedFd<'_>| -> Result<Box<dyn Write + 's>> {
-            let file = fd.try_clone_to_owned().map_err(|error| self.named.failed("dup", &error))?;
+            let file = self.named.call("dup", fd.try_clone_to_owned())?;
             Ok(Box::new(std::fs::File::from(file)))
         };
-        match &self.place {
-            Place::Stdout => duplicate(io::stdout().as_fd()),
-            Place::Stderr => duplicate(io::stderr().as_fd()),
-            Place::Pipe(found) => {
+        match stream {
+            Stream::Stdout => duplicate(io::stdout().as_fd()),
+            Stream::Stderr => duplicate(io::stderr().as_fd()),
+            Stream::Pipe(found) => {
                 let path = self.named.path.display();
                 let waits = || output.note(&format!("Waiting for somebody to open {path} to read."));
-                let pipe = Pipe::open(found, stop, waits).map_err(|error| self.named.failed("open", &error))?;
-                Ok(Box::new(pipe))
+                Ok(Box::new(self.named.call("open", Pipe::open(found, stop, waits))?))
             }
-            Place::File(..) => Err(self.named.refused("a regular file; it is written as a whole")),
         }
     }
 }
@@ -161,7 +162,7 @@ struct Named {
 impl Named {
     /// Something that would not be safe.
     fn refused(&self, why: &str) -> anyhow::Error {
-        exit::refused(format!("{} {}: {why}", self.option, self.path.display()))
+        refused!("{} {}: {why}", self.option, self.path.display())
     }
 
     /// One of the files that the command needs.
@@ -171,11 +172,15 @@ impl Named {
 
     /// Something that cannot be meant.
     fn usage(&self, path: &Path, why: &str) -> anyhow::Error {
-        exit::usage(format!("{}: {} is {why}", self.option, path.display()))
+        usage!("{}: {} is {why}", self.option, path.display())
     }
 
     fn failed(&self, call: &str, error: &io::Error) -> anyhow::Error {
         anyhow!("cannot write {}: {call}: {}", self.path.display(), exit::meaning(error))
+    }
+
+    fn call<T>(&self, call: &str, result: Result<T, impl Into<io::Error>>) -> Result<T> {
+        result.map_err(|error| self.failed(call, &error.into()))
     }
 
     fn failed_call(&self, (call, errno): (&'static str, Errno)) -> anyhow::Error {
@@ -197,7 +202,7 @@ impl Named {
             Err(Errno::NOENT | Errno::NOTDIR) => return Err(self.usage(path, "no directory")),
             Err(errno) => {
                 let why = exit::meaning(&errno.into());
-                return Err(exit::usage(format!("{}: {}: {why}", self.option, path.display())));
+                return Err(usage!("{}: {}: {why}", self.option, path.display()));
             }
         };
         if directory.real_path().is_ok_and(|path| is_in_workspace(&path)) {
@@ -208,7 +213,7 @@ impl Named {
 
     /// Whether the name in that directory can become a file of ours now: what has it must be a regular file, or nothing.
     fn check_name(&self, directory: &Directory, name: &OsStr, kept: &Kept) -> Result<Option<Stat>> {
-        let now = directory.look(name).map_err(|errno| self.failed_call(("stat", errno)))?;
+        let now = self.call("stat", directory.look(name))?;
         kept.check(self, directory, name, now.as_ref())?;
         let Some(stat) = now else { return Ok(None) };
         match FileType::from_raw_mode(stat.st_mode) {
@@ -234,16 +239,15 @@ fn named_place(named: &Named, kept: &Kept) -> Result<Place> {
     let (directory, name) = named.parent()?;
     let is_pipe = |stat: &Stat| FileType::from_raw_mode(stat.st_mode) == FileType::Fifo;
     if directory.look(&name).ok().flatten().as_ref().is_some_and(is_pipe) {
-        let found =
-            directory.open_file(&name, OFlags::PATH).map_err(|errno| named.failed_call(("open", errno)))?;
+        let found = named.call("open", directory.open_file(&name, OFlags::PATH))?;
         if rustix::fs::fstat(&found).as_ref().is_ok_and(is_pipe) {
-            return Ok(Place::Pipe(found));
+            return Ok(Place::Stream(Stream::Pipe(found)));
         }
     }
     let existing = named.check_name(&directory, &name, kept)?;
-    directory.check_writable().map_err(|errno| named.failed_call(("its directory", errno)))?;
+    named.call("its directory", directory.check_writable())?;
     if existing.is_some() {
-        directory.check_file_writable(&name).map_err(|errno| named.failed_call(("access", errno)))?;
+        named.call("access", directory.check_file_writable(&name))?;
     }
     Ok(Place::File(directory, name))
 }
@@ -251,20 +255,20 @@ fn named_place(named: &Named, kept: &Kept) -> Result<Place> {
 /// A file that the shell opened, and named `/dev/stdout` or `/dev/fd/63`.
 fn opened_by_caller(named: &Named, number: u32, kept: &Kept) -> Result<Place> {
     let path = format!("/proc/self/fd/{number}");
-    let found = rustix::fs::open(path, OFlags::PATH | OFlags::CLOEXEC, Mode::empty())
-        .map_err(|errno| named.failed_call(("open", errno)))?;
-    let stat = rustix::fs::fstat(&found).map_err(|errno| named.failed_call(("stat", errno)))?;
+    let opened = rustix::fs::open(path, OFlags::PATH | OFlags::CLOEXEC, Mode::empty());
+    let found = named.call("open", opened)?;
+    let stat = named.call("stat", rustix::fs::fstat(&found))?;
     kept.check_open(named, &stat)?;
     match FileType::from_raw_mode(stat.st_mode) {
         FileType::Directory => return Err(named.usage(&named.path, "a directory")),
         FileType::BlockDevice => return Err(named.refused("a device; name a file, or a pipe")),
         _ => {}
     }
-    Ok(match number {
-        1 => Place::Stdout,
-        2 => Place::Stderr,
-        _ => Place::Pipe(found),
-    })
+    Ok(Place::Stream(match number {
+        1 => Stream::Stdout,
+        2 => Stream::Stderr,
+        _ => Stream::Pipe(found),
+    }))
 }
 
 /// The number of the descriptor that a path means, if it leads to one of this process's own.

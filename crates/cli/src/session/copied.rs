@@ -7,55 +7,49 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use anyhow::{Context, Result};
+use clap::{Args, ValueHint};
 use rustix::fs::OFlags;
 use rustix::io::Errno;
-use writebench_model::{Bytes, Failure, RunRecord};
+use writebench_model::{Bytes, Failure, Settings};
 use writebench_runner::{CopyPlace, CopySource, Found, Keeper, Patience, RunnerError};
 
-use crate::arguments::RunCommand;
-use crate::exit;
+use crate::exit::{self, refused, usage};
 use crate::keeper;
 use crate::output_file::Kept;
 
+#[derive(Args)]
+pub struct CopyArguments {
+    /// The file that is copied, with suite copy; named again with --resume [default: one is made in the target]
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    from: Option<PathBuf>,
+    /// Measure beside FILE, and leave it as a copy of --from; named again with --resume
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with = "target")]
+    to: Option<PathBuf>,
+}
+
 /// A file to copy that was given, and where its copy goes, if that was given, too.
 pub struct Copied {
-    source: CopySource,
+    pub source: CopySource,
     to: Option<CopyPlace>,
     // Inherited by whoever opens what they refer to, so without CLOEXEC.
     _redirections: Vec<OwnedFd>,
 }
 
-impl Copied {
-    /// What the command line, or the redirections, name; none if they name nothing.
-    pub fn of(command: &RunCommand) -> Result<Option<Self>> {
-        let patience = Patience::without_stop(command.measuring.timeout);
-        if let Some(from) = &command.from {
-            return Self::open(from, command.to.as_deref(), None, patience).map(Some);
+impl CopyArguments {
+    /// The files that are named; none if there are none.
+    pub fn find(&self, limit: Option<Duration>) -> Result<Option<Copied>> {
+        match (&self.from, &self.to) {
+            (Some(from), to) => Copied::open(from, to.as_deref(), None, limit).map(Some),
+            (None, Some(_)) => Err(usage!("--to needs --from: which file is copied?")),
+            (None, None) => Ok(None),
         }
-        if command.to.is_some() {
-            return Err(exit::usage("--to needs --from: which file is copied?"));
-        }
-        let copies = command.selection.suite.iter().any(|suite| suite == "copy");
-        if !copies || command.measuring.dry_run {
-            return Ok(None);
-        }
-        let copied = Self::redirected(patience)?;
-        if copied.is_some() && !command.target.is_empty() {
-            return Err(exit::usage(
-                "with <X >Y the target is the directory of Y: leave TARGET out, or do not redirect (</dev/null)",
-            ));
-        }
-        Ok(copied)
     }
 
     /// The files of a run that is resumed. The source and the copy that stays must be named again, as the database may be
     /// a stranger's. A file that has come to be in the copy's place meanwhile stays.
-    pub fn of_run(run: &RunRecord, command: &RunCommand) -> Result<Option<Self>> {
-        let settings = &run.settings;
-        let (from, to) = (command.from.as_deref(), command.to.as_deref());
-        let refuse = |option: &str, path: &Path, why: &str| {
-            Err(exit::usage(format!("{option} {}: {why}", path.display())))
-        };
+    pub fn find_again(&self, settings: &Settings, limit: Option<Duration>) -> Result<Option<Copied>> {
+        let (from, to) = (self.from.as_deref(), self.to.as_deref());
+        let refuse = |option: &str, path: &Path, why: &str| Err(usage!("{option} {}: {why}", path.display()));
         let Some(recorded_from) = &settings.copy_from else {
             return match (from, to) {
                 (Some(from), _) => refuse("--from", from, "the run copies no file that was given"),
@@ -68,21 +62,23 @@ impl Copied {
             None => format!("--from {recorded_from}"),
         };
         let (Some(from), true) = (from, to.is_some() || settings.copy_to.is_none()) else {
-            return Err(exit::usage(format!("the run copies a file that was given: if it shall, add {again}")));
+            return Err(usage!("the run copies a file that was given: if it shall, add {again}"));
         };
         if let (Some(to), None) = (to, &settings.copy_to) {
             return refuse("--to", to, "the run leaves no copy");
         }
-        let patience = Patience::without_stop(command.measuring.timeout);
-        let copied = Self::open(from, to, settings.copy_to.as_deref().map(Path::new), patience)?;
+        let copied = Copied::open(from, to, settings.copy_to.as_deref().map(Path::new), limit)?;
         if copied.source.path != Path::new(recorded_from) {
             return refuse("--from", from, &format!("the run copies {recorded_from}"));
         }
         Ok(Some(copied))
     }
+}
 
+impl Copied {
     /// `recorded` is the path of the copy of a run that goes on.
-    fn open(from: &Path, to: Option<&Path>, recorded: Option<&Path>, patience: Patience<'_>) -> Result<Self> {
+    fn open(from: &Path, to: Option<&Path>, recorded: Option<&Path>, limit: Option<Duration>) -> Result<Self> {
+        let patience = Patience::without_stop(limit);
         let source = writebench_runner::look_at_source(&keeper::command()?, from, patience)
             .map_err(|error| of_option("--from", from, error))?;
         let copied = Self::new(source, None, Vec::new())?;
@@ -92,7 +88,8 @@ impl Copied {
 
     /// Standard input and output, where both are regular files: `<X >Y`. An output that holds something, or is
     /// appended to, is somebody's log, and not what a copy is wanted in.
-    fn redirected(patience: Patience<'_>) -> Result<Option<Self>> {
+    pub fn redirected(limit: Option<Duration>) -> Result<Option<Self>> {
+        let patience = Patience::without_stop(limit);
         // What is not open is no file.
         let (stdin, stdout) = (rustix::io::dup(io::stdin().as_fd()), rustix::io::dup(io::stdout().as_fd()));
         let (Ok(stdin), Ok(stdout)) = (stdin, stdout) else { return Ok(None) };
@@ -107,19 +104,19 @@ impl Copied {
         }
         let appends = rustix::fs::fcntl_getfl(&stdout).is_ok_and(|flags| flags.contains(OFlags::APPEND));
         if size_bytes > 0 || appends {
-            return Err(exit::usage(
+            return Err(usage!(
                 "standard input and output are files, so the one would be copied to the other, but the output \
-                 is not empty: use --from and --to, or redirect them elsewhere (</dev/null)",
+                 is not empty: use --from and --to, or redirect them elsewhere (</dev/null)"
             ));
         }
         if identity == source.identity {
-            return Err(exit::usage("standard input and output are the same file"));
+            return Err(usage!("standard input and output are the same file"));
         }
         Self::new(source, Some(place), vec![stdin, stdout]).map(Some)
     }
 
     fn new(source: CopySource, to: Option<CopyPlace>, redirections: Vec<OwnedFd>) -> Result<Self> {
-        let refuse = |why: &str| exit::usage(format!("{}: {why}", source.path.display()));
+        let refuse = |why: &str| usage!("{}: {why}", source.path.display());
         if !source.is_regular {
             return Err(refuse("not a regular file; only those can be copied"));
         }
@@ -127,11 +124,6 @@ impl Copied {
             return Err(refuse("empty; there is nothing to copy"));
         }
         Ok(Self { source, to, _redirections: redirections })
-    }
-
-    /// The file, for whoever opens it.
-    pub fn source(&self) -> &CopySource {
-        &self.source
     }
 
     /// Keeps both files from outputs. They were looked at when they were named, and are not looked at again.
@@ -144,11 +136,6 @@ impl Copied {
             _ => None,
         };
         kept.and_found("the copy", &to.path, identity)
-    }
-
-    /// Its length.
-    pub fn size_bytes(&self) -> u64 {
-        self.source.size_bytes
     }
 
     /// Its path, for the record.
@@ -173,29 +160,37 @@ impl Copied {
 
     /// Space that the copy which stays will take.
     pub fn copy_bytes(&self) -> u64 {
-        if self.to.is_some() { self.size_bytes() } else { 0 }
+        if self.to.is_some() { self.source.size_bytes } else { 0 }
     }
 
     /// Whether so much can be copied of it.
     pub fn check_size(&self, sizes: &[Bytes]) -> Result<()> {
-        let length = Bytes(self.size_bytes());
+        let length = Bytes(self.source.size_bytes);
         for size in sizes {
-            if size.0 > self.size_bytes() {
+            if size.0 > length.0 {
                 let from = self.source.path.display();
-                return Err(exit::usage(format!("{from} has {length}, and --size {size} asks for more")));
+                return Err(usage!("{from} has {length}, and --size {size} asks for more"));
             }
-            if size.0 != self.size_bytes() && self.to.is_some() {
-                return Err(exit::usage(format!("--to is a copy of all of it, {length}: leave --size out")));
+            if size.0 != length.0 && self.to.is_some() {
+                return Err(usage!("--to is a copy of all of it, {length}: leave --size out"));
             }
         }
         Ok(())
+    }
+
+    /// Whether a run that copied so much of it can go on.
+    pub fn is_still_enough_for(&self, bytes: u64) -> bool {
+        match self.to {
+            Some(_) => bytes == self.source.size_bytes,
+            None => bytes <= self.source.size_bytes,
+        }
     }
 
     /// Has the target's keeper copy, and compare byte by byte, unless `stop` is set. Where the copy is; none if none
     /// was asked for.
     pub fn finish(&self, keeper: &mut Keeper, stop: &AtomicBool) -> Result<Option<PathBuf>> {
         let Some(to) = &self.to else { return Ok(None) };
-        let patience = Patience::until(patience_for(self.size_bytes()), stop);
+        let patience = Patience::until(patience_for(self.source.size_bytes), stop);
         let copied = keeper.copy(&self.source, to, patience);
         if matches!(copied, Err(RunnerError::Interrupted { .. } | RunnerError::Silent { .. })) {
             // It was killed in the middle, and half a copy looks like a whole one.
@@ -220,7 +215,7 @@ fn copy_place(
     recorded: Option<&Path>,
     patience: Patience<'_>,
 ) -> Result<CopyPlace> {
-    let refuse = |why: &str| exit::usage(format!("--to {}: {why}", named.display()));
+    let refuse = |why: &str| usage!("--to {}: {why}", named.display());
     let place = writebench_runner::look_at_copy_place(&keeper::command()?, named, patience)
         .map_err(|error| of_option("--to", named, error))?;
     if let Some(recorded) = recorded.filter(|&recorded| recorded != place.path) {
@@ -229,11 +224,11 @@ fn copy_place(
     match &place.found {
         Found::Nothing => {}
         Found::Link { to } => {
-            return Err(exit::refused(format!(
+            return Err(refused!(
                 "--to {} is a symbolic link to {}, which somebody else may have made; name that file",
                 named.display(),
                 to.display()
-            )));
+            ));
         }
         Found::Descriptor { .. } | Found::Other => return Err(refuse("not a regular file")),
         Found::File { identity, .. } if *identity == source.identity => {
@@ -254,7 +249,7 @@ fn copy_place(
 fn of_option(option: &str, path: &Path, error: RunnerError) -> anyhow::Error {
     match error {
         RunnerError::Target { error, .. } => {
-            exit::usage(format!("{option} {}: {}", path.display(), exit::meaning(&error)))
+            usage!("{option} {}: {}", path.display(), exit::meaning(&error))
         }
         error => error.into(),
     }

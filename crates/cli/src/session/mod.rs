@@ -1,12 +1,21 @@
 //! A run that is measured: where it writes to, what it copies, how long it may take, and where it is recorded.
 
-pub mod copied;
-pub mod dry_run;
-mod hardware;
-pub mod measure;
-pub mod place;
+mod copied;
+mod dry_run;
+mod limits;
+mod measure;
+mod measuring;
+mod place;
 mod progress;
 mod properties;
 mod recorder;
+mod state;
 mod streams;
-pub mod workspaces;
+mod workspaces;
+
+pub use self::copied::{Copied, CopyArguments};
+pub use self::dry_run::DryRun;
+pub use self::measuring::{MeasuringArguments, VERSION, new_run, seed};
+pub use self::place::{Claimed, DestroyArguments, Place, check_and_claim, largest_block, look_at};
+pub use self::state::{Session, Work, is_search};
+pub use self::workspaces::Workspaces;

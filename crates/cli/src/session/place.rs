@@ -4,22 +4,34 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::Result;
-use writebench_model::{Environment, TargetRecord};
+use clap::{Args, ValueHint};
+use writebench_model::{Case, Environment, Making, Reserve, TargetRecord};
 use writebench_probe::Space;
-use writebench_runner::{ClaimedDevice, Keeper, Look, Patience, RunnerError, TargetKind, claim_device};
+use writebench_runner::{
+    ClaimedDevice, Keeper, Look, Patience, PlannedTarget, RunnerError, TargetKind, claim_device,
+};
 
-use crate::arguments::RunCommand;
-use crate::exit;
+use crate::exit::{self, refused, usage};
 use crate::keeper;
 use crate::output::Output;
-use crate::session::copied::Copied;
+
+#[derive(Args)]
+pub struct DestroyArguments {
+    /// Write over a block device: names it again. Refused if it is in use, or carries data
+    #[arg(long, value_name = "DEVICE", value_hint = ValueHint::FilePath)]
+    pub destroy: Option<PathBuf>,
+    /// Also if it carries a filesystem or a partition table
+    #[arg(long, requires = "destroy")]
+    pub destroy_data: bool,
+}
 
 /// Where a run writes to, as it was found.
 pub struct Place {
     look: Look,
-    environment: Environment,
+    pub environment: Environment,
     kind: Kind,
-    is_own_filesystem: bool,
+    /// Its name and how it was made, if the run made it.
+    made: Option<(String, Making)>,
 }
 
 enum Kind {
@@ -30,82 +42,105 @@ enum Kind {
 }
 
 /// The same, and nobody else's any more.
-pub enum Claimed {
-    /// A directory, in which the run makes one of its own.
-    Directory(Box<KeptDirectory>),
-    /// A device, held exclusively.
+pub struct Claimed {
+    /// What samples need to know of it.
+    pub target: PlannedTarget,
+    /// What the filesystem of a directory had left when it was looked at.
+    pub space: Option<Space>,
+    /// Whether the run made its filesystem, so that no later run could find anything there.
+    pub is_made: bool,
+    pub hold: Hold,
+}
+
+pub enum Hold {
+    /// The keeper makes all calls there that are no sample's, and a directory for the run.
+    Directory(Box<Keeper>),
     Device(Box<ClaimedDevice>),
 }
 
-/// A directory in which the run makes one of its own.
-pub struct KeptDirectory {
-    /// It makes all calls there that are no sample's.
-    pub keeper: Keeper,
-    /// Where it is.
-    pub path: PathBuf,
-    /// The space that its filesystem had left when it was looked at.
-    pub space: Option<Space>,
-    /// Whether the run made its filesystem, so that no later run could find anything there.
-    pub is_own_filesystem: bool,
-}
-
 impl Place {
-    /// What the command line names: one place or several different directories.
-    pub fn find_all(command: &RunCommand, copied: Option<&Copied>) -> Result<Vec<Self>> {
-        let (destroy, limit) = (command.destroy.as_deref(), command.measuring.timeout);
-        if let Some(target) = copied.and_then(Copied::target) {
-            return Ok(vec![Self::find_again(target, destroy, limit)?]);
-        }
-        match command.target.as_slice() {
-            [] => Ok(vec![Self::find_again(Path::new("."), destroy, limit)?]),
-            [target] => Ok(vec![Self::find_again(target, destroy, limit)?]),
-            targets => different_directories(targets, destroy, limit),
+    /// The place at that path, if it answers within `limit`.
+    pub fn find(target: &Path, destroy: Option<&Path>, limit: Option<Duration>) -> Result<Self> {
+        let (keeper, look) = look_at(target, limit)?;
+        match (look.kind, destroy) {
+            (TargetKind::Directory, None) => Self::directory(target, keeper, look),
+            (TargetKind::Directory, Some(device)) => Err(usage!(
+                "--destroy {}: the target is the directory {}; name the device as TARGET, too",
+                device.display(),
+                look.path.display()
+            )),
+            (TargetKind::BlockDevice, destroy) => {
+                check_device_is_meant(target, &look.path, destroy)?;
+                Self::new(target, look, Kind::Device)
+            }
+            (TargetKind::Other, _) => Err(no_target(target)),
         }
     }
 
-    /// The place at that path, if it answers within `limit`.
-    pub fn find_again(target: &Path, destroy: Option<&Path>, limit: Option<Duration>) -> Result<Self> {
-        let (keeper, look) = look_at(target, limit)?;
-        let kind = match (look.kind, destroy) {
-            (TargetKind::Directory, None) => Kind::Directory(Box::new(keeper)),
-            (TargetKind::Directory, Some(device)) => {
-                return Err(exit::usage(format!(
-                    "--destroy {}: the target is the directory {}; name the device as TARGET, too",
-                    device.display(),
-                    look.path.display()
-                )));
+    /// Several targets can only be directories, each of them once.
+    pub fn find_different(
+        targets: &[PathBuf],
+        destroy: Option<&Path>,
+        limit: Option<Duration>,
+    ) -> Result<Vec<Self>> {
+        if let Some(device) = destroy {
+            return Err(usage!(
+                "--destroy {}: a device is measured alone; name it as the only TARGET",
+                device.display()
+            ));
+        }
+        let mut places: Vec<Self> = Vec::new();
+        for target in targets {
+            let (keeper, look) = look_at(target, limit)?;
+            let place = match look.kind {
+                TargetKind::Directory => Self::directory(target, keeper, look)?,
+                TargetKind::BlockDevice => {
+                    return Err(usage!(
+                        "target {} is a block device: several targets have to be directories",
+                        target.display()
+                    ));
+                }
+                TargetKind::Other => return Err(no_target(target)),
+            };
+            if places.iter().any(|other| other.path() == place.path()) {
+                return Err(usage!("target {} is given twice", place.path().display()));
             }
-            (TargetKind::BlockDevice, destroy) => {
-                check_device_is_meant(target, &look.path, destroy)?;
-                Kind::Device
-            }
-            (TargetKind::Other, _) => return Err(no_target(target)),
-        };
-        Self::new(target, look, kind)
+            places.push(place);
+        }
+        Ok(places)
     }
 
     /// The root of a filesystem that the run made.
-    pub fn find_own_filesystem(root: &Path) -> Result<Self> {
-        Ok(Self { is_own_filesystem: true, ..Self::find_again(root, None, None)? })
+    pub fn find_made(root: &Path, name: String, making: Making) -> Result<Self> {
+        Ok(Self { made: Some((name, making)), ..Self::find(root, None, None)? })
+    }
+
+    /// A directory that has been looked at.
+    pub fn directory(target: &Path, keeper: Keeper, look: Look) -> Result<Self> {
+        Self::new(target, look, Kind::Directory(Box::new(keeper)))
     }
 
     fn new(target: &Path, look: Look, kind: Kind) -> Result<Self> {
         let environment = look.environment.clone().ok_or_else(|| no_target(target))?;
-        Ok(Self { look, environment, kind, is_own_filesystem: false })
+        Ok(Self { look, environment, kind, made: None })
     }
 
     /// What it is in the database and in tables, with the facts about it.
     pub fn record(&self) -> TargetRecord {
         let path = self.path().display().to_string();
-        let environment = self.environment.clone();
+        let (name, making) = self.made.clone().unzip();
         TargetRecord {
-            name: path.clone(),
+            name: name.unwrap_or_else(|| path.clone()),
             path,
-            environment,
+            environment: self.environment.clone(),
             limits: Vec::new(),
-            making: None,
+            making,
             properties: None,
         }
+    }
+
+    pub fn path(&self) -> &Path {
+        &self.look.path
     }
 
     /// The space that a directory's filesystem has left; none for a device, which is written over.
@@ -116,65 +151,95 @@ impl Place {
         }
     }
 
-    /// Whether it is a device.
-    pub fn is_device(&self) -> bool {
-        matches!(self.kind, Kind::Device)
+    /// What stays free of it, if so much was asked for: what the run made goes with the run.
+    fn reserve(&self, asked: Reserve) -> Reserve {
+        if self.made.is_some() { Reserve::NONE } else { asked }
     }
 
-    /// Whether files on the one take space of the other.
-    pub fn shares_filesystem_with(&self, other: &Self) -> bool {
-        self.look.filesystem_number == other.look.filesystem_number
-    }
-
-    /// Its path.
-    pub fn path(&self) -> &Path {
-        &self.look.path
+    /// Whether the target, the device and the memory are enough for the cases. On those of `all` that share its
+    /// filesystem, files to be copied stand at the same time, unless one was given, whose copy takes `copy_bytes`.
+    pub fn check(&self, cases: &[Case], copy_bytes: Option<u64>, reserve: Reserve, all: &[Self]) -> Result<()> {
+        let copied = cases.iter().filter(|case| case.method().copies()).map(|case| case.axes().size_bytes);
+        let shares = |other: &&Self| other.look.filesystem_number == self.look.filesystem_number;
+        let sharing = all.iter().filter(shares).count().max(1) as u64;
+        let beside_bytes = copy_bytes.unwrap_or_else(|| copied.max().unwrap_or(0).saturating_mul(sharing));
+        if let Kind::Device = self.kind {
+            let total_bytes = self.environment.filesystem.total_bytes;
+            writebench_runner::check_device(self.path(), total_bytes, cases)?;
+        } else if let Some(space) = self.space() {
+            writebench_runner::check_space(self.path(), &space, cases, beside_bytes, self.reserve(reserve))?;
+        }
+        writebench_runner::check_sectors(&self.environment, cases)?;
+        writebench_runner::check_memory(&self.environment, cases, beside_bytes)?;
+        Ok(())
     }
 
     /// Takes it, if it is to be had.
-    pub fn claim(self, destroy_data: bool, output: &Output) -> Result<Claimed> {
-        let space = self.space();
-        Ok(match self.kind {
-            Kind::Directory(keeper) => Claimed::Directory(Box::new(KeptDirectory {
-                keeper: *keeper,
-                path: self.look.path,
-                space,
-                is_own_filesystem: self.is_own_filesystem,
-            })),
+    pub fn claim(self, destroy_data: bool, reserve: Reserve, output: &Output) -> Result<Claimed> {
+        let device = self.environment.device.as_ref().map(|device| device.number.clone());
+        let making = self.made.as_ref().map(|(_, making)| making);
+        let target = PlannedTarget {
+            path: self.look.path.clone(),
+            device_number: device.or_else(|| making.and_then(device_below)),
+            reserve: self.reserve(reserve),
+            // The kernel syncs a FUSE filesystem without asking its server to sync what it has written elsewhere.
+            sync_all: making.is_some_and(|making| making.kind.starts_with("fuse:")),
+        };
+        let (space, is_made) = (self.space(), self.made.is_some());
+        let hold = match self.kind {
+            Kind::Directory(keeper) => Hold::Directory(keeper),
             Kind::Device => {
                 let device = claim_device(&self.look.path, destroy_data)?;
                 output
                     .note(&format!("Writing over {}.", writebench_runner::device_description(device.facts())));
-                Claimed::Device(Box::new(device))
+                Hold::Device(Box::new(device))
             }
-        })
+        };
+        Ok(Claimed { target, space, is_made, hold })
     }
 }
 
 impl Claimed {
-    /// Its path, if it is a directory.
-    pub fn directory(&self) -> Option<&Path> {
-        match self {
-            Self::Directory(directory) => Some(&directory.path),
-            Self::Device(_) => None,
-        }
-    }
-
     /// Its keeper, if it is a directory.
     pub fn keeper(&self) -> Option<&Keeper> {
-        match self {
-            Self::Directory(directory) => Some(&directory.keeper),
-            Self::Device(_) => None,
+        match &self.hold {
+            Hold::Directory(keeper) => Some(keeper),
+            Hold::Device(_) => None,
         }
     }
 
-    /// The space that its filesystem had left, if it is a directory.
-    pub fn space(&self) -> Option<Space> {
-        match self {
-            Self::Directory(directory) => directory.space,
-            Self::Device(_) => None,
+    pub fn keeper_mut(&mut self) -> Option<&mut Keeper> {
+        match &mut self.hold {
+            Hold::Directory(keeper) => Some(keeper),
+            Hold::Device(_) => None,
         }
     }
+}
+
+/// Takes all of them, if all that were there before are enough for the cases.
+pub fn check_and_claim(
+    places: Vec<Place>,
+    cases: &[Case],
+    (copy_bytes, reserve): (Option<u64>, Reserve),
+    destroy_data: bool,
+    output: &Output,
+) -> Result<Vec<Claimed>> {
+    for place in places.iter().filter(|place| place.made.is_none()) {
+        place.check(cases, copy_bytes, reserve, &places)?;
+    }
+    places.into_iter().map(|place| place.claim(destroy_data, reserve, output)).collect()
+}
+
+/// Suites may count in blocks: what is whole blocks of the largest is whole blocks of all.
+pub fn largest_block(places: &[Place]) -> u64 {
+    places.iter().map(|place| place.environment.filesystem.block_size_bytes).max().unwrap_or(1)
+}
+
+/// The one device below what a run made, where the mount does not name it: below overlay and FUSE.
+fn device_below(making: &Making) -> Option<String> {
+    let [image] = making.images.as_slice() else { return None };
+    let number = std::fs::read_to_string(format!("/sys/block/{}/dev", image.device)).ok()?;
+    Some(number.trim_end().to_owned())
 }
 
 /// Looks at a path that is named as a target.
@@ -183,67 +248,30 @@ pub fn look_at(target: &Path, limit: Option<Duration>) -> Result<(Keeper, Look)>
     looked.map_err(|error| match error {
         RunnerError::Target { call, error, .. } if call == "realpath" => {
             let why = exit::meaning(&error);
-            exit::usage(format!("target {}: {why}; give a directory that exists", target.display()))
+            usage!("target {}: {why}; give a directory that exists", target.display())
         }
         error => error.into(),
     })
 }
 
 fn no_target(target: &Path) -> anyhow::Error {
-    exit::usage(format!("target {}: neither a directory nor a block device", target.display()))
+    usage!("target {}: neither a directory nor a block device", target.display())
 }
 
 /// Whether `--destroy` names the block device at `path`, too.
 fn check_device_is_meant(target: &Path, path: &Path, destroy: Option<&Path>) -> Result<()> {
     let facts = writebench_probe::block_device(path)?;
     let Some(destroy) = destroy else {
-        return Err(exit::refused(format!(
+        return Err(refused!(
             "target {} is a block device ({}): what is on it would be lost; if that is meant, add --destroy {}",
             target.display(),
             writebench_runner::device_description(&facts),
             target.display()
-        )));
+        ));
     };
     // By number: one device can have several names.
     if writebench_probe::block_device(destroy).ok().map(|named| named.number) != Some(facts.number) {
-        return Err(exit::refused(format!(
-            "--destroy {} does not name the target {}",
-            destroy.display(),
-            target.display()
-        )));
+        return Err(refused!("--destroy {} does not name the target {}", destroy.display(), target.display()));
     }
     Ok(())
-}
-
-/// Several targets can only be directories, each of them once.
-pub fn different_directories(
-    targets: &[PathBuf],
-    destroy: Option<&Path>,
-    limit: Option<Duration>,
-) -> Result<Vec<Place>> {
-    if let Some(device) = destroy {
-        return Err(exit::usage(format!(
-            "--destroy {}: a device is measured alone; name it as the only TARGET",
-            device.display()
-        )));
-    }
-    let mut places: Vec<Place> = Vec::new();
-    for target in targets {
-        let (keeper, look) = look_at(target, limit)?;
-        let place = match look.kind {
-            TargetKind::Directory => Place::new(target, look, Kind::Directory(Box::new(keeper)))?,
-            TargetKind::BlockDevice => {
-                return Err(exit::usage(format!(
-                    "target {} is a block device: several targets have to be directories",
-                    target.display()
-                )));
-            }
-            TargetKind::Other => return Err(no_target(target)),
-        };
-        if places.iter().any(|other| other.path() == place.path()) {
-            return Err(exit::usage(format!("target {} is given twice", place.path().display())));
-        }
-        places.push(place);
-    }
-    Ok(places)
 }

@@ -1,15 +1,15 @@
 //! What the filesystems of a run do with files, into its database.
 
-use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
 use writebench_model::protocol::PropertiesRequest;
-use writebench_model::{RunRecord, Settings};
-use writebench_runner::{Answer, Books, PlannedTarget, WorkerCommand, Workers};
+use writebench_model::{RunRecord, nanoseconds};
+use writebench_runner::{Answer, WorkerCommand, Workers};
 
-use crate::output::Output;
-use crate::session::recorder::Recorder;
+use super::recorder::{Record, Recorder};
+use super::state::Session;
+use super::workspaces::Workspaces;
 
 /// Large enough for huge pages and for extents that are reserved ahead.
 const FILE_BYTES: u64 = 4 << 20;
@@ -22,39 +22,28 @@ pub fn most_bytes(targets: usize) -> u64 {
     (FILE_BYTES * FILES).saturating_mul(targets as u64)
 }
 
-/// Who looks at the filesystems of a run, and where it is recorded.
-pub struct FilesystemsOfRun<'r> {
-    /// Works on all targets.
-    pub worker: &'r WorkerCommand,
-    /// Set to end it.
-    pub stop: &'r AtomicBool,
-    /// Hears of what cannot be learnt.
-    pub output: &'r Output,
-}
-
-impl FilesystemsOfRun<'_> {
+impl Session<'_> {
     /// Looks at each target's filesystem. Where the limits of the run have no room for that, none is looked at, and
     /// none any more once half of the time is over.
-    pub fn learn(
-        &self,
+    pub(super) fn learn_properties(
+        &mut self,
         recorder: &mut Recorder<'_>,
         run: &RunRecord,
-        targets: &[PlannedTarget],
-        settings: &Settings,
-        books: &mut Books<'_>,
+        worker: &WorkerCommand,
     ) -> Result<()> {
         let start = Instant::now();
-        let most_time = settings.budget_ns.map(|budget| Duration::from_nanos(budget) / 2);
-        let bytes = most_bytes(run.targets.len());
-        if books.written.left_bytes().is_some_and(|left| bytes > left / 2) {
-            self.output.note("Filesystems are not looked at: --max-bytes leaves no room for it.");
+        let Workspaces { output, stop, .. } = self.workspaces;
+        let most_time = self.settings.budget_ns.map(|budget| Duration::from_nanos(budget) / 2);
+        let bytes = most_bytes(self.workspaces.places.len());
+        if self.written.left_bytes().is_some_and(|left| bytes > left / 2) {
+            output.note("Filesystems are not looked at: --max-bytes leaves no room for it.");
             return Ok(());
         }
-        books.written.add(bytes);
-        for (target, (record, planned)) in run.targets.iter().zip(targets).enumerate() {
+        self.written.add(bytes);
+        for (target, (record, place)) in run.targets.iter().zip(&self.workspaces.places).enumerate() {
             let left = most_time.map_or(PATIENCE, |most| most.saturating_sub(start.elapsed()));
             if left.is_zero() {
-                self.output.note(&format!("{} is not looked at: half of the budget is over.", record.name));
+                output.note(&format!("{} is not looked at: half of the budget is over.", record.name));
                 continue;
             }
             let request = PropertiesRequest {
@@ -62,18 +51,21 @@ impl FilesystemsOfRun<'_> {
                 file_stem: "properties".to_owned(),
                 file_size_bytes: FILE_BYTES,
                 data_seed: run.settings.seed,
-                device_number: planned.device_number.clone(),
+                device_number: place.target.device_number.clone(),
             };
-            let mut workers = Workers::new(self.worker, self.stop, books.casualties);
+            let mut workers = Workers::new(worker, stop, &mut self.casualties);
             match workers.ask(target, request, left.min(PATIENCE))? {
-                Answer::Reply(properties) => recorder.properties(target, Box::new(properties))?,
+                Answer::Reply(properties) => {
+                    recorder.record(Record::Properties { target, properties: Box::new(properties) })?;
+                }
                 Answer::Stopped => break,
                 Answer::Lost(outcome) => {
                     let why = outcome.reason().unwrap_or_default();
-                    self.output.note(&format!("What {} does with files is not known: {why}", record.name));
+                    output.note(&format!("What {} does with files is not known: {why}", record.name));
                 }
             }
         }
+        self.spend(nanoseconds(start.elapsed()));
         Ok(())
     }
 }

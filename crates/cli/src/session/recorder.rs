@@ -10,8 +10,8 @@ use writebench_model::{CaseRecord, Limit, Properties, RunRecord, RunStatus, Samp
 use writebench_report::counted;
 use writebench_store::{Store, StoreError};
 
+use super::streams::Streams;
 use crate::output::Output;
-use crate::session::streams::Streams;
 
 /// A lock that lasts longer is worth a note: other runs take a moment for each of their samples.
 const QUIET: Duration = Duration::from_secs(1);
@@ -34,7 +34,8 @@ pub struct Recorder<'r> {
     status: RunStatus,
 }
 
-enum Record {
+/// What is recorded: a row comes into the tables when its case has its first turn. Targets are given by their places in the run.
+pub enum Record {
     Row(Box<CaseRecord>),
     Sample { target: usize, case: String, sample: Box<Sample> },
     Limits { target: usize, limits: Vec<Limit> },
@@ -58,27 +59,12 @@ impl<'r> Recorder<'r> {
         }
     }
 
-    /// A row comes into the tables.
-    pub fn row(&mut self, row: CaseRecord) -> Result<()> {
-        self.record(Record::Row(row.into()))
-    }
-
     /// A sample was taken, on the target of that place and name.
     pub fn sample(&mut self, (target, name): (usize, &str), case: &str, sample: &Sample) -> Result<()> {
         let record = Record::Sample { target, case: case.to_owned(), sample: sample.clone().into() };
         // Also where the database has failed: this is one more place where the sample is kept.
         self.streams.sample(name, case, sample)?;
         self.record(record)
-    }
-
-    /// The hardware's limits of a target were measured.
-    pub fn limits(&mut self, target: usize, limits: Vec<Limit>) -> Result<()> {
-        self.record(Record::Limits { target, limits })
-    }
-
-    /// The filesystem of a target was looked at.
-    pub fn properties(&mut self, target: usize, properties: Box<Properties>) -> Result<()> {
-        self.record(Record::Properties { target, properties })
     }
 
     /// Records how the run stands at its end, after all that still waits. Another program's lock is waited for, until
@@ -121,7 +107,7 @@ impl<'r> Recorder<'r> {
         self.streams.end(run)
     }
 
-    fn record(&mut self, record: Record) -> Result<()> {
+    pub fn record(&mut self, record: Record) -> Result<()> {
         self.waiting.push_back(record);
         Ok(self.write_waiting()?)
     }

@@ -4,7 +4,7 @@ use anyhow::{Context, Result, ensure};
 use serde_json::Value;
 use writebench_testkit::{Kind, Need, Trials, directory_on};
 
-use crate::program;
+use crate::{commands_of, program};
 
 pub fn add(trials: &mut Trials) {
     let tmpfs = [Need::Filesystem(Kind::Tmpfs)];
@@ -100,16 +100,27 @@ fn probe_names_the_filesystem() -> Result<()> {
 
 fn completions_and_manual() -> Result<()> {
     let program = program()?;
+    let commands = commands_of(&program)?;
+    ensure!(commands.len() >= 11, "{commands:?}");
     for shell in ["bash", "zsh", "fish"] {
         let script = program.call(&["completions", shell])?.stdout;
+        let missing = commands.iter().find(|name| !script.contains(name.as_str()));
+        ensure!(missing.is_none(), "{shell}: {missing:?}");
         ensure!(
             script.contains("vectored") && !script.contains("identity"),
             "{shell}: suites, no hidden command"
         );
     }
-    ensure!(program.call(&["man"])?.stdout.contains("writebench"));
+    let manual = program.call(&["man"])?.stdout;
+    for name in &commands {
+        ensure!(manual.contains(&format!("writebench\\-{name}(1)")), "{name} in {manual}");
+        let own = program.call(&["man", name])?;
+        ensure!(own.code == Some(0) && own.stdout.contains(&format!("writebench\\-{name}")), "{own:?}");
+    }
     ensure!(program.call(&["man", "run"])?.stdout.contains("max\\-bytes"));
-    ensure!(program.call(&["man", "worker"])?.code == Some(2));
+    for hidden in ["worker", "keeper"] {
+        ensure!(program.call(&["man", hidden])?.code == Some(2) && !commands.iter().any(|name| name == hidden));
+    }
     Ok(())
 }
 

@@ -5,20 +5,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, ensure};
 use writebench_testkit::{Program, Trials};
 
-use crate::program;
-
-/// Each call, under the words that introduce it.
-const CALLS: &[(&str, &[&str])] = &[
-    ("The program", &["--help"]),
-    ("Measuring", &["run", "--help"]),
-    ("What there is", &["list", "--help"]),
-    ("A run again", &["show", "--help"]),
-    ("Two runs", &["compare", "--help"]),
-    ("Facts", &["probe", "--help"]),
-    ("Suites", &["list", "suites"]),
-    ("Methods", &["list", "methods"]),
-    ("Axes", &["list", "axes"]),
-];
+use crate::{commands_of, program};
 
 pub fn add(trials: &mut Trials) {
     trials.add("docs/commands.md is what the program prints", &[], commands);
@@ -34,12 +21,10 @@ fn commands() -> Result<()> {
         "# Commands\n\nWhat the program itself says. Made by `UPDATE_DOCS=1 cargo test -p writebench --test cli docs`.\n",
     );
     let program = program()?;
-    for (title, arguments) in CALLS {
-        text += &format!(
-            "\n## {title}\n\n```text\n$ writebench {}\n{}```\n",
-            arguments.join(" "),
-            printed(&program, arguments)?
-        );
+    for (title, arguments) in calls(&program)? {
+        let line = arguments.join(" ");
+        let printed = printed(&program, &arguments)?;
+        text += &format!("\n## {title}\n\n```text\n$ writebench {line}\n{printed}```\n");
     }
     let path = documents().join("commands.md");
     if std::env::var_os("UPDATE_DOCS").is_some() {
@@ -50,8 +35,19 @@ fn commands() -> Result<()> {
     Ok(())
 }
 
-fn printed(program: &Program, arguments: &[&str]) -> Result<String> {
-    let ended = program.call(arguments)?;
+/// The help of the program and of each command, and what it lists of itself: each call, under the words that introduce it.
+fn calls(program: &Program) -> Result<Vec<(String, Vec<String>)>> {
+    let call = |title: &str, words: &str| (title.to_owned(), words.split(' ').map(str::to_owned).collect());
+    let mut calls = vec![call("The program", "--help")];
+    calls.extend(commands_of(program)?.iter().map(|name| call(name, &format!("{name} --help"))));
+    calls
+        .extend(["Suites", "Methods", "Axes"].map(|what| call(what, &format!("list {}", what.to_lowercase()))));
+    Ok(calls)
+}
+
+fn printed(program: &Program, arguments: &[String]) -> Result<String> {
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let ended = program.call(&arguments)?;
     ensure!(ended.code == Some(0), "{ended:?}");
     let lines: Vec<&str> = ended.stdout.lines().map(str::trim_end).collect();
     Ok(lines.join("\n") + "\n")

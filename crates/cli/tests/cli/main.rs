@@ -50,7 +50,7 @@ mod wear;
 
 use std::process::ExitCode;
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 use writebench_testkit::{Program, Trials};
 
 fn main() -> ExitCode {
@@ -106,4 +106,14 @@ fn main() -> ExitCode {
 
 fn program() -> Result<Program> {
     Program::new(env!("CARGO_BIN_EXE_writebench"))
+}
+
+/// The commands that the program names in its help.
+fn commands_of(program: &Program) -> Result<Vec<String>> {
+    let help = program.call(&["--help"])?.stdout;
+    let (_, commands) = help.split_once("\nCommands:\n").context("a list of commands")?;
+    let lines = commands.lines().take_while(|line| !line.is_empty());
+    // Lines that go on are indented deeper.
+    let names = lines.filter_map(|line| line.strip_prefix("  ")?.split(' ').next().filter(|it| !it.is_empty()));
+    Ok(names.map(str::to_owned).collect())
 }

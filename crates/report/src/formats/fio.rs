@@ -7,37 +7,48 @@ mod section;
 mod tests;
 
 use std::collections::HashSet;
+use std::path::Path;
 
 use writebench_model::{Axis, RecordedCase};
 
-use super::MARK;
+use super::rendered::{Files, MARK};
+use crate::counted;
 use crate::sentences::number::{gigabytes_per_s, interval, milliseconds};
 use crate::sentences::report::{CaseReport, Report};
 use job::Job;
 
-/// What a directory gets.
+/// The file that has all cases, with the reason where there is no job.
+pub(super) const README: &str = "README";
+
 #[derive(Debug)]
-pub struct JobFiles {
+struct JobFiles {
     /// A file for each case that fio can express.
-    pub jobs: Vec<JobFile>,
-    /// The file `README`: all cases, with the reason where there is no job.
-    pub readme: String,
+    jobs: Vec<JobFile>,
+    readme: String,
     /// Cases without a job.
-    pub left_out: usize,
+    left_out: usize,
 }
 
-/// A job.
 #[derive(Debug)]
-pub struct JobFile {
+struct JobFile {
     /// Plain: letters, digits, and what case names have between them.
-    pub name: String,
-    /// What fio reads.
-    pub text: String,
+    name: String,
+    text: String,
+}
+
+/// A job of fio for each case, and the [`README`].
+pub(super) fn files(report: &Report, directory: &Path) -> Files {
+    let JobFiles { jobs, readme, left_out } = render(report);
+    let all = counted(left_out + jobs.len(), "case");
+    let readme_path = directory.join(README);
+    let without = || format!("Without a job for fio: {left_out} of {all}. {} says why.", readme_path.display());
+    let mut files: Vec<(String, String)> = jobs.into_iter().map(|job| (job.name, job.text)).collect();
+    files.push((README.to_owned(), readme));
+    Files { files, note: (left_out > 0).then(without) }
 }
 
 /// The jobs of a report. A case that stands in several tables has one for each target.
-#[must_use]
-pub fn render(report: &Report) -> JobFiles {
+fn render(report: &Report) -> JobFiles {
     let (mut seen, mut names) = (HashSet::new(), HashSet::new());
     let (mut jobs, mut listed, mut left_out) = (Vec::new(), Vec::new(), Vec::new());
     for case in &report.cases {

@@ -13,17 +13,32 @@ mod plot;
 mod rows;
 mod stacked;
 
+use std::path::Path;
+
 use svg::node::Text;
 use svg::node::element::Element;
 
 use self::element::{Ink, WIDTH, element, text, wrapped};
-use super::{MARK, palette};
-use crate::charts::{Chart, Kind, Point, Scale, Unit, XScale, YScale, value_text};
+use super::palette;
+use super::rendered::{Files, MARK};
+use crate::charts::{self, Chart, Kind, Point, Scale, Unit, XScale, YScale, value_text};
+use crate::sentences::report::Report;
 
 /// Above and below what is drawn.
 const MARGIN: f64 = 16.0;
 
 const FONTS: &str = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif";
+
+/// A file for each chart; those of other runs that have the same name are replaced.
+pub(super) fn files(report: &Report, directory: &Path) -> Files {
+    let files: Vec<(String, String)> = charts::charts(report)
+        .iter()
+        .map(|named| (format!("{}.svg", named.file_stem), render(&named.chart)))
+        .collect();
+    let none = || format!("No chart for {}: no case has a figure of all its work.", directory.display());
+    let note = files.is_empty().then(none);
+    Files { files, note }
+}
 
 /// The chart as an SVG document. The same chart gives the same bytes.
 #[must_use]

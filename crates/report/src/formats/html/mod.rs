@@ -15,6 +15,7 @@ use sha2::{Digest, Sha256};
 
 use self::content::Content;
 use self::data::Data;
+use super::rendered::FormatError;
 use crate::charts;
 use crate::numbers::comparison::{CompareError, ComparedRun, Comparison, Side};
 use crate::sentences::report::Report;
@@ -35,17 +36,6 @@ const SCRIPTS: [&str; 8] = [
     include_str!("../../../page/main.js"),
 ];
 
-/// Why there is no page.
-#[derive(Debug, thiserror::Error)]
-pub enum PageError {
-    /// Its data. Never in practice: every key is a text.
-    #[error("cannot write the page's data: {0}")]
-    Data(#[from] serde_json::Error),
-    /// Its words. Never in practice: the template is checked when it is compiled.
-    #[error("cannot write the page: {0}")]
-    Template(#[from] askama::Error),
-}
-
 #[derive(Template)]
 #[template(path = "page.html")]
 struct Page<'r> {
@@ -61,8 +51,8 @@ struct Page<'r> {
 /// Of one run or several; all others are compared with the first.
 ///
 /// # Errors
-/// Never in practice, as [`PageError`] says.
-pub fn render(reports: &[Report]) -> Result<String, PageError> {
+/// Never in practice, as [`FormatError`] says.
+pub fn render(reports: &[Report]) -> Result<String, FormatError> {
     let names = run_names(reports);
     let charts = charts::charts_of_runs(reports);
     let comparisons: Vec<(usize, Result<Comparison, CompareError>)> =

@@ -3,31 +3,34 @@
 use anyhow::Result;
 use writebench_filesystems::{Kind, Wish};
 
-use crate::arguments::FsCommand;
-use crate::exit;
+use crate::exit::usage;
 
 /// What stands on each of the other kinds where it is named alone.
 const LAYERS: [&str; 2] = ["overlay", "fuse"];
 
 /// What the command line asks for, in its order, each kind once.
-pub fn wishes(command: &FsCommand) -> Result<Vec<Wish>> {
-    let kinds = if command.on.is_empty() { Kind::defaults() } else { kinds(&command.on)? };
+pub fn wishes(
+    on: &[String],
+    mkfs_options: &[(Kind, String)],
+    mount_options: &[(Kind, String)],
+) -> Result<Vec<Wish>> {
+    let kinds = if on.is_empty() { Kind::defaults() } else { kinds(on)? };
     let mut wishes: Vec<Wish> = Vec::new();
     for kind in kinds {
         if wishes.iter().any(|wish| wish.kind == kind) {
-            return Err(exit::usage(format!("--on: {kind} is given twice")));
+            return Err(usage!("--on: {kind} is given twice"));
         }
         wishes.push(Wish { kind, mkfs_options: Vec::new(), mount_options: None });
     }
-    for (kind, words) in &command.mkfs_options {
+    for (kind, words) in mkfs_options {
         let words = shlex::split(words)
-            .ok_or_else(|| exit::usage(format!("--mkfs-options {kind}={words}: a quote is not closed")))?;
+            .ok_or_else(|| usage!("--mkfs-options {kind}={words}: a quote is not closed"))?;
         if kind.is_in_memory() {
-            return Err(exit::usage(format!("--mkfs-options {kind}: it is in memory, and no mkfs makes it")));
+            return Err(usage!("--mkfs-options {kind}: it is in memory, and no mkfs makes it"));
         }
         wish(&mut wishes, kind, "--mkfs-options")?.mkfs_options.extend(words);
     }
-    for (kind, options) in &command.mount_options {
+    for (kind, options) in mount_options {
         let wish = wish(&mut wishes, kind, "--mount-options")?;
         wish.mount_options = Some(match wish.mount_options.take() {
             Some(before) => format!("{before},{options}"),
@@ -39,9 +42,10 @@ pub fn wishes(command: &FsCommand) -> Result<Vec<Wish>> {
 
 fn wish<'w>(wishes: &'w mut [Wish], kind: &Kind, option: &str) -> Result<&'w mut Wish> {
     let names: Vec<String> = wishes.iter().map(|wish| wish.kind.to_string()).collect();
-    wishes.iter_mut().find(|wish| wish.kind == *kind).ok_or_else(|| {
-        exit::usage(format!("{option} {kind}: not among the kinds that are made: {}", names.join(", ")))
-    })
+    wishes
+        .iter_mut()
+        .find(|wish| wish.kind == *kind)
+        .ok_or_else(|| usage!("{option} {kind}: not among the kinds that are made: {}", names.join(", ")))
 }
 
 fn kinds(words: &[String]) -> Result<Vec<Kind>> {
@@ -50,20 +54,26 @@ fn kinds(words: &[String]) -> Result<Vec<Kind>> {
     let mut kinds = Vec::new();
     for word in words {
         if !LAYERS.contains(&word.as_str()) {
-            kinds.push(word.parse::<Kind>().map_err(|error| exit::usage(format!("--on: {error}")))?);
+            kinds.push(word.parse::<Kind>().map_err(|error| usage!("--on: {error}"))?);
             continue;
         }
         if others.is_empty() {
-            return Err(exit::usage(format!(
+            return Err(usage!(
                 "--on {word}: on which filesystem? Name others, or {word}:KIND, such as {word}:ext4"
-            )));
+            ));
         }
         for other in &others {
             let kind = format!("{word}:{other}").parse::<Kind>();
-            kinds.push(kind.map_err(|error| exit::usage(format!("--on: {error}")))?);
+            kinds.push(kind.map_err(|error| usage!("--on: {error}"))?);
         }
     }
     Ok(kinds)
+}
+
+/// `ext4=noatime`.
+pub fn of_kind(text: &str) -> Result<(Kind, String), String> {
+    let (kind, options) = text.split_once('=').ok_or("expected KIND=OPTIONS, such as ext4=noatime")?;
+    Ok((kind.parse().map_err(|error: writebench_filesystems::Error| error.to_string())?, options.to_owned()))
 }
 
 #[cfg(test)]

@@ -1,0 +1,70 @@
+//! How large images become, all of them together.
+
+use std::path::Path;
+
+use anyhow::Result;
+use writebench_filesystems::Wish;
+use writebench_model::{Bytes, Case, Row};
+use writebench_report::visible;
+
+use crate::exit::{refused, usage};
+
+pub struct Images<'c> {
+    /// The directory that they are made in.
+    below: &'c Path,
+    wishes: &'c [Wish],
+    /// What the largest case has in files.
+    pub content_bytes: u64,
+    pub bytes: u64,
+    memory_bytes: u64,
+}
+
+impl<'c> Images<'c> {
+    pub fn of(below: &'c Path, wishes: &'c [Wish], rows: &[Row]) -> Result<Self> {
+        // A file that is copied stands beside the copy.
+        let bytes =
+            |case: &Case| case.axes().size_bytes.saturating_mul(if case.method().copies() { 2 } else { 1 });
+        let content_bytes = rows.iter().map(|row| bytes(&row.case)).max().unwrap_or(0);
+        let image_bytes =
+            wishes.iter().map(|wish| wish.kind.image_bytes(content_bytes)).fold(0, u64::saturating_add);
+        let in_memory = wishes.iter().filter(|wish| wish.kind.is_in_memory()).count() as u64;
+        let filesystem = writebench_probe::environment(below)
+            .map_err(|error| usage!("--images {}: {error}", below.display()))?
+            .filesystem;
+        let images_in_memory = if filesystem.is_in_memory() { image_bytes } else { 0 };
+        let memory_bytes = in_memory.saturating_mul(content_bytes).saturating_add(images_in_memory);
+        Ok(Self { below, wishes, content_bytes, bytes: image_bytes, memory_bytes })
+    }
+
+    /// Whether there is memory for all of them at the same time, and for the data.
+    pub fn check(&self, max_bytes: Option<Bytes>) -> Result<()> {
+        let available_bytes = writebench_probe::available_memory_bytes()?;
+        if self.memory_bytes.saturating_add(self.content_bytes) > available_bytes / 10 * 9 {
+            return Err(refused!(
+                "not enough memory: images and files in it take {}, {} are available; use --images on a disk, a \
+                 smaller --size, or fewer kinds",
+                Bytes(self.memory_bytes).approximate(),
+                Bytes(available_bytes).approximate()
+            ));
+        }
+        match max_bytes {
+            Some(most) if self.bytes >= most.0 => Err(usage!(
+                "--max-bytes {most}: the images alone are {}, which are written once",
+                Bytes(self.bytes).approximate()
+            )),
+            _ => Ok(()),
+        }
+    }
+
+    /// A line for each.
+    pub fn text(&self) -> String {
+        let line = |wish: &Wish| match wish.kind.image_bytes(self.content_bytes) {
+            0 => format!("{}, in memory\n", wish.kind),
+            bytes => {
+                let (size, below) = (Bytes(bytes).approximate(), self.below.to_string_lossy());
+                format!("{}, in {size} of {}\n", wish.kind, visible(&below))
+            }
+        };
+        self.wishes.iter().map(line).collect()
+    }
+}

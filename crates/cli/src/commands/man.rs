@@ -1,0 +1,30 @@
+//! `writebench man`.
+
+use anyhow::Result;
+use clap::Args;
+
+use crate::exit::{Exit, usage};
+use crate::global::Global;
+
+/// The manual page, to standard output
+#[derive(Args)]
+pub struct ManCommand {
+    /// Of that command; of writebench itself if none
+    command: Option<String>,
+}
+
+impl ManCommand {
+    pub fn run(&self, global: &Global) -> Result<Exit> {
+        let mut command = (global.interface)();
+        command.build();
+        if let Some(name) = &self.command {
+            let found = command.find_subcommand(name).cloned();
+            let found = found.ok_or_else(|| usage!("there is no command '{name}'"))?;
+            command = found.display_name(format!("writebench-{name}"));
+        }
+        let mut text = Vec::new();
+        clap_mangen::Man::new(command).render(&mut text)?;
+        global.output.results(&String::from_utf8_lossy(&text))?;
+        Ok(Exit::Ok)
+    }
+}

@@ -1,0 +1,13 @@
+//! What every command gets beside its own options.
+
+use std::path::PathBuf;
+
+use crate::output::Output;
+
+pub struct Global {
+    /// The database that was named.
+    pub db: Option<PathBuf>,
+    pub output: Output,
+    /// The whole command line, for those that describe it.
+    pub interface: fn() -> clap::Command,
+}

@@ -1,0 +1,123 @@
+//! How cases are measured: the options that commands share, and what a run records of them.
+
+use std::time::Duration;
+
+use clap::Args;
+use writebench_model::{
+    Bytes, Reserve, Row, RunRecord, RunStatus, Settings, TargetRecord, Verify, nanoseconds,
+};
+
+use crate::arguments::{names, positive_duration};
+use crate::export::ExportArguments;
+use crate::run_name::Label;
+use crate::selection;
+
+/// How they are measured, and what is made of it.
+#[derive(Args)]
+pub struct MeasuringArguments {
+    /// Undisturbed samples to take of each case [default: 6, the least with a 95 % interval; 11 for suite copy]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    pub samples: Option<u32>,
+    /// Take more samples of a case until half its interval is no more than that share of its median, such as 2%; up to 20
+    /// times --samples, or until --budget
+    #[arg(long, value_name = "PERCENT", value_parser = percent_in_ppm)]
+    pub precision: Option<u32>,
+    /// Stop after that time, and cut loops over durable records to their share of it; what was not reached is said [default: none; 20s for the first look, and for each filesystem of one]
+    #[arg(long, value_name = "TIME", value_parser = writebench_model::parse_duration)]
+    pub budget: Option<Duration>,
+    /// Stop before more than that is written
+    #[arg(long, value_name = "BYTES")]
+    pub max_bytes: Option<Bytes>,
+    /// What stays free of a target, of the place for images, too: a share of its bytes and inodes, or a size
+    #[arg(long, value_name = "SHARE|SIZE", default_value_t)]
+    pub reserve: Reserve,
+    /// Seed of the order and the data [default: random, and shown]
+    #[arg(long, value_name = "NUMBER")]
+    pub seed: Option<u64>,
+    /// When to read files back and compare them: sampled (a case's first sample whole, and a part of every later one),
+    /// first, every (each sample whole) or never
+    #[arg(long, value_name = "WHEN", default_value = "sampled",
+        value_parser = names(Verify::ALL, Verify::name, Verify::from_name))]
+    pub verify: Verify,
+    /// When a sample counts as hanging, and a target as not answering [default: by its size, at least a minute; 30s for a
+    /// target]
+    #[arg(long, value_name = "TIME", value_parser = positive_duration)]
+    pub timeout: Option<Duration>,
+    /// Name the run: `show`, `compare` and `list runs` know it by it. Several runs may have the same label
+    #[arg(long, value_name = "NAME")]
+    pub label: Option<Label>,
+    /// Do not measure what memory and device can do at most, which takes up to two seconds, for each target with durable or direct cases
+    #[arg(long)]
+    pub no_limits: bool,
+    /// Do not look at what each of several filesystems does with files, which writes up to 128 MiB to each
+    #[arg(long)]
+    pub no_properties: bool,
+    /// Show what would be run and how many bytes written, and write nothing
+    #[arg(long)]
+    pub dry_run: bool,
+    #[command(flatten)]
+    pub exports: ExportArguments,
+}
+
+/// What a run records of the program that made it.
+pub const VERSION: &str = if cfg!(feature = "deliberate-delay") {
+    concat!(env!("CARGO_PKG_VERSION"), "+deliberate-delay")
+} else {
+    env!("CARGO_PKG_VERSION")
+};
+
+/// Budget of the first look, which promises an answer in half a minute.
+const FIRST_LOOK_BUDGET_NS: u64 = 20_000_000_000;
+
+impl MeasuringArguments {
+    /// What was asked for. So many first looks have a budget of their own.
+    pub fn settings(&self, first_looks: u64, samples: u32) -> Settings {
+        let first_look_budget_ns = (first_looks > 0).then_some(FIRST_LOOK_BUDGET_NS * first_looks);
+        Settings {
+            samples: self.samples.unwrap_or(samples),
+            precision_ppm: self.precision,
+            budget_ns: self.budget.map(nanoseconds).or(first_look_budget_ns),
+            max_bytes: self.max_bytes.map(|bytes| bytes.0),
+            seed: seed(self.seed),
+            verify: self.verify,
+            timeout_ns: self.timeout.map(nanoseconds),
+            copy_from: None,
+            copy_to: None,
+        }
+    }
+}
+
+/// The one that was asked for, or any.
+pub fn seed(asked: Option<u64>) -> u64 {
+    // Within 53 bits, so that every reader of JSON gets it whole.
+    asked.unwrap_or_else(|| uuid::Uuid::new_v4().as_u64_pair().0 >> 11)
+}
+
+/// A run that has not begun.
+pub fn new_run(
+    label: Option<&Label>,
+    settings: Settings,
+    rows: &[Row],
+    targets: Vec<TargetRecord>,
+) -> RunRecord {
+    RunRecord {
+        id: uuid::Uuid::new_v4().simple().to_string(),
+        label: label.map(ToString::to_string),
+        status: RunStatus::Running,
+        started: jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
+        version: VERSION.to_owned(),
+        arguments: std::env::args_os().map(|argument| argument.to_string_lossy().into_owned()).collect(),
+        settings,
+        cases: selection::records(rows, &targets),
+        targets,
+        missing: Vec::new(),
+    }
+}
+
+/// A share such as `2%` or `0.5%`, in millionths.
+fn percent_in_ppm(text: &str) -> Result<u32, String> {
+    let number = text.strip_suffix('%').and_then(|number| number.trim().parse::<f64>().ok());
+    let ppm = number.map(|percent| (percent * 1e4).round()).filter(|ppm| (100.0..=1e6).contains(ppm));
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "between 100 and a million")]
+    ppm.map(|ppm| ppm as u32).ok_or_else(|| "expected a share from 0.01% to 100%, such as 2%".to_owned())
+}

@@ -1,0 +1,35 @@
+//! What comes of rendering.
+
+/// What a directory gets.
+#[derive(Debug)]
+pub struct Files {
+    /// Their names and texts.
+    pub files: Vec<(String, String)>,
+    /// Says what is not among them.
+    pub note: Option<String>,
+}
+
+/// Never in practice: every key is a text, and the page's template is checked when it is compiled.
+#[derive(Debug, thiserror::Error)]
+pub enum FormatError {
+    /// JSON, a line of it, or a page's data.
+    #[error(transparent)]
+    Json(#[from] serde_json::Error),
+    /// A row of either table.
+    #[error(transparent)]
+    Csv(#[from] ::csv::Error),
+    /// The words of a page.
+    #[error("cannot write the page: {0}")]
+    Page(#[from] askama::Error),
+}
+
+/// What the first line of each file has that is written to a directory of many: by it, later exports know which files
+/// they may replace.
+pub const MARK: &str = "made by writebench";
+
+/// Whether a file that begins like this has our mark.
+#[must_use]
+pub fn has_mark(beginning: &[u8]) -> bool {
+    let first_line = beginning.split(|&byte| byte == b'\n').next().unwrap_or_default();
+    first_line.windows(MARK.len()).any(|part| part == MARK.as_bytes())
+}
