@@ -84,11 +84,6 @@ fn in_words(used: &DeviceUse) -> String {
     }
 }
 
-/// Names that people and makers give may have anything in them.
-pub(crate) fn one_line(text: &str) -> String {
-    text.replace(char::is_control, "?")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
