@@ -72,7 +72,7 @@ const HEADINGS: &[&str] = &[
 ///
 /// # Errors
 /// Never in practice: it is written to memory.
-pub fn render(report: &Report) -> Result<String, csv::Error> {
+pub(super) fn render(report: &Report) -> Result<String, csv::Error> {
     let mut writer = csv::Writer::from_writer(Vec::new());
     writer.write_record(IDENTITY.iter().chain(HEADINGS))?;
     for case in &report.cases {

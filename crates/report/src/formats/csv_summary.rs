@@ -36,7 +36,7 @@ const PARTS: &[(&str, PartOf)] = &[
 ///
 /// # Errors
 /// Never in practice: it is written to memory.
-pub fn render(report: &Report) -> Result<String, ::csv::Error> {
+pub(super) fn render(report: &Report) -> Result<String, ::csv::Error> {
     let mut writer = ::csv::Writer::from_writer(Vec::new());
     let mut headings: Vec<String> = IDENTITY.iter().chain(FACTS).map(|&fact| fact.to_owned()).collect();
     for (figure, _) in FIGURES {

@@ -8,7 +8,7 @@ use crate::numbers::over_time::OverTime;
 use crate::numbers::reached::Reached;
 
 /// The confidence that intervals aim at.
-pub const CONFIDENCE: f64 = 0.95;
+pub(crate) const CONFIDENCE: f64 = 0.95;
 
 /// A figure with its interval and spread.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]

@@ -29,7 +29,7 @@ pub(super) struct Rows<'c> {
 
 impl<'c> Rows<'c> {
     /// `room_below`: the part of a row below its bar and name.
-    pub fn of(chart: &'c Chart, top: f64, row_height: f64, room_below: f64) -> Self {
+    pub(super) fn of(chart: &'c Chart, top: f64, row_height: f64, room_below: f64) -> Self {
         let names: Vec<String> =
             chart.x.ticks.iter().map(|tick| shortened(&tick.text, SIZE, NAME_LIMIT)).collect();
         let left = MARGIN + names.iter().map(|name| width(name, SIZE)).fold(0.0, f64::max) + 8.0;
@@ -38,7 +38,7 @@ impl<'c> Rows<'c> {
     }
 
     /// Where a value stands.
-    pub fn x(&self, value: f64) -> f64 {
+    pub(super) fn x(&self, value: f64) -> f64 {
         self.x_of_part(self.scale.part(value))
     }
 
@@ -47,12 +47,12 @@ impl<'c> Rows<'c> {
     }
 
     /// The middle of a row's bar.
-    pub fn y(&self, at: f64) -> f64 {
+    pub(super) fn y(&self, at: f64) -> f64 {
         self.top + at * self.row_height + (self.row_height - self.room_below) / 2.0
     }
 
     /// Where the picture ends, with its axis.
-    pub fn end(&self) -> f64 {
+    pub(super) fn end(&self) -> f64 {
         self.bottom() + 46.0
     }
 
@@ -63,7 +63,7 @@ impl<'c> Rows<'c> {
     }
 
     /// What lies below the bars.
-    pub fn grid(&self) -> Vec<Element> {
+    pub(super) fn grid(&self) -> Vec<Element> {
         let bottom = self.bottom();
         let middle = [("text-anchor", "middle")];
         let mut parts = Vec::new();
@@ -81,7 +81,7 @@ impl<'c> Rows<'c> {
     }
 
     /// The names before the rows.
-    pub fn names(&self) -> impl Iterator<Item = Element> + '_ {
+    pub(super) fn names(&self) -> impl Iterator<Item = Element> + '_ {
         self.chart.x.ticks.iter().zip(&self.names).map(|(tick, name)| {
             let end = [("text-anchor", "end")];
             let label = text(self.left - 8.0, self.y(tick.at) + 4.5, SIZE, Ink::Strong, name, &end);
