@@ -7,7 +7,6 @@
 mod files;
 mod links;
 mod manifests;
-#[cfg_attr(not(test), expect(dead_code, reason = "until no circle is left"))]
 mod modules;
 mod source;
 
@@ -76,6 +75,7 @@ fn findings() -> Result<Vec<Finding>> {
     for member in manifests::members(&metadata()?, &root)? {
         findings.extend(member.forbidden_imports());
         findings.extend(member.missing_lints());
+        findings.extend(modules::tangled(&member.sources(), &files)?);
     }
     Ok(findings)
 }

@@ -1,7 +1,7 @@
 //! The calls that an open file is asked for.
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Call {
+pub(crate) enum Call {
     /// The facts of the device.
     BlockDevice,
     /// Caching off, or on.

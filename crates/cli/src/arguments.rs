@@ -4,12 +4,12 @@ use std::time::Duration;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 
-pub fn suite_names() -> PossibleValuesParser {
+pub(crate) fn suite_names() -> PossibleValuesParser {
     PossibleValuesParser::new(writebench_model::built_in_suites().into_iter().map(|suite| suite.name))
 }
 
 /// A parser for a closed set of values, so that errors and completions know them.
-pub fn names<T: Copy + Send + Sync + 'static>(
+pub(crate) fn names<T: Copy + Send + Sync + 'static>(
     all: &'static [T],
     name: fn(T) -> &'static str,
     from_name: fn(&str) -> Option<T>,
@@ -18,7 +18,7 @@ pub fn names<T: Copy + Send + Sync + 'static>(
         .try_map(move |text| from_name(&text).ok_or("no such value"))
 }
 
-pub fn positive_duration(text: &str) -> Result<Duration, String> {
+pub(crate) fn positive_duration(text: &str) -> Result<Duration, String> {
     let duration = writebench_model::parse_duration(text).map_err(|error| error.to_string())?;
     if duration.is_zero() { Err("must be longer than nothing".to_owned()) } else { Ok(duration) }
 }

@@ -11,13 +11,13 @@ use writebench_store::Store;
 use crate::exit::{self, usage};
 
 /// The path of the database that was named, or of the user's own.
-pub fn path(named: Option<&Path>) -> Result<PathBuf> {
+pub(crate) fn path(named: Option<&Path>) -> Result<PathBuf> {
     named.map_or_else(default_path, |path| Ok(path.to_path_buf()))
 }
 
 /// Opens the database that was named, or the user's own, which is created where it is missing. So is its directory, for
 /// the user alone.
-pub fn open(named: Option<&Path>) -> Result<Store> {
+pub(crate) fn open(named: Option<&Path>) -> Result<Store> {
     let path = path(named)?;
     if let Some(directory) = path.parent().filter(|parent| !parent.as_os_str().is_empty() && !parent.exists()) {
         // A path that is mistyped does not leave a tree of directories.
@@ -46,7 +46,7 @@ fn cannot_make(directory: &Path, named: Option<&Path>, error: &io::Error) -> any
 }
 
 /// Opens a database for reading, which must be there.
-pub fn open_existing(named: Option<&Path>) -> Result<Store> {
+pub(crate) fn open_existing(named: Option<&Path>) -> Result<Store> {
     let path = path(named)?;
     // A link that leads nowhere is refused like all others.
     if !path.exists() && !path.is_symlink() {
@@ -66,19 +66,19 @@ fn option(store: &Store) -> String {
 }
 
 /// The command that shows a run again.
-pub fn show(store: &Store, number: i64) -> String {
+pub(crate) fn show(store: &Store, number: i64) -> String {
     format!("`writebench{} show {number}` shows it again.", option(store))
 }
 
 /// The command for a run's page, or for that of a part on one target.
-pub fn page(store: &Store, number: i64, target: Option<&str>) -> String {
+pub(crate) fn page(store: &Store, number: i64, target: Option<&str>) -> String {
     let run =
         target.map_or(number.to_string(), |target| writebench_report::quoted(&format!("{number}@{target}")));
     format!("Its page: writebench{} report {run} -o report.html", option(store))
 }
 
 /// The newest of all runs.
-pub fn newest(store: &Store) -> Result<i64> {
+pub(crate) fn newest(store: &Store) -> Result<i64> {
     let none = || usage!("no runs in {}; `writebench run` makes one", store.path().display());
     store.newest_run(false)?.ok_or_else(none)
 }

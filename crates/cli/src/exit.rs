@@ -35,7 +35,7 @@ impl From<Exit> for ExitCode {
 
 /// An error that says how the program ends.
 #[derive(Debug)]
-pub struct Ending {
+pub(crate) struct Ending {
     pub exit: Exit,
     pub message: String,
 }
@@ -60,12 +60,12 @@ macro_rules! refused {
 
 pub(crate) use {refused, usage};
 
-pub fn ending(exit: Exit, message: String) -> anyhow::Error {
+pub(crate) fn ending(exit: Exit, message: String) -> anyhow::Error {
     Ending { exit, message }.into()
 }
 
 /// What the system said, in words and with its number.
-pub fn meaning(error: &io::Error) -> String {
+pub(crate) fn meaning(error: &io::Error) -> String {
     match error.raw_os_error() {
         Some(errno) => format!("{} ({errno})", Failure::errno_message(errno)),
         None => error.to_string(),
@@ -73,7 +73,7 @@ pub fn meaning(error: &io::Error) -> String {
 }
 
 /// An error of a thread that could not be started, with the limits that it may have met.
-pub fn no_thread(purpose: &str, error: &io::Error) -> anyhow::Error {
+pub(crate) fn no_thread(purpose: &str, error: &io::Error) -> anyhow::Error {
     anyhow::anyhow!(
         "start a thread {purpose}: {}; see pids.max of the control group, and ulimit -u",
         meaning(error)
@@ -81,7 +81,7 @@ pub fn no_thread(purpose: &str, error: &io::Error) -> anyhow::Error {
 }
 
 /// The exit that an error asks for.
-pub fn of(error: &anyhow::Error) -> Exit {
+pub(crate) fn of(error: &anyhow::Error) -> Exit {
     if let Some(ending) = error.downcast_ref::<Ending>() {
         return ending.exit;
     }

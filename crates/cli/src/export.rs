@@ -19,7 +19,7 @@ const OPTION: &str = "--export";
 
 /// Where results are written to.
 #[derive(Args)]
-pub struct ExportArguments {
+pub(crate) struct ExportArguments {
     #[arg(long, value_name = "FORMAT=FILE", help = help())]
     export: Vec<ExportArgument>,
     #[arg(long, requires = "export", help = force_help())]
@@ -28,7 +28,7 @@ pub struct ExportArguments {
 
 /// Where a comparison is written to.
 #[derive(Args)]
-pub struct ComparisonExportArguments {
+pub(crate) struct ComparisonExportArguments {
     #[arg(long, value_name = "FORMAT=FILE", help = comparison_help())]
     export: Vec<ExportArgument>,
 }
@@ -89,12 +89,12 @@ impl FromStr for ExportArgument {
 
 /// A place for a report that has been found, and how it is written. The place is held from then on: what would make the
 /// export fail after an hour of measuring is found before, and nobody can put another place there.
-pub enum Export {
+pub(crate) enum Export {
     File(FileExport<Report>),
     Directory { render: &'static RenderDirectory, to: OutputDirectory },
 }
 
-pub struct FileExport<T> {
+pub(crate) struct FileExport<T> {
     render: Rendering<T>,
     is_streamed: bool,
     to: OutputFile,
@@ -102,7 +102,7 @@ pub struct FileExport<T> {
 
 impl ExportArguments {
     /// Finds all of their places, none of which may be what is kept, before anything is measured.
-    pub fn find(&self, kept: Kept) -> Result<Vec<Export>> {
+    pub(crate) fn find(&self, kept: Kept) -> Result<Vec<Export>> {
         let kept = Rc::new(kept);
         let mut exports = Vec::new();
         for argument in &self.export {
@@ -124,7 +124,7 @@ impl ExportArguments {
 
 impl ComparisonExportArguments {
     /// Finds all of their places, none of which may be what is kept, unless a comparison has no such format.
-    pub fn find(&self, kept: Kept) -> Result<Vec<FileExport<Comparison>>> {
+    pub(crate) fn find(&self, kept: Kept) -> Result<Vec<FileExport<Comparison>>> {
         let renders = self.export.iter().map(|argument| {
             argument.format.compare.ok_or_else(|| {
                 let names = names(|it| it.compare.is_some());
@@ -160,12 +160,12 @@ impl ExportArgument {
 
 impl<T> FileExport<T> {
     /// Whether it goes where tables would go otherwise.
-    pub fn is_to_stdout(&self) -> bool {
+    pub(crate) fn is_to_stdout(&self) -> bool {
         self.to.is_for_results()
     }
 
     /// Writes all of it; a pipe without a reader is waited for until `stop` is set.
-    pub fn write(&self, what: &T, stop: &AtomicBool, output: &Output) -> Result<()> {
+    pub(crate) fn write(&self, what: &T, stop: &AtomicBool, output: &Output) -> Result<()> {
         self.to.write(&(self.render)(what)?, stop, output)
     }
 }
@@ -178,12 +178,12 @@ impl Export {
         }
     }
 
-    pub fn is_to_stdout(&self) -> bool {
+    pub(crate) fn is_to_stdout(&self) -> bool {
         self.file().is_some_and(FileExport::is_to_stdout)
     }
 
     /// The stream of an export that is written while the run goes on, begun; none if it is written at the end.
-    pub fn stream<'s>(
+    pub(crate) fn stream<'s>(
         &self,
         beginning: &str,
         stop: &'s AtomicBool,
@@ -194,7 +194,7 @@ impl Export {
     }
 
     /// Writes the report; a pipe without a reader is waited for until `stop` is set.
-    pub fn write(&self, report: &Report, stop: &AtomicBool, output: &Output) -> Result<()> {
+    pub(crate) fn write(&self, report: &Report, stop: &AtomicBool, output: &Output) -> Result<()> {
         let (render, to) = match self {
             Self::File(file) => return file.write(report, stop, output),
             Self::Directory { render, to } => (render, to),
@@ -209,10 +209,10 @@ impl Export {
 }
 
 /// For commands that a signal ends at once.
-pub static NEVER: AtomicBool = AtomicBool::new(false);
+pub(crate) static NEVER: AtomicBool = AtomicBool::new(false);
 
 /// Writes all exports that no run has written on the way, also where one of them fails.
-pub fn write_all(exports: &[Export], report: &Report, stop: &AtomicBool, output: &Output) -> Result<()> {
+pub(crate) fn write_all(exports: &[Export], report: &Report, stop: &AtomicBool, output: &Output) -> Result<()> {
     let at_the_end = exports.iter().filter(|it| !it.file().is_some_and(|file| file.is_streamed));
     output.all_ok(at_the_end.map(|export| export.write(report, stop, output)))
 }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use crate::output::Output;
 
-pub struct Global {
+pub(crate) struct Global {
     /// The database that was named.
     pub db: Option<PathBuf>,
     pub output: Output,

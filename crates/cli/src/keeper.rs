@@ -6,14 +6,14 @@ use anyhow::{Context, Result};
 use writebench_runner::WorkerCommand;
 
 /// The word that makes this program a keeper.
-pub const COMMAND: &str = "keeper";
+pub(crate) const COMMAND: &str = "keeper";
 
 /// How a keeper is started.
-pub fn command() -> Result<WorkerCommand> {
+pub(crate) fn command() -> Result<WorkerCommand> {
     Ok(WorkerCommand { program: this_program()?, arguments: vec![COMMAND.into()] })
 }
 
 /// The same file even if it was replaced or removed meanwhile, as an update does.
-pub fn this_program() -> Result<PathBuf> {
+pub(crate) fn this_program() -> Result<PathBuf> {
     std::env::current_exe().map(|_| PathBuf::from("/proc/self/exe")).context("find this program")
 }

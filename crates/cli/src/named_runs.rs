@@ -14,7 +14,7 @@ use crate::output_file::Kept;
 use crate::run_name::{RunName, RunOn, labelled};
 
 /// A run that was named: all of it, or the part on the target that was named.
-pub struct NamedRun {
+pub(crate) struct NamedRun {
     /// In the database; none for an exported file.
     pub number: Option<i64>,
     /// `run 5`, `run 5@ext4`, `x.json`.
@@ -23,7 +23,7 @@ pub struct NamedRun {
 }
 
 /// What no output may replace: the database, and the files that are named.
-pub fn kept<'n>(names: impl Iterator<Item = &'n RunOn>, db: Option<&Path>) -> Kept {
+pub(crate) fn kept<'n>(names: impl Iterator<Item = &'n RunOn>, db: Option<&Path>) -> Kept {
     names.fold(Kept::database(db), |kept, name| match &name.run {
         RunName::File(path) => kept.and("a run that is read", path),
         RunName::Number(_) | RunName::Label(_) => kept,
@@ -32,7 +32,7 @@ pub fn kept<'n>(names: impl Iterator<Item = &'n RunOn>, db: Option<&Path>) -> Ke
 
 /// The runs of these names, in order: of a label all that have it. Exported files can be read where there never was a
 /// database.
-pub fn named_runs(names: &[RunOn], db: Option<&Path>) -> Result<Vec<NamedRun>> {
+pub(crate) fn named_runs(names: &[RunOn], db: Option<&Path>) -> Result<Vec<NamedRun>> {
     let needs_database = names.iter().any(|name| !matches!(name.run, RunName::File(_)));
     let store = if needs_database { Some(database::open_existing(db)?) } else { None };
     let mut runs = Vec::new();
@@ -58,7 +58,7 @@ pub fn named_runs(names: &[RunOn], db: Option<&Path>) -> Result<Vec<NamedRun>> {
 }
 
 /// The run in an exported file.
-pub fn exported(path: &Path) -> Result<RunRecord> {
+pub(crate) fn exported(path: &Path) -> Result<RunRecord> {
     let name = path.display();
     // Pipes end, as <(zcat run.json.gz) does; /dev/zero does not.
     if path.metadata().is_ok_and(|it| it.file_type().is_char_device() || it.file_type().is_block_device()) {

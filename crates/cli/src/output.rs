@@ -11,7 +11,7 @@ use writebench_report::{visible, visible_lines};
 use crate::exit;
 
 /// The program's two outputs.
-pub struct Output {
+pub(crate) struct Output {
     choice: anstream::ColorChoice,
     quiet: bool,
     // Where standard output is somebody's file.
@@ -20,7 +20,7 @@ pub struct Output {
 
 impl Output {
     /// By the options of the command line.
-    pub fn new(color: ColorChoice, quiet: bool) -> Self {
+    pub(crate) fn new(color: ColorChoice, quiet: bool) -> Self {
         let choice = match color {
             ColorChoice::Auto => anstream::ColorChoice::Auto,
             ColorChoice::Always => anstream::ColorChoice::AlwaysAnsi,
@@ -30,13 +30,13 @@ impl Output {
     }
 
     /// The same, with results on standard error, because standard output is written to by somebody else.
-    pub fn with_results_on_stderr(&self) -> Self {
+    pub(crate) fn with_results_on_stderr(&self) -> Self {
         Self { results_on_stderr: true, ..*self }
     }
 
     /// Prints results in our own styles; text of others must be [`visible`] in them. That nobody reads on (`| head -1`)
     /// is no error.
-    pub fn results(&self, styled: &str) -> Result<()> {
+    pub(crate) fn results(&self, styled: &str) -> Result<()> {
         let styled = &own_styles_only(styled);
         self.written(if self.results_on_stderr {
             AutoStream::new(io::stderr(), self.choice).write_all(styled.as_bytes())
@@ -47,13 +47,13 @@ impl Output {
     }
 
     /// Prints an export, byte by byte as a file would have it, unless a terminal would obey some of it.
-    pub fn export(&self, text: &str) -> Result<()> {
+    pub(crate) fn export(&self, text: &str) -> Result<()> {
         let mut exporter = self.exporter();
         self.written(exporter.write_all(text.as_bytes()).and_then(|()| exporter.flush()))
     }
 
     /// Where exports to standard output go; whole characters must be written at once.
-    pub fn exporter(&self) -> Box<dyn Write> {
+    pub(crate) fn exporter(&self) -> Box<dyn Write> {
         if self.results_on_stderr { exporter(io::stderr()) } else { exporter(io::stdout()) }
     }
 
@@ -69,7 +69,7 @@ impl Output {
     }
 
     /// Whether nothing went wrong. If several things did, all but the last are said here.
-    pub fn all_ok(&self, results: impl IntoIterator<Item = Result<()>>) -> Result<()> {
+    pub(crate) fn all_ok(&self, results: impl IntoIterator<Item = Result<()>>) -> Result<()> {
         let mut errors = results.into_iter().filter_map(Result::err).collect::<Vec<_>>();
         let last = errors.pop();
         errors.iter().for_each(|error| self.error(error));
@@ -77,7 +77,7 @@ impl Output {
     }
 
     /// What came of work after which was tidied up. If both failed, what stays is said here.
-    pub fn after_tidying<T>(&self, result: Result<T>, tidied: Result<()>) -> Result<T> {
+    pub(crate) fn after_tidying<T>(&self, result: Result<T>, tidied: Result<()>) -> Result<T> {
         match (result, tidied) {
             (Err(error), Err(left)) => {
                 self.error(&left);
@@ -89,25 +89,25 @@ impl Output {
     }
 
     /// Prints a note for the person at the terminal.
-    pub fn note(&self, text: &str) {
+    pub(crate) fn note(&self, text: &str) {
         if !self.quiet {
             let _ = writeln!(io::stderr(), "{}", visible(text));
         }
     }
 
     /// Prints what went wrong, in one line.
-    pub fn error(&self, error: &anyhow::Error) {
+    pub(crate) fn error(&self, error: &anyhow::Error) {
         // Where not even this can be said, the exit code still says it.
         let _ = writeln!(io::stderr(), "writebench: {}", visible(&format!("{error:#}")));
     }
 
     /// Whether a progress bar has a place.
-    pub fn shows_progress(&self) -> bool {
+    pub(crate) fn shows_progress(&self) -> bool {
         !self.quiet && io::stderr().is_terminal()
     }
 
     /// The width that results should fit in; none if they go to a file or another program.
-    pub fn width(&self) -> Option<usize> {
+    pub(crate) fn width(&self) -> Option<usize> {
         let size = if self.results_on_stderr {
             terminal_size::terminal_size_of(io::stderr())
         } else {

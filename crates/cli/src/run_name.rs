@@ -15,7 +15,7 @@ const LONGEST_LABEL: usize = 200;
 
 /// What people call a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Label(String);
+pub(crate) struct Label(String);
 
 impl FromStr for Label {
     type Err = &'static str;
@@ -46,7 +46,7 @@ impl fmt::Display for Label {
 
 /// A run, or several.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum RunName {
+pub(crate) enum RunName {
     /// The one with that number.
     Number(i64),
     /// Those with that label.
@@ -77,7 +77,7 @@ impl fmt::Display for RunName {
 
 /// A run, or several, with all targets or with one of them: `5`, `5@ext4`, `before@/data`.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct RunOn {
+pub(crate) struct RunOn {
     /// The run.
     pub run: RunName,
     /// The target's name; none for all of them.
@@ -106,7 +106,7 @@ impl fmt::Display for RunOn {
 
 impl RunOn {
     /// The run, or the part of it that was made on the target.
-    pub fn part_of(&self, run: RunRecord) -> Result<RunRecord> {
+    pub(crate) fn part_of(&self, run: RunRecord) -> Result<RunRecord> {
         let Some(target) = &self.target else { return Ok(run) };
         run.on_target(target).ok_or_else(|| {
             let names: Vec<&str> = run.targets.iter().map(|target| target.name.as_str()).collect();
@@ -119,7 +119,7 @@ impl RunOn {
 
 /// Several, separated by commas.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct RunNames(pub Vec<RunOn>);
+pub(crate) struct RunNames(pub Vec<RunOn>);
 
 impl FromStr for RunNames {
     type Err = &'static str;
@@ -134,7 +134,7 @@ impl FromStr for RunNames {
 
 impl RunName {
     /// The newest run of that name in the database.
-    pub fn newest(&self, store: &Store) -> Result<i64> {
+    pub(crate) fn newest(&self, store: &Store) -> Result<i64> {
         match self {
             Self::Number(number) => Ok(*number),
             Self::Label(label) => Ok(labelled(store, label)?.into_iter().next_back().unwrap_or_default()),
@@ -147,7 +147,7 @@ impl RunName {
 }
 
 /// The numbers of all runs with that label, of which there is one, the newest last.
-pub fn labelled(store: &Store, label: &str) -> Result<Vec<i64>> {
+pub(crate) fn labelled(store: &Store, label: &str) -> Result<Vec<i64>> {
     let numbers = store.runs_labelled(label)?;
     if numbers.is_empty() {
         return Err(usage!(

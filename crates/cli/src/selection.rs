@@ -12,7 +12,7 @@ use crate::session::Copied;
 
 /// Which cases are run.
 #[derive(Args, Clone)]
-pub struct SelectionArguments {
+pub(crate) struct SelectionArguments {
     /// Suites to run (`writebench list suites`)
     #[arg(long, value_name = "NAME", value_delimiter = ',', value_parser = suite_names())]
     pub suite: Vec<String>,
@@ -34,13 +34,13 @@ pub struct SelectionArguments {
 }
 
 /// The suite that is run when nothing is named.
-pub const FIRST_LOOK: &str = "quick";
+pub(crate) const FIRST_LOOK: &str = "quick";
 
 /// The suite that a given file to copy asks for.
 const COPY: &str = "copy";
 
 /// What is to be run.
-pub struct Selected {
+pub(crate) struct Selected {
     /// The rows of the run's tables.
     pub rows: Vec<Row>,
     /// What was left out, and why.
@@ -54,7 +54,7 @@ const SAMPLES: u32 = 6;
 
 impl SelectionArguments {
     /// Whether nothing is named, so that there is a first look.
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.suite.is_empty() && self.case.is_empty()
     }
 }
@@ -62,7 +62,7 @@ impl SelectionArguments {
 /// The rows of the run's tables.
 ///
 /// `cold` evicts what is copied, `copied` is the given file to copy, `block_size_bytes` the size of the target's blocks.
-pub fn rows(
+pub(crate) fn rows(
     selection: &SelectionArguments,
     cold: bool,
     copied: Option<&Copied>,
@@ -170,13 +170,13 @@ fn copies_only(suite: &Suite, methods: &[&'static MethodInfo]) -> bool {
 }
 
 /// Rows as the database holds them, without samples: each once for every target.
-pub fn records(rows: &[Row], targets: &[TargetRecord]) -> Vec<CaseRecord> {
+pub(crate) fn records(rows: &[Row], targets: &[TargetRecord]) -> Vec<CaseRecord> {
     let on_all = |row| targets.iter().map(move |target| record(row, &target.name));
     rows.iter().flat_map(on_all).collect()
 }
 
 /// A row as the database holds it, on one target, without samples.
-pub fn record(row: &Row, target: &str) -> CaseRecord {
+pub(crate) fn record(row: &Row, target: &str) -> CaseRecord {
     CaseRecord {
         target: target.to_owned(),
         origin: row.origin.clone(),
@@ -188,7 +188,7 @@ pub fn record(row: &Row, target: &str) -> CaseRecord {
 }
 
 /// The different cases of a run, each once. A case that stands in two tables is measured once.
-pub fn different_cases(records: &[CaseRecord]) -> Result<Vec<Case>> {
+pub(crate) fn different_cases(records: &[CaseRecord]) -> Result<Vec<Case>> {
     let known = |record: &CaseRecord| {
         let unknown = || usage!("this writebench does not know the case {}", record.case);
         record.case.known().cloned().ok_or_else(unknown)
@@ -197,7 +197,7 @@ pub fn different_cases(records: &[CaseRecord]) -> Result<Vec<Case>> {
 }
 
 /// Each case once, in order.
-pub fn different(all: impl IntoIterator<Item = Case>) -> Vec<Case> {
+pub(crate) fn different(all: impl IntoIterator<Item = Case>) -> Vec<Case> {
     let mut cases: Vec<Case> = Vec::new();
     for case in all {
         if !cases.contains(&case) {

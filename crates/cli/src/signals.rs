@@ -10,7 +10,7 @@ use crate::exit::Exit;
 
 /// Set by the first signal that asks for an end. A second one ends the program at once; the next run removes
 /// what stays.
-pub fn stop_on_signals() -> Result<Arc<AtomicBool>> {
+pub(crate) fn stop_on_signals() -> Result<Arc<AtomicBool>> {
     let stop = Arc::new(AtomicBool::new(false));
     for signal in [SIGINT, SIGTERM, SIGHUP] {
         // Whoever started us with nohup wants the run to go on.

@@ -9,7 +9,7 @@ use writebench_model::{Failure, Learnt, Outcome, Phase};
 
 /// A call, as strace shows it or as errors name it.
 #[derive(Debug, Clone, Copy)]
-pub struct Call {
+pub(crate) struct Call {
     pub name: &'static str,
     /// Error numbers that say more than their text; of every call, EOPNOTSUPP and ENOSYS mean "not supported".
     pub meanings: &'static [(Errno, Meaning)],
@@ -17,7 +17,7 @@ pub struct Call {
 
 /// What is behind an error number.
 #[derive(Debug)]
-pub enum Meaning {
+pub(crate) enum Meaning {
     /// A property of the target, and no fault.
     Unsupported,
     /// A setting of the machine that forbids it, which is no fault either. The worker has given up the rights that
@@ -45,7 +45,7 @@ impl Call {
 
 /// A call that failed, before it is known in which phase and for which file.
 #[derive(Debug)]
-pub struct CallError {
+pub(crate) struct CallError {
     call: &'static str,
     path: Option<String>,
     offset: Option<u64>,
@@ -63,13 +63,13 @@ enum Cause {
 
 impl CallError {
     /// The call gave an error number.
-    pub fn new(call: impl Into<Call>, errno: Errno) -> Self {
+    pub(crate) fn new(call: impl Into<Call>, errno: Errno) -> Self {
         let call = call.into();
         Self::because(call, Cause::Errno(errno, call.meaning(errno)))
     }
 
     /// The library for direct I/O gave an error.
-    pub fn of(call: impl Into<Call>, error: &direct_io::Error) -> Self {
+    pub(crate) fn of(call: impl Into<Call>, error: &direct_io::Error) -> Self {
         match error.raw_os_error() {
             Some(number) => Self::new(call, Errno::from_raw_os_error(number)),
             None => Self::other(call, error.to_string()),
@@ -77,12 +77,12 @@ impl CallError {
     }
 
     /// Something else than a system call went wrong.
-    pub fn other(what: impl Into<Call>, message: String) -> Self {
+    pub(crate) fn other(what: impl Into<Call>, message: String) -> Self {
         Self::because(what.into(), Cause::Other(message))
     }
 
     /// The target cannot do what the case says, although no call said so.
-    pub fn unsupported(what: &'static str, message: String) -> Self {
+    pub(crate) fn unsupported(what: &'static str, message: String) -> Self {
         Self::because(what.into(), Cause::Unsupported(message))
     }
 
@@ -91,7 +91,7 @@ impl CallError {
     }
 
     /// Of a direct transfer: EINVAL says that something was misaligned, and not what would have fitted.
-    pub fn of_direct(mut self, file: BorrowedFd<'_>) -> Self {
+    pub(crate) fn of_direct(mut self, file: BorrowedFd<'_>) -> Self {
         let is_invalid = matches!(self.cause, Cause::Errno(Errno::INVAL, _));
         let needed = is_invalid.then(|| DirectIo::of(file).ok()?.alignment()).flatten();
         self.needed = needed.map(|Alignment { memory_bytes, offset_bytes, .. }| {
@@ -101,24 +101,24 @@ impl CallError {
     }
 
     /// Which of several files, unless that has been said.
-    pub fn of_file(mut self, name: &str) -> Self {
+    pub(crate) fn of_file(mut self, name: &str) -> Self {
         self.path.get_or_insert_with(|| name.to_owned());
         self
     }
 
     /// Where in the file.
-    pub fn at(mut self, offset: u64) -> Self {
+    pub(crate) fn at(mut self, offset: u64) -> Self {
         self.offset = Some(offset);
         self
     }
 
     /// The cause in words, wherever it was.
-    pub fn reason(self) -> String {
+    pub(crate) fn reason(self) -> String {
         self.outcome(Phase::Settle, None).reason().unwrap_or_default()
     }
 
     /// What it means for the sample.
-    pub fn outcome(self, phase: Phase, path: Option<&str>) -> Outcome {
+    pub(crate) fn outcome(self, phase: Phase, path: Option<&str>) -> Outcome {
         match self.failure(phase, path) {
             (true, failure) => Outcome::Unsupported(Box::new(failure)),
             (false, failure) => Outcome::Failed(Box::new(failure)),
@@ -126,7 +126,7 @@ impl CallError {
     }
 
     /// What it leaves of something that was to be found out.
-    pub fn learnt<T>(self, phase: Phase, path: Option<&str>) -> Learnt<T> {
+    pub(crate) fn learnt<T>(self, phase: Phase, path: Option<&str>) -> Learnt<T> {
         match self.failure(phase, path) {
             (true, failure) => Learnt::Refused(failure),
             (false, failure) => Learnt::Failed(failure),
@@ -164,7 +164,7 @@ impl CallError {
 }
 
 /// Calls until it is not interrupted.
-pub fn retry<T>(
+pub(crate) fn retry<T>(
     call: impl Into<Call>,
     mut work: impl FnMut() -> rustix::io::Result<T>,
 ) -> Result<T, CallError> {
@@ -179,7 +179,7 @@ pub fn retry<T>(
 /// Hands over all of `bytes`, the first of which belongs at `offset`: continues after a short write
 /// (Linux moves at most 0x7ffff000 bytes in one call), tries again after EINTR.
 #[inline(always)]
-pub fn hand_over(
+pub(crate) fn hand_over(
     call: &'static str,
     bytes: &[u8],
     offset: u64,
@@ -221,7 +221,7 @@ fn hand_over_rest(
 
 /// As [`hand_over`], for a vector of buffers.
 #[inline(always)]
-pub fn hand_over_vector(
+pub(crate) fn hand_over_vector(
     call: &'static str,
     mut vector: &mut [IoSlice<'_>],
     mut offset: u64,

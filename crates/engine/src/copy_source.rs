@@ -12,14 +12,14 @@ use crate::methods::map::{Access, Map};
 use crate::sync;
 
 /// The file that is copied, open.
-pub struct CopySource {
+pub(crate) struct CopySource {
     file: OwnedFd,
     // How much our own holds, and of which data; none for somebody's.
     made: Option<(u64, u64)>,
 }
 
 /// What is copied into each target: the same file of somebody's, or our own in each.
-pub enum CopySources {
+pub(crate) enum CopySources {
     /// Somebody's file, which is only read.
     Given(CopySource),
     /// Our own, by the number of the target.
@@ -28,7 +28,7 @@ pub enum CopySources {
 
 impl CopySources {
     /// Somebody's file, or our own where none is given.
-    pub fn new(given: Option<OwnedFd>) -> Self {
+    pub(crate) fn new(given: Option<OwnedFd>) -> Self {
         match given {
             Some(file) => Self::Given(CopySource { file, made: None }),
             None => Self::Made(HashMap::new()),
@@ -36,7 +36,7 @@ impl CopySources {
     }
 
     /// What is copied into that target, where it is there.
-    pub fn of(&self, target: usize) -> Option<&CopySource> {
+    pub(crate) fn of(&self, target: usize) -> Option<&CopySource> {
         match self {
             Self::Given(source) => Some(source),
             Self::Made(made) => made.get(&target),
@@ -44,7 +44,13 @@ impl CopySources {
     }
 
     /// Our own with at least so many bytes, made where there is none that will do. Incompressible data.
-    pub fn make(&mut self, number: usize, target: Target<'_>, bytes: u64, seed: u64) -> Result<(), CallError> {
+    pub(crate) fn make(
+        &mut self,
+        number: usize,
+        target: Target<'_>,
+        bytes: u64,
+        seed: u64,
+    ) -> Result<(), CallError> {
         let Self::Made(made) = self else { return Ok(()) };
         let will_do = |it: &CopySource| it.made.is_some_and(|(length, of)| length >= bytes && of == seed);
         if made.get(&number).is_some_and(will_do) {
@@ -71,13 +77,13 @@ impl CopySource {
     }
 
     /// The file, to be opened again by whoever reads it.
-    pub fn file(&self) -> BorrowedFd<'_> {
+    pub(crate) fn file(&self) -> BorrowedFd<'_> {
         self.file.as_fd()
     }
 
     /// Brings the first `size` bytes into the page cache, or out of it, as the case asks, and looks whether they
     /// are. Why the sample would not be itself, if they are not all there.
-    pub fn settle(&self, case: &Case) -> Result<Option<String>, CallError> {
+    pub(crate) fn settle(&self, case: &Case) -> Result<Option<String>, CallError> {
         self.bring_in_or_out(case).map_err(|error| error.of_file(COPIED))
     }
 

@@ -17,12 +17,12 @@ type Step<S> = fn(&mut S) -> Result<(), CallError>;
 
 /// Seats, one for each part, and the threads bound to them. A part's work is always done by its own
 /// thread; with one part there is none, and the caller does it.
-pub struct Crew<'env, S> {
+pub(crate) struct Crew<'env, S> {
     shared: &'env Shared<S>,
 }
 
 /// What the threads of a crew share; lives outside the scope of the threads.
-pub struct Shared<S> {
+pub(crate) struct Shared<S> {
     seats: Vec<Mutex<Place<S>>>,
     border: Barrier,
     step: Mutex<Option<Step<S>>>,
@@ -38,7 +38,7 @@ struct Place<S> {
 
 impl<S: Send> Shared<S> {
     /// Places for these seats.
-    pub fn new(seats: Vec<S>) -> Self {
+    pub(crate) fn new(seats: Vec<S>) -> Self {
         Self {
             border: Barrier::new(seats.len() + 1),
             seats: seats.into_iter().map(|seat| Mutex::new(Place { seat, result: Ok(()) })).collect(),
@@ -51,7 +51,7 @@ impl<S: Send> Shared<S> {
 
 impl<'env, S: Send> Crew<'env, S> {
     /// Starts a thread for each seat, where there are several, and waits until all are there.
-    pub fn start<'scope>(
+    pub(crate) fn start<'scope>(
         scope: &'scope Scope<'scope, 'env>,
         shared: &'env Shared<S>,
     ) -> Result<Self, CallError> {
@@ -68,7 +68,7 @@ impl<'env, S: Send> Crew<'env, S> {
     }
 
     /// One step of all parts, side by side. The first error, by the order of the parts.
-    pub fn together(&self, step: Step<S>) -> Result<(), CallError> {
+    pub(crate) fn together(&self, step: Step<S>) -> Result<(), CallError> {
         if self.shared.seats.len() == 1 {
             return self.first(step);
         }
@@ -79,12 +79,15 @@ impl<'env, S: Send> Crew<'env, S> {
     }
 
     /// A step of the first part alone, by the caller.
-    pub fn first(&self, step: Step<S>) -> Result<(), CallError> {
+    pub(crate) fn first(&self, step: Step<S>) -> Result<(), CallError> {
         step(&mut lock(&self.shared.seats[0]).seat)
     }
 
     /// A step of each part, one after the other, by the caller.
-    pub fn in_turn(&self, mut step: impl FnMut(&mut S) -> Result<(), CallError>) -> Result<(), CallError> {
+    pub(crate) fn in_turn(
+        &self,
+        mut step: impl FnMut(&mut S) -> Result<(), CallError>,
+    ) -> Result<(), CallError> {
         self.shared.seats.iter().try_for_each(|place| step(&mut lock(place).seat))
     }
 }
@@ -99,7 +102,7 @@ impl<S> Drop for Crew<'_, S> {
 }
 
 /// A thread, or the error of the call that could not start it: a control group may have a limit on threads.
-pub fn start_thread<'scope, T: Send + 'scope>(
+pub(crate) fn start_thread<'scope, T: Send + 'scope>(
     scope: &'scope Scope<'scope, '_>,
     work: impl FnOnce() -> T + Send + 'scope,
 ) -> Result<ScopedJoinHandle<'scope, T>, CallError> {

@@ -21,19 +21,19 @@ pub enum Target<'t> {
 }
 
 /// What our own file to be copied is called beside the samples, and somebody's in an error.
-pub const COPIED: &str = "copied";
+pub(crate) const COPIED: &str = "copied";
 
 /// EINVAL where a filesystem has no direct I/O: open(2).
-pub const OPEN_DIRECT: Call =
+pub(crate) const OPEN_DIRECT: Call =
     Call { name: "open with O_DIRECT", meanings: &[(Errno::INVAL, Meaning::Unsupported)] };
 
 /// The name of a part's file.
-pub fn name(stem: &str, case: &Case, part: usize) -> String {
+pub(crate) fn name(stem: &str, case: &Case, part: usize) -> String {
     if case.file_count() == 1 { stem.to_owned() } else { format!("{stem}-{part}") }
 }
 
 /// Opens a file the way its case's `prepare` asks for. A file that must be new is created exclusively.
-pub fn open(target: Target<'_>, name: &str, case: &Case) -> Result<OwnedFd, CallError> {
+pub(crate) fn open(target: Target<'_>, name: &str, case: &Case) -> Result<OwnedFd, CallError> {
     let options = access(case);
     let options = match case.axes().prepare {
         Prepare::Truncate => options.truncate(true),
@@ -44,18 +44,18 @@ pub fn open(target: Target<'_>, name: &str, case: &Case) -> Result<OwnedFd, Call
 }
 
 /// Opens once more what [`open`] opened.
-pub fn open_again(target: Target<'_>, name: &str, case: &Case) -> Result<OwnedFd, CallError> {
+pub(crate) fn open_again(target: Target<'_>, name: &str, case: &Case) -> Result<OwnedFd, CallError> {
     open_with(target, name, case.axes().cache, access(case))
 }
 
 /// Creates a file that must not exist yet.
-pub fn create(directory: BorrowedFd<'_>, name: &str) -> Result<OwnedFd, CallError> {
+pub(crate) fn create(directory: BorrowedFd<'_>, name: &str) -> Result<OwnedFd, CallError> {
     let options = OpenOptions::new().write(true).create_new(true);
     open_with(Target::Directory(directory), name, Cache::Buffered, options)
 }
 
 /// Creates a file that must not exist yet, with the data of that seed, synced.
-pub fn create_filled(
+pub(crate) fn create_filled(
     directory: BorrowedFd<'_>,
     name: &str,
     length: u64,
@@ -79,17 +79,17 @@ fn fill(file: &OwnedFd, length: u64, seed: u64) -> Result<(), CallError> {
 }
 
 /// Opens for reading.
-pub fn open_to_read(target: Target<'_>, name: &str) -> Result<OwnedFd, CallError> {
+pub(crate) fn open_to_read(target: Target<'_>, name: &str) -> Result<OwnedFd, CallError> {
     open_with(target, name, Cache::Buffered, OpenOptions::new().read(true))
 }
 
 /// Opens what a descriptor refers to once more for reading, with a position and advice of its own.
-pub fn reopen_to_read(file: BorrowedFd<'_>) -> Result<OwnedFd, CallError> {
+pub(crate) fn reopen_to_read(file: BorrowedFd<'_>) -> Result<OwnedFd, CallError> {
     open_with(Target::Device(file), "", Cache::Buffered, OpenOptions::new().read(true))
 }
 
 /// Removes a file; that it is not there is no error. A device stays.
-pub fn remove(target: Target<'_>, name: &str) -> Result<(), CallError> {
+pub(crate) fn remove(target: Target<'_>, name: &str) -> Result<(), CallError> {
     let Target::Directory(directory) = target else { return Ok(()) };
     retry("unlink", || match rustix::fs::unlinkat(directory, name, AtFlags::empty()) {
         Err(Errno::NOENT) => Ok(()),
@@ -100,7 +100,7 @@ pub fn remove(target: Target<'_>, name: &str) -> Result<(), CallError> {
 
 /// Closes, and says if the filesystem reports a late error: see close(2) on NFS and quotas. After
 /// EINTR Linux has closed the descriptor.
-pub fn close(file: OwnedFd) -> Result<(), CallError> {
+pub(crate) fn close(file: OwnedFd) -> Result<(), CallError> {
     match nix::unistd::close(file) {
         Ok(()) | Err(nix::errno::Errno::EINTR) => Ok(()),
         Err(errno) => Err(CallError::new("close", Errno::from_raw_os_error(errno as i32))),

@@ -6,7 +6,7 @@ use writebench_model::{Axes, Case, Files, Range, Source};
 
 /// What one thread writes, and where.
 #[derive(Clone, Copy)]
-pub struct Part<'a> {
+pub(crate) struct Part<'a> {
     /// The case's values.
     pub axes: &'a Axes,
     /// Which thread, from 0.
@@ -24,12 +24,12 @@ pub struct Part<'a> {
 
 impl<'a> Part<'a> {
     /// The name of its file, of one for all parts or one for each.
-    pub fn name<'n>(&self, names: &'n [String]) -> &'n str {
+    pub(crate) fn name<'n>(&self, names: &'n [String]) -> &'n str {
         &names[self.index.min(names.len() - 1)]
     }
 
     /// The memory that holds the part's data: its own range, or the one chunk.
-    pub fn memory(&self) -> &'a [u8] {
+    pub(crate) fn memory(&self) -> &'a [u8] {
         let size = |bytes: u64| usize::try_from(bytes).unwrap_or(usize::MAX);
         match self.axes.source {
             Source::File => {
@@ -44,7 +44,7 @@ impl<'a> Part<'a> {
 
     /// Pieces of so many bytes, or of one chunk more than fits into them, each with where it ends in the part: what is
     /// looked at between two of them costs the loop over chunks nothing.
-    pub fn pieces(&self, bytes: u64) -> impl Iterator<Item = (u64, Self)> + use<'a> {
+    pub(crate) fn pieces(&self, bytes: u64) -> impl Iterator<Item = (u64, Self)> + use<'a> {
         let part = *self;
         let chunk = part.axes.chunk_size_bytes.max(1);
         let each = bytes.div_ceil(chunk).saturating_mul(chunk);
@@ -60,7 +60,7 @@ impl<'a> Part<'a> {
     /// the source, or the one chunk over and over. Inlined into a method's loop, which is all there is
     /// between two calls of the kernel.
     #[inline(always)]
-    pub fn try_each_chunk<E>(
+    pub(crate) fn try_each_chunk<E>(
         &self,
         mut hand_over: impl FnMut(&'a [u8], u64) -> Result<(), E>,
     ) -> Result<(), E> {
@@ -87,7 +87,7 @@ impl<'a> Part<'a> {
 }
 
 /// One part per thread, of data in memory or in a file.
-pub fn parts<'a>(case: &'a Case, source: &'a [u8], copy_from: Option<BorrowedFd<'a>>) -> Vec<Part<'a>> {
+pub(crate) fn parts<'a>(case: &'a Case, source: &'a [u8], copy_from: Option<BorrowedFd<'a>>) -> Vec<Part<'a>> {
     let axes = case.axes();
     let chunk = if case.method().writes_data() { axes.chunk_size_bytes } else { 0 };
     writebench_model::split(axes.size_bytes, axes.threads, chunk)

@@ -10,7 +10,7 @@ use writebench_model::{Sample, nanoseconds};
 /// What this process has used, over all its threads. Kernels that account by ticks (4 ms is usual) know
 /// the sum of user and system time exactly, and share it out between the two by the ticks they saw.
 #[derive(Clone, Copy, Default)]
-pub struct Usage {
+pub(crate) struct Usage {
     user_cpu_ns: i64,
     system_cpu_ns: i64,
     page_faults: i64,
@@ -19,7 +19,7 @@ pub struct Usage {
 
 impl Usage {
     /// From getrusage(2).
-    pub fn now() -> Self {
+    pub(crate) fn now() -> Self {
         let nanoseconds = |time: TimeVal| time.tv_sec() * 1_000_000_000 + time.tv_usec() * 1_000;
         // It cannot fail: the arguments are right.
         getrusage(UsageWho::RUSAGE_SELF).map_or_else(
@@ -34,7 +34,7 @@ impl Usage {
     }
 
     /// From then to now.
-    pub fn since(self, then: &Self) -> Self {
+    pub(crate) fn since(self, then: &Self) -> Self {
         Self {
             user_cpu_ns: self.user_cpu_ns - then.user_cpu_ns,
             system_cpu_ns: self.system_cpu_ns - then.system_cpu_ns,
@@ -44,7 +44,7 @@ impl Usage {
     }
 
     /// Into a sample.
-    pub fn write_into(self, sample: &mut Sample) {
+    pub(crate) fn write_into(self, sample: &mut Sample) {
         let count = |value: i64| u64::try_from(value).unwrap_or(0);
         sample.user_cpu_ns = count(self.user_cpu_ns);
         sample.system_cpu_ns = count(self.system_cpu_ns);
@@ -54,7 +54,7 @@ impl Usage {
 }
 
 /// Time that the hypervisor gave to others, over all CPUs: `steal` in proc_stat(5).
-pub fn steal_ns() -> Option<u64> {
+pub(crate) fn steal_ns() -> Option<u64> {
     let stat = std::fs::read_to_string("/proc/stat").ok()?;
     let ticks: u64 = stat.lines().next()?.split_whitespace().nth(8)?.parse().ok()?;
     ticks.checked_mul(1_000_000_000 / rustix::param::clock_ticks_per_second())
@@ -62,14 +62,14 @@ pub fn steal_ns() -> Option<u64> {
 
 /// Bytes written to the device since it appeared: sectors of 512 bytes, field 7 of the kernel's
 /// Documentation/block/stat.rst.
-pub fn device_bytes(device_number: &str) -> Option<u64> {
+pub(crate) fn device_bytes(device_number: &str) -> Option<u64> {
     let stat = std::fs::read_to_string(format!("/sys/dev/block/{device_number}/stat")).ok()?;
     let sectors: u64 = stat.split_whitespace().nth(6)?.parse().ok()?;
     sectors.checked_mul(512)
 }
 
 /// A line of `/proc/meminfo`, in bytes.
-pub fn meminfo_bytes(name: &str) -> Option<u64> {
+pub(crate) fn meminfo_bytes(name: &str) -> Option<u64> {
     let meminfo = std::fs::read_to_string("/proc/meminfo").ok()?;
     let line = meminfo.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':'))?;
     line.split_whitespace().next()?.parse::<u64>().ok()?.checked_mul(1024)
@@ -78,13 +78,13 @@ pub fn meminfo_bytes(name: &str) -> Option<u64> {
 /// Fresh memory, half of it in small pages and half in huge ones where the kernel gives those: the page
 /// cache takes both (ext4 and xfs keep a write of 2 MiB in one piece), and the kernel keeps their free
 /// memory in different lists.
-pub struct FreshMemory {
+pub(crate) struct FreshMemory {
     halves: [MmapMut; 2],
 }
 
 impl FreshMemory {
     /// Memory that nothing has touched; none if there is not as much.
-    pub fn new(bytes_each: usize) -> Option<Self> {
+    pub(crate) fn new(bytes_each: usize) -> Option<Self> {
         let halves = [MmapMut::map_anon(bytes_each).ok()?, MmapMut::map_anon(bytes_each).ok()?];
         // Kernels without huge pages refuse: then both halves are the same.
         let _ = halves[1].advise(Advice::HugePage);
@@ -92,7 +92,7 @@ impl FreshMemory {
     }
 
     /// Touches all of it.
-    pub fn fill(&mut self) {
+    pub(crate) fn fill(&mut self) {
         for half in &mut self.halves {
             half.fill(1);
             std::hint::black_box(half);
@@ -102,22 +102,22 @@ impl FreshMemory {
 
 /// A copy of a fixed amount of data into fresh memory: how long it takes says in what state the
 /// machine is, its memory bandwidth as well as what a page's first touch costs at the moment.
-pub struct MemoryProbe {
+pub(crate) struct MemoryProbe {
     from: Vec<u8>,
     fastest_ns: u64,
 }
 
 impl MemoryProbe {
     /// Small enough to add only milliseconds to a sample; in each kind of pages.
-    pub const BYTES_EACH: usize = 8 << 20;
+    pub(crate) const BYTES_EACH: usize = 8 << 20;
 
     /// A source whose pages are there.
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self { from: vec![1; Self::BYTES_EACH], fastest_ns: u64::MAX }
     }
 
     /// Copies once; 0 if there is no memory to copy to.
-    pub fn copy_ns(&mut self) -> u64 {
+    pub(crate) fn copy_ns(&mut self) -> u64 {
         let start = Instant::now();
         let Some(mut to) = FreshMemory::new(Self::BYTES_EACH) else { return 0 };
         for half in &mut to.halves {
@@ -130,7 +130,7 @@ impl MemoryProbe {
     }
 
     /// Whether a copy took so long that memory must have been cold, by the fastest there was.
-    pub fn was_cold(&self, copy_ns: u64) -> bool {
+    pub(crate) fn was_cold(&self, copy_ns: u64) -> bool {
         copy_ns / 2 > self.fastest_ns
     }
 }

@@ -8,7 +8,7 @@ const WORD_BYTES: usize = 8;
 
 /// Number `index` of the generator's outputs.
 #[inline]
-pub fn word(seed: u64, index: u64) -> u64 {
+pub(crate) fn word(seed: u64, index: u64) -> u64 {
     let mut z = seed.wrapping_add(index.wrapping_add(1).wrapping_mul(GOLDEN_GAMMA));
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
@@ -16,7 +16,7 @@ pub fn word(seed: u64, index: u64) -> u64 {
 }
 
 /// Fills `bytes` with the data that `seed` has from `offset` on.
-pub fn fill(seed: u64, offset: u64, bytes: &mut [u8]) {
+pub(crate) fn fill(seed: u64, offset: u64, bytes: &mut [u8]) {
     let into_word = usize::try_from(offset % WORD_BYTES as u64).unwrap_or(0);
     let mut index = offset / WORD_BYTES as u64;
     let head = if into_word == 0 { 0 } else { (WORD_BYTES - into_word).min(bytes.len()) };

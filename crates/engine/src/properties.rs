@@ -27,7 +27,7 @@ use crate::source::SourceBuffer;
 use crate::{job, methods, settle, sync};
 
 /// Learns them from a file for each state, and then from those that are written with `O_DIRECT`.
-pub fn properties(
+pub(crate) fn properties(
     source: &mut SourceBuffer,
     directory: BorrowedFd<'_>,
     request: &PropertiesRequest,
@@ -47,11 +47,11 @@ pub fn properties(
 
 /// Which ways `O_DIRECT` has been found to go, by target and state, so that each is looked at once.
 #[derive(Default)]
-pub struct DirectWays(HashMap<(usize, Prepare), Learnt<DirectWrite>>);
+pub(crate) struct DirectWays(HashMap<(usize, Prepare), Learnt<DirectWrite>>);
 
 impl DirectWays {
     /// Which way data goes on that target into a file in that state, found out with a file of its own.
-    pub fn of(
+    pub(crate) fn of(
         &mut self,
         source: &mut SourceBuffer,
         directory: BorrowedFd<'_>,

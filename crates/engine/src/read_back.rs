@@ -28,7 +28,7 @@ const WHOLE_STEP_BYTES: usize = 1 << 20;
 
 /// Compares what was handed over, all of it or a part that the run's seed chooses, with what it should be. Data that is
 /// durable comes from the device, where the kernel lets go of its pages.
-pub fn read_back(
+pub(crate) fn read_back(
     written: &Written<'_, '_>,
     request: &SampleRequest,
     extent: Extent,

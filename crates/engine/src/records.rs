@@ -13,7 +13,7 @@ use crate::timeline::{Course, Meter};
 
 /// What one thread has handed over, record by record. Off, and so without a look at the clock, where nothing
 /// becomes durable before the end: then there is nothing between two calls but the loop.
-pub struct Records {
+pub(crate) struct Records {
     every: Option<u64>,
     limit: Option<Duration>,
     // Of nanoseconds; none where it is off.
@@ -26,7 +26,7 @@ pub struct Records {
 }
 
 /// Why a loop over records ends before its end.
-pub enum Stop {
+pub(crate) enum Stop {
     /// A call failed.
     Failed(CallError),
     /// Its time is over.
@@ -41,7 +41,7 @@ impl From<CallError> for Stop {
 
 impl Records {
     /// For a thread's part of a case with that sync, which hands over so much at once. The loop ends after `limit`, if it is on.
-    pub fn new(sync: Sync, chunk_bytes: u64, limit: Option<Duration>) -> Self {
+    pub(crate) fn new(sync: Sync, chunk_bytes: u64, limit: Option<Duration>) -> Self {
         const LONGEST_NS: u64 = 3_600_000_000_000;
         const DIGITS: u8 = 3;
         let now = Instant::now();
@@ -60,14 +60,14 @@ impl Records {
     }
 
     /// Whether nothing is timed or synced on the way.
-    pub fn is_off(&self) -> bool {
+    pub(crate) fn is_off(&self) -> bool {
         self.latencies.is_none()
     }
 
     /// Hands over every chunk of a part, each a record. `sync` is told from where to where the file has not
     /// been synced yet.
     #[inline(always)]
-    pub fn each<'a>(
+    pub(crate) fn each<'a>(
         &mut self,
         part: &Part<'a>,
         mut hand_over: impl FnMut(&'a [u8], u64) -> Result<(), CallError>,
@@ -90,7 +90,7 @@ impl Records {
     }
 
     /// Runs a loop that calls [`Records::done`], and syncs what is left at its end.
-    pub fn run<S: FnMut(u64, u64) -> Result<(), CallError>>(
+    pub(crate) fn run<S: FnMut(u64, u64) -> Result<(), CallError>>(
         &mut self,
         part: &Part<'_>,
         sync: &mut S,
@@ -105,7 +105,7 @@ impl Records {
     }
 
     /// So many chunks with so many bytes have been handed over: syncs if it is time, and takes the time.
-    pub fn done(
+    pub(crate) fn done(
         &mut self,
         part: &Part<'_>,
         chunks: u64,
@@ -143,53 +143,53 @@ impl Records {
     }
 
     /// The loop begins.
-    pub fn begin(&mut self) {
+    pub(crate) fn begin(&mut self) {
         self.start = Instant::now();
         self.last = self.start;
     }
 
     /// Whether the loop's time is over.
-    pub fn is_over(&self) -> bool {
+    pub(crate) fn is_over(&self) -> bool {
         !self.is_off() && self.limit.is_some_and(|limit| self.start.elapsed() >= limit)
     }
 
     /// A record took that long.
-    pub fn took(&mut self, duration: Duration) {
+    pub(crate) fn took(&mut self, duration: Duration) {
         if let Some(latencies) = &mut self.latencies {
             latencies.saturating_record(nanoseconds(duration));
         }
     }
 
     /// So much more has been handed over, by a method that keeps its own loop.
-    pub fn add_bytes(&mut self, bytes: u64) {
+    pub(crate) fn add_bytes(&mut self, bytes: u64) {
         self.handed_over_bytes += bytes;
     }
 
     /// The loop has handed over so much, from its beginning.
     #[inline(always)]
-    pub fn reached(&mut self, bytes: u64) {
+    pub(crate) fn reached(&mut self, bytes: u64) {
         self.meter.reached(bytes);
     }
 
     /// How far it was, and when, in a phase that began then and took so long.
-    pub fn course(&self, began: Instant, elapsed_ns: u64) -> Course {
+    pub(crate) fn course(&self, began: Instant, elapsed_ns: u64) -> Course {
         self.meter.course(began, elapsed_ns, self.handed_over_bytes)
     }
 
     /// What has been handed over.
-    pub fn handed_over_bytes(&self) -> u64 {
+    pub(crate) fn handed_over_bytes(&self) -> u64 {
         self.handed_over_bytes
     }
 
     /// Adds what another thread measured.
-    pub fn merge(&mut self, other: &Self) {
+    pub(crate) fn merge(&mut self, other: &Self) {
         if let (Some(all), Some(more)) = (&mut self.latencies, &other.latencies) {
             all.add(more).expect("the bounds are the same");
         }
     }
 
     /// The distribution of what was measured; none if nothing was.
-    pub fn latency(&self) -> Option<Latency> {
+    pub(crate) fn latency(&self) -> Option<Latency> {
         let latencies = self.latencies.as_ref().filter(|latencies| !latencies.is_empty())?;
         let mut bytes = Vec::new();
         V2DeflateSerializer::new().serialize(latencies, &mut bytes).expect("it is written to memory");

@@ -13,7 +13,7 @@ use crate::methods::{self, Lane};
 use crate::records::Records;
 
 /// A part, its open file, and the method at work on it.
-pub struct Seat<'a> {
+pub(crate) struct Seat<'a> {
     target: Target<'a>,
     case: &'a Case,
     name: &'a str,
@@ -26,7 +26,7 @@ pub struct Seat<'a> {
 
 /// A seat for each part; `names` has one file for all of them or one for each. `limit` ends loops that look at the
 /// clock.
-pub fn seats<'a>(
+pub(crate) fn seats<'a>(
     target: Target<'a>,
     case: &'a Case,
     names: &'a [String],
@@ -47,23 +47,23 @@ pub fn seats<'a>(
 
 impl Seat<'_> {
     /// Whether the method has something to do between opening and writing.
-    pub fn attaches(&self) -> bool {
+    pub(crate) fn attaches(&self) -> bool {
         self.lane.attaches()
     }
 
     /// The case that it is a part of.
-    pub fn case(&self) -> &Case {
+    pub(crate) fn case(&self) -> &Case {
         self.case
     }
 
     /// Opens the file as the case's `prepare` asks for.
-    pub fn open(&mut self) -> Result<(), CallError> {
+    pub(crate) fn open(&mut self) -> Result<(), CallError> {
         self.file = Some(Arc::new(file::open(self.target, self.name, self.case)?));
         Ok(())
     }
 
     /// Opens a descriptor of its own for a file that is there.
-    pub fn open_own(&mut self) -> Result<(), CallError> {
+    pub(crate) fn open_own(&mut self) -> Result<(), CallError> {
         if self.file.is_none() {
             self.file = Some(Arc::new(file::open_again(self.target, self.name, self.case)?));
         }
@@ -76,7 +76,7 @@ impl Seat<'_> {
     }
 
     /// Uses the first seat's descriptor, which is in `first` once that seat has had its turn.
-    pub fn open_shared(&mut self, first: &mut Option<Arc<OwnedFd>>) {
+    pub(crate) fn open_shared(&mut self, first: &mut Option<Arc<OwnedFd>>) {
         match first {
             None => first.clone_from(&self.file),
             Some(_) => self.file.clone_from(first),
@@ -84,7 +84,7 @@ impl Seat<'_> {
     }
 
     /// Gives the file its length and blocks, where the case's `prepare` does.
-    pub fn prepare(&mut self) -> Result<(), CallError> {
+    pub(crate) fn prepare(&mut self) -> Result<(), CallError> {
         let prepare = self.case.axes().prepare;
         let (file, length) = (self.file()?, self.part.file_length);
         let prepared = match prepare.call() {
@@ -96,13 +96,13 @@ impl Seat<'_> {
     }
 
     /// Attaches the method to the open file.
-    pub fn attach(&mut self) -> Result<(), CallError> {
+    pub(crate) fn attach(&mut self) -> Result<(), CallError> {
         let file = self.file()?;
         self.lane.attach(file.as_fd()).map_err(|error| self.named(error))
     }
 
     /// The method's loop.
-    pub fn write(&mut self) -> Result<(), CallError> {
+    pub(crate) fn write(&mut self) -> Result<(), CallError> {
         let file = self.file()?;
         let result = self.lane.write(file.as_fd(), &mut self.records);
         let result = result.map_err(|error| self.named(error));
@@ -113,18 +113,18 @@ impl Seat<'_> {
     }
 
     /// What was handed over.
-    pub fn records(&self) -> &Records {
+    pub(crate) fn records(&self) -> &Records {
         &self.records
     }
 
     /// Makes durable what the case's `sync` reaches from here.
-    pub fn sync(&mut self) -> Result<(), CallError> {
+    pub(crate) fn sync(&mut self) -> Result<(), CallError> {
         let file = self.file()?;
         self.lane.sync(file.as_fd(), self.case.axes().sync.call).map_err(|error| self.named(error))
     }
 
     /// Detaches the method and closes what no other seat holds.
-    pub fn close(&mut self) -> Result<(), CallError> {
+    pub(crate) fn close(&mut self) -> Result<(), CallError> {
         self.lane.detach().map_err(|error| self.named(error))?;
         let Some(file) = self.file.take().and_then(Arc::into_inner) else { return Ok(()) };
         self.lane.close(file).map_err(|error| self.named(error))

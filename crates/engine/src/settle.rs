@@ -12,19 +12,24 @@ use crate::machine::{FreshMemory, MemoryProbe, meminfo_bytes};
 use crate::sync;
 
 /// A file as an earlier program would have left it: written, synced, closed; other bytes than ours.
-pub fn old_content(directory: BorrowedFd<'_>, name: &str, length: u64, seed: u64) -> Result<(), CallError> {
+pub(crate) fn old_content(
+    directory: BorrowedFd<'_>,
+    name: &str,
+    length: u64,
+    seed: u64,
+) -> Result<(), CallError> {
     file::close(file::create_filled(directory, name, length, !seed)?).map_err(|error| error.of_file(name))
 }
 
 /// Writes out what the sample before left on another target. What is wrong there shows in its own next sample.
-pub fn write_out(directory: BorrowedFd<'_>) {
+pub(crate) fn write_out(directory: BorrowedFd<'_>) {
     let _ = rustix::fs::syncfs(directory);
 }
 
 /// Writes out what earlier samples left (their removal included) and waits until the kernel has no
 /// more than a trickle under way; `sync_all` where another filesystem has what was written to this one. Why the
 /// target is not quiet, if it is not after `limit`: a reason to doubt the sample, and none to blame it.
-pub fn quiet(target: Target<'_>, sync_all: bool, limit: Duration) -> Result<(), String> {
+pub(crate) fn quiet(target: Target<'_>, sync_all: bool, limit: Duration) -> Result<(), String> {
     const TRICKLE_BYTES: u64 = 4 << 20;
     let start = Instant::now();
     // It reports errors of earlier writes, too, once.
@@ -48,7 +53,7 @@ pub fn quiet(target: Target<'_>, sync_all: bool, limit: Duration) -> Result<(), 
 /// Memory that a sample will take from the kernel for its file. What only gets a length takes none, nor do blocks
 /// that are only reserved, but where they are memory, or where the C library may write into each of them in place of a
 /// filesystem that cannot (posix_fallocate(3)); then no more than there is room for.
-pub fn page_cache_bytes(target: Target<'_>, case: &Case) -> u64 {
+pub(crate) fn page_cache_bytes(target: Target<'_>, case: &Case) -> u64 {
     let size_bytes = case.axes().size_bytes;
     match (case.contract().content, target) {
         (Content::Hole, _) => 0,
@@ -81,7 +86,7 @@ fn is_in_memory(directory: BorrowedFd<'_>) -> bool {
 /// try before it happens again. Returns the last probe. Some memory is left over for the probe behind
 /// the sample: if that one is slow, the host took pages back during the sample. Both halves together are no larger than
 /// `most_bytes`.
-pub fn warm(probe: &mut MemoryProbe, bytes: u64, most_bytes: u64) -> u64 {
+pub(crate) fn warm(probe: &mut MemoryProbe, bytes: u64, most_bytes: u64) -> u64 {
     const LEFT_OVER_BYTES: u64 = 4 * MemoryProbe::BYTES_EACH as u64;
     const TRIES: u32 = 3;
     let each = bytes.saturating_add(LEFT_OVER_BYTES).min(most_bytes / 2);

@@ -8,7 +8,7 @@ use crate::pattern;
 
 /// Source data, kept from sample to sample as long as the next case wants the same.
 #[derive(Default)]
-pub struct SourceBuffer {
+pub(crate) struct SourceBuffer {
     // Empty buffers do not exist.
     memory: Option<AlignedBuffer>,
     // Where in it the data begins.
@@ -20,7 +20,7 @@ const PAGE_BYTES: usize = 4096;
 
 impl SourceBuffer {
     /// Makes the data that `case` writes, or keeps what is there where it will do.
-    pub fn make(&mut self, case: &Case, seed: u64) -> Result<(), CallError> {
+    pub(crate) fn make(&mut self, case: &Case, seed: u64) -> Result<(), CallError> {
         let (data, alignment) = (case.axes().data, case.axes().alignment);
         let start = match alignment {
             Alignment::Page => 0,
@@ -49,19 +49,19 @@ impl SourceBuffer {
     }
 
     /// The data.
-    pub fn bytes(&self) -> &[u8] {
+    pub(crate) fn bytes(&self) -> &[u8] {
         self.memory.as_deref().map_or(&[], |memory| &memory[self.start..])
     }
 
     /// Reads one byte of every page, so that none has to be fetched from anywhere inside the clock.
-    pub fn touch(&self) {
+    pub(crate) fn touch(&self) {
         let sum = self.bytes().iter().step_by(PAGE_BYTES).fold(0u8, |sum, byte| sum.wrapping_add(*byte));
         std::hint::black_box(sum);
     }
 }
 
 /// What a file should hold at `offset` of the data of a part that begins at `range_offset`.
-pub fn expected(case: &Case, seed: u64, range_offset: u64, offset: u64, bytes: &mut [u8]) {
+pub(crate) fn expected(case: &Case, seed: u64, range_offset: u64, offset: u64, bytes: &mut [u8]) {
     match (case.axes().data, case.axes().source) {
         (Data::Zero, _) => bytes.fill(0),
         (Data::Random, Source::File) => pattern::fill(seed, range_offset + offset, bytes),

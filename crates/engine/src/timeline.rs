@@ -25,7 +25,7 @@ const LOOK_BYTES: u64 = 256 << 10;
 const LOOK_HAND_OVERS: u64 = 4096;
 
 /// How far a lane was, and when.
-pub struct Meter {
+pub(crate) struct Meter {
     // Where it looks at the clock again.
     border: u64,
     step: u64,
@@ -36,7 +36,7 @@ pub struct Meter {
 
 impl Meter {
     /// For a loop that hands over so much at once.
-    pub fn new(chunk_bytes: u64) -> Self {
+    pub(crate) fn new(chunk_bytes: u64) -> Self {
         let step = LOOK_BYTES.min(chunk_bytes.saturating_mul(LOOK_HAND_OVERS)).max(1);
         Self {
             border: step,
@@ -48,13 +48,13 @@ impl Meter {
     }
 
     /// How many bytes there are between two looks.
-    pub fn step(&self) -> u64 {
+    pub(crate) fn step(&self) -> u64 {
         self.step
     }
 
     /// So many bytes have been handed over, from the beginning.
     #[inline(always)]
-    pub fn reached(&mut self, bytes: u64) {
+    pub(crate) fn reached(&mut self, bytes: u64) {
         if bytes >= self.border {
             self.look(bytes);
         }
@@ -84,7 +84,7 @@ impl Meter {
     }
 
     /// Its readings in nanoseconds since the phase began, and at last what it had handed over when the phase ended.
-    pub fn course(&self, began: Instant, elapsed_ns: u64, handed_over_bytes: u64) -> Course {
+    pub(crate) fn course(&self, began: Instant, elapsed_ns: u64, handed_over_bytes: u64) -> Course {
         let since = |at: Instant| nanoseconds(at.saturating_duration_since(began));
         let mut readings: Vec<(u64, u64)> =
             self.readings.iter().map(|&(at, bytes)| (since(at), bytes)).collect();
@@ -95,7 +95,7 @@ impl Meter {
 }
 
 /// How far a lane was at some times of the phase, in order.
-pub struct Course {
+pub(crate) struct Course {
     readings: Vec<(u64, u64)>,
     spacing_ns: u64,
 }
@@ -112,7 +112,7 @@ impl Course {
 }
 
 /// How many calls hand over the data of all parts: a timeline cannot see into one.
-pub fn hand_overs(case: &Case, parts: &[Part<'_>]) -> u64 {
+pub(crate) fn hand_overs(case: &Case, parts: &[Part<'_>]) -> u64 {
     let at_once = if case.method().has_axis(Axis::Vector) { case.axes().vector } else { 1 };
     let each = case.axes().chunk_size_bytes.saturating_mul(u64::from(at_once)).max(1);
     if !case.method().writes_data() {
@@ -122,7 +122,7 @@ pub fn hand_overs(case: &Case, parts: &[Part<'_>]) -> u64 {
 }
 
 /// What all lanes handed over, in intervals of one length; none of a phase that was short, or had few hand-overs.
-pub fn timeline(lanes: &[Course], elapsed_ns: u64, hand_overs: u64) -> Option<Timeline> {
+pub(crate) fn timeline(lanes: &[Course], elapsed_ns: u64, hand_overs: u64) -> Option<Timeline> {
     let spacing_ns = lanes.iter().map(|lane| lane.spacing_ns).max()?;
     let count = (elapsed_ns / spacing_ns.max(1)).min(hand_overs / HAND_OVERS_EACH);
     if elapsed_ns < SHORTEST_NS || count < FEWEST_INTERVALS {

@@ -11,7 +11,7 @@ use crate::job::Part;
 use crate::methods::map::{Access, Map};
 
 /// What a sample left behind.
-pub struct Written<'w, 'a> {
+pub(crate) struct Written<'w, 'a> {
     /// Where.
     pub target: Target<'w>,
     /// The names of its files.
@@ -27,7 +27,7 @@ pub struct Written<'w, 'a> {
 impl Written<'_, '_> {
     /// Looks at the length of each file and, where reserving blocks is all that a case does, at its blocks.
     /// Returns the bytes that were handed over, or that the files have where none were.
-    pub fn sizes(&self) -> Result<u64, CallError> {
+    pub(crate) fn sizes(&self) -> Result<u64, CallError> {
         let mut lengths = 0;
         for (index, name) in self.names.iter().enumerate() {
             let Target::Directory(directory) = self.target else { break };
@@ -64,7 +64,7 @@ impl Written<'_, '_> {
 
     /// Whether direct I/O was direct. Some filesystems accept `O_DIRECT` and then use the page cache (tmpfs does
     /// always, btrfs where it keeps checksums); the pages that are there afterwards give them away.
-    pub fn past_the_page_cache(&self) -> Result<(), CallError> {
+    pub(crate) fn past_the_page_cache(&self) -> Result<(), CallError> {
         for (part, &bytes) in self.parts.iter().zip(&self.handed_over_bytes) {
             if bytes == 0 {
                 continue;
@@ -86,6 +86,6 @@ impl Written<'_, '_> {
 }
 
 /// The file is not what it should be.
-pub fn wrong(message: String) -> CallError {
+pub(crate) fn wrong(message: String) -> CallError {
     CallError::other("verify", message)
 }

@@ -8,7 +8,7 @@ use writebench_model::Watch;
 use crate::machine::{device_bytes, meminfo_bytes, steal_ns};
 
 /// Counters of what holds a process up and of its device, at one moment, and the machine's memory.
-pub struct Watcher<'s> {
+pub(crate) struct Watcher<'s> {
     before: Watch,
     cpu_stats: &'s [String],
     throttled_ns: Vec<Option<u64>>,
@@ -18,7 +18,7 @@ pub struct Watcher<'s> {
 }
 
 /// What came of watching.
-pub struct Watched {
+pub(crate) struct Watched {
     /// The state before, and what held the process up.
     pub watch: Watch,
     /// CPU time that the hypervisor gave to others, over all CPUs.
@@ -30,7 +30,7 @@ pub struct Watched {
 impl<'s> Watcher<'s> {
     /// Looks at the machine, at the files that say how long each control group's limit held it up, and at the device
     /// of that number in `/sys/dev/block`.
-    pub fn begin(cpu_stats: &'s [String], device_number: Option<&'s str>) -> Self {
+    pub(crate) fn begin(cpu_stats: &'s [String], device_number: Option<&'s str>) -> Self {
         let before = Watch {
             available_memory_bytes: meminfo_bytes("MemAvailable"),
             dirty_bytes: meminfo_bytes("Dirty"),
@@ -49,7 +49,7 @@ impl<'s> Watcher<'s> {
     }
 
     /// The state then, and what the counters counted from then to now.
-    pub fn end(self) -> Watched {
+    pub(crate) fn end(self) -> Watched {
         let since =
             |now: Option<u64>, then: Option<u64>| now.zip(then).map(|(now, then)| now.saturating_sub(then));
         let device_bytes = since(self.device_number.and_then(device_bytes), self.device_bytes);

@@ -64,6 +64,11 @@ impl Member {
         (!takes_them).then(|| Finding::new(&self.manifest_path, 1, "no `[lints]` with `workspace = true`"))
     }
 
+    /// The folder of its sources.
+    pub(super) fn sources(&self) -> String {
+        self.manifest_path.replace("Cargo.toml", "src")
+    }
+
     /// The manifest's line that imports it, from 1.
     fn line_of(&self, import: &str) -> usize {
         let key = |line: &str| {

@@ -8,7 +8,8 @@ use super::Finding;
 use super::source::{Mention, Source};
 
 /// Folders of a crate's sources in which an upper one may use a lower one, from the lowest.
-const FLOORS: &[(&str, &[&[&str]])] = &[];
+const FLOORS: &[(&str, &[&[&str]])] =
+    &[("crates/report/src", &[&["numbers"], &["sentences"], &["tables", "charts"], &["formats"]])];
 
 /// The files of one crate by what they are as modules: `[]` is its root, `["a", "b"]` is `crate::a::b`.
 struct Crate {
@@ -27,8 +28,9 @@ type Uses = BTreeMap<(String, String), usize>;
 pub(super) fn tangled(folder: &str, files: &[(String, String)]) -> Result<Vec<Finding>> {
     let uses = Crate::read(folder, files)?.uses();
     let floors = FLOORS.iter().find(|(home, _)| *home == folder);
-    let upwards = floors.map(|(_, floors)| upwards(folder, floors, &uses));
-    Ok([circles(&uses), upwards.unwrap_or_default()].concat())
+    let of_floors =
+        floors.map(|(_, floors)| [upwards(folder, floors, &uses), missing(folder, floors, files)].concat());
+    Ok([circles(&uses), of_floors.unwrap_or_default()].concat())
 }
 
 impl Crate {
@@ -134,7 +136,14 @@ fn circles(uses: &Uses) -> Vec<Finding> {
     found
 }
 
-/// What a lower floor uses of an upper one, and rooms that are not there.
+/// Rooms that have another name now, and would not be looked into.
+fn missing(folder: &str, floors: &[&[&str]], files: &[(String, String)]) -> Vec<Finding> {
+    let is_empty = |room: &str| !files.iter().any(|(path, _)| path.starts_with(&format!("{folder}/{room}")));
+    let rooms = floors.concat().into_iter().filter(|room| is_empty(room));
+    rooms.map(|room| Finding::new(folder, 1, format!("has no '{room}', which tidy has a floor for"))).collect()
+}
+
+/// What a lower floor uses of an upper one.
 fn upwards(folder: &str, floors: &[&[&str]], uses: &Uses) -> Vec<Finding> {
     let floor_of = |path: &str| {
         let room = path.strip_prefix(folder)?.split('/').nth(1)?.trim_end_matches(".rs");
@@ -229,5 +238,8 @@ mod tests {
         {
             assert_eq!(upwards("x/src", FLOORS, &uses(from, to)), []);
         }
+        let files = ["numbers/rank.rs", "tables.rs"].map(|name| (format!("x/src/{name}"), String::new()));
+        let found = missing("x/src", FLOORS, &files);
+        assert_eq!(found, [Finding::new("x/src", 1, "has no 'charts', which tidy has a floor for")]);
     }
 }

@@ -26,7 +26,7 @@ use crate::{database, selection};
 /// Search all ways to write for a purpose, and recommend one
 #[derive(Args)]
 #[command(after_help = ADVISE_EXAMPLES)]
-pub struct AdviseCommand {
+pub(crate) struct AdviseCommand {
     /// Directory to write to; of its files only those that writebench makes are ever written or removed
     /// [default: the current directory]
     #[arg(value_name = "TARGET", value_hint = ValueHint::DirPath)]
@@ -78,7 +78,7 @@ const LEAST_LOOK_RECORDS: u64 = 64;
 const SAMPLES: u32 = 6;
 
 impl AdviseCommand {
-    pub fn run(&self, global: &Global) -> Result<Exit> {
+    pub(crate) fn run(&self, global: &Global) -> Result<Exit> {
         let output = &global.output;
         let exports = self.exports.find(Kept::database(global.db.as_deref()))?;
         let place = Place::find(self.target.as_deref().unwrap_or(Path::new(".")), None, None)?;

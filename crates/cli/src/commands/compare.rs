@@ -17,7 +17,7 @@ use clap::Args;
 /// Compare runs case by case: is B faster or slower than A?
 #[derive(Args)]
 #[command(after_help = COMPARE_EXAMPLES)]
-pub struct CompareCommand {
+pub(crate) struct CompareCommand {
     /// What is compared with: run numbers, labels (all runs with that label) and exported JSON files (FILE.json, or
     /// with a `/`), separated by commas; RUN@TARGET is the part of a run on one of its targets
     #[arg(value_name = "A")]
@@ -44,7 +44,7 @@ With one run on each side what drifted between them is in no interval, and looks
     taken in turns (run --label before, run --label after, and again), take care of it; it takes four of each for an answer.";
 
 impl CompareCommand {
-    pub fn run(&self, global: &Global) -> Result<Exit> {
+    pub(crate) fn run(&self, global: &Global) -> Result<Exit> {
         let (db, output) = (global.db.as_deref(), &global.output);
         let exports = self.exports.find(kept(self.a.0.iter().chain(&self.b.0), db))?;
         let (a, b) = both_sides(&self.a.0, &self.b.0, db)?;

@@ -8,13 +8,13 @@ use crate::global::Global;
 
 /// Completions for a shell, to standard output
 #[derive(Args)]
-pub struct CompletionsCommand {
+pub(crate) struct CompletionsCommand {
     /// Which shell
     shell: clap_complete::Shell,
 }
 
 impl CompletionsCommand {
-    pub fn run(&self, global: &Global) -> Result<Exit> {
+    pub(crate) fn run(&self, global: &Global) -> Result<Exit> {
         let mut text = Vec::new();
         clap_complete::generate(self.shell, &mut (global.interface)(), "writebench", &mut text);
         global.output.results(&String::from_utf8_lossy(&text))?;

@@ -30,7 +30,7 @@ use crate::signals::stop_on_signals;
 /// Measure filesystems side by side: makes each in an image of its own, and unmakes it
 #[derive(Args)]
 #[command(after_help = FS_EXAMPLES)]
-pub struct FsCommand {
+pub(crate) struct FsCommand {
     /// Directories that are there, to be measured as well; they come first
     #[arg(value_name = "TARGET", value_hint = ValueHint::DirPath)]
     target: Vec<PathBuf>,
@@ -72,7 +72,7 @@ const USUAL_BLOCK_BYTES: u64 = 4096;
 const FIRST_LOOK_SIZE: Bytes = Bytes(32 << 20);
 
 impl FsCommand {
-    pub fn run(&self, global: &Global) -> Result<Exit> {
+    pub(crate) fn run(&self, global: &Global) -> Result<Exit> {
         let (measuring, output) = (&self.measuring, &global.output);
         // Found before the namespace is another one, so that their places are what they were.
         let exports = measuring.exports.find(Kept::database(global.db.as_deref()))?;

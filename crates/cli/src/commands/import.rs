@@ -14,7 +14,7 @@ use crate::named_runs::exported;
 
 /// Take exported runs into the database, from other machines too
 #[derive(Args)]
-pub struct ImportCommand {
+pub(crate) struct ImportCommand {
     /// JSON exports (`--export json=FILE`); a run that is there already is refused
     #[arg(value_name = "FILE.json", required = true, value_hint = ValueHint::FilePath)]
     files: Vec<PathBuf>,
@@ -22,7 +22,7 @@ pub struct ImportCommand {
 
 impl ImportCommand {
     /// All of them, or none.
-    pub fn run(&self, global: &Global) -> Result<Exit> {
+    pub(crate) fn run(&self, global: &Global) -> Result<Exit> {
         let runs = self.files.iter().map(|file| exported(file)).collect::<Result<Vec<RunRecord>>>()?;
         let mut store = database::open(global.db.as_deref())?;
         for (index, (run, file)) in runs.iter().zip(&self.files).enumerate() {

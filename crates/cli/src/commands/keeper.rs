@@ -8,7 +8,7 @@ use rustix::process::{Rlimit, Signal};
 use crate::exit::Exit;
 
 /// Answers questions until there are no more.
-pub fn keep(_: &mut dyn Iterator<Item = OsString>) -> Result<Exit> {
+pub(super) fn keep(_: &mut dyn Iterator<Item = OsString>) -> Result<Exit> {
     // A core file would hold what is copied.
     let no_core = Rlimit { current: Some(0), maximum: Some(0) };
     rustix::process::setrlimit(rustix::process::Resource::Core, no_core)?;

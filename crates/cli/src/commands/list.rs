@@ -14,7 +14,7 @@ use clap::{Args, Subcommand};
 
 /// What there is: suites, methods, axes, the cases of a suite, runs
 #[derive(Args)]
-pub struct ListCommand {
+pub(crate) struct ListCommand {
     /// What to list
     #[command(subcommand)]
     what: Option<Listed>,
@@ -46,7 +46,7 @@ const USUAL_BLOCK_BYTES: u64 = 4096;
 const WIDEST_LABEL: usize = 40;
 
 impl ListCommand {
-    pub fn run(&self, global: &Global) -> Result<Exit> {
+    pub(crate) fn run(&self, global: &Global) -> Result<Exit> {
         let text = match &self.what {
             None | Some(Listed::Suites) => suites()?,
             Some(Listed::Methods) => methods(),

@@ -8,13 +8,13 @@ use crate::global::Global;
 
 /// The manual page, to standard output
 #[derive(Args)]
-pub struct ManCommand {
+pub(crate) struct ManCommand {
     /// Of that command; of writebench itself if none
     command: Option<String>,
 }
 
 impl ManCommand {
-    pub fn run(&self, global: &Global) -> Result<Exit> {
+    pub(crate) fn run(&self, global: &Global) -> Result<Exit> {
         let mut command = (global.interface)();
         command.build();
         if let Some(name) = &self.command {

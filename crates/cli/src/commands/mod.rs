@@ -27,10 +27,10 @@ use crate::global::Global;
 macro_rules! commands {
     ($($name:ident($arguments:ty),)*) => {
         #[derive(Subcommand)]
-        pub enum Command { $($name(Box<$arguments>),)* }
+        pub(crate) enum Command { $($name(Box<$arguments>),)* }
 
         impl Command {
-            pub fn run(&self, global: &Global) -> Result<Exit> {
+            pub(crate) fn run(&self, global: &Global) -> Result<Exit> {
                 match self { $(Self::$name(arguments) => arguments.run(global),)* }
             }
         }
@@ -55,4 +55,5 @@ commands! {
 type Hidden = fn(&mut dyn Iterator<Item = OsString>) -> Result<Exit>;
 
 /// These are no commands for people: help, manual and completions do not know them.
-pub const HIDDEN: [(&str, Hidden); 2] = [("worker", worker::work), (crate::keeper::COMMAND, keeper::keep)];
+pub(crate) const HIDDEN: [(&str, Hidden); 2] =
+    [("worker", worker::work), (crate::keeper::COMMAND, keeper::keep)];

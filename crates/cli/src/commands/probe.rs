@@ -17,7 +17,7 @@ use crate::signals::stop_on_signals;
 
 /// Facts about the machine and a target
 #[derive(Args)]
-pub struct ProbeCommand {
+pub(crate) struct ProbeCommand {
     /// Directory that would be written to
     #[arg(default_value = ".", value_name = "TARGET", value_hint = ValueHint::DirPath)]
     target: PathBuf,
@@ -37,7 +37,7 @@ pub struct ProbeCommand {
 const NO_RUN: i64 = 0;
 
 impl ProbeCommand {
-    pub fn run(&self, global: &Global) -> Result<Exit> {
+    pub(crate) fn run(&self, global: &Global) -> Result<Exit> {
         let output = &global.output;
         let found = if self.noise { self.measure_noise(global)? } else { Some(self.facts()?) };
         let Some(text) = found else { return Ok(Exit::Interrupted) };

@@ -18,7 +18,7 @@ use clap::{Args, ValueHint};
 /// Write a page to explore, for any browser: answers, charts and tables of one run or several
 #[derive(Args)]
 #[command(after_help = REPORT_EXAMPLES)]
-pub struct ReportCommand {
+pub(crate) struct ReportCommand {
     /// Runs by number, by label (all that have it), or exported (FILE.json, or with a `/`); RUN@TARGET is the part of a
     /// run on one of its targets. All others are compared with the first [default: the newest]
     #[arg(value_name = "RUN")]
@@ -36,7 +36,7 @@ const REPORT_EXAMPLES: &str = "Examples:
 
 impl ReportCommand {
     /// Of the newest run, or of those that were named.
-    pub fn run(&self, global: &Global) -> Result<Exit> {
+    pub(crate) fn run(&self, global: &Global) -> Result<Exit> {
         let (db, output) = (global.db.as_deref(), &global.output);
         let names = if self.runs.is_empty() { vec![newest(db)?] } else { self.runs.clone() };
         let to = OutputFile::find("--output", &self.output, &Rc::new(kept(names.iter(), db)))?;

@@ -22,7 +22,7 @@ use crate::signals::stop_on_signals;
 /// Measure: without a suite or case, a first look that takes less than half a minute
 #[derive(Args)]
 #[command(after_help = RUN_EXAMPLES)]
-pub struct RunCommand {
+pub(crate) struct RunCommand {
     /// Directory to write to, or with --destroy a block device; of a directory's files only those that writebench
     /// makes are ever written or removed. Several directories are measured side by side, in the same rounds, and
     /// compared with the first
@@ -58,7 +58,7 @@ const RUN_EXAMPLES: &str = "Examples:
   writebench run /dev/sdX --suite direct --destroy /dev/sdX all that is on sdX is lost";
 
 impl RunCommand {
-    pub fn run(&self, global: &Global) -> Result<Exit> {
+    pub(crate) fn run(&self, global: &Global) -> Result<Exit> {
         if self.resume.is_some() {
             return self.resume(global);
         }

@@ -14,7 +14,7 @@ use clap::Args;
 
 /// Show a run again, or export it
 #[derive(Args)]
-pub struct ShowCommand {
+pub(crate) struct ShowCommand {
     /// Number of the run, or a label: the newest run with it; the newest of all if none. Of a run on several targets
     /// RUN@TARGET is the part on one of them, in full
     run: Option<RunOn>,
@@ -30,7 +30,7 @@ pub struct ShowCommand {
 }
 
 impl ShowCommand {
-    pub fn run(&self, global: &Global) -> Result<Exit> {
+    pub(crate) fn run(&self, global: &Global) -> Result<Exit> {
         let (db, output) = (global.db.as_deref(), &global.output);
         let exports = self.exports.find(Kept::database(db))?;
         let store = database::open_existing(db)?;

@@ -40,7 +40,7 @@ struct WorkerArguments {
 }
 
 /// Answers requests until there are no more.
-pub fn work(words: &mut dyn Iterator<Item = OsString>) -> Result<Exit> {
+pub(super) fn work(words: &mut dyn Iterator<Item = OsString>) -> Result<Exit> {
     let name = std::iter::once(OsString::from("writebench worker"));
     let arguments = WorkerArguments::try_parse_from(name.chain(words))?;
     // A fault is one sample's outcome: one line, and the end, without threads that wait for others.

@@ -11,15 +11,15 @@ use rustix::fs::{Access, AtFlags, CWD, Dir, FileType, FlockOperation, Gid, Mode,
 use rustix::io::Errno;
 
 /// A file by its device and inode, which all of its names share.
-pub type Identity = (u64, u64);
+pub(super) type Identity = (u64, u64);
 
 /// The identity in what the system knows of a file.
-pub fn identity(stat: &Stat) -> Identity {
+pub(super) fn identity(stat: &Stat) -> Identity {
     (stat.st_dev, stat.st_ino)
 }
 
 /// A directory that is held open, so that nobody can put another, or a link, in its place.
-pub struct Directory {
+pub(super) struct Directory {
     path: PathBuf,
     fd: OwnedFd,
 }
@@ -29,19 +29,19 @@ const DIRECTORY: OFlags = OFlags::PATH.union(OFlags::DIRECTORY).union(OFlags::CL
 
 impl Directory {
     /// The directory that the path means now, also where a link leads to it.
-    pub fn open(path: &Path) -> rustix::io::Result<Self> {
+    pub(super) fn open(path: &Path) -> rustix::io::Result<Self> {
         let fd = rustix::fs::open(path, DIRECTORY, Mode::empty())?;
         Ok(Self { path: path.to_path_buf(), fd })
     }
 
     /// A directory in this one; no link.
-    pub fn inner(&self, name: &OsStr) -> rustix::io::Result<Self> {
+    pub(super) fn inner(&self, name: &OsStr) -> rustix::io::Result<Self> {
         let fd = rustix::fs::openat(&self.fd, name, DIRECTORY | OFlags::NOFOLLOW, Mode::empty())?;
         Ok(Self { path: self.path.join(name), fd })
     }
 
     /// Makes a directory in this one, unless there is one, and opens it.
-    pub fn make_inner(&self, name: &OsStr) -> rustix::io::Result<Self> {
+    pub(super) fn make_inner(&self, name: &OsStr) -> rustix::io::Result<Self> {
         match rustix::fs::mkdirat(&self.fd, name, Mode::from_raw_mode(0o777)) {
             Ok(()) | Err(Errno::EXIST) => self.inner(name),
             Err(errno) => Err(errno),
@@ -49,22 +49,22 @@ impl Directory {
     }
 
     /// As it was named.
-    pub fn path(&self) -> &Path {
+    pub(super) fn path(&self) -> &Path {
         &self.path
     }
 
     /// Where it is, without any link.
-    pub fn real_path(&self) -> io::Result<PathBuf> {
+    pub(super) fn real_path(&self) -> io::Result<PathBuf> {
         std::fs::read_link(format!("/proc/self/fd/{}", self.fd.as_raw_fd()))
     }
 
     /// Which directory it is.
-    pub fn identity(&self) -> rustix::io::Result<Identity> {
+    pub(super) fn identity(&self) -> rustix::io::Result<Identity> {
         rustix::fs::fstat(&self.fd).map(|stat| identity(&stat))
     }
 
     /// The file of that name, which may be a link itself; none if there is none.
-    pub fn look(&self, name: &OsStr) -> rustix::io::Result<Option<Stat>> {
+    pub(super) fn look(&self, name: &OsStr) -> rustix::io::Result<Option<Stat>> {
         match rustix::fs::statat(&self.fd, name, AtFlags::SYMLINK_NOFOLLOW) {
             Ok(stat) => Ok(Some(stat)),
             Err(Errno::NOENT) => Ok(None),
@@ -73,23 +73,23 @@ impl Directory {
     }
 
     /// Whether this process may make names in it.
-    pub fn check_writable(&self) -> rustix::io::Result<()> {
+    pub(super) fn check_writable(&self) -> rustix::io::Result<()> {
         rustix::fs::accessat(&self.fd, ".", Access::WRITE_OK | Access::EXEC_OK, AtFlags::EACCESS)
     }
 
     /// Whether this process may write to that file.
-    pub fn check_file_writable(&self, name: &OsStr) -> rustix::io::Result<()> {
+    pub(super) fn check_file_writable(&self, name: &OsStr) -> rustix::io::Result<()> {
         rustix::fs::accessat(&self.fd, name, Access::WRITE_OK, AtFlags::EACCESS)
     }
 
     /// Opens what has that name and is no link, without waiting for anybody.
-    pub fn open_file(&self, name: &OsStr, how: OFlags) -> rustix::io::Result<OwnedFd> {
+    pub(super) fn open_file(&self, name: &OsStr, how: OFlags) -> rustix::io::Result<OwnedFd> {
         let how = how | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
         rustix::fs::openat(&self.fd, name, how, Mode::empty())
     }
 
     /// A new file that gets the name, and takes the place of what has it, once it is whole.
-    pub fn new_file(&self, name: &OsStr) -> Result<NewFile<'_>, (&'static str, Errno)> {
+    pub(super) fn new_file(&self, name: &OsStr) -> Result<NewFile<'_>, (&'static str, Errno)> {
         // Only against a writer that takes the file for one that was left, in the moment before it is locked.
         const TRIES: usize = 8;
         let existing = self.look(name).map_err(|errno| ("stat", errno))?;
@@ -114,7 +114,7 @@ impl Directory {
 
     /// Removes what writers of that name left, or of any name, that were killed. What cannot be removed is in
     /// nobody's way.
-    pub fn sweep(&self, name: Option<&OsStr>) {
+    pub(super) fn sweep(&self, name: Option<&OsStr>) {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
         let Ok(listed) = rustix::fs::openat(&self.fd, ".", flags, Mode::empty()) else { return };
         let Ok(entries) = Dir::read_from(&listed) else { return };
@@ -166,7 +166,7 @@ fn is_temporary(entry: &OsStr, name: Option<&OsStr>) -> bool {
 }
 
 /// A file under a name of its own, beside the one that it is to replace. Removed when dropped before it has that one.
-pub struct NewFile<'d> {
+pub(super) struct NewFile<'d> {
     directory: &'d Directory,
     name: OsString,
     temporary: OsString,
@@ -200,13 +200,13 @@ impl NewFile<'_> {
     }
 
     /// Gives it its name in one step, once all of it is on the disk.
-    pub fn publish(self) -> Result<(), (&'static str, Errno)> {
+    pub(super) fn publish(self) -> Result<(), (&'static str, Errno)> {
         rustix::fs::fsync(&self.file).map_err(|errno| ("fsync", errno))?;
         self.rename()
     }
 
     /// Gives it its name now; what is written to the file from now on is seen at once.
-    pub fn publish_open(self) -> Result<File, (&'static str, Errno)> {
+    pub(super) fn publish_open(self) -> Result<File, (&'static str, Errno)> {
         let file = rustix::io::fcntl_dupfd_cloexec(&self.file, 0).map_err(|errno| ("dup", errno))?;
         self.rename()?;
         Ok(file.into())
@@ -239,7 +239,7 @@ impl Drop for NewFile<'_> {
 }
 
 /// The facts about a file by its path, wherever links lead.
-pub fn stat(path: &Path) -> rustix::io::Result<Stat> {
+pub(super) fn stat(path: &Path) -> rustix::io::Result<Stat> {
     rustix::fs::statat(CWD, path, AtFlags::empty())
 }
 

@@ -12,7 +12,7 @@ use crate::database;
 
 /// The files that a command reads, or keeps its runs in. They are known by device and inode, so by all of their names,
 /// and those that are not there yet by their place.
-pub struct Kept {
+pub(crate) struct Kept {
     files: Vec<KeptFile>,
 }
 
@@ -36,7 +36,7 @@ const SIDE_FILES: [&str; 4] = ["", "-wal", "-shm", "-journal"];
 
 impl Kept {
     /// The database that the command line names, with all that belongs to it.
-    pub fn database(named: Option<&Path>) -> Self {
+    pub(crate) fn database(named: Option<&Path>) -> Self {
         let mut kept = Self { files: Vec::new() };
         // Without a home directory there is none to be kept.
         let Ok(path) = database::path(named) else { return kept };
@@ -51,7 +51,7 @@ impl Kept {
     }
 
     /// And the file at that path, which need not be there.
-    pub fn and(mut self, role: &'static str, path: &Path) -> Self {
+    pub(crate) fn and(mut self, role: &'static str, path: &Path) -> Self {
         let real = path.canonicalize().or_else(|_| std::path::absolute(path));
         let real = real.unwrap_or_else(|_| path.to_path_buf());
         let parent = real.parent().and_then(|parent| stat(parent).ok());
@@ -64,7 +64,7 @@ impl Kept {
     }
 
     /// And a file that has been looked at already, by its path without a link; `file` is none if it is not there.
-    pub fn and_found(mut self, role: &'static str, path: &Path, file: Option<Identity>) -> Self {
+    pub(crate) fn and_found(mut self, role: &'static str, path: &Path, file: Option<Identity>) -> Self {
         self.files.push(KeptFile { role, file, place: Some(Place::Path(path.to_path_buf())) });
         self
     }

@@ -14,7 +14,7 @@ use super::directory::Directory;
 use super::{Kept, Named};
 
 /// A directory for files of ours. Of the files that are there only those with our mark ([`formats::MARK`]) are replaced.
-pub struct OutputDirectory {
+pub(crate) struct OutputDirectory {
     named: Named,
     place: Place,
     replaces_all: bool,
@@ -30,7 +30,7 @@ enum Place {
 impl OutputDirectory {
     /// Looks at the place that `option` names, and holds it. Nothing is made or changed. `replaces_all`: what is there
     /// is replaced also where it has no mark.
-    pub fn find(option: &'static str, path: &Path, replaces_all: bool, kept: &Rc<Kept>) -> Result<Self> {
+    pub(crate) fn find(option: &'static str, path: &Path, replaces_all: bool, kept: &Rc<Kept>) -> Result<Self> {
         let named = Named { option, path: path.to_path_buf() };
         let is_new =
             matches!(path.symlink_metadata(), Err(error) if error.kind() == std::io::ErrorKind::NotFound);
@@ -46,12 +46,12 @@ impl OutputDirectory {
     }
 
     /// As it was named.
-    pub fn path(&self) -> &Path {
+    pub(crate) fn path(&self) -> &Path {
         &self.named.path
     }
 
     /// Refuses a name that a file of somebody else has.
-    pub fn check(&self, name: &str) -> Result<()> {
+    pub(crate) fn check(&self, name: &str) -> Result<()> {
         match &self.place {
             Place::Existing(directory) => self.check_in(directory, name),
             Place::New(..) => Ok(()),
@@ -59,7 +59,7 @@ impl OutputDirectory {
     }
 
     /// Writes all of them, or none if one may not be written.
-    pub fn write(&self, files: &[(String, String)]) -> Result<()> {
+    pub(crate) fn write(&self, files: &[(String, String)]) -> Result<()> {
         let made;
         let directory = match &self.place {
             Place::Existing(directory) => directory,

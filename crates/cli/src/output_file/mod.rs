@@ -23,8 +23,8 @@ use anyhow::{Result, anyhow};
 use rustix::fs::{FileType, Mode, OFlags, Stat};
 use rustix::io::Errno;
 
-pub use self::kept::Kept;
-pub use self::many::OutputDirectory;
+pub(crate) use self::kept::Kept;
+pub(crate) use self::many::OutputDirectory;
 
 use self::directory::{Directory, NewFile};
 use self::pipe::Pipe;
@@ -32,7 +32,7 @@ use crate::exit::{self, refused, usage};
 use crate::output::Output;
 
 /// A place for a file, or a pipe, that may be written to.
-pub struct OutputFile {
+pub(crate) struct OutputFile {
     named: Named,
     place: Place,
     kept: Rc<Kept>,
@@ -56,7 +56,7 @@ enum Stream {
 
 impl OutputFile {
     /// Looks at the place that `option` names, and holds it. Nothing is made or changed.
-    pub fn find(option: &'static str, path: &Path, kept: &Rc<Kept>) -> Result<Self> {
+    pub(crate) fn find(option: &'static str, path: &Path, kept: &Rc<Kept>) -> Result<Self> {
         let named = Named { option, path: path.to_path_buf() };
         let place = match descriptor(path) {
             _ if path.as_os_str() == "-" => Place::Results,
@@ -67,7 +67,7 @@ impl OutputFile {
     }
 
     /// Whether both would be the same file.
-    pub fn is_same(&self, other: &Self) -> bool {
+    pub(crate) fn is_same(&self, other: &Self) -> bool {
         let (Place::File(directory, name), Place::File(others, other)) = (&self.place, &other.place) else {
             return false;
         };
@@ -75,12 +75,12 @@ impl OutputFile {
     }
 
     /// Whether it is `-`.
-    pub fn is_for_results(&self) -> bool {
+    pub(crate) fn is_for_results(&self) -> bool {
         matches!(self.place, Place::Results)
     }
 
     /// Writes all of it. A pipe is waited for until it has a reader, or `stop` is set.
-    pub fn write(&self, content: &str, stop: &AtomicBool, output: &Output) -> Result<()> {
+    pub(crate) fn write(&self, content: &str, stop: &AtomicBool, output: &Output) -> Result<()> {
         match &self.place {
             Place::File(directory, name) => {
                 let new = self.begin(directory, name, content)?;
@@ -95,7 +95,7 @@ impl OutputFile {
 
     /// Opens it to be written to while a run goes on: readers see the beginning at once, and each line when it comes.
     /// A regular file takes the place of an older one together with its beginning.
-    pub fn stream<'s>(
+    pub(crate) fn stream<'s>(
         &self,
         beginning: &str,
         stop: &'s AtomicBool,

@@ -17,7 +17,7 @@ const PATIENCE: Duration = Duration::from_secs(5);
 
 /// A pipe that is written to as its reader reads. Neither a reader that does not come nor one that does not read
 /// keeps the program from its end, once `stop` is set.
-pub struct Pipe<'s> {
+pub(super) struct Pipe<'s> {
     file: File,
     stop: &'s AtomicBool,
     /// Since when the end is put off for this reader.
@@ -26,7 +26,7 @@ pub struct Pipe<'s> {
 
 impl<'s> Pipe<'s> {
     /// Opens what `found` (an `O_PATH` descriptor) stands for once it has a reader; `waits` is called if it has none.
-    pub fn open(found: &OwnedFd, stop: &'s AtomicBool, waits: impl FnOnce()) -> io::Result<Self> {
+    pub(super) fn open(found: &OwnedFd, stop: &'s AtomicBool, waits: impl FnOnce()) -> io::Result<Self> {
         let path = format!("/proc/self/fd/{}", found.as_raw_fd());
         // A file that is opened by such a name is added to, as `>>` does.
         let flags = OFlags::WRONLY | OFlags::NONBLOCK | OFlags::APPEND | OFlags::NOCTTY | OFlags::CLOEXEC;

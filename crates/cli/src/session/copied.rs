@@ -18,7 +18,7 @@ use crate::keeper;
 use crate::output_file::Kept;
 
 #[derive(Args)]
-pub struct CopyArguments {
+pub(crate) struct CopyArguments {
     /// The file that is copied, with suite copy; named again with --resume [default: one is made in the target]
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     from: Option<PathBuf>,
@@ -28,7 +28,7 @@ pub struct CopyArguments {
 }
 
 /// A file to copy that was given, and where its copy goes, if that was given, too.
-pub struct Copied {
+pub(crate) struct Copied {
     pub source: CopySource,
     to: Option<CopyPlace>,
     // Inherited by whoever opens what they refer to, so without CLOEXEC.
@@ -37,7 +37,7 @@ pub struct Copied {
 
 impl CopyArguments {
     /// The files that are named; none if there are none.
-    pub fn find(&self, limit: Option<Duration>) -> Result<Option<Copied>> {
+    pub(crate) fn find(&self, limit: Option<Duration>) -> Result<Option<Copied>> {
         match (&self.from, &self.to) {
             (Some(from), to) => Copied::open(from, to.as_deref(), None, limit).map(Some),
             (None, Some(_)) => Err(usage!("--to needs --from: which file is copied?")),
@@ -47,7 +47,7 @@ impl CopyArguments {
 
     /// The files of a run that is resumed. The source and the copy that stays must be named again, as the database may be
     /// a stranger's. A file that has come to be in the copy's place meanwhile stays.
-    pub fn find_again(&self, settings: &Settings, limit: Option<Duration>) -> Result<Option<Copied>> {
+    pub(crate) fn find_again(&self, settings: &Settings, limit: Option<Duration>) -> Result<Option<Copied>> {
         let (from, to) = (self.from.as_deref(), self.to.as_deref());
         let refuse = |option: &str, path: &Path, why: &str| Err(usage!("{option} {}: {why}", path.display()));
         let Some(recorded_from) = &settings.copy_from else {
@@ -88,7 +88,7 @@ impl Copied {
 
     /// Standard input and output, where both are regular files: `<X >Y`. An output that holds something, or is
     /// appended to, is somebody's log, and not what a copy is wanted in.
-    pub fn redirected(limit: Option<Duration>) -> Result<Option<Self>> {
+    pub(crate) fn redirected(limit: Option<Duration>) -> Result<Option<Self>> {
         let patience = Patience::without_stop(limit);
         // What is not open is no file.
         let (stdin, stdout) = (rustix::io::dup(io::stdin().as_fd()), rustix::io::dup(io::stdout().as_fd()));
@@ -127,7 +127,7 @@ impl Copied {
     }
 
     /// Keeps both files from outputs. They were looked at when they were named, and are not looked at again.
-    pub fn keep(&self, kept: Kept) -> Kept {
+    pub(crate) fn keep(&self, kept: Kept) -> Kept {
         let from = &self.source;
         let kept = kept.and_found("the file that is copied", &from.path, Some(from.identity.into()));
         let Some(to) = &self.to else { return kept };
@@ -139,32 +139,32 @@ impl Copied {
     }
 
     /// Its path, for the record.
-    pub fn source_path(&self) -> String {
+    pub(crate) fn source_path(&self) -> String {
         self.source.path.display().to_string()
     }
 
     /// The copy's path, for the record.
-    pub fn copy_path(&self) -> Option<String> {
+    pub(crate) fn copy_path(&self) -> Option<String> {
         self.to.as_ref().map(|to| to.path.display().to_string())
     }
 
     /// Whether results have to go elsewhere than to standard output.
-    pub fn takes_stdout(&self) -> bool {
+    pub(crate) fn takes_stdout(&self) -> bool {
         self.to.as_ref().is_some_and(|to| matches!(to.found, Found::Descriptor { .. }))
     }
 
     /// The directory that the copy goes to, and so the one to measure in.
-    pub fn target(&self) -> Option<&Path> {
+    pub(crate) fn target(&self) -> Option<&Path> {
         self.to.as_ref()?.path.parent()
     }
 
     /// Space that the copy which stays will take.
-    pub fn copy_bytes(&self) -> u64 {
+    pub(crate) fn copy_bytes(&self) -> u64 {
         if self.to.is_some() { self.source.size_bytes } else { 0 }
     }
 
     /// Whether so much can be copied of it.
-    pub fn check_size(&self, sizes: &[Bytes]) -> Result<()> {
+    pub(crate) fn check_size(&self, sizes: &[Bytes]) -> Result<()> {
         let length = Bytes(self.source.size_bytes);
         for size in sizes {
             if size.0 > length.0 {
@@ -179,7 +179,7 @@ impl Copied {
     }
 
     /// Whether a run that copied so much of it can go on.
-    pub fn is_still_enough_for(&self, bytes: u64) -> bool {
+    pub(crate) fn is_still_enough_for(&self, bytes: u64) -> bool {
         match self.to {
             Some(_) => bytes == self.source.size_bytes,
             None => bytes <= self.source.size_bytes,
@@ -188,7 +188,7 @@ impl Copied {
 
     /// Has the target's keeper copy, and compare byte by byte, unless `stop` is set. Where the copy is; none if none
     /// was asked for.
-    pub fn finish(&self, keeper: &mut Keeper, stop: &AtomicBool) -> Result<Option<PathBuf>> {
+    pub(crate) fn finish(&self, keeper: &mut Keeper, stop: &AtomicBool) -> Result<Option<PathBuf>> {
         let Some(to) = &self.to else { return Ok(None) };
         let patience = Patience::until(patience_for(self.source.size_bytes), stop);
         let copied = keeper.copy(&self.source, to, patience);

@@ -13,7 +13,7 @@ use writebench_runner::Hardware;
 use super::properties;
 
 /// What a run would do.
-pub struct DryRun<'r> {
+pub(crate) struct DryRun<'r> {
     /// Its different cases.
     pub cases: &'r [Case],
     pub settings: &'r Settings,
@@ -57,7 +57,7 @@ impl DryRun<'_> {
     }
 
     /// A line for each case, and what all of it comes to.
-    pub fn text(&self) -> Result<String> {
+    pub(crate) fn text(&self) -> Result<String> {
         let (targets, spaces): (Vec<&str>, Vec<Option<Space>>) =
             self.targets.iter().map(|(name, space)| (name.as_str(), *space)).unzip();
         let mut text = String::new();

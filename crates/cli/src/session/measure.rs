@@ -29,7 +29,7 @@ struct Ended {
 
 impl Session<'_> {
     /// Measures, shows and exports; then tidies up, on which no result depends.
-    pub fn measure(mut self, work: Work, exports: &[Export]) -> Result<Exit> {
+    pub(crate) fn measure(mut self, work: Work, exports: &[Export]) -> Result<Exit> {
         self.workspaces.remove_left_overs()?;
         let result = self.run(work, exports);
         let removed = self.workspaces.remove(&mut self.casualties);

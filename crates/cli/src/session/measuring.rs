@@ -14,7 +14,7 @@ use crate::selection;
 
 /// How they are measured, and what is made of it.
 #[derive(Args)]
-pub struct MeasuringArguments {
+pub(crate) struct MeasuringArguments {
     /// Undisturbed samples to take of each case [default: 6, the least with a 95 % interval; 11 for suite copy]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub samples: Option<u32>,
@@ -60,7 +60,7 @@ pub struct MeasuringArguments {
 }
 
 /// What a run records of the program that made it.
-pub const VERSION: &str = if cfg!(feature = "deliberate-delay") {
+pub(crate) const VERSION: &str = if cfg!(feature = "deliberate-delay") {
     concat!(env!("CARGO_PKG_VERSION"), "+deliberate-delay")
 } else {
     env!("CARGO_PKG_VERSION")
@@ -71,7 +71,7 @@ const FIRST_LOOK_BUDGET_NS: u64 = 20_000_000_000;
 
 impl MeasuringArguments {
     /// What was asked for. So many first looks have a budget of their own.
-    pub fn settings(&self, first_looks: u64, samples: u32) -> Settings {
+    pub(crate) fn settings(&self, first_looks: u64, samples: u32) -> Settings {
         let first_look_budget_ns = (first_looks > 0).then_some(FIRST_LOOK_BUDGET_NS * first_looks);
         Settings {
             samples: self.samples.unwrap_or(samples),
@@ -88,13 +88,13 @@ impl MeasuringArguments {
 }
 
 /// The one that was asked for, or any.
-pub fn seed(asked: Option<u64>) -> u64 {
+pub(crate) fn seed(asked: Option<u64>) -> u64 {
     // Within 53 bits, so that every reader of JSON gets it whole.
     asked.unwrap_or_else(|| uuid::Uuid::new_v4().as_u64_pair().0 >> 11)
 }
 
 /// A run that has not begun.
-pub fn new_run(
+pub(crate) fn new_run(
     label: Option<&Label>,
     settings: Settings,
     rows: &[Row],

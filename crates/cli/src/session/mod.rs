@@ -13,9 +13,9 @@ mod state;
 mod streams;
 mod workspaces;
 
-pub use self::copied::{Copied, CopyArguments};
-pub use self::dry_run::DryRun;
-pub use self::measuring::{MeasuringArguments, VERSION, new_run, seed};
-pub use self::place::{Claimed, DestroyArguments, Place, check_and_claim, largest_block, look_at};
-pub use self::state::{Session, Work, is_search};
-pub use self::workspaces::Workspaces;
+pub(crate) use self::copied::{Copied, CopyArguments};
+pub(crate) use self::dry_run::DryRun;
+pub(crate) use self::measuring::{MeasuringArguments, VERSION, new_run, seed};
+pub(crate) use self::place::{Claimed, DestroyArguments, Place, check_and_claim, largest_block, look_at};
+pub(crate) use self::state::{Session, Work, is_search};
+pub(crate) use self::workspaces::Workspaces;

@@ -16,7 +16,7 @@ use crate::keeper;
 use crate::output::Output;
 
 #[derive(Args)]
-pub struct DestroyArguments {
+pub(crate) struct DestroyArguments {
     /// Write over a block device: names it again. Refused if it is in use, or carries data
     #[arg(long, value_name = "DEVICE", value_hint = ValueHint::FilePath)]
     pub destroy: Option<PathBuf>,
@@ -26,7 +26,7 @@ pub struct DestroyArguments {
 }
 
 /// Where a run writes to, as it was found.
-pub struct Place {
+pub(crate) struct Place {
     look: Look,
     pub environment: Environment,
     kind: Kind,
@@ -42,7 +42,7 @@ enum Kind {
 }
 
 /// The same, and nobody else's any more.
-pub struct Claimed {
+pub(crate) struct Claimed {
     /// What samples need to know of it.
     pub target: PlannedTarget,
     /// What the filesystem of a directory had left when it was looked at.
@@ -52,7 +52,7 @@ pub struct Claimed {
     pub hold: Hold,
 }
 
-pub enum Hold {
+pub(crate) enum Hold {
     /// The keeper makes all calls there that are no sample's, and a directory for the run.
     Directory(Box<Keeper>),
     Device(Box<ClaimedDevice>),
@@ -60,7 +60,7 @@ pub enum Hold {
 
 impl Place {
     /// The place at that path, if it answers within `limit`.
-    pub fn find(target: &Path, destroy: Option<&Path>, limit: Option<Duration>) -> Result<Self> {
+    pub(crate) fn find(target: &Path, destroy: Option<&Path>, limit: Option<Duration>) -> Result<Self> {
         let (keeper, look) = look_at(target, limit)?;
         match (look.kind, destroy) {
             (TargetKind::Directory, None) => Self::directory(target, keeper, look),
@@ -78,7 +78,7 @@ impl Place {
     }
 
     /// Several targets can only be directories, each of them once.
-    pub fn find_different(
+    pub(crate) fn find_different(
         targets: &[PathBuf],
         destroy: Option<&Path>,
         limit: Option<Duration>,
@@ -111,12 +111,12 @@ impl Place {
     }
 
     /// The root of a filesystem that the run made.
-    pub fn find_made(root: &Path, name: String, making: Making) -> Result<Self> {
+    pub(crate) fn find_made(root: &Path, name: String, making: Making) -> Result<Self> {
         Ok(Self { made: Some((name, making)), ..Self::find(root, None, None)? })
     }
 
     /// A directory that has been looked at.
-    pub fn directory(target: &Path, keeper: Keeper, look: Look) -> Result<Self> {
+    pub(crate) fn directory(target: &Path, keeper: Keeper, look: Look) -> Result<Self> {
         Self::new(target, look, Kind::Directory(Box::new(keeper)))
     }
 
@@ -126,7 +126,7 @@ impl Place {
     }
 
     /// What it is in the database and in tables, with the facts about it.
-    pub fn record(&self) -> TargetRecord {
+    pub(crate) fn record(&self) -> TargetRecord {
         let path = self.path().display().to_string();
         let (name, making) = self.made.clone().unzip();
         TargetRecord {
@@ -139,12 +139,12 @@ impl Place {
         }
     }
 
-    pub fn path(&self) -> &Path {
+    pub(crate) fn path(&self) -> &Path {
         &self.look.path
     }
 
     /// The space that a directory's filesystem has left; none for a device, which is written over.
-    pub fn space(&self) -> Option<Space> {
+    pub(crate) fn space(&self) -> Option<Space> {
         match self.kind {
             Kind::Directory(_) => self.look.space,
             Kind::Device => None,
@@ -158,7 +158,13 @@ impl Place {
 
     /// Whether the target, the device and the memory are enough for the cases. On those of `all` that share its
     /// filesystem, files to be copied stand at the same time, unless one was given, whose copy takes `copy_bytes`.
-    pub fn check(&self, cases: &[Case], copy_bytes: Option<u64>, reserve: Reserve, all: &[Self]) -> Result<()> {
+    pub(crate) fn check(
+        &self,
+        cases: &[Case],
+        copy_bytes: Option<u64>,
+        reserve: Reserve,
+        all: &[Self],
+    ) -> Result<()> {
         let copied = cases.iter().filter(|case| case.method().copies()).map(|case| case.axes().size_bytes);
         let shares = |other: &&Self| other.look.filesystem_number == self.look.filesystem_number;
         let sharing = all.iter().filter(shares).count().max(1) as u64;
@@ -175,7 +181,7 @@ impl Place {
     }
 
     /// Takes it, if it is to be had.
-    pub fn claim(self, destroy_data: bool, reserve: Reserve, output: &Output) -> Result<Claimed> {
+    pub(crate) fn claim(self, destroy_data: bool, reserve: Reserve, output: &Output) -> Result<Claimed> {
         let device = self.environment.device.as_ref().map(|device| device.number.clone());
         let making = self.made.as_ref().map(|(_, making)| making);
         let target = PlannedTarget {
@@ -201,14 +207,14 @@ impl Place {
 
 impl Claimed {
     /// Its keeper, if it is a directory.
-    pub fn keeper(&self) -> Option<&Keeper> {
+    pub(crate) fn keeper(&self) -> Option<&Keeper> {
         match &self.hold {
             Hold::Directory(keeper) => Some(keeper),
             Hold::Device(_) => None,
         }
     }
 
-    pub fn keeper_mut(&mut self) -> Option<&mut Keeper> {
+    pub(crate) fn keeper_mut(&mut self) -> Option<&mut Keeper> {
         match &mut self.hold {
             Hold::Directory(keeper) => Some(keeper),
             Hold::Device(_) => None,
@@ -217,7 +223,7 @@ impl Claimed {
 }
 
 /// Takes all of them, if all that were there before are enough for the cases.
-pub fn check_and_claim(
+pub(crate) fn check_and_claim(
     places: Vec<Place>,
     cases: &[Case],
     (copy_bytes, reserve): (Option<u64>, Reserve),
@@ -231,7 +237,7 @@ pub fn check_and_claim(
 }
 
 /// Suites may count in blocks: what is whole blocks of the largest is whole blocks of all.
-pub fn largest_block(places: &[Place]) -> u64 {
+pub(crate) fn largest_block(places: &[Place]) -> u64 {
     places.iter().map(|place| place.environment.filesystem.block_size_bytes).max().unwrap_or(1)
 }
 
@@ -243,7 +249,7 @@ fn device_below(making: &Making) -> Option<String> {
 }
 
 /// Looks at a path that is named as a target.
-pub fn look_at(target: &Path, limit: Option<Duration>) -> Result<(Keeper, Look)> {
+pub(crate) fn look_at(target: &Path, limit: Option<Duration>) -> Result<(Keeper, Look)> {
     let looked = Keeper::look_at(&keeper::command()?, target, Patience::without_stop(limit));
     looked.map_err(|error| match error {
         RunnerError::Target { call, error, .. } if call == "realpath" => {

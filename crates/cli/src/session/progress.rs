@@ -12,13 +12,13 @@ use crate::exit;
 use crate::output::Output;
 
 /// How far a run is.
-pub struct Progress {
+pub(super) struct Progress {
     bar: ProgressBar,
 }
 
 impl Progress {
     /// A bar, or nothing where a bar has no place.
-    pub fn new(output: &Output) -> Result<Self> {
+    pub(super) fn new(output: &Output) -> Result<Self> {
         let is_shown = output.shows_progress();
         let target = if is_shown { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
         let bar = ProgressBar::with_draw_target(Some(0), target);
@@ -46,14 +46,14 @@ impl Progress {
     }
 
     /// A sample of that case begins, after so much was written.
-    pub fn started(&self, case: &Case, left: usize, bytes_written: u64) {
+    pub(super) fn started(&self, case: &Case, left: usize, bytes_written: u64) {
         self.fit();
         self.bar.set_length(self.bar.position() + left as u64);
         self.bar.set_message(format!("{} written  {case}", Bytes(bytes_written).approximate()));
     }
 
     /// It has been taken.
-    pub fn taken(&self) {
+    pub(super) fn taken(&self) {
         self.bar.inc(1);
     }
 
@@ -71,7 +71,7 @@ impl Progress {
     }
 
     /// Takes the bar away.
-    pub fn finish(&self) {
+    pub(super) fn finish(&self) {
         self.bar.finish_and_clear();
     }
 }

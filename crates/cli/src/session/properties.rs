@@ -18,7 +18,7 @@ const FILES: u64 = 32;
 const PATIENCE: Duration = Duration::from_secs(120);
 
 /// What that many targets may be written for it, at most.
-pub fn most_bytes(targets: usize) -> u64 {
+pub(super) fn most_bytes(targets: usize) -> u64 {
     (FILE_BYTES * FILES).saturating_mul(targets as u64)
 }
 

@@ -20,7 +20,7 @@ const AFTER_SIGNAL: Duration = Duration::from_secs(10);
 const PAUSE: Duration = Duration::from_millis(50);
 
 /// The database and the streams of a run that is under way.
-pub struct Recorder<'r> {
+pub(super) struct Recorder<'r> {
     store: &'r Store,
     number: i64,
     output: &'r Output,
@@ -35,7 +35,7 @@ pub struct Recorder<'r> {
 }
 
 /// What is recorded: a row comes into the tables when its case has its first turn. Targets are given by their places in the run.
-pub enum Record {
+pub(super) enum Record {
     Row(Box<CaseRecord>),
     Sample { target: usize, case: String, sample: Box<Sample> },
     Limits { target: usize, limits: Vec<Limit> },
@@ -45,7 +45,7 @@ pub enum Record {
 
 impl<'r> Recorder<'r> {
     /// Of the run with that number.
-    pub fn new(store: &'r Store, number: i64, streams: Streams<'r>, output: &'r Output) -> Self {
+    pub(super) fn new(store: &'r Store, number: i64, streams: Streams<'r>, output: &'r Output) -> Self {
         Self {
             store,
             number,
@@ -60,7 +60,7 @@ impl<'r> Recorder<'r> {
     }
 
     /// A sample was taken, on the target of that place and name.
-    pub fn sample(&mut self, (target, name): (usize, &str), case: &str, sample: &Sample) -> Result<()> {
+    pub(super) fn sample(&mut self, (target, name): (usize, &str), case: &str, sample: &Sample) -> Result<()> {
         let record = Record::Sample { target, case: case.to_owned(), sample: sample.clone().into() };
         // Also where the database has failed: this is one more place where the sample is kept.
         self.streams.sample(name, case, sample)?;
@@ -69,7 +69,7 @@ impl<'r> Recorder<'r> {
 
     /// Records how the run stands at its end, after all that still waits. Another program's lock is waited for, until
     /// `stop` is set, or for a moment where it is set already.
-    pub fn finish(&mut self, status: RunStatus, stop: &AtomicBool) -> Result<()> {
+    pub(super) fn finish(&mut self, status: RunStatus, stop: &AtomicBool) -> Result<()> {
         self.status = status;
         self.waiting.push_back(Record::Status(status));
         let (start, was_stopped) = (Instant::now(), stop.load(Ordering::Relaxed));
@@ -95,7 +95,7 @@ impl<'r> Recorder<'r> {
     }
 
     /// The run as the database has it, with what it does not have yet.
-    pub fn run(&self) -> Result<RunRecord> {
+    pub(super) fn run(&self) -> Result<RunRecord> {
         let mut run = self.store.run(self.number)?;
         self.waiting.iter().for_each(|record| record.add_to(&mut run));
         run.status = self.status;
@@ -103,11 +103,11 @@ impl<'r> Recorder<'r> {
     }
 
     /// Ends the streams.
-    pub fn end_streams(self, run: &RunRecord) -> Result<()> {
+    pub(super) fn end_streams(self, run: &RunRecord) -> Result<()> {
         self.streams.end(run)
     }
 
-    pub fn record(&mut self, record: Record) -> Result<()> {
+    pub(super) fn record(&mut self, record: Record) -> Result<()> {
         self.waiting.push_back(record);
         Ok(self.write_waiting()?)
     }

@@ -9,7 +9,7 @@ use super::copied::Copied;
 use super::workspaces::Workspaces;
 
 /// What a run measures.
-pub struct Work {
+pub(crate) struct Work {
     /// The run, with what was measured of it before.
     pub run: RunRecord,
     /// Its different cases, each of which is measured on every target.
@@ -26,14 +26,14 @@ pub struct Work {
 
 impl Work {
     /// As many samples of each case as the run was told, and nothing beside them.
-    pub fn new(run: RunRecord, cases: Vec<Case>) -> Self {
+    pub(crate) fn new(run: RunRecord, cases: Vec<Case>) -> Self {
         let schedule = Box::new(EachCase::of(&run.settings));
         Self { run, cases, schedule, later: HashMap::new(), limits_for: Vec::new(), properties: false }
     }
 }
 
 /// A run from its begin in the database to its end: its places, what it copies, and what it has spent.
-pub struct Session<'s> {
+pub(crate) struct Session<'s> {
     pub(super) workspaces: Workspaces<'s>,
     pub(super) copied: Option<Copied>,
     /// With the time that is left of the budget.
@@ -44,7 +44,7 @@ pub struct Session<'s> {
 
 impl<'s> Session<'s> {
     /// For `bytes_before` something has been written already: images.
-    pub fn new(
+    pub(crate) fn new(
         workspaces: Workspaces<'s>,
         settings: Settings,
         copied: Option<Copied>,
@@ -62,7 +62,7 @@ impl<'s> Session<'s> {
 }
 
 /// A search may have been broken off before it had a case.
-pub fn is_search(run: &RunRecord) -> bool {
+pub(crate) fn is_search(run: &RunRecord) -> bool {
     run.cases.iter().any(|case| case.origin.is_search())
         || run.arguments.iter().skip(1).any(|it| it == "advise")
 }

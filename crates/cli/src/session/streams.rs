@@ -13,7 +13,7 @@ use crate::output::Output;
 
 /// The open ones among a run's exports. One that cannot be written any more does not end the run, whose samples are
 /// in the database.
-pub struct Streams<'o> {
+pub(super) struct Streams<'o> {
     open: Vec<Box<dyn Write + 'o>>,
     output: &'o Output,
     /// Why the first that failed did, if one did.
@@ -25,7 +25,7 @@ const WHAT_FAILED: &str = "cannot write jsonl; the samples that were taken are i
 impl<'o> Streams<'o> {
     /// Opens them, with the run's line: better now than after an hour of measuring. A pipe without a reader is waited
     /// for until `stop` is set.
-    pub fn begin(
+    pub(super) fn begin(
         exports: &[Export],
         number: i64,
         run: &RunRecord,
@@ -39,7 +39,7 @@ impl<'o> Streams<'o> {
     }
 
     /// Writes a sample's line.
-    pub fn sample(&mut self, target: &str, case: &str, sample: &Sample) -> Result<()> {
+    pub(super) fn sample(&mut self, target: &str, case: &str, sample: &Sample) -> Result<()> {
         if !self.open.is_empty() {
             self.write(&jsonl::sample(target, case, sample)?);
         }
@@ -47,7 +47,7 @@ impl<'o> Streams<'o> {
     }
 
     /// Writes the last line. Fails if any line could not be written, unless nobody read on.
-    pub fn end(mut self, run: &RunRecord) -> Result<()> {
+    pub(super) fn end(mut self, run: &RunRecord) -> Result<()> {
         self.write(&jsonl::end(run)?);
         self.failed.map_or(Ok(()), |error| Err(error).context(WHAT_FAILED))
     }

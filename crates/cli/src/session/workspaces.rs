@@ -18,7 +18,7 @@ use crate::keeper;
 use crate::output::Output;
 
 /// A run's targets, and the directories that it makes there.
-pub struct Workspaces<'s> {
+pub(crate) struct Workspaces<'s> {
     /// Knows of each directory from before it is made until it is known to be gone.
     pub store: &'s Store,
     /// The run's number.
@@ -37,7 +37,7 @@ impl<'s> Workspaces<'s> {
     }
 
     /// Makes the run's directory in each target that is a directory.
-    pub fn make(&mut self, written: &mut Written) -> Result<()> {
+    pub(crate) fn make(&mut self, written: &mut Written) -> Result<()> {
         let (store, run, patience) = (self.store, self.run, self.patience());
         for place in &mut self.places {
             if let Hold::Directory(keeper) = &mut place.hold {
@@ -53,7 +53,7 @@ impl<'s> Workspaces<'s> {
     }
 
     /// Removes the run's directories, all of them, also where one cannot be removed.
-    pub fn remove(&mut self, casualties: &mut Casualties) -> Result<()> {
+    pub(crate) fn remove(&mut self, casualties: &mut Casualties) -> Result<()> {
         let keepers: Vec<u32> = self.places.iter().filter_map(Claimed::keeper).map(Keeper::process).collect();
         // Workers that were killed and have not ended.
         let others: Vec<u32> =
@@ -69,7 +69,7 @@ impl<'s> Workspaces<'s> {
 
     /// Removes what runs left that were killed: in the targets, whichever database knows of it, and elsewhere what this
     /// database knows. What cannot be removed is said, and is no reason to stop.
-    pub fn remove_left_overs(&self) -> Result<()> {
+    pub(crate) fn remove_left_overs(&self) -> Result<()> {
         let mut sweeper = Sweeper::new(keeper::command()?);
         let recorded = self.store.workspaces()?;
         let mut paths = Vec::new();
@@ -111,7 +111,7 @@ impl<'s> Workspaces<'s> {
     }
 
     /// A worker in all of them.
-    pub fn worker(&self, copy_from: Option<&CopySource>) -> Result<WorkerCommand> {
+    pub(crate) fn worker(&self, copy_from: Option<&CopySource>) -> Result<WorkerCommand> {
         let mut arguments: Vec<OsString> = vec!["worker".into()];
         for place in &self.places {
             match &place.hold {

@@ -12,7 +12,7 @@ use writebench_testkit::{
 
 use crate::program;
 
-pub fn add(trials: &mut Trials) {
+pub(crate) fn add(trials: &mut Trials) {
     let tmpfs = [Need::Filesystem(Kind::Tmpfs)];
     trials.add(
         "a search recommends a way, compares it with the naive one and keeps its limits",

@@ -8,7 +8,7 @@ use writebench_testkit::{Ended, Kind, Need, Program, SetClock, Trials, call, dir
 
 use crate::program;
 
-pub fn add(trials: &mut Trials) {
+pub(crate) fn add(trials: &mut Trials) {
     let needs = [Need::Filesystem(Kind::Tmpfs), Need::SetClock];
     trials.add("a clock that is set back changes no figure, no order and no run", &needs, set_back);
 }

@@ -6,7 +6,7 @@ use writebench_testkit::{Kind, Need, Trials, directory_on};
 
 use crate::{commands_of, program};
 
-pub fn add(trials: &mut Trials) {
+pub(crate) fn add(trials: &mut Trials) {
     let tmpfs = [Need::Filesystem(Kind::Tmpfs)];
     trials.add("list shows what there is, and names its cases so that they run", &[], listed_cases_parse);
     trials.add("show repeats a run and exports it the same", &tmpfs, show_repeats);

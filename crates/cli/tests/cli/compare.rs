@@ -8,7 +8,7 @@ use writebench_testkit::{Ended, Kind, Need, Program, Trials, directory_on};
 
 use crate::program;
 
-pub fn add(trials: &mut Trials) {
+pub(crate) fn add(trials: &mut Trials) {
     let tmpfs = [Need::Filesystem(Kind::Tmpfs)];
     trials.add("compare: two runs by number, and by label", &tmpfs, by_number_and_label);
     trials.add("compare: several runs of each side are the unit", &tmpfs, several_runs);

@@ -9,7 +9,7 @@ use writebench_testkit::{Image, Kind, Need, Program, Trials, directory_on, entri
 
 use crate::program;
 
-pub fn add(trials: &mut Trials) {
+pub(crate) fn add(trials: &mut Trials) {
     for kind in Kind::ALL {
         let needs = [Need::Filesystem(kind)];
         let on = kind.name();

@@ -7,7 +7,7 @@ use writebench_testkit::{Ended, Image, Kind, Need, Program, SmallTmpfs, Trials, 
 
 use crate::program;
 
-pub fn add(trials: &mut Trials) {
+pub(crate) fn add(trials: &mut Trials) {
     let tmpfs = [Need::Filesystem(Kind::Tmpfs)];
     trials.add(
         "a database on a disk that fills up keeps its samples, and its run is resumed",

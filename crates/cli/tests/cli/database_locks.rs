@@ -12,7 +12,7 @@ use writebench_testkit::{Kind, Need, Program, Trials, directory_on, entries, wai
 
 use crate::program;
 
-pub fn add(trials: &mut Trials) {
+pub(crate) fn add(trials: &mut Trials) {
     let tmpfs = [Need::Filesystem(Kind::Tmpfs)];
     trials.add("a database that is locked for long keeps no run from measuring", &tmpfs, locked);
     trials.add("SIGINT ends the wait for a database, and the results are shown", &tmpfs, locked_to_the_end);

@@ -10,7 +10,7 @@ use writebench_testkit::{Ended, Kind, Need, Program, Trials, call, directory_on,
 
 use crate::program;
 
-pub fn add(trials: &mut Trials) {
+pub(crate) fn add(trials: &mut Trials) {
     let needs = [Need::Root, Need::Filesystem(Kind::Tmpfs)];
     trials.add(
         "a database where others can make files is refused, with a place to put it",

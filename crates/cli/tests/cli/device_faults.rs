@@ -11,7 +11,7 @@ use writebench_testkit::{
 
 use crate::real_faults::{Running, nothing_left, one_line};
 
-pub fn add(trials: &mut Trials) {
+pub(crate) fn add(trials: &mut Trials) {
     for kind in ["ext4", "xfs", "btrfs"] {
         let needs = [Need::Image(kind), Need::LoopDevice, Need::Fuse];
         let name = format!("a device with errors below {kind} gives no figure");
@@ -28,19 +28,19 @@ const SYNCED: [&str; 2] = ["write,size=64KiB,sync=fsync", "mmap,size=64KiB,sync=
 const DEVICE_BYTES: u64 = 300 << 20;
 
 /// A filesystem on a loop device over an image. Unmounted and detached when dropped.
-pub struct Stack {
+pub(crate) struct Stack {
     point: tempfile::TempDir,
 }
 
 impl Stack {
-    pub fn mount(kind: &str, image: &Path) -> Result<Self> {
+    pub(crate) fn mount(kind: &str, image: &Path) -> Result<Self> {
         call(Command::new(format!("mkfs.{kind}")).arg("-q").arg(image))?;
         let stack = Self { point: tempfile::tempdir()? };
         stack.mount_again(image)?;
         Ok(stack)
     }
 
-    pub fn path(&self) -> &Path {
+    pub(crate) fn path(&self) -> &Path {
         self.point.path()
     }
 

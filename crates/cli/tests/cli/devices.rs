@@ -12,7 +12,7 @@ use crate::program;
 
 const SIZE: u64 = 64 << 20;
 
-pub fn add(trials: &mut Trials) {
+pub(crate) fn add(trials: &mut Trials) {
     let needs = [Need::LoopDevice];
     trials.add("suite direct runs on a loop device and what it wrote is on it", &needs, on_a_device);
     trials.add("a device that is not named twice is refused", &needs, not_named);

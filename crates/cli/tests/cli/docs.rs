@@ -7,7 +7,7 @@ use writebench_testkit::{Program, Trials};
 
 use crate::{commands_of, program};
 
-pub fn add(trials: &mut Trials) {
+pub(crate) fn add(trials: &mut Trials) {
     trials.add("docs/commands.md is what the program prints", &[], commands);
     trials.add("docs/exit-codes.md lists the codes that --help lists", &[], exit_codes);
 }

@@ -9,7 +9,7 @@ use writebench_testkit::{Ended, Kind, Need, Program, Trials, directory_on};
 
 use crate::program;
 
-pub fn add(trials: &mut Trials) {
+pub(crate) fn add(trials: &mut Trials) {
     let tmpfs = Need::Filesystem(Kind::Tmpfs);
     let python = [tmpfs, Need::Program("python3")];
     trials.add("exports: Python's csv and json read what is in the database", &python, python_reads);

@@ -12,7 +12,7 @@ use writebench_testkit::{
 
 use crate::{outcomes, program};
 
-pub fn add(trials: &mut Trials) {
+pub(crate) fn add(trials: &mut Trials) {
     let fuse = [Need::Fuse];
     trials.add("faults: EIO at each operation of each method, without page cache", &fuse, || {
         at_each_operation(Caching::None, |_| Errno::IO)
@@ -23,7 +23,7 @@ pub fn add(trials: &mut Trials) {
 }
 
 /// Its files have other names than the one that the scripts are about.
-pub const AFTER: &str = "write,size=8KiB,threads=2,files=per-thread";
+pub(crate) const AFTER: &str = "write,size=8KiB,threads=2,files=per-thread";
 
 const ERRNOS: [Errno; 7] =
     [Errno::NOSPC, Errno::DQUOT, Errno::INTR, Errno::OPNOTSUPP, Errno::ROFS, Errno::STALE, Errno::IO];

@@ -30,7 +30,7 @@ const KINDS: &[(&str, &str)] = &[
     ("fuse:ext4", "ext4"),
 ];
 
-pub fn add(trials: &mut Trials) {
+pub(crate) fn add(trials: &mut Trials) {
     for (kind, mkfs) in KINDS {
         let server = kind.starts_with("fuse:").then_some(Need::Bindfs);
         let mut needs: Vec<_> = [Need::Image(mkfs)].into_iter().chain(server).collect();

@@ -10,7 +10,7 @@ use writebench_testkit::{Kind, Need, Program, Trials, directory_on, entries};
 use crate::program;
 use crate::syscalls::{Calls, traced, traced_other};
 
-pub fn add(trials: &mut Trials) {
+pub(crate) fn add(trials: &mut Trials) {
     for kind in Kind::ALL {
         let needs = [Need::Program("fio"), Need::Filesystem(kind)];
         let name = format!("fio: every job is accepted and writes the bytes of its case, on {}", kind.name());

@@ -14,7 +14,7 @@ use writebench_testkit::{
 use crate::program;
 use crate::single_faults::Place;
 
-pub fn add(trials: &mut Trials) {
+pub(crate) fn add(trials: &mut Trials) {
     let tmpfs = Need::Filesystem(Kind::Tmpfs);
     trials.add("a sample whose worker was stopped is disturbed, and taken again", &[tmpfs], stopped);
     trials.add(

@@ -11,7 +11,7 @@ use writebench_testkit::{Chance, Kind, Need, Program, Trials, directory_on, entr
 
 use crate::program;
 
-pub fn add(trials: &mut Trials) {
+pub(crate) fn add(trials: &mut Trials) {
     let tmpfs = [Need::Filesystem(Kind::Tmpfs)];
     trials.add("a supervisor killed at a hundred random moments is resumed each time", &tmpfs, || {
         with_moments(supervisor)

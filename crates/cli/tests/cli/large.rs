@@ -12,7 +12,7 @@ use crate::program;
 /// The file that locks the run's directory, and no data.
 const ONLY_ITS_LOCK: &str = "Written: 32 B.";
 
-pub fn add(trials: &mut Trials) {
+pub(crate) fn add(trials: &mut Trials) {
     trials.add(
         "64 GiB on a tmpfs of 16 MiB: a length is set, blocks and data are refused",
         &[Need::Root],

@@ -8,7 +8,7 @@ use crate::program;
 
 const DEVICE_BYTES_PER_S: u64 = 40 << 20;
 
-pub fn add(trials: &mut Trials) {
+pub(crate) fn add(trials: &mut Trials) {
     let throttled = [Need::LoopDevice, Need::Throttle, Need::Image("ext4")];
     trials.add(
         "a write that outlasts its device's speed is a burst, and where it fell is said",

@@ -10,7 +10,7 @@ use writebench_model::{CaseOrigin, CaseRecord, Outcome, RunRecord, RunStatus, Sa
 use writebench_store::Store;
 use writebench_testkit::{Kind, Need, Program, Trials, directory_on, example_case, example_run};
 
-pub fn add(trials: &mut Trials) {
+pub(crate) fn add(trials: &mut Trials) {
     let tmpfs = [Need::Filesystem(Kind::Tmpfs)];
     trials.add(
         "load: a million samples in a database: show and compare take less than 2 s",

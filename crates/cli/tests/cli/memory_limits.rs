@@ -10,7 +10,7 @@ use writebench_testkit::{ControlGroup, Kind, Need, SmallTmpfs, Trials, call, dir
 use crate::outcomes::case;
 use crate::program;
 
-pub fn add(trials: &mut Trials) {
+pub(crate) fn add(trials: &mut Trials) {
     let needs = [Need::MemoryGroup, Need::Root, Need::Filesystem(Kind::Ext4), Need::Program("fallocate")];
     trials.add(
         "a source beyond the memory of its control group is refused, and a smaller one is not",

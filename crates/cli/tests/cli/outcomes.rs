@@ -9,7 +9,7 @@ use writebench_testkit::{Image, Kind, LoopDevice, Need, Program, Trials, directo
 
 use crate::program;
 
-pub fn add(trials: &mut Trials) {
+pub(crate) fn add(trials: &mut Trials) {
     let tmpfs = [Need::Filesystem(Kind::Tmpfs)];
     trials.add(
         "an allocation that does not fit has no bandwidth",
@@ -121,7 +121,7 @@ fn cut() -> Result<()> {
 }
 
 /// A case of a run's JSON export.
-pub fn case<'d>(document: &'d Value, id: &str) -> Result<&'d Value> {
+pub(crate) fn case<'d>(document: &'d Value, id: &str) -> Result<&'d Value> {
     let cases = document["cases"].as_array().context("cases")?;
     cases.iter().find(|case| case["id"] == id).with_context(|| format!("{id} in {cases:?}"))
 }

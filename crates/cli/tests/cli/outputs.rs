@@ -14,7 +14,7 @@ use writebench_testkit::{
 
 use crate::program;
 
-pub fn add(trials: &mut Trials) {
+pub(crate) fn add(trials: &mut Trials) {
     let tmpfs = [Need::Filesystem(Kind::Tmpfs)];
     trials.add(
         "outputs: a device is refused, and a filesystem on it stays as it is",

@@ -7,7 +7,7 @@ use writebench_testkit::{Ended, Kind, Need, Program, Trials, directory_on};
 
 use crate::program;
 
-pub fn add(trials: &mut Trials) {
+pub(crate) fn add(trials: &mut Trials) {
     let tmpfs = Need::Filesystem(Kind::Tmpfs);
     trials.add("report: a page of the newest run, of labels, and of exports", &[tmpfs], pages);
     trials.add("report: what cannot be had is one line, and leaves no file", &[tmpfs], refusals);

@@ -11,7 +11,7 @@ use writebench_testkit::{Kind, Need, Program, Terminal, Trials, call, directory_
 
 use crate::program;
 
-pub fn add(trials: &mut Trials) {
+pub(crate) fn add(trials: &mut Trials) {
     let tmpfs = [Need::Filesystem(Kind::Tmpfs)];
     trials.add("pipes: a reader gets what a file would have, by each name of a pipe", &tmpfs, named_pipes);
     trials.add("pipes: what the shell redirected is added to", &tmpfs, redirected);

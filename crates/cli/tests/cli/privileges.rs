@@ -10,7 +10,7 @@ use writebench_testkit::{Ended, Need, Trials, entries, wait_for};
 
 use crate::program;
 
-pub fn add(trials: &mut Trials) {
+pub(crate) fn add(trials: &mut Trials) {
     let needs = [Need::LoopDevice, Need::Program("setpriv")];
     trials.add("the first look runs as nobody", &needs, first_look);
     trials.add("what needs root says so to nobody", &needs, needs_root);

@@ -7,7 +7,7 @@ use writebench_testkit::{ControlGroup, Ended, Kind, Need, Program, Terminal, Tri
 
 use crate::program;
 
-pub fn add(trials: &mut Trials) {
+pub(crate) fn add(trials: &mut Trials) {
     let needs = [Need::ProcessGroup, Need::Root, Need::Filesystem(Kind::Tmpfs)];
     trials.add("a run with few threads ends with an error or an outcome", &needs, runs);
     trials.add("a run with few threads in a terminal ends with an error or an outcome", &needs, in_a_terminal);

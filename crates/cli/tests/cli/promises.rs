@@ -6,9 +6,9 @@ const LOOK: &str = "open O_RDONLY";
 const CREATE_TO_MAP: &str = "open O_RDWR|O_CREAT|O_EXCL";
 
 /// A case, and every call on its files with the number of times that it must come.
-pub type Promise = (&'static str, &'static [(&'static str, usize)]);
+pub(crate) type Promise = (&'static str, &'static [(&'static str, usize)]);
 
-pub const PROMISES: &[Promise] = &[
+pub(crate) const PROMISES: &[Promise] = &[
     ("write,size=1MiB,chunk=64KiB", &[(CREATE, 1), ("write 65536", 16), ("close", 1)]),
     ("write,size=1000,chunk=300", &[(CREATE, 1), ("write 300", 3), ("write 100", 1), ("close", 1)]),
     ("write,size=100,chunk=1", &[(CREATE, 1), ("write 1", 100), ("close", 1)]),
@@ -260,7 +260,7 @@ pub const PROMISES: &[Promise] = &[
 ];
 
 /// Cases that copy, with their calls on the file that is copied, too.
-pub const COPIES: &[Promise] = &[
+pub(crate) const COPIES: &[Promise] = &[
     (
         "read-write,size=1MiB,chunk=256KiB",
         &[

@@ -11,7 +11,7 @@ use writebench_model::{Learnt, Prepare, Properties};
 use writebench_runner::{Answer, Casualties, RunnerError, WorkerCommand, Workers};
 use writebench_testkit::{Trials, entries};
 
-pub fn add(trials: &mut Trials) {
+pub(crate) fn add(trials: &mut Trials) {
     trials.add("a worker finds out what a filesystem does, and leaves nothing behind", &[], in_a_directory);
     trials.add("a worker on a device makes no files, and says so", &[], on_a_device);
 }

@@ -10,7 +10,7 @@ use writebench_testkit::{Image, Need, Trials, call, entries};
 use crate::outcomes::case;
 use crate::program;
 
-pub fn add(trials: &mut Trials) {
+pub(crate) fn add(trials: &mut Trials) {
     // Its quotas bind root, and need nothing of the kernel beside btrfs.
     let needs = [Need::Image("btrfs"), Need::Program("btrfs")];
     trials.add("a quota that is used up costs what does not fit, by its call", &needs, used_up);

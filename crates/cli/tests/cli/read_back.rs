@@ -11,7 +11,7 @@ use crate::device_faults::Stack;
 use crate::outcomes::case;
 use crate::program;
 
-pub fn add(trials: &mut Trials) {
+pub(crate) fn add(trials: &mut Trials) {
     trials.add(
         "a filesystem that loses every hundredth write fails 95 of 100 cases within six samples",
         &[Need::Fuse],

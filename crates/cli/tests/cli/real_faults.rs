@@ -12,7 +12,7 @@ use writebench_testkit::{
 
 use crate::program;
 
-pub fn add(trials: &mut Trials) {
+pub(crate) fn add(trials: &mut Trials) {
     let (ext4, root) = ([Need::Image("ext4")], [Need::Root]);
     trials.add("a filesystem that fills up costs what no longer fits, by its call", &ext4, fills_up);
     for kind in ["ext4", "btrfs"] {
@@ -25,13 +25,13 @@ pub fn add(trials: &mut Trials) {
 }
 
 /// A run in the background that goes on until something breaks.
-pub struct Running {
+pub(crate) struct Running {
     program: Program,
     child: Child,
 }
 
 /// What it came to.
-pub struct Over {
+pub(crate) struct Over {
     pub code: Option<i32>,
     pub stderr: String,
     document: Value,
@@ -39,7 +39,7 @@ pub struct Over {
 
 impl Running {
     /// Begins, and comes back when samples are in the database.
-    pub fn begin(target: &Path, cases: &[&str]) -> Result<Self> {
+    pub(crate) fn begin(target: &Path, cases: &[&str]) -> Result<Self> {
         let program = program()?;
         let path = target.to_str().context("UTF-8")?;
         // Without a reserve, so that the kernel refuses, and not we.
@@ -51,17 +51,17 @@ impl Running {
         Ok(run)
     }
 
-    pub fn process(&self) -> u32 {
+    pub(crate) fn process(&self) -> u32 {
         self.child.id()
     }
 
     /// How many lines its CSV has by now.
-    pub fn rows(&self) -> usize {
+    pub(crate) fn rows(&self) -> usize {
         let shown = self.program.call(&["show", "--export", "csv=-"]);
         shown.map_or(0, |ended| ended.stdout.lines().count())
     }
 
-    pub fn end(self) -> Result<(Program, Over)> {
+    pub(crate) fn end(self) -> Result<(Program, Over)> {
         let output = self.child.wait_with_output()?;
         let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
         ensure!(!stderr.contains("panicked"), "{stderr}");
@@ -72,7 +72,7 @@ impl Running {
 }
 
 impl Over {
-    pub fn case(&self, id: &str) -> Result<&Value> {
+    pub(crate) fn case(&self, id: &str) -> Result<&Value> {
         let cases = self.document["cases"].as_array().context("cases")?;
         cases.iter().find(|case| case["id"] == id).with_context(|| format!("{id} in {cases:?}"))
     }
@@ -96,13 +96,13 @@ impl Over {
     }
 }
 
-pub fn one_line(stderr: &str) -> Result<()> {
+pub(crate) fn one_line(stderr: &str) -> Result<()> {
     ensure!(stderr.lines().count() == 1 && stderr.starts_with("writebench: "), "one clear line: {stderr}");
     Ok(())
 }
 
 /// The next run tidies up behind the last one.
-pub fn nothing_left(program: &Program, target: &Path) -> Result<()> {
+pub(crate) fn nothing_left(program: &Program, target: &Path) -> Result<()> {
     let path = target.to_str().context("UTF-8")?;
     let next = program.call(&["run", path, "--case", "write,size=4KiB", "--samples", "1", "--no-limits"])?;
     ensure!(next.code == Some(0), "{next:?}");

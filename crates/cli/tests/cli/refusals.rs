@@ -63,7 +63,7 @@ const REFUSED: &[(&[&str], i32, &[&str])] = &[
     (&["--resume", "--samples", "3"], 2, &["--samples", "--resume"]),
 ];
 
-pub fn add(trials: &mut Trials) {
+pub(crate) fn add(trials: &mut Trials) {
     for (arguments, code, texts) in REFUSED {
         let name = format!("refused with exit code {code}: {}", arguments.join(" "));
         trials.add(name, &[Need::Filesystem(Kind::Tmpfs)], move || refused(arguments, *code, texts));

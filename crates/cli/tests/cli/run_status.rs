@@ -11,7 +11,7 @@ use writebench_testkit::{Kind, Need, Program, Trials, directory_on, entries, wai
 use crate::program;
 use crate::strangers::sqlite;
 
-pub fn add(trials: &mut Trials) {
+pub(crate) fn add(trials: &mut Trials) {
     let tmpfs = [Need::Filesystem(Kind::Tmpfs)];
     trials.add("a run that was killed is interrupted, and one beside it still running", &tmpfs, killed);
     trials.add(

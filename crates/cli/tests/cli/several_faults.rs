@@ -10,7 +10,7 @@ use writebench_testkit::{Caching, Call, Errno, Need, Operation, Trials, What, Wh
 use crate::outcomes::case;
 use crate::single_faults::Place;
 
-pub fn add(trials: &mut Trials) {
+pub(crate) fn add(trials: &mut Trials) {
     let fuse = [Need::Fuse];
     trials.add("more faults: of several in a sample the first is its outcome", &fuse, several);
     trials.add("more faults: a short write before an error moves its offset", &fuse, short_then_error);

@@ -11,7 +11,7 @@ use writebench_testkit::{Ended, Kind, Need, Program, Trials, directory_on, entri
 
 use crate::program;
 
-pub fn add(trials: &mut Trials) {
+pub(crate) fn add(trials: &mut Trials) {
     let both = [Need::Filesystem(Kind::Tmpfs), Need::Filesystem(Kind::Ext4)];
     trials.add("side by side: every case on every target, in the same rounds", &both, same_rounds);
     trials.add("side by side: one table, compared with the first", &both, one_table);

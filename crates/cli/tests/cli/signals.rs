@@ -13,7 +13,7 @@ use writebench_testkit::{
 use crate::program;
 use crate::single_faults::Place;
 
-pub fn add(trials: &mut Trials) {
+pub(crate) fn add(trials: &mut Trials) {
     let tmpfs = [Need::Filesystem(Kind::Tmpfs)];
     for signal in ["INT", "TERM", "HUP"] {
         trials.add(format!("SIG{signal} cleans up, keeps the samples and shows them"), &tmpfs, move || {

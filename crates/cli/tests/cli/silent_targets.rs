@@ -11,7 +11,7 @@ use writebench_testkit::{
 use crate::program;
 use crate::single_faults::Place;
 
-pub fn add(trials: &mut Trials) {
+pub(crate) fn add(trials: &mut Trials) {
     let bindfs = [Need::Bindfs];
     trials.add(
         "silent: a target that does not answer from the start is said in one line",

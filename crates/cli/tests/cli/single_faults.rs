@@ -14,7 +14,7 @@ use crate::faults::AFTER;
 use crate::outcomes::case;
 use crate::program;
 
-pub fn add(trials: &mut Trials) {
+pub(crate) fn add(trials: &mut Trials) {
     let fuse = [Need::Fuse];
     trials.add("faults: a short write is continued, and the content is whole", &fuse, short);
     trials.add("faults: an interrupted call is made again, but for fsync and stdio", &fuse, interrupted);
@@ -31,25 +31,25 @@ const WRITE: &str = "write,size=12KiB,chunk=4KiB";
 const DURABLE: &str = "write,size=12KiB,chunk=4KiB,sync=fsync";
 
 /// A filesystem with a script, and runs on it.
-pub struct Place {
+pub(crate) struct Place {
     pub program: Program,
     pub faulty: Faulty,
 }
 
 impl Place {
-    pub fn new(caching: Caching, script: &[(When, What)]) -> Result<Self> {
+    pub(crate) fn new(caching: Caching, script: &[(When, What)]) -> Result<Self> {
         Self::about("sample", caching, script)
     }
 
     /// With a script for files of another name.
-    pub fn about(name: &str, caching: Caching, script: &[(When, What)]) -> Result<Self> {
+    pub(crate) fn about(name: &str, caching: Caching, script: &[(When, What)]) -> Result<Self> {
         let faulty = Faulty::mount(name, caching)?;
         let script: Vec<Fault> = script.iter().map(|&(when, what)| Fault { when, what }).collect();
         faulty.follow(&script);
         Ok(Self { program: program()?, faulty })
     }
 
-    pub fn run(&self, cases: &[&str], more: &[&str], code: i32) -> Result<Value> {
+    pub(crate) fn run(&self, cases: &[&str], more: &[&str], code: i32) -> Result<Value> {
         let cases = cases.iter().flat_map(|case| ["--case", case]);
         let arguments: Vec<&str> =
             cases.chain(["--case", AFTER, "--no-limits"]).chain(more.iter().copied()).collect();
@@ -59,7 +59,7 @@ impl Place {
     }
 
     /// A case with one sample, which must have that outcome and reason.
-    pub fn expect(&self, name: &str, outcome: &str, reason: Option<&str>) -> Result<Vec<Operation>> {
+    pub(crate) fn expect(&self, name: &str, outcome: &str, reason: Option<&str>) -> Result<Vec<Operation>> {
         let code = if outcome == "ok" || outcome == "unsupported" { 0 } else { 4 };
         let document = self.run(&[name], &["--samples", "1"], code)?;
         let found = case(&document, name)?;
@@ -69,7 +69,7 @@ impl Place {
     }
 }
 
-pub fn count(operations: &[Operation], call: Call) -> usize {
+pub(crate) fn count(operations: &[Operation], call: Call) -> usize {
     operations.iter().filter(|it| it.call == call).count()
 }
 

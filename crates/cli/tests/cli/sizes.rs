@@ -10,7 +10,7 @@ use writebench_testkit::{Ended, Kind, Need, Program, Trials, directory_on};
 use crate::program;
 use crate::strangers::sqlite;
 
-pub fn add(trials: &mut Trials) {
+pub(crate) fn add(trials: &mut Trials) {
     let tmpfs = [Need::Filesystem(Kind::Tmpfs)];
     trials.add("names of 70,000 characters in documents are refused in one line", &tmpfs, long_names);
     trials.add("names of 70,000 characters in databases are refused, and listed", &tmpfs, long_in_database);

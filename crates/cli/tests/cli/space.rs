@@ -9,7 +9,7 @@ use writebench_testkit::{Ended, Image, Need, Trials, call, entries, wait_for};
 
 use crate::program;
 
-pub fn add(trials: &mut Trials) {
+pub(crate) fn add(trials: &mut Trials) {
     let image = [Need::Image("ext4")];
     trials.add("--reserve says how much stays free, 5 % if it does not", &image, reserve);
     trials.add("inodes have a reserve, too", &image, inodes);

@@ -13,7 +13,7 @@ use crate::program;
 
 const RUN: [&str; 5] = ["--case", "write,size=1MiB", "--samples", "1", "--no-limits"];
 
-pub fn add(trials: &mut Trials) {
+pub(crate) fn add(trials: &mut Trials) {
     let tmpfs = [Need::Filesystem(Kind::Tmpfs)];
     trials.add("a target that is a link is the directory that it leads to", &tmpfs, linked_target);
     trials.add("a target that is a pipe or a device of characters is refused at once", &tmpfs, no_directory);
@@ -156,7 +156,7 @@ fn no_file() -> Result<()> {
 }
 
 /// SQLite through Python, which every machine with these tests has.
-pub fn sqlite(database: &Path, statements: &str) -> Result<()> {
+pub(crate) fn sqlite(database: &Path, statements: &str) -> Result<()> {
     let script =
         "import sqlite3, sys; c = sqlite3.connect(sys.argv[1]); c.executescript(sys.argv[2]); c.commit()";
     call(Command::new("python3").args(["-c", script]).arg(database).arg(statements))

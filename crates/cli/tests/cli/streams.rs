@@ -7,7 +7,7 @@ use writebench_testkit::{Kind, Need, Program, SmallTmpfs, Trials, directory_on, 
 
 use crate::program;
 
-pub fn add(trials: &mut Trials) {
+pub(crate) fn add(trials: &mut Trials) {
     let tmpfs = [Need::Filesystem(Kind::Tmpfs)];
     trials.add("a reader of jsonl that stops reading does not end the run", &tmpfs, reader_is_gone);
     trials.add("jsonl that can be written no more costs no sample", &[Need::Root], file_is_full);

@@ -6,7 +6,7 @@ use writebench_testkit::{Image, Kind, Need, Trials, directory_on, entries};
 
 use crate::program;
 
-pub fn add(trials: &mut Trials) {
+pub(crate) fn add(trials: &mut Trials) {
     for kind in Kind::ALL {
         for suite in writebench_model::built_in_suites() {
             let name = format!("suite {} runs on {}", suite.name, kind.name());

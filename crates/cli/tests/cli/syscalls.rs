@@ -12,7 +12,7 @@ use writebench_testkit::{Image, Kind, Need, Program, Trials, directory_on};
 use crate::program;
 use crate::promises::{COPIES, PROMISES};
 
-pub fn add(trials: &mut Trials) {
+pub(crate) fn add(trials: &mut Trials) {
     for (case, calls) in PROMISES.iter().chain(COPIES) {
         let needs = [Need::Strace, Need::Filesystem(Kind::Ext4)];
         trials.add(format!("{case} asks the kernel for what it says"), &needs, move || keeps(case, calls));
@@ -115,14 +115,14 @@ fn keeps(case: &str, promised: &[(&str, usize)]) -> Result<()> {
 }
 
 /// Calls, each with how often it came.
-pub type Calls = BTreeMap<String, usize>;
+pub(crate) type Calls = BTreeMap<String, usize>;
 
-pub fn promise_of(calls: &[(&str, usize)]) -> Calls {
+pub(crate) fn promise_of(calls: &[(&str, usize)]) -> Calls {
     calls.iter().map(|(call, count)| ((*call).to_owned(), *count)).collect()
 }
 
 /// What the program asks the kernel for on the files of each sample, by a command that comes to be strace.
-pub fn traced(program: &Program, mut strace: Command, words: &[&str]) -> Result<Vec<Calls>> {
+pub(crate) fn traced(program: &Program, mut strace: Command, words: &[&str]) -> Result<Vec<Calls>> {
     let log = program.home().join("strace");
     let output = strace
         .args(options(&log))
@@ -142,7 +142,7 @@ pub fn traced(program: &Program, mut strace: Command, words: &[&str]) -> Result<
 }
 
 /// What another program asks the kernel for on files whose paths have that in them.
-pub fn traced_other(command: &Command, log: &Path, files: &str) -> Result<Calls> {
+pub(crate) fn traced_other(command: &Command, log: &Path, files: &str) -> Result<Calls> {
     let output = Command::new("strace")
         .args(options(log))
         .arg(command.get_program())

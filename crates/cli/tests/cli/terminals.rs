@@ -5,7 +5,7 @@ use writebench_testkit::{Kind, Need, Program, Terminal, Trials, directory_on, en
 
 use crate::program;
 
-pub fn add(trials: &mut Trials) {
+pub(crate) fn add(trials: &mut Trials) {
     let needs = [Need::Filesystem(Kind::Tmpfs), Need::Program("setsid")];
     trials.add("a terminal that is made narrow and wide again has no half lines", &needs, resized);
     trials.add("the table is for the width that the terminal has at the end", &needs, width_at_the_end);

@@ -8,7 +8,7 @@ use writebench_testkit::{Kind, Need, Trials, directory_on};
 
 use crate::program;
 
-pub fn add(trials: &mut Trials) {
+pub(crate) fn add(trials: &mut Trials) {
     let tmpfs = [Need::Filesystem(Kind::Tmpfs)];
     trials.add("what will be written and what was written are said", &tmpfs, said);
     trials.add("--max-bytes counts files to be copied and old content, and is not passed", &tmpfs, not_passed);

@@ -12,7 +12,7 @@ const SIZE: u64 = 64 << 20;
 
 const EBUSY: i32 = 16;
 
-pub fn add(trials: &mut Trials) {
+pub(crate) fn add(trials: &mut Trials) {
     let loops = [Need::LoopDevice];
     let images = [Need::Image("ext4")];
     for sector in [512, 4096] {

@@ -12,7 +12,7 @@ use writebench_testkit::{Image, Kind, LoopDevice, Need, Trials, directory_on};
 
 const SIZE: u64 = 64 << 20;
 
-pub fn add(trials: &mut Trials) {
+pub(crate) fn add(trials: &mut Trials) {
     let ext4 = [Need::Filesystem(Kind::Ext4)];
     let loops = [Need::LoopDevice];
     let images = [Need::Image("ext4")];

@@ -9,7 +9,7 @@ use anyhow::{Context, Result, ensure};
 use direct_io::{Error, lock, unlock};
 use writebench_testkit::{Need, Trials};
 
-pub fn add(trials: &mut Trials) {
+pub(crate) fn add(trials: &mut Trials) {
     let needs = [Need::Program("flock")];
     trials.add("a lock is seen by a second process", &needs, ours);
     trials.add("a second process's lock is seen", &needs, theirs);

@@ -12,7 +12,7 @@ use crate::call::{Call, CallError, Meaning};
 
 /// What a mapping is for.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Access {
+pub(crate) enum Access {
     /// To be read.
     Read,
     /// To be written, and read.
@@ -23,7 +23,7 @@ pub enum Access {
 pub(crate) const MMAP: Call = Call { name: "mmap", meanings: &[(Errno::NODEV, Meaning::Unsupported)] };
 
 /// A mapping of part of a file, shared with everybody who uses the file.
-pub struct Map {
+pub(crate) struct Map {
     address: NonNull<c_void>,
     length: usize,
     file_offset: u64,
@@ -36,7 +36,12 @@ unsafe impl std::marker::Sync for Map {}
 
 impl Map {
     /// Maps at least these bytes: a mapping begins at a page.
-    pub fn new(file: BorrowedFd<'_>, offset: u64, length: u64, access: Access) -> Result<Self, CallError> {
+    pub(crate) fn new(
+        file: BorrowedFd<'_>,
+        offset: u64,
+        length: u64,
+        access: Access,
+    ) -> Result<Self, CallError> {
         let before = offset % rustix::param::page_size() as u64;
         let file_offset = offset - before;
         let length = usize::try_from(length + before)
@@ -58,7 +63,7 @@ impl Map {
     /// Copies into a mapping that is for writing; `offset` is the file's. A file that lost its pages raises
     /// SIGBUS here, which ends the worker process and is that sample's outcome.
     #[inline]
-    pub fn store(&self, offset: u64, bytes: &[u8]) {
+    pub(crate) fn store(&self, offset: u64, bytes: &[u8]) {
         let at = usize::try_from(offset - self.file_offset).unwrap_or(usize::MAX);
         assert!(at.checked_add(bytes.len()).is_some_and(|end| end <= self.length), "inside the mapping");
         // SAFETY: `at` is inside the mapping, as asserted.
@@ -69,25 +74,25 @@ impl Map {
 
     /// What is mapped, to be handed to the kernel. Nothing here looks into it, so that it does not matter if
     /// somebody changes the file meanwhile; if it lost its pages, the kernel's call fails with EFAULT.
-    pub fn bytes(&self) -> &[u8] {
+    pub(crate) fn bytes(&self) -> &[u8] {
         // SAFETY: the range is mapped for as long as the value lives, and bytes have no invalid values.
         unsafe { std::slice::from_raw_parts(self.address.as_ptr().cast::<u8>(), self.length) }
     }
 
     /// Tells the kernel how all of it will be used.
-    pub fn advise(&self, advice: Advice) -> Result<(), CallError> {
+    pub(crate) fn advise(&self, advice: Advice) -> Result<(), CallError> {
         // SAFETY: the range is mapped, and the advice given here changes no content.
         unsafe { rustix::mm::madvise(self.address.as_ptr(), self.length, advice) }
             .map_err(|errno| CallError::new("madvise", errno))
     }
 
     /// Makes all of it durable.
-    pub fn sync_all(&self) -> Result<(), CallError> {
+    pub(crate) fn sync_all(&self) -> Result<(), CallError> {
         self.sync(self.file_offset, self.file_offset + self.length as u64)
     }
 
     /// Makes the pages durable that hold these bytes of the file.
-    pub fn sync(&self, from: u64, to: u64) -> Result<(), CallError> {
+    pub(crate) fn sync(&self, from: u64, to: u64) -> Result<(), CallError> {
         let page = rustix::param::page_size() as u64;
         let from = (from - from % page).max(self.file_offset) - self.file_offset;
         let to = (to - self.file_offset).min(self.length as u64);
@@ -102,7 +107,7 @@ impl Map {
     }
 
     /// Bytes in whole pages that are in the page cache: mincore(2). Looking brings none in.
-    pub fn resident_bytes(&self) -> Result<u64, CallError> {
+    pub(crate) fn resident_bytes(&self) -> Result<u64, CallError> {
         let page = rustix::param::page_size();
         let mut pages = vec![0u8; self.length.div_ceil(page)];
         // SAFETY: the range is mapped, and the vector has a byte for each of its pages.
@@ -115,7 +120,7 @@ impl Map {
     }
 
     /// Ends it, and says how that went.
-    pub fn unmap(self) -> Result<(), CallError> {
+    pub(crate) fn unmap(self) -> Result<(), CallError> {
         let map = std::mem::ManuallyDrop::new(self);
         // SAFETY: this is the last handle to the mapping, and dropping it is suppressed.
         unsafe { rustix::mm::munmap(map.address.as_ptr(), map.length) }

@@ -12,11 +12,11 @@ use crate::file;
 use crate::job::Part;
 use crate::records::Records;
 
-pub mod allocate;
+pub(crate) mod allocate;
 mod copy;
 mod copy_file_range;
 mod fwrite;
-pub mod map;
+pub(crate) mod map;
 mod mmap;
 mod mmap_write;
 mod pwrite;
@@ -24,7 +24,7 @@ mod pwritev;
 mod read_write;
 mod sendfile;
 mod splice;
-pub mod streaming_copy;
+pub(crate) mod streaming_copy;
 mod uring;
 mod write;
 mod writev;
@@ -67,14 +67,14 @@ const SYNCS_ON_THE_WAY: &[SyncCall] = &[SyncCall::Fsync, SyncCall::Fdatasync];
 const WRITING: &[Axis] = &[Axis::Chunk, Axis::Threads, Axis::Files, Axis::Descriptor, Axis::Data, Axis::Source];
 
 /// The API that moves the bytes.
-pub struct Method {
+pub(crate) struct Method {
     info: MethodInfo,
     /// A lane for each part. Before the clock: buffers are made here.
     pub lanes: for<'a> fn(&[Part<'a>]) -> Vec<Box<dyn Lane + 'a>>,
 }
 
 /// A method at work on one part, in the part's own thread. Each function is called once, in this order.
-pub trait Lane: Send {
+pub(crate) trait Lane: Send {
     /// Whether [`Lane::attach`] and [`Lane::detach`] do anything.
     fn attaches(&self) -> bool {
         false

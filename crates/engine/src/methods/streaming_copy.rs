@@ -2,12 +2,12 @@
 #![cfg_attr(target_arch = "x86_64", expect(unsafe_code, reason = "such stores are instructions of their own"))]
 
 /// Why there is none, where there is none.
-pub const MISSING: Option<&str> =
+pub(crate) const MISSING: Option<&str> =
     if cfg!(target_arch = "x86_64") { None } else { Some("writebench knows such stores on x86_64 only") };
 
 /// Copies as much as fits both; what is left of 16 bytes at either end is copied as usual.
 #[cfg(target_arch = "x86_64")]
-pub fn copy(from: &[u8], to: &mut [u8]) {
+pub(crate) fn copy(from: &[u8], to: &mut [u8]) {
     use std::arch::x86_64::{__m128i, _mm_loadu_si128, _mm_sfence, _mm_stream_si128};
 
     const VECTOR: usize = size_of::<__m128i>();

@@ -15,7 +15,7 @@ use crate::kept::{Kept, wish};
 
 const MIB: usize = 1 << 20;
 
-pub fn add(trials: &mut Trials) {
+pub(crate) fn add(trials: &mut Trials) {
     let needs = [Need::Image("ext4"), Need::Bindfs];
     trials.add("fuse: what is written directly is direct below", &needs, direct);
     trials.add("fuse: a write is large requests, and a sync of it is one", &needs, large_requests);

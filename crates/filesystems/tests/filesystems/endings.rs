@@ -17,7 +17,7 @@ const SIGNALS: [Signal; 3] = [Signal::KILL, Signal::TERM, Signal::INT];
 /// How many moments, over the whole time that making takes.
 const MOMENTS: u32 = 40;
 
-pub fn add(trials: &mut Trials) {
+pub(crate) fn add(trials: &mut Trials) {
     let needs = [Need::Image("ext4"), Need::Image("btrfs"), Need::Image("xfs"), Need::Bindfs];
     trials.add("a signal at any moment of making leaves nothing", &needs, at_any_moment);
     trials.add("a signal while all are in use leaves nothing", &needs, while_in_use);

@@ -13,10 +13,10 @@ use writebench_filesystems::{Filesystems, Wish};
 use writebench_model::Making;
 use writebench_testkit::{Kind, children, directory_on, entries, wait_for};
 
-pub const COMMAND: &str = "keep";
+pub(crate) const COMMAND: &str = "keep";
 
 /// `keep IMAGES CONTENT_BYTES WISH…`: makes filesystems, says so, and removes them when its input ends.
-pub fn keep(mut words: impl Iterator<Item = OsString>) -> Result<()> {
+pub(crate) fn keep(mut words: impl Iterator<Item = OsString>) -> Result<()> {
     let mut word = || words.next().and_then(|word| word.into_string().ok());
     let images = PathBuf::from(word().context("IMAGES")?);
     let content_bytes = word().context("CONTENT_BYTES")?.parse()?;
@@ -49,12 +49,12 @@ fn say(what: &Value) -> Result<()> {
 }
 
 /// A wish with options.
-pub fn wish(kind: &str, mkfs: &[&str], mount: Option<&str>) -> Value {
+pub(crate) fn wish(kind: &str, mkfs: &[&str], mount: Option<&str>) -> Value {
     json!({ "kind": kind, "mkfs": mkfs, "mount": mount })
 }
 
 /// A process that keeps filesystems.
-pub struct Kept {
+pub(crate) struct Kept {
     child: Child,
     stdout: BufReader<ChildStdout>,
     images: TempDir,
@@ -63,12 +63,12 @@ pub struct Kept {
 
 impl Kept {
     /// Has filesystems made, with images on a filesystem of that kind.
-    pub fn start(images_on: Kind, content_bytes: u64, wishes: &[Value]) -> Result<Self> {
+    pub(crate) fn start(images_on: Kind, content_bytes: u64, wishes: &[Value]) -> Result<Self> {
         Self::start_in(directory_on(images_on), content_bytes, wishes)
     }
 
     /// The same with images in that directory.
-    pub fn start_in(images: TempDir, content_bytes: u64, wishes: &[Value]) -> Result<Self> {
+    pub(crate) fn start_in(images: TempDir, content_bytes: u64, wishes: &[Value]) -> Result<Self> {
         let mut command = Command::new(std::env::current_exe()?);
         command.arg(COMMAND).arg(images.path()).arg(content_bytes.to_string());
         command.args(wishes.iter().map(Value::to_string));
@@ -79,7 +79,7 @@ impl Kept {
     }
 
     /// Waits until they are made.
-    pub fn made(mut self) -> Result<Self> {
+    pub(crate) fn made(mut self) -> Result<Self> {
         loop {
             let mut line = String::new();
             self.stdout.read_line(&mut line)?;
@@ -91,31 +91,31 @@ impl Kept {
         }
     }
 
-    pub fn pid(&self) -> u32 {
+    pub(crate) fn pid(&self) -> u32 {
         self.child.id()
     }
 
-    pub fn images(&self) -> &Path {
+    pub(crate) fn images(&self) -> &Path {
         self.images.path()
     }
 
     /// Where the filesystem is as seen from here.
-    pub fn path(&self, index: usize) -> Result<PathBuf> {
+    pub(crate) fn path(&self, index: usize) -> Result<PathBuf> {
         let path = self.made[index]["path"].as_str().with_context(|| self.made[index].to_string())?;
         Ok(PathBuf::from(format!("/proc/{}/root{path}", self.pid())))
     }
 
-    pub fn making(&self, index: usize) -> Result<Making> {
+    pub(crate) fn making(&self, index: usize) -> Result<Making> {
         serde_json::from_value(self.made[index]["making"].clone()).with_context(|| self.made[index].to_string())
     }
 
     /// Why it could not be made.
-    pub fn error(&self, index: usize) -> Result<&str> {
+    pub(crate) fn error(&self, index: usize) -> Result<&str> {
         self.made[index]["error"].as_str().with_context(|| self.made[index].to_string())
     }
 
     /// The line of its mount in the process's namespace.
-    pub fn mount_line(&self, index: usize) -> Result<String> {
+    pub(crate) fn mount_line(&self, index: usize) -> Result<String> {
         let point = self.made[index]["path"].as_str().context("made")?;
         let mounts = fs::read_to_string(format!("/proc/{}/mountinfo", self.pid()))?;
         let line = mounts.lines().find(|line| line.split(' ').nth(4) == Some(point));
@@ -123,7 +123,7 @@ impl Kept {
     }
 
     /// Has them removed, after which nothing may be left although the process may still be there.
-    pub fn remove(mut self) -> Result<()> {
+    pub(crate) fn remove(mut self) -> Result<()> {
         let outside = Outside::of(&self);
         let said = self.try_to_remove()?;
         ensure!(said == "removed", "{said}");
@@ -133,7 +133,7 @@ impl Kept {
     }
 
     /// Has them removed; what the process has to say of that.
-    pub fn try_to_remove(&mut self) -> Result<Value> {
+    pub(crate) fn try_to_remove(&mut self) -> Result<Value> {
         drop(self.child.stdin.take());
         let mut line = String::new();
         self.stdout.read_line(&mut line)?;
@@ -141,7 +141,7 @@ impl Kept {
     }
 
     /// Ends the process by a signal, after which nothing may stay.
-    pub fn end_by(mut self, signal: rustix::process::Signal) -> Result<()> {
+    pub(crate) fn end_by(mut self, signal: rustix::process::Signal) -> Result<()> {
         let outside = Outside::of(&self);
         let pid = rustix::process::Pid::from_child(&self.child);
         rustix::process::kill_process(pid, signal)?;
@@ -187,7 +187,7 @@ impl Outside {
 }
 
 /// The loop devices with images in that directory.
-pub fn loops_over(images: &Path) -> Vec<PathBuf> {
+pub(crate) fn loops_over(images: &Path) -> Vec<PathBuf> {
     let backing = |device: &Path| fs::read_to_string(device.join("loop/backing_file")).unwrap_or_default();
     let prefix = format!("{}/", images.display());
     entries(Path::new("/sys/block")).into_iter().filter(|device| backing(device).starts_with(&prefix)).collect()

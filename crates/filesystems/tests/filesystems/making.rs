@@ -14,7 +14,7 @@ use crate::kept::{Kept, loops_over, wish};
 
 const MIB: u64 = 1 << 20;
 
-pub fn add(trials: &mut Trials) {
+pub(crate) fn add(trials: &mut Trials) {
     for kind in Kind::defaults() {
         let base = kind.to_string().split(':').next_back().unwrap_or_default().to_owned();
         let mut needs = vec![Need::LoopDevice];

@@ -7,7 +7,7 @@ use writebench_testkit::{Kind, Need, Trials, directory_on};
 
 use crate::kept::{COMMAND, Kept, loops_over, wish};
 
-pub fn add(trials: &mut Trials) {
+pub(crate) fn add(trials: &mut Trials) {
     let ext4 = [Need::Image("ext4")];
     let bindfs = [Need::Image("ext4"), Need::Bindfs];
     trials.add("what cannot be made says why in one line and leaves nothing", &bindfs, says_why);

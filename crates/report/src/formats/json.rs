@@ -10,7 +10,7 @@ use crate::sentences::advice::Advice;
 use crate::sentences::report::Report;
 
 /// The version of the document's form.
-pub const SCHEMA: u32 = 4;
+pub(crate) const SCHEMA: u32 = 4;
 
 #[derive(Serialize)]
 struct Document<'r> {
@@ -45,7 +45,7 @@ struct Case<'r> {
 ///
 /// # Errors
 /// Never in practice: every key is a text.
-pub fn render(report: &Report) -> Result<String, serde_json::Error> {
+pub(crate) fn render(report: &Report) -> Result<String, serde_json::Error> {
     let run = &report.run;
     let document = Document {
         schema: SCHEMA,

@@ -5,7 +5,7 @@ use crate::sentences::report::Report;
 
 /// The whole report.
 #[must_use]
-pub fn render(report: &Report) -> String {
+pub(super) fn render(report: &Report) -> String {
     let run = &report.run;
     let mut text = format!("# writebench {}, {}\n\n", run.version, run.started);
     for (label, line) in run_lines(run) {

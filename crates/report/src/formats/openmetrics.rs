@@ -51,7 +51,7 @@ const FAMILIES: &[Family] = &[
 
 /// The whole report. Cases without a figure are counted by outcome only.
 #[must_use]
-pub fn render(report: &Report) -> String {
+pub(super) fn render(report: &Report) -> String {
     // A case may stand in several tables, and a series in a file once.
     let cases = distinct(&report.cases, |case| (&case.record.target, case.record.case.name()));
     let mut text = String::new();

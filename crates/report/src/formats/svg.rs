@@ -41,7 +41,7 @@ pub(super) fn files(report: &Report, directory: &Path) -> Files {
 
 /// The chart as an SVG document. The same chart gives the same bytes.
 #[must_use]
-pub fn render(chart: &Chart) -> String {
+pub(super) fn render(chart: &Chart) -> String {
     let (chart, left_out) = limit::limited(chart);
     let chart = chart.as_ref();
     let mut parts = Vec::new();

@@ -41,7 +41,7 @@ pub struct Fall {
 
 /// The course of one sample.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct SampleCourse {
+pub(crate) struct SampleCourse {
     /// How it went.
     pub course: CourseName,
     /// Where it fell, for a burst.
@@ -51,7 +51,7 @@ pub struct SampleCourse {
 impl SampleCourse {
     /// Of a sample with a timeline; none without one.
     #[must_use]
-    pub fn of(sample: &Sample) -> Option<Self> {
+    pub(crate) fn of(sample: &Sample) -> Option<Self> {
         let timeline = sample.timeline.as_ref().filter(|_| sample.outcome.is_ok())?;
         let (course, fall) = match writebench_stats::course(&rates(timeline))? {
             Course::Steady => (CourseName::Steady, None),

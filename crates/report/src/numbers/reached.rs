@@ -21,7 +21,7 @@ pub struct Reached {
 /// which reads the source once and writes the cache once, from one chunk where the source is one. None for what
 /// moves no data, and for copies of a file that is not in memory.
 #[must_use]
-pub fn limit_kind(case: &CaseRecord) -> Option<(LimitKind, u32)> {
+pub(crate) fn limit_kind(case: &CaseRecord) -> Option<(LimitKind, u32)> {
     let contract = &case.contract;
     if matches!(contract.content, Content::Reserved | Content::Hole) || contract.bytes == 0 {
         return None;

@@ -17,7 +17,7 @@ pub fn machine_lines(environment: &Environment, target: &str) -> Lines {
 
 /// What a run was made on. Of several targets each has a line.
 #[must_use]
-pub fn run_lines(run: &RunRecord) -> Lines {
+pub(crate) fn run_lines(run: &RunRecord) -> Lines {
     match run.targets.as_slice() {
         [] => Vec::new(),
         [one] if !run.is_side_by_side() => machine_lines(&one.environment, &one.path),

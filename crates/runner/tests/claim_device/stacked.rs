@@ -11,7 +11,7 @@ use writebench_testkit::{LoopDevice, Need, Trials, call, wait_for};
 use crate::users::{MountedAt, SwappedTo};
 use crate::{SMALL_BYTES, always_refused, refused, refused_until_told};
 
-pub fn add(trials: &mut Trials) {
+pub(crate) fn add(trials: &mut Trials) {
     const LOOP: Need = Need::LoopDevice;
     let ext4 = [LOOP, Need::Image("ext4")];
     trials.add("a device below a mounted loop device is refused", &ext4, below_a_mount);

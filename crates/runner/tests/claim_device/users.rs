@@ -8,20 +8,20 @@ use tempfile::TempDir;
 use writebench_testkit::call;
 
 /// A mount, on a directory of its own.
-pub struct MountedAt {
+pub(crate) struct MountedAt {
     point: TempDir,
 }
 
 impl MountedAt {
     /// Mounts the device.
-    pub fn new(device: &Path) -> Result<Self> {
+    pub(crate) fn new(device: &Path) -> Result<Self> {
         let point = tempfile::Builder::new().prefix("writebench-mount-").tempdir()?;
         call(Command::new("mount").args([device, point.path()]))?;
         Ok(Self { point })
     }
 
     /// Where.
-    pub fn point(&self) -> &Path {
+    pub(crate) fn point(&self) -> &Path {
         self.point.path()
     }
 }
@@ -33,13 +33,13 @@ impl Drop for MountedAt {
 }
 
 /// Swap in use.
-pub struct SwappedTo {
+pub(crate) struct SwappedTo {
     device: PathBuf,
 }
 
 impl SwappedTo {
     /// Swaps to the device, after every other.
-    pub fn new(device: &Path) -> Result<Self> {
+    pub(crate) fn new(device: &Path) -> Result<Self> {
         call(Command::new("swapon").arg(device))?;
         Ok(Self { device: device.to_path_buf() })
     }
@@ -52,13 +52,13 @@ impl Drop for SwappedTo {
 }
 
 /// A device that device mapper has put onto another.
-pub struct Mapped {
+pub(crate) struct Mapped {
     name: String,
 }
 
 impl Mapped {
     /// Maps all of the device, which has that many sectors of 512 bytes.
-    pub fn over(device: &Path, sectors: u64) -> Result<Self> {
+    pub(crate) fn over(device: &Path, sectors: u64) -> Result<Self> {
         let name = format!("writebench-test-{}", std::process::id());
         let table = format!("0 {sectors} linear {} 0", device.display());
         call(Command::new("dmsetup").args(["create", &name, "--table", &table]))?;
@@ -66,7 +66,7 @@ impl Mapped {
     }
 
     /// What device mapper calls it.
-    pub fn name(&self) -> &str {
+    pub(crate) fn name(&self) -> &str {
         &self.name
     }
 }

@@ -9,7 +9,7 @@ use writebench_report::visible;
 
 use crate::exit::{refused, usage};
 
-pub struct Images<'c> {
+pub(super) struct Images<'c> {
     /// The directory that they are made in.
     below: &'c Path,
     wishes: &'c [Wish],
@@ -20,7 +20,7 @@ pub struct Images<'c> {
 }
 
 impl<'c> Images<'c> {
-    pub fn of(below: &'c Path, wishes: &'c [Wish], rows: &[Row]) -> Result<Self> {
+    pub(super) fn of(below: &'c Path, wishes: &'c [Wish], rows: &[Row]) -> Result<Self> {
         // A file that is copied stands beside the copy.
         let bytes =
             |case: &Case| case.axes().size_bytes.saturating_mul(if case.method().copies() { 2 } else { 1 });
@@ -37,7 +37,7 @@ impl<'c> Images<'c> {
     }
 
     /// Whether there is memory for all of them at the same time, and for the data.
-    pub fn check(&self, max_bytes: Option<Bytes>) -> Result<()> {
+    pub(super) fn check(&self, max_bytes: Option<Bytes>) -> Result<()> {
         let available_bytes = writebench_probe::available_memory_bytes()?;
         if self.memory_bytes.saturating_add(self.content_bytes) > available_bytes / 10 * 9 {
             return Err(refused!(
@@ -57,7 +57,7 @@ impl<'c> Images<'c> {
     }
 
     /// A line for each.
-    pub fn text(&self) -> String {
+    pub(super) fn text(&self) -> String {
         let line = |wish: &Wish| match wish.kind.image_bytes(self.content_bytes) {
             0 => format!("{}, in memory\n", wish.kind),
             bytes => {

@@ -9,7 +9,7 @@ use crate::exit::usage;
 const LAYERS: [&str; 2] = ["overlay", "fuse"];
 
 /// What the command line asks for, in its order, each kind once.
-pub fn wishes(
+pub(super) fn wishes(
     on: &[String],
     mkfs_options: &[(Kind, String)],
     mount_options: &[(Kind, String)],
@@ -71,7 +71,7 @@ fn kinds(words: &[String]) -> Result<Vec<Kind>> {
 }
 
 /// `ext4=noatime`.
-pub fn of_kind(text: &str) -> Result<(Kind, String), String> {
+pub(super) fn of_kind(text: &str) -> Result<(Kind, String), String> {
     let (kind, options) = text.split_once('=').ok_or("expected KIND=OPTIONS, such as ext4=noatime")?;
     Ok((kind.parse().map_err(|error: writebench_filesystems::Error| error.to_string())?, options.to_owned()))
 }

@@ -37,7 +37,7 @@ impl<'c> Rows<'c> {
     }
 
     /// Where a value stands.
-    pub fn x(&self, value: f64) -> f64 {
+    pub(super) fn x(&self, value: f64) -> f64 {
         self.x_of_part(self.scale.part(value))
     }
 
@@ -46,12 +46,12 @@ impl<'c> Rows<'c> {
     }
 
     /// The middle of a row's bar.
-    pub fn y(&self, at: f64) -> f64 {
+    pub(super) fn y(&self, at: f64) -> f64 {
         self.top + at * self.row_height + (self.row_height - self.room_below) / 2.0
     }
 
     /// Where the picture ends, with its axis.
-    pub fn end(&self) -> f64 {
+    pub(super) fn end(&self) -> f64 {
         self.bottom() + 46.0
     }
 
@@ -60,7 +60,7 @@ impl<'c> Rows<'c> {
     }
 
     /// What lies below the bars.
-    pub fn grid(&self) -> Vec<Element> {
+    pub(super) fn grid(&self) -> Vec<Element> {
         let bottom = self.bottom();
         let mut parts = Vec::new();
         for tick in self.scale.ticks() {
