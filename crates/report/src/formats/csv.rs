@@ -87,7 +87,7 @@ const COLUMNS: &[OfSample] = &[
 ///
 /// # Errors
 /// Never in practice: it is written to memory.
-pub fn render(report: &Report) -> Result<String, csv::Error> {
+pub(super) fn render(report: &Report) -> Result<String, csv::Error> {
     let headings = COLUMNS.iter().map(|(heading, _)| (*heading).to_owned());
     let rows = report.cases.iter().flat_map(|case| {
         let samples = case.record.samples.iter().map(|sample| Line::of(report, case, sample));

@@ -47,7 +47,7 @@ const PARTS: &[(&str, PartOf)] = &[
 ///
 /// # Errors
 /// Never in practice: it is written to memory.
-pub fn render(report: &Report) -> Result<String, ::csv::Error> {
+pub(super) fn render(report: &Report) -> Result<String, ::csv::Error> {
     let facts = FACTS.iter().map(|(fact, _)| (*fact).to_owned());
     let figures =
         FIGURES.iter().flat_map(|(figure, _)| PARTS.iter().map(move |(part, _)| format!("{figure}_{part}")));

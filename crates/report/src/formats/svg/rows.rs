@@ -29,7 +29,7 @@ pub(super) struct Rows<'c> {
 
 impl<'c> Rows<'c> {
     /// `room_below`: the part of a row below its bar and name.
-    pub fn of(chart: &'c Chart, top: f64, row_height: f64, room_below: f64) -> Self {
+    pub(super) fn of(chart: &'c Chart, top: f64, row_height: f64, room_below: f64) -> Self {
         let names = chart.x.ticks.iter().map(|tick| width(&shortened(&tick.text, SIZE, NAME_LIMIT), SIZE));
         let left = MARGIN + names.fold(0.0, f64::max) + 8.0;
         let right = WIDTH - MARGIN - FIGURE_WIDTH;
@@ -76,7 +76,7 @@ impl<'c> Rows<'c> {
     }
 
     /// The names before the rows.
-    pub fn names(&self) -> impl Iterator<Item = Element> + '_ {
+    pub(super) fn names(&self) -> impl Iterator<Item = Element> + '_ {
         self.chart
             .x
             .ticks
