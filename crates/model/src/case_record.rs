@@ -6,7 +6,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize, Serializer};
 
 use crate::axis::Axis;
-use crate::case::Case;
+use crate::case::{Assignment, Case};
 use crate::contract::Contract;
 use crate::method::MethodInfo;
 use crate::sample::{Sample, SampleRow};
@@ -201,13 +201,16 @@ impl RecordedCase {
         Self { name, kind: Kind::Unknown { method, axes } }
     }
 
-    /// Makes it a known case where its name is that of one with the recorded values: a version with other defaults may
-    /// have given the same name to another.
+    /// Makes it a known case where its name means the recorded values: a version with other defaults may have given the
+    /// same name to another. Axes that came later have their defaults.
     pub fn resolve(&mut self, methods: &[&'static MethodInfo]) {
         let Ok(case) = Case::parse(&self.name, methods) else { return };
-        let known = Self { name: self.name.clone(), kind: Kind::Known(case) };
-        if known.method() == self.method() && known.axes() == self.axes() {
-            *self = known;
+        let axes = self.axes();
+        let value = |(axis, value): (&'_ String, &'_ String)| Some((Axis::from_name(axis)?, value.clone()));
+        let Some(values) = axes.iter().map(value).collect::<Option<Vec<_>>>() else { return };
+        let values: Vec<Assignment<'_>> = values.iter().map(|(axis, value)| (*axis, value.as_str())).collect();
+        if case.method().name == self.method() && Case::new(case.method(), &values).as_ref() == Ok(&case) {
+            self.kind = Kind::Known(case);
         }
     }
 

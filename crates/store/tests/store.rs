@@ -366,11 +366,11 @@ fn a_database_of_another_schema_is_refused_and_not_touched() {
 }
 
 #[test]
-fn a_case_of_a_later_version_stays_readable_and_one_of_other_defaults_is_not_taken_for_ours() {
+fn a_case_is_known_if_its_name_means_the_recorded_values_and_stays_readable_if_not() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("db");
     let case = |name| example_case("one", name, Vec::new());
-    let run = RunRecord { cases: vec![case("write"), case("pwrite"), case("mmap")], ..run() };
+    let run = RunRecord { cases: vec![case("write"), case("pwrite"), case("mmap"), case("writev")], ..run() };
     let number = open(&path).unwrap().begin_run(&run).unwrap();
     let later = rusqlite::Connection::open(&path).unwrap();
     let set = |position: i64, field: &str, value: &str| {
@@ -381,6 +381,8 @@ fn a_case_of_a_later_version_stays_readable_and_one_of_other_defaults_is_not_tak
     set(0, "$.method", "teleport");
     set(0, "$.axes.distance", "1m");
     set(1, "$.axes.chunk", "2MiB");
+    let without = "UPDATE cases SET record = json_remove(record, '$.axes.alignment') WHERE position = 3";
+    assert_eq!(later.execute(without, []).unwrap(), 1);
     let cases = open(&path).unwrap().run(number).unwrap().cases;
     let (lost, other, ours) = (&cases[0].case, &cases[1].case, &cases[2].case);
     assert_eq!(
@@ -390,4 +392,5 @@ fn a_case_of_a_later_version_stays_readable_and_one_of_other_defaults_is_not_tak
     assert_eq!((other.name(), other.known()), ("pwrite", None), "its default was another");
     assert_eq!(ours, &run.cases[2].case);
     assert!(ours.known().is_some());
+    assert_eq!(cases[3].case, run.cases[3].case, "an axis that came later has its default");
 }

@@ -31,7 +31,7 @@ pub(crate) fn copy(from: &[u8], to: &mut [u8]) {
 
 /// There is none.
 #[cfg(not(target_arch = "x86_64"))]
-pub fn copy(_from: &[u8], _to: &mut [u8]) {}
+pub(crate) fn copy(_from: &[u8], _to: &mut [u8]) {}
 
 #[cfg(all(test, target_arch = "x86_64"))]
 mod tests {
