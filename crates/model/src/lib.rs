@@ -45,7 +45,4 @@ pub use space::{Purpose, Space};
 pub use suite::{Head, Overrides, Row, Rows, SUITES, Section, Suite, SuiteError, built_in_suites, suite_named};
 pub use sync::{Sync, SyncCall};
 pub use target::{Image, Limit, LimitKind, Making, MissingTarget, TargetRecord};
-pub use value::{
-    Advice, Alignment, AllocateCall, Cache, Data, Descriptor, Files, MapSharing, Origin, Prepare, Registered,
-    Source,
-};
+pub use value::*;
