@@ -1,5 +1,5 @@
 //! `fuse:KIND`: bindfs, which shows a directory at another place and dies with the thread that started it.
-#![allow(unsafe_code)]
+#![expect(unsafe_code, reason = "a child is told between fork and exec with whom it dies")]
 
 use std::io::Read;
 use std::os::unix::process::CommandExt;

@@ -11,7 +11,7 @@ use crate::mounted::Mounted;
 pub struct Image {
     mounted: Mounted,
     // After what is mounted of it.
-    _device: LoopDevice,
+    device: LoopDevice,
 }
 
 impl Image {
@@ -21,13 +21,19 @@ impl Image {
     /// A program is missing or refuses.
     pub fn mount(kind: &str, size_bytes: u64) -> Result<Self> {
         let device = LoopDevice::attach(size_bytes)?;
-        Ok(Self { mounted: device.format_and_mount(device.path(), kind)?, _device: device })
+        Ok(Self { mounted: device.format_and_mount(device.path(), kind)?, device })
     }
 
     /// Where it is mounted.
     #[must_use]
     pub fn path(&self) -> PathBuf {
         self.mounted.path().to_owned()
+    }
+
+    /// The device that is mounted there.
+    #[must_use]
+    pub fn device(&self) -> &LoopDevice {
+        &self.device
     }
 
     /// Mounts it again with other options, such as `ro`.

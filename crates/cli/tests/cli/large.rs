@@ -62,7 +62,7 @@ fn on_tmpfs() -> Result<()> {
 
 fn on_ext4() -> Result<()> {
     let image = Image::mount("ext4", 80 << 30)?;
-    let file = image.path().with_file_name("image");
+    let file = image.device().image();
     let blocks = || -> Result<u64> { Ok(std::fs::metadata(&file)?.blocks() * 512) };
     let before = blocks()?;
     for case in [HOLE, RESERVED] {

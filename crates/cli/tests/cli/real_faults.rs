@@ -209,9 +209,8 @@ fn read_only() -> Result<()> {
     for case in ["write,size=64KiB", "pwrite,size=64KiB"] {
         over.ended_by(case, "failed", "open: Read-only file system (30)")?;
     }
-    let file = image.path().with_file_name("image");
     call(Command::new("umount").arg(image.path()))?;
-    call(Command::new("mount").args(["-o", "loop"]).arg(file).arg(image.path()))?;
+    call(Command::new("mount").arg(image.device().path()).arg(image.path()))?;
     nothing_left(&program, &image.path())
 }
 
@@ -234,7 +233,6 @@ fn removed() -> Result<()> {
 
 fn unmounted() -> Result<()> {
     let image = Image::mount("ext4", 64 << 20)?;
-    let file = image.path().with_file_name("image");
     let run = Running::begin(&image.path(), &["write,size=64KiB"])?;
     call(Command::new("umount").arg("--lazy").arg(image.path()))?;
     let mut child = run.child;
@@ -245,6 +243,6 @@ fn unmounted() -> Result<()> {
     let (program, over) = Running { child, program: run.program }.end()?;
     ensure!(matches!(over.code, Some(1 | 4 | 130)), "{:?}: {}", over.code, over.stderr);
     ensure!(entries(&image.path()).is_empty(), "nothing below the mount point");
-    call(Command::new("mount").args(["-o", "loop"]).arg(&file).arg(image.path()))?;
+    call(Command::new("mount").arg(image.device().path()).arg(image.path()))?;
     nothing_left(&program, &image.path())
 }
