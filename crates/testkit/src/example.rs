@@ -1,11 +1,12 @@
 //! Records of a run that was never made, for tests of what is done with runs.
 
 use std::collections::BTreeMap;
+use std::sync::LazyLock;
 
 use writebench_model::{
     Case, CaseOrigin, CaseRecord, Content, Contract, Cpu, Device, Durability, Environment, Feed, Filesystem,
-    Layout, Memory, RecordedCase, RunRecord, RunStatus, Sample, Settings, Start, System, TargetRecord, Verify,
-    suite_named,
+    Layout, Memory, RecordedCase, RunRecord, RunStatus, Sample, Settings, Start, Suite, System, TargetRecord,
+    Verify, built_in_suites,
 };
 
 /// Where the example was measured.
@@ -107,7 +108,8 @@ pub fn recorded(name: &str) -> RecordedCase {
 /// A section of a suite, with the layout of that suite.
 #[must_use]
 pub fn section_of(suite: &str, section: &str) -> CaseOrigin {
-    let layout = suite_named(suite).map_or(Layout::Phases, |suite| suite.layout);
+    static SUITES: LazyLock<Vec<Suite>> = LazyLock::new(built_in_suites);
+    let layout = SUITES.iter().find(|it| it.name == suite).map_or(Layout::Phases, |suite| suite.layout);
     CaseOrigin::Suite { name: suite.to_owned(), section: section.to_owned(), layout }
 }
 
