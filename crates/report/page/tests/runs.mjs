@@ -82,5 +82,5 @@ export function slowed(run, times) {
 /** What a case's last sample is when a call failed, or is not there. */
 export function endedBy(outcome, message) {
   const failure = { phase: "write", call: "write", path: null, offset: 4096, errno: 28, message };
-  return { outcome, cause: { [outcome]: failure } };
+  return { outcome, cause: failure };
 }
