@@ -1,4 +1,4 @@
-//! What commands' options have in common.
+//! Parsers of values that several commands take.
 
 use std::time::Duration;
 

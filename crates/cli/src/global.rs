@@ -1,4 +1,4 @@
-//! What every command gets beside its own options.
+//! The options that all commands share.
 
 use std::path::PathBuf;
 

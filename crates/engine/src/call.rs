@@ -15,7 +15,7 @@ pub(crate) struct Call {
     pub meanings: &'static [(Errno, Meaning)],
 }
 
-/// What is behind an error number.
+/// The meaning of an error number.
 #[derive(Debug)]
 pub(crate) enum Meaning {
     /// A property of the target, and no fault.

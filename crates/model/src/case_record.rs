@@ -20,7 +20,7 @@ pub struct CaseRecord {
     pub case: RecordedCase,
     /// The name of the target.
     pub target: String,
-    /// What put it into the run.
+    /// The reason that it is in the run.
     #[serde(flatten)]
     pub origin: CaseOrigin,
     /// What the table calls it beside its name, where the suite has a word for it.
@@ -36,7 +36,7 @@ fn rows<S: Serializer>(samples: &[Sample], serializer: S) -> Result<S::Ok, S::Er
     serializer.collect_seq(samples.iter().map(SampleRow::of))
 }
 
-/// What put a row into a run, and so the table that it stands in.
+/// The reason that a row is in a run, and so the table that it stands in.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(from = "Place", into = "Place")]
 pub enum CaseOrigin {
@@ -186,7 +186,7 @@ enum Kind {
     Unknown { method: String, axes: BTreeMap<String, String> },
 }
 
-/// What is recorded of a case: enough to read it where its method or an axis is not known.
+/// The recorded texts of a case: enough to read it where its method or an axis is not known.
 #[derive(Serialize, Deserialize)]
 struct Texts {
     id: String,

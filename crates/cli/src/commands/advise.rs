@@ -68,7 +68,7 @@ const ADVISE_EXAMPLES: &str = "Examples:
 
 /// Most bytes that a search writes, in sizes of the file.
 const MOST_SIZES: u64 = 32;
-/// What parts of the file looks write.
+/// Looks write these parts of the file.
 const LOOKS_SHARES: [u64; 2] = [64, 8];
 /// Least bytes of a look: less says more about opening files than about writing.
 const LEAST_LOOK_BYTES: u64 = 4 << 20;

@@ -64,7 +64,7 @@ const FS_EXAMPLES: &str = "Examples:
 
 Needs root, and works in a private mount namespace: however it ends, no mount, loop device or image stays.";
 
-/// What a filesystem's block is taken for before it is made: suites may count in blocks.
+/// The assumed block size of a filesystem that is not made yet: suites may count in blocks.
 const USUAL_BLOCK_BYTES: u64 = 4096;
 
 /// A first look at many filesystems has as much time for each as one at a directory has, but needs six rounds for a
@@ -202,7 +202,7 @@ impl FsCommand {
     }
 }
 
-/// What became of the wishes.
+/// The outcome of each wish.
 #[derive(Default)]
 struct Made {
     places: Vec<Place>,

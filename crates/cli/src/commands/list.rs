@@ -39,7 +39,7 @@ enum Listed {
     Runs,
 }
 
-/// What a filesystem's block is taken for where no target is in sight: suites may count in blocks.
+/// The assumed block size where no target is named: suites may count in blocks.
 const USUAL_BLOCK_BYTES: u64 = 4096;
 
 /// The longest label that all others are aligned with.

@@ -59,7 +59,7 @@ pub(crate) struct MeasuringArguments {
     pub exports: ExportArguments,
 }
 
-/// What a run records of the program that made it.
+/// The version that a run records.
 pub(crate) const VERSION: &str = if cfg!(feature = "deliberate-delay") {
     concat!(env!("CARGO_PKG_VERSION"), "+deliberate-delay")
 } else {

@@ -1,4 +1,4 @@
-//! What is measured of a run, and what a run owns while it is.
+//! The work of a run, and what the run owns while it is measured.
 
 use std::collections::HashMap;
 
