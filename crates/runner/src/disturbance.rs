@@ -49,10 +49,11 @@ impl Disturbance {
         self.learn(sample.probe_ns);
         let share = |time_ns: u64| as_f64(time_ns) / as_f64(sample.phases_ns.total().max(1));
         let stolen = share(sample.steal_ns);
-        if sample.steal_ns >= Self::STEAL_LEAST_NS && stolen > Self::STEAL {
+        let held_up = share(sample.watch.throttled_ns.unwrap_or(0));
+        // Where both held it up, the greater share is the cause to name.
+        if sample.steal_ns >= Self::STEAL_LEAST_NS && stolen > Self::STEAL.max(held_up) {
             return Some(format!("hypervisor took {:.0} % of the time of a CPU", stolen * 100.0));
         }
-        let held_up = share(sample.watch.throttled_ns.unwrap_or(0));
         if held_up > Self::STEAL {
             return Some(format!("held up for {:.0} % of its time by its group's CPU limit", held_up * 100.0));
         }
@@ -107,6 +108,18 @@ mod tests {
         let reason = rule.judge(&with(Some(250_000), None)).unwrap();
         assert_eq!(reason, "held up for 25 % of its time by its group's CPU limit");
         assert_eq!(rule.judge(&with(None, Some(3))).unwrap(), "CPUs slowed down 3 times because of heat");
+    }
+
+    #[test]
+    fn of_two_causes_the_one_that_held_it_up_longer_is_named() {
+        let mut rule = Disturbance::of(vec![1000; 15]);
+        let reason = |rule: &mut Disturbance, steal_ns, throttled_ns| {
+            let mut sample = sample([1000; 2], steal_ns, 1_000_000_000);
+            sample.watch.throttled_ns = Some(throttled_ns);
+            rule.judge(&sample).unwrap()
+        };
+        assert!(reason(&mut rule, 160_000_000, 900_000_000).contains("90 % of its time by its group's CPU limit"));
+        assert!(reason(&mut rule, 900_000_000, 160_000_000).contains("hypervisor took 90 %"));
     }
 
     #[test]
