@@ -21,8 +21,8 @@ pub(crate) mod sections;
 pub(crate) mod tests;
 mod threads;
 
-pub use data::{
-    Chart, Dot, Interval, Kind, NamedChart, Point, Question, Series, Tick, Unit, XAxis, XScale, YAxis, YScale,
+pub(crate) use data::{
+    Chart, Dot, Interval, Kind, NamedChart, Point, Question, Series, Tick, Unit, XScale, YScale,
 };
-pub use scale::{Scale, ScaleTick, value_text};
-pub use sections::{charts, charts_of_runs};
+pub(crate) use scale::{Scale, value_text};
+pub(crate) use sections::charts;

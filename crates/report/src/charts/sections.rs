@@ -11,16 +11,9 @@ use crate::numbers::case::CaseReport;
 use crate::sentences::report::Report;
 use crate::sentences::run_names::run_names;
 
-/// The charts of a report, in the order of its tables.
-#[must_use]
-pub fn charts(report: &Report) -> Vec<NamedChart> {
-    charts_of_runs(std::slice::from_ref(report))
-}
-
 /// The charts of runs together, in the order of the first run's tables. With two or more, a target's name is
 /// `RUN · TARGET`.
-#[must_use]
-pub fn charts_of_runs(reports: &[Report]) -> Vec<NamedChart> {
+pub(crate) fn charts(reports: &[Report]) -> Vec<NamedChart> {
     let prefixes = prefixes(reports);
     let cases: Vec<(String, &CaseReport)> = reports
         .iter()

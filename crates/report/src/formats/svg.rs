@@ -30,7 +30,7 @@ const FONTS: &str = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Ne
 
 /// A file for each chart; those of other runs that have the same name are replaced.
 pub(super) fn files(report: &Report, directory: &Path) -> Files {
-    let files: Vec<(String, String)> = charts::charts(report)
+    let files: Vec<(String, String)> = charts::charts(std::slice::from_ref(report))
         .iter()
         .map(|named| (format!("{}.svg", named.file_stem), render(&named.chart)))
         .collect();
@@ -104,15 +104,14 @@ fn marks(chart: &Chart) -> Vec<String> {
     if scale.has_break() {
         marks.push("0 stands below the break of the axis: a logarithmic one has no place for it.".to_owned());
     }
-    let points = || chart.series.iter().flat_map(|series| &series.points);
     if chart.kind == Kind::Bars {
         marks.extend(bars::marks(chart, &scale));
     }
     let is_beyond = |point: &Point| point.figure.is_some_and(|figure| !scale.holds(figure.high));
-    if matches!(chart.kind, Kind::Lines | Kind::Groups | Kind::Bars) && points().any(is_beyond) {
+    if matches!(chart.kind, Kind::Lines | Kind::Groups | Kind::Bars) && chart.points().any(is_beyond) {
         marks.push("An arrow: the interval ends beyond the picture.".to_owned());
     }
-    if points().any(|point| point.only_disturbed && point.figure.is_some()) {
+    if chart.points().any(|point| point.only_disturbed && point.figure.is_some()) {
         let sign = match chart.kind {
             Kind::Bars => "~ and a dashed bar",
             Kind::Lines | Kind::Groups => "In a dashed ring",
@@ -120,7 +119,7 @@ fn marks(chart: &Chart) -> Vec<String> {
         };
         marks.push(format!("{sign}: nothing but disturbed samples."));
     }
-    if chart.kind == Kind::HeatMap && points().any(|point| point.figure.is_none()) {
+    if chart.kind == Kind::HeatMap && chart.points().any(|point| point.figure.is_none()) {
         marks.push("Hatched: no figure.".to_owned());
     }
     marks

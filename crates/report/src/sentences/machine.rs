@@ -5,7 +5,7 @@ use writebench_model::{Bytes, Device, Environment, Making, RunRecord, TargetReco
 use crate::sentences::words::counted;
 
 /// Label and text of each line.
-pub type Lines = Vec<(&'static str, String)>;
+pub(crate) type Lines = Vec<(&'static str, String)>;
 
 /// Machine, target, device.
 #[must_use]

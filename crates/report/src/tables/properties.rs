@@ -7,8 +7,7 @@ use crate::sentences::words::counted;
 use crate::tables::table::{Column, NOTHING, Sentence, Table};
 
 /// A column for each target, by its name. What was refused or failed is in the sentences below, with its cause.
-#[must_use]
-pub fn properties_table(targets: &[(&str, &Properties)]) -> Table {
+pub(super) fn properties_table(targets: &[(&str, &Properties)]) -> Table {
     let mut columns = vec![Column::text("", 0)];
     columns.extend(targets.iter().map(|(name, _)| Column::text(name, 0)));
     let mut rows =

@@ -7,8 +7,7 @@ use writebench_model::{
     Source, Sync, SyncCall, split,
 };
 
-use super::before;
-use super::section::{Part, Section};
+use super::section::{self, Part, Section};
 
 /// What the names of the sections begin with that do what is measured; the others make files, and remove them.
 pub(super) const WRITES: &str = "writes";
@@ -34,10 +33,10 @@ pub(super) fn job(case: &Case) -> Result<Job, Why> {
     let of_engine = options(&engine, case)?;
     method.own_axes().try_for_each(|axis| axes.in_fio(axis))?;
     let sync = sync(&engine, case)?;
-    let fallocate = before::fallocate(axes.prepare)?;
+    let fallocate = section::fallocate(axes.prepare)?;
     let parts = parts(axes)?;
     let maps = maps(case);
-    let mut sections = before::sections(axes, &parts, maps, fallocate)?;
+    let mut sections = section::sections(axes, &parts, maps, fallocate)?;
     for (index, part) in parts.iter().enumerate() {
         let mut options = vec![
             ("filename", part.file.clone()),
@@ -58,7 +57,7 @@ pub(super) fn job(case: &Case) -> Result<Job, Why> {
         sections.push(Section { name: format!("{WRITES}-{index}"), options });
     }
     if is_shared(axes) {
-        sections.push(before::removal(FILE));
+        sections.push(section::removal(FILE));
     }
     Ok(Job { sections, differences: differences(&engine, case, &parts) })
 }

@@ -249,7 +249,7 @@ type Asked<'c> = (Question, &'c str, String);
 
 /// The first case of a chart, and the run that it is of: few charts show more than one.
 fn first_case<'r>(named: &NamedChart, reports: &'r [Report]) -> (usize, Option<&'r CaseReport>) {
-    let row = named.chart.series.iter().flat_map(|series| &series.points).map(|point| point.row).next();
+    let row = named.chart.points().map(|point| point.row).next();
     let mut rest = row.unwrap_or(0);
     for (run, report) in reports.iter().enumerate() {
         match rest.checked_sub(report.cases.len()) {

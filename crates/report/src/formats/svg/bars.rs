@@ -48,7 +48,7 @@ pub(super) fn draw(chart: &Chart, top: f64) -> (Vec<Element>, f64) {
 }
 
 fn dots(chart: &Chart) -> impl Iterator<Item = &Dot> {
-    chart.series.iter().flat_map(|series| &series.points).flat_map(|point| &point.dots)
+    chart.points().flat_map(|point| &point.dots)
 }
 
 /// What dots mean, where there are some.

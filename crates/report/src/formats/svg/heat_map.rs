@@ -58,8 +58,7 @@ impl<'c> Cells<'c> {
         let left = MARGIN + names.map(|name| width(&name, NAME_SIZE)).fold(0.0, f64::max) + 8.0;
         let columns = as_f64(chart.x.ticks.len().max(1) as u64);
         let cell_width = ((WIDTH - MARGIN - left) / columns).min(WIDEST);
-        let figures = chart.series.iter().flat_map(|series| &series.points);
-        let widest = figures.map(|point| width(&figure(chart, point), 1.0)).fold(1.0, f64::max);
+        let widest = chart.points().map(|point| width(&figure(chart, point), 1.0)).fold(1.0, f64::max);
         let size = ((cell_width - 5.0) / widest).clamp(FIGURE_SIZES.0, FIGURE_SIZES.1);
         let (scale, colours) = (Scale::of(chart), palette::heat());
         Self { chart, scale, colours, left, top, width: cell_width, size }

@@ -308,7 +308,7 @@ fn evenly(scale: XScale, at: f64) -> f64 {
 
 /// The first and the last place that is named or has a figure.
 fn ends(chart: &Chart) -> (f64, f64) {
-    let points = chart.series.iter().flat_map(|series| &series.points).map(|point| point.x);
+    let points = chart.points().map(|point| point.x);
     let places = chart.x.ticks.iter().map(|tick| tick.at).chain(points).map(|at| evenly(chart.x.scale, at));
     places.fold((f64::INFINITY, f64::NEG_INFINITY), |(first, last), it| (first.min(it), last.max(it)))
 }
