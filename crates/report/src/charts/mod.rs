@@ -21,8 +21,6 @@ pub(crate) mod sections;
 pub(crate) mod tests;
 mod threads;
 
-pub(crate) use data::{
-    Chart, Dot, Interval, Kind, NamedChart, Point, Question, Series, Tick, Unit, XScale, YScale,
-};
+pub(crate) use data::*;
 pub(crate) use scale::{Scale, value_text};
 pub(crate) use sections::charts;

@@ -16,7 +16,8 @@ pub(crate) struct Scale {
     scale: YScale,
     // None where all figures are 0.
     range: Option<(f64, f64)>,
-    has_break: bool,
+    /// Whether there are zeros, which stand below a break at half of [`Self::break_part`].
+    pub has_break: bool,
 }
 
 /// A place on the y axis.
@@ -46,11 +47,6 @@ impl Scale {
         Self { unit: chart.y.unit, scale: chart.y.scale, range, has_break }
     }
 
-    /// Whether there are zeros, which stand below a break at half of [`Self::break_part`].
-    pub(crate) fn has_break(&self) -> bool {
-        self.has_break
-    }
-
     /// Where the logarithm begins.
     pub(crate) fn break_part(&self) -> f64 {
         if self.has_break { ZERO_PART } else { 0.0 }
@@ -78,19 +74,16 @@ impl Scale {
     pub(crate) fn ticks(&self) -> Vec<ScaleTick> {
         let zero = ScaleTick { part: self.part(0.0), text: Some("0".to_owned()) };
         let Some((bottom, top)) = self.range else { return vec![zero] };
+        let is_log = self.scale == YScale::Log10;
         let tick = |value: f64, text| ScaleTick { part: self.part(value), text };
-        if self.scale == YScale::Linear {
-            let factor = factor(top, self.unit);
-            let text = |value: f64| Some(tick_text(value, factor, self.unit));
-            let labelled = steps(bottom, top).into_iter().filter(|&value| value > 0.0);
-            return std::iter::once(zero).chain(labelled.map(|value| tick(value, text(value)))).collect();
-        }
-        let text = |value: f64| Some(tick_text(value, factor(value, self.unit), self.unit));
-        let labelled = log_values(bottom, top);
-        let mut ticks: Vec<ScaleTick> = self.has_break.then_some(zero).into_iter().collect();
-        ticks.extend(labelled.iter().map(|&value| tick(value, text(value))));
+        let text =
+            |value: f64| tick_text(value, factor(if is_log { value } else { top }, self.unit), self.unit);
+        let mut labelled = if is_log { log_values(bottom, top) } else { steps(bottom, top) };
+        labelled.retain(|&value| value > 0.0);
+        let mut ticks: Vec<ScaleTick> = (!is_log || self.has_break).then_some(zero).into_iter().collect();
+        ticks.extend(labelled.iter().map(|&value| tick(value, Some(text(value)))));
         // More lines than these would be a grey area.
-        if (top / bottom).log10() <= 6.0 {
+        if is_log && (top / bottom).log10() <= 6.0 {
             let between = mantissas(bottom, top, &[1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0]);
             let is_new = |value: &f64| labelled.iter().all(|other| (value / other - 1.0).abs() > 1e-9);
             ticks.extend(between.into_iter().filter(is_new).map(|value| tick(value, None)));

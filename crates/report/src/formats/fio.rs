@@ -12,7 +12,7 @@ use writebench_model::{Axis, RecordedCase};
 
 use super::rendered::{Files, MARK};
 use crate::numbers::case::CaseReport;
-use crate::numbers::estimate::Figure;
+use crate::numbers::estimate::{Figure, PHASES};
 use crate::numbers::grouped::distinct;
 use crate::sentences::number::{gigabytes_per_s, milliseconds, range};
 use crate::sentences::report::Report;
@@ -149,7 +149,7 @@ fn figures(case: &CaseReport) -> Vec<String> {
     let figure = |what: &str, it: &Figure| {
         format!("{what} {} GB/s ({})", gigabytes_per_s(it.median), range(it, gigabytes_per_s))
     };
-    let phases = &estimate.phases_ns;
+    let phases = PHASES.map(|(name, ns)| format!("{name} {}", milliseconds(ns(&estimate.phases_ns))));
     let mut lines = vec![
         format!(
             "{}, {}",
@@ -161,14 +161,7 @@ fn figures(case: &CaseReport) -> Vec<String> {
             counted(estimate.samples, "sample"),
             estimate.confidence * 100.0
         ),
-        format!(
-            "phases in ms: prepare {}, open {}, write {}, sync {}, close {}",
-            milliseconds(phases.prepare),
-            milliseconds(phases.open),
-            milliseconds(phases.write),
-            milliseconds(phases.sync),
-            milliseconds(phases.close)
-        ),
+        format!("phases in ms: {}", phases.join(", ")),
     ];
     if estimate.cut > 0 {
         lines.push(format!("writebench's time was limited: it wrote {} bytes of it at least", estimate.bytes));

@@ -43,7 +43,7 @@ pub(super) fn files(report: &Report, directory: &Path) -> Files {
 #[must_use]
 pub(super) fn render(chart: &Chart) -> String {
     let (chart, left_out) = limit::limited(chart);
-    let chart = chart.as_ref();
+    let chart = &chart;
     let mut parts = Vec::new();
     let mut y = MARGIN + 14.0;
     for line in wrapped(&chart.title, 18.0) {
@@ -101,7 +101,7 @@ fn document(chart: &Chart, height: f64, parts: Vec<Element>) -> String {
 fn marks(chart: &Chart) -> Vec<String> {
     let mut marks = Vec::new();
     let scale = Scale::of(chart);
-    if scale.has_break() {
+    if scale.has_break {
         marks.push("0 stands below the break of the axis: a logarithmic one has no place for it.".to_owned());
     }
     if chart.kind == Kind::Bars {

@@ -73,6 +73,18 @@ pub struct Estimate {
     pub outliers: usize,
 }
 
+/// The time of a phase.
+pub(crate) type PhaseNs = fn(&PhasesNs) -> u64;
+
+/// The parts of a sample's time, in their order.
+pub(crate) const PHASES: [(&str, PhaseNs); 5] = [
+    ("prepare", |it| it.prepare),
+    ("open", |it| it.open),
+    ("write", |it| it.write),
+    ("sync", |it| it.sync),
+    ("close", |it| it.close),
+];
+
 /// What is handed over in one call; none where that is all, or there are no calls.
 fn record_bytes(case: &CaseRecord) -> Option<u64> {
     let case = case.case.known().filter(|case| case.method().has_axis(Axis::Chunk))?;

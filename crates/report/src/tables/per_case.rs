@@ -11,39 +11,29 @@ use crate::tables::bars::Bars;
 use crate::tables::table::{Column, NOTHING, Table, limit_cell};
 
 /// A column with what a case has in it.
-struct Figures {
-    column: Column,
-    cell: fn(&Estimate) -> String,
-}
-
-impl Figures {
-    /// To be left out earlier where space is short.
-    fn later(mut self, by: u8) -> Self {
-        self.column.rank += by;
-        self
-    }
-}
+type Figures = (Column, fn(&Estimate) -> String);
 
 fn figures(group: &str, heading: &str, rank: u8, cell: fn(&Estimate) -> String) -> Figures {
-    Figures { column: Column::figure(group, heading, rank), cell }
+    (Column::figure(group, heading, rank), cell)
 }
 
-fn phases_and_cpu() -> Vec<Figures> {
-    let phases = [
-        figures("ms:", "prepare", 2, |it| milliseconds(it.phases_ns.prepare)),
-        figures("", "open", 2, |it| milliseconds(it.phases_ns.open)),
-        figures("", "write", 2, |it| milliseconds(it.phases_ns.write)),
-        figures("", "sync", 2, |it| milliseconds(it.phases_ns.sync)),
-        figures("", "close", 2, |it| milliseconds(it.phases_ns.close)),
+fn phases_and_cpu(rank: u8) -> Vec<Figures> {
+    let mut columns = vec![
+        figures("ms:", "prepare", rank, |it| milliseconds(it.phases_ns.prepare)),
+        figures("", "open", rank, |it| milliseconds(it.phases_ns.open)),
+        figures("", "write", rank, |it| milliseconds(it.phases_ns.write)),
+        figures("", "sync", rank, |it| milliseconds(it.phases_ns.sync)),
+        figures("", "close", rank, |it| milliseconds(it.phases_ns.close)),
     ];
-    phases.into_iter().chain(cpu_and_samples(3)).collect()
+    columns.extend(cpu_and_samples(rank + 1));
+    columns
 }
 
 fn cpu_and_samples(rank: u8) -> [Figures; 3] {
     [
         figures("CPU ms:", "user", rank, |it| milliseconds(it.user_cpu_ns)),
         figures("", "system", rank, |it| milliseconds(it.system_cpu_ns)),
-        figures("", "n", 6, |it| it.samples.to_string()),
+        figures("", "n", rank + 3, |it| it.samples.to_string()),
     ]
 }
 
@@ -82,7 +72,7 @@ pub(super) fn phases(title: &str, cases: &[&CaseReport]) -> Table {
         figures("write alone", "GB/s", 3, |it| gigabytes_per_s(it.write_alone_bytes_per_s.median)),
         figures("95 %", "interval", 6, |it| range(&it.write_alone_bytes_per_s, gigabytes_per_s)),
     ]);
-    columns.extend(phases_and_cpu().into_iter().map(|figures| figures.later(2)));
+    columns.extend(phases_and_cpu(4));
     let mut table = table(title, cases, columns);
     table.bars =
         Bars::of(&with_figures(cases), 2, |it| Some(it.throughput_bytes_per_s.median), gigabytes_per_s);
@@ -109,7 +99,7 @@ pub(super) fn records(title: &str, cases: &[&CaseReport]) -> Table {
         figures("", "p99.9", 2, |it| latency(it, |latency| latency.p99_9)),
         figures("", "max", 2, |it| latency(it, |latency| latency.max)),
     ]);
-    columns.extend(phases_and_cpu().into_iter().map(|figures| figures.later(3)));
+    columns.extend(phases_and_cpu(5));
     let mut table = table(title, cases, columns);
     let per_s = |it: &Estimate| it.records_per_s.as_ref().map(|per_s| per_s.median);
     table.bars = Bars::of(&with_figures(cases), 1, per_s, significant);
@@ -161,7 +151,7 @@ fn table(title: &str, cases: &[&CaseReport], figures: Vec<Figures>) -> Table {
     let labels = cases.iter().any(|case| case.record.label.is_some());
     let rows = cases.iter().filter_map(|case| {
         let estimate = case.estimate.as_ref()?;
-        let mut row: Vec<String> = figures.iter().map(|figures| (figures.cell)(estimate)).collect();
+        let mut row: Vec<String> = figures.iter().map(|(_, cell)| cell(estimate)).collect();
         if labels {
             row.insert(0, case.record.label.clone().unwrap_or_default());
             row.push(case.record.case.to_string());
@@ -172,7 +162,7 @@ fn table(title: &str, cases: &[&CaseReport], figures: Vec<Figures>) -> Table {
     });
     let rows = rows.collect();
     let mut columns = vec![Column::text(if labels { "" } else { "case" }, 0)];
-    columns.extend(figures.into_iter().map(|figures| figures.column));
+    columns.extend(figures.into_iter().map(|(column, _)| column));
     if labels {
         // What the label means, to be run again; behind the figures, for it is long.
         columns.push(Column::text("case", 9));

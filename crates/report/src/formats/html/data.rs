@@ -12,7 +12,7 @@ use crate::charts::{NamedChart, Point, XScale};
 use crate::formats::palette;
 use crate::numbers::case::CaseReport;
 use crate::numbers::comparison::{ComparedCase, Comparison};
-use crate::numbers::estimate::{Estimate, Figure};
+use crate::numbers::estimate::{Estimate, Figure, PHASES};
 use crate::numbers::grouped::distinct;
 use crate::sentences::report::Report;
 
@@ -116,13 +116,11 @@ fn case_data<'r>(case: &'r CaseReport, [run, target, section]: [usize; 3], words
 fn figures(record: &CaseRecord, estimate: &Estimate) -> Value {
     // Elsewhere chunks are no records.
     let has_records = record.contract.durable_every_bytes.is_some();
-    let phases = &estimate.phases_ns;
-    let phases = [phases.prepare, phases.open, phases.write, phases.sync, phases.close].map(short);
     known(json!({
         "throughput": spread(&estimate.throughput_bytes_per_s),
         "elapsed": spread(&estimate.total_ns),
         // Medians, in nanoseconds.
-        "phases": phases,
+        "phases": PHASES.map(|(_, ns)| short(ns(&estimate.phases_ns))),
         "user": short(estimate.user_cpu_ns),
         "system": short(estimate.system_cpu_ns),
         "records": estimate.records_per_s.as_ref().filter(|_| has_records).map(spread),

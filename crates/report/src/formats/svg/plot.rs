@@ -137,7 +137,7 @@ impl Plot<'_> {
                 parts.push(text(self.left - 7.0, y + 4.0, SIZE, Ink::Quiet, words, &END));
             }
         }
-        if self.scale.has_break() {
+        if self.scale.has_break {
             let y = self.bottom - (self.bottom - self.top) * self.scale.break_part();
             parts.push(line((self.left, self.top), (self.left, y - 2.0), &AXIS));
             parts.push(line((self.left, self.bottom), (self.left, y + 4.0), &AXIS));
