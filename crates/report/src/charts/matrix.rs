@@ -1,12 +1,11 @@
 //! Throughput by chunk size: a line for each label, or for each method where there are no labels.
 
 use writebench_model::Axis;
-use writebench_stats::as_f64;
 
-use super::data::{Chart, Drawn, Kind, Question, Series, Unit, YAxis};
-use super::point::{figures_are, line_of, throughput_point};
+use super::data::{Drawn, Question};
+use super::point::throughput_lines;
 use super::rows::{Row, each_target, grouped, places};
-use super::{axis, contracts, names, notes};
+use super::{axis, contracts};
 
 /// Of fewer sizes a table says as much.
 const FEWEST_SIZES: usize = 3;
@@ -24,7 +23,10 @@ pub(super) fn charts(section: &str, rows: &[Row<'_>]) -> Vec<Drawn> {
             if contracts.len() > 1 {
                 stem += &format!("-{}", contracts::promise(&rows[0]));
             }
-            let chart = chart(section, of.target, contract, rows);
+            let title = format!("Throughput by chunk size, {}", of.target);
+            let (of_what, x) =
+                (format!("{section}. {contract}"), axis::chunks("chunk size", &chunk_sizes(rows)));
+            let chart = throughput_lines(title, &of_what, x, rows, lines(rows), |row| row.chunk_bytes());
             charts.push(Drawn { of: Question::ThroughputByChunk, stem, chart });
         }
     }
@@ -43,23 +45,4 @@ pub(super) fn lines<'r>(rows: &[Row<'r>]) -> Vec<(String, Vec<Row<'r>>)> {
     let place = |row: &Row<'_>| (name(row), row.chunk_bytes());
     let is_unique = grouped(rows, place).iter().all(|(_, rows)| rows.len() == 1);
     grouped(rows, |row| if is_unique { name(row) } else { case(row) })
-}
-
-fn chart(section: &str, target: &str, contract: &str, rows: &[Row<'_>]) -> Chart {
-    let series = lines(rows).into_iter().map(|(name, rows)| {
-        let point = |row: &Row<'_>| Some(throughput_point(as_f64(row.chunk_bytes()?), row));
-        line_of(name, rows.iter().map(point))
-    });
-    let mut series: Vec<Series> = series.collect();
-    let common = names::shorten_series(&mut series);
-    Chart {
-        title: format!("Throughput by chunk size, {target}"),
-        subtitle: format!("{section}. {contract}{common}: {}", figures_are(rows, "higher")),
-        kind: Kind::Lines,
-        x: axis::chunks("chunk size", &chunk_sizes(rows)),
-        y: YAxis { label: "Throughput".to_owned(), unit: Unit::BytesPerSecond, scale: axis::y_scale(&series) },
-        series_are_ordered: false,
-        series,
-        notes: notes::causes(rows),
-    }
 }

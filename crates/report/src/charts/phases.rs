@@ -12,7 +12,7 @@ use crate::numbers::estimate::{Figure, PHASES, PhaseNs};
 /// None where no case has a figure of all its work.
 pub(super) fn chart(section: &str, target: &str, rows: &[Row<'_>]) -> Option<Chart> {
     rows.iter().find_map(Row::whole_estimate)?;
-    let names = names::of_cases(rows);
+    let (names, common) = names::of_cases(rows);
     // The same in every chart, so that colours mean the same.
     let series = PHASES.into_iter().map(|(name, ns)| {
         let points = (0u32..).zip(rows).map(|(index, row)| {
@@ -25,11 +25,11 @@ pub(super) fn chart(section: &str, target: &str, rows: &[Row<'_>]) -> Option<Cha
         title: format!("Where the time goes, {target}"),
         subtitle: format!(
             "{section}{}: medians of each phase, which need not add up exactly to the median of the whole.{}",
-            names.common,
+            common,
             contracts::caution(rows)
         ),
         kind: Kind::Stacked,
-        x: axis::categories("case", names.names.into_iter()),
+        x: axis::categories("case", names.into_iter()),
         // Parts of a bar are lengths.
         y: YAxis { label: "Elapsed time".to_owned(), unit: Unit::Seconds, scale: YScale::Linear },
         series_are_ordered: false,

@@ -56,17 +56,15 @@ fn prefixes(reports: &[Report]) -> Vec<String> {
 pub(super) fn of_rows(rows: &[Row<'_>]) -> Vec<NamedChart> {
     let mut names = HashSet::new();
     let mut charts = Vec::new();
-    let sections = grouped(rows, Row::table);
+    let sections = grouped(rows, |row| row.case.record.origin.table());
     for ((suite, section), rows) in &sections {
         let several = sections.iter().filter(|((other, _), _)| other == suite).count() > 1;
         let head = if several { format!("{suite}-{section}") } else { (*suite).to_owned() };
         for Drawn { of, stem, chart } in section_charts(section, rows) {
             let stem = slug(&format!("{head}-{stem}"));
-            let mut numbered = (2..).map(|number| format!("{stem}-{number}"));
-            let mut file_stem = stem.clone();
-            while !names.insert(file_stem.clone()) {
-                file_stem = numbered.next().unwrap_or_default();
-            }
+            let numbered = (2..).map(|number| format!("{stem}-{number}"));
+            let mut file_stems = std::iter::once(stem.clone()).chain(numbered);
+            let file_stem = file_stems.find(|it| names.insert(it.clone())).unwrap_or_default();
             let (suite, section) = ((*suite).to_owned(), (*section).to_owned());
             charts.push(NamedChart { file_stem, suite, section, of, chart });
         }

@@ -31,7 +31,7 @@ pub fn terminal(comparison: &Comparison, width: Option<usize>) -> String {
     let mut is_cut = false;
     if !comparison.cases.is_empty() {
         let fitted = fitting(&table, width);
-        is_cut = fitted.is_cut(&table);
+        is_cut = fitted.is_cut;
         text += &fitted.text();
         text += "\n\n";
     }

@@ -122,18 +122,16 @@ fn head(report: &Report, case: &CaseReport, name: &str, job: &Job) -> Vec<String
         format!("What {} did on {} ({kind}):", case.record.case, case.record.target),
     ];
     lines.extend(figures(case));
-    lines.push(format!("Run it where it is to write: fio --directory=DIR {name}"));
-    lines.push(format!(
-        "Of fio's figures, those of sections {}-… are to be compared. Its clock begins when the file has been made,",
-        job::WRITES
-    ));
-    lines.push(
+    lines.extend([
+        format!("Run it where it is to write: fio --directory=DIR {name}"),
+        format!(
+            "Of fio's figures, those of sections {}-… are to be compared. Its clock begins when the file has been made,",
+            job::WRITES
+        ),
         "and ends before it is closed: its bw= has open, write and sync in it, its latencies write and sync."
             .to_owned(),
-    );
-    lines.push(
         "It removes the file in the end. If it was interrupted, remove writebench-sample* first.".to_owned(),
-    );
+    ]);
     if !job.differences.is_empty() {
         lines.push("What is not the same:".to_owned());
         lines.extend(job.differences.iter().map(|difference| format!("- {difference}")));

@@ -19,7 +19,7 @@ use std::path::Path;
 use svg::node::Text;
 use svg::node::element::Element;
 
-use self::element::{Ink, MARGIN, WIDTH, element, text, wrapped};
+use self::element::{MARGIN, QUIET, STRONG, WIDTH, element, text, wrapped};
 use self::words::description;
 use super::palette;
 use super::rendered::{Files, MARK};
@@ -47,11 +47,11 @@ pub(super) fn render(chart: &Chart) -> String {
     let mut parts = Vec::new();
     let mut y = MARGIN + 14.0;
     for line in wrapped(&chart.title, 18.0) {
-        parts.push(text(MARGIN, y, 18.0, Ink::Strong, &line, &[("font-weight", "600")]));
+        parts.push(text(MARGIN, y, 18.0, STRONG, &line, &[("font-weight", "600")]));
         y += 22.0;
     }
     for line in wrapped(&chart.subtitle, 12.5) {
-        parts.push(text(MARGIN, y, 12.5, Ink::Quiet, &line, &[]));
+        parts.push(text(MARGIN, y, 12.5, QUIET, &line, &[]));
         y += 17.0;
     }
     let (drawn, bottom) = match chart.kind {
@@ -70,7 +70,7 @@ pub(super) fn render(chart: &Chart) -> String {
     let notes = marks(chart).into_iter().chain(left_out).chain(chart.notes.iter().cloned());
     for (index, line) in notes.collect::<Vec<_>>().iter().flat_map(|note| wrapped(note, 12.0)).enumerate() {
         y += if index == 0 { 22.0 } else { 16.0 };
-        parts.push(text(MARGIN, y, 12.0, Ink::Quiet, &line, &[]));
+        parts.push(text(MARGIN, y, 12.0, QUIET, &line, &[]));
     }
     document(chart, y + MARGIN, parts)
 }

@@ -96,9 +96,9 @@ pub(crate) fn table_text(table: Table, width: Option<usize>) -> (String, bool) {
     let mut is_cut = false;
     if !table.rows.is_empty() {
         let fitted = fitting(&table, width);
-        is_cut = fitted.is_cut(&table);
+        is_cut = fitted.is_cut;
         text += &format!("{}\n", fitted.text());
-        if let Some(case) = names_of_labels(&table).filter(|case| !fitted.shows(*case)) {
+        if let Some(case) = names_of_labels(&table).filter(|case| !fitted.shown[*case]) {
             text += &legend(&table, case, width);
         }
     }

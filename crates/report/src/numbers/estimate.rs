@@ -93,8 +93,7 @@ fn record_bytes(case: &CaseRecord) -> Option<u64> {
 
 impl Estimate {
     /// Of a case; none without a good sample.
-    #[must_use]
-    pub fn of_case(case: &CaseRecord, limits: &[Limit]) -> Option<Self> {
+    pub(crate) fn of_case(case: &CaseRecord, limits: &[Limit]) -> Option<Self> {
         let mut estimate = Self::of(&case.samples, record_bytes(case))?;
         let is_cut = |sample: &&&Sample| sample.bytes < case.contract.bytes;
         estimate.limit = Reached::of(case, estimate.throughput_bytes_per_s.median, limits);

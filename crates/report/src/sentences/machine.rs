@@ -16,7 +16,6 @@ pub fn machine_lines(environment: &Environment, target: &str) -> Lines {
 }
 
 /// What a run was made on. Of several targets each has a line.
-#[must_use]
 pub(crate) fn run_lines(run: &RunRecord) -> Lines {
     match run.targets.as_slice() {
         [] => Vec::new(),

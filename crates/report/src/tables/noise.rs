@@ -9,8 +9,7 @@ use crate::tables::table::{Column, NOTHING, Table};
 
 impl NoiseReport {
     /// The table, with a row for each kind of work.
-    #[must_use]
-    pub fn table(&self) -> Table {
+    pub(crate) fn table(&self) -> Table {
         let percent = |part: Option<f64>| part.map_or_else(|| NOTHING.to_owned(), significant_percent);
         let columns = vec![
             Column::text("work", 0),

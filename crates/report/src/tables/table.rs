@@ -12,7 +12,7 @@ pub(crate) const NOTHING: &str = "–";
 
 /// A table, ready to be rendered.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Table {
+pub(crate) struct Table {
     /// What it is about.
     pub title: String,
     /// Its columns.
@@ -29,7 +29,7 @@ pub struct Table {
 
 /// A column's heading.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Column {
+pub(crate) struct Column {
     /// What several columns together are about.
     pub group: String,
     /// The heading.
@@ -42,7 +42,7 @@ pub struct Column {
 
 /// A sentence about cases that have no figure, or lost theirs on the way.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Sentence {
+pub(crate) struct Sentence {
     /// Whether it tells of a fault, and not of a property of the target.
     pub is_fault: bool,
     /// The words.

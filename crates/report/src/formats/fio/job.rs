@@ -187,22 +187,20 @@ fn differences(engine: &FioEngine, case: &Case, parts: &[Part]) -> Vec<String> {
                 .to_owned(),
         );
     }
-    let is = |yes: bool, difference: &str| yes.then(|| difference.to_owned());
     all.extend(engine.differences.iter().map(|&difference| difference.to_owned()));
-    let is_queued = engine.queue == Some(Axis::Depth);
-    all.extend(is(is_queued && axes.sync.is_at_end(), "fio's fsync at the end goes through the queue"));
-    all.extend(is(
-        is_shared(axes) && axes.descriptor == Descriptor::Shared,
-        "each thread of fio opens the file for itself, as descriptor=per-thread does",
-    ));
-    all.extend(is(
-        axes.sync.call == SyncCall::Fdatasync,
-        "the last fdatasync is an fsync, which fio does not time",
-    ));
-    all.extend(is(
-        axes.sync.call == SyncCall::Fsync && axes.sync.every.is_some(),
-        "fio does not time the last fsync",
-    ));
-    all.extend(is(axes.prepare == Prepare::Fallocate, "fio goes on where fallocate is refused"));
+    let others = [
+        (
+            engine.queue == Some(Axis::Depth) && axes.sync.is_at_end(),
+            "fio's fsync at the end goes through the queue",
+        ),
+        (
+            is_shared(axes) && axes.descriptor == Descriptor::Shared,
+            "each thread of fio opens the file for itself, as descriptor=per-thread does",
+        ),
+        (axes.sync.call == SyncCall::Fdatasync, "the last fdatasync is an fsync, which fio does not time"),
+        (axes.sync.call == SyncCall::Fsync && axes.sync.every.is_some(), "fio does not time the last fsync"),
+        (axes.prepare == Prepare::Fallocate, "fio goes on where fallocate is refused"),
+    ];
+    all.extend(others.iter().filter(|(is_so, _)| *is_so).map(|(_, difference)| (*difference).to_owned()));
     all
 }

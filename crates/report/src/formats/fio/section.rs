@@ -44,14 +44,8 @@ pub(super) fn sections(
         return Ok(Vec::new());
     }
     // The last range of a file ends where the file does.
-    let mut files: Vec<(&str, u64)> = Vec::new();
-    for part in parts {
-        let end = part.range.offset + part.range.length;
-        match files.last_mut() {
-            Some((file, length)) if *file == part.file => *length = end,
-            _ => files.push((&part.file, end)),
-        }
-    }
+    let files = parts.chunk_by(|a, b| a.file == b.file).filter_map(<[Part]>::last);
+    let files = files.map(|last| (last.file.as_str(), last.range.offset + last.range.length));
     let section = |(index, (file, length)): (usize, (&str, u64))| {
         // fio leaves out what is less than a block.
         let block_bytes = 1u64 << length.trailing_zeros().min(20);
@@ -74,7 +68,7 @@ pub(super) fn sections(
         }
         Ok(Section { name: format!("before-{index}"), options })
     };
-    files.into_iter().enumerate().map(section).collect()
+    files.enumerate().map(section).collect()
 }
 
 fn can_be_mapped(parts: &[Part]) -> Result<(), String> {

@@ -97,7 +97,7 @@ impl<'r> Content<'r> {
         reports: &'r [Report],
         names: &'r [String],
         charts: &'r [NamedChart],
-        comparisons: &[(usize, Result<Comparison, CompareError>)],
+        comparisons: &[Result<Comparison, CompareError>],
     ) -> Self {
         let cases = || reports.iter().flat_map(|report| &report.cases);
         Self {
@@ -157,10 +157,7 @@ fn run_facts(run: &RunRecord) -> Vec<(&'static str, String)> {
     facts
 }
 
-fn compared<'r>(
-    names: &'r [String],
-    comparisons: &[(usize, Result<Comparison, CompareError>)],
-) -> Vec<Compared<'r>> {
+fn compared<'r>(names: &'r [String], comparisons: &[Result<Comparison, CompareError>]) -> Vec<Compared<'r>> {
     let mut numbers = 0..;
     let mut words = |comparison: &Comparison| Words {
         number: numbers.next().unwrap_or_default(),
@@ -168,12 +165,12 @@ fn compared<'r>(
         notes: [words::left_out(comparison), words::notes(comparison)].concat(),
         changes: comparison.changes(),
     };
-    let compared = |(b, comparison): &(usize, Result<Comparison, CompareError>)| Compared {
+    let of_others = comparisons.iter().zip(names.iter().skip(1)).map(|(comparison, b)| Compared {
         a: &names[0],
-        b: &names[*b],
+        b,
         comparison: comparison.as_ref().map(&mut words).map_err(ToString::to_string),
-    };
-    comparisons.iter().map(compared).collect()
+    });
+    of_others.collect()
 }
 
 fn suites<'r>(reports: &'r [Report], names: &'r [String], charts: &'r [NamedChart]) -> Vec<Suite<'r>> {

@@ -14,14 +14,15 @@ use crate::numbers::case::CaseReport;
 use crate::numbers::comparison::{ComparedCase, Comparison};
 use crate::numbers::estimate::{Estimate, Figure, PHASES};
 use crate::numbers::grouped::distinct;
+use crate::numbers::sides::CompareError;
 use crate::sentences::report::Report;
 
-/// `names` are those of the runs; `comparisons` are of the first with each other, by its number.
+/// `names` are those of the runs; `comparisons` are of the first with each other.
 pub(super) fn data(
     reports: &[Report],
     names: &[String],
     charts: &[NamedChart],
-    comparisons: &[(usize, &Comparison)],
+    comparisons: &[Result<Comparison, CompareError>],
 ) -> Value {
     let mut words = Words::default();
     let sections = sections(reports);
@@ -39,7 +40,8 @@ pub(super) fn data(
     }
     let charts: Vec<Value> = charts.iter().map(|named| drawn(named, &numbers)).collect();
     let rows = rows(reports);
-    let compared = comparisons.iter().map(|(b, it)| compared(*b, it, &rows));
+    let comparisons = comparisons.iter().zip(1..);
+    let compared = comparisons.filter_map(|(it, b)| Some(compared(b, it.as_ref().ok()?, &rows)));
     let runs = reports.iter().zip(names).map(|(report, name)| run_data(&report.run, name));
     json!({
         "runs": runs.collect::<Vec<_>>(),

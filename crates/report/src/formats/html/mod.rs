@@ -56,11 +56,9 @@ struct Page<'r> {
 pub fn render(reports: &[Report]) -> Result<String, FormatError> {
     let names = run_names(reports);
     let charts = charts::charts(reports);
-    let comparisons: Vec<(usize, Result<Comparison, CompareError>)> =
-        (1..reports.len()).map(|b| (b, comparison(reports, &names, b))).collect();
-    let compared: Vec<(usize, &Comparison)> =
-        comparisons.iter().filter_map(|(b, it)| Some((*b, it.as_ref().ok()?))).collect();
-    let data = data(reports, &names, &charts, &compared).to_string();
+    let comparisons: Vec<Result<Comparison, CompareError>> =
+        (1..reports.len()).map(|b| comparison(reports, &names, b)).collect();
+    let data = data(reports, &names, &charts, &comparisons).to_string();
     let script = format!("\"use strict\";\n(() => {{\n{}}})();\n", SCRIPTS.concat());
     let page = Page {
         content: Content::of(reports, &names, &charts, &comparisons),
