@@ -1,11 +1,11 @@
-//! Throughput by chunk size: a line for each label, or for each method where there are no labels.
+//! Throughput by chunk size: a line for each label, or for each method where there are no labels; and with flags, as a heat map.
 
 use writebench_model::Axis;
 
-use super::data::{Drawn, Question};
-use super::point::throughput_lines;
+use super::data::{Chart, Drawn, Kind, Point, Question, Series, Unit, YAxis};
+use super::point::{throughput_lines, throughput_point};
 use super::rows::{Row, each_target, grouped, places};
-use super::{axis, contracts};
+use super::{axis, contracts, names, notes};
 
 /// Of fewer sizes a table says as much.
 const FEWEST_SIZES: usize = 3;
@@ -39,10 +39,42 @@ pub(super) fn chunk_sizes(rows: &[Row<'_>]) -> Vec<u64> {
 }
 
 /// The rows of each label, or of each case without its chunk where rows differ in more than label and chunk.
-pub(super) fn lines<'r>(rows: &[Row<'r>]) -> Vec<(String, Vec<Row<'r>>)> {
+fn lines<'r>(rows: &[Row<'r>]) -> Vec<(String, Vec<Row<'r>>)> {
     let case = |row: &Row<'_>| row.name_without(Axis::Chunk);
     let name = |row: &Row<'_>| row.case.record.label.clone().unwrap_or_else(|| case(row));
     let place = |row: &Row<'_>| (name(row), row.chunk_bytes());
     let is_unique = grouped(rows, place).iter().all(|(_, rows)| rows.len() == 1);
     grouped(rows, |row| if is_unique { name(row) } else { case(row) })
+}
+
+/// Of all flags together: what each costs is the question, and a promise is part of it. None of a single size.
+pub(super) fn heat_map(section: &str, target: &str, rows: &[Row<'_>]) -> Option<Chart> {
+    let sizes = chunk_sizes(rows);
+    if sizes.len() < 2 {
+        return None;
+    }
+    let columns = axis::chunks("chunk size", &sizes).ticks.into_iter().map(|tick| tick.text);
+    let lines = lines(rows).into_iter().map(|(name, rows)| {
+        let columns = (0u32..).zip(&sizes);
+        let cells = columns.filter_map(|(column, size)| {
+            let row = rows.iter().find(|row| row.chunk_bytes() == Some(*size))?;
+            Some(throughput_point(f64::from(column), row))
+        });
+        Series { name, points: cells.collect::<Vec<Point>>() }
+    });
+    let mut series: Vec<Series> = lines.collect();
+    let common = names::shorten_series(&mut series);
+    Some(Chart {
+        title: format!("Throughput by chunk size and flags, {target}"),
+        subtitle: format!(
+            "{section}{common}. Medians; higher is better. Colours compare cells, not contracts.{}",
+            contracts::caution(rows)
+        ),
+        kind: Kind::HeatMap,
+        x: axis::categories("chunk size", columns),
+        y: YAxis { label: "Throughput".to_owned(), unit: Unit::BytesPerSecond, scale: axis::y_scale(&series) },
+        series_are_ordered: true,
+        series,
+        notes: notes::causes(rows),
+    })
 }

@@ -5,7 +5,6 @@ mod axis;
 mod contracts;
 mod cpu_time;
 pub(crate) mod data;
-mod flags;
 mod latency;
 mod matrix;
 mod names;

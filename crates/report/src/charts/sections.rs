@@ -6,7 +6,7 @@ use writebench_model::{CaseOrigin, Layout};
 
 use super::data::{Chart, Drawn, NamedChart, Question};
 use super::rows::{OfTarget, Row, each_target, grouped};
-use super::{cpu_time, flags, latency, matrix, over_time, phases, ranked, threads};
+use super::{cpu_time, latency, matrix, over_time, phases, ranked, threads};
 use crate::numbers::case::CaseReport;
 use crate::sentences::report::Report;
 use crate::sentences::run_names::run_names;
@@ -89,7 +89,7 @@ fn section_charts(section: &str, rows: &[Row<'_>]) -> Vec<Drawn> {
         Layout::CpuTime => cpu_time::charts(rows),
         Layout::Ranked => ranked::charts(&format!("{section}, from the fastest"), rows),
         Layout::Matrix => {
-            let flags = on_each_target(Question::Flags, "throughput-by-chunk-and-flags", flags::chart);
+            let flags = on_each_target(Question::Flags, "throughput-by-chunk-and-flags", matrix::heat_map);
             [flags, matrix::charts(section, rows)].concat()
         }
         // A section without labels is drawn by its methods, where it is about chunk sizes.

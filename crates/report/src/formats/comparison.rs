@@ -93,10 +93,7 @@ fn summary(comparison: &Comparison) -> String {
 }
 
 /// For programs.
-///
-/// # Errors
-/// Never in practice: every key is a text.
-pub fn json(comparison: &Comparison) -> Result<String, serde_json::Error> {
+pub(crate) fn json(comparison: &Comparison) -> String {
     let names = |cases: &[CaseOn]| cases.iter().map(ToString::to_string).collect::<Vec<_>>();
     let document = json!({
         "comparison": SCHEMA,
@@ -115,7 +112,7 @@ pub fn json(comparison: &Comparison) -> Result<String, serde_json::Error> {
             "too_few": comparison.count(Verdict::TooFew),
         },
     });
-    Ok(serde_json::to_string_pretty(&document)? + "\n")
+    format!("{document:#}\n")
 }
 
 fn side(side: &Side) -> Value {

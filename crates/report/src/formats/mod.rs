@@ -64,7 +64,7 @@ pub struct RenderDirectory {
 
 /// All of them, in the order of the help.
 pub static FORMATS: &[Format] = &[
-    Format { compare: Some(|it| Ok(comparison::json(it)?)), ..text("json", |it| Ok(json::render(it)?)) },
+    Format { compare: Some(|it| Ok(comparison::json(it))), ..text("json", |it| Ok(json::render(it)?)) },
     Format {
         summary: Some("a line for each sample, while it runs"),
         is_streamed: true,

@@ -7,7 +7,6 @@ mod bars;
 mod element;
 mod heat_map;
 mod legend;
-mod limit;
 mod marker;
 mod plot;
 mod rows;
@@ -23,10 +22,16 @@ use self::element::{MARGIN, QUIET, STRONG, WIDTH, element, text, wrapped};
 use self::words::description;
 use super::palette;
 use super::rendered::{Files, MARK};
-use crate::charts::{self, Chart, Kind, Point, Scale};
+use crate::charts::{self, Chart, Kind, Point, Scale, XScale};
 use crate::sentences::report::Report;
 
 const FONTS: &str = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif";
+
+/// The most bars of parts: more would be a page, and no picture.
+const MOST_BARS: usize = 60;
+
+/// The most lines with many points each, which cross each other all the way.
+const MOST_LINES: usize = 12;
 
 /// A file for each chart; those of other runs that have the same name are replaced.
 pub(super) fn files(report: &Report, directory: &Path) -> Files {
@@ -42,7 +47,7 @@ pub(super) fn files(report: &Report, directory: &Path) -> Files {
 /// The chart as an SVG document. The same chart gives the same bytes.
 #[must_use]
 pub(super) fn render(chart: &Chart) -> String {
-    let (chart, left_out) = limit::limited(chart);
+    let (chart, left_out) = limited(chart);
     let chart = &chart;
     let mut parts = Vec::new();
     let mut y = MARGIN + 14.0;
@@ -73,6 +78,27 @@ pub(super) fn render(chart: &Chart) -> String {
         parts.push(text(MARGIN, y, 12.0, QUIET, &line, &[]));
     }
     document(chart, y + MARGIN, parts)
+}
+
+/// The chart as far as it fits, and a sentence about the rest.
+fn limited(chart: &Chart) -> (Chart, Option<String>) {
+    let (bars, lines) = (chart.x.ticks.len(), chart.series.len());
+    let mut fitting = chart.clone();
+    if chart.kind == Kind::Stacked && bars > MOST_BARS {
+        let end = chart.x.ticks[MOST_BARS].at;
+        fitting.x.ticks.truncate(MOST_BARS);
+        fitting.series.iter_mut().for_each(|series| series.points.retain(|point| point.x < end));
+        return (fitting, Some(left_out(MOST_BARS, bars, "cases")));
+    }
+    if matches!(chart.x.scale, XScale::Linear | XScale::Percentile) && lines > MOST_LINES {
+        fitting.series.truncate(MOST_LINES);
+        return (fitting, Some(left_out(MOST_LINES, lines, "lines")));
+    }
+    (fitting, None)
+}
+
+fn left_out(shown: usize, of: usize, what: &str) -> String {
+    format!("The first {shown} of {of} {what}; {} more do not fit into the picture.", of - shown)
 }
 
 fn document(chart: &Chart, height: f64, parts: Vec<Element>) -> String {

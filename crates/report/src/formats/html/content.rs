@@ -32,6 +32,8 @@ pub(super) struct Content<'r> {
 pub(super) struct Run<'r> {
     pub name: &'r str,
     pub report: &'r Report,
+    /// The answers that are read at once, and those that are folded.
+    pub answers: (&'r [String], &'r [String]),
     /// Label and text of each line.
     pub lines: Vec<(&'static str, String)>,
     /// The kernel's settings, where any were read.
@@ -80,17 +82,6 @@ pub(super) struct Chart<'r> {
 /// How many answers are read at once.
 const ANSWERS: usize = 6;
 
-impl Run<'_> {
-    pub(super) fn first_answers(&self) -> &[String] {
-        let all = &self.report.conclusions;
-        &all[..all.len().min(ANSWERS)]
-    }
-
-    pub(super) fn more_answers(&self) -> &[String] {
-        &self.report.conclusions[self.first_answers().len()..]
-    }
-}
-
 impl<'r> Content<'r> {
     /// `comparisons` are of the first run with each other.
     pub(super) fn of(
@@ -138,7 +129,8 @@ fn run<'r>(report: &'r Report, name: &'r str) -> Run<'r> {
     let mut lines = run_lines(record);
     lines.extend(run_facts(record));
     let tunables = record.targets.iter().take(1).flat_map(|target| &target.environment.tunables).collect();
-    Run { name, report, lines, tunables }
+    let answers = report.conclusions.split_at_checked(ANSWERS).unwrap_or((&report.conclusions, &[]));
+    Run { name, report, answers, lines, tunables }
 }
 
 fn run_facts(run: &RunRecord) -> Vec<(&'static str, String)> {

@@ -24,7 +24,7 @@ pub(super) fn data(
     charts: &[NamedChart],
     comparisons: &[Result<Comparison, CompareError>],
 ) -> Value {
-    let mut words = Words::default();
+    let mut words = HashMap::new();
     let sections = sections(reports);
     let numbers: HashMap<(&str, &str), usize> = sections.iter().copied().zip(0..).collect();
     let mut cases = Vec::new();
@@ -43,12 +43,14 @@ pub(super) fn data(
     let comparisons = comparisons.iter().zip(1..);
     let compared = comparisons.filter_map(|(it, b)| Some(compared(b, it.as_ref().ok()?, &rows)));
     let runs = reports.iter().zip(names).map(|(report, name)| run_data(&report.run, name));
+    let mut words: Vec<(&str, usize)> = words.into_iter().collect();
+    words.sort_by_key(|(_, number)| *number);
     json!({
         "runs": runs.collect::<Vec<_>>(),
         // Suite and section of each number.
         "sections": sections,
         // What cases name by a number, since many have the same.
-        "words": words.all,
+        "words": words.iter().map(|(word, _)| *word).collect::<Vec<_>>(),
         "cases": cases,
         "charts": charts,
         "comparisons": compared.collect::<Vec<_>>(),
@@ -67,20 +69,10 @@ pub(super) fn section_of(case: &CaseReport) -> (&str, &str) {
     case.record.origin.table()
 }
 
-/// Texts by number.
-#[derive(Default)]
-struct Words<'r> {
-    all: Vec<&'r str>,
-    numbers: HashMap<&'r str, usize>,
-}
-
-impl<'r> Words<'r> {
-    fn number(&mut self, word: &'r str) -> usize {
-        *self.numbers.entry(word).or_insert_with(|| {
-            self.all.push(word);
-            self.all.len() - 1
-        })
-    }
+/// The number of a text: the first that was met has 0.
+fn number<'r>(words: &mut HashMap<&'r str, usize>, word: &'r str) -> usize {
+    let next = words.len();
+    *words.entry(word).or_insert(next)
 }
 
 fn run_data(run: &RunRecord, name: &str) -> Value {
@@ -97,7 +89,11 @@ fn run_data(run: &RunRecord, name: &str) -> Value {
 }
 
 /// `place` is its run, its target and its section.
-fn case_data<'r>(case: &'r CaseReport, [run, target, section]: [usize; 3], words: &mut Words<'r>) -> Value {
+fn case_data<'r>(
+    case: &'r CaseReport,
+    [run, target, section]: [usize; 3],
+    words: &mut HashMap<&'r str, usize>,
+) -> Value {
     let record = &case.record;
     known(json!({
         "run": run,
@@ -105,9 +101,9 @@ fn case_data<'r>(case: &'r CaseReport, [run, target, section]: [usize; 3], words
         "section": section,
         "case": record.case.name(),
         "label": record.label,
-        "method": words.number(record.case.method()),
-        "prepare": words.number(record.case.known().map_or("", |case| case.axes().prepare.name())),
-        "outcome": words.number(case.outcome_name()),
+        "method": number(words, record.case.method()),
+        "prepare": number(words, record.case.known().map_or("", |case| case.axes().prepare.name())),
+        "outcome": number(words, case.outcome_name()),
         "reason": case.reason,
         "figures": case.estimate.as_ref().map(|estimate| figures(record, estimate)),
         // A column for each figure, of the good samples.
