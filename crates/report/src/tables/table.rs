@@ -55,6 +55,12 @@ impl Table {
         Self { title: title.into(), columns, rows, sentences: Vec::new(), notes: Vec::new(), bars: None }
     }
 
+    /// With a row for each of those, and nothing below it.
+    pub(super) fn with<R>(title: impl Into<String>, rows: &[R], columns: Vec<Cells<'_, R>>) -> Self {
+        let rows = rows.iter().map(|row| columns.iter().map(|it| (it.cell)(row)).collect()).collect();
+        Self::of(title, columns.into_iter().map(|it| it.column).collect(), rows)
+    }
+
     /// With all of its text safe for a terminal.
     pub(crate) fn made_visible(mut self) -> Self {
         let columns = self.columns.iter_mut().flat_map(|it| [&mut it.group, &mut it.heading]);
@@ -70,9 +76,30 @@ impl Table {
     }
 }
 
+/// The text of what there is.
+pub(super) fn or_nothing<T>(value: Option<T>, text: impl Fn(T) -> String) -> String {
+    value.map_or_else(|| NOTHING.to_owned(), text)
+}
+
 /// The share of its limit that a case reached.
 pub(crate) fn limit_cell(estimate: Option<&Estimate>) -> String {
-    estimate.and_then(|it| it.limit).map_or_else(|| NOTHING.to_owned(), |it| share(it.share))
+    or_nothing(estimate.and_then(|it| it.limit), |it| share(it.share))
+}
+
+/// A column, and its text in each row.
+pub(super) struct Cells<'c, R> {
+    column: Column,
+    cell: Box<dyn Fn(&R) -> String + 'c>,
+}
+
+impl<'c, R> Cells<'c, R> {
+    pub(super) fn figure(group: &str, heading: &str, rank: u8, cell: impl Fn(&R) -> String + 'c) -> Self {
+        Self { column: Column::figure(group, heading, rank), cell: Box::new(cell) }
+    }
+
+    pub(super) fn text(heading: &str, rank: u8, cell: impl Fn(&R) -> String + 'c) -> Self {
+        Self { column: Column::text(heading, rank), cell: Box::new(cell) }
+    }
 }
 
 impl Column {
