@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
+use serde::Serialize;
 use serde_json::{Value, json};
 use writebench_model::{CaseRecord, RunRecord, Sample, TargetRecord};
 use writebench_stats::{Interval, as_f64};
@@ -17,13 +18,37 @@ use crate::numbers::grouped::distinct;
 use crate::numbers::sides::CompareError;
 use crate::sentences::report::Report;
 
+/// All of it.
+#[derive(Serialize)]
+pub(super) struct Data<'r> {
+    runs: Vec<Value>,
+    /// Suite and section of each number.
+    sections: Vec<(&'r str, &'r str)>,
+    /// What cases name by a number, since many have the same.
+    words: Vec<&'r str>,
+    cases: Vec<Case>,
+    charts: Vec<Value>,
+    comparisons: Vec<Value>,
+    /// Of heat maps, from the least to the most; on a light screen, and on a dark one.
+    heat: Vec<[String; 2]>,
+}
+
+#[derive(Serialize)]
+struct Case {
+    #[serde(flatten)]
+    facts: Value,
+    /// A column for each figure, of the good samples. There may be a hundred thousand of them, and a [`Value`] takes as
+    /// much as nine numbers.
+    samples: BTreeMap<&'static str, Vec<Short>>,
+}
+
 /// `names` are those of the runs; `comparisons` are of the first with each other.
-pub(super) fn data(
-    reports: &[Report],
+pub(super) fn data<'r>(
+    reports: &'r [Report],
     names: &[String],
     charts: &[NamedChart],
     comparisons: &[Result<Comparison, CompareError>],
-) -> Value {
+) -> Data<'r> {
     let mut words = HashMap::new();
     let sections = sections(reports);
     let numbers: HashMap<(&str, &str), usize> = sections.iter().copied().zip(0..).collect();
@@ -35,28 +60,23 @@ pub(super) fn data(
             // Whoever reads a run, from a database or an export, refuses one of which this is not so.
             let target = targets[case.record.target.as_str()];
             let section = numbers[&section_of(case)];
-            cases.push(case_data(case, [run, target, section], &mut words));
+            let facts = facts(case, [run, target, section], &mut words);
+            cases.push(Case { facts, samples: samples(&case.record.samples) });
         }
     }
-    let charts: Vec<Value> = charts.iter().map(|named| drawn(named, &numbers)).collect();
     let rows = rows(reports);
-    let comparisons = comparisons.iter().zip(1..);
-    let compared = comparisons.filter_map(|(it, b)| Some(compared(b, it.as_ref().ok()?, &rows)));
-    let runs = reports.iter().zip(names).map(|(report, name)| run_data(&report.run, name));
     let mut words: Vec<(&str, usize)> = words.into_iter().collect();
     words.sort_by_key(|(_, number)| *number);
-    json!({
-        "runs": runs.collect::<Vec<_>>(),
-        // Suite and section of each number.
-        "sections": sections,
-        // What cases name by a number, since many have the same.
-        "words": words.iter().map(|(word, _)| *word).collect::<Vec<_>>(),
-        "cases": cases,
-        "charts": charts,
-        "comparisons": compared.collect::<Vec<_>>(),
-        // Of heat maps, from the least to the most; on a light screen, and on a dark one.
-        "heat": palette::heat().map(|colour| [colour.light, colour.dark]).to_vec(),
-    })
+    let others = comparisons.iter().zip(1..);
+    Data {
+        runs: reports.iter().zip(names).map(|(report, name)| run_data(&report.run, name)).collect(),
+        words: words.into_iter().map(|(word, _)| word).collect(),
+        cases,
+        charts: charts.iter().map(|named| drawn(named, &numbers)).collect(),
+        comparisons: others.filter_map(|(it, b)| Some(compared(b, it.as_ref().ok()?, &rows))).collect(),
+        heat: palette::heat().map(|colour| [colour.light, colour.dark]).to_vec(),
+        sections,
+    }
 }
 
 /// The sections of all runs, in order.
@@ -89,7 +109,7 @@ fn run_data(run: &RunRecord, name: &str) -> Value {
 }
 
 /// `place` is its run, its target and its section.
-fn case_data<'r>(
+fn facts<'r>(
     case: &'r CaseReport,
     [run, target, section]: [usize; 3],
     words: &mut HashMap<&'r str, usize>,
@@ -106,8 +126,6 @@ fn case_data<'r>(
         "outcome": number(words, case.outcome_name()),
         "reason": case.reason,
         "figures": case.estimate.as_ref().map(|estimate| figures(record, estimate)),
-        // A column for each figure, of the good samples.
-        "samples": samples(&record.samples),
     }))
 }
 

@@ -58,7 +58,7 @@ pub fn render(reports: &[Report]) -> Result<String, FormatError> {
     let charts = charts::charts(reports);
     let comparisons: Vec<Result<Comparison, CompareError>> =
         (1..reports.len()).map(|b| comparison(reports, &names, b)).collect();
-    let data = data(reports, &names, &charts, &comparisons).to_string();
+    let data = serde_json::to_string(&data(reports, &names, &charts, &comparisons))?;
     let script = format!("\"use strict\";\n(() => {{\n{}}})();\n", SCRIPTS.concat());
     let page = Page {
         content: Content::of(reports, &names, &charts, &comparisons),
