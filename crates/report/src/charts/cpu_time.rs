@@ -78,8 +78,6 @@ fn chart(
     rows: &[Row<'_>],
     series: Vec<Series>,
 ) -> Chart {
-    let mut notes = notes::causes(rows);
-    notes.extend(notes::cut_short(rows));
     Chart {
         title,
         subtitle: format!("{work}: {}", figures_are(rows, "lower")),
@@ -89,7 +87,7 @@ fn chart(
         // Of sizes, and not of targets.
         series_are_ordered: kind == Kind::Groups,
         series,
-        notes,
+        notes: [notes::causes(rows), notes::cut_short(rows)].concat(),
     }
 }
 

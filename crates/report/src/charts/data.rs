@@ -4,7 +4,7 @@ use serde::Serialize;
 
 /// A chart with a name to store it under.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct NamedChart {
+pub(crate) struct NamedChart {
     /// Lower-case letters, digits and dashes; no other chart of the report has it.
     pub file_stem: String,
     /// The suite that it is of.
@@ -28,7 +28,7 @@ pub(super) struct Drawn {
 /// What a family of charts answers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Question {
+pub(crate) enum Question {
     /// How fast is each chunk size?
     ThroughputByChunk,
     /// Do more threads write faster?
@@ -49,15 +49,14 @@ pub enum Question {
 
 impl Question {
     /// Whether it is a suite's own question, and not one that can be asked of many.
-    #[must_use]
-    pub fn is_main(self) -> bool {
+    pub(crate) fn is_main(self) -> bool {
         !matches!(self, Self::Latency | Self::Phases | Self::OverTime)
     }
 }
 
 /// What is drawn.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Chart {
+pub(crate) struct Chart {
     /// What it is about.
     pub title: String,
     /// What was measured, and what its figures are.
@@ -76,10 +75,17 @@ pub struct Chart {
     pub notes: Vec<String>,
 }
 
+impl Chart {
+    /// Those of all series.
+    pub(crate) fn points(&self) -> impl Iterator<Item = &Point> {
+        self.series.iter().flat_map(|series| &series.points)
+    }
+}
+
 /// What a chart looks like.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Kind {
+pub(crate) enum Kind {
     /// A line for each series, with the band of its intervals.
     Lines,
     /// For each category the series side by side, with their intervals.
@@ -94,7 +100,7 @@ pub enum Kind {
 
 /// The axis that the figures are given by.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct XAxis {
+pub(crate) struct XAxis {
     /// What it is.
     pub label: String,
     /// How places on it are found.
@@ -106,7 +112,7 @@ pub struct XAxis {
 /// How places on the x axis are found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum XScale {
+pub(crate) enum XScale {
     /// Each doubling as far as the last. All places are above 0.
     Log2,
     /// Seconds, from the first tick to the last or the last point.
@@ -121,7 +127,7 @@ pub enum XScale {
 
 /// A place on the x axis.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Tick {
+pub(crate) struct Tick {
     /// The place.
     pub at: f64,
     /// What it is called.
@@ -130,7 +136,7 @@ pub struct Tick {
 
 /// The axis of the figures.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct YAxis {
+pub(crate) struct YAxis {
     /// What they are.
     pub label: String,
     /// What they are in.
@@ -141,7 +147,7 @@ pub struct YAxis {
 
 /// What figures are in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-pub enum Unit {
+pub(crate) enum Unit {
     /// Time.
     #[serde(rename = "s")]
     Seconds,
@@ -153,7 +159,7 @@ pub enum Unit {
 /// How places on the y axis are found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum YScale {
+pub(crate) enum YScale {
     /// From 0 up.
     Linear,
     /// Each tenfold as far as the last. Zeros have a place of their own, below a break.
@@ -162,7 +168,7 @@ pub enum YScale {
 
 /// Figures of one kind.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Series {
+pub(crate) struct Series {
     /// What they are of.
     pub name: String,
     /// In the order of the axis.
@@ -171,7 +177,7 @@ pub struct Series {
 
 /// A figure of a case, or that it has none.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Point {
+pub(crate) struct Point {
     /// The place on the x axis.
     pub x: f64,
     /// None where the case has no figure; the notes say why.
@@ -190,7 +196,7 @@ pub struct Point {
 
 /// A sample's value.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Dot {
+pub(crate) struct Dot {
     /// In the unit of the chart.
     pub value: f64,
     /// Whether the machine was not itself.
@@ -199,7 +205,7 @@ pub struct Dot {
 
 /// A figure with its interval. The chart's subtitle says what they are.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub struct Interval {
+pub(crate) struct Interval {
     /// The figure, mostly a median.
     pub median: f64,
     /// Lower end of its interval, mostly one of 95 %.

@@ -21,8 +21,8 @@ pub(super) fn chart(section: &str, target: &str, rows: &[Row<'_>]) -> Option<Cha
     let told: Vec<(Row<'_>, &LatencyCurve)> = rows.iter().filter_map(|row| Some((*row, curve(row)?))).collect();
     let most = told.iter().map(|(_, curve)| curve.count).max()?;
     let drawn: Vec<Row<'_>> = told.iter().map(|(row, _)| *row).collect();
-    let names = names::of_cases(&drawn);
-    let lines = told.iter().zip(names.names);
+    let (names, common) = names::of_cases(&drawn);
+    let lines = told.iter().zip(names);
     let series: Vec<Series> =
         lines.map(|((row, curve), name)| Series { name, points: points(row, curve) }).collect();
     Some(Chart {
@@ -30,7 +30,7 @@ pub(super) fn chart(section: &str, target: &str, rows: &[Row<'_>]) -> Option<Cha
         subtitle: format!(
             "{section}{}: the share of calls that took no longer, over all samples together; bands are from the \
              lowest to the highest of single samples. The last point is the longest call. Lower is better.{}",
-            names.common,
+            common,
             contracts::caution(&drawn)
         ),
         kind: Kind::Lines,

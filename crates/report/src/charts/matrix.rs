@@ -1,10 +1,9 @@
-//! Throughput by chunk size: a line for each label, or for each method where there are no labels.
+//! Throughput by chunk size: a line for each label, or for each method where there are no labels; and with flags, as a heat map.
 
 use writebench_model::Axis;
-use writebench_stats::as_f64;
 
-use super::data::{Chart, Drawn, Kind, Question, Series, Unit, YAxis};
-use super::point::{figures_are, line_of, throughput_point};
+use super::data::{Chart, Drawn, Kind, Point, Question, Series, Unit, YAxis};
+use super::point::{throughput_lines, throughput_point};
 use super::rows::{Row, each_target, grouped, places};
 use super::{axis, contracts, names, notes};
 
@@ -24,7 +23,10 @@ pub(super) fn charts(section: &str, rows: &[Row<'_>]) -> Vec<Drawn> {
             if contracts.len() > 1 {
                 stem += &format!("-{}", contracts::promise(&rows[0]));
             }
-            let chart = chart(section, of.target, contract, rows);
+            let title = format!("Throughput by chunk size, {}", of.target);
+            let (of_what, x) =
+                (format!("{section}. {contract}"), axis::chunks("chunk size", &chunk_sizes(rows)));
+            let chart = throughput_lines(title, &of_what, x, rows, lines(rows), |row| row.chunk_bytes());
             charts.push(Drawn { of: Question::ThroughputByChunk, stem, chart });
         }
     }
@@ -37,7 +39,7 @@ pub(super) fn chunk_sizes(rows: &[Row<'_>]) -> Vec<u64> {
 }
 
 /// The rows of each label, or of each case without its chunk where rows differ in more than label and chunk.
-pub(super) fn lines<'r>(rows: &[Row<'r>]) -> Vec<(String, Vec<Row<'r>>)> {
+fn lines<'r>(rows: &[Row<'r>]) -> Vec<(String, Vec<Row<'r>>)> {
     let case = |row: &Row<'_>| row.name_without(Axis::Chunk);
     let name = |row: &Row<'_>| row.case.record.label.clone().unwrap_or_else(|| case(row));
     let place = |row: &Row<'_>| (name(row), row.chunk_bytes());
@@ -45,21 +47,34 @@ pub(super) fn lines<'r>(rows: &[Row<'r>]) -> Vec<(String, Vec<Row<'r>>)> {
     grouped(rows, |row| if is_unique { name(row) } else { case(row) })
 }
 
-fn chart(section: &str, target: &str, contract: &str, rows: &[Row<'_>]) -> Chart {
-    let series = lines(rows).into_iter().map(|(name, rows)| {
-        let point = |row: &Row<'_>| Some(throughput_point(as_f64(row.chunk_bytes()?), row));
-        line_of(name, rows.iter().map(point))
+/// Of all flags together: what each costs is the question, and a promise is part of it. None of a single size.
+pub(super) fn heat_map(section: &str, target: &str, rows: &[Row<'_>]) -> Option<Chart> {
+    let sizes = chunk_sizes(rows);
+    if sizes.len() < 2 {
+        return None;
+    }
+    let columns = axis::chunks("chunk size", &sizes).ticks.into_iter().map(|tick| tick.text);
+    let lines = lines(rows).into_iter().map(|(name, rows)| {
+        let columns = (0u32..).zip(&sizes);
+        let cells = columns.filter_map(|(column, size)| {
+            let row = rows.iter().find(|row| row.chunk_bytes() == Some(*size))?;
+            Some(throughput_point(f64::from(column), row))
+        });
+        Series { name, points: cells.collect::<Vec<Point>>() }
     });
-    let mut series: Vec<Series> = series.collect();
+    let mut series: Vec<Series> = lines.collect();
     let common = names::shorten_series(&mut series);
-    Chart {
-        title: format!("Throughput by chunk size, {target}"),
-        subtitle: format!("{section}. {contract}{common}: {}", figures_are(rows, "higher")),
-        kind: Kind::Lines,
-        x: axis::chunks("chunk size", &chunk_sizes(rows)),
+    Some(Chart {
+        title: format!("Throughput by chunk size and flags, {target}"),
+        subtitle: format!(
+            "{section}{common}. Medians; higher is better. Colours compare cells, not contracts.{}",
+            contracts::caution(rows)
+        ),
+        kind: Kind::HeatMap,
+        x: axis::categories("chunk size", columns),
         y: YAxis { label: "Throughput".to_owned(), unit: Unit::BytesPerSecond, scale: axis::y_scale(&series) },
-        series_are_ordered: false,
+        series_are_ordered: true,
         series,
         notes: notes::causes(rows),
-    }
+    })
 }

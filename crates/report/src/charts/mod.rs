@@ -5,7 +5,6 @@ mod axis;
 mod contracts;
 mod cpu_time;
 pub(crate) mod data;
-mod flags;
 mod latency;
 mod matrix;
 mod names;
@@ -21,8 +20,6 @@ pub(crate) mod sections;
 pub(crate) mod tests;
 mod threads;
 
-pub use data::{
-    Chart, Dot, Interval, Kind, NamedChart, Point, Question, Series, Tick, Unit, XAxis, XScale, YAxis, YScale,
-};
-pub use scale::{Scale, ScaleTick, value_text};
-pub use sections::{charts, charts_of_runs};
+pub(crate) use data::*;
+pub(crate) use scale::{Scale, value_text};
+pub(crate) use sections::charts;

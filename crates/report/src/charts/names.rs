@@ -6,15 +6,9 @@ use super::data::Series;
 use super::rows::Row;
 use crate::numbers::grouped::distinct;
 
-/// The names of cases, and what they have in common and so is not in them.
-pub(super) struct Names {
-    pub names: Vec<String>,
-    /// ` (size=5MiB)`, or nothing.
-    pub common: String,
-}
-
-/// Of each row its label, with its chunk where labels alone are alike, or the case's name where both say too little.
-pub(super) fn of_cases(rows: &[Row<'_>]) -> Names {
+/// Of each row its label, with its chunk where labels alone are alike, or the case's name where both say too little; and
+/// what the names have in common and so is not in them: ` (size=5MiB)`, or nothing.
+pub(super) fn of_cases(rows: &[Row<'_>]) -> (Vec<String>, String) {
     let label = |row: &Row<'_>| row.case.record.label.clone();
     let with_chunk = |row: &Row<'_>| {
         let (label, bytes) = label(row).zip(row.chunk_bytes())?;
@@ -23,15 +17,15 @@ pub(super) fn of_cases(rows: &[Row<'_>]) -> Names {
     for name in [&label as &dyn Fn(&Row<'_>) -> Option<String>, &with_chunk] {
         let names: Vec<String> = rows.iter().filter_map(name).collect();
         if distinct(&names, |name| *name).len() == rows.len() {
-            return Names { names, common: String::new() };
+            return (names, String::new());
         }
     }
     let mut names: Vec<String> = rows.iter().map(|row| row.case.record.case.to_string()).collect();
     let common = shorten(names.iter_mut());
-    Names { names, common }
+    (names, common)
 }
 
-/// Leaves out of the names of series what they have in common, which is returned as [`Names::common`].
+/// Leaves out of the names of series what they have in common, which is returned as [`of_cases`] does.
 pub(super) fn shorten_series(series: &mut [Series]) -> String {
     shorten(series.iter_mut().map(|series| &mut series.name))
 }

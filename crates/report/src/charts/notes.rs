@@ -1,6 +1,6 @@
 //! The sentences below a chart: which cases have no figure and why.
 
-use writebench_model::Bytes;
+use writebench_model::{Bytes, Outcome};
 
 use super::rows::{Row, grouped, places};
 use crate::sentences::words::counted;
@@ -8,41 +8,25 @@ use crate::sentences::words::counted;
 /// How many cases are named before the rest is counted.
 const NAMED: usize = 3;
 
-/// What cases that did not end well have in common.
-#[derive(Clone, PartialEq, Eq, Hash)]
-struct Cause<'r> {
-    target: &'r str,
-    /// None if it was not run, which is reason enough.
-    outcome: Option<&'static str>,
-    reason: &'r str,
-    /// Good samples, where there are some all the same.
-    samples: Option<usize>,
-}
-
-impl<'r> Cause<'r> {
-    fn of(row: &Row<'r>) -> Option<Self> {
-        let Row { target, case, .. } = *row;
-        let outcome = case.outcome().map(writebench_model::Outcome::name);
-        let samples = case.estimate.as_ref().map(|estimate| estimate.samples);
-        Some(Self { target, outcome, reason: case.reason.as_deref()?, samples })
-    }
-
-    fn sentence(&self, rows: &[Row<'_>], several_targets: bool) -> String {
-        let figure = match self.samples {
-            Some(samples) => format!("A figure of {} only", counted(samples, "sample")),
-            None => "No figure".to_owned(),
-        };
-        let place = if several_targets { format!(" on {}", self.target) } else { String::new() };
-        let outcome = self.outcome.map_or(String::new(), |outcome| format!("{outcome}: "));
-        format!("{figure} for {}{place}: {outcome}{}", names(rows), self.reason)
-    }
-}
-
 /// Of cases that did not end well, one sentence for each target and cause.
 pub(super) fn causes(rows: &[Row<'_>]) -> Vec<String> {
     let several_targets = targets(rows).len() > 1;
-    let causes = grouped(rows, Cause::of).into_iter();
-    causes.filter_map(|(cause, rows)| Some(cause?.sentence(&rows, several_targets))).collect()
+    let causes = grouped(rows, |row| {
+        let samples = row.case.estimate.as_ref().map(|estimate| estimate.samples);
+        Some((row.target, row.case.outcome().map(Outcome::name), row.case.reason.as_deref()?, samples))
+    });
+    let sentence = |(cause, rows): (Option<_>, Vec<Row<'_>>)| {
+        let (target, outcome, reason, samples): (&str, Option<&str>, &str, Option<usize>) = cause?;
+        // Good samples, where there are some all the same.
+        let figure = samples.map_or("No figure".to_owned(), |samples| {
+            format!("A figure of {} only", counted(samples, "sample"))
+        });
+        let place = if several_targets { format!(" on {target}") } else { String::new() };
+        // That it was not run is reason enough.
+        let outcome = outcome.map_or(String::new(), |outcome| format!("{outcome}: "));
+        Some(format!("{figure} for {}{place}: {outcome}{reason}", names(&rows)))
+    };
+    causes.into_iter().filter_map(sentence).collect()
 }
 
 /// Of cases whose time was limited: what they did in it is less than the others did.

@@ -34,10 +34,10 @@ pub(super) fn chart(section: &str, target: &str, rows: &[Row<'_>]) -> Option<Cha
     let courses: Vec<Course<'_>> = rows.iter().filter_map(course).collect();
     courses.first()?;
     let rows: Vec<Row<'_>> = courses.iter().map(|course| course.row).collect();
-    let names = names::of_cases(&rows);
+    let (names, common) = names::of_cases(&rows);
     let series: Vec<Series> = courses
         .iter()
-        .zip(&names.names)
+        .zip(&names)
         .map(|(course, name)| Series { name: name.clone(), points: points(course) })
         .collect();
     let ends =
@@ -47,7 +47,7 @@ pub(super) fn chart(section: &str, target: &str, rows: &[Row<'_>]) -> Option<Cha
         title: format!("Throughput over time, {target}"),
         subtitle: format!(
             "{section}{}: one sample of each case, while it handed over its data; higher is better.{}",
-            names.common,
+            common,
             contracts::caution(&rows)
         ),
         kind: Kind::Lines,
@@ -55,7 +55,7 @@ pub(super) fn chart(section: &str, target: &str, rows: &[Row<'_>]) -> Option<Cha
         y: YAxis { label: "Throughput".to_owned(), unit: Unit::BytesPerSecond, scale: axis::y_scale(&series) },
         series_are_ordered: false,
         series,
-        notes: vec![which(&courses, &names.names)],
+        notes: vec![which(&courses, &names)],
     })
 }
 

@@ -1,60 +1,44 @@
 //! Where the time goes: of each case the medians of its phases, as parts of a bar.
 
-use writebench_model::{PhasesNs, Sample};
+use writebench_model::Sample;
 use writebench_stats::as_f64;
 
 use super::data::{Chart, Kind, Series, Unit, YAxis, YScale};
 use super::point::point;
 use super::rows::Row;
 use super::{axis, contracts, names, notes};
-use crate::numbers::estimate::Figure;
-
-/// A part of the time.
-struct Part {
-    name: &'static str,
-    ns: fn(&PhasesNs) -> u64,
-}
-
-/// The same in every chart, so that colours mean the same.
-const PARTS: [Part; 5] = [
-    Part { name: "prepare", ns: |it| it.prepare },
-    Part { name: "open", ns: |it| it.open },
-    Part { name: "write", ns: |it| it.write },
-    Part { name: "sync", ns: |it| it.sync },
-    Part { name: "close", ns: |it| it.close },
-];
+use crate::numbers::estimate::{Figure, PHASES, PhaseNs};
 
 /// None where no case has a figure of all its work.
 pub(super) fn chart(section: &str, target: &str, rows: &[Row<'_>]) -> Option<Chart> {
     rows.iter().find_map(Row::whole_estimate)?;
-    let names = names::of_cases(rows);
-    let series = PARTS.iter().map(|part| {
+    let (names, common) = names::of_cases(rows);
+    // The same in every chart, so that colours mean the same.
+    let series = PHASES.into_iter().map(|(name, ns)| {
         let points = (0u32..).zip(rows).map(|(index, row)| {
-            let figure = row.whole_estimate().and_then(|_| figure(row, part));
+            let figure = row.whole_estimate().and_then(|_| figure(row, ns));
             point(f64::from(index), row, figure.as_ref(), 1e9)
         });
-        Series { name: part.name.to_owned(), points: points.collect() }
+        Series { name: name.to_owned(), points: points.collect() }
     });
-    let mut notes = notes::causes(rows);
-    notes.extend(notes::cut_short(rows));
     Some(Chart {
         title: format!("Where the time goes, {target}"),
         subtitle: format!(
             "{section}{}: medians of each phase, which need not add up exactly to the median of the whole.{}",
-            names.common,
+            common,
             contracts::caution(rows)
         ),
         kind: Kind::Stacked,
-        x: axis::categories("case", names.names.into_iter()),
+        x: axis::categories("case", names.into_iter()),
         // Parts of a bar are lengths.
         y: YAxis { label: "Elapsed time".to_owned(), unit: Unit::Seconds, scale: YScale::Linear },
         series_are_ordered: false,
         series: series.collect(),
-        notes,
+        notes: [notes::causes(rows), notes::cut_short(rows)].concat(),
     })
 }
 
-fn figure(row: &Row<'_>, part: &Part) -> Option<Figure> {
+fn figure(row: &Row<'_>, ns: PhaseNs) -> Option<Figure> {
     let samples = Sample::usable(&row.case.record.samples);
-    Figure::of(&samples.iter().map(|sample| as_f64((part.ns)(&sample.phases_ns))).collect::<Vec<f64>>())
+    Figure::of(&samples.iter().map(|sample| as_f64(ns(&sample.phases_ns))).collect::<Vec<f64>>())
 }

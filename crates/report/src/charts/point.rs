@@ -1,9 +1,10 @@
-//! A case's figure as a point of a chart, and what such figures are.
+//! A case's figure as a point of a chart, lines of such points, and what figures are.
 
-use writebench_stats::CONFIDENCE;
+use writebench_stats::{CONFIDENCE, as_f64};
 
-use super::data::{Interval, Point, Series};
+use super::data::{Chart, Interval, Kind, Point, Series, Unit, XAxis, YAxis};
 use super::rows::Row;
+use super::{axis, names, notes};
 use crate::numbers::estimate::Figure;
 
 /// A point of a case. `per` is how many of the figure's unit make one of the chart's.
@@ -29,6 +30,33 @@ pub(super) fn line_of(name: String, points: impl Iterator<Item = Option<Point>>)
     let mut points: Vec<Point> = points.flatten().collect();
     points.sort_by(|a, b| a.x.total_cmp(&b.x));
     Series { name, points }
+}
+
+/// Throughput along an axis: a line of each of those, whose rows stand at those places.
+pub(super) fn throughput_lines(
+    title: String,
+    of_what: &str,
+    x: XAxis,
+    rows: &[Row<'_>],
+    lines: Vec<(String, Vec<Row<'_>>)>,
+    place: fn(&Row<'_>) -> Option<u64>,
+) -> Chart {
+    let series = lines.into_iter().map(|(name, rows)| {
+        let point = |row: &Row<'_>| Some(throughput_point(as_f64(place(row)?), row));
+        line_of(name, rows.iter().map(point))
+    });
+    let mut series: Vec<Series> = series.collect();
+    let common = names::shorten_series(&mut series);
+    Chart {
+        title,
+        subtitle: format!("{of_what}{common}: {}", figures_are(rows, "higher")),
+        kind: Kind::Lines,
+        x,
+        y: YAxis { label: "Throughput".to_owned(), unit: Unit::BytesPerSecond, scale: axis::y_scale(&series) },
+        series_are_ordered: false,
+        series,
+        notes: notes::causes(rows),
+    }
 }
 
 /// What the figures are: `medians with 95 % intervals; lower is better`.

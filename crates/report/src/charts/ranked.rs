@@ -48,8 +48,6 @@ fn chart(title: String, contract: &str, rows: &[Row<'_>], drawn: &[Row<'_>]) -> 
         let figure = row.case.estimate.as_ref().map(|estimate| &estimate.total_ns);
         Point { dots: dots(row), ..point(f64::from(index), row, figure, 1e9) }
     });
-    let mut notes = notes::causes(rows);
-    notes.extend(notes::cut_short(rows));
     Chart {
         title,
         subtitle: format!("{contract}: {}", figures_are(drawn, "lower")),
@@ -59,7 +57,7 @@ fn chart(title: String, contract: &str, rows: &[Row<'_>], drawn: &[Row<'_>]) -> 
         y: YAxis { label: "Elapsed time".to_owned(), unit: Unit::Seconds, scale: YScale::Linear },
         series_are_ordered: false,
         series: vec![Series { name: "elapsed time".to_owned(), points: points.collect() }],
-        notes,
+        notes: [notes::causes(rows), notes::cut_short(rows)].concat(),
     }
 }
 

@@ -17,11 +17,6 @@ pub(crate) struct Row<'r> {
 }
 
 impl<'r> Row<'r> {
-    /// The table that it stands in.
-    pub(super) fn table(&self) -> (&'r str, &'r str) {
-        self.case.record.origin.table()
-    }
-
     /// The case's values, if it is known and has that axis.
     pub(super) fn own_axes(&self, axis: Axis) -> Option<&'r Axes> {
         let known = self.case.record.case.known().filter(|case| case.method().has_axis(axis));

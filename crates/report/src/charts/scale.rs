@@ -1,6 +1,6 @@
 //! Where figures stand on their axis, and what its ticks say.
 
-use super::data::{Chart, Kind, Point, Unit, YScale};
+use super::data::{Chart, Kind, Unit, YScale};
 use crate::sentences::number::significant;
 
 /// The part of a logarithmic axis that zeros take, where there are any.
@@ -11,17 +11,18 @@ const BARS_CUT: f64 = 1.6;
 
 /// A y axis with a range that holds all of a chart's figures, and all intervals but those far beyond the bars.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Scale {
+pub(crate) struct Scale {
     unit: Unit,
     scale: YScale,
     // None where all figures are 0.
     range: Option<(f64, f64)>,
-    has_break: bool,
+    /// Whether there are zeros, which stand below a break at half of [`Self::break_part`].
+    pub has_break: bool,
 }
 
 /// A place on the y axis.
 #[derive(Debug, Clone, PartialEq)]
-pub struct ScaleTick {
+pub(crate) struct ScaleTick {
     /// How far up it is, from 0 to 1.
     pub part: f64,
     /// What it is called; none of the lines in between.
@@ -30,8 +31,7 @@ pub struct ScaleTick {
 
 impl Scale {
     /// Of a chart.
-    #[must_use]
-    pub fn of(chart: &Chart) -> Self {
+    pub(crate) fn of(chart: &Chart) -> Self {
         let values = values(chart);
         let positive = || values.iter().copied().filter(|&value| value > 0.0);
         let max = positive().fold(0.0, f64::max);
@@ -39,7 +39,7 @@ impl Scale {
         let is_log = chart.y.scale == YScale::Log10;
         // One wide interval must not make all bars too short to be compared.
         let longest_bar =
-            points(chart).filter_map(|point| point.figure).map(|it| it.median).fold(0.0, f64::max);
+            chart.points().filter_map(|point| point.figure).map(|it| it.median).fold(0.0, f64::max);
         let is_cut = chart.kind == Kind::Bars && longest_bar > 0.0;
         let max = if is_cut { max.min(BARS_CUT * longest_bar) } else { max };
         let range = (max > 0.0).then(|| if is_log { log_range(min, max) } else { (0.0, linear_top(max)) });
@@ -47,27 +47,18 @@ impl Scale {
         Self { unit: chart.y.unit, scale: chart.y.scale, range, has_break }
     }
 
-    /// Whether there are zeros, which stand below a break at half of [`Self::break_part`].
-    #[must_use]
-    pub fn has_break(&self) -> bool {
-        self.has_break
-    }
-
     /// Where the logarithm begins.
-    #[must_use]
-    pub fn break_part(&self) -> f64 {
+    pub(crate) fn break_part(&self) -> f64 {
         if self.has_break { ZERO_PART } else { 0.0 }
     }
 
     /// Whether a value is in the range. Others are drawn at its end.
-    #[must_use]
-    pub fn holds(&self, value: f64) -> bool {
+    pub(crate) fn holds(&self, value: f64) -> bool {
         self.range.is_none_or(|(_, top)| value <= top)
     }
 
     /// How far up a value is, from 0 to 1.
-    #[must_use]
-    pub fn part(&self, value: f64) -> f64 {
+    pub(crate) fn part(&self, value: f64) -> f64 {
         let Some((bottom, top)) = self.range else { return 0.0 };
         match self.scale {
             YScale::Linear => (value / top).clamp(0.0, 1.0),
@@ -80,23 +71,19 @@ impl Scale {
     }
 
     /// From the bottom to the top.
-    #[must_use]
-    pub fn ticks(&self) -> Vec<ScaleTick> {
+    pub(crate) fn ticks(&self) -> Vec<ScaleTick> {
         let zero = ScaleTick { part: self.part(0.0), text: Some("0".to_owned()) };
         let Some((bottom, top)) = self.range else { return vec![zero] };
+        let is_log = self.scale == YScale::Log10;
         let tick = |value: f64, text| ScaleTick { part: self.part(value), text };
-        if self.scale == YScale::Linear {
-            let factor = factor(top, self.unit);
-            let text = |value: f64| Some(tick_text(value, factor, self.unit));
-            let labelled = steps(bottom, top).into_iter().filter(|&value| value > 0.0);
-            return std::iter::once(zero).chain(labelled.map(|value| tick(value, text(value)))).collect();
-        }
-        let text = |value: f64| Some(tick_text(value, factor(value, self.unit), self.unit));
-        let labelled = log_values(bottom, top);
-        let mut ticks: Vec<ScaleTick> = self.has_break.then_some(zero).into_iter().collect();
-        ticks.extend(labelled.iter().map(|&value| tick(value, text(value))));
+        let text =
+            |value: f64| tick_text(value, factor(if is_log { value } else { top }, self.unit), self.unit);
+        let mut labelled = if is_log { log_values(bottom, top) } else { steps(bottom, top) };
+        labelled.retain(|&value| value > 0.0);
+        let mut ticks: Vec<ScaleTick> = (!is_log || self.has_break).then_some(zero).into_iter().collect();
+        ticks.extend(labelled.iter().map(|&value| tick(value, Some(text(value)))));
         // More lines than these would be a grey area.
-        if (top / bottom).log10() <= 6.0 {
+        if is_log && (top / bottom).log10() <= 6.0 {
             let between = mantissas(bottom, top, &[1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0]);
             let is_new = |value: &f64| labelled.iter().all(|other| (value / other - 1.0).abs() > 1e-9);
             ticks.extend(between.into_iter().filter(is_new).map(|value| tick(value, None)));
@@ -105,20 +92,16 @@ impl Scale {
     }
 }
 
-fn points(chart: &Chart) -> impl Iterator<Item = &Point> {
-    chart.series.iter().flat_map(|series| &series.points)
-}
-
 /// What the axis is to hold.
 fn values(chart: &Chart) -> Vec<f64> {
-    let figures = points(chart).filter_map(|point| point.figure);
+    let figures = chart.points().filter_map(|point| point.figure);
     match chart.kind {
         // A colour shows a figure, and no interval.
         Kind::HeatMap => figures.map(|figure| figure.median).collect(),
         Kind::Stacked => stacked(chart).into_iter().map(|(_, whole)| whole).collect(),
         Kind::Lines | Kind::Groups | Kind::Bars => {
             let of_figures = figures.flat_map(|figure| [figure.low, figure.median, figure.high]);
-            of_figures.chain(points(chart).flat_map(|point| &point.dots).map(|dot| dot.value)).collect()
+            of_figures.chain(chart.points().flat_map(|point| &point.dots).map(|dot| dot.value)).collect()
         }
     }
 }
@@ -126,7 +109,7 @@ fn values(chart: &Chart) -> Vec<f64> {
 /// How long the bars of [`Kind::Stacked`] are, by their places.
 pub(crate) fn stacked(chart: &Chart) -> Vec<(f64, f64)> {
     let whole = |at: f64| {
-        let parts = points(chart).filter(|point| point.x.total_cmp(&at).is_eq()).filter_map(|it| it.figure);
+        let parts = chart.points().filter(|point| point.x.total_cmp(&at).is_eq()).filter_map(|it| it.figure);
         parts.map(|part| part.median).sum()
     };
     chart.x.ticks.iter().map(|tick| (tick.at, whole(tick.at))).collect()
@@ -193,8 +176,7 @@ fn mantissas(bottom: f64, top: f64, of: &[f64]) -> Vec<f64> {
 }
 
 /// What a figure is called: three digits and a unit, such as `19.4 ms`.
-#[must_use]
-pub fn value_text(value: f64, unit: Unit) -> String {
+pub(crate) fn value_text(value: f64, unit: Unit) -> String {
     format!("{}{}", prefixed(value, unit), symbol(unit))
 }
 

@@ -6,21 +6,14 @@ use writebench_model::{CaseOrigin, Layout};
 
 use super::data::{Chart, Drawn, NamedChart, Question};
 use super::rows::{OfTarget, Row, each_target, grouped};
-use super::{cpu_time, flags, latency, matrix, over_time, phases, ranked, threads};
+use super::{cpu_time, latency, matrix, over_time, phases, ranked, threads};
 use crate::numbers::case::CaseReport;
 use crate::sentences::report::Report;
 use crate::sentences::run_names::run_names;
 
-/// The charts of a report, in the order of its tables.
-#[must_use]
-pub fn charts(report: &Report) -> Vec<NamedChart> {
-    charts_of_runs(std::slice::from_ref(report))
-}
-
 /// The charts of runs together, in the order of the first run's tables. With two or more, a target's name is
 /// `RUN · TARGET`.
-#[must_use]
-pub fn charts_of_runs(reports: &[Report]) -> Vec<NamedChart> {
+pub(crate) fn charts(reports: &[Report]) -> Vec<NamedChart> {
     let prefixes = prefixes(reports);
     let cases: Vec<(String, &CaseReport)> = reports
         .iter()
@@ -63,17 +56,15 @@ fn prefixes(reports: &[Report]) -> Vec<String> {
 pub(super) fn of_rows(rows: &[Row<'_>]) -> Vec<NamedChart> {
     let mut names = HashSet::new();
     let mut charts = Vec::new();
-    let sections = grouped(rows, Row::table);
+    let sections = grouped(rows, |row| row.case.record.origin.table());
     for ((suite, section), rows) in &sections {
         let several = sections.iter().filter(|((other, _), _)| other == suite).count() > 1;
         let head = if several { format!("{suite}-{section}") } else { (*suite).to_owned() };
         for Drawn { of, stem, chart } in section_charts(section, rows) {
             let stem = slug(&format!("{head}-{stem}"));
-            let mut numbered = (2..).map(|number| format!("{stem}-{number}"));
-            let mut file_stem = stem.clone();
-            while !names.insert(file_stem.clone()) {
-                file_stem = numbered.next().unwrap_or_default();
-            }
+            let numbered = (2..).map(|number| format!("{stem}-{number}"));
+            let mut file_stems = std::iter::once(stem.clone()).chain(numbered);
+            let file_stem = file_stems.find(|it| names.insert(it.clone())).unwrap_or_default();
             let (suite, section) = ((*suite).to_owned(), (*section).to_owned());
             charts.push(NamedChart { file_stem, suite, section, of, chart });
         }
@@ -98,7 +89,7 @@ fn section_charts(section: &str, rows: &[Row<'_>]) -> Vec<Drawn> {
         Layout::CpuTime => cpu_time::charts(rows),
         Layout::Ranked => ranked::charts(&format!("{section}, from the fastest"), rows),
         Layout::Matrix => {
-            let flags = on_each_target(Question::Flags, "throughput-by-chunk-and-flags", flags::chart);
+            let flags = on_each_target(Question::Flags, "throughput-by-chunk-and-flags", matrix::heat_map);
             [flags, matrix::charts(section, rows)].concat()
         }
         // A section without labels is drawn by its methods, where it is about chunk sizes.

@@ -138,7 +138,7 @@ fn times_are_drawn_by_buffer_size_and_by_target() {
 fn a_run_with_one_target_calls_it_by_its_filesystem_and_compares_it_with_none() {
     let cases = SIZES.iter().map(|&size| case_of(size, samples(size, 400))).collect();
     let report = Report::of(None, writebench_model::RunRecord { cases, ..example_run() });
-    let charts = answering(&charts(&report), Question::CpuTime);
+    let charts = answering(&charts(std::slice::from_ref(&report)), Question::CpuTime);
     assert_eq!(charts.len(), 3, "{:?}", stems(&charts));
     assert_eq!(charts[0].chart.series[0].name, "ext4");
 }
@@ -267,7 +267,7 @@ fn run_called(label: Option<&str>, number: Option<i64>, id: &str) -> Report {
 #[test]
 fn runs_stand_together_under_names_that_are_unlike() {
     let names = |reports: &[Report]| -> Vec<String> {
-        let charts = charts_of_runs(reports);
+        let charts = charts(reports);
         charts[0].chart.series.iter().map(|series| series.name.clone()).collect()
     };
     let first = run_called(Some("nvme"), Some(1), "aaaaaaaabbbb");
@@ -283,7 +283,7 @@ fn runs_stand_together_under_names_that_are_unlike() {
 #[test]
 fn rows_count_through_the_cases_of_all_runs() {
     let reports = [run_called(Some("a"), None, "a"), run_called(Some("b"), None, "b")];
-    let charts = charts_of_runs(&reports);
+    let charts = charts(&reports);
     let elapsed = &chart_named(&charts, "buffer-elapsed-by-buffer-size").series;
     let rows = |index: usize| elapsed[index].points.iter().map(|point| point.row).collect::<Vec<_>>();
     assert_eq!((rows(0), rows(1)), (vec![0, 1, 2], vec![3, 4, 5]));

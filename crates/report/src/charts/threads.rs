@@ -1,12 +1,11 @@
 //! Throughput by threads: a line for each way to write, which is a case without its number of threads.
 
 use writebench_model::{Axis, Contract, Files};
-use writebench_stats::as_f64;
 
-use super::data::{Chart, Drawn, Kind, Question, Series, Unit, YAxis};
-use super::point::{figures_are, line_of, throughput_point};
+use super::data::{Drawn, Question};
+use super::point::throughput_lines;
 use super::rows::{Row, each_target, grouped, places};
-use super::{axis, contracts, names, notes};
+use super::{axis, contracts};
 
 /// Of fewer numbers of threads a table says as much.
 const FEWEST_COUNTS: usize = 3;
@@ -25,7 +24,15 @@ pub(super) fn charts(section: &str, rows: &[Row<'_>]) -> Vec<Drawn> {
             if contracts.len() > 1 {
                 stem += &format!("-{}", contracts::promise(&rows[0]));
             }
-            let chart = chart(section, of.target, contract, rows);
+            let files = if rows.iter().any(has_own_files) {
+                "; where files are per thread, in as many files as threads"
+            } else {
+                ""
+            };
+            let title = format!("Throughput by threads, {}", of.target);
+            let (of_what, x) = (format!("{section}. {contract}{files}"), axis::threads(&places(rows, threads)));
+            let lines = grouped(rows, |row| row.name_without(Axis::Threads));
+            let chart = throughput_lines(title, &of_what, x, rows, lines, threads);
             charts.push(Drawn { of: Question::ThroughputByThreads, stem, chart });
         }
     }
@@ -47,28 +54,4 @@ fn contract(row: &Row<'_>) -> Contract {
         contract.files = 1;
     }
     contract
-}
-
-fn chart(section: &str, target: &str, contract: &Contract, rows: &[Row<'_>]) -> Chart {
-    let lines = grouped(rows, |row| row.name_without(Axis::Threads)).into_iter().map(|(name, rows)| {
-        let point = |row: &Row<'_>| Some(throughput_point(as_f64(threads(row)?), row));
-        line_of(name, rows.iter().map(point))
-    });
-    let mut series: Vec<Series> = lines.collect();
-    let common = names::shorten_series(&mut series);
-    let files = if rows.iter().any(has_own_files) {
-        "; where files are per thread, in as many files as threads"
-    } else {
-        ""
-    };
-    Chart {
-        title: format!("Throughput by threads, {target}"),
-        subtitle: format!("{section}. {contract}{files}{common}: {}", figures_are(rows, "higher")),
-        kind: Kind::Lines,
-        x: axis::threads(&places(rows, threads)),
-        y: YAxis { label: "Throughput".to_owned(), unit: Unit::BytesPerSecond, scale: axis::y_scale(&series) },
-        series_are_ordered: false,
-        series,
-        notes: notes::causes(rows),
-    }
 }

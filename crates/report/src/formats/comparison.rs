@@ -1,11 +1,12 @@
 //! Two sides of runs: for people in a terminal, and for programs. `docs/json.md` describes the document.
 
-use serde::Serialize;
+use serde_json::{Value, json};
+use writebench_model::RunRecord;
 
 use super::lines::{fitting, folded};
 use super::styles::{FAULT, HEADING, QUIET, WARNING};
-use crate::numbers::comparison::{ComparedCase, Comparison, LeftOut, Unit, Verdict};
-use crate::numbers::sides::{ComparedRun, Side};
+use crate::numbers::comparison::{Comparison, Verdict};
+use crate::numbers::sides::{CaseOn, ComparedRun, Side};
 use crate::sentences::changes::Change;
 use crate::sentences::comparison::{NAMED, counts, left_out, notes, side_line};
 use crate::sentences::visible::visible;
@@ -30,7 +31,7 @@ pub fn terminal(comparison: &Comparison, width: Option<usize>) -> String {
     let mut is_cut = false;
     if !comparison.cases.is_empty() {
         let fitted = fitting(&table, width);
-        is_cut = fitted.is_cut(&table);
+        is_cut = fitted.is_cut;
         text += &fitted.text();
         text += "\n\n";
     }
@@ -91,75 +92,33 @@ fn summary(comparison: &Comparison) -> String {
     text
 }
 
-#[derive(Serialize)]
-struct Document<'c> {
-    comparison: u32,
-    unit: Unit,
-    a: SideOf<'c>,
-    b: SideOf<'c>,
-    cases: &'c [ComparedCase],
-    only_in_a: Vec<String>,
-    only_in_b: Vec<String>,
-    left_out: &'c [LeftOut],
-    changes: Vec<Change>,
-    summary: Summary,
-}
-
-#[derive(Serialize)]
-struct SideOf<'c> {
-    name: &'c str,
-    runs: Vec<RunOf<'c>>,
-}
-
-#[derive(Serialize)]
-struct RunOf<'c> {
-    name: &'c str,
-    id: &'c str,
-    label: Option<&'c str>,
-    started: &'c str,
-    version: &'c str,
-}
-
-#[derive(Serialize)]
-struct Summary {
-    faster: usize,
-    slower: usize,
-    no_difference: usize,
-    too_few: usize,
-}
-
 /// For programs.
-///
-/// # Errors
-/// Never in practice: every key is a text.
-pub fn json(comparison: &Comparison) -> Result<String, serde_json::Error> {
-    let document = Document {
-        comparison: SCHEMA,
-        unit: comparison.unit,
-        a: side_of(&comparison.a),
-        b: side_of(&comparison.b),
-        cases: &comparison.cases,
-        only_in_a: comparison.only_in_a.iter().map(ToString::to_string).collect(),
-        only_in_b: comparison.only_in_b.iter().map(ToString::to_string).collect(),
-        left_out: &comparison.left_out,
-        changes: comparison.changes(),
-        summary: Summary {
-            faster: comparison.count(Verdict::Faster),
-            slower: comparison.count(Verdict::Slower),
-            no_difference: comparison.count(Verdict::NoDifference),
-            too_few: comparison.count(Verdict::TooFew),
+pub(crate) fn json(comparison: &Comparison) -> String {
+    let names = |cases: &[CaseOn]| cases.iter().map(ToString::to_string).collect::<Vec<_>>();
+    let document = json!({
+        "comparison": SCHEMA,
+        "unit": comparison.unit,
+        "a": side(&comparison.a),
+        "b": side(&comparison.b),
+        "cases": comparison.cases,
+        "only_in_a": names(&comparison.only_in_a),
+        "only_in_b": names(&comparison.only_in_b),
+        "left_out": comparison.left_out,
+        "changes": comparison.changes(),
+        "summary": {
+            "faster": comparison.count(Verdict::Faster),
+            "slower": comparison.count(Verdict::Slower),
+            "no_difference": comparison.count(Verdict::NoDifference),
+            "too_few": comparison.count(Verdict::TooFew),
         },
-    };
-    Ok(serde_json::to_string_pretty(&document)? + "\n")
+    });
+    format!("{document:#}\n")
 }
 
-fn side_of<'c>(side: &'c Side) -> SideOf<'c> {
-    let run = |ComparedRun { name, run }: &'c ComparedRun| RunOf {
-        name,
-        id: &run.id,
-        label: run.label.as_deref(),
-        started: &run.started,
-        version: &run.version,
+fn side(side: &Side) -> Value {
+    let run = |ComparedRun { name, run }: &ComparedRun| {
+        let RunRecord { id, label, started, version, .. } = run;
+        json!({ "name": name, "id": id, "label": label, "started": started, "version": version })
     };
-    SideOf { name: &side.name, runs: side.runs.iter().map(run).collect() }
+    json!({ "name": side.name, "runs": side.runs.iter().map(run).collect::<Vec<_>>() })
 }

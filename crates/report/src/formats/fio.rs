@@ -1,6 +1,5 @@
 //! For doubters: the same writes as jobs of [fio](https://fio.readthedocs.io), a file for each case.
 
-mod before;
 mod job;
 mod section;
 #[cfg(test)]
@@ -13,6 +12,8 @@ use writebench_model::{Axis, RecordedCase};
 
 use super::rendered::{Files, MARK};
 use crate::numbers::case::CaseReport;
+use crate::numbers::estimate::{Figure, PHASES};
+use crate::numbers::grouped::distinct;
 use crate::sentences::number::{gigabytes_per_s, milliseconds, range};
 use crate::sentences::report::Report;
 use crate::sentences::words::counted;
@@ -21,52 +22,27 @@ use job::Job;
 /// The file that has all cases, with the reason where there is no job.
 pub(super) const README: &str = "README";
 
-#[derive(Debug)]
-struct JobFiles {
-    /// A file for each case that fio can express.
-    jobs: Vec<JobFile>,
-    readme: String,
-    /// Cases without a job.
-    left_out: usize,
-}
-
-#[derive(Debug)]
-struct JobFile {
-    /// Plain: letters, digits, and what case names have between them.
-    name: String,
-    text: String,
-}
-
-/// A job of fio for each case, and the [`README`].
+/// A job of fio for each case that it can express, and the [`README`] about all. A case that stands in several tables has one
+/// for each target.
 pub(super) fn files(report: &Report, directory: &Path) -> Files {
-    let JobFiles { jobs, readme, left_out } = render(report);
-    let all = counted(left_out + jobs.len(), "case");
-    let readme_path = directory.join(README);
-    let without = || format!("Without a job for fio: {left_out} of {all}. {} says why.", readme_path.display());
-    let mut files: Vec<(String, String)> = jobs.into_iter().map(|job| (job.name, job.text)).collect();
-    files.push((README.to_owned(), readme));
-    Files { files, note: (left_out > 0).then(without) }
-}
-
-/// The jobs of a report. A case that stands in several tables has one for each target.
-fn render(report: &Report) -> JobFiles {
-    let (mut seen, mut names) = (HashSet::new(), HashSet::new());
-    let (mut jobs, mut listed, mut left_out) = (Vec::new(), Vec::new(), Vec::new());
-    for case in &report.cases {
-        if !seen.insert((&case.record.target, case.record.case.name())) {
-            continue;
-        }
+    let cases = distinct(&report.cases, |case| (&case.record.target, case.record.case.name()));
+    let mut names = HashSet::new();
+    let (mut files, mut listed, mut left_out) = (Vec::new(), Vec::new(), Vec::new());
+    for case in &cases {
         match job_on(report, case) {
             Ok(job) => {
                 let name = file_name(&case.name, &mut names);
                 listed.push(format!("{name}: {}", one_line(&case.name)));
-                jobs.push(JobFile { text: text(report, case, &name, &job), name });
+                files.push((name.clone(), text(report, case, &name, &job)));
             }
             Err(why) => left_out.push(format!("{}: {}", one_line(&case.name), one_line(&why))),
         }
     }
-    let readme = readme(report, &listed, &left_out);
-    JobFiles { jobs, readme, left_out: left_out.len() }
+    files.push((README.to_owned(), readme(report, &listed, &left_out)));
+    let (without, all) = (left_out.len(), counted(cases.len(), "case"));
+    let readme = directory.join(README);
+    let note = || format!("Without a job for fio: {without} of {all}. {} says why.", readme.display());
+    Files { files, note: (without > 0).then(note) }
 }
 
 fn job_on(report: &Report, case: &CaseReport) -> Result<Job, String> {
@@ -146,18 +122,16 @@ fn head(report: &Report, case: &CaseReport, name: &str, job: &Job) -> Vec<String
         format!("What {} did on {} ({kind}):", case.record.case, case.record.target),
     ];
     lines.extend(figures(case));
-    lines.push(format!("Run it where it is to write: fio --directory=DIR {name}"));
-    lines.push(format!(
-        "Of fio's figures, those of sections {}-… are to be compared. Its clock begins when the file has been made,",
-        job::WRITES
-    ));
-    lines.push(
+    lines.extend([
+        format!("Run it where it is to write: fio --directory=DIR {name}"),
+        format!(
+            "Of fio's figures, those of sections {}-… are to be compared. Its clock begins when the file has been made,",
+            job::WRITES
+        ),
         "and ends before it is closed: its bw= has open, write and sync in it, its latencies write and sync."
             .to_owned(),
-    );
-    lines.push(
         "It removes the file in the end. If it was interrupted, remove writebench-sample* first.".to_owned(),
-    );
+    ]);
     if !job.differences.is_empty() {
         lines.push("What is not the same:".to_owned());
         lines.extend(job.differences.iter().map(|difference| format!("- {difference}")));
@@ -170,10 +144,10 @@ fn figures(case: &CaseReport) -> Vec<String> {
         let why = case.reason.as_deref().unwrap_or("no good sample");
         return vec![format!("no figure: {}: {why}", case.outcome_name())];
     };
-    let figure = |what: &str, it: &crate::Figure| {
+    let figure = |what: &str, it: &Figure| {
         format!("{what} {} GB/s ({})", gigabytes_per_s(it.median), range(it, gigabytes_per_s))
     };
-    let phases = &estimate.phases_ns;
+    let phases = PHASES.map(|(name, ns)| format!("{name} {}", milliseconds(ns(&estimate.phases_ns))));
     let mut lines = vec![
         format!(
             "{}, {}",
@@ -185,14 +159,7 @@ fn figures(case: &CaseReport) -> Vec<String> {
             counted(estimate.samples, "sample"),
             estimate.confidence * 100.0
         ),
-        format!(
-            "phases in ms: prepare {}, open {}, write {}, sync {}, close {}",
-            milliseconds(phases.prepare),
-            milliseconds(phases.open),
-            milliseconds(phases.write),
-            milliseconds(phases.sync),
-            milliseconds(phases.close)
-        ),
+        format!("phases in ms: {}", phases.join(", ")),
     ];
     if estimate.cut > 0 {
         lines.push(format!("writebench's time was limited: it wrote {} bytes of it at least", estimate.bytes));

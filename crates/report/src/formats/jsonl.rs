@@ -4,6 +4,7 @@ use serde::Serialize;
 use writebench_model::{MissingTarget, RunRecord, Sample, SampleRow, TargetRecord};
 
 use super::json::{self, SCHEMA};
+use crate::numbers::grouped::distinct;
 use crate::sentences::report::Report;
 
 #[derive(Serialize)]
@@ -62,10 +63,9 @@ pub fn end(run: &RunRecord) -> Result<String, serde_json::Error> {
 /// Never in practice: every key is a text.
 pub fn render(report: &Report) -> Result<String, serde_json::Error> {
     let run = &report.run;
-    let mut seen = std::collections::HashSet::new();
     let records = report.cases.iter().map(|case| &case.record);
-    let cases = records.filter(|case| seen.insert((&case.target, case.case.name())));
-    let mut samples: Vec<(&str, &str, &Sample)> = cases
+    let mut samples: Vec<(&str, &str, &Sample)> = distinct(records, |case| (&case.target, case.case.name()))
+        .into_iter()
         .flat_map(|case| case.samples.iter().map(|sample| (case.target.as_str(), case.case.name(), sample)))
         .collect();
     samples.sort_by_key(|(_, _, sample)| sample.round);

@@ -18,21 +18,12 @@ const GAP: usize = 2;
 pub(super) struct Fitted {
     pub(super) lines: Vec<String>,
     /// Which columns there are.
-    shown: Vec<bool>,
-    has_bars: bool,
+    pub(super) shown: Vec<bool>,
+    /// Whether a wider terminal would show more.
+    pub(super) is_cut: bool,
 }
 
 impl Fitted {
-    /// Whether a wider terminal would show more.
-    pub(super) fn is_cut(&self, table: &Table) -> bool {
-        self.shown.contains(&false) || (table.bars.is_some() && !self.has_bars)
-    }
-
-    /// Whether the column of that number is there.
-    pub(super) fn shows(&self, column: usize) -> bool {
-        self.shown[column]
-    }
-
     pub(super) fn text(&self) -> String {
         self.lines.join("\n")
     }
@@ -51,14 +42,15 @@ fn ranks(table: &Table, width: Option<usize>) -> Option<Fitted> {
     let highest = of_columns.chain(table.bars.iter().map(|bars| bars.rank)).max().unwrap_or(0);
     (0..=highest).rev().find_map(|most| {
         let shown: Vec<bool> = table.columns.iter().map(|column| column.rank <= most).collect();
-        let lines = lines(table, &shown);
-        match table.bars.as_ref().filter(|bars| bars.rank <= most) {
-            Some(bars) => {
-                let lines = with_bars(lines, bars, width)?;
-                Some(Fitted { lines, shown, has_bars: true })
-            }
-            None => fits(&lines, width).then_some(Fitted { lines, shown, has_bars: false }),
+        let mut lines = lines(table, &shown);
+        let bars = table.bars.as_ref().filter(|bars| bars.rank <= most);
+        match bars {
+            Some(bars) => lines = with_bars(lines, bars, width)?,
+            None if !fits(&lines, width) => return None,
+            None => {}
         }
+        let is_cut = shown.contains(&false) || (table.bars.is_some() && bars.is_none());
+        Some(Fitted { lines, shown, is_cut })
     })
 }
 
@@ -108,7 +100,9 @@ fn parts(table: &Table, width: Option<usize>) -> Fitted {
         parts.extend(lines(table, &shown(now)));
         rest = later;
     }
-    Fitted { lines: parts, shown: shown(&needed), has_bars: false }
+    let shown = shown(&needed);
+    let is_cut = shown.contains(&false) || table.bars.is_some();
+    Fitted { lines: parts, shown, is_cut }
 }
 
 /// Of its headings and its cells.

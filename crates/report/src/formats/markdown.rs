@@ -31,25 +31,23 @@ pub(super) fn render(report: &Report) -> String {
             });
             text += &format!("| {} |\n", cells.collect::<Vec<_>>().join(" | "));
         }
-        let has_lines = !table.sentences.is_empty() || !table.notes.is_empty();
-        if has_lines && !text.ends_with("\n\n") {
+        let mut lines = table.notes.iter().chain(table.sentences.iter().map(|it| &it.text)).peekable();
+        if lines.peek().is_some() && !text.ends_with("\n\n") {
             text += "\n";
         }
-        for note in &table.notes {
-            text += &format!("- {}\n", escape(note));
-        }
-        for sentence in &table.sentences {
-            text += &format!("- {}\n", escape(&sentence.text));
-        }
+        text.extend(lines.map(|line| item(line)));
     }
-    let sentences = || report.conclusions.iter().chain(&report.read_back).chain(&report.warnings);
-    if sentences().next().is_some() {
+    let mut sentences = report.conclusions.iter().chain(&report.read_back).chain(&report.warnings).peekable();
+    if sentences.peek().is_some() {
         text += "\n";
     }
-    for sentence in sentences() {
-        text += &format!("- {}\n", escape(sentence));
-    }
+    text.extend(sentences.map(|sentence| item(sentence)));
     text
+}
+
+/// One of a list.
+fn item(text: &str) -> String {
+    format!("- {}\n", escape(text))
 }
 
 /// Text of strangers (mount points, error messages) must not become markup.

@@ -64,7 +64,7 @@ pub struct RenderDirectory {
 
 /// All of them, in the order of the help.
 pub static FORMATS: &[Format] = &[
-    Format { compare: Some(|it| Ok(comparison::json(it)?)), ..text("json", |it| Ok(json::render(it)?)) },
+    Format { compare: Some(|it| Ok(comparison::json(it))), ..text("json", |it| Ok(json::render(it)?)) },
     Format {
         summary: Some("a line for each sample, while it runs"),
         is_streamed: true,
@@ -75,26 +75,22 @@ pub static FORMATS: &[Format] = &[
     Format { alias: Some("md"), ..text("markdown", |it| Ok(markdown::render(it))) },
     text("openmetrics", |it| Ok(openmetrics::render(it))),
     Format { summary: Some("a page"), ..text("html", |it| html::render(std::slice::from_ref(it))) },
-    Format {
-        summary: Some("charts"),
-        ..directory("svg", RenderDirectory { each: "chart", always: &[], files: svg::files })
-    },
-    Format {
-        summary: Some("a job for fio for each case"),
-        ..directory("fio", RenderDirectory { each: "case", always: &[fio::README], files: fio::files })
-    },
+    directory("svg", "charts", RenderDirectory { each: "chart", always: &[], files: svg::files }),
+    directory(
+        "fio",
+        "a job for fio for each case",
+        RenderDirectory { each: "case", always: &[fio::README], files: fio::files },
+    ),
 ];
 
 const fn text(name: &'static str, render: Rendering<Report>) -> Format {
-    plain(name, Render::Text(render))
-}
-
-const fn directory(name: &'static str, render: RenderDirectory) -> Format {
-    plain(name, Render::Directory(render))
-}
-
-const fn plain(name: &'static str, render: Render) -> Format {
+    let render = Render::Text(render);
     Format { name, alias: None, summary: None, render, is_streamed: false, compare: None }
+}
+
+const fn directory(name: &'static str, summary: &'static str, files: RenderDirectory) -> Format {
+    let render = Render::Directory(files);
+    Format { name, alias: None, summary: Some(summary), render, is_streamed: false, compare: None }
 }
 
 #[cfg(test)]

@@ -8,46 +8,18 @@ use crate::numbers::estimate::{Estimate, Figure};
 use crate::numbers::grouped::distinct;
 use crate::sentences::report::Report;
 
-/// A family: its name without what every name begins with, its unit, its help, and its figure.
-struct Family {
-    name: &'static str,
-    unit: &'static str,
-    help: &'static str,
-    figure: fn(&Estimate) -> Option<&Figure>,
-    /// From the figure's unit to the family's.
-    factor: f64,
-}
+/// A family: its name without what every name begins with and without its unit, its unit, what it is, and its figure.
+type Family = (&'static str, &'static str, &'static str, fn(&Estimate) -> &Figure);
 
-const FAMILIES: &[Family] = &[
-    Family {
-        name: "throughput_bytes_per_second",
-        unit: "bytes_per_second",
-        help: "Bytes over the time of all phases, median of the samples and the ends of its interval",
-        figure: |it| Some(&it.throughput_bytes_per_s),
-        factor: 1.0,
-    },
-    Family {
-        name: "elapsed_seconds",
-        unit: "seconds",
-        help: "Time of all phases, median of the samples and the ends of its interval",
-        figure: |it| Some(&it.total_ns),
-        factor: 1e-9,
-    },
-    Family {
-        name: "user_cpu_seconds",
-        unit: "seconds",
-        help: "CPU time in user mode, median of the samples and the ends of its interval",
-        figure: |it| Some(&it.user_cpu_figure_ns),
-        factor: 1e-9,
-    },
-    Family {
-        name: "system_cpu_seconds",
-        unit: "seconds",
-        help: "CPU time in the kernel, median of the samples and the ends of its interval",
-        figure: |it| Some(&it.system_cpu_figure_ns),
-        factor: 1e-9,
-    },
+const FAMILIES: [Family; 4] = [
+    ("throughput", "bytes_per_second", "Bytes over the time of all phases", |it| &it.throughput_bytes_per_s),
+    ("elapsed", SECONDS, "Time of all phases", |it| &it.total_ns),
+    ("user_cpu", SECONDS, "CPU time in user mode", |it| &it.user_cpu_figure_ns),
+    ("system_cpu", SECONDS, "CPU time in the kernel", |it| &it.system_cpu_figure_ns),
 ];
+
+/// Figures of time are in nanoseconds.
+const SECONDS: &str = "seconds";
 
 /// The whole report. Cases without a figure are counted by outcome only.
 #[must_use]
@@ -55,16 +27,18 @@ pub(super) fn render(report: &Report) -> String {
     // A case may stand in several tables, and a series in a file once.
     let cases = distinct(&report.cases, |case| (&case.record.target, case.record.case.name()));
     let mut text = String::new();
-    for family in FAMILIES {
-        text += &format!("# TYPE writebench_{} gauge\n", family.name);
-        text += &format!("# UNIT writebench_{} {}\n", family.name, family.unit);
-        text += &format!("# HELP writebench_{} {}\n", family.name, family.help);
-        for case in &cases {
-            let figure = case.estimate.as_ref().and_then(family.figure);
-            for (quantity, value) in figure.iter().flat_map(|it| parts(it)) {
-                let labels = labels(report, case);
-                let value = value * family.factor;
-                text += &format!("writebench_{}{{{labels},figure=\"{quantity}\"}} {value}\n", family.name);
+    for (name, unit, what, figure) in FAMILIES {
+        text += &format!("# TYPE writebench_{name}_{unit} gauge\n");
+        text += &format!("# UNIT writebench_{name}_{unit} {unit}\n");
+        text += &format!(
+            "# HELP writebench_{name}_{unit} {what}, median of the samples and the ends of its interval\n"
+        );
+        let factor = if unit == SECONDS { 1e-9 } else { 1.0 };
+        for (case, estimate) in cases.iter().filter_map(|case| Some((case, case.estimate.as_ref()?))) {
+            let (labels, figure) = (labels(report, case), figure(estimate));
+            for (quantity, value) in [("median", figure.median), ("low", figure.low), ("high", figure.high)] {
+                let value = value * factor;
+                text += &format!("writebench_{name}_{unit}{{{labels},figure=\"{quantity}\"}} {value}\n");
             }
         }
     }
@@ -76,10 +50,6 @@ pub(super) fn render(report: &Report) -> String {
         text += &format!("writebench_case_ok{{{labels},outcome=\"{outcome}\"}} {is_ok}\n");
     }
     text + "# EOF\n"
-}
-
-fn parts(figure: &Figure) -> [(&'static str, f64); 3] {
-    [("median", figure.median), ("low", figure.low), ("high", figure.high)]
 }
 
 fn labels(report: &Report, case: &CaseReport) -> String {

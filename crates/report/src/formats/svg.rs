@@ -7,7 +7,6 @@ mod bars;
 mod element;
 mod heat_map;
 mod legend;
-mod limit;
 mod marker;
 mod plot;
 mod rows;
@@ -19,18 +18,24 @@ use std::path::Path;
 use svg::node::Text;
 use svg::node::element::Element;
 
-use self::element::{Ink, MARGIN, WIDTH, element, text, wrapped};
+use self::element::{MARGIN, QUIET, STRONG, WIDTH, element, text, wrapped};
 use self::words::description;
 use super::palette;
 use super::rendered::{Files, MARK};
-use crate::charts::{self, Chart, Kind, Point, Scale};
+use crate::charts::{self, Chart, Kind, Point, Scale, XScale};
 use crate::sentences::report::Report;
 
 const FONTS: &str = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif";
 
+/// The most bars of parts: more would be a page, and no picture.
+const MOST_BARS: usize = 60;
+
+/// The most lines with many points each, which cross each other all the way.
+const MOST_LINES: usize = 12;
+
 /// A file for each chart; those of other runs that have the same name are replaced.
 pub(super) fn files(report: &Report, directory: &Path) -> Files {
-    let files: Vec<(String, String)> = charts::charts(report)
+    let files: Vec<(String, String)> = charts::charts(std::slice::from_ref(report))
         .iter()
         .map(|named| (format!("{}.svg", named.file_stem), render(&named.chart)))
         .collect();
@@ -42,16 +47,16 @@ pub(super) fn files(report: &Report, directory: &Path) -> Files {
 /// The chart as an SVG document. The same chart gives the same bytes.
 #[must_use]
 pub(super) fn render(chart: &Chart) -> String {
-    let (chart, left_out) = limit::limited(chart);
-    let chart = chart.as_ref();
+    let (chart, left_out) = limited(chart);
+    let chart = &chart;
     let mut parts = Vec::new();
     let mut y = MARGIN + 14.0;
     for line in wrapped(&chart.title, 18.0) {
-        parts.push(text(MARGIN, y, 18.0, Ink::Strong, &line, &[("font-weight", "600")]));
+        parts.push(text(MARGIN, y, 18.0, STRONG, &line, &[("font-weight", "600")]));
         y += 22.0;
     }
     for line in wrapped(&chart.subtitle, 12.5) {
-        parts.push(text(MARGIN, y, 12.5, Ink::Quiet, &line, &[]));
+        parts.push(text(MARGIN, y, 12.5, QUIET, &line, &[]));
         y += 17.0;
     }
     let (drawn, bottom) = match chart.kind {
@@ -70,9 +75,30 @@ pub(super) fn render(chart: &Chart) -> String {
     let notes = marks(chart).into_iter().chain(left_out).chain(chart.notes.iter().cloned());
     for (index, line) in notes.collect::<Vec<_>>().iter().flat_map(|note| wrapped(note, 12.0)).enumerate() {
         y += if index == 0 { 22.0 } else { 16.0 };
-        parts.push(text(MARGIN, y, 12.0, Ink::Quiet, &line, &[]));
+        parts.push(text(MARGIN, y, 12.0, QUIET, &line, &[]));
     }
     document(chart, y + MARGIN, parts)
+}
+
+/// The chart as far as it fits, and a sentence about the rest.
+fn limited(chart: &Chart) -> (Chart, Option<String>) {
+    let (bars, lines) = (chart.x.ticks.len(), chart.series.len());
+    let mut fitting = chart.clone();
+    if chart.kind == Kind::Stacked && bars > MOST_BARS {
+        let end = chart.x.ticks[MOST_BARS].at;
+        fitting.x.ticks.truncate(MOST_BARS);
+        fitting.series.iter_mut().for_each(|series| series.points.retain(|point| point.x < end));
+        return (fitting, Some(left_out(MOST_BARS, bars, "cases")));
+    }
+    if matches!(chart.x.scale, XScale::Linear | XScale::Percentile) && lines > MOST_LINES {
+        fitting.series.truncate(MOST_LINES);
+        return (fitting, Some(left_out(MOST_LINES, lines, "lines")));
+    }
+    (fitting, None)
+}
+
+fn left_out(shown: usize, of: usize, what: &str) -> String {
+    format!("The first {shown} of {of} {what}; {} more do not fit into the picture.", of - shown)
 }
 
 fn document(chart: &Chart, height: f64, parts: Vec<Element>) -> String {
@@ -101,18 +127,17 @@ fn document(chart: &Chart, height: f64, parts: Vec<Element>) -> String {
 fn marks(chart: &Chart) -> Vec<String> {
     let mut marks = Vec::new();
     let scale = Scale::of(chart);
-    if scale.has_break() {
+    if scale.has_break {
         marks.push("0 stands below the break of the axis: a logarithmic one has no place for it.".to_owned());
     }
-    let points = || chart.series.iter().flat_map(|series| &series.points);
     if chart.kind == Kind::Bars {
         marks.extend(bars::marks(chart, &scale));
     }
     let is_beyond = |point: &Point| point.figure.is_some_and(|figure| !scale.holds(figure.high));
-    if matches!(chart.kind, Kind::Lines | Kind::Groups | Kind::Bars) && points().any(is_beyond) {
+    if matches!(chart.kind, Kind::Lines | Kind::Groups | Kind::Bars) && chart.points().any(is_beyond) {
         marks.push("An arrow: the interval ends beyond the picture.".to_owned());
     }
-    if points().any(|point| point.only_disturbed && point.figure.is_some()) {
+    if chart.points().any(|point| point.only_disturbed && point.figure.is_some()) {
         let sign = match chart.kind {
             Kind::Bars => "~ and a dashed bar",
             Kind::Lines | Kind::Groups => "In a dashed ring",
@@ -120,7 +145,7 @@ fn marks(chart: &Chart) -> Vec<String> {
         };
         marks.push(format!("{sign}: nothing but disturbed samples."));
     }
-    if chart.kind == Kind::HeatMap && points().any(|point| point.figure.is_none()) {
+    if chart.kind == Kind::HeatMap && chart.points().any(|point| point.figure.is_none()) {
         marks.push("Hatched: no figure.".to_owned());
     }
     marks

@@ -42,11 +42,11 @@ pub fn body(report: &Report, width: Option<usize>) -> String {
         cut |= is_cut;
         text += &shown;
     }
-    let mut words = Words::of(report);
+    let (mut above, last) = words(report);
     if cut {
-        words.above.push((QUIET, "A wider terminal shows more columns.".to_owned()));
+        above.push((QUIET, "A wider terminal shows more columns.".to_owned()));
     }
-    for part in [words.above, words.last] {
+    for part in [above, last] {
         if !part.is_empty() {
             text += "\n";
         }
@@ -55,41 +55,30 @@ pub fn body(report: &Report, width: Option<usize>) -> String {
     text
 }
 
-/// What is said below the tables.
-struct Words {
-    above: Vec<(Style, String)>,
-    /// The answer, how sure it is, and what weakens it most; or the advice.
-    last: Vec<(Style, String)>,
-}
+type Lines = Vec<(Style, String)>;
 
-impl Words {
-    fn of(report: &Report) -> Self {
-        let plain = |line: &String| (Style::new(), line.clone());
-        let warning = |line: &String| (WARNING, line.clone());
-        let read_back = report.read_back.iter().map(|line| (QUIET, line.clone()));
-        let Some(main) = report.main_answer() else {
-            let above = read_back.chain(report.warnings.iter().map(warning)).collect();
-            return Self { above, last: report.conclusions.iter().map(plain).collect() };
-        };
-        let (first, rest) =
-            report.warnings.split_first().map_or((None, &[][..]), |(first, rest)| (Some(first), rest));
-        let said_last = main.text();
-        let above = report.conclusions.iter().filter(|line| **line != said_last).map(plain);
+/// What is said below the tables; apart, the answer, how sure it is, and what weakens it most; or the advice.
+fn words(report: &Report) -> (Lines, Lines) {
+    let plain = |line: &String| (Style::new(), line.clone());
+    let warning = |line: &String| (WARNING, line.clone());
+    let read_back = report.read_back.iter().map(|line| (QUIET, line.clone()));
+    let mut warnings = report.warnings.iter().map(warning);
+    let Some(main) = report.main_answer() else {
+        return (read_back.chain(warnings).collect(), report.conclusions.iter().map(plain).collect());
+    };
+    let first = warnings.next();
+    let said_last = main.text();
+    let above = report.conclusions.iter().filter(|line| **line != said_last).map(plain);
+    let mut last = vec![(HEADING, main.sentence.clone())];
+    if !main.certainty.is_empty() {
         let others = match report.answers.len() - 1 {
             0 => String::new(),
             others => format!(" Above: {} for what else can be wanted.", counted(others, "answer")),
         };
-        let certainty = Some(&main.certainty).filter(|certainty| !certainty.is_empty());
-        let last = [
-            Some((HEADING, main.sentence.clone())),
-            certainty.map(|certainty| (Style::new(), format!("{certainty}{others}"))),
-            Some(first.map_or_else(|| plain(&NO_WARNING.to_owned()), warning)),
-        ];
-        Self {
-            above: read_back.chain(above).chain(rest.iter().map(warning)).collect(),
-            last: last.into_iter().flatten().collect(),
-        }
+        last.push((Style::new(), format!("{}{others}", main.certainty)));
     }
+    last.push(first.unwrap_or_else(|| (Style::new(), NO_WARNING.to_owned())));
+    (read_back.chain(above).chain(warnings).collect(), last)
 }
 
 /// Each of it would be a warning.
@@ -107,9 +96,9 @@ pub(crate) fn table_text(table: Table, width: Option<usize>) -> (String, bool) {
     let mut is_cut = false;
     if !table.rows.is_empty() {
         let fitted = fitting(&table, width);
-        is_cut = fitted.is_cut(&table);
+        is_cut = fitted.is_cut;
         text += &format!("{}\n", fitted.text());
-        if let Some(case) = names_of_labels(&table).filter(|case| !fitted.shows(*case)) {
+        if let Some(case) = names_of_labels(&table).filter(|case| !fitted.shown[*case]) {
             text += &legend(&table, case, width);
         }
     }

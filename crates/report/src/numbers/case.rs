@@ -52,26 +52,22 @@ impl CaseReport {
     }
 
     /// The target that it was measured on, of the report's run.
-    #[must_use]
-    pub fn target<'r>(&self, run: &'r RunRecord) -> Option<&'r TargetRecord> {
+    pub(crate) fn target<'r>(&self, run: &'r RunRecord) -> Option<&'r TargetRecord> {
         run.targets.get(self.place?)
     }
 
     /// That of its last sample; none if it was not measured.
-    #[must_use]
-    pub fn outcome(&self) -> Option<&Outcome> {
+    pub(crate) fn outcome(&self) -> Option<&Outcome> {
         self.record.samples.last().map(|sample| &sample.outcome)
     }
 
     /// The word for its outcome in exports.
-    #[must_use]
-    pub fn outcome_name(&self) -> &'static str {
+    pub(crate) fn outcome_name(&self) -> &'static str {
         self.outcome().map_or("not-run", Outcome::name)
     }
 
     /// Whether its last sample is good.
-    #[must_use]
-    pub fn is_ok(&self) -> bool {
+    pub(crate) fn is_ok(&self) -> bool {
         self.outcome().is_some_and(Outcome::is_ok)
     }
 

@@ -168,21 +168,12 @@ fn parted(names: &[CaseOn], others: &[CaseOn]) -> (Vec<CaseOn>, Vec<CaseOn>) {
     names.iter().cloned().partition(|name| others.contains(name))
 }
 
-/// A run by its cases. One that stands in several tables has the same samples in each.
-struct RecordsOf<'r> {
-    run: &'r str,
-    cases: HashMap<CaseOn, &'r CaseRecord>,
-}
+/// Of each run of a side its name and its cases. One that stands in several tables has the same samples in each.
+type Records<'r> = Vec<(&'r str, HashMap<CaseOn, &'r CaseRecord>)>;
 
-impl<'r> RecordsOf<'r> {
-    fn of(run: &'r ComparedRun, with_target: bool) -> Self {
-        let named = |case| (CaseOn::of(case, with_target), case);
-        Self { run: &run.name, cases: run.run.cases.iter().map(named).collect() }
-    }
-}
-
-fn records(side: &Side, with_target: bool) -> Vec<RecordsOf<'_>> {
-    side.runs.iter().map(|run| RecordsOf::of(run, with_target)).collect()
+fn records(side: &Side, with_target: bool) -> Records<'_> {
+    let named = |case| (CaseOn::of(case, with_target), case);
+    side.runs.iter().map(|it| (it.name.as_str(), it.run.cases.iter().map(named).collect())).collect()
 }
 
 /// What a side says of a case.
@@ -192,9 +183,9 @@ struct Observed {
 }
 
 impl Observed {
-    fn of(runs: &[RecordsOf<'_>], case: &CaseOn, unit: Unit, left_out: &mut Vec<LeftOut>) -> Self {
+    fn of(runs: &Records<'_>, case: &CaseOn, unit: Unit, left_out: &mut Vec<LeftOut>) -> Self {
         let mut observed = Self { times_ns: Vec::new(), bytes: 0.0 };
-        for RecordsOf { run, cases } in runs {
+        for (run, cases) in runs {
             let mut leave_out = |why: String| {
                 left_out.push(LeftOut { case: case.to_string(), run: (*run).to_owned(), why });
             };

@@ -73,6 +73,18 @@ pub struct Estimate {
     pub outliers: usize,
 }
 
+/// The time of a phase.
+pub(crate) type PhaseNs = fn(&PhasesNs) -> u64;
+
+/// The parts of a sample's time, in their order.
+pub(crate) const PHASES: [(&str, PhaseNs); 5] = [
+    ("prepare", |it| it.prepare),
+    ("open", |it| it.open),
+    ("write", |it| it.write),
+    ("sync", |it| it.sync),
+    ("close", |it| it.close),
+];
+
 /// What is handed over in one call; none where that is all, or there are no calls.
 fn record_bytes(case: &CaseRecord) -> Option<u64> {
     let case = case.case.known().filter(|case| case.method().has_axis(Axis::Chunk))?;
@@ -81,17 +93,8 @@ fn record_bytes(case: &CaseRecord) -> Option<u64> {
 
 impl Estimate {
     /// Of a case; none without a good sample.
-    #[must_use]
-    pub fn of_case(case: &CaseRecord, limits: &[Limit]) -> Option<Self> {
-        let mut estimate = Self::of(&case.samples, record_bytes(case))?;
-        let is_cut = |sample: &&&Sample| sample.bytes < case.contract.bytes;
-        estimate.limit = Reached::of(case, estimate.throughput_bytes_per_s.median, limits);
-        estimate.cut = Sample::usable(&case.samples).iter().filter(is_cut).count();
-        Some(estimate)
-    }
-
-    fn of(samples: &[Sample], record_bytes: Option<u64>) -> Option<Self> {
-        let usable = Sample::usable(samples);
+    pub(crate) fn of_case(case: &CaseRecord, limits: &[Limit]) -> Option<Self> {
+        let usable = Sample::usable(&case.samples);
         let values =
             |value: &dyn Fn(&Sample) -> f64| -> Vec<f64> { usable.iter().map(|it| value(it)).collect() };
         let figure = |value: &dyn Fn(&Sample) -> f64| Figure::of(&values(value));
@@ -101,9 +104,10 @@ impl Estimate {
         let records = |it: &Sample, record_bytes: u64| it.bytes.div_ceil(record_bytes.max(1));
         let total_ns = values(&|it| as_f64(it.phases_ns.total()));
         let latency = latency(&usable);
-        let disturbed = samples.iter().filter(|it| it.outcome.is_ok() && it.disturbed.is_some()).count();
+        let disturbed = case.samples.iter().filter(|it| it.outcome.is_ok() && it.disturbed.is_some()).count();
+        let throughput_bytes_per_s = figure(&|it| per_s(it.bytes, it.phases_ns.total()))?;
         Some(Self {
-            throughput_bytes_per_s: figure(&|it| per_s(it.bytes, it.phases_ns.total()))?,
+            throughput_bytes_per_s,
             write_alone_bytes_per_s: figure(&|it| per_s(it.bytes, it.phases_ns.write))?,
             total_ns: Figure::of(&total_ns)?,
             phases_ns: PhasesNs {
@@ -118,13 +122,13 @@ impl Estimate {
             user_cpu_figure_ns: figure(&|it| as_f64(it.user_cpu_ns))?,
             system_cpu_figure_ns: figure(&|it| as_f64(it.system_cpu_ns))?,
             bytes: usable.iter().map(|sample| sample.bytes).min()?,
-            cut: 0,
-            records_per_s: record_bytes
+            cut: usable.iter().filter(|sample| sample.bytes < case.contract.bytes).count(),
+            records_per_s: record_bytes(case)
                 .and_then(|bytes| figure(&|it| per_s(records(it, bytes), it.phases_ns.total()))),
             latency_ns: latency.as_ref().map(|(estimate, _)| *estimate),
             latency_curve: latency.map(|(_, curve)| curve),
             over_time: OverTime::of(&usable),
-            limit: None,
+            limit: Reached::of(case, throughput_bytes_per_s.median, limits),
             confidence: writebench_stats::median_interval(&total_ns, CONFIDENCE)?.confidence,
             samples: usable.len(),
             disturbed,
@@ -165,6 +169,10 @@ mod tests {
         sample
     }
 
+    fn of(case: &str, samples: Vec<Sample>) -> Option<Estimate> {
+        Estimate::of_case(&writebench_testkit::example_case("test", case, samples), &[])
+    }
+
     #[test]
     fn a_failed_sample_gives_no_figure() {
         let failure = Failure {
@@ -176,31 +184,31 @@ mod tests {
             message: String::new(),
         };
         let failed = Sample::without_figures(0, Outcome::Failed(failure.into()));
-        assert_eq!(Estimate::of(std::slice::from_ref(&failed), None), None);
-        let estimate = Estimate::of(&[sample(90, false), failed], None).unwrap();
+        assert_eq!(of("write", vec![failed.clone()]), None);
+        let estimate = of("write", vec![sample(90, false), failed]).unwrap();
         assert_eq!(estimate.samples, 1);
     }
 
     #[test]
     fn all_of_it_counts_every_phase_and_write_alone_one() {
-        let estimate = Estimate::of(&[sample(90, false)], None).unwrap();
+        let estimate = of("write", vec![sample(90, false)]).unwrap();
         assert!((estimate.throughput_bytes_per_s.median - 1e10).abs() < 1.0);
         assert!((estimate.write_alone_bytes_per_s.median - 1000.0 * 1e9 / 90.0).abs() < 1.0);
     }
 
     #[test]
     fn disturbed_samples_count_only_where_there_is_no_other() {
-        let estimate = Estimate::of(&[sample(90, false), sample(900, true)], None).unwrap();
+        let estimate = of("write", vec![sample(90, false), sample(900, true)]).unwrap();
         assert_eq!((estimate.samples, estimate.disturbed, estimate.phases_ns.write), (1, 1, 90));
         assert!(!estimate.only_disturbed);
-        let estimate = Estimate::of(&[sample(900, true), sample(900, true)], None).unwrap();
+        let estimate = of("write", vec![sample(900, true), sample(900, true)]).unwrap();
         assert_eq!((estimate.samples, estimate.disturbed, estimate.phases_ns.write), (2, 2, 900));
         assert!(estimate.only_disturbed);
     }
 
     #[test]
     fn records_per_second_count_the_last_short_one_and_all_phases() {
-        let estimate = Estimate::of(&[sample(90, false)], Some(300)).unwrap();
+        let estimate = of("write,chunk=300", vec![sample(90, false)]).unwrap();
         // Four records in 100 ns.
         assert!((estimate.records_per_s.unwrap().median - 4.0 * 1e9 / 100.0).abs() < 1e-3);
     }

@@ -18,8 +18,7 @@ pub enum CourseName {
 
 impl CourseName {
     /// The word for it in tables and exports.
-    #[must_use]
-    pub fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Steady => "steady",
             Self::Unsteady => "unsteady",
@@ -50,7 +49,6 @@ pub(crate) struct SampleCourse {
 
 impl SampleCourse {
     /// Of a sample with a timeline; none without one.
-    #[must_use]
     pub(crate) fn of(sample: &Sample) -> Option<Self> {
         let timeline = sample.timeline.as_ref().filter(|_| sample.outcome.is_ok())?;
         let (course, fall) = match writebench_stats::course(&rates(timeline))? {
@@ -91,8 +89,7 @@ pub struct OverTime {
 
 impl OverTime {
     /// Of the samples that figures rest on; none where none of them has a timeline.
-    #[must_use]
-    pub fn of(samples: &[&Sample]) -> Option<Self> {
+    pub(crate) fn of(samples: &[&Sample]) -> Option<Self> {
         let courses: Vec<SampleCourse> = samples.iter().filter_map(|sample| SampleCourse::of(sample)).collect();
         let count = |name| courses.iter().filter(|it| it.course == name).count();
         let course = courses.iter().map(|it| it.course).max_by_key(|&name| (count(name), name))?;

@@ -20,7 +20,6 @@ pub struct Reached {
 /// Which limit fits a case: the device for what must be on it; for the page cache a plain copy by as many threads,
 /// which reads the source once and writes the cache once, from one chunk where the source is one. None for what
 /// moves no data, and for copies of a file that is not in memory.
-#[must_use]
 pub(crate) fn limit_kind(case: &CaseRecord) -> Option<(LimitKind, u32)> {
     let contract = &case.contract;
     if matches!(contract.content, Content::Reserved | Content::Hole) || contract.bytes == 0 {
@@ -39,8 +38,7 @@ pub(crate) fn limit_kind(case: &CaseRecord) -> Option<(LimitKind, u32)> {
 
 impl Reached {
     /// Of a case with that throughput; none where its limit was not measured.
-    #[must_use]
-    pub fn of(case: &CaseRecord, throughput_bytes_per_s: f64, limits: &[Limit]) -> Option<Self> {
+    pub(crate) fn of(case: &CaseRecord, throughput_bytes_per_s: f64, limits: &[Limit]) -> Option<Self> {
         let (kind, threads) = limit_kind(case)?;
         let limit = limits.iter().find(|limit| limit.kind == kind && limit.threads == threads)?;
         let bytes_per_s = limit.bytes_per_s.filter(|&bytes_per_s| bytes_per_s > 0)?;

@@ -52,8 +52,7 @@ pub struct Advice {
 
 impl Advice {
     /// Of the cases of a run; none if it was no search, or none was measured at the real size.
-    #[must_use]
-    pub fn of(cases: &[CaseReport]) -> Option<Self> {
+    pub(crate) fn of(cases: &[CaseReport]) -> Option<Self> {
         let cases: Vec<&CaseReport> = cases.iter().filter(|case| case.record.origin.is_search()).collect();
         let in_stage = |stage| cases.iter().copied().filter(move |case| case.record.origin.is_stage(stage));
         let ranked = ranked(in_stage(Stage::Final));
@@ -98,8 +97,7 @@ impl Advice {
     }
 
     /// It in a sentence for each question.
-    #[must_use]
-    pub fn sentences(&self, cases: &[CaseReport], target: &str) -> Vec<String> {
+    pub(crate) fn sentences(&self, cases: &[CaseReport], target: &str) -> Vec<String> {
         // Some cases make records durable though nobody asked for it.
         let finals = || cases.iter().filter(|case| case.record.origin.is_stage(Stage::Final));
         let is_about_records = finals().all(|case| case.record.contract.durable_every_bytes.is_some());

@@ -24,10 +24,6 @@ pub struct Answer {
     pub cases: usize,
     /// The fastest of those that have a rank.
     pub fastest: Option<String>,
-    /// How many times faster it is than the naive way in the same rounds; none if that is not among the cases, or is it.
-    pub times_naive: Option<Interval>,
-    /// The part of the hardware's limit that it reached, where that is known.
-    pub share_of_limit: Option<f64>,
     /// The fastest, in words.
     pub sentence: String,
     /// What can be told from it and what cannot; empty if there is no answer.
@@ -52,8 +48,6 @@ impl Answer {
             contract: contract.clone(),
             cases: cases.len(),
             fastest: None,
-            times_naive: None,
-            share_of_limit: None,
             sentence: format!("{}: ", question(contract, target)),
             certainty: String::new(),
         };
@@ -71,9 +65,8 @@ impl Answer {
         let naive = beside().find(|case| is_naive(case)).filter(|_| !is_naive(best));
         let is_naive = is_naive(best) && beside().next().is_some();
         self.fastest = Some(best.name.clone());
-        self.times_naive = naive.and_then(|naive| in_round_ratio(naive, best));
-        self.share_of_limit = estimate.limit.map(|limit| limit.share);
-        self.sentence += &format!("{}{}.", figure_of(best, estimate), self.worth(is_naive));
+        let times_naive = naive.and_then(|naive| in_round_ratio(naive, best));
+        self.sentence += &format!("{}{}.", figure_of(best, estimate), worth(estimate, is_naive, times_naive));
         self.certainty = match self.cases {
             1 => "There is no other case to compare it with.".to_owned(),
             _ if others.is_empty() => "No other case has a rank to compare it with.".to_owned(),
@@ -100,27 +93,26 @@ impl Answer {
     }
 
     /// All that it says.
-    #[must_use]
-    pub fn text(&self) -> String {
+    pub(crate) fn text(&self) -> String {
         format!("{} {}", self.sentence, self.certainty).trim_end().to_owned()
     }
+}
 
-    /// Beside the naive way and below the limit.
-    fn worth(&self, is_naive: bool) -> String {
-        let mut text = if is_naive { ", the naive way".to_owned() } else { String::new() };
-        if let Some(ratio) = &self.times_naive {
-            let same = if holds_one(ratio) { "≈ " } else { "" };
-            let factor = times(ratio.estimate);
-            text += &match ratio.confidence >= CONFIDENCE {
-                true => format!(", {same}{factor} × the naive way ({})", ends(ratio)),
-                false => format!(", {factor} × the naive way as far as few rounds tell"),
-            };
-        }
-        if let Some(reached) = self.share_of_limit {
-            text += &format!(", {} of the limit", share(reached));
-        }
-        text
+/// Beside the naive way, which it is itself or which takes so many times its time in the same rounds, and below the limit.
+fn worth(estimate: &Estimate, is_naive: bool, times_naive: Option<Interval>) -> String {
+    let mut text = if is_naive { ", the naive way".to_owned() } else { String::new() };
+    if let Some(ratio) = &times_naive {
+        let same = if holds_one(ratio) { "≈ " } else { "" };
+        let factor = times(ratio.estimate);
+        text += &match ratio.confidence >= CONFIDENCE {
+            true => format!(", {same}{factor} × the naive way ({})", ends(ratio)),
+            false => format!(", {factor} × the naive way as far as few rounds tell"),
+        };
     }
+    if let Some(limit) = estimate.limit {
+        text += &format!(", {} of the limit", share(limit.share));
+    }
+    text
 }
 
 /// Each once, though a case may stand in several tables; the fastest first, what has no figure last.

@@ -10,7 +10,7 @@ use crate::sentences::machine::device_line;
 
 /// A fact that is not the same in all runs.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Change {
+pub(crate) struct Change {
     /// Which.
     pub what: String,
     /// On side A; several values if its runs differ.
@@ -21,8 +21,7 @@ pub struct Change {
 
 impl Comparison {
     /// What else is different between the sides, or among the runs of one.
-    #[must_use]
-    pub fn changes(&self) -> Vec<Change> {
+    pub(crate) fn changes(&self) -> Vec<Change> {
         let (facts_of_a, facts_of_b) = (facts_of_side(&self.a), facts_of_side(&self.b));
         let facts = facts_of_a.iter().chain(&facts_of_b).flatten();
         let names = distinct(facts.map(|(name, _)| name), |name| *name);

@@ -1,6 +1,6 @@
 //! What two compared sides come to, in words.
 
-use crate::numbers::comparison::{Comparison, LeftOut, Unit, Verdict};
+use crate::numbers::comparison::{Comparison, Unit, Verdict};
 use crate::numbers::grouped::grouped;
 use crate::numbers::sides::Side;
 use crate::sentences::words::{counted, list};
@@ -22,16 +22,15 @@ pub(crate) fn side_line(side: &Side) -> String {
 /// A line for all cases that are left out of the same runs for the same reason.
 pub(crate) fn left_out(comparison: &Comparison) -> Vec<String> {
     let of_cases = grouped(&comparison.left_out, |it| (&it.case, &it.why)).into_iter();
-    let of_cases: Vec<_> = of_cases.map(|((case, why), all)| (case, why, runs_of(&all))).collect();
+    let of_cases = of_cases.map(|((case, why), all)| {
+        let runs: Vec<&str> = all.iter().map(|it| it.run.as_str()).collect();
+        (case, why, runs)
+    });
     let line = |((runs, why), cases): ((Vec<&str>, &String), Vec<(&String, _, _)>)| {
         let cases: Vec<&str> = cases.iter().map(|(case, ..)| case.as_str()).collect();
         format!("Left out of {}: {}: {why}", list(&runs, NAMED), list(&cases, NAMED))
     };
     grouped(of_cases, |(_, why, runs)| (runs.clone(), *why)).into_iter().map(line).collect()
-}
-
-fn runs_of<'c>(left_out: &[&'c LeftOut]) -> Vec<&'c str> {
-    left_out.iter().map(|it| it.run.as_str()).collect()
 }
 
 pub(crate) fn verdict(verdict: Verdict, unit: Unit) -> &'static str {

@@ -5,7 +5,7 @@ use writebench_model::{Bytes, Device, Environment, Making, RunRecord, TargetReco
 use crate::sentences::words::counted;
 
 /// Label and text of each line.
-pub type Lines = Vec<(&'static str, String)>;
+pub(crate) type Lines = Vec<(&'static str, String)>;
 
 /// Machine, target, device.
 #[must_use]
@@ -16,7 +16,6 @@ pub fn machine_lines(environment: &Environment, target: &str) -> Lines {
 }
 
 /// What a run was made on. Of several targets each has a line.
-#[must_use]
 pub(crate) fn run_lines(run: &RunRecord) -> Lines {
     match run.targets.as_slice() {
         [] => Vec::new(),

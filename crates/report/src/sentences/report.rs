@@ -61,8 +61,7 @@ impl Report {
     }
 
     /// The answer that says the most: about the most cases, if any has one; the first of several.
-    #[must_use]
-    pub fn main_answer(&self) -> Option<&Answer> {
+    pub(crate) fn main_answer(&self) -> Option<&Answer> {
         let weight = |answer: &Answer| (answer.fastest.is_some(), answer.cases);
         self.answers.iter().rev().max_by_key(|answer| weight(answer))
     }

@@ -5,14 +5,15 @@ use writebench_stats::CONFIDENCE;
 
 use crate::numbers::case::CaseReport;
 use crate::numbers::estimate::Figure;
-use crate::numbers::grouped;
+use crate::numbers::grouped::distinct;
 use crate::sentences::outcomes::failed;
 use crate::sentences::words::counted;
 
 pub(crate) fn warnings(run: &RunRecord, cases: &[CaseReport]) -> Vec<String> {
     let is_search = cases.iter().any(|case| case.record.origin.is_search());
     let mut warnings: Vec<String> = of_status(run, is_search).map(str::to_owned).into_iter().collect();
-    let cases = distinct(cases);
+    // Each that has figures in a table, once: it may stand in several.
+    let cases = distinct(cases.iter().filter(|case| !case.is_look()), |case| &case.name);
     // A search is for what works.
     warnings.extend(failed(&cases).filter(|_| !is_search));
     let estimates = || cases.iter().filter_map(|case| case.estimate.as_ref());
@@ -109,11 +110,6 @@ fn imprecise(run: &RunRecord, cases: &[&CaseReport]) -> Option<String> {
     let asked = format!("{:.4}", wanted * 100.0);
     let asked = asked.trim_end_matches('0').trim_end_matches('.');
     Some(format!("{} of {} did not reach ± {asked} %; {widest}.", wide.len(), counted(widths.len(), "case")))
-}
-
-/// Each case that has figures in a table, once: it may stand in several.
-fn distinct(cases: &[CaseReport]) -> Vec<&CaseReport> {
-    grouped::distinct(cases.iter().filter(|case| !case.is_look()), |case| &case.name)
 }
 
 #[cfg(test)]

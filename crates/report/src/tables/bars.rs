@@ -5,7 +5,7 @@ use crate::numbers::estimate::Estimate;
 
 /// Bars of one scale, which begins at 0.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Bars {
+pub(crate) struct Bars {
     /// The figure that a full bar stands for.
     pub full: String,
     /// One for each row; none where the row's figure is of less work than the others', or where there is none.
@@ -16,7 +16,7 @@ pub struct Bars {
 
 /// A row's bar.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Bar {
+pub(crate) struct Bar {
     /// Its part of a full one.
     pub share: f64,
     /// Whether it is of nothing but disturbed samples.

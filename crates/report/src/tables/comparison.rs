@@ -3,28 +3,22 @@
 use crate::numbers::comparison::{ComparedCase, Comparison, Unit};
 use crate::sentences::comparison::verdict;
 use crate::sentences::number::gigabytes_per_s;
-use crate::tables::table::{Column, Table};
+use crate::tables::table::{self, Table};
+
+type Cells<'c> = table::Cells<'c, ComparedCase>;
 
 pub(crate) fn table(comparison: &Comparison) -> Table {
-    let row = |case: &ComparedCase| {
-        vec![
-            case.case.to_string(),
-            gigabytes_per_s(case.a_bytes_per_s),
-            gigabytes_per_s(case.b_bytes_per_s),
-            format!("{:.3}", case.speed_ratio.estimate),
-            format!("{:.3} – {:.3}", case.speed_ratio.low, case.speed_ratio.high),
-            verdict(case.verdict, comparison.unit).to_owned(),
-            format!("{} / {}", case.a_count, case.b_count),
-        ]
-    };
+    let counts = if comparison.unit == Unit::Run { "runs A / B" } else { "samples A / B" };
     let columns = vec![
-        Column::text("case", 0),
-        Column::figure("", "A GB/s", 1),
-        Column::figure("", "B GB/s", 1),
-        Column::figure("", "B / A", 0),
-        Column::figure("", "interval", 0),
-        Column::text("B is", 0),
-        Column::figure("", if comparison.unit == Unit::Run { "runs A / B" } else { "samples A / B" }, 2),
+        Cells::text("case", 0, |it| it.case.to_string()),
+        Cells::figure("", "A GB/s", 1, |it| gigabytes_per_s(it.a_bytes_per_s)),
+        Cells::figure("", "B GB/s", 1, |it| gigabytes_per_s(it.b_bytes_per_s)),
+        Cells::figure("", "B / A", 0, |it| format!("{:.3}", it.speed_ratio.estimate)),
+        Cells::figure("", "interval", 0, |it| {
+            format!("{:.3} – {:.3}", it.speed_ratio.low, it.speed_ratio.high)
+        }),
+        Cells::text("B is", 0, |it| verdict(it.verdict, comparison.unit).to_owned()),
+        Cells::figure("", counts, 2, |it| format!("{} / {}", it.a_count, it.b_count)),
     ];
-    Table::of("", columns, comparison.cases.iter().map(row).collect())
+    Table::with("", &comparison.cases, columns)
 }

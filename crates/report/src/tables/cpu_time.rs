@@ -7,46 +7,35 @@ use crate::numbers::case::CaseReport;
 use crate::numbers::estimate::{Estimate, Figure};
 use crate::sentences::number::{extremes, mark, range, seconds, significant};
 use crate::tables::shown::{Shown, TIMES};
-use crate::tables::table::{Column, NOTHING, Table, limit_cell};
+use crate::tables::table::{self, Table, limit_cell, or_nothing};
 
 /// The three tables.
 pub(super) fn tables(title: &str, cases: &[&CaseReport]) -> Vec<Table> {
     TIMES.iter().map(|time| table(&format!("{title}: {}", time.title), cases, time)).collect()
 }
 
+type Cells<'c> = table::Cells<'c, (&'c CaseReport, &'c Estimate, &'c Figure)>;
+
 fn table(title: &str, cases: &[&CaseReport], time: &Shown) -> Table {
-    let with_limit = cases.iter().any(|case| case.has_limit());
     let mut columns = vec![
-        Column::text("buffer", 0),
-        Column::figure("", "s", 0),
-        Column::figure("95 %", "interval", 0),
-        Column::figure("", "min – max", 2),
-        Column::figure("per call", "ns", 0),
-        Column::figure("", "n", 3),
-        Column::text("case", 1),
+        Cells::text("buffer", 0, |(case, ..)| case.record.case.value(Axis::Chunk).unwrap_or_default()),
+        Cells::figure("", "s", 0, |(_, estimate, figure)| mark(estimate, seconds(figure.median))),
+        Cells::figure("95 %", "interval", 0, |(.., figure)| range(figure, seconds)),
+        Cells::figure("", "min – max", 2, |(.., figure)| extremes(figure, seconds)),
+        Cells::figure("per call", "ns", 0, |(_, estimate, figure)| {
+            or_nothing(per_call(estimate, figure), significant)
+        }),
+        Cells::figure("", "n", 3, |(_, estimate, _)| estimate.samples.to_string()),
+        Cells::text("case", 1, |(case, ..)| case.record.case.to_string()),
     ];
+    if cases.iter().any(|case| case.has_limit()) {
+        columns.insert(3, Cells::figure("of", "limit", 0, |(_, estimate, _)| limit_cell(Some(estimate))));
+    }
     let rows = cases.iter().filter_map(|case| {
         let estimate = case.estimate.as_ref()?;
-        let figure = (time.figure)(estimate)?;
-        let chunk = case.record.case.value(Axis::Chunk).unwrap_or_default();
-        let mut row = vec![
-            chunk,
-            mark(estimate, seconds(figure.median)),
-            range(figure, seconds),
-            extremes(figure, seconds),
-            per_call(estimate, figure).map_or_else(|| NOTHING.to_owned(), significant),
-            estimate.samples.to_string(),
-            case.record.case.to_string(),
-        ];
-        if with_limit {
-            row.insert(3, limit_cell(Some(estimate)));
-        }
-        Some(row)
+        Some((*case, estimate, (time.figure)(estimate)?))
     });
-    if with_limit {
-        columns.insert(3, Column::figure("of", "limit", 0));
-    }
-    Table::of(title, columns, rows.collect())
+    Table::with(title, &rows.collect::<Vec<_>>(), columns)
 }
 
 /// What one hand-over takes on average, in nanoseconds.

@@ -7,7 +7,7 @@ mod matrix;
 mod noise;
 mod notes;
 mod per_case;
-pub(crate) mod properties;
+mod properties;
 pub(crate) mod sections;
 mod shown;
 mod side_by_side;

@@ -5,39 +5,30 @@ use writebench_stats::as_f64;
 use crate::numbers::noise::WorkNoise;
 use crate::sentences::noise::NoiseReport;
 use crate::sentences::number::{microseconds, significant_percent};
-use crate::tables::table::{Column, NOTHING, Table};
+use crate::tables::table::{self, Table, or_nothing};
+
+type Cells<'c> = table::Cells<'c, WorkNoise>;
 
 impl NoiseReport {
     /// The table, with a row for each kind of work.
-    #[must_use]
-    pub fn table(&self) -> Table {
-        let percent = |part: Option<f64>| part.map_or_else(|| NOTHING.to_owned(), significant_percent);
+    pub(crate) fn table(&self) -> Table {
+        let name = |it: &WorkNoise| it.work.name().replace('-', " ");
         let columns = vec![
-            Column::text("work", 0),
-            Column::figure("median", "µs", 0),
-            Column::figure("half are", "within ±", 1),
-            Column::figure("drift in", "the time", 1),
-            Column::figure("medians of 6", "tell", 0),
-            Column::figure("of 30", "tell", 0),
-            Column::figure("values", "n", 2),
+            Cells::text("work", 0, name),
+            Cells::figure("median", "µs", 0, |it| or_nothing(it.median_ns, microseconds_of)),
+            Cells::figure("half are", "within ±", 1, |it| or_nothing(it.spread, significant_percent)),
+            Cells::figure("drift in", "the time", 1, |it| or_nothing(it.drift, significant_percent)),
+            Cells::figure("medians of 6", "tell", 0, |it| {
+                or_nothing(it.difference_with_6, significant_percent)
+            }),
+            Cells::figure("of 30", "tell", 0, |it| or_nothing(it.difference_with_30, significant_percent)),
+            Cells::figure("values", "n", 2, |it| it.values.to_string()),
         ];
-        let rows = self.works.iter().map(|it| {
-            vec![
-                it.work.name().replace('-', " "),
-                it.median_ns.map_or_else(|| NOTHING.to_owned(), microseconds_of),
-                percent(it.spread),
-                percent(it.drift),
-                percent(it.difference_with_6),
-                percent(it.difference_with_30),
-                it.values.to_string(),
-            ]
-        });
-        let failed =
-            |it: &WorkNoise| Some(format!("{}: {}", it.work.name().replace('-', " "), it.failed.clone()?));
+        let failed = |it: &WorkNoise| Some(format!("{}: {}", name(it), it.failed.clone()?));
         let notes = self.works.iter().filter_map(failed).collect();
         let seconds = as_f64(self.elapsed_ns) / 1e9;
         let title = format!("Noise over {seconds:.0} s: the smallest difference that can be told at 95 %");
-        Table { notes, ..Table::of(title, columns, rows.collect()) }
+        Table { notes, ..Table::with(title, &self.works, columns) }
     }
 }
 

@@ -8,52 +8,44 @@ use crate::sentences::number::{
     extremes, gigabytes_per_s, mark, microseconds, milliseconds, milliseconds_of, range, significant,
 };
 use crate::tables::bars::Bars;
-use crate::tables::table::{Column, NOTHING, Table, limit_cell};
+use crate::tables::table::{self, Table, limit_cell, or_nothing};
 
-/// A column with what a case has in it.
-struct Figures {
-    column: Column,
-    cell: fn(&Estimate) -> String,
+/// A case that is a row, and what its samples say.
+type Row<'c> = (&'c CaseReport, &'c Estimate);
+
+type Cells<'c> = table::Cells<'c, Row<'c>>;
+
+fn figures<'c>(group: &str, heading: &str, rank: u8, cell: fn(&Estimate) -> String) -> Cells<'c> {
+    Cells::figure(group, heading, rank, move |(_, estimate)| cell(estimate))
 }
 
-impl Figures {
-    /// To be left out earlier where space is short.
-    fn later(mut self, by: u8) -> Self {
-        self.column.rank += by;
-        self
-    }
-}
-
-fn figures(group: &str, heading: &str, rank: u8, cell: fn(&Estimate) -> String) -> Figures {
-    Figures { column: Column::figure(group, heading, rank), cell }
-}
-
-fn phases_and_cpu() -> Vec<Figures> {
-    let phases = [
-        figures("ms:", "prepare", 2, |it| milliseconds(it.phases_ns.prepare)),
-        figures("", "open", 2, |it| milliseconds(it.phases_ns.open)),
-        figures("", "write", 2, |it| milliseconds(it.phases_ns.write)),
-        figures("", "sync", 2, |it| milliseconds(it.phases_ns.sync)),
-        figures("", "close", 2, |it| milliseconds(it.phases_ns.close)),
+fn phases_and_cpu<'c>(rank: u8) -> Vec<Cells<'c>> {
+    let mut columns = vec![
+        figures("ms:", "prepare", rank, |it| milliseconds(it.phases_ns.prepare)),
+        figures("", "open", rank, |it| milliseconds(it.phases_ns.open)),
+        figures("", "write", rank, |it| milliseconds(it.phases_ns.write)),
+        figures("", "sync", rank, |it| milliseconds(it.phases_ns.sync)),
+        figures("", "close", rank, |it| milliseconds(it.phases_ns.close)),
     ];
-    phases.into_iter().chain(cpu_and_samples(3)).collect()
+    columns.extend(cpu_and_samples(rank + 1));
+    columns
 }
 
-fn cpu_and_samples(rank: u8) -> [Figures; 3] {
+fn cpu_and_samples<'c>(rank: u8) -> [Cells<'c>; 3] {
     [
         figures("CPU ms:", "user", rank, |it| milliseconds(it.user_cpu_ns)),
         figures("", "system", rank, |it| milliseconds(it.system_cpu_ns)),
-        figures("", "n", 6, |it| it.samples.to_string()),
+        figures("", "n", rank + 3, |it| it.samples.to_string()),
     ]
 }
 
-fn all_of_it() -> Figures {
+fn all_of_it<'c>() -> Cells<'c> {
     figures("all of it", "GB/s", 0, |it| mark(it, gigabytes_per_s(it.throughput_bytes_per_s.median)))
 }
 
 /// The share of the hardware's limit, and whether throughput held (left out before it): columns that are there where a
 /// case has them.
-fn limit_and_course(cases: &[&CaseReport], rank: u8) -> Vec<Figures> {
+fn limit_and_course<'c>(cases: &[&'c CaseReport], rank: u8) -> Vec<Cells<'c>> {
     let any = |has: fn(&Estimate) -> bool| cases.iter().any(|case| case.estimate.as_ref().is_some_and(has));
     let mut columns = Vec::new();
     if any(|it| it.limit.is_some()) {
@@ -64,10 +56,6 @@ fn limit_and_course(cases: &[&CaseReport], rank: u8) -> Vec<Figures> {
         columns.push(figures("over", "time", rank + 2, course));
     }
     columns
-}
-
-fn or_nothing<T>(value: Option<T>, text: impl Fn(T) -> String) -> String {
-    value.map_or_else(|| NOTHING.to_owned(), text)
 }
 
 /// Throughput and where the time went.
@@ -82,7 +70,7 @@ pub(super) fn phases(title: &str, cases: &[&CaseReport]) -> Table {
         figures("write alone", "GB/s", 3, |it| gigabytes_per_s(it.write_alone_bytes_per_s.median)),
         figures("95 %", "interval", 6, |it| range(&it.write_alone_bytes_per_s, gigabytes_per_s)),
     ]);
-    columns.extend(phases_and_cpu().into_iter().map(|figures| figures.later(2)));
+    columns.extend(phases_and_cpu(4));
     let mut table = table(title, cases, columns);
     table.bars =
         Bars::of(&with_figures(cases), 2, |it| Some(it.throughput_bytes_per_s.median), gigabytes_per_s);
@@ -109,7 +97,7 @@ pub(super) fn records(title: &str, cases: &[&CaseReport]) -> Table {
         figures("", "p99.9", 2, |it| latency(it, |latency| latency.p99_9)),
         figures("", "max", 2, |it| latency(it, |latency| latency.max)),
     ]);
-    columns.extend(phases_and_cpu().into_iter().map(|figures| figures.later(3)));
+    columns.extend(phases_and_cpu(5));
     let mut table = table(title, cases, columns);
     let per_s = |it: &Estimate| it.records_per_s.as_ref().map(|per_s| per_s.median);
     table.bars = Bars::of(&with_figures(cases), 1, per_s, significant);
@@ -120,8 +108,12 @@ pub(super) fn records(title: &str, cases: &[&CaseReport]) -> Table {
 pub(super) fn ranked(title: &str, cases: &[&CaseReport]) -> Table {
     let mut cases = cases.to_vec();
     cases.sort_by(|a, b| by_rank(a, b));
+    let best = with_figures(&cases).first().copied().filter(|best| best.is_ranked());
     let mut columns = vec![
         figures("all of it", "ms", 0, |it| mark(it, milliseconds_of(it.total_ns.median))),
+        Cells::figure("to the", "fastest", 0, move |(case, _)| {
+            or_nothing(best.filter(|_| case.is_ranked()), |best| distance(best, case))
+        }),
         figures("95 %", "interval", 0, |it| range(&it.total_ns, milliseconds_of)),
         figures("", "min – max", 5, |it| extremes(&it.total_ns, milliseconds_of)),
         figures("", "GB/s", 2, |it| gigabytes_per_s(it.throughput_bytes_per_s.median)),
@@ -129,14 +121,7 @@ pub(super) fn ranked(title: &str, cases: &[&CaseReport]) -> Table {
     columns.extend(limit_and_course(&cases, 2));
     columns.extend(cpu_and_samples(5));
     let mut table = table(title, &cases, columns);
-    let with_figures = with_figures(&cases);
-    table.bars = Bars::of(&with_figures, 1, |it| Some(it.total_ns.median), milliseconds_of);
-    let best = with_figures.first().filter(|best| best.is_ranked());
-    let place = table.columns.iter().position(|column| !column.is_text).map_or(0, |first| first + 1);
-    table.columns.insert(place, Column::figure("to the", "fastest", 0));
-    for (row, case) in table.rows.iter_mut().zip(&with_figures) {
-        row.insert(place, or_nothing(best.filter(|_| case.is_ranked()), |best| distance(best, case)));
-    }
+    table.bars = Bars::of(&with_figures(&cases), 1, |it| Some(it.total_ns.median), milliseconds_of);
     table
 }
 
@@ -157,25 +142,17 @@ fn with_figures<'c>(cases: &[&'c CaseReport]) -> Vec<&'c CaseReport> {
 }
 
 /// Rows begin with the label, where the suite has one, or else with the case's name.
-fn table(title: &str, cases: &[&CaseReport], figures: Vec<Figures>) -> Table {
+fn table<'c>(title: &str, cases: &[&'c CaseReport], mut columns: Vec<Cells<'c>>) -> Table {
     let labels = cases.iter().any(|case| case.record.label.is_some());
-    let rows = cases.iter().filter_map(|case| {
-        let estimate = case.estimate.as_ref()?;
-        let mut row: Vec<String> = figures.iter().map(|figures| (figures.cell)(estimate)).collect();
-        if labels {
-            row.insert(0, case.record.label.clone().unwrap_or_default());
-            row.push(case.record.case.to_string());
-        } else {
-            row.insert(0, case.record.case.to_string());
-        }
-        Some(row)
-    });
-    let rows = rows.collect();
-    let mut columns = vec![Column::text(if labels { "" } else { "case" }, 0)];
-    columns.extend(figures.into_iter().map(|figures| figures.column));
+    let label = |(case, _): &Row<'_>| case.record.label.clone().unwrap_or_default();
+    let name = |(case, _): &Row<'_>| case.record.case.to_string();
     if labels {
+        columns.insert(0, Cells::text("", 0, label));
         // What the label means, to be run again; behind the figures, for it is long.
-        columns.push(Column::text("case", 9));
+        columns.push(Cells::text("case", 9, name));
+    } else {
+        columns.insert(0, Cells::text("case", 0, name));
     }
-    Table::of(title, columns, rows)
+    let rows: Vec<Row<'_>> = cases.iter().filter_map(|case| Some((*case, case.estimate.as_ref()?))).collect();
+    Table::with(title, &rows, columns)
 }

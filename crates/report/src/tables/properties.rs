@@ -7,24 +7,21 @@ use crate::sentences::words::counted;
 use crate::tables::table::{Column, NOTHING, Sentence, Table};
 
 /// A column for each target, by its name. What was refused or failed is in the sentences below, with its cause.
-#[must_use]
-pub fn properties_table(targets: &[(&str, &Properties)]) -> Table {
+pub(super) fn properties_table(targets: &[(&str, &Properties)]) -> Table {
     let mut columns = vec![Column::text("", 0)];
     columns.extend(targets.iter().map(|(name, _)| Column::text(name, 0)));
-    let mut rows =
-        vec![row(targets, "block size", |it| cell(&it.block_size_bytes, |&it| Bytes(it).to_string()))];
-    rows.push(row(targets, "file size", |it| Bytes(it.file_size_bytes).to_string()));
+    let mut rows = vec![
+        row(targets, "block size", |it| cell(Some(&it.block_size_bytes), |&it| Bytes(it).to_string())),
+        row(targets, "file size", |it| Bytes(it.file_size_bytes).to_string()),
+    ];
     for &prepare in Prepare::ALL {
-        let has_any = targets.iter().any(|(_, it)| found(it, prepare).is_some());
-        if has_any {
+        if targets.iter().any(|(_, it)| found(it, prepare).is_some()) {
             rows.extend(rows_of(targets, prepare));
         }
     }
     for (prepare, label) in DIRECT {
         if targets.iter().any(|(_, it)| direct(it, *prepare).is_some()) {
-            rows.push(row(targets, label, |it| {
-                direct(it, *prepare).map_or_else(nothing, |it| cell(it, |way| way_word(*way)))
-            }));
+            rows.push(row(targets, label, |it| cell(direct(it, *prepare), way_word)));
         }
     }
     let table = Table::of("What the filesystem does with files", columns, rows);
@@ -56,52 +53,45 @@ fn row(targets: &[(&str, &Properties)], label: &str, cell: impl Fn(&Properties) 
 
 /// A state once it is made, what its call did, and once all is written.
 fn rows_of(targets: &[(&str, &Properties)], prepare: Prepare) -> Vec<Vec<String>> {
-    let size_bytes = |it: &Properties| it.file_size_bytes;
     let mut rows = vec![row(targets, prepare.name(), |it| {
-        found(it, prepare)
-            .map_or_else(nothing, |found| cell(found, |found| space(&found.after_prepare, size_bytes(it))))
+        cell(found(it, prepare), |found| space(&found.after_prepare, it.file_size_bytes))
     })];
     if prepare.call().is_some_and(writebench_model::AllocateCall::gives_blocks) {
         rows.push(row(targets, "… zeros written", |it| {
-            known(it, prepare).and_then(|found| found.zeros.as_ref()).map_or_else(nothing, zeros_word)
+            known(it, prepare).and_then(|found| found.zeros.as_ref()).map_or(NOTHING, zeros_word).to_owned()
         }));
     }
     rows.push(row(targets, "… once written", |it| {
-        known(it, prepare).map_or_else(nothing, |found| {
-            cell(&found.after_write, |allocation| space(allocation, size_bytes(it)))
-        })
+        let after_write = known(it, prepare).map(|found| &found.after_write);
+        cell(after_write, |allocation| space(allocation, it.file_size_bytes))
     }));
     rows
 }
 
-fn nothing() -> String {
-    NOTHING.to_owned()
-}
-
-fn cell<T>(learnt: &Learnt<T>, text: impl Fn(&T) -> String) -> String {
+fn cell<T>(learnt: Option<&Learnt<T>>, text: impl Fn(&T) -> String) -> String {
     match learnt {
-        Learnt::Known(value) => text(value),
-        Learnt::Refused(_) => REFUSED.to_owned(),
-        Learnt::Failed(_) => FAILED.to_owned(),
+        None => NOTHING.to_owned(),
+        Some(Learnt::Known(value)) => text(value),
+        Some(Learnt::Refused(_)) => REFUSED.to_owned(),
+        Some(Learnt::Failed(_)) => FAILED.to_owned(),
     }
 }
 
-fn zeros_word(zeros: &Zeros) -> String {
+fn zeros_word(zeros: &Zeros) -> &'static str {
     match zeros {
         Zeros::Written => "yes",
         Zeros::Unwritten => "no",
         Zeros::NoBlocks => "no blocks",
         Zeros::Unknown { .. } => "unknown",
     }
-    .to_owned()
 }
 
-fn way_word(way: DirectWrite) -> String {
-    match way {
+fn way_word(way: &DirectWrite) -> String {
+    let word = match way {
         DirectWrite::Direct => "direct",
         DirectWrite::PageCache => "page cache",
-    }
-    .to_owned()
+    };
+    word.to_owned()
 }
 
 /// `100 %, 2 extents`: blocks as a share of the size, and the pieces that they are in, where the filesystem tells.

@@ -13,8 +13,7 @@ use crate::tables::{cpu_time, matrix, notes, per_case, side_by_side};
 
 impl Report {
     /// The tables of all sections, in order.
-    #[must_use]
-    pub fn tables(&self) -> Vec<Table> {
+    pub(crate) fn tables(&self) -> Vec<Table> {
         // Hundreds of cheap looks are for the exports; what they left is in the finals.
         let shown = self.sections().filter(|cases| !cases[0].is_look());
         let mut tables: Vec<Table> = shown.flat_map(|cases| section_tables(cases, self)).collect();
@@ -52,7 +51,9 @@ fn section_tables(cases: &[CaseReport], report: &Report) -> Vec<Table> {
         last.notes.extend(section_notes(cases, run));
         last.sentences = sentences(cases);
         if run.is_side_by_side() {
-            last.sentences.extend(missing(run));
+            // Why targets have no figures at all.
+            let missing = run.missing.iter().map(|target| format!("{}: {}", target.name, target.why));
+            last.sentences.extend(missing.map(|text| Sentence { is_fault: false, text }));
         } else if last.columns.iter().all(|column| column.heading != "interval") {
             // Its cells have no room for intervals.
             last.notes.extend(notes::intervals(cases));
@@ -77,13 +78,6 @@ pub(crate) fn section_notes(cases: &[CaseReport], run: &RunRecord) -> Vec<String
     };
     let lines = all.iter().flat_map(|(target, notes)| notes.iter().map(move |note| (target, note)));
     distinct(lines.map(|(target, note)| line(target, note)), Clone::clone)
-}
-
-/// Why targets have no figures at all.
-fn missing(run: &RunRecord) -> impl Iterator<Item = Sentence> {
-    run.missing
-        .iter()
-        .map(|target| Sentence { is_fault: false, text: format!("{}: {}", target.name, target.why) })
 }
 
 /// A table for each contract: nothing else is ranked together.

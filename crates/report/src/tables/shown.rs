@@ -7,12 +7,14 @@ use crate::numbers::estimate::{Estimate, Figure};
 use crate::numbers::in_rounds::total;
 use crate::sentences::number::{gigabytes_per_s, seconds, significant};
 
+type FigureOf = fn(&Estimate) -> Option<&Figure>;
+
 /// What a table shows of every case, and how that compares.
 #[derive(Clone, Copy)]
 pub(super) struct Shown {
     pub title: &'static str,
     pub unit: &'static str,
-    pub figure: fn(&Estimate) -> Option<&Figure>,
+    pub figure: FigureOf,
     pub text: fn(f64) -> String,
     /// The same of one sample, up to a factor that is the same for all samples of a case.
     pub of_sample: fn(&Sample) -> f64,
@@ -20,28 +22,14 @@ pub(super) struct Shown {
 
 /// What [`Layout::CpuTime`] is about.
 pub(super) const TIMES: [Shown; 3] = [
-    Shown {
-        title: "elapsed time, all of it",
-        unit: "s",
-        figure: |it| Some(&it.total_ns),
-        text: seconds,
-        of_sample: total,
-    },
-    Shown {
-        title: "user CPU time",
-        unit: "s",
-        figure: |it| Some(&it.user_cpu_figure_ns),
-        text: seconds,
-        of_sample: |it| as_f64(it.user_cpu_ns),
-    },
-    Shown {
-        title: "system CPU time",
-        unit: "s",
-        figure: |it| Some(&it.system_cpu_figure_ns),
-        text: seconds,
-        of_sample: |it| as_f64(it.system_cpu_ns),
-    },
+    time("elapsed time, all of it", |it| Some(&it.total_ns), total),
+    time("user CPU time", |it| Some(&it.user_cpu_figure_ns), |it| as_f64(it.user_cpu_ns)),
+    time("system CPU time", |it| Some(&it.system_cpu_figure_ns), |it| as_f64(it.system_cpu_ns)),
 ];
+
+const fn time(title: &'static str, figure: FigureOf, of_sample: fn(&Sample) -> f64) -> Shown {
+    Shown { title, unit: "s", figure, text: seconds, of_sample }
+}
 
 /// What a layout is about where targets stand side by side.
 pub(super) fn shown(layout: Layout) -> Vec<Shown> {

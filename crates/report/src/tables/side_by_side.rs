@@ -9,7 +9,7 @@ use crate::numbers::grouped::distinct;
 use crate::numbers::in_rounds::{geometric_mean, holds_one, in_round_ratio_of};
 use crate::sentences::number::{between, mark, range, times};
 use crate::tables::shown::{Shown, shown};
-use crate::tables::table::{Column, NOTHING, Table, limit_cell};
+use crate::tables::table::{self, Column, NOTHING, Table, limit_cell, or_nothing};
 
 /// The tables of a section.
 pub(super) fn tables(title: &str, layout: Layout, cases: &[&CaseReport], run: &RunRecord) -> Vec<Table> {
@@ -52,6 +52,11 @@ struct Row<'r> {
     cells: Vec<Option<&'r CaseReport>>,
 }
 
+/// A row, and its ratios to the first target.
+type Compared<'g> = (&'g Row<'g>, Vec<Option<Interval>>);
+
+type Cells<'g> = table::Cells<'g, Compared<'g>>;
+
 impl<'r> Grid<'r> {
     fn of(cases: &[&'r CaseReport], run: &'r RunRecord) -> Self {
         let targets: Vec<&str> = run.targets.iter().map(|target| target.name.as_str()).collect();
@@ -77,39 +82,44 @@ impl<'r> Grid<'r> {
 
     /// A row for each case.
     fn table(&self, title: &str, shown: &Shown) -> Table {
-        let mut columns: Vec<Column> = self.heads.iter().map(|(heading, _)| Column::text(heading, 0)).collect();
+        let mut columns: Vec<Cells<'_>> = Vec::new();
+        for (index, (heading, _)) in self.heads.iter().enumerate() {
+            columns.push(Cells::text(heading, 0, move |(row, _)| row.texts[index].clone()));
+        }
         let with_limit = self.rows.iter().any(|row| row.cells.iter().flatten().any(|case| case.has_limit()));
         let mut ratio_columns = Vec::new();
         for (index, target) in self.targets.iter().enumerate() {
-            columns.push(Column::figure(target, shown.unit, 0));
-            columns.push(Column::figure("95 %", "interval", 3));
+            let figure = move |row: &Row<'_>| figure_text(row.cells[index], shown);
+            columns.push(Cells::figure(target, shown.unit, 0, move |(row, _)| figure(row).0));
+            columns.push(Cells::figure("95 %", "interval", 3, move |(row, _)| figure(row).1));
             if with_limit {
-                columns.push(Column::figure("of", "limit", 4));
+                columns.push(Cells::figure("of", "limit", 4, move |(row, _)| {
+                    limit_cell(row.cells[index].and_then(|case| case.estimate.as_ref()))
+                }));
             }
             if index > 0 {
                 ratio_columns.push(columns.len());
-                columns.push(Column::figure("×", "first", 0));
-                columns.push(Column::figure("95 %", "interval", 2));
+                let ratio = move |ratios: &[Option<Interval>]| ratios[index - 1];
+                columns.push(Cells::figure("×", "first", 0, move |(_, ratios)| {
+                    or_nothing(ratio(ratios), with_verdict)
+                }));
+                columns.push(Cells::figure("95 %", "interval", 2, move |(_, ratios)| {
+                    or_nothing(ratio(ratios), |ratio| between(ratio.low, ratio.high, times))
+                }));
             }
         }
-        columns.extend(self.missing.iter().map(|name| Column::figure(name, shown.unit, 0)));
-        let name_is_shown = self.heads[0].0 == CASE.0;
-        if !name_is_shown {
-            columns.push(Column::text("case", 7));
+        for name in &self.missing {
+            columns.push(Cells::figure(name, shown.unit, 0, |_| NOTHING.to_owned()));
         }
-        let mut rows: Vec<Vec<String>> = Vec::new();
-        let mut ratios: Vec<Vec<Option<f64>>> = Vec::new();
-        for row in &self.rows {
-            let (mut cells, of_row) = row.figures(shown, with_limit);
-            cells.extend(self.missing.iter().map(|_| NOTHING.to_owned()));
-            if !name_is_shown {
-                cells.push(row.case.to_owned());
-            }
-            rows.push([row.texts.clone(), cells].concat());
-            ratios.push(of_row);
+        if self.heads[0].0 != CASE.0 {
+            columns.push(Cells::text("case", 7, |(row, _)| row.case.to_owned()));
         }
-        rows.extend(means(&ratios, &ratio_columns, columns.len()));
-        Table::of(title, columns, rows)
+        let rows: Vec<Compared<'_>> = self.rows.iter().map(|row| (row, row.ratios(shown))).collect();
+        let mut table = Table::with(title, &rows, columns);
+        let ratios: Vec<Vec<Option<f64>>> =
+            rows.iter().map(|(_, ratios)| ratios.iter().map(sure).collect()).collect();
+        table.rows.extend(means(&ratios, &ratio_columns, table.columns.len()));
+        table
     }
 
     /// The other grouping: a row for each target, a column for each case.
@@ -151,30 +161,17 @@ fn means(ratios: &[Vec<Option<f64>>], ratio_columns: &[usize], width: usize) -> 
 }
 
 impl Row<'_> {
-    /// A cell for each column of the targets that are there, and the ratios to the first.
-    fn figures(&self, shown: &Shown, with_limit: bool) -> (Vec<String>, Vec<Option<f64>>) {
-        let (mut cells, mut ratios) = (Vec::new(), Vec::new());
+    /// Of each target but the first to the first.
+    fn ratios(&self, shown: &Shown) -> Vec<Option<Interval>> {
         let first = self.cells.first().copied().flatten();
-        for (index, case) in self.cells.iter().enumerate() {
-            let (figure, interval) = figure_text(*case, shown);
-            cells.extend([figure, interval]);
-            if with_limit {
-                cells.push(limit_cell(case.and_then(|case| case.estimate.as_ref())));
-            }
-            if index == 0 {
-                continue;
-            }
-            let ratio = case.zip(first).and_then(|(case, first)| ratio(case, first, shown));
-            // A mean of what is not known means nothing.
-            let sure = ratio.filter(|ratio| ratio.confidence >= CONFIDENCE && ratio.estimate > 0.0);
-            ratios.push(sure.map(|ratio| ratio.estimate));
-            cells.extend(match ratio {
-                Some(ratio) => [with_verdict(&ratio), between(ratio.low, ratio.high, times)],
-                None => [NOTHING.to_owned(), NOTHING.to_owned()],
-            });
-        }
-        (cells, ratios)
+        let ratio = |case: &Option<&CaseReport>| ratio((*case)?, first?, shown);
+        self.cells.iter().skip(1).map(ratio).collect()
     }
+}
+
+/// A mean of what is not known means nothing.
+fn sure(ratio: &Option<Interval>) -> Option<f64> {
+    ratio.filter(|it| it.confidence >= CONFIDENCE && it.estimate > 0.0).map(|it| it.estimate)
 }
 
 /// Whether a section is about chunks and nothing else.
@@ -200,11 +197,11 @@ fn ratio(case: &CaseReport, first: &CaseReport, shown: &Shown) -> Option<Interva
     in_round_ratio_of(case, first, shown.of_sample).filter(|ratio| ratio.estimate.is_finite())
 }
 
-fn with_verdict(ratio: &Interval) -> String {
+fn with_verdict(ratio: Interval) -> String {
     let text = times(ratio.estimate);
     match ratio {
         it if it.confidence < CONFIDENCE => format!("{text} ?"),
-        it if holds_one(it) => format!("≈ {text}"),
+        it if holds_one(&it) => format!("≈ {text}"),
         _ => text,
     }
 }

@@ -12,7 +12,7 @@ pub(crate) const NOTHING: &str = "–";
 
 /// A table, ready to be rendered.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Table {
+pub(crate) struct Table {
     /// What it is about.
     pub title: String,
     /// Its columns.
@@ -29,7 +29,7 @@ pub struct Table {
 
 /// A column's heading.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Column {
+pub(crate) struct Column {
     /// What several columns together are about.
     pub group: String,
     /// The heading.
@@ -42,7 +42,7 @@ pub struct Column {
 
 /// A sentence about cases that have no figure, or lost theirs on the way.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Sentence {
+pub(crate) struct Sentence {
     /// Whether it tells of a fault, and not of a property of the target.
     pub is_fault: bool,
     /// The words.
@@ -53,6 +53,12 @@ impl Table {
     /// With nothing below it.
     pub(crate) fn of(title: impl Into<String>, columns: Vec<Column>, rows: Vec<Vec<String>>) -> Self {
         Self { title: title.into(), columns, rows, sentences: Vec::new(), notes: Vec::new(), bars: None }
+    }
+
+    /// With a row for each of those, and nothing below it.
+    pub(super) fn with<R>(title: impl Into<String>, rows: &[R], columns: Vec<Cells<'_, R>>) -> Self {
+        let rows = rows.iter().map(|row| columns.iter().map(|it| (it.cell)(row)).collect()).collect();
+        Self::of(title, columns.into_iter().map(|it| it.column).collect(), rows)
     }
 
     /// With all of its text safe for a terminal.
@@ -70,9 +76,30 @@ impl Table {
     }
 }
 
+/// The text of what there is.
+pub(super) fn or_nothing<T>(value: Option<T>, text: impl Fn(T) -> String) -> String {
+    value.map_or_else(|| NOTHING.to_owned(), text)
+}
+
 /// The share of its limit that a case reached.
 pub(crate) fn limit_cell(estimate: Option<&Estimate>) -> String {
-    estimate.and_then(|it| it.limit).map_or_else(|| NOTHING.to_owned(), |it| share(it.share))
+    or_nothing(estimate.and_then(|it| it.limit), |it| share(it.share))
+}
+
+/// A column, and its text in each row.
+pub(super) struct Cells<'c, R> {
+    column: Column,
+    cell: Box<dyn Fn(&R) -> String + 'c>,
+}
+
+impl<'c, R> Cells<'c, R> {
+    pub(super) fn figure(group: &str, heading: &str, rank: u8, cell: impl Fn(&R) -> String + 'c) -> Self {
+        Self { column: Column::figure(group, heading, rank), cell: Box::new(cell) }
+    }
+
+    pub(super) fn text(heading: &str, rank: u8, cell: impl Fn(&R) -> String + 'c) -> Self {
+        Self { column: Column::text(heading, rank), cell: Box::new(cell) }
+    }
 }
 
 impl Column {

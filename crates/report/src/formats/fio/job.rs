@@ -7,8 +7,7 @@ use writebench_model::{
     Source, Sync, SyncCall, split,
 };
 
-use super::before;
-use super::section::{Part, Section};
+use super::section::{self, Part, Section};
 
 /// What the names of the sections begin with that do what is measured; the others make files, and remove them.
 pub(super) const WRITES: &str = "writes";
@@ -34,10 +33,10 @@ pub(super) fn job(case: &Case) -> Result<Job, Why> {
     let of_engine = options(&engine, case)?;
     method.own_axes().try_for_each(|axis| axes.in_fio(axis))?;
     let sync = sync(&engine, case)?;
-    let fallocate = before::fallocate(axes.prepare)?;
+    let fallocate = section::fallocate(axes.prepare)?;
     let parts = parts(axes)?;
     let maps = maps(case);
-    let mut sections = before::sections(axes, &parts, maps, fallocate)?;
+    let mut sections = section::sections(axes, &parts, maps, fallocate)?;
     for (index, part) in parts.iter().enumerate() {
         let mut options = vec![
             ("filename", part.file.clone()),
@@ -58,7 +57,7 @@ pub(super) fn job(case: &Case) -> Result<Job, Why> {
         sections.push(Section { name: format!("{WRITES}-{index}"), options });
     }
     if is_shared(axes) {
-        sections.push(before::removal(FILE));
+        sections.push(section::removal(FILE));
     }
     Ok(Job { sections, differences: differences(&engine, case, &parts) })
 }
@@ -188,22 +187,20 @@ fn differences(engine: &FioEngine, case: &Case, parts: &[Part]) -> Vec<String> {
                 .to_owned(),
         );
     }
-    let is = |yes: bool, difference: &str| yes.then(|| difference.to_owned());
     all.extend(engine.differences.iter().map(|&difference| difference.to_owned()));
-    let is_queued = engine.queue == Some(Axis::Depth);
-    all.extend(is(is_queued && axes.sync.is_at_end(), "fio's fsync at the end goes through the queue"));
-    all.extend(is(
-        is_shared(axes) && axes.descriptor == Descriptor::Shared,
-        "each thread of fio opens the file for itself, as descriptor=per-thread does",
-    ));
-    all.extend(is(
-        axes.sync.call == SyncCall::Fdatasync,
-        "the last fdatasync is an fsync, which fio does not time",
-    ));
-    all.extend(is(
-        axes.sync.call == SyncCall::Fsync && axes.sync.every.is_some(),
-        "fio does not time the last fsync",
-    ));
-    all.extend(is(axes.prepare == Prepare::Fallocate, "fio goes on where fallocate is refused"));
+    let others = [
+        (
+            engine.queue == Some(Axis::Depth) && axes.sync.is_at_end(),
+            "fio's fsync at the end goes through the queue",
+        ),
+        (
+            is_shared(axes) && axes.descriptor == Descriptor::Shared,
+            "each thread of fio opens the file for itself, as descriptor=per-thread does",
+        ),
+        (axes.sync.call == SyncCall::Fdatasync, "the last fdatasync is an fsync, which fio does not time"),
+        (axes.sync.call == SyncCall::Fsync && axes.sync.every.is_some(), "fio does not time the last fsync"),
+        (axes.prepare == Prepare::Fallocate, "fio goes on where fallocate is refused"),
+    ];
+    all.extend(others.iter().filter(|(is_so, _)| *is_so).map(|(_, difference)| (*difference).to_owned()));
     all
 }

@@ -1,10 +1,12 @@
 //! Jobs of a run that was never made.
 
+use std::path::Path;
+
 use writebench_model::{Axes, Axis, Case, CaseRecord, Outcome, Prepare, RecordedCase, RunRecord, Sample};
 use writebench_testkit::{example_case, example_run, example_target};
 
 use super::job::job;
-use super::{JobFiles, render};
+use super::{Files, README, files};
 use crate::Report;
 
 /// As it is recorded: the method, and the axes that its name has.
@@ -25,21 +27,39 @@ fn case(name: &str) -> CaseRecord {
     record
 }
 
-fn jobs(cases: &[&str]) -> JobFiles {
+/// The files of a run's jobs, the README, and the note on what is not among them.
+struct Made {
+    jobs: Vec<(String, String)>,
+    readme: String,
+    note: Option<String>,
+}
+
+fn made(report: &Report) -> Made {
+    let Files { files: mut jobs, note } = files(report, Path::new("jobs"));
+    let (name, readme) = jobs.pop().unwrap();
+    assert_eq!(name, README);
+    Made { jobs, readme, note }
+}
+
+fn without(cases: &str) -> Option<String> {
+    Some(format!("Without a job for fio: {cases}. jobs/README says why."))
+}
+
+fn jobs(cases: &[&str]) -> Made {
     let cases = cases.iter().map(|name| case(name)).collect();
-    render(&Report::of(Some(3), RunRecord { cases, ..example_run() }))
+    made(&Report::of(Some(3), RunRecord { cases, ..example_run() }))
 }
 
 fn options(name: &str, section: &str) -> String {
     let files = jobs(&[name]);
-    assert_eq!(files.left_out, 0, "{}", files.readme);
-    let (_, rest) = files.jobs[0].text.split_once(&format!("\n[{section}]\n")).unwrap();
+    assert_eq!(files.note, None, "{}", files.readme);
+    let (_, rest) = files.jobs[0].1.split_once(&format!("\n[{section}]\n")).unwrap();
     rest.split("\n[").next().unwrap().trim_end().replace('\n', " ")
 }
 
 fn why(name: &str) -> String {
     let files = jobs(&[name]);
-    assert!(files.jobs.is_empty() && files.left_out == 1, "{}", files.readme);
+    assert_eq!((files.jobs.len(), files.note), (0, without("1 of 1 case")), "{}", files.readme);
     files.readme.lines().last().unwrap().split_once(": ").unwrap().1.to_owned()
 }
 
@@ -49,7 +69,7 @@ fn a_job_says_what_it_is_of_and_each_section_what_it_writes() {
         "pwrite,size=1MiB,chunk=64KiB,threads=3,prepare=overwrite,cache=direct,sync=fdatasync/4",
         "fwrite,size=1MiB",
     ]);
-    insta::assert_snapshot!(format!("{}\n{}", files.jobs[0].text, files.readme));
+    insta::assert_snapshot!(format!("{}\n{}", files.jobs[0].1, files.readme));
 }
 
 #[test]
@@ -204,17 +224,17 @@ fn no_text_of_strangers_becomes_an_option() {
     strange.case = RecordedCase::unknown("../../write\n[evil]".to_owned(), method, axes);
     let known = ["write,size=1MiB", "pwrite,size=1MiB"].map(|name| on(&hostile, name));
     let cases = [&known[..], &[strange, on("/other", "write,size=1MiB")]].concat();
-    let files = render(&Report::of(None, RunRecord { cases, targets, ..example_run() }));
-    assert_eq!((files.jobs.len(), files.left_out), (2, 2), "{}", files.readme);
+    let files = made(&Report::of(None, RunRecord { cases, targets, ..example_run() }));
+    assert_eq!((files.jobs.len(), files.note), (2, without("2 of 4 cases")), "{}", files.readme);
     assert!(files.readme.lines().all(|line| !line.starts_with('[')), "{}", files.readme);
     assert!(files.readme.contains("destroys what is there"), "{}", files.readme);
-    for job in &files.jobs {
-        let headings: Vec<&str> = job.text.lines().filter(|line| line.starts_with('[')).collect();
-        assert_eq!(headings, ["[global]", "[writes-0]"], "{}", job.text);
-        assert!(job.text.lines().all(|line| line.len() < 4000 && !line.contains('\u{7}')), "{}", job.text);
-        assert!(job.text.lines().all(|line| line.starts_with('#') || !line.contains('$')), "{}", job.text);
-        assert!(job.name.chars().all(|it| it.is_ascii_alphanumeric() || "=,@-.".contains(it)), "{}", job.name);
-        assert!(!job.name.starts_with(['.', '-']) && job.name.len() < 255, "{}", job.name);
+    for (name, text) in &files.jobs {
+        let headings: Vec<&str> = text.lines().filter(|line| line.starts_with('[')).collect();
+        assert_eq!(headings, ["[global]", "[writes-0]"], "{}", text);
+        assert!(text.lines().all(|line| line.len() < 4000 && !line.contains('\u{7}')), "{}", text);
+        assert!(text.lines().all(|line| line.starts_with('#') || !line.contains('$')), "{}", text);
+        assert!(name.chars().all(|it| it.is_ascii_alphanumeric() || "=,@-.".contains(it)), "{}", name);
+        assert!(!name.starts_with(['.', '-']) && name.len() < 255, "{}", name);
     }
 }
 
@@ -223,14 +243,14 @@ fn every_job_has_a_file_of_its_own_and_a_case_in_two_tables_has_one() {
     let on = |target: &str| CaseRecord { target: target.to_owned(), ..case("write,size=1MiB,sync=fsync/1") };
     let cases = ["/a b", "/a-b", "/a b"].map(on).to_vec();
     let targets = ["/a b", "/a-b"].map(example_target).to_vec();
-    let files = render(&Report::of(None, RunRecord { cases, targets, ..example_run() }));
-    let names: Vec<&str> = files.jobs.iter().map(|job| job.name.as_str()).collect();
+    let files = made(&Report::of(None, RunRecord { cases, targets, ..example_run() }));
+    let names: Vec<&str> = files.jobs.iter().map(|(name, _)| name.as_str()).collect();
     assert_eq!(names, ["write,size=1MiB,sync=fsync-1@-a-b.fio", "write,size=1MiB,sync=fsync-1@-a-b-2.fio"]);
 }
 
 #[test]
 fn a_case_without_a_figure_says_why() {
     let cases = vec![CaseRecord { samples: Vec::new(), ..case("write,size=1MiB") }];
-    let files = render(&Report::of(None, RunRecord { cases, ..example_run() }));
-    assert!(files.jobs[0].text.contains("# no figure: not-run: not measured"), "{}", files.jobs[0].text);
+    let files = made(&Report::of(None, RunRecord { cases, ..example_run() }));
+    assert!(files.jobs[0].1.contains("# no figure: not-run: not measured"), "{}", files.jobs[0].1);
 }

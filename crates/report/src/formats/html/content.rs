@@ -1,12 +1,11 @@
 //! What the page says without its scripts.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 
 use writebench_model::{CaseOrigin, RunRecord};
 
 use super::data::{section_of, sections};
-use crate::charts::{NamedChart, Question};
-use crate::numbers::case::CaseReport;
+use crate::charts::NamedChart;
 use crate::numbers::comparison::Comparison;
 use crate::numbers::grouped::{distinct, grouped};
 use crate::numbers::sides::CompareError;
@@ -33,10 +32,12 @@ pub(super) struct Content<'r> {
 pub(super) struct Run<'r> {
     pub name: &'r str,
     pub report: &'r Report,
+    /// The answers that are read at once, and those that are folded.
+    pub answers: (&'r [String], &'r [String]),
     /// Label and text of each line.
     pub lines: Vec<(&'static str, String)>,
     /// The kernel's settings, where any were read.
-    pub tunables: &'r BTreeMap<String, String>,
+    pub tunables: Vec<(&'r String, &'r String)>,
 }
 
 /// A run, compared with the first.
@@ -81,24 +82,13 @@ pub(super) struct Chart<'r> {
 /// How many answers are read at once.
 const ANSWERS: usize = 6;
 
-impl Run<'_> {
-    pub(super) fn first_answers(&self) -> &[String] {
-        let all = &self.report.conclusions;
-        &all[..all.len().min(ANSWERS)]
-    }
-
-    pub(super) fn more_answers(&self) -> &[String] {
-        &self.report.conclusions[self.first_answers().len()..]
-    }
-}
-
 impl<'r> Content<'r> {
     /// `comparisons` are of the first run with each other.
     pub(super) fn of(
         reports: &'r [Report],
         names: &'r [String],
         charts: &'r [NamedChart],
-        comparisons: &[(usize, Result<Comparison, CompareError>)],
+        comparisons: &[Result<Comparison, CompareError>],
     ) -> Self {
         let cases = || reports.iter().flat_map(|report| &report.cases);
         Self {
@@ -135,12 +125,12 @@ fn title(reports: &[Report], names: &[String]) -> String {
 }
 
 fn run<'r>(report: &'r Report, name: &'r str) -> Run<'r> {
-    static NONE: BTreeMap<String, String> = BTreeMap::new();
     let record = &report.run;
     let mut lines = run_lines(record);
     lines.extend(run_facts(record));
-    let tunables = record.targets.first().map_or(&NONE, |target| &target.environment.tunables);
-    Run { name, report, lines, tunables }
+    let tunables = record.targets.iter().take(1).flat_map(|target| &target.environment.tunables).collect();
+    let answers = report.conclusions.split_at_checked(ANSWERS).unwrap_or((&report.conclusions, &[]));
+    Run { name, report, answers, lines, tunables }
 }
 
 fn run_facts(run: &RunRecord) -> Vec<(&'static str, String)> {
@@ -159,10 +149,7 @@ fn run_facts(run: &RunRecord) -> Vec<(&'static str, String)> {
     facts
 }
 
-fn compared<'r>(
-    names: &'r [String],
-    comparisons: &[(usize, Result<Comparison, CompareError>)],
-) -> Vec<Compared<'r>> {
+fn compared<'r>(names: &'r [String], comparisons: &[Result<Comparison, CompareError>]) -> Vec<Compared<'r>> {
     let mut numbers = 0..;
     let mut words = |comparison: &Comparison| Words {
         number: numbers.next().unwrap_or_default(),
@@ -170,12 +157,12 @@ fn compared<'r>(
         notes: [words::left_out(comparison), words::notes(comparison)].concat(),
         changes: comparison.changes(),
     };
-    let compared = |(b, comparison): &(usize, Result<Comparison, CompareError>)| Compared {
+    let of_others = comparisons.iter().zip(names.iter().skip(1)).map(|(comparison, b)| Compared {
         a: &names[0],
-        b: &names[*b],
+        b,
         comparison: comparison.as_ref().map(&mut words).map_err(ToString::to_string),
-    };
-    comparisons.iter().map(compared).collect()
+    });
+    of_others.collect()
 }
 
 fn suites<'r>(reports: &'r [Report], names: &'r [String], charts: &'r [NamedChart]) -> Vec<Suite<'r>> {
@@ -206,58 +193,44 @@ fn heading(suite: &str, reports: &[Report]) -> (String, String) {
     }
 }
 
-type Charts<'r> = Vec<Chart<'r>>;
-
 /// The main charts of a section, those that show the same of several runs together, and the others.
 fn charts_of<'r>(
     section: (&str, &str),
     reports: &[Report],
     charts: &'r [NamedChart],
-) -> (Vec<Charts<'r>>, Charts<'r>) {
+) -> (Vec<Vec<Chart<'r>>>, Vec<Chart<'r>>) {
     let is_of_section = |it: &NamedChart| (it.suite.as_str(), it.section.as_str()) == section;
     let of_section: Vec<(usize, &NamedChart)> =
         charts.iter().enumerate().filter(|(_, it)| is_of_section(it)).collect();
     let has_main = of_section.iter().any(|(_, it)| it.of.is_main());
     let first = of_section.first().map(|(_, it)| it.of);
     let is_main = |it: &NamedChart| if has_main { it.of.is_main() } else { Some(it.of) == first };
-    let mut main: Vec<((Asked<'_>, usize), Charts<'r>)> = Vec::new();
-    let mut more = Vec::new();
-    let mut met: HashMap<(Asked<'_>, usize), usize> = HashMap::new();
+    let mut met: HashMap<_, usize> = HashMap::new();
+    let (mut main, mut more) = (Vec::new(), Vec::new());
     for (number, named) in of_section {
         let chart = Chart { number, chart: &named.chart };
         if !is_main(named) {
             more.push(chart);
             continue;
         }
-        let (run, case) = first_case(named, reports);
-        let contract = case.map(|case| case.record.contract.to_string()).unwrap_or_default();
-        let question = (named.of, named.chart.y.label.as_str(), contract);
+        // A chart is about its question, its figures, and what the first of its cases leaves behind.
+        let (run, contract) = first_case(named, reports).unzip();
+        let asked = (named.of, named.chart.y.label.as_str(), contract);
         // Of several charts of one run about the same, the second is beside the second of the other.
-        let turn = met.entry((question.clone(), run)).or_default();
-        let key = (question, *turn);
+        let turn = met.entry((asked.clone(), run)).or_default();
+        main.push(((asked, *turn), chart));
         *turn += 1;
-        match main.iter_mut().find(|(other, _)| *other == key) {
-            Some((_, beside)) => beside.push(chart),
-            None => main.push((key, vec![chart])),
-        }
     }
-    (main.into_iter().map(|(_, beside)| beside).collect(), more)
+    let beside = |(_, charts): (_, Vec<(_, Chart<'r>)>)| charts.into_iter().map(|(_, chart)| chart).collect();
+    (grouped(main, |(key, _)| key.clone()).into_iter().map(beside).collect(), more)
 }
 
-/// What a chart is about: its question, its figures, and what the first of its cases leaves behind.
-type Asked<'c> = (Question, &'c str, String);
-
-/// The first case of a chart, and the run that it is of: few charts show more than one.
-fn first_case<'r>(named: &NamedChart, reports: &'r [Report]) -> (usize, Option<&'r CaseReport>) {
-    let row = named.chart.series.iter().flat_map(|series| &series.points).map(|point| point.row).next();
-    let mut rest = row.unwrap_or(0);
-    for (run, report) in reports.iter().enumerate() {
-        match rest.checked_sub(report.cases.len()) {
-            Some(later) => rest = later,
-            None => return (run, report.cases.get(rest)),
-        }
-    }
-    (0, None)
+/// The run and the contract of a chart's first case: few charts show more than one.
+fn first_case(named: &NamedChart, reports: &[Report]) -> Option<(usize, String)> {
+    let row = named.chart.points().map(|point| point.row).next().unwrap_or(0);
+    let mut cases =
+        reports.iter().zip(0..).flat_map(|(report, run)| report.cases.iter().map(move |case| (run, case)));
+    cases.nth(row).map(|(run, case)| (run, case.record.contract.to_string()))
 }
 
 /// What is said below the section's tables; of several runs each says which it is.

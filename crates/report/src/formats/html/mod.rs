@@ -14,7 +14,7 @@ use base64::Engine as _;
 use sha2::{Digest, Sha256};
 
 use self::content::Content;
-use self::data::Data;
+use self::data::data;
 use super::rendered::FormatError;
 use crate::charts;
 use crate::numbers::comparison::Comparison;
@@ -55,12 +55,10 @@ struct Page<'r> {
 /// Never in practice, as [`FormatError`] says.
 pub fn render(reports: &[Report]) -> Result<String, FormatError> {
     let names = run_names(reports);
-    let charts = charts::charts_of_runs(reports);
-    let comparisons: Vec<(usize, Result<Comparison, CompareError>)> =
-        (1..reports.len()).map(|b| (b, comparison(reports, &names, b))).collect();
-    let compared: Vec<(usize, &Comparison)> =
-        comparisons.iter().filter_map(|(b, it)| Some((*b, it.as_ref().ok()?))).collect();
-    let data = serde_json::to_string(&Data::of(reports, &names, &charts, &compared))?;
+    let charts = charts::charts(reports);
+    let comparisons: Vec<Result<Comparison, CompareError>> =
+        (1..reports.len()).map(|b| comparison(reports, &names, b)).collect();
+    let data = serde_json::to_string(&data(reports, &names, &charts, &comparisons))?;
     let script = format!("\"use strict\";\n(() => {{\n{}}})();\n", SCRIPTS.concat());
     let page = Page {
         content: Content::of(reports, &names, &charts, &comparisons),

@@ -6,7 +6,7 @@ use std::collections::HashSet;
 use svg::Node;
 use svg::node::element::Element;
 
-use super::element::{Ink, line, path, px, rect, text, through, titled};
+use super::element::{STRONG, line, path, px, rect, text, through, titled};
 use super::legend::series_group;
 use super::rows::{Rows, SIZE};
 use super::words::figure_text;
@@ -40,7 +40,7 @@ pub(super) fn draw(chart: &Chart, top: f64) -> (Vec<Element>, f64) {
             let tilde = if point.only_disturbed { "~" } else { "" };
             let words = format!("{tilde}{}", value_text(figure.median, chart.y.unit));
             let end = rows.x(figure.median).max(rows.x(figure.high));
-            parts.push(text(end + 7.0, y + 4.5, SIZE, Ink::Strong, &words, &[]));
+            parts.push(text(end + 7.0, y + 4.5, SIZE, STRONG, &words, &[]));
         }
     }
     parts.extend(rows.names());
@@ -48,7 +48,7 @@ pub(super) fn draw(chart: &Chart, top: f64) -> (Vec<Element>, f64) {
 }
 
 fn dots(chart: &Chart) -> impl Iterator<Item = &Dot> {
-    chart.series.iter().flat_map(|series| &series.points).flat_map(|point| &point.dots)
+    chart.points().flat_map(|point| &point.dots)
 }
 
 /// What dots mean, where there are some.

@@ -19,12 +19,10 @@ pub(super) const END: [(&str, &str); 1] = [("text-anchor", "end")];
 pub(super) const AXIS: [(&str, &str); 2] = [("class", "wb-axis"), ("stroke", palette::AXIS.light)];
 pub(super) const GRID: [(&str, &str); 2] = [("class", "wb-grid"), ("stroke", palette::GRID.light)];
 
-/// How strong words are.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Ink {
-    Strong,
-    Quiet,
-}
+/// The colours of words.
+pub(super) type Ink = [(&'static str, &'static str); 2];
+pub(super) const STRONG: Ink = [("class", "wb-ink"), ("fill", palette::INK.light)];
+pub(super) const QUIET: Ink = [("class", "wb-quiet"), ("fill", palette::QUIET.light)];
 
 /// An element with its attributes and children.
 pub(super) fn element(name: &str, attributes: &[(&str, &str)], children: Vec<Box<dyn Node>>) -> Element {
@@ -36,30 +34,35 @@ pub(super) fn element(name: &str, attributes: &[(&str, &str)], children: Vec<Box
     element
 }
 
+/// An element without children, of so many lengths.
+fn shape(name: &str, lengths: &[(&str, f64)], attributes: &[(&str, &str)]) -> Element {
+    let mut element = element(name, attributes, Vec::new());
+    lengths.iter().for_each(|(name, length)| element.assign(*name, px(*length)));
+    element
+}
+
 /// Words that stand on a line.
 pub(super) fn text(x: f64, y: f64, size: f64, ink: Ink, words: &str, attributes: &[(&str, &str)]) -> Element {
-    let (class, colour) = match ink {
-        Ink::Strong => ("wb-ink", palette::INK.light),
-        Ink::Quiet => ("wb-quiet", palette::QUIET.light),
-    };
-    let (x, y, size) = (px(x), px(y), px(size));
-    let own: [(&str, &str); 5] =
-        [("x", &x), ("y", &y), ("font-size", &size), ("class", class), ("fill", colour)];
-    element("text", &[&own, attributes].concat(), vec![svg::node::Text::new(clean(words)).into()])
+    let attributes = [&ink, attributes].concat();
+    let mut element = shape("text", &[("x", x), ("y", y), ("font-size", size)], &attributes);
+    element.append(svg::node::Text::new(clean(words)));
+    element
 }
 
 /// A name that ends there; one that is wider than the limit is cut, and shown whole when it is pointed at.
 pub(super) fn name_before((x, y): (f64, f64), size: f64, name: &str, limit: f64) -> Element {
     let shown = shortened(name, size, limit);
-    let label = text(x, y, size, Ink::Strong, &shown, &END);
+    let label = text(x, y, size, STRONG, &shown, &END);
     if shown == name { label } else { titled(label, name) }
 }
 
 /// A rectangle by its upper left corner, its width and its height.
 pub(super) fn rect((x, y): (f64, f64), (width, height): (f64, f64), attributes: &[(&str, &str)]) -> Element {
-    let (x, y, width, height) = (px(x), px(y), px(width), px(height));
-    let own: [(&str, &str); 4] = [("x", &x), ("y", &y), ("width", &width), ("height", &height)];
-    element("rect", &[&own, attributes].concat(), Vec::new())
+    shape("rect", &[("x", x), ("y", y), ("width", width), ("height", height)], attributes)
+}
+
+pub(super) fn circle((x, y): (f64, f64), radius: f64, attributes: &[(&str, &str)]) -> Element {
+    shape("circle", &[("cx", x), ("cy", y), ("r", radius)], attributes)
 }
 
 pub(super) fn path(commands: &str, attributes: &[(&str, &str)]) -> Element {
@@ -74,9 +77,7 @@ pub(super) fn through(corners: impl IntoIterator<Item = (f64, f64)>) -> String {
 
 /// A straight line in the colour of the surroundings, or that of `attributes`.
 pub(super) fn line(from: (f64, f64), to: (f64, f64), attributes: &[(&str, &str)]) -> Element {
-    let (x1, y1, x2, y2) = (px(from.0), px(from.1), px(to.0), px(to.1));
-    let own: [(&str, &str); 4] = [("x1", &x1), ("y1", &y1), ("x2", &x2), ("y2", &y2)];
-    element("line", &[&own, attributes].concat(), Vec::new())
+    shape("line", &[("x1", from.0), ("y1", from.1), ("x2", to.0), ("y2", to.1)], attributes)
 }
 
 /// The element with words that are shown when it is pointed at, and read aloud.

@@ -5,7 +5,8 @@ use svg::node::element::Element;
 use writebench_stats::as_f64;
 
 use super::element::{
-    AXIS, END, Ink, MARGIN, MIDDLE, WIDTH, line, name_before, path, px, rect, shortened, text, titled, width,
+    AXIS, END, MARGIN, MIDDLE, QUIET, STRONG, WIDTH, line, name_before, path, px, rect, shortened, text,
+    titled, width,
 };
 use super::words::{axis_title, figure_text};
 use crate::charts::scale::{prefixed, symbol};
@@ -58,8 +59,7 @@ impl<'c> Cells<'c> {
         let left = MARGIN + names.map(|name| width(&name, NAME_SIZE)).fold(0.0, f64::max) + 8.0;
         let columns = as_f64(chart.x.ticks.len().max(1) as u64);
         let cell_width = ((WIDTH - MARGIN - left) / columns).min(WIDEST);
-        let figures = chart.series.iter().flat_map(|series| &series.points);
-        let widest = figures.map(|point| width(&figure(chart, point), 1.0)).fold(1.0, f64::max);
+        let widest = chart.points().map(|point| width(&figure(chart, point), 1.0)).fold(1.0, f64::max);
         let size = ((cell_width - 5.0) / widest).clamp(FIGURE_SIZES.0, FIGURE_SIZES.1);
         let (scale, colours) = (Scale::of(chart), palette::heat());
         Self { chart, scale, colours, left, top, width: cell_width, size }
@@ -67,11 +67,11 @@ impl<'c> Cells<'c> {
 
     fn headings(&self, top: f64) -> Vec<Element> {
         let label = &self.chart.x.label;
-        let mut parts = vec![text(self.left, top, NAME_SIZE, Ink::Strong, label, &[])];
+        let mut parts = vec![text(self.left, top, NAME_SIZE, STRONG, label, &[])];
         let widest = self.chart.x.ticks.iter().map(|tick| width(&tick.text, 1.0)).fold(1.0, f64::max);
         let size = ((self.width - 7.0) / widest).clamp(FIGURE_SIZES.0, NAME_SIZE);
         parts.extend(self.chart.x.ticks.iter().map(|tick| {
-            text(self.x(tick.at) + self.width / 2.0, self.top - 8.0, size, Ink::Quiet, &tick.text, &MIDDLE)
+            text(self.x(tick.at) + self.width / 2.0, self.top - 8.0, size, QUIET, &tick.text, &MIDDLE)
         }));
         parts
     }
@@ -93,7 +93,7 @@ impl<'c> Cells<'c> {
         let style = [("text-anchor", "middle"), ("class", palette::ink_class(ink)), ("fill", ink.light)];
         let words = figure(self.chart, point);
         let (x, y) = (x + width / 2.0, y + height / 2.0 + self.size * 0.36);
-        cell.append(text(x, y, self.size, Ink::Strong, &words, &style));
+        cell.append(text(x, y, self.size, STRONG, &words, &style));
         cell
     }
 
@@ -108,7 +108,7 @@ impl<'c> Cells<'c> {
     fn key(&self, top: f64) -> Vec<Element> {
         let title = format!("{} in {}", axis_title(self.chart), symbol(self.chart.y.unit));
         let left = self.left.min(WIDTH - MARGIN - KEY.0);
-        let mut parts = vec![text(left - 8.0, top + KEY.1 - 1.5, NAME_SIZE, Ink::Strong, &title, &END)];
+        let mut parts = vec![text(left - 8.0, top + KEY.1 - 1.5, NAME_SIZE, STRONG, &title, &END)];
         let width = KEY.0 / as_f64(self.colours.len() as u64);
         // A little wider, so that there is nothing between them.
         let places = (0u32..).map(|step| left + f64::from(step) * width);
@@ -118,7 +118,7 @@ impl<'c> Cells<'c> {
             let (x, half) = (left + KEY.0 * part, self::width(&words, 11.0) / 2.0);
             parts.push(line((x, top + KEY.1), (x, top + KEY.1 + 4.0), &AXIS));
             if x - half >= free_from {
-                parts.push(text(x, top + KEY.1 + 16.0, 11.0, Ink::Quiet, &words, &MIDDLE));
+                parts.push(text(x, top + KEY.1 + 16.0, 11.0, QUIET, &words, &MIDDLE));
                 free_from = x + half + 8.0;
             }
         }

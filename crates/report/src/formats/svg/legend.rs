@@ -3,7 +3,7 @@
 use svg::Node;
 use svg::node::element::Element;
 
-use super::element::{Ink, MARGIN, WIDTH, line, px, shortened, text, titled, width};
+use super::element::{MARGIN, STRONG, WIDTH, line, px, shortened, text, titled, width};
 use super::marker;
 use crate::charts::{Chart, Kind, Series};
 use crate::formats::palette;
@@ -54,7 +54,7 @@ fn item(chart: &Chart, index: usize, name: &str, (x, y): (f64, f64)) -> Element 
     });
     let mut item = titled(Element::new("g"), &chart.series[index].name);
     item.append(sample);
-    item.append(text(x + sample_width(chart), y, SIZE, Ink::Strong, name, &[]));
+    item.append(text(x + sample_width(chart), y, SIZE, STRONG, name, &[]));
     item
 }
 

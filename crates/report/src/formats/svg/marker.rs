@@ -2,7 +2,7 @@
 
 use svg::node::element::Element;
 
-use super::element::{element, path, px, rect, through};
+use super::element::{circle, path, rect, through};
 use crate::formats::palette;
 
 /// Lengths of line and gap. Five, beside seven colours: the two come together again after 35 series.
@@ -56,12 +56,6 @@ pub(super) fn marker(index: usize, (x, y): (f64, f64), radius: f64) -> Element {
 /// A ring around a mark.
 pub(super) fn ring(place: (f64, f64)) -> Element {
     circle(place, 7.5, &[("fill", "none"), ("stroke-dasharray", "2 2")])
-}
-
-fn circle((x, y): (f64, f64), radius: f64, attributes: &[(&str, &str)]) -> Element {
-    let (x, y, radius) = (px(x), px(y), px(radius));
-    let own: [(&str, &str); 3] = [("cx", &x), ("cy", &y), ("r", &radius)];
-    element("circle", &[&own, attributes].concat(), Vec::new())
 }
 
 /// What stands for an area.

@@ -5,7 +5,8 @@ use svg::node::element::Element;
 use writebench_stats::as_f64;
 
 use super::element::{
-    AXIS, END, GRID, Ink, MARGIN, MIDDLE, WIDTH, line, path, px, rect, shortened, text, through, titled, width,
+    AXIS, END, GRID, MARGIN, MIDDLE, QUIET, STRONG, WIDTH, line, path, px, rect, shortened, text, through,
+    titled, width,
 };
 use super::legend::series_group;
 use super::marker;
@@ -62,7 +63,7 @@ pub(super) fn draw(chart: &Chart, top: f64) -> (Vec<Element>, f64) {
     if is_turned {
         plot.make_room_for_turned_texts();
     }
-    let mut parts = vec![text(MARGIN, top - 12.0, SIZE, Ink::Strong, &axis_title(chart), &[])];
+    let mut parts = vec![text(MARGIN, top - 12.0, SIZE, STRONG, &axis_title(chart), &[])];
     parts.extend(plot.stripes());
     parts.extend(plot.y_axis());
     let (x_axis, bottom) = plot.x_axis(is_turned);
@@ -134,10 +135,10 @@ impl Plot<'_> {
             let style = [&GRID[..], &[("stroke-width", faint)]].concat();
             parts.push(line((self.left, y), (self.right, y), &style));
             if let Some(words) = &tick.text {
-                parts.push(text(self.left - 7.0, y + 4.0, SIZE, Ink::Quiet, words, &END));
+                parts.push(text(self.left - 7.0, y + 4.0, SIZE, QUIET, words, &END));
             }
         }
-        if self.scale.has_break() {
+        if self.scale.has_break {
             let y = self.bottom - (self.bottom - self.top) * self.scale.break_part();
             parts.push(line((self.left, self.top), (self.left, y - 2.0), &AXIS));
             parts.push(line((self.left, self.bottom), (self.left, y + 4.0), &AXIS));
@@ -172,13 +173,13 @@ impl Plot<'_> {
             let turn = format!("rotate(-40 {} {})", px(x + 3.0), px(y));
             let turned = [("text-anchor", "end"), ("transform", turn.as_str())];
             let (x, attributes) = if is_turned { (x + 3.0, &turned[..]) } else { (x, &MIDDLE[..]) };
-            let label = text(x, y, SIZE, Ink::Quiet, &words, attributes);
+            let label = text(x, y, SIZE, QUIET, &words, attributes);
             parts.push(if words == tick.text { label } else { titled(label, &tick.text) });
             height = if is_turned { f64::max(height, 15.0 + width(&words, SIZE) * TURNED.1) } else { height };
         }
         let bottom = self.bottom + height + 18.0;
         let middle = (self.left + self.right) / 2.0;
-        parts.push(text(middle, bottom, SIZE, Ink::Strong, &self.chart.x.label, &MIDDLE));
+        parts.push(text(middle, bottom, SIZE, STRONG, &self.chart.x.label, &MIDDLE));
         (parts, bottom + 8.0)
     }
 
@@ -308,7 +309,7 @@ fn evenly(scale: XScale, at: f64) -> f64 {
 
 /// The first and the last place that is named or has a figure.
 fn ends(chart: &Chart) -> (f64, f64) {
-    let points = chart.series.iter().flat_map(|series| &series.points).map(|point| point.x);
+    let points = chart.points().map(|point| point.x);
     let places = chart.x.ticks.iter().map(|tick| tick.at).chain(points).map(|at| evenly(chart.x.scale, at));
     places.fold((f64::INFINITY, f64::NEG_INFINITY), |(first, last), it| (first.min(it), last.max(it)))
 }

@@ -3,7 +3,7 @@
 use svg::node::element::Element;
 use writebench_stats::as_f64;
 
-use super::element::{GRID, Ink, MARGIN, MIDDLE, WIDTH, line, name_before, shortened, text, width};
+use super::element::{GRID, MARGIN, MIDDLE, QUIET, STRONG, WIDTH, line, name_before, shortened, text, width};
 use super::words::axis_title;
 use crate::charts::{Chart, Scale};
 
@@ -67,11 +67,11 @@ impl<'c> Rows<'c> {
             let x = self.x_of_part(tick.part);
             parts.push(line((x, self.top), (x, bottom + 4.0), &GRID));
             if let Some(words) = &tick.text {
-                parts.push(text(x, bottom + 19.0, 12.0, Ink::Quiet, words, &MIDDLE));
+                parts.push(text(x, bottom + 19.0, 12.0, QUIET, words, &MIDDLE));
             }
         }
         let title = axis_title(self.chart);
-        parts.push(text((self.left + self.right) / 2.0, bottom + 38.0, 12.0, Ink::Strong, &title, &MIDDLE));
+        parts.push(text((self.left + self.right) / 2.0, bottom + 38.0, 12.0, STRONG, &title, &MIDDLE));
         parts
     }
 

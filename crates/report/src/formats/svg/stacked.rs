@@ -3,7 +3,7 @@
 use svg::Node;
 use svg::node::element::Element;
 
-use super::element::{Ink, rect, text, titled};
+use super::element::{QUIET, STRONG, rect, text, titled};
 use super::legend::series_group;
 use super::rows::{Rows, SIZE};
 use super::words::figure_text;
@@ -19,16 +19,15 @@ pub(super) fn draw(chart: &Chart, top: f64) -> (Vec<Element>, f64) {
     let mut parts = rows.grid();
     for (at, whole) in stacked(chart) {
         parts.extend(bar(chart, at, &rows));
-        let points =
-            || chart.series.iter().flat_map(|series| &series.points).filter(|it| it.x.total_cmp(&at).is_eq());
+        let points = || chart.points().filter(|it| it.x.total_cmp(&at).is_eq());
         let y = rows.y(at) + 4.5;
         if points().all(|point| point.figure.is_none()) {
-            parts.push(text(rows.left + 7.0, y, SIZE, Ink::Quiet, "no figure", &[]));
+            parts.push(text(rows.left + 7.0, y, SIZE, QUIET, "no figure", &[]));
             continue;
         }
         let tilde = if points().any(|point| point.only_disturbed) { "~" } else { "" };
         let words = format!("{tilde}{}", value_text(whole, chart.y.unit));
-        parts.push(text(rows.x(whole) + 7.0, y, SIZE, Ink::Strong, &words, &[]));
+        parts.push(text(rows.x(whole) + 7.0, y, SIZE, STRONG, &words, &[]));
     }
     parts.extend(rows.names());
     (parts, rows.end())

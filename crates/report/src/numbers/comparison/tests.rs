@@ -206,7 +206,7 @@ fn in_a_long_table_what_changed_is_named_again() {
 
 #[test]
 fn programs_get_the_same() {
-    let text = crate::formats::comparison::json(&shown()).unwrap();
+    let text = crate::formats::comparison::json(&shown());
     let document: serde_json::Value = serde_json::from_str(&text).unwrap();
     assert_eq!((&document["comparison"], &document["unit"]), (&1.into(), &"sample".into()));
     assert_eq!(document["cases"][0]["verdict"], "slower");
