@@ -24,13 +24,13 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, bail};
 use writebench_model::Bytes;
 
+use crate::program;
 use crate::target::{folder_for, is_memory, memory_and_disk};
 use comparison::Pairing;
 use reference::Reference;
 use rival::{Bench, Other, Rival};
 use table::{Against, Table};
-use twin::{Sizes, Twin};
-use writebench::Writebench;
+use twin::Sizes;
 
 /// What to compare, where and how often.
 #[derive(clap::Args)]
@@ -78,33 +78,31 @@ pub(crate) fn run(options: &Options) -> Result<bool> {
     // A choice without a case is an error before anything is built.
     let by_programs = !options.tools && !options.fio;
     let twins = if by_programs { options.chosen(Sizes::Of(options.size))? } else { Vec::new() };
-    let reference = Reference::build(&folder)?;
-    let writebench = Writebench::build()?;
-    let benches = targets.iter().map(|target| Bench { reference: &reference, writebench: &writebench, target });
-    let table = compare(options, benches, &twins)?;
+    let (reference, writebench) = (Reference::build(&folder)?, program::build()?);
+    let bench = Bench { reference, writebench, pairing: Pairing::default() };
+    let table = compare(options, bench, &targets, &twins)?;
     if let Some(file) = &options.markdown {
         fs::write(file, &table.text).with_context(|| format!("writing {}", file.display()))?;
     }
     Ok(table.is_complete() && !(options.fio && table.is_surely_below()))
 }
 
-fn compare<'b>(options: &Options, benches: impl Iterator<Item = Bench<'b>>, twins: &[Twin]) -> Result<Table> {
+fn compare(options: &Options, mut bench: Bench, targets: &[PathBuf], twins: &[Rival]) -> Result<Table> {
     let against = options.against();
     let mut table = Table::new(against, options.rounds, options.seed);
     if options.tools {
         let start_ms = copying::process_start_ms()?;
         table.say(&format!("\nStarting a program that does nothing takes {start_ms:.3} ms (`true`, median)."));
     }
-    let mut pairing = Pairing::default();
     let mut seed = options.seed;
-    for bench in benches {
-        table.start_target(bench.target);
-        for rival in options.rivals(&bench, twins)? {
+    for target in targets {
+        table.start_target(target);
+        for rival in options.rivals(&bench.writebench, target, twins)? {
             let mut compare = || {
                 seed = seed.wrapping_add(1);
-                bench.compare(&rival, &mut pairing, options.rounds, seed)
+                bench.compare(&rival, target, options.rounds, seed)
             };
-            let (mut result, mut remark) = (compare(), rival.remark.clone());
+            let (mut result, mut remark) = (compare(), rival.remark.to_owned());
             // Beside fio, what is below the goal is taken once more, and the second result counts.
             if options.fio
                 && !rival.is_explained
@@ -121,11 +119,12 @@ fn compare<'b>(options: &Options, benches: impl Iterator<Item = Bench<'b>>, twin
     Ok(table)
 }
 
-fn check(reference: &Reference, targets: &[PathBuf], twins: &[Twin]) -> Result<bool> {
+fn check(reference: &Reference, targets: &[PathBuf], twins: &[Rival]) -> Result<bool> {
     for target in targets {
-        for twin in possible(twins, target)? {
-            let case = &twin.case;
-            reference.check(twin, target).with_context(|| format!("{case} on {}", target.display()))?;
+        for Rival { case, other, .. } in possible(twins, target)? {
+            let Other::Program(program) = other else { continue };
+            let outcome = reference.measure(program, case, target, true);
+            outcome.with_context(|| format!("{case} on {}", target.display()))?;
             println!("{case} on {}: as it should be", target.display());
         }
     }
@@ -133,7 +132,7 @@ fn check(reference: &Reference, targets: &[PathBuf], twins: &[Twin]) -> Result<b
 }
 
 /// What makes sense on the target: memory has nothing behind the page cache.
-fn possible<'t>(twins: &'t [Twin], target: &Path) -> Result<impl Iterator<Item = &'t Twin>> {
+fn possible<'t>(twins: &'t [Rival], target: &Path) -> Result<impl Iterator<Item = &'t Rival>> {
     let is_memory = is_memory(target)?;
     Ok(twins.iter().filter(move |twin| !(is_memory && twin.case.is_direct())))
 }
@@ -148,20 +147,17 @@ impl Options {
     }
 
     /// The rows of a target.
-    fn rivals(&self, bench: &Bench<'_>, twins: &[Twin]) -> Result<Vec<Rival>> {
+    fn rivals(&self, writebench: &Path, target: &Path, twins: &[Rival]) -> Result<Vec<Rival>> {
         let mut rivals = match (self.tools, self.fio) {
-            (true, _) => rivals::tools(bench, self.size)?,
-            (_, true) => rivals::fio(self.size, is_memory(bench.target)?),
-            _ => {
-                let rival = |twin: &Twin| Rival::new(twin.case.clone(), Other::Program(twin.clone()));
-                possible(twins, bench.target)?.map(rival).collect()
-            }
+            (true, _) => rivals::tools(writebench, target, self.size)?,
+            (_, true) => rivals::fio(self.size, is_memory(target)?),
+            _ => possible(twins, target)?.cloned().collect(),
         };
         rivals.retain(|rival| self.wants(rival.case.method(), &rival.names().join(" ")));
         Ok(rivals)
     }
 
-    fn chosen(&self, sizes: Sizes) -> Result<Vec<Twin>> {
+    fn chosen(&self, sizes: Sizes) -> Result<Vec<Rival>> {
         let mut twins = twin::all(sizes);
         for method in &self.methods {
             if !twins.iter().any(|twin| twin.case.method() == method) {

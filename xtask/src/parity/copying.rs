@@ -1,8 +1,6 @@
 //! `cp` and `dd`, which people measure with already.
 
-use std::ffi::OsString;
 use std::fs;
-use std::path::Path;
 use std::process::Command;
 
 use anyhow::{Context, Result};
@@ -11,21 +9,25 @@ use super::place::{Place, wall_time};
 use super::reading::Reading;
 
 /// A program that copies a file.
+#[derive(Clone, Copy)]
 pub(super) struct CopyTool {
     /// As it is called, without the names of the files.
     pub(super) name: &'static str,
-    // It takes files as `if=` and `of=`.
-    is_dd: bool,
+    // How it takes those of a place.
+    files: [&'static str; 2],
 }
 
+const CP_FILES: [&str; 2] = ["source", "written"];
+const DD_FILES: [&str; 2] = ["if=source", "of=written"];
+
 /// GNU coreutils 9.1: `read` and `write` of 128 KiB after `POSIX_FADV_SEQUENTIAL` (strace).
-pub(super) const CP: CopyTool = CopyTool { name: "cp --reflink=never", is_dd: false };
+pub(super) const CP: CopyTool = CopyTool { name: "cp --reflink=never", files: CP_FILES };
 
 /// GNU coreutils 9.1: an attempt at `FICLONE`, then one `copy_file_range` for all of it (strace).
-pub(super) const CP_IN_KERNEL: CopyTool = CopyTool { name: "cp", is_dd: false };
+pub(super) const CP_IN_KERNEL: CopyTool = CopyTool { name: "cp", files: CP_FILES };
 
-pub(super) const DD: CopyTool = CopyTool { name: "dd bs=1M", is_dd: true };
-pub(super) const DD_SMALL: CopyTool = CopyTool { name: "dd bs=128k", is_dd: true };
+pub(super) const DD: CopyTool = CopyTool { name: "dd bs=1M", files: DD_FILES };
+pub(super) const DD_SMALL: CopyTool = CopyTool { name: "dd bs=128k", files: DD_FILES };
 
 /// What it takes to start a program that does nothing, and to wait for its end: median in milliseconds.
 pub(super) fn process_start_ms() -> Result<f64> {
@@ -36,24 +38,14 @@ pub(super) fn process_start_ms() -> Result<f64> {
 }
 
 impl CopyTool {
-    fn command(&self, from: &Path, to: &Path) -> Command {
-        let mut words = self.name.split(' ');
-        let mut command = Command::new(words.next().unwrap_or_default());
-        command.args(words);
-        for (name, path) in [("if=", from), ("of=", to)] {
-            let mut word = OsString::from(if self.is_dd { name } else { "" });
-            word.push(path);
-            command.arg(word);
-        }
-        command
-    }
-
     /// Copies once. The source is read before, as the last that happens to it.
     pub(super) fn measure(&self, place: &Place) -> Result<Reading> {
         place.read_source()?;
-        let (from, to) = (place.source(), place.written());
-        let elapsed_ns = u64::try_from(wall_time(&mut self.command(&from, &to))?.as_nanos())?;
-        let bytes = fs::metadata(&to)?.len();
+        let mut words = self.name.split(' ').chain(self.files);
+        let mut command = Command::new(words.next().unwrap_or_default());
+        let elapsed = wall_time(command.args(words).current_dir(place.folder()))?;
+        let elapsed_ns = u64::try_from(elapsed.as_nanos())?;
+        let bytes = fs::metadata(place.written())?.len();
         Ok(Reading { total_ns: elapsed_ns, work_ns: elapsed_ns, bytes, probe_ns: 0, record: None })
     }
 }

@@ -28,12 +28,12 @@ impl Place {
 
     /// The file that is copied.
     pub(super) fn source(&self) -> PathBuf {
-        self.folder.path().join("source")
+        self.folder().join("source")
     }
 
     /// The file that is written.
     pub(super) fn written(&self) -> PathBuf {
-        self.folder.path().join("written")
+        self.folder().join("written")
     }
 
     /// Removes what was written.

@@ -3,11 +3,12 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
+use serde_json::Value;
 
 use super::case::Case;
+use super::place::Place;
 use super::reading::Reading;
-use super::twin::Twin;
 use crate::command::{output, root, succeed};
 
 const FLAGS: &[&str] = &["-O2", "-Wall", "-Wextra", "-Werror", "-std=gnu11", "-pthread"];
@@ -28,44 +29,49 @@ impl Reference {
             let source = entry?.path();
             let name = source.file_stem().unwrap_or_default();
             if source.extension().is_some_and(|extension| extension == "c") {
+                let libraries = LIBRARIES.iter().filter(|(program, _)| name == *program);
                 let mut compiler = Command::new("cc");
                 compiler.args(FLAGS).arg(&source).arg("-o").arg(folder.join(name));
-                compiler
-                    .args(LIBRARIES.iter().filter(|(program, _)| name == *program).map(|(_, library)| library));
-                succeed(&mut compiler)?;
+                succeed(compiler.args(libraries.map(|(_, library)| library)))?;
             }
         }
         Ok(Self { folder: folder.to_owned() })
     }
 
-    /// Runs the case once.
-    pub(super) fn measure(&self, twin: &Twin, target: &Path) -> Result<Reading> {
-        run(&mut self.command(twin, target), &twin.case)
+    /// Has a program do once what is done in the case. It reads its files back if it is told to check them.
+    pub(super) fn measure(&self, program: &str, case: &Case, target: &Path, checks: bool) -> Result<Reading> {
+        let mut words = program.split_whitespace();
+        let mut command = Command::new(self.folder.join(words.next().unwrap_or_default()));
+        command.arg(target).args(words).envs(checks.then_some(("PARITY_CHECK", "1")));
+        Reading::of(&said(&mut command)?, case)
     }
 
-    /// Runs the case once and has the program read its files back.
-    pub(super) fn check(&self, twin: &Twin, target: &Path) -> Result<()> {
-        run(self.command(twin, target).env("PARITY_CHECK", "1"), &twin.case).map(drop)
+    /// Has another program measured with the machine in the state that samples of writebench's and of ours begin with.
+    pub(super) fn settled(
+        &self,
+        place: &Place,
+        case: &Case,
+        measure: impl FnOnce() -> Result<Reading>,
+    ) -> Result<Reading> {
+        place.clear()?;
+        let before_ns = self.settle(place.folder(), case.size_bytes)?;
+        let mut reading = measure()?;
+        // The smallest amount: only the probe is wanted.
+        reading.probe_ns = before_ns.max(self.settle(place.folder(), 1)?);
+        place.clear()?;
+        ensure!(reading.bytes == case.size_bytes, "{} bytes instead of {}", reading.bytes, case.size_bytes);
+        Ok(reading)
     }
 
-    /// Makes the target quiet and the memory warm for a program that does not do so itself; what the
-    /// memory-copy probe took.
-    pub(super) fn settle(&self, target: &Path, size_bytes: u64) -> Result<u64> {
+    /// Makes the target quiet and the memory warm; what the memory-copy probe took.
+    fn settle(&self, target: &Path, size_bytes: u64) -> Result<u64> {
         let mut command = Command::new(self.folder.join("machine"));
-        let output = output(command.arg(target).arg(size_bytes.to_string()).stdin(Stdio::null()))?;
-        let json: serde_json::Value = serde_json::from_slice(&output.stdout).context("the line is no JSON")?;
+        let json = said(command.arg(target).arg(size_bytes.to_string()))?;
         json["probe_ns"].as_u64().context("no probe_ns")
-    }
-
-    fn command(&self, twin: &Twin, target: &Path) -> Command {
-        let mut command = Command::new(self.folder.join(&twin.program));
-        command.arg(target).args(&twin.arguments).stdin(Stdio::null());
-        command
     }
 }
 
-fn run(command: &mut Command, case: &Case) -> Result<Reading> {
-    let output = output(command)?;
-    let json = serde_json::from_slice(&output.stdout).context("the reference's line is no JSON")?;
-    Reading::of(&json, case)
+fn said(command: &mut Command) -> Result<Value> {
+    let output = output(command.stdin(Stdio::null()))?;
+    serde_json::from_slice(&output.stdout).context("the reference's line is no JSON")
 }

@@ -1,11 +1,14 @@
 //! What is compared with what, in the order of the tables.
 
+use std::path::Path;
+
 use anyhow::{Context, Result};
 use writebench_model::Bytes;
 
 use super::case::Case;
 use super::copying::{CP, CP_IN_KERNEL, CopyTool, DD, DD_SMALL};
-use super::rival::{Bench, Other, Rival};
+use super::rival::{Other, Rival};
+use super::writebench::measure;
 
 /// Each tool with the case that makes the same calls.
 fn equals(size: Bytes) -> [(CopyTool, Case); 4] {
@@ -29,23 +32,25 @@ const WAYS: [&str; 6] = [
 ];
 
 /// Every tool with its case. The fastest way to copy is looked for first, and then measured afresh.
-pub(super) fn tools(bench: &Bench<'_>, size: Bytes) -> Result<Vec<Rival>> {
-    let rival = |(tool, case)| Rival::new(case, Other::Tool(tool));
-    let same = equals(size).map(rival).map(|it| it.remarked("the tool's wall time, with process start"));
-    let best = fastest(bench, size)?;
-    let best = [CP, CP_IN_KERNEL].map(|tool| rival((tool, best.clone())));
-    let best = best.map(|it| it.remarked("the fastest of writebench's copies"));
-    Ok(same.into_iter().chain(best).collect())
+pub(super) fn tools(writebench: &Path, target: &Path, size: Bytes) -> Result<Vec<Rival>> {
+    let rivals = |pairs: &[(CopyTool, Case)], remark| {
+        let rival = |(tool, case): &(_, Case)| Rival { remark, ..Rival::new(case.clone(), Other::Tool(*tool)) };
+        pairs.iter().map(rival).collect::<Vec<_>>()
+    };
+    let same = rivals(&equals(size), "the tool's wall time, with process start");
+    let best = fastest(writebench, target, size)?;
+    let best = [CP, CP_IN_KERNEL].map(|tool| (tool, best.clone()));
+    Ok([same, rivals(&best, "the fastest of writebench's copies")].concat())
 }
 
 /// The case that is fastest in a quick look: the median of three samples.
-fn fastest(bench: &Bench<'_>, size: Bytes) -> Result<Case> {
+fn fastest(writebench: &Path, target: &Path, size: Bytes) -> Result<Case> {
     const LOOKS: u32 = 3;
     let mut best: Option<(Case, f64)> = None;
     for case in WAYS.map(|name| Case::new(name, size)) {
         let mut rates = Vec::new();
         for _ in 0..LOOKS {
-            rates.extend(bench.writebench.measure(&case, bench.target)?.map(|reading| reading.total_rate()));
+            rates.extend(measure(writebench, &case, target)?.map(|reading| reading.total_rate()));
         }
         let rate = writebench_stats::median(&rates).unwrap_or(0.0);
         if best.as_ref().is_none_or(|(_, most)| rate > *most) {
@@ -103,7 +108,8 @@ pub(super) fn fio(usual: Bytes, is_memory: bool) -> Vec<Rival> {
         rivals.extend(of_chunk(ON_DISK, usual));
         rivals.extend(of_chunk(DURABLE, DURABLE_SIZE));
     }
-    rivals.extend(["write", "write,chunk=64KiB"].map(|case| rival(case, usual).explained(DIFFERENCE)));
+    let explained = |case| Rival { remark: DIFFERENCE, is_explained: true, ..rival(case, usual) };
+    rivals.extend(["write", "write,chunk=64KiB"].map(explained));
     rivals
 }
 

@@ -3,16 +3,7 @@
 use writebench_model::{Axes, Bytes, Prepare};
 
 use super::case::Case;
-
-/// A case of writebench and the C program that does the same.
-#[derive(Debug, Clone)]
-pub(super) struct Twin {
-    pub(super) case: Case,
-    /// The C program, in `parity/`.
-    pub(super) program: String,
-    /// What it is told after the directory.
-    pub(super) arguments: Vec<String>,
-}
+use super::rival::{Other, Rival};
 
 /// How large the files are.
 #[derive(Debug, Clone, Copy)]
@@ -50,14 +41,16 @@ impl Sizes {
 }
 
 /// Every case, in the order of the table.
-pub(super) fn all(sizes: Sizes) -> Vec<Twin> {
+pub(super) fn all(sizes: Sizes) -> Vec<Rival> {
     let Axes { chunk_size_bytes, depth, .. } = Axes::defaults(Prepare::Create);
     // A case's name says neither the usual chunk nor the usual state of the file.
     let chunks = [(",chunk=64KiB", 64 << 10), ("", chunk_size_bytes)];
     let states = [("", "create"), (",prepare=overwrite", "overwrite")];
     let mut twins = Vec::new();
     let mut add = |limits: Limits, case: &str, program: &str| {
-        twins.push(Twin::new(sizes.within(limits), case, program));
+        let size = sizes.within(limits);
+        let program = program.replace("SIZE", &size.0.to_string());
+        twins.push(Rival::new(Case::new(case, size), Other::Program(program)));
     };
     for method in ["write", "pwrite", "fwrite", "writev", "pwritev", "mmap"] {
         let vector = if method.ends_with("writev") { "128" } else { "" };
@@ -106,15 +99,6 @@ pub(super) fn all(sizes: Sizes) -> Vec<Twin> {
         add(DURABLE, &format!("uring,chunk=4KiB,depth={depth},sync=fsync/1"), &program);
     }
     twins
-}
-
-impl Twin {
-    /// `SIZE` in the program's words is the size.
-    fn new(size: Bytes, case: &str, program: &str) -> Self {
-        let mut words = program.split_whitespace().map(|word| word.replace("SIZE", &size.0.to_string()));
-        let program = words.next().unwrap_or_default();
-        Self { case: Case::new(case, size), program, arguments: words.collect() }
-    }
 }
 
 #[cfg(test)]

@@ -6,6 +6,7 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
+use serde_json::Value;
 use writebench_model::Bytes;
 use writebench_stats::Interval;
 
@@ -42,13 +43,6 @@ const TOLERANCE: f64 = 0.03;
 /// Rounds of the best of the grid beside what was recommended.
 const ROUNDS: u32 = 15;
 
-/// A search's answer.
-struct Found {
-    recommended: String,
-    seconds: f64,
-    bytes_written: u64,
-}
-
 /// Measures the grid, searches, and measures what both came to side by side; whether every recommendation was within
 /// the tolerance.
 pub(crate) fn run(options: &Options) -> Result<bool> {
@@ -83,14 +77,13 @@ impl Search<'_> {
         );
         let mut found = Vec::new();
         for number in 1..=self.options.searches {
-            let answer = self.search(grid_time / self.options.part)?;
-            println!(
-                "search {number}: {:.0} s, {} written: {}",
-                answer.seconds,
-                Bytes(answer.bytes_written).approximate(),
-                answer.recommended
-            );
-            found.push(answer.recommended);
+            let start = Instant::now();
+            let advice = self.search(grid_time / self.options.part)?;
+            let seconds = start.elapsed().as_secs_f64();
+            let recommended = advice["recommended"].as_str().context("the search ended without advice")?;
+            let written = Bytes(advice["bytes_written"].as_u64().unwrap_or(0)).approximate();
+            println!("search {number}: {seconds:.0} s, {written} written: {recommended}");
+            found.push(recommended.to_owned());
         }
         let others: BTreeSet<&String> = found.iter().filter(|name| *name != best).collect();
         let are_good = others.is_empty() || self.side_by_side(best, &others, &found)?;
@@ -137,15 +130,10 @@ impl Search<'_> {
         Ok(lines)
     }
 
-    fn search(&self, budget: Duration) -> Result<Found> {
+    fn search(&self, budget: Duration) -> Result<Value> {
         let mut command = self.advise();
         command.args(["--budget", &format!("{}ms", budget.as_millis())]);
-        let start = Instant::now();
-        let document = program::exported(command)?;
-        let seconds = start.elapsed().as_secs_f64();
-        let advice = &document["advice"];
-        let recommended = advice["recommended"].as_str().context("the search ended without advice")?.to_owned();
-        Ok(Found { recommended, seconds, bytes_written: advice["bytes_written"].as_u64().unwrap_or(0) })
+        Ok(program::exported(command)?["advice"].take())
     }
 
     fn run_cases(&self, cases: &[String], samples: u32) -> Result<Order> {

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use anyhow::{Context, Result};
 use serde_json::Value;
-use writebench_stats::Interval;
+use writebench_stats::{CONFIDENCE, Interval};
 
 /// A case with figures.
 #[derive(Debug)]
@@ -47,7 +47,7 @@ impl Measured {
     pub(super) fn ratio(&self, other: &Self) -> Option<Interval> {
         let ratio = |(round, total_ns): (&u64, &f64)| Some(total_ns / other.by_round_ns.get(round)?);
         let ratios: Vec<f64> = self.by_round_ns.iter().filter_map(ratio).collect();
-        writebench_stats::median_interval(&ratios, super::CONFIDENCE)
+        writebench_stats::median_interval(&ratios, CONFIDENCE)
     }
 }
 
