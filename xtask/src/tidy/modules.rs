@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use anyhow::{Context, Result};
 
-use super::Finding;
 use super::source::{Mention, Source};
+use super::{Finding, finding};
 
 /// Folders of a crate's sources in which an upper one may use a lower one, from the lowest.
 const FLOORS: &[(&str, &[&[&str]])] =
@@ -130,7 +130,7 @@ fn circles(uses: &Uses) -> Vec<Finding> {
         if circle.first() == Some(first) {
             let inside = uses.iter().filter(|((a, b), _)| circle.contains(&a[..]) && circle.contains(&b[..]));
             let lines = inside.map(|((from, to), line)| format!("\n  {from}:{line} uses {to}"));
-            found.push(Finding::new(first, 1, format!("modules form a circle:{}", lines.collect::<String>())));
+            found.push(finding(first, 1, format!("modules form a circle:{}", lines.collect::<String>())));
         }
     }
     found
@@ -140,7 +140,7 @@ fn circles(uses: &Uses) -> Vec<Finding> {
 fn missing(folder: &str, floors: &[&[&str]], files: &[(String, String)]) -> Vec<Finding> {
     let is_empty = |room: &str| !files.iter().any(|(path, _)| path.starts_with(&format!("{folder}/{room}")));
     let rooms = floors.concat().into_iter().filter(|room| is_empty(room));
-    rooms.map(|room| Finding::new(folder, 1, format!("has no '{room}', which tidy has a floor for"))).collect()
+    rooms.map(|room| finding(folder, 1, format!("has no '{room}', which tidy has a floor for"))).collect()
 }
 
 /// What a lower floor uses of an upper one.
@@ -151,9 +151,7 @@ fn upwards(folder: &str, floors: &[&[&str]], uses: &Uses) -> Vec<Finding> {
     };
     let rising =
         uses.iter().filter(|((from, to), _)| floor_of(from).zip(floor_of(to)).is_some_and(|(a, b)| a < b));
-    rising
-        .map(|((from, to), line)| Finding::new(from, *line, format!("uses {to}, of an upper floor")))
-        .collect()
+    rising.map(|((from, to), line)| finding(from, *line, format!("uses {to}, of an upper floor"))).collect()
 }
 
 #[cfg(test)]
@@ -164,7 +162,7 @@ mod tests {
     fn found(files: &[(&str, &str)]) -> Vec<String> {
         let files: Vec<_> =
             files.iter().map(|(name, text)| (format!("x/src/{name}"), (*text).to_owned())).collect();
-        tangled("x/src", &files).unwrap().iter().map(ToString::to_string).collect()
+        tangled("x/src", &files).unwrap()
     }
 
     #[test]
@@ -229,17 +227,14 @@ mod tests {
         const FLOORS: &[&[&str]] = &[&["numbers"], &["tables", "charts"]];
         let uses = |from: &str, to: &str| Uses::from([((format!("x/src/{from}"), format!("x/src/{to}")), 7)]);
         let found = upwards("x/src", FLOORS, &uses("numbers/rank.rs", "charts.rs"));
-        assert_eq!(
-            found,
-            [Finding::new("x/src/numbers/rank.rs", 7, "uses x/src/charts.rs, of an upper floor")]
-        );
+        assert_eq!(found, [finding("x/src/numbers/rank.rs", 7, "uses x/src/charts.rs, of an upper floor")]);
         for (from, to) in
             [("tables/a.rs", "numbers/b.rs"), ("tables/a.rs", "charts/b.rs"), ("numbers/a.rs", "c.rs")]
         {
-            assert_eq!(upwards("x/src", FLOORS, &uses(from, to)), []);
+            assert_eq!(upwards("x/src", FLOORS, &uses(from, to)), [""; 0]);
         }
         let files = ["numbers/rank.rs", "tables.rs"].map(|name| (format!("x/src/{name}"), String::new()));
         let found = missing("x/src", FLOORS, &files);
-        assert_eq!(found, [Finding::new("x/src", 1, "has no 'charts', which tidy has a floor for")]);
+        assert_eq!(found, [finding("x/src", 1, "has no 'charts', which tidy has a floor for")]);
     }
 }

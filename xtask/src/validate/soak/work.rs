@@ -1,6 +1,6 @@
 //! What writebench is asked to do, at random.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use writebench_testkit::Chance;
 
@@ -108,11 +108,4 @@ fn measuring(chance: &mut Chance) -> String {
         " --suite {suite} --size {size} --samples {samples} --budget {budget} --verify {verify} {more} \
          --export {format}=HOME/{format}"
     )
-}
-
-/// Where it may work.
-pub(super) struct Place {
-    pub(super) path: PathBuf,
-    /// Whether there is so little room that a case may fail for want of it.
-    pub(super) is_small: bool,
 }
