@@ -9,7 +9,6 @@ mod case;
 mod comparison;
 mod copying;
 mod fio;
-mod place;
 mod reading;
 mod reference;
 mod rival;
@@ -73,7 +72,9 @@ pub(crate) fn run(options: &Options) -> Result<bool> {
     if options.check {
         // A build of its own: another check may be running the programs at the same time.
         let scratch = tempfile::tempdir_in(&folder).context("a folder for the programs")?;
-        return check(&Reference::build(scratch.path())?, &targets, &options.chosen(Sizes::Small)?);
+        let mut programs = options.chosen(Sizes::Small)?;
+        programs.extend(copying::equals(Bytes((5 << 20) + 1)).into_iter().filter(|tool| options.wants(tool)));
+        return check(&Reference::build(scratch.path())?, &targets, &programs);
     }
     // A choice without a case is an error before anything is built.
     let by_programs = !options.tools && !options.fio;
@@ -121,11 +122,11 @@ fn compare(options: &Options, mut bench: Bench, targets: &[PathBuf], twins: &[Ri
 
 fn check(reference: &Reference, targets: &[PathBuf], twins: &[Rival]) -> Result<bool> {
     for target in targets {
-        for Rival { case, other, .. } in possible(twins, target)? {
-            let Other::Program(program) = other else { continue };
-            let outcome = reference.measure(program, case, target, true);
-            outcome.with_context(|| format!("{case} on {}", target.display()))?;
-            println!("{case} on {}: as it should be", target.display());
+        for rival in possible(twins, target)? {
+            let Other::Program(program) = &rival.other else { continue };
+            let what = format!("{} on {}", rival.names().join(": "), target.display());
+            reference.measure(program, &rival.case, target, true).with_context(|| what.clone())?;
+            println!("{what}: as it should be");
         }
     }
     Ok(true)
@@ -153,7 +154,7 @@ impl Options {
             (_, true) => rivals::fio(self.size, is_memory(target)?),
             _ => possible(twins, target)?.cloned().collect(),
         };
-        rivals.retain(|rival| self.wants(rival.case.method(), &rival.names().join(" ")));
+        rivals.retain(|rival| self.wants(rival));
         Ok(rivals)
     }
 
@@ -164,14 +165,15 @@ impl Options {
                 bail!("no case of method '{method}' has a reference program");
             }
         }
-        twins.retain(|twin| self.wants(twin.case.method(), &twin.case.to_string()));
+        twins.retain(|twin| self.wants(twin));
         if twins.is_empty() {
             bail!("no case that has a reference program has '{}' in its name", self.only.join("' or '"));
         }
         Ok(twins)
     }
 
-    fn wants(&self, method: &str, name: &str) -> bool {
+    fn wants(&self, rival: &Rival) -> bool {
+        let (method, name) = (rival.case.method(), rival.names().join(" "));
         (self.methods.is_empty() || self.methods.iter().any(|wanted| wanted == method))
             && (self.only.is_empty() || self.only.iter().any(|text| name.contains(text)))
     }

@@ -7,7 +7,9 @@ use std::process::{Command, Stdio};
 use anyhow::{Context, Result, bail, ensure};
 use serde_json::Value;
 
+use super::case::Case;
 use super::reading::{Reading, RecordTimes};
+use super::reference::Reference;
 use crate::command::output;
 
 const JOB: &str = "job.fio";
@@ -30,21 +32,24 @@ impl Job {
         Self { text, in_turn }
     }
 
-    /// Has it where it is run.
-    pub(super) fn put_in(&self, folder: &Path) -> Result<()> {
-        fs::write(folder.join(JOB), &self.text).context("writing fio's job")
-    }
-
-    /// Runs it once.
-    pub(super) fn measure(&self, folder: &Path) -> Result<Reading> {
-        let mut command = Command::new("fio");
-        command.arg("--output-format=json").arg(JOB).stdin(Stdio::null());
+    /// Runs it once, with the machine in the state that writebench's own samples begin with.
+    pub(super) fn measure(&self, reference: &Reference, case: &Case, target: &Path) -> Result<Reading> {
         // fio keeps state of its own where it is started.
-        let output = output(command.current_dir(folder))?;
+        let folder = tempfile::Builder::new().prefix("parity-fio-").tempdir_in(target);
+        let folder = folder.with_context(|| format!("a folder in {}", target.display()))?;
+        fs::write(folder.path().join(JOB), &self.text).context("writing fio's job")?;
+        let before_ns = reference.settle(folder.path(), case.size_bytes)?;
+        let mut command = Command::new("fio");
+        command.arg("--output-format=json").arg(JOB).stdin(Stdio::null()).current_dir(folder.path());
+        let output = output(&mut command)?;
         // Notes come first.
         let start = output.stdout.iter().position(|byte| *byte == b'{').unwrap_or(0);
         let json = serde_json::from_slice(&output.stdout[start..]).context("fio's output is no JSON")?;
-        self.figures(&json)
+        let mut reading = self.figures(&json)?;
+        ensure!(reading.bytes == case.size_bytes, "{} bytes instead of {}", reading.bytes, case.size_bytes);
+        // The smallest amount: only the probe is wanted.
+        reading.probe_ns = before_ns.max(reference.settle(folder.path(), 1)?);
+        Ok(reading)
     }
 
     /// What fio says of the sections that do the work: the longest runtime, and the time inside the calls, where these

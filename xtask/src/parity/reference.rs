@@ -3,11 +3,10 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result};
 use serde_json::Value;
 
 use super::case::Case;
-use super::place::Place;
 use super::reading::Reading;
 use crate::command::{output, root, succeed};
 
@@ -46,25 +45,9 @@ impl Reference {
         Reading::of(&said(&mut command)?, case)
     }
 
-    /// Has another program measured with the machine in the state that samples of writebench's and of ours begin with.
-    pub(super) fn settled(
-        &self,
-        place: &Place,
-        case: &Case,
-        measure: impl FnOnce() -> Result<Reading>,
-    ) -> Result<Reading> {
-        place.clear()?;
-        let before_ns = self.settle(place.folder(), case.size_bytes)?;
-        let mut reading = measure()?;
-        // The smallest amount: only the probe is wanted.
-        reading.probe_ns = before_ns.max(self.settle(place.folder(), 1)?);
-        place.clear()?;
-        ensure!(reading.bytes == case.size_bytes, "{} bytes instead of {}", reading.bytes, case.size_bytes);
-        Ok(reading)
-    }
-
-    /// Makes the target quiet and the memory warm; what the memory-copy probe took.
-    fn settle(&self, target: &Path, size_bytes: u64) -> Result<u64> {
+    /// Makes the target quiet and the memory warm for a program that does not do so itself; what the memory-copy probe
+    /// took.
+    pub(super) fn settle(&self, target: &Path, size_bytes: u64) -> Result<u64> {
         let mut command = Command::new(self.folder.join("machine"));
         let json = said(command.arg(target).arg(size_bytes.to_string()))?;
         json["probe_ns"].as_u64().context("no probe_ns")

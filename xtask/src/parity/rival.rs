@@ -6,9 +6,7 @@ use anyhow::Result;
 
 use super::case::Case;
 use super::comparison::{Comparison, Measure, Pairing};
-use super::copying::CopyTool;
 use super::fio::Job;
-use super::place::Place;
 use super::reference::Reference;
 use super::writebench::{fio_job, measure};
 
@@ -17,6 +15,8 @@ use super::writebench::{fio_job, measure};
 pub(super) struct Rival {
     pub(super) case: Case,
     pub(super) other: Other,
+    /// The tool that the program starts, where it does, without the names of files.
+    pub(super) tool: Option<&'static str>,
     /// What there is to know of the pair.
     pub(super) remark: &'static str,
     /// The remark is why writebench need not be as fast.
@@ -27,20 +27,18 @@ pub(super) struct Rival {
 pub(super) enum Other {
     /// One of `parity/`, and the words that follow the directory.
     Program(String),
-    Tool(CopyTool),
     /// With the job that writebench exports.
     Fio,
 }
 
 impl Rival {
     pub(super) fn new(case: Case, other: Other) -> Self {
-        Self { case, other, remark: "", is_explained: false }
+        Self { case, other, tool: None, remark: "", is_explained: false }
     }
 
     /// The tool, where it is one, and the case.
     pub(super) fn names(&self) -> Vec<String> {
-        let tool = if let Other::Tool(tool) = &self.other { Some(tool.name.to_owned()) } else { None };
-        tool.into_iter().chain([self.case.to_string()]).collect()
+        self.tool.map(str::to_owned).into_iter().chain([self.case.to_string()]).collect()
     }
 }
 
@@ -61,19 +59,12 @@ impl Bench {
         rounds: u32,
         seed: u64,
     ) -> Result<Comparison> {
-        let place = Place::new(target)?;
         let Self { reference, writebench, pairing } = self;
         let other: Box<Measure<'_>> = match other {
             Other::Program(program) => Box::new(|| reference.measure(program, case, target, false).map(Some)),
-            Other::Tool(tool) => {
-                place.make_source(case.size_bytes)?;
-                Box::new(|| reference.settled(&place, case, || tool.measure(&place)).map(Some))
-            }
             Other::Fio => {
                 let job = Job::of(fio_job(writebench, case, target)?);
-                job.put_in(place.folder())?;
-                let place = &place;
-                Box::new(move || reference.settled(place, case, || job.measure(place.folder())).map(Some))
+                Box::new(move || job.measure(reference, case, target).map(Some))
             }
         };
         pairing.compare(&*other, &|| measure(writebench, case, target), rounds, seed)

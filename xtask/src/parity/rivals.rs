@@ -6,20 +6,9 @@ use anyhow::{Context, Result};
 use writebench_model::Bytes;
 
 use super::case::Case;
-use super::copying::{CP, CP_IN_KERNEL, CopyTool, DD, DD_SMALL};
+use super::copying::{CP, CP_IN_KERNEL, equals};
 use super::rival::{Other, Rival};
 use super::writebench::measure;
-
-/// Each tool with the case that makes the same calls.
-fn equals(size: Bytes) -> [(CopyTool, Case); 4] {
-    let case = |name| Case::new(name, size);
-    [
-        (CP, case("read-write,chunk=128KiB")),
-        (DD_SMALL, case("read-write,chunk=128KiB")),
-        (DD, case("read-write")),
-        (CP_IN_KERNEL, case("copy-file-range,chunk=whole")),
-    ]
-}
 
 /// Every way of writebench to copy that may be the fastest.
 const WAYS: [&str; 6] = [
@@ -33,14 +22,10 @@ const WAYS: [&str; 6] = [
 
 /// Every tool with its case. The fastest way to copy is looked for first, and then measured afresh.
 pub(super) fn tools(writebench: &Path, target: &Path, size: Bytes) -> Result<Vec<Rival>> {
-    let rivals = |pairs: &[(CopyTool, Case)], remark| {
-        let rival = |(tool, case): &(_, Case)| Rival { remark, ..Rival::new(case.clone(), Other::Tool(*tool)) };
-        pairs.iter().map(rival).collect::<Vec<_>>()
-    };
-    let same = rivals(&equals(size), "the tool's wall time, with process start");
     let best = fastest(writebench, target, size)?;
-    let best = [CP, CP_IN_KERNEL].map(|tool| (tool, best.clone()));
-    Ok([same, rivals(&best, "the fastest of writebench's copies")].concat())
+    let remark = "the fastest of writebench's copies";
+    let best = [CP, CP_IN_KERNEL].map(|tool| Rival { remark, ..tool.beside(best.clone()) });
+    Ok(equals(size).into_iter().chain(best).collect())
 }
 
 /// The case that is fastest in a quick look: the median of three samples.
@@ -116,15 +101,6 @@ pub(super) fn fio(usual: Bytes, is_memory: bool) -> Vec<Rival> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_tool_and_its_case_move_the_same_at_a_time() {
-        let names: Vec<_> =
-            equals(Bytes(256 << 20)).iter().map(|(tool, case)| format!("{}: {case}", tool.name)).collect();
-        assert_eq!(names[0], "cp --reflink=never: read-write,size=256MiB,chunk=128KiB");
-        assert_eq!(names[2], "dd bs=1M: read-write,size=256MiB");
-        assert_eq!(names[3], "cp: copy-file-range,size=256MiB,chunk=whole");
-    }
 
     #[test]
     fn every_case_is_there_once_and_only_a_disk_has_what_passes_the_cache_by() {

@@ -68,7 +68,7 @@ impl Search<'_> {
         let start = Instant::now();
         let grid = self.run_cases(&candidates, self.options.samples)?;
         let grid_time = start.elapsed();
-        let best = &grid.fastest().id;
+        let best = &grid.cases[0].id;
         println!(
             "grid: {} candidates × {} samples in {:.0} s; fastest: {best}",
             candidates.len(),

@@ -6,10 +6,10 @@ use writebench_stats::{CONFIDENCE, spearman};
 
 use super::export::{Measured, measured};
 
-/// What one run says of its cases, fastest first.
+/// What one run says of its cases, of which there are two at least, fastest first.
 #[derive(Debug)]
 pub(super) struct Order {
-    cases: Vec<Measured>,
+    pub(super) cases: Vec<Measured>,
 }
 
 /// How alike the orders of two runs are, over the cases that both have.
@@ -34,15 +34,6 @@ impl Order {
         ensure!(cases.len() > 1, "fewer than two cases have figures");
         cases.sort_by(|a, b| a.median_ns.total_cmp(&b.median_ns));
         Ok(Self { cases })
-    }
-
-    /// How many cases have a place.
-    pub(super) fn len(&self) -> usize {
-        self.cases.len()
-    }
-
-    pub(super) fn fastest(&self) -> &Measured {
-        &self.cases[0]
     }
 
     /// The names of the fastest.
