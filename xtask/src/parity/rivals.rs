@@ -31,18 +31,16 @@ pub(super) fn tools(writebench: &Path, target: &Path, size: Bytes) -> Result<Vec
 /// The case that is fastest in a quick look: the median of three samples.
 fn fastest(writebench: &Path, target: &Path, size: Bytes) -> Result<Case> {
     const LOOKS: u32 = 3;
-    let mut best: Option<(Case, f64)> = None;
+    let mut ways = Vec::new();
     for case in WAYS.map(|name| Case::new(name, size)) {
         let mut rates = Vec::new();
         for _ in 0..LOOKS {
             rates.extend(measure(writebench, &case, target)?.map(|reading| reading.total_rate()));
         }
-        let rate = writebench_stats::median(&rates).unwrap_or(0.0);
-        if best.as_ref().is_none_or(|(_, most)| rate > *most) {
-            best = Some((case, rate));
-        }
+        ways.push((writebench_stats::median(&rates).unwrap_or(0.0), case));
     }
-    best.map(|(case, _)| case).context("no way to copy")
+    let best = ways.into_iter().max_by(|(a, _), (b, _)| a.total_cmp(b));
+    best.map(|(_, case)| case).context("no way to copy")
 }
 
 /// Cases that fio can express. Its memory is that of a chunk.

@@ -7,7 +7,7 @@ use anyhow::{Context, Result, ensure};
 
 use super::counts::{Counts, ReadResult, pass_on};
 use super::need::Need;
-use crate::command::program;
+use crate::command::root;
 
 /// One part of the whole check.
 #[derive(Clone)]
@@ -80,8 +80,8 @@ impl Step {
 }
 
 fn shell(text: &str) -> Command {
-    let mut command = program("sh");
-    command.args(["-c", text]);
+    let mut command = Command::new("sh");
+    command.args(["-c", text]).current_dir(root());
     command
 }
 

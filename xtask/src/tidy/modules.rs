@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use anyhow::{Context, Result};
 
-use super::source::{Mention, Source};
+use super::source::Source;
 use super::{Finding, finding};
 
 /// Folders of a crate's sources in which an upper one may use a lower one, from the lowest.
@@ -13,12 +13,7 @@ const FLOORS: &[(&str, &[&[&str]])] =
 
 /// The files of one crate by what they are as modules: `[]` is its root, `["a", "b"]` is `crate::a::b`.
 struct Crate {
-    modules: BTreeMap<Vec<String>, Module>,
-}
-
-struct Module {
-    path: String,
-    source: Source,
+    modules: BTreeMap<Vec<String>, Source>,
 }
 
 /// Which file names what another one defines, and the line where it first does.
@@ -35,24 +30,17 @@ pub(super) fn tangled(folder: &str, files: &[(String, String)]) -> Result<Vec<Fi
 
 impl Crate {
     fn read(folder: &str, files: &[(String, String)]) -> Result<Self> {
-        let mut modules = BTreeMap::new();
+        let (mut modules, mut tests) = (BTreeMap::new(), Vec::<Vec<String>>::new());
         for (path, text) in files {
             let Some(inside) = path.strip_prefix(folder).and_then(|rest| rest.strip_suffix(".rs")) else {
                 continue;
             };
-            let source = Source::read(text).with_context(|| path.clone())?;
             let name = inside.split('/').filter(|word| !["", "lib", "main", "mod"].contains(word));
-            modules.insert(name.map(str::to_owned).collect(), Module { path: path.clone(), source });
+            let name: Vec<String> = name.map(str::to_owned).collect();
+            let source = Source::read(path, text).with_context(|| path.clone())?;
+            tests.extend(source.tests.iter().map(|test| [&name[..], std::slice::from_ref(test)].concat()));
+            modules.insert(name, source);
         }
-        let tests = |(name, module): (&Vec<String>, &Module)| {
-            module
-                .source
-                .tests
-                .iter()
-                .map(|test| [&name[..], std::slice::from_ref(test)].concat())
-                .collect::<Vec<_>>()
-        };
-        let tests: Vec<Vec<String>> = modules.iter().flat_map(tests).collect();
         modules.retain(|name, _| !tests.iter().any(|test| name.starts_with(test)));
         Ok(Self { modules })
     }
@@ -60,7 +48,7 @@ impl Crate {
     fn uses(&self) -> Uses {
         let mut uses = Uses::new();
         for (name, module) in &self.modules {
-            for Mention { words, line } in &module.source.mentions {
+            for (words, line) in &module.mentions {
                 let definition = self.absolute(name, words).and_then(|path| self.definition(&path, 0));
                 // A part may use the whole that it is a part of.
                 if let Some((_, other)) = definition.filter(|(whole, _)| !name.starts_with(whole)) {
@@ -84,7 +72,7 @@ impl Crate {
                 }
                 Some([above, rest].concat())
             }
-            _ => match self.modules.get(module)?.source.bindings.get(first) {
+            _ => match self.modules.get(module)?.bindings.get(first) {
                 Some(bound) if bound[0] != *first => self.absolute(module, &[bound, rest].concat()),
                 _ => Some([module, words].concat())
                     .filter(|path| self.modules.contains_key(&path[..=module.len()])),
@@ -93,7 +81,7 @@ impl Crate {
     }
 
     /// The module that defines what the path names, behind all names that others give it; none of a module itself.
-    fn definition(&self, path: &[String], depth: usize) -> Option<(&Vec<String>, &Module)> {
+    fn definition(&self, path: &[String], depth: usize) -> Option<(&Vec<String>, &Source)> {
         const MOST_NAMES: usize = 8;
         let length = (0..path.len()).rev().find(|&length| self.modules.contains_key(&path[..length]))?;
         if self.modules.contains_key(path) {
@@ -101,7 +89,7 @@ impl Crate {
         }
         let (name, item) = path.split_at(length);
         let (name, module) = self.modules.get_key_value(name)?;
-        match module.source.bindings.get(&item[0]) {
+        match module.bindings.get(&item[0]) {
             Some(bound) if depth < MOST_NAMES => {
                 let path = [&self.absolute(name, bound)?, &item[1..]].concat();
                 self.definition(&path, depth + 1)
