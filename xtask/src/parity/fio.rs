@@ -5,6 +5,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, bail, ensure};
+use serde::Deserialize;
 use serde_json::Value;
 
 use super::case::Case;
@@ -72,7 +73,8 @@ impl Job {
         let (write, sync) = (&jobs[0]["write"]["lat_ns"], &jobs[0]["sync"]["lat_ns"]);
         let work_ns = if self.in_turn { inside(write)? + inside(sync)? } else { total_ns };
         let has_records = self.in_turn && sync["N"].as_u64().is_some_and(|count| count > 0);
-        let record = has_records.then(|| record_times(sync)).transpose()?;
+        let record = has_records.then(|| RecordTimes::deserialize(&sync["percentile"])).transpose();
+        let record = record.context("fio's percentiles")?;
         Ok(Reading { total_ns, work_ns, bytes, probe_ns: 0, record })
     }
 }
@@ -83,12 +85,6 @@ fn inside(latencies: &Value) -> Result<u64> {
     let count = latencies["N"].as_f64().context("no number of latencies")?;
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "times are positive")]
     Ok((mean * count) as u64)
-}
-
-fn record_times(latencies: &Value) -> Result<RecordTimes> {
-    let percentile =
-        |name: &str| latencies["percentile"][name].as_f64().with_context(|| format!("no {name} %"));
-    Ok(RecordTimes { p50_ns: percentile("50.000000")?, p99_ns: percentile("99.000000")? })
 }
 
 #[cfg(test)]

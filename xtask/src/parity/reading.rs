@@ -23,10 +23,12 @@ pub(super) struct Reading {
     pub(super) record: Option<RecordTimes>,
 }
 
-/// Percentiles of the records of one run, or their medians over several.
+/// Percentiles of the records of one run, by writebench's names or fio's, or their medians over several.
 #[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
 pub(super) struct RecordTimes {
+    #[serde(alias = "50.000000")]
     pub(super) p50_ns: f64,
+    #[serde(alias = "99.000000")]
     pub(super) p99_ns: f64,
 }
 

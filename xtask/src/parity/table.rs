@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use anyhow::Result;
+use writebench_stats::Interval;
 
 use super::comparison::{Comparison, Ratio};
 use super::reading::RecordTimes;
@@ -175,14 +176,8 @@ impl Against {
 }
 
 fn cells(Ratio { reference, writebench, interval }: &Ratio) -> String {
-    format!(
-        "{} | {} | {:.3} [{:.3}, {:.3}]",
-        rate(*reference),
-        rate(*writebench),
-        interval.estimate,
-        interval.low,
-        interval.high
-    )
+    let Interval { estimate, low, high, .. } = interval;
+    format!("{} | {} | {estimate:.3} [{low:.3}, {high:.3}]", rate(*reference), rate(*writebench))
 }
 
 /// Four digits, from a byte per call to a terabyte that is only reserved.
@@ -198,7 +193,6 @@ fn rate(gigabytes_per_second: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use writebench_stats::Interval;
 
     fn ratio(estimate: f64, low: f64, high: f64) -> Ratio {
         let interval = Interval { estimate, low, high, confidence: 0.95 };

@@ -47,16 +47,18 @@ pub(super) fn all(sizes: Sizes) -> Vec<Rival> {
     let chunks = [(",chunk=64KiB", 64 << 10), ("", chunk_size_bytes)];
     let states = [("", "create"), (",prepare=overwrite", "overwrite")];
     let mut twins = Vec::new();
+    // `SIZE` stands for the size; where there is `CHUNK`, it stands for each of the two.
     let mut add = |limits: Limits, case: &str, program: &str| {
         let size = sizes.within(limits);
-        let program = program.replace("SIZE", &size.0.to_string());
-        twins.push(Rival::new(Case::new(case, size), Other::Program(program)));
+        for (chunk, bytes) in chunks.iter().take(if case.contains("CHUNK") { 2 } else { 1 }) {
+            let case = Case::new(&case.replace("CHUNK", chunk), size);
+            let program = program.replace("SIZE", &size.0.to_string()).replace("CHUNK", &bytes.to_string());
+            twins.push(Rival::new(case, Other::Program(program)));
+        }
     };
     for method in ["write", "pwrite", "fwrite", "writev", "pwritev", "mmap"] {
         let vector = if method.ends_with("writev") { "128" } else { "" };
-        for (chunk, bytes) in chunks {
-            add(USUAL, &format!("{method}{chunk}"), &format!("{method} SIZE {bytes} {vector}"));
-        }
+        add(USUAL, &format!("{method}CHUNK"), &format!("{method} SIZE CHUNK {vector}"));
     }
     add(BYTEWISE_WRITE, "write,chunk=1", "write SIZE 1");
     add(BYTEWISE_FWRITE, "fwrite,chunk=1", "fwrite SIZE 1");
@@ -67,10 +69,8 @@ pub(super) fn all(sizes: Sizes) -> Vec<Rival> {
     add(ALLOCATE, "allocate,call=fallocate", "allocate fallocate SIZE");
     add(ALLOCATE, "allocate", "allocate posix-fallocate SIZE");
     for method in ["read-write", "mmap-write", "splice", "sendfile", "copy-file-range"] {
-        for (chunk, bytes) in chunks {
-            let program = format!("{} SIZE {bytes}", method.replace('-', "_"));
-            add(USUAL, &format!("{method}{chunk}"), &program);
-        }
+        let program = method.replace('-', "_");
+        add(USUAL, &format!("{method}CHUNK"), &format!("{program} SIZE CHUNK"));
     }
     add(USUAL, "sendfile,chunk=whole", "sendfile SIZE SIZE");
     add(USUAL, "mmap-write,chunk=whole", "mmap_write SIZE SIZE");
@@ -81,19 +81,12 @@ pub(super) fn all(sizes: Sizes) -> Vec<Rival> {
         }
     }
     for (prepare, state) in states {
-        for (chunk, bytes) in chunks {
-            let program = format!("pwrite_direct SIZE {bytes} {state}");
-            add(DIRECT, &format!("pwrite{chunk}{prepare},cache=direct"), &program);
-        }
+        let program = format!("pwrite_direct SIZE CHUNK {state}");
+        add(DIRECT, &format!("pwriteCHUNK{prepare},cache=direct"), &program);
     }
-    for (chunk, bytes) in chunks {
-        let program = format!("uring SIZE {bytes} {depth} buffered create none");
-        add(QUEUED, &format!("uring{chunk}"), &program);
-    }
-    for (chunk, bytes) in chunks {
-        let program = format!("uring SIZE {bytes} {depth} direct overwrite none");
-        add(DIRECT, &format!("uring{chunk},prepare=overwrite,cache=direct"), &program);
-    }
+    add(QUEUED, "uringCHUNK", &format!("uring SIZE CHUNK {depth} buffered create none"));
+    let program = format!("uring SIZE CHUNK {depth} direct overwrite none");
+    add(DIRECT, "uringCHUNK,prepare=overwrite,cache=direct", &program);
     for depth in [1, 8] {
         let program = format!("uring SIZE 4096 {depth} buffered create fsync");
         add(DURABLE, &format!("uring,chunk=4KiB,depth={depth},sync=fsync/1"), &program);

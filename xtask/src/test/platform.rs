@@ -17,11 +17,11 @@ const LINTED: &[(&str, &str)] = &[
     ("lints-linux-aarch64", target::LINUX_AARCH64),
 ];
 
-pub(super) fn lints(has_node_package: bool) -> impl Iterator<Item = Step> {
-    let packages = if has_node_package { "-p direct-io -p direct-io-node" } else { "-p direct-io" };
-    LINTED.iter().map(move |&(name, target)| {
+pub(super) fn lints() -> impl Iterator<Item = Step> {
+    const PACKAGES: &str = "-p direct-io -p direct-io-node";
+    LINTED.iter().map(|&(name, target)| {
         let command =
-            format!("cargo clippy --locked {packages} --all-targets --target {target} -- -D warnings");
+            format!("cargo clippy --locked {PACKAGES} --all-targets --target {target} -- -D warnings");
         Step::new(name, command).needing([Need::Target(target)])
     })
 }

@@ -59,15 +59,15 @@ pub(crate) fn run(options: &Options) -> Result<bool> {
     let targets = memory_and_disk(&options.targets, "noise")?;
     let delayed = program::build_delayed()?;
     let normal = program::build()?;
+    let Options { runs, case, samples, .. } = options;
     println!(
-        "noise: {} runs of a build and of one that is 5 % slower, in turns; {}, {} samples in each run",
-        options.runs, options.case, options.samples
+        "noise: {runs} runs of a build and of one that is 5 % slower, in turns; {case}, {samples} samples in each run"
     );
     for target in &targets {
         let start = Instant::now();
         let scratch = tempfile::tempdir().context("a folder for exports")?;
         let (mut normals, mut delayeds) = (Vec::new(), Vec::new());
-        for number in 0..options.runs {
+        for number in 0..*runs {
             let export = |name: &str| scratch.path().join(format!("{name}-{number}.json"));
             normals.push(one_run(&normal, target, options, &export("normal"))?);
             delayeds.push(one_run(&delayed, target, options, &export("delayed"))?);

@@ -38,15 +38,15 @@ const SHOWN: usize = 5;
 pub(crate) fn run(options: &Options) -> Result<bool> {
     let targets = memory_and_disk(&options.targets, "ranking")?;
     let program = program::build()?;
+    let Options { runs, size, samples, .. } = options;
     println!(
-        "ranking: {} runs of suite copy on each target, {} copied, {} samples of each case",
-        options.runs, options.size, options.samples
+        "ranking: {runs} runs of suite copy on each target, {size} copied, {samples} samples of each case"
     );
     let mut complete = true;
     for target in &targets {
         println!("\n{}\n{:>3} {:>8} {:>6}  fastest first", described(target), "run", "seconds", "cases");
         let mut orders = Vec::new();
-        for number in 1..=options.runs {
+        for number in 1..=*runs {
             let start = Instant::now();
             let order = one_run(&program, target, options)?;
             println!("{}", line(number, start.elapsed(), &order));
@@ -89,15 +89,13 @@ fn conclusion(likenesses: &[((usize, usize), Likeness)], filesystem: &str) -> St
         "runs", "rank correlation", "with ties"
     );
     for ((first, second), likeness) in likenesses {
-        let shown = |value: Option<f64>| value.map_or_else(|| "none".to_owned(), |it| format!("{it:.3}"));
-        let (correlation, with_ties) = (shown(likeness.correlation), shown(likeness.with_ties));
-        let all = likeness.cases * likeness.cases.saturating_sub(1) / 2;
-        text += &format!(
-            "\n{:>7} {correlation:>17} {with_ties:>9}  {} of {all}, of which in the same order: {}",
-            format!("{first} and {second}"),
-            likeness.told_apart,
-            likeness.alike
-        );
+        let Likeness { cases, correlation, with_ties, told_apart, alike } = likeness;
+        let runs = format!("{first} and {second}");
+        let shown = |value: &Option<f64>| value.map_or_else(|| "none".to_owned(), |it| format!("{it:.3}"));
+        let all = cases * cases.saturating_sub(1) / 2;
+        text +=
+            &format!("\n{runs:>7} {:>17} {:>9}  {told_apart} of {all}", shown(correlation), shown(with_ties));
+        text += &format!(", of which in the same order: {alike}");
     }
     let smallest = likenesses.iter().filter_map(|(_, likeness)| likeness.correlation).min_by(f64::total_cmp);
     let Some(smallest) = smallest else { return text + "\nno rank correlation" };

@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::fs::{self, File};
-use std::io::{self, BufRead, BufReader, Read, Seek};
+use std::io::{self, BufRead, BufReader};
 use std::path::Path;
 use std::process::{Child, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
@@ -57,8 +57,8 @@ impl Call<'_> {
     pub(super) fn perform(&self) -> Result<Ended> {
         let words: Vec<&str> = self.arguments.iter().map(String::as_str).collect();
         let mut command = self.program.command(&words);
-        let mut output = tempfile::tempfile().context("a file for what it says")?;
-        command.stderr(output.try_clone()?).stdout(Stdio::null());
+        let output = tempfile::NamedTempFile::new().context("a file for what it says")?;
+        command.stderr(output.reopen()?).stdout(Stdio::null());
         if matches!(self.trouble.kind, Kind::ReaderLeaves) {
             command.stdout(Stdio::piped());
         }
@@ -68,10 +68,7 @@ impl Call<'_> {
         }
         let mut held = Held::default();
         let status = self.watch(&mut child, &mut held)?;
-        let mut said = Vec::new();
-        output.rewind()?;
-        output.read_to_end(&mut said)?;
-        let said = String::from_utf8_lossy(&said).into_owned();
+        let said = String::from_utf8_lossy(&fs::read(output.path())?).into_owned();
         Ok(Ended { status, said, held })
     }
 

@@ -33,9 +33,6 @@ pub(crate) struct Options {
     seed: Option<u64>,
 }
 
-/// How often something was done, went wrong so, and ended so.
-type Tally = BTreeMap<(Work, String, String), usize>;
-
 /// Room for small files, and not for all of them.
 const SMALL_BYTES: u64 = 48 << 20;
 
@@ -92,7 +89,8 @@ struct Soak {
 #[derive(Default)]
 struct Record {
     rounds: usize,
-    tally: Tally,
+    // How often something was done, went wrong so, and ended so.
+    tally: BTreeMap<(Work, String, String), usize>,
     complaints: Vec<String>,
     // By what each program held, and the program.
     held: Vec<(Held, String)>,
