@@ -27,9 +27,8 @@ use crate::program;
 use crate::target::{folder_for, is_memory, memory_and_disk};
 use comparison::Pairing;
 use reference::Reference;
-use rival::{Bench, Other, Rival};
-use table::{Against, Table};
-use twin::Sizes;
+use rival::{Bench, Rival};
+use table::Table;
 
 /// What to compare, where and how often.
 #[derive(clap::Args)]
@@ -72,13 +71,13 @@ pub(crate) fn run(options: &Options) -> Result<bool> {
     if options.check {
         // A build of its own: another check may be running the programs at the same time.
         let scratch = tempfile::tempdir_in(&folder).context("a folder for the programs")?;
-        let mut programs = options.chosen(Sizes::Small)?;
+        let mut programs = options.chosen(None)?;
         programs.extend(copying::equals(Bytes((5 << 20) + 1)).into_iter().filter(|tool| options.wants(tool)));
         return check(&Reference::build(scratch.path())?, &targets, &programs);
     }
     // A choice without a case is an error before anything is built.
     let by_programs = !options.tools && !options.fio;
-    let twins = if by_programs { options.chosen(Sizes::Of(options.size))? } else { Vec::new() };
+    let twins = if by_programs { options.chosen(Some(options.size))? } else { Vec::new() };
     let (reference, writebench) = (Reference::build(&folder)?, program::build()?);
     let bench = Bench { reference, writebench, pairing: Pairing::default() };
     let table = compare(options, bench, &targets, &twins)?;
@@ -89,7 +88,11 @@ pub(crate) fn run(options: &Options) -> Result<bool> {
 }
 
 fn compare(options: &Options, mut bench: Bench, targets: &[PathBuf], twins: &[Rival]) -> Result<Table> {
-    let against = options.against();
+    let against = match (options.tools, options.fio) {
+        (true, _) => &table::TOOLS,
+        (_, true) => &table::FIO,
+        _ => &table::PROGRAMS,
+    };
     let mut table = Table::new(against, options.rounds, options.seed);
     if options.tools {
         let start_ms = copying::process_start_ms()?;
@@ -123,7 +126,7 @@ fn compare(options: &Options, mut bench: Bench, targets: &[PathBuf], twins: &[Ri
 fn check(reference: &Reference, targets: &[PathBuf], twins: &[Rival]) -> Result<bool> {
     for target in targets {
         for rival in possible(twins, target)? {
-            let Other::Program(program) = &rival.other else { continue };
+            let Some(program) = &rival.program else { continue };
             let what = format!("{} on {}", rival.names().join(": "), target.display());
             reference.measure(program, &rival.case, target, true).with_context(|| what.clone())?;
             println!("{what}: as it should be");
@@ -139,14 +142,6 @@ fn possible<'t>(twins: &'t [Rival], target: &Path) -> Result<impl Iterator<Item 
 }
 
 impl Options {
-    fn against(&self) -> &'static Against {
-        match (self.tools, self.fio) {
-            (true, _) => &table::TOOLS,
-            (_, true) => &table::FIO,
-            _ => &table::PROGRAMS,
-        }
-    }
-
     /// The rows of a target.
     fn rivals(&self, writebench: &Path, target: &Path, twins: &[Rival]) -> Result<Vec<Rival>> {
         let mut rivals = match (self.tools, self.fio) {
@@ -158,8 +153,8 @@ impl Options {
         Ok(rivals)
     }
 
-    fn chosen(&self, sizes: Sizes) -> Result<Vec<Rival>> {
-        let mut twins = twin::all(sizes);
+    fn chosen(&self, usual: Option<Bytes>) -> Result<Vec<Rival>> {
+        let mut twins = twin::all(usual);
         for method in &self.methods {
             if !twins.iter().any(|twin| twin.case.method() == method) {
                 bail!("no case of method '{method}' has a reference program");
@@ -192,7 +187,7 @@ mod tests {
 
     fn chosen(arguments: &[&str]) -> Result<Vec<String>> {
         let line = Line::parse_from(std::iter::once("parity").chain(arguments.iter().copied()));
-        let twins = line.options.chosen(Sizes::Of(Bytes(256 << 20)))?;
+        let twins = line.options.chosen(Some(Bytes(256 << 20)))?;
         Ok(twins.iter().map(|twin| twin.case.to_string()).collect())
     }
 

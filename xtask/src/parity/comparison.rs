@@ -93,16 +93,17 @@ impl Pairing {
 }
 
 fn compared(pairs: &[Pair], attempts: usize, seed: u64) -> Result<Comparison> {
-    let ratio = |rate: fn(&Reading) -> f64| {
-        let [reference, writebench] =
-            [0, 1].map(|side| pairs.iter().map(|pair| rate(&pair[side])).collect::<Vec<_>>());
+    let ratio = |elapsed_ns: fn(&Reading) -> u64| {
+        let rate = |reading: &Reading| reading.rate(elapsed_ns(reading));
+        let rates = |side: usize| pairs.iter().map(|pair| rate(&pair[side])).collect::<Vec<_>>();
+        let (reference, writebench) = (rates(0), rates(1));
         Some(Ratio {
             reference: median(&reference)?,
             writebench: median(&writebench)?,
             interval: bootstrap_ratio_of_medians(&writebench, &reference, seed)?,
         })
     };
-    let (Some(total), Some(work)) = (ratio(Reading::total_rate), ratio(Reading::work_rate)) else {
+    let (Some(total), Some(work)) = (ratio(|it| it.total_ns), ratio(|it| it.work_ns)) else {
         bail!("the machine was disturbed in all {attempts} attempts");
     };
     let [reference, ours] = [0, 1].map(|side| record_medians(pairs.iter().map(|pair| pair[side].record)));

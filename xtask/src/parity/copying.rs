@@ -7,7 +7,7 @@ use anyhow::{Context, Result, ensure};
 use writebench_model::Bytes;
 
 use super::case::Case;
-use super::rival::{Other, Rival};
+use super::rival::Rival;
 use crate::command::shown;
 
 /// A tool as it is called, and how it takes the files of `parity/tool.c`.
@@ -41,7 +41,7 @@ impl CopyTool {
     pub(super) fn beside(self, case: Case) -> Rival {
         let Self(name, files) = self;
         let program = format!("tool {} {name} {files}", case.size_bytes);
-        Rival { tool: Some(name), ..Rival::new(case, Other::Program(program)) }
+        Rival { tool: Some(name), ..Rival::new(case, Some(program)) }
     }
 }
 

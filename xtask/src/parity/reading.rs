@@ -56,17 +56,8 @@ impl Reading {
         Ok(Self { total_ns, work_ns, bytes, probe_ns: probe_ns[0].max(probe_ns[1]), record: latency })
     }
 
-    /// Decimal gigabytes per second, over all phases.
-    pub(super) fn total_rate(&self) -> f64 {
-        self.rate(self.total_ns)
-    }
-
-    /// Decimal gigabytes per second, over the work alone.
-    pub(super) fn work_rate(&self) -> f64 {
-        self.rate(self.work_ns)
-    }
-
-    fn rate(&self, elapsed_ns: u64) -> f64 {
+    /// Decimal gigabytes per second, over that time.
+    pub(super) fn rate(&self, elapsed_ns: u64) -> f64 {
         as_f64(self.bytes) / as_f64(elapsed_ns.max(1))
     }
 }
@@ -86,7 +77,7 @@ mod tests {
     fn figures_are_read_of_a_sample_with_all_its_bytes() {
         let reading = Reading::of(&sample(), &Case::new("write", Bytes(6000))).unwrap();
         assert_eq!(reading, Reading { total_ns: 4111, work_ns: 3000, bytes: 6000, probe_ns: 30, record: None });
-        assert_eq!(reading.work_rate(), 2.0);
+        assert_eq!(reading.rate(reading.work_ns), 2.0);
         let error = Reading::of(&sample(), &Case::new("write", Bytes(7000))).unwrap_err().to_string();
         assert_eq!(error, "6000 bytes instead of 7000");
     }

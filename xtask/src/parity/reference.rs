@@ -12,9 +12,6 @@ use crate::command::{output, root, succeed};
 
 const FLAGS: &[&str] = &["-O2", "-Wall", "-Wextra", "-Werror", "-std=gnu11", "-pthread"];
 
-/// Programs that need a library.
-const LIBRARIES: &[(&str, &str)] = &[("uring", "-luring")];
-
 /// The built programs.
 pub(super) struct Reference {
     folder: PathBuf,
@@ -28,10 +25,10 @@ impl Reference {
             let source = entry?.path();
             let name = source.file_stem().unwrap_or_default();
             if source.extension().is_some_and(|extension| extension == "c") {
-                let libraries = LIBRARIES.iter().filter(|(program, _)| name == *program);
                 let mut compiler = Command::new("cc");
                 compiler.args(FLAGS).arg(&source).arg("-o").arg(folder.join(name));
-                succeed(compiler.args(libraries.map(|(_, library)| library)))?;
+                // The only one that needs a library.
+                succeed(compiler.args((name == "uring").then_some("-luring")))?;
             }
         }
         Ok(Self { folder: folder.to_owned() })

@@ -14,7 +14,9 @@ use super::writebench::{fio_job, measure};
 #[derive(Clone)]
 pub(super) struct Rival {
     pub(super) case: Case,
-    pub(super) other: Other,
+    /// One of `parity/`, and the words that follow the directory; none where it is fio with the job that writebench
+    /// exports.
+    pub(super) program: Option<String>,
     /// The tool that the program starts, where it does, without the names of files.
     pub(super) tool: Option<&'static str>,
     /// What there is to know of the pair.
@@ -23,17 +25,9 @@ pub(super) struct Rival {
     pub(super) is_explained: bool,
 }
 
-#[derive(Clone)]
-pub(super) enum Other {
-    /// One of `parity/`, and the words that follow the directory.
-    Program(String),
-    /// With the job that writebench exports.
-    Fio,
-}
-
 impl Rival {
-    pub(super) fn new(case: Case, other: Other) -> Self {
-        Self { case, other, tool: None, remark: "", is_explained: false }
+    pub(super) fn new(case: Case, program: Option<String>) -> Self {
+        Self { case, program, tool: None, remark: "", is_explained: false }
     }
 
     /// The tool, where it is one, and the case.
@@ -54,15 +48,15 @@ impl Bench {
     /// Compares the two in pairs.
     pub(super) fn compare(
         &mut self,
-        Rival { case, other, .. }: &Rival,
+        Rival { case, program, .. }: &Rival,
         target: &Path,
         rounds: u32,
         seed: u64,
     ) -> Result<Comparison> {
         let Self { reference, writebench, pairing } = self;
-        let other: Box<Measure<'_>> = match other {
-            Other::Program(program) => Box::new(|| reference.measure(program, case, target, false).map(Some)),
-            Other::Fio => {
+        let other: Box<Measure<'_>> = match program {
+            Some(program) => Box::new(|| reference.measure(program, case, target, false).map(Some)),
+            None => {
                 let job = Job::of(fio_job(writebench, case, target)?);
                 Box::new(move || job.measure(reference, case, target).map(Some))
             }

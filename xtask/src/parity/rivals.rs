@@ -7,7 +7,7 @@ use writebench_model::Bytes;
 
 use super::case::Case;
 use super::copying::{CP, CP_IN_KERNEL, equals};
-use super::rival::{Other, Rival};
+use super::rival::Rival;
 use super::writebench::measure;
 
 /// Every way of writebench to copy that may be the fastest.
@@ -35,7 +35,7 @@ fn fastest(writebench: &Path, target: &Path, size: Bytes) -> Result<Case> {
     for case in WAYS.map(|name| Case::new(name, size)) {
         let mut rates = Vec::new();
         for _ in 0..LOOKS {
-            rates.extend(measure(writebench, &case, target)?.map(|reading| reading.total_rate()));
+            rates.extend(measure(writebench, &case, target)?.map(|reading| reading.rate(reading.total_ns)));
         }
         ways.push((writebench_stats::median(&rates).unwrap_or(0.0), case));
     }
@@ -81,7 +81,7 @@ const DURABLE: &[&str] = &[
 pub(super) fn fio(usual: Bytes, is_memory: bool) -> Vec<Rival> {
     const DURABLE_SIZE: Bytes = Bytes(5 << 20);
     const DIFFERENCE: &str = "fio writes from memory of a chunk, writebench from that of the file";
-    let rival = |case: &str, size| Rival::new(Case::new(case, size).in_fios_clock(), Other::Fio);
+    let rival = |case: &str, size| Rival::new(Case::new(case, size).in_fios_clock(), None);
     let of_chunk = |cases: &[&str], size| {
         let rivals = cases.iter().map(|case| rival(&format!("{case},source=chunk"), size));
         rivals.collect::<Vec<_>>()

@@ -20,8 +20,10 @@ pub(super) struct Against {
     /// What the two figures of each side are.
     figures: [&'static str; 2],
     /// The figure by which writebench should not be slower, in words and of a comparison.
-    judged: Option<(&'static str, fn(&Comparison) -> &Ratio)>,
+    judged: Option<(&'static str, Figure)>,
 }
+
+type Figure = fn(&Comparison) -> &Ratio;
 
 /// Programs that do the same work.
 pub(super) const PROGRAMS: Against = Against {

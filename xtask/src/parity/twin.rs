@@ -3,18 +3,10 @@
 use writebench_model::{Axes, Bytes, Prepare};
 
 use super::case::Case;
-use super::rival::{Other, Rival};
+use super::rival::Rival;
 
-/// How large the files are.
-#[derive(Debug, Clone, Copy)]
-pub(super) enum Sizes {
-    /// So large, or as large as takes about as long as the other cases.
-    Of(Bytes),
-    /// Just enough to reach every branch: several chunks for each thread and an odd rest.
-    Small,
-}
-
-/// How large the file of a case is at least and at most, and how large a small one is.
+/// How large the file of a case is at least and at most, so that it takes about as long as the other cases; and how large
+/// a small one is: just enough to reach every branch, several chunks for each thread and an odd rest.
 type Limits = (u64, u64, u64);
 
 const USUAL: Limits = (0, u64::MAX, (5 << 20) + 1);
@@ -31,29 +23,20 @@ const QUEUED: Limits = (0, 128 << 20, (5 << 20) + 1);
 /// Every record is made durable.
 const DURABLE: Limits = (0, 5 << 20, (128 << 10) + 1);
 
-impl Sizes {
-    fn within(self, (least, most, small): Limits) -> Bytes {
-        match self {
-            Self::Of(usual) => Bytes(usual.0.clamp(least, most)),
-            Self::Small => Bytes(small),
-        }
-    }
-}
-
-/// Every case, in the order of the table.
-pub(super) fn all(sizes: Sizes) -> Vec<Rival> {
+/// Every case, in the order of the table, of that size within its limits; without one, of small files.
+pub(super) fn all(usual: Option<Bytes>) -> Vec<Rival> {
     let Axes { chunk_size_bytes, depth, .. } = Axes::defaults(Prepare::Create);
     // A case's name says neither the usual chunk nor the usual state of the file.
     let chunks = [(",chunk=64KiB", 64 << 10), ("", chunk_size_bytes)];
     let states = [("", "create"), (",prepare=overwrite", "overwrite")];
     let mut twins = Vec::new();
     // `SIZE` stands for the size; where there is `CHUNK`, it stands for each of the two.
-    let mut add = |limits: Limits, case: &str, program: &str| {
-        let size = sizes.within(limits);
+    let mut add = |(least, most, small): Limits, case: &str, program: &str| {
+        let size = usual.map_or(Bytes(small), |usual| Bytes(usual.0.clamp(least, most)));
         for (chunk, bytes) in chunks.iter().take(if case.contains("CHUNK") { 2 } else { 1 }) {
             let case = Case::new(&case.replace("CHUNK", chunk), size);
             let program = program.replace("SIZE", &size.0.to_string()).replace("CHUNK", &bytes.to_string());
-            twins.push(Rival::new(case, Other::Program(program)));
+            twins.push(Rival::new(case, Some(program)));
         }
     };
     for method in ["write", "pwrite", "fwrite", "writev", "pwritev", "mmap"] {
@@ -98,13 +81,13 @@ pub(super) fn all(sizes: Sizes) -> Vec<Rival> {
 mod tests {
     use super::*;
 
-    fn names(sizes: Sizes) -> Vec<String> {
-        all(sizes).iter().map(|twin| twin.case.to_string()).collect()
+    fn names(usual: Bytes) -> Vec<String> {
+        all(Some(usual)).iter().map(|twin| twin.case.to_string()).collect()
     }
 
     #[test]
     fn every_kind_of_case_is_there_by_the_name_that_writebench_has_for_it() {
-        let names = names(Sizes::Of(Bytes(256 << 20)));
+        let names = names(Bytes(256 << 20));
         assert_eq!(names[0], "write,size=256MiB,chunk=64KiB");
         for name in [
             "write,size=256MiB",
@@ -125,7 +108,7 @@ mod tests {
 
     #[test]
     fn no_case_comes_twice() {
-        let mut names = names(Sizes::Of(Bytes(1 << 30)));
+        let mut names = names(Bytes(1 << 30));
         names.sort();
         let count = names.len();
         names.dedup();
@@ -134,7 +117,7 @@ mod tests {
 
     #[test]
     fn what_goes_past_the_page_cache_is_written_in_whole_blocks() {
-        for twin in all(Sizes::Small).iter().filter(|twin| twin.case.is_direct()) {
+        for twin in all(None).iter().filter(|twin| twin.case.is_direct()) {
             assert_eq!(twin.case.size_bytes % 4096, 0, "{}", twin.case);
         }
     }

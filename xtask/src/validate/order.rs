@@ -38,7 +38,7 @@ impl Order {
 
     /// The names of the fastest.
     pub(super) fn first(&self, count: usize) -> Vec<&str> {
-        self.cases.iter().take(count).map(Measured::name).collect()
+        self.cases.iter().take(count).map(|case| case.name.as_str()).collect()
     }
 
     /// Compares with the order of another run.

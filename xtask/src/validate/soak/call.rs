@@ -111,7 +111,11 @@ impl Call<'_> {
                 let set = rustix::process::prlimit(Some(Pid::from_child(child)), Resource::Fsize, limit);
                 has_ended_or(set.map(drop))?;
             }
-            Kind::Fill => fill(&self.target.join(OTHERS))?,
+            // Until there is no room.
+            Kind::Fill => {
+                let file = File::create(self.target.join(OTHERS));
+                let _ = io::copy(&mut io::repeat(1), &mut file.context("a file that fills the filesystem")?);
+            }
             Kind::Silence => self.server.map_or(Ok(()), Bindfs::stop)?,
             Kind::Pause(who) => {
                 let paused = if who == Paused::Program { Some(child.id()) } else { worker() };
@@ -155,11 +159,4 @@ fn has_ended_or(result: rustix::io::Result<()>) -> Result<()> {
         Ok(()) | Err(rustix::io::Errno::SRCH) => Ok(()),
         Err(error) => Err(error).context("a process that something is done to"),
     }
-}
-
-/// Until there is no room.
-fn fill(file: &Path) -> Result<()> {
-    let mut file = File::create(file).context("a file that fills the filesystem")?;
-    let _ = io::copy(&mut io::repeat(1), &mut file);
-    Ok(())
 }

@@ -18,10 +18,12 @@ impl Traces {
     /// directories, and the processes and descriptors of this process.
     pub(super) fn now(directories: &[PathBuf]) -> Self {
         let own = std::process::id();
+        // By the number of the mount: two of the same on one point are two.
+        let mounts = fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
         let loops = loop_devices().into_iter().map(|(device, file)| format!("{} on {file}", device.display()));
         Self(BTreeMap::from([
             ("files", directories.iter().flat_map(|directory| names(directory)).collect()),
-            ("mounts", mounts()),
+            ("mounts", mounts.lines().map(str::to_owned).collect()),
             ("loop devices", loops.collect()),
             ("FUSE connections", names(Path::new("/sys/fs/fuse/connections"))),
             ("processes", descendants(own).into_iter().map(described).collect()),
@@ -66,12 +68,6 @@ impl fmt::Display for Traces {
 
 fn names(directory: &Path) -> BTreeSet<String> {
     entries(directory).iter().map(|path| path.display().to_string()).collect()
-}
-
-/// By the number of the mount: two of the same on one point are two.
-fn mounts() -> BTreeSet<String> {
-    let text = fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
-    text.lines().map(str::to_owned).collect()
 }
 
 fn described(process: u32) -> String {
