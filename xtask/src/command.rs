@@ -1,6 +1,6 @@
 //! Running other programs from the root of the repository.
 
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
@@ -10,21 +10,6 @@ use anyhow::{Context, Result, bail};
 pub(crate) fn root() -> &'static Path {
     let xtask = Path::new(env!("CARGO_MANIFEST_DIR"));
     xtask.parent().unwrap_or(xtask)
-}
-
-/// The cargo that runs us, with the root as its working directory.
-pub(crate) fn cargo() -> Command {
-    let program = std::env::var_os("CARGO").unwrap_or_else(|| OsString::from("cargo"));
-    let mut command = Command::new(program);
-    command.current_dir(root());
-    command
-}
-
-/// Another program, with the root as its working directory.
-pub(crate) fn program(name: &str) -> Command {
-    let mut command = Command::new(name);
-    command.current_dir(root());
-    command
 }
 
 /// Facts about the workspace: its members, its target directory.
@@ -84,13 +69,6 @@ pub(crate) fn output(command: &mut Command) -> Result<Output> {
         bail!("{} ended with {}: {last}", shown(command), output.status);
     }
     Ok(output)
-}
-
-/// Where the shell would find the program. System programs count even where a user's path lacks them.
-pub(crate) fn find_program(name: &str) -> Option<PathBuf> {
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let system = ["/usr/local/sbin", "/usr/sbin", "/sbin"].map(PathBuf::from);
-    std::env::split_paths(&path).chain(system).map(|folder| folder.join(name)).find(|file| file.is_file())
 }
 
 #[cfg(test)]

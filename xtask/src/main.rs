@@ -15,17 +15,11 @@ mod validate;
 
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::Parser;
 
 /// The project's own tools.
 #[derive(Parser)]
 #[command(name = "cargo xtask", bin_name = "cargo xtask")]
-struct Arguments {
-    #[command(subcommand)]
-    task: Task,
-}
-
-#[derive(Subcommand)]
 enum Task {
     /// Install what only the tests need.
     Setup,
@@ -42,7 +36,7 @@ enum Task {
 }
 
 fn main() -> ExitCode {
-    let outcome = match Arguments::parse().task {
+    let outcome = match Task::parse() {
         Task::Setup => setup::run().map(|()| true),
         Task::Test(options) => test::run(&options),
         Task::Tidy => tidy::run(),

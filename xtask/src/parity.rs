@@ -9,7 +9,6 @@ mod case;
 mod comparison;
 mod copying;
 mod fio;
-mod place;
 mod reading;
 mod reference;
 mod rival;
@@ -24,13 +23,12 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, bail};
 use writebench_model::Bytes;
 
+use crate::program;
 use crate::target::{folder_for, is_memory, memory_and_disk};
 use comparison::Pairing;
 use reference::Reference;
-use rival::{Bench, Other, Rival};
-use table::{Against, Table};
-use twin::{Sizes, Twin};
-use writebench::Writebench;
+use rival::{Bench, Rival};
+use table::Table;
 
 /// What to compare, where and how often.
 #[derive(clap::Args)]
@@ -73,38 +71,42 @@ pub(crate) fn run(options: &Options) -> Result<bool> {
     if options.check {
         // A build of its own: another check may be running the programs at the same time.
         let scratch = tempfile::tempdir_in(&folder).context("a folder for the programs")?;
-        return check(&Reference::build(scratch.path())?, &targets, &options.chosen(Sizes::Small)?);
+        let mut programs = options.chosen(None)?;
+        programs.extend(copying::equals(Bytes((5 << 20) + 1)).into_iter().filter(|tool| options.wants(tool)));
+        return check(&Reference::build(scratch.path())?, &targets, &programs);
     }
     // A choice without a case is an error before anything is built.
     let by_programs = !options.tools && !options.fio;
-    let twins = if by_programs { options.chosen(Sizes::Of(options.size))? } else { Vec::new() };
-    let reference = Reference::build(&folder)?;
-    let writebench = Writebench::build()?;
-    let benches = targets.iter().map(|target| Bench { reference: &reference, writebench: &writebench, target });
-    let table = compare(options, benches, &twins)?;
+    let twins = if by_programs { options.chosen(Some(options.size))? } else { Vec::new() };
+    let (reference, writebench) = (Reference::build(&folder)?, program::build()?);
+    let bench = Bench { reference, writebench, pairing: Pairing::default() };
+    let table = compare(options, bench, &targets, &twins)?;
     if let Some(file) = &options.markdown {
         fs::write(file, &table.text).with_context(|| format!("writing {}", file.display()))?;
     }
     Ok(table.is_complete() && !(options.fio && table.is_surely_below()))
 }
 
-fn compare<'b>(options: &Options, benches: impl Iterator<Item = Bench<'b>>, twins: &[Twin]) -> Result<Table> {
-    let against = options.against();
+fn compare(options: &Options, mut bench: Bench, targets: &[PathBuf], twins: &[Rival]) -> Result<Table> {
+    let against = match (options.tools, options.fio) {
+        (true, _) => &table::TOOLS,
+        (_, true) => &table::FIO,
+        _ => &table::PROGRAMS,
+    };
     let mut table = Table::new(against, options.rounds, options.seed);
     if options.tools {
         let start_ms = copying::process_start_ms()?;
         table.say(&format!("\nStarting a program that does nothing takes {start_ms:.3} ms (`true`, median)."));
     }
-    let mut pairing = Pairing::default();
     let mut seed = options.seed;
-    for bench in benches {
-        table.start_target(bench.target);
-        for rival in options.rivals(&bench, twins)? {
+    for target in targets {
+        table.start_target(target);
+        for rival in options.rivals(&bench.writebench, target, twins)? {
             let mut compare = || {
                 seed = seed.wrapping_add(1);
-                bench.compare(&rival, &mut pairing, options.rounds, seed)
+                bench.compare(&rival, target, options.rounds, seed)
             };
-            let (mut result, mut remark) = (compare(), rival.remark.clone());
+            let (mut result, mut remark) = (compare(), rival.remark.to_owned());
             // Beside fio, what is below the goal is taken once more, and the second result counts.
             if options.fio
                 && !rival.is_explained
@@ -121,61 +123,52 @@ fn compare<'b>(options: &Options, benches: impl Iterator<Item = Bench<'b>>, twin
     Ok(table)
 }
 
-fn check(reference: &Reference, targets: &[PathBuf], twins: &[Twin]) -> Result<bool> {
+fn check(reference: &Reference, targets: &[PathBuf], twins: &[Rival]) -> Result<bool> {
     for target in targets {
-        for twin in possible(twins, target)? {
-            let case = &twin.case;
-            reference.check(twin, target).with_context(|| format!("{case} on {}", target.display()))?;
-            println!("{case} on {}: as it should be", target.display());
+        for rival in possible(twins, target)? {
+            let Some(program) = &rival.program else { continue };
+            let what = format!("{} on {}", rival.names().join(": "), target.display());
+            reference.measure(program, &rival.case, target, true).with_context(|| what.clone())?;
+            println!("{what}: as it should be");
         }
     }
     Ok(true)
 }
 
 /// What makes sense on the target: memory has nothing behind the page cache.
-fn possible<'t>(twins: &'t [Twin], target: &Path) -> Result<impl Iterator<Item = &'t Twin>> {
+fn possible<'t>(twins: &'t [Rival], target: &Path) -> Result<impl Iterator<Item = &'t Rival>> {
     let is_memory = is_memory(target)?;
     Ok(twins.iter().filter(move |twin| !(is_memory && twin.case.is_direct())))
 }
 
 impl Options {
-    fn against(&self) -> &'static Against {
-        match (self.tools, self.fio) {
-            (true, _) => &table::TOOLS,
-            (_, true) => &table::FIO,
-            _ => &table::PROGRAMS,
-        }
-    }
-
     /// The rows of a target.
-    fn rivals(&self, bench: &Bench<'_>, twins: &[Twin]) -> Result<Vec<Rival>> {
+    fn rivals(&self, writebench: &Path, target: &Path, twins: &[Rival]) -> Result<Vec<Rival>> {
         let mut rivals = match (self.tools, self.fio) {
-            (true, _) => rivals::tools(bench, self.size)?,
-            (_, true) => rivals::fio(self.size, is_memory(bench.target)?),
-            _ => {
-                let rival = |twin: &Twin| Rival::new(twin.case.clone(), Other::Program(twin.clone()));
-                possible(twins, bench.target)?.map(rival).collect()
-            }
+            (true, _) => rivals::tools(writebench, target, self.size)?,
+            (_, true) => rivals::fio(self.size, is_memory(target)?),
+            _ => possible(twins, target)?.cloned().collect(),
         };
-        rivals.retain(|rival| self.wants(rival.case.method(), &rival.names().join(" ")));
+        rivals.retain(|rival| self.wants(rival));
         Ok(rivals)
     }
 
-    fn chosen(&self, sizes: Sizes) -> Result<Vec<Twin>> {
-        let mut twins = twin::all(sizes);
+    fn chosen(&self, usual: Option<Bytes>) -> Result<Vec<Rival>> {
+        let mut twins = twin::all(usual);
         for method in &self.methods {
             if !twins.iter().any(|twin| twin.case.method() == method) {
                 bail!("no case of method '{method}' has a reference program");
             }
         }
-        twins.retain(|twin| self.wants(twin.case.method(), &twin.case.to_string()));
+        twins.retain(|twin| self.wants(twin));
         if twins.is_empty() {
             bail!("no case that has a reference program has '{}' in its name", self.only.join("' or '"));
         }
         Ok(twins)
     }
 
-    fn wants(&self, method: &str, name: &str) -> bool {
+    fn wants(&self, rival: &Rival) -> bool {
+        let (method, name) = (rival.case.method(), rival.names().join(" "));
         (self.methods.is_empty() || self.methods.iter().any(|wanted| wanted == method))
             && (self.only.is_empty() || self.only.iter().any(|text| name.contains(text)))
     }
@@ -194,7 +187,7 @@ mod tests {
 
     fn chosen(arguments: &[&str]) -> Result<Vec<String>> {
         let line = Line::parse_from(std::iter::once("parity").chain(arguments.iter().copied()));
-        let twins = line.options.chosen(Sizes::Of(Bytes(256 << 20)))?;
+        let twins = line.options.chosen(Some(Bytes(256 << 20)))?;
         Ok(twins.iter().map(|twin| twin.case.to_string()).collect())
     }
 

@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 use anyhow::{Context, Result, bail, ensure};
 use serde_json::Value;
 
-use crate::command::{cargo, shown, succeed, target_directory};
+use crate::command::{root, shown, succeed, target_directory};
 use crate::target::folder_for;
 
 /// Builds the program; where it is.
@@ -24,7 +24,9 @@ pub(crate) fn build_delayed() -> Result<PathBuf> {
 }
 
 fn build_with(arguments: &[&str]) -> Result<PathBuf> {
-    succeed(cargo().args(["build", "--release", "--locked"]).args(arguments))?;
+    // The cargo that runs us.
+    let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    succeed(cargo.current_dir(root()).args(["build", "--release", "--locked"]).args(arguments))?;
     let program = target_directory()?.join("release/writebench");
     ensure!(program.is_file(), "cargo built no {}", program.display());
     Ok(program)

@@ -1,7 +1,8 @@
 //! Python with what reference figures are made with.
 
-use std::path::Path;
 use std::process::Command;
+
+use writebench_testkit::python_with;
 
 use crate::command::{attempt, target_directory};
 
@@ -9,17 +10,12 @@ use crate::command::{attempt, target_directory};
 pub(crate) fn install_modules() {
     const MODULE: &str = "scipy";
     let Ok(folder) = target_directory().map(|folder| folder.join("python")) else { return };
-    let python = folder.join("bin/python3");
-    let imports = |python: &Path| {
-        let output = Command::new(python).args(["-c", &format!("import {MODULE}")]).output();
-        output.is_ok_and(|output| output.status.success())
-    };
-    if imports(&python) || imports(Path::new("python3")) {
+    if python_with(MODULE).is_some() {
         return;
     }
     println!("setup: missing {MODULE}, for the reference figures of crates/stats");
     if attempt(Command::new("python3").args(["-m", "venv"]).arg(&folder), MODULE) {
         let install = ["-m", "pip", "install", "--quiet", "--retries", "1", MODULE];
-        attempt(Command::new(&python).args(install), MODULE);
+        attempt(Command::new(folder.join("bin/python3")).args(install), MODULE);
     }
 }

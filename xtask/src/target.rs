@@ -5,14 +5,13 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context, Result, bail};
+use writebench_testkit::Kind;
 
 use crate::command::{output, target_directory};
 
-/// Whether the filesystem is in memory: `TMPFS_MAGIC` of statfs(2).
+/// Whether the filesystem is in memory.
 pub(crate) fn is_memory(target: &Path) -> Result<bool> {
-    const TMPFS_MAGIC: u64 = 0x0102_1994;
-    let status = rustix::fs::statfs(target).with_context(|| format!("statfs of {}", target.display()))?;
-    Ok(u64::try_from(status.f_type).is_ok_and(|kind| kind == TMPFS_MAGIC))
+    Kind::Tmpfs.is_at(target).with_context(|| format!("statfs of {}", target.display()))
 }
 
 /// A folder of that name in cargo's target directory.
@@ -36,22 +35,17 @@ pub(crate) fn memory_and_disk(given: &[PathBuf], name: &str) -> Result<Vec<PathB
 
 /// The directory with its filesystem and the system, for the reader.
 pub(crate) fn described(target: &Path) -> String {
-    format!("{} ({}, {})", target.display(), filesystem(target), system())
+    let system = rustix::system::uname();
+    let release = system.release().to_string_lossy();
+    format!("{} ({}, Linux {release})", target.display(), filesystem(target))
 }
 
 /// The filesystem's name, from util-linux.
 pub(crate) fn filesystem(target: &Path) -> String {
     let mut command = Command::new("findmnt");
-    first_line(command.args(["--noheadings", "--output", "FSTYPE", "--target"]).arg(target))
-}
-
-fn system() -> String {
-    format!("Linux {}", first_line(Command::new("uname").arg("-r")))
-}
-
-fn first_line(command: &mut Command) -> String {
-    let text = output(command).map(|output| String::from_utf8_lossy(&output.stdout).into_owned());
-    text.ok().and_then(|text| text.lines().next().map(str::to_owned)).unwrap_or_else(|| "unknown".to_owned())
+    command.args(["--noheadings", "--output", "FSTYPE", "--target"]).arg(target);
+    let said = output(&mut command).map(|output| String::from_utf8_lossy(&output.stdout).into_owned());
+    said.ok().and_then(|text| text.lines().next().map(str::to_owned)).unwrap_or_else(|| "unknown".to_owned())
 }
 
 #[cfg(test)]

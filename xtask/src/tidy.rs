@@ -10,7 +10,7 @@ mod manifests;
 mod modules;
 mod source;
 
-use std::fmt;
+use std::fmt::Display;
 use std::fs;
 use std::path::Path;
 
@@ -18,26 +18,12 @@ use anyhow::{Context, Result};
 
 use crate::command::{metadata, root};
 
-/// A place that breaks a rule.
-#[derive(Debug, Clone, PartialEq, Eq)]
-struct Finding {
-    /// Relative to the root of the repository.
-    path: String,
-    /// From 1.
-    line: usize,
-    what: String,
-}
+/// A place that breaks a rule, and how, in a line.
+type Finding = String;
 
-impl Finding {
-    fn new(path: &str, line: usize, what: impl Into<String>) -> Self {
-        Self { path: path.to_owned(), line, what: what.into() }
-    }
-}
-
-impl fmt::Display for Finding {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}:{}: {}", self.path, self.line, self.what)
-    }
+/// The path is relative to the root of the repository, and lines begin with 1.
+fn finding(path: &str, line: usize, what: impl Display) -> Finding {
+    format!("{path}:{line}: {what}")
 }
 
 /// What a rule has to say of a file.
@@ -109,10 +95,7 @@ mod tests {
 
     #[test]
     fn a_finding_can_be_clicked_on() {
-        assert_eq!(
-            Finding::new("crates/a/src/b.rs", 7, "too long").to_string(),
-            "crates/a/src/b.rs:7: too long"
-        );
+        assert_eq!(finding("crates/a/src/b.rs", 7, "too long"), "crates/a/src/b.rs:7: too long");
     }
 
     #[test]

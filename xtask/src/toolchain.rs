@@ -4,7 +4,9 @@ use std::fs;
 use std::path::PathBuf;
 use std::process::Command;
 
-use crate::command::{attempt, find_program, output};
+use writebench_testkit::has_program;
+
+use crate::command::{attempt, output};
 
 /// What direct-io is also made for: linted all, and run where this machine can run them.
 pub(crate) mod target {
@@ -47,7 +49,7 @@ fn printed(command: &mut Command) -> Option<PathBuf> {
 
 /// Adds what is missing, as far as rustup can.
 pub(crate) fn install() {
-    for (component, _) in COMPONENTS.iter().filter(|(_, program)| find_program(program).is_none()) {
+    for (component, _) in COMPONENTS.iter().filter(|(_, program)| !has_program(program)) {
         attempt(Command::new("rustup").args(["component", "add", component]), component);
     }
     for target in target::ALL.iter().filter(|target| !has_target(target)) {

@@ -9,9 +9,6 @@ mod soak;
 
 use anyhow::Result;
 
-/// Of all intervals here.
-const CONFIDENCE: f64 = 0.95;
-
 /// What is looked into.
 #[derive(clap::Subcommand)]
 pub(crate) enum Question {

@@ -29,9 +29,15 @@ fn check(target: &str) -> Result<(), Failed> {
     if !output.status.success() {
         return Err(String::from_utf8_lossy(&output.stderr).into_owned().into());
     }
-    let said = String::from_utf8_lossy(&output.stdout).matches("as it should be").count();
-    if said < 35 {
-        return Err(format!("only {said} cases were checked").into());
+    let said = String::from_utf8_lossy(&output.stdout);
+    let count = said.matches("as it should be").count();
+    if count < 39 {
+        return Err(format!("only {count} cases were checked").into());
+    }
+    if let Some(tool) =
+        ["cp: ", "cp --reflink=never: ", "dd bs=1M: ", "dd bs=128k: "].iter().find(|it| !said.contains(**it))
+    {
+        return Err(format!("{tool} was not checked").into());
     }
     match folder.path().read_dir()?.next() {
         Some(left) => Err(format!("left behind: {}", left?.path().display()).into()),

@@ -7,7 +7,7 @@ use std::process::{Child, Command, Stdio};
 
 use anyhow::{Context, Result};
 use rustix::mount::UnmountFlags;
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::process::Signal;
 use tempfile::TempDir;
 
 use crate::call::has_program;
@@ -52,12 +52,6 @@ impl Bindfs {
         self.below.path()
     }
 
-    /// The number of the server's process.
-    #[must_use]
-    pub fn server(&self) -> u32 {
-        self.server.id()
-    }
-
     /// Nobody who asks gets an answer from now on.
     ///
     /// # Errors
@@ -75,8 +69,7 @@ impl Bindfs {
     }
 
     fn send(&self, signal: Signal) -> Result<()> {
-        let pid = i32::try_from(self.server.id()).ok().and_then(Pid::from_raw).context("a number")?;
-        kill_process(pid, signal).context("the server is gone")
+        crate::program::send(self.server.id(), signal).context("the server is gone")
     }
 }
 

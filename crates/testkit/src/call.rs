@@ -17,9 +17,10 @@ pub fn call(command: &mut Command) -> Result<()> {
     Ok(())
 }
 
-/// Whether a program is on the path.
-pub(crate) fn has_program(name: &str) -> bool {
+/// Whether a program is on the path, or where root would find it.
+#[must_use]
+pub fn has_program(name: &str) -> bool {
     let path = std::env::var_os("PATH").unwrap_or_default();
-    let for_root = ["/sbin", "/usr/sbin"].map(PathBuf::from);
+    let for_root = ["/usr/local/sbin", "/usr/sbin", "/sbin"].map(PathBuf::from);
     std::env::split_paths(&path).chain(for_root).any(|directory| directory.join(name).is_file())
 }

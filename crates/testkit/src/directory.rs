@@ -41,12 +41,15 @@ impl Kind {
             Self::Tmpfs => vec![PathBuf::from("/dev/shm"), std::env::temp_dir()],
             Self::Ext4 => vec![build_directory(), PathBuf::from("/var/tmp"), std::env::temp_dir()],
         };
-        candidates.into_iter().find(|path| self.is_at(path) && tempfile::tempdir_in(path).is_ok())
+        candidates.into_iter().find(|path| self.is_at(path) == Ok(true) && tempfile::tempdir_in(path).is_ok())
     }
 
-    fn is_at(self, path: &Path) -> bool {
-        rustix::fs::statfs(path)
-            .is_ok_and(|found| u64::try_from(found.f_type).is_ok_and(|it| it == self.magic()))
+    /// Whether that path is on such a filesystem.
+    ///
+    /// # Errors
+    /// statfs(2) refuses.
+    pub fn is_at(self, path: &Path) -> rustix::io::Result<bool> {
+        Ok(u64::try_from(rustix::fs::statfs(path)?.f_type).is_ok_and(|it| it == self.magic()))
     }
 }
 

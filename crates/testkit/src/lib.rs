@@ -6,6 +6,7 @@ mod bindfs;
 mod call;
 mod chance;
 mod control_group;
+mod database_lock;
 mod directory;
 mod example;
 mod faulty;
@@ -23,17 +24,20 @@ mod throttle;
 mod trial;
 
 pub use bindfs::Bindfs;
-pub use call::call;
+pub use call::{call, has_program};
 pub use chance::Chance;
 pub use control_group::ControlGroup;
+pub use database_lock::DatabaseLock;
 pub use directory::{Kind, directory_on};
 pub use example::{example_case, example_run, example_target, recorded, section_of};
 pub use faulty::{Caching, Call, Fault, Faulty, Operation, What, When};
 pub use held_group::HeldGroup;
 pub use image::Image;
-pub use loop_device::LoopDevice;
+pub use loop_device::{LoopDevice, loop_devices};
 pub use mounted::Mounted;
-pub use program::{Ended, Program, children, descendants, entries, kill_run, wait_for, worker};
+pub use program::{
+    Ended, Program, children, descendants, entries, kill_run, most_memory_bytes, send, wait_for, worker,
+};
 pub use python::python_with;
 pub use rustix::io::Errno;
 pub use set_clock::SetClock;

@@ -11,6 +11,17 @@ use tempfile::TempDir;
 
 use crate::call::call;
 use crate::mounted::Mounted;
+use crate::program::entries;
+
+/// All loop devices of the machine that hold a file, each in `/sys/block`, and the file.
+#[must_use]
+pub fn loop_devices() -> Vec<(PathBuf, String)> {
+    let held = |device: PathBuf| {
+        let file = std::fs::read_to_string(device.join("loop/backing_file")).ok()?;
+        Some((device, file.trim_end().to_owned()))
+    };
+    entries(Path::new("/sys/block")).into_iter().filter_map(held).collect()
+}
 
 /// A loop device of its own, over a sparse image of zeros or over what a test has already. Detached, and an image of
 /// its own removed, when dropped: drop what mounts or opens it first.

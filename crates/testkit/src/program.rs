@@ -5,6 +5,8 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail, ensure};
+use rustix::io::Errno;
+use rustix::process::{Pid, Signal};
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -152,6 +154,26 @@ pub fn kill_run(mut run: Child) -> Result<()> {
         stat.rsplit_once(") ").is_some_and(|(_, rest)| !rest.starts_with('Z'))
     };
     wait_for("its worker and its keepers to end", || (!all.iter().any(is_there)).then_some(()))
+}
+
+/// Sends a signal to a process.
+///
+/// # Errors
+/// The kernel refuses, or there is no such process.
+pub fn send(process: u32, signal: Signal) -> rustix::io::Result<()> {
+    let pid = i32::try_from(process).ok().and_then(Pid::from_raw).ok_or(Errno::SRCH)?;
+    rustix::process::kill_process(pid, signal)
+}
+
+/// The most memory that a process ever had: `VmHWM` of proc_pid_status(5).
+///
+/// # Errors
+/// It has ended.
+pub fn most_memory_bytes(process: u32) -> Result<u64> {
+    let status = std::fs::read_to_string(format!("/proc/{process}/status"))?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).context("no VmHWM")?;
+    let kib: u64 = line.trim().trim_end_matches("kB").trim().parse()?;
+    Ok(kib << 10)
 }
 
 /// Its children, theirs, and so on.

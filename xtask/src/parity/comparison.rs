@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use anyhow::{Result, bail};
-use writebench_stats::{Interval, bootstrap_ratio_of_medians, median};
+use writebench_stats::{Interval, as_f64, bootstrap_ratio_of_medians, median};
 use writebench_testkit::Chance;
 
 use super::reading::{Reading, RecordTimes};
@@ -14,7 +14,8 @@ pub(super) type Measure<'a> = dyn Fn() -> Result<Option<Reading>> + 'a;
 /// Takes pairs, and knows which of them count.
 #[derive(Default)]
 pub(super) struct Pairing {
-    calm: Calm,
+    // What memory-copy probes took lately, over all cases.
+    probes_ns: VecDeque<f64>,
 }
 
 /// What the pairs of one case say.
@@ -44,6 +45,13 @@ pub(super) struct Ratio {
 type Pair = [Reading; 2];
 
 impl Pairing {
+    /// A probe this many times slower than the median is of another machine.
+    const SLOW: f64 = 1.5;
+    /// Older probes are forgotten, so that a machine that stays slow becomes the rule.
+    const MOST: usize = 21;
+    /// Before that many, there is no telling.
+    const LEAST: usize = 5;
+
     /// Takes `rounds` undisturbed pairs, or as many as twice that many attempts give.
     pub(super) fn compare(
         &mut self,
@@ -58,36 +66,44 @@ impl Pairing {
         let mut attempts = 0;
         while pairs.len() < rounds && attempts < 2 * rounds {
             attempts += 1;
-            let Some(pair) = pair([reference, writebench], order.below(2))? else { continue };
+            let first = order.below(2);
+            let mut readings = [None; 2];
+            for side in [first, 1 - first] {
+                readings[side] = [reference, writebench][side]()?;
+            }
+            let [Some(reference), Some(writebench)] = readings else { continue };
+            let pair = [reference, writebench];
             // Both are judged, whatever the first is: the rule learns from each.
-            if pair.map(|reading| self.calm.admits(reading.probe_ns)) == [true; 2] {
+            if pair.map(|reading| self.admits(reading.probe_ns)) == [true; 2] {
                 pairs.push(pair);
             }
         }
         compared(&pairs, attempts, seed)
     }
-}
 
-fn pair(sides: [&Measure<'_>; 2], first: usize) -> Result<Option<Pair>> {
-    let mut readings = [None; 2];
-    for side in [first, 1 - first] {
-        readings[side] = sides[side]()?;
+    fn admits(&mut self, probe_ns: u64) -> bool {
+        let probe_ns = as_f64(probe_ns);
+        let usual = median(self.probes_ns.make_contiguous()).filter(|_| self.probes_ns.len() >= Self::LEAST);
+        if self.probes_ns.len() == Self::MOST {
+            self.probes_ns.pop_front();
+        }
+        self.probes_ns.push_back(probe_ns);
+        usual.is_none_or(|usual| probe_ns <= Self::SLOW * usual)
     }
-    let [reference, writebench] = readings;
-    Ok(reference.zip(writebench).map(|(reference, writebench)| [reference, writebench]))
 }
 
 fn compared(pairs: &[Pair], attempts: usize, seed: u64) -> Result<Comparison> {
-    let ratio = |rate: fn(&Reading) -> f64| {
-        let [reference, writebench] =
-            [0, 1].map(|side| pairs.iter().map(|pair| rate(&pair[side])).collect::<Vec<_>>());
+    let ratio = |elapsed_ns: fn(&Reading) -> u64| {
+        let rate = |reading: &Reading| reading.rate(elapsed_ns(reading));
+        let rates = |side: usize| pairs.iter().map(|pair| rate(&pair[side])).collect::<Vec<_>>();
+        let (reference, writebench) = (rates(0), rates(1));
         Some(Ratio {
             reference: median(&reference)?,
             writebench: median(&writebench)?,
             interval: bootstrap_ratio_of_medians(&writebench, &reference, seed)?,
         })
     };
-    let (Some(total), Some(work)) = (ratio(Reading::total_rate), ratio(Reading::work_rate)) else {
+    let (Some(total), Some(work)) = (ratio(|it| it.total_ns), ratio(|it| it.work_ns)) else {
         bail!("the machine was disturbed in all {attempts} attempts");
     };
     let [reference, ours] = [0, 1].map(|side| record_medians(pairs.iter().map(|pair| pair[side].record)));
@@ -99,32 +115,6 @@ fn record_medians(times: impl Iterator<Item = Option<RecordTimes>>) -> Option<Re
     let (p50, p99): (Vec<f64>, Vec<f64>) =
         times.map(|times| Some((times?.p50_ns, times?.p99_ns))).collect::<Option<_>>()?;
     Some(RecordTimes { p50_ns: median(&p50)?, p99_ns: median(&p99)? })
-}
-
-/// What the reference's memory-copy probes took lately, over all cases.
-#[derive(Default)]
-struct Calm {
-    probes_ns: VecDeque<f64>,
-}
-
-impl Calm {
-    /// A probe this many times slower than the median is of another machine.
-    const LIMIT: f64 = 1.5;
-    /// Older probes are forgotten, so that a machine that stays slow becomes the rule.
-    const MOST: usize = 21;
-    /// Before that many, there is no telling.
-    const LEAST: usize = 5;
-
-    fn admits(&mut self, probe_ns: u64) -> bool {
-        #[expect(clippy::cast_precision_loss, reason = "a probe takes milliseconds")]
-        let probe_ns = probe_ns as f64;
-        let usual = median(self.probes_ns.make_contiguous()).filter(|_| self.probes_ns.len() >= Self::LEAST);
-        if self.probes_ns.len() == Self::MOST {
-            self.probes_ns.pop_front();
-        }
-        self.probes_ns.push_back(probe_ns);
-        usual.is_none_or(|usual| probe_ns <= Self::LIMIT * usual)
-    }
 }
 
 #[cfg(test)]
@@ -170,16 +160,16 @@ mod tests {
 
     #[test]
     fn a_slow_probe_is_a_disturbance_once_the_usual_is_known() {
-        let mut calm = Calm::default();
-        assert!([900, 1000, 1000, 1100, 9000].into_iter().all(|probe_ns| calm.admits(probe_ns)));
-        assert!(calm.admits(1400));
-        assert!(!calm.admits(1700));
+        let mut pairing = Pairing::default();
+        assert!([900, 1000, 1000, 1100, 9000].into_iter().all(|probe_ns| pairing.admits(probe_ns)));
+        assert!(pairing.admits(1400));
+        assert!(!pairing.admits(1700));
     }
 
     #[test]
     fn a_machine_that_stays_slow_becomes_the_rule() {
-        let mut calm = Calm::default();
+        let mut pairing = Pairing::default();
         let rejected = std::iter::repeat_n(1000, 100).chain(std::iter::repeat_n(2000, 100));
-        assert_eq!(rejected.filter(|&probe_ns| !calm.admits(probe_ns)).count(), 11);
+        assert_eq!(rejected.filter(|&probe_ns| !pairing.admits(probe_ns)).count(), 11);
     }
 }

@@ -1,31 +1,49 @@
 //! `cp` and `dd`, which people measure with already.
 
-use std::ffi::OsString;
-use std::fs;
-use std::path::Path;
-use std::process::Command;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
+use writebench_model::Bytes;
 
-use super::place::{Place, wall_time};
-use super::reading::Reading;
+use super::case::Case;
+use super::rival::Rival;
+use crate::command::shown;
 
-/// A program that copies a file.
-pub(super) struct CopyTool {
-    /// As it is called, without the names of the files.
-    pub(super) name: &'static str,
-    // It takes files as `if=` and `of=`.
-    is_dd: bool,
-}
+/// A tool as it is called, and how it takes the files of `parity/tool.c`.
+pub(super) struct CopyTool(&'static str, &'static str);
 
 /// GNU coreutils 9.1: `read` and `write` of 128 KiB after `POSIX_FADV_SEQUENTIAL` (strace).
-pub(super) const CP: CopyTool = CopyTool { name: "cp --reflink=never", is_dd: false };
+pub(super) const CP: CopyTool = CopyTool("cp --reflink=never", "copied 0");
 
 /// GNU coreutils 9.1: an attempt at `FICLONE`, then one `copy_file_range` for all of it (strace).
-pub(super) const CP_IN_KERNEL: CopyTool = CopyTool { name: "cp", is_dd: false };
+pub(super) const CP_IN_KERNEL: CopyTool = CopyTool("cp", "copied 0");
 
-pub(super) const DD: CopyTool = CopyTool { name: "dd bs=1M", is_dd: true };
-pub(super) const DD_SMALL: CopyTool = CopyTool { name: "dd bs=128k", is_dd: true };
+const DD: CopyTool = CopyTool("dd bs=1M", "if=copied of=0");
+const DD_SMALL: CopyTool = CopyTool("dd bs=128k", "if=copied of=0");
+
+/// Each tool beside the case that makes the same calls.
+pub(super) fn equals(size: Bytes) -> [Rival; 4] {
+    let rival = |tool: CopyTool, case| Rival {
+        remark: "the tool's wall time, with process start",
+        ..tool.beside(Case::new(case, size))
+    };
+    [
+        rival(CP, "read-write,chunk=128KiB"),
+        rival(DD_SMALL, "read-write,chunk=128KiB"),
+        rival(DD, "read-write"),
+        rival(CP_IN_KERNEL, "copy-file-range,chunk=whole"),
+    ]
+}
+
+impl CopyTool {
+    /// The tool beside a case that copies as much.
+    pub(super) fn beside(self, case: Case) -> Rival {
+        let Self(name, files) = self;
+        let program = format!("tool {} {name} {files}", case.size_bytes);
+        Rival { tool: Some(name), ..Rival::new(case, Some(program)) }
+    }
+}
 
 /// What it takes to start a program that does nothing, and to wait for its end: median in milliseconds.
 pub(super) fn process_start_ms() -> Result<f64> {
@@ -35,27 +53,14 @@ pub(super) fn process_start_ms() -> Result<f64> {
     writebench_stats::median(&times).context("no times")
 }
 
-impl CopyTool {
-    fn command(&self, from: &Path, to: &Path) -> Command {
-        let mut words = self.name.split(' ');
-        let mut command = Command::new(words.next().unwrap_or_default());
-        command.args(words);
-        for (name, path) in [("if=", from), ("of=", to)] {
-            let mut word = OsString::from(if self.is_dd { name } else { "" });
-            word.push(path);
-            command.arg(word);
-        }
-        command
-    }
-
-    /// Copies once. The source is read before, as the last that happens to it.
-    pub(super) fn measure(&self, place: &Place) -> Result<Reading> {
-        place.read_source()?;
-        let (from, to) = (place.source(), place.written());
-        let elapsed_ns = u64::try_from(wall_time(&mut self.command(&from, &to))?.as_nanos())?;
-        let bytes = fs::metadata(&to)?.len();
-        Ok(Reading { total_ns: elapsed_ns, work_ns: elapsed_ns, bytes, probe_ns: 0, record: None })
-    }
+/// From before the program is started until it has ended.
+fn wall_time(command: &mut Command) -> Result<Duration> {
+    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    let start = Instant::now();
+    let status = command.status().with_context(|| format!("cannot start {}", shown(command)))?;
+    let elapsed = start.elapsed();
+    ensure!(status.success(), "{} ended with {status}", shown(command));
+    Ok(elapsed)
 }
 
 #[cfg(test)]
@@ -63,21 +68,23 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_tool_copies_a_file() {
-        let target = tempfile::tempdir().unwrap();
-        for tool in [CP, CP_IN_KERNEL, DD, DD_SMALL] {
-            let place = Place::new(target.path()).unwrap();
-            place.make_source((3 << 20) + 5).unwrap();
-            let reading = tool.measure(&place).unwrap();
-            assert_eq!(reading.bytes, (3 << 20) + 5, "{}", tool.name);
-            let [copy, source] = [place.written(), place.source()].map(|path| fs::read(path).unwrap());
-            assert!(copy == source, "{}", tool.name);
-        }
+    fn a_tool_and_its_case_move_the_same_at_a_time() {
+        let names = equals(Bytes(256 << 20)).map(|rival| rival.names().join(": "));
+        assert_eq!(names[0], "cp --reflink=never: read-write,size=256MiB,chunk=128KiB");
+        assert_eq!(names[2], "dd bs=1M: read-write,size=256MiB");
+        assert_eq!(names[3], "cp: copy-file-range,size=256MiB,chunk=whole");
     }
 
     #[test]
     fn starting_a_program_takes_some_time() {
         let start_ms = process_start_ms().unwrap();
         assert!(start_ms > 0.01 && start_ms < 1000.0, "{start_ms}");
+    }
+
+    #[test]
+    fn a_program_that_fails_has_no_time() {
+        assert!(wall_time(&mut Command::new("true")).is_ok());
+        assert!(wall_time(&mut Command::new("false")).unwrap_err().to_string().contains("false"));
+        assert!(wall_time(&mut Command::new("/no/such/program")).is_err());
     }
 }

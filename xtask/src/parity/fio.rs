@@ -5,9 +5,12 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, bail, ensure};
+use serde::Deserialize;
 use serde_json::Value;
 
+use super::case::Case;
 use super::reading::{Reading, RecordTimes};
+use super::reference::Reference;
 use crate::command::output;
 
 const JOB: &str = "job.fio";
@@ -30,21 +33,24 @@ impl Job {
         Self { text, in_turn }
     }
 
-    /// Has it where it is run.
-    pub(super) fn put_in(&self, folder: &Path) -> Result<()> {
-        fs::write(folder.join(JOB), &self.text).context("writing fio's job")
-    }
-
-    /// Runs it once.
-    pub(super) fn measure(&self, folder: &Path) -> Result<Reading> {
-        let mut command = Command::new("fio");
-        command.arg("--output-format=json").arg(JOB).stdin(Stdio::null());
+    /// Runs it once, with the machine in the state that writebench's own samples begin with.
+    pub(super) fn measure(&self, reference: &Reference, case: &Case, target: &Path) -> Result<Reading> {
         // fio keeps state of its own where it is started.
-        let output = output(command.current_dir(folder))?;
+        let folder = tempfile::Builder::new().prefix("parity-fio-").tempdir_in(target);
+        let folder = folder.with_context(|| format!("a folder in {}", target.display()))?;
+        fs::write(folder.path().join(JOB), &self.text).context("writing fio's job")?;
+        let before_ns = reference.settle(folder.path(), case.size_bytes)?;
+        let mut command = Command::new("fio");
+        command.arg("--output-format=json").arg(JOB).stdin(Stdio::null()).current_dir(folder.path());
+        let output = output(&mut command)?;
         // Notes come first.
         let start = output.stdout.iter().position(|byte| *byte == b'{').unwrap_or(0);
         let json = serde_json::from_slice(&output.stdout[start..]).context("fio's output is no JSON")?;
-        self.figures(&json)
+        let mut reading = self.figures(&json)?;
+        ensure!(reading.bytes == case.size_bytes, "{} bytes instead of {}", reading.bytes, case.size_bytes);
+        // The smallest amount: only the probe is wanted.
+        reading.probe_ns = before_ns.max(reference.settle(folder.path(), 1)?);
+        Ok(reading)
     }
 
     /// What fio says of the sections that do the work: the longest runtime, and the time inside the calls, where these
@@ -67,7 +73,8 @@ impl Job {
         let (write, sync) = (&jobs[0]["write"]["lat_ns"], &jobs[0]["sync"]["lat_ns"]);
         let work_ns = if self.in_turn { inside(write)? + inside(sync)? } else { total_ns };
         let has_records = self.in_turn && sync["N"].as_u64().is_some_and(|count| count > 0);
-        let record = has_records.then(|| record_times(sync)).transpose()?;
+        let record = has_records.then(|| RecordTimes::deserialize(&sync["percentile"])).transpose();
+        let record = record.context("fio's percentiles")?;
         Ok(Reading { total_ns, work_ns, bytes, probe_ns: 0, record })
     }
 }
@@ -78,12 +85,6 @@ fn inside(latencies: &Value) -> Result<u64> {
     let count = latencies["N"].as_f64().context("no number of latencies")?;
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "times are positive")]
     Ok((mean * count) as u64)
-}
-
-fn record_times(latencies: &Value) -> Result<RecordTimes> {
-    let percentile =
-        |name: &str| latencies["percentile"][name].as_f64().with_context(|| format!("no {name} %"));
-    Ok(RecordTimes { p50_ns: percentile("50.000000")?, p99_ns: percentile("99.000000")? })
 }
 
 #[cfg(test)]

@@ -1,7 +1,10 @@
 //! What one run of either program says of itself.
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Result, anyhow, ensure};
+use serde::Deserialize;
 use serde_json::Value;
+use writebench_model::PhasesNs;
+use writebench_stats::as_f64;
 
 use super::case::{Case, Work};
 
@@ -20,74 +23,43 @@ pub(super) struct Reading {
     pub(super) record: Option<RecordTimes>,
 }
 
-/// Percentiles of the records of one run, or their medians over several.
-#[derive(Debug, Clone, Copy, PartialEq)]
+/// Percentiles of the records of one run, by writebench's names or fio's, or their medians over several.
+#[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
 pub(super) struct RecordTimes {
+    #[serde(alias = "50.000000")]
     pub(super) p50_ns: f64,
+    #[serde(alias = "99.000000")]
     pub(super) p99_ns: f64,
 }
 
+/// A sample of writebench's JSON, or a reference program's line, which is the same.
+#[derive(Deserialize)]
+struct Sample {
+    total_ns: u64,
+    phases_ns: PhasesNs,
+    bytes: u64,
+    probe_ns: [u64; 2],
+    latency: Option<RecordTimes>,
+}
+
 impl Reading {
-    /// Reads a sample of writebench's JSON, or a reference program's line, which is the same.
     pub(super) fn of(json: &Value, case: &Case) -> Result<Self> {
-        let phases = json.get("phases_ns").context("a sample without phases_ns")?;
-        let phase = |name: &str| number(phases, name);
-        let work_ns = case.work.elapsed_ns(phase("prepare")?, phase("write")?, phase("sync")?);
-        let bytes = number(json, "bytes")?;
+        let sample = Sample::deserialize(json).map_err(|error| anyhow!("{error} in {json}"))?;
+        let Sample { total_ns, phases_ns: phases, bytes, probe_ns, latency } = sample;
         ensure!(bytes == case.size_bytes, "{bytes} bytes instead of {}", case.size_bytes);
-        Ok(Self {
-            total_ns: match case.work {
-                Work::InFiosClock => phase("open")? + work_ns,
-                Work::Writing | Work::Reserving => number(json, "total_ns")?,
-            },
-            work_ns,
-            bytes,
-            probe_ns: slower_probe(json)?,
-            record: json.get("latency").and_then(RecordTimes::of),
-        })
+        let (total_ns, work_ns) = match case.work {
+            Work::Writing => (total_ns, phases.write),
+            // The work itself or the preparation of no work, as one likes to call it.
+            Work::Reserving => (total_ns, phases.prepare + phases.write),
+            Work::InFiosClock => (phases.open + phases.write + phases.sync, phases.write + phases.sync),
+        };
+        Ok(Self { total_ns, work_ns, bytes, probe_ns: probe_ns[0].max(probe_ns[1]), record: latency })
     }
 
-    /// Decimal gigabytes per second, over all phases.
-    pub(super) fn total_rate(&self) -> f64 {
-        rate(self.bytes, self.total_ns)
+    /// Decimal gigabytes per second, over that time.
+    pub(super) fn rate(&self, elapsed_ns: u64) -> f64 {
+        as_f64(self.bytes) / as_f64(elapsed_ns.max(1))
     }
-
-    /// Decimal gigabytes per second, over the work alone.
-    pub(super) fn work_rate(&self) -> f64 {
-        rate(self.bytes, self.work_ns)
-    }
-}
-
-impl RecordTimes {
-    /// A sample's latencies; none where records were not timed.
-    fn of(json: &Value) -> Option<Self> {
-        Some(Self { p50_ns: json["p50_ns"].as_f64()?, p99_ns: json["p99_ns"].as_f64()? })
-    }
-}
-
-impl Work {
-    /// Reserving is the work itself or the preparation of no work, as one likes to call it.
-    fn elapsed_ns(self, prepare_ns: u64, write_ns: u64, sync_ns: u64) -> u64 {
-        match self {
-            Self::Writing => write_ns,
-            Self::InFiosClock => write_ns + sync_ns,
-            Self::Reserving => prepare_ns + write_ns,
-        }
-    }
-}
-
-#[expect(clippy::cast_precision_loss, reason = "sizes and times are far below 2^52")]
-fn rate(bytes: u64, elapsed_ns: u64) -> f64 {
-    bytes as f64 / elapsed_ns.max(1) as f64
-}
-
-fn number(json: &Value, name: &str) -> Result<u64> {
-    json.get(name).and_then(Value::as_u64).with_context(|| format!("no number '{name}' in {json}"))
-}
-
-fn slower_probe(json: &Value) -> Result<u64> {
-    let probes = json.get("probe_ns").and_then(Value::as_array).context("no probe_ns")?;
-    probes.iter().filter_map(Value::as_u64).max().context("probe_ns is empty")
 }
 
 #[cfg(test)]
@@ -105,22 +77,27 @@ mod tests {
     fn figures_are_read_of_a_sample_with_all_its_bytes() {
         let reading = Reading::of(&sample(), &Case::new("write", Bytes(6000))).unwrap();
         assert_eq!(reading, Reading { total_ns: 4111, work_ns: 3000, bytes: 6000, probe_ns: 30, record: None });
-        assert_eq!(reading.work_rate(), 2.0);
+        assert_eq!(reading.rate(reading.work_ns), 2.0);
         let error = Reading::of(&sample(), &Case::new("write", Bytes(7000))).unwrap_err().to_string();
         assert_eq!(error, "6000 bytes instead of 7000");
     }
 
     #[test]
     fn latencies_of_records_are_read_where_there_are_any() {
-        let times = RecordTimes::of(&serde_json::json!({"count": 9, "p50_ns": 80, "p99_ns": 300}));
+        let record = |latency: Value| {
+            let mut sample = sample();
+            sample["latency"] = latency;
+            Reading::of(&sample, &Case::new("write", Bytes(6000))).unwrap().record
+        };
+        let times = record(serde_json::json!({"count": 9, "p50_ns": 80, "p99_ns": 300}));
         assert_eq!(times, Some(RecordTimes { p50_ns: 80.0, p99_ns: 300.0 }));
-        assert_eq!(RecordTimes::of(&Value::Null), None);
+        assert_eq!(record(Value::Null), None);
     }
 
     #[test]
     fn where_nothing_is_written_reserving_is_the_work_in_either_phase() {
-        assert_eq!(Work::Reserving.elapsed_ns(5000, 40, 7), 5040);
-        assert_eq!(Work::Writing.elapsed_ns(5000, 40, 7), 40);
+        let work_ns = |method| Reading::of(&sample(), &Case::new(method, Bytes(6000))).unwrap().work_ns;
+        assert_eq!((work_ns("allocate"), work_ns("write")), (4000, 3000));
     }
 
     #[test]

@@ -4,16 +4,13 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result};
+use serde_json::Value;
 
 use super::case::Case;
 use super::reading::Reading;
-use super::twin::Twin;
 use crate::command::{output, root, succeed};
 
 const FLAGS: &[&str] = &["-O2", "-Wall", "-Wextra", "-Werror", "-std=gnu11", "-pthread"];
-
-/// Programs that need a library.
-const LIBRARIES: &[(&str, &str)] = &[("uring", "-luring")];
 
 /// The built programs.
 pub(super) struct Reference {
@@ -30,42 +27,31 @@ impl Reference {
             if source.extension().is_some_and(|extension| extension == "c") {
                 let mut compiler = Command::new("cc");
                 compiler.args(FLAGS).arg(&source).arg("-o").arg(folder.join(name));
-                compiler
-                    .args(LIBRARIES.iter().filter(|(program, _)| name == *program).map(|(_, library)| library));
-                succeed(&mut compiler)?;
+                // The only one that needs a library.
+                succeed(compiler.args((name == "uring").then_some("-luring")))?;
             }
         }
         Ok(Self { folder: folder.to_owned() })
     }
 
-    /// Runs the case once.
-    pub(super) fn measure(&self, twin: &Twin, target: &Path) -> Result<Reading> {
-        run(&mut self.command(twin, target), &twin.case)
+    /// Has a program do once what is done in the case. It reads its files back if it is told to check them.
+    pub(super) fn measure(&self, program: &str, case: &Case, target: &Path, checks: bool) -> Result<Reading> {
+        let mut words = program.split_whitespace();
+        let mut command = Command::new(self.folder.join(words.next().unwrap_or_default()));
+        command.arg(target).args(words).envs(checks.then_some(("PARITY_CHECK", "1")));
+        Reading::of(&said(&mut command)?, case)
     }
 
-    /// Runs the case once and has the program read its files back.
-    pub(super) fn check(&self, twin: &Twin, target: &Path) -> Result<()> {
-        run(self.command(twin, target).env("PARITY_CHECK", "1"), &twin.case).map(drop)
-    }
-
-    /// Makes the target quiet and the memory warm for a program that does not do so itself; what the
-    /// memory-copy probe took.
+    /// Makes the target quiet and the memory warm for a program that does not do so itself; what the memory-copy probe
+    /// took.
     pub(super) fn settle(&self, target: &Path, size_bytes: u64) -> Result<u64> {
         let mut command = Command::new(self.folder.join("machine"));
-        let output = output(command.arg(target).arg(size_bytes.to_string()).stdin(Stdio::null()))?;
-        let json: serde_json::Value = serde_json::from_slice(&output.stdout).context("the line is no JSON")?;
+        let json = said(command.arg(target).arg(size_bytes.to_string()))?;
         json["probe_ns"].as_u64().context("no probe_ns")
-    }
-
-    fn command(&self, twin: &Twin, target: &Path) -> Command {
-        let mut command = Command::new(self.folder.join(&twin.program));
-        command.arg(target).args(&twin.arguments).stdin(Stdio::null());
-        command
     }
 }
 
-fn run(command: &mut Command, case: &Case) -> Result<Reading> {
-    let output = output(command)?;
-    let json = serde_json::from_slice(&output.stdout).context("the reference's line is no JSON")?;
-    Reading::of(&json, case)
+fn said(command: &mut Command) -> Result<Value> {
+    let output = output(command.stdin(Stdio::null()))?;
+    serde_json::from_slice(&output.stdout).context("the reference's line is no JSON")
 }

@@ -1,99 +1,66 @@
 //! What is measured beside writebench, and where.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use anyhow::{Result, ensure};
+use anyhow::Result;
 
 use super::case::Case;
 use super::comparison::{Comparison, Measure, Pairing};
-use super::copying::CopyTool;
 use super::fio::Job;
-use super::place::Place;
-use super::reading::Reading;
 use super::reference::Reference;
-use super::twin::Twin;
-use super::writebench::Writebench;
+use super::writebench::{fio_job, measure};
 
 /// A case of writebench, and another program that does the same: a row of the table.
+#[derive(Clone)]
 pub(super) struct Rival {
     pub(super) case: Case,
+    /// One of `parity/`, and the words that follow the directory; none where it is fio with the job that writebench
+    /// exports.
+    pub(super) program: Option<String>,
+    /// The tool that the program starts, where it does, without the names of files.
+    pub(super) tool: Option<&'static str>,
     /// What there is to know of the pair.
-    pub(super) remark: String,
+    pub(super) remark: &'static str,
     /// The remark is why writebench need not be as fast.
     pub(super) is_explained: bool,
-    other: Other,
-}
-
-pub(super) enum Other {
-    Program(Twin),
-    Tool(CopyTool),
-    /// With the job that writebench exports.
-    Fio,
 }
 
 impl Rival {
-    pub(super) fn new(case: Case, other: Other) -> Self {
-        Self { case, remark: String::new(), is_explained: false, other }
-    }
-
-    pub(super) fn remarked(self, remark: &str) -> Self {
-        Self { remark: remark.to_owned(), ..self }
-    }
-
-    pub(super) fn explained(self, why: &str) -> Self {
-        Self { is_explained: true, ..self.remarked(why) }
+    pub(super) fn new(case: Case, program: Option<String>) -> Self {
+        Self { case, program, tool: None, remark: "", is_explained: false }
     }
 
     /// The tool, where it is one, and the case.
     pub(super) fn names(&self) -> Vec<String> {
-        let tool = if let Other::Tool(tool) = &self.other { Some(tool.name.to_owned()) } else { None };
-        tool.into_iter().chain([self.case.to_string()]).collect()
+        self.tool.map(str::to_owned).into_iter().chain([self.case.to_string()]).collect()
     }
 }
 
-/// What settles the machine, one side of all comparisons, and where they take place.
-pub(super) struct Bench<'a> {
-    pub(super) reference: &'a Reference,
-    pub(super) writebench: &'a Writebench,
-    pub(super) target: &'a Path,
+/// What settles the machine, and one side of all comparisons.
+pub(super) struct Bench {
+    pub(super) reference: Reference,
+    /// The built program.
+    pub(super) writebench: PathBuf,
+    pub(super) pairing: Pairing,
 }
 
-impl Bench<'_> {
+impl Bench {
     /// Compares the two in pairs.
     pub(super) fn compare(
-        &self,
-        rival: &Rival,
-        pairing: &mut Pairing,
+        &mut self,
+        Rival { case, program, .. }: &Rival,
+        target: &Path,
         rounds: u32,
         seed: u64,
     ) -> Result<Comparison> {
-        let place = Place::new(self.target)?;
-        let bytes = rival.case.size_bytes;
-        let other: Box<Measure<'_>> = match &rival.other {
-            Other::Program(twin) => Box::new(|| self.reference.measure(twin, self.target).map(Some)),
-            Other::Tool(tool) => {
-                place.make_source(bytes)?;
-                Box::new(|| self.settled(&place, bytes, || tool.measure(&place)).map(Some))
-            }
-            Other::Fio => {
-                let job = Job::of(self.writebench.fio_job(&rival.case, self.target)?);
-                job.put_in(place.folder())?;
-                let place = &place;
-                Box::new(move || self.settled(place, bytes, || job.measure(place.folder())).map(Some))
+        let Self { reference, writebench, pairing } = self;
+        let other: Box<Measure<'_>> = match program {
+            Some(program) => Box::new(|| reference.measure(program, case, target, false).map(Some)),
+            None => {
+                let job = Job::of(fio_job(writebench, case, target)?);
+                Box::new(move || job.measure(reference, case, target).map(Some))
             }
         };
-        pairing.compare(&*other, &|| self.writebench.measure(&rival.case, self.target), rounds, seed)
-    }
-
-    /// Measures with the machine in the state that writebench's own samples begin with.
-    fn settled(&self, place: &Place, bytes: u64, measure: impl FnOnce() -> Result<Reading>) -> Result<Reading> {
-        place.clear()?;
-        let before_ns = self.reference.settle(place.folder(), bytes)?;
-        let mut reading = measure()?;
-        // The smallest amount: only the probe is wanted.
-        reading.probe_ns = before_ns.max(self.reference.settle(place.folder(), 1)?);
-        place.clear()?;
-        ensure!(reading.bytes == bytes, "{} bytes instead of {bytes}", reading.bytes);
-        Ok(reading)
+        pairing.compare(&*other, &|| measure(writebench, case, target), rounds, seed)
     }
 }

@@ -1,22 +1,14 @@
 //! What is compared with what, in the order of the tables.
 
+use std::path::Path;
+
 use anyhow::{Context, Result};
 use writebench_model::Bytes;
 
 use super::case::Case;
-use super::copying::{CP, CP_IN_KERNEL, CopyTool, DD, DD_SMALL};
-use super::rival::{Bench, Other, Rival};
-
-/// Each tool with the case that makes the same calls.
-fn equals(size: Bytes) -> [(CopyTool, Case); 4] {
-    let case = |name| Case::new(name, size);
-    [
-        (CP, case("read-write,chunk=128KiB")),
-        (DD_SMALL, case("read-write,chunk=128KiB")),
-        (DD, case("read-write")),
-        (CP_IN_KERNEL, case("copy-file-range,chunk=whole")),
-    ]
-}
+use super::copying::{CP, CP_IN_KERNEL, equals};
+use super::rival::Rival;
+use super::writebench::measure;
 
 /// Every way of writebench to copy that may be the fastest.
 const WAYS: [&str; 6] = [
@@ -29,30 +21,26 @@ const WAYS: [&str; 6] = [
 ];
 
 /// Every tool with its case. The fastest way to copy is looked for first, and then measured afresh.
-pub(super) fn tools(bench: &Bench<'_>, size: Bytes) -> Result<Vec<Rival>> {
-    let rival = |(tool, case)| Rival::new(case, Other::Tool(tool));
-    let same = equals(size).map(rival).map(|it| it.remarked("the tool's wall time, with process start"));
-    let best = fastest(bench, size)?;
-    let best = [CP, CP_IN_KERNEL].map(|tool| rival((tool, best.clone())));
-    let best = best.map(|it| it.remarked("the fastest of writebench's copies"));
-    Ok(same.into_iter().chain(best).collect())
+pub(super) fn tools(writebench: &Path, target: &Path, size: Bytes) -> Result<Vec<Rival>> {
+    let best = fastest(writebench, target, size)?;
+    let remark = "the fastest of writebench's copies";
+    let best = [CP, CP_IN_KERNEL].map(|tool| Rival { remark, ..tool.beside(best.clone()) });
+    Ok(equals(size).into_iter().chain(best).collect())
 }
 
 /// The case that is fastest in a quick look: the median of three samples.
-fn fastest(bench: &Bench<'_>, size: Bytes) -> Result<Case> {
+fn fastest(writebench: &Path, target: &Path, size: Bytes) -> Result<Case> {
     const LOOKS: u32 = 3;
-    let mut best: Option<(Case, f64)> = None;
+    let mut ways = Vec::new();
     for case in WAYS.map(|name| Case::new(name, size)) {
         let mut rates = Vec::new();
         for _ in 0..LOOKS {
-            rates.extend(bench.writebench.measure(&case, bench.target)?.map(|reading| reading.total_rate()));
+            rates.extend(measure(writebench, &case, target)?.map(|reading| reading.rate(reading.total_ns)));
         }
-        let rate = writebench_stats::median(&rates).unwrap_or(0.0);
-        if best.as_ref().is_none_or(|(_, most)| rate > *most) {
-            best = Some((case, rate));
-        }
+        ways.push((writebench_stats::median(&rates).unwrap_or(0.0), case));
     }
-    best.map(|(case, _)| case).context("no way to copy")
+    let best = ways.into_iter().max_by(|(a, _), (b, _)| a.total_cmp(b));
+    best.map(|(_, case)| case).context("no way to copy")
 }
 
 /// Cases that fio can express. Its memory is that of a chunk.
@@ -93,7 +81,7 @@ const DURABLE: &[&str] = &[
 pub(super) fn fio(usual: Bytes, is_memory: bool) -> Vec<Rival> {
     const DURABLE_SIZE: Bytes = Bytes(5 << 20);
     const DIFFERENCE: &str = "fio writes from memory of a chunk, writebench from that of the file";
-    let rival = |case: &str, size| Rival::new(Case::new(case, size).in_fios_clock(), Other::Fio);
+    let rival = |case: &str, size| Rival::new(Case::new(case, size).in_fios_clock(), None);
     let of_chunk = |cases: &[&str], size| {
         let rivals = cases.iter().map(|case| rival(&format!("{case},source=chunk"), size));
         rivals.collect::<Vec<_>>()
@@ -103,22 +91,14 @@ pub(super) fn fio(usual: Bytes, is_memory: bool) -> Vec<Rival> {
         rivals.extend(of_chunk(ON_DISK, usual));
         rivals.extend(of_chunk(DURABLE, DURABLE_SIZE));
     }
-    rivals.extend(["write", "write,chunk=64KiB"].map(|case| rival(case, usual).explained(DIFFERENCE)));
+    let explained = |case| Rival { remark: DIFFERENCE, is_explained: true, ..rival(case, usual) };
+    rivals.extend(["write", "write,chunk=64KiB"].map(explained));
     rivals
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_tool_and_its_case_move_the_same_at_a_time() {
-        let names: Vec<_> =
-            equals(Bytes(256 << 20)).iter().map(|(tool, case)| format!("{}: {case}", tool.name)).collect();
-        assert_eq!(names[0], "cp --reflink=never: read-write,size=256MiB,chunk=128KiB");
-        assert_eq!(names[2], "dd bs=1M: read-write,size=256MiB");
-        assert_eq!(names[3], "cp: copy-file-range,size=256MiB,chunk=whole");
-    }
 
     #[test]
     fn every_case_is_there_once_and_only_a_disk_has_what_passes_the_cache_by() {

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use anyhow::Result;
+use writebench_stats::Interval;
 
 use super::comparison::{Comparison, Ratio};
 use super::reading::RecordTimes;
@@ -18,14 +19,11 @@ pub(super) struct Against {
     short: &'static str,
     /// What the two figures of each side are.
     figures: [&'static str; 2],
-    judged: Option<Judged>,
+    /// The figure by which writebench should not be slower, in words and of a comparison.
+    judged: Option<(&'static str, Figure)>,
 }
 
-/// The figure by which writebench should not be slower.
-struct Judged {
-    what: &'static str,
-    ratio: fn(&Comparison) -> &Ratio,
-}
+type Figure = fn(&Comparison) -> &Ratio;
 
 /// Programs that do the same work.
 pub(super) const PROGRAMS: Against = Against {
@@ -33,7 +31,7 @@ pub(super) const PROGRAMS: Against = Against {
     name: "reference (C)",
     short: "C",
     figures: ["all of it", "work alone"],
-    judged: Some(Judged { what: "over all phases", ratio: |comparison| &comparison.total }),
+    judged: Some(("over all phases", |comparison| &comparison.total)),
 };
 
 /// Tools that do other things beside.
@@ -51,7 +49,7 @@ pub(super) const FIO: Against = Against {
     name: "fio",
     short: "fio",
     figures: ["runtime", "in calls"],
-    judged: Some(Judged { what: "inside the calls", ratio: |comparison| &comparison.work }),
+    judged: Some(("inside the calls", |comparison| &comparison.work)),
 };
 
 /// What was compared so far.
@@ -60,26 +58,15 @@ pub(super) struct Table {
     rounds: u32,
     /// All that was printed.
     pub(super) text: String,
-    compared: usize,
+    /// Each with whether writebench need not be as fast.
+    compared: Vec<(bool, Comparison)>,
     impossible: usize,
-    below: usize,
-    surely_below: usize,
-    is_surely_below_unexplained: bool,
 }
 
 impl Table {
     pub(super) fn new(against: &'static Against, rounds: u32, seed: u64) -> Self {
         let Against { title, name, .. } = against;
-        let mut table = Self {
-            against,
-            rounds,
-            text: String::new(),
-            compared: 0,
-            impossible: 0,
-            below: 0,
-            surely_below: 0,
-            is_surely_below_unexplained: false,
-        };
+        let mut table = Self { against, rounds, text: String::new(), compared: Vec::new(), impossible: 0 };
         table.say(&format!(
             "# {title}\n\n{rounds} pairs per case, order and intervals from seed {seed}. GB/s are medians of {name} and \
              writebench;\nratio = writebench / {name}, above 1 means that writebench is faster, with its 95 % bootstrap \
@@ -114,14 +101,12 @@ impl Table {
         result: Result<Comparison>,
     ) {
         let label = names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(": ");
-        let cells = match &result {
+        let cells = match result {
             Ok(comparison) => {
-                self.compared += 1;
-                self.below += usize::from(self.against.is_below(comparison));
-                self.surely_below += usize::from(self.against.is_surely_below(comparison));
-                self.is_surely_below_unexplained |= !is_explained && self.against.is_surely_below(comparison);
-                let notes = self.notes(remark, comparison);
-                format!("{} | {} | {notes} |", cells(&comparison.total), cells(&comparison.work))
+                let notes = self.notes(remark, &comparison);
+                let cells = format!("{} | {} | {notes} |", cells(&comparison.total), cells(&comparison.work));
+                self.compared.push((is_explained, comparison));
+                cells
             }
             Err(error) => {
                 self.impossible += 1;
@@ -134,20 +119,25 @@ impl Table {
 
     /// How many are slower, in a line.
     pub(super) fn summary(&self) -> String {
-        let Self { compared, impossible, below, surely_below, .. } = self;
-        let Some(judged) = &self.against.judged else {
+        let (compared, impossible) = (self.compared.len(), self.impossible);
+        let Some((figure, _)) = self.against.judged else {
             return format!("pairs compared: {compared}, impossible to compare: {impossible}");
         };
+        let count = |is: fn(&Against, &Comparison) -> bool| {
+            self.compared.iter().filter(|(_, comparison)| is(self.against, comparison)).count()
+        };
         format!(
-            "cases compared: {compared}, impossible to compare: {impossible}, below {LEAST_RATIO} {}: {below}, of which \
-             with the whole interval: {surely_below}",
-            judged.what
+            "cases compared: {compared}, impossible to compare: {impossible}, below {LEAST_RATIO} {figure}: {}, of which \
+             with the whole interval: {}",
+            count(Against::is_below),
+            count(Against::is_surely_below)
         )
     }
 
     /// Whether a case that should be as fast is slower, with its whole interval.
     pub(super) fn is_surely_below(&self) -> bool {
-        self.is_surely_below_unexplained
+        let is_below = |it: &(bool, Comparison)| !it.0 && self.against.is_surely_below(&it.1);
+        self.compared.iter().any(is_below)
     }
 
     /// Whether every case could be compared.
@@ -179,27 +169,17 @@ impl Table {
 impl Against {
     /// Whether writebench is slower than it should be.
     pub(super) fn is_below(&self, comparison: &Comparison) -> bool {
-        self.judged(comparison).is_some_and(|ratio| ratio.interval.estimate < LEAST_RATIO)
+        self.judged.is_some_and(|(_, ratio)| ratio(comparison).interval.estimate < LEAST_RATIO)
     }
 
     fn is_surely_below(&self, comparison: &Comparison) -> bool {
-        self.judged(comparison).is_some_and(|ratio| ratio.interval.high < LEAST_RATIO)
-    }
-
-    fn judged<'c>(&self, comparison: &'c Comparison) -> Option<&'c Ratio> {
-        self.judged.as_ref().map(|judged| (judged.ratio)(comparison))
+        self.judged.is_some_and(|(_, ratio)| ratio(comparison).interval.high < LEAST_RATIO)
     }
 }
 
 fn cells(Ratio { reference, writebench, interval }: &Ratio) -> String {
-    format!(
-        "{} | {} | {:.3} [{:.3}, {:.3}]",
-        rate(*reference),
-        rate(*writebench),
-        interval.estimate,
-        interval.low,
-        interval.high
-    )
+    let Interval { estimate, low, high, .. } = interval;
+    format!("{} | {} | {estimate:.3} [{low:.3}, {high:.3}]", rate(*reference), rate(*writebench))
 }
 
 /// Four digits, from a byte per call to a terabyte that is only reserved.
@@ -215,7 +195,6 @@ fn rate(gigabytes_per_second: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use writebench_stats::Interval;
 
     fn ratio(estimate: f64, low: f64, high: f64) -> Ratio {
         let interval = Interval { estimate, low, high, confidence: 0.95 };

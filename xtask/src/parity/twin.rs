@@ -3,27 +3,10 @@
 use writebench_model::{Axes, Bytes, Prepare};
 
 use super::case::Case;
+use super::rival::Rival;
 
-/// A case of writebench and the C program that does the same.
-#[derive(Debug, Clone)]
-pub(super) struct Twin {
-    pub(super) case: Case,
-    /// The C program, in `parity/`.
-    pub(super) program: String,
-    /// What it is told after the directory.
-    pub(super) arguments: Vec<String>,
-}
-
-/// How large the files are.
-#[derive(Debug, Clone, Copy)]
-pub(super) enum Sizes {
-    /// So large, or as large as takes about as long as the other cases.
-    Of(Bytes),
-    /// Just enough to reach every branch: several chunks for each thread and an odd rest.
-    Small,
-}
-
-/// How large the file of a case is at least and at most, and how large a small one is.
+/// How large the file of a case is at least and at most, so that it takes about as long as the other cases; and how large
+/// a small one is: just enough to reach every branch, several chunks for each thread and an odd rest.
 type Limits = (u64, u64, u64);
 
 const USUAL: Limits = (0, u64::MAX, (5 << 20) + 1);
@@ -40,30 +23,25 @@ const QUEUED: Limits = (0, 128 << 20, (5 << 20) + 1);
 /// Every record is made durable.
 const DURABLE: Limits = (0, 5 << 20, (128 << 10) + 1);
 
-impl Sizes {
-    fn within(self, (least, most, small): Limits) -> Bytes {
-        match self {
-            Self::Of(usual) => Bytes(usual.0.clamp(least, most)),
-            Self::Small => Bytes(small),
-        }
-    }
-}
-
-/// Every case, in the order of the table.
-pub(super) fn all(sizes: Sizes) -> Vec<Twin> {
+/// Every case, in the order of the table, of that size within its limits; without one, of small files.
+pub(super) fn all(usual: Option<Bytes>) -> Vec<Rival> {
     let Axes { chunk_size_bytes, depth, .. } = Axes::defaults(Prepare::Create);
     // A case's name says neither the usual chunk nor the usual state of the file.
     let chunks = [(",chunk=64KiB", 64 << 10), ("", chunk_size_bytes)];
     let states = [("", "create"), (",prepare=overwrite", "overwrite")];
     let mut twins = Vec::new();
-    let mut add = |limits: Limits, case: &str, program: &str| {
-        twins.push(Twin::new(sizes.within(limits), case, program));
+    // `SIZE` stands for the size; where there is `CHUNK`, it stands for each of the two.
+    let mut add = |(least, most, small): Limits, case: &str, program: &str| {
+        let size = usual.map_or(Bytes(small), |usual| Bytes(usual.0.clamp(least, most)));
+        for (chunk, bytes) in chunks.iter().take(if case.contains("CHUNK") { 2 } else { 1 }) {
+            let case = Case::new(&case.replace("CHUNK", chunk), size);
+            let program = program.replace("SIZE", &size.0.to_string()).replace("CHUNK", &bytes.to_string());
+            twins.push(Rival::new(case, Some(program)));
+        }
     };
     for method in ["write", "pwrite", "fwrite", "writev", "pwritev", "mmap"] {
         let vector = if method.ends_with("writev") { "128" } else { "" };
-        for (chunk, bytes) in chunks {
-            add(USUAL, &format!("{method}{chunk}"), &format!("{method} SIZE {bytes} {vector}"));
-        }
+        add(USUAL, &format!("{method}CHUNK"), &format!("{method} SIZE CHUNK {vector}"));
     }
     add(BYTEWISE_WRITE, "write,chunk=1", "write SIZE 1");
     add(BYTEWISE_FWRITE, "fwrite,chunk=1", "fwrite SIZE 1");
@@ -74,10 +52,8 @@ pub(super) fn all(sizes: Sizes) -> Vec<Twin> {
     add(ALLOCATE, "allocate,call=fallocate", "allocate fallocate SIZE");
     add(ALLOCATE, "allocate", "allocate posix-fallocate SIZE");
     for method in ["read-write", "mmap-write", "splice", "sendfile", "copy-file-range"] {
-        for (chunk, bytes) in chunks {
-            let program = format!("{} SIZE {bytes}", method.replace('-', "_"));
-            add(USUAL, &format!("{method}{chunk}"), &program);
-        }
+        let program = method.replace('-', "_");
+        add(USUAL, &format!("{method}CHUNK"), &format!("{program} SIZE CHUNK"));
     }
     add(USUAL, "sendfile,chunk=whole", "sendfile SIZE SIZE");
     add(USUAL, "mmap-write,chunk=whole", "mmap_write SIZE SIZE");
@@ -88,19 +64,12 @@ pub(super) fn all(sizes: Sizes) -> Vec<Twin> {
         }
     }
     for (prepare, state) in states {
-        for (chunk, bytes) in chunks {
-            let program = format!("pwrite_direct SIZE {bytes} {state}");
-            add(DIRECT, &format!("pwrite{chunk}{prepare},cache=direct"), &program);
-        }
+        let program = format!("pwrite_direct SIZE CHUNK {state}");
+        add(DIRECT, &format!("pwriteCHUNK{prepare},cache=direct"), &program);
     }
-    for (chunk, bytes) in chunks {
-        let program = format!("uring SIZE {bytes} {depth} buffered create none");
-        add(QUEUED, &format!("uring{chunk}"), &program);
-    }
-    for (chunk, bytes) in chunks {
-        let program = format!("uring SIZE {bytes} {depth} direct overwrite none");
-        add(DIRECT, &format!("uring{chunk},prepare=overwrite,cache=direct"), &program);
-    }
+    add(QUEUED, "uringCHUNK", &format!("uring SIZE CHUNK {depth} buffered create none"));
+    let program = format!("uring SIZE CHUNK {depth} direct overwrite none");
+    add(DIRECT, "uringCHUNK,prepare=overwrite,cache=direct", &program);
     for depth in [1, 8] {
         let program = format!("uring SIZE 4096 {depth} buffered create fsync");
         add(DURABLE, &format!("uring,chunk=4KiB,depth={depth},sync=fsync/1"), &program);
@@ -108,26 +77,17 @@ pub(super) fn all(sizes: Sizes) -> Vec<Twin> {
     twins
 }
 
-impl Twin {
-    /// `SIZE` in the program's words is the size.
-    fn new(size: Bytes, case: &str, program: &str) -> Self {
-        let mut words = program.split_whitespace().map(|word| word.replace("SIZE", &size.0.to_string()));
-        let program = words.next().unwrap_or_default();
-        Self { case: Case::new(case, size), program, arguments: words.collect() }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn names(sizes: Sizes) -> Vec<String> {
-        all(sizes).iter().map(|twin| twin.case.to_string()).collect()
+    fn names(usual: Bytes) -> Vec<String> {
+        all(Some(usual)).iter().map(|twin| twin.case.to_string()).collect()
     }
 
     #[test]
     fn every_kind_of_case_is_there_by_the_name_that_writebench_has_for_it() {
-        let names = names(Sizes::Of(Bytes(256 << 20)));
+        let names = names(Bytes(256 << 20));
         assert_eq!(names[0], "write,size=256MiB,chunk=64KiB");
         for name in [
             "write,size=256MiB",
@@ -148,7 +108,7 @@ mod tests {
 
     #[test]
     fn no_case_comes_twice() {
-        let mut names = names(Sizes::Of(Bytes(1 << 30)));
+        let mut names = names(Bytes(1 << 30));
         names.sort();
         let count = names.len();
         names.dedup();
@@ -157,7 +117,7 @@ mod tests {
 
     #[test]
     fn what_goes_past_the_page_cache_is_written_in_whole_blocks() {
-        for twin in all(Sizes::Small).iter().filter(|twin| twin.case.is_direct()) {
+        for twin in all(None).iter().filter(|twin| twin.case.is_direct()) {
             assert_eq!(twin.case.size_bytes % 4096, 0, "{}", twin.case);
         }
     }

@@ -1,55 +1,42 @@
 //! writebench itself, run for one sample at a time.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 
 use anyhow::{Context, Result, bail};
 use serde_json::Value;
+use writebench_testkit::entries;
 
 use super::case::Case;
 use super::reading::Reading;
 use crate::command::output;
 use crate::program;
 
-/// The built program.
-pub(super) struct Writebench {
-    program: PathBuf,
+/// Takes one sample of the case; none if writebench says that the machine was disturbed.
+pub(super) fn measure(writebench: &Path, case: &Case, target: &Path) -> Result<Option<Reading>> {
+    last_good(&program::exported(one_sample(writebench, case, target))?, case)
 }
 
-impl Writebench {
-    /// Builds the program as users get it.
-    pub(super) fn build() -> Result<Self> {
-        Ok(Self { program: program::build()? })
+/// The text of the job of fio that the case is exported as.
+pub(super) fn fio_job(writebench: &Path, case: &Case, target: &Path) -> Result<String> {
+    let scratch = tempfile::tempdir().context("a folder for the job")?;
+    let jobs = scratch.path().join("jobs");
+    let mut command = one_sample(writebench, case, target);
+    command.arg("--quiet").arg("--db").arg(scratch.path().join("db"));
+    output(command.arg("--export").arg(format!("fio={}", jobs.display())))?;
+    let mut files = entries(&jobs).into_iter();
+    match files.find(|file| file.extension().is_some_and(|it| it == "fio")) {
+        Some(job) => Ok(fs::read_to_string(job)?),
+        None => bail!("no job for fio: {}", fs::read_to_string(jobs.join("README"))?),
     }
+}
 
-    /// Takes one sample of the case; none if writebench says that the machine was disturbed.
-    pub(super) fn measure(&self, case: &Case, target: &Path) -> Result<Option<Reading>> {
-        last_good(&program::exported(self.command(case, target))?, case)
-    }
-
-    /// The text of the job of fio that the case is exported as.
-    pub(super) fn fio_job(&self, case: &Case, target: &Path) -> Result<String> {
-        let scratch = tempfile::tempdir().context("a folder for the job")?;
-        let jobs = scratch.path().join("jobs");
-        let mut command = self.command(case, target);
-        command.arg("--quiet").arg("--db").arg(scratch.path().join("db"));
-        output(command.arg("--export").arg(format!("fio={}", jobs.display())))?;
-        let files = fs::read_dir(&jobs)?.map(|entry| Ok(entry?.path()));
-        let files = files.collect::<Result<Vec<PathBuf>>>()?;
-        let Some(job) = files.iter().find(|file| file.extension().is_some_and(|it| it == "fio")) else {
-            bail!("no job for fio: {}", fs::read_to_string(jobs.join("README"))?);
-        };
-        Ok(fs::read_to_string(job)?)
-    }
-
-    /// One sample of the case.
-    fn command(&self, case: &Case, target: &Path) -> Command {
-        let mut command = Command::new(&self.program);
-        command.arg("run").arg(target).arg("--no-limits").arg("--case").arg(case.to_string());
-        command.args(["--samples", "1", "--verify", "never"]);
-        command
-    }
+fn one_sample(writebench: &Path, case: &Case, target: &Path) -> Command {
+    let mut command = Command::new(writebench);
+    command.arg("run").arg(target).arg("--no-limits").arg("--case").arg(case.to_string());
+    command.args(["--samples", "1", "--verify", "never"]);
+    command
 }
 
 /// The last sample that is fit for a figure; none if the only fault of the others is a disturbance.

@@ -34,38 +34,25 @@ pub(super) type ReadResult = fn(line: &str) -> Option<Counts>;
 /// a record of a run may hold its end only.
 pub(super) fn pass_on(mut from: impl BufRead, to: &mut impl Write, read: ReadResult) -> Result<Counts> {
     let mut counts = Counts::default();
-    let mut failures = Failures::default();
+    // What Rust's tests say of those that failed: from a line `failures:` to the result.
+    let (mut failures, mut in_failures) = (Vec::new(), false);
     let mut line = Vec::new();
     while from.read_until(b'\n', &mut line)? > 0 {
         to.write_all(&line)?;
         to.flush()?;
-        failures.add(&line);
+        match line.trim_ascii_end() {
+            b"failures:" => in_failures = true,
+            result if result.starts_with(b"test result: ") => in_failures = false,
+            _ if in_failures => failures.extend_from_slice(&line),
+            _ => {}
+        }
         if let Some(result) = read(&String::from_utf8_lossy(&line)) {
             counts.add(result);
         }
         line.clear();
     }
-    to.write_all(&failures.said)?;
+    to.write_all(&failures)?;
     Ok(counts)
-}
-
-/// What Rust's tests say of those that failed: from a line `failures:` to the result.
-#[derive(Default)]
-struct Failures {
-    said: Vec<u8>,
-    is_one: bool,
-}
-
-impl Failures {
-    fn add(&mut self, line: &[u8]) {
-        if line.trim_ascii_end() == b"failures:" {
-            self.is_one = true;
-        } else if line.starts_with(b"test result: ") {
-            self.is_one = false;
-        } else if self.is_one {
-            self.said.extend_from_slice(line);
-        }
-    }
 }
 
 /// Rust's tests: `test result: ok. 3 passed; 0 failed; 1 ignored; …`.

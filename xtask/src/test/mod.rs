@@ -8,7 +8,7 @@ mod steps;
 
 use std::time::Instant;
 
-use anyhow::{Error, Result, bail};
+use anyhow::{Result, bail};
 use clap::Args;
 
 use self::counts::Counts;
@@ -24,14 +24,6 @@ pub(crate) struct Options {
     /// Say which steps there are, and what they run.
     #[arg(long)]
     list: bool,
-}
-
-/// What came of a step.
-enum Outcome {
-    Passed,
-    /// It was not run, and why.
-    Skipped(String),
-    Failed(Error),
 }
 
 /// Runs the steps up to the first that fails; whether none did. What was counted comes last, on a line
@@ -52,9 +44,9 @@ pub(crate) fn run(options: &Options) -> Result<bool> {
     for step in steps {
         println!("\n== {}: {}", step.name, step.command);
         match run_step(&step, &mut counts) {
-            Outcome::Passed => passed += 1,
-            Outcome::Skipped(why) => skipped.push(format!("{} was skipped: {why}", step.name)),
-            Outcome::Failed(error) => {
+            Ok(None) => passed += 1,
+            Ok(Some(why)) => skipped.push(format!("{} was skipped: {why}", step.name)),
+            Err(error) => {
                 println!("\n== {} FAILED: {error:#}", step.name);
                 println!("== to repeat it: {}", step.command);
                 has_failed = true;
@@ -80,11 +72,12 @@ fn chosen(mut steps: Vec<Step>, names: &[String]) -> Result<Vec<Step>> {
     Ok(steps)
 }
 
-fn run_step(step: &Step, counts: &mut Counts) -> Outcome {
+/// Why it was skipped; none if it has passed.
+fn run_step(step: &Step, counts: &mut Counts) -> Result<Option<String>> {
     if let Some(why) = step.missing() {
         println!("== {}: skipped: {why}", step.name);
         counts.skipped += 1;
-        return Outcome::Skipped(why);
+        return Ok(Some(why));
     }
     let start = Instant::now();
     let mut found = Counts::default();
@@ -94,13 +87,9 @@ fn run_step(step: &Step, counts: &mut Counts) -> Outcome {
         found.failed = found.failed.max(1);
     }
     counts.add(found);
-    match outcome {
-        Ok(()) => {
-            println!("== {}: passed, {:.1} s", step.name, start.elapsed().as_secs_f64());
-            Outcome::Passed
-        }
-        Err(error) => Outcome::Failed(error),
-    }
+    outcome?;
+    println!("== {}: passed, {:.1} s", step.name, start.elapsed().as_secs_f64());
+    Ok(None)
 }
 
 #[cfg(test)]
@@ -116,13 +105,13 @@ mod tests {
         let mut counts = Counts::default();
 
         step.needs = vec![Need::Program("sh"), Need::Program("no-such-program-here")];
-        let Outcome::Skipped(why) = run_step(&step, &mut counts) else { panic!("not skipped") };
+        let Ok(Some(why)) = run_step(&step, &mut counts) else { panic!("not skipped") };
         assert!(why.starts_with("no-such-program-here is not installed"), "{why}");
         assert!(!mark.exists(), "it was run all the same");
         assert_eq!(counts.to_string(), "0 passed, 0 failed, 1 skipped");
 
         step.needs.truncate(1);
-        assert!(matches!(run_step(&step, &mut counts), Outcome::Passed));
+        assert!(matches!(run_step(&step, &mut counts), Ok(None)));
         assert!(mark.exists());
         assert_eq!(counts.to_string(), "0 passed, 0 failed, 1 skipped");
     }
@@ -131,7 +120,7 @@ mod tests {
     fn a_step_that_fails_is_a_failure_also_where_no_test_did() {
         for program in ["false", "no-such-program-here"] {
             let mut counts = Counts::default();
-            assert!(matches!(run_step(&Step::new("a", program), &mut counts), Outcome::Failed(_)));
+            assert!(run_step(&Step::new("a", program), &mut counts).is_err());
             assert_eq!(counts.to_string(), "0 passed, 1 failed, 0 skipped");
         }
     }

@@ -2,7 +2,8 @@
 
 use std::path::PathBuf;
 
-use crate::command::find_program;
+use writebench_testkit::has_program;
+
 use crate::toolchain;
 
 /// Something of the machine, which may be missing.
@@ -24,10 +25,8 @@ impl Need {
     /// What is missing and how to get it; none if it is there.
     pub(super) fn missing(&self) -> Option<String> {
         match self {
-            Self::Program(name) => {
-                find_program(name).is_none().then(|| format!("{name} is not installed; {BY_SETUP}"))
-            }
-            Self::Subcommand(name) => find_program(name).is_none().then(|| {
+            Self::Program(name) => (!has_program(name)).then(|| format!("{name} is not installed; {BY_SETUP}")),
+            Self::Subcommand(name) => (!has_program(name)).then(|| {
                 format!("{name} is not installed; `cargo install --locked {name}` builds it, in minutes")
             }),
             Self::Target(target) => (!toolchain::has_target(target))

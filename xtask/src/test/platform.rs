@@ -17,11 +17,11 @@ const LINTED: &[(&str, &str)] = &[
     ("lints-linux-aarch64", target::LINUX_AARCH64),
 ];
 
-pub(super) fn lints(has_node_package: bool) -> impl Iterator<Item = Step> {
-    let packages = if has_node_package { "-p direct-io -p direct-io-node" } else { "-p direct-io" };
-    LINTED.iter().map(move |&(name, target)| {
+pub(super) fn lints() -> impl Iterator<Item = Step> {
+    const PACKAGES: &str = "-p direct-io -p direct-io-node";
+    LINTED.iter().map(|&(name, target)| {
         let command =
-            format!("cargo clippy --locked {packages} --all-targets --target {target} -- -D warnings");
+            format!("cargo clippy --locked {PACKAGES} --all-targets --target {target} -- -D warnings");
         Step::new(name, command).needing([Need::Target(target)])
     })
 }
@@ -44,9 +44,9 @@ pub(super) fn windows(target_directory: &Path) -> Step {
         "{wine} wineboot --init && {LINKER} -O2 -shared -o {prng} xtask/src/test/process_prng.c -ladvapi32 && {}",
         tests(target::WINDOWS, "wine", &settings)
     );
-    Step::tests("tests-windows", command, libtest)
-        .needing([Need::Target(target::WINDOWS), Need::Program(LINKER), Need::Program("wine")])
-        .and_after(format!("{wine} wineserver --kill"))
+    let needs = [Need::Target(target::WINDOWS), Need::Program(LINKER), Need::Program("wine")];
+    let after = Some(format!("{wine} wineserver --kill"));
+    Step { after, ..Step::tests("tests-windows", command, libtest).needing(needs) }
 }
 
 /// By qemu, which runs the program on this machine's kernel.
@@ -55,11 +55,8 @@ pub(super) fn aarch64() -> Step {
     let variable = "CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU";
     let settings =
         format!("{variable}_LINKER={LINKER} {variable}_RUNNER='qemu-aarch64 -L /usr/aarch64-linux-gnu'");
-    Step::tests("tests-aarch64", tests(target::LINUX_AARCH64, "qemu", &settings), libtest).needing([
-        Need::Target(target::LINUX_AARCH64),
-        Need::Program(LINKER),
-        Need::Program("qemu-aarch64"),
-    ])
+    let needs = [Need::Target(target::LINUX_AARCH64), Need::Program(LINKER), Need::Program("qemu-aarch64")];
+    Step::tests("tests-aarch64", tests(target::LINUX_AARCH64, "qemu", &settings), libtest).needing(needs)
 }
 
 #[cfg(test)]

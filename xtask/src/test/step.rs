@@ -7,7 +7,7 @@ use anyhow::{Context, Result, ensure};
 
 use super::counts::{Counts, ReadResult, pass_on};
 use super::need::Need;
-use crate::command::program;
+use crate::command::root;
 
 /// One part of the whole check.
 #[derive(Clone)]
@@ -19,9 +19,9 @@ pub(super) struct Step {
     /// For a shell in the root of the repository, as a person would type it.
     pub(super) command: String,
     /// How its tests say what came of them, if it runs some.
-    read: Option<ReadResult>,
+    pub(super) read: Option<ReadResult>,
     /// What is done after, whatever came of it: it ends what tests may have left running.
-    after: Option<String>,
+    pub(super) after: Option<String>,
 }
 
 impl Step {
@@ -36,10 +36,6 @@ impl Step {
 
     pub(super) fn needing(self, needs: impl Into<Vec<Need>>) -> Self {
         Self { needs: needs.into(), ..self }
-    }
-
-    pub(super) fn and_after(self, command: String) -> Self {
-        Self { after: Some(command), ..self }
     }
 
     /// Why it cannot be run here; none if it can.
@@ -80,8 +76,8 @@ impl Step {
 }
 
 fn shell(text: &str) -> Command {
-    let mut command = program("sh");
-    command.args(["-c", text]);
+    let mut command = Command::new("sh");
+    command.args(["-c", text]).current_dir(root());
     command
 }
 
@@ -123,7 +119,7 @@ mod tests {
     fn what_comes_before_must_succeed_and_what_comes_after_is_always_done() {
         let folder = tempfile::tempdir().unwrap();
         let mark = |name: &str| format!("touch {}", folder.path().join(name).display());
-        let step = tests(&format!("exit 1 && {}", mark("tests"))).and_after(mark("after"));
+        let step = Step { after: Some(mark("after")), ..tests(&format!("exit 1 && {}", mark("tests"))) };
         assert!(run(&step).0.is_err());
         assert!(!folder.path().join("tests").exists());
         assert!(folder.path().join("after").exists());

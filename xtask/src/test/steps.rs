@@ -6,21 +6,20 @@ use super::counts::{libtest, node};
 use super::need::Need;
 use super::platform;
 use super::step::Step;
-use crate::command::{quoted, root};
+use crate::command::quoted;
 
 const NODE_PACKAGE: &str = "bindings/node";
 const PAGE_TESTS: &str = "crates/report/page/tests";
 
 /// From the quickest to the slowest, as far as they do not build on each other.
 pub(super) fn steps(target_directory: &Path) -> Vec<Step> {
-    let has_node_package = root().join(NODE_PACKAGE).join("package.json").is_file();
     let mut steps = vec![
         Step::new("setup", "cargo xtask setup"),
         Step::new("format", "cargo fmt --all --check"),
         Step::new("lints", "cargo clippy --workspace --all-targets --locked -- -D warnings"),
         fuzz_targets(target_directory),
     ];
-    steps.extend(platform::lints(has_node_package));
+    steps.extend(platform::lints());
     steps.extend([
         Step::new("tidy", "cargo xtask tidy"),
         // Advisories are on the network, and not for every run.
@@ -37,7 +36,7 @@ pub(super) fn steps(target_directory: &Path) -> Vec<Step> {
             .needing([Need::Miri]),
         Step::new("release-build", "cargo build --release --locked"),
     ]);
-    steps.extend(of_released_program(&target_directory.join("release/writebench"), has_node_package));
+    steps.extend(of_released_program(&target_directory.join("release/writebench")));
     steps
 }
 
@@ -48,24 +47,22 @@ fn fuzz_targets(target_directory: &Path) -> Step {
     Step::new("fuzz-targets", format!("{command} {target_directory} -- -D warnings"))
 }
 
-fn of_released_program(writebench: &Path, has_node_package: bool) -> Vec<Step> {
+fn of_released_program(writebench: &Path) -> Vec<Step> {
     let built = Need::File { path: writebench.to_owned(), made_by: "release-build" };
     let writebench = format!("WRITEBENCH='{}'", writebench.display());
     // The limits are those of users; `tests` has the unoptimised program, which is allowed several times as long.
     let load = format!("{writebench} cargo test -p writebench --test cli --locked -- load:");
-    let mut steps = vec![Step::tests("load", load, libtest).needing([built.clone()])];
-    if has_node_package {
-        // Built and tested as its users would.
-        let before = format!("{} && {}", clean_install(NODE_PACKAGE), npm(NODE_PACKAGE, "run build"));
-        let command = format!("{before} && {writebench} {}", npm(NODE_PACKAGE, "test"));
-        let needs = [Need::Program("node"), Need::Program("npm"), built.clone()];
-        steps.push(Step::tests("node", command, node).needing(needs));
-    }
+    // Built and tested as its users would.
+    let build = format!("{} && {}", clean_install(NODE_PACKAGE), npm(NODE_PACKAGE, "run build"));
+    let node_package = format!("{build} && {writebench} {}", npm(NODE_PACKAGE, "test"));
     // The page of `writebench report`, in a real browser; the program makes it of runs that it measures.
-    let command = format!("{} && {writebench} {}", clean_install(PAGE_TESTS), npm(PAGE_TESTS, "test"));
-    let needs = [Need::Program("node"), Need::Program("npm"), Need::Program("chromium"), built];
-    steps.push(Step::tests("page", command, node).needing(needs));
-    steps
+    let page = format!("{} && {writebench} {}", clean_install(PAGE_TESTS), npm(PAGE_TESTS, "test"));
+    let (by_node, by_npm, chromium) = (Need::Program("node"), Need::Program("npm"), Need::Program("chromium"));
+    vec![
+        Step::tests("load", load, libtest).needing([built.clone()]),
+        Step::tests("node", node_package, node).needing([by_node.clone(), by_npm.clone(), built.clone()]),
+        Step::tests("page", page, node).needing([by_node, by_npm, chromium, built]),
+    ]
 }
 
 /// What the lock file names, and nothing else.

@@ -1,6 +1,6 @@
 //! Files: their length, their names, whether they are finished, and what they are permitted.
 
-use super::Finding;
+use super::{Finding, finding};
 
 /// A file of this many lines is to be split.
 const LINES_LIMIT: usize = 500;
@@ -32,7 +32,7 @@ pub(super) fn too_long(path: &str, text: &str) -> Vec<Finding> {
     if !path.ends_with(".rs") || lines < LINES_LIMIT {
         return Vec::new();
     }
-    vec![Finding::new(path, lines, format!("{lines} lines; below {LINES_LIMIT} is the rule"))]
+    vec![finding(path, lines, format!("{lines} lines; below {LINES_LIMIT} is the rule"))]
 }
 
 /// A Rust file, folder or module that is named for nothing.
@@ -40,18 +40,15 @@ pub(super) fn badly_named(path: &str, text: &str) -> Vec<Finding> {
     if !path.ends_with(".rs") {
         return Vec::new();
     }
-    let finding = |line, name: &str| Finding::new(path, line, format!("'{name}' does not say what is inside"));
-    let parts = path.trim_end_matches(".rs").split('/');
-    let mut found: Vec<_> =
-        parts.filter(|part| EMPTY_NAMES.contains(part)).map(|name| finding(1, name)).collect();
-    for (index, line) in text.lines().enumerate() {
-        let code = line.split("//").next().unwrap_or_default();
-        let mut words = words(code).skip_while(|word| *word != "mod").skip(1);
-        found.extend(
-            words.next().filter(|name| EMPTY_NAMES.contains(name)).map(|name| finding(index + 1, name)),
-        );
-    }
-    found
+    let of_path = path.trim_end_matches(".rs").split('/').map(|name| (name, 1));
+    let of_modules = text.lines().zip(1..).filter_map(|(line, number)| {
+        let code = line.split("//").next()?;
+        Some((words(code).skip_while(|word| *word != "mod").nth(1)?, number))
+    });
+    let unclear = of_path.chain(of_modules).filter(|(name, _)| EMPTY_NAMES.contains(name));
+    let found =
+        unclear.map(|(name, line)| finding(path, line, format!("'{name}' does not say what is inside")));
+    found.collect()
 }
 
 /// Notes to self, and tests that never run.
@@ -63,9 +60,9 @@ pub(super) fn unfinished(path: &str, text: &str) -> Vec<Finding> {
     let mut found = Vec::new();
     for (index, line) in text.lines().enumerate() {
         let marks = UNFINISHED.iter().filter(|mark| words(line).any(|word| word == **mark));
-        found.extend(marks.map(|mark| Finding::new(path, index + 1, format!("{mark}: finish it or drop it"))));
+        found.extend(marks.map(|mark| finding(path, index + 1, format!("{mark}: finish it or drop it"))));
         if extension == "rs" && line.trim_start().starts_with(IGNORED_TEST) {
-            found.push(Finding::new(path, index + 1, "a test that never runs"));
+            found.push(finding(path, index + 1, "a test that never runs"));
         }
     }
     found
@@ -78,7 +75,7 @@ pub(super) fn unsafe_out_of_place(path: &str, text: &str) -> Vec<Finding> {
     }
     let permissions = text.lines().enumerate().filter(|(_, line)| line.contains(PERMISSION));
     let what = format!("unsafe outside {}", UNSAFE_HOMES.join(", "));
-    permissions.map(|(index, _)| Finding::new(path, index + 1, what.clone())).collect()
+    permissions.map(|(index, _)| finding(path, index + 1, what.clone())).collect()
 }
 
 fn words(line: &str) -> impl Iterator<Item = &str> {
@@ -91,9 +88,9 @@ mod tests {
 
     #[test]
     fn five_hundred_lines_are_too_many() {
-        assert_eq!(too_long("a.rs", &"x\n".repeat(499)), []);
+        assert_eq!(too_long("a.rs", &"x\n".repeat(499)), [""; 0]);
         assert_eq!(too_long("a.rs", &"x\n".repeat(500)).len(), 1);
-        assert_eq!(too_long("Cargo.lock", &"x\n".repeat(900)), []);
+        assert_eq!(too_long("Cargo.lock", &"x\n".repeat(900)), [""; 0]);
     }
 
     #[test]
@@ -102,32 +99,33 @@ mod tests {
             assert_eq!(badly_named(path, "").len(), 1, "{path}");
         }
         let found = badly_named("crates/a/src/lib.rs", "//! Docs.\npub(crate) mod helpers {\n}");
-        assert_eq!(found, [Finding::new("crates/a/src/lib.rs", 2, "'helpers' does not say what is inside")]);
+        assert_eq!(found, [finding("crates/a/src/lib.rs", 2, "'helpers' does not say what is inside")]);
     }
 
     #[test]
     fn a_name_may_hold_such_a_word() {
-        assert_eq!(badly_named("crates/a/src/common_prefix.rs", "mod common_prefix; // mod utils"), []);
-        assert_eq!(badly_named("docs/common/words.md", ""), []);
+        assert_eq!(badly_named("crates/a/src/common_prefix.rs", "mod common_prefix; // mod utils"), [""; 0]);
+        assert_eq!(badly_named("docs/common/words.md", ""), [""; 0]);
     }
 
     #[test]
     fn unfinished_work_is_found_in_code_and_comments() {
         for mark in UNFINISHED {
             assert_eq!(unfinished("a.rs", &format!("// {mark}: later")).len(), 1);
-            assert_eq!(unfinished("a.c", &format!("\n/* {mark} */"))[0].line, 2);
-            assert_eq!(unfinished("a.rs", &format!("{mark}S {mark}{mark}")), []);
+            assert!(unfinished("a.c", &format!("\n/* {mark} */"))[0].starts_with("a.c:2:"));
+            assert_eq!(unfinished("a.rs", &format!("{mark}S {mark}{mark}")), [""; 0]);
         }
-        assert_eq!(unfinished("a.rs", &format!("#[test]\n{IGNORED_TEST}]\nfn a() {{}}"))[0].line, 2);
-        assert_eq!(unfinished("a.rs", &format!("let text = \"{IGNORED_TEST}]\";")), []);
+        let found = unfinished("a.rs", &format!("#[test]\n{IGNORED_TEST}]\nfn a() {{}}"));
+        assert_eq!(found, ["a.rs:2: a test that never runs"]);
+        assert_eq!(unfinished("a.rs", &format!("let text = \"{IGNORED_TEST}]\";")), [""; 0]);
     }
 
     #[test]
     fn unsafe_code_is_permitted_at_home_only() {
         let text = format!("\n#![allow{PERMISSION}, reason = \"memory\")]");
         let found = unsafe_out_of_place("crates/runner/src/lib.rs", &text);
-        assert_eq!(found.iter().map(|it| it.line).collect::<Vec<_>>(), [2]);
-        assert_eq!(unsafe_out_of_place("crates/engine/src/methods/mmap.rs", &text), []);
-        assert_eq!(unsafe_out_of_place("crates/runner/src/lib.rs", "unsafe {}"), []);
+        assert!(found.len() == 1 && found[0].starts_with("crates/runner/src/lib.rs:2: "), "{found:?}");
+        assert_eq!(unsafe_out_of_place("crates/engine/src/methods/mmap.rs", &text), [""; 0]);
+        assert_eq!(unsafe_out_of_place("crates/runner/src/lib.rs", "unsafe {}"), [""; 0]);
     }
 }

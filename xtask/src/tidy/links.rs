@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::Finding;
+use super::{Finding, finding};
 
 /// Local links of a document that lead to no file below the root.
 pub(super) fn broken(root: &Path, path: &str, text: &str) -> Vec<Finding> {
@@ -20,9 +20,7 @@ pub(super) fn broken(root: &Path, path: &str, text: &str) -> Vec<Finding> {
         !is_elsewhere && !target.canonicalize().is_ok_and(|target| target.starts_with(root))
     };
     let nowhere = links(text).into_iter().filter(leads_nowhere);
-    nowhere
-        .map(|(line, link)| Finding::new(path, line, format!("link to {link}, which does not exist")))
-        .collect()
+    nowhere.map(|(line, link)| finding(path, line, format!("link to {link}, which does not exist"))).collect()
 }
 
 fn is_document(path: &str) -> bool {
@@ -85,7 +83,7 @@ mod tests {
     fn a_link_to_no_file_is_found_on_its_line() {
         let found = broken_among(&[], "README.md", "# A\n\nSee [the guide](docs/guide.md#start).\n");
         let what = "link to docs/guide.md#start, which does not exist";
-        assert_eq!(found, [Finding::new("README.md", 3, what)]);
+        assert_eq!(found, [finding("README.md", 3, what)]);
         for text in ["[`code`](gone.md)", "[name]: gone.md 'Title'", "<img src=\"gone.svg\">"] {
             assert_eq!(broken_among(&[], "docs/a.md", text).len(), 1, "{text}");
         }
@@ -95,14 +93,14 @@ mod tests {
     fn links_are_seen_from_the_folder_of_their_document() {
         let existing = ["docs/methods/write.md", "README.md", "docs/guide.md"];
         let text = "[a](write.md) [b](../../README.md) [c](../guide.md \"Title\") [d](/README.md)";
-        assert_eq!(broken_among(&existing, "docs/methods/index.md", text), []);
+        assert_eq!(broken_among(&existing, "docs/methods/index.md", text), [""; 0]);
         assert_eq!(broken_among(&existing, "docs/methods/index.md", "[a](../../../README.md)").len(), 1);
     }
 
     #[test]
     fn what_leads_elsewhere_or_is_code_is_not_followed() {
         let text = "[a](https://example.org/x) [b](#here) [c](mailto:a@b.c) `[d](e)`\n```\n[f](g)\n```\n";
-        assert_eq!(broken_among(&[], "README.md", text), []);
-        assert_eq!(broken_among(&[], "crates/model/notes.md", "[a](gone.md)"), []);
+        assert_eq!(broken_among(&[], "README.md", text), [""; 0]);
+        assert_eq!(broken_among(&[], "crates/model/notes.md", "[a](gone.md)"), [""; 0]);
     }
 }

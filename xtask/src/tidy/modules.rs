@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use anyhow::{Context, Result};
 
-use super::Finding;
-use super::source::{Mention, Source};
+use super::source::Source;
+use super::{Finding, finding};
 
 /// Folders of a crate's sources in which an upper one may use a lower one, from the lowest.
 const FLOORS: &[(&str, &[&[&str]])] =
@@ -13,12 +13,7 @@ const FLOORS: &[(&str, &[&[&str]])] =
 
 /// The files of one crate by what they are as modules: `[]` is its root, `["a", "b"]` is `crate::a::b`.
 struct Crate {
-    modules: BTreeMap<Vec<String>, Module>,
-}
-
-struct Module {
-    path: String,
-    source: Source,
+    modules: BTreeMap<Vec<String>, Source>,
 }
 
 /// Which file names what another one defines, and the line where it first does.
@@ -35,24 +30,17 @@ pub(super) fn tangled(folder: &str, files: &[(String, String)]) -> Result<Vec<Fi
 
 impl Crate {
     fn read(folder: &str, files: &[(String, String)]) -> Result<Self> {
-        let mut modules = BTreeMap::new();
+        let (mut modules, mut tests) = (BTreeMap::new(), Vec::<Vec<String>>::new());
         for (path, text) in files {
             let Some(inside) = path.strip_prefix(folder).and_then(|rest| rest.strip_suffix(".rs")) else {
                 continue;
             };
-            let source = Source::read(text).with_context(|| path.clone())?;
             let name = inside.split('/').filter(|word| !["", "lib", "main", "mod"].contains(word));
-            modules.insert(name.map(str::to_owned).collect(), Module { path: path.clone(), source });
+            let name: Vec<String> = name.map(str::to_owned).collect();
+            let source = Source::read(path, text).with_context(|| path.clone())?;
+            tests.extend(source.tests.iter().map(|test| [&name[..], std::slice::from_ref(test)].concat()));
+            modules.insert(name, source);
         }
-        let tests = |(name, module): (&Vec<String>, &Module)| {
-            module
-                .source
-                .tests
-                .iter()
-                .map(|test| [&name[..], std::slice::from_ref(test)].concat())
-                .collect::<Vec<_>>()
-        };
-        let tests: Vec<Vec<String>> = modules.iter().flat_map(tests).collect();
         modules.retain(|name, _| !tests.iter().any(|test| name.starts_with(test)));
         Ok(Self { modules })
     }
@@ -60,7 +48,7 @@ impl Crate {
     fn uses(&self) -> Uses {
         let mut uses = Uses::new();
         for (name, module) in &self.modules {
-            for Mention { words, line } in &module.source.mentions {
+            for (words, line) in &module.mentions {
                 let definition = self.absolute(name, words).and_then(|path| self.definition(&path, 0));
                 // A part may use the whole that it is a part of.
                 if let Some((_, other)) = definition.filter(|(whole, _)| !name.starts_with(whole)) {
@@ -84,7 +72,7 @@ impl Crate {
                 }
                 Some([above, rest].concat())
             }
-            _ => match self.modules.get(module)?.source.bindings.get(first) {
+            _ => match self.modules.get(module)?.bindings.get(first) {
                 Some(bound) if bound[0] != *first => self.absolute(module, &[bound, rest].concat()),
                 _ => Some([module, words].concat())
                     .filter(|path| self.modules.contains_key(&path[..=module.len()])),
@@ -93,7 +81,7 @@ impl Crate {
     }
 
     /// The module that defines what the path names, behind all names that others give it; none of a module itself.
-    fn definition(&self, path: &[String], depth: usize) -> Option<(&Vec<String>, &Module)> {
+    fn definition(&self, path: &[String], depth: usize) -> Option<(&Vec<String>, &Source)> {
         const MOST_NAMES: usize = 8;
         let length = (0..path.len()).rev().find(|&length| self.modules.contains_key(&path[..length]))?;
         if self.modules.contains_key(path) {
@@ -101,7 +89,7 @@ impl Crate {
         }
         let (name, item) = path.split_at(length);
         let (name, module) = self.modules.get_key_value(name)?;
-        match module.source.bindings.get(&item[0]) {
+        match module.bindings.get(&item[0]) {
             Some(bound) if depth < MOST_NAMES => {
                 let path = [&self.absolute(name, bound)?, &item[1..]].concat();
                 self.definition(&path, depth + 1)
@@ -130,7 +118,7 @@ fn circles(uses: &Uses) -> Vec<Finding> {
         if circle.first() == Some(first) {
             let inside = uses.iter().filter(|((a, b), _)| circle.contains(&a[..]) && circle.contains(&b[..]));
             let lines = inside.map(|((from, to), line)| format!("\n  {from}:{line} uses {to}"));
-            found.push(Finding::new(first, 1, format!("modules form a circle:{}", lines.collect::<String>())));
+            found.push(finding(first, 1, format!("modules form a circle:{}", lines.collect::<String>())));
         }
     }
     found
@@ -140,7 +128,7 @@ fn circles(uses: &Uses) -> Vec<Finding> {
 fn missing(folder: &str, floors: &[&[&str]], files: &[(String, String)]) -> Vec<Finding> {
     let is_empty = |room: &str| !files.iter().any(|(path, _)| path.starts_with(&format!("{folder}/{room}")));
     let rooms = floors.concat().into_iter().filter(|room| is_empty(room));
-    rooms.map(|room| Finding::new(folder, 1, format!("has no '{room}', which tidy has a floor for"))).collect()
+    rooms.map(|room| finding(folder, 1, format!("has no '{room}', which tidy has a floor for"))).collect()
 }
 
 /// What a lower floor uses of an upper one.
@@ -151,9 +139,7 @@ fn upwards(folder: &str, floors: &[&[&str]], uses: &Uses) -> Vec<Finding> {
     };
     let rising =
         uses.iter().filter(|((from, to), _)| floor_of(from).zip(floor_of(to)).is_some_and(|(a, b)| a < b));
-    rising
-        .map(|((from, to), line)| Finding::new(from, *line, format!("uses {to}, of an upper floor")))
-        .collect()
+    rising.map(|((from, to), line)| finding(from, *line, format!("uses {to}, of an upper floor"))).collect()
 }
 
 #[cfg(test)]
@@ -164,7 +150,7 @@ mod tests {
     fn found(files: &[(&str, &str)]) -> Vec<String> {
         let files: Vec<_> =
             files.iter().map(|(name, text)| (format!("x/src/{name}"), (*text).to_owned())).collect();
-        tangled("x/src", &files).unwrap().iter().map(ToString::to_string).collect()
+        tangled("x/src", &files).unwrap()
     }
 
     #[test]
@@ -229,17 +215,14 @@ mod tests {
         const FLOORS: &[&[&str]] = &[&["numbers"], &["tables", "charts"]];
         let uses = |from: &str, to: &str| Uses::from([((format!("x/src/{from}"), format!("x/src/{to}")), 7)]);
         let found = upwards("x/src", FLOORS, &uses("numbers/rank.rs", "charts.rs"));
-        assert_eq!(
-            found,
-            [Finding::new("x/src/numbers/rank.rs", 7, "uses x/src/charts.rs, of an upper floor")]
-        );
+        assert_eq!(found, [finding("x/src/numbers/rank.rs", 7, "uses x/src/charts.rs, of an upper floor")]);
         for (from, to) in
             [("tables/a.rs", "numbers/b.rs"), ("tables/a.rs", "charts/b.rs"), ("numbers/a.rs", "c.rs")]
         {
-            assert_eq!(upwards("x/src", FLOORS, &uses(from, to)), []);
+            assert_eq!(upwards("x/src", FLOORS, &uses(from, to)), [""; 0]);
         }
         let files = ["numbers/rank.rs", "tables.rs"].map(|name| (format!("x/src/{name}"), String::new()));
         let found = missing("x/src", FLOORS, &files);
-        assert_eq!(found, [Finding::new("x/src", 1, "has no 'charts', which tidy has a floor for")]);
+        assert_eq!(found, [finding("x/src", 1, "has no 'charts', which tidy has a floor for")]);
     }
 }

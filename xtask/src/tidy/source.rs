@@ -11,23 +11,19 @@ use proc_macro2::{Delimiter, TokenStream, TokenTree};
 /// whole, which a part may use.
 #[derive(Debug, Default)]
 pub(super) struct Source {
+    /// The file.
+    pub(super) path: String,
     /// The paths that `use` gives a name to.
     pub(super) bindings: BTreeMap<String, Vec<String>>,
-    /// The paths in code, those of each `use` among them that is not for others.
-    pub(super) mentions: Vec<Mention>,
+    /// The paths in code and their lines, those of each `use` among them that is not for others.
+    pub(super) mentions: Vec<(Vec<String>, usize)>,
     /// The modules below this one that are for tests.
     pub(super) tests: Vec<String>,
 }
 
-#[derive(Debug)]
-pub(super) struct Mention {
-    pub(super) words: Vec<String>,
-    pub(super) line: usize,
-}
-
 impl Source {
-    pub(super) fn read(text: &str) -> Result<Self> {
-        let mut source = Self::default();
+    pub(super) fn read(path: &str, text: &str) -> Result<Self> {
+        let mut source = Self { path: path.to_owned(), ..Self::default() };
         let tokens = TokenStream::from_str(text).map_err(|error| anyhow!("no Rust: {error}"))?;
         source.add(tokens);
         Ok(source)
@@ -104,7 +100,7 @@ impl Source {
     }
 
     fn mention(&mut self, words: Vec<String>, first: &TokenTree) {
-        self.mentions.push(Mention { words, line: first.span().start().line });
+        self.mentions.push((words, first.span().start().line));
     }
 
     /// Past the item of an attribute, which may have others.

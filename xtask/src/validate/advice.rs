@@ -1,9 +1,9 @@
 //! `cargo xtask validate advise`: does a search find what measuring everything finds, in a fraction of the time?
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use anyhow::{Context, Result, bail};
 use writebench_model::Bytes;
@@ -42,13 +42,6 @@ const TOLERANCE: f64 = 0.03;
 /// Rounds of the best of the grid beside what was recommended.
 const ROUNDS: u32 = 15;
 
-/// A search's answer.
-struct Found {
-    recommended: String,
-    seconds: f64,
-    bytes_written: u64,
-}
-
 /// Measures the grid, searches, and measures what both came to side by side; whether every recommendation was within
 /// the tolerance.
 pub(crate) fn run(options: &Options) -> Result<bool> {
@@ -70,50 +63,48 @@ struct Search<'s> {
 
 impl Search<'_> {
     fn validate(&self) -> Result<bool> {
+        let Options { samples, searches, part, .. } = *self.options;
         let candidates = self.candidates()?;
         let start = Instant::now();
-        let grid = self.run_cases(&candidates, self.options.samples)?;
+        let grid = self.run_cases(&candidates, samples)?;
         let grid_time = start.elapsed();
-        let best = &grid.fastest().id;
-        println!(
-            "grid: {} candidates × {} samples in {:.0} s; fastest: {best}",
-            candidates.len(),
-            self.options.samples,
-            grid_time.as_secs_f64()
-        );
-        let mut found = Vec::new();
-        for number in 1..=self.options.searches {
-            let answer = self.search(grid_time / self.options.part)?;
-            println!(
-                "search {number}: {:.0} s, {} written: {}",
-                answer.seconds,
-                Bytes(answer.bytes_written).approximate(),
-                answer.recommended
-            );
-            found.push(answer.recommended);
+        let best = &grid.cases[0].id;
+        let (count, seconds) = (candidates.len(), grid_time.as_secs_f64());
+        println!("grid: {count} candidates × {samples} samples in {seconds:.0} s; fastest: {best}");
+        // Of each answer, how often it was given.
+        let mut found = BTreeMap::<String, u32>::new();
+        for number in 1..=searches {
+            let mut command = self.advise();
+            command.args(["--budget", &format!("{}ms", (grid_time / part).as_millis())]);
+            let start = Instant::now();
+            let advice = &program::exported(command)?["advice"];
+            let seconds = start.elapsed().as_secs_f64();
+            let recommended = advice["recommended"].as_str().context("the search ended without advice")?;
+            let written = Bytes(advice["bytes_written"].as_u64().unwrap_or(0)).approximate();
+            println!("search {number}: {seconds:.0} s, {written} written: {recommended}");
+            *found.entry(recommended.to_owned()).or_default() += 1;
         }
-        let others: BTreeSet<&String> = found.iter().filter(|name| *name != best).collect();
-        let are_good = others.is_empty() || self.side_by_side(best, &others, &found)?;
-        let same = found.iter().filter(|name| *name == best).count();
-        println!("  the grid's fastest itself, in {same} of {}", found.len());
+        let same = found.remove(best).unwrap_or(0);
+        let are_good = found.is_empty() || self.side_by_side(best, &found)?;
+        println!("  the grid's fastest itself, in {same} of {searches}");
         Ok(are_good)
     }
 
     /// Measures what was recommended in the same rounds as the grid's fastest; whether all of it is within the tolerance.
-    fn side_by_side(&self, best: &String, others: &BTreeSet<&String>, found: &[String]) -> Result<bool> {
-        let names: Vec<String> = [best].into_iter().chain(others.iter().copied()).cloned().collect();
+    fn side_by_side(&self, best: &String, others: &BTreeMap<String, u32>) -> Result<bool> {
+        let names: Vec<String> = [best].into_iter().chain(others.keys()).cloned().collect();
         let order = self.run_cases(&names, ROUNDS)?;
         let case = |name: &str| order.case(name).with_context(|| format!("{name} was not measured"));
         let mut are_good = true;
         println!("side by side, {ROUNDS} rounds: time / time of the grid's fastest");
-        for name in others {
+        for (name, times) in others {
             let Interval { estimate, low, high, .. } =
                 case(name)?.ratio(case(best)?).context("no rounds in common")?;
             let is_good = estimate <= 1.0 + TOLERANCE;
             are_good &= is_good;
-            let times = found.iter().filter(|it| it == name).count();
             let verdict = if is_good { "within 3 %" } else { "slower by more than 3 %" };
-            println!("  {estimate:.3} [{low:.3}, {high:.3}] {verdict}: {name}, in {times} of {}", found.len());
+            let searches = self.options.searches;
+            println!("  {estimate:.3} [{low:.3}, {high:.3}] {verdict}: {name}, in {times} of {searches}");
         }
         Ok(are_good)
     }
@@ -135,17 +126,6 @@ impl Search<'_> {
             bail!("{} names no candidates", shown(&command));
         }
         Ok(lines)
-    }
-
-    fn search(&self, budget: Duration) -> Result<Found> {
-        let mut command = self.advise();
-        command.args(["--budget", &format!("{}ms", budget.as_millis())]);
-        let start = Instant::now();
-        let document = program::exported(command)?;
-        let seconds = start.elapsed().as_secs_f64();
-        let advice = &document["advice"];
-        let recommended = advice["recommended"].as_str().context("the search ended without advice")?.to_owned();
-        Ok(Found { recommended, seconds, bytes_written: advice["bytes_written"].as_u64().unwrap_or(0) })
     }
 
     fn run_cases(&self, cases: &[String], samples: u32) -> Result<Order> {

@@ -4,14 +4,14 @@ use std::collections::HashMap;
 
 use anyhow::{Context, Result};
 use serde_json::Value;
-use writebench_stats::Interval;
+use writebench_stats::{CONFIDENCE, Interval};
 
 /// A case with figures.
 #[derive(Debug)]
 pub(super) struct Measured {
     pub(super) id: String,
-    // Its name in the suite, where it has one.
-    label: Option<String>,
+    /// Its label in the suite, where it has one.
+    pub(super) name: String,
     pub(super) median_ns: f64,
     // Of undisturbed samples.
     by_round_ns: HashMap<u64, f64>,
@@ -36,18 +36,15 @@ impl Measured {
         let calm = samples.filter(|sample| sample["outcome"] == "ok" && sample["disturbed"].is_null());
         let by_round_ns =
             calm.filter_map(|sample| Some((sample["round"].as_u64()?, sample["total_ns"].as_f64()?))).collect();
-        Ok(Some(Self { id, label: json["label"].as_str().map(str::to_owned), median_ns, by_round_ns }))
-    }
-
-    pub(super) fn name(&self) -> &str {
-        self.label.as_deref().unwrap_or(&self.id)
+        let name = json["label"].as_str().unwrap_or(&id).to_owned();
+        Ok(Some(Self { id, name, median_ns, by_round_ns }))
     }
 
     /// The median of the ratios of its times to the other's, in the rounds that they have in common.
     pub(super) fn ratio(&self, other: &Self) -> Option<Interval> {
         let ratio = |(round, total_ns): (&u64, &f64)| Some(total_ns / other.by_round_ns.get(round)?);
         let ratios: Vec<f64> = self.by_round_ns.iter().filter_map(ratio).collect();
-        writebench_stats::median_interval(&ratios, super::CONFIDENCE)
+        writebench_stats::median_interval(&ratios, CONFIDENCE)
     }
 }
 
@@ -58,7 +55,7 @@ mod tests {
 
     fn case(times: &[(u64, f64)]) -> Measured {
         let by_round_ns = times.iter().copied().collect();
-        Measured { id: "write".to_owned(), label: None, median_ns: 1.0, by_round_ns }
+        Measured { id: "write".to_owned(), name: "write".to_owned(), median_ns: 1.0, by_round_ns }
     }
 
     #[test]

@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Instant;
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result};
+use serde::Deserialize;
 use serde_json::Value;
 
 use crate::command::{output, shown};
@@ -31,14 +32,26 @@ pub(crate) struct Options {
 /// Runs on a side where several are compared: the least that 95 % can be had with.
 const SEVERAL: usize = 4;
 
-/// What some comparisons came to.
-#[derive(Debug, Default, PartialEq)]
-struct Tally {
-    comparisons: usize,
-    faster: usize,
-    slower: usize,
-    ratios: Vec<f64>,
-    last_interval: (f64, f64),
+/// What a comparison came to.
+#[derive(Deserialize)]
+struct Compared {
+    verdict: Verdict,
+    speed_ratio: Ratio,
+}
+
+#[derive(Deserialize, PartialEq)]
+#[serde(rename_all = "kebab-case")]
+enum Verdict {
+    Faster,
+    Slower,
+    NoDifference,
+}
+
+#[derive(Deserialize)]
+struct Ratio {
+    estimate: f64,
+    low: f64,
+    high: f64,
 }
 
 /// Takes the runs and says how often they are told apart; whether every comparison could be made.
@@ -46,15 +59,15 @@ pub(crate) fn run(options: &Options) -> Result<bool> {
     let targets = memory_and_disk(&options.targets, "noise")?;
     let delayed = program::build_delayed()?;
     let normal = program::build()?;
+    let Options { runs, case, samples, .. } = options;
     println!(
-        "noise: {} runs of a build and of one that is 5 % slower, in turns; {}, {} samples in each run",
-        options.runs, options.case, options.samples
+        "noise: {runs} runs of a build and of one that is 5 % slower, in turns; {case}, {samples} samples in each run"
     );
     for target in &targets {
         let start = Instant::now();
         let scratch = tempfile::tempdir().context("a folder for exports")?;
         let (mut normals, mut delayeds) = (Vec::new(), Vec::new());
-        for number in 0..options.runs {
+        for number in 0..*runs {
             let export = |name: &str| scratch.path().join(format!("{name}-{number}.json"));
             normals.push(one_run(&normal, target, options, &export("normal"))?);
             delayeds.push(one_run(&delayed, target, options, &export("delayed"))?);
@@ -62,7 +75,8 @@ pub(crate) fn run(options: &Options) -> Result<bool> {
         println!("\n{}, {:.0} s", described(target), start.elapsed().as_secs_f64());
         println!("{:<36} {:>11} {:>7} {:>7} {:>9}", "", "comparisons", "faster", "slower", "B / A");
         for (what, pairs) in pairs(&normals, &delayeds) {
-            println!("{}", line(what, &tally(&normal, &pairs)?));
+            let compared = pairs.iter().map(|pair| compare(&normal, pair)).collect::<Result<Vec<_>>>()?;
+            println!("{}", line(what, &compared)?);
         }
     }
     Ok(true)
@@ -101,43 +115,25 @@ fn one_run(program: &Path, target: &Path, options: &Options, export: &Path) -> R
     Ok(export.display().to_string())
 }
 
-fn tally(program: &Path, pairs: &[Pair]) -> Result<Tally> {
-    let mut tally = Tally::default();
-    for (a, b) in pairs {
-        let mut command = Command::new(program);
-        command.args(["compare", a, b, "--export", "json=-"]);
-        let text = output(command.stdin(Stdio::null()))?.stdout;
-        let document: Value = serde_json::from_slice(&text).with_context(|| shown(&command))?;
-        tally.add(&document["cases"][0])?;
-    }
-    ensure!(tally.comparisons > 0, "nothing was compared");
-    Ok(tally)
+fn compare(program: &Path, (a, b): &Pair) -> Result<Compared> {
+    let mut command = Command::new(program);
+    command.args(["compare", a, b, "--export", "json=-"]);
+    let text = output(command.stdin(Stdio::null()))?.stdout;
+    let document: Value = serde_json::from_slice(&text).with_context(|| shown(&command))?;
+    let case = &document["cases"][0];
+    Compared::deserialize(case).with_context(|| format!("a comparison that came to {case}"))
 }
 
-impl Tally {
-    fn add(&mut self, case: &Value) -> Result<()> {
-        match case["verdict"].as_str() {
-            Some("faster") => self.faster += 1,
-            Some("slower") => self.slower += 1,
-            Some("no-difference") => {}
-            other => bail!("a comparison that came to {other:?}: {case}"),
-        }
-        self.comparisons += 1;
-        let ratio = |name: &str| case["speed_ratio"][name].as_f64().context("a ratio");
-        self.ratios.push(ratio("estimate")?);
-        self.last_interval = (ratio("low")?, ratio("high")?);
-        Ok(())
-    }
-}
-
-fn line(what: &str, tally: &Tally) -> String {
-    let Tally { comparisons, faster, slower, ratios, last_interval } = tally;
-    let ratio = writebench_stats::median(ratios).map_or_else(|| "-".to_owned(), |ratio| format!("{ratio:.3}"));
-    let interval = match comparisons {
-        1 => format!("  ({:.3} – {:.3})", last_interval.0, last_interval.1),
+fn line(what: &str, compared: &[Compared]) -> Result<String> {
+    let count = |verdict| compared.iter().filter(|it| it.verdict == verdict).count();
+    let (faster, slower) = (count(Verdict::Faster), count(Verdict::Slower));
+    let ratios: Vec<f64> = compared.iter().map(|it| it.speed_ratio.estimate).collect();
+    let ratio = writebench_stats::median(&ratios).context("nothing was compared")?;
+    let interval = match compared {
+        [Compared { speed_ratio: Ratio { low, high, .. }, .. }] => format!("  ({low:.3} – {high:.3})"),
         _ => String::new(),
     };
-    format!("{what:<36} {comparisons:>11} {faster:>7} {slower:>7} {ratio:>9}{interval}")
+    Ok(format!("{what:<36} {:>11} {faster:>7} {slower:>7} {ratio:>9.3}{interval}", compared.len()))
 }
 
 #[cfg(test)]
@@ -157,14 +153,14 @@ mod tests {
 
     #[test]
     fn verdicts_are_counted_and_one_that_is_none_is_no_result() {
-        let mut tally = Tally::default();
-        for (verdict, ratio) in [("slower", 0.9), ("no-difference", 1.0), ("slower", 0.95)] {
-            tally
-                .add(&json!({"verdict": verdict, "speed_ratio": {"estimate": ratio, "low": 0.8, "high": 1.1}}))
-                .unwrap();
-        }
-        assert_eq!((tally.comparisons, tally.faster, tally.slower), (3, 0, 2));
-        assert!(line("5 % slower", &tally).ends_with("3       0       2     0.950"), "{}", line("", &tally));
-        assert!(tally.add(&json!({"verdict": "too-few"})).is_err());
+        let compared = |verdict: &str, ratio: f64| {
+            let ratio = json!({"estimate": ratio, "low": 0.8, "high": 1.1});
+            Compared::deserialize(json!({"verdict": verdict, "speed_ratio": ratio}))
+        };
+        let all = [("slower", 0.9), ("no-difference", 1.0), ("slower", 0.95)];
+        let all = all.map(|(verdict, ratio)| compared(verdict, ratio).unwrap());
+        let line = line("5 % slower", &all).unwrap();
+        assert!(line.ends_with("3       0       2     0.950"), "{line}");
+        assert!(compared("too-few", 1.0).is_err());
     }
 }

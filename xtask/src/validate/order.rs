@@ -1,17 +1,15 @@
 //! The order in which a run puts its cases, and how alike two orders are.
 
-use std::cmp::Ordering;
-
 use anyhow::{Result, ensure};
 use serde_json::Value;
+use writebench_stats::{CONFIDENCE, spearman};
 
-use super::CONFIDENCE;
 use super::export::{Measured, measured};
 
-/// What one run says of its cases, fastest first.
+/// What one run says of its cases, of which there are two at least, fastest first.
 #[derive(Debug)]
 pub(super) struct Order {
-    cases: Vec<Measured>,
+    pub(super) cases: Vec<Measured>,
 }
 
 /// How alike the orders of two runs are, over the cases that both have.
@@ -38,52 +36,30 @@ impl Order {
         Ok(Self { cases })
     }
 
-    /// How many cases have a place.
-    pub(super) fn len(&self) -> usize {
-        self.cases.len()
-    }
-
-    pub(super) fn fastest(&self) -> &Measured {
-        &self.cases[0]
-    }
-
     /// The names of the fastest.
     pub(super) fn first(&self, count: usize) -> Vec<&str> {
-        self.cases.iter().take(count).map(Measured::name).collect()
+        self.cases.iter().take(count).map(|case| case.name.as_str()).collect()
     }
 
     /// Compares with the order of another run.
     pub(super) fn likeness(&self, other: &Self) -> Likeness {
         let pairs: Vec<(&Measured, &Measured)> =
             self.cases.iter().filter_map(|case| Some((case, other.case(&case.id)?))).collect();
-        let medians = |side: fn(&(&Measured, &Measured)) -> f64| pairs.iter().map(side).collect::<Vec<_>>();
-        let (mut told_apart, mut alike) = (0, 0);
+        let (here, there): (Vec<_>, Vec<_>) = pairs.into_iter().unzip();
+        let medians = |cases: &[&Measured]| cases.iter().map(|case| case.median_ns).collect::<Vec<_>>();
+        let (points_here, points_there) = (points(&here), points(&there));
         // How many are slower, less how many are faster.
-        let (mut lead_here, mut lead_there) = (vec![0.0; pairs.len()], vec![0.0; pairs.len()]);
-        for (place, (a, a_there)) in pairs.iter().enumerate() {
-            for (later, (b, b_there)) in pairs.iter().enumerate().skip(place + 1) {
-                let (here, there) = (against(a, b), against(a_there, b_there));
-                for (lead, verdict) in [(&mut lead_here, here), (&mut lead_there, there)] {
-                    let points =
-                        verdict.map_or(0.0, |verdict| if verdict == Ordering::Less { 1.0 } else { -1.0 });
-                    lead[place] += points;
-                    lead[later] -= points;
-                }
-                if let (Some(here), Some(there)) = (here, there) {
-                    told_apart += 1;
-                    alike += usize::from(here == there);
-                }
-            }
-        }
+        let leads = |points: &[Vec<f64>]| points.iter().map(|row| row.iter().sum()).collect::<Vec<f64>>();
+        let each = points_here.concat().into_iter().zip(points_there.concat());
+        let products: Vec<f64> = each.map(|(here, there)| here * there).collect();
+        // Each pair of cases is there twice.
+        let count = |is: fn(&f64) -> bool| products.iter().copied().filter(is).count() / 2;
         Likeness {
-            cases: pairs.len(),
-            correlation: writebench_stats::spearman(
-                &medians(|(here, _)| here.median_ns),
-                &medians(|(_, there)| there.median_ns),
-            ),
-            with_ties: writebench_stats::spearman(&lead_here, &lead_there),
-            told_apart,
-            alike,
+            cases: here.len(),
+            correlation: spearman(&medians(&here), &medians(&there)),
+            with_ties: spearman(&leads(&points_here), &leads(&points_there)),
+            told_apart: count(|product| *product != 0.0),
+            alike: count(|product| *product > 0.0),
         }
     }
 
@@ -92,15 +68,16 @@ impl Order {
     }
 }
 
-/// Which is faster, if writebench calls the two different: the interval of the ratios of their times in
-/// the rounds in common excludes 1.
-fn against(case: &Measured, other: &Measured) -> Option<Ordering> {
-    let ratio = case.ratio(other).filter(|ratio| ratio.confidence >= CONFIDENCE)?;
-    match (ratio.high < 1.0, ratio.low > 1.0) {
-        (true, _) => Some(Ordering::Less),
-        (_, true) => Some(Ordering::Greater),
-        _ => None,
-    }
+/// For each case against each: 1 if it is the faster one, -1 if it is the slower, and 0 if writebench does not call the
+/// two different: the interval of the ratios of their times in the rounds in common holds 1.
+fn points(cases: &[&Measured]) -> Vec<Vec<f64>> {
+    let against = |case: &Measured, other| match case.ratio(other) {
+        Some(ratio) if ratio.confidence < CONFIDENCE => 0.0,
+        Some(ratio) if ratio.high < 1.0 => 1.0,
+        Some(ratio) if ratio.low > 1.0 => -1.0,
+        _ => 0.0,
+    };
+    cases.iter().map(|case| cases.iter().map(|other| against(case, other)).collect()).collect()
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use anyhow::Result;
 use writebench_model::Bytes;
@@ -27,12 +27,6 @@ pub(crate) struct Options {
     runs: u32,
 }
 
-/// One run.
-struct Run {
-    order: Order,
-    seconds: f64,
-}
-
 /// The smallest rank correlation between runs of the program that writebench's suite `copy` takes after, as its
 /// own runs gave it on such a filesystem.
 const EARLIER: &[(&str, f64)] = &[("ext4", 0.87), ("tmpfs", 0.58)];
@@ -44,49 +38,45 @@ const SHOWN: usize = 5;
 pub(crate) fn run(options: &Options) -> Result<bool> {
     let targets = memory_and_disk(&options.targets, "ranking")?;
     let program = program::build()?;
+    let Options { runs, size, samples, .. } = options;
     println!(
-        "ranking: {} runs of suite copy on each target, {} copied, {} samples of each case",
-        options.runs, options.size, options.samples
+        "ranking: {runs} runs of suite copy on each target, {size} copied, {samples} samples of each case"
     );
     let mut complete = true;
     for target in &targets {
         println!("\n{}\n{:>3} {:>8} {:>6}  fastest first", described(target), "run", "seconds", "cases");
-        let mut runs = Vec::new();
-        for number in 1..=options.runs {
-            let run = Run::take(&program, target, options)?;
-            println!("{}", run.line(number));
-            runs.push(run);
+        let mut orders = Vec::new();
+        for number in 1..=*runs {
+            let start = Instant::now();
+            let order = one_run(&program, target, options)?;
+            println!("{}", line(number, start.elapsed(), &order));
+            orders.push(order);
         }
-        let likenesses = likenesses(&runs);
+        let likenesses = likenesses(&orders);
         complete &= likenesses.iter().all(|(_, likeness)| likeness.correlation.is_some());
         println!("{}", conclusion(&likenesses, &filesystem(target)));
     }
     Ok(complete)
 }
 
-impl Run {
-    fn take(program: &Path, target: &Path, options: &Options) -> Result<Self> {
-        let mut command = Command::new(program);
-        command.arg("run").arg(target).args(["--suite", "copy", "--no-limits"]);
-        command.arg("--size").arg(options.size.to_string()).arg("--samples").arg(options.samples.to_string());
-        let start = Instant::now();
-        let json = program::exported(command)?;
-        let seconds = start.elapsed().as_secs_f64();
-        Ok(Self { order: Order::of_export(&json)?, seconds })
-    }
+fn one_run(program: &Path, target: &Path, options: &Options) -> Result<Order> {
+    let mut command = Command::new(program);
+    command.arg("run").arg(target).args(["--suite", "copy", "--no-limits"]);
+    command.arg("--size").arg(options.size.to_string()).arg("--samples").arg(options.samples.to_string());
+    Order::of_export(&program::exported(command)?)
+}
 
-    fn line(&self, number: u32) -> String {
-        let fastest = self.order.first(SHOWN).join(" · ");
-        format!("{number:>3} {:>8.1} {:>6}  {fastest}", self.seconds, self.order.len())
-    }
+fn line(number: u32, time: Duration, order: &Order) -> String {
+    let fastest = order.first(SHOWN).join(" · ");
+    format!("{number:>3} {:>8.1} {:>6}  {fastest}", time.as_secs_f64(), order.cases.len())
 }
 
 /// Each run with each later one, numbered from 1.
-fn likenesses(runs: &[Run]) -> Vec<((usize, usize), Likeness)> {
+fn likenesses(orders: &[Order]) -> Vec<((usize, usize), Likeness)> {
     let mut all = Vec::new();
-    for (first, run) in runs.iter().enumerate() {
-        for (second, other) in runs.iter().enumerate().skip(first + 1) {
-            all.push(((first + 1, second + 1), run.order.likeness(&other.order)));
+    for (first, order) in orders.iter().enumerate() {
+        for (second, other) in orders.iter().enumerate().skip(first + 1) {
+            all.push(((first + 1, second + 1), order.likeness(other)));
         }
     }
     all
@@ -99,15 +89,13 @@ fn conclusion(likenesses: &[((usize, usize), Likeness)], filesystem: &str) -> St
         "runs", "rank correlation", "with ties"
     );
     for ((first, second), likeness) in likenesses {
-        let shown = |value: Option<f64>| value.map_or_else(|| "none".to_owned(), |it| format!("{it:.3}"));
-        let (correlation, with_ties) = (shown(likeness.correlation), shown(likeness.with_ties));
-        let all = likeness.cases * likeness.cases.saturating_sub(1) / 2;
-        text += &format!(
-            "\n{:>7} {correlation:>17} {with_ties:>9}  {} of {all}, of which in the same order: {}",
-            format!("{first} and {second}"),
-            likeness.told_apart,
-            likeness.alike
-        );
+        let Likeness { cases, correlation, with_ties, told_apart, alike } = likeness;
+        let runs = format!("{first} and {second}");
+        let shown = |value: &Option<f64>| value.map_or_else(|| "none".to_owned(), |it| format!("{it:.3}"));
+        let all = cases * cases.saturating_sub(1) / 2;
+        text +=
+            &format!("\n{runs:>7} {:>17} {:>9}  {told_apart} of {all}", shown(correlation), shown(with_ties));
+        text += &format!(", of which in the same order: {alike}");
     }
     let smallest = likenesses.iter().filter_map(|(_, likeness)| likeness.correlation).min_by(f64::total_cmp);
     let Some(smallest) = smallest else { return text + "\nno rank correlation" };
@@ -127,23 +115,24 @@ mod tests {
     use super::super::order::tests::order;
     use super::*;
 
-    fn runs() -> Vec<Run> {
+    fn orders() -> Vec<Order> {
         let times: [&[(&str, f64)]; 3] = [
             &[("splice", 100.0), ("sendfile", 200.0), ("read-write", 300.0)],
             &[("splice", 150.0), ("sendfile", 250.0), ("read-write", 350.0)],
             &[("splice", 200.0), ("sendfile", 100.0), ("read-write", 300.0)],
         ];
-        times.into_iter().map(|times| Run { order: order(times), seconds: 61.24 }).collect()
+        times.into_iter().map(order).collect()
     }
 
     #[test]
     fn a_run_says_how_long_it_took_and_what_was_fastest() {
-        assert_eq!(runs()[0].line(1), "  1     61.2      3  splice · sendfile · read-write");
+        let time = Duration::from_secs_f64(61.24);
+        assert_eq!(line(1, time, &orders()[0]), "  1     61.2      3  splice · sendfile · read-write");
     }
 
     #[test]
     fn every_pair_of_runs_is_compared_and_the_smallest_correlation_is_said() {
-        let said = conclusion(&likenesses(&runs()), "tmpfs");
+        let said = conclusion(&likenesses(&orders()), "tmpfs");
         let lines: Vec<_> = said.lines().skip(2).collect();
         assert_eq!(
             lines,
@@ -158,7 +147,7 @@ mod tests {
 
     #[test]
     fn a_filesystem_that_nobody_measured_earlier_is_compared_with_nothing() {
-        assert!(conclusion(&likenesses(&runs()), "xfs").ends_with("apart: 0.500"));
+        assert!(conclusion(&likenesses(&orders()), "xfs").ends_with("apart: 0.500"));
         assert!(conclusion(&[], "ext4").ends_with("no rank correlation"));
     }
 }

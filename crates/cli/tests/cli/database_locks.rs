@@ -1,14 +1,13 @@
 //! What others do to the database of a run that is under way costs it no sample: who locks it is waited for, and who
 //! removes it is told of, with the results.
 
-use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
 use serde_json::Value;
-use writebench_testkit::{Kind, Need, Program, Trials, directory_on, entries, wait_for, worker};
+use writebench_testkit::{DatabaseLock, Kind, Need, Program, Trials, directory_on, entries, wait_for, worker};
 
 use crate::program;
 
@@ -59,38 +58,13 @@ fn recorded(program: &Program) -> Result<Vec<Value>> {
     Ok(document["cases"][0]["samples"].as_array().context("samples")?.clone())
 }
 
-/// Another program's lock on a database, as long as this lives.
-struct Lock(Child);
-
-impl Lock {
-    fn on(database: &Path) -> Result<Self> {
-        let script = "import sqlite3, sys\n\
-            c = sqlite3.connect(sys.argv[1], timeout=60, isolation_level=None)\n\
-            c.execute('begin immediate'); print('locked', flush=True); sys.stdin.read()";
-        let mut command = Command::new("python3");
-        command.args(["-c", script]).arg(database).stdin(Stdio::piped()).stdout(Stdio::piped());
-        let mut child = command.spawn()?;
-        let mut said = String::new();
-        BufReader::new(child.stdout.take().context("a pipe")?).read_line(&mut said)?;
-        ensure!(said == "locked\n", "{said}");
-        Ok(Self(child))
-    }
-}
-
-impl Drop for Lock {
-    fn drop(&mut self) {
-        let _ = self.0.stdin.take().map(|mut stdin| stdin.flush());
-        let _ = self.0.wait();
-    }
-}
-
 const WAITING: &str = "Waiting for the database";
 
 fn locked() -> Result<()> {
     let (program, target) = (program()?, directory_on(Kind::Tmpfs));
     let child = start(&program, target.path(), "16s")?;
     wait_for_samples(&program, 3)?;
-    let lock = Lock::on(&database(&program))?;
+    let lock = DatabaseLock::on(&database(&program))?;
     let (since, before) = (Instant::now(), taken(&program));
     // Longer than SQLite waits.
     std::thread::sleep(Duration::from_secs(12));
@@ -112,7 +86,7 @@ fn locked_to_the_end() -> Result<()> {
     let (program, target) = (program()?, directory_on(Kind::Tmpfs));
     let child = start(&program, target.path(), "6s")?;
     wait_for_samples(&program, 0)?;
-    let lock = Lock::on(&database(&program))?;
+    let lock = DatabaseLock::on(&database(&program))?;
     wait_for_samples(&program, taken(&program))?;
     wait_for("the last worker to end", || worker(child.id()).is_none().then_some(()))?;
     // It waits now.

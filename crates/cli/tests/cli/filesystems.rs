@@ -1,14 +1,14 @@
 //! `writebench fs`: filesystems that it makes, measures and unmakes.
 
-use std::fs::read_dir;
-use std::path::PathBuf;
 use std::process::{Child, Command};
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail, ensure};
 use serde_json::Value;
 use tempfile::TempDir;
-use writebench_testkit::{Ended, Kind, Need, Program, Trials, descendants, directory_on, entries, wait_for};
+use writebench_testkit::{
+    Ended, Kind, Need, Program, Trials, descendants, directory_on, entries, loop_devices, wait_for,
+};
 
 use crate::program;
 use crate::promises::PROMISES;
@@ -102,12 +102,9 @@ impl Made {
 
     /// The loop devices over images in our directory.
     fn loops(&self) -> Vec<String> {
-        let devices = read_dir("/sys/block").into_iter().flatten().flatten();
-        let over_ours = |device: PathBuf| {
-            let backing = std::fs::read_to_string(device.join("loop/backing_file")).ok()?;
-            backing.starts_with(&self.images.path().display().to_string()).then(|| device.display().to_string())
-        };
-        devices.filter_map(|device| over_ours(device.path())).collect()
+        let images = self.images.path().display().to_string();
+        let ours = loop_devices().into_iter().filter(|(_, file)| file.starts_with(&images));
+        ours.map(|(device, _)| device.display().to_string()).collect()
     }
 }
 

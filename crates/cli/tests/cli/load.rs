@@ -8,7 +8,9 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, ensure};
 use writebench_model::{CaseOrigin, CaseRecord, Outcome, RunRecord, RunStatus, Sample};
 use writebench_store::Store;
-use writebench_testkit::{Kind, Need, Program, Trials, directory_on, example_case, example_run};
+use writebench_testkit::{
+    Kind, Need, Program, Trials, directory_on, example_case, example_run, most_memory_bytes,
+};
 
 pub(crate) fn add(trials: &mut Trials) {
     let tmpfs = [Need::Filesystem(Kind::Tmpfs)];
@@ -147,12 +149,4 @@ fn take_all_but(left: usize, program: &Program) -> Result<()> {
         }
     }
     Ok(())
-}
-
-/// The most memory that a process ever had: `VmHWM` of proc_pid_status(5).
-fn most_memory_bytes(process: u32) -> Result<u64> {
-    let status = std::fs::read_to_string(format!("/proc/{process}/status"))?;
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).context("no VmHWM")?;
-    let kib: u64 = line.trim().trim_end_matches("kB").trim().parse()?;
-    Ok(kib << 10)
 }

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 use writebench_filesystems::{Filesystems, Wish};
 use writebench_model::Making;
-use writebench_testkit::{Kind, children, directory_on, entries, wait_for};
+use writebench_testkit::{Kind, children, directory_on, entries, loop_devices, wait_for};
 
 pub(crate) const COMMAND: &str = "keep";
 
@@ -188,7 +188,7 @@ impl Outside {
 
 /// The loop devices with images in that directory.
 pub(crate) fn loops_over(images: &Path) -> Vec<PathBuf> {
-    let backing = |device: &Path| fs::read_to_string(device.join("loop/backing_file")).unwrap_or_default();
     let prefix = format!("{}/", images.display());
-    entries(Path::new("/sys/block")).into_iter().filter(|device| backing(device).starts_with(&prefix)).collect()
+    let ours = loop_devices().into_iter().filter(|(_, file)| file.starts_with(&prefix));
+    ours.map(|(device, _)| device).collect()
 }

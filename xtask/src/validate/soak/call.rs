@@ -2,32 +2,30 @@
 
 use std::fmt;
 use std::fs::{self, File};
-use std::io::{self, BufRead, BufReader, Read, Seek};
-use std::path::{Path, PathBuf};
-use std::process::{Child, Command, ExitStatus, Stdio};
+use std::io::{self, BufRead, BufReader};
+use std::path::Path;
+use std::process::{Child, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 use rustix::process::{Pid, Resource, Rlimit, Signal};
-use writebench_testkit::{Program, entries};
+use writebench_testkit::{Bindfs, DatabaseLock, Program, entries, most_memory_bytes};
 
 use super::trouble::{Kind, Paused, Trouble};
 use super::work::Work;
 
 /// What is called, and what goes wrong.
-#[derive(Debug)]
-pub(super) struct Call {
+pub(super) struct Call<'a> {
+    pub(super) program: &'a Program,
     pub(super) work: Work,
     pub(super) arguments: Vec<String>,
-    pub(super) trouble: Trouble,
-    pub(super) target: PathBuf,
-    /// The FUSE server of the target, if it has one that can be stopped.
-    pub(super) server: Option<u32>,
-    /// The database that is locked.
-    pub(super) database: PathBuf,
+    pub(super) trouble: &'a Trouble,
+    pub(super) target: &'a Path,
+    /// What serves the target, if that can be stopped.
+    pub(super) server: Option<&'a Bindfs>,
 }
 
-impl fmt::Display for Call {
+impl fmt::Display for Call<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "writebench {} ({:?})", self.arguments.join(" "), self.trouble)
     }
@@ -48,16 +46,19 @@ pub(super) const OTHERS: &str = "others";
 /// Longer than a sample of the sizes that are asked for.
 const PAUSE: Duration = Duration::from_secs(3);
 
+/// How long others lock the database.
+const LOCKED: Duration = Duration::from_secs(6);
+
 /// Longer than anything that is asked for.
 const HANGS_AFTER: Duration = Duration::from_secs(180);
 
-impl Call {
+impl Call<'_> {
     /// Does it to the end.
-    pub(super) fn perform(&self, program: &Program) -> Result<Ended> {
+    pub(super) fn perform(&self) -> Result<Ended> {
         let words: Vec<&str> = self.arguments.iter().map(String::as_str).collect();
-        let mut command = program.command(&words);
-        let mut output = tempfile::tempfile().context("a file for what it says")?;
-        command.stderr(output.try_clone()?).stdout(Stdio::null());
+        let mut command = self.program.command(&words);
+        let output = tempfile::NamedTempFile::new().context("a file for what it says")?;
+        command.stderr(output.reopen()?).stdout(Stdio::null());
         if matches!(self.trouble.kind, Kind::ReaderLeaves) {
             command.stdout(Stdio::piped());
         }
@@ -67,17 +68,13 @@ impl Call {
         }
         let mut held = Held::default();
         let status = self.watch(&mut child, &mut held)?;
-        let mut said = Vec::new();
-        output.rewind()?;
-        output.read_to_end(&mut said)?;
-        let said = String::from_utf8_lossy(&said).into_owned();
+        let said = String::from_utf8_lossy(&fs::read(output.path())?).into_owned();
         Ok(Ended { status, said, held })
     }
 
     fn watch(&self, child: &mut Child, held: &mut Held) -> Result<ExitStatus> {
         let start = Instant::now();
         let mut next = self.trouble.after;
-        self.limit(child)?;
         loop {
             if let Some(status) = child.try_wait()? {
                 return Ok(status);
@@ -95,12 +92,6 @@ impl Call {
         }
     }
 
-    fn limit(&self, child: &Child) -> Result<()> {
-        let Kind::FileLimit(bytes) = self.trouble.kind else { return Ok(()) };
-        let limit = Rlimit { current: Some(bytes), maximum: Some(bytes) };
-        has_ended_or(rustix::process::prlimit(Some(pid(child.id())?), Resource::Fsize, limit).map(drop))
-    }
-
     /// When it strikes again; none if that was the only time.
     fn strike(&self, child: &Child) -> Result<Option<Duration>> {
         let worker = || writebench_testkit::worker(child.id());
@@ -112,18 +103,31 @@ impl Call {
             }
             // What is made meanwhile is for the next time.
             Kind::Removal => {
-                let is_gone = fs::remove_dir_all(&self.target).is_ok();
+                let is_gone = fs::remove_dir_all(self.target).is_ok();
                 return Ok((!is_gone).then_some(Duration::from_millis(5)));
             }
-            Kind::Fill => fill(&self.target.join(OTHERS))?,
-            Kind::Silence => send(self.server, Signal::STOP)?,
+            Kind::FileLimit(bytes) => {
+                let limit = Rlimit { current: Some(bytes), maximum: Some(bytes) };
+                let set = rustix::process::prlimit(Some(Pid::from_child(child)), Resource::Fsize, limit);
+                has_ended_or(set.map(drop))?;
+            }
+            // Until there is no room.
+            Kind::Fill => {
+                let file = File::create(self.target.join(OTHERS));
+                let _ = io::copy(&mut io::repeat(1), &mut file.context("a file that fills the filesystem")?);
+            }
+            Kind::Silence => self.server.map_or(Ok(()), Bindfs::stop)?,
             Kind::Pause(who) => {
                 let paused = if who == Paused::Program { Some(child.id()) } else { worker() };
                 send(paused, Signal::STOP)?;
                 std::thread::sleep(PAUSE);
                 send(paused, Signal::CONT)?;
             }
-            Kind::Lock => lock(&self.database)?,
+            Kind::Lock => {
+                // There is no database before the first run has begun.
+                let lock = DatabaseLock::on(&self.program.home().join("writebench/writebench.db"));
+                std::thread::sleep(lock.as_ref().map_or(Duration::ZERO, |_| LOCKED));
+            }
             _ => {}
         }
         Ok(None)
@@ -133,27 +137,20 @@ impl Call {
 /// The most that a program held at any look.
 #[derive(Debug, Default)]
 pub(super) struct Held {
-    pub(super) descriptors: usize,
-    pub(super) memory_kib: u64,
+    pub(super) descriptors: u64,
+    pub(super) memory_bytes: u64,
 }
 
 impl Held {
     fn look(&mut self, process: u32) {
-        self.descriptors = self.descriptors.max(entries(Path::new(&format!("/proc/{process}/fd"))).len());
-        let status = fs::read_to_string(format!("/proc/{process}/status")).unwrap_or_default();
-        let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
-        let peak = peak.and_then(|text| text.trim().strip_suffix(" kB")?.parse().ok());
-        self.memory_kib = self.memory_kib.max(peak.unwrap_or(0));
+        let descriptors = entries(Path::new(&format!("/proc/{process}/fd")));
+        self.descriptors = self.descriptors.max(descriptors.len() as u64);
+        self.memory_bytes = self.memory_bytes.max(most_memory_bytes(process).unwrap_or(0));
     }
 }
 
-fn pid(process: u32) -> Result<Pid> {
-    i32::try_from(process).ok().and_then(Pid::from_raw).context("the number of a process")
-}
-
 fn send(process: Option<u32>, signal: Signal) -> Result<()> {
-    let Some(process) = process else { return Ok(()) };
-    has_ended_or(rustix::process::kill_process(pid(process)?, signal))
+    process.map_or(Ok(()), |process| has_ended_or(writebench_testkit::send(process, signal)))
 }
 
 /// A process that has ended takes no harm.
@@ -162,24 +159,4 @@ fn has_ended_or(result: rustix::io::Result<()>) -> Result<()> {
         Ok(()) | Err(rustix::io::Errno::SRCH) => Ok(()),
         Err(error) => Err(error).context("a process that something is done to"),
     }
-}
-
-/// Python has SQLite, and this program has not.
-fn lock(database: &Path) -> Result<()> {
-    const LINES: &str = "import sqlite3, sys, time
-database = sqlite3.connect(sys.argv[1], timeout=30, isolation_level=None)
-database.execute('BEGIN IMMEDIATE')
-time.sleep(6)
-database.execute('ROLLBACK')";
-    let mut python = Command::new("python3");
-    python.args(["-c", LINES]).arg(database).stderr(Stdio::null());
-    // There is no database before the first run has begun.
-    python.status().context("python3").map(drop)
-}
-
-/// Until there is no room.
-fn fill(file: &Path) -> Result<()> {
-    let mut file = File::create(file).context("a file that fills the filesystem")?;
-    let _ = io::copy(&mut io::repeat(1), &mut file);
-    Ok(())
 }

@@ -16,7 +16,7 @@ use writebench_testkit::{Bindfs, Chance, Faulty, Program, SmallTmpfs};
 use self::call::{Call, Ended, Held};
 use self::traces::Traces;
 use self::trouble::{Kind, Trouble};
-use self::work::{Place, Work};
+use self::work::Work;
 use crate::program;
 use crate::target::memory_and_disk;
 
@@ -32,9 +32,6 @@ pub(crate) struct Options {
     #[arg(long)]
     seed: Option<u64>,
 }
-
-/// How often something was done, went wrong so, and ended so.
-type Tally = BTreeMap<(Work, String, String), usize>;
 
 /// Room for small files, and not for all of them.
 const SMALL_BYTES: u64 = 48 << 20;
@@ -61,8 +58,8 @@ pub(crate) fn run(options: &Options) -> Result<bool> {
     }
     soak.plain_runs()?;
     let left = soak.left();
-    soak.print();
-    let complaints = std::mem::take(&mut soak.complaints);
+    let record = std::mem::take(&mut soak.record);
+    record.print();
     drop(soak);
 
     let after = Traces::settled(&watched, &before);
@@ -71,25 +68,32 @@ pub(crate) fn run(options: &Options) -> Result<bool> {
     for line in &beyond {
         println!("left behind: {line}");
     }
-    for line in &complaints {
+    for line in &record.complaints {
         println!("wrong: {line}");
     }
-    println!("{} left behind, {} wrong (seed {seed})", beyond.len(), complaints.len());
-    Ok(beyond.is_empty() && complaints.is_empty())
+    println!("{} left behind, {} wrong (seed {seed})", beyond.len(), record.complaints.len());
+    Ok(beyond.is_empty() && record.complaints.is_empty())
 }
 
 struct Soak {
     program: Program,
     chance: Chance,
-    places: Vec<Place>,
-    tally: Tally,
-    complaints: Vec<String>,
-    // The most that any program held, and which one.
-    most_descriptors: (usize, String),
-    most_memory_kib: (u64, String),
-    rounds: usize,
+    // The last is small: a case may fail there for want of room.
+    places: Vec<PathBuf>,
+    record: Record,
     // Unmounted after all that works in them.
     _guards: (Vec<tempfile::TempDir>, SmallTmpfs),
+}
+
+/// What came of it.
+#[derive(Default)]
+struct Record {
+    rounds: usize,
+    // How often something was done, went wrong so, and ended so.
+    tally: BTreeMap<(Work, String, String), usize>,
+    complaints: Vec<String>,
+    // By what each program held, and the program.
+    held: Vec<(Held, String)>,
 }
 
 impl Soak {
@@ -101,51 +105,48 @@ impl Soak {
         let folders = parents.iter().map(make).collect::<Result<Vec<_>>>()?;
         let small = SmallTmpfs::mount(SMALL_BYTES)?;
         std::fs::write(program.home().join(work::COPIED), vec![7; 1 << 20]).context("a file to copy")?;
-        let mut places: Vec<Place> =
-            folders.iter().map(|it| Place { path: it.path().to_owned(), is_small: false }).collect();
-        places.push(Place { path: small.path().to_owned(), is_small: true });
-        Ok(Self {
-            program,
-            chance,
-            places,
-            tally: Tally::new(),
-            complaints: Vec::new(),
-            most_descriptors: Default::default(),
-            most_memory_kib: Default::default(),
-            rounds: 0,
-            _guards: (folders, small),
-        })
+        let places = folders.iter().map(|it| it.path()).chain([small.path()]).map(Path::to_owned).collect();
+        Ok(Self { program, chance, places, record: Record::default(), _guards: (folders, small) })
     }
 
     /// One program, or two at once on one target and one database, with one trouble.
     fn round(&mut self) -> Result<()> {
-        self.rounds += 1;
-        let trouble = Trouble::choose(&mut self.chance);
-        let index = match trouble.kind {
-            Kind::Fill => self.places.len() - 1,
-            _ => self.chance.below(self.places.len()),
-        };
-        let place = &self.places[index];
-        let other = &self.places[(index + 1 + self.chance.below(self.places.len() - 1)) % self.places.len()];
-        let is_small = place.is_small || other.is_small;
-        let (mut faulty, mut bindfs) = (None, None);
-        let removed = tempfile::Builder::new().prefix("removed-").tempdir_in(&place.path)?;
-        let target = match &trouble.kind {
+        let Self { program, chance, places, record, .. } = self;
+        record.rounds += 1;
+        let trouble = Trouble::choose(chance);
+        let small = places.len() - 1;
+        let index = if let Kind::Fill = trouble.kind { small } else { chance.below(places.len()) };
+        let other = (index + 1 + chance.below(small)) % places.len();
+        let removed = tempfile::Builder::new().prefix("removed-").tempdir_in(&places[index])?;
+        let (faulty, bindfs) = match &trouble.kind {
             Kind::Faults(caching, script) | Kind::Hang(caching, script) => {
-                let mounted = faulty.insert(Faulty::mount("sample", *caching)?);
+                let mounted = Faulty::mount("sample", *caching)?;
                 mounted.follow(script);
-                mounted.path()
+                (Some(mounted), None)
             }
-            Kind::Silence | Kind::KeptFiles => bindfs.insert(Bindfs::mount()?).path(),
-            Kind::Removal => removed.path(),
-            _ => &place.path,
+            Kind::Silence | Kind::KeptFiles => (None, Some(Bindfs::mount()?)),
+            _ => (None, None),
         };
-        let target = target.to_owned();
-        let other = other.path.clone();
-        let calls = self.calls(&trouble, (&target, bindfs.as_ref()), &other);
-        let program = &self.program;
+        let target = match (&faulty, &bindfs, &trouble.kind) {
+            (Some(faulty), ..) => faulty.path(),
+            (_, Some(bindfs), _) => bindfs.path(),
+            (.., Kind::Removal) => removed.path(),
+            _ => &places[index],
+        };
+        let hangs = matches!(trouble.kind, Kind::Hang(..) | Kind::Silence);
+        let programs = if chance.below(4) == 0 && !hangs { 2 } else { 1 };
+        let call = |_| {
+            // Only a run can be told how long to wait for a filesystem.
+            let work = if hangs { Work::Run } else { Work::choose(chance) };
+            let mut arguments = work.arguments(chance, target, &places[other], program.home());
+            if hangs {
+                arguments.extend(["--timeout", "2s"].map(str::to_owned));
+            }
+            Call { program, work, arguments, trouble: &trouble, target, server: bindfs.as_ref() }
+        };
+        let calls: Vec<Call<'_>> = (0..programs).map(call).collect();
         let ended: Vec<Result<Ended>> = std::thread::scope(|scope| {
-            let started: Vec<_> = calls.iter().map(|call| scope.spawn(|| call.perform(program))).collect();
+            let started: Vec<_> = calls.iter().map(|call| scope.spawn(|| call.perform())).collect();
             started
                 .into_iter()
                 .map(|it| it.join().unwrap_or_else(|_| Err(anyhow::anyhow!("a panic"))))
@@ -153,8 +154,8 @@ impl Soak {
         });
         for (call, ended) in calls.iter().zip(ended) {
             match ended {
-                Ok(ended) => self.judge(call, &ended, is_small),
-                Err(error) => self.complain(format!("{call}: {error:#}")),
+                Ok(ended) => record.judge(call, ended, [index, other].contains(&small)),
+                Err(error) => record.complain(format!("{call}: {error:#}")),
             }
         }
         // Or this program waits, too.
@@ -164,60 +165,17 @@ impl Soak {
         if let Kind::Fill = trouble.kind {
             let _ = std::fs::remove_file(target.join(call::OTHERS));
         }
-        let listed = self.program.call(&["list", "runs"])?;
+        let listed = program.call(&["list", "runs"])?;
         if listed.code != Some(0) {
-            self.complain(format!("{}: list runs: {listed:?}", calls[0]));
+            record.complain(format!("{}: list runs: {listed:?}", calls[0]));
         }
         Ok(())
-    }
-
-    fn calls(
-        &mut self,
-        trouble: &Trouble,
-        (target, bindfs): (&Path, Option<&Bindfs>),
-        other: &Path,
-    ) -> Vec<Call> {
-        let hangs = matches!(trouble.kind, Kind::Hang(..) | Kind::Silence);
-        let programs = if self.chance.below(4) == 0 && !hangs { 2 } else { 1 };
-        let home = self.program.home().to_owned();
-        let call = |_| {
-            // Only a run can be told how long to wait for a filesystem.
-            let work = if hangs { Work::Run } else { Work::choose(&mut self.chance) };
-            let mut arguments = work.arguments(&mut self.chance, target, other, &home);
-            if hangs {
-                arguments.extend(["--timeout", "2s"].map(str::to_owned));
-            }
-            let (server, database) = (bindfs.map(Bindfs::server), home.join("writebench/writebench.db"));
-            let (trouble, target) = (trouble.clone(), target.to_owned());
-            Call { work, arguments, trouble, target, server, database }
-        };
-        (0..programs).map(call).collect()
-    }
-
-    fn complain(&mut self, of: String) {
-        let line = format!("round {}: {of}", self.rounds);
-        println!("wrong: {line}");
-        self.complaints.push(line);
-    }
-
-    fn judge(&mut self, call: &Call, ended: &Ended, is_small: bool) {
-        let (code, signal) = (ended.status.code(), ended.status.signal());
-        let is_usual = code.is_some_and(|code| call.work.codes(is_small).contains(&code));
-        if !(is_usual || call.trouble.allows(call.work, code, signal)) || ended.said.contains("panicked") {
-            self.complain(format!("{call}: {}: {}", ended.status, ended.said.trim_end()));
-        }
-        let Held { descriptors, memory_kib } = ended.held;
-        let most = std::mem::take(&mut self.most_descriptors);
-        self.most_descriptors = most.max((descriptors, call.to_string()));
-        let most = std::mem::take(&mut self.most_memory_kib);
-        self.most_memory_kib = most.max((memory_kib, call.to_string()));
-        *self.tally.entry((call.work, call.trouble.name(), ended.status.to_string())).or_default() += 1;
     }
 
     /// In all places, which removes what runs that were killed left there.
     fn plain_runs(&self) -> Result<()> {
         for place in &self.places {
-            let target = place.path.to_str().context("a path in UTF-8")?;
+            let target = place.to_str().context("a path in UTF-8")?;
             let words = ["run", target, "--case", "write,size=64KiB", "--samples", "1", "--no-limits"];
             let ended = self.program.call(&words)?;
             ensure!(ended.code == Some(0), "{words:?}: {ended:?}");
@@ -227,8 +185,27 @@ impl Soak {
 
     /// What is in the places.
     fn left(&self) -> Vec<String> {
-        let entries = self.places.iter().flat_map(|place| writebench_testkit::entries(&place.path));
+        let entries = self.places.iter().flat_map(|place| writebench_testkit::entries(place));
         entries.map(|path| format!("files: {}", path.display())).collect()
+    }
+}
+
+impl Record {
+    fn complain(&mut self, of: String) {
+        let line = format!("round {}: {of}", self.rounds);
+        println!("wrong: {line}");
+        self.complaints.push(line);
+    }
+
+    fn judge(&mut self, call: &Call<'_>, Ended { status, said, held }: Ended, is_small: bool) {
+        let code = status.code();
+        let is_usual = code.is_some_and(|code| call.work.codes(is_small).contains(&code));
+        let is_allowed = is_usual || call.trouble.allows(call.work, code, status.signal());
+        if !is_allowed || said.contains("panicked") {
+            self.complain(format!("{call}: {status}: {}", said.trim_end()));
+        }
+        self.held.push((held, call.to_string()));
+        *self.tally.entry((call.work, call.trouble.name(), status.to_string())).or_default() += 1;
     }
 
     fn print(&self) {
@@ -236,9 +213,13 @@ impl Soak {
         for ((work, trouble, status), count) in &self.tally {
             println!("{:<12} {trouble:<24} {status:<24} {count:>4}", format!("{work:?}"));
         }
-        let ((descriptors, of), (memory_kib, of_memory)) = (&self.most_descriptors, &self.most_memory_kib);
-        println!("most descriptors: {descriptors}, of {of}");
-        println!("most memory: {} MiB, of {of_memory}", memory_kib / 1024);
+        let most = |figure: fn(&Held) -> u64| self.held.iter().max_by_key(|(held, _)| figure(held));
+        if let Some((held, of)) = most(|held| held.descriptors) {
+            println!("most descriptors: {}, of {of}", held.descriptors);
+        }
+        if let Some((held, of)) = most(|held| held.memory_bytes) {
+            println!("most memory: {} MiB, of {of}", held.memory_bytes >> 20);
+        }
     }
 }
 

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use rustix::process::WaitOptions;
-use writebench_testkit::{descendants, entries};
+use writebench_testkit::{descendants, entries, loop_devices};
 
 /// What is there, of each kind, by name.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -18,12 +18,13 @@ impl Traces {
     /// directories, and the processes and descriptors of this process.
     pub(super) fn now(directories: &[PathBuf]) -> Self {
         let own = std::process::id();
-        let files =
-            directories.iter().flat_map(|directory| entries(directory)).map(|it| it.display().to_string());
+        // By the number of the mount: two of the same on one point are two.
+        let mounts = fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
+        let loops = loop_devices().into_iter().map(|(device, file)| format!("{} on {file}", device.display()));
         Self(BTreeMap::from([
-            ("files", files.collect()),
-            ("mounts", mounts()),
-            ("loop devices", loop_devices()),
+            ("files", directories.iter().flat_map(|directory| names(directory)).collect()),
+            ("mounts", mounts.lines().map(str::to_owned).collect()),
+            ("loop devices", loops.collect()),
             ("FUSE connections", names(Path::new("/sys/fs/fuse/connections"))),
             ("processes", descendants(own).into_iter().map(described).collect()),
             ("descriptors", descriptors(own)),
@@ -67,19 +68,6 @@ impl fmt::Display for Traces {
 
 fn names(directory: &Path) -> BTreeSet<String> {
     entries(directory).iter().map(|path| path.display().to_string()).collect()
-}
-
-/// By the number of the mount: two of the same on one point are two.
-fn mounts() -> BTreeSet<String> {
-    let text = fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
-    text.lines().map(str::to_owned).collect()
-}
-
-fn loop_devices() -> BTreeSet<String> {
-    let file = |device: &PathBuf| fs::read_to_string(device.join("loop/backing_file")).ok();
-    let devices = entries(Path::new("/sys/block"));
-    let held = devices.iter().filter_map(|it| Some(format!("{} on {}", it.display(), file(it)?.trim_end())));
-    held.collect()
 }
 
 fn described(process: u32) -> String {

@@ -65,7 +65,7 @@ impl Trouble {
             5 => (Kind::Workers(chance.pick(&[Signal::KILL, Signal::SEGV, Signal::BUS])), Some(moment / 4)),
             6 => (Kind::Removal, Some(moment)),
             7 => (Kind::Fill, Some(moment)),
-            8 => (Kind::FileLimit(chance.pick(&[16 << 10, 700 << 10, 2 << 20])), None),
+            8 => (Kind::FileLimit(chance.pick(&[16 << 10, 700 << 10, 2 << 20])), Some(Duration::ZERO)),
             9 => (Kind::ReaderLeaves, None),
             10 => {
                 let when = When::Operation(1 + chance.below(6));

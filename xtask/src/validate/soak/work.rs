@@ -1,6 +1,6 @@
 //! What writebench is asked to do, at random.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use writebench_testkit::Chance;
 
@@ -69,12 +69,9 @@ impl Work {
         if self == Self::Run && chance.below(4) == 0 {
             words += " --db HOME/other.db";
         }
-        let paths = [("TARGET", target), ("OTHER", other), ("HOME", home)];
-        let with_paths = |word: &str| {
-            let set = |word: String, (name, path): &(&str, &Path)| word.replace(name, &path.to_string_lossy());
-            paths.iter().fold(word.to_owned(), set)
-        };
-        words.split_whitespace().map(with_paths).collect()
+        let [target, other, home] = [target, other, home].map(Path::to_string_lossy);
+        let words = words.split_whitespace().map(|word| word.replace("TARGET", &target));
+        words.map(|word| word.replace("OTHER", &other).replace("HOME", &home)).collect()
     }
 
     /// How it may end where nothing goes wrong: 1 and 2 say that there is nothing to go on with or to compare, 3 and 4
@@ -108,11 +105,4 @@ fn measuring(chance: &mut Chance) -> String {
         " --suite {suite} --size {size} --samples {samples} --budget {budget} --verify {verify} {more} \
          --export {format}=HOME/{format}"
     )
-}
-
-/// Where it may work.
-pub(super) struct Place {
-    pub(super) path: PathBuf,
-    /// Whether there is so little room that a case may fail for want of it.
-    pub(super) is_small: bool,
 }

@@ -1,0 +1,38 @@
+//! Another program's lock on a database.
+
+use std::io::{BufRead, BufReader, Write};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+
+use anyhow::{Context, Result, bail};
+
+/// Nobody else writes to the database as long as this lives.
+pub struct DatabaseLock(Child);
+
+impl DatabaseLock {
+    /// Locks a database of SQLite, by Python, which has it.
+    ///
+    /// # Errors
+    /// There is no Python or no database, or others have it locked for a minute.
+    pub fn on(database: &Path) -> Result<Self> {
+        let script = "import sqlite3, sys\n\
+            c = sqlite3.connect(sys.argv[1], timeout=60, isolation_level=None)\n\
+            c.execute('begin immediate'); print('locked', flush=True); sys.stdin.read()";
+        let mut command = Command::new("python3");
+        command.args(["-c", script]).arg(database).stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut child = command.stderr(Stdio::piped()).spawn()?;
+        let mut said = String::new();
+        BufReader::new(child.stdout.take().context("a pipe")?).read_line(&mut said)?;
+        if said != "locked\n" {
+            bail!("not locked: {}", String::from_utf8_lossy(&child.wait_with_output()?.stderr));
+        }
+        Ok(Self(child))
+    }
+}
+
+impl Drop for DatabaseLock {
+    fn drop(&mut self) {
+        let _ = self.0.stdin.take().map(|mut stdin| stdin.flush());
+        let _ = self.0.wait();
+    }
+}
