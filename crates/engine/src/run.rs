@@ -11,7 +11,7 @@ use writebench_model::{
 };
 
 use crate::call::{CallError, PhaseError};
-use crate::copy_source::{CopySource, CopySources};
+use crate::copy_source::{self, CopySources};
 use crate::crew::{Crew, Shared};
 use crate::file::Target;
 use crate::job;
@@ -107,8 +107,8 @@ impl Run<'_> {
         let (case, request, progress) = (self.case, self.request, engine.progress);
         let mut sample = Sample::without_figures(request.round, Outcome::Ok);
         progress.phase(Phase::Settle, || self.settle(engine, &mut sample))?;
-        let copy_from = engine.copy_sources.of(request.target).filter(|_| case.method().copies());
-        let parts = job::parts(case, engine.source.bytes(), copy_from.map(CopySource::file));
+        let copy_from = engine.copy_sources.of(case, request.target);
+        let parts = job::parts(case, engine.source.bytes(), copy_from);
         let watcher = Watcher::begin(&request.cpu_stats, request.device_number.as_deref());
         let limit = request.write_limit_ns.map(Duration::from_nanos);
         let seats = seat::seats(self.target, case, self.names, &parts, limit);
@@ -188,8 +188,8 @@ impl Run<'_> {
             0
         };
         sample.probe_ns[0] = settle::warm(&mut engine.probe, warm_bytes, most_bytes);
-        if let Some(source) = engine.copy_sources.of(request.target).filter(|_| case.method().copies()) {
-            let doubt = source.settle(case)?;
+        if let Some(source) = engine.copy_sources.of(case, request.target) {
+            let doubt = copy_source::settle(source, case)?;
             sample.disturbed = sample.disturbed.take().or(doubt);
         }
         Ok(())
