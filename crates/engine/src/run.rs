@@ -1,7 +1,7 @@
 //! The order of the phases, and the only clock.
 
 use std::collections::HashMap;
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::fd::{BorrowedFd, OwnedFd};
 use std::time::{Duration, Instant};
 
 use writebench_model::protocol::{PropertiesRequest, SampleRequest};
@@ -113,9 +113,7 @@ impl Run<'_> {
         let limit = request.write_limit_ns.map(Duration::from_nanos);
         let seats = seat::seats(self.target, case, self.names, &parts, limit);
         let records = timed_phases(seats, case, progress, &mut sample)?;
-        let watched = watcher.end();
-        (sample.watch, sample.steal_ns, sample.device_bytes) =
-            (watched.watch, watched.steal_ns, watched.device_bytes);
+        (sample.watch, sample.steal_ns, sample.device_bytes) = watcher.end();
         sample.probe_ns[1] = engine.probe.copy_ns();
         sample.latency = records.merged.latency().map(Box::new);
         let hand_overs = timeline::hand_overs(case, &parts);
@@ -170,7 +168,8 @@ impl Run<'_> {
         let start = Instant::now();
         let sync_all = request.sync_all || engine.last.as_ref().is_some_and(|(_, sync_all)| *sync_all);
         if let Some((last, _)) = engine.last.take() {
-            settle::write_out(last.as_fd());
+            // What the sample before left on another target. If that fails, it shows in that target's next sample.
+            let _ = rustix::fs::syncfs(last);
         }
         if let Target::Directory(directory) = self.target {
             engine.last = directory.try_clone_to_owned().ok().map(|own| (own, request.sync_all));
@@ -270,7 +269,7 @@ fn timed_phases(
         Usage::now().write_since(&before, sample);
         // Errors change nothing any more, and must not keep the next seat from closing.
         let _ = crew.in_turn(|seat| {
-            all.handed_over_bytes.push(seat.records().handed_over_bytes());
+            all.handed_over_bytes.push(seat.records().handed_over_bytes);
             all.merged.merge(seat.records());
             match &result {
                 Ok(began) => all.courses.push(seat.records().course(*began, sample.phases_ns.write)),

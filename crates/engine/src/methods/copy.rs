@@ -120,7 +120,7 @@ pub(super) fn move_all(
         }
         records.reached(at);
     }
-    records.add_bytes(at);
+    records.handed_over_bytes += at;
     Ok(())
 }
 

@@ -101,7 +101,7 @@ impl<'q, 'a> Queue<'q, 'a> {
         if self.sync_owed || (self.waits_for_all() && self.since_sync > 0) {
             crate::sync::sync(self.file, self.part.axes.sync.call)?;
         }
-        records.add_bytes(self.length as u64);
+        records.handed_over_bytes += self.length as u64;
         Ok(())
     }
 
