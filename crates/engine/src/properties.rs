@@ -149,7 +149,7 @@ impl Place<'_> {
     fn found(self, mut seat: Seat<'_>, name: &str) -> Result<Found, PhaseError> {
         let Self { request, progress, .. } = self;
         let device_bytes = || request.device_number.as_deref().and_then(device_bytes);
-        let prepare = seat.case().axes().prepare;
+        let prepare = seat.case.axes().prepare;
         let file = self.open_to_read(name)?;
         let before = device_bytes();
         progress.phase(Phase::Prepare, || seat.prepare())?;

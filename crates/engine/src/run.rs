@@ -269,10 +269,10 @@ fn timed_phases(
         Usage::now().write_since(&before, sample);
         // Errors change nothing any more, and must not keep the next seat from closing.
         let _ = crew.in_turn(|seat| {
-            all.handed_over_bytes.push(seat.records().handed_over_bytes);
-            all.merged.merge(seat.records());
+            all.handed_over_bytes.push(seat.records.handed_over_bytes);
+            all.merged.merge(&seat.records);
             match &result {
-                Ok(began) => all.courses.push(seat.records().course(*began, sample.phases_ns.write)),
+                Ok(began) => all.courses.push(seat.records.course(*began, sample.phases_ns.write)),
                 Err(_) => drop(seat.close()),
             }
             Ok(())
