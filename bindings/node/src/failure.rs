@@ -24,6 +24,7 @@ const BAD_DESCRIPTOR: &str = "EBADF: bad file descriptor";
 
 impl Failure {
     pub(crate) fn new(call: Call, error: &Error) -> Self {
+        let errno = error.raw_os_error().filter(|_| cfg!(unix));
         let code = match error {
             Error::Locked => Some("EWOULDBLOCK"),
             Error::NotADevice => Some("ENOTBLK"),
@@ -35,9 +36,9 @@ impl Failure {
             _ => None,
         };
         Self {
-            message: message(call, error),
+            message: message(call, error, errno),
             reason: error.to_string(),
-            errno: error.raw_os_error().filter(|_| cfg!(unix)),
+            errno,
             code: code.map(str::to_owned),
             syscall,
         }
@@ -54,12 +55,12 @@ impl Failure {
     }
 }
 
-fn message(call: Call, error: &Error) -> String {
+fn message(call: Call, error: &Error, errno: Option<i32>) -> String {
     match (call, error) {
         (_, Error::NotADevice) => "fd is not a block or character device".to_owned(),
         (_, Error::Locked) => "EWOULDBLOCK, the file is already locked".to_owned(),
-        (Call::Lock(_), Error::Call { .. }) => lock_message(error.raw_os_error()).to_owned(),
-        (Call::NoCache(_), Error::Call { .. }) => no_cache_message(error.raw_os_error()).to_owned(),
+        (Call::Lock(_), Error::Call { .. }) => lock_message(errno).to_owned(),
+        (Call::NoCache(_), Error::Call { .. }) => no_cache_message(errno).to_owned(),
         (_, Error::Call { call, .. }) => format!("{} failed", code_of(call)),
         _ => error.to_string(),
     }
@@ -71,7 +72,6 @@ fn code_of(call: &str) -> &str {
     inner.unwrap_or(call)
 }
 
-#[cfg(unix)]
 fn lock_message(errno: Option<i32>) -> &'static str {
     match errno {
         Some(libc::EBADF) => "EBADF, fd is an invalid file descriptor",
@@ -81,21 +81,9 @@ fn lock_message(errno: Option<i32>) -> &'static str {
     }
 }
 
-#[cfg(unix)]
 fn no_cache_message(errno: Option<i32>) -> &'static str {
     match errno {
         Some(libc::EBADF) => "EBADF: bad file descriptor, fcntl",
         _ => "unexpected error, fcntl",
     }
-}
-
-// Windows has neither call.
-#[cfg(windows)]
-fn lock_message(_: Option<i32>) -> &'static str {
-    "unable to obtain an exclusive lock"
-}
-
-#[cfg(windows)]
-fn no_cache_message(_: Option<i32>) -> &'static str {
-    "unexpected error, fcntl"
 }

@@ -60,25 +60,16 @@ impl std::error::Error for Misaligned {}
 impl fmt::Display for Misaligned {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { part, value, needed_bytes } = self;
-        match part {
+        let part = match part {
             Part::Address => {
                 let beyond = value % needed_bytes;
                 write!(f, "direct I/O needs memory that begins at a multiple of {needed_bytes} bytes; ")?;
-                write!(f, "this begins {beyond} after one")
+                return write!(f, "this begins {beyond} after one");
             }
-            Part::Offset => {
-                write!(
-                    f,
-                    "direct I/O needs an offset that is a multiple of {needed_bytes} bytes; this is {value}"
-                )
-            }
-            Part::Length => {
-                write!(
-                    f,
-                    "direct I/O needs a length that is a multiple of {needed_bytes} bytes; this is {value}"
-                )
-            }
-        }
+            Part::Offset => "an offset",
+            Part::Length => "a length",
+        };
+        write!(f, "direct I/O needs {part} that is a multiple of {needed_bytes} bytes; this is {value}")
     }
 }
 

@@ -31,6 +31,16 @@ impl DirectIo {
         sys::direct(sys::borrow(&file))
     }
 
+    /// What sectors need, where both are told.
+    pub(crate) fn by(memory_bytes: Option<u64>, offset_bytes: Option<u64>) -> Self {
+        match (memory_bytes.and_then(|bytes| usize::try_from(bytes).ok()), offset_bytes) {
+            (Some(memory_bytes @ 1..), Some(offset_bytes @ 1..)) => {
+                Self::Supported(Alignment { memory_bytes, offset_bytes })
+            }
+            _ => Self::Unknown,
+        }
+    }
+
     /// What is needed, where that is known.
     #[must_use]
     pub fn alignment(&self) -> Option<Alignment> {
@@ -49,8 +59,7 @@ fn needed(file: impl AsFile) -> Option<Alignment> {
         DirectIo::Unsupported => None,
         DirectIo::Unknown => {
             let device = BlockDevice::of(&file).or_else(|_| BlockDevice::below(&file)).ok()?;
-            let sector = device.logical_sector_bytes?;
-            Some(Alignment { memory_bytes: usize::try_from(sector).ok()?, offset_bytes: sector })
+            DirectIo::by(device.logical_sector_bytes, device.logical_sector_bytes).alignment()
         }
     }
 }

@@ -1,9 +1,9 @@
 //! System calls that failed, and the loop around those that hand over data.
 
-use std::io::IoSlice;
+use std::io::{self, IoSlice};
 use std::os::fd::BorrowedFd;
 
-use direct_io::{Alignment, DirectIo};
+use direct_io::DirectIo;
 use rustix::io::Errno;
 use writebench_model::{Failure, Learnt, Outcome, Phase};
 
@@ -49,23 +49,34 @@ pub(crate) struct CallError {
     call: &'static str,
     path: Option<String>,
     offset: Option<u64>,
-    cause: Cause,
-    // What the file would have needed, for an error number that does not say it.
-    needed: Option<String>,
+    errno: Option<i32>,
+    message: String,
+    // A property of the target and no fault: "not supported".
+    is_unsupported: bool,
 }
 
-#[derive(Debug)]
-enum Cause {
-    Errno(Errno, Option<&'static Meaning>),
-    Other(String),
-    Unsupported(String),
-}
+/// A call that failed, and when.
+pub(crate) type PhaseError = (Phase, CallError);
 
 impl CallError {
     /// The call gave an error number.
     pub(crate) fn new(call: impl Into<Call>, errno: Errno) -> Self {
         let call = call.into();
-        Self::because(call, Cause::Errno(errno, call.meaning(errno)))
+        let (is_unsupported, setting) = match call.meaning(errno) {
+            None => (false, None),
+            Some(Meaning::Unsupported) => (true, None),
+            Some(Meaning::Forbidden(setting)) => (true, Some(setting)),
+            Some(Meaning::Limited(setting)) => (false, Some(setting)),
+        };
+        let number = errno.raw_os_error();
+        let setting = setting.map(|setting| format!(": {setting}")).unwrap_or_default();
+        let error = Self::other(call, Failure::errno_message(number) + &setting);
+        Self { errno: Some(number), is_unsupported, ..error }
+    }
+
+    /// A library gave the error of a system call.
+    pub(crate) fn of_io(call: impl Into<Call>, error: &io::Error) -> Self {
+        Self::new(call, Errno::from_io_error(error).unwrap_or(Errno::IO))
     }
 
     /// The library for direct I/O gave an error.
@@ -78,25 +89,24 @@ impl CallError {
 
     /// Something else than a system call went wrong.
     pub(crate) fn other(what: impl Into<Call>, message: String) -> Self {
-        Self::because(what.into(), Cause::Other(message))
+        let call = what.into().name;
+        Self { call, path: None, offset: None, errno: None, message, is_unsupported: false }
     }
 
     /// The target cannot do what the case says, although no call said so.
     pub(crate) fn unsupported(what: &'static str, message: String) -> Self {
-        Self::because(what.into(), Cause::Unsupported(message))
-    }
-
-    fn because(call: Call, cause: Cause) -> Self {
-        Self { call: call.name, path: None, offset: None, cause, needed: None }
+        Self { is_unsupported: true, ..Self::other(what, message) }
     }
 
     /// Of a direct transfer: EINVAL says that something was misaligned, and not what would have fitted.
     pub(crate) fn of_direct(mut self, file: BorrowedFd<'_>) -> Self {
-        let is_invalid = matches!(self.cause, Cause::Errno(Errno::INVAL, _));
-        let needed = is_invalid.then(|| DirectIo::of(file).ok()?.alignment()).flatten();
-        self.needed = needed.map(|Alignment { memory_bytes, offset_bytes, .. }| {
-            format!("direct I/O here goes by {offset_bytes} bytes in the file and {memory_bytes} in memory")
-        });
+        if self.errno == Some(Errno::INVAL.raw_os_error())
+            && let Some(needed) = DirectIo::of(file).ok().and_then(|it| it.alignment())
+        {
+            let (offset, memory) = (needed.offset_bytes, needed.memory_bytes);
+            self.message +=
+                &format!(": direct I/O here goes by {offset} bytes in the file and {memory} in memory");
+        }
         self
     }
 
@@ -125,41 +135,20 @@ impl CallError {
         }
     }
 
-    /// What it leaves of something that was to be found out.
-    pub(crate) fn learnt<T>(self, phase: Phase, path: Option<&str>) -> Learnt<T> {
-        match self.failure(phase, path) {
-            (true, failure) => Learnt::Refused(failure),
-            (false, failure) => Learnt::Failed(failure),
-        }
-    }
-
-    /// Whether it is a property of the target and no fault ("not supported"), in words.
+    /// Whether it is a property of the target and no fault, and the rest.
     fn failure(self, phase: Phase, path: Option<&str>) -> (bool, Failure) {
-        let (unsupported, errno, message) = match self.cause {
-            Cause::Errno(errno, meaning) => {
-                let number = errno.raw_os_error();
-                let (unsupported, setting) = match meaning {
-                    None => (false, None),
-                    Some(Meaning::Unsupported) => (true, None),
-                    Some(Meaning::Forbidden(setting)) => (true, Some(*setting)),
-                    Some(Meaning::Limited(setting)) => (false, Some(*setting)),
-                };
-                let needed = self.needed.as_deref().or(setting);
-                let needed = needed.map(|needed| format!(": {needed}")).unwrap_or_default();
-                (unsupported, Some(number), Failure::errno_message(number) + &needed)
-            }
-            Cause::Other(message) => (false, None, message),
-            Cause::Unsupported(message) => (true, None, message),
-        };
-        let failure = Failure {
-            phase,
-            call: self.call.to_owned(),
-            path: self.path.or_else(|| path.map(str::to_owned)),
-            offset: self.offset,
-            errno,
-            message,
-        };
-        (unsupported, failure)
+        let Self { call, offset, errno, message, .. } = self;
+        let path = self.path.or_else(|| path.map(str::to_owned));
+        (self.is_unsupported, Failure { phase, call: call.to_owned(), path, offset, errno, message })
+    }
+}
+
+/// What came of finding something out.
+pub(crate) fn learnt<T>(found: Result<T, PhaseError>, path: Option<&str>) -> Learnt<T> {
+    match found.map_err(|(phase, error)| error.failure(phase, path)) {
+        Ok(value) => Learnt::Known(value),
+        Err((true, failure)) => Learnt::Refused(failure),
+        Err((false, failure)) => Learnt::Failed(failure),
     }
 }
 

@@ -1,6 +1,6 @@
 //! Threads that wait before the clock starts, one for each part, and take their steps together.
 
-use std::sync::{Barrier, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Barrier, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread::{Builder, Scope, ScopedJoinHandle};
 
 use rustix::io::Errno;
@@ -27,8 +27,7 @@ pub(crate) struct Shared<S> {
     border: Barrier,
     step: Mutex<Option<Step<S>>>,
     // Whether all threads could be started; until that is known none goes to the border.
-    complete: Mutex<Option<bool>>,
-    known: Condvar,
+    complete: OnceLock<bool>,
 }
 
 struct Place<S> {
@@ -43,8 +42,7 @@ impl<S: Send> Shared<S> {
             border: Barrier::new(seats.len() + 1),
             seats: seats.into_iter().map(|seat| Mutex::new(Place { seat, result: Ok(()) })).collect(),
             step: Mutex::new(None),
-            complete: Mutex::new(None),
-            known: Condvar::new(),
+            complete: OnceLock::new(),
         }
     }
 }
@@ -59,8 +57,7 @@ impl<'env, S: Send> Crew<'env, S> {
             let mut places = shared.seats.iter();
             let started =
                 places.try_for_each(|place| start_thread(scope, move || attend(shared, place)).map(|_| ()));
-            *lock(&shared.complete) = Some(started.is_ok());
-            shared.known.notify_all();
+            shared.complete.get_or_init(|| started.is_ok());
             started?;
             shared.border.wait();
         }
@@ -106,13 +103,11 @@ pub(crate) fn start_thread<'scope, T: Send + 'scope>(
     scope: &'scope Scope<'scope, '_>,
     work: impl FnOnce() -> T + Send + 'scope,
 ) -> Result<ScopedJoinHandle<'scope, T>, CallError> {
-    let failed = |error| CallError::new(PTHREAD_CREATE, Errno::from_io_error(&error).unwrap_or(Errno::AGAIN));
-    Builder::new().spawn_scoped(scope, work).map_err(failed)
+    Builder::new().spawn_scoped(scope, work).map_err(|error| CallError::of_io(PTHREAD_CREATE, &error))
 }
 
 fn attend<S>(shared: &Shared<S>, place: &Mutex<Place<S>>) {
-    let complete = shared.known.wait_while(lock(&shared.complete), |complete| complete.is_none());
-    if *complete.unwrap_or_else(PoisonError::into_inner) != Some(true) {
+    if !shared.complete.wait() {
         return;
     }
     shared.border.wait();

@@ -48,12 +48,6 @@ pub(crate) fn open_again(target: Target<'_>, name: &str, case: &Case) -> Result<
     open_with(target, name, case.axes().cache, access(case))
 }
 
-/// Creates a file that must not exist yet.
-pub(crate) fn create(directory: BorrowedFd<'_>, name: &str) -> Result<OwnedFd, CallError> {
-    let options = OpenOptions::new().write(true).create_new(true);
-    open_with(Target::Directory(directory), name, Cache::Buffered, options)
-}
-
 /// Creates a file that must not exist yet, with the data of that seed, synced.
 pub(crate) fn create_filled(
     directory: BorrowedFd<'_>,
@@ -61,7 +55,8 @@ pub(crate) fn create_filled(
     length: u64,
     seed: u64,
 ) -> Result<OwnedFd, CallError> {
-    let file = create(directory, name)?;
+    let options = OpenOptions::new().write(true).create_new(true);
+    let file = open_with(Target::Directory(directory), name, Cache::Buffered, options)?;
     fill(&file, length, seed).map_err(|error| error.of_file(name))?;
     Ok(file)
 }

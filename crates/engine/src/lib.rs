@@ -17,6 +17,7 @@ mod machine;
 mod methods;
 mod noise;
 mod pattern;
+mod progress;
 mod properties;
 mod read_back;
 mod records;

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use direct_io::AlignedBuffer;
 use memmap2::{Advice, MmapMut};
 use writebench_model::protocol::{DeviceWrites, LimitOf, LimitRequest, MeasuredLimits, SampleRequest};
-use writebench_model::{Bytes, Case, Limit, LimitKind, Phase, Reserve, nanoseconds};
+use writebench_model::{Bytes, Case, Limit, LimitKind, Reserve, nanoseconds};
 
 use crate::call::CallError;
 use crate::crew::{Crew, Shared};
@@ -20,76 +20,159 @@ const CHUNK_BYTES: usize = 64 << 10;
 /// Most passes of each kind; the best counts.
 const MOST_PASSES: u32 = 8;
 
-impl Engine {
+impl Engine<'_> {
     /// Measures what the hardware can do at most.
-    pub fn limits(
-        &mut self,
-        target: Target<'_>,
-        request: &LimitRequest,
-        progress: &mut dyn FnMut(Phase),
-    ) -> MeasuredLimits {
+    pub fn limits(&mut self, target: Target<'_>, request: &LimitRequest) -> MeasuredLimits {
         let time = Duration::from_nanos(request.time_ns);
         match &request.of {
             LimitOf::Memory { threads, bytes } => {
                 MeasuredLimits { limits: memory(*threads, *bytes, time), bytes_written: 0 }
             }
-            LimitOf::Device(writes) => {
-                let (limit, bytes_written) = device(self, target, (request.target, writes, time), progress);
-                MeasuredLimits { limits: vec![limit], bytes_written }
-            }
+            LimitOf::Device(writes) => self.device_limit(target, request.target, writes, time),
         }
     }
+
+    /// Direct writes of 1 MiB with eight under way, into preallocated files of growing size or onto the device; the best
+    /// counts, of phase write alone.
+    fn device_limit(
+        &mut self,
+        target: Target<'_>,
+        number: usize,
+        writes: &DeviceWrites,
+        time: Duration,
+    ) -> MeasuredLimits {
+        const CHUNK: u64 = 1 << 20;
+        const FIRST_BYTES: u64 = 16 << 20;
+        const MOST_FILES: u32 = 4;
+        let prepare = match target {
+            Target::Directory(_) => "fallocate",
+            Target::Device(_) => "overwrite",
+        };
+        let request = SampleRequest {
+            case: String::new(),
+            target: number,
+            sync_all: false,
+            round: 0,
+            file_stem: writes.file_stem.clone(),
+            remove_first: false,
+            reserve: Reserve::NONE,
+            data_seed: writes.data_seed,
+            read_back: None,
+            settle_limit_ns: nanoseconds(time),
+            warm: false,
+            write_limit_ns: None,
+            device_number: None,
+            cpu_stats: Vec::new(),
+        };
+        let (mut bytes_per_s, mut how, mut bytes_written) = (None, format!("no room for {}", Bytes(CHUNK)), 0);
+        let mut size = FIRST_BYTES.min(writes.file_bytes);
+        let start = Instant::now();
+        for _ in 0..MOST_FILES {
+            size = size.min(writes.most_bytes.saturating_sub(bytes_written)) / CHUNK * CHUNK;
+            let is_late = bytes_per_s.is_some() && start.elapsed() >= time;
+            if size == 0 || is_late {
+                break;
+            }
+            let name = format!("uring,size={},chunk=1MiB,prepare={prepare},cache=direct,depth=8", Bytes(size));
+            let case = match Case::parse(&name, &methods::infos()) {
+                Ok(case) => case,
+                Err(error) => {
+                    how = error.to_string();
+                    break;
+                }
+            };
+            let sample = self.sample(target, &case, &request);
+            bytes_written += size;
+            if let Some(reason) = sample.outcome.reason() {
+                how = format!("{case}: {reason}");
+                break;
+            }
+            let per_s = rate(size, Duration::from_nanos(sample.phases_ns.write));
+            if bytes_per_s.is_none_or(|best| per_s > best) {
+                bytes_per_s = Some(per_s);
+                how = format!("best of phase write of {case}");
+            }
+            // So that the next takes a third of the time that is left.
+            let left_ms = u64::try_from(time.saturating_sub(start.elapsed()).as_millis()).unwrap_or(0);
+            size = (per_s / 1000 * left_ms / 3).clamp(FIRST_BYTES, writes.file_bytes.max(FIRST_BYTES));
+            size = size.min(writes.file_bytes);
+        }
+        let limit = Limit { kind: LimitKind::DeviceWrite, threads: 1, bytes_per_s, how };
+        MeasuredLimits { limits: vec![limit], bytes_written }
+    }
 }
+
+const COPIES: [LimitKind; 3] =
+    [LimitKind::MemoryCopy, LimitKind::MemoryCopyOneChunk, LimitKind::MemoryCopyNonTemporal];
 
 /// Copies of memory by so many threads, each from and to its own part: plain, from one chunk again and again,
 /// and with stores past the caches. Every destination is touched before; the best of several passes counts.
 fn memory(threads: u32, bytes: u64, time: Duration) -> Vec<Limit> {
     let threads = threads.max(1);
     let each = usize::try_from(bytes / u64::from(threads)).unwrap_or(usize::MAX).max(1);
-    let kinds = [LimitKind::MemoryCopy, LimitKind::MemoryCopyOneChunk, LimitKind::MemoryCopyNonTemporal];
-    let how = format!("best copy of {} by {threads} threads", Bytes(each as u64 * u64::from(threads)));
-    let limit = |(kind, best): (LimitKind, Option<u64>)| {
-        let how = match (kind, best) {
-            (_, None) if missing(kind).is_some() => missing(kind).unwrap_or_default().to_owned(),
-            (_, None) => "there is no memory for it".to_owned(),
-            (LimitKind::MemoryCopyOneChunk, _) => format!("{how}, from {CHUNK_BYTES} bytes of each"),
-            (LimitKind::MemoryCopyNonTemporal, _) => format!("{how}, past the caches"),
-            _ => how.clone(),
+    let copied_bytes = each as u64 * u64::from(threads);
+    let fastest = fastest(threads, each, time);
+    let limit = |(index, kind)| {
+        let how = format!("best copy of {} by {threads} threads", Bytes(copied_bytes));
+        let how = match kind {
+            LimitKind::MemoryCopyOneChunk => format!("{how}, from {CHUNK_BYTES} bytes of each"),
+            LimitKind::MemoryCopyNonTemporal => format!("{how}, past the caches"),
+            _ => how,
         };
-        Limit { kind, threads, bytes_per_s: best, how }
+        let (bytes_per_s, how) = match (missing(kind), &fastest) {
+            (Some(why), _) => (None, why.to_owned()),
+            (None, Err(why)) => (None, why.clone()),
+            (None, Ok(fastest)) => (Some(rate(copied_bytes, fastest[index])), how),
+        };
+        Limit { kind, threads, bytes_per_s, how }
     };
-    let Some(mut lanes) = (0..threads).map(|_| Copier::new(each)).collect::<Option<Vec<Copier>>>() else {
-        return kinds.map(|kind| limit((kind, None))).into();
-    };
-    let mut best = kinds.map(|kind| (kind, None));
-    let start = Instant::now();
-    for pass in 0..MOST_PASSES {
-        if pass >= 2 && start.elapsed() >= time {
-            break;
-        }
-        for (kind, best) in best.iter_mut().filter(|(kind, _)| missing(*kind).is_none()) {
-            match together(&mut lanes, *kind) {
-                Ok(elapsed) => *best = (*best).max(Some(rate(each as u64 * u64::from(threads), elapsed))),
-                Err(error) => {
-                    let how = error.reason();
-                    return kinds
-                        .map(|kind| Limit { kind, threads, bytes_per_s: None, how: how.clone() })
-                        .into();
-                }
-            }
-        }
-    }
-    best.map(limit).into()
+    COPIES.into_iter().enumerate().map(limit).collect()
 }
 
 fn missing(kind: LimitKind) -> Option<&'static str> {
     streaming_copy::MISSING.filter(|_| kind == LimitKind::MemoryCopyNonTemporal)
 }
 
-/// One thread's part.
+/// The shortest time of each kind of copy, all parts side by side: from when the first begins to when the last has ended.
+fn fastest(threads: u32, each: usize, time: Duration) -> Result<[Duration; COPIES.len()], String> {
+    let copiers: Option<Vec<Copier>> = (0..threads).map(|_| Copier::new(each)).collect();
+    let copiers = Shared::new(copiers.ok_or("there is no memory for it")?);
+    let passes = |crew: Crew<'_, Copier>| {
+        let mut fastest = [Duration::MAX; COPIES.len()];
+        let start = Instant::now();
+        for pass in 0..MOST_PASSES {
+            if pass >= 2 && start.elapsed() >= time {
+                break;
+            }
+            for (kind, fastest) in
+                COPIES.into_iter().zip(&mut fastest).filter(|(kind, _)| missing(*kind).is_none())
+            {
+                crew.in_turn(|copier| {
+                    copier.kind = kind;
+                    Ok(())
+                })?;
+                crew.together(Copier::copy)?;
+                let (mut began, mut ended) = (Instant::now(), start);
+                crew.in_turn(|copier| {
+                    began = began.min(copier.began);
+                    ended = ended.max(copier.ended);
+                    Ok(())
+                })?;
+                *fastest = (*fastest).min(ended - began);
+            }
+        }
+        Ok(fastest)
+    };
+    std::thread::scope(|scope| Crew::start(scope, &copiers).and_then(passes)).map_err(CallError::reason)
+}
+
+/// One thread's part, and when its last copy began and ended.
 struct Copier {
     from: AlignedBuffer,
     to: MmapMut,
+    kind: LimitKind,
+    began: Instant,
+    ended: Instant,
 }
 
 impl Copier {
@@ -100,11 +183,13 @@ impl Copier {
         let _ = to.advise(Advice::HugePage);
         from.fill(1);
         to.fill(2);
-        Some(Self { from, to })
+        let now = Instant::now();
+        Some(Self { from, to, kind: LimitKind::MemoryCopy, began: now, ended: now })
     }
 
-    fn copy(&mut self, kind: LimitKind) {
-        match kind {
+    fn copy(&mut self) -> Result<(), CallError> {
+        self.began = Instant::now();
+        match self.kind {
             LimitKind::MemoryCopyNonTemporal => streaming_copy::copy(&self.from, &mut self.to),
             LimitKind::MemoryCopyOneChunk => {
                 for to in self.to.chunks_mut(CHUNK_BYTES) {
@@ -120,112 +205,13 @@ impl Copier {
             }
         }
         std::hint::black_box(&mut self.to);
-    }
-}
-
-/// One thread's place at a copy, with when it began and ended.
-struct CopierSeat<'l> {
-    lane: &'l mut Copier,
-    kind: LimitKind,
-    times: Option<(Instant, Instant)>,
-}
-
-impl CopierSeat<'_> {
-    fn copy(&mut self) -> Result<(), CallError> {
-        let start = Instant::now();
-        self.lane.copy(self.kind);
-        self.times = Some((start, Instant::now()));
+        self.ended = Instant::now();
         Ok(())
     }
 }
 
-/// All parts side by side: from when the first begins to when the last has ended.
-fn together(lanes: &mut [Copier], kind: LimitKind) -> Result<Duration, CallError> {
-    let seats = lanes.iter_mut().map(|lane| CopierSeat { lane, kind, times: None });
-    let seats = Shared::new(seats.collect());
-    std::thread::scope(|scope| {
-        let crew = Crew::start(scope, &seats)?;
-        crew.together(CopierSeat::copy)?;
-        let mut times = Vec::new();
-        crew.in_turn(|seat| {
-            times.extend(seat.times);
-            Ok(())
-        })?;
-        let first = times.iter().map(|(start, _)| *start).min();
-        let last = times.iter().map(|(_, end)| *end).max();
-        Ok(first.zip(last).map_or(Duration::MAX, |(first, last)| last - first))
-    })
-}
-
 fn rate(bytes: u64, elapsed: Duration) -> u64 {
     u64::try_from(u128::from(bytes) * 1_000_000_000 / elapsed.as_nanos().max(1)).unwrap_or(u64::MAX)
-}
-
-/// Direct writes of 1 MiB with eight under way, into preallocated files of growing size or onto the device; the best
-/// counts, of phase write alone. Also what was written for it.
-fn device(
-    engine: &mut Engine,
-    target: Target<'_>,
-    (number, writes, time): (usize, &DeviceWrites, Duration),
-    progress: &mut dyn FnMut(Phase),
-) -> (Limit, u64) {
-    const CHUNK: u64 = 1 << 20;
-    const FIRST_BYTES: u64 = 16 << 20;
-    const MOST_FILES: u32 = 4;
-    let prepare = match target {
-        Target::Directory(_) => "fallocate",
-        Target::Device(_) => "overwrite",
-    };
-    let request = SampleRequest {
-        case: String::new(),
-        target: number,
-        sync_all: false,
-        round: 0,
-        file_stem: writes.file_stem.clone(),
-        remove_first: false,
-        reserve: Reserve::NONE,
-        data_seed: writes.data_seed,
-        read_back: None,
-        settle_limit_ns: nanoseconds(time),
-        warm: false,
-        write_limit_ns: None,
-        device_number: None,
-        cpu_stats: Vec::new(),
-    };
-    let limit = |bytes_per_s, how| Limit { kind: LimitKind::DeviceWrite, threads: 1, bytes_per_s, how };
-    let (mut best, mut how, mut written) = (None, String::new(), 0);
-    let mut size = FIRST_BYTES.min(writes.file_bytes);
-    let start = Instant::now();
-    for _ in 0..MOST_FILES {
-        size = size.min(writes.most_bytes.saturating_sub(written)) / CHUNK * CHUNK;
-        let is_late = best.is_some() && start.elapsed() >= time;
-        if size == 0 || is_late {
-            break;
-        }
-        let name = format!("uring,size={},chunk=1MiB,prepare={prepare},cache=direct,depth=8", Bytes(size));
-        let case = match Case::parse(&name, &methods::infos()) {
-            Ok(case) => case,
-            Err(error) => return (limit(None, error.to_string()), written),
-        };
-        let sample = engine.sample(target, &case, &request, progress);
-        written += size;
-        if let Some(reason) = sample.outcome.reason() {
-            return (limit(best, format!("{case}: {reason}")), written);
-        }
-        let per_s = rate(size, Duration::from_nanos(sample.phases_ns.write));
-        if best.is_none_or(|best| per_s > best) {
-            best = Some(per_s);
-            how = format!("best of phase write of {case}");
-        }
-        // So that the next takes a third of the time that is left.
-        let left_ms = u64::try_from(time.saturating_sub(start.elapsed()).as_millis()).unwrap_or(0);
-        size = (per_s / 1000 * left_ms / 3).clamp(FIRST_BYTES, writes.file_bytes.max(FIRST_BYTES));
-        size = size.min(writes.file_bytes);
-    }
-    if best.is_none() {
-        how = format!("no room for {}", Bytes(CHUNK));
-    }
-    (limit(best, how), written)
 }
 
 #[cfg(test)]

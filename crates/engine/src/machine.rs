@@ -33,23 +33,13 @@ impl Usage {
         )
     }
 
-    /// From then to now.
-    pub(crate) fn since(self, then: &Self) -> Self {
-        Self {
-            user_cpu_ns: self.user_cpu_ns - then.user_cpu_ns,
-            system_cpu_ns: self.system_cpu_ns - then.system_cpu_ns,
-            page_faults: self.page_faults - then.page_faults,
-            context_switches: self.context_switches - then.context_switches,
-        }
-    }
-
-    /// Into a sample.
-    pub(crate) fn write_into(self, sample: &mut Sample) {
-        let count = |value: i64| u64::try_from(value).unwrap_or(0);
-        sample.user_cpu_ns = count(self.user_cpu_ns);
-        sample.system_cpu_ns = count(self.system_cpu_ns);
-        sample.page_faults = count(self.page_faults);
-        sample.context_switches = count(self.context_switches);
+    /// From then to now, into a sample.
+    pub(crate) fn write_since(self, then: &Self, sample: &mut Sample) {
+        let since = |now: i64, then: i64| u64::try_from(now - then).unwrap_or(0);
+        sample.user_cpu_ns = since(self.user_cpu_ns, then.user_cpu_ns);
+        sample.system_cpu_ns = since(self.system_cpu_ns, then.system_cpu_ns);
+        sample.page_faults = since(self.page_faults, then.page_faults);
+        sample.context_switches = since(self.context_switches, then.context_switches);
     }
 }
 

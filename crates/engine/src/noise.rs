@@ -9,7 +9,7 @@ use writebench_model::{Noise, Series, SyncCall, Work, nanoseconds};
 use crate::call::{CallError, hand_over};
 use crate::file::{self, Target};
 use crate::sync;
-use crate::watch::{Watched, Watcher};
+use crate::watch::Watcher;
 
 /// Most values of each kind.
 const MOST_VALUES: usize = 20_000;
@@ -30,7 +30,7 @@ pub fn noise(directory: BorrowedFd<'_>, request: &NoiseRequest) -> Noise {
         jobs.iter_mut().for_each(Job::once);
     }
     let elapsed_ns = nanoseconds(start.elapsed());
-    let Watched { watch, steal_ns, .. } = watcher.end();
+    let (watch, steal_ns, _) = watcher.end();
     for job in jobs.iter().filter(|job| job.file.is_some()) {
         // What stays goes with the workspace.
         let _ = file::remove(Target::Directory(directory), &name(job.series.work));

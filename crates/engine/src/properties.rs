@@ -1,6 +1,6 @@
 //! What the filesystem does with files: some are made as cases make theirs, and looked at.
 
-use std::collections::HashMap;
+use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::Barrier;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -17,110 +17,85 @@ use writebench_model::{
     Prepared, Properties, SyncCall, Zeros,
 };
 
-use crate::call::{CallError, retry};
+use crate::call::{CallError, PhaseError, learnt, retry};
 use crate::crew::start_thread;
 use crate::file::{self, Target};
 use crate::machine::device_bytes;
 use crate::methods::map::{Access, Map};
+use crate::progress::Progress;
 use crate::seat::{self, Seat};
 use crate::source::SourceBuffer;
 use crate::{job, methods, settle, sync};
 
 /// Learns them from a file for each state, and then from those that are written with `O_DIRECT`.
-pub(crate) fn properties(
-    source: &mut SourceBuffer,
-    directory: BorrowedFd<'_>,
-    request: &PropertiesRequest,
-    progress: &mut dyn FnMut(Phase),
-) -> Properties {
-    let block_size_bytes = match retry("statvfs", || rustix::fs::fstatvfs(directory)) {
-        Ok(found) => Learnt::Known(found.f_frsize),
-        Err(error) => error.learnt(Phase::Settle, None),
-    };
-    let mut place = Place { directory, request, progress };
+pub(crate) fn properties(place: Place<'_>, source: &mut SourceBuffer) -> Properties {
+    let status = retry("statvfs", || rustix::fs::fstatvfs(place.directory));
+    let block_size_bytes = status.map(|found| found.f_frsize).map_err(|error| (Phase::Settle, error));
     let prepared = Prepare::ALL.iter().map(|&prepare| place.prepared(source, prepare)).collect();
     let direct_states = [Prepare::Create, Prepare::SetLen, Prepare::Overwrite];
     let direct_io =
         direct_states.map(|prepare| DirectIo { prepare, found: place.direct(source, prepare) }).into();
-    Properties { block_size_bytes, file_size_bytes: request.file_size_bytes, prepared, direct_io }
-}
-
-/// Which ways `O_DIRECT` has been found to go, by target and state, so that each is looked at once.
-#[derive(Default)]
-pub(crate) struct DirectWays(HashMap<(usize, Prepare), Learnt<DirectWrite>>);
-
-impl DirectWays {
-    /// Which way data goes on that target into a file in that state, found out with a file of its own.
-    pub(crate) fn of(
-        &mut self,
-        source: &mut SourceBuffer,
-        directory: BorrowedFd<'_>,
-        sample: &SampleRequest,
-        prepare: Prepare,
-        progress: &mut dyn FnMut(Phase),
-    ) -> &Learnt<DirectWrite> {
-        self.0.entry((sample.target, prepare)).or_insert_with(|| {
-            let request = PropertiesRequest {
-                target: sample.target,
-                file_stem: format!("{}-direct", sample.file_stem),
-                file_size_bytes: DIRECT_CHECK_FILE_BYTES,
-                data_seed: sample.data_seed,
-                device_number: None,
-            };
-            Place { directory, request: &request, progress }.direct(source, prepare)
-        })
+    Properties {
+        block_size_bytes: learnt(block_size_bytes, None),
+        file_size_bytes: place.request.file_size_bytes,
+        prepared,
+        direct_io,
     }
 }
 
-type PhaseError = (Phase, CallError);
-
-/// What is done in a place with an open file of that name.
-type Work<P, T> = fn(&mut P, Seat<'_>, &str) -> Result<T, PhaseError>;
+/// Which way data goes on a sample's target into a file in that state, found out with a file of its own.
+pub(crate) fn direct_way(
+    directory: BorrowedFd<'_>,
+    sample: &SampleRequest,
+    prepare: Prepare,
+    source: &mut SourceBuffer,
+    progress: Progress<'_>,
+) -> Learnt<DirectWrite> {
+    let request = PropertiesRequest {
+        target: sample.target,
+        file_stem: format!("{}-direct", sample.file_stem),
+        file_size_bytes: DIRECT_CHECK_FILE_BYTES,
+        data_seed: sample.data_seed,
+        device_number: None,
+    };
+    Place { directory, request: &request, progress }.direct(source, prepare)
+}
 
 /// Where files are made, one after the other.
-struct Place<'p> {
-    directory: BorrowedFd<'p>,
-    request: &'p PropertiesRequest,
-    progress: &'p mut dyn FnMut(Phase),
+#[derive(Clone, Copy)]
+pub(crate) struct Place<'p> {
+    pub directory: BorrowedFd<'p>,
+    pub request: &'p PropertiesRequest,
+    pub progress: Progress<'p>,
 }
 
 impl Place<'_> {
     /// Others who write to the device can only add to what it was given, so what contradicts the filesystem is
     /// looked at again.
-    fn prepared(&mut self, source: &mut SourceBuffer, prepare: Prepare) -> Prepared {
-        const TRIES: u32 = 3;
+    fn prepared(self, source: &mut SourceBuffer, prepare: Prepare) -> Prepared {
+        const TRIES: u64 = 3;
         let is_contradicted = |found: &Found| {
             matches!(found.zeros, Some(Zeros::Unknown { .. })) && found.prepare_device_bytes.is_some()
         };
-        let mut found = self.with_file(source, prepare, "", Self::found);
-        for _ in 1..TRIES {
-            if found.known().is_some_and(is_contradicted) {
-                found = self.with_file(source, prepare, "", Self::found);
-            }
-        }
-        Prepared { prepare, found }
+        let once = || self.with_file(source, prepare, "", |seat, name| self.found(seat, name));
+        Prepared { prepare, found: found_in(TRIES, once, is_contradicted) }
     }
 
     /// All of it in one call, so that all of it is in the page cache at once if it goes that way. Who looks can miss
     /// pages on a busy machine, and see none that are not there: so seeing none is tried again.
-    fn direct(&mut self, source: &mut SourceBuffer, prepare: Prepare) -> Learnt<DirectWrite> {
-        let mut once = || self.with_file(source, prepare, ",chunk=whole,cache=direct", Self::direct_write);
-        let mut found = once();
-        for _ in 1..DIRECT_CHECK_TRIES {
-            if found.known() == Some(&DirectWrite::Direct) {
-                found = once();
-            }
-        }
-        found
+    fn direct(self, source: &mut SourceBuffer, prepare: Prepare) -> Learnt<DirectWrite> {
+        let axes = ",chunk=whole,cache=direct";
+        let once = || self.with_file(source, prepare, axes, |seat, name| self.direct_write(seat, name));
+        found_in(DIRECT_CHECK_TRIES, once, |way| *way == DirectWrite::Direct)
     }
 
     /// Makes a file for a case that writes all of it, and removes it afterwards.
     fn with_file<T>(
-        &mut self,
+        self,
         source: &mut SourceBuffer,
         prepare: Prepare,
         axes: &str,
-        work: Work<Self, T>,
+        work: impl FnOnce(Seat<'_>, &str) -> Result<T, PhaseError>,
     ) -> Learnt<T> {
         let name = format!("{}-{prepare}", self.request.file_stem);
         let size = Bytes(self.request.file_size_bytes);
@@ -128,37 +103,35 @@ impl Place<'_> {
         let case = match Case::parse(&case, &methods::infos()) {
             Ok(case) => case,
             Err(error) => {
-                return CallError::other("case", error.to_string()).learnt(Phase::Settle, Some(&name));
+                let error = CallError::other("case", error.to_string());
+                return learnt(Err((Phase::Settle, error)), Some(&name));
             }
         };
-        let learnt = match self.opened(source, &case, &name, work) {
-            Ok(value) => Learnt::Known(value),
-            Err((phase, error)) => error.learnt(phase, Some(&name)),
-        };
-        if learnt.failure().is_some_and(|it| it.errno == Some(Errno::EXIST.raw_os_error())) {
+        let found = learnt(self.opened(source, &case, &name, work), Some(&name));
+        if found.failure().is_some_and(|it| it.errno == Some(Errno::EXIST.raw_os_error())) {
             // It was there before, and is not ours to remove.
-            return learnt;
+            return found;
         }
-        (self.progress)(Phase::Clean);
-        match file::remove(Target::Directory(self.directory), &name) {
-            Err(error) if learnt.known().is_some() => error.learnt(Phase::Clean, Some(&name)),
-            _ => learnt,
+        let remove = || file::remove(Target::Directory(self.directory), &name);
+        match self.progress.phase(Phase::Clean, remove) {
+            Err(error) if found.known().is_some() => learnt(Err(error), Some(&name)),
+            _ => found,
         }
     }
 
     /// As in a sample, up to the open file.
     fn opened<T>(
-        &mut self,
+        self,
         source: &mut SourceBuffer,
         case: &Case,
         name: &str,
-        work: Work<Self, T>,
+        work: impl FnOnce(Seat<'_>, &str) -> Result<T, PhaseError>,
     ) -> Result<T, PhaseError> {
         /// So that what others left to be written is not counted as ours; it is no error if they go on.
         const QUIET_LIMIT: Duration = Duration::from_millis(500);
         let (directory, request) = (self.directory, self.request);
         let (target, seed) = (Target::Directory(directory), request.data_seed);
-        self.phase(Phase::Settle, || {
+        self.progress.phase(Phase::Settle, || {
             source.make(case, seed)?;
             if case.axes().prepare.needs_old_content() {
                 settle::old_content(directory, name, request.file_size_bytes, seed)?;
@@ -169,71 +142,82 @@ impl Place<'_> {
         let names = [name.to_owned()];
         let parts = job::parts(case, source.bytes(), None);
         let mut seat = seat::seats(target, case, &names, &parts, None).remove(0);
-        self.phase(Phase::Open, || seat.open())?;
-        work(self, seat, name)
+        self.progress.phase(Phase::Open, || seat.open())?;
+        work(seat, name)
     }
 
-    fn found(&mut self, mut seat: Seat<'_>, name: &str) -> Result<Found, PhaseError> {
-        let request = self.request;
-        let size_bytes = request.file_size_bytes;
+    fn found(self, mut seat: Seat<'_>, name: &str) -> Result<Found, PhaseError> {
+        let Self { request, progress, .. } = self;
         let device_bytes = || request.device_number.as_deref().and_then(device_bytes);
-        let prepare = seat.case().axes().prepare;
+        let prepare = seat.case.axes().prepare;
         let file = self.open_to_read(name)?;
         let before = device_bytes();
-        self.phase(Phase::Prepare, || seat.prepare())?;
+        progress.phase(Phase::Prepare, || seat.prepare())?;
         // Filesystems choose blocks when data is written back.
-        self.phase(Phase::Sync, || sync::sync(file.as_fd(), SyncCall::Fsync))?;
+        progress.phase(Phase::Sync, || sync::sync(file.as_fd(), SyncCall::Fsync))?;
         let prepare_device_bytes =
             device_bytes().zip(before).map(|(after, before)| after.saturating_sub(before));
-        let after_prepare = self.phase(Phase::Verify, || allocation(file.as_fd(), size_bytes, name))?;
+        let after_prepare = progress.phase(Phase::Verify, || self.allocation(file.as_fd(), name))?;
         drop(file);
         let reserves = prepare.call().is_some_and(AllocateCall::gives_blocks);
-        let zeros = reserves.then(|| Zeros::of(size_bytes, &after_prepare, prepare_device_bytes));
-        let after_write = match self.written(seat, name) {
-            Ok(allocation) => Learnt::Known(allocation),
-            Err((phase, error)) => error.learnt(phase, Some(name)),
-        };
+        let zeros = reserves.then(|| Zeros::of(request.file_size_bytes, &after_prepare, prepare_device_bytes));
+        let after_write = learnt(self.written(seat, name), Some(name));
         Ok(Found { after_prepare, prepare_device_bytes, zeros, after_write })
     }
 
     /// What a file has when all of it is written and durable, and its writer gone.
-    fn written(&mut self, mut seat: Seat<'_>, name: &str) -> Result<Allocation, PhaseError> {
-        let size_bytes = self.request.file_size_bytes;
-        self.phase(Phase::Write, || seat.write())?;
-        self.phase(Phase::Close, || seat.close())?;
+    fn written(self, mut seat: Seat<'_>, name: &str) -> Result<Allocation, PhaseError> {
+        self.progress.phase(Phase::Write, || seat.write())?;
+        self.progress.phase(Phase::Close, || seat.close())?;
         let file = self.open_to_read(name)?;
-        self.phase(Phase::Sync, || sync::sync(file.as_fd(), SyncCall::Fsync))?;
-        self.phase(Phase::Verify, || allocation(file.as_fd(), size_bytes, name))
+        self.progress.phase(Phase::Sync, || sync::sync(file.as_fd(), SyncCall::Fsync))?;
+        self.progress.phase(Phase::Verify, || self.allocation(file.as_fd(), name))
+    }
+
+    /// Of a file whose data has been written back.
+    fn allocation(self, file: BorrowedFd<'_>, name: &str) -> Result<Allocation, CallError> {
+        let stat = retry("fstat", || rustix::fs::fstat(file))?;
+        let allocated_bytes = u64::try_from(stat.st_blocks).unwrap_or(0).saturating_mul(512);
+        let extents = extents(file, self.request.file_size_bytes)
+            .map_err(|error| (Phase::Verify, CallError::of_io("ioctl FS_IOC_FIEMAP", &error)));
+        Ok(Allocation { allocated_bytes, extents: learnt(extents, Some(name)) })
     }
 
     /// Which way it goes: looked at while it goes, because a filesystem that goes through the page cache (btrfs
     /// for its checksums, ext4 in a hole of a file without extents) cleans up behind itself.
-    fn direct_write(&mut self, mut seat: Seat<'_>, name: &str) -> Result<DirectWrite, PhaseError> {
+    fn direct_write(self, mut seat: Seat<'_>, name: &str) -> Result<DirectWrite, PhaseError> {
         /// Of all pages: they come one after the other, and go so, too.
         const MUCH: u64 = 8;
-        let size_bytes = self.request.file_size_bytes;
-        self.phase(Phase::Prepare, || seat.prepare())?;
+        let Self { progress, request: PropertiesRequest { file_size_bytes, .. }, .. } = self;
+        progress.phase(Phase::Prepare, || seat.prepare())?;
         let file = self.open_to_read(name)?;
         // Old content is synced, so that all of it goes.
         let let_go = || retry("posix_fadvise", || rustix::fs::fadvise(&file, 0, None, Advice::DontNeed));
-        self.phase(Phase::Prepare, let_go)?;
-        let map = self.phase(Phase::Open, || Map::new(file.as_fd(), 0, size_bytes, Access::Read))?;
-        let (written, most_bytes) = self.phase(Phase::Write, || most_resident_bytes(&map, || seat.write()))?;
+        progress.phase(Phase::Prepare, let_go)?;
+        let map = progress.phase(Phase::Open, || Map::new(file.as_fd(), 0, *file_size_bytes, Access::Read))?;
+        let (written, most_bytes) =
+            progress.phase(Phase::Write, || most_resident_bytes(&map, || seat.write()))?;
         written.map_err(|error| (Phase::Write, error))?;
         let most_bytes = most_bytes.map_err(|error| (Phase::Verify, error))?;
-        self.phase(Phase::Close, || seat.close())?;
-        Ok(if most_bytes > size_bytes / MUCH { DirectWrite::PageCache } else { DirectWrite::Direct })
+        progress.phase(Phase::Close, || seat.close())?;
+        Ok(if most_bytes > file_size_bytes / MUCH { DirectWrite::PageCache } else { DirectWrite::Direct })
     }
 
-    fn open_to_read(&mut self, name: &str) -> Result<OwnedFd, PhaseError> {
+    fn open_to_read(self, name: &str) -> Result<OwnedFd, PhaseError> {
         let target = Target::Directory(self.directory);
-        self.phase(Phase::Open, || file::open_to_read(target, name))
+        self.progress.phase(Phase::Open, || file::open_to_read(target, name))
     }
+}
 
-    fn phase<T>(&mut self, phase: Phase, work: impl FnOnce() -> Result<T, CallError>) -> Result<T, PhaseError> {
-        (self.progress)(phase);
-        work().map_err(|error| (phase, error))
+/// What is found in so many tries at most, as long as it is in doubt.
+fn found_in<T>(tries: u64, mut once: impl FnMut() -> Learnt<T>, is_in_doubt: impl Fn(&T) -> bool) -> Learnt<T> {
+    let mut found = once();
+    for _ in 1..tries {
+        if found.known().is_some_and(&is_in_doubt) {
+            found = once();
+        }
     }
+    found
 }
 
 /// Does the work, and says how much of the file was in the page cache at most, meanwhile and right after.
@@ -266,21 +250,10 @@ fn most_resident_bytes<T>(
     })
 }
 
-/// Of a file whose data has been written back, and that is to have this size in the end.
-fn allocation(file: BorrowedFd<'_>, size_bytes: u64, name: &str) -> Result<Allocation, CallError> {
-    let stat = retry("fstat", || rustix::fs::fstat(file))?;
-    let allocated_bytes = u64::try_from(stat.st_blocks).unwrap_or(0).saturating_mul(512);
-    let extents = match extents(file, size_bytes) {
-        Ok(extents) => Learnt::Known(extents),
-        Err(errno) => CallError::new("ioctl FS_IOC_FIEMAP", errno).learnt(Phase::Verify, Some(name)),
-    };
-    Ok(Allocation { allocated_bytes, extents })
-}
-
-fn extents(file: BorrowedFd<'_>, size_bytes: u64) -> Result<Extents, Errno> {
+fn extents(file: BorrowedFd<'_>, size_bytes: u64) -> io::Result<Extents> {
     let mut extents = Extents::default();
     for extent in Fiemap::new(file) {
-        let extent = extent.map_err(|error| Errno::from_io_error(&error).unwrap_or(Errno::IO))?;
+        let extent = extent?;
         let inside_bytes = extent.fe_length.min(size_bytes.saturating_sub(extent.fe_logical));
         extents.beyond_bytes += extent.fe_length - inside_bytes;
         extents.count += u32::from(inside_bytes > 0);

@@ -147,20 +147,19 @@ impl Reader<'_, '_, '_> {
         let from = source_of(&file, begin, bytes);
         let original = part.copy_from.map(file::reopen_to_read).transpose();
         let original = original.map_err(|error| error.of_file(COPIED))?;
-        let Some(choice) = choice else {
-            for range in steps(begin, end) {
-                self.range(part, &file, original.as_ref(), range)?;
+        let ranges: Vec<(u64, u64)> = match choice {
+            None => steps(begin, end).collect(),
+            Some(choice) => {
+                for file in [Some(&file), original.as_ref()].into_iter().flatten() {
+                    // It only saves reading what is not compared.
+                    let _ = rustix::fs::fadvise(file, 0, None, Advice::Random);
+                }
+                let seed = pattern::word(choice.seed, part.index as u64);
+                Choice { seed, ..choice }.ranges(begin, end).collect()
             }
-            return Ok(from);
         };
-        let choice = Choice { seed: pattern::word(choice.seed, part.index as u64), ..choice };
-        for file in [Some(&file), original.as_ref()].into_iter().flatten() {
-            // It only saves reading what is not compared.
-            let _ = rustix::fs::fadvise(file, 0, None, Advice::Random);
-        }
-        let ranges: Vec<(u64, u64)> = choice.ranges(begin, end).collect();
         for batch in ranges.chunks(BATCH_BLOCKS) {
-            if from != Some(ReadFrom::PageCache) {
+            if choice.is_some() && from != Some(ReadFrom::PageCache) {
                 batch.iter().for_each(|&range| begin_to_read(&file, range));
             }
             for &range in batch {

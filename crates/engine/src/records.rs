@@ -19,7 +19,8 @@ pub(crate) struct Records {
     // Of nanoseconds; none where it is off.
     latencies: Option<Histogram<u64>>,
     since_sync: u64,
-    handed_over_bytes: u64,
+    /// A method that keeps its own loop adds to it.
+    pub handed_over_bytes: u64,
     meter: Meter,
     start: Instant,
     last: Instant,
@@ -160,11 +161,6 @@ impl Records {
         }
     }
 
-    /// So much more has been handed over, by a method that keeps its own loop.
-    pub(crate) fn add_bytes(&mut self, bytes: u64) {
-        self.handed_over_bytes += bytes;
-    }
-
     /// The loop has handed over so much, from its beginning.
     #[inline(always)]
     pub(crate) fn reached(&mut self, bytes: u64) {
@@ -174,11 +170,6 @@ impl Records {
     /// How far it was, and when, in a phase that began then and took so long.
     pub(crate) fn course(&self, began: Instant, elapsed_ns: u64) -> Course {
         self.meter.course(began, elapsed_ns, self.handed_over_bytes)
-    }
-
-    /// What has been handed over.
-    pub(crate) fn handed_over_bytes(&self) -> u64 {
-        self.handed_over_bytes
     }
 
     /// Adds what another thread measured.

@@ -1,21 +1,23 @@
 //! The order of the phases, and the only clock.
 
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::collections::HashMap;
+use std::os::fd::{BorrowedFd, OwnedFd};
 use std::time::{Duration, Instant};
 
 use writebench_model::protocol::{PropertiesRequest, SampleRequest};
 use writebench_model::{
-    Cache, Case, Descriptor, DirectWrite, Files, MapSharing, Outcome, Phase, PhasesNs, Properties, Sample,
-    SyncCall, nanoseconds,
+    Cache, Case, Descriptor, DirectWrite, Files, Learnt, MapSharing, Outcome, Phase, PhasesNs, Prepare,
+    Properties, Sample, SyncCall, nanoseconds,
 };
 
-use crate::call::CallError;
-use crate::copy_source::{CopySource, CopySources};
+use crate::call::{CallError, PhaseError};
+use crate::copy_source::{self, CopySources};
 use crate::crew::{Crew, Shared};
 use crate::file::Target;
 use crate::job;
 use crate::machine::{MemoryProbe, Usage};
-use crate::properties::DirectWays;
+use crate::progress::Progress;
+use crate::properties::Place;
 use crate::records::Records;
 use crate::seat::{self, Seat};
 use crate::source::SourceBuffer;
@@ -28,74 +30,68 @@ use crate::{file, properties, read_back, settle, verify};
 pub type AvailableMemory = fn() -> Result<u64, String>;
 
 /// Takes samples in this process, one after the other.
-pub struct Engine {
+pub struct Engine<'p> {
+    pub(crate) progress: Progress<'p>,
     source: SourceBuffer,
     copy_sources: CopySources,
     probe: MemoryProbe,
     available_memory: AvailableMemory,
-    direct_ways: DirectWays,
+    // Which ways `O_DIRECT` has been found to go, by target and state, so that each is looked at once.
+    direct_ways: HashMap<(usize, Prepare), Learnt<DirectWrite>>,
     // Where the sample before was taken, and whether all had to be synced before it.
     last: Option<(OwnedFd, bool)>,
 }
 
-impl Default for Engine {
+impl Default for Engine<'_> {
     fn default() -> Self {
-        Self::new(None, || Ok(0))
+        Self::new(None, || Ok(0), &|_| {})
     }
 }
 
-impl Engine {
-    /// An engine whose copying cases copy that file; without one, they make one beside their samples.
+impl<'p> Engine<'p> {
+    /// An engine whose copying cases copy that file; without one, they make one beside their samples. `progress`
+    /// hears of each phase before it begins, outside the clock.
     #[must_use]
-    pub fn new(copy_from: Option<OwnedFd>, available_memory: AvailableMemory) -> Self {
+    pub fn new(
+        copy_from: Option<OwnedFd>,
+        available_memory: AvailableMemory,
+        progress: &'p dyn Fn(Phase),
+    ) -> Self {
         Self {
+            progress: Progress(progress),
             source: SourceBuffer::default(),
             copy_sources: CopySources::new(copy_from),
             probe: MemoryProbe::new(),
             available_memory,
-            direct_ways: DirectWays::default(),
+            direct_ways: HashMap::new(),
             last: None,
         }
     }
 
-    /// Takes one sample of `case` in a directory that must be ours alone, or on a device. `progress` hears of
-    /// each phase before it begins, outside the clock. No file of the sample is left behind; one that was made
-    /// to be copied stays for the next.
-    pub fn sample(
-        &mut self,
-        target: Target<'_>,
-        case: &Case,
-        request: &SampleRequest,
-        progress: &mut dyn FnMut(Phase),
-    ) -> Sample {
-        let mut sample = Sample::without_figures(request.round, Outcome::Ok);
+    /// Takes one sample of `case` in a directory that must be ours alone, or on a device. No file of the sample is left
+    /// behind; one that was made to be copied stays for the next.
+    pub fn sample(&mut self, target: Target<'_>, case: &Case, request: &SampleRequest) -> Sample {
         let names: Vec<String> =
             (0..case.file_count() as usize).map(|index| file::name(&request.file_stem, case, index)).collect();
-        let mut run = Run { target, case, names: &names, request, progress };
-        if let Err(outcome) = run.through_all_phases(self, &mut sample) {
-            sample = Sample::without_figures(request.round, outcome);
-        }
-        (run.progress)(Phase::Clean);
+        let run = Run { target, case, names: &names, request };
+        let mut taken = run
+            .through_all_phases(self)
+            .map_err(|(phase, error)| error.outcome(phase, names.first().map(String::as_str)));
+        self.progress.begin(Phase::Clean);
         for name in &names {
-            if let Err(error) = file::remove(target, name)
-                && sample.outcome.is_ok()
-            {
-                let outcome = error.outcome(Phase::Clean, Some(name));
-                sample = Sample::without_figures(request.round, outcome);
-            }
+            let removed = file::remove(target, name);
+            taken = taken.and_then(|sample| match removed {
+                Ok(()) => Ok(sample),
+                Err(error) => Err(error.outcome(Phase::Clean, Some(name))),
+            });
         }
-        sample
+        taken.unwrap_or_else(|outcome| Sample::without_figures(request.round, outcome))
     }
 
     /// Finds out what the filesystem does with files, by making some in a directory that must be ours alone. None of
     /// them is left behind. What cannot be found out is in its place; the rest goes on.
-    pub fn properties(
-        &mut self,
-        directory: BorrowedFd<'_>,
-        request: &PropertiesRequest,
-        progress: &mut dyn FnMut(Phase),
-    ) -> Properties {
-        properties::properties(&mut self.source, directory, request, progress)
+    pub fn properties(&mut self, directory: BorrowedFd<'_>, request: &PropertiesRequest) -> Properties {
+        properties::properties(Place { directory, request, progress: self.progress }, &mut self.source)
     }
 }
 
@@ -104,110 +100,97 @@ struct Run<'r> {
     case: &'r Case,
     names: &'r [String],
     request: &'r SampleRequest,
-    progress: &'r mut dyn FnMut(Phase),
 }
 
 impl Run<'_> {
-    fn through_all_phases(&mut self, engine: &mut Engine, sample: &mut Sample) -> Result<(), Outcome> {
-        let (case, request) = (self.case, self.request);
-        (self.progress)(Phase::Settle);
-        self.settle(engine, sample).map_err(|error| self.outcome(Phase::Settle, error))?;
-        let copy_from = engine.copy_sources.of(request.target).filter(|_| case.method().copies());
-        let parts = job::parts(case, engine.source.bytes(), copy_from.map(CopySource::file));
-        engine.source.touch();
-        let warm_bytes = settle::page_cache_bytes(self.target, case);
-        // The source is there by now, and is not counted as available.
-        let most_bytes = self.most_to_warm(engine.available_memory)?;
-        sample.probe_ns[0] = settle::warm(&mut engine.probe, warm_bytes, most_bytes);
-        if let Some(source) = copy_from {
-            let doubt = source.settle(case).map_err(|error| self.outcome(Phase::Settle, error))?;
-            sample.disturbed = sample.disturbed.take().or(doubt);
-        }
+    fn through_all_phases(&self, engine: &mut Engine<'_>) -> Result<Sample, PhaseError> {
+        let (case, request, progress) = (self.case, self.request, engine.progress);
+        let mut sample = Sample::without_figures(request.round, Outcome::Ok);
+        progress.phase(Phase::Settle, || self.settle(engine, &mut sample))?;
+        let copy_from = engine.copy_sources.of(case, request.target);
+        let parts = job::parts(case, engine.source.bytes(), copy_from);
         let watcher = Watcher::begin(&request.cpu_stats, request.device_number.as_deref());
-        let mut clock = Clock {
-            phases: PhasesNs::default(),
-            write_began: None,
-            usage: Usage::default(),
-            progress: self.progress,
-        };
         let limit = request.write_limit_ns.map(Duration::from_nanos);
         let seats = seat::seats(self.target, case, self.names, &parts, limit);
-        let (result, records) = timed_phases(seats, case, &mut clock);
-        let Clock { phases, usage, .. } = clock;
-        result.map_err(|(phase, error)| self.outcome(phase, error))?;
-        let watched = watcher.end();
-        (sample.watch, sample.steal_ns, sample.device_bytes) =
-            (watched.watch, watched.steal_ns, watched.device_bytes);
-        usage.write_into(sample);
+        let records = timed_phases(seats, case, progress, &mut sample)?;
+        (sample.watch, sample.steal_ns, sample.device_bytes) = watcher.end();
         sample.probe_ns[1] = engine.probe.copy_ns();
         sample.latency = records.merged.latency().map(Box::new);
-        let timeline = timeline::timeline(&records.courses, phases.write, timeline::hand_overs(case, &parts));
+        let hand_overs = timeline::hand_overs(case, &parts);
+        let timeline = timeline::timeline(&records.courses, sample.phases_ns.write, hand_overs);
         sample.timeline = timeline.map(Box::new);
-        sample.phases_ns = phases;
 
-        (self.progress)(Phase::Verify);
-        self.verify(&parts, records.handed_over_bytes, sample)
-            .map_err(|error| self.outcome(Phase::Verify, error))?;
+        progress.phase(Phase::Verify, || self.verify(&parts, records.handed_over_bytes, &mut sample))?;
         if request.read_back.is_some() && case.axes().cache == Cache::Direct {
-            self.goes_direct(engine).map_err(|error| self.outcome(Phase::Verify, error))?;
+            self.goes_direct(engine).map_err(|error| (Phase::Verify, error))?;
         }
-        Ok(())
+        Ok(sample)
     }
 
     /// Filesystems that write through the page cache and clean up behind themselves (btrfs for its checksums, ext2 and
     /// ext3 in a hole) can only be caught while they do. What cannot be found out is no reason to doubt the sample.
-    fn goes_direct(&mut self, engine: &mut Engine) -> Result<(), CallError> {
+    fn goes_direct(&self, engine: &mut Engine<'_>) -> Result<(), CallError> {
         // Nothing goes no way.
         let (Target::Directory(directory), 1..) = (self.target, self.case.axes().size_bytes) else {
             return Ok(());
         };
         let prepare = self.case.axes().prepare;
-        let way = engine.direct_ways.of(&mut engine.source, directory, self.request, prepare, self.progress);
-        match way.known() {
-            Some(DirectWrite::PageCache) => Err(CallError::unsupported(
-                "cache=direct",
-                format!(
-                    "O_DIRECT was accepted, but with prepare={prepare} data goes through the page cache here"
-                ),
-            )),
-            Some(DirectWrite::Direct) | None => Ok(()),
+        let Engine { direct_ways, source, progress, .. } = engine;
+        let way = direct_ways
+            .entry((self.request.target, prepare))
+            .or_insert_with(|| properties::direct_way(directory, self.request, prepare, source, *progress));
+        if way.known() == Some(&DirectWrite::PageCache) {
+            let message = format!(
+                "O_DIRECT was accepted, but with prepare={prepare} data goes through the page cache here"
+            );
+            return Err(CallError::unsupported("cache=direct", message));
         }
+        Ok(())
     }
 
-    /// Half of the memory that is there at the moment, so that nothing is pushed out; none where none is to be warmed.
-    fn most_to_warm(&self, available: AvailableMemory) -> Result<u64, Outcome> {
-        let failed = |why| self.outcome(Phase::Settle, CallError::other("available memory", why));
-        if self.request.warm { available().map(|bytes| bytes / 2).map_err(failed) } else { Ok(0) }
-    }
-
-    fn settle(&self, engine: &mut Engine, sample: &mut Sample) -> Result<(), CallError> {
-        let (case, seed) = (self.case, self.request.data_seed);
+    fn settle(&self, engine: &mut Engine<'_>, sample: &mut Sample) -> Result<(), CallError> {
+        let (case, request) = (self.case, self.request);
         // A file that could not be removed cost its own sample.
         for name in self.names {
             file::remove(self.target, name)?;
         }
         if case.method().copies() {
             let bytes = case.axes().size_bytes;
-            engine.copy_sources.make(self.request.target, self.target, bytes, seed)?;
+            engine.copy_sources.make(request.target, self.target, bytes, request.data_seed)?;
         } else {
-            engine.source.make(case, seed)?;
+            engine.source.make(case, request.data_seed)?;
         }
         if let (Target::Directory(directory), true) = (self.target, case.axes().prepare.needs_old_content()) {
             for (name, part) in self.names.iter().zip(job::parts(case, &[], None)) {
-                settle::old_content(directory, name, part.file_length, seed)?;
+                settle::old_content(directory, name, part.file_length, request.data_seed)?;
             }
         }
         let start = Instant::now();
-        let sync_all = self.request.sync_all || engine.last.as_ref().is_some_and(|(_, sync_all)| *sync_all);
+        let sync_all = request.sync_all || engine.last.as_ref().is_some_and(|(_, sync_all)| *sync_all);
         if let Some((last, _)) = engine.last.take() {
-            settle::write_out(last.as_fd());
+            // What the sample before left on another target. If that fails, it shows in that target's next sample.
+            let _ = rustix::fs::syncfs(last);
         }
         if let Target::Directory(directory) = self.target {
-            engine.last = directory.try_clone_to_owned().ok().map(|own| (own, self.request.sync_all));
+            engine.last = directory.try_clone_to_owned().ok().map(|own| (own, request.sync_all));
         }
-        sample.disturbed =
-            settle::quiet(self.target, sync_all, Duration::from_nanos(self.request.settle_limit_ns)).err();
+        let quiet = settle::quiet(self.target, sync_all, Duration::from_nanos(request.settle_limit_ns));
+        sample.disturbed = quiet.err();
         sample.settle_ns = nanoseconds(start.elapsed());
+        engine.source.touch();
+        let warm_bytes = settle::page_cache_bytes(self.target, case);
+        // Half of the memory that is there at the moment, so that nothing is pushed out. The source is there by now, and is
+        // not counted as available.
+        let most_bytes = if request.warm {
+            (engine.available_memory)().map_err(|why| CallError::other("available memory", why))? / 2
+        } else {
+            0
+        };
+        sample.probe_ns[0] = settle::warm(&mut engine.probe, warm_bytes, most_bytes);
+        if let Some(source) = engine.copy_sources.of(case, request.target) {
+            let doubt = copy_source::settle(source, case)?;
+            sample.disturbed = sample.disturbed.take().or(doubt);
+        }
         Ok(())
     }
 
@@ -231,39 +214,32 @@ impl Run<'_> {
         }
         Ok(())
     }
-
-    fn outcome(&self, phase: Phase, error: CallError) -> Outcome {
-        error.outcome(phase, self.names.first().map(String::as_str))
-    }
 }
 
 /// Adds up time by phase. Between two phases the progress record is written, outside the clock.
-struct Clock<'p> {
-    phases: PhasesNs,
-    write_began: Option<Instant>,
-    usage: Usage,
-    progress: &'p mut dyn FnMut(Phase),
+struct Clock<'c> {
+    phases: &'c mut PhasesNs,
+    progress: Progress<'c>,
 }
-
-type PhaseError = (Phase, CallError);
 
 impl Clock<'_> {
     fn time(&mut self, phase: Phase, work: impl FnOnce() -> Result<(), CallError>) -> Result<(), PhaseError> {
-        (self.progress)(phase);
-        let start = Instant::now();
-        let result = work();
-        #[cfg(feature = "deliberate-delay")]
-        crate::deliberate_delay::lengthen(start);
-        let elapsed_ns = nanoseconds(start.elapsed());
-        match phase {
-            Phase::Open => self.phases.open += elapsed_ns,
-            Phase::Prepare => self.phases.prepare += elapsed_ns,
-            Phase::Write => self.phases.write += elapsed_ns,
-            Phase::Sync => self.phases.sync += elapsed_ns,
-            Phase::Close => self.phases.close += elapsed_ns,
-            Phase::Settle | Phase::Verify | Phase::Clean => {}
-        }
-        result.map_err(|error| (phase, error))
+        self.progress.phase(phase, || {
+            let start = Instant::now();
+            let result = work();
+            #[cfg(feature = "deliberate-delay")]
+            crate::deliberate_delay::lengthen(start);
+            let elapsed_ns = nanoseconds(start.elapsed());
+            match phase {
+                Phase::Open => self.phases.open += elapsed_ns,
+                Phase::Prepare => self.phases.prepare += elapsed_ns,
+                Phase::Write => self.phases.write += elapsed_ns,
+                Phase::Sync => self.phases.sync += elapsed_ns,
+                Phase::Close => self.phases.close += elapsed_ns,
+                Phase::Settle | Phase::Verify | Phase::Clean => {}
+            }
+            result
+        })
     }
 }
 
@@ -279,41 +255,40 @@ struct AllRecords {
 fn timed_phases(
     seats: Vec<Seat<'_>>,
     case: &Case,
-    clock: &mut Clock<'_>,
-) -> (Result<(), PhaseError>, AllRecords) {
+    progress: Progress<'_>,
+    sample: &mut Sample,
+) -> Result<AllRecords, PhaseError> {
     let attaches = seats.iter().any(Seat::attaches);
-    let mut merged = Records::new(case.axes().sync, 0, None);
-    let mut handed_over_bytes = Vec::new();
-    let mut courses = Vec::new();
+    let merged = Records::new(case.axes().sync, 0, None);
+    let mut all = AllRecords { merged, handed_over_bytes: Vec::new(), courses: Vec::new() };
     let crew_seats = Shared::new(seats);
-    let result = std::thread::scope(|scope| {
+    std::thread::scope(|scope| {
         let crew = Crew::start(scope, &crew_seats).map_err(|error| (Phase::Settle, error))?;
         let before = Usage::now();
-        let result = steps(&crew, case, attaches, clock);
-        clock.usage = Usage::now().since(&before);
+        let result = steps(&crew, case, attaches, Clock { phases: &mut sample.phases_ns, progress });
+        Usage::now().write_since(&before, sample);
         // Errors change nothing any more, and must not keep the next seat from closing.
         let _ = crew.in_turn(|seat| {
-            handed_over_bytes.push(seat.records().handed_over_bytes());
-            merged.merge(seat.records());
-            if let Some(began) = clock.write_began {
-                courses.push(seat.records().course(began, clock.phases.write));
-            }
-            if result.is_err() {
-                let _ = seat.close();
+            all.handed_over_bytes.push(seat.records.handed_over_bytes);
+            all.merged.merge(&seat.records);
+            match &result {
+                Ok(began) => all.courses.push(seat.records.course(*began, sample.phases_ns.write)),
+                Err(_) => drop(seat.close()),
             }
             Ok(())
         });
         result
-    });
-    (result, AllRecords { merged, handed_over_bytes, courses })
+    })?;
+    Ok(all)
 }
 
+/// Returns when phase write began.
 fn steps(
     crew: &Crew<'_, Seat<'_>>,
     case: &Case,
     attaches: bool,
-    clock: &mut Clock<'_>,
-) -> Result<(), PhaseError> {
+    mut clock: Clock<'_>,
+) -> Result<Instant, PhaseError> {
     let axes = case.axes();
     let own_files = axes.files == Files::PerThread;
     let own_descriptors = axes.descriptor == Descriptor::PerThread;
@@ -339,12 +314,13 @@ fn steps(
     if attaches {
         clock.time(Phase::Open, || crew.together(Seat::attach))?;
     }
-    clock.write_began = Some(Instant::now());
+    let write_began = Instant::now();
     clock.time(Phase::Write, || crew.together(Seat::write))?;
     if axes.sync.is_at_end() {
         let each = own_files || (axes.sync.call == SyncCall::Msync && axes.map == MapSharing::PerThread);
         clock.time(Phase::Sync, || if each { crew.together(Seat::sync) } else { crew.first(Seat::sync) })?;
     }
     let each = own_files || own_descriptors || attaches;
-    clock.time(Phase::Close, || if each { crew.together(Seat::close) } else { crew.in_turn(Seat::close) })
+    clock.time(Phase::Close, || if each { crew.together(Seat::close) } else { crew.in_turn(Seat::close) })?;
+    Ok(write_began)
 }

@@ -15,11 +15,13 @@ use crate::records::Records;
 /// A part, its open file, and the method at work on it.
 pub(crate) struct Seat<'a> {
     target: Target<'a>,
-    case: &'a Case,
+    /// The case that it is a part of.
+    pub case: &'a Case,
     name: &'a str,
     part: Part<'a>,
     lane: Box<dyn Lane + 'a>,
-    records: Records,
+    /// What was handed over.
+    pub records: Records,
     // Shared by all seats, or each its own. The last to let go closes.
     file: Option<Arc<OwnedFd>>,
 }
@@ -49,11 +51,6 @@ impl Seat<'_> {
     /// Whether the method has something to do between opening and writing.
     pub(crate) fn attaches(&self) -> bool {
         self.lane.attaches()
-    }
-
-    /// The case that it is a part of.
-    pub(crate) fn case(&self) -> &Case {
-        self.case
     }
 
     /// Opens the file as the case's `prepare` asks for.
@@ -110,11 +107,6 @@ impl Seat<'_> {
             return result.map_err(|error| error.of_direct(file.as_fd()));
         }
         result
-    }
-
-    /// What was handed over.
-    pub(crate) fn records(&self) -> &Records {
-        &self.records
     }
 
     /// Makes durable what the case's `sync` reaches from here.

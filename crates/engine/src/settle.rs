@@ -21,11 +21,6 @@ pub(crate) fn old_content(
     file::close(file::create_filled(directory, name, length, !seed)?).map_err(|error| error.of_file(name))
 }
 
-/// Writes out what the sample before left on another target. What is wrong there shows in its own next sample.
-pub(crate) fn write_out(directory: BorrowedFd<'_>) {
-    let _ = rustix::fs::syncfs(directory);
-}
-
 /// Writes out what earlier samples left (their removal included) and waits until the kernel has no
 /// more than a trickle under way; `sync_all` where another filesystem has what was written to this one. Why the
 /// target is not quiet, if it is not after `limit`: a reason to doubt the sample, and none to blame it.

@@ -17,16 +17,6 @@ pub(crate) struct Watcher<'s> {
     steal_ns: u64,
 }
 
-/// What came of watching.
-pub(crate) struct Watched {
-    /// The state before, and what held the process up.
-    pub watch: Watch,
-    /// CPU time that the hypervisor gave to others, over all CPUs.
-    pub steal_ns: u64,
-    /// Bytes that the device was given; none where there is no device.
-    pub device_bytes: Option<u64>,
-}
-
 impl<'s> Watcher<'s> {
     /// Looks at the machine, at the files that say how long each control group's limit held it up, and at the device
     /// of that number in `/sys/dev/block`.
@@ -48,8 +38,9 @@ impl<'s> Watcher<'s> {
         }
     }
 
-    /// The state then, and what the counters counted from then to now.
-    pub(crate) fn end(self) -> Watched {
+    /// The state then and what held the process up from then to now; the CPU time that the hypervisor gave to others
+    /// meanwhile, over all CPUs; the bytes that the device was given, where there is one.
+    pub(crate) fn end(self) -> (Watch, u64, Option<u64>) {
         let since =
             |now: Option<u64>, then: Option<u64>| now.zip(then).map(|(now, then)| now.saturating_sub(then));
         let device_bytes = since(self.device_number.and_then(device_bytes), self.device_bytes);
@@ -62,7 +53,7 @@ impl<'s> Watcher<'s> {
             thermal_throttles: since(thermal_throttles(Path::new(CPUS)), self.before.thermal_throttles),
             ..self.before
         };
-        Watched { watch, steal_ns, device_bytes }
+        (watch, steal_ns, device_bytes)
     }
 }
 
@@ -116,8 +107,8 @@ mod tests {
         let watcher = Watcher::begin(&paths, None);
         set(&paths[0], 110);
         set(&paths[1], 250);
-        assert_eq!(watcher.end().watch.throttled_ns, Some(50));
-        assert_eq!(Watcher::begin(&[], None).end().watch.throttled_ns, None);
+        assert_eq!(watcher.end().0.throttled_ns, Some(50));
+        assert_eq!(Watcher::begin(&[], None).end().0.throttled_ns, None);
     }
 
     #[test]
@@ -134,7 +125,7 @@ mod tests {
 
     #[test]
     fn this_machines_memory_is_known() {
-        let watch = Watcher::begin(&[], None).end().watch;
+        let watch = Watcher::begin(&[], None).end().0;
         assert!(watch.available_memory_bytes.is_some_and(|bytes| bytes > 1 << 20), "{watch:?}");
         assert!(watch.dirty_bytes.is_some() && watch.writeback_bytes.is_some(), "{watch:?}");
     }

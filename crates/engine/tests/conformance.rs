@@ -1,6 +1,7 @@
 //! Every method, from every state of the file, at the sizes where loops go wrong, in every layout,
 //! leaves exactly the bytes that it should: on tmpfs and on ext4, by a reader of its own.
 
+use std::cell::RefCell;
 use std::os::fd::AsFd;
 use std::path::Path;
 use std::process::ExitCode;
@@ -9,7 +10,7 @@ use anyhow::{Context, Result, ensure};
 use writebench_engine::{Engine, Target, method_infos};
 use writebench_model::protocol::SampleRequest;
 use writebench_model::{
-    AllocateCall, Axis, Case, Cursor, Data, Extent, Files, MethodInfo, Outcome, Phase, Prepare, Source,
+    AllocateCall, Axis, Case, Cursor, Data, Extent, Files, MethodInfo, Outcome, Phase, Prepare, Sample, Source,
 };
 use writebench_testkit::{Kind, Need, Trials, directory_on};
 
@@ -85,10 +86,10 @@ fn full_disk(name: &str) -> Result<()> {
     // Zeros that take no space; on the same filesystem, or copy_file_range refuses.
     let source = image.path().join("source");
     std::fs::File::create(&source)?.set_len(64 << 20)?;
-    let mut engine = Engine::new(Some(open(&source)?.into()), || Ok(0));
+    let mut engine = Engine::new(Some(open(&source)?.into()), || Ok(0), &|_| {});
     let case = Case::parse(name, &method_infos())?;
     let place = open(&image.path())?;
-    let sample = engine.sample(Target::Directory(place.as_fd()), &case, &request(), &mut |_| {});
+    let sample = engine.sample(Target::Directory(place.as_fd()), &case, &request());
     let Outcome::Failed(failure) = &sample.outcome else { anyhow::bail!("{:?}", sample.outcome) };
     ensure!(failure.errno == Some(28), "{failure:?}");
     // The C library does not say how far its buffer came; the rest does.
@@ -96,14 +97,22 @@ fn full_disk(name: &str) -> Result<()> {
     ensure!((1..64 << 20).contains(&offset), "{failure:?}");
     ensure!(sample.phases_ns.total() == 0 && sample.latency.is_none(), "a failed sample has no figures");
     let small = Case::parse(&format!("{},size=1MiB", case.method().name), &method_infos())?;
-    let sample = engine.sample(Target::Directory(place.as_fd()), &small, &request(), &mut |_| {});
+    let sample = engine.sample(Target::Directory(place.as_fd()), &small, &request());
     ensure!(sample.outcome == Outcome::Ok && sample.read_back.is_some(), "{:?}", sample.outcome);
     Ok(())
 }
 
 fn check(kind: Kind, method: &'static MethodInfo, prepare: Prepare) -> Result<()> {
     let directory = directory_on(kind);
-    let mut engine = Engine::default();
+    let (now, found) = (RefCell::new(None), RefCell::new(None));
+    // The last moment at which the files are there.
+    let before_clean = |phase| {
+        if phase == Phase::Clean {
+            let content = now.borrow().as_ref().map(|case| read(directory.path(), case));
+            found.replace(content);
+        }
+    };
+    let mut engine = Engine::new(None, || Ok(0), &before_clean);
     for size in SIZES {
         for layout in LAYOUTS {
             let layout = assignments(layout)?;
@@ -113,7 +122,10 @@ fn check(kind: Kind, method: &'static MethodInfo, prepare: Prepare) -> Result<()
             let expected = makes_sense(method, prepare, size, &layout);
             ensure!(case.is_ok() == expected, "{layout:?} of {size} bytes: {case:?}");
             if let Ok(case) = case {
-                run_and_read(&mut engine, kind, directory.path(), &case).with_context(|| case.to_string())?;
+                now.replace(Some(case.clone()));
+                let sample = run(&mut engine, directory.path(), &case)?;
+                as_expected(&sample, found.take(), kind, directory.path(), &case)
+                    .with_context(|| case.to_string())?;
             }
         }
     }
@@ -155,14 +167,17 @@ fn makes_sense(method: &MethodInfo, prepare: Prepare, size: u64, layout: &[(Axis
         && in_sectors
 }
 
-fn run_and_read(engine: &mut Engine, kind: Kind, directory: &Path, case: &Case) -> Result<()> {
-    let mut found = None;
-    let sample = engine.sample(Target::Directory(open(directory)?.as_fd()), case, &request(), &mut |phase| {
-        // The last moment at which the files are there.
-        if phase == Phase::Clean {
-            found = Some(read(directory, case));
-        }
-    });
+fn run(engine: &mut Engine<'_>, directory: &Path, case: &Case) -> Result<Sample> {
+    Ok(engine.sample(Target::Directory(open(directory)?.as_fd()), case, &request()))
+}
+
+fn as_expected(
+    sample: &Sample,
+    found: Option<Result<Vec<u8>>>,
+    kind: Kind,
+    directory: &Path,
+    case: &Case,
+) -> Result<()> {
     let direct = case.axes().cache == writebench_model::Cache::Direct && case.axes().size_bytes > 0;
     let cold = case.axes().origin == writebench_model::Origin::Cold;
     let zeroed = case.axes().prepare == Prepare::FallocateZeroRange;
@@ -231,14 +246,16 @@ fn wrong_byte_is_found(kind: Kind) -> Result<()> {
     let case = Case::parse("write,size=3MiB", &method_infos())?;
     let path = directory.path().join("conformance");
     let place = open(directory.path())?;
-    let sample = Engine::default().sample(Target::Directory(place.as_fd()), &case, &request(), &mut |phase| {
+    let change = |phase| {
         if phase == Phase::Verify {
             let file = std::fs::OpenOptions::new().write(true).open(&path).expect("there");
             let mut byte = [0];
             std::fs::File::open(&path).expect("there").read_at(&mut byte, 2_000_000).expect("a byte");
             file.write_at(&[byte[0] ^ 1], 2_000_000).expect("a byte");
         }
-    });
+    };
+    let mut engine = Engine::new(None, || Ok(0), &change);
+    let sample = engine.sample(Target::Directory(place.as_fd()), &case, &request());
     let reason = sample.outcome.reason().context("the change was not found")?;
     ensure!(reason.contains("content differs") && reason.contains("2000000"), "{reason}");
     ensure!(sample.phases_ns.total() == 0, "a failed sample has no figures");

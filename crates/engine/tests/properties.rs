@@ -81,7 +81,7 @@ fn learn_with(directory: &Path, file_size_bytes: u64) -> Result<Properties> {
         data_seed: 7,
         device_number,
     };
-    let found = Engine::default().properties(File::open(directory)?.as_fd(), &request, &mut |_| {});
+    let found = Engine::default().properties(File::open(directory)?.as_fd(), &request);
     ensure!(found.prepared.iter().map(|it| it.prepare).eq(Prepare::ALL.iter().copied()), "in order");
     Ok(found)
 }

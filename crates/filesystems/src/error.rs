@@ -126,11 +126,6 @@ impl Error {
     }
 }
 
-/// The same for an error number alone.
-pub(crate) fn errno_text(errno: rustix::io::Errno) -> String {
-    Failure::io_message(&errno.into())
-}
-
 fn where_from(package: &Option<&'static str>) -> String {
     package.map(|package| format!(": install the package {package} (Debian's name)")).unwrap_or_default()
 }

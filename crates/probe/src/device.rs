@@ -15,7 +15,7 @@ use crate::{btrfs, kernel_file};
 pub(crate) const SECTOR_BYTES: u64 = 512;
 
 /// A block device's place in sysfs.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct BlockDevice {
     /// Its own number, under which sectors are counted, also for a partition.
     pub(crate) number: DeviceNumber,

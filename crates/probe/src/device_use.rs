@@ -94,18 +94,20 @@ fn of(root: &Path, number: &str) -> Result<DeviceUses, ProbeError> {
     let mut same: Vec<&Node> = stack.nodes.iter().filter(overlap).collect();
     same.sort_by_key(|node| (node.is_partition(), node.is_loop));
     for node in &same {
-        climb.from(node, &bytes, &[Step::SameBytes(node.name.clone())])?;
+        climb.from(node, &bytes, &[Step::SameBytes(node.name())])?;
     }
     let is_inside = |node: &&&Node| {
-        let disk = stack.nodes.iter().find(|disk| disk.folder == node.disk);
+        let disk = stack.nodes.iter().find(|disk| disk.device.folder == node.device.disk);
         node.is_partition() && disk.is_some_and(|disk| bytes.contains(&stack.extent(disk)))
     };
-    let is_other = |node: &&&Node| node.disk != target.disk && !above.contains(&node.number);
+    let is_other =
+        |node: &&&Node| node.device.disk != target.device.disk && !above.contains(&node.device.number);
     // A claim on a partition keeps its disk from being claimed, and the other way round.
     let others: Vec<&Node> = same.iter().filter(is_other).copied().collect();
-    let has_partition = |disk: &Node| others.iter().any(|node| node.is_partition() && node.disk == disk.folder);
+    let has_partition =
+        |disk: &Node| others.iter().any(|node| node.is_partition() && node.device.disk == disk.device.folder);
     Ok(DeviceUses {
-        partitions: same.iter().filter(is_inside).map(|node| node.name.clone()).collect(),
+        partitions: same.iter().filter(is_inside).map(|node| node.name()).collect(),
         twins: others.iter().filter(|node| !has_partition(node)).map(|node| Twin::of(node)).collect(),
         uses: climb.uses,
     })
@@ -113,7 +115,7 @@ fn of(root: &Path, number: &str) -> Result<DeviceUses, ProbeError> {
 
 impl Twin {
     fn of(node: &Node) -> Self {
-        Self { name: node.name.clone(), number: node.number.to_string() }
+        Self { name: node.name(), number: node.device.number.to_string() }
     }
 }
 
@@ -138,30 +140,32 @@ struct Climb<'s> {
 impl Climb<'_> {
     /// From a device that has been reached by these steps and shows some of these bytes.
     fn from(&mut self, node: &Node, bytes: &Extent, steps: &[Step]) -> Result<(), ProbeError> {
-        if self.seen.contains(&node.number) {
+        if self.seen.contains(&node.device.number) {
             return Ok(());
         }
-        self.seen.push(node.number);
-        let mounts = self.mounts.iter().filter(|(number, _)| *number == node.number);
+        self.seen.push(node.device.number);
+        let mounts = self.mounts.iter().filter(|(number, _)| *number == node.device.number);
         let points: Vec<String> = mounts.map(|(_, point)| point.clone()).collect();
         if !points.is_empty() {
             self.uses.push(DeviceUse { steps: steps.to_vec(), end: UseEnd::Mounted(points) });
         }
-        if self.swaps.contains(&node.number) {
+        if self.swaps.contains(&node.device.number) {
             self.uses.push(DeviceUse { steps: steps.to_vec(), end: UseEnd::Swap });
         }
         let stack = self.stack;
         let above = stack.nodes.iter().filter(|other| stack.extent(other).overlaps(bytes));
-        let partitions =
-            above.clone().filter(|it| it.is_partition() && it.disk == node.folder && !node.is_partition());
+        let partitions = above
+            .clone()
+            .filter(|it| it.is_partition() && it.device.disk == node.device.folder && !node.is_partition());
         for partition in partitions {
-            self.from(partition, bytes, &[steps, &[Step::Partition(partition.name.clone())]].concat())?;
+            self.from(partition, bytes, &[steps, &[Step::Partition(partition.name())]].concat())?;
         }
-        for over in above.filter(|it| node.is_below(it) && !self.seen.contains(&it.number)).collect::<Vec<_>>()
+        for over in
+            above.filter(|it| node.is_below(it) && !self.seen.contains(&it.device.number)).collect::<Vec<_>>()
         {
-            self.upon(over, bytes, &[steps, &[Step::Loop(over.name.clone())]].concat())?;
+            self.upon(over, bytes, &[steps, &[Step::Loop(over.name())]].concat())?;
         }
-        for folder in entries(&node.folder.join("holders"))? {
+        for folder in entries(&node.device.folder.join("holders"))? {
             self.holder(&folder, steps)?;
         }
         Ok(())
@@ -186,7 +190,7 @@ impl Climb<'_> {
             None => name.to_string(),
         };
         let steps = [steps, &[Step::Holder(label)]].concat();
-        match self.stack.nodes.iter().find(|node| node.name == name) {
+        match self.stack.nodes.iter().find(|node| node.name() == name) {
             Some(node) => self.upon(node, &self.stack.extent(node), &steps),
             None => {
                 self.uses.push(DeviceUse { steps, end: UseEnd::Attached });

@@ -1,6 +1,5 @@
 //! Main memory, and what of it is left.
 
-use std::fs;
 use std::path::Path;
 
 use rustix::param::page_size;
@@ -9,6 +8,7 @@ use writebench_model::Memory;
 
 use crate::ProbeError;
 use crate::cgroup::{self, Group};
+use crate::kernel_file;
 use crate::mountinfo::Mount;
 
 /// Two lines of `/proc/meminfo`.
@@ -37,8 +37,7 @@ pub(crate) fn available_bytes(root: &Path, mounts: &[Mount]) -> Result<u64, Prob
 
 fn read(root: &Path) -> Result<Meminfo, ProbeError> {
     let path = root.join("proc/meminfo");
-    let bytes = fs::read(&path).map_err(|error| ProbeError::call("read", &path, error))?;
-    parse(&String::from_utf8_lossy(&bytes)).map_err(|line| ProbeError::Absent { path, line })
+    parse(&kernel_file::needed_text(&path)?).map_err(|line| ProbeError::Absent { path, line })
 }
 
 /// Or the line that is not there.
@@ -61,6 +60,7 @@ fn from_sysinfo() -> Meminfo {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
     use std::path::PathBuf;
 
     use super::*;

@@ -1,7 +1,7 @@
 //! All block devices, and which of them show the same bytes.
 
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use direct_io::LoopBacking;
 use rustix::fs::{Mode, OFlags};
@@ -33,6 +33,11 @@ impl Extent {
         self.ground == other.ground && self.start < other.end && other.start < self.end
     }
 
+    /// The same bytes on what is below them, which begin there.
+    fn on(self, ground: Ground, start: u64) -> Self {
+        Self { ground, start: self.start.saturating_add(start), end: self.end.saturating_add(start) }
+    }
+
     pub(crate) fn contains(&self, other: &Self) -> bool {
         self.ground == other.ground && self.start <= other.start && other.end <= self.end
     }
@@ -41,31 +46,25 @@ impl Extent {
 /// A block device among the others.
 #[derive(Debug)]
 pub(crate) struct Node {
-    pub(crate) number: DeviceNumber,
-    pub(crate) name: String,
-    pub(crate) folder: PathBuf,
-    /// The folder of the whole disk, its own unless it is a partition.
-    pub(crate) disk: PathBuf,
+    pub(crate) device: BlockDevice,
     pub(crate) is_loop: bool,
-    pub(crate) size_bytes: u64,
-    below: Below,
-}
-
-/// The device or file whose bytes a device shows, and from where on.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Below {
-    ground: Ground,
-    start: u64,
+    /// Where its bytes lie one level below: its own ground where it stands on no other.
+    shows: Extent,
 }
 
 impl Node {
+    /// The kernel's name.
+    pub(crate) fn name(&self) -> String {
+        self.device.label()
+    }
+
     pub(crate) fn is_partition(&self) -> bool {
-        self.folder != self.disk
+        self.device.folder != self.device.disk
     }
 
     /// Whether that is a loop device over this one, directly.
     pub(crate) fn is_below(&self, other: &Self) -> bool {
-        other.is_loop && !other.is_partition() && other.below.ground == Ground::Device(self.number)
+        other.is_loop && !other.is_partition() && other.shows.ground == Ground::Device(self.device.number)
     }
 }
 
@@ -83,8 +82,8 @@ impl Stack {
         let devices: Vec<BlockDevice> = numbers.filter_map(|number| BlockDevice::find(root, number)).collect();
         let mut nodes = Vec::new();
         for device in &devices {
-            match Node::read(root, device, &devices) {
-                Ok(node) => nodes.push(node),
+            match shown(root, device, &devices) {
+                Ok((is_loop, shows)) => nodes.push(Node { device: device.clone(), is_loop, shows }),
                 // One that went meanwhile has nothing that could be used.
                 Err(_) if !device.folder.exists() => {}
                 Err(error) => return Err(error),
@@ -94,60 +93,45 @@ impl Stack {
     }
 
     pub(crate) fn node(&self, number: DeviceNumber) -> Option<&Node> {
-        self.nodes.iter().find(|node| node.number == number)
+        self.nodes.iter().find(|node| node.device.number == number)
     }
 
     /// The bytes of a device, found by going down from it as long as each byte's place is told.
     pub(crate) fn extent(&self, node: &Node) -> Extent {
-        let mut extent = Extent { ground: Ground::Device(node.number), start: 0, end: node.size_bytes };
+        let mut extent = node.shows;
         // No chain is longer, however wrong what was read may be.
         for _ in &self.nodes {
             let Ground::Device(number) = extent.ground else { break };
-            let Some(below) = self.node(number).map(|node| node.below) else { break };
+            let Some(below) = self.node(number).map(|node| node.shows) else { break };
             if below.ground == extent.ground {
                 break;
             }
-            let moved = |place: u64| place.saturating_add(below.start);
-            extent = Extent { ground: below.ground, start: moved(extent.start), end: moved(extent.end) };
+            extent = extent.on(below.ground, below.start);
         }
         extent
     }
 }
 
-impl Node {
-    fn read(root: &Path, device: &BlockDevice, all: &[BlockDevice]) -> Result<Self, ProbeError> {
-        let is_partition = device.folder != device.disk;
-        let is_loop = device.disk.join("loop/backing_file").exists();
-        let own = Below { ground: Ground::Device(device.number), start: 0 };
-        let below = if is_partition {
-            let start = kernel_file::needed_number(&device.folder.join("start"))?.saturating_mul(SECTOR_BYTES);
-            let disk = all.iter().find(|other| other.folder == device.disk);
-            disk.map_or(own, |disk| Below { ground: Ground::Device(disk.number), start })
-        } else if is_loop {
-            backing(root, device)?.map_or(own, Below::behind)
-        } else {
-            own
-        };
-        Ok(Self {
-            number: device.number,
-            name: device.label(),
-            folder: device.folder.clone(),
-            disk: device.disk.clone(),
-            is_loop,
-            size_bytes: device.size_bytes()?,
-            below,
+/// Whether it is a loop device, and where its bytes lie one level below.
+fn shown(root: &Path, device: &BlockDevice, all: &[BlockDevice]) -> Result<(bool, Extent), ProbeError> {
+    let is_loop = device.disk.join("loop/backing_file").exists();
+    let own = Extent { ground: Ground::Device(device.number), start: 0, end: device.size_bytes()? };
+    let shows = if device.folder != device.disk {
+        let start = kernel_file::needed_number(&device.folder.join("start"))?.saturating_mul(SECTOR_BYTES);
+        let disk = all.iter().find(|other| other.folder == device.disk);
+        disk.map_or(own, |disk| own.on(Ground::Device(disk.number), start))
+    } else if is_loop {
+        backing(root, device)?.map_or(own, |backing| {
+            let ground = match backing.device {
+                Some(number) => Ground::Device(DeviceNumber::from_stat(number)),
+                None => Ground::File { filesystem: backing.filesystem, inode: backing.inode },
+            };
+            own.on(ground, backing.offset_bytes)
         })
-    }
-}
-
-impl Below {
-    fn behind(backing: LoopBacking) -> Self {
-        let ground = match backing.device {
-            Some(number) => Ground::Device(DeviceNumber::from_stat(number)),
-            None => Ground::File { filesystem: backing.filesystem, inode: backing.inode },
-        };
-        Self { ground, start: backing.offset_bytes }
-    }
+    } else {
+        own
+    };
+    Ok((is_loop, shows))
 }
 
 /// The name in `loop/backing_file` may be stale, of a file that was removed, or of another mount namespace: the kernel
@@ -172,20 +156,16 @@ fn backing(root: &Path, device: &BlockDevice) -> Result<Option<LoopBacking>, Pro
 
 #[cfg(test)]
 mod tests {
+    use std::path::PathBuf;
+
     use super::*;
 
     fn node(number: &str, size_bytes: u64, below: Option<(Ground, u64)>) -> Node {
         let number: DeviceNumber = number.parse().unwrap();
-        let (ground, start) = below.unwrap_or((Ground::Device(number), 0));
-        Node {
-            number,
-            name: number.to_string(),
-            folder: number.to_string().into(),
-            disk: number.to_string().into(),
-            is_loop: false,
-            size_bytes,
-            below: Below { ground, start },
-        }
+        let folder = PathBuf::from(number.to_string());
+        let own = Extent { ground: Ground::Device(number), start: 0, end: size_bytes };
+        let shows = below.map_or(own, |(ground, start)| own.on(ground, start));
+        Node { device: BlockDevice { number, disk: folder.clone(), folder }, is_loop: false, shows }
     }
 
     const FILE: Ground = Ground::File { filesystem: 1, inode: 2 };

@@ -70,24 +70,23 @@ pub(super) fn work(words: &mut dyn Iterator<Item = OsString>) -> Result<Exit> {
     let progress = ProgressRecord::inherited(arguments.progress).context("open the progress record")?;
     // Before there are threads, which keep what they were started with.
     drop_privileges().context("capset, to give up root's rights")?;
-    let mut engine = Engine::new(copy_from, || {
-        writebench_probe::available_memory_bytes().map_err(|error| error.to_string())
-    });
-    let mut enter = |phase| progress.enter(phase);
+    let enter = |phase| progress.enter(phase);
+    let available = || writebench_probe::available_memory_bytes().map_err(|error| error.to_string());
+    let mut engine = Engine::new(copy_from, available, &enter);
     answer_all(|request| match request {
         Request::SampleRequest(request) => {
-            answered(request, |it| sample(&mut engine, targets.numbered(it.target)?, &it, &mut enter))
+            answered(request, |it| sample(&mut engine, targets.numbered(it.target)?, &it, &enter))
         }
         Request::LimitRequest(request) => answered(request, |it| {
             enter(Phase::Settle);
-            Ok(engine.limits(targets.numbered(it.target)?, &it, &mut enter))
+            Ok(engine.limits(targets.numbered(it.target)?, &it))
         }),
         Request::NoiseRequest(request) => answered(request, |it| {
             enter(Phase::Write);
             Ok(writebench_engine::noise(targets.directory(0)?, &it))
         }),
         Request::PropertiesRequest(request) => {
-            answered(request, |it| Ok(engine.properties(targets.directory(it.target)?, &it, &mut enter)))
+            answered(request, |it| Ok(engine.properties(targets.directory(it.target)?, &it)))
         }
     })?;
     Ok(Exit::Ok)
@@ -120,10 +119,10 @@ impl Targets {
 
 /// One sample, once what a worker left that is no more has been removed, and if there is room for it.
 fn sample(
-    engine: &mut Engine,
+    engine: &mut Engine<'_>,
     target: Target<'_>,
     request: &SampleRequest,
-    enter: &mut dyn FnMut(Phase),
+    enter: &dyn Fn(Phase),
 ) -> Result<Result<Sample, Shortage>, RunnerError> {
     let case = Case::parse(&request.case, &writebench_engine::method_infos())
         .map_err(|error| RunnerError::Protocol(error.to_string()))?;
@@ -147,7 +146,7 @@ fn sample(
             return Ok(Err(shortage));
         }
     }
-    Ok(Ok(engine.sample(target, &case, request, enter)))
+    Ok(Ok(engine.sample(target, &case, request)))
 }
 
 fn open_directories(paths: &[OsString], identities: &[u64]) -> Result<Vec<OwnedFd>> {

@@ -5,12 +5,12 @@ use std::os::fd::{AsFd, BorrowedFd};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
-use rustix::fs::{AtFlags, FileType, OFlags, Statx, StatxFlags};
+use rustix::fs::{AtFlags, FileType, Statx, StatxFlags};
 use rustix::io::Errno;
 use rustix::ioctl::{Getter, Opcode, ioctl, opcode};
 
 pub(crate) use super::unix::*;
-use crate::{Alignment, BlockDevice, DirectIo, Error, LoopBacking, OpenOptions, WriteThrough};
+use crate::{Alignment, BlockDevice, DirectIo, Error, LoopBacking};
 
 /// `BLKGETSIZE64` of linux/fs.h: declared for a `size_t`, and fills a `u64`.
 const BLKGETSIZE64: Opcode = opcode::read::<usize>(0x12, 114);
@@ -31,26 +31,6 @@ struct LoopInfo {
     // The file's name as it was given, the cipher's, its key.
     _names: [u8; 160],
     _init: [u64; 2],
-}
-
-pub(crate) fn open_at(
-    options: &OpenOptions,
-    directory: BorrowedFd<'_>,
-    path: &Path,
-) -> Result<fs::File, Error> {
-    let direct = if options.direct { OFlags::DIRECT } else { OFlags::empty() };
-    let exclusive = if options.exclusive { OFlags::EXCL } else { OFlags::empty() };
-    let write_through = match options.write_through {
-        WriteThrough::None => OFlags::empty(),
-        // rustix takes O_DSYNC for O_SYNC, where they differ since 2.6.33: open(2).
-        WriteThrough::DataSync => OFlags::from_bits_retain(libc::O_DSYNC.cast_unsigned()),
-        WriteThrough::Sync => OFlags::SYNC,
-    };
-    let file = open_with(options, directory, path, direct | exclusive | write_through)?;
-    if options.exclusive {
-        refuse_exclusive_file(&file)?;
-    }
-    Ok(file)
 }
 
 pub(crate) fn device(file: BorrowedFd<'_>) -> Result<BlockDevice, Error> {
@@ -125,10 +105,6 @@ pub(crate) fn direct(file: BorrowedFd<'_>) -> Result<DirectIo, Error> {
         }
         _ => Ok(DirectIo::Unsupported),
     }
-}
-
-pub(crate) fn preallocate(file: BorrowedFd<'_>, length_bytes: u64) -> Result<(), Error> {
-    preallocate_by("fallocate", file, length_bytes)
 }
 
 fn status(file: BorrowedFd<'_>, wanted: StatxFlags) -> Result<Statx, Error> {

@@ -9,7 +9,7 @@ use rustix::io::Errno;
 use rustix::ioctl::{Getter, Opcode, ioctl, opcode};
 
 pub(crate) use super::unix::*;
-use crate::{BlockDevice, DirectIo, Error, OpenOptions, WriteThrough};
+use crate::{BlockDevice, DirectIo, Error, OpenOptions};
 
 // sys/disk.h
 const DKIOCGETBLOCKSIZE: Opcode = opcode::read::<u32>(b'd', 24);
@@ -20,12 +20,7 @@ pub(crate) fn open_at(options: &OpenOptions, directory: BorrowedFd<'_>, path: &P
     // Without O_NONBLOCK, O_EXLOCK would wait for whoever has the lock.
     let exclusive = OFlags::from_bits_retain(libc::O_EXLOCK.cast_unsigned()) | OFlags::NONBLOCK;
     let exclusive = if options.exclusive { exclusive } else { OFlags::empty() };
-    let write_through = match options.write_through {
-        WriteThrough::None => OFlags::empty(),
-        WriteThrough::DataSync => OFlags::DSYNC,
-        WriteThrough::Sync => OFlags::SYNC,
-    };
-    let file = open_with(options, directory, path, exclusive | write_through)?;
+    let file = open_with(options, directory, path, exclusive)?;
     if options.exclusive {
         let flags = rustix::fs::fcntl_getfl(&file).map_err(|errno| Error::call("fcntl(F_GETFL)", errno))?;
         rustix::fs::fcntl_setfl(&file, flags - OFlags::NONBLOCK)
@@ -60,14 +55,6 @@ pub(crate) fn device(file: BorrowedFd<'_>) -> Result<BlockDevice, Error> {
         capacity_bytes: u64::from(logical).checked_mul(count),
         serial: None,
     })
-}
-
-pub(crate) fn device_at(path: &Path) -> Result<BlockDevice, Error> {
-    device(open(&OpenOptions::new().read(true), path)?.as_fd())
-}
-
-pub(crate) fn device_below(file: BorrowedFd<'_>) -> Result<BlockDevice, Error> {
-    device(mounted_device(file)?.as_fd())
 }
 
 pub(crate) fn direct(_: BorrowedFd<'_>) -> Result<DirectIo, Error> {

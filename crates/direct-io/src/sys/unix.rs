@@ -7,9 +7,11 @@ use std::os::unix::fs::FileExt;
 use std::path::Path;
 
 use rustix::fs::{FileType, FlockOperation, Mode, OFlags, RawMode};
-use rustix::io::Errno;
+use rustix::io::{Errno, retry_on_intr};
 
-use crate::{Error, OpenOptions};
+#[cfg(not(target_os = "linux"))]
+use crate::BlockDevice;
+use crate::{Error, OpenOptions, WriteThrough};
 
 pub(crate) fn borrow<F: AsFd>(file: &F) -> BorrowedFd<'_> {
     file.as_fd()
@@ -22,11 +24,18 @@ fn flags(options: &OpenOptions) -> OFlags {
         (false, true) => OFlags::WRONLY,
         _ => OFlags::RDONLY,
     };
+    // rustix takes O_DSYNC for O_SYNC on Linux, where they differ since 2.6.33: open(2).
+    #[cfg(target_os = "linux")]
+    const DSYNC: OFlags = OFlags::from_bits_retain(libc::O_DSYNC.cast_unsigned());
+    #[cfg(not(target_os = "linux"))]
+    const DSYNC: OFlags = OFlags::DSYNC;
     let chosen = [
         (options.create, OFlags::CREATE),
         (options.create_new, OFlags::CREATE | OFlags::EXCL),
         (options.truncate, OFlags::TRUNC),
         (options.no_follow, OFlags::NOFOLLOW),
+        (options.write_through == WriteThrough::DataSync, DSYNC),
+        (options.write_through == WriteThrough::Sync, OFlags::SYNC),
     ];
     let chosen = chosen.into_iter().filter(|(is_chosen, _)| *is_chosen).map(|(_, flag)| flag);
     chosen.fold(access | OFlags::CLOEXEC, |all, flag| all | flag)
@@ -43,13 +52,23 @@ pub(crate) fn open_with(
     let mode = RawMode::try_from(options.mode.unwrap_or(0o666) & 0o7777).map(Mode::from_raw_mode);
     let mode = mode.unwrap_or_else(|_| Mode::empty());
     let flags = flags(options) | system;
-    loop {
-        match rustix::fs::openat(directory, path, flags, mode) {
-            Ok(file) => return Ok(file.into()),
-            Err(Errno::INTR) => {}
-            Err(errno) => return Err(Error::call("openat", errno)),
-        }
+    let file = retry_on_intr(|| rustix::fs::openat(directory, path, flags, mode));
+    file.map(File::from).map_err(|errno| Error::call("openat", errno))
+}
+
+#[cfg(not(target_os = "macos"))]
+pub(crate) fn open_at(options: &OpenOptions, directory: BorrowedFd<'_>, path: &Path) -> Result<File, Error> {
+    let direct = if options.direct { OFlags::DIRECT } else { OFlags::empty() };
+    let exclusive = if options.exclusive { OFlags::EXCL } else { OFlags::empty() };
+    let file = open_with(options, directory, path, direct | exclusive)?;
+    // Where `O_EXCL` without `O_CREAT` means something, it does so for devices only: open(2).
+    if options.exclusive && !is_device(file.as_fd())? {
+        return Err(Error::Unsupported {
+            call: "open with O_EXCL",
+            reason: "without creating a file it is for devices; lock a file instead",
+        });
     }
+    Ok(file)
 }
 
 pub(crate) fn open(options: &OpenOptions, path: &Path) -> Result<File, Error> {
@@ -68,11 +87,6 @@ pub(crate) fn read_at(file: &File, bytes: &mut [u8], offset: u64) -> io::Result<
     file.read_at(bytes, offset)
 }
 
-pub(crate) fn file_type(file: BorrowedFd<'_>) -> Result<FileType, Error> {
-    let stat = rustix::fs::fstat(file).map_err(|errno| Error::call("fstat", errno))?;
-    Ok(FileType::from_raw_mode(stat.st_mode))
-}
-
 /// Whether what goes through this file may go past the page cache. macOS does not tell, and FreeBSD's disks always do.
 pub(crate) fn may_be_direct(file: BorrowedFd<'_>) -> bool {
     #[cfg(target_os = "macos")]
@@ -84,27 +98,23 @@ pub(crate) fn may_be_direct(file: BorrowedFd<'_>) -> bool {
 }
 
 pub(crate) fn is_device(file: BorrowedFd<'_>) -> Result<bool, Error> {
-    Ok(matches!(file_type(file)?, FileType::BlockDevice | FileType::CharacterDevice))
+    let stat = rustix::fs::fstat(file).map_err(|errno| Error::call("fstat", errno))?;
+    Ok(matches!(FileType::from_raw_mode(stat.st_mode), FileType::BlockDevice | FileType::CharacterDevice))
 }
 
 pub(crate) fn lock(file: BorrowedFd<'_>) -> Result<(), Error> {
-    match flock(file, FlockOperation::NonBlockingLockExclusive) {
-        Err(Errno::WOULDBLOCK) => Err(Error::Locked),
-        result => result.map_err(|errno| Error::call("flock", errno)),
-    }
+    flock(file, FlockOperation::NonBlockingLockExclusive)
 }
 
 pub(crate) fn unlock(file: BorrowedFd<'_>) -> Result<(), Error> {
-    flock(file, FlockOperation::Unlock).map_err(|errno| Error::call("flock", errno))
+    flock(file, FlockOperation::Unlock)
 }
 
-fn flock(file: BorrowedFd<'_>, operation: FlockOperation) -> rustix::io::Result<()> {
-    loop {
-        match rustix::fs::flock(file, operation) {
-            Err(Errno::INTR) => {}
-            result => return result,
-        }
-    }
+fn flock(file: BorrowedFd<'_>, operation: FlockOperation) -> Result<(), Error> {
+    retry_on_intr(|| rustix::fs::flock(file, operation)).map_err(|errno| match errno {
+        Errno::WOULDBLOCK => Error::Locked,
+        _ => Error::call("flock", errno),
+    })
 }
 
 pub(crate) fn lock_volume(_: BorrowedFd<'_>) -> Result<(), Error> {
@@ -154,30 +164,20 @@ pub(crate) fn set_no_cache(_: BorrowedFd<'_>, _: bool) -> Result<(), Error> {
 
 /// Grows the file and never shrinks it: posix_fallocate(2), fallocate(2) with mode 0.
 #[cfg(not(target_os = "macos"))]
-pub(crate) fn preallocate_by(call: &'static str, file: BorrowedFd<'_>, length_bytes: u64) -> Result<(), Error> {
-    loop {
-        match rustix::fs::fallocate(file, rustix::fs::FallocateFlags::empty(), 0, length_bytes) {
-            Err(Errno::INTR) => {}
-            result => return result.map_err(|errno| Error::call(call, errno)),
-        }
-    }
+pub(crate) fn preallocate(file: BorrowedFd<'_>, length_bytes: u64) -> Result<(), Error> {
+    const CALL: &str = if cfg!(target_os = "linux") { "fallocate" } else { "posix_fallocate" };
+    retry_on_intr(|| rustix::fs::fallocate(file, rustix::fs::FallocateFlags::empty(), 0, length_bytes))
+        .map_err(|errno| Error::call(CALL, errno))
 }
 
-/// Where `O_EXCL` without `O_CREAT` means something, it does so for devices only: open(2).
-#[cfg(not(target_os = "macos"))]
-pub(crate) fn refuse_exclusive_file(file: &File) -> Result<(), Error> {
-    if is_device(file.as_fd())? {
-        return Ok(());
-    }
-    Err(Error::Unsupported {
-        call: "open with O_EXCL",
-        reason: "without creating a file it is for devices; lock a file instead",
-    })
-}
-
-/// The device that the filesystem of `file` says it was mounted from, open for reading.
 #[cfg(not(target_os = "linux"))]
-pub(crate) fn mounted_device(file: BorrowedFd<'_>) -> Result<File, Error> {
+pub(crate) fn device_at(path: &Path) -> Result<BlockDevice, Error> {
+    super::device(open(&OpenOptions::new().read(true), path)?.as_fd())
+}
+
+/// The device that the filesystem of `file` says it was mounted from, opened for reading.
+#[cfg(not(target_os = "linux"))]
+pub(crate) fn device_below(file: BorrowedFd<'_>) -> Result<BlockDevice, Error> {
     use std::os::unix::ffi::OsStringExt;
     let status = rustix::fs::fstatfs(file).map_err(|errno| Error::call("fstatfs", errno))?;
     let name = status.f_mntfromname.iter().map(|byte| byte.to_ne_bytes()[0]);
@@ -186,6 +186,6 @@ pub(crate) fn mounted_device(file: BorrowedFd<'_>) -> Result<File, Error> {
     if !path.starts_with("/dev") {
         return Err(Error::NoSingleDevice);
     }
-    let options = OpenOptions::new().read(true);
-    super::open_at(&options, rustix::fs::CWD, &path).map_err(|error| error.with_path(&path))
+    let opened = open(&OpenOptions::new().read(true), &path).map_err(|error| error.with_path(&path))?;
+    super::device(opened.as_fd())
 }

@@ -24,7 +24,7 @@ use windows_sys::Win32::System::Ioctl::{
     STORAGE_PROPERTY_QUERY, StorageAccessAlignmentProperty, StorageDeviceProperty,
 };
 
-use crate::{Alignment, BlockDevice, DirectIo, Error, LoopBacking, OpenOptions, WriteThrough};
+use crate::{BlockDevice, DirectIo, Error, LoopBacking, OpenOptions, WriteThrough};
 
 pub(crate) fn borrow<F: AsHandle>(file: &F) -> BorrowedHandle<'_> {
     file.as_handle()
@@ -74,7 +74,7 @@ pub(crate) fn may_be_direct(_: BorrowedHandle<'_>) -> bool {
 pub(crate) fn device(file: BorrowedHandle<'_>) -> Result<BlockDevice, Error> {
     let geometry = match geometry(file) {
         // Only files have this kind of information.
-        Err(_) if information::<FILE_STANDARD_INFO>(file).is_ok() => return Err(Error::NotADevice),
+        Err(_) if standard_information(file).is_ok() => return Err(Error::NotADevice),
         geometry => geometry?,
     };
     // Not every driver knows what is below its sectors, or has a serial number.
@@ -93,7 +93,9 @@ pub(crate) fn device_at(path: &Path) -> Result<BlockDevice, Error> {
 }
 
 pub(crate) fn device_below(file: BorrowedHandle<'_>) -> Result<BlockDevice, Error> {
-    let sectors = information::<FILE_STORAGE_INFO>(file)?;
+    const CALL: &str = "GetFileInformationByHandleEx(FileStorageInfo)";
+    // SAFETY: FILE_STORAGE_INFO belongs to FileStorageInfo; it has integers only.
+    let sectors: FILE_STORAGE_INFO = unsafe { information(file, FileStorageInfo, CALL) }?;
     Ok(BlockDevice {
         logical_sector_bytes: Some(sectors.LogicalBytesPerSector.into()),
         physical_sector_bytes: Some(sectors.PhysicalBytesPerSectorForPerformance.into()),
@@ -113,15 +115,7 @@ pub(crate) fn direct(file: BorrowedHandle<'_>) -> Result<DirectIo, Error> {
         Err(error) if has_no_such_call(&error) => return Ok(DirectIo::Unknown),
         below => below?,
     };
-    let logical = below.logical_sector_bytes.filter(|&bytes| bytes > 0);
-    let physical =
-        below.physical_sector_bytes.filter(|&bytes| bytes > 0).and_then(|it| usize::try_from(it).ok());
-    Ok(match (physical, logical) {
-        (Some(memory_bytes), Some(offset_bytes)) => {
-            DirectIo::Supported(Alignment { memory_bytes, offset_bytes })
-        }
-        _ => DirectIo::Unknown,
-    })
+    Ok(DirectIo::by(below.physical_sector_bytes, below.logical_sector_bytes))
 }
 
 /// As Wine says of FileStorageInfo.
@@ -152,7 +146,7 @@ pub(crate) fn unlock_volume(volume: BorrowedHandle<'_>) -> Result<(), Error> {
 
 fn volume_control(volume: BorrowedHandle<'_>, code: u32, call: &'static str) -> Result<(), Error> {
     // SAFETY: both codes take nothing and give nothing.
-    unsafe { control(volume, code, call, Input::NONE, Output::NONE) }.map(drop)
+    unsafe { control(volume, code, call, &(), &mut ()) }.map(drop)
 }
 
 pub(crate) fn fdatasync(_: BorrowedHandle<'_>) -> Result<(), Error> {
@@ -188,7 +182,7 @@ pub(crate) fn preallocate(file: BorrowedHandle<'_>, length_bytes: u64) -> Result
     const CALL: &str = "SetFileInformationByHandle(FileAllocationInfo)";
     let length = i64::try_from(length_bytes)
         .map_err(|_| Error::call(CALL, io::Error::from(io::ErrorKind::FileTooLarge)))?;
-    let present = information::<FILE_STANDARD_INFO>(file)?;
+    let present = standard_information(file)?;
     if length > present.AllocationSize {
         let wanted = FILE_ALLOCATION_INFO { AllocationSize: length };
         // SAFETY: the structure is the one of its class.
@@ -206,7 +200,7 @@ fn geometry(file: BorrowedHandle<'_>) -> Result<DISK_GEOMETRY_EX, Error> {
     const CALL: &str = "DeviceIoControl(IOCTL_DISK_GET_DRIVE_GEOMETRY_EX)";
     let mut geometry = DISK_GEOMETRY_EX::default();
     // SAFETY: the code takes nothing, and gives a DISK_GEOMETRY_EX, which has integers only.
-    unsafe { control(file, IOCTL_DISK_GET_DRIVE_GEOMETRY_EX, CALL, Input::NONE, Output::of(&mut geometry)) }?;
+    unsafe { control(file, IOCTL_DISK_GET_DRIVE_GEOMETRY_EX, CALL, &(), &mut geometry) }?;
     Ok(geometry)
 }
 
@@ -215,18 +209,18 @@ fn length(file: BorrowedHandle<'_>) -> Result<i64, Error> {
     const CALL: &str = "DeviceIoControl(IOCTL_DISK_GET_LENGTH_INFO)";
     let mut length = GET_LENGTH_INFORMATION::default();
     // SAFETY: the code takes nothing, and gives a GET_LENGTH_INFORMATION, which has an integer only.
-    unsafe { control(file, IOCTL_DISK_GET_LENGTH_INFO, CALL, Input::NONE, Output::of(&mut length)) }?;
+    unsafe { control(file, IOCTL_DISK_GET_LENGTH_INFO, CALL, &(), &mut length) }?;
     Ok(length.Length)
 }
 
 fn sectors(file: BorrowedHandle<'_>) -> Result<STORAGE_ACCESS_ALIGNMENT_DESCRIPTOR, Error> {
     let mut sectors = STORAGE_ACCESS_ALIGNMENT_DESCRIPTOR::default();
-    property(file, StorageAccessAlignmentProperty, Output::of(&mut sectors)).map(|_| sectors)
+    property(file, StorageAccessAlignmentProperty, &mut sectors).map(|_| sectors)
 }
 
 fn serial(file: BorrowedHandle<'_>) -> Result<Option<String>, Error> {
     let mut answer = [0u8; 1024];
-    let filled = property(file, StorageDeviceProperty, Output::of(&mut answer))?;
+    let filled = property(file, StorageDeviceProperty, &mut answer)?;
     Ok(serial_in(answer.get(..filled).unwrap_or(&answer)))
 }
 
@@ -240,50 +234,33 @@ fn serial_in(descriptor: &[u8]) -> Option<String> {
     Some(String::from_utf8_lossy(text).into_owned())
 }
 
-fn property(file: BorrowedHandle<'_>, id: STORAGE_PROPERTY_ID, output: Output) -> Result<usize, Error> {
+fn property<O>(file: BorrowedHandle<'_>, id: STORAGE_PROPERTY_ID, output: &mut O) -> Result<usize, Error> {
     let query =
         STORAGE_PROPERTY_QUERY { PropertyId: id, QueryType: PropertyStandardQuery, AdditionalParameters: [0] };
     let call = "DeviceIoControl(IOCTL_STORAGE_QUERY_PROPERTY)";
     // SAFETY: the code takes a query and fills as much of the output as there is.
-    unsafe { control(file, IOCTL_STORAGE_QUERY_PROPERTY, call, Input::of(&query), output) }
-}
-
-/// Memory that a call reads.
-struct Input(*const c_void, u32);
-
-/// Memory that a call fills.
-struct Output(*mut c_void, u32);
-
-impl Input {
-    const NONE: Self = Self(ptr::null(), 0);
-
-    fn of<T>(value: &T) -> Self {
-        Self(ptr::from_ref(value).cast(), size_of_u32::<T>())
-    }
-}
-
-impl Output {
-    const NONE: Self = Self(ptr::null_mut(), 0);
-
-    fn of<T>(value: &mut T) -> Self {
-        Self(ptr::from_mut(value).cast(), size_of_u32::<T>())
-    }
+    unsafe { control(file, IOCTL_STORAGE_QUERY_PROPERTY, call, &query, output) }
 }
 
 fn size_of_u32<T>() -> u32 {
     u32::try_from(size_of::<T>()).unwrap_or(0)
 }
 
+/// Null for memory that is none.
+fn start_of<T>(memory: *mut T) -> *mut c_void {
+    if size_of::<T>() == 0 { ptr::null_mut() } else { memory.cast() }
+}
+
 /// Returns how many bytes of the output were filled.
 ///
 /// # Safety
 /// Input and output are alive, and what the code takes and gives; every content of the output is valid.
-unsafe fn control(
+unsafe fn control<I, O>(
     file: BorrowedHandle<'_>,
     code: u32,
     call: &'static str,
-    input: Input,
-    output: Output,
+    input: &I,
+    output: &mut O,
 ) -> Result<usize, Error> {
     let mut filled = 0;
     // SAFETY: the handle is open while borrowed and was not opened for overlapped use by us; the lengths are those
@@ -292,10 +269,10 @@ unsafe fn control(
         DeviceIoControl(
             file.as_raw_handle(),
             code,
-            input.0,
-            input.1,
-            output.0,
-            output.1,
+            start_of(ptr::from_ref(input).cast_mut()),
+            size_of_u32::<I>(),
+            start_of(output),
+            size_of_u32::<O>(),
             &raw mut filled,
             ptr::null_mut(),
         )
@@ -303,34 +280,25 @@ unsafe fn control(
     succeeded(result, call).map(|()| filled as usize)
 }
 
-/// What GetFileInformationByHandleEx fills.
-///
+fn standard_information(file: BorrowedHandle<'_>) -> Result<FILE_STANDARD_INFO, Error> {
+    const CALL: &str = "GetFileInformationByHandleEx(FileStandardInfo)";
+    // SAFETY: FILE_STANDARD_INFO belongs to FileStandardInfo; it has integers only.
+    unsafe { information(file, FileStandardInfo, CALL) }
+}
+
 /// # Safety
 /// The type is the one that belongs to the class, and valid whatever is in it.
-unsafe trait Information: Default {
-    const CLASS: FILE_INFO_BY_HANDLE_CLASS;
-    const CALL: &'static str;
-}
-
-// SAFETY: FILE_STANDARD_INFO belongs to FileStandardInfo; it has integers only.
-unsafe impl Information for FILE_STANDARD_INFO {
-    const CLASS: FILE_INFO_BY_HANDLE_CLASS = FileStandardInfo;
-    const CALL: &'static str = "GetFileInformationByHandleEx(FileStandardInfo)";
-}
-
-// SAFETY: FILE_STORAGE_INFO belongs to FileStorageInfo; it has integers only.
-unsafe impl Information for FILE_STORAGE_INFO {
-    const CLASS: FILE_INFO_BY_HANDLE_CLASS = FileStorageInfo;
-    const CALL: &'static str = "GetFileInformationByHandleEx(FileStorageInfo)";
-}
-
-fn information<T: Information>(file: BorrowedHandle<'_>) -> Result<T, Error> {
+unsafe fn information<T: Default>(
+    file: BorrowedHandle<'_>,
+    class: FILE_INFO_BY_HANDLE_CLASS,
+    call: &'static str,
+) -> Result<T, Error> {
     let mut information = T::default();
     let start = ptr::from_mut(&mut information).cast();
-    // SAFETY: the handle is open while borrowed; the memory is a T, which belongs to the class.
+    // SAFETY: the handle is open while borrowed; the caller promises the type.
     let result =
-        unsafe { GetFileInformationByHandleEx(file.as_raw_handle(), T::CLASS, start, size_of_u32::<T>()) };
-    succeeded(result, T::CALL).map(|()| information)
+        unsafe { GetFileInformationByHandleEx(file.as_raw_handle(), class, start, size_of_u32::<T>()) };
+    succeeded(result, call).map(|()| information)
 }
 
 /// # Safety

@@ -2,18 +2,29 @@
 
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
-use writebench_model::{Advice, Axis, FioEngine};
+use writebench_model::{Advice, Axis, Cursor, MethodInfo, Prepare};
 
-use super::Lane;
+use super::{Lane, SYNCS_AFTERWARDS};
 use crate::call::{Call, CallError, retry};
 use crate::file::{self, COPIED};
 use crate::job::Part;
 use crate::records::Records;
 
-/// The axes of every method that copies.
-pub(super) const AXES: &[&[Axis]] = &[&[Axis::Chunk, Axis::Advice, Axis::Origin]];
-/// Why no job of fio does what they do.
-pub(super) const NO_FIO: Result<FioEngine, &str> = Err("fio copies no files");
+/// The card of every method that copies, but for what is its own.
+pub(super) const INFO: MethodInfo = MethodInfo {
+    name: "",
+    summary: "",
+    calls: "",
+    has_buffer: false,
+    cursor: Cursor::Copy,
+    axes: &[&[Axis::Chunk, Axis::Advice, Axis::Origin]],
+    prepares: Prepare::ALL,
+    syncs: SYNCS_AFTERWARDS,
+    syncs_on_the_way: &[],
+    effort: 0,
+    fio: Err("fio copies no files"),
+    example: &[(Axis::Chunk, "4KiB")],
+};
 
 /// The file that is copied, with a position and advice of its own: what an earlier sample advised is gone with
 /// its descriptor.
@@ -109,7 +120,7 @@ pub(super) fn move_all(
         }
         records.reached(at);
     }
-    records.add_bytes(at);
+    records.handed_over_bytes += at;
     Ok(())
 }
 

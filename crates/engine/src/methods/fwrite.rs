@@ -5,7 +5,6 @@ use std::ffi::c_void;
 use std::os::fd::{AsRawFd, BorrowedFd, IntoRawFd, OwnedFd};
 use std::ptr::NonNull;
 
-use rustix::io::Errno;
 use writebench_model::{Axis, Cursor, MethodInfo, Prepare};
 
 use super::{Lane, Method, SYNCS_AFTERWARDS, WRITING, lane_each};
@@ -51,7 +50,7 @@ impl Lane for FwriteLane<'_> {
         // SAFETY: the descriptor is open and the mode is a C string. The stream closes it only in
         // `fclose`, which `close` calls with the descriptor's ownership in hand.
         let stream = unsafe { libc::fdopen(file.as_raw_fd(), c"w".as_ptr()) };
-        self.stream = Some(Stream(NonNull::new(stream).ok_or_else(|| CallError::new("fdopen", last_errno()))?));
+        self.stream = Some(Stream(NonNull::new(stream).ok_or_else(|| last_error("fdopen"))?));
         Ok(())
     }
 
@@ -64,13 +63,13 @@ impl Lane for FwriteLane<'_> {
             // SAFETY: the stream is open and the chunk has that many bytes.
             let written =
                 unsafe { libc::fwrite(chunk.as_ptr().cast::<c_void>(), 1, chunk.len(), stream.as_ptr()) };
-            if written == chunk.len() { Ok(()) } else { Err(CallError::new("fwrite", last_errno())) }
+            if written == chunk.len() { Ok(()) } else { Err(last_error("fwrite")) }
         };
         let written = records.each(&self.part, put, flush_only).and_then(|()| {
             // SAFETY: the stream is open.
             match unsafe { libc::fflush(stream.as_ptr()) } {
                 0 => Ok(()),
-                _ => Err(CallError::new("fflush", last_errno())),
+                _ => Err(last_error("fflush")),
             }
         });
         // What could not be written lags behind the chunk, by what was in the buffer.
@@ -87,12 +86,12 @@ impl Lane for FwriteLane<'_> {
         // SAFETY: the stream is open, was taken out of the lane, and is not used again.
         match unsafe { libc::fclose(stream.as_ptr()) } {
             0 => Ok(()),
-            _ => Err(CallError::new("fclose", last_errno())),
+            _ => Err(last_error("fclose")),
         }
     }
 }
 
-/// Why the call before failed. The C library's streams keep it in errno.
-fn last_errno() -> Errno {
-    Errno::from_io_error(&std::io::Error::last_os_error()).unwrap_or(Errno::IO)
+/// The call before failed. The C library's streams keep the reason in errno.
+fn last_error(call: &'static str) -> CallError {
+    CallError::of_io(call, &std::io::Error::last_os_error())
 }

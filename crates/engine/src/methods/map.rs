@@ -113,8 +113,7 @@ impl Map {
         // SAFETY: the range is mapped, and the vector has a byte for each of its pages.
         let result = unsafe { libc::mincore(self.address.as_ptr(), self.length, pages.as_mut_ptr()) };
         if result != 0 {
-            let errno = Errno::from_io_error(&std::io::Error::last_os_error()).unwrap_or(Errno::IO);
-            return Err(CallError::new("mincore", errno));
+            return Err(CallError::of_io("mincore", &std::io::Error::last_os_error()));
         }
         Ok(pages.iter().filter(|page| **page & 1 == 1).count() as u64 * page as u64)
     }

@@ -2,11 +2,11 @@
 
 use std::os::fd::{AsFd, BorrowedFd};
 
-use writebench_model::{Advice, Axis, Cursor, MethodInfo, Prepare};
+use writebench_model::{Advice, MethodInfo};
 
 use super::copy::{self, Input, move_all};
 use super::map::{Access, Map};
-use super::{Lane, Method, SYNCS_AFTERWARDS, lane_each};
+use super::{Lane, Method, lane_each};
 use crate::call::CallError;
 use crate::file;
 use crate::job::Part;
@@ -17,15 +17,8 @@ pub(super) static METHOD: Method = Method {
         name: "mmap-write",
         summary: "copies a file: mmap(2) of all of it, write(2) from the mapping, a chunk per call",
         calls: "mmap, write",
-        has_buffer: false,
-        cursor: Cursor::Copy,
-        axes: copy::AXES,
-        prepares: Prepare::ALL,
-        syncs: SYNCS_AFTERWARDS,
-        syncs_on_the_way: &[],
         effort: 4,
-        fio: copy::NO_FIO,
-        example: &[(Axis::Chunk, "4KiB")],
+        ..copy::INFO
     },
     lanes: |parts| lane_each(parts, |part| MmapWriteLane { part, map: None }),
 };

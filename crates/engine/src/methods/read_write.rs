@@ -3,10 +3,10 @@
 use std::os::fd::BorrowedFd;
 
 use direct_io::AlignedBuffer;
-use writebench_model::{Axis, Cursor, MethodInfo, Prepare};
+use writebench_model::MethodInfo;
 
 use super::copy::{self, Input, move_all};
-use super::{Lane, Method, SYNCS_AFTERWARDS, lane_each};
+use super::{Lane, Method, lane_each};
 use crate::call::{CallError, hand_over};
 use crate::file::COPIED;
 use crate::job::Part;
@@ -18,14 +18,7 @@ pub(super) static METHOD: Method = Method {
         summary: "copies a file: read(2) into a buffer of a chunk, write(2) from it",
         calls: "read, write",
         has_buffer: true,
-        cursor: Cursor::Copy,
-        axes: copy::AXES,
-        prepares: Prepare::ALL,
-        syncs: SYNCS_AFTERWARDS,
-        syncs_on_the_way: &[],
-        effort: 0,
-        fio: copy::NO_FIO,
-        example: &[(Axis::Chunk, "4KiB")],
+        ..copy::INFO
     },
     lanes: |parts| {
         lane_each(parts, |part| ReadWriteLane { part, buffer: buffer(&part), input: Input::default() })

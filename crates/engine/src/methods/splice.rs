@@ -4,10 +4,10 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use rustix::io::Errno;
 use rustix::pipe::SpliceFlags;
-use writebench_model::{Axis, Cursor, MethodInfo, Prepare};
+use writebench_model::{Axis, MethodInfo};
 
 use super::copy::{self, Input, ended, move_all};
-use super::{Lane, Method, SYNCS_AFTERWARDS, lane_each};
+use super::{Lane, Method, lane_each};
 use crate::call::{Call, CallError, Meaning, retry};
 use crate::file::{self, COPIED};
 use crate::job::Part;
@@ -24,15 +24,9 @@ pub(super) static METHOD: Method = Method {
         name: "splice",
         summary: "copies a file: splice(2) into a pipe and out of it; the pipe holds a chunk, 1 MiB at most",
         calls: "pipe2, fcntl, splice",
-        has_buffer: false,
-        cursor: Cursor::Copy,
-        axes: copy::AXES,
-        prepares: Prepare::ALL,
-        syncs: SYNCS_AFTERWARDS,
-        syncs_on_the_way: &[],
         effort: 4,
-        fio: copy::NO_FIO,
         example: &[(Axis::Chunk, "3000")],
+        ..copy::INFO
     },
     lanes: |parts| lane_each(parts, |part| SpliceLane { part, input: Input::default(), pipe: None }),
 };

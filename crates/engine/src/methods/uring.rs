@@ -58,13 +58,13 @@ impl Lane for UringLane<'_> {
     fn attach(&mut self, file: BorrowedFd<'_>) -> Result<(), CallError> {
         let axes = self.part.axes;
         // A write may have a sync linked to it.
-        let ring = IoUring::new(axes.depth * 2).map_err(|error| failed(IO_URING_SETUP, &error))?;
+        let ring = IoUring::new(axes.depth * 2).map_err(|error| CallError::of_io(IO_URING_SETUP, &error))?;
         if matches!(axes.registered, Registered::Buffers | Registered::Both) && !self.part.memory().is_empty() {
             register_memory(&ring, self.part.memory())?;
         }
         if matches!(axes.registered, Registered::Files | Registered::Both) {
             let registered = ring.submitter().register_files(&[file.as_raw_fd()]);
-            registered.map_err(|error| failed("io_uring_register files", &error))?;
+            registered.map_err(|error| CallError::of_io("io_uring_register files", &error))?;
         }
         self.ring = Some(ring);
         Ok(())
@@ -88,7 +88,7 @@ impl Lane for UringLane<'_> {
             Registered::Files | Registered::Both => ring
                 .submitter()
                 .unregister_files()
-                .map_err(|error| failed("io_uring_register unregister files", &error)),
+                .map_err(|error| CallError::of_io("io_uring_register unregister files", &error)),
             _ => Ok(()),
         }
     }
@@ -104,9 +104,5 @@ fn register_memory(ring: &IoUring, memory: &[u8]) -> Result<(), CallError> {
         .collect();
     // SAFETY: the source stays where it is for longer than the lane, and the ring, live.
     unsafe { ring.submitter().register_buffers(&buffers) }
-        .map_err(|error| failed("io_uring_register buffers", &error))
-}
-
-fn failed(call: impl Into<Call>, error: &std::io::Error) -> CallError {
-    CallError::new(call, Errno::from_io_error(error).unwrap_or(Errno::IO))
+        .map_err(|error| CallError::of_io("io_uring_register buffers", &error))
 }

@@ -93,7 +93,7 @@ pub(super) fn write_vectors<'a>(
             Ok(())
         };
         try_each_vector::<CallError>(part, vector, hand_over)?;
-        records.add_bytes(part.range.length);
+        records.handed_over_bytes += part.range.length;
         return Ok(());
     }
     records.run(part, &mut sync, |records, sync| {

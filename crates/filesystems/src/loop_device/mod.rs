@@ -7,8 +7,9 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use rustix::io::Errno;
+use writebench_model::Failure;
 
-use crate::error::{Error, errno_text};
+use crate::error::Error;
 use crate::image::ImageFile;
 
 /// A block device over an image.
@@ -72,7 +73,8 @@ impl LoopDevice {
             refused = sys::set_direct_io(&device).err();
             direct_io = is_direct()?;
         }
-        let refused = || refused.map_or_else(|| "no reason given".to_owned(), errno_text);
+        let no_reason = || "no reason given".to_owned();
+        let refused = || refused.map_or_else(no_reason, |errno| Failure::io_message(&errno.into()));
         Ok(Self {
             backing: fact(&name, "loop/backing_file")?,
             direct_io,

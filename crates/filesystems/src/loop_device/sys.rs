@@ -6,12 +6,14 @@ use std::os::fd::{AsRawFd, BorrowedFd};
 
 use linux_raw_sys::loop_device::{self, LOOP_CONFIGURE, LOOP_CTL_GET_FREE, LOOP_SET_DIRECT_IO, loop_config};
 use rustix::io::Errno;
-use rustix::ioctl::{IntegerSetter, Ioctl, IoctlOutput, Opcode, Setter, ioctl};
+use rustix::ioctl::{IntegerSetter, Setter, ioctl};
+
+nix::ioctl_none_bad!(get_free, LOOP_CTL_GET_FREE);
 
 /// The number of a loop device that is free now, made if need be.
-pub(super) fn free_number(control: &File) -> Result<u32, Errno> {
-    // SAFETY: `GetFree` hands no memory over.
-    unsafe { ioctl(control, GetFree) }
+pub(super) fn free_number(control: &File) -> nix::Result<i32> {
+    // SAFETY: the descriptor is open, and the code takes no argument and gives a number, which is not memory.
+    unsafe { get_free(control.as_raw_fd()) }
 }
 
 /// Attaches a file, in one step: with `AUTOCLEAR` from the first moment, so that the device detaches itself when
@@ -36,26 +38,4 @@ pub(super) fn set_direct_io(device: &File) -> Result<(), Errno> {
     let setter = unsafe { IntegerSetter::<LOOP_SET_DIRECT_IO>::new_usize(1) };
     // SAFETY: no memory is handed over.
     unsafe { ioctl(device, setter) }
-}
-
-/// `LOOP_CTL_GET_FREE`, which returns the number as the call's own result.
-struct GetFree;
-
-// SAFETY: the code takes no argument and gives a number, which is not memory.
-unsafe impl Ioctl for GetFree {
-    type Output = u32;
-
-    const IS_MUTATING: bool = false;
-
-    fn opcode(&self) -> Opcode {
-        LOOP_CTL_GET_FREE
-    }
-
-    fn as_ptr(&mut self) -> *mut std::ffi::c_void {
-        std::ptr::null_mut()
-    }
-
-    unsafe fn output_from_ptr(output: IoctlOutput, _: *mut std::ffi::c_void) -> Result<u32, Errno> {
-        u32::try_from(output).map_err(|_| Errno::RANGE)
-    }
 }

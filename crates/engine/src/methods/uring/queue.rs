@@ -10,7 +10,7 @@ use io_uring::{IoUring, opcode, types};
 use rustix::io::Errno;
 use writebench_model::{Registered, SyncCall};
 
-use super::{PIECE_BYTES, failed};
+use super::PIECE_BYTES;
 use crate::call::CallError;
 use crate::job::Part;
 use crate::methods::writev::flags;
@@ -101,7 +101,7 @@ impl<'q, 'a> Queue<'q, 'a> {
         if self.sync_owed || (self.waits_for_all() && self.since_sync > 0) {
             crate::sync::sync(self.file, self.part.axes.sync.call)?;
         }
-        records.add_bytes(self.length as u64);
+        records.handed_over_bytes += self.length as u64;
         Ok(())
     }
 
@@ -220,7 +220,7 @@ impl<'q, 'a> Queue<'q, 'a> {
                 Err(error) if error.raw_os_error() == Some(libc::EINTR) => {}
                 // The kernel wants its completions taken first: io_uring_enter(2).
                 Err(error) if matches!(error.raw_os_error(), Some(libc::EBUSY | libc::EAGAIN)) => return Ok(()),
-                Err(error) => return Err(failed("io_uring_enter", &error)),
+                Err(error) => return Err(CallError::of_io("io_uring_enter", &error)),
             }
         }
     }
