@@ -68,9 +68,7 @@ named_values! {
         /// Those that are left, at the real size.
         Final = "final",
     }
-}
 
-named_values! {
     /// How a suite's tables are laid out.
     Layout {
         /// A row per case with throughput and phases.

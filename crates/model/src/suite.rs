@@ -256,16 +256,10 @@ impl Section {
 fn combinations<'v>(axes: &[(Axis, &'v [String])]) -> Vec<Vec<(Axis, &'v str)>> {
     let mut combinations: Vec<Vec<(Axis, &str)>> = vec![Vec::new()];
     for &(axis, values) in axes {
-        combinations = combinations
-            .into_iter()
-            .flat_map(|combination| {
-                values.iter().map(move |value| {
-                    let mut combination = combination.clone();
-                    combination.push((axis, value.as_str()));
-                    combination
-                })
-            })
-            .collect();
+        let with =
+            |earlier: &Vec<_>, value: &'v String| [earlier.as_slice(), &[(axis, value.as_str())]].concat();
+        let longer = |earlier| values.iter().map(move |value| with(earlier, value));
+        combinations = combinations.iter().flat_map(longer).collect();
     }
     combinations
 }

@@ -50,8 +50,6 @@ pub enum Event<'a> {
     Started {
         /// Its case, and where.
         planned: &'a Planned,
-        /// The round, from 0.
-        round: u32,
         /// Samples that are still to come, this one included, if no case ends early.
         left: usize,
         /// What the run has written before it.
@@ -203,7 +201,7 @@ impl Run<'_> {
             return Ok(Some(End::MaxBytes));
         }
         let bytes_written = self.written.bytes();
-        observe(Event::Started { planned, round, left, bytes_written }).map_err(RunnerError::Observer)?;
+        observe(Event::Started { planned, left, bytes_written }).map_err(RunnerError::Observer)?;
         let Some(sample) = self.sample(index, round)? else { return Ok(Some(End::Stopped)) };
         observe(Event::Taken { planned, sample: &sample }).map_err(RunnerError::Observer)?;
         self.taken[index].push(Taken::of(&sample));

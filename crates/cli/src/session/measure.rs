@@ -151,7 +151,7 @@ impl Session<'_> {
         let (workers, written) = (Workers::new(&worker, stop, &mut self.casualties), &mut self.written);
         let end = writebench_runner::supervise(plan, &mut *schedule, workers, written, &mut |event| {
             match event {
-                Event::Started { planned, left, bytes_written, .. } => {
+                Event::Started { planned, left, bytes_written } => {
                     if let Some(row) = later.remove(&planned.case.to_string()) {
                         recorder.record(Record::Row(row.into()))?;
                     }
