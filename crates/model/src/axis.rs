@@ -60,9 +60,10 @@ macro_rules! axes {
             /// # Errors
             /// The axis has no such value; in words, with what would fit.
             pub fn set(&mut self, axis: Axis, value: &str) -> Result<(), String> {
-                match axis {
+                let result = match axis {
                     $(Axis::$axis => <form!($type $($form)?)>::parse(value).map(|it| self.$field = it),)+
-                }
+                };
+                result.map_err(|why| format!("{axis}={value}: {why}"))
             }
 
             /// What the value on `axis` asks of whoever writes the program, where it is not the default.

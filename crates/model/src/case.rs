@@ -54,7 +54,7 @@ impl Case {
         if !self.method.has_axis(axis) {
             return Err(unknown_axis(axis.name(), self.method));
         }
-        self.axes.set(axis, value).map_err(|why| CaseError::Unknown(format!("{axis}={value}: {why}")))
+        self.axes.set(axis, value).map_err(CaseError::Unknown)
     }
 
     /// The method's example with these values in place of its own.
