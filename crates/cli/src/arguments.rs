@@ -19,6 +19,6 @@ pub(crate) fn names<T: Copy + Send + Sync + 'static>(
 }
 
 pub(crate) fn positive_duration(text: &str) -> Result<Duration, String> {
-    let duration = writebench_model::parse_duration(text).map_err(|error| error.to_string())?;
+    let duration = writebench_model::parse_duration(text)?;
     if duration.is_zero() { Err("must be longer than nothing".to_owned()) } else { Ok(duration) }
 }

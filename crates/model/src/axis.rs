@@ -7,18 +7,6 @@ use crate::value::{
     Source, named_values,
 };
 
-/// A value that an axis does not have, and what would fit.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{axis}={value}: {why}")]
-pub struct InvalidValue {
-    /// The axis.
-    pub axis: Axis,
-    /// The text that was given.
-    pub value: String,
-    /// What would fit.
-    pub why: String,
-}
-
 /// Whether a job for fio can have a value; the reason, if it cannot.
 type InFio = Result<(), &'static str>;
 
@@ -70,12 +58,12 @@ macro_rules! axes {
             /// Sets the value on `axis` from its text.
             ///
             /// # Errors
-            /// The axis has no such value.
-            pub fn set(&mut self, axis: Axis, value: &str) -> Result<(), InvalidValue> {
+            /// The axis has no such value; in words, with what would fit.
+            pub fn set(&mut self, axis: Axis, value: &str) -> Result<(), String> {
                 let result = match axis {
                     $(Axis::$axis => <form!($type $($form)?)>::parse(value).map(|it| self.$field = it),)+
                 };
-                result.map_err(|why| InvalidValue { axis, value: value.to_owned(), why })
+                result.map_err(|why| format!("{axis}={value}: {why}"))
             }
 
             /// What the value on `axis` asks of whoever writes the program, where it is not the default.

@@ -1,9 +1,8 @@
 //! A case and its name.
 
-use std::collections::BTreeMap;
 use std::fmt;
 
-use crate::axis::{Axes, Axis, InvalidValue};
+use crate::axis::{Axes, Axis};
 use crate::contract::{Content, Contract, Durability, Feed, Start};
 use crate::method::{Cursor, MethodInfo};
 use crate::sync::SyncCall;
@@ -26,45 +25,12 @@ pub type Assignment<'a> = (Axis, &'a str);
 /// Why a text or a combination is no case.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum CaseError {
-    /// No method has that name.
-    #[error("unknown method '{name}': expected one of {methods}")]
-    UnknownMethod {
-        /// What was given.
-        name: String,
-        /// What would fit.
-        methods: String,
-    },
-    /// Not of the form `axis=value`.
-    #[error("'{0}' is not of the form axis=value")]
-    NotAnAssignment(String),
-    /// No axis has that name.
-    #[error("unknown axis '{name}': {method} has {axes}")]
-    UnknownAxis {
-        /// What was given.
-        name: String,
-        /// The method.
-        method: &'static str,
-        /// What would fit.
-        axes: String,
-    },
-    /// The axis appears twice.
-    #[error("{0} is given twice")]
-    Repeated(Axis),
-    /// The axis has no such value.
-    #[error(transparent)]
-    InvalidValue(#[from] InvalidValue),
-    /// Values that cannot stand together.
-    #[error("{axis}={value} does not go with {method}: {why}")]
-    Contradiction {
-        /// The axis to change.
-        axis: Axis,
-        /// Its value.
-        value: String,
-        /// The method.
-        method: &'static str,
-        /// Why not, and what would fit.
-        why: String,
-    },
+    /// There is no such method, axis or value, or it is not of the form of a case; in words, with what would fit.
+    #[error("{0}")]
+    Unknown(String),
+    /// Values that cannot stand together; in words, with the axis to change.
+    #[error("{0}")]
+    Contradiction(String),
 }
 
 impl Case {
@@ -73,23 +39,22 @@ impl Case {
     /// # Errors
     /// The method lacks an axis, an axis lacks a value, or the values contradict each other.
     pub fn new(method: &'static MethodInfo, assignments: &[Assignment<'_>]) -> Result<Self, CaseError> {
-        let mut axes = Axes::defaults(method.prepares[0]);
+        let mut case = Self { method, axes: Axes::defaults(method.prepares[0]) };
         for (index, &(axis, value)) in assignments.iter().enumerate() {
-            if !method.has_axis(axis) {
-                return Err(CaseError::UnknownAxis {
-                    name: axis.to_string(),
-                    method: method.name,
-                    axes: axis_names(method),
-                });
-            }
             if assignments[..index].iter().any(|&(earlier, _)| earlier == axis) {
-                return Err(CaseError::Repeated(axis));
+                return Err(CaseError::Unknown(format!("{axis} is given twice")));
             }
-            axes.set(axis, value)?;
+            case.set(axis, value)?;
         }
-        let case = Self { method, axes };
         case.check()?;
         Ok(case)
+    }
+
+    fn set(&mut self, axis: Axis, value: &str) -> Result<(), CaseError> {
+        if !self.method.has_axis(axis) {
+            return Err(unknown_axis(axis.name(), self.method));
+        }
+        self.axes.set(axis, value).map_err(CaseError::Unknown)
     }
 
     /// The method's example with these values in place of its own.
@@ -109,24 +74,12 @@ impl Case {
     pub fn parse(text: &str, methods: &[&'static MethodInfo]) -> Result<Self, CaseError> {
         let mut parts = text.split(',');
         let name = parts.next().unwrap_or_default();
-        let method =
-            methods.iter().find(|method| method.name == name).ok_or_else(|| CaseError::UnknownMethod {
-                name: name.to_owned(),
-                methods: methods.iter().map(|method| method.name).collect::<Vec<_>>().join(", "),
-            })?;
-        let assignments = parts
-            .map(|part| {
-                let (axis, value) =
-                    part.split_once('=').ok_or_else(|| CaseError::NotAnAssignment(part.to_owned()))?;
-                let axis = Axis::from_name(axis).ok_or_else(|| CaseError::UnknownAxis {
-                    name: axis.to_owned(),
-                    method: method.name,
-                    axes: axis_names(method),
-                })?;
-                Ok((axis, value))
-            })
-            .collect::<Result<Vec<_>, CaseError>>()?;
-        Self::new(method, &assignments)
+        let method = methods.iter().find(|method| method.name == name).ok_or_else(|| {
+            let methods = methods.iter().map(|method| method.name).collect::<Vec<_>>().join(", ");
+            CaseError::Unknown(format!("unknown method '{name}': expected one of {methods}"))
+        })?;
+        let assignments: Result<Vec<_>, CaseError> = parts.map(|part| assignment(part, method)).collect();
+        Self::new(method, &assignments?)
     }
 
     /// The method's card.
@@ -146,18 +99,10 @@ impl Case {
     /// # Errors
     /// It is no case with that value.
     pub fn with(&self, axis: Axis, value: &str) -> Result<Self, CaseError> {
-        let others = self.method.own_axes().filter(|&other| other != axis);
-        let others: Vec<(Axis, String)> = others.map(|other| (other, self.axes.get(other))).collect();
-        let mut assignments: Vec<Assignment<'_>> =
-            others.iter().map(|(other, value)| (*other, value.as_str())).collect();
-        assignments.push((axis, value));
-        Self::new(self.method(), &assignments)
-    }
-
-    /// The values on the axes that the method has, by name.
-    #[must_use]
-    pub fn axis_values(&self) -> BTreeMap<&'static str, String> {
-        self.method.own_axes().map(|axis| (axis.name(), self.axes.get(axis))).collect()
+        let mut case = self.clone();
+        case.set(axis, value)?;
+        case.check()?;
+        Ok(case)
     }
 
     /// The axes whose values differ from the method's defaults.
@@ -257,8 +202,15 @@ impl Case {
     }
 }
 
-fn axis_names(method: &MethodInfo) -> String {
-    method.own_axes().map(Axis::name).collect::<Vec<_>>().join(", ")
+fn assignment<'t>(part: &'t str, method: &MethodInfo) -> Result<Assignment<'t>, CaseError> {
+    let no_assignment = || CaseError::Unknown(format!("'{part}' is not of the form axis=value"));
+    let (axis, value) = part.split_once('=').ok_or_else(no_assignment)?;
+    Ok((Axis::from_name(axis).ok_or_else(|| unknown_axis(axis, method))?, value))
+}
+
+fn unknown_axis(name: &str, method: &MethodInfo) -> CaseError {
+    let axes = method.own_axes().map(Axis::name).collect::<Vec<_>>().join(", ");
+    CaseError::Unknown(format!("unknown axis '{name}': {} has {axes}", method.name))
 }
 
 impl fmt::Display for Case {

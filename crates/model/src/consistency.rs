@@ -3,8 +3,7 @@
 use crate::axis::{Axes, Axis};
 use crate::case::{Case, CaseError};
 use crate::method::{Cursor, MethodInfo};
-use crate::quantity::Bytes;
-use crate::quantity::split;
+use crate::quantity::{Bytes, split};
 use crate::sync::SyncCall;
 use crate::value::{Alignment, AllocateCall, Cache, Descriptor, Files, MapSharing};
 
@@ -21,11 +20,9 @@ impl Case {
             .and_then(|()| sizes(method, axes))
             .and_then(|()| layout(method, axes))
             .and_then(|()| direct(axes));
-        refused.map_err(|(axis, why)| CaseError::Contradiction {
-            axis,
-            value: axes.get(axis),
-            method: method.name,
-            why,
+        refused.map_err(|(axis, why)| {
+            let (value, method) = (axes.get(axis), method.name);
+            CaseError::Contradiction(format!("{axis}={value} does not go with {method}: {why}"))
         })
     }
 }

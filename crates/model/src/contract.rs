@@ -40,9 +40,7 @@ named_values! {
         /// What another file holds.
         Copy = "copy",
     }
-}
 
-named_values! {
     /// Where the data came from.
     Feed {
         /// Memory as large as the file.
@@ -54,9 +52,7 @@ named_values! {
         /// Another file that is not.
         ColdFile = "cold-file",
     }
-}
 
-named_values! {
     /// What there was before.
     Start {
         /// No file.
@@ -64,9 +60,7 @@ named_values! {
         /// A file of the same size.
         Existing = "existing",
     }
-}
 
-named_values! {
     /// What survives a loss of power.
     Durability {
         /// Nothing is promised: the data is in the page cache.

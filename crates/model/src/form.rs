@@ -23,7 +23,7 @@ impl Form for Size {
     const IS_NUMBER: bool = true;
 
     fn parse(text: &str) -> Result<u64, String> {
-        text.parse::<Bytes>().map(|bytes| bytes.0).map_err(|error| error.to_string())
+        text.parse::<Bytes>().map(|bytes| bytes.0)
     }
 
     fn text(bytes: u64) -> String {

@@ -29,16 +29,22 @@ pub trait Question {
     fn asked(self) -> Self::Asked;
 }
 
-/// Declares the questions that a process is asked, each with the type of its answer.
+/// Declares the questions that a process is asked, each with the type of its answer; and the type of the question itself
+/// where its fields are given.
 #[macro_export]
 macro_rules! questions {
     ($(#[$about:meta])* $visibility:vis enum $Asked:ident {
-        $($(#[$about_one:meta])* $Question:ident -> $Answer:ty,)*
+        $($(#[$about_one:meta])* $Question:ident $(($($field:ty),*))? -> $Answer:ty,)*
     }) => {
         $(#[$about])*
         $visibility enum $Asked {
             $($(#[$about_one])* $Question($Question),)*
         }
+
+        $($(
+            #[derive(serde::Serialize, serde::Deserialize)]
+            $visibility struct $Question($($visibility $field),*);
+        )?)*
 
         $(impl $crate::protocol::Question for $Question {
             type Asked = $Asked;

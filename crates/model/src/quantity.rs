@@ -19,14 +19,6 @@ use std::time::Duration;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
 pub struct Bytes(pub u64);
 
-/// A text that is no size, and why.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("'{text}' is not a size: {why}")]
-pub struct ParseBytesError {
-    text: String,
-    why: &'static str,
-}
-
 const EXPECTED: &str = "expected a number with an optional unit, such as 4096, 4k, 4KiB (1024s) or 4kB (1000s)";
 
 const BINARY: [(&str, u64); 4] = [("TiB", 1 << 40), ("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)];
@@ -48,10 +40,11 @@ fn unit_bytes(unit: &str) -> Result<u64, &'static str> {
 }
 
 impl FromStr for Bytes {
-    type Err = ParseBytesError;
+    /// In words, with what would fit.
+    type Err = String;
 
-    fn from_str(text: &str) -> Result<Self, ParseBytesError> {
-        parse(text).map(Bytes).map_err(|why| ParseBytesError { text: text.to_owned(), why })
+    fn from_str(text: &str) -> Result<Self, String> {
+        parse(text).map(Bytes).map_err(|why| format!("'{text}' is not a size: {why}"))
     }
 }
 
@@ -109,17 +102,13 @@ impl Bytes {
     }
 }
 
-/// A text that is no duration.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("'{0}' is not a duration: expected a number with a unit, such as 30s, 500ms, 5m or 2h")]
-pub struct ParseDurationError(String);
-
 /// Reads `500ms`, `30s`, `1.5m`, `2h`; a plain number is seconds. At most a year.
 ///
 /// # Errors
 /// The text is not of that form, or out of range.
-pub fn parse_duration(text: &str) -> Result<Duration, ParseDurationError> {
-    let error = || ParseDurationError(text.to_owned());
+pub fn parse_duration(text: &str) -> Result<Duration, String> {
+    let error =
+        || format!("'{text}' is not a duration: expected a number with a unit, such as 30s, 500ms, 5m or 2h");
     let digits = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
     let (number, unit) = text.split_at(digits);
     let seconds_per_unit = match unit {

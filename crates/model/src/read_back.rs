@@ -12,9 +12,7 @@ named_values! {
         /// Blocks chosen at random from every region of the file, the first and the last block included.
         Part = "part",
     }
-}
 
-named_values! {
     /// Where the data came from when it was read back, which says how much the comparison proves.
     ReadFrom {
         /// From memory: it proves what the calls did, and nothing about the device.

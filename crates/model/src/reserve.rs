@@ -25,11 +25,6 @@ pub enum Reserve {
     Size(Bytes),
 }
 
-/// A text that is no reserve.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("'{0}' is neither a share from 0% to 100%, such as 5%, nor a size, such as 10GiB")]
-pub struct ParseReserveError(String);
-
 const MILLION: u64 = 1_000_000;
 
 impl Reserve {
@@ -75,10 +70,12 @@ fn share(total: u64, ppm: u32) -> u64 {
 }
 
 impl FromStr for Reserve {
-    type Err = ParseReserveError;
+    /// In words, with what would fit.
+    type Err = String;
 
-    fn from_str(text: &str) -> Result<Self, ParseReserveError> {
-        let error = || ParseReserveError(text.to_owned());
+    fn from_str(text: &str) -> Result<Self, String> {
+        let error =
+            || format!("'{text}' is neither a share from 0% to 100%, such as 5%, nor a size, such as 10GiB");
         let Some(percent) = text.strip_suffix('%') else {
             return text.parse().map(Self::Size).map_err(|_| error());
         };

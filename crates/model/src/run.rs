@@ -21,9 +21,7 @@ named_values! {
         /// writebench itself failed: the target vanished, the database could not be written.
         Failed = "failed",
     }
-}
 
-named_values! {
     /// When files are read back and compared, and how much of them.
     Verify {
         /// Each case's first sample whole, and a part of every later one.

@@ -129,10 +129,11 @@ impl fmt::Display for Failure {
 }
 
 /// What came of a sample. Only `ok` has figures.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "outcome", content = "cause", rename_all = "kebab-case")]
 pub enum Outcome {
     /// All bytes are in the file.
+    #[default]
     Ok,
     /// The target cannot do what the case's name says.
     Unsupported(Box<Failure>),
@@ -214,7 +215,7 @@ fn signal_meaning(signal: i32) -> String {
 }
 
 /// One timed execution of a case. Runs have many: what few of them have is boxed.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Sample {
     /// The round it was taken in, from 0.
     pub round: u32,
@@ -283,25 +284,7 @@ impl Sample {
     /// A sample without figures.
     #[must_use]
     pub fn without_figures(round: u32, outcome: Outcome) -> Self {
-        Self {
-            round,
-            outcome,
-            phases_ns: PhasesNs::default(),
-            bytes: 0,
-            user_cpu_ns: 0,
-            system_cpu_ns: 0,
-            page_faults: 0,
-            context_switches: 0,
-            device_bytes: None,
-            read_back: None,
-            probe_ns: [0; 2],
-            steal_ns: 0,
-            settle_ns: 0,
-            disturbed: None,
-            latency: None,
-            watch: Watch::default(),
-            timeline: None,
-        }
+        Self { round, outcome, ..Self::default() }
     }
 }
 

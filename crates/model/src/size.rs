@@ -1,9 +1,6 @@
 //! How large a run may be. A run that is made here stays far below; a document or a database from elsewhere that says
 //! more is an attack or an accident, and would take the memory of the machine.
 
-use std::collections::BTreeMap;
-use std::fmt;
-
 use crate::case_record::CaseRecord;
 use crate::run::RunRecord;
 
@@ -20,20 +17,13 @@ pub const LONGEST_ARGUMENT_BYTES: usize = 128 << 10;
 pub const MOST_DOCUMENT_BYTES: u64 = 512 << 20;
 
 /// Why a run is too large.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("it has {found} {what}, and there can be {most} at most")]
 pub struct TooMuch {
     what: &'static str,
     found: usize,
     most: usize,
 }
-
-impl fmt::Display for TooMuch {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "it has {} {}, and there can be {} at most", self.found, self.what, self.most)
-    }
-}
-
-impl std::error::Error for TooMuch {}
 
 impl TooMuch {
     fn check(what: &'static str, found: usize, most: usize) -> Result<(), Self> {
@@ -78,7 +68,5 @@ fn check_names(case: &CaseRecord) -> Result<(), TooMuch> {
     let (recorded, origin) = (&case.case, &case.origin);
     let of_row = [&case.target, origin.suite(), origin.section(), recorded.name(), recorded.method()];
     of_row.into_iter().chain(case.label.as_deref()).try_for_each(check_name)?;
-    // A known case has axes of ours.
-    let axes = if recorded.known().is_none() { recorded.axes() } else { BTreeMap::new() };
-    axes.iter().flat_map(|(axis, value)| [axis, value]).try_for_each(|name| check_name(name))
+    recorded.axes().iter().flat_map(|(axis, value)| [axis, value]).try_for_each(|name| check_name(name))
 }

@@ -79,7 +79,7 @@ impl Space {
                                 others.push(case);
                             }
                         }
-                        (Err(CaseError::Contradiction { .. }), Some(_)) => {}
+                        (Err(CaseError::Contradiction(_)), Some(_)) => {}
                         (Err(error), _) => return Err(suite.error(section, error)),
                     }
                 }

@@ -24,8 +24,9 @@ pub const SUITES: &[&str] = &[
 ];
 
 /// A named list of cases: every section is a table, and every combination of its axes' values a row for each
-/// of its heads.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// of its heads. This is the form of its file, too.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Suite {
     /// What `--suite` takes.
     pub name: String,
@@ -34,12 +35,19 @@ pub struct Suite {
     /// What it answers.
     pub summary: String,
     /// How its tables are laid out.
+    #[serde(default = "usual_layout")]
     pub layout: Layout,
     /// Samples of each case that its question needs, where that is more than usual.
     pub samples: Option<u32>,
     /// How many cases it is said to have, where somebody counts on that.
     pub cases: Option<usize>,
+    /// What is in its sections that have no methods and no rows of their own.
+    methods: Option<Vec<String>>,
+    /// Values in all sections, where they do not set their own.
+    #[serde(default, deserialize_with = "values")]
+    axes: Values,
     /// Its tables.
+    #[serde(rename = "section")]
     pub sections: Vec<Section>,
 }
 
@@ -50,15 +58,22 @@ type Values = Vec<(Axis, Vec<String>)>;
 pub type Overrides = [(Axis, Vec<String>)];
 
 /// A table of a suite.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Section {
     /// Its heading.
     pub title: String,
-    /// What rows begin with, the outermost loop.
-    pub heads: Vec<Head>,
+    methods: Option<Vec<String>>,
+    /// Labels, each with the beginning of a case's name.
+    rows: Option<Vec<Head>>,
     /// Values of its own.
+    #[serde(default, deserialize_with = "values")]
     axes: Values,
-    /// Its suite's, for the other axes.
+    /// What rows begin with, the outermost loop: of all the above, what it has or takes from its suite.
+    #[serde(skip)]
+    pub heads: Vec<Head>,
+    /// Its suite's values, for the other axes.
+    #[serde(skip)]
     common: Values,
 }
 
@@ -95,65 +110,10 @@ pub struct Rows {
     pub left_out: Vec<(String, SuiteError)>,
 }
 
-/// Why a suite is none, or has a row that is no case.
+/// Why a suite is none, or has a row that is no case; in words.
 #[derive(Debug, thiserror::Error)]
-pub enum SuiteError {
-    /// No built-in suite has that name.
-    #[error("unknown suite '{name}': expected one of {suites}")]
-    Unknown {
-        /// What was given.
-        name: String,
-        /// What would fit.
-        suites: String,
-    },
-    /// The overrides leave no section.
-    #[error(
-        "suite {suite} has no section with those values; `writebench list cases {suite}` shows what it has, --case takes any"
-    )]
-    NothingLeft {
-        /// The suite.
-        suite: String,
-    },
-    /// Not the form of a suite.
-    #[error("suite file: {0}")]
-    Form(String),
-    /// A row is no case.
-    #[error("suite {suite}, section '{section}': {error}")]
-    Case {
-        /// The suite.
-        suite: String,
-        /// The section.
-        section: String,
-        /// What is wrong with it.
-        error: CaseError,
-    },
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct SuiteFile {
-    name: String,
-    title: String,
-    summary: String,
-    layout: Option<Layout>,
-    samples: Option<u32>,
-    cases: Option<usize>,
-    methods: Option<Vec<String>>,
-    #[serde(default, deserialize_with = "values")]
-    axes: Values,
-    section: Vec<SectionFile>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct SectionFile {
-    title: String,
-    methods: Option<Vec<String>>,
-    // A label and the beginning of a case's name.
-    rows: Option<Vec<Head>>,
-    #[serde(default, deserialize_with = "values")]
-    axes: Values,
-}
+#[error("{0}")]
+pub struct SuiteError(String);
 
 impl Suite {
     /// Reads a suite. `methods` and `[axes]` at the top hold for every section that does not set its own.
@@ -161,19 +121,17 @@ impl Suite {
     /// # Errors
     /// The text is not TOML, or not of a suite's form.
     pub fn parse(text: &str) -> Result<Self, SuiteError> {
-        let form = |why: &str| SuiteError::Form(why.to_owned());
-        let file: SuiteFile = toml::from_str(text).map_err(|error| form(error.message()))?;
-        let section = |section: SectionFile| {
-            let SectionFile { title, methods, rows, axes } = section;
-            let methods = methods.or_else(|| file.methods.clone());
-            let heads = rows.or_else(|| Some(methods?.into_iter().map(plain).collect()));
-            let heads = heads.ok_or_else(|| form(&format!("section '{title}' has no methods and no rows")))?;
-            Ok(Section { title, heads, axes, common: file.axes.clone() })
-        };
-        let sections = file.section.into_iter().map(section).collect::<Result<_, SuiteError>>()?;
-        let SuiteFile { name, title, summary, samples, cases, .. } = file;
-        let layout = file.layout.unwrap_or(Layout::Phases);
-        Ok(Self { name, title, summary, layout, samples, cases, sections })
+        let form = |why: &str| SuiteError(format!("suite file: {why}"));
+        let mut suite: Self = toml::from_str(text).map_err(|error| form(error.message()))?;
+        for section in &mut suite.sections {
+            let methods = section.methods.as_ref().or(suite.methods.as_ref());
+            let plain = || Some(methods?.iter().map(|method| Head::plain(method)).collect());
+            let heads = section.rows.take().or_else(plain);
+            let none = || form(&format!("section '{}' has no methods and no rows", section.title));
+            section.heads = heads.ok_or_else(none)?;
+            section.common.clone_from(&suite.axes);
+        }
+        Ok(suite)
     }
 
     /// Its rows, with `overrides` in place of its own values on those axes, for the methods that
@@ -200,9 +158,7 @@ impl Suite {
                 let cases: Vec<Case> =
                     match (combined.and_then(|cases| cases.into_iter().collect()), &head.label) {
                         (Ok(cases), _) => cases,
-                        (Err(error @ CaseError::Contradiction { .. }), Some(label))
-                            if !overrides.is_empty() =>
-                        {
+                        (Err(error @ CaseError::Contradiction(_)), Some(label)) if !overrides.is_empty() => {
                             left_out.push((label.clone(), self.error(section, error)));
                             continue;
                         }
@@ -218,7 +174,11 @@ impl Suite {
         }
         match left_out.pop() {
             Some((_, error)) if rows.is_empty() => Err(error),
-            None if rows.is_empty() => Err(SuiteError::NothingLeft { suite: self.name.clone() }),
+            None if rows.is_empty() => Err(SuiteError(format!(
+                "suite {suite} has no section with those values; `writebench list cases {suite}` shows what it has, \
+                 --case takes any",
+                suite = self.name
+            ))),
             last => {
                 left_out.extend(last);
                 Ok(Rows { rows, left_out })
@@ -227,7 +187,7 @@ impl Suite {
     }
 
     pub(crate) fn error(&self, section: &Section, error: CaseError) -> SuiteError {
-        SuiteError::Case { suite: self.name.clone(), section: section.title.clone(), error }
+        SuiteError(format!("suite {}, section '{}': {error}", self.name, section.title))
     }
 
     fn origin(&self, section: &Section) -> CaseOrigin {
@@ -245,6 +205,10 @@ fn contradicts(overrides: &Overrides, axis: Axis, value: &String) -> bool {
 }
 
 impl Head {
+    fn plain(method: &str) -> Self {
+        Self { label: None, method: method.to_owned(), fixed: Vec::new() }
+    }
+
     fn is_contradicted(&self, overrides: &Overrides) -> bool {
         self.fixed.iter().any(|(axis, value)| !axis.is_number() && contradicts(overrides, *axis, value))
     }
@@ -292,16 +256,10 @@ impl Section {
 fn combinations<'v>(axes: &[(Axis, &'v [String])]) -> Vec<Vec<(Axis, &'v str)>> {
     let mut combinations: Vec<Vec<(Axis, &str)>> = vec![Vec::new()];
     for &(axis, values) in axes {
-        combinations = combinations
-            .into_iter()
-            .flat_map(|combination| {
-                values.iter().map(move |value| {
-                    let mut combination = combination.clone();
-                    combination.push((axis, value.as_str()));
-                    combination
-                })
-            })
-            .collect();
+        let with =
+            |earlier: &Vec<_>, value: &'v String| [earlier.as_slice(), &[(axis, value.as_str())]].concat();
+        let longer = |earlier| values.iter().map(move |value| with(earlier, value));
+        combinations = combinations.iter().flat_map(longer).collect();
     }
     combinations
 }
@@ -312,8 +270,8 @@ fn in_bytes(value: &str, block_size_bytes: u64) -> String {
     blocks.map_or_else(|| value.to_owned(), |blocks| Bytes(blocks * block_size_bytes).to_string())
 }
 
-fn plain(method: String) -> Head {
-    Head { label: None, method, fixed: Vec::new() }
+fn usual_layout() -> Layout {
+    Layout::Phases
 }
 
 fn axis_named(name: &str) -> Result<Axis, String> {
@@ -367,12 +325,8 @@ pub fn built_in_suites() -> Vec<Suite> {
 /// # Errors
 /// There is none.
 pub fn suite_named(name: &str) -> Result<Suite, SuiteError> {
-    let mut suites = built_in_suites();
-    match suites.iter().position(|suite| suite.name == name) {
-        Some(index) => Ok(suites.swap_remove(index)),
-        None => Err(SuiteError::Unknown {
-            name: name.to_owned(),
-            suites: suites.iter().map(|suite| suite.name.as_str()).collect::<Vec<_>>().join(", "),
-        }),
-    }
+    let suites = built_in_suites();
+    let names = suites.iter().map(|suite| suite.name.as_str()).collect::<Vec<_>>().join(", ");
+    let named = suites.into_iter().find(|suite| suite.name == name);
+    named.ok_or_else(|| SuiteError(format!("unknown suite '{name}': expected one of {names}")))
 }

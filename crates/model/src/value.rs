@@ -1,8 +1,8 @@
 //! The values of the axes that are names.
 
-/// A closed set of values with one text each, for an axis, the command line and the database alike.
+/// Closed sets of values with one text each, for an axis, the command line and the database alike.
 macro_rules! named_values {
-    ($(#[$meta:meta])* $name:ident { $($(#[$doc:meta])* $variant:ident = $text:literal,)+ }) => {
+    ($($(#[$meta:meta])* $name:ident { $($(#[$doc:meta])* $variant:ident = $text:literal,)+ })+) => {$(
         $(#[$meta])*
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
         pub enum $name { $($(#[$doc])* #[serde(rename = $text)] $variant,)+ }
@@ -46,7 +46,7 @@ macro_rules! named_values {
                 f.pad(self.name())
             }
         }
-    };
+    )+};
 }
 pub(crate) use named_values;
 
@@ -58,9 +58,7 @@ named_values! {
         /// Each thread writes a file of its own.
         PerThread = "per-thread",
     }
-}
 
-named_values! {
     /// See [`crate::Axis::Descriptor`].
     Descriptor {
         /// One `open` for the file.
@@ -68,9 +66,7 @@ named_values! {
         /// Each thread opens the file for itself.
         PerThread = "per-thread",
     }
-}
 
-named_values! {
     /// See [`crate::Axis::Map`].
     MapSharing {
         /// One mapping of the whole file.
@@ -78,9 +74,7 @@ named_values! {
         /// Each thread maps its own range.
         PerThread = "per-thread",
     }
-}
 
-named_values! {
     /// See [`crate::Axis::Call`].
     AllocateCall {
         /// The C library's call: `fallocate`, or a write into every block where that is refused.
@@ -94,17 +88,7 @@ named_values! {
         /// Only the length: a hole.
         Ftruncate = "ftruncate",
     }
-}
 
-impl AllocateCall {
-    /// Whether it reserves blocks, and not only gives a length.
-    #[must_use]
-    pub fn gives_blocks(self) -> bool {
-        self != Self::Ftruncate
-    }
-}
-
-named_values! {
     /// See [`crate::Axis::Prepare`]. What a program would do inside the clock is phase `prepare`; what
     /// must have happened long before (the old content) is not timed.
     Prepare {
@@ -126,6 +110,76 @@ named_values! {
         ZeroFill = "zero-fill",
         /// A file of that size exists, written and synced; it is written over in place.
         Overwrite = "overwrite",
+    }
+
+    /// See [`crate::Axis::Data`].
+    Data {
+        /// Incompressible, different in every block, reproducible from a seed.
+        Random = "random",
+        /// All bytes zero.
+        Zero = "zero",
+    }
+
+    /// See [`crate::Axis::Source`].
+    Source {
+        /// Every byte of the file has its own byte in memory.
+        File = "file",
+        /// One chunk-sized buffer is written again and again.
+        Chunk = "chunk",
+    }
+
+    /// See [`crate::Axis::Cache`].
+    Cache {
+        /// Through the page cache.
+        Buffered = "buffered",
+        /// Past it: `O_DIRECT`.
+        Direct = "direct",
+        /// Through it, and dropped from it once written back: `RWF_DONTCACHE` of pwritev2(2), Linux 6.14.
+        Dontcache = "dontcache",
+    }
+
+    /// See [`crate::Axis::Alignment`].
+    Alignment {
+        /// At the start of a page.
+        Page = "page",
+        /// One byte behind it.
+        OffByOne = "off-by-one",
+    }
+
+    /// See [`crate::Axis::Registered`]; io_uring_register(2).
+    Registered {
+        /// Nothing.
+        None = "none",
+        /// The memory: pinned once, not in every operation.
+        Buffers = "buffers",
+        /// The file: looked up once, not in every operation.
+        Files = "files",
+        /// Both.
+        Both = "both",
+    }
+
+    /// See [`crate::Axis::Advice`]; posix_fadvise(2), and madvise(2) where the file is mapped.
+    Advice {
+        /// Nothing.
+        None = "none",
+        /// All of it, soon, from beginning to end: `WILLNEED` and `SEQUENTIAL`.
+        Sequential = "sequential",
+    }
+
+    /// See [`crate::Axis::Origin`].
+    Origin {
+        /// It was read just before.
+        Warm = "warm",
+        /// It was evicted just before.
+        Cold = "cold",
+    }
+}
+
+impl AllocateCall {
+    /// Whether it reserves blocks, and not only gives a length.
+    #[must_use]
+    pub fn gives_blocks(self) -> bool {
+        self != Self::Ftruncate
     }
 }
 
@@ -159,81 +213,5 @@ impl Prepare {
             Self::FallocateZeroRange => Some(AllocateCall::FallocateZeroRange),
             Self::Create | Self::Truncate | Self::ZeroFill | Self::Overwrite => None,
         }
-    }
-}
-
-named_values! {
-    /// See [`crate::Axis::Data`].
-    Data {
-        /// Incompressible, different in every block, reproducible from a seed.
-        Random = "random",
-        /// All bytes zero.
-        Zero = "zero",
-    }
-}
-
-named_values! {
-    /// See [`crate::Axis::Source`].
-    Source {
-        /// Every byte of the file has its own byte in memory.
-        File = "file",
-        /// One chunk-sized buffer is written again and again.
-        Chunk = "chunk",
-    }
-}
-
-named_values! {
-    /// See [`crate::Axis::Cache`].
-    Cache {
-        /// Through the page cache.
-        Buffered = "buffered",
-        /// Past it: `O_DIRECT`.
-        Direct = "direct",
-        /// Through it, and dropped from it once written back: `RWF_DONTCACHE` of pwritev2(2), Linux 6.14.
-        Dontcache = "dontcache",
-    }
-}
-
-named_values! {
-    /// See [`crate::Axis::Alignment`].
-    Alignment {
-        /// At the start of a page.
-        Page = "page",
-        /// One byte behind it.
-        OffByOne = "off-by-one",
-    }
-}
-
-named_values! {
-    /// See [`crate::Axis::Registered`]; io_uring_register(2).
-    Registered {
-        /// Nothing.
-        None = "none",
-        /// The memory: pinned once, not in every operation.
-        Buffers = "buffers",
-        /// The file: looked up once, not in every operation.
-        Files = "files",
-        /// Both.
-        Both = "both",
-    }
-}
-
-named_values! {
-    /// See [`crate::Axis::Advice`]; posix_fadvise(2), and madvise(2) where the file is mapped.
-    Advice {
-        /// Nothing.
-        None = "none",
-        /// All of it, soon, from beginning to end: `WILLNEED` and `SEQUENTIAL`.
-        Sequential = "sequential",
-    }
-}
-
-named_values! {
-    /// See [`crate::Axis::Origin`].
-    Origin {
-        /// It was read just before.
-        Warm = "warm",
-        /// It was evicted just before.
-        Cold = "cold",
     }
 }

@@ -14,7 +14,7 @@ use crate::refusal::DeviceRefusal;
 #[derive(Debug, thiserror::Error)]
 pub enum RunnerError {
     /// A call on the target's directory failed.
-    #[error("{call} {path}: {}", describe(.error), path = path.display())]
+    #[error("{call} {path}: {}", Failure::io_message(.error), path = path.display())]
     Target {
         /// The call.
         call: Cow<'static, str>,
@@ -92,16 +92,9 @@ pub(crate) fn failed<E: Into<io::Error>>(call: &'static str, path: &Path) -> imp
     }
 }
 
-fn describe(error: &io::Error) -> String {
-    match error.raw_os_error() {
-        Some(errno) => format!("{} ({errno})", Failure::errno_message(errno)),
-        None => error.to_string(),
-    }
-}
-
 /// A limit on processes and threads is met here before anywhere else.
 fn describe_start(error: &io::Error) -> String {
     let is_limit = Errno::from_io_error(error) == Some(Errno::AGAIN);
     let limits = if is_limit { "; see pids.max of the control group, and ulimit -u" } else { "" };
-    describe(error) + limits
+    Failure::io_message(error) + limits
 }

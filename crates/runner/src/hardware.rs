@@ -1,7 +1,6 @@
 //! What the hardware can do at most, measured before the first round and after the last.
 
 use std::collections::BTreeSet;
-use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use writebench_model::protocol::{DeviceWrites, LimitOf, LimitRequest, MeasuredLimits};
@@ -10,8 +9,8 @@ use writebench_model::{Bytes, Case, Content, Durability, Limit, LimitKind, Outco
 use writebench_probe::Space;
 
 use crate::error::RunnerError;
-use crate::worker::{Answer, WorkerCommand};
-use crate::workers::{Casualties, Workers};
+use crate::worker::Answer;
+use crate::workers::Workers;
 
 /// For all limits together, before and after: two seconds, for each target whose device is measured, or this part of a time limit, if that is less.
 const MOST_TIME: Duration = Duration::from_secs(2);
@@ -120,14 +119,8 @@ impl Hardware {
     ///
     /// # Errors
     /// No worker can be started or understood. A worker that ends is a limit without a figure.
-    pub fn measure(
-        &mut self,
-        command: &WorkerCommand,
-        casualties: &mut Casualties,
-        stop: &AtomicBool,
-    ) -> Result<(), RunnerError> {
+    pub fn measure(&mut self, mut workers: Workers<'_>) -> Result<(), RunnerError> {
         const PATIENCE: Duration = Duration::from_secs(60);
-        let mut workers = Workers::new(command, stop, casualties);
         for mut request in self.requests.clone() {
             if let LimitOf::Device(DeviceWrites { file_stem, .. }) = &mut request.of {
                 *file_stem = workers.casualties.file_stem(file_stem);

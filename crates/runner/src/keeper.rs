@@ -128,7 +128,7 @@ impl Keeper {
     pub fn remove(&mut self, patience: Patience<'_>) -> Result<LeftOver, RunnerError> {
         let Some(workspace) = self.workspace.take() else { return Ok(LeftOver::NotThere) };
         let graceful = Patience { grace: GRACE, ..patience };
-        match self.ask(Remove, "removing the run's directory", graceful) {
+        match self.ask(Remove(), "removing the run's directory", graceful) {
             // It was killed, and with it went its lock.
             Err(RunnerError::Worker { .. }) => {
                 Sweeper::new(self.command.clone()).remove(&workspace.path, patience)
@@ -246,7 +246,7 @@ impl Sweeper {
     pub fn left_overs_in(&mut self, target: &Path, stop: &AtomicBool) -> Result<Vec<PathBuf>, RunnerError> {
         let patience = Patience::until(LEFT_OVER_PATIENCE, stop);
         let names = self.ask(ListLeftOvers(target.into()), target, "listing it", patience)?;
-        Ok(names.into_iter().map(|name| name.0).collect())
+        Ok(names.into_iter().map(PathBuf::from).collect())
     }
 
     /// Removes the directory of a run that did not live to do it, if it carries our mark and its lock is free.

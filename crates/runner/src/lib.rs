@@ -47,7 +47,7 @@ pub use race::{Race, RaceLimits};
 pub use refusal::DeviceRefusal;
 pub use schedule::{EachCase, Schedule, Spent, Taken};
 pub use space::{check_space, shortage_of_sample};
-pub use supervise::{Books, End, Event, Observer, Plan, PlannedTarget, supervise};
+pub use supervise::{End, Event, Observer, Plan, PlannedTarget, supervise};
 pub use worker::{Answer, Patience, ProgressRecord, WorkerCommand};
 pub use workers::{Casualties, Workers};
 pub use workspace::{LeftOver, remove_samples, workspace_path};

@@ -4,8 +4,6 @@
 use std::borrow::Cow;
 use std::ffi::OsString;
 use std::io::{self, BufRead, Write};
-use std::ops::Deref;
-use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
 use serde::de::DeserializeOwned;
@@ -56,8 +54,8 @@ pub(crate) fn understood<A: DeserializeOwned>(line: &str) -> Result<A, RunnerErr
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 enum Fault {
-    Call { call: String, path: PathBytes, errno: Option<i32>, message: String },
-    Swapped(PathBytes),
+    Call { call: String, path: OsString, errno: Option<i32>, message: String },
+    Swapped(OsString),
     Protocol(String),
     Told(String),
 }
@@ -67,11 +65,11 @@ impl From<RunnerError> for Fault {
         match error {
             RunnerError::Target { call, path, error } => Self::Call {
                 call: call.into_owned(),
-                path: PathBytes(path),
+                path: path.into(),
                 errno: error.raw_os_error(),
                 message: error.to_string(),
             },
-            RunnerError::Swapped { path } => Self::Swapped(PathBytes(path)),
+            RunnerError::Swapped { path } => Self::Swapped(path.into()),
             RunnerError::Protocol(why) => Self::Protocol(why),
             other => Self::Told(other.to_string()),
         }
@@ -83,43 +81,24 @@ impl From<Fault> for RunnerError {
         match fault {
             Fault::Call { call, path, errno, message } => {
                 let error = errno.map_or_else(|| io::Error::other(message), io::Error::from_raw_os_error);
-                Self::Target { call: Cow::Owned(call), path: path.0, error }
+                Self::Target { call: Cow::Owned(call), path: path.into(), error }
             }
-            Fault::Swapped(path) => Self::Swapped { path: path.0 },
+            Fault::Swapped(path) => Self::Swapped { path: path.into() },
             Fault::Protocol(why) => Self::Protocol(why),
             Fault::Told(text) => Self::Told(text),
         }
     }
 }
 
-/// A path as its bytes, since a name need not be UTF-8.
-#[derive(Serialize, Deserialize)]
-pub(crate) struct PathBytes(#[serde(with = "path_bytes")] pub(crate) PathBuf);
-
-impl Deref for PathBytes {
-    type Target = Path;
-
-    fn deref(&self) -> &Path {
-        &self.0
-    }
-}
-
-impl From<&Path> for PathBytes {
-    fn from(path: &Path) -> Self {
-        Self(path.to_path_buf())
-    }
-}
-
+/// For the path of a field: its name need not be UTF-8.
 pub(crate) mod path_bytes {
-    use super::{
-        Deserialize, Deserializer, OsStrExt, OsString, OsStringExt, Path, PathBuf, Serialize, Serializer,
-    };
+    use super::{Deserialize, Deserializer, OsString, Path, PathBuf, Serialize, Serializer};
 
     pub(crate) fn serialize<S: Serializer>(path: &Path, serializer: S) -> Result<S::Ok, S::Error> {
-        path.as_os_str().as_bytes().serialize(serializer)
+        path.as_os_str().serialize(serializer)
     }
 
     pub(crate) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<PathBuf, D::Error> {
-        Vec::<u8>::deserialize(deserializer).map(|bytes| OsString::from_vec(bytes).into())
+        OsString::deserialize(deserializer).map(PathBuf::from)
     }
 }

@@ -54,7 +54,7 @@ pub struct EachCase {
     samples: usize,
     precision: Option<f64>,
     // For each case, how many samples it had when it was last looked at, and how many more it wanted.
-    looked: Vec<usize>,
+    looked: Vec<Option<usize>>,
     wanted: Vec<usize>,
 }
 
@@ -88,14 +88,11 @@ impl EachCase {
 
 impl Schedule for EachCase {
     fn wanted(&mut self, taken: &[Vec<Taken>], _: Spent) -> &[usize] {
-        if self.wanted.len() != taken.len() {
-            self.looked = taken.iter().map(Vec::len).collect();
-            self.wanted = taken.iter().map(|samples| self.wanted_of(samples)).collect();
-        }
+        self.looked.resize(taken.len(), None);
+        self.wanted.resize(taken.len(), 0);
         // Between two samples of ten thousand cases, one has changed.
         for (index, samples) in taken.iter().enumerate() {
-            if self.looked[index] != samples.len() {
-                self.looked[index] = samples.len();
+            if self.looked[index].replace(samples.len()) != Some(samples.len()) {
                 self.wanted[index] = self.wanted_of(samples);
             }
         }

@@ -2,7 +2,6 @@
 
 use std::error::Error;
 use std::path::PathBuf;
-use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 use writebench_model::protocol::SampleRequest;
@@ -14,8 +13,8 @@ use crate::limits::deadline;
 use crate::order::{Planned, order};
 use crate::schedule::{Schedule, Spent, Taken};
 use crate::space::no_room;
-use crate::worker::{Answer, WorkerCommand};
-use crate::workers::{Casualties, Workers};
+use crate::worker::Answer;
+use crate::workers::Workers;
 use crate::written::Written;
 
 /// What to do.
@@ -51,8 +50,6 @@ pub enum Event<'a> {
     Started {
         /// Its case, and where.
         planned: &'a Planned,
-        /// The round, from 0.
-        round: u32,
         /// Samples that are still to come, this one included, if no case ends early.
         left: usize,
         /// What the run has written before it.
@@ -88,14 +85,6 @@ const SETTLE_LIMIT: Duration = Duration::from_secs(5);
 /// Least time for a loop whose time is limited.
 const LEAST_WRITE_LIMIT_NS: u64 = 100_000_000;
 
-/// The accounts of a run, which all of its steps share.
-pub struct Books<'b> {
-    /// Bytes that were written, and may be.
-    pub written: &'b mut Written,
-    /// Workers that did not live to clean up.
-    pub casualties: &'b mut Casualties,
-}
-
 /// Runs a plan with workers of that command. `observe` hears of everything, before the next thing happens; what it
 /// fails at ends the run.
 ///
@@ -105,16 +94,15 @@ pub struct Books<'b> {
 pub fn supervise(
     mut plan: Plan,
     schedule: &mut dyn Schedule,
-    Books { written, casualties }: &mut Books<'_>,
-    command: &WorkerCommand,
-    stop: &AtomicBool,
+    workers: Workers<'_>,
+    written: &mut Written,
     observe: &mut Observer<'_>,
 ) -> Result<End, RunnerError> {
     let (taken, probes_ns) = (std::mem::take(&mut plan.taken), std::mem::take(&mut plan.probes_ns));
     let mut run = Run {
         plan: &plan,
         schedule,
-        workers: Workers::new(command, stop, casualties),
+        workers,
         taken,
         disturbance: Disturbance::of(probes_ns),
         written,
@@ -213,7 +201,7 @@ impl Run<'_> {
             return Ok(Some(End::MaxBytes));
         }
         let bytes_written = self.written.bytes();
-        observe(Event::Started { planned, round, left, bytes_written }).map_err(RunnerError::Observer)?;
+        observe(Event::Started { planned, left, bytes_written }).map_err(RunnerError::Observer)?;
         let Some(sample) = self.sample(index, round)? else { return Ok(Some(End::Stopped)) };
         observe(Event::Taken { planned, sample: &sample }).map_err(RunnerError::Observer)?;
         self.taken[index].push(Taken::of(&sample));

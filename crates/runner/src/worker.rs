@@ -1,7 +1,7 @@
 //! A worker process: the same program, its hidden subcommand, JSON lines over pipes.
 
 use std::ffi::OsString;
-use std::io::{self, BufRead, BufReader, Write};
+use std::io::{self, BufRead, BufReader, Read, Write};
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::PathBuf;
@@ -130,19 +130,8 @@ impl Worker {
         // From here on it is killed if it cannot be listened to.
         let hold_ups = HoldUps::of(child.id());
         let mut worker = Self { child, requests, replies, last_words: None, progress, hold_ups, killed: false };
-        let listen = move || {
-            let Some(stdout) = stdout else { return };
-            for line in BufReader::new(stdout).lines() {
-                let Ok(line) = line else { return };
-                if sender.send(line).is_err() {
-                    return;
-                }
-            }
-        };
-        let last_words = move || {
-            let lines = stderr.into_iter().flat_map(|stderr| BufReader::new(stderr).lines());
-            lines.map_while(Result::ok).last().unwrap_or_default()
-        };
+        let listen = move || lines(stdout).try_for_each(|line| sender.send(line));
+        let last_words = move || lines(stderr).last().unwrap_or_default();
         Builder::new().spawn(listen).map_err(failed("start a thread that listens to it"))?;
         let last_words = Builder::new().spawn(last_words);
         worker.last_words = Some(last_words.map_err(failed("start a thread that listens to it"))?);
@@ -219,9 +208,7 @@ impl Worker {
             return;
         }
         self.requests = None;
-        if let Some(group) = i32::try_from(self.child.id()).ok().and_then(Pid::from_raw) {
-            let _ = kill_process_group(group, Signal::KILL);
-        }
+        let _ = kill_process_group(Pid::from_child(&self.child), Signal::KILL);
         // One that hangs in the kernel cannot be killed now; it is left to end when the kernel lets it.
         let start = Instant::now();
         while start.elapsed() < KILL_WAIT && !self.is_gone() {
@@ -236,6 +223,10 @@ impl Drop for Worker {
             self.kill();
         }
     }
+}
+
+fn lines(pipe: Option<impl Read>) -> impl Iterator<Item = String> {
+    pipe.into_iter().flat_map(|pipe| BufReader::new(pipe).lines()).map_while(Result::ok)
 }
 
 fn detail(status: ExitStatus, last_words: &str) -> String {

@@ -14,8 +14,7 @@ impl Store {
     /// # Errors
     /// The database cannot be read.
     pub fn has_run(&self, id: &str) -> Result<bool, StoreError> {
-        let select = "SELECT EXISTS (SELECT 1 FROM runs WHERE id = ?1)";
-        self.connection.query_row(select, [id], |row| row.get(0)).map_err(self.failed("look for a run"))
+        self.value("look for a run", "SELECT EXISTS (SELECT 1 FROM runs WHERE id = ?1)", [id])
     }
 
     /// Takes in whole runs, samples and all: every one of them, or none. Their numbers here. They are marked, as what a

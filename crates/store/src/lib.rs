@@ -21,7 +21,8 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use rusqlite::config::DbConfig;
-use rusqlite::{Connection, ErrorCode, OpenFlags};
+use rusqlite::types::FromSql;
+use rusqlite::{Connection, ErrorCode, OpenFlags, Params, Row};
 
 use writebench_model::MethodInfo;
 
@@ -54,20 +55,6 @@ pub enum StoreError {
         path: PathBuf,
         /// What SQLite said.
         source: rusqlite::Error,
-    },
-    /// Written by another version.
-    #[error(
-        "database {path}: has schema {found}, this writebench knows {known}; use {other} or another --db",
-        path = path.display(),
-        other = if found > known { "a newer writebench" } else { "the writebench that made it" },
-    )]
-    OtherSchema {
-        /// The file.
-        path: PathBuf,
-        /// Its schema.
-        found: usize,
-        /// Ours.
-        known: usize,
     },
     /// Another user could have written it, or could have made what SQLite obeys beside it.
     #[error("database {path}: {what}", path = path.display())]
@@ -259,6 +246,38 @@ impl Store {
         let written = write();
         set(PATIENCE)?;
         written
+    }
+
+    /// The first column of the only row.
+    fn value<T: FromSql>(
+        &self,
+        doing: &'static str,
+        select: &str,
+        parameters: impl Params,
+    ) -> Result<T, StoreError> {
+        self.connection.query_row(select, parameters, |row| row.get(0)).map_err(self.failed(doing))
+    }
+
+    /// All rows.
+    fn list<T>(
+        &self,
+        doing: &'static str,
+        select: &str,
+        parameters: impl Params,
+        of: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
+    ) -> Result<Vec<T>, StoreError> {
+        let list = || {
+            let mut statement = self.connection.prepare(select)?;
+            let rows = statement.query_map(parameters, of)?;
+            rows.collect::<rusqlite::Result<_>>()
+        };
+        list().map_err(self.failed(doing))
+    }
+
+    /// Writes, if the database is still in its place.
+    fn change(&self, doing: &'static str, statement: &str, parameters: impl Params) -> Result<(), StoreError> {
+        self.check_in_place()?;
+        self.connection.execute(statement, parameters).map(|_| ()).map_err(self.failed(doing))
     }
 
     fn failed(&self, doing: &'static str) -> impl Fn(rusqlite::Error) -> StoreError + '_ {

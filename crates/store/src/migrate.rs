@@ -18,7 +18,10 @@ impl Store {
         match found {
             NEWEST => return Ok(()),
             1..FIRST | NEWEST.. => {
-                return Err(StoreError::OtherSchema { path: self.path.clone(), found, known: NEWEST });
+                let other = if found > NEWEST { "a newer writebench" } else { "the writebench that made it" };
+                return Err(self.content(format!(
+                    "has schema {found}, this writebench knows {NEWEST}; use {other} or another --db"
+                )));
             }
             _ => {}
         }

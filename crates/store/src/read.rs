@@ -36,28 +36,15 @@ impl Store {
     /// # Errors
     /// The database cannot be read.
     pub fn runs(&self) -> Result<Vec<RunSummary>, StoreError> {
-        let mut runs = self.read_runs().map_err(self.failed("list runs"))?;
-        for run in &mut runs {
-            // A word that this version does not know is shown as it is.
-            if let Some(recorded) = RunStatus::from_name(&run.status) {
-                self.status_now(run.number, recorded)?.name().clone_into(&mut run.status);
-            }
-        }
-        Ok(runs)
-    }
-
-    fn read_runs(&self) -> rusqlite::Result<Vec<RunSummary>> {
-        let mut statement = self.connection.prepare(
-            "SELECT number, started, status,
+        let select = "SELECT number, started, status,
                 (SELECT group_concat(name, ', ') FROM (
                     SELECT name FROM targets WHERE run = number ORDER BY position)),
                 (SELECT group_concat(suite, ' ') FROM (
                     SELECT suite FROM cases WHERE run = number GROUP BY suite ORDER BY min(position))),
                 (SELECT count(*) FROM (SELECT DISTINCT target, name FROM cases WHERE run = number)),
                 (SELECT count(*) FROM samples WHERE run = number), label, imported
-             FROM runs ORDER BY number",
-        )?;
-        let rows = statement.query_map([], |row| {
+             FROM runs ORDER BY number";
+        let mut runs = self.list("list runs", select, [], |row| {
             Ok(RunSummary {
                 number: row.get(0)?,
                 started: row.get(1)?,
@@ -70,7 +57,13 @@ impl Store {
                 imported: row.get(8)?,
             })
         })?;
-        rows.collect()
+        for run in &mut runs {
+            // A word that this version does not know is shown as it is.
+            if let Some(recorded) = RunStatus::from_name(&run.status) {
+                self.status_now(run.number, recorded)?.name().clone_into(&mut run.status);
+            }
+        }
+        Ok(runs)
     }
 
     /// The number of the newest run, or of the newest that is not complete.
@@ -78,15 +71,8 @@ impl Store {
     /// # Errors
     /// The database cannot be read.
     pub fn newest_run(&self, unfinished: bool) -> Result<Option<i64>, StoreError> {
-        let complete = RunStatus::Complete.name();
-        self.connection
-            .query_row(
-                "SELECT number FROM runs WHERE NOT ?1 OR status <> ?2 ORDER BY number DESC LIMIT 1",
-                params![unfinished, complete],
-                |row| row.get(0),
-            )
-            .optional()
-            .map_err(self.failed("look for a run"))
+        let select = "SELECT max(number) FROM runs WHERE NOT ?1 OR status <> ?2";
+        self.value("look for a run", select, params![unfinished, RunStatus::Complete.name()])
     }
 
     /// The numbers of all runs with that label, the newest last.
@@ -94,14 +80,8 @@ impl Store {
     /// # Errors
     /// The database cannot be read.
     pub fn runs_labelled(&self, label: &str) -> Result<Vec<i64>, StoreError> {
-        self.read_labelled(label).map_err(self.failed("look for a label"))
-    }
-
-    fn read_labelled(&self, label: &str) -> rusqlite::Result<Vec<i64>> {
-        let mut statement =
-            self.connection.prepare("SELECT number FROM runs WHERE label = ?1 ORDER BY number")?;
-        let rows = statement.query_map([label], |row| row.get(0))?;
-        rows.collect()
+        let select = "SELECT number FROM runs WHERE label = ?1 ORDER BY number";
+        self.list("look for a label", select, [label], |row| row.get(0))
     }
 
     /// The run with that number, with everything in it.
@@ -124,7 +104,7 @@ impl Store {
         if run.targets.is_empty() {
             return Err(self.content(format!("run {number} has no target")));
         }
-        run.cases = self.read_cases(number, &run.targets).map_err(self.failed("read the run's cases"))?;
+        run.cases = self.read_cases(number, &run.targets)?;
         run.check_size().map_err(|too_much| self.content(format!("run {number}: {too_much}")))?;
         let mut samples =
             self.read_samples(number, &run.targets).map_err(self.failed("read the run's samples"))?;
@@ -155,15 +135,15 @@ impl Store {
         checked.map_err(|too_much| self.content(format!("run {run}: {too_much}")))
     }
 
-    fn read_cases(&self, run: i64, targets: &[TargetRecord]) -> rusqlite::Result<Vec<CaseRecord>> {
-        let mut statement =
-            self.connection.prepare("SELECT record, target FROM cases WHERE run = ?1 ORDER BY position")?;
-        let rows = statement.query_map([run], |row| {
+    fn read_cases(&self, run: i64, targets: &[TargetRecord]) -> Result<Vec<CaseRecord>, StoreError> {
+        let select = "SELECT record, target FROM cases WHERE run = ?1 ORDER BY position";
+        self.list("read the run's cases", select, [run], |row| {
             let mut record: CaseRecord = json::from_column(row, 0)?;
             record.case.resolve(&self.methods);
-            Ok(CaseRecord { target: target_name(row, 1, targets)?, samples: Vec::new(), ..record })
-        })?;
-        rows.collect()
+            let position: usize = row.get(1)?;
+            record.target.clone_from(&targets.get(position).ok_or_else(|| no_target(position))?.name);
+            Ok(record)
+        })
     }
 
     fn read_samples(&self, run: i64, targets: &[TargetRecord]) -> rusqlite::Result<HashMap<Key, Vec<Sample>>> {
@@ -177,7 +157,7 @@ impl Store {
             let of_case = taken.cases.get_mut(row.get_ref(0)?.as_str()?);
             let position: usize = row.get(1)?;
             let of_target = of_case.and_then(|of_case| of_case.get_mut(position));
-            of_target.ok_or_else(|| no_target(1, position))?.push(json::from_column(row, 2)?);
+            of_target.ok_or_else(|| no_target(position))?.push(json::from_column(row, 2)?);
         }
         let mut samples = HashMap::new();
         for (name, of_case) in taken.cases {
@@ -237,14 +217,8 @@ fn key(case: &CaseRecord) -> Key {
     (case.target.clone(), case.case.name().to_owned())
 }
 
-fn target_name(row: &Row<'_>, column: usize, targets: &[TargetRecord]) -> rusqlite::Result<String> {
-    let position: usize = row.get(column)?;
-    let target = targets.get(position).ok_or_else(|| no_target(column, position))?;
-    Ok(target.name.clone())
-}
-
-fn no_target(column: usize, position: usize) -> rusqlite::Error {
-    json::unknown(column, format!("no target {position}"))
+fn no_target(position: usize) -> rusqlite::Error {
+    json::unknown(1, format!("no target {position}"))
 }
 
 fn run_from_row(row: &Row<'_>) -> rusqlite::Result<RunRecord> {

@@ -13,11 +13,8 @@ impl Store {
     /// # Errors
     /// The database cannot be written.
     pub fn set_status(&self, run: i64, status: RunStatus) -> Result<(), StoreError> {
-        self.check_in_place()?;
-        self.connection
-            .execute("UPDATE runs SET status = ?2 WHERE number = ?1", params![run, status.name()])
-            .map(|_| ())
-            .map_err(self.failed("record the run's status"))
+        let update = "UPDATE runs SET status = ?2 WHERE number = ?1";
+        self.change("record the run's status", update, params![run, status.name()])
     }
 
     /// Makes a run this store's own, until it is closed; false if it is still under way elsewhere.
@@ -63,8 +60,7 @@ impl Store {
     /// # Errors
     /// There is no such run, or the database cannot be read.
     pub fn is_imported(&self, run: i64) -> Result<bool, StoreError> {
-        let select = "SELECT imported FROM runs WHERE number = ?1";
-        self.connection.query_row(select, [run], |row| row.get(0)).map_err(self.failed("look at the run"))
+        self.value("look at the run", "SELECT imported FROM runs WHERE number = ?1", [run])
     }
 
     /// How a run stands with that status in the database. One that did not live to record its end is interrupted.
@@ -73,11 +69,8 @@ impl Store {
             return Ok(recorded);
         }
         // It may have ended well since that was read: the lock is released after the status is recorded.
-        let select = "SELECT status FROM runs WHERE number = ?1";
-        let status: String = self
-            .connection
-            .query_row(select, [run], |row| row.get(0))
-            .map_err(self.failed("look at the run"))?;
+        let status: String =
+            self.value("look at the run", "SELECT status FROM runs WHERE number = ?1", [run])?;
         Ok(match RunStatus::from_name(&status) {
             Some(RunStatus::Running) | None => RunStatus::Interrupted,
             Some(ended) => ended,

@@ -12,7 +12,7 @@ impl Store {
     /// # Errors
     /// The database cannot be written.
     pub fn set_limits(&self, run: i64, target: usize, limits: &[Limit]) -> Result<(), StoreError> {
-        self.set(run, target, ("limits", &limits), "record the limits")
+        self.set("record the limits", run, target, ("limits", &limits))
     }
 
     /// Records what the filesystem of a run's target does with files.
@@ -20,25 +20,23 @@ impl Store {
     /// # Errors
     /// The database cannot be written.
     pub fn set_properties(&self, run: i64, target: usize, properties: &Properties) -> Result<(), StoreError> {
-        self.set(run, target, ("properties", properties), "record the filesystem's properties")
+        self.set("record the filesystem's properties", run, target, ("properties", properties))
     }
 
     /// A field of a target that is known later than the target.
     fn set(
         &self,
+        doing: &'static str,
         run: i64,
         target: usize,
         (field, value): (&str, &impl Serialize),
-        doing: &'static str,
     ) -> Result<(), StoreError> {
         const UPDATE: &str = "UPDATE targets SET target = json_set(target, '$.' || ?3, json(?4)) WHERE run = ?1 AND position = ?2";
-        self.check_in_place()?;
-        let set = |value: String| self.connection.execute(UPDATE, params![run, target, field, value]);
-        json::to_text(value).and_then(set).map(|_| ()).map_err(self.failed(doing))
+        let text = json::to_text(value).map_err(self.failed(doing))?;
+        self.change(doing, UPDATE, params![run, target, field, text])
     }
 }
 
-/// Those that are there first, so that a target's place among them is its position.
 pub(crate) fn insert(connection: &Connection, number: i64, run: &RunRecord) -> rusqlite::Result<()> {
     let mut statement = connection
         .prepare("INSERT INTO targets (run, position, name, target, missing) VALUES (?1, ?2, ?3, ?4, ?5)")?;

@@ -24,14 +24,9 @@ impl Store {
     /// # Errors
     /// The database cannot be written.
     pub fn add_workspace(&self, workspace: &WorkspaceRecord) -> Result<(), StoreError> {
-        self.check_in_place()?;
-        self.connection
-            .execute(
-                "INSERT INTO workspaces (path, run) VALUES (?1, ?2)",
-                params![workspace.path.as_os_str().as_bytes(), workspace.run],
-            )
-            .map(|_| ())
-            .map_err(self.failed("record a directory"))
+        let insert = "INSERT INTO workspaces (path, run) VALUES (?1, ?2)";
+        let values = params![workspace.path.as_os_str().as_bytes(), workspace.run];
+        self.change("record a directory", insert, values)
     }
 
     /// Forgets a directory, after it was removed.
@@ -39,11 +34,8 @@ impl Store {
     /// # Errors
     /// The database cannot be written.
     pub fn forget_workspace(&self, path: &Path) -> Result<(), StoreError> {
-        self.check_in_place()?;
-        self.connection
-            .execute("DELETE FROM workspaces WHERE path = ?1", [path.as_os_str().as_bytes()])
-            .map(|_| ())
-            .map_err(self.failed("forget a directory"))
+        let delete = "DELETE FROM workspaces WHERE path = ?1";
+        self.change("forget a directory", delete, [path.as_os_str().as_bytes()])
     }
 
     /// The directories that were made and not yet removed.
@@ -51,15 +43,9 @@ impl Store {
     /// # Errors
     /// The database cannot be read.
     pub fn workspaces(&self) -> Result<Vec<WorkspaceRecord>, StoreError> {
-        self.read_workspaces().map_err(self.failed("list directories"))
-    }
-
-    fn read_workspaces(&self) -> rusqlite::Result<Vec<WorkspaceRecord>> {
-        let mut statement = self.connection.prepare("SELECT path, run FROM workspaces")?;
-        let rows = statement.query_map([], |row| {
+        self.list("list directories", "SELECT path, run FROM workspaces", [], |row| {
             let path: Vec<u8> = row.get(0)?;
             Ok(WorkspaceRecord { path: PathBuf::from(OsStr::from_bytes(&path)), run: row.get(1)? })
-        })?;
-        rows.collect()
+        })
     }
 }

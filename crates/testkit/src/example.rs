@@ -97,7 +97,7 @@ fn environment() -> Environment {
 pub fn recorded(name: &str) -> RecordedCase {
     let methods = writebench_engine::method_infos();
     let (method, axes) = match Case::parse(name, &methods).map(RecordedCase::from) {
-        Ok(case) => (case.method().to_owned(), case.axes()),
+        Ok(case) => (case.method().to_owned(), case.axes().clone()),
         Err(_) => ("write".to_owned(), BTreeMap::from([("chunk".to_owned(), "4KiB".to_owned())])),
     };
     let mut case = RecordedCase::unknown(name.to_owned(), method, axes);

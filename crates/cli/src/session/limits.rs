@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 use writebench_model::{Case, Settings};
-use writebench_runner::{Hardware, WorkerCommand};
+use writebench_runner::{Hardware, WorkerCommand, Workers};
 
 use super::recorder::{Record, Recorder};
 use super::state::Session;
@@ -29,7 +29,7 @@ impl Session<'_> {
         worker: &WorkerCommand,
     ) -> Result<()> {
         let Some(hardware) = hardware else { return Ok(()) };
-        hardware.measure(worker, &mut self.casualties, self.workspaces.stop)?;
+        hardware.measure(Workers::new(worker, self.workspaces.stop, &mut self.casualties))?;
         (0..hardware.target_count())
             .try_for_each(|target| recorder.record(Record::Limits { target, limits: hardware.limits(target) }))
     }

@@ -7,7 +7,7 @@ use std::sync::atomic::Ordering;
 use anyhow::Result;
 use writebench_model::{Bytes, Case, RunRecord, RunStatus, Sample};
 use writebench_report::{Report, formats};
-use writebench_runner::{Books, End, Event, Plan, Planned, Taken};
+use writebench_runner::{End, Event, Plan, Planned, Taken, Workers};
 
 use super::place::Claimed;
 use super::progress::Progress;
@@ -148,10 +148,10 @@ impl Session<'_> {
         let progress = Progress::new(output)?;
         let targets: Vec<String> = run.targets.iter().map(|target| target.name.clone()).collect();
         let plan = self.plan(run, &cases);
-        let mut books = Books { written: &mut self.written, casualties: &mut self.casualties };
-        let end = writebench_runner::supervise(plan, &mut *schedule, &mut books, &worker, stop, &mut |event| {
+        let (workers, written) = (Workers::new(&worker, stop, &mut self.casualties), &mut self.written);
+        let end = writebench_runner::supervise(plan, &mut *schedule, workers, written, &mut |event| {
             match event {
-                Event::Started { planned, left, bytes_written, .. } => {
+                Event::Started { planned, left, bytes_written } => {
                     if let Some(row) = later.remove(&planned.case.to_string()) {
                         recorder.record(Record::Row(row.into()))?;
                     }

@@ -131,7 +131,7 @@ fn writes_the_same(case: &str, job: &Path, target: &Path) -> Result<()> {
 fn size_bytes(case: &str) -> Result<u64> {
     let (_, size) = case.split_once("size=").context("a size")?;
     let size = size.split(',').next().context("a size")?;
-    Ok(size.parse::<writebench_model::Bytes>()?.0)
+    Ok(size.parse::<writebench_model::Bytes>().map_err(anyhow::Error::msg)?.0)
 }
 
 fn makes_the_same_calls(case: &str) -> Result<()> {

@@ -44,6 +44,7 @@ const REFUSED: &[(&[&str], i32, &[&str])] = &[
     (&["--reserve", "101%"], 2, &["101%", "5%", "10GiB"]),
     (&["--reserve", "100%"], 3, &["not enough free", "--reserve"]),
     (&["--set", "theads=3"], 2, &["unknown axis 'theads'"]),
+    (&["--set", "prepare=nope"], 2, &["prepare=nope: expected one of create"]),
     (&["--set", "map=shared", "--suite", "write"], 2, &["no selected case has the axis 'map'"]),
     (&["--suite", "wrte"], 2, &["wrte", "vectored"]),
     (&["--samples", "0"], 2, &["--samples"]),

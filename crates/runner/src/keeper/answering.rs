@@ -9,7 +9,7 @@ use super::{copy, look};
 use crate::error::{RunnerError, failed};
 use crate::left_over;
 use crate::place::open_without_links;
-use crate::question::{PathBytes, answer_all, answered};
+use crate::question::{answer_all, answered};
 use crate::workspace::{LeftOver, Workspace};
 
 /// The target, held open, and what was made in it.
@@ -32,17 +32,19 @@ pub fn keep() -> io::Result<()> {
 impl Keeping {
     fn answer(&mut self, question: Asked) -> serde_json::Result<String> {
         match question {
-            Asked::LookAt(question) => answered(question, |it| self.look(&it.0)),
+            Asked::LookAt(question) => answered(question, |it| self.look(it.0.as_ref())),
             Asked::Make(question) => answered(question, |it| self.make(&it.0)),
             Asked::Remove(question) => {
                 answered(question, |_| self.workspace.take().map_or(Ok(LeftOver::NotThere), Workspace::remove))
             }
             Asked::ListLeftOvers(question) => answered(question, |it| {
-                Ok(left_over::left_overs_in(&it.0)?.into_iter().map(PathBytes).collect())
+                Ok(left_over::left_overs_in(it.0.as_ref())?.into_iter().map(PathBuf::into_os_string).collect())
             }),
-            Asked::RemoveLeftOver(question) => answered(question, |it| left_over::remove_left_over(&it.0)),
-            Asked::LookAtSource(question) => answered(question, |it| copy::source(&it.0)),
-            Asked::LookAtPlace(question) => answered(question, |it| copy::place(&it.0)),
+            Asked::RemoveLeftOver(question) => {
+                answered(question, |it| left_over::remove_left_over(it.0.as_ref()))
+            }
+            Asked::LookAtSource(question) => answered(question, |it| copy::source(it.0.as_ref())),
+            Asked::LookAtPlace(question) => answered(question, |it| copy::place(it.0.as_ref())),
             Asked::Copy(question) => answered(question, |it| self.copy(&it.0, &it.1)),
             Asked::Empty(question) => answered(question, |it| copy::empty(&it.0)),
         }

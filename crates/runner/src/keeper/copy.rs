@@ -229,14 +229,18 @@ fn fill(from: &File, to: &File, (source, place): (&CopySource, &CopyPlace)) -> R
     let read = failed("read", &source.path);
     let written = failed("write", &place.path);
     let (mut block, mut copied) = (vec![0; BLOCK_BYTES], vec![0; BLOCK_BYTES]);
-    for piece in pieces(source.size_bytes) {
-        from.read_exact_at(&mut block[..piece.length], piece.offset).map_err(read)?;
-        to.write_all_at(&block[..piece.length], piece.offset).map_err(written)?;
+    let blocks = (0..source.size_bytes).step_by(BLOCK_BYTES).map(|offset| {
+        let left = usize::try_from(source.size_bytes - offset).unwrap_or(usize::MAX);
+        (offset, left.min(BLOCK_BYTES))
+    });
+    for (offset, length) in blocks.clone() {
+        from.read_exact_at(&mut block[..length], offset).map_err(read)?;
+        to.write_all_at(&block[..length], offset).map_err(written)?;
     }
-    for piece in pieces(source.size_bytes) {
-        from.read_exact_at(&mut block[..piece.length], piece.offset).map_err(read)?;
-        to.read_exact_at(&mut copied[..piece.length], piece.offset).map_err(written)?;
-        if block[..piece.length] != copied[..piece.length] {
+    for (offset, length) in blocks {
+        from.read_exact_at(&mut block[..length], offset).map_err(read)?;
+        to.read_exact_at(&mut copied[..length], offset).map_err(written)?;
+        if block[..length] != copied[..length] {
             return Err(RunnerError::Told(format!(
                 "{} differs from {}; did somebody write to one of them?",
                 place.path.display(),
@@ -245,18 +249,6 @@ fn fill(from: &File, to: &File, (source, place): (&CopySource, &CopyPlace)) -> R
         }
     }
     Ok(())
-}
-
-struct Piece {
-    offset: u64,
-    length: usize,
-}
-
-fn pieces(size_bytes: u64) -> impl Iterator<Item = Piece> {
-    (0..size_bytes).step_by(BLOCK_BYTES).map(move |offset| Piece {
-        offset,
-        length: usize::try_from(size_bytes - offset).unwrap_or(usize::MAX).min(BLOCK_BYTES),
-    })
 }
 
 /// Gives the whole copy its name, if what has that name is still what was found there.

@@ -220,7 +220,7 @@ fn no_text_of_strangers_becomes_an_option() {
     targets[1].environment.filesystem.kind = "block device".to_owned();
     let on = |target: &str, name: &str| CaseRecord { target: target.to_owned(), ..case(name) };
     let mut strange = on(&hostile, "write,size=1MiB");
-    let (method, axes) = (strange.case.method().to_owned(), strange.case.axes());
+    let (method, axes) = (strange.case.method().to_owned(), strange.case.axes().clone());
     strange.case = RecordedCase::unknown("../../write\n[evil]".to_owned(), method, axes);
     let known = ["write,size=1MiB", "pwrite,size=1MiB"].map(|name| on(&hostile, name));
     let cases = [&known[..], &[strange, on("/other", "write,size=1MiB")]].concat();
