@@ -6,9 +6,10 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, anyhow};
 use etcetera::BaseStrategy;
+use writebench_model::Failure;
 use writebench_store::Store;
 
-use crate::exit::{self, usage};
+use crate::exit::usage;
 
 /// The path of the database that was named, or of the user's own.
 pub(crate) fn path(named: Option<&Path>) -> Result<PathBuf> {
@@ -40,7 +41,7 @@ fn cannot_make(directory: &Path, named: Option<&Path>, error: &io::Error) -> any
         None => anyhow!(
             "database: cannot make {}: {}; name a database elsewhere with --db",
             directory.display(),
-            exit::meaning(error)
+            Failure::io_message(error)
         ),
     }
 }

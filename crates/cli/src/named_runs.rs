@@ -6,10 +6,10 @@ use std::os::unix::fs::FileTypeExt;
 use std::path::Path;
 
 use anyhow::Result;
-use writebench_model::{Bytes, MOST_DOCUMENT_BYTES, RunRecord};
+use writebench_model::{Bytes, Failure, MOST_DOCUMENT_BYTES, RunRecord};
 
 use crate::database;
-use crate::exit::{self, usage};
+use crate::exit::usage;
 use crate::output_file::Kept;
 use crate::run_name::{RunName, RunOn, labelled};
 
@@ -64,7 +64,7 @@ pub(crate) fn exported(path: &Path) -> Result<RunRecord> {
     if path.metadata().is_ok_and(|it| it.file_type().is_char_device() || it.file_type().is_block_device()) {
         return Err(usage!("{name} is a device; name the file of an export"));
     }
-    let text = read(path).map_err(|error| usage!("{name}: {}", exit::meaning(&error)))?;
+    let text = read(path).map_err(|error| usage!("{name}: {}", Failure::io_message(&error)))?;
     let Some(text) = text else {
         let most = Bytes(MOST_DOCUMENT_BYTES);
         return Err(usage!("{name} has more than {most}, which no export of a run has"));

@@ -185,7 +185,7 @@ impl FsCommand {
         let measuring = &self.measuring;
         let settings = measuring.settings(looks, selected.samples);
         let targets = places.iter().map(Place::record).collect();
-        let mut run = new_run(measuring.label.as_ref(), settings, &selected.rows, targets);
+        let mut run = new_run(measuring.label.clone(), settings, &selected.rows, targets);
         run.missing = made.missing;
         let cases = selection::different_cases(&run.cases)?;
         let places = check_and_claim(places, &cases, (None, measuring.reserve), false, output)?;

@@ -78,7 +78,7 @@ impl RunCommand {
             ..measuring.settings(first_looks, selected.samples)
         };
         let targets = places.iter().map(Place::record).collect();
-        let run = new_run(measuring.label.as_ref(), settings, &selected.rows, targets);
+        let run = new_run(measuring.label.clone(), settings, &selected.rows, targets);
         let cases = selection::different_cases(&run.cases)?;
         if measuring.dry_run {
             output.results(&self.dry_run(&run, &cases, &places, copied.as_ref())?)?;

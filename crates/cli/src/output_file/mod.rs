@@ -22,13 +22,14 @@ use std::sync::atomic::AtomicBool;
 use anyhow::{Result, anyhow};
 use rustix::fs::{FileType, Mode, OFlags, Stat};
 use rustix::io::Errno;
+use writebench_model::Failure;
 
 pub(crate) use self::kept::Kept;
 pub(crate) use self::many::OutputDirectory;
 
 use self::directory::{Directory, NewFile};
 use self::pipe::Pipe;
-use crate::exit::{self, refused, usage};
+use crate::exit::{refused, usage};
 use crate::output::Output;
 
 /// A place for a file, or a pipe, that may be written to.
@@ -176,7 +177,7 @@ impl Named {
     }
 
     fn failed(&self, call: &str, error: &io::Error) -> anyhow::Error {
-        anyhow!("cannot write {}: {call}: {}", self.path.display(), exit::meaning(error))
+        anyhow!("cannot write {}: {call}: {}", self.path.display(), Failure::io_message(error))
     }
 
     fn call<T>(&self, call: &str, result: Result<T, impl Into<io::Error>>) -> Result<T> {
@@ -201,7 +202,7 @@ impl Named {
             Ok(directory) => directory,
             Err(Errno::NOENT | Errno::NOTDIR) => return Err(self.usage(path, "no directory")),
             Err(errno) => {
-                let why = exit::meaning(&errno.into());
+                let why = Failure::io_message(&errno.into());
                 return Err(usage!("{}: {}: {why}", self.option, path.display()));
             }
         };

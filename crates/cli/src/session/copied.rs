@@ -13,7 +13,7 @@ use rustix::io::Errno;
 use writebench_model::{Bytes, Failure, Settings};
 use writebench_runner::{CopyPlace, CopySource, Found, Keeper, Patience, RunnerError};
 
-use crate::exit::{self, refused, usage};
+use crate::exit::{refused, usage};
 use crate::keeper;
 use crate::output_file::Kept;
 
@@ -249,7 +249,7 @@ fn copy_place(
 fn of_option(option: &str, path: &Path, error: RunnerError) -> anyhow::Error {
     match error {
         RunnerError::Target { error, .. } => {
-            usage!("{option} {}: {}", path.display(), exit::meaning(&error))
+            usage!("{option} {}: {}", path.display(), Failure::io_message(&error))
         }
         error => error.into(),
     }

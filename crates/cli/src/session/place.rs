@@ -5,13 +5,13 @@ use std::time::Duration;
 
 use anyhow::Result;
 use clap::{Args, ValueHint};
-use writebench_model::{Case, Environment, Making, Reserve, TargetRecord};
+use writebench_model::{Case, Environment, Failure, Making, Reserve, TargetRecord};
 use writebench_probe::Space;
 use writebench_runner::{
     ClaimedDevice, Keeper, Look, Patience, PlannedTarget, RunnerError, TargetKind, claim_device,
 };
 
-use crate::exit::{self, refused, usage};
+use crate::exit::{refused, usage};
 use crate::keeper;
 use crate::output::Output;
 
@@ -253,7 +253,7 @@ pub(crate) fn look_at(target: &Path, limit: Option<Duration>) -> Result<(Keeper,
     let looked = Keeper::look_at(&keeper::command()?, target, Patience::without_stop(limit));
     looked.map_err(|error| match error {
         RunnerError::Target { call, error, .. } if call == "realpath" => {
-            let why = exit::meaning(&error);
+            let why = Failure::io_message(&error);
             usage!("target {}: {why}; give a directory that exists", target.display())
         }
         error => error.into(),
