@@ -19,7 +19,7 @@ use crate::exit::{Exit, usage};
 use crate::export::ExportArguments;
 use crate::global::Global;
 use crate::output_file::Kept;
-use crate::session::{Place, Session, Work, Workspaces, new_run, seed};
+use crate::session::{Place, Session, Workspaces, new_run, seed};
 use crate::signals::stop_on_signals;
 use crate::{database, selection};
 
@@ -125,14 +125,13 @@ impl AdviseCommand {
         let limits = RaceLimits { budget: self.budget, max_bytes, level_bytes: field.level_bytes };
         let stop = stop_on_signals()?;
         let workspaces = Workspaces { store: &store, run: number, places, limit: None, stop: &stop, output };
-        let session = Session::new(workspaces, run.settings.clone(), None, 0);
-        let work = Work {
+        let session = Session {
             schedule: Box::new(Race::new(field.candidates, field.naive, limits)),
             later: field.later,
             limits_for,
-            ..Work::new(run, field.cases)
+            ..Session::new(workspaces, run, field.cases, None)
         };
-        session.measure(work, &exports)
+        session.measure(&exports)
     }
 
     fn settings(&self, max_bytes: u64) -> Settings {

@@ -23,7 +23,7 @@ use crate::output::Output;
 use crate::output_file::Kept;
 use crate::selection::{self, Selected, SelectionArguments};
 use crate::session::{
-    DryRun, MeasuringArguments, Place, Session, Work, Workspaces, check_and_claim, largest_block, new_run,
+    DryRun, MeasuringArguments, Place, Session, Workspaces, check_and_claim, largest_block, new_run,
 };
 use crate::signals::stop_on_signals;
 
@@ -192,13 +192,13 @@ impl FsCommand {
         let number = store.begin_run(&run)?;
         let workspaces =
             Workspaces { store: &store, run: number, places, limit: measuring.timeout, stop, output };
-        let session = Session::new(workspaces, run.settings.clone(), None, made.bytes_written);
-        let work = Work {
+        let mut session = Session {
             limits_for: if measuring.no_limits { Vec::new() } else { cases.clone() },
             properties: !measuring.no_properties,
-            ..Work::new(run, cases)
+            ..Session::new(workspaces, run, cases, None)
         };
-        session.measure(work, exports)
+        session.written.add(made.bytes_written);
+        session.measure(exports)
     }
 }
 

@@ -15,7 +15,7 @@ use crate::output_file::Kept;
 use crate::selection::{self, SelectionArguments};
 use crate::session::{
     Claimed, Copied, CopyArguments, DestroyArguments, DryRun, MeasuringArguments, Place, Session, VERSION,
-    Work, Workspaces, check_and_claim, is_search, largest_block, new_run,
+    Workspaces, check_and_claim, is_search, largest_block, new_run,
 };
 use crate::signals::stop_on_signals;
 
@@ -90,13 +90,12 @@ impl RunCommand {
         let stop = stop_on_signals()?;
         let limit = measuring.timeout;
         let workspaces = Workspaces { store: &store, run: number, places, limit, stop: &stop, output };
-        let session = Session::new(workspaces, run.settings.clone(), copied, 0);
-        let work = Work {
+        let session = Session {
             limits_for: if measuring.no_limits { Vec::new() } else { cases.clone() },
             properties: run.is_side_by_side() && !measuring.no_properties,
-            ..Work::new(run, cases)
+            ..Session::new(workspaces, run, cases, copied)
         };
-        session.measure(work, &exports)
+        session.measure(&exports)
     }
 
     /// The file to copy that was given, by name or as `<X >Y`.
@@ -199,9 +198,8 @@ impl RunCommand {
         store.set_status(number, RunStatus::Running)?;
         let stop = stop_on_signals()?;
         let workspaces = Workspaces { store: &store, run: number, places, limit, stop: &stop, output };
-        let session = Session::new(workspaces, run.settings.clone(), copied, 0);
         // The limits were measured when the run began, if they were wanted, and so were the properties.
-        session.measure(Work::new(run, cases), &exports)
+        Session::new(workspaces, run, cases, copied).measure(&exports)
     }
 }
 

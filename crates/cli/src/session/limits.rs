@@ -1,7 +1,7 @@
 //! A run's limits of the hardware, into its database.
 
 use anyhow::Result;
-use writebench_model::{Case, Settings};
+use writebench_model::Settings;
 use writebench_runner::{Hardware, WorkerCommand};
 
 use super::recorder::{Record, Recorder};
@@ -9,13 +9,13 @@ use super::state::Session;
 
 impl Session<'_> {
     /// The limits of the hardware that the cases can be held against; what measuring them takes is spent.
-    pub(super) fn hardware(&mut self, cases: &[Case]) -> Result<Option<Hardware>> {
-        if cases.is_empty() {
+    pub(super) fn hardware(&mut self) -> Result<Option<Hardware>> {
+        if self.limits_for.is_empty() {
             return Ok(None);
         }
         let spaces: Vec<_> = self.workspaces.places.iter().map(|place| place.space).collect();
-        let settings = Settings { max_bytes: self.written.left_bytes(), ..self.settings.clone() };
-        let hardware = Hardware::of(cases, &settings, &spaces)?;
+        let settings = Settings { max_bytes: self.written.left_bytes(), ..self.run.settings.clone() };
+        let hardware = Hardware::of(&self.limits_for, &settings, &spaces)?;
         self.written.add(hardware.bytes());
         self.spend(hardware.time_ns());
         Ok(Some(hardware))
