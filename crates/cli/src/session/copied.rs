@@ -138,14 +138,10 @@ impl Copied {
         kept.and_found("the copy", &to.path, identity)
     }
 
-    /// Its path, for the record.
-    pub(crate) fn source_path(&self) -> String {
-        self.source.path.display().to_string()
-    }
-
-    /// The copy's path, for the record.
-    pub(crate) fn copy_path(&self) -> Option<String> {
-        self.to.as_ref().map(|to| to.path.display().to_string())
+    /// Both paths, for the record.
+    pub(crate) fn record(&self, settings: &mut Settings) {
+        settings.copy_from = Some(self.source.path.display().to_string());
+        settings.copy_to = self.to.as_ref().map(|to| to.path.display().to_string());
     }
 
     /// Whether results have to go elsewhere than to standard output.
@@ -190,7 +186,9 @@ impl Copied {
     /// was asked for.
     pub(crate) fn finish(&self, keeper: &mut Keeper, stop: &AtomicBool) -> Result<Option<PathBuf>> {
         let Some(to) = &self.to else { return Ok(None) };
-        let patience = Patience::until(patience_for(self.source.size_bytes), stop);
+        // A minute, and time to write the copy and to read both at 4 MiB/s.
+        let limit = Duration::from_secs(60 + self.source.size_bytes / (4 << 20) * 3);
+        let patience = Patience::until(limit, stop);
         let copied = keeper.copy(&self.source, to, patience);
         if matches!(copied, Err(RunnerError::Interrupted { .. } | RunnerError::Silent { .. })) {
             // It was killed in the middle, and half a copy looks like a whole one.
@@ -200,11 +198,6 @@ impl Copied {
             .with_context(|| format!("copy {} to {}", self.source.path.display(), to.path.display()))
             .map(|()| Some(to.path.clone()))
     }
-}
-
-/// A minute, and time to write the copy and to read both at 4 MiB/s.
-fn patience_for(size_bytes: u64) -> Duration {
-    Duration::from_secs(60 + size_bytes / (4 << 20) * 3)
 }
 
 /// The file that `--to` names; it is looked at and not touched. A run that goes on copies to the path that was

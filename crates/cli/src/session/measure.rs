@@ -104,7 +104,7 @@ impl Session<'_> {
     /// Makes the copy that stays, once all samples are there or a limit has come.
     fn copy(&mut self, end: End) -> Result<Option<PathBuf>> {
         let Some(copied) = self.copied.as_ref().filter(|_| end != End::Stopped) else { return Ok(None) };
-        let keeper = self.workspaces.places.first_mut().and_then(Claimed::keeper_mut);
+        let keeper = self.workspaces.places.first_mut().and_then(Claimed::keeper);
         keeper.map_or(Ok(None), |keeper| copied.finish(keeper, self.workspaces.stop))
     }
 
