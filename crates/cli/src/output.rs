@@ -75,14 +75,12 @@ impl Output {
 
     /// What came of work after which was tidied up. If both failed, what stays is said here.
     pub(crate) fn after_tidying<T>(&self, result: Result<T>, tidied: Result<()>) -> Result<T> {
-        match (result, tidied) {
-            (Err(error), Err(left)) => {
-                self.error(&left);
-                Err(error)
-            }
-            (result, Ok(())) => result,
-            (Ok(_), Err(left)) => Err(left),
+        match tidied {
+            Err(left) if result.is_ok() => return Err(left),
+            Err(left) => self.error(&left),
+            Ok(()) => {}
         }
+        result
     }
 
     /// Prints a note for the person at the terminal.

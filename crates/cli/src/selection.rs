@@ -33,6 +33,9 @@ pub(crate) struct SelectionArguments {
     pub data: Option<Data>,
 }
 
+/// The assumed block size of a filesystem that is not there yet, or not named: suites may count in blocks.
+pub(crate) const USUAL_BLOCK_BYTES: u64 = 4096;
+
 /// The suite that is run when nothing is named.
 pub(crate) const FIRST_LOOK: &str = "quick";
 
@@ -50,7 +53,7 @@ pub(crate) struct Selected {
 }
 
 /// The least with an interval of 95 % for the median.
-const SAMPLES: u32 = 6;
+pub(crate) const SAMPLES: u32 = 6;
 
 impl SelectionArguments {
     /// Whether nothing is named, so that there is a first look.

@@ -21,7 +21,7 @@ use crate::export::Export;
 use crate::global::Global;
 use crate::output::Output;
 use crate::output_file::Kept;
-use crate::selection::{self, Selected, SelectionArguments};
+use crate::selection::{self, Selected, SelectionArguments, USUAL_BLOCK_BYTES};
 use crate::session::{
     DryRun, MeasuringArguments, Place, Session, Workspaces, check_and_claim, largest_block, new_run,
 };
@@ -63,9 +63,6 @@ const FS_EXAMPLES: &str = "Examples:
   writebench fs --on ext4 --mount-options ext4=data=journal --case write,sync=fsync
 
 Needs root, and works in a private mount namespace: however it ends, no mount, loop device or image stays.";
-
-/// The assumed block size of a filesystem that is not made yet: suites may count in blocks.
-const USUAL_BLOCK_BYTES: u64 = 4096;
 
 /// A first look at many filesystems has as much time for each as one at a directory has, but needs six rounds for a
 /// comparison.
