@@ -11,7 +11,7 @@ use writebench_model::{Bytes, Failure, MOST_DOCUMENT_BYTES, RunRecord};
 use crate::database;
 use crate::exit::usage;
 use crate::output_file::Kept;
-use crate::run_name::{RunName, RunOn, labelled};
+use crate::run_name::{RunName, RunOn};
 
 /// A run that was named: all of it, or the part on the target that was named.
 pub(crate) struct NamedRun {
@@ -45,9 +45,8 @@ pub(crate) fn named_runs(names: &[RunOn], db: Option<&Path>) -> Result<Vec<Named
         };
         match (&on.run, &store) {
             (RunName::File(path), _) => add(None, exported(path)?)?,
-            (RunName::Number(number), Some(store)) => add(Some(*number), store.run(*number)?)?,
-            (RunName::Label(label), Some(store)) => {
-                for number in labelled(store, label)? {
+            (name, Some(store)) => {
+                for number in name.numbers(store)? {
                     add(Some(number), store.run(number)?)?;
                 }
             }

@@ -111,29 +111,26 @@ pub(crate) fn run_names(text: &str) -> Result<Box<[RunOn]>, &'static str> {
 }
 
 impl RunName {
-    /// The newest run of that name in the database.
-    pub(crate) fn newest(&self, store: &Store) -> Result<i64> {
-        match self {
-            Self::Number(number) => Ok(*number),
-            Self::Label(label) => Ok(labelled(store, label)?.into_iter().next_back().unwrap_or_default()),
-            Self::File(path) => Err(usage!(
-                "{} is a file; `writebench compare` reads exported files, this wants a run's number or label",
-                path.display()
-            )),
+    /// The numbers of all runs of that name in the database, of which there is one, the newest last.
+    pub(crate) fn numbers(&self, store: &Store) -> Result<Vec<i64>> {
+        let numbers = match self {
+            Self::Number(number) => vec![*number],
+            Self::Label(label) => store.runs_labelled(label)?,
+            Self::File(path) => {
+                return Err(usage!(
+                    "{} is a file; `writebench compare` reads exported files, this wants a run's number or label",
+                    path.display()
+                ));
+            }
+        };
+        if numbers.is_empty() {
+            return Err(usage!(
+                "no run has the label '{self}'; `writebench list runs` shows what there is (a file's name has '/' \
+                 or ends with .json)"
+            ));
         }
+        Ok(numbers)
     }
-}
-
-/// The numbers of all runs with that label, of which there is one, the newest last.
-pub(crate) fn labelled(store: &Store, label: &str) -> Result<Vec<i64>> {
-    let numbers = store.runs_labelled(label)?;
-    if numbers.is_empty() {
-        return Err(usage!(
-            "no run has the label '{label}'; `writebench list runs` shows what there is (a file's name has '/' or \
-             ends with .json)"
-        ));
-    }
-    Ok(numbers)
 }
 
 fn is_number(text: &str) -> bool {
