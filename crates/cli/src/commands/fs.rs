@@ -148,22 +148,6 @@ impl FsCommand {
         Ok(paths)
     }
 
-    /// What turned out too small for the cases, as the kind or its options will have it, is as good as not made.
-    fn leave_out_small(&self, made: &mut Made, output: &Output) -> Result<()> {
-        if made.places.is_empty() {
-            return Ok(());
-        }
-        let rows = self.rows(largest_block(&made.places))?.rows;
-        let cases: Vec<Case> = rows.into_iter().map(|row| row.case).collect();
-        for place in std::mem::take(&mut made.places) {
-            match place.check(&cases, None, self.measuring.reserve, &[]) {
-                Ok(()) => made.places.push(place),
-                Err(error) => made.is_missing(place.record().name, error.to_string(), output),
-            }
-        }
-        Ok(())
-    }
-
     fn measure(
         &self,
         mut store: Store,
@@ -172,11 +156,20 @@ impl FsCommand {
         mut made: Made,
         (output, stop): (&Output, &AtomicBool),
     ) -> Result<Exit> {
-        self.leave_out_small(&mut made, output)?;
-        if made.places.is_empty() {
+        let block_bytes = largest_block(&made.places);
+        let rows = if made.places.is_empty() { Vec::new() } else { self.rows(block_bytes)?.rows };
+        let cases: Vec<Case> = rows.into_iter().map(|row| row.case).collect();
+        let there_before = places.len();
+        for place in std::mem::take(&mut made.places) {
+            match place.check(&cases, None, self.measuring.reserve, &[]) {
+                Ok(()) => places.push(place),
+                // As the kind or its options will have it: too small for the cases is as good as not made.
+                Err(error) => made.is_missing(place.record().name, error.to_string(), output),
+            }
+        }
+        if places.len() == there_before {
             return Err(anyhow!("none of the filesystems could be made: {}", reasons(&made.missing)));
         }
-        places.extend(made.places);
         let selected = self.rows(largest_block(&places))?;
         let looks = if self.selection.is_empty() { places.len() as u64 } else { 0 };
         let measuring = &self.measuring;

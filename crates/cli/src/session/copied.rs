@@ -48,30 +48,25 @@ impl CopyArguments {
     /// The files of a run that is resumed. The source and the copy that stays must be named again, as the database may be
     /// a stranger's. A file that has come to be in the copy's place meanwhile stays.
     pub(crate) fn find_again(&self, settings: &Settings, limit: Option<Duration>) -> Result<Option<Copied>> {
-        let (from, to) = (self.from.as_deref(), self.to.as_deref());
         let refuse = |option: &str, path: &Path, why: &str| Err(usage!("{option} {}: {why}", path.display()));
-        let Some(recorded_from) = &settings.copy_from else {
-            return match (from, to) {
-                (Some(from), _) => refuse("--from", from, "the run copies no file that was given"),
-                (_, Some(to)) => refuse("--to", to, "the run leaves no copy"),
-                (None, None) => Ok(None),
-            };
-        };
-        let again = match &settings.copy_to {
-            Some(recorded_to) => format!("--from {recorded_from} --to {recorded_to}"),
-            None => format!("--from {recorded_from}"),
-        };
-        let (Some(from), true) = (from, to.is_some() || settings.copy_to.is_none()) else {
-            return Err(usage!("the run copies a file that was given: if it shall, add {again}"));
-        };
-        if let (Some(to), None) = (to, &settings.copy_to) {
-            return refuse("--to", to, "the run leaves no copy");
+        let add = |files: &str| Err(usage!("the run copies a file that was given: if it shall, add {files}"));
+        let recorded = (&settings.copy_from, &settings.copy_to);
+        match (recorded, (self.from.as_deref(), self.to.as_deref())) {
+            ((None, _), (None, None)) => Ok(None),
+            ((None, _), (Some(from), _)) => refuse("--from", from, "the run copies no file that was given"),
+            ((None, _), (None, Some(to))) | ((_, None), (Some(_), Some(to))) => {
+                refuse("--to", to, "the run leaves no copy")
+            }
+            ((Some(source), None), (None, _)) => add(&format!("--from {source}")),
+            ((Some(source), Some(copy)), (None, _) | (_, None)) => add(&format!("--from {source} --to {copy}")),
+            ((Some(source), copy), (Some(from), to)) => {
+                let copied = Copied::open(from, to, copy.as_deref().map(Path::new), limit)?;
+                if copied.source.path != Path::new(source) {
+                    return refuse("--from", from, &format!("the run copies {source}"));
+                }
+                Ok(Some(copied))
+            }
         }
-        let copied = Copied::open(from, to, settings.copy_to.as_deref().map(Path::new), limit)?;
-        if copied.source.path != Path::new(recorded_from) {
-            return refuse("--from", from, &format!("the run copies {recorded_from}"));
-        }
-        Ok(Some(copied))
     }
 }
 

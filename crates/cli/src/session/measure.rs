@@ -10,7 +10,7 @@ use writebench_report::{Report, formats};
 use writebench_runner::{Books, End, Event, Plan, Planned, Taken};
 
 use super::place::Claimed;
-use super::progress::Progress;
+use super::progress;
 use super::recorder::{Record, Recorder};
 use super::state::{Session, is_search};
 use super::streams::Streams;
@@ -131,7 +131,7 @@ impl Session<'_> {
         }
         let mut hardware = self.hardware()?;
         self.measure_limits(hardware.as_mut(), recorder, &worker)?;
-        let progress = Progress::new(output)?;
+        let bar = progress::bar(output)?;
         let plan = self.plan();
         let mut books = Books { written: &mut self.written, casualties: &mut self.casualties };
         let schedule = &mut *self.schedule;
@@ -141,17 +141,17 @@ impl Session<'_> {
                     if let Some(row) = self.later.remove(&planned.case.to_string()) {
                         recorder.record(Record::Row(row.into()))?;
                     }
-                    progress.started(&planned.case, left, bytes_written);
+                    progress::started(&bar, &planned.case, left, bytes_written);
                 }
                 Event::Taken { planned, sample } => {
                     let name = &self.run.targets[planned.target].name;
                     recorder.sample((planned.target, name), &planned.case.to_string(), sample)?;
-                    progress.taken();
+                    bar.inc(1);
                 }
             }
             Ok(())
         });
-        progress.finish();
+        bar.finish_and_clear();
         let end = end?;
         self.measure_limits(hardware.as_mut(), recorder, &worker)?;
         Ok(end)
