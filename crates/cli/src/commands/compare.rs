@@ -4,12 +4,12 @@ use std::path::Path;
 use std::thread::Builder;
 
 use anyhow::Result;
-use writebench_report::{ComparedRun, Comparison, Side, Unit, Verdict, counted, formats};
+use writebench_report::{Comparison, Side, Unit, Verdict, counted, formats};
 
 use crate::exit::{self, Exit, usage};
 use crate::export::{ComparisonExportArguments, FileExport, NEVER};
 use crate::global::Global;
-use crate::named_runs::{NamedRun, kept, named_runs};
+use crate::named_runs::{kept, named_runs};
 use crate::output::Output;
 use crate::run_name::{RunName, RunOn, run_names};
 use clap::Args;
@@ -69,8 +69,7 @@ fn both_sides(a: &[RunOn], b: &[RunOn], db: Option<&Path>) -> Result<(Side, Side
 }
 
 fn side(names: &[RunOn], db: Option<&Path>) -> Result<Side> {
-    let compared = |named: NamedRun| ComparedRun { name: named.name, run: named.run };
-    let runs = named_runs(names, db)?.into_iter().map(compared).collect();
+    let runs = named_runs(names, db)?.into_iter().map(|(_, run)| run).collect();
     let name = |name: &RunOn| match name.run {
         RunName::Number(_) => format!("run {name}"),
         _ => name.to_string(),

@@ -155,14 +155,10 @@ impl Named {
 
     /// A directory that is there and no run's own, held open.
     fn directory(&self, path: &Path) -> Result<Directory> {
-        let directory = match Directory::open(path) {
-            Ok(directory) => directory,
-            Err(Errno::NOENT | Errno::NOTDIR) => return Err(self.usage(path, "no directory")),
-            Err(errno) => {
-                let why = Failure::io_message(&errno.into());
-                return Err(usage!("{}: {}: {why}", self.option, path.display()));
-            }
-        };
+        let directory = Directory::open(path).map_err(|errno| match errno {
+            Errno::NOENT | Errno::NOTDIR => self.usage(path, "no directory"),
+            _ => usage!("{}: {}: {}", self.option, path.display(), Failure::io_message(&errno.into())),
+        })?;
         if is_in_workspace(&directory.real_path()) {
             return Err(self.refused("a run works in this directory, and removes it; name another"));
         }
@@ -195,11 +191,10 @@ impl Named {
 fn named_place(named: &Named) -> Result<Place> {
     let (directory, name) = named.parent()?;
     let is_pipe = |stat: &Stat| FileType::from_raw_mode(stat.st_mode) == FileType::Fifo;
-    if directory.look(&name).ok().flatten().as_ref().is_some_and(is_pipe) {
-        let found = named.call("open", directory.open_file(&name, OFlags::PATH))?;
-        if rustix::fs::fstat(&found).as_ref().is_ok_and(is_pipe) {
-            return Ok(Place::Pipe(found));
-        }
+    if let Ok(found) = directory.open_file(&name, OFlags::PATH)
+        && rustix::fs::fstat(&found).as_ref().is_ok_and(is_pipe)
+    {
+        return Ok(Place::Pipe(found));
     }
     let existing = named.check_name(&directory, &name)?;
     named.call("its directory", directory.check_writable())?;

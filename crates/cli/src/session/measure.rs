@@ -5,9 +5,9 @@ use std::path::PathBuf;
 use std::sync::atomic::Ordering;
 
 use anyhow::Result;
-use writebench_model::{Bytes, RunStatus, Sample};
+use writebench_model::{Bytes, RunStatus, Sample, Settings};
 use writebench_report::{Report, formats};
-use writebench_runner::{Books, End, Event, Plan, Planned, Taken};
+use writebench_runner::{Books, End, Event, Hardware, Plan, Planned, Taken, WorkerCommand};
 
 use super::place::Claimed;
 use super::progress;
@@ -155,6 +155,32 @@ impl Session<'_> {
         let end = end?;
         self.measure_limits(hardware.as_mut(), recorder, &worker)?;
         Ok(end)
+    }
+
+    /// The limits of the hardware that the cases can be held against; what measuring them takes is spent.
+    fn hardware(&mut self) -> Result<Option<Hardware>> {
+        if self.limits_for.is_empty() {
+            return Ok(None);
+        }
+        let spaces: Vec<_> = self.workspaces.places.iter().map(|place| place.space).collect();
+        let settings = Settings { max_bytes: self.written.left_bytes(), ..self.run.settings.clone() };
+        let hardware = Hardware::of(&self.limits_for, &settings, &spaces)?;
+        self.written.add(hardware.bytes());
+        self.spend(hardware.time_ns());
+        Ok(Some(hardware))
+    }
+
+    /// Before the samples and after them: the best counts.
+    fn measure_limits(
+        &mut self,
+        hardware: Option<&mut Hardware>,
+        recorder: &mut Recorder<'_>,
+        worker: &WorkerCommand,
+    ) -> Result<()> {
+        let Some(hardware) = hardware else { return Ok(()) };
+        hardware.measure(worker, &mut self.casualties, self.workspaces.stop)?;
+        (0..hardware.target_count())
+            .try_for_each(|target| recorder.record(Record::Limits { target, limits: hardware.limits(target) }))
     }
 
     /// Every case on every target, with what was taken of it before.

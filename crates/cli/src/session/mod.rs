@@ -2,7 +2,6 @@
 
 mod copied;
 mod dry_run;
-mod limits;
 mod measure;
 mod measuring;
 mod place;
