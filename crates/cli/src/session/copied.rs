@@ -226,8 +226,7 @@ fn copy_place(
             return Err(refuse("holds something now, and a run that is resumed copies into no such file"));
         }
         Found::File { is_writable: false, .. } => {
-            let denied = Errno::ACCESS.raw_os_error();
-            return Err(refuse(&format!("{} ({denied})", Failure::errno_message(denied))));
+            return Err(refuse(&Failure::io_message(&Errno::ACCESS.into())));
         }
         Found::File { .. } => {}
     }
