@@ -6,9 +6,11 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, anyhow};
 use etcetera::BaseStrategy;
+use writebench_model::Failure;
 use writebench_store::Store;
 
-use crate::exit::{self, usage};
+use crate::exit::usage;
+use crate::run_name::{RunName, RunOn};
 
 /// The path of the database that was named, or of the user's own.
 pub(crate) fn path(named: Option<&Path>) -> Result<PathBuf> {
@@ -40,7 +42,7 @@ fn cannot_make(directory: &Path, named: Option<&Path>, error: &io::Error) -> any
         None => anyhow!(
             "database: cannot make {}: {}; name a database elsewhere with --db",
             directory.display(),
-            exit::meaning(error)
+            Failure::io_message(error)
         ),
     }
 }
@@ -78,9 +80,10 @@ pub(crate) fn page(store: &Store, number: i64, target: Option<&str>) -> String {
 }
 
 /// The newest of all runs.
-pub(crate) fn newest(store: &Store) -> Result<i64> {
+pub(crate) fn newest(store: &Store) -> Result<RunOn> {
     let none = || usage!("no runs in {}; `writebench run` makes one", store.path().display());
-    store.newest_run(false)?.ok_or_else(none)
+    let number = store.newest_run(false)?.ok_or_else(none)?;
+    Ok(RunOn { run: RunName::Number(number), target: None })
 }
 
 fn default_path() -> Result<PathBuf> {

@@ -1,9 +1,9 @@
 //! How the program ends, as `docs/exit-codes.md` lists it.
 
-use std::fmt;
 use std::io;
 use std::process::ExitCode;
 
+use thiserror::Error;
 use writebench_model::Failure;
 use writebench_runner::RunnerError;
 use writebench_store::StoreError;
@@ -34,19 +34,12 @@ impl From<Exit> for ExitCode {
 }
 
 /// An error that says how the program ends.
-#[derive(Debug)]
+#[derive(Debug, Error)]
+#[error("{message}")]
 pub(crate) struct Ending {
     pub exit: Exit,
     pub message: String,
 }
-
-impl fmt::Display for Ending {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.message)
-    }
-}
-
-impl std::error::Error for Ending {}
 
 /// An error of the user's, to be mended on the command line: as [`anyhow::anyhow`], but ends with [`Exit::Usage`].
 macro_rules! usage {
@@ -64,19 +57,11 @@ pub(crate) fn ending(exit: Exit, message: String) -> anyhow::Error {
     Ending { exit, message }.into()
 }
 
-/// What the system said, in words and with its number.
-pub(crate) fn meaning(error: &io::Error) -> String {
-    match error.raw_os_error() {
-        Some(errno) => format!("{} ({errno})", Failure::errno_message(errno)),
-        None => error.to_string(),
-    }
-}
-
 /// An error of a thread that could not be started, with the limits that it may have met.
 pub(crate) fn no_thread(purpose: &str, error: &io::Error) -> anyhow::Error {
     anyhow::anyhow!(
         "start a thread {purpose}: {}; see pids.max of the control group, and ulimit -u",
-        meaning(error)
+        Failure::io_message(error)
     )
 }
 

@@ -1,26 +1,18 @@
 //! The runs that names on the command line mean: of the database, and exported files.
 
 use std::fs::File;
-use std::io::{self, Read};
+use std::io::Read;
 use std::os::unix::fs::FileTypeExt;
 use std::path::Path;
 
 use anyhow::Result;
-use writebench_model::{Bytes, MOST_DOCUMENT_BYTES, RunRecord};
+use writebench_model::{Bytes, Failure, MOST_DOCUMENT_BYTES, RunRecord};
+use writebench_report::ComparedRun;
 
 use crate::database;
-use crate::exit::{self, usage};
+use crate::exit::usage;
 use crate::output_file::Kept;
-use crate::run_name::{RunName, RunOn, labelled};
-
-/// A run that was named: all of it, or the part on the target that was named.
-pub(crate) struct NamedRun {
-    /// In the database; none for an exported file.
-    pub number: Option<i64>,
-    /// `run 5`, `run 5@ext4`, `x.json`.
-    pub name: String,
-    pub run: RunRecord,
-}
+use crate::run_name::{RunName, RunOn};
 
 /// What no output may replace: the database, and the files that are named.
 pub(crate) fn kept<'n>(names: impl Iterator<Item = &'n RunOn>, db: Option<&Path>) -> Kept {
@@ -30,9 +22,10 @@ pub(crate) fn kept<'n>(names: impl Iterator<Item = &'n RunOn>, db: Option<&Path>
     })
 }
 
-/// The runs of these names, in order: of a label all that have it. Exported files can be read where there never was a
-/// database.
-pub(crate) fn named_runs(names: &[RunOn], db: Option<&Path>) -> Result<Vec<NamedRun>> {
+/// The runs of these names, in order: of a label all that have it, of each all or the part on the target that was named.
+/// They are called `run 5`, `run 5@ext4` or `x.json`; one of the database comes with its number. Exported files can be
+/// read where there never was a database.
+pub(crate) fn named_runs(names: &[RunOn], db: Option<&Path>) -> Result<Vec<(Option<i64>, ComparedRun)>> {
     let needs_database = names.iter().any(|name| !matches!(name.run, RunName::File(_)));
     let store = if needs_database { Some(database::open_existing(db)?) } else { None };
     let mut runs = Vec::new();
@@ -40,14 +33,13 @@ pub(crate) fn named_runs(names: &[RunOn], db: Option<&Path>) -> Result<Vec<Named
         let mut add = |number: Option<i64>, run: RunRecord| -> Result<()> {
             let mut name = number.map_or_else(|| on.run.to_string(), |number| format!("run {number}"));
             on.target.iter().for_each(|target| name += &format!("@{target}"));
-            runs.push(NamedRun { number, name, run: on.part_of(run)? });
+            runs.push((number, ComparedRun { name, run: on.part_of(run)? }));
             Ok(())
         };
         match (&on.run, &store) {
             (RunName::File(path), _) => add(None, exported(path)?)?,
-            (RunName::Number(number), Some(store)) => add(Some(*number), store.run(*number)?)?,
-            (RunName::Label(label), Some(store)) => {
-                for number in labelled(store, label)? {
+            (name, Some(store)) => {
+                for number in name.numbers(store)? {
                     add(Some(number), store.run(number)?)?;
                 }
             }
@@ -64,18 +56,13 @@ pub(crate) fn exported(path: &Path) -> Result<RunRecord> {
     if path.metadata().is_ok_and(|it| it.file_type().is_char_device() || it.file_type().is_block_device()) {
         return Err(usage!("{name} is a device; name the file of an export"));
     }
-    let text = read(path).map_err(|error| usage!("{name}: {}", exit::meaning(&error)))?;
-    let Some(text) = text else {
+    let mut text = String::new();
+    let read = File::open(path).and_then(|it| it.take(MOST_DOCUMENT_BYTES + 1).read_to_string(&mut text));
+    read.map_err(|error| usage!("{name}: {}", Failure::io_message(&error)))?;
+    if text.len() as u64 > MOST_DOCUMENT_BYTES {
         let most = Bytes(MOST_DOCUMENT_BYTES);
         return Err(usage!("{name} has more than {most}, which no export of a run has"));
-    };
+    }
     writebench_report::run_of_export(&text, &writebench_engine::method_infos())
         .map_err(|error| usage!("{name} {error}"))
-}
-
-/// All of a file; none if that is more than an export has. A pipe can be endless.
-fn read(path: &Path) -> io::Result<Option<String>> {
-    let mut text = String::new();
-    File::open(path)?.take(MOST_DOCUMENT_BYTES + 1).read_to_string(&mut text)?;
-    Ok(Some(text).filter(|text| text.len() as u64 <= MOST_DOCUMENT_BYTES))
 }

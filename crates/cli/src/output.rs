@@ -5,10 +5,9 @@ use std::io::{self, IsTerminal, Write};
 use anstream::AutoStream;
 use anyhow::{Result, anyhow};
 use clap::ColorChoice;
+use writebench_model::Failure;
 use writebench_report::formats::terminal::STYLES;
 use writebench_report::{visible, visible_lines};
-
-use crate::exit;
 
 /// The program's two outputs.
 pub(crate) struct Output {
@@ -38,18 +37,16 @@ impl Output {
     /// is no error.
     pub(crate) fn results(&self, styled: &str) -> Result<()> {
         let styled = &own_styles_only(styled);
-        self.written(if self.results_on_stderr {
-            AutoStream::new(io::stderr(), self.choice).write_all(styled.as_bytes())
+        if self.results_on_stderr {
+            self.print(AutoStream::new(io::stderr(), self.choice), styled)
         } else {
-            let mut stdout = AutoStream::new(io::stdout(), self.choice);
-            stdout.write_all(styled.as_bytes()).and_then(|()| stdout.flush())
-        })
+            self.print(AutoStream::new(io::stdout(), self.choice), styled)
+        }
     }
 
     /// Prints an export, byte by byte as a file would have it, unless a terminal would obey some of it.
     pub(crate) fn export(&self, text: &str) -> Result<()> {
-        let mut exporter = self.exporter();
-        self.written(exporter.write_all(text.as_bytes()).and_then(|()| exporter.flush()))
+        self.print(self.exporter(), text)
     }
 
     /// Where exports to standard output go; whole characters must be written at once.
@@ -57,12 +54,12 @@ impl Output {
         if self.results_on_stderr { exporter(io::stderr()) } else { exporter(io::stdout()) }
     }
 
-    fn written(&self, written: io::Result<()>) -> Result<()> {
-        match written {
+    fn print(&self, mut to: impl Write, text: &str) -> Result<()> {
+        match to.write_all(text.as_bytes()).and_then(|()| to.flush()) {
             Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
             Err(error) => {
                 let stream = if self.results_on_stderr { "standard error" } else { "standard output" };
-                Err(anyhow!("cannot write to {stream}: {}", exit::meaning(&error)))
+                Err(anyhow!("cannot write to {stream}: {}", Failure::io_message(&error)))
             }
             Ok(()) => Ok(()),
         }
@@ -78,14 +75,12 @@ impl Output {
 
     /// What came of work after which was tidied up. If both failed, what stays is said here.
     pub(crate) fn after_tidying<T>(&self, result: Result<T>, tidied: Result<()>) -> Result<T> {
-        match (result, tidied) {
-            (Err(error), Err(left)) => {
-                self.error(&left);
-                Err(error)
-            }
-            (result, Ok(())) => result,
-            (Ok(_), Err(left)) => Err(left),
+        match tidied {
+            Err(left) if result.is_ok() => return Err(left),
+            Err(left) => self.error(&left),
+            Ok(()) => {}
         }
+        result
     }
 
     /// Prints a note for the person at the terminal.

@@ -2,7 +2,6 @@
 
 use std::fmt;
 use std::path::PathBuf;
-use std::str::FromStr;
 
 use anyhow::Result;
 use writebench_model::RunRecord;
@@ -13,34 +12,20 @@ use crate::exit::usage;
 /// Most characters of a new label: it stands in a line with others.
 const LONGEST_LABEL: usize = 200;
 
-/// What people call a run.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Label(String);
-
-impl FromStr for Label {
-    type Err = &'static str;
-
-    /// A label must be told from a run's number, from a file, and from the next label of a list.
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        match text {
-            "" => Err("a label needs at least one character"),
-            _ if is_number(text) => Err("a number is a run's own number; put a letter into the label"),
-            _ if text.contains(',') => Err("commas separate labels; leave them out"),
-            _ if text.contains('@') => Err("what follows an '@' is a target of the run; leave it out"),
-            _ if is_file(text) => Err("a name with '/' or '.json' is a file's; choose another label"),
-            _ if text.chars().any(char::is_control) => Err("a label is one line of text"),
-            _ if text.chars().nth(LONGEST_LABEL).is_some() => Err("a label has at most 200 characters"),
-            _ if text.trim() != text || text.starts_with('-') => {
-                Err("a label begins and ends with neither a space nor a dash")
-            }
-            _ => Ok(Self(text.to_owned())),
+/// What people call a run: it must be told from a run's number, from a file, and from the next label of a list.
+pub(crate) fn label(text: &str) -> Result<String, &'static str> {
+    match text {
+        "" => Err("a label needs at least one character"),
+        _ if is_number(text) => Err("a number is a run's own number; put a letter into the label"),
+        _ if text.contains(',') => Err("commas separate labels; leave them out"),
+        _ if text.contains('@') => Err("what follows an '@' is a target of the run; leave it out"),
+        _ if is_file(text) => Err("a name with '/' or '.json' is a file's; choose another label"),
+        _ if text.chars().any(char::is_control) => Err("a label is one line of text"),
+        _ if text.chars().nth(LONGEST_LABEL).is_some() => Err("a label has at most 200 characters"),
+        _ if text.trim() != text || text.starts_with('-') => {
+            Err("a label begins and ends with neither a space nor a dash")
         }
-    }
-}
-
-impl fmt::Display for Label {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
+        _ => Ok(text.to_owned()),
     }
 }
 
@@ -118,44 +103,34 @@ impl RunOn {
 }
 
 /// Several, separated by commas.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct RunNames(pub Vec<RunOn>);
-
-impl FromStr for RunNames {
-    type Err = &'static str;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        if text.split(',').any(str::is_empty) {
-            return Err("expected run numbers, labels or files, separated by single commas");
-        }
-        Ok(Self(text.split(',').map(RunOn::from).collect()))
+pub(crate) fn run_names(text: &str) -> Result<Box<[RunOn]>, &'static str> {
+    if text.split(',').any(str::is_empty) {
+        return Err("expected run numbers, labels or files, separated by single commas");
     }
+    Ok(text.split(',').map(RunOn::from).collect())
 }
 
 impl RunName {
-    /// The newest run of that name in the database.
-    pub(crate) fn newest(&self, store: &Store) -> Result<i64> {
-        match self {
-            Self::Number(number) => Ok(*number),
-            Self::Label(label) => Ok(labelled(store, label)?.into_iter().next_back().unwrap_or_default()),
-            Self::File(path) => Err(usage!(
-                "{} is a file; `writebench compare` reads exported files, this wants a run's number or label",
-                path.display()
-            )),
+    /// The numbers of all runs of that name in the database, of which there is one, the newest last.
+    pub(crate) fn numbers(&self, store: &Store) -> Result<Vec<i64>> {
+        let numbers = match self {
+            Self::Number(number) => vec![*number],
+            Self::Label(label) => store.runs_labelled(label)?,
+            Self::File(path) => {
+                return Err(usage!(
+                    "{} is a file; `writebench compare` reads exported files, this wants a run's number or label",
+                    path.display()
+                ));
+            }
+        };
+        if numbers.is_empty() {
+            return Err(usage!(
+                "no run has the label '{self}'; `writebench list runs` shows what there is (a file's name has '/' \
+                 or ends with .json)"
+            ));
         }
+        Ok(numbers)
     }
-}
-
-/// The numbers of all runs with that label, of which there is one, the newest last.
-pub(crate) fn labelled(store: &Store, label: &str) -> Result<Vec<i64>> {
-    let numbers = store.runs_labelled(label)?;
-    if numbers.is_empty() {
-        return Err(usage!(
-            "no run has the label '{label}'; `writebench list runs` shows what there is (a file's name has '/' or \
-             ends with .json)"
-        ));
-    }
-    Ok(numbers)
 }
 
 fn is_number(text: &str) -> bool {
@@ -173,12 +148,12 @@ mod tests {
     #[test]
     fn a_label_is_told_from_numbers_files_and_lists() {
         for label in ["before", "6.18-rc1", "v2 of July", "3a", "+5"] {
-            assert_eq!(label.parse::<Label>().map(|it| it.to_string()), Ok(label.to_owned()));
+            assert_eq!(super::label(label), Ok(label.to_owned()));
             assert_eq!(RunName::from(label), RunName::Label(label.to_owned()));
         }
         for refused in ["", "12", "a,b", "a/b", "a@b", "base.json", "two\nlines", " a", "-a", &"l".repeat(201)]
         {
-            assert!(refused.parse::<Label>().is_err(), "{refused:?}");
+            assert!(label(refused).is_err(), "{refused:?}");
         }
         assert_eq!(RunName::from("12"), RunName::Number(12));
         assert_eq!(RunName::from("./12"), RunName::File(PathBuf::from("./12")));

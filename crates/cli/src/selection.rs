@@ -33,6 +33,9 @@ pub(crate) struct SelectionArguments {
     pub data: Option<Data>,
 }
 
+/// The assumed block size of a filesystem that is not there yet, or not named: suites may count in blocks.
+pub(crate) const USUAL_BLOCK_BYTES: u64 = 4096;
+
 /// The suite that is run when nothing is named.
 pub(crate) const FIRST_LOOK: &str = "quick";
 
@@ -50,7 +53,7 @@ pub(crate) struct Selected {
 }
 
 /// The least with an interval of 95 % for the median.
-const SAMPLES: u32 = 6;
+pub(crate) const SAMPLES: u32 = 6;
 
 impl SelectionArguments {
     /// Whether nothing is named, so that there is a first look.
@@ -124,19 +127,15 @@ fn named_cases(
 }
 
 fn overrides(selection: &SelectionArguments, cold: bool) -> Result<Vec<(Axis, Vec<String>)>> {
+    let sizes = |sizes: &[Bytes]| sizes.iter().map(ToString::to_string).collect();
+    let of_options = [
+        (Axis::Size, sizes(&selection.size)),
+        (Axis::Chunk, sizes(&selection.record)),
+        (Axis::Origin, cold.then(|| Origin::Cold.to_string()).into_iter().collect()),
+        (Axis::Data, selection.data.iter().map(ToString::to_string).collect()),
+    ];
     let mut overrides = selection.set.clone();
-    if !selection.size.is_empty() {
-        overrides.push((Axis::Size, selection.size.iter().map(ToString::to_string).collect()));
-    }
-    if !selection.record.is_empty() {
-        overrides.push((Axis::Chunk, selection.record.iter().map(ToString::to_string).collect()));
-    }
-    if cold {
-        overrides.push((Axis::Origin, vec![Origin::Cold.to_string()]));
-    }
-    if let Some(data) = selection.data {
-        overrides.push((Axis::Data, vec![data.to_string()]));
-    }
+    overrides.extend(of_options.into_iter().filter(|(_, values): &(_, Vec<String>)| !values.is_empty()));
     for (index, (axis, _)) in overrides.iter().enumerate() {
         if overrides[..index].iter().any(|(earlier, _)| earlier == axis) {
             return Err(usage!("values for '{axis}' are given twice; separate them with commas"));

@@ -118,7 +118,9 @@ mod tests {
             sample.watch.throttled_ns = Some(throttled_ns);
             rule.judge(&sample).unwrap()
         };
-        assert!(reason(&mut rule, 160_000_000, 900_000_000).contains("90 % of its time by its group's CPU limit"));
+        assert!(
+            reason(&mut rule, 160_000_000, 900_000_000).contains("90 % of its time by its group's CPU limit")
+        );
         assert!(reason(&mut rule, 900_000_000, 160_000_000).contains("hypervisor took 90 %"));
     }
 

@@ -1,6 +1,6 @@
 //! `writebench advise`: purpose → candidates → race → advice.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -19,7 +19,8 @@ use crate::exit::{Exit, usage};
 use crate::export::ExportArguments;
 use crate::global::Global;
 use crate::output_file::Kept;
-use crate::session::{Place, Session, Work, Workspaces, new_run, seed};
+use crate::selection::SAMPLES;
+use crate::session::{Place, Session, Workspaces, new_run, seed};
 use crate::signals::stop_on_signals;
 use crate::{database, selection};
 
@@ -74,8 +75,6 @@ const LOOKS_SHARES: [u64; 2] = [64, 8];
 const LEAST_LOOK_BYTES: u64 = 4 << 20;
 /// Least records of a look.
 const LEAST_LOOK_RECORDS: u64 = 64;
-/// The least with an interval of 95 % for the median.
-const SAMPLES: u32 = 6;
 
 impl AdviseCommand {
     pub(crate) fn run(&self, global: &Global) -> Result<Exit> {
@@ -98,45 +97,15 @@ impl AdviseCommand {
             output.note(&format!("Left out {}: {why}", counted(field.left_out.len(), "candidate")));
         }
         let real_bytes = space.naive.bytes_written();
-        let most_bytes = real_bytes.saturating_mul(MOST_SIZES).saturating_add(field.direct_check_bytes());
+        // What its workers write to find out which way direct I/O goes.
+        let direct_check_bytes = direct_check_bytes_of(&field.cases);
+        let most_bytes = real_bytes.saturating_mul(MOST_SIZES).saturating_add(direct_check_bytes);
         let max_bytes = self.max_bytes.map_or(most_bytes, |bytes| bytes.0);
         if self.dry_run {
             output.results(&field.dry_run(max_bytes, self.budget))?;
             return Ok(Exit::Ok);
         }
-        let mut run = new_run(None, self.settings(max_bytes), &[], vec![target]);
-        let (target_path, free) = (place.path().to_path_buf(), place.space());
-        let places = vec![place.claim(false, self.reserve, output)?];
-        let mut store = database::open(global.db.as_deref())?;
-        let number = store.begin_run(&run)?;
-        // The race keeps the time. A limit in the runner would cut loops over records, which then have no rank.
-        run.settings.budget_ns = None;
-        output.note(&format!(
-            "{}: {} in {}, {}.",
-            space.title,
-            counted(field.candidates.len(), "candidate"),
-            target_path.display(),
-            field.levels(),
-        ));
-        // The race has no part in the bytes that the limits of the hardware and the check of direct I/O take.
-        let limits_for = one_for_each_limit(&space);
-        let hardware = Hardware::of(&limits_for, &run.settings, &[free])?;
-        let max_bytes = max_bytes.saturating_sub(hardware.bytes()).saturating_sub(field.direct_check_bytes());
-        let limits = RaceLimits { budget: self.budget, max_bytes, level_bytes: field.level_bytes };
-        let stop = stop_on_signals()?;
-        let workspaces = Workspaces { store: &store, run: number, places, limit: None, stop: &stop, output };
-        let session = Session::new(workspaces, run.settings.clone(), None, 0);
-        let work = Work {
-            schedule: Box::new(Race::new(field.candidates, field.naive, limits)),
-            later: field.later,
-            limits_for,
-            ..Work::new(run, field.cases)
-        };
-        session.measure(work, &exports)
-    }
-
-    fn settings(&self, max_bytes: u64) -> Settings {
-        Settings {
+        let settings = Settings {
             samples: SAMPLES,
             precision_ppm: None,
             budget_ns: Some(nanoseconds(self.budget)),
@@ -146,7 +115,34 @@ impl AdviseCommand {
             timeout_ns: None,
             copy_from: None,
             copy_to: None,
-        }
+        };
+        let mut run = new_run(None, settings, &[], vec![target]);
+        let places = vec![place.claim(false, self.reserve, output)?];
+        let mut store = database::open(global.db.as_deref())?;
+        let number = store.begin_run(&run)?;
+        // The race keeps the time. A limit in the runner would cut loops over records, which then have no rank.
+        run.settings.budget_ns = None;
+        output.note(&format!(
+            "{}: {} in {}, {}.",
+            space.title,
+            counted(field.candidates.len(), "candidate"),
+            run.targets[0].path,
+            field.levels(),
+        ));
+        // The race has no part in the bytes that the limits of the hardware and the check of direct I/O take.
+        let limits_for = one_for_each_limit(&space);
+        let hardware = Hardware::of(&limits_for, &run.settings, &[places[0].space])?;
+        let max_bytes = max_bytes.saturating_sub(hardware.bytes()).saturating_sub(direct_check_bytes);
+        let limits = RaceLimits { budget: self.budget, max_bytes, level_bytes: field.level_bytes };
+        let stop = stop_on_signals()?;
+        let workspaces = Workspaces { store: &store, run: number, places, limit: None, stop: &stop, output };
+        let session = Session {
+            schedule: Box::new(Race::new(field.candidates, field.naive, limits)),
+            later: field.later,
+            limits_for,
+            ..Session::new(workspaces, run, field.cases, None)
+        };
+        session.measure(&exports)
     }
 }
 
@@ -186,12 +182,9 @@ impl Field {
             }
             let fits = writebench_runner::check_sectors(environment, one)
                 .and_then(|()| writebench_runner::check_memory(environment, one, 0));
-            match fits {
-                Err(error) if !is_naive => {
-                    field.left_out.push(error.to_string());
-                    continue;
-                }
-                _ => {}
+            if let (Err(error), false) = (fits, is_naive) {
+                field.left_out.push(error.to_string());
+                continue;
             }
             let real = field.add(case.clone(), Stage::Final, is_naive, target);
             // A case that only exists at the real size is looked at there.
@@ -207,11 +200,6 @@ impl Field {
             field.candidates.push(levels);
         }
         Ok(field)
-    }
-
-    /// Bytes that its workers write to find out which way direct I/O goes.
-    fn direct_check_bytes(&self) -> u64 {
-        direct_check_bytes_of(&self.cases)
     }
 
     /// `looks of 4 MiB and 32 MiB, then the best at 256 MiB`.
@@ -268,13 +256,9 @@ fn level_bytes(space: &Space) -> Vec<u64> {
 /// Cases that promise what the naive way does, one for each number of threads: limits depend on no more.
 fn one_for_each_limit(space: &Space) -> Vec<Case> {
     let durability = space.naive.contract().durability;
-    let mut cases: Vec<Case> = Vec::new();
-    for case in space.cases().filter(|case| case.contract().durability == durability) {
-        if cases.iter().all(|other| other.axes().threads != case.axes().threads) {
-            cases.push(case.clone());
-        }
-    }
-    cases
+    let mut threads = HashSet::new();
+    let cases = space.cases().filter(|case| case.contract().durability == durability);
+    cases.filter(|case| threads.insert(case.axes().threads)).cloned().collect()
 }
 
 #[cfg(test)]

@@ -4,14 +4,14 @@ use std::path::Path;
 use std::thread::Builder;
 
 use anyhow::Result;
-use writebench_report::{ComparedRun, Comparison, Side, Unit, Verdict, counted, formats};
+use writebench_report::{Comparison, Side, Unit, Verdict, counted, formats};
 
 use crate::exit::{self, Exit, usage};
 use crate::export::{ComparisonExportArguments, FileExport, NEVER};
 use crate::global::Global;
-use crate::named_runs::{NamedRun, kept, named_runs};
+use crate::named_runs::{kept, named_runs};
 use crate::output::Output;
-use crate::run_name::{RunName, RunNames, RunOn};
+use crate::run_name::{RunName, RunOn, run_names};
 use clap::Args;
 
 /// Compare runs case by case: is B faster or slower than A?
@@ -20,11 +20,11 @@ use clap::Args;
 pub(crate) struct CompareCommand {
     /// What is compared with: run numbers, labels (all runs with that label) and exported JSON files (FILE.json, or
     /// with a `/`), separated by commas; RUN@TARGET is the part of a run on one of its targets
-    #[arg(value_name = "A")]
-    a: RunNames,
+    #[arg(value_name = "A", value_parser = run_names)]
+    a: Box<[RunOn]>,
     /// What is compared: the same
-    #[arg(value_name = "B")]
-    b: RunNames,
+    #[arg(value_name = "B", value_parser = run_names)]
+    b: Box<[RunOn]>,
     /// End with exit code 5 if a case is slower by more than that with the whole of its interval (for 5%: all of it
     /// below 0.95), so that noise does not fail a build; drift between single runs may, so give several of each
     #[arg(long, value_name = "PERCENT", value_parser = percent)]
@@ -46,8 +46,8 @@ With one run on each side what drifted between them is in no interval, and looks
 impl CompareCommand {
     pub(crate) fn run(&self, global: &Global) -> Result<Exit> {
         let (db, output) = (global.db.as_deref(), &global.output);
-        let exports = self.exports.find(kept(self.a.0.iter().chain(&self.b.0), db))?;
-        let (a, b) = both_sides(&self.a.0, &self.b.0, db)?;
+        let exports = self.exports.find(kept(self.a.iter().chain(&self.b), db))?;
+        let (a, b) = both_sides(&self.a, &self.b, db)?;
         let comparison = Comparison::of(a, b).map_err(|error| usage!("{error}"))?;
         output.all_ok(exports.iter().map(|export| export.write(&comparison, &NEVER, output)))?;
         if !exports.iter().any(FileExport::is_to_stdout) {
@@ -69,8 +69,7 @@ fn both_sides(a: &[RunOn], b: &[RunOn], db: Option<&Path>) -> Result<(Side, Side
 }
 
 fn side(names: &[RunOn], db: Option<&Path>) -> Result<Side> {
-    let compared = |named: NamedRun| ComparedRun { name: named.name, run: named.run };
-    let runs = named_runs(names, db)?.into_iter().map(compared).collect();
+    let runs = named_runs(names, db)?.into_iter().map(|(_, run)| run).collect();
     let name = |name: &RunOn| match name.run {
         RunName::Number(_) => format!("run {name}"),
         _ => name.to_string(),

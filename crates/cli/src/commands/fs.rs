@@ -21,9 +21,9 @@ use crate::export::Export;
 use crate::global::Global;
 use crate::output::Output;
 use crate::output_file::Kept;
-use crate::selection::{self, Selected, SelectionArguments};
+use crate::selection::{self, Selected, SelectionArguments, USUAL_BLOCK_BYTES};
 use crate::session::{
-    DryRun, MeasuringArguments, Place, Session, Work, Workspaces, check_and_claim, largest_block, new_run,
+    DryRun, MeasuringArguments, Place, Session, Workspaces, check_and_claim, largest_block, new_run,
 };
 use crate::signals::stop_on_signals;
 
@@ -63,9 +63,6 @@ const FS_EXAMPLES: &str = "Examples:
   writebench fs --on ext4 --mount-options ext4=data=journal --case write,sync=fsync
 
 Needs root, and works in a private mount namespace: however it ends, no mount, loop device or image stays.";
-
-/// The assumed block size of a filesystem that is not made yet: suites may count in blocks.
-const USUAL_BLOCK_BYTES: u64 = 4096;
 
 /// A first look at many filesystems has as much time for each as one at a directory has, but needs six rounds for a
 /// comparison.
@@ -151,22 +148,6 @@ impl FsCommand {
         Ok(paths)
     }
 
-    /// What turned out too small for the cases, as the kind or its options will have it, is as good as not made.
-    fn leave_out_small(&self, made: &mut Made, output: &Output) -> Result<()> {
-        if made.places.is_empty() {
-            return Ok(());
-        }
-        let rows = self.rows(largest_block(&made.places))?.rows;
-        let cases: Vec<Case> = rows.into_iter().map(|row| row.case).collect();
-        for place in std::mem::take(&mut made.places) {
-            match place.check(&cases, None, self.measuring.reserve, &[]) {
-                Ok(()) => made.places.push(place),
-                Err(error) => made.is_missing(place.record().name, error.to_string(), output),
-            }
-        }
-        Ok(())
-    }
-
     fn measure(
         &self,
         mut store: Store,
@@ -175,30 +156,39 @@ impl FsCommand {
         mut made: Made,
         (output, stop): (&Output, &AtomicBool),
     ) -> Result<Exit> {
-        self.leave_out_small(&mut made, output)?;
-        if made.places.is_empty() {
+        let block_bytes = largest_block(&made.places);
+        let rows = if made.places.is_empty() { Vec::new() } else { self.rows(block_bytes)?.rows };
+        let cases: Vec<Case> = rows.into_iter().map(|row| row.case).collect();
+        let there_before = places.len();
+        for place in std::mem::take(&mut made.places) {
+            match place.check(&cases, None, self.measuring.reserve, &[]) {
+                Ok(()) => places.push(place),
+                // As the kind or its options will have it: too small for the cases is as good as not made.
+                Err(error) => made.is_missing(place.record().name, error.to_string(), output),
+            }
+        }
+        if places.len() == there_before {
             return Err(anyhow!("none of the filesystems could be made: {}", reasons(&made.missing)));
         }
-        places.extend(made.places);
         let selected = self.rows(largest_block(&places))?;
         let looks = if self.selection.is_empty() { places.len() as u64 } else { 0 };
         let measuring = &self.measuring;
         let settings = measuring.settings(looks, selected.samples);
         let targets = places.iter().map(Place::record).collect();
-        let mut run = new_run(measuring.label.as_ref(), settings, &selected.rows, targets);
+        let mut run = new_run(measuring.label.clone(), settings, &selected.rows, targets);
         run.missing = made.missing;
         let cases = selection::different_cases(&run.cases)?;
         let places = check_and_claim(places, &cases, (None, measuring.reserve), false, output)?;
         let number = store.begin_run(&run)?;
         let workspaces =
             Workspaces { store: &store, run: number, places, limit: measuring.timeout, stop, output };
-        let session = Session::new(workspaces, run.settings.clone(), None, made.bytes_written);
-        let work = Work {
+        let mut session = Session {
             limits_for: if measuring.no_limits { Vec::new() } else { cases.clone() },
             properties: !measuring.no_properties,
-            ..Work::new(run, cases)
+            ..Session::new(workspaces, run, cases, None)
         };
-        session.measure(work, exports)
+        session.written.add(made.bytes_written);
+        session.measure(exports)
     }
 }
 

@@ -10,6 +10,7 @@ use crate::arguments::suite_names;
 use crate::database;
 use crate::exit::Exit;
 use crate::global::Global;
+use crate::selection::USUAL_BLOCK_BYTES;
 use clap::{Args, Subcommand};
 
 /// What there is: suites, methods, axes, the cases of a suite, runs
@@ -38,9 +39,6 @@ enum Listed {
     /// What the database holds
     Runs,
 }
-
-/// The assumed block size where no target is named: suites may count in blocks.
-const USUAL_BLOCK_BYTES: u64 = 4096;
 
 /// The longest label that all others are aligned with.
 const WIDEST_LABEL: usize = 40;

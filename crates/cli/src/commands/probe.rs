@@ -12,7 +12,7 @@ use writebench_runner::{Casualties, TargetKind, Written};
 use crate::database;
 use crate::exit::{Exit, usage};
 use crate::global::Global;
-use crate::session::{Place, Workspaces, look_at};
+use crate::session::{Place, Workspaces, look_at, no_target};
 use crate::signals::stop_on_signals;
 
 /// Facts about the machine and a target
@@ -47,10 +47,7 @@ impl ProbeCommand {
 
     fn facts(&self) -> Result<String> {
         let (_, look) = look_at(&self.target, None)?;
-        let target = self.target.display();
-        let environment = look
-            .environment
-            .ok_or_else(|| usage!("target {target}: neither a directory nor a block device"))?;
+        let environment = look.environment.ok_or_else(|| no_target(&self.target))?;
         if self.json {
             json(serde_json::to_string_pretty(&environment))
         } else {
@@ -68,7 +65,7 @@ impl ProbeCommand {
         let governor = look.environment.as_ref().and_then(|it| it.cpu.governor.clone());
         let store = database::open(global.db.as_deref())?;
         let stop = stop_on_signals()?;
-        let place = Place::directory(&self.target, keeper, look)?.claim(false, Reserve::NONE, output)?;
+        let place = Place::new(&self.target, (keeper, look))?.claim(false, Reserve::NONE, output)?;
         let places = vec![place];
         let mut workspaces =
             Workspaces { store: &store, run: NO_RUN, places, limit: None, stop: &stop, output };

@@ -1,6 +1,6 @@
 //! `writebench report`.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::rc::Rc;
 
 use anyhow::Result;
@@ -12,7 +12,7 @@ use crate::export::NEVER;
 use crate::global::Global;
 use crate::named_runs::{kept, named_runs};
 use crate::output_file::OutputFile;
-use crate::run_name::{RunName, RunOn};
+use crate::run_name::RunOn;
 use clap::{Args, ValueHint};
 
 /// Write a page to explore, for any browser: answers, charts and tables of one run or several
@@ -38,10 +38,14 @@ impl ReportCommand {
     /// Of the newest run, or of those that were named.
     pub(crate) fn run(&self, global: &Global) -> Result<Exit> {
         let (db, output) = (global.db.as_deref(), &global.output);
-        let names = if self.runs.is_empty() { vec![newest(db)?] } else { self.runs.clone() };
+        let names = if self.runs.is_empty() {
+            vec![database::newest(&database::open_existing(db)?)?]
+        } else {
+            self.runs.clone()
+        };
         let to = OutputFile::find("--output", &self.output, &Rc::new(kept(names.iter(), db)))?;
         let runs = named_runs(&names, db)?.into_iter();
-        let reports: Vec<Report> = runs.map(|named| Report::of(named.number, named.run)).collect();
+        let reports: Vec<Report> = runs.map(|(number, named)| Report::of(number, named.run)).collect();
         let page = formats::html::render(&reports)?;
         to.write(&page, &NEVER, output)?;
         if !to.is_for_results() {
@@ -49,9 +53,4 @@ impl ReportCommand {
         }
         Ok(Exit::Ok)
     }
-}
-
-fn newest(db: Option<&Path>) -> Result<RunOn> {
-    let store = database::open_existing(db)?;
-    Ok(RunOn { run: RunName::Number(database::newest(&store)?), target: None })
 }

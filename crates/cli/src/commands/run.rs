@@ -4,18 +4,17 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use clap::{Args, ValueHint};
-use writebench_model::{Case, Environment, RunRecord, RunStatus, Settings, TargetRecord};
+use writebench_model::{Environment, RunRecord, RunStatus, TargetRecord};
 use writebench_store::{RunSummary, Store};
 
 use crate::database;
 use crate::exit::{Exit, usage};
 use crate::global::Global;
-use crate::output::Output;
 use crate::output_file::Kept;
 use crate::selection::{self, SelectionArguments};
 use crate::session::{
-    Claimed, Copied, CopyArguments, DestroyArguments, DryRun, MeasuringArguments, Place, Session, VERSION,
-    Work, Workspaces, check_and_claim, is_search, largest_block, new_run,
+    Copied, CopyArguments, DestroyArguments, DryRun, MeasuringArguments, Place, Session, VERSION, Workspaces,
+    check_and_claim, is_search, largest_block, new_run,
 };
 use crate::signals::stop_on_signals;
 
@@ -72,31 +71,40 @@ impl RunCommand {
         let selected = selection::rows(&self.selection, self.cold, copied.as_ref(), largest_block(&places))?;
         selected.notes.iter().for_each(|note| output.note(note));
         let first_looks = if self.selection.is_empty() && copied.is_none() { 1 } else { 0 };
-        let settings = Settings {
-            copy_from: copied.as_ref().map(Copied::source_path),
-            copy_to: copied.as_ref().and_then(Copied::copy_path),
-            ..measuring.settings(first_looks, selected.samples)
-        };
+        let mut settings = measuring.settings(first_looks, selected.samples);
+        copied.iter().for_each(|copied| copied.record(&mut settings));
         let targets = places.iter().map(Place::record).collect();
-        let run = new_run(measuring.label.as_ref(), settings, &selected.rows, targets);
+        let run = new_run(measuring.label.clone(), settings, &selected.rows, targets);
         let cases = selection::different_cases(&run.cases)?;
+        let copy_bytes = copied.as_ref().map(Copied::copy_bytes);
+        let properties = run.is_side_by_side() && !measuring.no_properties;
         if measuring.dry_run {
-            output.results(&self.dry_run(&run, &cases, &places, copied.as_ref())?)?;
+            let target = |place: &Place| (place.path().display().to_string(), place.space());
+            let dry_run = DryRun {
+                cases: &cases,
+                settings: &run.settings,
+                targets: places.iter().map(target).collect(),
+                copy_bytes: copy_bytes.unwrap_or(0),
+                image_bytes: 0,
+                limits: !measuring.no_limits,
+                properties,
+            };
+            output.results(&dry_run.text()?)?;
             return Ok(Exit::Ok);
         }
-        let places = self.claim(places, &cases, copied.as_ref(), output)?;
+        let needs = (copy_bytes, measuring.reserve);
+        let places = check_and_claim(places, &cases, needs, self.device.destroy_data, output)?;
         let mut store = database::open(db)?;
         let number = store.begin_run(&run)?;
         let stop = stop_on_signals()?;
         let limit = measuring.timeout;
         let workspaces = Workspaces { store: &store, run: number, places, limit, stop: &stop, output };
-        let session = Session::new(workspaces, run.settings.clone(), copied, 0);
-        let work = Work {
+        let session = Session {
             limits_for: if measuring.no_limits { Vec::new() } else { cases.clone() },
-            properties: run.is_side_by_side() && !measuring.no_properties,
-            ..Work::new(run, cases)
+            properties,
+            ..Session::new(workspaces, run, cases, copied)
         };
-        session.measure(work, &exports)
+        session.measure(&exports)
     }
 
     /// The file to copy that was given, by name or as `<X >Y`.
@@ -125,38 +133,6 @@ impl RunCommand {
             (None, targets) => return Place::find_different(targets, destroy, limit),
         };
         Ok(vec![Place::find(one, destroy, limit)?])
-    }
-
-    fn claim(
-        &self,
-        places: Vec<Place>,
-        cases: &[Case],
-        copied: Option<&Copied>,
-        output: &Output,
-    ) -> Result<Vec<Claimed>> {
-        let needs = (copied.map(Copied::copy_bytes), self.measuring.reserve);
-        check_and_claim(places, cases, needs, self.device.destroy_data, output)
-    }
-
-    /// What would be run, in the order of the tables.
-    fn dry_run(
-        &self,
-        run: &RunRecord,
-        cases: &[Case],
-        places: &[Place],
-        copied: Option<&Copied>,
-    ) -> Result<String> {
-        let target = |place: &Place| (place.path().display().to_string(), place.space());
-        let dry_run = DryRun {
-            cases,
-            settings: &run.settings,
-            targets: places.iter().map(target).collect(),
-            copy_bytes: copied.map_or(0, Copied::copy_bytes),
-            image_bytes: 0,
-            limits: !self.measuring.no_limits,
-            properties: run.is_side_by_side() && !self.measuring.no_properties,
-        };
-        dry_run.text()
     }
 
     fn resume(&self, global: &Global) -> Result<Exit> {
@@ -193,15 +169,15 @@ impl RunCommand {
         if let (Some(copied), Some(case)) = (&copied, cases.iter().find(|case| case.method().copies()))
             && !copied.is_still_enough_for(case.axes().size_bytes)
         {
-            return Err(usage!("{} has changed since the run began", copied.source_path()));
+            return Err(usage!("{} has changed since the run began", copied.source.path.display()));
         }
-        let places = self.claim(places, &cases, copied.as_ref(), output)?;
+        let needs = (copied.as_ref().map(Copied::copy_bytes), measuring.reserve);
+        let places = check_and_claim(places, &cases, needs, self.device.destroy_data, output)?;
         store.set_status(number, RunStatus::Running)?;
         let stop = stop_on_signals()?;
         let workspaces = Workspaces { store: &store, run: number, places, limit, stop: &stop, output };
-        let session = Session::new(workspaces, run.settings.clone(), copied, 0);
         // The limits were measured when the run began, if they were wanted, and so were the properties.
-        session.measure(Work::new(run, cases), &exports)
+        Session::new(workspaces, run, cases, copied).measure(&exports)
     }
 }
 

@@ -34,17 +34,9 @@ impl ShowCommand {
         let (db, output) = (global.db.as_deref(), &global.output);
         let exports = self.exports.find(Kept::database(db))?;
         let store = database::open_existing(db)?;
-        let (number, run) = match &self.run {
-            Some(name) => {
-                let number = name.run.newest(&store)?;
-                (number, name.part_of(store.run(number)?)?)
-            }
-            None => {
-                let number = database::newest(&store)?;
-                (number, store.run(number)?)
-            }
-        };
-        let report = Report::of(Some(number), run);
+        let name = self.run.clone().map_or_else(|| database::newest(&store), Ok)?;
+        let number = name.run.numbers(&store)?.into_iter().next_back().unwrap_or_default();
+        let report = Report::of(Some(number), name.part_of(store.run(number)?)?);
         output.all_ok(exports.iter().map(|export| export.write(&report, &NEVER, output)))?;
         let report = match (self.sort, self.top) {
             (None, None) => report,
@@ -55,8 +47,7 @@ impl ShowCommand {
             output.results(&formats::terminal::body(&report, output.width()))?;
             // For whoever looks at it; in a pipe it would be noise.
             if output.width().is_some() {
-                let part = self.run.as_ref().and_then(|name| name.target.as_deref());
-                output.note(&database::page(&store, number, part));
+                output.note(&database::page(&store, number, name.target.as_deref()));
             }
         }
         Ok(Exit::Ok)

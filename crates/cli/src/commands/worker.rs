@@ -58,8 +58,8 @@ pub(super) fn work(words: &mut dyn Iterator<Item = OsString>) -> Result<Exit> {
     // (a sandbox without /proc) changes nothing else.
     let _ = std::fs::write("/proc/self/oom_score_adj", "1000");
     let targets = match arguments.device {
-        Some(device) => Targets::Device(inherited(device)?),
-        None => Targets::Directories(open_directories(&arguments.directory, &arguments.identity)?),
+        Some(device) => vec![Held::Device(inherited(device)?)],
+        None => open_directories(&arguments.directory, &arguments.identity)?,
     };
     let copy_from = match (&arguments.copy_from, arguments.copy_identity.as_slice()) {
         (Some(name), &[device, inode]) => {
@@ -75,45 +75,41 @@ pub(super) fn work(words: &mut dyn Iterator<Item = OsString>) -> Result<Exit> {
     let mut engine = Engine::new(copy_from, available, &enter);
     answer_all(|request| match request {
         Request::SampleRequest(request) => {
-            answered(request, |it| sample(&mut engine, targets.numbered(it.target)?, &it, &enter))
+            answered(request, |it| sample(&mut engine, numbered(&targets, it.target)?, &it, &enter))
         }
         Request::LimitRequest(request) => answered(request, |it| {
             enter(Phase::Settle);
-            Ok(engine.limits(targets.numbered(it.target)?, &it))
+            Ok(engine.limits(numbered(&targets, it.target)?, &it))
         }),
         Request::NoiseRequest(request) => answered(request, |it| {
             enter(Phase::Write);
-            Ok(writebench_engine::noise(targets.directory(0)?, &it))
+            Ok(writebench_engine::noise(directory(&targets, 0)?, &it))
         }),
         Request::PropertiesRequest(request) => {
-            answered(request, |it| Ok(engine.properties(targets.directory(it.target)?, &it)))
+            answered(request, |it| Ok(engine.properties(directory(&targets, it.target)?, &it)))
         }
     })?;
     Ok(Exit::Ok)
 }
 
 /// What a worker works on, held open.
-enum Targets {
-    Directories(Vec<OwnedFd>),
+enum Held {
+    Directory(OwnedFd),
     Device(OwnedFd),
 }
 
-impl Targets {
-    fn numbered(&self, number: usize) -> Result<Target<'_>, RunnerError> {
-        match self {
-            Self::Directories(directories) => directories
-                .get(number)
-                .map(|directory| Target::Directory(directory.as_fd()))
-                .ok_or_else(|| RunnerError::Protocol(format!("there is no target {number}"))),
-            Self::Device(device) => Ok(Target::Device(device.as_fd())),
-        }
+fn numbered(targets: &[Held], number: usize) -> Result<Target<'_>, RunnerError> {
+    match targets.get(number) {
+        Some(Held::Directory(directory)) => Ok(Target::Directory(directory.as_fd())),
+        Some(Held::Device(device)) => Ok(Target::Device(device.as_fd())),
+        None => Err(RunnerError::Protocol(format!("there is no target {number}"))),
     }
+}
 
-    fn directory(&self, number: usize) -> Result<BorrowedFd<'_>, RunnerError> {
-        match self.numbered(number)? {
-            Target::Directory(directory) => Ok(directory),
-            Target::Device(_) => Err(RunnerError::Protocol("a device has no files to be made".to_owned())),
-        }
+fn directory(targets: &[Held], number: usize) -> Result<BorrowedFd<'_>, RunnerError> {
+    match numbered(targets, number)? {
+        Target::Directory(directory) => Ok(directory),
+        Target::Device(_) => Err(RunnerError::Protocol("a device has no files to be made".to_owned())),
     }
 }
 
@@ -149,7 +145,7 @@ fn sample(
     Ok(Ok(engine.sample(target, &case, request)))
 }
 
-fn open_directories(paths: &[OsString], identities: &[u64]) -> Result<Vec<OwnedFd>> {
+fn open_directories(paths: &[OsString], identities: &[u64]) -> Result<Vec<Held>> {
     let (identities, []) = identities.as_chunks::<2>() else { bail!("an identity has two parts") };
     if paths.is_empty() || paths.len() != identities.len() {
         bail!("{} directories with {} identities", paths.len(), identities.len());
@@ -157,7 +153,7 @@ fn open_directories(paths: &[OsString], identities: &[u64]) -> Result<Vec<OwnedF
     paths.iter().zip(identities).map(|(path, identity)| open_directory(path, *identity)).collect()
 }
 
-fn open_directory(path: &OsString, identity: [u64; 2]) -> Result<OwnedFd> {
+fn open_directory(path: &OsString, identity: [u64; 2]) -> Result<Held> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let directory =
         rustix::fs::open(&**path, flags, Mode::empty()).with_context(|| format!("open {}", path.display()))?;
@@ -165,7 +161,7 @@ fn open_directory(path: &OsString, identity: [u64; 2]) -> Result<OwnedFd> {
     if identity != [stat.st_dev, stat.st_ino] {
         bail!("{} is not the directory it was", path.display());
     }
-    Ok(directory)
+    Ok(Held::Directory(directory))
 }
 
 /// What a descriptor that was inherited refers to, opened for this process alone.

@@ -2,13 +2,16 @@
 
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
-use std::io::{self, Write};
+use std::io::Write;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{Access, AtFlags, CWD, Dir, FileType, FlockOperation, Gid, Mode, OFlags, Stat, Uid};
+use anyhow::Result;
+use rustix::fs::{Access, AtFlags, Dir, FileType, FlockOperation, Gid, Mode, OFlags, Stat, Uid};
 use rustix::io::Errno;
+
+use super::Named;
 
 /// A file by its device and inode, which all of its names share.
 pub(super) type Identity = (u64, u64);
@@ -19,10 +22,7 @@ pub(super) fn identity(stat: &Stat) -> Identity {
 }
 
 /// A directory that is held open, so that nobody can put another, or a link, in its place.
-pub(super) struct Directory {
-    path: PathBuf,
-    fd: OwnedFd,
-}
+pub(super) struct Directory(OwnedFd);
 
 /// Neither reads nor lists: a directory that may only be written to will do.
 const DIRECTORY: OFlags = OFlags::PATH.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
@@ -30,42 +30,31 @@ const DIRECTORY: OFlags = OFlags::PATH.union(OFlags::DIRECTORY).union(OFlags::CL
 impl Directory {
     /// The directory that the path means now, also where a link leads to it.
     pub(super) fn open(path: &Path) -> rustix::io::Result<Self> {
-        let fd = rustix::fs::open(path, DIRECTORY, Mode::empty())?;
-        Ok(Self { path: path.to_path_buf(), fd })
+        rustix::fs::open(path, DIRECTORY, Mode::empty()).map(Self)
     }
 
-    /// A directory in this one; no link.
-    pub(super) fn inner(&self, name: &OsStr) -> rustix::io::Result<Self> {
-        let fd = rustix::fs::openat(&self.fd, name, DIRECTORY | OFlags::NOFOLLOW, Mode::empty())?;
-        Ok(Self { path: self.path.join(name), fd })
-    }
-
-    /// Makes a directory in this one, unless there is one, and opens it.
+    /// Makes a directory in this one, unless there is one, and opens it, but no link.
     pub(super) fn make_inner(&self, name: &OsStr) -> rustix::io::Result<Self> {
-        match rustix::fs::mkdirat(&self.fd, name, Mode::from_raw_mode(0o777)) {
-            Ok(()) | Err(Errno::EXIST) => self.inner(name),
-            Err(errno) => Err(errno),
+        match rustix::fs::mkdirat(&self.0, name, Mode::from_raw_mode(0o777)) {
+            Ok(()) | Err(Errno::EXIST) => {}
+            Err(errno) => return Err(errno),
         }
+        rustix::fs::openat(&self.0, name, DIRECTORY | OFlags::NOFOLLOW, Mode::empty()).map(Self)
     }
 
-    /// As it was named.
-    pub(super) fn path(&self) -> &Path {
-        &self.path
-    }
-
-    /// Where it is, without any link.
-    pub(super) fn real_path(&self) -> io::Result<PathBuf> {
-        std::fs::read_link(format!("/proc/self/fd/{}", self.fd.as_raw_fd()))
+    /// Where it is, without any link; empty where there is no /proc.
+    pub(super) fn real_path(&self) -> PathBuf {
+        std::fs::read_link(format!("/proc/self/fd/{}", self.0.as_raw_fd())).unwrap_or_default()
     }
 
     /// Which directory it is.
     pub(super) fn identity(&self) -> rustix::io::Result<Identity> {
-        rustix::fs::fstat(&self.fd).map(|stat| identity(&stat))
+        rustix::fs::fstat(&self.0).map(|stat| identity(&stat))
     }
 
     /// The file of that name, which may be a link itself; none if there is none.
     pub(super) fn look(&self, name: &OsStr) -> rustix::io::Result<Option<Stat>> {
-        match rustix::fs::statat(&self.fd, name, AtFlags::SYMLINK_NOFOLLOW) {
+        match rustix::fs::statat(&self.0, name, AtFlags::SYMLINK_NOFOLLOW) {
             Ok(stat) => Ok(Some(stat)),
             Err(Errno::NOENT) => Ok(None),
             Err(errno) => Err(errno),
@@ -74,49 +63,25 @@ impl Directory {
 
     /// Whether this process may make names in it.
     pub(super) fn check_writable(&self) -> rustix::io::Result<()> {
-        rustix::fs::accessat(&self.fd, ".", Access::WRITE_OK | Access::EXEC_OK, AtFlags::EACCESS)
+        rustix::fs::accessat(&self.0, ".", Access::WRITE_OK | Access::EXEC_OK, AtFlags::EACCESS)
     }
 
     /// Whether this process may write to that file.
     pub(super) fn check_file_writable(&self, name: &OsStr) -> rustix::io::Result<()> {
-        rustix::fs::accessat(&self.fd, name, Access::WRITE_OK, AtFlags::EACCESS)
+        rustix::fs::accessat(&self.0, name, Access::WRITE_OK, AtFlags::EACCESS)
     }
 
     /// Opens what has that name and is no link, without waiting for anybody.
     pub(super) fn open_file(&self, name: &OsStr, how: OFlags) -> rustix::io::Result<OwnedFd> {
         let how = how | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
-        rustix::fs::openat(&self.fd, name, how, Mode::empty())
-    }
-
-    /// A new file that gets the name, and takes the place of what has it, once it is whole.
-    pub(super) fn new_file(&self, name: &OsStr) -> Result<NewFile<'_>, (&'static str, Errno)> {
-        // Only against a writer that takes the file for one that was left, in the moment before it is locked.
-        const TRIES: usize = 8;
-        let existing = self.look(name).map_err(|errno| ("stat", errno))?;
-        for _ in 0..TRIES {
-            let id = uuid::Uuid::new_v4().simple().to_string();
-            let temporary = temporary_name(name, &id[..8]);
-            // An existing file's mode may be narrower than that of a new one.
-            let mode = if existing.is_some() { 0o600 } else { 0o666 };
-            let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-            let file = rustix::fs::openat(&self.fd, &temporary, flags, Mode::from_raw_mode(mode))
-                .map_err(|errno| ("create a file beside it", errno))?;
-            let new = NewFile { directory: self, name: name.to_os_string(), temporary, file: file.into() };
-            if new.is_locked().map_err(|errno| ("flock", errno))? {
-                if let Some(existing) = &existing {
-                    new.become_like(existing).map_err(|errno| ("keep its mode", errno))?;
-                }
-                return Ok(new);
-            }
-        }
-        Err(("create a file beside it", Errno::EXIST))
+        rustix::fs::openat(&self.0, name, how, Mode::empty())
     }
 
     /// Removes what writers of that name left, or of any name, that were killed. What cannot be removed is in
     /// nobody's way.
     pub(super) fn sweep(&self, name: Option<&OsStr>) {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-        let Ok(listed) = rustix::fs::openat(&self.fd, ".", flags, Mode::empty()) else { return };
+        let Ok(listed) = rustix::fs::openat(&self.0, ".", flags, Mode::empty()) else { return };
         let Ok(entries) = Dir::read_from(&listed) else { return };
         for entry in entries.flatten() {
             let entry = OsStr::from_bytes(entry.file_name().to_bytes());
@@ -137,7 +102,7 @@ impl Directory {
         // A writer that is at work has it locked.
         rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive)?;
         if self.look(name)?.is_some_and(|now| identity(&now) == identity(&stat)) {
-            rustix::fs::unlinkat(&self.fd, name, AtFlags::empty())?;
+            rustix::fs::unlinkat(&self.0, name, AtFlags::empty())?;
         }
         Ok(())
     }
@@ -167,13 +132,50 @@ fn is_temporary(entry: &OsStr, name: Option<&OsStr>) -> bool {
 
 /// A file under a name of its own, beside the one that it is to replace. Removed when dropped before it has that one.
 pub(super) struct NewFile<'d> {
+    named: &'d Named,
     directory: &'d Directory,
     name: OsString,
     temporary: OsString,
     file: File,
 }
 
-impl NewFile<'_> {
+impl<'d> NewFile<'d> {
+    /// A file with that content that gets the name, and takes the place of what has it, once it is published.
+    pub(super) fn with(
+        content: &str,
+        named: &'d Named,
+        directory: &'d Directory,
+        name: &OsStr,
+    ) -> Result<Self> {
+        let mut new = Self::create(named, directory, name)?;
+        named.call("write", new.file.write_all(content.as_bytes()))?;
+        named.check_name(directory, name)?;
+        Ok(new)
+    }
+
+    fn create(named: &'d Named, directory: &'d Directory, name: &OsStr) -> Result<Self> {
+        // Only against a writer that takes the file for one that was left, in the moment before it is locked.
+        const TRIES: usize = 8;
+        const CREATE: &str = "create a file beside it";
+        let existing = named.call("stat", directory.look(name))?;
+        for _ in 0..TRIES {
+            let id = uuid::Uuid::new_v4().simple().to_string();
+            let temporary = temporary_name(name, &id[..8]);
+            // An existing file's mode may be narrower than that of a new one.
+            let mode = Mode::from_raw_mode(if existing.is_some() { 0o600 } else { 0o666 });
+            let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+            let file = named.call(CREATE, rustix::fs::openat(&directory.0, &temporary, flags, mode))?.into();
+            let new = Self { named, directory, name: name.to_os_string(), temporary, file };
+            if named.call("flock", new.is_locked())? {
+                if let Some(existing) = &existing {
+                    named.call("keep its mode", new.become_like(existing))?;
+                }
+                return Ok(new);
+            }
+        }
+        Err(named.failed(CREATE, &Errno::EXIST.into()))
+    }
+
     /// Whether it is ours: another writer may have taken it for one that was left, and removed it.
     fn is_locked(&self) -> rustix::io::Result<bool> {
         match rustix::fs::flock(&self.file, FlockOperation::NonBlockingLockExclusive) {
@@ -200,52 +202,38 @@ impl NewFile<'_> {
     }
 
     /// Gives it its name in one step, once all of it is on the disk.
-    pub(super) fn publish(self) -> Result<(), (&'static str, Errno)> {
-        rustix::fs::fsync(&self.file).map_err(|errno| ("fsync", errno))?;
+    pub(super) fn publish(self) -> Result<()> {
+        self.named.call("fsync", rustix::fs::fsync(&self.file))?;
         self.rename()
     }
 
     /// Gives it its name now; what is written to the file from now on is seen at once.
-    pub(super) fn publish_open(self) -> Result<File, (&'static str, Errno)> {
-        let file = rustix::io::fcntl_dupfd_cloexec(&self.file, 0).map_err(|errno| ("dup", errno))?;
+    pub(super) fn publish_open(self) -> Result<File> {
+        let file = self.named.call("dup", self.file.try_clone())?;
         self.rename()?;
-        Ok(file.into())
+        Ok(file)
     }
 
-    fn rename(mut self) -> Result<(), (&'static str, Errno)> {
-        let fd = &self.directory.fd;
-        rustix::fs::renameat(fd, &self.temporary, fd, &self.name).map_err(|errno| ("rename", errno))?;
+    fn rename(mut self) -> Result<()> {
+        let Self { named, directory: Directory(fd), temporary, name, .. } = &self;
+        named.call("rename", rustix::fs::renameat(fd, temporary, fd, name))?;
         self.temporary.clear();
         Ok(())
-    }
-}
-
-impl Write for NewFile<'_> {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.file.write(bytes)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.file.flush()
     }
 }
 
 impl Drop for NewFile<'_> {
     fn drop(&mut self) {
         if !self.temporary.is_empty() {
-            let _ = rustix::fs::unlinkat(&self.directory.fd, &self.temporary, AtFlags::empty());
+            let _ = rustix::fs::unlinkat(&self.directory.0, &self.temporary, AtFlags::empty());
         }
     }
-}
-
-/// The facts about a file by its path, wherever links lead.
-pub(super) fn stat(path: &Path) -> rustix::io::Result<Stat> {
-    rustix::fs::statat(CWD, path, AtFlags::empty())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::output_file::Kept;
 
     fn names(path: &Path) -> Vec<String> {
         let entries = std::fs::read_dir(path).unwrap();
@@ -255,22 +243,26 @@ mod tests {
         names
     }
 
+    fn named(path: &Path) -> Named {
+        let kept = Kept::database(Some(&path.with_file_name("database"))).into();
+        Named { option: "--output", path: path.to_path_buf(), kept }
+    }
+
     #[test]
     fn a_file_is_seen_whole_or_not_at_all() {
         let folder = tempfile::tempdir().unwrap();
         let directory = Directory::open(folder.path()).unwrap();
         let path = folder.path().join("page");
         std::fs::write(&path, "old").unwrap();
-        let mut new = directory.new_file(OsStr::new("page")).unwrap();
-        new.write_all(b"half").unwrap();
+        let named = named(&path);
+        let new = NewFile::with("half", &named, &directory, OsStr::new("page")).unwrap();
         assert_eq!(std::fs::read(&path).unwrap(), b"old");
         drop(new);
         assert_eq!(
             (std::fs::read(&path).unwrap(), names(folder.path())),
             (b"old".to_vec(), vec!["page".to_owned()])
         );
-        let mut new = directory.new_file(OsStr::new("page")).unwrap();
-        new.write_all(b"whole").unwrap();
+        let new = NewFile::with("whole", &named, &directory, OsStr::new("page")).unwrap();
         new.publish().unwrap();
         assert_eq!(
             (std::fs::read(&path).unwrap(), names(folder.path())),
@@ -283,7 +275,8 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let directory = Directory::open(folder.path()).unwrap();
         let page = OsStr::new("page");
-        let at_work = directory.new_file(page).unwrap();
+        let named = named(&folder.path().join(page));
+        let at_work = NewFile::with("", &named, &directory, page).unwrap();
         let left = [".page.writebench-0123abcd.part", ".chart.writebench-0123abcd.part"];
         let others = [".page.writebench-notes.part", "page.writebench-0123abcd.part", ".page.part"];
         for name in left.iter().chain(&others) {

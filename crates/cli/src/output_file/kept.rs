@@ -1,13 +1,14 @@
 //! Files that no output may take the place of.
 
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsStr;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use rustix::fs::Stat;
 
 use super::Named;
-use super::directory::{Directory, Identity, identity, stat};
+use super::directory::{Directory, Identity, identity};
 use crate::database;
 
 /// The files that a command reads, or keeps its runs in. They are known by device and inode, so by all of their names,
@@ -20,15 +21,10 @@ struct KeptFile {
     /// Its part in the command.
     role: &'static str,
     file: Option<Identity>,
-    place: Option<Place>,
-}
-
-/// Where a file is, or will be.
-enum Place {
-    /// A name in that directory.
-    In(Identity, OsString),
-    /// A path without a link in it.
-    Path(PathBuf),
+    /// Where it is, or will be, without a link.
+    path: PathBuf,
+    /// The directory above, if that was looked at, too.
+    parent: Option<Identity>,
 }
 
 /// The files that SQLite keeps beside a database.
@@ -54,44 +50,36 @@ impl Kept {
     pub(crate) fn and(mut self, role: &'static str, path: &Path) -> Self {
         let real = path.canonicalize().or_else(|_| std::path::absolute(path));
         let real = real.unwrap_or_else(|_| path.to_path_buf());
-        let parent = real.parent().and_then(|parent| stat(parent).ok());
-        let place = parent
-            .zip(real.file_name())
-            .map(|(parent, name)| Place::In(identity(&parent), name.to_os_string()));
-        let file = stat(path).ok().map(|stat| identity(&stat));
-        self.files.push(KeptFile { role, file, place });
+        let look = |path: &Path| path.metadata().ok().map(|it| (it.dev(), it.ino()));
+        let (file, parent) = (look(path), real.parent().and_then(look));
+        self.files.push(KeptFile { role, file, path: real, parent });
         self
     }
 
     /// And a file that has been looked at already, by its path without a link; `file` is none if it is not there.
     pub(crate) fn and_found(mut self, role: &'static str, path: &Path, file: Option<Identity>) -> Self {
-        self.files.push(KeptFile { role, file, place: Some(Place::Path(path.to_path_buf())) });
+        self.files.push(KeptFile { role, file, path: path.to_path_buf(), parent: None });
         self
     }
 
-    /// Refuses a name that is one of these files, or would become one.
+    /// Refuses what is one of these files now, and a name that would become one.
     pub(super) fn check(
         &self,
         output: &Named,
-        directory: &Directory,
-        name: &OsStr,
+        place: Option<(&Directory, &OsStr)>,
         now: Option<&Stat>,
     ) -> Result<()> {
-        let (parent, path) =
-            (directory.identity().ok(), directory.real_path().ok().map(|path| path.join(name)));
-        let is_there = |kept: &KeptFile| match &kept.place {
-            Some(Place::In(kept_parent, kept_name)) => Some(*kept_parent) == parent && kept_name == name,
-            Some(Place::Path(kept_path)) => path.as_ref() == Some(kept_path),
-            None => false,
+        let (parent, path) = place.map(|(at, name)| (at.identity().ok(), at.real_path().join(name))).unzip();
+        let name = place.map(|(_, name)| name);
+        let is_there = |kept: &KeptFile| {
+            path.as_ref() == Some(&kept.path)
+                || kept.parent.is_some() && parent == Some(kept.parent) && kept.path.file_name() == name
         };
         let is_it =
             |kept: &&KeptFile| is_there(kept) || now.is_some_and(|now| kept.file == Some(identity(now)));
-        self.files.iter().find(is_it).map_or(Ok(()), |kept| Err(output.refused_as(kept.role)))
-    }
-
-    /// Refuses an open file that is one of these.
-    pub(super) fn check_open(&self, output: &Named, now: &Stat) -> Result<()> {
-        let found = self.files.iter().find(|kept| kept.file == Some(identity(now)));
-        found.map_or(Ok(()), |kept| Err(output.refused_as(kept.role)))
+        self.files.iter().find(is_it).map_or(Ok(()), |kept| {
+            let role = kept.role;
+            Err(output.refused(&format!("this is {role}, which would be lost; name another file")))
+        })
     }
 }

@@ -2,7 +2,7 @@
 
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
-use std::io::{self, Read, Write};
+use std::io::{self, Read};
 use std::path::Path;
 use std::rc::Rc;
 
@@ -10,7 +10,7 @@ use anyhow::Result;
 use rustix::fs::OFlags;
 use writebench_report::formats;
 
-use super::directory::Directory;
+use super::directory::{Directory, NewFile};
 use super::{Kept, Named};
 
 /// A directory for files of ours. Of the files that are there only those with our mark ([`formats::MARK`]) are replaced.
@@ -18,7 +18,6 @@ pub(crate) struct OutputDirectory {
     named: Named,
     place: Place,
     replaces_all: bool,
-    kept: Rc<Kept>,
 }
 
 enum Place {
@@ -31,7 +30,7 @@ impl OutputDirectory {
     /// Looks at the place that `option` names, and holds it. Nothing is made or changed. `replaces_all`: what is there
     /// is replaced also where it has no mark.
     pub(crate) fn find(option: &'static str, path: &Path, replaces_all: bool, kept: &Rc<Kept>) -> Result<Self> {
-        let named = Named { option, path: path.to_path_buf() };
+        let named = Named { option, path: path.to_path_buf(), kept: kept.clone() };
         let is_new =
             matches!(path.symlink_metadata(), Err(error) if error.kind() == std::io::ErrorKind::NotFound);
         let (parent, place) = if is_new {
@@ -42,7 +41,7 @@ impl OutputDirectory {
             (directory.check_writable(), Place::Existing(directory))
         };
         named.call("its directory", parent)?;
-        Ok(Self { named, place, replaces_all, kept: kept.clone() })
+        Ok(Self { named, place, replaces_all })
     }
 
     /// As it was named.
@@ -73,22 +72,19 @@ impl OutputDirectory {
         }
         directory.sweep(None);
         for (name, content) in files {
-            let named = self.file(name);
-            let mut new = directory.new_file(OsStr::new(name)).map_err(|failed| named.failed_call(failed))?;
-            named.call("write", new.write_all(content.as_bytes()))?;
-            named.check_name(directory, OsStr::new(name), &self.kept)?;
-            new.publish().map_err(|failed| named.failed_call(failed))?;
+            NewFile::with(content, &self.file(name), directory, OsStr::new(name))?.publish()?;
         }
         Ok(())
     }
 
     fn file(&self, name: &str) -> Named {
-        Named { option: self.named.option, path: self.named.path.join(name) }
+        let Named { option, path, kept } = &self.named;
+        Named { option, path: path.join(name), kept: kept.clone() }
     }
 
     fn check_in(&self, directory: &Directory, name: &str) -> Result<()> {
         let named = self.file(name);
-        let existing = named.check_name(directory, OsStr::new(name), &self.kept)?;
+        let existing = named.check_name(directory, OsStr::new(name))?;
         if existing.is_none() || self.replaces_all {
             return Ok(());
         }

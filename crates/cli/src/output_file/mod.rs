@@ -13,6 +13,7 @@ mod many;
 mod pipe;
 
 use std::ffi::{OsStr, OsString};
+use std::fs::File;
 use std::io::{self, ErrorKind, Write};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
@@ -22,48 +23,43 @@ use std::sync::atomic::AtomicBool;
 use anyhow::{Result, anyhow};
 use rustix::fs::{FileType, Mode, OFlags, Stat};
 use rustix::io::Errno;
+use writebench_model::Failure;
 
 pub(crate) use self::kept::Kept;
 pub(crate) use self::many::OutputDirectory;
 
 use self::directory::{Directory, NewFile};
 use self::pipe::Pipe;
-use crate::exit::{self, refused, usage};
+use crate::exit::{refused, usage};
 use crate::output::Output;
 
 /// A place for a file, or a pipe, that may be written to.
 pub(crate) struct OutputFile {
     named: Named,
     place: Place,
-    kept: Rc<Kept>,
 }
 
 enum Place {
     /// A name in a directory, of a regular file or of nothing yet.
     File(Directory, OsString),
-    Stream(Stream),
-    /// `-`: where tables go otherwise.
-    Results,
-}
-
-/// What somebody reads while it is written.
-enum Stream {
-    Stdout,
-    Stderr,
+    /// Standard output or standard error, by another name than `-`.
+    Standard(File),
     /// A pipe, or what the caller has opened for us under a number, as an `O_PATH` descriptor.
     Pipe(OwnedFd),
+    /// `-`: where tables go otherwise.
+    Results,
 }
 
 impl OutputFile {
     /// Looks at the place that `option` names, and holds it. Nothing is made or changed.
     pub(crate) fn find(option: &'static str, path: &Path, kept: &Rc<Kept>) -> Result<Self> {
-        let named = Named { option, path: path.to_path_buf() };
+        let named = Named { option, path: path.to_path_buf(), kept: kept.clone() };
         let place = match descriptor(path) {
             _ if path.as_os_str() == "-" => Place::Results,
-            Some(number) => opened_by_caller(&named, number, kept)?,
-            None => named_place(&named, kept)?,
+            Some(number) => opened_by_caller(&named, number)?,
+            None => named_place(&named)?,
         };
-        Ok(Self { named, place, kept: kept.clone() })
+        Ok(Self { named, place })
     }
 
     /// Whether both would be the same file.
@@ -82,14 +78,8 @@ impl OutputFile {
     /// Writes all of it. A pipe is waited for until it has a reader, or `stop` is set.
     pub(crate) fn write(&self, content: &str, stop: &AtomicBool, output: &Output) -> Result<()> {
         match &self.place {
-            Place::File(directory, name) => {
-                let new = self.begin(directory, name, content)?;
-                self.named.check_name(directory, name, &self.kept)?;
-                new.publish().map_err(|failed| self.named.failed_call(failed))
-            }
-            Place::Results => output.export(content),
-            // As with standard output, that nobody reads on is no error.
-            Place::Stream(stream) => self.write_to(stream, content, stop, output).map(drop),
+            Place::File(directory, name) => self.begin(directory, name, content)?.publish(),
+            _ => self.stream(content, stop, output).map(drop),
         }
     }
 
@@ -101,54 +91,29 @@ impl OutputFile {
         stop: &'s AtomicBool,
         output: &Output,
     ) -> Result<Box<dyn Write + 's>> {
-        match &self.place {
+        let mut opened: Box<dyn Write + 's> = match &self.place {
             Place::File(directory, name) => {
-                let new = self.begin(directory, name, beginning)?;
-                self.named.check_name(directory, name, &self.kept)?;
-                Ok(Box::new(new.publish_open().map_err(|failed| self.named.failed_call(failed))?))
+                return Ok(Box::new(self.begin(directory, name, beginning)?.publish_open()?));
             }
-            Place::Results => output.export(beginning).map(|()| output.exporter()),
-            // A reader that has gone already is met again with the next line.
-            Place::Stream(stream) => self.write_to(stream, beginning, stop, output),
-        }
-    }
-
-    /// A new file beside the place, with that content; removed if it is dropped before it is published.
-    fn begin<'d>(&self, directory: &'d Directory, name: &OsStr, content: &str) -> Result<NewFile<'d>> {
-        directory.sweep(Some(name));
-        let mut new = directory.new_file(name).map_err(|failed| self.named.failed_call(failed))?;
-        self.named.call("write", new.write_all(content.as_bytes()))?;
-        Ok(new)
-    }
-
-    fn write_to<'s>(
-        &self,
-        stream: &Stream,
-        content: &str,
-        stop: &'s AtomicBool,
-        output: &Output,
-    ) -> Result<Box<dyn Write + 's>> {
-        let mut opened = self.open(stream, stop, output)?;
-        match opened.write_all(content.as_bytes()).and_then(|()| opened.flush()) {
+            Place::Results => return output.export(beginning).map(|()| output.exporter()),
+            Place::Standard(file) => Box::new(self.named.call("dup", file.try_clone())?),
+            Place::Pipe(found) => {
+                let path = self.named.path.display();
+                let waits = || output.note(&format!("Waiting for somebody to open {path} to read."));
+                Box::new(self.named.call("open", Pipe::open(found, stop, waits))?)
+            }
+        };
+        match opened.write_all(beginning.as_bytes()).and_then(|()| opened.flush()) {
+            // As with standard output, that nobody reads on is no error. A stream meets it again with the next line.
             Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(self.named.failed("write", &error)),
             _ => Ok(opened),
         }
     }
 
-    fn open<'s>(&self, stream: &Stream, stop: &'s AtomicBool, output: &Output) -> Result<Box<dyn Write + 's>> {
-        let duplicate = |fd: BorrowedFd<'_>| -> Result<Box<dyn Write + 's>> {
-            let file = self.named.call("dup", fd.try_clone_to_owned())?;
-            Ok(Box::new(std::fs::File::from(file)))
-        };
-        match stream {
-            Stream::Stdout => duplicate(io::stdout().as_fd()),
-            Stream::Stderr => duplicate(io::stderr().as_fd()),
-            Stream::Pipe(found) => {
-                let path = self.named.path.display();
-                let waits = || output.note(&format!("Waiting for somebody to open {path} to read."));
-                Ok(Box::new(self.named.call("open", Pipe::open(found, stop, waits))?))
-            }
-        }
+    /// A new file beside the place, with that content; removed if it is dropped before it is published.
+    fn begin<'d>(&'d self, directory: &'d Directory, name: &OsStr, content: &str) -> Result<NewFile<'d>> {
+        directory.sweep(Some(name));
+        NewFile::with(content, &self.named, directory, name)
     }
 }
 
@@ -157,6 +122,8 @@ struct Named {
     /// The option that it was given by.
     option: &'static str,
     path: PathBuf,
+    /// Files that it must not be.
+    kept: Rc<Kept>,
 }
 
 impl Named {
@@ -165,26 +132,17 @@ impl Named {
         refused!("{} {}: {why}", self.option, self.path.display())
     }
 
-    /// One of the files that the command needs.
-    fn refused_as(&self, role: &str) -> anyhow::Error {
-        self.refused(&format!("this is {role}, which would be lost; name another file"))
-    }
-
     /// Something that cannot be meant.
     fn usage(&self, path: &Path, why: &str) -> anyhow::Error {
         usage!("{}: {} is {why}", self.option, path.display())
     }
 
     fn failed(&self, call: &str, error: &io::Error) -> anyhow::Error {
-        anyhow!("cannot write {}: {call}: {}", self.path.display(), exit::meaning(error))
+        anyhow!("cannot write {}: {call}: {}", self.path.display(), Failure::io_message(error))
     }
 
     fn call<T>(&self, call: &str, result: Result<T, impl Into<io::Error>>) -> Result<T> {
         result.map_err(|error| self.failed(call, &error.into()))
-    }
-
-    fn failed_call(&self, (call, errno): (&'static str, Errno)) -> anyhow::Error {
-        self.failed(call, &errno.into())
     }
 
     /// The directory above, held open.
@@ -197,31 +155,26 @@ impl Named {
 
     /// A directory that is there and no run's own, held open.
     fn directory(&self, path: &Path) -> Result<Directory> {
-        let directory = match Directory::open(path) {
-            Ok(directory) => directory,
-            Err(Errno::NOENT | Errno::NOTDIR) => return Err(self.usage(path, "no directory")),
-            Err(errno) => {
-                let why = exit::meaning(&errno.into());
-                return Err(usage!("{}: {}: {why}", self.option, path.display()));
-            }
-        };
-        if directory.real_path().is_ok_and(|path| is_in_workspace(&path)) {
+        let directory = Directory::open(path).map_err(|errno| match errno {
+            Errno::NOENT | Errno::NOTDIR => self.usage(path, "no directory"),
+            _ => usage!("{}: {}: {}", self.option, path.display(), Failure::io_message(&errno.into())),
+        })?;
+        if is_in_workspace(&directory.real_path()) {
             return Err(self.refused("a run works in this directory, and removes it; name another"));
         }
         Ok(directory)
     }
 
     /// Whether the name in that directory can become a file of ours now: what has it must be a regular file, or nothing.
-    fn check_name(&self, directory: &Directory, name: &OsStr, kept: &Kept) -> Result<Option<Stat>> {
+    fn check_name(&self, directory: &Directory, name: &OsStr) -> Result<Option<Stat>> {
         let now = self.call("stat", directory.look(name))?;
-        kept.check(self, directory, name, now.as_ref())?;
+        self.kept.check(self, Some((directory, name)), now.as_ref())?;
         let Some(stat) = now else { return Ok(None) };
         match FileType::from_raw_mode(stat.st_mode) {
             FileType::RegularFile => Ok(Some(stat)),
             FileType::Directory => Err(self.usage(&self.path, "a directory")),
             FileType::Symlink => {
-                let path = directory.path().join(name);
-                let leads_to = std::fs::read_link(path).unwrap_or_default();
+                let leads_to = std::fs::read_link(directory.real_path().join(name)).unwrap_or_default();
                 Err(self.refused(&format!(
                     "a symbolic link to {}, which somebody else may have made; name that file",
                     leads_to.display()
@@ -235,16 +188,15 @@ impl Named {
     }
 }
 
-fn named_place(named: &Named, kept: &Kept) -> Result<Place> {
+fn named_place(named: &Named) -> Result<Place> {
     let (directory, name) = named.parent()?;
     let is_pipe = |stat: &Stat| FileType::from_raw_mode(stat.st_mode) == FileType::Fifo;
-    if directory.look(&name).ok().flatten().as_ref().is_some_and(is_pipe) {
-        let found = named.call("open", directory.open_file(&name, OFlags::PATH))?;
-        if rustix::fs::fstat(&found).as_ref().is_ok_and(is_pipe) {
-            return Ok(Place::Stream(Stream::Pipe(found)));
-        }
+    if let Ok(found) = directory.open_file(&name, OFlags::PATH)
+        && rustix::fs::fstat(&found).as_ref().is_ok_and(is_pipe)
+    {
+        return Ok(Place::Pipe(found));
     }
-    let existing = named.check_name(&directory, &name, kept)?;
+    let existing = named.check_name(&directory, &name)?;
     named.call("its directory", directory.check_writable())?;
     if existing.is_some() {
         named.call("access", directory.check_file_writable(&name))?;
@@ -253,22 +205,23 @@ fn named_place(named: &Named, kept: &Kept) -> Result<Place> {
 }
 
 /// A file that the shell opened, and named `/dev/stdout` or `/dev/fd/63`.
-fn opened_by_caller(named: &Named, number: u32, kept: &Kept) -> Result<Place> {
+fn opened_by_caller(named: &Named, number: u32) -> Result<Place> {
     let path = format!("/proc/self/fd/{number}");
     let opened = rustix::fs::open(path, OFlags::PATH | OFlags::CLOEXEC, Mode::empty());
     let found = named.call("open", opened)?;
     let stat = named.call("stat", rustix::fs::fstat(&found))?;
-    kept.check_open(named, &stat)?;
+    named.kept.check(named, None, Some(&stat))?;
     match FileType::from_raw_mode(stat.st_mode) {
         FileType::Directory => return Err(named.usage(&named.path, "a directory")),
         FileType::BlockDevice => return Err(named.refused("a device; name a file, or a pipe")),
         _ => {}
     }
-    Ok(Place::Stream(match number {
-        1 => Stream::Stdout,
-        2 => Stream::Stderr,
-        _ => Stream::Pipe(found),
-    }))
+    let standard = |fd: BorrowedFd<'_>| named.call("dup", fd.try_clone_to_owned());
+    Ok(match number {
+        1 => Place::Standard(standard(io::stdout().as_fd())?.into()),
+        2 => Place::Standard(standard(io::stderr().as_fd())?.into()),
+        _ => Place::Pipe(found),
+    })
 }
 
 /// The number of the descriptor that a path means, if it leads to one of this process's own.

@@ -13,7 +13,7 @@ use rustix::io::Errno;
 use writebench_model::{Bytes, Failure, Settings};
 use writebench_runner::{CopyPlace, CopySource, Found, Keeper, Patience, RunnerError};
 
-use crate::exit::{self, refused, usage};
+use crate::exit::{refused, usage};
 use crate::keeper;
 use crate::output_file::Kept;
 
@@ -48,30 +48,25 @@ impl CopyArguments {
     /// The files of a run that is resumed. The source and the copy that stays must be named again, as the database may be
     /// a stranger's. A file that has come to be in the copy's place meanwhile stays.
     pub(crate) fn find_again(&self, settings: &Settings, limit: Option<Duration>) -> Result<Option<Copied>> {
-        let (from, to) = (self.from.as_deref(), self.to.as_deref());
         let refuse = |option: &str, path: &Path, why: &str| Err(usage!("{option} {}: {why}", path.display()));
-        let Some(recorded_from) = &settings.copy_from else {
-            return match (from, to) {
-                (Some(from), _) => refuse("--from", from, "the run copies no file that was given"),
-                (_, Some(to)) => refuse("--to", to, "the run leaves no copy"),
-                (None, None) => Ok(None),
-            };
-        };
-        let again = match &settings.copy_to {
-            Some(recorded_to) => format!("--from {recorded_from} --to {recorded_to}"),
-            None => format!("--from {recorded_from}"),
-        };
-        let (Some(from), true) = (from, to.is_some() || settings.copy_to.is_none()) else {
-            return Err(usage!("the run copies a file that was given: if it shall, add {again}"));
-        };
-        if let (Some(to), None) = (to, &settings.copy_to) {
-            return refuse("--to", to, "the run leaves no copy");
+        let add = |files: &str| Err(usage!("the run copies a file that was given: if it shall, add {files}"));
+        let recorded = (&settings.copy_from, &settings.copy_to);
+        match (recorded, (self.from.as_deref(), self.to.as_deref())) {
+            ((None, _), (None, None)) => Ok(None),
+            ((None, _), (Some(from), _)) => refuse("--from", from, "the run copies no file that was given"),
+            ((None, _), (None, Some(to))) | ((_, None), (Some(_), Some(to))) => {
+                refuse("--to", to, "the run leaves no copy")
+            }
+            ((Some(source), None), (None, _)) => add(&format!("--from {source}")),
+            ((Some(source), Some(copy)), (None, _) | (_, None)) => add(&format!("--from {source} --to {copy}")),
+            ((Some(source), copy), (Some(from), to)) => {
+                let copied = Copied::open(from, to, copy.as_deref().map(Path::new), limit)?;
+                if copied.source.path != Path::new(source) {
+                    return refuse("--from", from, &format!("the run copies {source}"));
+                }
+                Ok(Some(copied))
+            }
         }
-        let copied = Copied::open(from, to, settings.copy_to.as_deref().map(Path::new), limit)?;
-        if copied.source.path != Path::new(recorded_from) {
-            return refuse("--from", from, &format!("the run copies {recorded_from}"));
-        }
-        Ok(Some(copied))
     }
 }
 
@@ -138,14 +133,10 @@ impl Copied {
         kept.and_found("the copy", &to.path, identity)
     }
 
-    /// Its path, for the record.
-    pub(crate) fn source_path(&self) -> String {
-        self.source.path.display().to_string()
-    }
-
-    /// The copy's path, for the record.
-    pub(crate) fn copy_path(&self) -> Option<String> {
-        self.to.as_ref().map(|to| to.path.display().to_string())
+    /// Both paths, for the record.
+    pub(crate) fn record(&self, settings: &mut Settings) {
+        settings.copy_from = Some(self.source.path.display().to_string());
+        settings.copy_to = self.to.as_ref().map(|to| to.path.display().to_string());
     }
 
     /// Whether results have to go elsewhere than to standard output.
@@ -190,7 +181,9 @@ impl Copied {
     /// was asked for.
     pub(crate) fn finish(&self, keeper: &mut Keeper, stop: &AtomicBool) -> Result<Option<PathBuf>> {
         let Some(to) = &self.to else { return Ok(None) };
-        let patience = Patience::until(patience_for(self.source.size_bytes), stop);
+        // A minute, and time to write the copy and to read both at 4 MiB/s.
+        let limit = Duration::from_secs(60 + self.source.size_bytes / (4 << 20) * 3);
+        let patience = Patience::until(limit, stop);
         let copied = keeper.copy(&self.source, to, patience);
         if matches!(copied, Err(RunnerError::Interrupted { .. } | RunnerError::Silent { .. })) {
             // It was killed in the middle, and half a copy looks like a whole one.
@@ -200,11 +193,6 @@ impl Copied {
             .with_context(|| format!("copy {} to {}", self.source.path.display(), to.path.display()))
             .map(|()| Some(to.path.clone()))
     }
-}
-
-/// A minute, and time to write the copy and to read both at 4 MiB/s.
-fn patience_for(size_bytes: u64) -> Duration {
-    Duration::from_secs(60 + size_bytes / (4 << 20) * 3)
 }
 
 /// The file that `--to` names; it is looked at and not touched. A run that goes on copies to the path that was
@@ -238,8 +226,7 @@ fn copy_place(
             return Err(refuse("holds something now, and a run that is resumed copies into no such file"));
         }
         Found::File { is_writable: false, .. } => {
-            let denied = Errno::ACCESS.raw_os_error();
-            return Err(refuse(&format!("{} ({denied})", Failure::errno_message(denied))));
+            return Err(refuse(&Failure::io_message(&Errno::ACCESS.into())));
         }
         Found::File { .. } => {}
     }
@@ -249,7 +236,7 @@ fn copy_place(
 fn of_option(option: &str, path: &Path, error: RunnerError) -> anyhow::Error {
     match error {
         RunnerError::Target { error, .. } => {
-            usage!("{option} {}: {}", path.display(), exit::meaning(&error))
+            usage!("{option} {}: {}", path.display(), Failure::io_message(&error))
         }
         error => error.into(),
     }

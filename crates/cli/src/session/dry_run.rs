@@ -38,24 +38,6 @@ impl DryRun<'_> {
         sizes.into_iter().fold(0, u64::saturating_add)
     }
 
-    /// Bytes that are no sample's.
-    fn beside(&self, spaces: &[Option<Space>]) -> Result<[(&str, u64, &str); 6]> {
-        let if_wanted = |wanted: bool, bytes: u64| if wanted { bytes } else { 0 };
-        let count = self.targets.len();
-        let direct = direct_check_bytes_of(self.cases).saturating_mul(count as u64);
-        let direct = if_wanted(self.settings.verify != Verify::Never, direct);
-        let limits = if_wanted(self.limits, Hardware::of(self.cases, self.settings, spaces)?.bytes());
-        let properties = if_wanted(self.properties, properties::most_bytes(count));
-        Ok([
-            ("Up to ", self.copied_bytes().saturating_mul(count as u64), "are files to be copied"),
-            ("Up to ", direct, "show whether O_DIRECT goes past the page cache"),
-            ("", self.copy_bytes, "are the copy that stays"),
-            ("", self.image_bytes, "are images, written once"),
-            ("Up to ", limits, "show what the device can do at most, without --no-limits"),
-            ("Up to ", properties, "show what the filesystems do with files, without --no-properties"),
-        ])
-    }
-
     /// A line for each case, and what all of it comes to.
     pub(crate) fn text(&self) -> Result<String> {
         let (targets, spaces): (Vec<&str>, Vec<Option<Space>>) =
@@ -78,7 +60,22 @@ impl DryRun<'_> {
             Bytes(most_at_once).approximate(),
         );
         text += "Disturbed samples are taken again, up to as many more.\n";
-        for (up_to, bytes, what) in self.beside(&spaces)? {
+        let if_wanted = |is_wanted: bool, bytes: u64| if is_wanted { bytes } else { 0 };
+        let copied = self.copied_bytes().saturating_mul(count);
+        let direct = direct_check_bytes_of(self.cases).saturating_mul(count);
+        let direct = if_wanted(self.settings.verify != Verify::Never, direct);
+        let limits = if_wanted(self.limits, Hardware::of(self.cases, self.settings, &spaces)?.bytes());
+        let properties = if_wanted(self.properties, properties::most_bytes(self.targets.len()));
+        // Bytes that are no sample's.
+        let beside = [
+            ("Up to ", copied, "are files to be copied"),
+            ("Up to ", direct, "show whether O_DIRECT goes past the page cache"),
+            ("", self.copy_bytes, "are the copy that stays"),
+            ("", self.image_bytes, "are images, written once"),
+            ("Up to ", limits, "show what the device can do at most, without --no-limits"),
+            ("Up to ", properties, "show what the filesystems do with files, without --no-properties"),
+        ];
+        for (up_to, bytes, what) in beside {
             if bytes > 0 {
                 text += &format!("{up_to}{} more {what}.\n", Bytes(bytes).approximate());
             }

@@ -5,63 +5,66 @@ use std::path::PathBuf;
 use std::sync::atomic::Ordering;
 
 use anyhow::Result;
-use writebench_model::{Bytes, Case, RunRecord, RunStatus, Sample};
+use writebench_model::{Bytes, RunStatus, Sample, Settings};
 use writebench_report::{Report, formats};
-use writebench_runner::{End, Event, Plan, Planned, Taken, Workers};
+use writebench_runner::{End, Event, Hardware, Plan, Planned, Taken, WorkerCommand, Workers};
 
 use super::place::Claimed;
-use super::progress::Progress;
+use super::progress;
 use super::recorder::{Record, Recorder};
-use super::state::{Session, Work, is_search};
+use super::state::{Session, is_search};
 use super::streams::Streams;
 use super::workspaces::Workspaces;
 use crate::exit::Exit;
 use crate::export::{self, Export};
 use crate::{database, selection};
 
-/// How it ended, before anything of that is shown.
-struct Ended {
-    end: End,
-    /// Where the copy is that stays; none if none was asked for.
-    copy: Result<Option<PathBuf>>,
-    recorded: Result<()>,
-}
-
 impl Session<'_> {
     /// Measures, shows and exports; then tidies up, on which no result depends.
-    pub(crate) fn measure(mut self, work: Work, exports: &[Export]) -> Result<Exit> {
+    pub(crate) fn measure(mut self, exports: &[Export]) -> Result<Exit> {
         self.workspaces.remove_left_overs()?;
-        let result = self.run(work, exports);
+        let result = self.run(exports);
         let removed = self.workspaces.remove(&mut self.casualties);
         self.workspaces.output.after_tidying(result, removed)
     }
 
-    fn run(&mut self, work: Work, exports: &[Export]) -> Result<Exit> {
+    fn run(&mut self, exports: &[Export]) -> Result<Exit> {
         let Workspaces { store, run: number, output, stop, .. } = self.workspaces;
         let shows_tables = !exports.iter().any(Export::is_to_stdout);
-        let head = if shows_tables { self.print_head(&work.run) } else { Ok(()) };
-        let streams = match Streams::begin(exports, number, &work.run, stop, output) {
+        let head = if shows_tables { self.print_head() } else { Ok(()) };
+        let streams = match Streams::begin(exports, number, &self.run, stop, output) {
             Ok(streams) => streams,
-            Err(error) => return self.not_begun(error),
+            Err(error) => {
+                store.set_status(number, self.unfinished())?;
+                return self.interrupted(error);
+            }
         };
         let mut recorder = Recorder::new(store, number, streams, output);
-        let is_search = is_search(&work.run);
-        let Ended { end, copy, recorded } = self.record(work, &mut recorder)?;
+        let end = self.supervise(&mut recorder).inspect_err(|_| {
+            // Why the run failed says more than why that could not be recorded.
+            let _ = recorder.finish(RunStatus::Failed, stop);
+        })?;
+        // The run is complete once that is made, too.
+        let copy = self.copy(end);
+        let status = match (end, &copy) {
+            (_, Err(_)) => self.unfinished(),
+            (End::Complete, Ok(_)) => RunStatus::Complete,
+            (End::Budget | End::MaxBytes, Ok(_)) => RunStatus::Limited,
+            (End::Stopped, Ok(_)) => RunStatus::Interrupted,
+        };
+        let recorded = recorder.finish(status, stop);
+        let is_search = is_search(&self.run);
         let report = Report::of(Some(number), recorder.run()?);
         self.hints(&report, end, is_search);
         output.note(&format!("Written: {}.", Bytes(self.written.bytes()).approximate()));
         let body = shows_tables.then(|| formats::terminal::body(&report, output.width()));
         let printed = head.and_then(|()| body.map_or(Ok(()), |body| output.results(&body)));
-        let streamed = recorder.end_streams(&report.run);
+        let streamed = recorder.streams.end(&report.run);
         let exported = export::write_all(exports, &report, stop, output);
         match copy {
             Ok(Some(copy)) => output.note(&format!("{} is a copy, compared byte by byte.", copy.display())),
             Ok(None) => {}
-            Err(error) if stop.load(Ordering::Relaxed) => {
-                output.error(&error);
-                return Ok(Exit::Interrupted);
-            }
-            Err(error) => return Err(error),
+            Err(error) => return self.interrupted(error),
         }
         recorded?;
         let (path, show) = (store.path().display(), database::show(store, number));
@@ -74,50 +77,34 @@ impl Session<'_> {
         Ok(exit_of(&report, end, is_search))
     }
 
-    /// Measures, and makes the copy that stays. The run is complete once all of that is done.
-    fn record(&mut self, work: Work, recorder: &mut Recorder<'_>) -> Result<Ended> {
-        let stop = self.workspaces.stop;
-        let end = self.supervise(work, recorder).inspect_err(|_| {
-            // Why the run failed says more than why that could not be recorded.
-            let _ = recorder.finish(RunStatus::Failed, stop);
-        })?;
-        let copy = self.copy(end);
-        let status = match (end, &copy) {
-            (_, Err(_)) if stop.load(Ordering::Relaxed) => RunStatus::Interrupted,
-            (_, Err(_)) => RunStatus::Failed,
-            (End::Complete, Ok(_)) => RunStatus::Complete,
-            (End::Budget | End::MaxBytes, Ok(_)) => RunStatus::Limited,
-            (End::Stopped, Ok(_)) => RunStatus::Interrupted,
-        };
-        let recorded = recorder.finish(status, stop);
-        Ok(Ended { end, copy, recorded })
-    }
-
     /// Prints what is measured on. Where it cannot be printed, the run goes on: its samples are in the database, and its
     /// exports are written.
-    fn print_head(&self, run: &RunRecord) -> Result<()> {
+    fn print_head(&self) -> Result<()> {
         let output = self.workspaces.output;
         output
-            .results(&formats::terminal::head(Some(self.workspaces.run), run, output.width()))
+            .results(&formats::terminal::head(Some(self.workspaces.run), &self.run, output.width()))
             .inspect_err(|error| output.note(&format!("{error:#}. The run goes on.")))
     }
 
-    /// The end of a run that has an export which cannot be begun, or waited for a reader of it until a signal came.
-    fn not_begun(&self, error: anyhow::Error) -> Result<Exit> {
-        let Workspaces { store, run, output, stop, .. } = self.workspaces;
-        if stop.load(Ordering::Relaxed) {
-            store.set_status(run, RunStatus::Interrupted)?;
-            output.error(&error);
-            return Ok(Exit::Interrupted);
+    /// How a run stands that an error has ended: the error may be that a signal came.
+    fn unfinished(&self) -> RunStatus {
+        let is_stopped = self.workspaces.stop.load(Ordering::Relaxed);
+        if is_stopped { RunStatus::Interrupted } else { RunStatus::Failed }
+    }
+
+    /// The program's end after that error. If a signal came, that counts, and the error is only said.
+    fn interrupted(&self, error: anyhow::Error) -> Result<Exit> {
+        if !self.workspaces.stop.load(Ordering::Relaxed) {
+            return Err(error);
         }
-        store.set_status(run, RunStatus::Failed)?;
-        Err(error)
+        self.workspaces.output.error(&error);
+        Ok(Exit::Interrupted)
     }
 
     /// Makes the copy that stays, once all samples are there or a limit has come.
     fn copy(&mut self, end: End) -> Result<Option<PathBuf>> {
         let Some(copied) = self.copied.as_ref().filter(|_| end != End::Stopped) else { return Ok(None) };
-        let keeper = self.workspaces.places.first_mut().and_then(Claimed::keeper_mut);
+        let keeper = self.workspaces.places.first_mut().and_then(Claimed::keeper);
         keeper.map_or(Ok(None), |keeper| copied.finish(keeper, self.workspaces.stop))
     }
 
@@ -135,48 +122,74 @@ impl Session<'_> {
         }
     }
 
-    fn supervise(&mut self, work: Work, recorder: &mut Recorder<'_>) -> Result<End> {
-        let Work { run, cases, mut schedule, mut later, limits_for, properties } = work;
+    fn supervise(&mut self, recorder: &mut Recorder<'_>) -> Result<End> {
         let Workspaces { output, stop, .. } = self.workspaces;
         self.workspaces.make(&mut self.written)?;
         let worker = self.workspaces.worker(self.copied.as_ref().map(|copied| &copied.source))?;
-        if properties {
-            self.learn_properties(recorder, &run, &worker)?;
+        if self.properties {
+            self.learn_properties(recorder, &worker)?;
         }
-        let mut hardware = self.hardware(&limits_for)?;
+        let mut hardware = self.hardware()?;
         self.measure_limits(hardware.as_mut(), recorder, &worker)?;
-        let progress = Progress::new(output)?;
-        let targets: Vec<String> = run.targets.iter().map(|target| target.name.clone()).collect();
-        let plan = self.plan(run, &cases);
+        let bar = progress::bar(output)?;
+        let plan = self.plan();
         let (workers, written) = (Workers::new(&worker, stop, &mut self.casualties), &mut self.written);
-        let end = writebench_runner::supervise(plan, &mut *schedule, workers, written, &mut |event| {
+        let schedule = &mut *self.schedule;
+        let end = writebench_runner::supervise(plan, schedule, workers, written, &mut |event| {
             match event {
                 Event::Started { planned, left, bytes_written } => {
-                    if let Some(row) = later.remove(&planned.case.to_string()) {
+                    if let Some(row) = self.later.remove(&planned.case.to_string()) {
                         recorder.record(Record::Row(row.into()))?;
                     }
-                    progress.started(&planned.case, left, bytes_written);
+                    progress::started(&bar, &planned.case, left, bytes_written);
                 }
                 Event::Taken { planned, sample } => {
-                    let target = (planned.target, targets[planned.target].as_str());
-                    recorder.sample(target, &planned.case.to_string(), sample)?;
-                    progress.taken();
+                    let name = &self.run.targets[planned.target].name;
+                    recorder.sample((planned.target, name), &planned.case.to_string(), sample)?;
+                    bar.inc(1);
                 }
             }
             Ok(())
         });
-        progress.finish();
+        bar.finish_and_clear();
         let end = end?;
         self.measure_limits(hardware.as_mut(), recorder, &worker)?;
         Ok(end)
     }
 
+    /// The limits of the hardware that the cases can be held against; what measuring them takes is spent.
+    fn hardware(&mut self) -> Result<Option<Hardware>> {
+        if self.limits_for.is_empty() {
+            return Ok(None);
+        }
+        let spaces: Vec<_> = self.workspaces.places.iter().map(|place| place.space).collect();
+        let settings = Settings { max_bytes: self.written.left_bytes(), ..self.run.settings.clone() };
+        let hardware = Hardware::of(&self.limits_for, &settings, &spaces)?;
+        self.written.add(hardware.bytes());
+        self.spend(hardware.time_ns());
+        Ok(Some(hardware))
+    }
+
+    /// Before the samples and after them: the best counts.
+    fn measure_limits(
+        &mut self,
+        hardware: Option<&mut Hardware>,
+        recorder: &mut Recorder<'_>,
+        worker: &WorkerCommand,
+    ) -> Result<()> {
+        let Some(hardware) = hardware else { return Ok(()) };
+        hardware.measure(Workers::new(worker, self.workspaces.stop, &mut self.casualties))?;
+        (0..hardware.target_count())
+            .try_for_each(|target| recorder.record(Record::Limits { target, limits: hardware.limits(target) }))
+    }
+
     /// Every case on every target, with what was taken of it before.
-    fn plan(&self, run: RunRecord, cases: &[Case]) -> Plan {
+    fn plan(&self) -> Plan {
+        let run = &self.run;
         let samples: HashMap<(&str, &str), &Vec<Sample>> =
             run.cases.iter().map(|row| ((row.target.as_str(), row.case.name()), &row.samples)).collect();
         let (mut planned, mut taken, mut probes_ns) = (Vec::new(), Vec::new(), Vec::new());
-        for case in cases {
+        for case in &self.cases {
             let name = case.to_string();
             for (number, target) in run.targets.iter().enumerate() {
                 planned.push(Planned { target: number, case: case.clone() });
@@ -186,7 +199,7 @@ impl Session<'_> {
             }
         }
         let targets = self.workspaces.places.iter().map(|place| place.target.clone()).collect();
-        Plan { cases: planned, taken, probes_ns, settings: self.settings.clone(), targets }
+        Plan { cases: planned, taken, probes_ns, settings: run.settings.clone(), targets }
     }
 }
 

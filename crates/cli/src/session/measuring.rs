@@ -9,7 +9,7 @@ use writebench_model::{
 
 use crate::arguments::{names, positive_duration};
 use crate::export::ExportArguments;
-use crate::run_name::Label;
+use crate::run_name::label;
 use crate::selection;
 
 /// How they are measured, and what is made of it.
@@ -44,8 +44,8 @@ pub(crate) struct MeasuringArguments {
     #[arg(long, value_name = "TIME", value_parser = positive_duration)]
     pub timeout: Option<Duration>,
     /// Name the run: `show`, `compare` and `list runs` know it by it. Several runs may have the same label
-    #[arg(long, value_name = "NAME")]
-    pub label: Option<Label>,
+    #[arg(long, value_name = "NAME", value_parser = label)]
+    pub label: Option<String>,
     /// Do not measure what memory and device can do at most, which takes up to two seconds, for each target with durable or direct cases
     #[arg(long)]
     pub no_limits: bool,
@@ -95,14 +95,14 @@ pub(crate) fn seed(asked: Option<u64>) -> u64 {
 
 /// A run that has not begun.
 pub(crate) fn new_run(
-    label: Option<&Label>,
+    label: Option<String>,
     settings: Settings,
     rows: &[Row],
     targets: Vec<TargetRecord>,
 ) -> RunRecord {
     RunRecord {
         id: uuid::Uuid::new_v4().simple().to_string(),
-        label: label.map(ToString::to_string),
+        label,
         status: RunStatus::Running,
         started: jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
         version: VERSION.to_owned(),

@@ -2,7 +2,6 @@
 
 mod copied;
 mod dry_run;
-mod limits;
 mod measure;
 mod measuring;
 mod place;
@@ -16,6 +15,6 @@ mod workspaces;
 pub(crate) use self::copied::{Copied, CopyArguments};
 pub(crate) use self::dry_run::DryRun;
 pub(crate) use self::measuring::{MeasuringArguments, VERSION, new_run, seed};
-pub(crate) use self::place::{Claimed, DestroyArguments, Place, check_and_claim, largest_block, look_at};
-pub(crate) use self::state::{Session, Work, is_search};
+pub(crate) use self::place::{DestroyArguments, Place, check_and_claim, largest_block, look_at, no_target};
+pub(crate) use self::state::{Session, is_search};
 pub(crate) use self::workspaces::Workspaces;

@@ -5,13 +5,13 @@ use std::time::Duration;
 
 use anyhow::Result;
 use clap::{Args, ValueHint};
-use writebench_model::{Case, Environment, Making, Reserve, TargetRecord};
+use writebench_model::{Case, Environment, Failure, Making, Reserve, TargetRecord};
 use writebench_probe::Space;
 use writebench_runner::{
     ClaimedDevice, Keeper, Look, Patience, PlannedTarget, RunnerError, TargetKind, claim_device,
 };
 
-use crate::exit::{self, refused, usage};
+use crate::exit::{refused, usage};
 use crate::keeper;
 use crate::output::Output;
 
@@ -29,16 +29,10 @@ pub(crate) struct DestroyArguments {
 pub(crate) struct Place {
     look: Look,
     pub environment: Environment,
-    kind: Kind,
+    /// Holds a directory open; none for a block device, which may be written over.
+    keeper: Option<Box<Keeper>>,
     /// Its name and how it was made, if the run made it.
     made: Option<(String, Making)>,
-}
-
-enum Kind {
-    /// A directory, which its keeper holds open.
-    Directory(Box<Keeper>),
-    /// A block device that may be written over.
-    Device,
 }
 
 /// The same, and nobody else's any more.
@@ -61,20 +55,19 @@ pub(crate) enum Hold {
 impl Place {
     /// The place at that path, if it answers within `limit`.
     pub(crate) fn find(target: &Path, destroy: Option<&Path>, limit: Option<Duration>) -> Result<Self> {
-        let (keeper, look) = look_at(target, limit)?;
-        match (look.kind, destroy) {
-            (TargetKind::Directory, None) => Self::directory(target, keeper, look),
-            (TargetKind::Directory, Some(device)) => Err(usage!(
-                "--destroy {}: the target is the directory {}; name the device as TARGET, too",
-                device.display(),
-                look.path.display()
-            )),
-            (TargetKind::BlockDevice, destroy) => {
-                check_device_is_meant(target, &look.path, destroy)?;
-                Self::new(target, look, Kind::Device)
+        let place = Self::new(target, look_at(target, limit)?)?;
+        match destroy {
+            _ if place.keeper.is_none() => check_device_is_meant(target, place.path(), destroy)?,
+            Some(device) => {
+                return Err(usage!(
+                    "--destroy {}: the target is the directory {}; name the device as TARGET, too",
+                    device.display(),
+                    place.path().display()
+                ));
             }
-            (TargetKind::Other, _) => Err(no_target(target)),
+            None => {}
         }
+        Ok(place)
     }
 
     /// Several targets can only be directories, each of them once.
@@ -91,17 +84,13 @@ impl Place {
         }
         let mut places: Vec<Self> = Vec::new();
         for target in targets {
-            let (keeper, look) = look_at(target, limit)?;
-            let place = match look.kind {
-                TargetKind::Directory => Self::directory(target, keeper, look)?,
-                TargetKind::BlockDevice => {
-                    return Err(usage!(
-                        "target {} is a block device: several targets have to be directories",
-                        target.display()
-                    ));
-                }
-                TargetKind::Other => return Err(no_target(target)),
-            };
+            let place = Self::new(target, look_at(target, limit)?)?;
+            if place.keeper.is_none() {
+                return Err(usage!(
+                    "target {} is a block device: several targets have to be directories",
+                    target.display()
+                ));
+            }
             if places.iter().any(|other| other.path() == place.path()) {
                 return Err(usage!("target {} is given twice", place.path().display()));
             }
@@ -115,14 +104,15 @@ impl Place {
         Ok(Self { made: Some((name, making)), ..Self::find(root, None, None)? })
     }
 
-    /// A directory that has been looked at.
-    pub(crate) fn directory(target: &Path, keeper: Keeper, look: Look) -> Result<Self> {
-        Self::new(target, look, Kind::Directory(Box::new(keeper)))
-    }
-
-    fn new(target: &Path, look: Look, kind: Kind) -> Result<Self> {
+    /// A directory or a block device that has been looked at.
+    pub(crate) fn new(target: &Path, (keeper, look): (Keeper, Look)) -> Result<Self> {
+        let keeper = match look.kind {
+            TargetKind::Directory => Some(Box::new(keeper)),
+            TargetKind::BlockDevice => None,
+            TargetKind::Other => return Err(no_target(target)),
+        };
         let environment = look.environment.clone().ok_or_else(|| no_target(target))?;
-        Ok(Self { look, environment, kind, made: None })
+        Ok(Self { look, environment, keeper, made: None })
     }
 
     /// What it is in the database and in tables, with the facts about it.
@@ -145,10 +135,7 @@ impl Place {
 
     /// The space that a directory's filesystem has left; none for a device, which is written over.
     pub(crate) fn space(&self) -> Option<Space> {
-        match self.kind {
-            Kind::Directory(_) => self.look.space,
-            Kind::Device => None,
-        }
+        self.look.space.filter(|_| self.keeper.is_some())
     }
 
     /// What stays free of it, if so much was asked for: what the run made goes with the run.
@@ -169,15 +156,15 @@ impl Place {
         let shares = |other: &&Self| other.look.filesystem_number == self.look.filesystem_number;
         let sharing = all.iter().filter(shares).count().max(1) as u64;
         let beside_bytes = copy_bytes.unwrap_or_else(|| copied.max().unwrap_or(0).saturating_mul(sharing));
-        if let Kind::Device = self.kind {
-            let total_bytes = self.environment.filesystem.total_bytes;
-            writebench_runner::check_device(self.path(), total_bytes, cases)?;
-        } else if let Some(space) = self.space() {
-            writebench_runner::check_space(self.path(), &space, cases, beside_bytes, self.reserve(reserve))?;
+        let (path, total_bytes) = (self.path(), self.environment.filesystem.total_bytes);
+        match self.space() {
+            Some(space) => {
+                writebench_runner::check_space(path, &space, cases, beside_bytes, self.reserve(reserve))?;
+            }
+            None => writebench_runner::check_device(path, total_bytes, cases)?,
         }
         writebench_runner::check_sectors(&self.environment, cases)?;
-        writebench_runner::check_memory(&self.environment, cases, beside_bytes)?;
-        Ok(())
+        Ok(writebench_runner::check_memory(&self.environment, cases, beside_bytes)?)
     }
 
     /// Takes it, if it is to be had.
@@ -192,9 +179,9 @@ impl Place {
             sync_all: making.is_some_and(|making| making.kind.starts_with("fuse:")),
         };
         let (space, is_made) = (self.space(), self.made.is_some());
-        let hold = match self.kind {
-            Kind::Directory(keeper) => Hold::Directory(keeper),
-            Kind::Device => {
+        let hold = match self.keeper {
+            Some(keeper) => Hold::Directory(keeper),
+            None => {
                 let device = claim_device(&self.look.path, destroy_data)?;
                 output
                     .note(&format!("Writing over {}.", writebench_runner::device_description(device.facts())));
@@ -207,14 +194,7 @@ impl Place {
 
 impl Claimed {
     /// Its keeper, if it is a directory.
-    pub(crate) fn keeper(&self) -> Option<&Keeper> {
-        match &self.hold {
-            Hold::Directory(keeper) => Some(keeper),
-            Hold::Device(_) => None,
-        }
-    }
-
-    pub(crate) fn keeper_mut(&mut self) -> Option<&mut Keeper> {
+    pub(crate) fn keeper(&mut self) -> Option<&mut Keeper> {
         match &mut self.hold {
             Hold::Directory(keeper) => Some(keeper),
             Hold::Device(_) => None,
@@ -253,14 +233,15 @@ pub(crate) fn look_at(target: &Path, limit: Option<Duration>) -> Result<(Keeper,
     let looked = Keeper::look_at(&keeper::command()?, target, Patience::without_stop(limit));
     looked.map_err(|error| match error {
         RunnerError::Target { call, error, .. } if call == "realpath" => {
-            let why = exit::meaning(&error);
+            let why = Failure::io_message(&error);
             usage!("target {}: {why}; give a directory that exists", target.display())
         }
         error => error.into(),
     })
 }
 
-fn no_target(target: &Path) -> anyhow::Error {
+/// The error of a target that is something else.
+pub(crate) fn no_target(target: &Path) -> anyhow::Error {
     usage!("target {}: neither a directory nor a block device", target.display())
 }
 

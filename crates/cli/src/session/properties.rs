@@ -3,8 +3,8 @@
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
+use writebench_model::nanoseconds;
 use writebench_model::protocol::PropertiesRequest;
-use writebench_model::{RunRecord, nanoseconds};
 use writebench_runner::{Answer, WorkerCommand, Workers};
 
 use super::recorder::{Record, Recorder};
@@ -28,19 +28,18 @@ impl Session<'_> {
     pub(super) fn learn_properties(
         &mut self,
         recorder: &mut Recorder<'_>,
-        run: &RunRecord,
         worker: &WorkerCommand,
     ) -> Result<()> {
         let start = Instant::now();
         let Workspaces { output, stop, .. } = self.workspaces;
-        let most_time = self.settings.budget_ns.map(|budget| Duration::from_nanos(budget) / 2);
+        let most_time = self.run.settings.budget_ns.map(|budget| Duration::from_nanos(budget) / 2);
         let bytes = most_bytes(self.workspaces.places.len());
         if self.written.left_bytes().is_some_and(|left| bytes > left / 2) {
             output.note("Filesystems are not looked at: --max-bytes leaves no room for it.");
             return Ok(());
         }
         self.written.add(bytes);
-        for (target, (record, place)) in run.targets.iter().zip(&self.workspaces.places).enumerate() {
+        for (target, (record, place)) in self.run.targets.iter().zip(&self.workspaces.places).enumerate() {
             let left = most_time.map_or(PATIENCE, |most| most.saturating_sub(start.elapsed()));
             if left.is_zero() {
                 output.note(&format!("{} is not looked at: half of the budget is over.", record.name));
@@ -50,7 +49,7 @@ impl Session<'_> {
                 target,
                 file_stem: "properties".to_owned(),
                 file_size_bytes: FILE_BYTES,
-                data_seed: run.settings.seed,
+                data_seed: self.run.settings.seed,
                 device_number: place.target.device_number.clone(),
             };
             let mut workers = Workers::new(worker, stop, &mut self.casualties);

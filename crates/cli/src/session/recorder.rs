@@ -24,14 +24,13 @@ pub(super) struct Recorder<'r> {
     store: &'r Store,
     number: i64,
     output: &'r Output,
-    streams: Streams<'r>,
+    pub streams: Streams<'r>,
     waiting: VecDeque<Record>,
     locked_since: Option<Instant>,
     /// Whether it was said that the database is locked.
     said: bool,
     /// Set once the database is not at its path any more. What is left is never written.
     gone: Option<StoreError>,
-    status: RunStatus,
 }
 
 /// What is recorded: a row comes into the tables when its case has its first turn. Targets are given by their places in the run.
@@ -55,7 +54,6 @@ impl<'r> Recorder<'r> {
             locked_since: None,
             said: false,
             gone: None,
-            status: RunStatus::Running,
         }
     }
 
@@ -70,7 +68,6 @@ impl<'r> Recorder<'r> {
     /// Records how the run stands at its end, after all that still waits. Another program's lock is waited for, until
     /// `stop` is set, or for a moment where it is set already.
     pub(super) fn finish(&mut self, status: RunStatus, stop: &AtomicBool) -> Result<()> {
-        self.status = status;
         self.waiting.push_back(Record::Status(status));
         let (start, was_stopped) = (Instant::now(), stop.load(Ordering::Relaxed));
         loop {
@@ -98,13 +95,7 @@ impl<'r> Recorder<'r> {
     pub(super) fn run(&self) -> Result<RunRecord> {
         let mut run = self.store.run(self.number)?;
         self.waiting.iter().for_each(|record| record.add_to(&mut run));
-        run.status = self.status;
         Ok(run)
-    }
-
-    /// Ends the streams.
-    pub(super) fn end_streams(self, run: &RunRecord) -> Result<()> {
-        self.streams.end(run)
     }
 
     pub(super) fn record(&mut self, record: Record) -> Result<()> {
@@ -185,7 +176,7 @@ impl Record {
                 let properties = Some((**properties).clone());
                 run.targets.get_mut(*target).into_iter().for_each(|it| it.properties.clone_from(&properties));
             }
-            Self::Status(_) => {}
+            Self::Status(status) => run.status = *status,
         }
     }
 }

@@ -4,10 +4,9 @@ use std::io::{self, Write};
 use std::sync::atomic::AtomicBool;
 
 use anyhow::{Context, Result};
-use writebench_model::{RunRecord, Sample};
+use writebench_model::{Failure, RunRecord, Sample};
 use writebench_report::formats::jsonl;
 
-use crate::exit;
 use crate::export::Export;
 use crate::output::Output;
 
@@ -63,7 +62,7 @@ impl<'o> Streams<'o> {
             if error.kind() == io::ErrorKind::BrokenPipe {
                 output.note("Nobody reads the jsonl any more. The run goes on.");
             } else {
-                output.note(&format!("Cannot write jsonl: {}. The run goes on.", exit::meaning(&error)));
+                output.note(&format!("Cannot write jsonl: {}. The run goes on.", Failure::io_message(&error)));
                 failed.get_or_insert(error);
             }
             false

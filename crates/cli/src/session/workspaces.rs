@@ -45,7 +45,17 @@ impl<'s> Workspaces<'s> {
                 let path = workspace_path(&place.target.path, &id);
                 // One on a filesystem that the run made goes with that; there is no later run that could find it.
                 let record = (!place.is_made).then_some(WorkspaceRecord { path, run });
-                make((store, record), keeper, &id, patience)?;
+                // Recorded before it is made, so that there is no moment at which it is there and nobody knows of it;
+                // the record stays until it is known to be gone.
+                record.iter().try_for_each(|record| store.add_workspace(record))?;
+                if let Err(error) = keeper.make(&id, patience) {
+                    if let Some(WorkspaceRecord { path, .. }) = record
+                        && is_gone(&path, patience)
+                    {
+                        store.forget_workspace(&path)?;
+                    }
+                    return Err(error.into());
+                }
                 written.add(id.len() as u64);
             }
         }
@@ -54,13 +64,14 @@ impl<'s> Workspaces<'s> {
 
     /// Removes the run's directories, all of them, also where one cannot be removed.
     pub(crate) fn remove(&mut self, casualties: &mut Casualties) -> Result<()> {
-        let keepers: Vec<u32> = self.places.iter().filter_map(Claimed::keeper).map(Keeper::process).collect();
+        let keepers: Vec<u32> =
+            self.places.iter_mut().filter_map(Claimed::keeper).map(|keeper| keeper.process()).collect();
         // Workers that were killed and have not ended.
         let others: Vec<u32> =
             writebench_runner::children().into_iter().filter(|child| !keepers.contains(child)).collect();
         let (store, output, patience) = (self.store, self.output, self.patience());
         let removed = self.places.iter_mut().enumerate().filter_map(|(target, place)| {
-            let keeper = place.keeper_mut()?;
+            let keeper = place.keeper()?;
             let is_held = casualties.hangs_in(target) || keeper.is_held_by(&others);
             Some(remove(store, keeper, is_held, (patience, output)))
         });
@@ -79,7 +90,7 @@ impl<'s> Workspaces<'s> {
                 paths.push(left.path.clone());
             }
         }
-        for place in self.places.iter().filter(|place| place.keeper().is_some()) {
+        for place in self.places.iter().filter(|place| matches!(place.hold, Hold::Directory(_))) {
             match sweeper.left_overs_in(&place.target.path, self.stop) {
                 Ok(found) => {
                     paths.extend(found.into_iter().filter(|it| !recorded.iter().any(|left| left.path == *it)));
@@ -133,24 +144,6 @@ impl<'s> Workspaces<'s> {
         }
         Ok(WorkerCommand { program: keeper::this_program()?, arguments })
     }
-}
-
-/// It is recorded before it is made, so that there is no moment at which it is there and nobody knows of it; the record
-/// stays until it is known to be gone.
-fn make(
-    (store, record): (&Store, Option<WorkspaceRecord>),
-    keeper: &mut Keeper,
-    id: &str,
-    patience: Patience<'_>,
-) -> Result<()> {
-    record.iter().try_for_each(|record| store.add_workspace(record))?;
-    let made = keeper.make(id, patience).map(drop);
-    if let (Err(_), Some(WorkspaceRecord { path, .. })) = (&made, &record)
-        && is_gone(path, patience)
-    {
-        store.forget_workspace(path)?;
-    }
-    Ok(made?)
 }
 
 /// Whether a directory that could not be made whole is not there, or not any more.
