@@ -163,7 +163,7 @@ fn a_label_keeps_its_numbers_and_its_row_is_told_of_where_values_make_it_impossi
 }
 
 #[test]
-fn every_purpose_has_a_space_of_cases_that_leave_behind_as_much_as_the_naive_way() {
+fn every_purpose_has_a_space_of_cases_that_leave_behind_as_much_as_plain_write() {
     let methods = method_infos();
     let spaces = [
         (Purpose::Stream, 150..400),
@@ -175,12 +175,12 @@ fn every_purpose_has_a_space_of_cases_that_leave_behind_as_much_as_the_naive_way
         let space = Space::of(purpose, &methods, None, None).unwrap();
         let count = space.cases().count();
         assert!(expected.contains(&count), "{purpose}: {count}");
-        let wanted = space.naive.contract();
+        let wanted = space.baseline.contract();
         for case in space.cases() {
             assert!(case.contract().satisfies(&wanted), "{case}");
-            assert_eq!(case.axes().size_bytes, space.naive.axes().size_bytes);
+            assert_eq!(case.axes().size_bytes, space.baseline.axes().size_bytes);
         }
-        assert!(!space.others.contains(&space.naive));
+        assert!(!space.others.contains(&space.baseline));
     }
 }
 
@@ -189,13 +189,13 @@ fn records_of_no_sector_leave_out_direct_io_and_queues_that_delay_durability() {
     let methods = method_infos();
     let record = Some("100".parse().unwrap());
     let space = Space::of(Purpose::DurableRecords, &methods, Some("10kB".parse().unwrap()), record).unwrap();
-    assert_eq!(space.naive.to_string(), "write,size=10000,chunk=100,sync=fsync/1");
+    assert_eq!(space.baseline.to_string(), "write,size=10000,chunk=100,sync=fsync/1");
     assert!(space.others.len() > 30 && space.cases().all(|case| !case.to_string().contains("direct")));
     let deep = Case::parse("uring,size=10000,chunk=100,depth=4,sync=fsync/1", &methods).unwrap();
-    assert!(!deep.contract().satisfies(&space.naive.contract()), "four are under way at a time");
+    assert!(!deep.contract().satisfies(&space.baseline.contract()), "four are under way at a time");
     let less = Case::parse("write,size=10000,chunk=100,sync=fsync", &methods).unwrap();
     assert!(
-        !less.contract().satisfies(&space.naive.contract())
-            && space.naive.contract().satisfies(&less.contract())
+        !less.contract().satisfies(&space.baseline.contract())
+            && space.baseline.contract().satisfies(&less.contract())
     );
 }

@@ -55,8 +55,8 @@ pub enum CaseOrigin {
     Search {
         /// How far it came there.
         stage: Stage,
-        /// Whether it is the naive way, which all others are compared with.
-        is_naive: bool,
+        /// Whether it is plain write, which all others are compared with.
+        is_baseline: bool,
     },
 }
 
@@ -94,13 +94,13 @@ struct Place {
     #[serde(skip_serializing_if = "Option::is_none")]
     stage: Option<Stage>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    is_naive: Option<bool>,
+    is_baseline: Option<bool>,
 }
 
 impl From<Place> for CaseOrigin {
     fn from(place: Place) -> Self {
         match (place.layout, place.stage) {
-            (_, Some(stage)) => Self::Search { stage, is_naive: place.is_naive.unwrap_or_default() },
+            (_, Some(stage)) => Self::Search { stage, is_baseline: place.is_baseline.unwrap_or_default() },
             (Some(layout), None) => Self::Suite { name: place.suite, section: place.section, layout },
             (None, None) => Self::Named,
         }
@@ -110,12 +110,12 @@ impl From<Place> for CaseOrigin {
 impl From<CaseOrigin> for Place {
     fn from(origin: CaseOrigin) -> Self {
         let (suite, section) = (origin.suite().to_owned(), origin.section().to_owned());
-        let (layout, stage, is_naive) = match origin {
+        let (layout, stage, is_baseline) = match origin {
             CaseOrigin::Suite { layout, .. } => (Some(layout), None, None),
             CaseOrigin::Named => (None, None, None),
-            CaseOrigin::Search { stage, is_naive } => (None, Some(stage), Some(is_naive)),
+            CaseOrigin::Search { stage, is_baseline } => (None, Some(stage), Some(is_baseline)),
         };
-        Self { suite, section, layout, stage, is_naive }
+        Self { suite, section, layout, stage, is_baseline }
     }
 }
 
@@ -136,7 +136,7 @@ impl CaseOrigin {
         match self {
             Self::Suite { section, .. } => section,
             Self::Named => "Cases by name",
-            Self::Search { stage: Stage::Screening, .. } => "Looks",
+            Self::Search { stage: Stage::Screening, .. } => "Screening",
             Self::Search { stage: Stage::Final, .. } => "Finals",
         }
     }

@@ -70,6 +70,8 @@ pub struct Settings {
     pub copy_from: Option<String>,
     /// The file that is a copy of it when the run is over.
     pub copy_to: Option<String>,
+    /// The size of the file that a search is for. Where the limits do not pay for it, it ends with a smaller one.
+    pub search_bytes: Option<u64>,
 }
 
 /// One invocation. In its serde form targets and cases stand beside it.
@@ -111,6 +113,12 @@ impl RunRecord {
     #[must_use]
     pub fn has_made_filesystems(&self) -> bool {
         self.targets.iter().any(|target| target.making.is_some())
+    }
+
+    /// Whether it is a search for the best case, which cannot go on either.
+    #[must_use]
+    pub fn is_search(&self) -> bool {
+        self.settings.search_bytes.is_some() || self.cases.iter().any(|case| case.origin.is_search())
     }
 
     /// Whether tables have a column for each target.

@@ -21,7 +21,7 @@ named_values! {
     }
 }
 
-/// The naive way of a purpose, and all others that leave behind as much.
+/// Plain write of a purpose, and all others that leave behind as much.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Space {
     /// What it is about, in a few words.
@@ -29,13 +29,13 @@ pub struct Space {
     /// The contract in words.
     pub summary: String,
     /// What a program does without a second thought.
-    pub naive: Case,
+    pub baseline: Case,
     /// The others, in the order of their file, each once.
     pub others: Vec<Case>,
 }
 
 impl Purpose {
-    /// Its space, in the form of a suite whose first section is the naive way.
+    /// Its space, in the form of a suite whose first section is plain write.
     fn text(self) -> &'static str {
         match self {
             Self::Stream => include_str!("../spaces/stream.toml"),
@@ -49,10 +49,10 @@ impl Purpose {
 impl Space {
     /// The space of a purpose. `size` and `record`, where they are given, are in place of its own.
     ///
-    /// Combinations that contradict themselves are left out, and those that leave behind less than the naive way.
+    /// Combinations that contradict themselves are left out, and those that leave behind less than plain write.
     ///
     /// # Errors
-    /// The naive way is no case with that size or record.
+    /// Plain write is no case with that size or record.
     ///
     /// # Panics
     /// Never in a build whose tests pass: the texts are fixed.
@@ -66,16 +66,16 @@ impl Space {
         let sizes = [(Axis::Size, size), (Axis::Chunk, record)];
         let over: Vec<(Axis, Vec<String>)> =
             sizes.into_iter().filter_map(|(axis, value)| Some((axis, vec![value?.to_string()]))).collect();
-        let (mut naive, mut others) = (None, Vec::new());
+        let (mut baseline, mut others) = (None, Vec::new());
         for section in &suite.sections {
             for head in &section.heads {
                 let candidates = section.combined(head, methods, &over, 1);
                 for candidate in candidates.map_err(|error| suite.error(section, error))? {
-                    match (candidate, &naive) {
-                        (Ok(case), None) => naive = Some(case),
-                        (Ok(case), Some(naive)) => {
-                            let is_enough = case.contract().satisfies(&naive.contract());
-                            if is_enough && case != *naive && !others.contains(&case) {
+                    match (candidate, &baseline) {
+                        (Ok(case), None) => baseline = Some(case),
+                        (Ok(case), Some(baseline)) => {
+                            let is_enough = case.contract().satisfies(&baseline.contract());
+                            if is_enough && case != *baseline && !others.contains(&case) {
                                 others.push(case);
                             }
                         }
@@ -85,12 +85,12 @@ impl Space {
                 }
             }
         }
-        let naive = naive.expect("a space has a naive way");
-        Ok(Self { title: suite.title.clone(), summary: suite.summary.clone(), naive, others })
+        let baseline = baseline.expect("a space has a baseline");
+        Ok(Self { title: suite.title.clone(), summary: suite.summary.clone(), baseline, others })
     }
 
-    /// All cases, the naive way first.
+    /// All cases, plain write first.
     pub fn cases(&self) -> impl Iterator<Item = &Case> {
-        std::iter::once(&self.naive).chain(&self.others)
+        std::iter::once(&self.baseline).chain(&self.others)
     }
 }

@@ -43,6 +43,9 @@ function broken(text, width) {
   return lines.map(plain).join("<br>");
 }
 
+// Between the ends of a 95 % interval, or of the range of samples that are too few for one.
+const between = (figures) => (figures.confidence < 0.95 ? "…" : "–");
+
 // What a case's samples say, in lines for whoever points at it.
 function caseLines(it) {
   const lines = [`<b>${broken(it.case, 60)}</b>`];
@@ -53,7 +56,7 @@ function caseLines(it) {
   if (!figures) return [...lines, plain(`${it.outcome}: ${it.reason ?? ""}`)];
   const [median, low, high, least, most] = figures.throughput;
   lines.push(
-    `${perSecond(median)} (${perSecond(low)} – ${perSecond(high)}, ${percent(figures.confidence)})`,
+    `${perSecond(median)} (${perSecond(low)} ${between(figures)} ${perSecond(high)}, ${figures.samples} ${figures.samples === 1 ? "sample" : "samples"})`,
     `all samples: ${perSecond(least)} – ${perSecond(most)}`,
     `elapsed ${nanoseconds(figures.elapsed[0])}; ` +
       PHASES.map((phase, index) => [phase, figures.phases[index]])

@@ -164,8 +164,8 @@ mod tests {
     #[test]
     fn what_is_no_export_is_told_in_one_line() {
         let [mut newer, mut older] = [document(), document()];
-        newer["schema"] = 5.into();
-        older["schema"] = 3.into();
+        newer["schema"] = 6.into();
+        older["schema"] = 4.into();
         let mut broken = document();
         broken["targets"][0]["environment"].as_object_mut().unwrap().remove("system");
         let mut lost = document();
@@ -178,8 +178,8 @@ mod tests {
             (endless.to_string(), "more than a number holds"),
             (String::new(), "no JSON export of writebench"),
             ("{\"cases\": []}".to_owned(), "missing field `schema`"),
-            (newer.to_string(), "has schema 5, this writebench reads schema 4; use a newer writebench"),
-            (older.to_string(), "has schema 3, this writebench reads schema 4; export it again"),
+            (newer.to_string(), "has schema 6, this writebench reads schema 5; use a newer writebench"),
+            (older.to_string(), "has schema 4, this writebench reads schema 5; export it again"),
             (lost.to_string(), "case write is of the target '/nowhere', which is not listed"),
             (broken.to_string(), "missing field `system`"),
             (unknown.to_string(), "unknown variant `wonderful`"),

@@ -9,7 +9,7 @@ mod sentences;
 mod tables;
 
 pub use import::run_of_export;
-pub use numbers::comparison::{Comparison, Unit, Verdict};
+pub use numbers::comparison::{Comparison, Unit};
 pub use numbers::sides::{ComparedRun, Side};
 pub use sentences::arranged::Sort;
 pub use sentences::machine::machine_lines;
@@ -18,3 +18,4 @@ pub use sentences::report::Report;
 pub use sentences::shell::quoted;
 pub use sentences::visible::{visible, visible_lines};
 pub use sentences::words::counted;
+pub use writebench_stats::Verdict;

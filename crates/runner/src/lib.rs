@@ -9,6 +9,7 @@ mod disturbance;
 mod error;
 #[cfg(test)]
 mod example_method;
+mod first_look;
 mod hardware;
 mod hold_ups;
 mod holders;
@@ -33,6 +34,7 @@ mod written;
 pub use claim::{ClaimedDevice, claim_device, device_description};
 pub use disturbance::Disturbance;
 pub use error::RunnerError;
+pub use first_look::{FirstLook, OfSize};
 pub use hardware::Hardware;
 pub use holders::children;
 pub use keeper::{
@@ -43,7 +45,7 @@ pub use limits::{check_device, check_memory, check_sectors, deadline};
 pub use noise::measure_noise;
 pub use order::Planned;
 pub use question::{answer_all, answered};
-pub use race::{Race, RaceLimits};
+pub use race::{Candidate, Race, RaceLimits};
 pub use refusal::DeviceRefusal;
 pub use schedule::{EachCase, Schedule, Spent, Taken};
 pub use space::{check_space, shortage_of_sample};

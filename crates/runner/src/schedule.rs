@@ -125,6 +125,7 @@ mod tests {
             timeout_ns: None,
             copy_from: None,
             copy_to: None,
+            search_bytes: None,
         }
     }
 

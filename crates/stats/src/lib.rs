@@ -11,6 +11,7 @@ mod outliers;
 mod rank;
 mod ratio;
 mod resolution;
+mod verdict;
 
 pub use course::{Burst, Course, course};
 pub use independent::independent_ratio;
@@ -19,6 +20,7 @@ pub use outliers::count_outliers;
 pub use rank::spearman;
 pub use ratio::bootstrap_ratio_of_medians;
 pub use resolution::smallest_difference;
+pub use verdict::Verdict;
 
 /// The confidence of all intervals that this program makes.
 pub const CONFIDENCE: f64 = 0.95;

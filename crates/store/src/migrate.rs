@@ -5,7 +5,7 @@ use rusqlite::TransactionBehavior;
 use crate::{APPLICATION_ID, Store, StoreError};
 
 /// In order. A new database has all of them.
-const MIGRATIONS: &[&str] = &[include_str!("../migrations/007.sql")];
+const MIGRATIONS: &[&str] = &[include_str!("../migrations/007.sql"), include_str!("../migrations/008.sql")];
 
 /// The schema after the first of them, as a database has it in `user_version`; those before were never released.
 const FIRST: usize = 7;
@@ -17,13 +17,13 @@ impl Store {
         let found: usize = read.map_err(self.failed("read its schema version"))?;
         match found {
             NEWEST => return Ok(()),
-            1..FIRST | NEWEST.. => {
+            0 | FIRST..NEWEST => {}
+            _ => {
                 let other = if found > NEWEST { "a newer writebench" } else { "the writebench that made it" };
                 return Err(self.content(format!(
                     "has schema {found}, this writebench knows {NEWEST}; use {other} or another --db"
                 )));
             }
-            _ => {}
         }
         let migrated = self.apply();
         migrated.map_err(self.failed("bring its schema up to date"))

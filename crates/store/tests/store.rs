@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use writebench_engine::method_infos;
 use writebench_model::{
-    CaseRecord, Extent, Failure, Latency, Learnt, Limit, LimitKind, Making, MissingTarget, Outcome, Phase,
-    PhasesNs, Properties, ReadBack, ReadFrom, RunRecord, RunStatus, Sample, Timeline, Watch,
+    CaseOrigin, CaseRecord, Extent, Failure, Latency, Learnt, Limit, LimitKind, Making, MissingTarget, Outcome,
+    Phase, PhasesNs, Properties, ReadBack, ReadFrom, RunRecord, RunStatus, Sample, Stage, Timeline, Watch,
 };
 use writebench_store::{Store, StoreError, WorkspaceRecord};
 use writebench_testkit::{example_case, example_run, example_target, recorded};
@@ -343,8 +343,27 @@ fn two_programs_may_open_a_new_database_at_once() {
 }
 
 #[test]
+fn a_search_of_schema_7_has_its_baseline_in_the_schema_of_today() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("db");
+    let of_search = |name: &str, is_baseline| {
+        let origin = CaseOrigin::Search { stage: Stage::Final, is_baseline };
+        CaseRecord { origin, ..example_case("", name, Vec::new()) }
+    };
+    let run = RunRecord { cases: vec![of_search("write", true), of_search("mmap", false)], ..run() };
+    let number = open(&path).unwrap().begin_run(&run).unwrap();
+    let old = rusqlite::Connection::open(&path).unwrap();
+    let renamed =
+        old.execute("UPDATE cases SET record = replace(record, 'is_baseline', 'is_naive')", []).unwrap();
+    old.pragma_update(None, "user_version", 7).unwrap();
+    drop(old);
+    let read = open(&path).unwrap().run(number).unwrap();
+    assert_eq!((renamed, &read.cases), (2, &run.cases));
+}
+
+#[test]
 fn a_database_of_another_schema_is_refused_and_not_touched() {
-    for (schema, told) in [(6, "the writebench that made it"), (8, "a newer writebench")] {
+    for (schema, told) in [(6, "the writebench that made it"), (9, "a newer writebench")] {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("db");
         let old = rusqlite::Connection::open(&path).unwrap();
@@ -354,7 +373,7 @@ fn a_database_of_another_schema_is_refused_and_not_touched() {
         drop(old);
         let error = open(&path).err().unwrap().to_string();
         assert!(
-            error.contains(&format!("has schema {schema}, this writebench knows 7; use {told}")),
+            error.contains(&format!("has schema {schema}, this writebench knows 8; use {told}")),
             "{error}"
         );
         let tables: i64 = rusqlite::Connection::open(&path)

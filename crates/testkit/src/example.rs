@@ -32,6 +32,7 @@ pub fn example_run() -> RunRecord {
             timeout_ns: None,
             copy_from: None,
             copy_to: None,
+            search_bytes: None,
         },
         targets: vec![example_target(TARGET)],
         missing: Vec::new(),

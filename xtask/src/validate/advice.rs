@@ -1,4 +1,5 @@
-//! `cargo xtask validate advise`: does a search find what measuring everything finds, in a fraction of the time?
+//! `cargo xtask validate advise`: does a search find what measuring everything finds, in a fraction of the time, and do
+//! searches agree?
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -22,24 +23,24 @@ pub(crate) struct Options {
     /// Purpose of the search
     #[arg(long = "for", default_value = "stream")]
     purpose: String,
-    /// Size of the file
-    #[arg(long, default_value = "256MiB")]
-    size: Bytes,
-    /// Samples of each candidate in the full grid
-    #[arg(long, default_value_t = 6, value_parser = clap::value_parser!(u32).range(1..))]
+    /// Size of the file [default: that of the search]
+    #[arg(long)]
+    size: Option<Bytes>,
+    /// Samples of each candidate in the full grid; 0 to leave the grid out and ask only whether searches agree
+    #[arg(long, default_value_t = 6)]
     samples: u32,
     /// Searches on each target
-    #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, default_value_t = 7, value_parser = clap::value_parser!(u32).range(1..))]
     searches: u32,
-    /// What part of the grid's time a search gets
+    /// The part of the grid's time that a search gets
     #[arg(long, default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..))]
     part: u32,
 }
 
-/// How much slower than the best of the grid a recommendation may be.
+/// How much slower than the fastest of all that was recommended, and of the grid, a recommendation may be.
 const TOLERANCE: f64 = 0.03;
 
-/// Rounds of the best of the grid beside what was recommended.
+/// Rounds in which they are compared.
 const ROUNDS: u32 = 15;
 
 /// Measures the grid, searches, and measures what both came to side by side; whether every recommendation was within
@@ -64,47 +65,60 @@ struct Search<'s> {
 impl Search<'_> {
     fn validate(&self) -> Result<bool> {
         let Options { samples, searches, part, .. } = *self.options;
-        let candidates = self.candidates()?;
-        let start = Instant::now();
-        let grid = self.run_cases(&candidates, samples)?;
-        let grid_time = start.elapsed();
-        let best = &grid.cases[0].id;
-        let (count, seconds) = (candidates.len(), grid_time.as_secs_f64());
-        println!("grid: {count} candidates × {samples} samples in {seconds:.0} s; fastest: {best}");
+        let (mut names, mut budget) = (Vec::new(), None);
+        if samples > 0 {
+            let candidates = self.candidates()?;
+            let start = Instant::now();
+            let grid = self.run_cases(&candidates, samples)?;
+            let grid_time = start.elapsed();
+            let best = grid.cases[0].id.clone();
+            let (count, seconds) = (candidates.len(), grid_time.as_secs_f64());
+            println!("grid: {count} candidates × {samples} samples in {seconds:.0} s; fastest: {best}");
+            names.push(best);
+            budget = Some(grid_time / part);
+        }
         // Of each answer, how often it was given.
         let mut found = BTreeMap::<String, u32>::new();
         for number in 1..=searches {
             let mut command = self.advise();
-            command.args(["--budget", &format!("{}ms", (grid_time / part).as_millis())]);
+            if let Some(budget) = budget {
+                command.args(["--budget", &format!("{}ms", budget.as_millis())]);
+            }
             let start = Instant::now();
             let advice = &program::exported(command)?["advice"];
             let seconds = start.elapsed().as_secs_f64();
             let recommended = advice["recommended"].as_str().context("the search ended without advice")?;
             let written = Bytes(advice["bytes_written"].as_u64().unwrap_or(0)).approximate();
-            println!("search {number}: {seconds:.0} s, {written} written: {recommended}");
+            let gain =
+                advice["gain"]["times"].as_f64().map_or(String::new(), |times| format!(", {times:.2} ×"));
+            println!("search {number}: {seconds:.0} s, {written} written: {recommended}{gain}");
             *found.entry(recommended.to_owned()).or_default() += 1;
         }
-        let same = found.remove(best).unwrap_or(0);
-        let are_good = found.is_empty() || self.side_by_side(best, &found)?;
-        println!("  the grid's fastest itself, in {same} of {searches}");
-        Ok(are_good)
+        names.extend(found.keys().cloned());
+        names.sort();
+        names.dedup();
+        if names.len() == 1 {
+            println!("all {searches} name the same");
+            return Ok(true);
+        }
+        self.side_by_side(&names, &found)
     }
 
-    /// Measures what was recommended in the same rounds as the grid's fastest; whether all of it is within the tolerance.
-    fn side_by_side(&self, best: &String, others: &BTreeMap<String, u32>) -> Result<bool> {
-        let names: Vec<String> = [best].into_iter().chain(others.keys()).cloned().collect();
-        let order = self.run_cases(&names, ROUNDS)?;
-        let case = |name: &str| order.case(name).with_context(|| format!("{name} was not measured"));
+    /// Measures all that was recommended, and the grid's fastest, in the same rounds; whether every recommendation is
+    /// within the tolerance of the fastest of them.
+    fn side_by_side(&self, names: &[String], found: &BTreeMap<String, u32>) -> Result<bool> {
+        let order = self.run_cases(names, ROUNDS)?;
+        let fastest = &order.cases[0];
         let mut are_good = true;
-        println!("side by side, {ROUNDS} rounds: time / time of the grid's fastest");
-        for (name, times) in others {
-            let Interval { estimate, low, high, .. } =
-                case(name)?.ratio(case(best)?).context("no rounds in common")?;
-            let is_good = estimate <= 1.0 + TOLERANCE;
+        println!("side by side, {ROUNDS} rounds: time / time of the fastest of these");
+        for case in &order.cases {
+            let Interval { estimate, low, high, .. } = case.ratio(fastest).context("no rounds in common")?;
+            let times = found.get(&case.id).copied().unwrap_or(0);
+            let is_good = estimate <= 1.0 + TOLERANCE || times == 0;
             are_good &= is_good;
             let verdict = if is_good { "within 3 %" } else { "slower by more than 3 %" };
             let searches = self.options.searches;
-            println!("  {estimate:.3} [{low:.3}, {high:.3}] {verdict}: {name}, in {times} of {searches}");
+            println!("  {estimate:.3} [{low:.3}, {high:.3}] {verdict}: {}, in {times} of {searches}", case.id);
         }
         Ok(are_good)
     }
@@ -112,7 +126,9 @@ impl Search<'_> {
     fn advise(&self) -> Command {
         let mut command = Command::new(self.program);
         command.arg("advise").arg(self.target).args(["--for", &self.options.purpose]);
-        command.args(["--size", &self.options.size.to_string()]);
+        if let Some(size) = self.options.size {
+            command.args(["--size", &size.to_string()]);
+        }
         command
     }
 

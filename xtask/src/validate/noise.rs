@@ -44,7 +44,8 @@ struct Compared {
 enum Verdict {
     Faster,
     Slower,
-    NoDifference,
+    AsFast,
+    NotDistinguishable,
 }
 
 #[derive(Deserialize)]
@@ -157,7 +158,7 @@ mod tests {
             let ratio = json!({"estimate": ratio, "low": 0.8, "high": 1.1});
             Compared::deserialize(json!({"verdict": verdict, "speed_ratio": ratio}))
         };
-        let all = [("slower", 0.9), ("no-difference", 1.0), ("slower", 0.95)];
+        let all = [("slower", 0.9), ("as-fast", 1.0), ("slower", 0.95)];
         let all = all.map(|(verdict, ratio)| compared(verdict, ratio).unwrap());
         let line = line("5 % slower", &all).unwrap();
         assert!(line.ends_with("3       0       2     0.950"), "{line}");

@@ -1,6 +1,6 @@
 //! `writebench advise`: purpose → candidates → race → advice.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -8,11 +8,11 @@ use anyhow::Result;
 use clap::{Args, ValueHint};
 use writebench_model::protocol::direct_check_bytes_of;
 use writebench_model::{
-    Axis, Bytes, Cache, Case, CaseOrigin, CaseRecord, Purpose, RecordedCase, Reserve, Row, Settings, Space,
-    Stage, TargetRecord, Verify, nanoseconds,
+    Axis, Bytes, Cache, Case, CaseOrigin, Purpose, RecordedCase, Reserve, Row, Settings, Space, Stage,
+    TargetRecord, Verify, nanoseconds,
 };
 use writebench_report::counted;
-use writebench_runner::{Hardware, Race, RaceLimits};
+use writebench_runner::{Candidate, Hardware, Race, RaceLimits};
 
 use crate::arguments::{names, positive_duration};
 use crate::exit::{Exit, usage};
@@ -20,7 +20,7 @@ use crate::export::ExportArguments;
 use crate::global::Global;
 use crate::output_file::Kept;
 use crate::selection::SAMPLES;
-use crate::session::{Place, Session, Workspaces, new_run, seed};
+use crate::session::{Later, Place, Session, Workspaces, new_run, seed};
 use crate::signals::stop_on_signals;
 use crate::{database, selection};
 
@@ -46,7 +46,7 @@ pub(crate) struct AdviseCommand {
     /// Time for the search
     #[arg(long, value_name = "TIME", default_value = "60s", value_parser = positive_duration)]
     budget: Duration,
-    /// Most bytes to write, since disks wear [default: 32 times the size]
+    /// Most bytes to write, since disks wear [default: what six rounds and more of four ways and of plain write take, 58 times the size or more]
     #[arg(long, value_name = "BYTES")]
     max_bytes: Option<Bytes>,
     /// What stays free of the target: a share of its bytes and inodes, or a size
@@ -67,14 +67,16 @@ const ADVISE_EXAMPLES: &str = "Examples:
   writebench advise /data --for durable-records --record 512     how to append to a log
   writebench advise /data --for durable-stream --budget 20s      a quicker look, less sure";
 
-/// Most bytes that a search writes, in sizes of the file.
-const MOST_SIZES: u64 = 32;
-/// Looks write these parts of the file.
-const LOOKS_SHARES: [u64; 2] = [64, 8];
-/// Least bytes of a look: less says more about opening files than about writing.
-const LEAST_LOOK_BYTES: u64 = 4 << 20;
-/// Least records of a look.
-const LEAST_LOOK_RECORDS: u64 = 64;
+/// Most bytes that the screening writes, in sizes of the file; more where two samples of each candidate do.
+const SCREENING_SIZES: u64 = 18;
+/// The screening writes these parts of the file.
+const SCREENING_SHARES: [u64; 2] = [64, 8];
+/// Least bytes of a sample of the screening: less says more about opening files than about writing.
+const LEAST_SCREENING_BYTES: u64 = 4 << 20;
+/// Least bytes of a sample of the finals, where the limits do not pay for more.
+const LEAST_FINAL_BYTES: u64 = 8 << 20;
+/// Least records of a sample.
+const LEAST_RECORDS: u64 = 64;
 
 impl AdviseCommand {
     pub(crate) fn run(&self, global: &Global) -> Result<Exit> {
@@ -91,16 +93,17 @@ impl AdviseCommand {
         if self.size.is_some_and(|size| size.0 == 0) {
             return Err(usage!("--size must not be 0: there is nothing to write"));
         }
-        place.check(std::slice::from_ref(&space.naive), None, self.reserve, &[])?;
+        place.check(std::slice::from_ref(&space.baseline), None, self.reserve, &[])?;
         let field = Field::of(&space, &target, self.max_bytes)?;
         if let Some(why) = field.left_out.first() {
             output.note(&format!("Left out {}: {why}", counted(field.left_out.len(), "candidate")));
         }
-        let real_bytes = space.naive.bytes_written();
+        let real_bytes = space.baseline.bytes_written();
         // What its workers write to find out which way direct I/O goes.
         let direct_check_bytes = direct_check_bytes_of(&field.cases);
-        let most_bytes = real_bytes.saturating_mul(MOST_SIZES).saturating_add(direct_check_bytes);
+        let most_bytes = field.most_bytes(real_bytes).saturating_add(direct_check_bytes);
         let max_bytes = self.max_bytes.map_or(most_bytes, |bytes| bytes.0);
+        field.check_bytes(max_bytes, direct_check_bytes)?;
         if self.dry_run {
             output.results(&field.dry_run(max_bytes, self.budget))?;
             return Ok(Exit::Ok);
@@ -115,6 +118,7 @@ impl AdviseCommand {
             timeout_ns: None,
             copy_from: None,
             copy_to: None,
+            search_bytes: Some(real_bytes),
         };
         let mut run = new_run(None, settings, &[], vec![target]);
         let places = vec![place.claim(false, self.reserve, output)?];
@@ -133,11 +137,18 @@ impl AdviseCommand {
         let limits_for = one_for_each_limit(&space);
         let hardware = Hardware::of(&limits_for, &run.settings, &[places[0].space])?;
         let max_bytes = max_bytes.saturating_sub(hardware.bytes()).saturating_sub(direct_check_bytes);
-        let limits = RaceLimits { budget: self.budget, max_bytes, level_bytes: field.level_bytes };
+        let Sizes { screening_bytes, final_bytes } = field.sizes;
+        let limits = RaceLimits {
+            budget: self.budget,
+            max_bytes,
+            screening_bytes,
+            final_bytes,
+            times_written: field.times_written,
+        };
         let stop = stop_on_signals()?;
         let workspaces = Workspaces { store: &store, run: number, places, limit: None, stop: &stop, output };
         let session = Session {
-            schedule: Box::new(Race::new(field.candidates, field.naive, limits)),
+            schedule: Box::new(Race::new(field.candidates, field.baseline, limits)),
             later: field.later,
             limits_for,
             ..Session::new(workspaces, run, field.cases, None)
@@ -146,16 +157,25 @@ impl AdviseCommand {
     }
 }
 
+/// Bytes of the files of a search.
+#[derive(Debug, Default, PartialEq)]
+struct Sizes {
+    // From small to large.
+    screening_bytes: Vec<u64>,
+    // Those that were asked for, and smaller ones, where the limits do not pay for six rounds of them.
+    final_bytes: Vec<u64>,
+}
+
 /// All candidates, with their cases at all sizes.
 #[derive(Default)]
 struct Field {
     cases: Vec<Case>,
-    // The places of a candidate's cases, one for each level.
-    candidates: Vec<Vec<usize>>,
-    naive: usize,
-    // From small to large, the real size last.
-    level_bytes: Vec<u64>,
-    later: HashMap<String, CaseRecord>,
+    candidates: Vec<Candidate>,
+    baseline: usize,
+    sizes: Sizes,
+    // How many times its size a candidate writes at most.
+    times_written: u64,
+    later: Later,
     // Why candidates are not among them.
     left_out: Vec<String>,
 }
@@ -166,12 +186,10 @@ impl Field {
     fn of(space: &Space, target: &TargetRecord, max_bytes: Option<Bytes>) -> Result<Self> {
         let direct_check_bytes = direct_check_bytes_of(space.cases());
         let checks_direct = max_bytes.is_none_or(|most| direct_check_bytes <= most.0 / 2);
-        let level_bytes = level_bytes(space);
-        let looks = level_bytes[..level_bytes.len() - 1].to_vec();
-        let mut field = Self { level_bytes, ..Self::default() };
+        let mut field = Self { sizes: Sizes::of(space), ..Self::default() };
         let environment = &target.environment;
         for case in space.cases() {
-            let is_naive = *case == space.naive;
+            let is_baseline = *case == space.baseline;
             let one = std::slice::from_ref(case);
             if case.axes().cache == Cache::Direct && !checks_direct {
                 let check = Bytes(direct_check_bytes).approximate();
@@ -182,38 +200,68 @@ impl Field {
             }
             let fits = writebench_runner::check_sectors(environment, one)
                 .and_then(|()| writebench_runner::check_memory(environment, one, 0));
-            if let (Err(error), false) = (fits, is_naive) {
+            if let (Err(error), false) = (fits, is_baseline) {
                 field.left_out.push(error.to_string());
                 continue;
             }
-            let real = field.add(case.clone(), Stage::Final, is_naive, target);
-            // A case that only exists at the real size is looked at there.
-            let at = |bytes: &u64| case.with(Axis::Size, &Bytes(*bytes).to_string()).ok();
-            let mut levels: Vec<usize> = looks
-                .iter()
-                .map(|bytes| at(bytes).map_or(real, |look| field.add(look, Stage::Screening, is_naive, target)))
-                .collect();
-            levels.push(real);
-            if is_naive {
-                field.naive = field.candidates.len();
+            let real = field.add(case.clone(), Stage::Final, is_baseline, target);
+            // A case that only exists at the real size is measured there, whatever the level.
+            let mut at = |sizes: &[u64], stage| -> Vec<usize> {
+                let of_size = |bytes: &u64| case.with(Axis::Size, &Bytes(*bytes).to_string()).ok();
+                let cases: Vec<Option<Case>> = sizes.iter().map(of_size).collect();
+                cases
+                    .into_iter()
+                    .map(|other| other.map_or(real, |other| field.add(other, stage, is_baseline, target)))
+                    .collect()
+            };
+            let Sizes { screening_bytes, final_bytes } = Sizes::of(space);
+            let screening = at(&screening_bytes, Stage::Screening);
+            let finals = [vec![real], at(&final_bytes[1..], Stage::Final)].concat();
+            if is_baseline {
+                field.baseline = field.candidates.len();
             }
-            field.candidates.push(levels);
+            let size_bytes = case.axes().size_bytes.max(1);
+            field.times_written = field.times_written.max(case.bytes_written().div_ceil(size_bytes));
+            field.candidates.push(Candidate { effort: case.effort(), screening, finals });
         }
         Ok(field)
     }
 
-    /// `looks of 4 MiB and 32 MiB, then the best at 256 MiB`.
+    /// Most bytes that the search writes, unless it was told another limit.
+    fn most_bytes(&self, size_bytes: u64) -> u64 {
+        let smallest = self.sizes.screening_bytes.first().copied().unwrap_or_default();
+        let twice = smallest.saturating_mul(2 * self.candidates.len() as u64);
+        let screening = twice.max(size_bytes.saturating_mul(SCREENING_SIZES));
+        RaceLimits::finals_bytes(size_bytes, self.times_written).saturating_add(screening)
+    }
+
+    /// Whether the limit on bytes pays for six rounds of the finals, at the smallest size if not at the real one.
+    fn check_bytes(&self, max_bytes: u64, direct_check_bytes: u64) -> Result<()> {
+        let smallest = self.sizes.final_bytes.last().copied().unwrap_or_default();
+        let least = RaceLimits::least_bytes(smallest, self.times_written).saturating_add(direct_check_bytes);
+        if max_bytes < least {
+            return Err(usage!(
+                "--max-bytes must be at least {} for a search that ends with six rounds of three ways at {}: fewer prove nothing",
+                Bytes(least),
+                Bytes(smallest).approximate()
+            ));
+        }
+        Ok(())
+    }
+
+    /// `screening with 4 MiB and 32 MiB, finals with 256 MiB`.
     fn levels(&self) -> String {
-        let texts: Vec<String> = self.level_bytes.iter().map(|&bytes| Bytes(bytes).approximate()).collect();
-        match texts.split_last() {
-            Some((real, [])) => format!("all at {real}"),
-            Some((real, looks)) => format!("looks of {}, then the best at {real}", looks.join(" and ")),
-            None => String::new(),
+        let text = |bytes: &u64| Bytes(*bytes).approximate();
+        let screening: Vec<String> = self.sizes.screening_bytes.iter().map(text).collect();
+        let finals = self.sizes.final_bytes.first().map(text).unwrap_or_default();
+        match screening.as_slice() {
+            [] => format!("all with {finals}"),
+            sizes => format!("screening with {}, finals with {finals}", sizes.join(" and ")),
         }
     }
 
     fn dry_run(&self, max_bytes: u64, budget: Duration) -> String {
-        let real = self.candidates.iter().filter_map(|levels| levels.last());
+        let real = self.candidates.iter().filter_map(|candidate| candidate.finals.first());
         let cases: String = real.map(|&case| format!("{}\n", self.cases[case])).collect();
         format!(
             "{cases}{}, {}; at most {} in {budget:?}. Nothing was written.\n",
@@ -224,38 +272,47 @@ impl Field {
     }
 
     /// The place of a case among all cases, with the row that it will have.
-    fn add(&mut self, case: Case, stage: Stage, is_naive: bool, target: &TargetRecord) -> usize {
+    fn add(&mut self, case: Case, stage: Stage, is_baseline: bool, target: &TargetRecord) -> usize {
         // The size is the same for all: a name is easier to read without it.
         let name = RecordedCase::from(case.clone()).name_without(Axis::Size);
-        let label = if is_naive { format!("naive way: {name}") } else { name };
-        let origin = CaseOrigin::Search { stage, is_naive };
+        let label = if is_baseline { format!("baseline: {name}") } else { name };
+        let origin = CaseOrigin::Search { stage, is_baseline };
         let row = Row { origin, label: Some(label), case: case.clone() };
-        self.later.insert(case.to_string(), selection::record(&row, &target.name));
+        self.later.add(selection::records(&[row], std::slice::from_ref(target)));
         self.cases.push(case);
         self.cases.len() - 1
     }
 }
 
-/// Sizes of the files on each level: parts of the real size in whole records, and that itself.
-fn level_bytes(space: &Space) -> Vec<u64> {
-    let size_bytes = space.naive.axes().size_bytes;
-    let record = space.naive.contract().durable_every_bytes;
-    let (unit, least) = match record {
-        Some(record) => (record.max(1), record.saturating_mul(LEAST_LOOK_RECORDS)),
-        None => (1 << 20, LEAST_LOOK_BYTES),
-    };
-    let part = |share: &u64| (size_bytes / share).max(least).min(size_bytes / 2);
-    let whole = |bytes: u64| if bytes >= unit { bytes / unit * unit } else { bytes };
-    let looks = LOOKS_SHARES.iter().map(|share| whole(part(share)));
-    let mut levels: Vec<u64> = looks.filter(|&bytes| bytes > 0).collect();
-    levels.push(size_bytes);
-    levels.dedup();
-    levels
+impl Sizes {
+    /// In whole records: parts of the real size for the screening, and halves of it for the finals.
+    fn of(space: &Space) -> Self {
+        let size_bytes = space.baseline.axes().size_bytes;
+        let record = space.baseline.contract().durable_every_bytes;
+        let (unit, least_screening, least_final) = match record {
+            Some(record) => {
+                let least = record.saturating_mul(LEAST_RECORDS);
+                (record.max(1), least, least)
+            }
+            None => (1 << 20, LEAST_SCREENING_BYTES, LEAST_FINAL_BYTES),
+        };
+        let whole = |bytes: u64| if bytes >= unit { bytes / unit * unit } else { bytes };
+        let part = |share: &u64| whole((size_bytes / share).max(least_screening).min(size_bytes / 2));
+        let mut screening_bytes: Vec<u64> =
+            SCREENING_SHARES.iter().map(part).filter(|&bytes| bytes > 0).collect();
+        screening_bytes.dedup();
+        let halves = std::iter::successors(Some(size_bytes / 2), |bytes| Some(bytes / 2));
+        let smaller = halves.map(whole).take_while(|&bytes| bytes >= least_final.max(1));
+        // A case has one stage.
+        let smaller = smaller.filter(|bytes| !screening_bytes.contains(bytes));
+        let final_bytes = std::iter::once(size_bytes).chain(smaller).collect();
+        Self { screening_bytes, final_bytes }
+    }
 }
 
-/// Cases that promise what the naive way does, one for each number of threads: limits depend on no more.
+/// Cases that promise what plain write does, one for each number of threads: limits depend on no more.
 fn one_for_each_limit(space: &Space) -> Vec<Case> {
-    let durability = space.naive.contract().durability;
+    let durability = space.baseline.contract().durability;
     let mut threads = HashSet::new();
     let cases = space.cases().filter(|case| case.contract().durability == durability);
     cases.filter(|case| threads.insert(case.axes().threads)).cloned().collect()
@@ -265,25 +322,32 @@ fn one_for_each_limit(space: &Space) -> Vec<Case> {
 mod tests {
     use super::*;
 
-    fn levels(purpose: Purpose, size: &str, record: Option<&str>) -> Vec<u64> {
+    fn sizes(purpose: Purpose, size: &str, record: Option<&str>) -> (Vec<u64>, Vec<u64>) {
         let record = record.map(|record| record.parse().unwrap());
         let size = Some(size.parse().unwrap());
-        level_bytes(&Space::of(purpose, &writebench_engine::method_infos(), size, record).unwrap())
+        let sizes = Sizes::of(&Space::of(purpose, &writebench_engine::method_infos(), size, record).unwrap());
+        (sizes.screening_bytes, sizes.final_bytes)
+    }
+
+    fn mebibytes(sizes: &[u64]) -> Vec<u64> {
+        sizes.iter().map(|size| size << 20).collect()
     }
 
     #[test]
-    fn looks_are_parts_of_the_file_and_not_too_small() {
-        assert_eq!(levels(Purpose::Stream, "1GiB", None), [16 << 20, 128 << 20, 1 << 30]);
-        assert_eq!(levels(Purpose::Stream, "64MiB", None), [4 << 20, 8 << 20, 64 << 20]);
-        assert_eq!(levels(Purpose::Stream, "5MiB", None), [2 << 20, 5 << 20]);
-        assert_eq!(levels(Purpose::Stream, "4KiB", None), [2048, 4096]);
-        assert_eq!(levels(Purpose::Stream, "1", None), [1]);
+    fn the_screening_writes_parts_of_the_file_and_the_finals_halves_that_are_not_too_small() {
+        let of = |size| sizes(Purpose::Stream, size, None);
+        assert_eq!(of("1GiB"), (mebibytes(&[16, 128]), mebibytes(&[1024, 512, 256, 64, 32, 8])));
+        assert_eq!(of("64MiB"), (mebibytes(&[4, 8]), mebibytes(&[64, 32, 16])));
+        assert_eq!(of("5MiB"), (mebibytes(&[2]), mebibytes(&[5])));
+        assert_eq!(of("4KiB"), (vec![2048], vec![4096]));
+        assert_eq!(of("1"), (vec![], vec![1]));
     }
 
     #[test]
-    fn looks_at_records_are_whole_records() {
-        assert_eq!(levels(Purpose::DurableRecords, "4MiB", None), [256 << 10, 512 << 10, 4 << 20]);
-        assert_eq!(levels(Purpose::DurableRecords, "100kB", Some("100")), [6400, 12500 / 100 * 100, 100_000]);
-        assert_eq!(levels(Purpose::DurableRecords, "400", Some("100")), [200, 400]);
+    fn files_of_records_are_whole_records_and_64_at_least() {
+        let of = |size, record| sizes(Purpose::DurableRecords, size, record);
+        assert_eq!(of("4MiB", None), (vec![256 << 10, 512 << 10], vec![4 << 20, 2 << 20, 1 << 20]));
+        assert_eq!(of("100kB", Some("100")), (vec![6400, 12_500], vec![100_000, 50_000, 25_000]));
+        assert_eq!(of("400", Some("100")), (vec![200], vec![400]));
     }
 }

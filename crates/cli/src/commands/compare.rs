@@ -29,6 +29,9 @@ pub(crate) struct CompareCommand {
     /// below 0.95), so that noise does not fail a build; drift between single runs may, so give several of each
     #[arg(long, value_name = "PERCENT", value_parser = percent)]
     fail_if_slower: Option<f64>,
+    /// Call a case as fast on both sides if the interval of its ratio is no further from 1 than that [default: 5%]
+    #[arg(long, value_name = "PERCENT", value_parser = percent)]
+    as_fast: Option<f64>,
     #[command(flatten)]
     exports: ComparisonExportArguments,
 }
@@ -49,6 +52,10 @@ impl CompareCommand {
         let exports = self.exports.find(kept(self.a.iter().chain(&self.b), db))?;
         let (a, b) = both_sides(&self.a, &self.b, db)?;
         let comparison = Comparison::of(a, b).map_err(|error| usage!("{error}"))?;
+        let comparison = match self.as_fast {
+            Some(percent) => comparison.with_margin(percent / 100.0),
+            None => comparison,
+        };
         output.all_ok(exports.iter().map(|export| export.write(&comparison, &NEVER, output)))?;
         if !exports.iter().any(FileExport::is_to_stdout) {
             output.results(&formats::comparison::terminal(&comparison, output.width()))?;

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use clap::{Args, ValueHint};
-use writebench_model::{Environment, RunRecord, RunStatus, TargetRecord};
+use writebench_model::{Axis, Environment, RunRecord, RunStatus, TargetRecord};
 use writebench_store::{RunSummary, Store};
 
 use crate::database;
@@ -13,8 +13,8 @@ use crate::global::Global;
 use crate::output_file::Kept;
 use crate::selection::{self, SelectionArguments};
 use crate::session::{
-    Copied, CopyArguments, DestroyArguments, DryRun, MeasuringArguments, Place, Session, VERSION, Workspaces,
-    check_and_claim, is_search, largest_block, new_run,
+    Copied, CopyArguments, DestroyArguments, DryRun, FirstLookCases, MeasuringArguments, Place, Session,
+    VERSION, Workspaces, check_and_claim, largest_block, new_run,
 };
 use crate::signals::stop_on_signals;
 
@@ -95,16 +95,31 @@ impl RunCommand {
         let needs = (copy_bytes, measuring.reserve);
         let places = check_and_claim(places, &cases, needs, self.device.destroy_data, output)?;
         let mut store = database::open(db)?;
+        let limits_for = if measuring.no_limits { Vec::new() } else { cases.clone() };
+        let sized = self
+            .finds_its_size(first_looks)
+            .then(|| FirstLookCases::of(&selected.rows, &run.targets, &run.settings));
+        let sized = sized.transpose()?;
+        let run = if sized.is_some() { RunRecord { cases: Vec::new(), ..run } } else { run };
         let number = store.begin_run(&run)?;
         let stop = stop_on_signals()?;
         let limit = measuring.timeout;
         let workspaces = Workspaces { store: &store, run: number, places, limit, stop: &stop, output };
-        let session = Session {
-            limits_for: if measuring.no_limits { Vec::new() } else { cases.clone() },
-            properties,
-            ..Session::new(workspaces, run, cases, copied)
+        let mut session = match sized {
+            Some(FirstLookCases { cases, later, schedule }) => {
+                Session { later, schedule: Box::new(schedule), ..Session::new(workspaces, run, cases, copied) }
+            }
+            None => Session::new(workspaces, run, cases, copied),
         };
+        (session.limits_for, session.properties) = (limits_for, properties);
         session.measure(&exports)
+    }
+
+    /// Whether it is a first look whose files may have any size.
+    fn finds_its_size(&self, first_looks: u64) -> bool {
+        let is_given =
+            !self.selection.size.is_empty() || self.selection.set.iter().any(|(axis, _)| *axis == Axis::Size);
+        first_looks > 0 && !is_given
     }
 
     /// The file to copy that was given, by name or as `<X >Y`.
@@ -191,7 +206,7 @@ fn newest_unfinished(store: &Store) -> Result<Option<i64>> {
     let unfinished = |run: &&RunSummary| run.status != RunStatus::Complete.name() && !run.imported;
     for summary in store.runs()?.iter().rev().filter(unfinished) {
         let run = store.run(summary.number)?;
-        if !is_search(&run) && !run.has_made_filesystems() {
+        if !run.is_search() && !run.has_made_filesystems() {
             return Ok(Some(summary.number));
         }
     }
@@ -200,7 +215,7 @@ fn newest_unfinished(store: &Store) -> Result<Option<i64>> {
 
 /// Unless nothing is in the way, the run is held for this process.
 fn why_not_resumed(store: &Store, number: i64, run: &RunRecord) -> Result<Option<&'static str>> {
-    Ok(if is_search(run) {
+    Ok(if run.is_search() {
         Some("is a search of `advise`, which cannot go on; start it again")
     } else if run.has_made_filesystems() {
         Some("made its filesystems itself, and they are gone with it; start it again")
@@ -208,6 +223,8 @@ fn why_not_resumed(store: &Store, number: i64, run: &RunRecord) -> Result<Option
         Some(
             "was imported: what a document says about files and targets is not followed; start a run of your own",
         )
+    } else if run.cases.is_empty() {
+        Some("ended before its first sample; start it again")
     } else if !store.hold_run(number)? {
         Some("is still under way")
     } else {

@@ -12,7 +12,7 @@ use writebench_runner::{End, Event, Hardware, Plan, Planned, Taken, WorkerComman
 use super::place::Claimed;
 use super::progress;
 use super::recorder::{Record, Recorder};
-use super::state::{Session, is_search};
+use super::state::Session;
 use super::streams::Streams;
 use super::workspaces::Workspaces;
 use crate::exit::Exit;
@@ -53,7 +53,7 @@ impl Session<'_> {
             (End::Stopped, Ok(_)) => RunStatus::Interrupted,
         };
         let recorded = recorder.finish(status, stop);
-        let is_search = is_search(&self.run);
+        let is_search = self.run.is_search();
         let report = Report::of(Some(number), recorder.run()?);
         self.hints(&report, end, is_search);
         output.note(&format!("Written: {}.", Bytes(self.written.bytes()).approximate()));
@@ -113,9 +113,12 @@ impl Session<'_> {
         let output = self.workspaces.output;
         let mut cases = report.cases.iter().peekable();
         if cases.peek().is_some() && cases.all(|case| case.record.origin.suite() == selection::FIRST_LOOK) {
-            output.note(
-                "This was a first look. `writebench list` names the suites that go deeper: `writebench run --suite write`.",
-            );
+            let bytes = report.cases.iter().map(|case| case.record.contract.bytes).max().unwrap_or_default();
+            output.note(&format!(
+                "This was a first look, with files of {}. `writebench list` names the suites that go deeper: \
+                 `writebench run --suite write`.",
+                Bytes(bytes).approximate()
+            ));
         }
         if end == End::MaxBytes && !is_search && !report.run.has_made_filesystems() {
             output.note("The limit on bytes was reached: `writebench run --resume --max-bytes MORE` goes on.");
@@ -138,14 +141,17 @@ impl Session<'_> {
         let end = writebench_runner::supervise(plan, schedule, workers, written, &mut |event| {
             match event {
                 Event::Started { planned, left, bytes_written } => {
-                    if let Some(row) = self.later.remove(&planned.case.to_string()) {
+                    for row in self.later.begin(&planned.case.to_string()) {
                         recorder.record(Record::Row(row.into()))?;
                     }
                     progress::started(&bar, &planned.case, left, bytes_written);
                 }
                 Event::Taken { planned, sample } => {
                     let name = &self.run.targets[planned.target].name;
-                    recorder.sample((planned.target, name), &planned.case.to_string(), sample)?;
+                    let case = planned.case.to_string();
+                    if self.later.is_recorded(&case) {
+                        recorder.sample((planned.target, name), &case, sample)?;
+                    }
                     bar.inc(1);
                 }
             }

@@ -83,6 +83,7 @@ impl MeasuringArguments {
             timeout_ns: self.timeout.map(nanoseconds),
             copy_from: None,
             copy_to: None,
+            search_bytes: None,
         }
     }
 }

@@ -2,6 +2,8 @@
 
 mod copied;
 mod dry_run;
+mod first_look;
+mod later;
 mod measure;
 mod measuring;
 mod place;
@@ -14,7 +16,9 @@ mod workspaces;
 
 pub(crate) use self::copied::{Copied, CopyArguments};
 pub(crate) use self::dry_run::DryRun;
+pub(crate) use self::first_look::FirstLookCases;
+pub(crate) use self::later::Later;
 pub(crate) use self::measuring::{MeasuringArguments, VERSION, new_run, seed};
 pub(crate) use self::place::{DestroyArguments, Place, check_and_claim, largest_block, look_at, no_target};
-pub(crate) use self::state::{Session, is_search};
+pub(crate) use self::state::Session;
 pub(crate) use self::workspaces::Workspaces;

@@ -1,11 +1,10 @@
 //! The work of a run, and what the run owns while it is measured.
 
-use std::collections::HashMap;
-
-use writebench_model::{Case, CaseRecord, RunRecord};
+use writebench_model::{Case, RunRecord};
 use writebench_runner::{Casualties, EachCase, Schedule, Written};
 
 use super::copied::Copied;
+use super::later::Later;
 use super::workspaces::Workspaces;
 
 /// A run from its begin in the database to its end: what it measures, its places, and what it has spent.
@@ -18,8 +17,7 @@ pub(crate) struct Session<'s> {
     pub copied: Option<Copied>,
     /// Who wants how many samples.
     pub schedule: Box<dyn Schedule>,
-    /// Rows that come into the database when their case has its first turn.
-    pub later: HashMap<String, CaseRecord>,
+    pub later: Later,
     /// Cases that the hardware's limits are measured for; none to measure no limits.
     pub limits_for: Vec<Case>,
     /// Whether it is looked at what the filesystems do with files.
@@ -40,7 +38,7 @@ impl<'s> Session<'s> {
         written.add(copied.as_ref().map_or(0, Copied::copy_bytes));
         Self {
             schedule: Box::new(EachCase::of(&run.settings)),
-            later: HashMap::new(),
+            later: Later::default(),
             limits_for: Vec::new(),
             properties: false,
             casualties: Casualties::default(),
@@ -56,10 +54,4 @@ impl<'s> Session<'s> {
         let budget_ns = &mut self.run.settings.budget_ns;
         *budget_ns = budget_ns.map(|left| left.saturating_sub(time_ns));
     }
-}
-
-/// A search may have been broken off before it had a case.
-pub(crate) fn is_search(run: &RunRecord) -> bool {
-    run.cases.iter().any(|case| case.origin.is_search())
-        || run.arguments.iter().skip(1).any(|it| it == "advise")
 }

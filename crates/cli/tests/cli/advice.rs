@@ -15,7 +15,7 @@ use crate::program;
 pub(crate) fn add(trials: &mut Trials) {
     let tmpfs = [Need::Filesystem(Kind::Tmpfs)];
     trials.add(
-        "a search recommends a way, compares it with the naive one and keeps its limits",
+        "a search recommends what is proven to be faster than plain write, or plain write, and keeps its limits",
         &tmpfs,
         search,
     );
@@ -23,6 +23,11 @@ pub(crate) fn add(trials: &mut Trials) {
     trials.add("a search goes on when its worker is killed", &tmpfs, killed);
     trials.add("a search whose every sample fails says why, and fails", &[Need::Fuse], all_fail);
     trials.add("a search that is cut off recommends nothing", &tmpfs, too_early);
+    trials.add(
+        "a search whose limits do not pay for six rounds ends with smaller files, and says so",
+        &tmpfs,
+        smaller,
+    );
     trials.add("records are searched for with their durability", &[Need::Filesystem(Kind::Ext4)], records);
     trials.add("a dry run lists the candidates and writes nothing", &tmpfs, dry_run);
     trials.add("what cannot be searched for is refused in a line", &tmpfs, refusals);
@@ -30,7 +35,7 @@ pub(crate) fn add(trials: &mut Trials) {
     trials.add("samples are taken until the interval is narrow enough", &tmpfs, precision);
 }
 
-const QUICK: &[&str] = &["--for", "stream", "--size", "8MiB", "--budget", "6s", "--export=json=-", "--quiet"];
+const QUICK: &[&str] = &["--for", "stream", "--size", "8MiB", "--budget", "20s", "--export=json=-", "--quiet"];
 
 /// `advise` on a fresh directory, to its end; its JSON.
 fn advise(program: &Program, arguments: &[&str]) -> Result<Value> {
@@ -53,18 +58,34 @@ fn names(document: &Value, section: &str) -> Vec<String> {
 fn search() -> Result<()> {
     let document = advise(&program()?, QUICK)?;
     let advice = &document["advice"];
-    ensure!(advice["looked_at"].as_u64().is_some_and(|count| count > 20), "{advice}");
+    ensure!(advice["tried"].as_u64().is_some_and(|count| count > 20), "{advice}");
     let written = advice["bytes_written"].as_u64().context("bytes")?;
-    ensure!(written > 0 && written <= 32 * (8 << 20), "{written}");
+    let most = document["run"]["settings"]["max_bytes"].as_u64().context("a limit")?;
+    ensure!(written > 0 && written <= most, "{written} of {most}");
     let finals = names(&document, "Finals");
-    for name in ["fastest", "recommended", "naive"] {
+    for name in ["fastest", "recommended", "baseline"] {
         let name = advice[name].as_str().context("a name")?;
         ensure!(finals.iter().any(|case| case == name), "{name} in {finals:?}");
     }
-    ensure!(advice["naive"] == "write,size=8MiB,chunk=8KiB", "{advice}");
+    ensure!(advice["baseline"] == "write,size=8MiB", "{advice}");
+    // Every way of the finals, and plain write, in six rounds or more; the recommendation is proven, or plain write.
+    let rounds = |name: &str| {
+        let case = document["cases"].as_array()?.iter().find(|case| case["id"] == name)?;
+        Some(case["samples"].as_array()?.len())
+    };
+    ensure!(rounds("write,size=8MiB") >= Some(6), "{document:#}");
+    let gain = &advice["gain"];
+    let is_proven =
+        gain["is_proven"] == true && gain["low"].as_f64() > Some(1.0) && gain["rounds"].as_u64() >= Some(6);
+    ensure!(is_proven || advice["recommended"] == advice["baseline"], "{advice}");
     let sentences = document["conclusions"].as_array().context("sentences")?;
-    let last = sentences.last().and_then(Value::as_str).context("a sentence")?;
-    ensure!(sentences.len() == 3 && last.contains("To check it: writebench run /"), "{sentences:?}");
+    let said = |sentence: Option<&Value>, text: &str| {
+        sentence.and_then(Value::as_str).is_some_and(|it| it.contains(text))
+    };
+    ensure!(
+        said(sentences.first(), "Recommended: ") && said(sentences.last(), "To check it: writebench run /"),
+        "{sentences:?}"
+    );
     Ok(())
 }
 
@@ -137,11 +158,22 @@ fn killed() -> Result<()> {
 }
 
 fn too_early() -> Result<()> {
-    let arguments = [QUICK, &["--max-bytes", "20MiB"]].concat();
-    let document = advise(&program()?, &arguments)?;
+    let document = advise(&program()?, &["--for", "stream", "--budget", "1ms", "--export=json=-", "--quiet"])?;
     ensure!(document["advice"].is_null(), "{}", document["advice"]);
     let sentence = document["conclusions"][0].as_str().context("a sentence")?;
     ensure!(sentence.starts_with("The search ended too early for advice"), "{sentence}");
+    Ok(())
+}
+
+/// The limit on bytes pays for six rounds of 32 MiB, and not of 256 MiB.
+fn smaller() -> Result<()> {
+    let arguments = ["--for", "stream", "--max-bytes", "1GiB", "--budget", "60s", "--export=json=-", "--quiet"];
+    let document = advise(&program()?, &arguments)?;
+    ensure!(document["run"]["settings"]["search_bytes"] == 256 << 20, "{}", document["run"]["settings"]);
+    let baseline = document["advice"]["baseline"].as_str().context("a baseline")?;
+    ensure!(baseline == "write,size=16MiB" || baseline == "write,size=8MiB", "{}", document["advice"]);
+    let sentences = document["conclusions"].to_string();
+    ensure!(sentences.contains(" and not with 256 MiB: "), "{sentences}");
     Ok(())
 }
 
@@ -171,12 +203,9 @@ fn dry_run() -> Result<()> {
     let ended = program.call(&["advise", target_text, "--for", "copy", "--dry-run"])?;
     let last = ended.stdout.lines().last().context("a line")?;
     ensure!(ended.code == Some(0) && last.ends_with("Nothing was written."), "{ended:?}");
+    ensure!(ended.stdout.lines().next() == Some("read-write,size=256MiB"), "the baseline comes first");
     ensure!(
-        ended.stdout.lines().next() == Some("read-write,size=256MiB,chunk=8KiB"),
-        "the naive way comes first"
-    );
-    ensure!(
-        last.contains("looks of 4 MiB and 32 MiB, then the best at 256 MiB; at most 8 GiB in 60s"),
+        last.contains("screening with 4 MiB and 32 MiB, finals with 256 MiB; at most 14.5 GiB in 60s"),
         "{last}"
     );
     ensure!(entries(target.path()).is_empty());
@@ -193,6 +222,7 @@ fn refusals() -> Result<()> {
         (&["--for", "stream", "--size", "0"], "size"),
         (&["--for", "stream", "--budget", "0s"], "longer than nothing"),
         (&["--for", "stream", "--size", "1000000GiB"], "free"),
+        (&["--for", "stream", "--size", "8MiB", "--max-bytes", "100MiB"], "--max-bytes must be at least "),
     ];
     for (arguments, why) in refused {
         let ended = program()?.call(&[&["advise", target_text], *arguments].concat())?;

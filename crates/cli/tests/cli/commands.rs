@@ -1,8 +1,10 @@
 //! The commands beside `run`.
 
+use std::time::Duration;
+
 use anyhow::{Context, Result, ensure};
 use serde_json::Value;
-use writebench_testkit::{Kind, Need, Trials, directory_on};
+use writebench_testkit::{Caching, Call, Fault, Faulty, Kind, Need, Trials, What, When, directory_on};
 
 use crate::{commands_of, program};
 
@@ -15,6 +17,7 @@ pub(crate) fn add(trials: &mut Trials) {
     trials.add("completions and the manual know every command", &[], completions_and_manual);
     trials.add("a dry run says what would be written and writes nothing", &tmpfs, dry_run);
     trials.add("without suite or case a first look is taken", &tmpfs, first_look);
+    trials.add("a first look at a slow target has six rounds of smaller files", &[Need::Fuse], slow_first_look);
     trials.add("results go to stdout and all else to stderr", &tmpfs, outputs);
     trials.add("a run ends with three sentences and the command for its page", &tmpfs, three_sentences);
     trials.add("where everything failed, the end says so and why", &tmpfs, nothing_worked);
@@ -156,6 +159,24 @@ fn first_look() -> Result<()> {
     Ok(())
 }
 
+/// Each write takes a millisecond and more, as on a network or a slow disk.
+fn slow_first_look() -> Result<()> {
+    let (program, faulty) = (program()?, Faulty::mount("sample", Caching::WriteThrough)?);
+    let delay = What::Delay(Duration::from_millis(1));
+    faulty.follow(&[Fault { when: When::Each(Call::Write), what: delay }]);
+    let target = faulty.path().to_str().context("UTF-8")?;
+    let ended = program.call(&["run", target, "--reserve", "0%", "--no-limits", "--export=json=-"])?;
+    ensure!(ended.code == Some(0), "{ended:?}");
+    let document: Value = serde_json::from_str(&ended.stdout)?;
+    let cases = document["cases"].as_array().context("cases")?;
+    let bytes = cases.first().context("a case")?["contract"]["bytes"].as_u64().context("bytes")?;
+    ensure!(cases.len() == 10 && (1 << 20..128 << 20).contains(&bytes), "{} of {bytes}", cases.len());
+    let ok = cases.iter().filter(|case| case["outcome"] == "ok");
+    let rounds: Vec<usize> = ok.map(|case| case["samples"].as_array().map_or(0, Vec::len)).collect();
+    ensure!(rounds.len() >= 6 && rounds.iter().all(|&rounds| rounds >= 6), "{rounds:?} of {bytes}");
+    Ok(())
+}
+
 fn outputs() -> Result<()> {
     let (program, target) = (program()?, directory_on(Kind::Tmpfs));
     let path = target.path().to_str().context("UTF-8")?;
@@ -182,7 +203,7 @@ fn three_sentences() -> Result<()> {
     let last: Vec<&str> = ended.stdout.trim_end().rsplit("\n\n").next().context("an end")?.lines().collect();
     let [answer, certainty, warning] = last.as_slice() else { anyhow::bail!("three: {last:?}") };
     let question = format!("To stream 1MiB into a new file on {path}, in the page cache: write,size=1MiB");
-    ensure!(answer.starts_with(&question) && answer.contains("the naive way"), "{answer}");
+    ensure!(answer.starts_with(&question) && answer.contains("plain write"), "{answer}");
     ensure!(certainty.starts_with("Too few rounds to compare it with write,size=1MiB"), "{certainty}");
     ensure!(warning.starts_with("As few as "), "{warning}");
     let page = ended.stderr.trim_end().lines().last().context("a note")?;

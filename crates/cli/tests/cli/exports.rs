@@ -101,7 +101,7 @@ fn lines_come() -> Result<()> {
     let mut lines = BufReader::new(stdout).lines();
     let mut next = || -> Result<Value> { Ok(serde_json::from_str(&lines.next().context("a line")??)?) };
     let first = next()?;
-    ensure!(first["run"]["schema"] == 4 && first["run"]["status"] == "running", "{first}");
+    ensure!(first["run"]["schema"] == 5 && first["run"]["status"] == "running", "{first}");
     for _ in 0..3 {
         let line = next()?;
         ensure!(line["sample"]["target"] == target && line["sample"]["outcome"] == "ok", "{line}");
@@ -158,7 +158,7 @@ fn arranged() -> Result<()> {
 fn refusals() -> Result<()> {
     let program = program()?;
     let broken = program.home().join("broken.json");
-    std::fs::write(&broken, "{\"schema\": 4}")?;
+    std::fs::write(&broken, "{\"schema\": 5}")?;
     let broken = broken.to_str().context("UTF-8")?;
     for (arguments, expected) in [
         (vec!["import", "/nowhere.json"], "No such file"),

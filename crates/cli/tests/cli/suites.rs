@@ -53,7 +53,7 @@ fn runs(kind: Kind, suite: &str, rows: usize) -> Result<()> {
         arguments.extend(["--set", "chunk=4KiB,1MiB"]);
     }
     let document = program.run(target.path(), &arguments, 0)?;
-    ensure!(document["schema"] == 4 && document["run"]["seed"] == 7, "{}", document["run"]);
+    ensure!(document["schema"] == 5 && document["run"]["seed"] == 7, "{}", document["run"]);
     ensure!(
         document["targets"][0]["environment"]["filesystem"]["kind"] == kind.name(),
         "{}",

@@ -9,7 +9,10 @@ use crate::numbers::estimate::Figure;
 
 /// A point of a case. `per` is how many of the figure's unit make one of the chart's.
 pub(super) fn point(x: f64, row: &Row<'_>, figure: Option<&Figure>, per: f64) -> Point {
-    let interval = |it: &Figure| Interval { median: it.median / per, low: it.low / per, high: it.high / per };
+    let interval = |it: &Figure| {
+        let (low, high) = it.ends();
+        Interval { median: it.median / per, low: low / per, high: high / per }
+    };
     Point {
         x,
         figure: figure.map(interval),
@@ -65,7 +68,7 @@ pub(super) fn figures_are(rows: &[Row<'_>], better: &str) -> String {
     let least = reached.fold(1.0, f64::min);
     let percent = CONFIDENCE * 100.0;
     let intervals = if least < CONFIDENCE - 1e-9 {
-        format!("intervals that aim at {percent:.0} % (with too few samples for it: {:.0} %)", least * 100.0)
+        format!("{percent:.0} % intervals, or the range where there are fewer than 6 samples")
     } else {
         format!("{percent:.0} % intervals")
     };

@@ -23,7 +23,7 @@ pub(crate) fn charts(reports: &[Report]) -> Vec<NamedChart> {
         })
         .collect();
     let rows = cases.iter().enumerate().map(|(number, (target, case))| Row { number, target, case });
-    let rows: Vec<Row<'_>> = rows.filter(|row| !row.case.is_look()).collect();
+    let rows: Vec<Row<'_>> = rows.filter(|row| !row.case.is_screening()).collect();
     let mut charts = of_rows(&rows);
     let missing = reports.iter().zip(&prefixes).flat_map(|(report, prefix)| {
         report.run.missing.iter().map(move |target| format!("{prefix}{}: {}", target.name, target.why))

@@ -2,10 +2,11 @@
 
 use serde_json::{Value, json};
 use writebench_model::RunRecord;
+use writebench_stats::Verdict;
 
 use super::lines::{fitting, folded};
 use super::styles::{FAULT, HEADING, QUIET, WARNING};
-use crate::numbers::comparison::{Comparison, Verdict};
+use crate::numbers::comparison::Comparison;
 use crate::numbers::sides::{CaseOn, ComparedRun, Side};
 use crate::sentences::changes::Change;
 use crate::sentences::comparison::{NAMED, counts, left_out, notes, side_line};
@@ -14,7 +15,7 @@ use crate::sentences::words::list;
 use crate::tables::comparison::table;
 
 /// The version of the document's form.
-pub const SCHEMA: u32 = 1;
+pub const SCHEMA: u32 = 2;
 
 /// In a table of more rows the few that matter are named again below.
 const FEW: usize = 10;
@@ -108,7 +109,8 @@ pub(crate) fn json(comparison: &Comparison) -> String {
         "summary": {
             "faster": comparison.count(Verdict::Faster),
             "slower": comparison.count(Verdict::Slower),
-            "no_difference": comparison.count(Verdict::NoDifference),
+            "as_fast": comparison.count(Verdict::AsFast),
+            "not_distinguishable": comparison.count(Verdict::NotDistinguishable),
             "too_few": comparison.count(Verdict::TooFew),
         },
     });

@@ -20,7 +20,7 @@ const FACTS: &[(&str, FactOf)] = &[
 
 type FigureOf = fn(&Estimate) -> Option<&Figure>;
 
-type PartOf = fn(&Figure) -> f64;
+type PartOf = fn(&Figure) -> Option<f64>;
 
 /// What each figure is called, and where it is.
 const FIGURES: &[(&str, FigureOf)] = &[
@@ -34,13 +34,13 @@ const FIGURES: &[(&str, FigureOf)] = &[
 
 /// The parts of a figure.
 const PARTS: &[(&str, PartOf)] = &[
-    ("median", |it| it.median),
+    ("median", |it| Some(it.median)),
     ("low", |it| it.low),
     ("high", |it| it.high),
-    ("min", |it| it.min),
-    ("max", |it| it.max),
-    ("mean", |it| it.mean),
-    ("sd", |it| it.sd),
+    ("min", |it| Some(it.min)),
+    ("max", |it| Some(it.max)),
+    ("mean", |it| Some(it.mean)),
+    ("sd", |it| Some(it.sd)),
 ];
 
 /// The whole report, with a row of headings. RFC 4180.
@@ -58,7 +58,7 @@ fn row(case: &CaseReport) -> Vec<String> {
     let facts = FACTS.iter().map(|(_, fact)| fact(case));
     let figures = FIGURES.iter().flat_map(|(_, figure)| {
         let figure = case.estimate.as_ref().and_then(figure);
-        PARTS.iter().map(move |(_, part)| text(figure.map(part)))
+        PARTS.iter().map(move |(_, part)| text(figure.and_then(part)))
     });
     facts.chain(figures).collect()
 }

@@ -155,9 +155,9 @@ fn figures(case: &CaseReport) -> Vec<String> {
             figure("write alone", &estimate.write_alone_bytes_per_s)
         ),
         format!(
-            "medians of {}, with intervals of {:.0} %; GB are 10^9 bytes",
+            "medians of {}, with {}; GB are 10^9 bytes",
             counted(estimate.samples, "sample"),
-            estimate.confidence * 100.0
+            if estimate.total_ns.low.is_some() { "95 % intervals" } else { "their range" }
         ),
         format!("phases in ms: {}", phases.join(", ")),
     ];

@@ -10,7 +10,7 @@ use crate::sentences::advice::Advice;
 use crate::sentences::report::Report;
 
 /// The version of the document's form.
-pub(crate) const SCHEMA: u32 = 4;
+pub(crate) const SCHEMA: u32 = 5;
 
 #[derive(Serialize)]
 struct Document<'r> {

@@ -36,7 +36,9 @@ pub(super) fn render(report: &Report) -> String {
         let factor = if unit == SECONDS { 1e-9 } else { 1.0 };
         for (case, estimate) in cases.iter().filter_map(|case| Some((case, case.estimate.as_ref()?))) {
             let (labels, figure) = (labels(report, case), figure(estimate));
-            for (quantity, value) in [("median", figure.median), ("low", figure.low), ("high", figure.high)] {
+            let ends = [("low", figure.low), ("high", figure.high)];
+            let ends = ends.into_iter().filter_map(|(end, value)| Some((end, value?)));
+            for (quantity, value) in std::iter::once(("median", figure.median)).chain(ends) {
                 let value = value * factor;
                 text += &format!("writebench_{name}_{unit}{{{labels},figure=\"{quantity}\"}} {value}\n");
             }

@@ -79,7 +79,7 @@ impl CaseReport {
     }
 
     /// Whether this was a cheap look of a search: one sample or two, which are in no table.
-    pub(crate) fn is_look(&self) -> bool {
+    pub(crate) fn is_screening(&self) -> bool {
         self.record.origin.is_stage(Stage::Screening)
     }
 

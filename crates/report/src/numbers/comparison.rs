@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use serde::Serialize;
 use writebench_model::{CaseRecord, Sample};
-use writebench_stats::{CONFIDENCE, Interval, as_f64};
+use writebench_stats::{CONFIDENCE, Interval, Verdict, as_f64};
 
 use crate::numbers::grouped::distinct;
 use crate::numbers::in_rounds::total;
@@ -21,20 +21,6 @@ pub enum Unit {
     /// The median of a run. Runs differ by more than their samples do (Kalibera and Jones, *Rigorous Benchmarking in
     /// Reasonable Time*, 2013).
     Run,
-}
-
-/// Whether B's speed is another than A's.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Verdict {
-    /// The whole interval is above 1.
-    Faster,
-    /// The whole interval is below 1.
-    Slower,
-    /// The interval holds 1.
-    NoDifference,
-    /// Too few observations for an interval of 95 %.
-    TooFew,
 }
 
 /// A case that both sides have figures of.
@@ -54,8 +40,13 @@ pub struct ComparedCase {
     /// B's speed over A's.
     #[serde(with = "Ratio")]
     pub speed_ratio: Interval,
-    /// What that comes to.
+    /// How B's time compares with A's.
+    #[serde(serialize_with = "name")]
     pub verdict: Verdict,
+}
+
+fn name<S: serde::Serializer>(verdict: &Verdict, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(verdict.name())
 }
 
 /// How the interval is written for programs.
@@ -124,6 +115,16 @@ impl Comparison {
             cases.extend(compared(case, &of_a, &of_b));
         }
         Ok(Self { a, b, unit, cases, only_in_a, only_in_b, left_out })
+    }
+
+    /// A case is as fast if the interval of its ratio of times is no further than that from 1, and not
+    /// [`Verdict::MARGIN`].
+    #[must_use]
+    pub fn with_margin(mut self, margin: f64) -> Self {
+        for case in &mut self.cases {
+            case.verdict = verdict(&case.speed_ratio, margin);
+        }
+        self
     }
 
     /// Whether it compares two targets of the same run.
@@ -224,19 +225,17 @@ fn compared(case: CaseOn, a: &Observed, b: &Observed) -> Option<ComparedCase> {
         b_bytes_per_s: b.bytes_per_s()?,
         a_count: a.times_ns.len(),
         b_count: b.times_ns.len(),
-        verdict: verdict(&speed_ratio),
+        verdict: verdict(&speed_ratio, Verdict::MARGIN),
         speed_ratio,
     })
 }
 
-pub(crate) fn verdict(speed_ratio: &Interval) -> Verdict {
-    match speed_ratio {
-        // As counting it, a last digit may be missing.
-        it if it.confidence < CONFIDENCE - 1e-9 => Verdict::TooFew,
-        it if it.low > 1.0 => Verdict::Faster,
-        it if it.high < 1.0 => Verdict::Slower,
-        _ => Verdict::NoDifference,
-    }
+/// The verdict is about time, of which a faster side takes less.
+fn verdict(speed_ratio: &Interval, margin: f64) -> Verdict {
+    let Interval { estimate, low, high, confidence } = *speed_ratio;
+    // A ratio of 0 is that of a side beyond all bounds.
+    let time_ratio = Interval { estimate: 1.0 / estimate, low: 1.0 / high, high: 1.0 / low, confidence };
+    Verdict::of(&time_ratio, margin)
 }
 
 /// Why a case has no rank; none if it has one.

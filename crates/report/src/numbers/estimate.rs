@@ -13,10 +13,10 @@ use crate::numbers::reached::Reached;
 pub struct Figure {
     /// The median.
     pub median: f64,
-    /// Lower end of the median's interval.
-    pub low: f64,
+    /// Lower end of the median's 95 % interval; none with fewer samples than that takes.
+    pub low: Option<f64>,
     /// Upper end.
-    pub high: f64,
+    pub high: Option<f64>,
     /// The smallest value.
     pub min: f64,
     /// The largest.
@@ -146,7 +146,19 @@ impl Figure {
         let (min, max) = values
             .iter()
             .fold((f64::INFINITY, f64::NEG_INFINITY), |(min, max), &value| (min.min(value), max.max(value)));
-        Some(Self { median: interval.estimate, low: interval.low, high: interval.high, min, max, mean, sd })
+        let end = |end: f64| (interval.confidence >= CONFIDENCE).then_some(end);
+        let (low, high) = (end(interval.low), end(interval.high));
+        Some(Self { median: interval.estimate, low, high, min, max, mean, sd })
+    }
+
+    /// The ends of the interval; of the range of the samples where there is no interval.
+    pub(crate) fn ends(&self) -> (f64, f64) {
+        self.low.zip(self.high).unwrap_or((self.min, self.max))
+    }
+
+    /// Half the interval's width as a share of the median.
+    pub(crate) fn half_width(&self) -> Option<f64> {
+        self.low.zip(self.high).map(|(low, high)| (high - low) / 2.0 / self.median)
     }
 }
 

@@ -3,15 +3,13 @@
 use std::collections::HashMap;
 
 use writebench_model::Sample;
-use writebench_stats::{CONFIDENCE, Interval, as_f64};
+use writebench_stats::{CONFIDENCE, Interval, Verdict, as_f64};
 
 use crate::numbers::case::CaseReport;
 
-/// Whether the interval of the in-round ratio excludes 1; none if the rounds in common are too few for
-/// an interval of 95 %.
-pub(crate) fn differs(best: &CaseReport, other: &CaseReport) -> Option<bool> {
-    let ratio = in_round_ratio(other, best)?;
-    (ratio.confidence >= CONFIDENCE).then_some(!holds_one(&ratio))
+/// How one case compares with another, by the interval of their in-round ratio.
+pub(crate) fn verdict(case: &CaseReport, other: &CaseReport) -> Verdict {
+    in_round_ratio(case, other).map_or(Verdict::TooFew, |ratio| Verdict::of(&ratio, Verdict::MARGIN))
 }
 
 /// Whether two figures with that ratio cannot be told apart.

@@ -1,13 +1,13 @@
 //! What a run says about a contract: the fastest way, what it is worth, and how sure that is.
 
 use writebench_model::{Axes, Axis, Content, Contract, Prepare, RunRecord, SyncCall};
-use writebench_stats::{CONFIDENCE, Interval};
+use writebench_stats::{Interval, Verdict};
 
 use crate::numbers::case::{CaseReport, by_contract};
 use crate::numbers::estimate::Estimate;
 use crate::numbers::grouped::distinct;
-use crate::numbers::in_rounds::{differs, holds_one, in_round_ratio, in_round_ratios, total};
-use crate::sentences::number::{gigabytes_per_s, mark, milliseconds_of, range, share, significant, times};
+use crate::numbers::in_rounds::{in_round_ratio, in_round_ratios, total, verdict};
+use crate::sentences::number::{gigabytes_per_s, mark, milliseconds_of, range_of, share, significant, times};
 use crate::sentences::outcomes::case_sentence;
 use crate::sentences::question::question;
 use crate::sentences::words::{counted, list};
@@ -52,8 +52,12 @@ impl Answer {
             certainty: String::new(),
         };
         let ranked: Vec<&CaseReport> = cases.iter().copied().filter(|case| case.is_ranked()).collect();
-        match ranked.split_first() {
-            Some((best, others)) => answer.ranked(best, others),
+        match fastest(&ranked) {
+            Some(best) => {
+                let others: Vec<&CaseReport> =
+                    ranked.into_iter().filter(|case| case.name != best.name).collect();
+                answer.ranked(best, &others)
+            }
             None => answer.unranked(&cases),
         }
     }
@@ -62,11 +66,12 @@ impl Answer {
         let Some(estimate) = &best.estimate else { return self };
         // On another target it is another question.
         let beside = || others.iter().copied().filter(|case| case.record.target == best.record.target);
-        let naive = beside().find(|case| is_naive(case)).filter(|_| !is_naive(best));
-        let is_naive = is_naive(best) && beside().next().is_some();
+        let baseline = beside().find(|case| is_baseline(case)).filter(|_| !is_baseline(best));
+        let is_baseline = is_baseline(best) && beside().next().is_some();
         self.fastest = Some(best.name.clone());
-        let times_naive = naive.and_then(|naive| in_round_ratio(naive, best));
-        self.sentence += &format!("{}{}.", figure_of(best, estimate), worth(estimate, is_naive, times_naive));
+        let times_baseline = baseline.and_then(|baseline| in_round_ratio(baseline, best));
+        self.sentence +=
+            &format!("{}{}.", figure_of(best, estimate), worth(estimate, is_baseline, times_baseline));
         self.certainty = match self.cases {
             1 => "There is no other case to compare it with.".to_owned(),
             _ if others.is_empty() => "No other case has a rank to compare it with.".to_owned(),
@@ -98,15 +103,18 @@ impl Answer {
     }
 }
 
-/// Beside the naive way, which it is itself or which takes so many times its time in the same rounds, and below the limit.
-fn worth(estimate: &Estimate, is_naive: bool, times_naive: Option<Interval>) -> String {
-    let mut text = if is_naive { ", the naive way".to_owned() } else { String::new() };
-    if let Some(ratio) = &times_naive {
-        let same = if holds_one(ratio) { "≈ " } else { "" };
+/// Beside plain write, which it is itself or which takes so many times its time in the same rounds, and below the limit.
+fn worth(estimate: &Estimate, is_baseline: bool, times_baseline: Option<Interval>) -> String {
+    let mut text = if is_baseline { ", plain write".to_owned() } else { String::new() };
+    if let Some(ratio) = &times_baseline {
         let factor = times(ratio.estimate);
-        text += &match ratio.confidence >= CONFIDENCE {
-            true => format!(", {same}{factor} × the naive way ({})", ends(ratio)),
-            false => format!(", {factor} × the naive way as far as few rounds tell"),
+        text += &match Verdict::of(ratio, Verdict::MARGIN) {
+            Verdict::TooFew => format!(", {factor} × plain write in too few rounds for an interval"),
+            Verdict::Faster | Verdict::Slower => format!(", {factor} × plain write ({})", ends(ratio)),
+            Verdict::AsFast => format!(", as fast as plain write ({factor} ×, {})", ends(ratio)),
+            Verdict::NotDistinguishable => {
+                format!(", not distinguishable from plain write ({factor} ×, {})", ends(ratio))
+            }
         };
     }
     if let Some(limit) = estimate.limit {
@@ -122,8 +130,22 @@ fn different<'c>(cases: impl Iterator<Item = &'c CaseReport>) -> Vec<&'c CaseRep
     different
 }
 
+/// The case that no other beats in the rounds that both have: a machine that drifts gives medians of other rounds. Of
+/// several targets the fastest by its median.
+fn fastest<'c>(ranked: &[&'c CaseReport]) -> Option<&'c CaseReport> {
+    let first = *ranked.first()?;
+    let beats = |case: &CaseReport, best: &CaseReport| {
+        case.record.target == best.record.target
+            && in_round_ratio(case, best).is_some_and(|ratio| ratio.estimate < 1.0)
+    };
+    let best = ranked.iter().copied().fold(first, |best, case| if beats(case, best) { case } else { best });
+    // Ratios need not be transitive, and an answer must not contradict itself beside plain write.
+    let baseline = ranked.iter().copied().find(|case| is_baseline(case) && beats(case, best));
+    Some(baseline.unwrap_or(best))
+}
+
 /// Plain `write` in chunks of the default size, and nothing but what the contract asks for.
-fn is_naive(case: &CaseReport) -> bool {
+fn is_baseline(case: &CaseReport) -> bool {
     let Some(known) = case.record.case.known() else { return false };
     let (axes, default) = (known.axes(), Axes::defaults(known.method().prepares[0]));
     let is_asked_for = |axis: &Axis| match axis {
@@ -144,16 +166,16 @@ fn figure_of(case: &CaseReport, estimate: &Estimate) -> String {
     // Where data becomes durable on the way, records are what is asked about; where none is written, time.
     if let Some(per_s) = estimate.records_per_s.filter(|_| contract.durable_every_bytes.is_some()) {
         let figure = mark(estimate, significant(per_s.median));
-        return format!("{name} at {figure} records/s ({})", range(&per_s, significant));
+        return format!("{name} at {figure} records/s ({})", range_of(estimate, &per_s, significant));
     }
     if matches!(contract.content, Content::Reserved | Content::Hole) {
         let total = &estimate.total_ns;
         let figure = mark(estimate, milliseconds_of(total.median));
-        return format!("{name} in {figure} ms ({})", range(total, milliseconds_of));
+        return format!("{name} in {figure} ms ({})", range_of(estimate, total, milliseconds_of));
     }
     let throughput = &estimate.throughput_bytes_per_s;
     let figure = mark(estimate, gigabytes_per_s(throughput.median));
-    format!("{name} at {figure} GB/s ({})", range(throughput, gigabytes_per_s))
+    format!("{name} at {figure} GB/s ({})", range_of(estimate, throughput, gigabytes_per_s))
 }
 
 fn why_unranked(case: &CaseReport, estimate: &Estimate) -> String {
@@ -164,39 +186,45 @@ fn why_unranked(case: &CaseReport, estimate: &Estimate) -> String {
     }
 }
 
-/// Two cases differ when the interval of their in-round ratio excludes 1, at 95 % for each comparison.
+/// How the others compare with the best, at 95 % for each comparison.
 fn certainty(best: &CaseReport, others: &[&CaseReport]) -> String {
-    let verdicts: Vec<(&CaseReport, Option<bool>)> =
-        others.iter().map(|&other| (other, differs(best, other))).collect();
-    let with_verdict = |wanted: Option<bool>| -> Vec<&CaseReport> {
-        verdicts.iter().filter(|(_, verdict)| *verdict == wanted).map(|(other, _)| *other).collect()
+    let verdicts: Vec<(&CaseReport, Verdict)> =
+        others.iter().map(|&other| (other, verdict(other, best))).collect();
+    let with = |wanted: &[Verdict]| -> Vec<&CaseReport> {
+        verdicts.iter().filter(|(_, verdict)| wanted.contains(verdict)).map(|(other, _)| *other).collect()
     };
     let names =
         |cases: &[&CaseReport]| list(&cases.iter().map(|it| it.name.as_str()).collect::<Vec<_>>(), NAMED);
-    let (same, clear, unclear) = (with_verdict(Some(false)), with_verdict(Some(true)), with_verdict(None));
-    if unclear.len() == others.len() {
-        let other = if let [one] = unclear.as_slice() { &one.name } else { "any other" };
-        return format!(
-            "Too few rounds to compare it with {other}: {}, and 95 % takes 6.",
-            rounds(best, &unclear)
-        );
+    let (as_fast, unclear, few) =
+        (with(&[Verdict::AsFast]), with(&[Verdict::NotDistinguishable]), with(&[Verdict::TooFew]));
+    let slower = with(&[Verdict::Slower, Verdict::Faster]);
+    if few.len() == others.len() {
+        let other = if let [one] = few.as_slice() { &one.name } else { "any other" };
+        return format!("Too few rounds to compare it with {other}: {}, and 95 % takes 6.", rounds(best, &few));
     }
-    let clear_of = match clear.as_slice() {
-        [one] => one.name.clone(),
-        all if all.len() == others.len() => "all others".to_owned(),
-        many => format!("the other {}", many.len()),
-    };
-    let mut text = match (same.as_slice(), clear.first()) {
-        ([], Some(next)) => format!("Clear of {clear_of} at 95 %{}", distance(best, next, clear.len())),
-        (same, _) => format!("No difference to {} in {}, at 95 %", names(same), rounds(best, same)),
-    };
-    if !same.is_empty() && !clear.is_empty() {
-        text += &format!("; clear of {clear_of}");
+    let mut parts = Vec::new();
+    if !as_fast.is_empty() {
+        parts.push(format!("as fast, within 5 %: {}", names(&as_fast)));
     }
     if !unclear.is_empty() {
-        text += &format!("; too few rounds to compare it with {}", names(&unclear));
+        parts.push(format!("not distinguishable here: {}", names(&unclear)));
     }
-    text + "."
+    if let Some(next) = slower.first() {
+        let than = match slower.as_slice() {
+            [one] => one.name.clone(),
+            all if all.len() == others.len() => "all others".to_owned(),
+            many => format!("the other {}", many.len()),
+        };
+        let by = if parts.is_empty() { distance(best, next, slower.len()) } else { String::new() };
+        parts.push(format!("faster than {than}{by}"));
+    }
+    if !few.is_empty() {
+        parts.push(format!("too few rounds to compare it with {}", names(&few)));
+    }
+    let text = parts.join("; ");
+    let mut letters = text.chars();
+    let first = letters.next().map(|letter| letter.to_ascii_uppercase()).into_iter();
+    first.chain(letters).chain(['.']).collect()
 }
 
 /// `: the next, B, takes 1.21 times as long (1.15 – 1.30) in 6 rounds`.
@@ -274,42 +302,47 @@ mod tests {
     const SLOW: [u64; 6] = [300, 310, 296, 300, 299, 301];
 
     #[test]
-    fn the_fastest_is_held_against_the_naive_way_and_the_limit() {
+    fn the_fastest_is_held_against_plain_write_and_the_limit() {
         let answer = answer(vec![case("write", &SLOW), case("pwrite,threads=2", &FAST), case("mmap", &SLOW)]);
         assert_eq!(
             answer.sentence,
             "To stream 1GiB into a new file on /data, in the page cache: pwrite,threads=2 at 5.36 GB/s (5.26 – 5.42), \
-             1.50 × the naive way (1.48 – 1.52), 89 % of the limit."
+             1.50 × plain write (1.48 – 1.52), 89 % of the limit."
         );
         assert_eq!(
             answer.certainty,
-            "Clear of all others at 95 %: the next, write, takes 1.50 times as long (1.48 – 1.52) in 6 rounds."
+            "Faster than all others: the next, write, takes 1.50 times as long (1.48 – 1.52) in 6 rounds."
         );
     }
 
     #[test]
-    fn the_naive_way_may_be_the_fastest_or_as_fast_or_not_there() {
+    fn plain_write_may_be_the_fastest_or_as_fast_or_not_there() {
         let first = |cases| answer(cases).sentence;
-        let naive = first(vec![case("write,size=1GiB", &FAST), case("mmap", &SLOW)]);
-        assert!(naive.contains(": write,size=1GiB at 5.36 GB/s (5.26 – 5.42), the naive way, 89 %"), "{naive}");
+        let baseline = first(vec![case("write,size=1GiB", &FAST), case("mmap", &SLOW)]);
+        assert!(
+            baseline.contains(": write,size=1GiB at 5.36 GB/s (5.26 – 5.42), plain write, 89 %"),
+            "{baseline}"
+        );
         let same = first(vec![case("write", &AS_FAST), case("mmap", &FAST)]);
         assert!(
-            same.contains(": mmap at 5.36 GB/s (5.26 – 5.42), ≈ 1.00 × the naive way (0.9950 – 1.01), "),
+            same.contains(
+                ": mmap at 5.36 GB/s (5.26 – 5.42), as fast as plain write (1.00 ×, 0.9950 – 1.01), "
+            ),
             "{same}"
         );
-        for no_naive_way in ["write,chunk=4KiB", "write,prepare=fallocate", "write,sync=o-dsync", "pwrite"] {
-            let sentence = first(vec![case(no_naive_way, &SLOW), case("mmap", &FAST)]);
-            assert!(!sentence.contains("naive"), "{sentence}");
+        for not_plain in ["write,chunk=4KiB", "write,prepare=fallocate", "write,sync=o-dsync", "pwrite"] {
+            let sentence = first(vec![case(not_plain, &SLOW), case("mmap", &FAST)]);
+            assert!(!sentence.contains("plain write"), "{sentence}");
         }
         let few = first(vec![case("write", &SLOW[..2]), case("mmap", &FAST[..2])]);
-        assert!(few.contains(", 1.51 × the naive way as far as few rounds tell, "), "{few}");
+        assert!(few.contains(", 1.51 × plain write in too few rounds for an interval, "), "{few}");
     }
 
     #[test]
     fn one_case_alone_has_its_figure() {
         let answer = answer(vec![case("write", &FAST[..1])]);
         assert!(
-            answer.sentence.contains(": write at 5.37 GB/s (5.37 – 5.37), 89 % of the limit."),
+            answer.sentence.contains(": write at 5.37 GB/s (one sample), 89 % of the limit."),
             "{answer:?}"
         );
         assert_eq!(answer.certainty, "There is no other case to compare it with.");
@@ -365,6 +398,6 @@ mod tests {
             sentence.starts_with("To stream 1GiB into a new file, in the page cache: write on xfs at"),
             "{sentence}"
         );
-        assert!(!sentence.contains("naive"), "it is that on another target: {sentence}");
+        assert!(!sentence.contains("plain write"), "it is that on another target: {sentence}");
     }
 }

@@ -48,7 +48,7 @@ impl Sort {
             Self::WriteAlone => ("write-alone", |it| -it.write_alone_bytes_per_s.median),
             Self::Elapsed => ("elapsed", |it| it.total_ns.median),
             Self::Cpu => ("cpu", |it| as_f64(it.user_cpu_ns + it.system_cpu_ns)),
-            Self::Precision => ("precision", |it| (it.total_ns.high - it.total_ns.low) / it.total_ns.median),
+            Self::Precision => ("precision", |it| it.total_ns.half_width().unwrap_or(f64::INFINITY)),
             // Where there is a figure, it does not count.
             Self::Case => ("case", |_| 0.0),
         }

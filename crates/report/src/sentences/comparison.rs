@@ -1,6 +1,8 @@
 //! What two compared sides come to, in words.
 
-use crate::numbers::comparison::{Comparison, Unit, Verdict};
+use writebench_stats::Verdict;
+
+use crate::numbers::comparison::{Comparison, Unit};
 use crate::numbers::grouped::grouped;
 use crate::numbers::sides::Side;
 use crate::sentences::words::{counted, list};
@@ -37,7 +39,8 @@ pub(crate) fn verdict(verdict: Verdict, unit: Unit) -> &'static str {
     match (verdict, unit) {
         (Verdict::Faster, _) => "faster",
         (Verdict::Slower, _) => "slower",
-        (Verdict::NoDifference, _) => "no difference",
+        (Verdict::AsFast, _) => "as fast",
+        (Verdict::NotDistinguishable, _) => "not distinguishable",
         (Verdict::TooFew, Unit::Sample) => "too few samples",
         (Verdict::TooFew, Unit::Run) => "too few runs",
     }
@@ -74,17 +77,10 @@ pub(crate) fn notes(comparison: &Comparison) -> Vec<String> {
     notes
 }
 
-/// `3 faster, 1 slower, 56 no difference`.
+/// `3 faster, 1 slower, 50 as fast, 6 not distinguishable`.
 pub(crate) fn counts(comparison: &Comparison) -> String {
-    let count = |verdict| comparison.count(verdict);
-    let mut text = format!(
-        "{} faster, {} slower, {} no difference",
-        count(Verdict::Faster),
-        count(Verdict::Slower),
-        count(Verdict::NoDifference)
-    );
-    if count(Verdict::TooFew) > 0 {
-        text += &format!(", {} {}", count(Verdict::TooFew), verdict(Verdict::TooFew, comparison.unit));
-    }
-    text
+    let always = [Verdict::Faster, Verdict::Slower, Verdict::AsFast, Verdict::NotDistinguishable];
+    let few = Some(Verdict::TooFew).filter(|few| comparison.count(*few) > 0);
+    let text = |it: Verdict| format!("{} {}", comparison.count(it), verdict(it, comparison.unit));
+    always.into_iter().chain(few).map(text).collect::<Vec<_>>().join(", ")
 }

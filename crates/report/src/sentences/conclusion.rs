@@ -12,11 +12,10 @@ pub(crate) fn conclusions(answers: &[Answer], cases: &[CaseReport]) -> Vec<Strin
         distinct(of_answer, |case| &case.name).len() > 2
     };
     if answers.iter().any(compares_many) {
-        // No allowance is made for many comparisons: with six rounds none could be called different any more. "Clear of all
-        // others" needs none, since every comparison must come out for it.
+        // No allowance is made for many comparisons: with six rounds none could be called different any more. "Faster
+        // than all others" needs none, since every comparison must come out for it.
         conclusions.push(
-            "Each comparison with the fastest is made at 95 %: of cases just as fast, up to one in ten is called \
-             slower by chance."
+            "Each comparison with the fastest is made at 95 %: expect up to 10 % false 'slower' verdicts."
                 .to_owned(),
         );
     }
@@ -76,9 +75,8 @@ mod tests {
             sentences,
             [
                 "To stream 1000000 bytes into a new file on /data/<b>|`x`, in the page cache: a at 9.95 GB/s (9.62 – 10.3). \
-                 No difference to b in 8 rounds, at 95 %; clear of slow.",
-                "Each comparison with the fastest is made at 95 %: of cases just as fast, up to one in ten is called \
-                 slower by chance.",
+                 As fast, within 5 %: b; faster than slow.",
+                "Each comparison with the fastest is made at 95 %: expect up to 10 % false 'slower' verdicts.",
             ]
         );
     }
@@ -88,7 +86,7 @@ mod tests {
         let (fast, slow) = ([100_000; 8], [900_000; 8]);
         let sentences =
             conclude(vec![case("slow", Durability::Cached, &slow), case("fast", Durability::Cached, &fast)]);
-        let clear = " Clear of slow at 95 %, which takes 9.00 times as long (9.00 – 9.00) in 8 rounds.";
+        let clear = " Faster than slow, which takes 9.00 times as long (9.00 – 9.00) in 8 rounds.";
         assert!(sentences[0].contains(": fast at 10.0 GB/s") && sentences[0].ends_with(clear), "{sentences:?}");
         assert_eq!(sentences.len(), 1, "one comparison needs no word on many");
         let sentences = conclude(vec![
@@ -107,7 +105,7 @@ mod tests {
         let others = [case("fast", Durability::Cached, &fast), case("slow", Durability::Cached, &slow)];
         let sentences = conclude([&[cut.clone()], others.as_slice()].concat());
         assert!(
-            sentences[0].contains(": fast at 10.0 GB/s") && sentences[0].contains("Clear of slow"),
+            sentences[0].contains(": fast at 10.0 GB/s") && sentences[0].contains("Faster than slow"),
             "{sentences:?}"
         );
         let sentences = conclude(vec![cut, case("slow", Durability::Cached, &slow)]);

@@ -1,7 +1,7 @@
 //! Numbers as people read them.
 
 use writebench_model::Bytes;
-use writebench_stats::as_f64;
+use writebench_stats::{Verdict, as_f64};
 
 use crate::numbers::estimate::{Estimate, Figure};
 
@@ -10,10 +10,26 @@ pub(crate) fn gigabytes_per_s(bytes_per_s: f64) -> String {
     significant(bytes_per_s / 1e9)
 }
 
-/// `low – high`: the interval of a figure's median.
+/// `low – high`: the interval of a figure's median; `least … most` of the samples where they are too few for one.
 pub(crate) fn range(figure: &Figure, text: fn(f64) -> String) -> String {
-    between(figure.low, figure.high, text)
+    match (figure.low, figure.high) {
+        (Some(low), Some(high)) => between(low, high, text),
+        _ if figure.min == figure.max => NOTHING.to_owned(),
+        _ => format!("{} … {}", text(figure.min), text(figure.max)),
+    }
 }
+
+/// The same in a sentence, which says how many samples a range is of.
+pub(crate) fn range_of(estimate: &Estimate, figure: &Figure, text: fn(f64) -> String) -> String {
+    match estimate.samples {
+        1 => "one sample".to_owned(),
+        few if figure.low.is_none() => format!("{} … {}, {few} samples", text(figure.min), text(figure.max)),
+        _ => range(figure, text),
+    }
+}
+
+/// In place of a figure that is not there.
+pub(crate) const NOTHING: &str = "–";
 
 /// `least – most` of all samples.
 pub(crate) fn extremes(figure: &Figure, text: fn(f64) -> String) -> String {
@@ -92,6 +108,15 @@ pub(crate) fn seconds(nanoseconds: f64) -> String {
         0.0 => "0".to_owned(),
         _ if seconds < 0.09995 => significant(seconds),
         _ => format!("{seconds:.4}"),
+    }
+}
+
+/// Before a ratio: nothing where it is a difference.
+pub(crate) fn verdict_mark(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::Faster | Verdict::Slower => "",
+        Verdict::AsFast => "≈ ",
+        Verdict::NotDistinguishable | Verdict::TooFew => "? ",
     }
 }
 

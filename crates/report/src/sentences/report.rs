@@ -37,19 +37,16 @@ impl Report {
     /// Of a run.
     #[must_use]
     pub fn of(number: Option<i64>, mut run: RunRecord) -> Self {
+        let is_search = run.is_search();
         let cases = cases(&mut run);
         let advice = Advice::of(&cases);
-        let is_search = cases.iter().any(|case| case.record.origin.is_search());
         let answers = if is_search { Vec::new() } else { answers(&run, &cases) };
         let conclusions = match &advice {
-            Some(advice) => {
-                let target = run.targets.first();
-                advice.sentences(&cases, target.map_or(".", |target| &target.path))
-            }
+            Some(advice) => advice.sentences(&cases, &run),
             None if is_search => vec![without_advice(&cases)],
             None => [conclusions(&answers, &cases), image_share::sentences(&run, &cases)].concat(),
         };
-        let warnings = warnings(&run, &cases);
+        let warnings = warnings(&run, &cases, is_search);
         let read_back = read_back::sentence(&cases);
         Self { number, run, cases, advice, answers, conclusions, read_back, warnings, is_arranged: false }
     }

@@ -4,16 +4,14 @@ use writebench_model::{Durability, RunRecord, RunStatus};
 use writebench_stats::CONFIDENCE;
 
 use crate::numbers::case::CaseReport;
-use crate::numbers::estimate::Figure;
 use crate::numbers::grouped::distinct;
 use crate::sentences::outcomes::failed;
 use crate::sentences::words::counted;
 
-pub(crate) fn warnings(run: &RunRecord, cases: &[CaseReport]) -> Vec<String> {
-    let is_search = cases.iter().any(|case| case.record.origin.is_search());
+pub(crate) fn warnings(run: &RunRecord, cases: &[CaseReport], is_search: bool) -> Vec<String> {
     let mut warnings: Vec<String> = of_status(run, is_search).map(str::to_owned).into_iter().collect();
     // Each that has figures in a table, once: it may stand in several.
-    let cases = distinct(cases.iter().filter(|case| !case.is_look()), |case| &case.name);
+    let cases = distinct(cases.iter().filter(|case| !case.is_screening()), |case| &case.name);
     // A search is for what works.
     warnings.extend(failed(&cases).filter(|_| !is_search));
     let estimates = || cases.iter().filter_map(|case| case.estimate.as_ref());
@@ -21,9 +19,8 @@ pub(crate) fn warnings(run: &RunRecord, cases: &[CaseReport]) -> Vec<String> {
         && lowest.confidence < CONFIDENCE
     {
         warnings.push(format!(
-            "As few as {}: their intervals are the range seen and hold the median with {:.0} % confidence, not 95 %.",
+            "As few as {} of a case: a 95 % interval takes 6; `…` is the range of the samples.",
             counted(lowest.samples, "sample"),
-            lowest.confidence * 100.0
         ));
     }
     let good = |case: &&CaseReport| case.record.samples.iter().filter(|sample| sample.outcome.is_ok()).count();
@@ -94,10 +91,7 @@ fn imprecise(run: &RunRecord, cases: &[&CaseReport]) -> Option<String> {
     let wanted = f64::from(run.settings.precision_ppm?) / 1e6;
     let half_width = |case: &&CaseReport| {
         let estimate = case.estimate.as_ref()?;
-        let Figure { median, low, high, .. } = estimate.total_ns;
-        // Few samples have an interval that promises less.
-        let width = if estimate.confidence < CONFIDENCE { f64::INFINITY } else { (high - low) / 2.0 / median };
-        Some((case.name.clone(), width))
+        Some((case.name.clone(), estimate.total_ns.half_width().unwrap_or(f64::INFINITY)))
     };
     let widths: Vec<(String, f64)> = cases.iter().filter_map(half_width).collect();
     let wide: Vec<&(String, f64)> = widths.iter().filter(|(_, width)| *width > wanted).collect();

@@ -25,7 +25,7 @@ fn table(title: &str, cases: &[&CaseReport], time: &Shown) -> Table {
         Cells::figure("per call", "ns", 0, |(_, estimate, figure)| {
             or_nothing(per_call(estimate, figure), significant)
         }),
-        Cells::figure("", "n", 3, |(_, estimate, _)| estimate.samples.to_string()),
+        Cells::figure("", "n", 0, |(_, estimate, _)| estimate.samples.to_string()),
         Cells::text("case", 1, |(case, ..)| case.record.case.to_string()),
     ];
     if cases.iter().any(|case| case.has_limit()) {

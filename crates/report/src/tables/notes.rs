@@ -72,8 +72,8 @@ fn as_gigabytes_per_s(bytes_per_s: u64) -> String {
 /// How wide the intervals of cases are that have no room for them.
 pub(super) fn intervals(cases: &[CaseReport]) -> Option<String> {
     let half_width = |case: &'_ CaseReport| {
-        let figure = case.estimate.as_ref()?.throughput_bytes_per_s;
-        Some((case.name.clone(), (figure.high - figure.low) / 2.0 / figure.median))
+        let width = case.estimate.as_ref()?.throughput_bytes_per_s.half_width()?;
+        Some((case.name.clone(), width))
     };
     let mut widths: Vec<(String, f64)> = cases.iter().filter_map(half_width).collect();
     widths.sort_by(|a, b| a.1.total_cmp(&b.1));

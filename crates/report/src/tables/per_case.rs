@@ -2,10 +2,11 @@
 
 use crate::numbers::case::{CaseReport, by_rank};
 use crate::numbers::estimate::Estimate;
-use crate::numbers::in_rounds::differs;
+use crate::numbers::in_rounds::verdict;
 use crate::numbers::latency::LatencyEstimate;
 use crate::sentences::number::{
     extremes, gigabytes_per_s, mark, microseconds, milliseconds, milliseconds_of, range, significant,
+    verdict_mark,
 };
 use crate::tables::bars::Bars;
 use crate::tables::table::{self, Table, limit_cell, or_nothing};
@@ -35,7 +36,7 @@ fn cpu_and_samples<'c>(rank: u8) -> [Cells<'c>; 3] {
     [
         figures("CPU ms:", "user", rank, |it| milliseconds(it.user_cpu_ns)),
         figures("", "system", rank, |it| milliseconds(it.system_cpu_ns)),
-        figures("", "n", rank + 3, |it| it.samples.to_string()),
+        figures("", "n", 0, |it| it.samples.to_string()),
     ]
 }
 
@@ -125,15 +126,14 @@ pub(super) fn ranked(title: &str, cases: &[&CaseReport]) -> Table {
     table
 }
 
-/// `+ 5.3 %`, and `≈` before it where the rounds in common show no difference.
+/// `+ 5.3 %`, with the mark of the verdict in the rounds in common before it.
 fn distance(best: &CaseReport, case: &CaseReport) -> String {
     let (Some(fastest), Some(own)) = (&best.estimate, &case.estimate) else { return String::new() };
     if best.name == case.name {
         return String::new();
     }
     let percent = (own.total_ns.median / fastest.total_ns.median - 1.0) * 100.0;
-    let same = if differs(best, case) == Some(false) { "≈ " } else { "" };
-    format!("{same}+ {percent:.1} %")
+    format!("{}+ {percent:.1} %", verdict_mark(verdict(case, best)))
 }
 
 /// Those that are rows.

@@ -15,7 +15,7 @@ impl Report {
     /// The tables of all sections, in order.
     pub(crate) fn tables(&self) -> Vec<Table> {
         // Hundreds of cheap looks are for the exports; what they left is in the finals.
-        let shown = self.sections().filter(|cases| !cases[0].is_look());
+        let shown = self.sections().filter(|cases| !cases[0].is_screening());
         let mut tables: Vec<Table> = shown.flat_map(|cases| section_tables(cases, self)).collect();
         let targets = self.run.targets.iter();
         let known = targets.filter_map(|it| Some((it.name.as_str(), it.properties.as_ref()?)));

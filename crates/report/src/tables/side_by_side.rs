@@ -2,12 +2,12 @@
 //! what they would, and with their verdict.
 
 use writebench_model::{Axis, CaseRecord, Layout, RunRecord};
-use writebench_stats::{CONFIDENCE, Interval};
+use writebench_stats::{CONFIDENCE, Interval, Verdict};
 
 use crate::numbers::case::{CaseReport, across_targets};
 use crate::numbers::grouped::distinct;
-use crate::numbers::in_rounds::{geometric_mean, holds_one, in_round_ratio_of};
-use crate::sentences::number::{between, mark, range, times};
+use crate::numbers::in_rounds::{geometric_mean, in_round_ratio_of};
+use crate::sentences::number::{between, mark, range, times, verdict_mark};
 use crate::tables::shown::{Shown, shown};
 use crate::tables::table::{self, Column, NOTHING, Table, limit_cell, or_nothing};
 
@@ -19,8 +19,8 @@ pub(super) fn tables(title: &str, layout: Layout, cases: &[&CaseReport], run: &R
     let mut tables: Vec<Table> = shown.iter().map(|shown| grid.table(&title_of(shown), shown)).collect();
     if let (Some(table), [first, _, ..]) = (tables.last_mut(), grid.targets.as_slice()) {
         table.notes.push(format!(
-            "× first: times the figure of {first} in the same rounds (median; ≈: its 95 % interval holds 1, ?: too \
-             few rounds for one)"
+            "× first: times the figure of {first} in the same rounds (median; ≈: as fast, within 5 %; ?: not \
+             distinguishable)"
         ));
     }
     if layout == Layout::CpuTime {
@@ -198,10 +198,5 @@ fn ratio(case: &CaseReport, first: &CaseReport, shown: &Shown) -> Option<Interva
 }
 
 fn with_verdict(ratio: Interval) -> String {
-    let text = times(ratio.estimate);
-    match ratio {
-        it if it.confidence < CONFIDENCE => format!("{text} ?"),
-        it if holds_one(&it) => format!("≈ {text}"),
-        _ => text,
-    }
+    verdict_mark(Verdict::of(&ratio, Verdict::MARGIN)).to_owned() + &times(ratio.estimate)
 }

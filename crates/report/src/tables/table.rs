@@ -3,12 +3,10 @@
 use std::borrow::Cow;
 
 use crate::numbers::estimate::Estimate;
+pub(crate) use crate::sentences::number::NOTHING;
 use crate::sentences::number::share;
 use crate::sentences::visible::visible;
 use crate::tables::bars::Bars;
-
-/// In place of a figure that there is not.
-pub(crate) const NOTHING: &str = "–";
 
 /// A table, ready to be rendered.
 #[derive(Debug, Clone, PartialEq)]

@@ -157,9 +157,10 @@ fn known(mut object: Value) -> Value {
     object
 }
 
-/// Median, ends of its interval, least, most.
+/// Median, ends of its interval (of the range of too few samples), least, most.
 fn spread(figure: &Figure) -> [Short; 5] {
-    [figure.median, figure.low, figure.high, figure.min, figure.max].map(Short)
+    let (low, high) = figure.ends();
+    [figure.median, low, high, figure.min, figure.max].map(Short)
 }
 
 /// Columns that are nothing but zeros are left out.
@@ -245,7 +246,7 @@ fn compared(of_b: usize, comparison: &Comparison, rows: &[HashMap<(&str, &str), 
             "bytes_per_s": [a, b],
             "counts": [it.a_count, it.b_count],
             "ratio": [estimate, low, high],
-            "verdict": it.verdict,
+            "verdict": it.verdict.name(),
         })
     };
     json!({ "a": 0, "b": of_b, "cases": comparison.cases.iter().map(case).collect::<Vec<_>>() })

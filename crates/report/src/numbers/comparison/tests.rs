@@ -44,7 +44,7 @@ fn a_side_that_takes_twice_as_long_has_half_the_speed() {
     let turned = two(vec![case("write", &SLOW)], vec![case("write", &FAST)]).unwrap();
     assert_eq!((verdicts(&turned), turned.slower_than(0.0).len()), (vec![Verdict::Faster], 0));
     let same = two(vec![case("write", &FAST)], vec![case("write", &FAST)]).unwrap();
-    assert_eq!(verdicts(&same), [Verdict::NoDifference]);
+    assert_eq!(verdicts(&same), [Verdict::AsFast]);
 }
 
 #[test]
@@ -66,7 +66,9 @@ fn with_several_runs_the_run_is_the_unit() {
     let enough = compare(&[100, 101, 102, 103], &[120, 121, 122, 123]);
     assert_eq!((enough.cases[0].a_count, verdicts(&enough)), (4, vec![Verdict::Slower]));
     let mixed = compare(&[100, 121, 102, 123], &[120, 101, 122, 103]);
-    assert_eq!(verdicts(&mixed), [Verdict::NoDifference]);
+    assert_eq!(verdicts(&mixed), [Verdict::NotDistinguishable]);
+    // Sides that differ by a fifth at most are as fast for whoever does not mind that.
+    assert_eq!(verdicts(&mixed.with_margin(0.25)), [Verdict::AsFast]);
 }
 
 #[test]
@@ -208,12 +210,13 @@ fn in_a_long_table_what_changed_is_named_again() {
 fn programs_get_the_same() {
     let text = crate::formats::comparison::json(&shown());
     let document: serde_json::Value = serde_json::from_str(&text).unwrap();
-    assert_eq!((&document["comparison"], &document["unit"]), (&1.into(), &"sample".into()));
+    assert_eq!((&document["comparison"], &document["unit"]), (&2.into(), &"sample".into()));
     assert_eq!(document["cases"][0]["verdict"], "slower");
     assert_eq!(document["cases"][0]["speed_ratio"]["estimate"], 0.5);
     assert_eq!(document["changes"][0]["what"], "kernel");
     assert_eq!(document["left_out"][0]["why"], "not measured: the run ended before its turn");
     assert_eq!(document["only_in_b"][0], "new");
-    let summary = serde_json::json!({"faster": 0, "slower": 1, "no_difference": 1, "too_few": 0});
+    let summary =
+        serde_json::json!({"faster": 0, "slower": 1, "as_fast": 1, "not_distinguishable": 0, "too_few": 0});
     assert_eq!(document["summary"], summary);
 }

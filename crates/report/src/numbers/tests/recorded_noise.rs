@@ -9,8 +9,10 @@ use writebench_model::{CaseRecord, RunRecord, Sample};
 use writebench_testkit::{example_case, example_run};
 
 use crate::numbers::case::CaseReport;
-use crate::numbers::comparison::{Comparison, Verdict};
-use crate::numbers::in_rounds::differs;
+use writebench_stats::Verdict;
+
+use crate::numbers::comparison::Comparison;
+use crate::numbers::in_rounds::verdict;
 use crate::numbers::sides::{ComparedRun, Side};
 
 /// Its name is read once, and not for each of thousands of experiments.
@@ -67,7 +69,7 @@ fn told_apart_in_rounds(recorded: &[u64], rounds: usize, factor: f64) -> usize {
             a.push(of_a);
             b.push(slowed(of_b, factor));
         }
-        differs(&CaseReport::of(case(&a), &[]), &CaseReport::of(case(&b), &[])) == Some(true)
+        verdict(&CaseReport::of(case(&a), &[]), &CaseReport::of(case(&b), &[])).is_difference()
     };
     (0..EXPERIMENTS).filter(told_apart).count()
 }
@@ -91,7 +93,7 @@ fn compare(a: &[Vec<u64>], b: &[Vec<u64>]) -> Comparison {
 type Outcome = fn(&Comparison) -> bool;
 
 const SLOWER: Outcome = |it| it.cases[0].verdict == Verdict::Slower;
-const DIFFERENT: Outcome = |it| it.cases[0].verdict != Verdict::NoDifference;
+const DIFFERENT: Outcome = |it| it.cases[0].verdict.is_difference();
 const FAILS_A_BUILD: Outcome = |it| !it.slower_than(0.05).is_empty();
 
 /// In how many of the experiments two runs come to that whose samples are drawn at random, so that nothing drifts, and
@@ -142,7 +144,7 @@ fn told_from_the_fastest(recorded: &[u64], rounds: usize) -> usize {
         }
         let mut cases: Vec<CaseReport> = times.iter().map(|times| CaseReport::of(case(times), &[])).collect();
         cases.sort_by(|a, b| a.time_ns().total_cmp(&b.time_ns()));
-        cases[1..].iter().filter(|other| differs(&cases[0], other) == Some(true)).count()
+        cases[1..].iter().filter(|other| verdict(other, &cases[0]).is_difference()).count()
     };
     (0..EXPERIMENTS).map(told).sum()
 }

@@ -1,0 +1,208 @@
+//! A first look: six rounds within its time on any disk, with files as large as that allows.
+//!
+//! How long a round takes follows from quick passes over all cases with small files: a line through the last two of
+//! them, or in proportion where there is one, which is more than it will take.
+
+use std::time::Duration;
+
+use writebench_model::Settings;
+use writebench_stats::as_f64;
+
+use crate::schedule::{EachCase, Schedule, Spent, Taken};
+
+/// The same cases with files of one size.
+#[derive(Debug, Clone)]
+pub struct OfSize {
+    /// Bytes of each file.
+    pub bytes: u64,
+    /// The cases' places in the plan.
+    pub cases: Vec<usize>,
+}
+
+/// The schedule of a first look.
+#[derive(Debug)]
+pub struct FirstLook {
+    // From small to large; none of their sizes is one to choose from.
+    passes: Vec<OfSize>,
+    // To choose from, the largest first.
+    sizes: Vec<OfSize>,
+    budget: Option<Duration>,
+    max_bytes: Option<u64>,
+    rounds: u32,
+    each: EachCase,
+    // Bytes and seconds of the passes that are complete.
+    done: Vec<(u64, f64)>,
+    // When the pass began; the first of all when its first sample was there, which starts the worker.
+    begin: Option<Duration>,
+    chosen: Option<usize>,
+    wanted: Vec<usize>,
+}
+
+/// The part of the time that all rounds are planned with: what a round takes is known from small files.
+const PLANNED_SHARE: f64 = 0.8;
+/// The part of the time that a pass may be expected to take.
+const PASS_SHARE: f64 = 0.2;
+
+impl FirstLook {
+    /// With these passes, from small to large, and these sizes to choose from, the largest first; each case stands in
+    /// one of them only.
+    #[must_use]
+    pub fn new(passes: Vec<OfSize>, sizes: Vec<OfSize>, settings: &Settings) -> Self {
+        Self {
+            passes,
+            sizes,
+            budget: settings.budget_ns.map(Duration::from_nanos),
+            max_bytes: settings.max_bytes,
+            rounds: settings.samples,
+            each: EachCase::of(settings),
+            done: Vec::new(),
+            begin: None,
+            chosen: None,
+            wanted: Vec::new(),
+        }
+    }
+
+    /// Seconds that a round with files of that size takes.
+    fn round_s(&self, bytes: u64) -> f64 {
+        let per_byte = |bytes: u64, seconds: f64| seconds / as_f64(bytes.max(1));
+        match self.done.as_slice() {
+            [] => 0.0,
+            [(least, seconds)] => per_byte(*least, *seconds) * as_f64(bytes),
+            [.., (less, less_s), (more, more_s)] => {
+                let slope = (more_s - less_s).max(0.0) / as_f64(more.saturating_sub(*less).max(1));
+                more_s + slope * as_f64(bytes.saturating_sub(*more))
+            }
+        }
+    }
+
+    fn choose(&self, spent: Spent) -> usize {
+        let left_s = self
+            .budget
+            .map_or(f64::INFINITY, |budget| PLANNED_SHARE * budget.saturating_sub(spent.elapsed).as_secs_f64());
+        let left_bytes = self.max_bytes.map_or(u64::MAX, |most| most.saturating_sub(spent.bytes));
+        let fits = |size: &OfSize| {
+            let round_bytes = size.bytes.saturating_mul(size.cases.len() as u64);
+            self.round_s(size.bytes) * f64::from(self.rounds) <= left_s
+                && round_bytes.saturating_mul(self.rounds.into()) <= left_bytes
+        };
+        self.sizes.iter().position(fits).unwrap_or(self.sizes.len().saturating_sub(1))
+    }
+
+    /// Ends a pass that is complete; the cases of the next one, if there is time for it.
+    fn advance(&mut self, taken: &[Vec<Taken>], spent: Spent) {
+        while self.chosen.is_none() {
+            let pass = self.passes.get(self.done.len());
+            if let Some(pass) = pass.filter(|pass| self.is_short(pass)) {
+                let samples = pass.cases.iter().filter(|&&case| !taken[case].is_empty()).count();
+                if samples > 0 {
+                    self.begin.get_or_insert(spent.elapsed);
+                }
+                if samples < pass.cases.len() {
+                    return;
+                }
+                let seconds = self.begin.map_or(0.0, |begin| spent.elapsed.saturating_sub(begin).as_secs_f64());
+                let of_first =
+                    if self.done.is_empty() { seconds / as_f64(samples.max(2) as u64 - 1) } else { 0.0 };
+                self.done.push((pass.bytes, seconds + of_first));
+                self.begin = Some(spent.elapsed);
+            } else {
+                self.chosen = Some(self.choose(spent));
+            }
+        }
+    }
+
+    fn is_short(&self, pass: &OfSize) -> bool {
+        self.budget.is_none_or(|budget| self.round_s(pass.bytes) <= PASS_SHARE * budget.as_secs_f64())
+    }
+}
+
+impl Schedule for FirstLook {
+    fn wanted(&mut self, taken: &[Vec<Taken>], spent: Spent) -> &[usize] {
+        self.advance(taken, spent);
+        self.wanted = vec![0; taken.len()];
+        if let Some(size) = self.chosen.and_then(|chosen| self.sizes.get(chosen)) {
+            let each = self.each.wanted(taken, spent);
+            size.cases.iter().for_each(|&case| self.wanted[case] = each[case]);
+        } else if let Some(pass) = self.passes.get(self.done.len()) {
+            pass.cases.iter().for_each(|&case| self.wanted[case] = usize::from(taken[case].is_empty()));
+        }
+        &self.wanted
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use writebench_model::Verify;
+
+    const MIB: u64 = 1 << 20;
+    const SIZES: [u64; 8] = [128, 64, 32, 16, 8, 4, 2, 1];
+    const CASES: usize = 10;
+
+    fn settings(budget: Duration) -> Settings {
+        Settings {
+            samples: 6,
+            precision_ppm: None,
+            budget_ns: Some(writebench_model::nanoseconds(budget)),
+            max_bytes: None,
+            seed: 1,
+            verify: Verify::Never,
+            timeout_ns: None,
+            copy_from: None,
+            copy_to: None,
+            search_bytes: None,
+        }
+    }
+
+    /// The size that is chosen, how often each of its cases was measured, and the time, where a sample takes so long and
+    /// each MiB so long.
+    fn look(sample_s: f64, mib_s: f64) -> (u64, usize, f64) {
+        // 512 KiB, 1.5 MiB and 24 MiB, which nothing else has.
+        let passes = [MIB / 2, 3 * MIB / 2, 24 * MIB];
+        let all: Vec<u64> = passes.into_iter().chain(SIZES.map(|size| size * MIB)).collect();
+        let of_size = |(index, &bytes): (usize, &u64)| OfSize {
+            bytes,
+            cases: (index * CASES..(index + 1) * CASES).collect(),
+        };
+        let mut groups: Vec<OfSize> = all.iter().enumerate().map(of_size).collect();
+        let sizes = groups.split_off(passes.len());
+        let budget = Duration::from_secs(20);
+        let mut schedule = FirstLook::new(groups, sizes, &settings(budget));
+        let (mut taken, mut spent) = (vec![Vec::new(); all.len() * CASES], Spent::default());
+        // The worker is started before the first sample.
+        spent.elapsed += Duration::from_secs(1);
+        while let Some(case) = schedule.wanted(&taken, spent).iter().position(|&wanted| wanted > 0) {
+            let seconds = sample_s + mib_s * as_f64(all[case / CASES]) / as_f64(MIB);
+            spent.elapsed += Duration::from_secs_f64(seconds);
+            let round = u32::try_from(taken[case].len()).unwrap();
+            taken[case].push(Taken { total_ns: 1, round, is_ok: true, is_disturbed: false });
+        }
+        let chosen = schedule.chosen.unwrap() + passes.len();
+        (all[chosen] / MIB, taken[chosen * CASES].len(), spent.elapsed.as_secs_f64())
+    }
+
+    #[test]
+    fn a_fast_disk_is_measured_with_the_largest_files() {
+        let (size, rounds, seconds) = look(0.03, 0.0004);
+        assert_eq!((size, rounds), (128, 6));
+        assert!(seconds < 20.0, "{seconds}");
+    }
+
+    #[test]
+    fn any_disk_is_measured_six_times_within_the_budget() {
+        // From 2 GB/s down to 10 MB/s, and from no time beside a sample to a tenth of a second.
+        for mib_s in [0.0005, 0.002, 0.01, 0.05, 0.1] {
+            for sample_s in [0.001, 0.03, 0.1] {
+                let (size, rounds, seconds) = look(sample_s, mib_s);
+                assert_eq!(rounds, 6);
+                assert!(seconds < 20.0, "{seconds} s with {size} MiB at {mib_s} s for each");
+            }
+        }
+    }
+
+    #[test]
+    fn the_slower_the_disk_the_smaller_the_files() {
+        let sizes: Vec<u64> = [0.0005, 0.005, 0.02, 0.1].into_iter().map(|mib_s| look(0.02, mib_s).0).collect();
+        assert!(sizes.is_sorted_by(|a, b| a > b), "{sizes:?}");
+    }
+}
