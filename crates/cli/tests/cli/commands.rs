@@ -159,21 +159,31 @@ fn first_look() -> Result<()> {
     Ok(())
 }
 
-/// Each write takes a millisecond and more, as on a network or a slow disk.
+/// Each write takes a millisecond and more, as on a network or a slow disk. Other work that begins after the size was
+/// chosen may take the time of a round, so it is tried again.
 fn slow_first_look() -> Result<()> {
     let (program, faulty) = (program()?, Faulty::mount("sample", Caching::WriteThrough)?);
     let delay = What::Delay(Duration::from_millis(1));
     faulty.follow(&[Fault { when: When::Each(Call::Write), what: delay }]);
     let target = faulty.path().to_str().context("UTF-8")?;
-    let ended = program.call(&["run", target, "--reserve", "0%", "--no-limits", "--export=json=-"])?;
-    ensure!(ended.code == Some(0), "{ended:?}");
-    let document: Value = serde_json::from_str(&ended.stdout)?;
-    let cases = document["cases"].as_array().context("cases")?;
-    let bytes = cases.first().context("a case")?["contract"]["bytes"].as_u64().context("bytes")?;
-    ensure!(cases.len() == 10 && (1 << 20..128 << 20).contains(&bytes), "{} of {bytes}", cases.len());
-    let ok = cases.iter().filter(|case| case["outcome"] == "ok");
-    let rounds: Vec<usize> = ok.map(|case| case["samples"].as_array().map_or(0, Vec::len)).collect();
-    ensure!(rounds.len() >= 6 && rounds.iter().all(|&rounds| rounds >= 6), "{rounds:?} of {bytes}");
+    let look = || -> Result<(u64, Vec<usize>)> {
+        let ended = program.call(&["run", target, "--reserve", "0%", "--no-limits", "--export=json=-"])?;
+        ensure!(ended.code == Some(0), "{ended:?}");
+        let document: Value = serde_json::from_str(&ended.stdout)?;
+        let cases = document["cases"].as_array().context("cases")?;
+        ensure!(cases.len() == 10, "{}", cases.len());
+        let bytes = cases[0]["contract"]["bytes"].as_u64().context("bytes")?;
+        let ok = cases.iter().filter(|case| case["outcome"] == "ok");
+        Ok((bytes, ok.map(|case| case["samples"].as_array().map_or(0, Vec::len)).collect()))
+    };
+    let has_six =
+        |(_, rounds): &(u64, Vec<usize>)| rounds.len() >= 6 && rounds.iter().all(|&rounds| rounds >= 6);
+    let mut looks = vec![look()?];
+    while looks.len() < 3 && !looks.iter().any(has_six) {
+        looks.push(look()?);
+    }
+    let is_smaller = |(bytes, _): &(u64, Vec<usize>)| (1 << 20..128 << 20).contains(bytes);
+    ensure!(looks.iter().all(is_smaller) && looks.iter().any(has_six), "{looks:?}");
     Ok(())
 }
 
