@@ -39,7 +39,7 @@ pub struct FirstLook {
 }
 
 /// The part of the time that all rounds are planned with: what a round takes is known from small files.
-const PLANNED_SHARE: f64 = 0.8;
+const PLANNED_SHARE: f64 = 0.7;
 /// The part of the time that a pass may be expected to take.
 const PASS_SHARE: f64 = 0.2;
 

@@ -189,13 +189,15 @@ impl Session<'_> {
             .try_for_each(|target| recorder.record(Record::Limits { target, limits: hardware.limits(target) }))
     }
 
-    /// Every case on every target, with what was taken of it before.
-    fn plan(&self) -> Plan {
+    /// Every case on every target, with what was taken of it before. Ten thousand cases are held once, so the session has
+    /// none of them from here on.
+    fn plan(&mut self) -> Plan {
+        let (cases, rows) = (std::mem::take(&mut self.cases), std::mem::take(&mut self.run.cases));
         let run = &self.run;
         let samples: HashMap<(&str, &str), &Vec<Sample>> =
-            run.cases.iter().map(|row| ((row.target.as_str(), row.case.name()), &row.samples)).collect();
+            rows.iter().map(|row| ((row.target.as_str(), row.case.name()), &row.samples)).collect();
         let (mut planned, mut taken, mut probes_ns) = (Vec::new(), Vec::new(), Vec::new());
-        for case in &self.cases {
+        for case in &cases {
             let name = case.to_string();
             for (number, target) in run.targets.iter().enumerate() {
                 planned.push(Planned { target: number, case: case.clone() });

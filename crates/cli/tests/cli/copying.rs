@@ -99,7 +99,7 @@ fn redirected(kind: Kind) -> Result<()> {
 }
 
 fn distance(line: &str) -> Option<f64> {
-    let (_, after) = line.split_once("  + ").or_else(|| line.split_once("≈ + "))?;
+    let (_, after) = ["  + ", "≈ + ", "? + "].iter().find_map(|before| line.split_once(before))?;
     after.split_once(" %")?.0.trim().parse().ok()
 }
 
