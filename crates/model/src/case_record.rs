@@ -170,33 +170,45 @@ impl CaseOrigin {
     }
 }
 
-/// A case as a run has it: its texts, which are enough to read it where its method or an axis is not known.
+/// A case as a run has it: one that this version knows, or the texts of one that it does not.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "Texts", into = "Texts")]
 pub struct RecordedCase {
-    #[serde(rename = "id")]
     name: String,
+    kind: Kind,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Kind {
+    Known(Case),
+    Unknown { method: String, axes: BTreeMap<String, String> },
+}
+
+/// The recorded texts of a case: enough to read it where its method or an axis is not known.
+#[derive(Serialize, Deserialize)]
+struct Texts {
+    id: String,
     method: String,
     axes: BTreeMap<String, String>,
-    // None until it is resolved, and if this version does not know it.
-    #[serde(skip)]
-    known: Option<Case>,
 }
 
 impl RecordedCase {
     /// A case that this version does not know, or not yet: see [`RecordedCase::resolve`].
     #[must_use]
     pub fn unknown(name: String, method: String, axes: BTreeMap<String, String>) -> Self {
-        Self { name, method, axes, known: None }
+        Self { name, kind: Kind::Unknown { method, axes } }
     }
 
     /// Makes it a known case where its name means the recorded values: a version with other defaults may have given the
     /// same name to another. Axes that came later have their defaults.
     pub fn resolve(&mut self, methods: &[&'static MethodInfo]) {
         let Ok(case) = Case::parse(&self.name, methods) else { return };
-        let values = self.axes.iter().map(|(axis, value)| Some((Axis::from_name(axis)?, value.as_str())));
-        let Some(values) = values.collect::<Option<Vec<Assignment<'_>>>>() else { return };
-        if case.method().name == self.method && Case::new(case.method(), &values).as_ref() == Ok(&case) {
-            *self = Self { name: std::mem::take(&mut self.name), ..Self::from(case) };
+        let axes = self.axes();
+        let value = |(axis, value): (&'_ String, &'_ String)| Some((Axis::from_name(axis)?, value.clone()));
+        let Some(values) = axes.iter().map(value).collect::<Option<Vec<_>>>() else { return };
+        let values: Vec<Assignment<'_>> = values.iter().map(|(axis, value)| (*axis, value.as_str())).collect();
+        if case.method().name == self.method() && Case::new(case.method(), &values).as_ref() == Ok(&case) {
+            self.kind = Kind::Known(case);
         }
     }
 
@@ -209,25 +221,39 @@ impl RecordedCase {
     /// The case; none if this version does not know it.
     #[must_use]
     pub fn known(&self) -> Option<&Case> {
-        self.known.as_ref()
+        match &self.kind {
+            Kind::Known(case) => Some(case),
+            Kind::Unknown { .. } => None,
+        }
     }
 
     /// The method's name.
     #[must_use]
     pub fn method(&self) -> &str {
-        &self.method
+        match &self.kind {
+            Kind::Known(case) => case.method().name,
+            Kind::Unknown { method, .. } => method,
+        }
     }
 
     /// The texts of the values on its axes, by the axes' names.
     #[must_use]
-    pub fn axes(&self) -> &BTreeMap<String, String> {
-        &self.axes
+    pub fn axes(&self) -> BTreeMap<String, String> {
+        match &self.kind {
+            Kind::Known(case) => {
+                case.method().own_axes().map(|axis| (axis.to_string(), case.axes().get(axis))).collect()
+            }
+            Kind::Unknown { axes, .. } => axes.clone(),
+        }
     }
 
     /// The text of the value on an axis; none if its method does not have that.
     #[must_use]
     pub fn value(&self, axis: Axis) -> Option<String> {
-        self.axes.get(axis.name()).cloned()
+        match &self.kind {
+            Kind::Known(case) => case.method().has_axis(axis).then(|| case.axes().get(axis)),
+            Kind::Unknown { axes, .. } => axes.get(axis.name()).cloned(),
+        }
     }
 
     /// The name without an axis: what cases along that axis have in common.
@@ -240,8 +266,19 @@ impl RecordedCase {
 
 impl From<Case> for RecordedCase {
     fn from(case: Case) -> Self {
-        let axes = case.method().own_axes().map(|axis| (axis.to_string(), case.axes().get(axis))).collect();
-        Self { name: case.to_string(), method: case.method().name.to_owned(), axes, known: Some(case) }
+        Self { name: case.to_string(), kind: Kind::Known(case) }
+    }
+}
+
+impl From<Texts> for RecordedCase {
+    fn from(texts: Texts) -> Self {
+        Self::unknown(texts.id, texts.method, texts.axes)
+    }
+}
+
+impl From<RecordedCase> for Texts {
+    fn from(case: RecordedCase) -> Self {
+        Self { method: case.method().to_owned(), axes: case.axes(), id: case.name }
     }
 }
 
