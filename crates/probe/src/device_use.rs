@@ -303,6 +303,7 @@ mod tests {
         let folder = root.path().join("sys/devices/loop9");
         fs::create_dir_all(folder.join("loop")).unwrap();
         fs::write(folder.join("loop/backing_file"), "/image\n").unwrap();
+        fs::write(folder.join("size"), "8\n").unwrap();
         symlink("../../devices/loop9", root.path().join("sys/dev/block/7:65520")).unwrap();
         let error = of(root.path(), "8:65520").unwrap_err().to_string();
         assert!(error.starts_with("cannot tell whether loop9 shows its bytes (open "), "{error}");
