@@ -120,6 +120,13 @@ impl AdviseCommand {
             copy_to: None,
             search_bytes: Some(real_bytes),
         };
+        // The race has no part in the bytes that the limits of the hardware and the check of direct I/O take.
+        let limits_for = one_for_each_limit(&space);
+        let unlimited = Settings { max_bytes: self.max_bytes.map(|bytes| bytes.0), ..settings.clone() };
+        let limit_bytes = Hardware::of(&limits_for, &unlimited, &[place.space()])?.bytes();
+        let max_bytes =
+            if self.max_bytes.is_some() { max_bytes } else { max_bytes.saturating_add(limit_bytes) };
+        let settings = Settings { max_bytes: Some(max_bytes), ..settings };
         let mut run = new_run(None, settings, &[], vec![target]);
         let places = vec![place.claim(false, self.reserve, output)?];
         let mut store = database::open(global.db.as_deref())?;
@@ -133,10 +140,7 @@ impl AdviseCommand {
             run.targets[0].path,
             field.levels(),
         ));
-        // The race has no part in the bytes that the limits of the hardware and the check of direct I/O take.
-        let limits_for = one_for_each_limit(&space);
-        let hardware = Hardware::of(&limits_for, &run.settings, &[places[0].space])?;
-        let max_bytes = max_bytes.saturating_sub(hardware.bytes()).saturating_sub(direct_check_bytes);
+        let max_bytes = max_bytes.saturating_sub(limit_bytes).saturating_sub(direct_check_bytes);
         let Sizes { screening_bytes, final_bytes } = field.sizes;
         let limits = RaceLimits {
             budget: self.budget,
