@@ -12,7 +12,7 @@ use crate::exit::usage;
 /// Most characters of a new label: it stands in a line with others.
 const LONGEST_LABEL: usize = 200;
 
-/// What people call a run: it must be told from a run's number, from a file, and from the next label of a list.
+/// The name that people give to a run: it must be told from a run's number, from a file, and from the next label of a list.
 pub(crate) fn label(text: &str) -> Result<String, &'static str> {
     match text {
         "" => Err("a label needs at least one character"),

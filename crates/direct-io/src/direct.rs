@@ -31,7 +31,7 @@ impl DirectIo {
         sys::direct(sys::borrow(&file))
     }
 
-    /// What sectors need, where both are told.
+    /// The alignment that the sectors need, where the device tells both sizes.
     pub(crate) fn by(memory_bytes: Option<u64>, offset_bytes: Option<u64>) -> Self {
         match (memory_bytes.and_then(|bytes| usize::try_from(bytes).ok()), offset_bytes) {
             (Some(memory_bytes @ 1..), Some(offset_bytes @ 1..)) => {

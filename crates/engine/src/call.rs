@@ -143,7 +143,7 @@ impl CallError {
     }
 }
 
-/// What came of finding something out.
+/// The result of finding something out.
 pub(crate) fn learnt<T>(found: Result<T, PhaseError>, path: Option<&str>) -> Learnt<T> {
     match found.map_err(|(phase, error)| error.failure(phase, path)) {
         Ok(value) => Learnt::Known(value),

@@ -11,7 +11,7 @@ use crate::file::{self, COPIED, Target};
 use crate::methods::map::{Access, Map};
 use crate::sync;
 
-/// What is copied into each target: the same file of somebody's, which is only read, or our own in each.
+/// The file that is copied into each target: one that the user named, which is only read, or one of our own in each.
 pub(crate) struct CopySources {
     given: Option<OwnedFd>,
     // By the number of the target.
@@ -31,7 +31,7 @@ impl CopySources {
         Self { given, made: HashMap::new() }
     }
 
-    /// What a case copies into that target, where it copies and the file is there; to be opened again by whoever reads it.
+    /// The file that a case copies into that target, where it copies and the file is there; to be opened again by whoever reads it.
     pub(crate) fn of(&self, case: &Case, target: usize) -> Option<BorrowedFd<'_>> {
         let made = || self.made.get(&target).map(|made| &made.file);
         self.given.as_ref().or_else(made).filter(|_| case.method().copies()).map(AsFd::as_fd)
@@ -80,7 +80,7 @@ fn bring_in_or_out(file: BorrowedFd<'_>, case: &Case) -> Result<Option<String>, 
     let file = file::reopen_to_read(file)?;
     if case.axes().origin == Origin::Warm {
         read_all(&file, bytes)?;
-        // Whoever may not ask is not told otherwise.
+        // The kernel tells a process that may not ask that every page is there.
         let there = if may_ask(&file)? { resident_bytes(&file, bytes)? } else { bytes };
         let doubt = || format!("only {there} of {bytes} bytes of the copied file stayed in the page cache");
         return Ok((there < bytes).then(doubt));

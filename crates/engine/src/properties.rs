@@ -174,7 +174,7 @@ impl Place<'_> {
         self.progress.phase(Phase::Verify, || self.allocation(file.as_fd(), name))
     }
 
-    /// Of a file whose data has been written back.
+    /// The blocks of a file whose data has been written back.
     fn allocation(self, file: BorrowedFd<'_>, name: &str) -> Result<Allocation, CallError> {
         let stat = retry("fstat", || rustix::fs::fstat(file))?;
         let allocated_bytes = u64::try_from(stat.st_blocks).unwrap_or(0).saturating_mul(512);
@@ -209,7 +209,7 @@ impl Place<'_> {
     }
 }
 
-/// What is found in so many tries at most, as long as it is in doubt.
+/// Looks again while the answer is in doubt, so many times at most.
 fn found_in<T>(tries: u64, mut once: impl FnMut() -> Learnt<T>, is_in_doubt: impl Fn(&T) -> bool) -> Learnt<T> {
     let mut found = once();
     for _ in 1..tries {

@@ -133,25 +133,14 @@ impl Schedule for FirstLook {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use writebench_model::Verify;
 
     const MIB: u64 = 1 << 20;
     const SIZES: [u64; 8] = [128, 64, 32, 16, 8, 4, 2, 1];
     const CASES: usize = 10;
 
     fn settings(budget: Duration) -> Settings {
-        Settings {
-            samples: 6,
-            precision_ppm: None,
-            budget_ns: Some(writebench_model::nanoseconds(budget)),
-            max_bytes: None,
-            seed: 1,
-            verify: Verify::Never,
-            timeout_ns: None,
-            copy_from: None,
-            copy_to: None,
-            search_bytes: None,
-        }
+        let budget_ns = Some(writebench_model::nanoseconds(budget));
+        Settings { samples: 6, budget_ns, max_bytes: None, ..writebench_testkit::example_run().settings }
     }
 
     /// The size that is chosen, how often each of its cases was measured, and the time, where a sample takes so long and

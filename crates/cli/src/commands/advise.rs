@@ -99,7 +99,7 @@ impl AdviseCommand {
             output.note(&format!("Left out {}: {why}", counted(field.left_out.len(), "candidate")));
         }
         let real_bytes = space.baseline.bytes_written();
-        // What its workers write to find out which way direct I/O goes.
+        // Its workers write these to find out which way direct I/O goes.
         let direct_check_bytes = direct_check_bytes_of(&field.cases);
         let most_bytes = field.most_bytes(real_bytes).saturating_add(direct_check_bytes);
         let max_bytes = self.max_bytes.map_or(most_bytes, |bytes| bytes.0);

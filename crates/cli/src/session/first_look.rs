@@ -21,7 +21,7 @@ pub(crate) struct FirstLookCases {
 }
 
 impl FirstLookCases {
-    /// Of the rows of its suite at any size.
+    /// Makes them from the rows of its suite, which may have any size.
     pub(crate) fn of(rows: &[Row], targets: &[TargetRecord], settings: &Settings) -> Result<Self> {
         let (mut all, mut later) = (Vec::new(), Later::default());
         let mut passes = Vec::new();
