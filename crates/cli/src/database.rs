@@ -67,16 +67,14 @@ fn option(store: &Store) -> String {
     }
 }
 
-/// The command that shows a run again.
-pub(crate) fn show(store: &Store, number: i64) -> String {
-    format!("`writebench{} show {number}` shows it again.", option(store))
-}
-
-/// The command for a run's page, or for that of a part on one target.
-pub(crate) fn page(store: &Store, number: i64, target: Option<&str>) -> String {
+/// The commands for all of a run, or of its part on one target, and for its page.
+pub(crate) fn more(store: &Store, number: i64, target: Option<&str>) -> String {
     let run =
         target.map_or(number.to_string(), |target| writebench_report::quoted(&format!("{number}@{target}")));
-    format!("Its page: writebench{} report {run} -o report.html", option(store))
+    let database = option(store);
+    format!(
+        "All of it: writebench{database} show {run} --all · as a page: writebench{database} report {run} -o report.html"
+    )
 }
 
 /// The newest of all runs.

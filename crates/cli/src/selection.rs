@@ -3,7 +3,8 @@
 use anyhow::Result;
 use clap::Args;
 use writebench_model::{
-    Axis, Bytes, Case, CaseOrigin, CaseRecord, Data, MethodInfo, Origin, Row, Suite, TargetRecord, suite_named,
+    Axis, Bytes, Case, CaseOrigin, CaseRecord, Data, FIRST_LOOK, MethodInfo, Origin, Row, Suite, TargetRecord,
+    suite_named,
 };
 
 use crate::arguments::{names, suite_names};
@@ -35,9 +36,6 @@ pub(crate) struct SelectionArguments {
 
 /// The assumed block size of a filesystem that is not there yet, or not named: suites may count in blocks.
 pub(crate) const USUAL_BLOCK_BYTES: u64 = 4096;
-
-/// The suite that is run when nothing is named.
-pub(crate) const FIRST_LOOK: &str = "quick";
 
 /// The suite that a given file to copy asks for.
 const COPY: &str = "copy";

@@ -199,3 +199,40 @@ fn records_of_no_sector_leave_out_direct_io_and_queues_that_delay_durability() {
             && space.baseline.contract().satisfies(&less.contract())
     );
 }
+
+#[test]
+fn a_case_is_said_as_a_programmer_would() {
+    for (name, words) in [
+        ("write,size=64MiB", "write(2)"),
+        ("write,chunk=4KiB,sync=fdatasync", "write(2) in 4 KiB chunks, then fdatasync(2)"),
+        ("write,prepare=fallocate", "fallocate(2), then write(2)"),
+        ("write,prepare=overwrite", "write(2) in place"),
+        ("write,chunk=4KiB,sync=fsync/1", "write(2) in 4 KiB chunks, fsync(2) after each chunk"),
+        ("mmap,threads=2,prepare=fallocate", "fallocate(2), then memory copies into mmap(2), 2 threads"),
+        ("pwrite,threads=2,files=per-thread,cache=direct", "pwrite(2) with O_DIRECT, 2 threads, a file each"),
+        ("allocate", "posix_fallocate(3)"),
+        ("allocate,call=ftruncate", "ftruncate(2)"),
+        (
+            "uring,chunk=4KiB,depth=4,registered=both,sync=rwf-dsync",
+            "io_uring(7) writes in 4 KiB chunks with RWF_DSYNC, 4 under way, registered buffers and file",
+        ),
+        (
+            "mmap-write,chunk=whole,advice=sequential",
+            "fadvise(2) on the source, then mmap(2) of the source, write(2) in one call",
+        ),
+    ] {
+        assert_eq!(Case::parse(name, &method_infos()).unwrap().words(), words, "{name}");
+    }
+}
+
+#[test]
+fn words_tell_apart_all_cases_of_a_search() {
+    for &purpose in Purpose::ALL {
+        let space = Space::of(purpose, &method_infos(), None, None).unwrap();
+        let mut by_words = std::collections::HashMap::new();
+        for case in space.cases() {
+            let other = by_words.insert(case.words(), case);
+            assert!(other.is_none(), "{} is {case}, and {}", case.words(), other.unwrap());
+        }
+    }
+}

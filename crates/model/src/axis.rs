@@ -1,6 +1,7 @@
 //! The axes of the space of cases: one declaration each.
 
 use crate::form::{Chunk, Count, Form, Size};
+use crate::phrase::Phrase;
 use crate::sync::Sync;
 use crate::value::{
     Advice, Alignment, AllocateCall, Cache, Data, Descriptor, Files, MapSharing, Origin, Prepare, Registered,
@@ -23,12 +24,13 @@ macro_rules! form {
 }
 
 /// For each axis, in the order of a case's name: its field, with the form of its text where the type does not tell
-/// it, and its default; one line for `writebench list axes`; what a value other than the default asks of whoever
+/// it, and its default; one line for `writebench list axes`; a value's words in a sentence; what a value other than the default asks of whoever
 /// writes the program; and whether fio 3.33 can do the same.
 macro_rules! axes {
     ($($axis:ident = $name:literal {
         $field:ident: $type:ident $(as $form:ty)? = $default:expr,
         summary: $summary:literal,
+        words: $words:expr,
         effort: $effort:expr,
         fio: $fio:expr,
     })+) => {
@@ -64,6 +66,16 @@ macro_rules! axes {
                     $(Axis::$axis => <form!($type $($form)?)>::parse(value).map(|it| self.$field = it),)+
                 };
                 result.map_err(|why| format!("{axis}={value}: {why}"))
+            }
+
+            /// The words of the value on `axis`, where it is not the default.
+            pub(crate) fn phrase(&self, axis: Axis) -> Phrase {
+                match axis {
+                    $(Axis::$axis => {
+                        let words: fn($type) -> Phrase = $words;
+                        words(self.$field)
+                    })+
+                }
             }
 
             /// What the value on `axis` asks of whoever writes the program, where it is not the default.
@@ -116,11 +128,13 @@ axes! {
     Size = "size" {
         size_bytes: u64 as Size = 1 << 30,
         summary: "bytes that the case writes, over all its files",
+        words: |_| Phrase::Silent,
         effort: |_| 0, fio: |_| SAID,
     }
     Chunk = "chunk" {
         chunk_size_bytes: u64 as Chunk = 1 << 20,
         summary: "bytes handed over in one call, or in one element of a vector: a record; cut to the thread's range",
+        words: Phrase::of_chunk,
         // More memory than a buffer should take.
         effort: |bytes| u32::from(bytes > 1 << 20),
         fio: |_| SAID,
@@ -129,54 +143,84 @@ axes! {
         // Linux refuses vectors of more elements (`UIO_MAXIOV`, see writev(2)).
         vector: u32 as Count<1024> = 128,
         summary: "chunks handed over in one vectored call",
+        words: |chunks| Phrase::How(format!("with {chunks} chunks a call")),
         effort: |_| 0, fio: |_| SAID,
     }
     Depth = "depth" {
         // More operations under way than this are a slip; io_uring_setup(2) takes up to 32768 entries.
         depth: u32 as Count<4096> = 32,
         summary: "operations under way at the same time, for each thread",
+        words: |depth| Phrase::Beside(format!("{depth} under way")),
         effort: |_| 0, fio: |_| SAID,
     }
     Registered = "registered" {
         registered: Registered = Registered::None,
         summary: "what the kernel is told of before: the memory, the file, or both",
+        words: |registered| {
+            Phrase::Beside(match registered {
+                Registered::None => return Phrase::Silent,
+                Registered::Buffers => "registered buffers".to_owned(),
+                Registered::Files => "registered file".to_owned(),
+                Registered::Both => "registered buffers and file".to_owned(),
+            })
+        },
         effort: |_| 1, fio: |_| SAID,
     }
     Threads = "threads" {
         // More threads than this are a slip, not an experiment.
         threads: u32 as Count<1024> = 1,
         summary: "threads that write, each its own range",
+        words: |threads| Phrase::Beside(format!("{threads} threads")),
         effort: |_| 6, fio: |_| SAID,
     }
     Files = "files" {
         files: Files = Files::Shared,
         summary: "one file for all threads, or a file for each",
+        words: |files| match files {
+            Files::Shared => Phrase::Silent,
+            Files::PerThread => Phrase::Beside("a file each".to_owned()),
+        },
         effort: |_| 0, fio: |_| SAID,
     }
     Descriptor = "descriptor" {
         descriptor: Descriptor = Descriptor::Shared,
         summary: "one open file description for all threads, or one for each",
+        words: |descriptor| match descriptor {
+            Descriptor::Shared => Phrase::Silent,
+            Descriptor::PerThread => Phrase::Beside("a descriptor each".to_owned()),
+        },
         effort: |_| 0, fio: |_| SAID,
     }
     Map = "map" {
         map: MapSharing = MapSharing::Shared,
         summary: "one mapping for all threads, or one for each",
+        words: |map| match map {
+            MapSharing::Shared => Phrase::Silent,
+            MapSharing::PerThread => Phrase::Beside("a mapping each".to_owned()),
+        },
         effort: |_| 0, fio: |_| SAID,
     }
     Call = "call" {
         call: AllocateCall = AllocateCall::PosixFallocate,
         summary: "the call that gives the file its length and blocks",
+        words: Phrase::of_allocation,
         effort: |_| 0, fio: |_| Err("nothing is written"),
     }
     Prepare = "prepare" {
         prepare: Prepare = Prepare::Create,
         summary: "the state that the file is put in first; what it costs is phase `prepare` or `open`",
+        words: Phrase::of_prepare,
         effort: |prepare| if prepare == Prepare::ZeroFill { 3 } else { 1 },
         fio: |_| SAID,
     }
     Cache = "cache" {
         cache: Cache = Cache::Buffered,
         summary: "through the page cache, past it (O_DIRECT), or dropped from it (RWF_DONTCACHE)",
+        words: |cache| match cache {
+            Cache::Buffered => Phrase::Silent,
+            Cache::Direct => Phrase::How("with O_DIRECT".to_owned()),
+            Cache::Dontcache => Phrase::How("with RWF_DONTCACHE".to_owned()),
+        },
         effort: |cache| match cache {
             Cache::Buffered => 0,
             Cache::Dontcache => 1,
@@ -192,21 +236,34 @@ axes! {
         sync: Sync = Sync::NONE,
         summary: "the call that makes the data durable: once at the end (phase `sync`), after every N chunks, or \
                   in each write (phase `write`)",
+        words: Phrase::of_sync,
         effort: |_| 0, fio: |_| SAID,
     }
     Data = "data" {
         data: Data = Data::Random,
         summary: "what is written: incompressible bytes made from a seed, or zeros",
+        words: |data| match data {
+            Data::Random => Phrase::Silent,
+            Data::Zero => Phrase::How("of zeros".to_owned()),
+        },
         effort: |_| 0, fio: |_| SAID,
     }
     Source = "source" {
         source: Source = Source::File,
         summary: "memory the data is read from: as large as the file, or one chunk used again",
+        words: |source| match source {
+            Source::File => Phrase::Silent,
+            Source::Chunk => Phrase::How("from one buffer".to_owned()),
+        },
         effort: |_| 0, fio: |_| SAID,
     }
     Alignment = "alignment" {
         alignment: Alignment = Alignment::Page,
         summary: "where that memory begins: at a page, or one byte behind it",
+        words: |alignment| match alignment {
+            Alignment::Page => Phrase::Silent,
+            Alignment::OffByOne => Phrase::How("from unaligned memory".to_owned()),
+        },
         effort: |_| 0,
         fio: |alignment| match alignment {
             Alignment::Page => SAID,
@@ -216,11 +273,19 @@ axes! {
     Advice = "advice" {
         advice: Advice = Advice::None,
         summary: "what the kernel is told of the file that is copied: WILLNEED and SEQUENTIAL",
+        words: |advice| match advice {
+            Advice::None => Phrase::Silent,
+            Advice::Sequential => Phrase::First("fadvise(2) on the source"),
+        },
         effort: |_| 1, fio: |_| Err("fio copies no files"),
     }
     Origin = "origin" {
         origin: Origin = Origin::Warm,
         summary: "whether the file that is copied is in the page cache (warm) or not (cold)",
+        words: |origin| match origin {
+            Origin::Warm => Phrase::Silent,
+            Origin::Cold => Phrase::How("of a cold file".to_owned()),
+        },
         effort: |_| 0, fio: |_| Err("fio copies no files"),
     }
 }

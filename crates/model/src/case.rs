@@ -106,7 +106,7 @@ impl Case {
     }
 
     /// The axes whose values differ from the method's defaults.
-    fn chosen_axes(&self) -> impl Iterator<Item = Axis> + '_ {
+    pub(crate) fn chosen_axes(&self) -> impl Iterator<Item = Axis> + '_ {
         let defaults = Axes::defaults(self.method.prepares[0]);
         self.method.own_axes().filter(move |&axis| self.axes.get(axis) != defaults.get(axis))
     }

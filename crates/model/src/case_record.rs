@@ -262,6 +262,11 @@ impl RecordedCase {
         let is_other = |part: &&str| part.split_once('=').is_none_or(|(name, _)| name != axis.name());
         self.name.split(',').filter(is_other).collect::<Vec<_>>().join(",")
     }
+
+    /// The values in the name, as `axis=value`.
+    pub fn assignments(&self) -> impl Iterator<Item = &str> {
+        self.name.split(',').skip(1)
+    }
 }
 
 impl From<Case> for RecordedCase {

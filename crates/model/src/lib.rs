@@ -13,6 +13,7 @@ mod environment;
 mod form;
 mod method;
 mod noise;
+mod phrase;
 mod properties;
 pub mod protocol;
 mod quantity;
@@ -26,6 +27,7 @@ mod suite;
 mod sync;
 mod target;
 mod value;
+mod words;
 
 pub use axis::{Axes, Axis};
 pub use case::{Assignment, Case, CaseError};
@@ -42,7 +44,9 @@ pub use run::{RunRecord, RunStatus, Settings, Verify};
 pub use sample::{Failure, Latency, Outcome, Phase, PhasesNs, Sample, SampleRow, Timeline, Watch};
 pub use size::{LONGEST_ARGUMENT_BYTES, LONGEST_NAME, MOST_DOCUMENT_BYTES, MOST_ROWS, MOST_TARGETS, TooMuch};
 pub use space::{Purpose, Space};
-pub use suite::{Head, Overrides, Row, Rows, SUITES, Section, Suite, SuiteError, built_in_suites, suite_named};
+pub use suite::{
+    FIRST_LOOK, Head, Overrides, Row, Rows, SUITES, Section, Suite, SuiteError, built_in_suites, suite_named,
+};
 pub use sync::{Sync, SyncCall};
 pub use target::{Image, Limit, LimitKind, Making, MissingTarget, TargetRecord};
 pub use value::*;

@@ -47,6 +47,8 @@ pub struct MethodInfo {
     pub name: &'static str,
     /// One line for `writebench list methods`.
     pub summary: &'static str,
+    /// The call, or the calls, as a programmer names them: `write(2)`.
+    pub words: &'static str,
     /// The calls that do the work, as strace would show them.
     pub calls: &'static str,
     /// Whether it has a buffer of a chunk, beside the source.

@@ -87,6 +87,16 @@ impl fmt::Display for Bytes {
 }
 
 impl Bytes {
+    /// For prose, exact: `64 KiB`, `4097 bytes`.
+    #[must_use]
+    pub fn in_words(self) -> String {
+        let text = self.to_string();
+        match text.find(|character: char| !character.is_ascii_digit()) {
+            Some(unit) => format!("{} {}", &text[..unit], &text[unit..]),
+            None => format!("{text} bytes"),
+        }
+    }
+
     /// For prose: two or three significant digits in a binary unit, such as `1.5 GiB`.
     #[must_use]
     pub fn approximate(self) -> String {

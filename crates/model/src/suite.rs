@@ -23,6 +23,9 @@ pub const SUITES: &[&str] = &[
     include_str!("../suites/buffer.toml"),
 ];
 
+/// The suite of a run that names none.
+pub const FIRST_LOOK: &str = "quick";
+
 /// A named list of cases: every section is a table, and every combination of its axes' values a row for each
 /// of its heads. This is the form of its file, too.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]

@@ -23,6 +23,15 @@ pub struct TargetRecord {
     pub properties: Option<Properties>,
 }
 
+impl TargetRecord {
+    /// Whether data there can outlive a loss of power: not in memory, and not on a filesystem that was made in memory.
+    #[must_use]
+    pub fn keeps_data(&self) -> bool {
+        let is_made_in_memory = self.making.as_ref().is_some_and(|making| making.images.is_empty());
+        !is_made_in_memory && !self.environment.filesystem.is_in_memory()
+    }
+}
+
 /// A target that was asked for and that this machine cannot give.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MissingTarget {

@@ -5,6 +5,7 @@ use writebench_model::{Axis, Cursor, MethodInfo, Prepare, SyncCall};
 pub(crate) static WRITE: MethodInfo = MethodInfo {
     name: "write",
     summary: "",
+    words: "write(2)",
     calls: "",
     has_buffer: false,
     cursor: Cursor::Offset,

@@ -80,6 +80,10 @@ pub enum End {
     Stopped,
 }
 
+/// How often a round goes through its disturbed samples again. A case that still has none of its own is not compared
+/// in that round.
+const MOST_REPEATS: u32 = 3;
+
 /// Longest wait for a target to be quiet before a sample.
 const SETTLE_LIMIT: Duration = Duration::from_secs(5);
 /// Least time for a loop whose time is limited.
@@ -152,29 +156,28 @@ impl Run<'_> {
         }
     }
 
-    /// Every case that wants a sample once, and those that were disturbed once more, so that as many
-    /// cases as can be are compared inside the round. Why the run ends in the middle; none if it goes on.
+    /// Every case that wants a sample once, and disturbed ones again, so that as many cases as can be are compared inside
+    /// the round. Why the run ends in the middle; none if it goes on.
     fn round(&mut self, round: u32, observe: &mut Observer<'_>) -> Result<Option<End>, RunnerError> {
         let order = order(self.plan.settings.seed, round, &self.plan.cases);
         // Who comes to want a sample in the middle waits for the next round, so that all who do are in the same one.
         let due = self.wanted().to_vec();
-        let mut disturbed = Vec::new();
+        let last = |run: &Self, index: usize| run.taken[index].last().copied().filter(|it| it.round == round);
         for &index in &order {
-            let in_round = |samples: &[Taken]| samples.last().is_some_and(|sample| sample.round == round);
             if due[index] > 0
-                && !in_round(&self.taken[index])
+                && last(self, index).is_none()
                 && let Some(end) = self.turn(index, round, observe)?
             {
                 return Ok(Some(end));
             }
-            let samples = &self.taken[index];
-            if in_round(samples) && samples.last().is_some_and(|sample| sample.is_disturbed) {
-                disturbed.push(index);
-            }
         }
-        for index in disturbed {
-            if let Some(end) = self.turn(index, round, observe)? {
-                return Ok(Some(end));
+        for _ in 0..MOST_REPEATS {
+            for &index in &order {
+                if last(self, index).is_some_and(|sample| sample.is_disturbed)
+                    && let Some(end) = self.turn(index, round, observe)?
+                {
+                    return Ok(Some(end));
+                }
             }
         }
         Ok(None)

@@ -1,6 +1,7 @@
 //! `writebench show`.
 
 use anyhow::Result;
+use writebench_report::formats::terminal::Detail;
 use writebench_report::{Report, Sort, formats};
 
 use crate::arguments::names;
@@ -22,6 +23,9 @@ pub(crate) struct ShowCommand {
     /// ever [default: the suite's order; throughput with --top]
     #[arg(long, value_name = "BY", value_parser = names(Sort::ALL, Sort::name, Sort::from_name))]
     sort: Option<Sort>,
+    /// Everything: the machine, each case's figures in all columns, however wide, and what they come to
+    #[arg(long)]
+    all: bool,
     /// Only the first rows of each table
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     top: Option<u32>,
@@ -43,11 +47,11 @@ impl ShowCommand {
             (sort, top) => report.arranged(sort.unwrap_or(Sort::Throughput), top.map(|top| top as usize)),
         };
         if !exports.iter().any(Export::is_to_stdout) {
-            output.results(&formats::terminal::head(Some(number), &report.run, output.width()))?;
-            output.results(&formats::terminal::body(&report, output.width()))?;
-            // For whoever looks at it; in a pipe it would be noise.
+            let detail = if self.all { Detail::All } else { Detail::Usual };
+            output.results(&formats::terminal::report(&report, detail, output.width()))?;
+            // On a terminal there is somebody to read it.
             if output.width().is_some() {
-                output.note(&database::page(&store, number, name.target.as_deref()));
+                output.note(&database::more(&store, number, name.target.as_deref()));
             }
         }
         Ok(Exit::Ok)

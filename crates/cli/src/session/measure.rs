@@ -3,9 +3,11 @@
 use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
 
 use anyhow::Result;
 use writebench_model::{Bytes, RunStatus, Sample, Settings};
+use writebench_report::formats::terminal::Detail;
 use writebench_report::{Report, formats};
 use writebench_runner::{End, Event, Hardware, Plan, Planned, Taken, WorkerCommand, Workers};
 
@@ -15,9 +17,9 @@ use super::recorder::{Record, Recorder};
 use super::state::Session;
 use super::streams::Streams;
 use super::workspaces::Workspaces;
+use crate::database;
 use crate::exit::Exit;
 use crate::export::{self, Export};
-use crate::{database, selection};
 
 impl Session<'_> {
     /// Measures, shows and exports; then tidies up, on which no result depends.
@@ -31,7 +33,6 @@ impl Session<'_> {
     fn run(&mut self, exports: &[Export]) -> Result<Exit> {
         let Workspaces { store, run: number, output, stop, .. } = self.workspaces;
         let shows_tables = !exports.iter().any(Export::is_to_stdout);
-        let head = if shows_tables { self.print_head() } else { Ok(()) };
         let streams = match Streams::begin(exports, number, &self.run, stop, output) {
             Ok(streams) => streams,
             Err(error) => {
@@ -39,6 +40,7 @@ impl Session<'_> {
                 return self.interrupted(error);
             }
         };
+        let began = Instant::now();
         let mut recorder = Recorder::new(store, number, streams, output);
         let end = self.supervise(&mut recorder).inspect_err(|_| {
             // Why the run failed says more than why that could not be recorded.
@@ -55,10 +57,8 @@ impl Session<'_> {
         let recorded = recorder.finish(status, stop);
         let is_search = self.run.is_search();
         let report = Report::of(Some(number), recorder.run()?);
-        self.hints(&report, end, is_search);
-        output.note(&format!("Written: {}.", Bytes(self.written.bytes()).approximate()));
-        let body = shows_tables.then(|| formats::terminal::body(&report, output.width()));
-        let printed = head.and_then(|()| body.map_or(Ok(()), |body| output.results(&body)));
+        let text = shows_tables.then(|| formats::terminal::report(&report, Detail::Usual, output.width()));
+        let printed = text.map_or(Ok(()), |text| output.results(&text));
         let streamed = recorder.streams.end(&report.run);
         let exported = export::write_all(exports, &report, stop, output);
         match copy {
@@ -67,23 +67,18 @@ impl Session<'_> {
             Err(error) => return self.interrupted(error),
         }
         recorded?;
-        let (path, show) = (store.path().display(), database::show(store, number));
-        output.note(&format!("Run {number} is in {path}; {show}"));
-        output.note(&database::page(store, number, None));
+        output.note(&format!(
+            "Run {number} took {} and wrote {}. {}",
+            duration(began.elapsed()),
+            Bytes(self.written.bytes()).approximate(),
+            database::more(store, number, None)
+        ));
+        self.hints(&report, end, is_search);
         match output.all_ok([printed, streamed, exported]) {
             Err(error) if end == End::Stopped => output.error(&error),
             all => all?,
         }
         Ok(exit_of(&report, end, is_search))
-    }
-
-    /// Prints what is measured on. Where it cannot be printed, the run goes on: its samples are in the database, and its
-    /// exports are written.
-    fn print_head(&self) -> Result<()> {
-        let output = self.workspaces.output;
-        output
-            .results(&formats::terminal::head(Some(self.workspaces.run), &self.run, output.width()))
-            .inspect_err(|error| output.note(&format!("{error:#}. The run goes on.")))
     }
 
     /// How a run stands that an error has ended: the error may be that a signal came.
@@ -108,17 +103,11 @@ impl Session<'_> {
         keeper.map_or(Ok(None), |keeper| copied.finish(keeper, self.workspaces.stop))
     }
 
-    /// What could be run next. Before the results, whose end is what matters.
+    /// The command that could be run next.
     fn hints(&self, report: &Report, end: End, is_search: bool) {
         let output = self.workspaces.output;
-        let mut cases = report.cases.iter().peekable();
-        if cases.peek().is_some() && cases.all(|case| case.record.origin.suite() == selection::FIRST_LOOK) {
-            let bytes = report.cases.iter().map(|case| case.record.contract.bytes).max().unwrap_or_default();
-            output.note(&format!(
-                "This was a first look, with files of {}. `writebench list` names the suites that go deeper: \
-                 `writebench run --suite write`.",
-                Bytes(bytes).approximate()
-            ));
+        if report.is_brief() && !is_search {
+            output.note("Deeper: `writebench list` names the suites, `writebench run --suite write --dry-run` says what one costs.");
         }
         if end == End::MaxBytes && !is_search && !report.run.has_made_filesystems() {
             output.note("The limit on bytes was reached: `writebench run --resume --max-bytes MORE` goes on.");
@@ -208,6 +197,15 @@ impl Session<'_> {
         }
         let targets = self.workspaces.places.iter().map(|place| place.target.clone()).collect();
         Plan { cases: planned, taken, probes_ns, settings: run.settings.clone(), targets }
+    }
+}
+
+/// `18 s`, `3 min 20 s`.
+fn duration(elapsed: Duration) -> String {
+    match elapsed.as_secs() {
+        0 => format!("{} ms", elapsed.as_millis()),
+        seconds @ ..120 => format!("{seconds} s"),
+        seconds => format!("{} min {} s", seconds / 60, seconds % 60),
     }
 }
 

@@ -15,6 +15,7 @@ pub(super) static METHOD: Method = Method {
     info: MethodInfo {
         name: "allocate",
         summary: "creates a file of that size with posix_fallocate, fallocate or ftruncate; no data is written",
+        words: "posix_fallocate(3)",
         calls: "fallocate or ftruncate",
         has_buffer: false,
         cursor: Cursor::NoData,

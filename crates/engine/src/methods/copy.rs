@@ -14,6 +14,7 @@ use crate::records::Records;
 pub(super) const INFO: MethodInfo = MethodInfo {
     name: "",
     summary: "",
+    words: "",
     calls: "",
     has_buffer: false,
     cursor: Cursor::Copy,

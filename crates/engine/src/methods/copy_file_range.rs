@@ -17,6 +17,7 @@ pub(super) static METHOD: Method = Method {
     info: MethodInfo {
         name: "copy-file-range",
         summary: "copies a file: copy_file_range(2), a chunk per call; btrfs and xfs may share the blocks",
+        words: "copy_file_range(2)",
         calls: "copy_file_range",
         effort: 2,
         example: &[(Axis::Chunk, "3000")],

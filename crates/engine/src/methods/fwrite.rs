@@ -16,6 +16,7 @@ pub(super) static METHOD: Method = Method {
     info: MethodInfo {
         name: "fwrite",
         summary: "fwrite(3) of the C library, with its default buffer; flushed in phase write",
+        words: "fwrite(3)",
         calls: "fdopen, fwrite, fflush, fclose",
         has_buffer: false,
         cursor: Cursor::FilePosition,

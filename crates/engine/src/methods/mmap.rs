@@ -15,6 +15,7 @@ pub(super) static METHOD: Method = Method {
     info: MethodInfo {
         name: "mmap",
         summary: "memory copies into a MAP_SHARED mapping, one per chunk",
+        words: "memory copies into mmap(2)",
         calls: "mmap, memcpy, msync, munmap",
         has_buffer: false,
         cursor: Cursor::Mapping,

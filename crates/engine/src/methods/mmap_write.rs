@@ -16,6 +16,7 @@ pub(super) static METHOD: Method = Method {
     info: MethodInfo {
         name: "mmap-write",
         summary: "copies a file: mmap(2) of all of it, write(2) from the mapping, a chunk per call",
+        words: "mmap(2) of the source, write(2)",
         calls: "mmap, write",
         effort: 4,
         ..copy::INFO

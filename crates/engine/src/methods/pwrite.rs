@@ -14,6 +14,7 @@ pub(super) static METHOD: Method = Method {
     info: MethodInfo {
         name: "pwrite",
         summary: "pwrite(2) at an offset, one call per chunk; threads can share a descriptor",
+        words: "pwrite(2)",
         calls: "pwrite64",
         has_buffer: false,
         cursor: Cursor::Offset,

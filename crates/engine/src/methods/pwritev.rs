@@ -16,6 +16,7 @@ pub(super) static METHOD: Method = Method {
     info: MethodInfo {
         name: "pwritev",
         summary: "pwritev(2) at an offset, a vector of chunks per call; threads can share a descriptor",
+        words: "pwritev(2)",
         calls: "pwritev",
         has_buffer: false,
         cursor: Cursor::Offset,

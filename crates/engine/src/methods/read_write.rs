@@ -16,6 +16,7 @@ pub(super) static METHOD: Method = Method {
     info: MethodInfo {
         name: "read-write",
         summary: "copies a file: read(2) into a buffer of a chunk, write(2) from it",
+        words: "read(2) and write(2)",
         calls: "read, write",
         has_buffer: true,
         ..copy::INFO

@@ -9,6 +9,7 @@ pub(super) static METHOD: Method = Method {
     info: MethodInfo {
         name: "sendfile",
         summary: "copies a file: sendfile(2), a chunk per call",
+        words: "sendfile(2)",
         calls: "sendfile",
         effort: 2,
         example: &[(Axis::Chunk, "3000")],

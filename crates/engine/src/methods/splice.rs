@@ -23,6 +23,7 @@ pub(super) static METHOD: Method = Method {
     info: MethodInfo {
         name: "splice",
         summary: "copies a file: splice(2) into a pipe and out of it; the pipe holds a chunk, 1 MiB at most",
+        words: "splice(2) through a pipe",
         calls: "pipe2, fcntl, splice",
         effort: 4,
         example: &[(Axis::Chunk, "3000")],

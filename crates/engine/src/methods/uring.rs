@@ -25,6 +25,7 @@ pub(super) static METHOD: Method = Method {
     info: MethodInfo {
         name: "uring",
         summary: "io_uring writes at an offset, one per chunk, several under way; sync=CALL/1 links a sync to each",
+        words: "io_uring(7) writes",
         calls: "io_uring_setup, io_uring_register, io_uring_enter",
         has_buffer: false,
         cursor: Cursor::Offset,

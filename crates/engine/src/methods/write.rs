@@ -14,6 +14,7 @@ pub(super) static METHOD: Method = Method {
     info: MethodInfo {
         name: "write",
         summary: "write(2) at the file's own position, one call per chunk",
+        words: "write(2)",
         calls: "write",
         has_buffer: false,
         cursor: Cursor::FilePosition,

@@ -16,6 +16,7 @@ pub(super) static METHOD: Method = Method {
     info: MethodInfo {
         name: "writev",
         summary: "writev(2) at the file's own position, a vector of chunks per call",
+        words: "writev(2)",
         calls: "writev",
         has_buffer: false,
         cursor: Cursor::FilePosition,

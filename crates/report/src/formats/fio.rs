@@ -151,7 +151,7 @@ fn figures(case: &CaseReport) -> Vec<String> {
     let mut lines = vec![
         format!(
             "{}, {}",
-            figure("all of it", &estimate.throughput_bytes_per_s),
+            figure("total", &estimate.throughput_bytes_per_s),
             figure("write alone", &estimate.write_alone_bytes_per_s)
         ),
         format!(

@@ -7,6 +7,7 @@ use writebench_model::{CaseRecord, MissingTarget, RunRecord, TargetRecord};
 use crate::numbers::case::CaseReport;
 use crate::numbers::estimate::Estimate;
 use crate::sentences::advice::Advice;
+use crate::sentences::finding::Finding;
 use crate::sentences::report::Report;
 
 /// The version of the document's form.
@@ -20,6 +21,7 @@ struct Document<'r> {
     missing: &'r [MissingTarget],
     cases: Vec<Case<'r>>,
     advice: Option<&'r Advice>,
+    findings: &'r [Finding],
     conclusions: &'r [String],
     warnings: &'r [String],
 }
@@ -54,6 +56,7 @@ pub(crate) fn render(report: &Report) -> Result<String, serde_json::Error> {
         missing: &run.missing,
         cases: report.cases.iter().map(case).collect(),
         advice: report.advice.as_ref(),
+        findings: &report.findings,
         conclusions: &report.conclusions,
         warnings: &report.warnings,
     };

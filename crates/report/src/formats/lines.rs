@@ -33,7 +33,60 @@ impl Fitted {
 /// their figures, they stand above them; what is too wide even so is shown in parts, one below the other.
 pub(super) fn fitting(table: &Table, width: Option<usize>) -> Fitted {
     let above = || (table.columns[0].heading == "case").then(|| named_above(table, width)).flatten();
-    ranks(table, width).or_else(above).unwrap_or_else(|| parts(table, width))
+    let fitted = ranks(table, width).or_else(|| wrapped(table, width));
+    fitted.or_else(above).unwrap_or_else(|| parts(table, width))
+}
+
+/// With words in several lines; none if the table has no such columns, or not even that fits.
+fn wrapped(table: &Table, width: Option<usize>) -> Option<Fitted> {
+    let shown: Vec<bool> = table.columns.iter().map(|column| column.rank == 0).collect();
+    let mut widths: Vec<usize> = (0..shown.len()).map(|index| column_width(table, index)).collect();
+    let needed = |widths: &[usize]| -> usize {
+        let shown_widths = widths.iter().zip(&shown).filter(|(_, shown)| **shown);
+        shown_widths.map(|(width, _)| width + GAP).sum::<usize>().saturating_sub(GAP)
+    };
+    // The widest gives way first, down to its longest word.
+    while needed(&widths) > width? {
+        let can_shrink =
+            |&index: &usize| table.columns[index].wraps && widths[index] > longest_word(table, index);
+        let widest = (0..shown.len()).filter(can_shrink).max_by_key(|&index| widths[index])?;
+        widths[widest] -= 1;
+    }
+    let mut narrow = table.clone();
+    narrow.rows = table.rows.iter().flat_map(|row| in_lines(row, &widths, table)).collect();
+    narrow.columns.iter_mut().zip(&widths).for_each(|(column, width)| {
+        // A heading has one line, and another above it.
+        if let Some((group, heading)) =
+            column.heading.rsplit_once(' ').filter(|_| column.heading.width() > *width)
+        {
+            (column.group, column.heading) = (group.to_owned(), heading.to_owned());
+        }
+    });
+    let lines = lines(&narrow, &shown);
+    Some(Fitted { lines, shown, is_cut: true })
+}
+
+fn longest_word(table: &Table, index: usize) -> usize {
+    let Column { heading, .. } = &table.columns[index];
+    let heading =
+        heading.rsplit_once(' ').map_or(heading.width(), |(group, word)| group.width().max(word.width()));
+    let words = table.rows.iter().flat_map(|row| row[index].split(' '));
+    words.map(str::width).max().unwrap_or(0).max(heading)
+}
+
+/// A row as rows of one line each.
+fn in_lines(row: &[String], widths: &[usize], table: &Table) -> Vec<Vec<String>> {
+    let cell = |(index, text): (usize, &String)| -> Vec<String> {
+        if table.columns[index].wraps {
+            folded(text, widths[index], 0).lines().map(str::to_owned).collect()
+        } else {
+            vec![text.clone()]
+        }
+    };
+    let cells: Vec<Vec<String>> = row.iter().enumerate().map(cell).collect();
+    let height = cells.iter().map(Vec::len).max().unwrap_or(0);
+    let line = |number: usize| cells.iter().map(|cell| cell.get(number).cloned().unwrap_or_default()).collect();
+    (0..height).map(line).collect()
 }
 
 /// None if not even what cannot be left out fits.
@@ -43,7 +96,8 @@ fn ranks(table: &Table, width: Option<usize>) -> Option<Fitted> {
     (0..=highest).rev().find_map(|most| {
         let shown: Vec<bool> = table.columns.iter().map(|column| column.rank <= most).collect();
         let mut lines = lines(table, &shown);
-        let bars = table.bars.as_ref().filter(|bars| bars.rank <= most);
+        // In a pipe or a file a bar is noise.
+        let bars = table.bars.as_ref().filter(|bars| bars.rank <= most && width.is_some());
         match bars {
             Some(bars) => lines = with_bars(lines, bars, width)?,
             None if !fits(&lines, width) => return None,
@@ -156,7 +210,7 @@ fn lines(table: &Table, shown: &[bool]) -> Vec<String> {
         line
     };
     // One line of headings where no column is in a group.
-    let grouped = table.columns.iter().any(|column| !column.group.is_empty());
+    let grouped = columns.iter().any(|(_, column)| !column.group.is_empty());
     let groups = grouped.then(|| line(&|index| table.columns[index].group.clone()));
     let headings = line(&|index| table.columns[index].heading.clone());
     let rows = table.rows.iter().map(|row| line(&|index| row[index].clone()));

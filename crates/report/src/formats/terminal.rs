@@ -1,23 +1,57 @@
 //! For people, in a terminal or a log.
 
 use anstyle::Style;
-use writebench_model::RunRecord;
 
 use super::lines::{fitting, folded, padded};
 pub use super::styles::STYLES;
 use super::styles::{FAULT, HEADING, QUIET, WARNING};
-use crate::sentences::machine::run_lines;
+use crate::sentences::machine::{one_line, run_lines};
 use crate::sentences::noise::NoiseReport;
 use crate::sentences::report::Report;
 use crate::sentences::visible::visible;
 use crate::sentences::words::counted;
 use crate::tables::table::Table;
 
-/// What was measured on. Styled text; whoever prints it strips what the output cannot show. `width` is the terminal's;
-/// none to leave lines as long as they are.
+/// How much of a report is shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Detail {
+    /// The answers, and the tables of the suites that were asked for by name.
+    Usual,
+    /// Everything, however wide the lines become.
+    All,
+}
+
+/// A report. Styled text; whoever prints it strips what the output cannot show. `width` is the terminal's; none to leave
+/// lines as long as they are.
 #[must_use]
-pub fn head(number: Option<i64>, run: &RunRecord, width: Option<usize>) -> String {
-    let number = number.map(|number| format!(" · run {number}")).unwrap_or_default();
+pub fn report(report: &Report, detail: Detail, width: Option<usize>) -> String {
+    let is_all = detail == Detail::All;
+    let (width, shows_tables) = (width.filter(|_| !is_all), is_all || !report.is_brief());
+    let mut text = if is_all { head(report) } else { styled(QUIET, &one_line(report), width) };
+    let mut is_cut = false;
+    if shows_tables {
+        for table in report.tables() {
+            let (shown, cut) = table_text(table, width);
+            is_cut |= cut;
+            text += &shown;
+        }
+    }
+    let found = [Some(report.findings_table()), report.targets_table()];
+    for table in found.into_iter().flatten().filter(|table| !table.rows.is_empty()) {
+        text += &table_text(table, width).0;
+    }
+    let said = sentences(report, shows_tables, is_cut);
+    if !said.is_empty() {
+        text += "\n";
+    }
+    text.extend(said.iter().map(|(style, line)| styled(*style, line, width)));
+    text
+}
+
+/// The run, and all that is known of the machine.
+fn head(report: &Report) -> String {
+    let run = &report.run;
+    let number = report.number.map(|number| format!(" · run {number}")).unwrap_or_default();
     let mut text = format!(
         "{HEADING}writebench {}{HEADING:#}{number} · {} · seed {}\n",
         visible(&run.version),
@@ -25,64 +59,40 @@ pub fn head(number: Option<i64>, run: &RunRecord, width: Option<usize>) -> Strin
         run.settings.seed
     );
     for (label, line) in run_lines(run) {
-        let line = folded(&format!("{label:<12}{}", visible(&line)), width.unwrap_or(usize::MAX), 12);
-        text += &format!("{QUIET}{label}{QUIET:#}{}", &line[label.len()..]);
+        text += &format!("{QUIET}{label:<12}{QUIET:#}{}\n", visible(&line));
     }
     text
 }
 
-/// The tables, what they come to, and the warnings; the three sentences that matter come last. `width` is the terminal's;
-/// none for all columns.
-#[must_use]
-pub fn body(report: &Report, width: Option<usize>) -> String {
-    let mut text = String::new();
-    let mut cut = false;
-    for table in report.tables() {
-        let (shown, is_cut) = table_text(table, width);
-        cut |= is_cut;
-        text += &shown;
-    }
-    let (mut above, last) = words(report);
-    if cut {
-        above.push((QUIET, "A wider terminal shows more columns.".to_owned()));
-    }
-    for part in [above, last] {
-        if !part.is_empty() {
-            text += "\n";
-        }
-        text.extend(part.iter().map(|(style, line)| styled(*style, line, width)));
-    }
-    text
-}
+/// How many warnings stand below answers without tables.
+const FEW_WARNINGS: usize = 2;
 
-type Lines = Vec<(Style, String)>;
-
-/// What is said below the tables; apart, the answer, how sure it is, and what weakens it most; or the advice.
-fn words(report: &Report) -> (Lines, Lines) {
+/// The sentences below the tables. Below answers without tables only those that weaken them.
+fn sentences(report: &Report, shows_tables: bool, is_cut: bool) -> Vec<(Style, String)> {
     let plain = |line: &String| (Style::new(), line.clone());
-    let warning = |line: &String| (WARNING, line.clone());
-    let read_back = report.read_back.iter().map(|line| (QUIET, line.clone()));
-    let mut warnings = report.warnings.iter().map(warning);
-    let Some(main) = report.main_answer() else {
-        return (read_back.chain(warnings).collect(), report.conclusions.iter().map(plain).collect());
-    };
-    let first = warnings.next();
-    let said_last = main.text();
-    let above = report.conclusions.iter().filter(|line| **line != said_last).map(plain);
-    let mut last = vec![(HEADING, main.sentence.clone())];
-    if !main.certainty.is_empty() {
-        let others = match report.answers.len() - 1 {
-            0 => String::new(),
-            others => format!(" Above: {} for what else can be wanted.", counted(others, "answer")),
-        };
-        last.push((Style::new(), format!("{}{others}", main.certainty)));
+    let mut said: Vec<(Style, String)> = Vec::new();
+    if report.advice.is_some() || report.findings.is_empty() {
+        said.extend(report.conclusions.iter().map(plain));
+    } else if shows_tables {
+        let certain = report.answers.iter().filter(|answer| !answer.certainty.is_empty());
+        said.extend(certain.map(|it| (Style::new(), format!("{}: {}", it.finding.goal, it.certainty))));
+        said.extend(report.remarks.iter().map(plain));
+        said.extend(report.read_back.iter().map(|line| (QUIET, line.clone())));
     }
-    last.push(first.unwrap_or_else(|| (Style::new(), NO_WARNING.to_owned())));
-    (read_back.chain(above).chain(warnings).collect(), last)
+    if !shows_tables {
+        let missing = report.run.missing.iter();
+        said.extend(missing.map(|target| (WARNING, format!("{}: {}", target.name, target.why))));
+    }
+    let most = if shows_tables { report.warnings.len() } else { FEW_WARNINGS };
+    said.extend(report.warnings.iter().take(most).map(|line| (WARNING, line.clone())));
+    if let more @ 1.. = report.warnings.len().saturating_sub(most) {
+        said.push((WARNING, format!("{} with `show --all`.", counted(more, "more warning"))));
+    }
+    if is_cut {
+        said.push((QUIET, "`show --all` has all columns.".to_owned()));
+    }
+    said
 }
-
-/// Each of it would be a warning.
-const NO_WARNING: &str = "No sample was disturbed, and no case failed.";
 
 /// A line that breaks at spaces where a terminal is narrower.
 fn styled(style: Style, line: &str, width: Option<usize>) -> String {
@@ -92,7 +102,10 @@ fn styled(style: Style, line: &str, width: Option<usize>) -> String {
 /// A table with its title and all that stands below it, and whether a wider terminal would show more of it.
 pub(crate) fn table_text(table: Table, width: Option<usize>) -> (String, bool) {
     let table = table.made_visible();
-    let mut text = format!("\n{HEADING}{}{HEADING:#}\n", table.title);
+    let mut text = "\n".to_owned();
+    if !table.title.is_empty() {
+        text += &styled(HEADING, &table.title, width);
+    }
     let mut is_cut = false;
     if !table.rows.is_empty() {
         let fitted = fitting(&table, width);

@@ -1,6 +1,7 @@
 //! What people and programs are shown, for a run that was never made: figures, a failure, an
 //! unsupported case, one that was not reached, and text that tries to be markup.
 
+mod first_screen;
 mod layouts;
 
 use writebench_model::{
@@ -9,6 +10,7 @@ use writebench_model::{
 };
 use writebench_testkit::{example_case, example_run, section_of};
 
+use super::terminal::Detail;
 use crate::Report;
 
 fn good(write_ms: [u64; 6]) -> Vec<Sample> {
@@ -91,7 +93,7 @@ fn burst() -> Report {
 
 #[test]
 fn where_throughput_fell_and_how_near_the_limit_it_was_stand_in_the_table() {
-    let text = plain(&super::terminal::body(&burst(), None));
+    let text = plain(&shown(&burst(), None));
     for line in [
         "of limit: a plain copy of memory, 5.20 GB/s with 1 thread (9.10 past the caches)",
         "no limit known for large direct writes to the device: O_DIRECT is refused",
@@ -147,19 +149,21 @@ pub(crate) fn plain(styled: &str) -> String {
     plain + rest
 }
 
+fn shown(report: &Report, width: Option<usize>) -> String {
+    super::terminal::report(report, Detail::Usual, width)
+}
+
 #[test]
 fn the_terminal_shows_every_case_with_figures_or_a_cause() {
-    let report = report();
-    let head = super::terminal::head(report.number, &report.run, None);
-    insta::assert_snapshot!(plain(&(head + &super::terminal::body(&report, None))));
+    insta::assert_snapshot!(plain(&super::terminal::report(&report(), Detail::All, Some(80))));
 }
 
 #[test]
 fn a_narrow_terminal_gets_fewer_columns_and_no_broken_line() {
-    let text = plain(&super::terminal::body(&report(), Some(80)));
+    let text = plain(&shown(&report(), Some(80)));
     let table_lines: Vec<&str> = text.lines().filter(|line| line.starts_with("write,")).collect();
     assert!(table_lines.iter().take(2).all(|line| line.chars().count() <= 80), "{text}");
-    assert!(text.contains("A wider terminal shows more columns."));
+    assert!(text.contains("`show --all` has all columns."));
 }
 
 #[test]
@@ -201,7 +205,8 @@ fn a_terminal_sees_no_style_but_ours() {
     report.run.started = FOREIGN.to_owned();
     report.run.targets[0].path = FOREIGN.to_owned();
     report.run.targets[0].environment.filesystem.source = FOREIGN.to_owned();
-    let text = super::terminal::head(None, &report.run, Some(80)) + &super::terminal::body(&report, Some(80));
+    report.findings[0].way = FOREIGN.to_owned();
+    let text = super::terminal::report(&report, Detail::All, None) + &shown(&report, Some(80));
     assert!(text.contains("x\\u{1b}[8m\\r\\u{202e}y"), "{text:?}");
     let shown = plain(&text);
     assert!(shown.chars().all(|c| c == '\n' || !c.is_control()) && !shown.contains('\u{202e}'), "{text:?}");
@@ -251,9 +256,7 @@ fn side_by_side() -> Report {
 
 #[test]
 fn several_targets_stand_side_by_side_and_are_compared_with_the_first() {
-    let text = plain(&super::terminal::head(side_by_side().number, &side_by_side().run, None))
-        + &plain(&super::terminal::body(&side_by_side(), Some(80)));
-    insta::assert_snapshot!("side_by_side", text);
+    insta::assert_snapshot!("side_by_side", plain(&shown(&side_by_side(), Some(80))));
 }
 
 #[test]

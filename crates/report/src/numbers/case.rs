@@ -2,9 +2,11 @@
 
 use std::borrow::Borrow;
 use std::cmp::Ordering;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
-use writebench_model::{CaseRecord, Contract, Limit, Outcome, RunRecord, Stage, TargetRecord};
+use writebench_model::{
+    CaseRecord, Contract, Durability, Limit, LimitKind, Outcome, RunRecord, Stage, TargetRecord,
+};
 
 use crate::numbers::estimate::Estimate;
 use crate::numbers::grouped::grouped;
@@ -22,6 +24,8 @@ pub struct CaseReport {
     pub estimate: Option<Estimate>,
     /// Of its target, among the run's.
     place: Option<usize>,
+    /// Whether it is to be durable on a target that keeps nothing over a loss of power.
+    pub breaks_its_promise: bool,
 }
 
 /// The cases of a run, which has not got them any more.
@@ -31,13 +35,36 @@ pub(crate) fn cases(run: &mut RunRecord) -> Vec<CaseReport> {
     let case = |record: CaseRecord| {
         let place = places.get(record.target.as_str()).copied();
         let limits = place.map_or(&[][..], |place| &run.targets[place].limits);
-        let mut case = CaseReport { place, ..CaseReport::of(record, limits) };
+        let keeps_data = place.is_none_or(|place| run.targets[place].keeps_data());
+        let breaks_its_promise = record.contract.durability == Durability::Durable && !keeps_data;
+        let mut case = CaseReport { place, breaks_its_promise, ..CaseReport::of(record, limits) };
         if run.is_side_by_side() {
             case.name = format!("{} on {}", case.name, case.record.target);
         }
         case
     };
-    records.into_iter().map(case).collect()
+    let mut cases: Vec<CaseReport> = records.into_iter().map(case).collect();
+    drop_exceeded_limits(&mut cases);
+    cases
+}
+
+/// A limit that a case goes beyond is none: no case of that target is held against it.
+fn drop_exceeded_limits(cases: &mut [CaseReport]) {
+    let key = |case: &CaseReport| Some((case.place?, case.estimate.as_ref()?.limit?));
+    let exceeded: HashSet<(usize, LimitKind, u32)> = cases
+        .iter()
+        .filter_map(key)
+        .filter(|(_, limit)| limit.share > 1.0)
+        .map(|(place, limit)| (place, limit.kind, limit.threads))
+        .collect();
+    for case in cases {
+        let Some((place, limit)) = key(case) else { continue };
+        if exceeded.contains(&(place, limit.kind, limit.threads))
+            && let Some(estimate) = &mut case.estimate
+        {
+            estimate.limit = None;
+        }
+    }
 }
 
 impl CaseReport {
@@ -48,7 +75,7 @@ impl CaseReport {
             None => Some("not measured: the run ended before its turn".to_owned()),
         };
         let (name, estimate) = (record.case.to_string(), Estimate::of_case(&record, limits));
-        Self { name, reason, estimate, place: None, record }
+        Self { name, reason, estimate, place: None, breaks_its_promise: false, record }
     }
 
     /// The target that it was measured on, of the report's run.
@@ -72,9 +99,10 @@ impl CaseReport {
     }
 
     /// Whether its time rests on samples of all of its work in a machine that was itself. What failed on the way, was cut
-    /// short or has only disturbed samples has figures but no rank.
+    /// short, has only disturbed samples or is not durable as it should be has figures but no rank.
     pub(crate) fn is_ranked(&self) -> bool {
         self.is_ok()
+            && !self.breaks_its_promise
             && self.estimate.as_ref().is_some_and(|estimate| !estimate.only_disturbed && estimate.cut == 0)
     }
 

@@ -13,7 +13,7 @@ pub struct Reached {
     pub threads: u32,
     /// The limit.
     pub bytes_per_s: u64,
-    /// The case's throughput, all of it, over the limit. Above 1 where it has less to do than the limit's own work.
+    /// The case's throughput over the limit. A limit that any case goes beyond is dropped, so 1 is the most.
     pub share: f64,
 }
 

@@ -7,8 +7,10 @@ use writebench_model::{Bytes, Case, CaseOrigin, RunRecord, Stage};
 use writebench_stats::{CONFIDENCE, Interval, Verdict};
 
 use crate::numbers::case::CaseReport;
+use crate::numbers::estimate::Estimate;
 use crate::numbers::in_rounds::{in_round_ratio, in_round_ratios, total};
-use crate::sentences::number::{gigabytes_per_s, significant};
+use crate::sentences::finding::{Finding, compared};
+use crate::sentences::number::{NOTHING, gigabytes_per_s, significant};
 use crate::sentences::outcomes::failed;
 use crate::sentences::shell::quoted;
 use crate::sentences::words::{counted, list};
@@ -126,6 +128,38 @@ impl Advice {
             failed: tried.values().filter(|failed| **failed).count(),
             bytes_written: samples.map(|sample| sample.bytes).sum(),
         })
+    }
+
+    /// A line for each finalist: the recommended one, plain write, and the others by their gain.
+    pub(crate) fn findings(&self, cases: &[CaseReport]) -> Vec<Finding> {
+        let mut finals: Vec<(&CaseReport, &Estimate)> = cases
+            .iter()
+            .filter(|case| case.record.origin.is_stage(Stage::Final))
+            .filter_map(|case| Some((case, case.estimate.as_ref()?)))
+            .collect();
+        let baseline =
+            finals.iter().map(|(case, _)| *case).find(|case| case.record.case.name() == self.baseline);
+        let ratio = |case: &CaseReport| in_round_ratio(baseline?, case);
+        let place = |case: &CaseReport| match case.record.case.name() {
+            name if name == self.recommended => 0,
+            name if name == self.baseline => 1,
+            _ => 2,
+        };
+        let gain = |case: &CaseReport| ratio(case).map_or(0.0, |ratio| ratio.estimate);
+        finals.sort_by(|(a, _), (b, _)| place(a).cmp(&place(b)).then(gain(b).total_cmp(&gain(a))));
+        let finding = |(case, estimate): (&CaseReport, &Estimate)| {
+            let name = case.record.case.name();
+            let is_baseline = name == self.baseline;
+            let goal = match (name == self.recommended, is_baseline) {
+                (true, _) => "recommended",
+                (_, true) => "plain write",
+                _ if name == self.fastest => "fastest",
+                _ => "",
+            };
+            let beside = ratio(case).filter(|_| !is_baseline).map(|ratio| compared(&ratio));
+            Finding::of(goal.to_owned(), case, estimate, beside.unwrap_or_else(|| NOTHING.to_owned()))
+        };
+        finals.into_iter().map(finding).collect()
     }
 
     /// Whether another way than the baseline is recommended.

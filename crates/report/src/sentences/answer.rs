@@ -1,13 +1,14 @@
 //! What a run says about a contract: the fastest way, what it is worth, and how sure that is.
 
-use writebench_model::{Axes, Axis, Content, Contract, Prepare, RunRecord, SyncCall};
+use writebench_model::{Axes, Axis, Contract, Prepare, RunRecord, SyncCall};
 use writebench_stats::{Interval, Verdict};
 
 use crate::numbers::case::{CaseReport, by_contract};
 use crate::numbers::estimate::Estimate;
 use crate::numbers::grouped::distinct;
 use crate::numbers::in_rounds::{in_round_ratio, in_round_ratios, total, verdict};
-use crate::sentences::number::{gigabytes_per_s, mark, milliseconds_of, range_of, share, significant, times};
+use crate::sentences::finding::{Finding, compared, figure, goal, tell_sizes_apart};
+use crate::sentences::number::{NOTHING, range_of, share, times};
 use crate::sentences::outcomes::case_sentence;
 use crate::sentences::question::question;
 use crate::sentences::words::{counted, list};
@@ -24,6 +25,8 @@ pub struct Answer {
     pub cases: usize,
     /// The fastest of those that have a rank.
     pub fastest: Option<String>,
+    /// The same in a line of the first screen.
+    pub finding: Finding,
     /// The fastest, in words.
     pub sentence: String,
     /// What can be told from it and what cannot; empty if there is no answer.
@@ -37,7 +40,10 @@ pub(crate) fn answers(run: &RunRecord, cases: &[CaseReport]) -> Vec<Answer> {
     if contracts.iter().any(|(_, cases)| is_measured(cases)) {
         contracts.retain(|(_, cases)| is_measured(cases));
     }
-    contracts.into_iter().map(|(contract, cases)| Answer::of(contract, run, cases)).collect()
+    let mut answers: Vec<Answer> =
+        contracts.into_iter().map(|(contract, cases)| Answer::of(contract, run, cases)).collect();
+    tell_sizes_apart(answers.iter_mut().map(|it| (&mut it.finding, &it.contract)));
+    answers
 }
 
 impl Answer {
@@ -45,6 +51,7 @@ impl Answer {
         let cases = different(cases.into_iter());
         let target = run.targets.first().filter(|_| !run.is_side_by_side());
         let answer = Self {
+            finding: Finding::none(goal(contract, target), ""),
             contract: contract.clone(),
             cases: cases.len(),
             fastest: None,
@@ -56,20 +63,29 @@ impl Answer {
             Some(best) => {
                 let others: Vec<&CaseReport> =
                     ranked.into_iter().filter(|case| case.name != best.name).collect();
-                answer.ranked(best, &others)
+                answer.ranked(best, &others, run)
             }
             None => answer.unranked(&cases),
         }
     }
 
-    fn ranked(mut self, best: &CaseReport, others: &[&CaseReport]) -> Self {
+    fn ranked(mut self, best: &CaseReport, others: &[&CaseReport], run: &RunRecord) -> Self {
         let Some(estimate) = &best.estimate else { return self };
         // On another target it is another question.
         let beside = || others.iter().copied().filter(|case| case.record.target == best.record.target);
         let baseline = beside().find(|case| is_baseline(case)).filter(|_| !is_baseline(best));
-        let is_baseline = is_baseline(best) && beside().next().is_some();
+        let is_plain = is_baseline(best);
+        let is_baseline = is_plain && beside().next().is_some();
         self.fastest = Some(best.name.clone());
         let times_baseline = baseline.and_then(|baseline| in_round_ratio(baseline, best));
+        let in_words = match (&times_baseline, run.is_side_by_side()) {
+            (_, true) => beside_first(best, others, run),
+            (Some(ratio), _) => compared(ratio),
+            (None, _) if is_plain => first_of(best, others).to_owned(),
+            (None, _) => NOTHING.to_owned(),
+        };
+        self.finding = Finding::of(self.finding.goal, best, estimate, in_words);
+        self.finding.target = run.is_side_by_side().then(|| best.record.target.clone());
         self.sentence +=
             &format!("{}{}.", figure_of(best, estimate), worth(estimate, is_baseline, times_baseline));
         self.certainty = match self.cases {
@@ -84,11 +100,19 @@ impl Answer {
     fn unranked(mut self, cases: &[&CaseReport]) -> Self {
         let Some(&first) = cases.first() else { return self };
         if let Some(estimate) = &first.estimate {
+            let (goal, why) = (self.finding.goal.clone(), why_unranked(first, estimate));
+            self.finding = match first.breaks_its_promise {
+                true => Finding::none(goal, NOT_DURABLE),
+                false => {
+                    Finding { case: None, ..Finding::of(goal, first, estimate, format!("no rank: {why}")) }
+                }
+            };
             self.sentence += &format!("{}, without a rank.", figure_of(first, estimate));
             self.certainty = format!("Not ranked, because {}.", why_unranked(first, estimate));
             return self;
         }
         let why = case_sentence(first, first.reason.as_deref().unwrap_or_default());
+        self.finding = Finding::none(self.finding.goal, &why);
         let more = match cases.len() - 1 {
             0 => String::new(),
             more => format!("; {} without a figure", counted(more, "more case")),
@@ -161,28 +185,47 @@ fn is_baseline(case: &CaseReport) -> bool {
 
 /// `write,size=1MiB at 4.70 GB/s (4.51 – 4.83)`.
 fn figure_of(case: &CaseReport, estimate: &Estimate) -> String {
-    let name = &case.name;
-    let contract = &case.record.contract;
-    // Where data becomes durable on the way, records are what is asked about; where none is written, time.
-    if let Some(per_s) = estimate.records_per_s.filter(|_| contract.durable_every_bytes.is_some()) {
-        let figure = mark(estimate, significant(per_s.median));
-        return format!("{name} at {figure} records/s ({})", range_of(estimate, &per_s, significant));
-    }
-    if matches!(contract.content, Content::Reserved | Content::Hole) {
-        let total = &estimate.total_ns;
-        let figure = mark(estimate, milliseconds_of(total.median));
-        return format!("{name} in {figure} ms ({})", range_of(estimate, total, milliseconds_of));
-    }
-    let throughput = &estimate.throughput_bytes_per_s;
-    let figure = mark(estimate, gigabytes_per_s(throughput.median));
-    format!("{name} at {figure} GB/s ({})", range_of(estimate, throughput, gigabytes_per_s))
+    let (figure, unit, interval) = figure(&case.record, estimate, range_of);
+    let at = if unit == "ms" { "in" } else { "at" };
+    format!("{} {at} {figure} {unit} ({interval})", case.name)
 }
+
+/// Plain write beside all others.
+fn first_of(best: &CaseReport, others: &[&CaseReport]) -> &'static str {
+    let verdicts: Vec<Verdict> = others.iter().map(|other| verdict(other, best)).collect();
+    if verdicts.is_empty() {
+        "is plain write"
+    } else if verdicts.iter().all(|verdict| *verdict == Verdict::TooFew) {
+        "too few rounds to tell"
+    } else if verdicts.iter().all(|verdict| verdict.is_difference()) {
+        "is the fastest"
+    } else {
+        "is as fast as any"
+    }
+}
+
+/// The fastest on any target beside the same case on the first.
+fn beside_first(best: &CaseReport, others: &[&CaseReport], run: &RunRecord) -> String {
+    let first = run.targets.first().map_or("", |target| &target.name);
+    if best.record.target == first {
+        return NOTHING.to_owned();
+    }
+    let same = |other: &&&CaseReport| other.record.target == first && other.record.case == best.record.case;
+    let ratio = others.iter().find(same).and_then(|same| in_round_ratio(same, best));
+    ratio.map_or(NOTHING.to_owned(), |ratio| compared(&ratio))
+}
+
+/// In place of a rank that no way of writing can have.
+pub(crate) const NOT_DURABLE: &str = "not durable on this filesystem";
 
 fn why_unranked(case: &CaseReport, estimate: &Estimate) -> String {
     match &case.reason {
+        _ if case.breaks_its_promise => {
+            format!("it is {NOT_DURABLE}: memory keeps nothing over a loss of power")
+        }
         Some(reason) => format!("it {} later: {reason}", case.outcome_name()),
         None if estimate.cut > 0 => "the budget cut it short".to_owned(),
-        None => "there is nothing but disturbed samples".to_owned(),
+        None => "every sample was disturbed".to_owned(),
     }
 }
 
@@ -293,7 +336,7 @@ mod tests {
     }
 
     fn answer(cases: Vec<CaseRecord>) -> Answer {
-        on_data(cases).main_answer().unwrap().clone()
+        on_data(cases).answers[0].clone()
     }
 
     const FAST: [u64; 6] = [200, 204, 198, 203, 199, 201];
@@ -372,19 +415,19 @@ mod tests {
             answer.sentence.ends_with(": write at ~5.36 GB/s (5.26 – 5.42), without a rank."),
             "{answer:?}"
         );
-        assert_eq!(answer.certainty, "Not ranked, because there is nothing but disturbed samples.");
+        assert_eq!(answer.certainty, "Not ranked, because every sample was disturbed.");
         assert_eq!(answer.fastest, None);
     }
 
     #[test]
-    fn the_answer_about_most_cases_is_the_main_one_and_what_was_not_reached_is_none() {
+    fn what_was_not_reached_has_no_answer() {
         let mut durable = case("write,sync=fsync", &SLOW);
         durable.contract.durability = writebench_model::Durability::Durable;
         let mut not_reached = case("write,size=4GiB", &[]);
         not_reached.contract.bytes *= 4;
         let report = on_data(vec![durable, case("write", &SLOW), case("mmap", &FAST), not_reached]);
         assert_eq!(report.answers.len(), 2);
-        assert_eq!(report.main_answer().unwrap().fastest.as_deref(), Some("mmap"));
+        assert_eq!(report.answers[1].fastest.as_deref(), Some("mmap"));
     }
 
     #[test]
@@ -393,7 +436,7 @@ mod tests {
         let targets = vec![example_target("ext4"), example_target("xfs")];
         let cases = vec![on("ext4", &SLOW), on("xfs", &FAST)];
         let report = Report::of(None, RunRecord { targets, cases, ..example_run() });
-        let sentence = &report.main_answer().unwrap().sentence;
+        let sentence = &report.answers[0].sentence;
         assert!(
             sentence.starts_with("To stream 1GiB into a new file, in the page cache: write on xfs at"),
             "{sentence}"

@@ -1,25 +1,29 @@
-//! What a run comes to, in a sentence per contract.
+//! What stands beside the answers.
+
+use writebench_model::RunRecord;
 
 use crate::numbers::case::CaseReport;
 use crate::numbers::grouped::distinct;
 use crate::sentences::answer::Answer;
+use crate::sentences::image_share;
 
-/// All answers, and what their comparisons mean.
-pub(crate) fn conclusions(answers: &[Answer], cases: &[CaseReport]) -> Vec<String> {
-    let mut conclusions: Vec<String> = answers.iter().map(Answer::text).collect();
+/// What many comparisons mean for the answers, and what images have to do with them.
+pub(crate) fn remarks(run: &RunRecord, answers: &[Answer], cases: &[CaseReport]) -> Vec<String> {
     let compares_many = |answer: &Answer| {
         let of_answer = cases.iter().filter(|case| case.record.contract == answer.contract && case.is_ranked());
         distinct(of_answer, |case| &case.name).len() > 2
     };
+    let mut remarks = Vec::new();
     if answers.iter().any(compares_many) {
         // No allowance is made for many comparisons: with six rounds none could be called different any more. "Faster
         // than all others" needs none, since every comparison must come out for it.
-        conclusions.push(
+        remarks.push(
             "Each comparison with the fastest is made at 95 %: expect up to 10 % false 'slower' verdicts."
                 .to_owned(),
         );
     }
-    conclusions
+    remarks.extend(image_share::sentences(run, cases));
+    remarks
 }
 
 #[cfg(test)]

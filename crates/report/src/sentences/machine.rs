@@ -1,11 +1,51 @@
 //! What was measured on, in a few lines.
 
-use writebench_model::{Bytes, Device, Environment, Making, RunRecord, TargetRecord};
+use writebench_model::{Bytes, Case, Device, Environment, Making, RunRecord, TargetRecord};
 
-use crate::sentences::words::counted;
+use crate::numbers::case::CaseReport;
+use crate::numbers::grouped::distinct;
+use crate::sentences::report::Report;
+use crate::sentences::words::{counted, list};
 
 /// Label and text of each line.
 pub(crate) type Lines = Vec<(&'static str, String)>;
+
+/// The run in a line: `/data · ext4 on vda (virtio_blk) · 128 MiB per sample · 7.1 GiB written`.
+pub(crate) fn one_line(report: &Report) -> String {
+    let run = &report.run;
+    let place = match run.targets.as_slice() {
+        [one] if !run.is_side_by_side() => format!("{} · {}", one.path, filesystem(&one.environment)),
+        targets => list(&targets.iter().map(|it| it.name.as_str()).collect::<Vec<_>>(), 8),
+    };
+    let is_shown = |case: &&CaseReport| !case.is_screening() && !case.record.samples.is_empty();
+    let sizes = || report.cases.iter().filter(is_shown).map(|case| case.record.contract.bytes);
+    let per_sample = match (sizes().min(), sizes().max()) {
+        (Some(least), Some(most)) if least == most => format!(" · {} per sample", size(least)),
+        (Some(least), Some(most)) => format!(" · {} to {} per sample", size(least), size(most)),
+        _ => String::new(),
+    };
+    let number = report.number.map(|number| format!("run {number} · ")).unwrap_or_default();
+    format!("{number}{place}{per_sample} · {} written", size(bytes_written(report)))
+}
+
+/// `ext4 on vda (virtio_blk)`.
+fn filesystem(environment: &Environment) -> String {
+    let kind = &environment.filesystem.kind;
+    let Some(device) = &environment.device else { return kind.clone() };
+    let model = device.model.as_ref().and_then(|model| model.split(',').next());
+    let model = model.map(|model| format!(" ({})", model.trim())).unwrap_or_default();
+    format!("{kind} on {}{model}", device.name)
+}
+
+/// By all samples, as far as their cases are known.
+fn bytes_written(report: &Report) -> u64 {
+    let different = distinct(report.cases.iter(), |case| (&case.record.target, case.record.case.name()));
+    let of_case = |case: &CaseReport| {
+        let each = case.record.case.known().map_or(case.record.contract.bytes, Case::bytes_written);
+        each.saturating_mul(case.record.samples.len() as u64)
+    };
+    different.into_iter().map(of_case).fold(0, u64::saturating_add)
+}
 
 /// Machine, target, device.
 #[must_use]

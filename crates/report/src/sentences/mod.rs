@@ -6,6 +6,7 @@ pub(crate) mod arranged;
 pub(crate) mod changes;
 pub(crate) mod comparison;
 mod conclusion;
+pub(crate) mod finding;
 mod image_share;
 pub(crate) mod machine;
 pub(crate) mod noise;

@@ -1,12 +1,12 @@
 //! A run's numbers, with what they come to in words.
 
-use writebench_model::RunRecord;
+use writebench_model::{FIRST_LOOK, RunRecord};
 
 use crate::numbers::case::{CaseReport, cases};
 use crate::sentences::advice::{Advice, without_advice};
 use crate::sentences::answer::{Answer, answers};
-use crate::sentences::conclusion::conclusions;
-use crate::sentences::image_share;
+use crate::sentences::conclusion::remarks;
+use crate::sentences::finding::Finding;
 use crate::sentences::read_back;
 use crate::sentences::warning::warnings;
 
@@ -23,8 +23,12 @@ pub struct Report {
     pub advice: Option<Advice>,
     /// What it says about each contract; nothing if it was a search.
     pub answers: Vec<Answer>,
+    /// A line for each goal; of a search, for each of its finalists.
+    pub findings: Vec<Finding>,
     /// What it comes to, in sentences: all answers, or the advice.
     pub conclusions: Vec<String>,
+    /// What stands beside the answers: what comparisons and images mean for them.
+    pub remarks: Vec<String>,
     /// How much was read back and compared, and where it came from; none where nothing was written.
     pub read_back: Option<String>,
     /// What a reader of the figures must know.
@@ -41,14 +45,31 @@ impl Report {
         let cases = cases(&mut run);
         let advice = Advice::of(&cases);
         let answers = if is_search { Vec::new() } else { answers(&run, &cases) };
+        let findings = match &advice {
+            Some(advice) => advice.findings(&cases),
+            None => answers.iter().map(|answer| answer.finding.clone()).collect(),
+        };
+        let remarks = if is_search { Vec::new() } else { remarks(&run, &answers, &cases) };
         let conclusions = match &advice {
             Some(advice) => advice.sentences(&cases, &run),
             None if is_search => vec![without_advice(&cases)],
-            None => [conclusions(&answers, &cases), image_share::sentences(&run, &cases)].concat(),
+            None => answers.iter().map(Answer::text).chain(remarks.clone()).collect(),
         };
         let warnings = warnings(&run, &cases, is_search);
         let read_back = read_back::sentence(&cases);
-        Self { number, run, cases, advice, answers, conclusions, read_back, warnings, is_arranged: false }
+        Self {
+            number,
+            run,
+            cases,
+            advice,
+            answers,
+            findings,
+            conclusions,
+            remarks,
+            read_back,
+            warnings,
+            is_arranged: false,
+        }
     }
 
     /// A copy of the run as it was recorded, with its cases.
@@ -57,10 +78,11 @@ impl Report {
         RunRecord { cases, ..self.run.clone() }
     }
 
-    /// The answer that says the most: about the most cases, if any has one; the first of several.
-    pub(crate) fn main_answer(&self) -> Option<&Answer> {
-        let weight = |answer: &Answer| (answer.fastest.is_some(), answer.cases);
-        self.answers.iter().rev().max_by_key(|answer| weight(answer))
+    /// Whether it answers a question, so that its first screen stands without tables: a first look, or a search.
+    #[must_use]
+    pub fn is_brief(&self) -> bool {
+        let mut origins = self.cases.iter().map(|case| &case.record.origin);
+        !self.is_arranged && origins.all(|origin| origin.is_search() || origin.suite() == FIRST_LOOK)
     }
 
     /// The rows of each section of a suite, in order.

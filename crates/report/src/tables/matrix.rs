@@ -14,7 +14,7 @@ pub(super) fn throughput(title: &str, cases: &[&CaseReport]) -> Vec<Table> {
     let mut tables = Vec::new();
     for (size, cases_of_size) in grouped(cases.iter().copied(), |case| axis(case, Axis::Size)) {
         let title_of_size = format!("{title}, {size}");
-        let Some(throughput) = table(&title_of_size, "GB/s, all of it", &cases_of_size, cell) else {
+        let Some(throughput) = table(&title_of_size, "GB/s, total", &cases_of_size, cell) else {
             return vec![per_case::phases(title, cases)];
         };
         tables.push(throughput);

@@ -3,6 +3,7 @@
 pub(crate) mod bars;
 pub(crate) mod comparison;
 mod cpu_time;
+mod findings;
 mod matrix;
 mod noise;
 mod notes;

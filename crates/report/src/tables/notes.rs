@@ -13,13 +13,6 @@ use crate::sentences::words::counted;
 pub(super) fn notes(cases: &[&CaseReport], limits: &[Limit]) -> Vec<String> {
     let mut notes: Vec<String> =
         LimitKind::ALL.iter().filter_map(|&kind| limit_note(kind, cases, limits)).collect();
-    let shares = || cases.iter().filter_map(|case| case.estimate.as_ref()?.limit);
-    if shares().any(|it| it.share > 1.0) {
-        notes.push(
-            "above 100 %: less work than the limit's own, as where all of it fits into the CPU's caches"
-                .to_owned(),
-        );
-    }
     notes.extend(cases.iter().copied().filter_map(fall_note));
     notes
 }
@@ -41,7 +34,16 @@ fn limit_note(kind: LimitKind, cases: &[&CaseReport], limits: &[Limit]) -> Optio
     let used: Vec<&Limit> =
         limits.iter().filter(|limit| wanted.contains(&(limit.kind, limit.threads))).collect();
     let figure = |limit: &&Limit| limit.bytes_per_s.map(as_gigabytes_per_s).map(|per_s| (limit.threads, per_s));
-    let figures: Vec<(u32, String)> = used.iter().filter_map(figure).collect();
+    let is_exceeded = |limit: &&Limit| {
+        let mut held = cases.iter().filter(|case| limit_kind(&case.record) == Some((kind, limit.threads)));
+        held.all(|case| case.estimate.as_ref().is_none_or(|estimate| estimate.limit.is_none()))
+    };
+    let (exceeded, kept): (Vec<&Limit>, Vec<&Limit>) =
+        used.iter().copied().filter(|limit| limit.bytes_per_s.is_some()).partition(is_exceeded);
+    let figures: Vec<(u32, String)> = kept.iter().filter_map(figure).collect();
+    if let Some((_, per_s)) = exceeded.first().and_then(figure).filter(|_| figures.is_empty()) {
+        return Some(format!("no share of a limit: a case was faster than {what}, {per_s} GB/s"));
+    }
     if figures.is_empty() {
         let limit = used.first()?;
         return Some(format!("no limit known for {what}: {}", limit.how));

@@ -40,8 +40,8 @@ fn cpu_and_samples<'c>(rank: u8) -> [Cells<'c>; 3] {
     ]
 }
 
-fn all_of_it<'c>() -> Cells<'c> {
-    figures("all of it", "GB/s", 0, |it| mark(it, gigabytes_per_s(it.throughput_bytes_per_s.median)))
+fn total_throughput<'c>() -> Cells<'c> {
+    figures("total", "GB/s", 0, |it| mark(it, gigabytes_per_s(it.throughput_bytes_per_s.median)))
 }
 
 /// The share of the hardware's limit, and whether throughput held (left out before it): columns that are there where a
@@ -62,7 +62,7 @@ fn limit_and_course<'c>(cases: &[&'c CaseReport], rank: u8) -> Vec<Cells<'c>> {
 /// Throughput and where the time went.
 pub(super) fn phases(title: &str, cases: &[&CaseReport]) -> Table {
     let mut columns = vec![
-        all_of_it(),
+        total_throughput(),
         figures("95 %", "interval", 0, |it| range(&it.throughput_bytes_per_s, gigabytes_per_s)),
     ];
     columns.extend(limit_and_course(cases, 1));
@@ -86,7 +86,7 @@ pub(super) fn records(title: &str, cases: &[&CaseReport]) -> Table {
     let per_s = |it: &Estimate| or_nothing(it.records_per_s, |per_s| mark(it, significant(per_s.median)));
     let interval = |it: &Estimate| or_nothing(it.records_per_s, |per_s| range(&per_s, significant));
     let mut columns = vec![
-        figures("all of it", "records/s", 0, per_s),
+        figures("total", "records/s", 0, per_s),
         figures("95 %", "interval", 0, interval),
         figures("", "ms", 0, |it| mark(it, milliseconds_of(it.total_ns.median))),
     ];
@@ -111,7 +111,7 @@ pub(super) fn ranked(title: &str, cases: &[&CaseReport]) -> Table {
     cases.sort_by(|a, b| by_rank(a, b));
     let best = with_figures(&cases).first().copied().filter(|best| best.is_ranked());
     let mut columns = vec![
-        figures("all of it", "ms", 0, |it| mark(it, milliseconds_of(it.total_ns.median))),
+        figures("total", "ms", 0, |it| mark(it, milliseconds_of(it.total_ns.median))),
         Cells::figure("to the", "fastest", 0, move |(case, _)| {
             or_nothing(best.filter(|_| case.is_ranked()), |best| distance(best, case))
         }),
@@ -141,11 +141,25 @@ fn with_figures<'c>(cases: &[&'c CaseReport]) -> Vec<&'c CaseReport> {
     cases.iter().copied().filter(|case| case.estimate.is_some()).collect()
 }
 
+/// The values that all names have, where there are several.
+fn shared_values<'c>(cases: &[&'c CaseReport]) -> Vec<&'c str> {
+    let [first, others @ ..] = cases else { return Vec::new() };
+    let is_in_all =
+        |part: &&str| others.iter().all(|case| case.record.case.assignments().any(|it| it == *part));
+    first.record.case.assignments().filter(|part| !others.is_empty() && is_in_all(part)).collect()
+}
+
 /// Rows begin with the label, where the suite has one, or else with the case's name.
 fn table<'c>(title: &str, cases: &[&'c CaseReport], mut columns: Vec<Cells<'c>>) -> Table {
     let labels = cases.iter().any(|case| case.record.label.is_some());
     let label = |(case, _): &Row<'_>| case.record.label.clone().unwrap_or_default();
-    let name = |(case, _): &Row<'_>| case.record.case.to_string();
+    // Said once above the table, and not in each of its rows.
+    let shared = if labels { Vec::new() } else { shared_values(cases) };
+    let title = [&[title], shared.as_slice()].concat().join(" · ");
+    let name = move |(case, _): &Row<'_>| -> String {
+        let own = case.record.case.name().split(',').filter(|part| !shared.contains(part));
+        own.collect::<Vec<_>>().join(",")
+    };
     if labels {
         columns.insert(0, Cells::text("", 0, label));
         // What the label means, to be run again; behind the figures, for it is long.

@@ -22,7 +22,7 @@ pub(super) struct Shown {
 
 /// What [`Layout::CpuTime`] is about.
 pub(super) const TIMES: [Shown; 3] = [
-    time("elapsed time, all of it", |it| Some(&it.total_ns), total),
+    time("total elapsed time", |it| Some(&it.total_ns), total),
     time("user CPU time", |it| Some(&it.user_cpu_figure_ns), |it| as_f64(it.user_cpu_ns)),
     time("system CPU time", |it| Some(&it.system_cpu_figure_ns), |it| as_f64(it.system_cpu_ns)),
 ];
@@ -37,14 +37,14 @@ pub(super) fn shown(layout: Layout) -> Vec<Shown> {
     match layout {
         Layout::CpuTime => TIMES.to_vec(),
         Layout::Records => vec![Shown {
-            title: "records per second, all of it",
+            title: "records per second, total",
             unit: "records/s",
             figure: |it| it.records_per_s.as_ref(),
             text: significant,
             of_sample: speed,
         }],
         Layout::Phases | Layout::Ranked | Layout::Matrix => vec![Shown {
-            title: "throughput, all of it",
+            title: "total throughput",
             unit: "GB/s",
             figure: |it| Some(&it.throughput_bytes_per_s),
             text: gigabytes_per_s,

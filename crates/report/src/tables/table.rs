@@ -36,6 +36,8 @@ pub(crate) struct Column {
     pub is_text: bool,
     /// Where space is short, columns of higher number go first.
     pub rank: u8,
+    /// Whether its words may stand in several lines where space is short.
+    pub wraps: bool,
 }
 
 /// A sentence about cases that have no figure, or lost theirs on the way.
@@ -98,14 +100,18 @@ impl<'c, R> Cells<'c, R> {
     pub(super) fn text(heading: &str, rank: u8, cell: impl Fn(&R) -> String + 'c) -> Self {
         Self { column: Column::text(heading, rank), cell: Box::new(cell) }
     }
+
+    pub(super) fn words(heading: &str, cell: impl Fn(&R) -> String + 'c) -> Self {
+        Self { column: Column { wraps: true, ..Column::text(heading, 0) }, cell: Box::new(cell) }
+    }
 }
 
 impl Column {
     pub(crate) fn figure(group: &str, heading: &str, rank: u8) -> Self {
-        Self { group: group.to_owned(), heading: heading.to_owned(), is_text: false, rank }
+        Self { group: group.to_owned(), heading: heading.to_owned(), is_text: false, rank, wraps: false }
     }
 
     pub(crate) fn text(heading: &str, rank: u8) -> Self {
-        Self { group: String::new(), heading: heading.to_owned(), is_text: true, rank }
+        Self { group: String::new(), heading: heading.to_owned(), is_text: true, rank, wraps: false }
     }
 }

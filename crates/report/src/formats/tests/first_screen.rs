@@ -1,0 +1,155 @@
+//! What stands on the first screen, on terminals of several widths and in a pipe.
+
+use writebench_model::{
+    CaseOrigin, CaseRecord, Content, Durability, FIRST_LOOK, Outcome, RunRecord, RunStatus, Sample, Stage,
+    Start,
+};
+use writebench_testkit::{example_case, example_run, example_target, section_of};
+
+use super::plain;
+use crate::Report;
+use crate::formats::terminal::{self, Detail};
+
+fn case(name: &str, write_ms: u64) -> CaseRecord {
+    let samples = [100, 102, 98, 101, 99, 103].into_iter().zip(0..).map(|(percent, round)| {
+        let mut sample = Sample::without_figures(round, Outcome::Ok);
+        (sample.bytes, sample.phases_ns.write) = (128 << 20, write_ms * percent * 10_000);
+        sample
+    });
+    let mut case = example_case("A section", &format!("{name},size=128MiB"), samples.collect());
+    case.origin = section_of(FIRST_LOOK, "A section");
+    if let Some(known) = case.case.known() {
+        case.contract = known.contract();
+    }
+    case.contract.bytes = 128 << 20;
+    case
+}
+
+fn report_of(cases: Vec<CaseRecord>) -> Report {
+    Report::of(Some(5), RunRecord { cases, status: RunStatus::Complete, ..example_run() })
+}
+
+fn first_look() -> Report {
+    report_of(vec![
+        case("write,chunk=4KiB", 60),
+        case("write", 33),
+        case("write,prepare=fallocate", 32),
+        case("write,prepare=overwrite", 27),
+        case("pwrite,threads=2,files=per-thread", 22),
+        case("write,sync=fdatasync", 115),
+        case("write,prepare=fallocate,sync=fdatasync", 130),
+    ])
+}
+
+fn at(width: Option<usize>, report: &Report) -> String {
+    let text = plain(&terminal::report(report, Detail::Usual, width));
+    let longest = text.lines().map(|line| line.chars().count()).max().unwrap();
+    assert!(width.is_none_or(|width| longest <= width), "{text}");
+    text
+}
+
+/// In 80, 100 and 160 columns, and in a pipe.
+fn at_all_widths(report: &Report) -> String {
+    let widths = [Some(80), Some(100), Some(160), None];
+    widths.map(|width| at(width, report)).join(&format!("{:=<80}\n", ""))
+}
+
+#[test]
+fn a_first_look_has_a_line_for_each_goal_and_stops() {
+    let report = first_look();
+    assert!(at(Some(80), &report).lines().count() <= 20, "with the notes below it, less than 24 lines");
+    insta::assert_snapshot!(at_all_widths(&report));
+}
+
+#[test]
+fn a_search_has_a_line_for_each_finalist_the_recommended_first() {
+    let stage = |stage, is_baseline, case: CaseRecord| CaseRecord {
+        origin: CaseOrigin::Search { stage, is_baseline },
+        ..case
+    };
+    insta::assert_snapshot!(at_all_widths(&report_of(vec![
+        stage(Stage::Screening, false, case("mmap", 1)),
+        stage(Stage::Final, true, case("write", 33)),
+        stage(Stage::Final, false, case("uring,prepare=fallocate,cache=direct,registered=both", 21)),
+        stage(Stage::Final, false, case("write,prepare=fallocate,cache=direct", 22)),
+    ])));
+}
+
+#[test]
+fn several_targets_have_a_line_for_each_goal_and_one_for_each_target() {
+    let cases = ["ext4", "xfs", "tmpfs"].into_iter().zip([100, 70, 50]).flat_map(|(target, ms)| {
+        let on = |case: CaseRecord| CaseRecord { target: target.to_owned(), ..case };
+        [
+            on(case("write", ms)),
+            on(case("write,prepare=overwrite", ms / 2)),
+            on(case("write,sync=fdatasync", 3 * ms)),
+        ]
+    });
+    let mut targets = ["ext4", "xfs", "tmpfs"].map(example_target);
+    targets[2].environment.filesystem.kind = "tmpfs".to_owned();
+    let run = RunRecord {
+        cases: cases.collect(),
+        targets: targets.to_vec(),
+        status: RunStatus::Complete,
+        ..example_run()
+    };
+    let report = Report::of(Some(6), run);
+    assert!(at(Some(80), &report).contains("not durable"));
+    insta::assert_snapshot!(at_all_widths(&report));
+}
+
+#[test]
+fn no_way_is_durable_in_memory_and_the_first_screen_says_so() {
+    let mut run = RunRecord { cases: vec![case("write,sync=fsync", 9)], ..example_run() };
+    run.targets[0].environment.filesystem.kind = "tmpfs".to_owned();
+    let text = at(Some(80), &Report::of(None, run));
+    assert!(text.contains("durable new file  not durable on this filesystem  –  –"), "{text}");
+    assert!(!text.contains("GB/s"), "{text}");
+}
+
+#[test]
+fn a_case_beyond_a_limit_leaves_no_share_of_it() {
+    let limit = writebench_model::Limit {
+        kind: writebench_model::LimitKind::MemoryCopy,
+        threads: 1,
+        bytes_per_s: Some(4_500_000_000),
+        how: String::new(),
+    };
+    let mut run = RunRecord { cases: vec![case("write", 33), case("mmap", 27)], ..example_run() };
+    run.targets[0].limits = vec![limit];
+    // 128 MiB in 27 ms are 4.97 GB/s.
+    let report = Report::of(None, run);
+    assert!(report.cases.iter().all(|case| case.estimate.as_ref().unwrap().limit.is_none()));
+    let all = plain(&terminal::report(&report, Detail::All, None));
+    assert!(
+        all.contains("no share of a limit: a case was faster than a plain copy of memory, 4.50 GB/s"),
+        "{all}"
+    );
+}
+
+#[test]
+fn goals_say_what_is_left_behind() {
+    let goal = |change: fn(&mut CaseRecord)| {
+        let mut case = case("write", 9);
+        change(&mut case);
+        report_of(vec![case]).findings[0].goal.clone()
+    };
+    for (change, expected) in [
+        ((|_| {}) as fn(&mut CaseRecord), "new file"),
+        (|it| it.contract.start = Start::Existing, "existing file"),
+        (|it| it.contract.files = 4, "4 new files"),
+        (|it| it.contract.durability = Durability::Durable, "durable new file"),
+        (|it| it.contract.durability = Durability::Device, "new file, on the device"),
+        (|it| it.contract.content = Content::Zero, "new file of zeros"),
+        (|it| it.contract.content = Content::Copy, "new file by copying"),
+    ] {
+        assert_eq!(goal(change), expected);
+    }
+    let of_size = |bytes| {
+        let mut case = case("write", 9);
+        case.contract.bytes = bytes;
+        case
+    };
+    let goals = report_of(vec![of_size(1 << 20), of_size(4097)]).findings;
+    assert_eq!((goals[0].goal.as_str(), goals[1].goal.as_str()), ("new file, 1 MiB", "new file, 4097 bytes"));
+}

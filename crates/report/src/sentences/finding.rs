@@ -1,0 +1,144 @@
+//! The lines of the first screen: what somebody wants, and the fastest way to it.
+
+use serde::Serialize;
+use writebench_model::{Bytes, CaseRecord, Content, Contract, Durability, Feed, Start, TargetRecord};
+use writebench_stats::{Interval, Verdict};
+
+use crate::numbers::case::CaseReport;
+use crate::numbers::estimate::{Estimate, Figure};
+use crate::sentences::number::{
+    NOTHING, gigabytes_per_s, mark, milliseconds_of, range, share, significant, times,
+};
+
+/// A goal, and the fastest way to it.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct Finding {
+    /// The goal: `durable new file`.
+    pub goal: String,
+    /// The fastest way in a programmer's words, or why there is none.
+    pub way: String,
+    /// The name of its case; none where there is no way.
+    pub case: Option<String>,
+    /// The target that it is on, where there are several.
+    pub target: Option<String>,
+    /// Its figure; empty where there is none.
+    pub figure: String,
+    /// The figure's unit.
+    pub unit: &'static str,
+    /// The figure's 95 % interval, or the range of fewer than six samples.
+    pub interval: String,
+    /// Undisturbed samples that the figure rests on.
+    pub samples: usize,
+    /// How it compares with plain write, or of several targets with the same case on the first.
+    pub compared: String,
+    /// The share of what the hardware can do at most.
+    pub limit: String,
+}
+
+impl Finding {
+    /// A goal without a way to it, and why.
+    pub(crate) fn none(goal: String, why: &str) -> Self {
+        Self { goal, way: why.to_owned(), compared: NOTHING.to_owned(), ..Self::default() }
+    }
+
+    /// That way, with its figure.
+    pub(crate) fn of(goal: String, case: &CaseReport, estimate: &Estimate, compared: String) -> Self {
+        let in_cell: IntervalText = |_, figure, text| range(figure, text);
+        let (figure, unit, interval) = figure(&case.record, estimate, in_cell);
+        Self {
+            goal,
+            way: words(&case.record),
+            case: Some(case.record.case.to_string()),
+            target: None,
+            figure,
+            unit,
+            interval,
+            samples: estimate.samples,
+            compared,
+            limit: estimate.limit.map_or(NOTHING.to_owned(), |limit| share(limit.share)),
+        }
+    }
+}
+
+/// The case in a programmer's words; its name where a later version has made it.
+pub(crate) fn words(case: &CaseRecord) -> String {
+    case.case.known().map_or_else(|| case.case.to_string(), writebench_model::Case::words)
+}
+
+/// How the interval of a figure is written.
+type IntervalText = fn(&Estimate, &Figure, fn(f64) -> String) -> String;
+
+/// A median with its mark, its unit, and its interval.
+pub(crate) fn figure(
+    case: &CaseRecord,
+    estimate: &Estimate,
+    interval: IntervalText,
+) -> (String, &'static str, String) {
+    let contract = &case.contract;
+    let (figure, unit, text): (_, _, fn(f64) -> String) = match estimate.records_per_s {
+        // Where data becomes durable on the way, records are what is asked about; where none is written, time.
+        Some(per_s) if contract.durable_every_bytes.is_some() => (per_s, "records/s", significant),
+        _ if matches!(contract.content, Content::Reserved | Content::Hole) => {
+            (estimate.total_ns, "ms", milliseconds_of)
+        }
+        _ => (estimate.throughput_bytes_per_s, "GB/s", gigabytes_per_s),
+    };
+    (mark(estimate, text(figure.median)), unit, interval(estimate, &figure, text))
+}
+
+/// How many times the speed of another case it has, and how sure that is.
+pub(crate) fn compared(ratio: &Interval) -> String {
+    let factor = times(ratio.estimate);
+    match Verdict::of(ratio, Verdict::MARGIN) {
+        Verdict::Faster | Verdict::Slower => {
+            format!("{factor} × ({} – {})", times(ratio.low), times(ratio.high))
+        }
+        Verdict::AsFast => format!("{factor} × (as fast)"),
+        Verdict::NotDistinguishable => format!("{factor} × (not distinguishable)"),
+        Verdict::TooFew => format!("{factor} × (too few rounds)"),
+    }
+}
+
+/// What a contract is for: `durable new file`. Of several targets no one is meant.
+pub(crate) fn goal(contract: &Contract, target: Option<&TargetRecord>) -> String {
+    let is_device = target.is_some_and(|it| it.environment.filesystem.kind == "block device");
+    let file = match (contract.files, contract.start) {
+        _ if is_device => "device".to_owned(),
+        (1, Start::New) => "new file".to_owned(),
+        (1, Start::Existing) => "existing file".to_owned(),
+        (files, start) => format!("{files} {start} files"),
+    };
+    let durable = match (contract.durability, contract.durable_every_bytes) {
+        (Durability::Durable, None) => "durable ",
+        _ => "",
+    };
+    let content = match contract.content {
+        Content::Random => "",
+        Content::Zero => " of zeros",
+        Content::Copy => " by copying",
+        Content::Reserved => ", blocks only",
+        Content::Hole => ", length only",
+    };
+    let source = match contract.source {
+        Feed::Memory | Feed::WarmFile => "",
+        Feed::Chunk => " from one buffer",
+        Feed::ColdFile => " a cold one",
+    };
+    let kept = match (contract.durability, contract.durable_every_bytes) {
+        (Durability::Cached, _) | (Durability::Durable, None) => String::new(),
+        (Durability::Device, _) => ", on the device".to_owned(),
+        (Durability::Durable, Some(_)) => format!(", {}", contract.kept()),
+    };
+    format!("{durable}{file}{content}{source}{kept}")
+}
+
+/// Goals that differ only in their size say it.
+pub(crate) fn tell_sizes_apart<'g>(goals: impl Iterator<Item = (&'g mut Finding, &'g Contract)>) {
+    let mut goals: Vec<(&mut Finding, &Contract)> = goals.collect();
+    let sizes: std::collections::HashSet<u64> = goals.iter().map(|(_, contract)| contract.bytes).collect();
+    if sizes.len() > 1 {
+        for (finding, contract) in &mut goals {
+            finding.goal += &format!(", {}", Bytes(contract.bytes).in_words());
+        }
+    }
+}

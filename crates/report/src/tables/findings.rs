@@ -1,0 +1,81 @@
+//! The first screen: a line for each goal, and of several targets the fastest figure of each on each.
+
+use crate::numbers::case::CaseReport;
+use crate::numbers::grouped::distinct;
+use crate::sentences::finding::{Finding, figure};
+use crate::sentences::number::{NOTHING, range_of};
+use crate::sentences::report::Report;
+use crate::tables::table::{Cells, Column, Table};
+
+impl Report {
+    /// A line for each finding.
+    pub(crate) fn findings_table(&self) -> Table {
+        let findings = &self.findings;
+        let units = distinct(findings.iter().filter(|it| !it.unit.is_empty()), |it| it.unit);
+        let unit = if let [one] = units.as_slice() { one.unit } else { "" };
+        let number = |it: &Finding| match it.figure.as_str() {
+            "" => NOTHING.to_owned(),
+            figure if unit.is_empty() => format!("{figure} {}", it.unit),
+            figure => figure.to_owned(),
+        };
+        let first = self.run.targets.first().map_or("", |target| &target.name);
+        let (found, beside) = match (self.advice.is_some(), self.run.is_side_by_side()) {
+            (true, _) => ("way", "× plain write".to_owned()),
+            (_, true) => ("fastest here", format!("× the same on {first}")),
+            _ => ("fastest here", "beside plain write".to_owned()),
+        };
+        let mut columns: Vec<Cells<'_, Finding>> = vec![
+            Cells::words("", |it: &Finding| it.goal.clone()),
+            Cells::words(found, |it: &Finding| it.way.clone()),
+        ];
+        if self.run.is_side_by_side() {
+            columns.push(Cells::text("on", 0, |it: &Finding| it.target.clone().unwrap_or_default()));
+        }
+        columns.extend([
+            Cells::figure("", unit, 0, number),
+            Cells::figure("95 %", "interval", 1, |it: &Finding| it.interval.clone()),
+            Cells::figure("", "n", 0, |it: &Finding| {
+                if it.samples == 0 { NOTHING.to_owned() } else { it.samples.to_string() }
+            }),
+            Cells::words(&beside, |it: &Finding| it.compared.clone()),
+            Cells::text("case", 3, |it: &Finding| it.case.clone().unwrap_or_default()),
+        ]);
+        if findings.iter().any(|it| !matches!(it.limit.as_str(), "" | NOTHING)) {
+            columns.insert(columns.len() - 1, Cells::figure("of", "limit", 2, |it: &Finding| it.limit.clone()));
+        }
+        Table::with("", findings, columns)
+    }
+
+    /// Of several targets: a row for each, with the figure of its fastest way to each goal.
+    pub(crate) fn targets_table(&self) -> Option<Table> {
+        let run = &self.run;
+        if !run.is_side_by_side() {
+            return None;
+        }
+        let heading = |it: &Finding| match it.goal.rsplit_once(' ') {
+            Some((group, heading)) => Column::figure(group, heading, 0),
+            None => Column::figure("", &it.goal, 0),
+        };
+        let cell = |target: &str, index: usize| {
+            let contract = &self.answers[index].contract;
+            let of_goal =
+                |case: &&CaseReport| case.record.target == target && case.record.contract == *contract;
+            let cases = self.cases.iter().filter(of_goal);
+            let best = cases.min_by(|a, b| a.time_ns().total_cmp(&b.time_ns()));
+            match best.and_then(|case| Some((case, case.estimate.as_ref()?))) {
+                Some((case, _)) if case.breaks_its_promise => "not durable".to_owned(),
+                Some((case, estimate)) => figure(&case.record, estimate, range_of).0,
+                None => NOTHING.to_owned(),
+            }
+        };
+        let columns = [Column::text("", 0)].into_iter().chain(self.findings.iter().map(heading)).collect();
+        let row = |target: &str| {
+            let cells = (0..self.answers.len()).map(|index| cell(target, index));
+            [target.to_owned()].into_iter().chain(cells).collect()
+        };
+        let rows = run.targets.iter().map(|target| row(&target.name)).collect();
+        let units = distinct(self.findings.iter().filter(|it| !it.unit.is_empty()), |it| it.unit);
+        let units: Vec<&str> = units.iter().map(|it| it.unit).collect();
+        Some(Table::of(format!("{} of the fastest way", units.join(" or ")), columns, rows))
+    }
+}
