@@ -52,8 +52,6 @@ pub enum Event<'a> {
         planned: &'a Planned,
         /// Samples that are still to come, this one included, if no case ends early.
         left: usize,
-        /// What the run has written before it.
-        bytes_written: u64,
     },
     /// A sample has been taken.
     Taken {
@@ -203,8 +201,7 @@ impl Run<'_> {
         if self.written.left_bytes().is_some_and(|left| bytes > left) {
             return Ok(Some(End::MaxBytes));
         }
-        let bytes_written = self.written.bytes();
-        observe(Event::Started { planned, left, bytes_written }).map_err(RunnerError::Observer)?;
+        observe(Event::Started { planned, left }).map_err(RunnerError::Observer)?;
         let Some(sample) = self.sample(index, round)? else { return Ok(Some(End::Stopped)) };
         observe(Event::Taken { planned, sample: &sample }).map_err(RunnerError::Observer)?;
         self.taken[index].push(Taken::of(&sample));

@@ -8,8 +8,8 @@ use anyhow::Result;
 use clap::{Args, ValueHint};
 use writebench_model::protocol::direct_check_bytes_of;
 use writebench_model::{
-    Axis, Bytes, Cache, Case, CaseOrigin, Purpose, RecordedCase, Reserve, Row, Settings, Space, Stage,
-    TargetRecord, Verify, nanoseconds,
+    Axis, Bytes, Cache, Case, CaseOrigin, Durability, Purpose, RecordedCase, Reserve, Row, Settings, Space,
+    Stage, TargetRecord, Verify, nanoseconds,
 };
 use writebench_report::counted;
 use writebench_runner::{Candidate, Hardware, Race, RaceLimits};
@@ -92,6 +92,14 @@ impl AdviseCommand {
         }
         if self.size.is_some_and(|size| size.0 == 0) {
             return Err(usage!("--size must not be 0: there is nothing to write"));
+        }
+        if space.baseline.contract().durability == Durability::Durable && !target.keeps_data() {
+            return Err(usage!(
+                "{} is on {}, which keeps nothing over a loss of power: no way to write is durable there; name a directory \
+                 on a disk, or search --for stream",
+                target.path,
+                target.environment.filesystem.kind
+            ));
         }
         place.check(std::slice::from_ref(&space.baseline), None, self.reserve, &[])?;
         let field = Field::of(&space, &target, self.max_bytes)?;

@@ -4,6 +4,7 @@ use std::path::Path;
 use std::thread::Builder;
 
 use anyhow::Result;
+use writebench_report::formats::terminal::Detail;
 use writebench_report::{Comparison, Side, Unit, Verdict, counted, formats};
 
 use crate::exit::{self, Exit, usage};
@@ -32,6 +33,9 @@ pub(crate) struct CompareCommand {
     /// Call a case as fast on both sides if the interval of its ratio is no further from 1 than that [default: 5%]
     #[arg(long, value_name = "PERCENT", value_parser = percent)]
     as_fast: Option<f64>,
+    /// Every case and every column, however wide
+    #[arg(long)]
+    all: bool,
     #[command(flatten)]
     exports: ComparisonExportArguments,
 }
@@ -58,7 +62,11 @@ impl CompareCommand {
         };
         output.all_ok(exports.iter().map(|export| export.write(&comparison, &NEVER, output)))?;
         if !exports.iter().any(FileExport::is_to_stdout) {
-            output.results(&formats::comparison::terminal(&comparison, output.width()))?;
+            output.results(&formats::comparison::terminal(
+                &comparison,
+                Detail::of(self.all),
+                output.width(),
+            ))?;
         }
         self.fail_if_slower.map_or(Ok(Exit::Ok), |percent| judge(&comparison, percent, output))
     }

@@ -47,8 +47,7 @@ impl ShowCommand {
             (sort, top) => report.arranged(sort.unwrap_or(Sort::Throughput), top.map(|top| top as usize)),
         };
         if !exports.iter().any(Export::is_to_stdout) {
-            let detail = if self.all { Detail::All } else { Detail::Usual };
-            output.results(&formats::terminal::report(&report, detail, output.width()))?;
+            output.results(&formats::terminal::report(&report, Detail::of(self.all), output.width()))?;
             // On a terminal there is somebody to read it.
             if output.width().is_some() {
                 output.note(&database::more(&store, number, name.target.as_deref()));

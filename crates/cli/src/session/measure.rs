@@ -129,11 +129,11 @@ impl Session<'_> {
         let schedule = &mut *self.schedule;
         let end = writebench_runner::supervise(plan, schedule, workers, written, &mut |event| {
             match event {
-                Event::Started { planned, left, bytes_written } => {
+                Event::Started { planned, left } => {
                     for row in self.later.begin(&planned.case.to_string()) {
                         recorder.record(Record::Row(row.into()))?;
                     }
-                    progress::started(&bar, &planned.case, left, bytes_written);
+                    progress::started(&bar, &planned.case, left);
                 }
                 Event::Taken { planned, sample } => {
                     let name = &self.run.targets[planned.target].name;

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use anyhow::Result;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use writebench_model::{Bytes, Case};
+use writebench_model::Case;
 
 use crate::exit;
 use crate::output::Output;
@@ -38,19 +38,19 @@ fn tick_steadily(bar: &ProgressBar) -> Result<()> {
     Ok(())
 }
 
-/// A sample of that case begins, after so much was written.
-pub(super) fn started(bar: &ProgressBar, case: &Case, left: usize, bytes_written: u64) {
+/// A sample of that case begins.
+pub(super) fn started(bar: &ProgressBar, case: &Case, left: usize) {
     fit(bar);
     bar.set_length(bar.position() + left as u64);
-    bar.set_message(format!("{} written  {case}", Bytes(bytes_written).approximate()));
+    bar.set_message(case.words());
 }
 
 /// In one line, however wide the terminal is by now: the message is cut, and the bar has no place in a narrow one.
 fn fit(bar: &ProgressBar) {
-    const BAR_COLUMNS: u16 = 72;
+    const BAR_COLUMNS: u16 = 60;
     let columns = terminal_size::terminal_size_of(io::stderr()).map_or(BAR_COLUMNS, |(width, _)| width.0);
     let template = match columns {
-        BAR_COLUMNS.. => "{bar:24} {pos}/{len} samples, {eta} left  {wide_msg}",
+        BAR_COLUMNS.. => "{bar:16} {pos}/{len} samples, {eta} left  {wide_msg}",
         _ => "{pos}/{len} samples, {eta} left  {wide_msg}",
     };
     if let Ok(style) = ProgressStyle::with_template(template) {

@@ -6,6 +6,7 @@ use writebench_stats::Verdict;
 
 use super::lines::{fitting, folded};
 use super::styles::{FAULT, HEADING, QUIET, WARNING};
+use super::terminal::Detail;
 use crate::numbers::comparison::Comparison;
 use crate::numbers::sides::{CaseOn, ComparedRun, Side};
 use crate::sentences::changes::Change;
@@ -17,20 +18,24 @@ use crate::tables::comparison::table;
 /// The version of the document's form.
 pub const SCHEMA: u32 = 2;
 
-/// In a table of more rows the few that matter are named again below.
-const FEW: usize = 10;
+/// A table of more rows has only those that differ, unless all are wanted.
+const FEW: usize = 20;
 
-/// Styled text; `width` is the terminal's, none for all columns.
+/// What changed, and then why that may be. Styled text; `width` is the terminal's, none for all columns.
 #[must_use]
-pub fn terminal(comparison: &Comparison, width: Option<usize>) -> String {
-    let mut text = format!("{HEADING}B compared with A{HEADING:#}\n");
+pub fn terminal(comparison: &Comparison, detail: Detail, width: Option<usize>) -> String {
+    let is_all = detail == Detail::All;
+    let width = width.filter(|_| !is_all);
+    let mut text = format!("{HEADING}B compared with A: {}{HEADING:#}\n", summary(comparison));
     for (letter, side) in [("A", &comparison.a), ("B", &comparison.b)] {
         text += &format!("{QUIET}{letter}{QUIET:#}  {}\n", visible(&side_line(side)));
     }
     text += "\n";
-    let table = table(comparison).made_visible();
+    let is_long = comparison.cases.len() > FEW && !is_all;
+    let rows = || comparison.cases.iter().filter(|case| !is_long || case.verdict.is_difference());
+    let table = table(rows(), comparison.unit).made_visible();
     let mut is_cut = false;
-    if !comparison.cases.is_empty() {
+    if rows().next().is_some() {
         let fitted = fitting(&table, width);
         is_cut = fitted.is_cut;
         text += &fitted.text();
@@ -56,20 +61,10 @@ pub fn terminal(comparison: &Comparison, width: Option<usize>) -> String {
     for note in notes(comparison) {
         text += &fold(note);
     }
-    if comparison.cases.len() > FEW {
-        for (word, of) in [("Faster", Verdict::Faster), ("Slower", Verdict::Slower)] {
-            let cases = comparison.cases.iter().filter(|case| case.verdict == of);
-            let names: Vec<String> =
-                cases.map(|case| format!("{} ({:.3})", case.case, case.speed_ratio.estimate)).collect();
-            if !names.is_empty() {
-                text += &fold(format!("{word}: {}", list(&names, NAMED)));
-            }
-        }
+    if is_cut || is_long {
+        text += &format!("{QUIET}`compare --all` has all rows and columns.{QUIET:#}\n");
     }
-    if is_cut {
-        text += &format!("{QUIET}A wider terminal shows more columns.{QUIET:#}\n");
-    }
-    text + &format!("{HEADING}{}{HEADING:#}\n", summary(comparison))
+    text
 }
 
 /// Old and new beside each other, or below each other where that is too wide, as two lists of mount options are.

@@ -21,6 +21,14 @@ pub enum Detail {
     All,
 }
 
+impl Detail {
+    /// As the option `--all` says.
+    #[must_use]
+    pub fn of(is_all: bool) -> Self {
+        if is_all { Self::All } else { Self::Usual }
+    }
+}
+
 /// A report. Styled text; whoever prints it strips what the output cannot show. `width` is the terminal's; none to leave
 /// lines as long as they are.
 #[must_use]

@@ -2,6 +2,7 @@ use writebench_model::{CaseRecord, Durability, Outcome, RunRecord, Sample};
 use writebench_testkit::{example_case, example_run};
 
 use super::*;
+use crate::formats::terminal::Detail;
 
 fn case(name: &str, write_ns: &[u64]) -> CaseRecord {
     let samples = (0u32..).zip(write_ns).map(|(round, &write_ns)| {
@@ -166,7 +167,7 @@ fn shown() -> Comparison {
 
 #[test]
 fn eighty_columns_are_enough() {
-    let text = crate::formats::comparison::terminal(&shown(), Some(80));
+    let text = terminal(&shown(), Some(80));
     let plain = crate::formats::tests::plain(&text);
     assert!(plain.lines().all(|line| line.chars().count() <= 80), "{plain}");
     insta::assert_snapshot!(plain);
@@ -176,7 +177,7 @@ fn eighty_columns_are_enough() {
 fn a_name_as_wide_as_the_terminal_stands_above_its_figures() {
     let name = "pwrite,size=64KiB,chunk=1GiB,threads=2,files=per-thread,prepare=fallocate";
     let compared = two(vec![case(name, &FAST)], vec![case(name, &SLOW)]).unwrap();
-    let text = crate::formats::tests::plain(&crate::formats::comparison::terminal(&compared, Some(80)));
+    let text = crate::formats::tests::plain(&terminal(&compared, Some(80)));
     assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
     let lines: Vec<&str> = text.lines().skip_while(|line| *line != name).take(2).collect();
     assert!(lines[1].contains("0.500") && lines[1].contains("0.515") && lines[1].ends_with("6 / 6"), "{text}");
@@ -186,24 +187,27 @@ fn a_name_as_wide_as_the_terminal_stands_above_its_figures() {
 fn what_is_left_out_for_one_reason_is_one_line() {
     let cases = |samples: &[u64]| vec![case("write", &FAST), case("mmap", samples), case("pwrite", samples)];
     let compared = two(cases(&[]), cases(&[])).unwrap();
-    let text = crate::formats::comparison::terminal(&compared, None);
+    let text = terminal(&compared, None);
     let line = "Left out of run 1, run 2: mmap, pwrite: not measured: the run ended before its turn";
     assert!(text.contains(line) && text.matches("Left out").count() == 1, "{text}");
 }
 
 #[test]
-fn in_a_long_table_what_changed_is_named_again() {
-    let names: Vec<String> = (0..12).map(|number| format!("write,size={number}KiB")).collect();
+fn a_long_table_has_only_what_differs_unless_all_is_wanted() {
+    let names: Vec<String> = (0..24).map(|number| format!("write,size={number}KiB")).collect();
     let side = |slow: usize| {
         names.iter().enumerate().map(move |(n, name)| case(name, if n == slow { &SLOW } else { &FAST }))
     };
     let compared = two(side(3).collect(), side(7).collect()).unwrap();
-    let text = crate::formats::comparison::terminal(&compared, None);
-    for line in ["Faster: write,size=3KiB (2.000)\n", "Slower: write,size=7KiB (0.500)\n"] {
-        assert!(text.contains(line), "{text}");
-    }
-    let of_few = crate::formats::comparison::terminal(&shown(), None);
-    assert!(!of_few.contains("Slower:"), "{of_few}");
+    let rows = |text: &str| text.lines().filter(|line| line.starts_with("write,")).count();
+    let usual = terminal(&compared, None);
+    assert!(rows(&usual) == 2 && usual.contains("`compare --all` has all rows"), "{usual}");
+    let all = crate::formats::comparison::terminal(&compared, Detail::All, Some(40));
+    assert!(rows(&all) == 24 && !all.contains("--all"), "{all}");
+}
+
+fn terminal(comparison: &Comparison, width: Option<usize>) -> String {
+    crate::formats::comparison::terminal(comparison, Detail::Usual, width)
 }
 
 #[test]
