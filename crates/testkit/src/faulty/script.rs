@@ -46,6 +46,8 @@ pub enum When {
     Each(Call),
     /// At one in so many operations of that kind, counted over all files.
     Every(Call, usize),
+    /// In the file of that number, from 0, at the operation of that kind and that number, from 1.
+    InFile(usize, Call, usize),
 }
 
 /// What happens.
@@ -79,10 +81,13 @@ pub struct Fault {
 }
 
 impl Fault {
-    /// `of_kind` is the operation's number among those of its kind in all files, from 1.
-    pub(super) fn is_due(&self, operation: &Operation, length: u64, of_kind: usize) -> bool {
+    /// `of_kind` is the operation's number among those of its kind, from 1: in its file, and in all files.
+    pub(super) fn is_due(&self, operation: &Operation, length: u64, of_kind: [usize; 2]) -> bool {
         match self.when {
-            When::Every(call, each) => operation.call == call && of_kind.is_multiple_of(each),
+            When::Every(call, each) => operation.call == call && of_kind[1].is_multiple_of(each),
+            When::InFile(file, call, number) => {
+                (operation.file, operation.call, of_kind[0]) == (file, call, number)
+            }
             When::Operation(number) => operation.number == number,
             When::Call(call) | When::Each(call) => operation.call == call,
             When::At(call, at) => {
@@ -115,7 +120,7 @@ mod tests {
     #[test]
     fn a_fault_is_due_at_its_number_its_call_or_its_byte() {
         let write = Operation { file: 0, number: 3, call: Call::Write, offset: Some(4096), fault: None };
-        let due = |when| Fault { when, what: What::Short }.is_due(&write, 4096, 200);
+        let due = |when| Fault { when, what: What::Short }.is_due(&write, 4096, [2, 200]);
         assert!(due(When::Operation(3)) && !due(When::Operation(2)));
         assert!(due(When::Call(Call::Write)) && !due(When::Call(Call::Fsync)));
         let at = |byte| When::At(Call::Write, byte);
@@ -123,5 +128,7 @@ mod tests {
         assert!(!due(at(4095)) && !due(at(8192)));
         assert!(due(When::Every(Call::Write, 100)) && !due(When::Every(Call::Write, 150)));
         assert!(!due(When::Every(Call::Read, 100)));
+        let in_file = |file, number| When::InFile(file, Call::Write, number);
+        assert!(due(in_file(0, 2)) && !due(in_file(1, 2)) && !due(in_file(0, 1)));
     }
 }

@@ -33,8 +33,9 @@ pub(super) struct State {
     done: Vec<(usize, usize)>,
     files: usize,
     operations: Vec<Operation>,
-    // How many there were of each file, and of each kind.
+    // The number of operations on each file, of each kind on each file, and of each kind.
     of_file: HashMap<usize, usize>,
+    of_kind_in_file: HashMap<(usize, Call), usize>,
     of_kind: HashMap<Call, usize>,
     // Never answered.
     held: Vec<Box<dyn Any + Send>>,
@@ -46,6 +47,7 @@ impl State {
         self.done.clear();
         self.operations.clear();
         self.of_file.clear();
+        self.of_kind_in_file.clear();
         self.of_kind.clear();
         self.files = 0;
     }
@@ -73,11 +75,15 @@ impl State {
 
     /// Writes an operation down, and what is to go wrong with it.
     fn meet(&mut self, file: usize, call: Call, offset: Option<u64>, length: u64) -> Option<What> {
-        let [number, of_kind] = [self.of_file.entry(file).or_default(), self.of_kind.entry(call).or_default()]
-            .map(|count| {
-                *count += 1;
-                *count
-            });
+        let counts = [
+            self.of_file.entry(file).or_default(),
+            self.of_kind_in_file.entry((file, call)).or_default(),
+            self.of_kind.entry(call).or_default(),
+        ];
+        let [number, of_kind @ ..] = counts.map(|count| {
+            *count += 1;
+            *count
+        });
         let mut operation = Operation { file, number, call, offset, fault: None };
         let is_due = |line: &usize| {
             self.script[*line].is_due(&operation, length, of_kind) && !self.done.contains(&(file, *line))
