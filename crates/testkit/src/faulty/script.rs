@@ -1,82 +1,83 @@
-//! What goes wrong, and when: plain data.
+//! The script of faults, as plain data.
 
 use std::time::Duration;
 
 use rustix::io::Errno;
 
-/// An operation that the kernel asks the filesystem for.
+/// An operation that the kernel requests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Call {
-    /// A new file, opened.
+    /// Creates and opens a file.
     Create,
-    /// A name.
+    /// Looks up a name.
     Lookup,
-    /// A file that is there, opened.
+    /// Opens an existing file.
     Open,
-    /// Data.
+    /// Reads data.
     Read,
-    /// Data.
+    /// Writes data.
     Write,
-    /// Blocks.
+    /// Reserves blocks.
     Fallocate,
-    /// A file's length.
+    /// Sets a file's length.
     Truncate,
-    /// A file's size, blocks, times.
+    /// Reads or sets a file's size, blocks or times.
     Attributes,
-    /// fsync or fdatasync.
+    /// Syncs, by fsync or fdatasync.
     Fsync,
-    /// A descriptor closes, and hears of it.
+    /// Closes a descriptor, and can return an error.
     Flush,
-    /// The last descriptor has closed, and nobody hears of it.
+    /// Releases the last descriptor, and cannot return an error.
     Release,
-    /// A name goes.
+    /// Removes a name.
     Unlink,
 }
 
-/// When it happens. Once for each file of that script, but for [`When::Each`] and [`When::Every`].
+/// The time of a fault: once per watched file, except for [`When::Each`], [`When::Every`] and
+/// [`When::InFile`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum When {
-    /// At the operation of that number, from 1: the creation of the file.
+    /// At the operation with that number, from 1: the creation of the file.
     Operation(usize),
-    /// At the operation of that kind that has this byte of the file.
+    /// At the operation of that kind with this byte of the file.
     At(Call, u64),
     /// At the first operation of that kind.
     Call(Call),
     /// At every operation of that kind.
     Each(Call),
-    /// At one in so many operations of that kind, counted over all files.
+    /// At every n-th operation of that kind, counted over all files.
     Every(Call, usize),
-    /// In the file of that number, from 0, at the operation of that kind and that number, from 1.
+    /// In the file with that number, from 0, at the operation of that kind with that number, from 1.
     InFile(usize, Call, usize),
 }
 
-/// What happens.
+/// The fault.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum What {
     /// The operation is refused.
     Fail(Errno),
-    /// A write takes half of what it is given.
+    /// A write takes half of its data.
     Short,
-    /// A write takes all, says so, and loses it.
+    /// A write reports success and loses its data.
     Lose,
-    /// The last byte of what is read is another one.
+    /// The last byte of a read is changed.
     Flip,
     /// The operation takes that much longer.
     Delay(Duration),
-    /// There is never an answer, and no signal ends the wait.
+    /// The request is never answered, and no signal ends the wait.
     Hang,
-    /// The file loses all its data first.
+    /// The file first loses all its data.
     Cut,
-    /// From then on the file says that it has this size.
+    /// From then on the file reports this size.
     Size(u64),
 }
 
 /// A line of a script.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Fault {
-    /// When.
+    /// The time.
     pub when: When,
-    /// What.
+    /// The fault.
     pub what: What,
 }
 
@@ -98,18 +99,18 @@ impl Fault {
     }
 }
 
-/// An operation on a file of the script, as it came.
+/// An operation on a watched file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Operation {
-    /// Which of the files, in the order of their creation, from 0.
+    /// The number of the file, in order of creation, from 0.
     pub file: usize,
-    /// Which of the file's operations, from 1.
+    /// The number of the operation in its file, from 1.
     pub number: usize,
-    /// What was asked for.
+    /// The kind.
     pub call: Call,
-    /// Where in the file, for data.
+    /// The offset in the file, for data.
     pub offset: Option<u64>,
-    /// What went wrong.
+    /// The fault.
     pub fault: Option<What>,
 }
 

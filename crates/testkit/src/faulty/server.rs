@@ -1,4 +1,4 @@
-//! What the filesystem knows, and who is refused.
+//! The state of the filesystem, and the refusals.
 
 use std::any::Any;
 use std::collections::HashMap;
@@ -14,7 +14,7 @@ use super::Caching;
 use super::script::{Call, Fault, Operation, What, When};
 use super::tree::Tree;
 
-/// The state, for the test and for the threads that serve.
+/// The state, shared by the test and the server's threads.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Shared(Arc<Mutex<State>>);
 
@@ -24,12 +24,12 @@ impl Shared {
     }
 }
 
-/// The files, the script, and what came of it.
+/// The files, the script, and the operations so far.
 #[derive(Debug, Default)]
 pub(super) struct State {
     pub(super) tree: Tree,
     script: Vec<Fault>,
-    // File and line.
+    // The pairs of file and line that have happened.
     done: Vec<(usize, usize)>,
     files: usize,
     operations: Vec<Operation>,
@@ -37,7 +37,7 @@ pub(super) struct State {
     of_file: HashMap<usize, usize>,
     of_kind_in_file: HashMap<(usize, Call), usize>,
     of_kind: HashMap<Call, usize>,
-    // Never answered.
+    // Requests that are never answered.
     held: Vec<Box<dyn Any + Send>>,
 }
 
@@ -60,8 +60,8 @@ impl State {
         self.held.clear();
     }
 
-    /// Another file of the script comes into being. After ESTALE the kernel asks once more for the same, and after
-    /// EINTR the program may.
+    /// Starts another watched file. After ESTALE the kernel repeats the same request, and after EINTR the
+    /// program may.
     pub(super) fn begin_file(&mut self) -> usize {
         let asked_again = self.operations.last().is_some_and(|it| {
             let again = [Errno::STALE, Errno::INTR].map(|errno| Some(What::Fail(errno)));
@@ -73,7 +73,7 @@ impl State {
         self.files - 1
     }
 
-    /// Writes an operation down, and what is to go wrong with it.
+    /// Records an operation; returns its fault.
     fn meet(&mut self, file: usize, call: Call, offset: Option<u64>, length: u64) -> Option<What> {
         let counts = [
             self.of_file.entry(file).or_default(),
@@ -99,9 +99,9 @@ impl State {
     }
 }
 
-/// An answer that can be no.
+/// An answer that can be an error.
 pub(super) trait Refuse: Send + 'static {
-    /// Says no.
+    /// Answers with that error.
     fn refuse(self, errno: Errno);
 }
 
@@ -129,13 +129,12 @@ impl Server {
         Self { watched_name: watched_name.into(), caching, shared }
     }
 
-    /// The file of the script that a number is of.
+    /// The watched file with that node number.
     pub(super) fn watched(&self, number: INodeNo) -> Option<usize> {
         self.shared.lock().tree.node(number).ok()?.watched
     }
 
-    /// Lets an operation through, with the answer that it waits for and what goes wrong with it, unless the script
-    /// has it fail or wait.
+    /// Admits an operation, with its reply and fault, unless the script makes it fail or hang.
     pub(super) fn admit<R: Refuse>(
         &self,
         file: Option<usize>,
@@ -148,7 +147,7 @@ impl Server {
         let mut state = self.shared.lock();
         match state.meet(file, call, offset, length) {
             Some(What::Fail(errno)) => reply.refuse(errno),
-            // Dropped it would be an answer.
+            // Dropping the reply would answer the request.
             Some(What::Hang) => state.held.push(Box::new(reply)),
             Some(What::Delay(time)) => {
                 drop(state);
