@@ -50,7 +50,7 @@ pub(crate) fn succeed(command: &mut Command) -> Result<()> {
     Ok(())
 }
 
-/// Does a step of set-up; whether it could be done. The reason is said, and that it is done without.
+/// Runs a command of set-up and prints why it failed, if it did; whether it succeeded.
 pub(crate) fn attempt(command: &mut Command, without: &str) -> bool {
     println!("setup: {}", shown(command));
     let outcome = succeed(command.env("DEBIAN_FRONTEND", "noninteractive").stdin(Stdio::null()));

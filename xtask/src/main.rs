@@ -4,6 +4,7 @@
 
 mod command;
 mod parity;
+mod part;
 mod program;
 mod python;
 mod setup;

@@ -1,21 +1,22 @@
-//! Python with what reference figures are made with.
+//! SciPy, which computes the reference figures of crates/stats.
 
 use std::process::Command;
 
 use writebench_testkit::python_with;
 
-use crate::command::{attempt, target_directory};
+use crate::command::target_directory;
+use crate::part::Part;
 
-/// Installs what is missing, in an environment of its own; the tests find it in cargo's target directory. Never fails.
-pub(crate) fn install_modules() {
+/// SciPy in a Python environment in cargo's target directory, unless some Python has it.
+pub(crate) fn missing() -> Vec<Part> {
     const MODULE: &str = "scipy";
-    let Ok(folder) = target_directory().map(|folder| folder.join("python")) else { return };
+    let Ok(folder) = target_directory().map(|folder| folder.join("python")) else { return Vec::new() };
     if python_with(MODULE).is_some() {
-        return;
+        return Vec::new();
     }
-    println!("setup: missing {MODULE}, for the reference figures of crates/stats");
-    if attempt(Command::new("python3").args(["-m", "venv"]).arg(&folder), MODULE) {
-        let install = ["-m", "pip", "install", "--quiet", "--retries", "1", MODULE];
-        attempt(Command::new(folder.join("bin/python3")).args(install), MODULE);
-    }
+    let mut environment = Command::new("python3");
+    environment.args(["-m", "venv"]).arg(&folder);
+    let mut install = Command::new(folder.join("bin/python3"));
+    install.args(["-m", "pip", "install", "--quiet", "--retries", "1", MODULE]);
+    vec![Part { name: MODULE.to_owned(), size: "240 MB", commands: vec![environment, install] }]
 }

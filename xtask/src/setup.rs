@@ -1,18 +1,18 @@
 //! `cargo xtask setup`: installs what only the tests need.
 //!
-//! A tool that cannot be installed is said and then done without: the tests that need it are skipped,
-//! and counted as skipped.
+//! If a tool cannot be installed, the tests that need it are skipped, and counted as skipped.
 
 use std::path::Path;
 use std::process::Command;
 
-use anyhow::Result;
+use anyhow::{Context, Result, ensure};
 use writebench_testkit::has_program;
 
 use crate::command::{attempt, shown};
+use crate::part::Part;
 use crate::{python, toolchain};
 
-/// A Debian package that a test needs; a program, or the path of a file, that proves that it is there; and for what it is.
+/// A Debian package; the program or the path that proves that it is installed; and its purpose.
 type Need = (&'static str, &'static str, &'static str);
 
 const NEEDS: &[Need] = &[
@@ -40,28 +40,82 @@ const NEEDS: &[Need] = &[
     ("npm", "node", "the Node package"),
 ];
 
-/// Installs what is missing. Never fails for a tool that cannot be had.
+/// Announces each missing tool and its size, then installs them. A tool that cannot be installed is no error.
 pub(crate) fn run() -> Result<()> {
-    toolchain::install();
-    python::install_modules();
+    let parts = [toolchain::missing(), python::missing()].into_iter().flatten().collect::<Vec<_>>();
     let missing = missing(is_there);
-    if missing.is_empty() {
-        println!("setup: all packages that the tests need are installed");
+    if parts.is_empty() && missing.is_empty() {
+        println!("setup: all tools that the tests need are installed");
         return Ok(());
     }
-    for (package, proof, purpose) in &missing {
+    for Part { name, size, .. } in &parts {
+        println!("setup: will install {name}, {size}");
+    }
+    let packages = announce(&missing);
+    for mut part in parts {
+        // `all` stops at the first command that fails.
+        let _ = part.commands.iter_mut().all(|command| attempt(command, &part.name));
+    }
+    if !packages.is_empty() {
+        attempt(&mut install_command(&packages), "these packages");
+    }
+    Ok(())
+}
+
+/// Announces the packages, with what apt-get says of their size; those that can be installed here.
+fn announce(missing: &[Need]) -> Vec<&'static str> {
+    for (package, proof, purpose) in missing {
         println!("setup: missing {package} ({proof}), for {purpose}");
     }
     let packages: Vec<_> = missing.iter().map(|(package, ..)| *package).collect();
+    if packages.is_empty() {
+        return packages;
+    }
     if !has_program("apt-get") {
-        println!("setup: no apt-get here; install the above by hand, or the tests that need it are skipped");
-    } else if rustix::process::geteuid().is_root() {
-        install(&packages);
-    } else {
+        println!("setup: no apt-get here; install these by hand, or the tests that need them are skipped");
+        return Vec::new();
+    }
+    if !rustix::process::geteuid().is_root() {
         println!("setup: not root; the tests that need these are skipped until you run");
         println!("  sudo {}", shown(&install_command(&packages)));
+        return Vec::new();
     }
-    Ok(())
+    attempt(Command::new("apt-get").args(["update", "-q"]), "newer lists of packages");
+    // One package that apt-get does not have keeps it from installing the others.
+    let (known, unknown): (Vec<_>, Vec<_>) =
+        packages.into_iter().partition(|package| rehearsal(&[package]).is_ok());
+    if !unknown.is_empty() {
+        println!("setup: apt-get does not have {}; going on without", unknown.join(", "));
+    }
+    for line in rehearsal(&known).iter().flat_map(|text| sizes(text)) {
+        println!("setup: {line}");
+    }
+    known
+}
+
+/// What apt-get would do, without doing it.
+fn rehearsal(packages: &[&str]) -> Result<String> {
+    /// That of a question answered with no.
+    const REFUSED: i32 = 1;
+    let mut command = Command::new("apt-get");
+    command.args(["install", "--assume-no", "--no-install-recommends"]).args(packages).env("LC_ALL", "C");
+    let output = command.output().with_context(|| shown(&command))?;
+    ensure!(
+        matches!(output.status.code(), Some(0 | REFUSED)),
+        "{} ended with {}",
+        shown(&command),
+        output.status
+    );
+    Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+}
+
+/// The lines in which apt-get names the new packages, the download and the space on the disk.
+fn sizes(rehearsal: &str) -> impl Iterator<Item = &str> {
+    let mut in_names = false;
+    rehearsal.lines().filter(move |line| {
+        in_names = line.starts_with("The following NEW packages") || (in_names && line.starts_with(' '));
+        in_names || line.starts_with("Need to get") || line.starts_with("After this operation")
+    })
 }
 
 fn missing(is_there: impl Fn(&str) -> bool) -> Vec<Need> {
@@ -78,18 +132,6 @@ fn install_command(packages: &[&str]) -> Command {
     command
 }
 
-fn install(packages: &[&str]) {
-    let all = packages.join(", ");
-    if attempt(Command::new("apt-get").args(["update", "-q"]), &all)
-        && !attempt(&mut install_command(packages), "some of them")
-    {
-        // One that cannot be had keeps apt-get from installing the others.
-        for package in packages {
-            attempt(&mut install_command(&[package]), package);
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -101,6 +143,26 @@ mod tests {
         assert_eq!(
             shown(&install_command(&packages)),
             "apt-get install -y --no-install-recommends xfsprogs libc6-dev"
+        );
+    }
+
+    #[test]
+    fn the_new_packages_and_their_size_are_read_from_apt_get() {
+        let rehearsal = "Reading package lists...\nSuggested packages:\n  filters\n\
+            The following NEW packages will be installed:\n  cowsay librecode0\n  fortune-mod\n\
+            0 upgraded, 3 newly installed, 0 to remove and 136 not upgraded.\n\
+            Need to get 593 kB of archives.\n\
+            After this operation, 2123 kB of additional disk space will be used.\n\
+            Do you want to continue? [Y/n] N\nAbort.\n";
+        assert_eq!(
+            sizes(rehearsal).collect::<Vec<_>>(),
+            [
+                "The following NEW packages will be installed:",
+                "  cowsay librecode0",
+                "  fortune-mod",
+                "Need to get 593 kB of archives.",
+                "After this operation, 2123 kB of additional disk space will be used.",
+            ]
         );
     }
 

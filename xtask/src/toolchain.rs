@@ -1,4 +1,4 @@
-//! The Rust toolchain: what of it the checks need, and how rustup adds what is missing.
+//! The parts of the Rust toolchain that the checks need.
 
 use std::fs;
 use std::path::PathBuf;
@@ -6,9 +6,10 @@ use std::process::Command;
 
 use writebench_testkit::has_program;
 
-use crate::command::{attempt, output};
+use crate::command::output;
+use crate::part::Part;
 
-/// What direct-io is also made for: linted all, and run where this machine can run them.
+/// The other systems that direct-io supports.
 pub(crate) mod target {
     pub(crate) const WINDOWS: &str = "x86_64-pc-windows-gnu";
     pub(crate) const MACOS_X86_64: &str = "x86_64-apple-darwin";
@@ -19,12 +20,9 @@ pub(crate) mod target {
     pub(crate) const ALL: &[&str] = &[WINDOWS, MACOS_X86_64, MACOS_AARCH64, FREEBSD, LINUX_AARCH64];
 }
 
-/// Parts that `cargo xtask test` runs: (rustup component, program).
-const COMPONENTS: &[(&str, &str)] = &[("rustfmt", "cargo-fmt"), ("clippy", "cargo-clippy")];
-
-/// Miri builds the standard library itself.
-const NIGHTLY: &[&str] =
-    &["toolchain", "install", "nightly", "--profile", "minimal", "--component", "miri,rust-src"];
+/// The rustup component, the program that proves that it is installed, and its size on the disk.
+const COMPONENTS: &[(&str, &str, &str)] =
+    &[("rustfmt", "cargo-fmt", "10 MB"), ("clippy", "cargo-clippy", "20 MB")];
 
 /// Whether the standard library for that target is there.
 pub(crate) fn has_target(target: &str) -> bool {
@@ -35,11 +33,17 @@ pub(crate) fn has_target(target: &str) -> bool {
 
 /// Whether there is a nightly toolchain with Miri and the sources that it needs.
 pub(crate) fn has_miri() -> bool {
-    // To ask must not install anything.
-    let command = &mut Command::new("rustc");
-    let root = printed(command.args(["+nightly", "--print", "sysroot"]).env("RUSTUP_AUTO_INSTALL", "0"));
+    let root = nightly();
     let has = |part| root.as_ref().is_some_and(|root| root.join(part).exists());
+    // Miri builds the standard library itself.
     has("bin/cargo-miri") && has("lib/rustlib/src/rust/library")
+}
+
+/// The directory of the nightly toolchain, if one is installed.
+fn nightly() -> Option<PathBuf> {
+    // To ask must not install anything.
+    let mut command = Command::new("rustc");
+    printed(command.args(["+nightly", "--print", "sysroot"]).env("RUSTUP_AUTO_INSTALL", "0"))
 }
 
 fn printed(command: &mut Command) -> Option<PathBuf> {
@@ -47,22 +51,45 @@ fn printed(command: &mut Command) -> Option<PathBuf> {
     Some(PathBuf::from(text.trim_end()))
 }
 
-/// Adds what is missing, as far as rustup can.
-pub(crate) fn install() {
-    for (component, _) in COMPONENTS.iter().filter(|(_, program)| !has_program(program)) {
-        attempt(Command::new("rustup").args(["component", "add", component]), component);
-    }
+/// The missing parts that rustup can add.
+pub(crate) fn missing() -> Vec<Part> {
+    let part = |name: &str, size, arguments: &[&str]| {
+        let mut command = Command::new("rustup");
+        command.args(arguments);
+        Part { name: name.to_owned(), size, commands: vec![command] }
+    };
+    let components = COMPONENTS.iter().filter(|(_, program, _)| !has_program(program));
+    let mut parts: Vec<_> =
+        components.map(|&(name, _, size)| part(name, size, &["component", "add", name])).collect();
     for target in target::ALL.iter().filter(|target| !has_target(target)) {
-        attempt(Command::new("rustup").args(["target", "add", target]), target);
+        let name = format!("Rust's standard library for {target}");
+        parts.push(part(&name, "130 to 150 MB", &["target", "add", target]));
     }
     if !has_miri() {
-        attempt(Command::new("rustup").args(NIGHTLY), "Miri");
+        let (size, arguments) = add_miri(nightly().is_some());
+        parts.push(part("Miri, on nightly Rust", size, arguments));
+    }
+    parts
+}
+
+/// The size and rustup's arguments. `toolchain install` would update a nightly that somebody has chosen.
+fn add_miri(has_nightly: bool) -> (&'static str, &'static [&'static str]) {
+    if has_nightly {
+        ("100 MB", &["component", "add", "--toolchain", "nightly", "miri", "rust-src"])
+    } else {
+        ("700 MB", &["toolchain", "install", "nightly", "--profile", "minimal", "--component", "miri,rust-src"])
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_installed_nightly_is_not_updated() {
+        assert!(add_miri(true).1.starts_with(&["component", "add"]));
+        assert!(add_miri(false).1.starts_with(&["toolchain", "install", "nightly"]));
+    }
 
     #[test]
     fn a_target_is_there_with_its_standard_library_only() {

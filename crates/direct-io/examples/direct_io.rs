@@ -1,4 +1,4 @@
-//! Prints what is known of direct I/O on a file, and of the device that it is or stands on.
+//! Prints the support for direct I/O on a file, and the facts of its device.
 //!
 //! `cargo run -p direct-io --example direct_io -- PATH`
 

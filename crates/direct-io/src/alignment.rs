@@ -1,8 +1,8 @@
-//! What a direct transfer must be a multiple of, and the part of one that is not.
+//! The alignment of direct transfers.
 
 use std::fmt;
 
-/// What the parts of a direct transfer must be multiples of.
+/// The multiples that direct transfers must respect.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Alignment {
@@ -12,34 +12,34 @@ pub struct Alignment {
     pub offset_bytes: u64,
 }
 
-/// The part of a direct transfer that did not fit.
+/// The part of a direct transfer that was misaligned.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Misaligned {
-    /// Which part.
+    /// The misaligned part.
     pub part: Part,
     /// Its value: the address, offset or length, in bytes.
     pub value: u64,
-    /// What it has to be a multiple of, in bytes.
+    /// The multiple that this part needs, in bytes.
     pub needed_bytes: u64,
 }
 
 /// A part of a direct transfer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Part {
-    /// Where the memory begins.
+    /// The address of the memory.
     Address,
-    /// Where in the file.
+    /// The offset in the file.
     Offset,
-    /// How much.
+    /// The number of bytes.
     Length,
 }
 
 impl Alignment {
-    /// The first part of a transfer between `bytes` and the file at `offset` that does not fit.
+    /// Checks a transfer between `bytes` and the file at `offset`.
     ///
     /// # Errors
-    /// [`Misaligned`], which names the part and what it needs.
+    /// [`Misaligned`] names the first part that does not fit and the multiple that it needs.
     pub fn check(&self, bytes: &[u8], offset: u64) -> Result<(), Misaligned> {
         let address = bytes.as_ptr().addr() as u64;
         let parts = [
@@ -79,7 +79,7 @@ mod tests {
     use crate::AlignedBuffer;
 
     #[test]
-    fn the_part_that_does_not_fit_is_named() {
+    fn the_misaligned_part_is_named() {
         let buffer = AlignedBuffer::new(8192, 4096).unwrap();
         let alignment = Alignment { memory_bytes: 512, offset_bytes: 4096 };
         assert_eq!(alignment.check(&buffer, 4096), Ok(()));

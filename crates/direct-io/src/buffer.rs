@@ -1,4 +1,4 @@
-//! Memory that begins where direct I/O needs it to.
+//! Memory with the alignment that direct I/O needs.
 
 use std::fmt;
 use std::ops::{Deref, DerefMut};
@@ -7,13 +7,13 @@ use crate::sys::memory::Allocation;
 
 /// A zero-filled buffer whose address is a multiple of its alignment.
 ///
-/// Direct I/O hands the pages of a buffer to the device, which needs them to begin at a certain multiple:
-/// [`DirectIo`](crate::DirectIo) tells which, and 4096 will do nearly everywhere. A `Vec<u8>` gives no such
+/// Direct I/O hands the pages of a buffer to the device, which needs them aligned:
+/// [`DirectIo`](crate::DirectIo) tells how, and 4096 is enough nearly everywhere. A `Vec<u8>` makes no such
 /// promise.
 ///
-/// The memory comes from Rust's global allocator (`posix_memalign` or `aligned_alloc` on Unix, the process heap
-/// on Windows) and goes back to it when the buffer is dropped, with the alignment it was asked for. An allocator
-/// may spend up to `alignment` bytes more than `size`.
+/// The memory comes from Rust's global allocator (`posix_memalign` or `aligned_alloc` on Unix, the process
+/// heap on Windows), and drop returns it with the same alignment. An allocator may spend up to `alignment`
+/// bytes more than `size`.
 ///
 /// ```
 /// use direct_io::AlignedBuffer;
@@ -29,42 +29,42 @@ pub struct AlignedBuffer {
     alignment: usize,
 }
 
-/// The smallest alignment: that of a pointer on 64-bit systems, also on 32-bit ones, so that code that was only
-/// tried there works everywhere.
+/// The smallest alignment: that of a pointer on 64-bit systems. It holds on 32-bit systems too, so that code
+/// tried only there works everywhere.
 pub const ALIGNMENT_MIN_BYTES: usize = 8;
 
 /// The largest alignment: more than any device asks for.
 pub const ALIGNMENT_MAX_BYTES: usize = 4 << 20;
 
-/// Which rule a buffer would have broken.
+/// The rule that a buffer would have broken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum BufferError {
-    /// A buffer of nothing.
+    /// The size is zero.
     #[error("size must not be 0")]
     SizeZero,
-    /// Rounded up to its alignment it would be longer than `isize::MAX` bytes, which no memory can be.
+    /// The size, rounded up to the alignment, would exceed `isize::MAX` bytes, the limit of any allocation.
     #[error("size must be at most {max} bytes")]
     SizeTooLarge {
         /// The largest size with that alignment, in bytes.
         max: usize,
     },
-    /// Every address is a multiple of one, and none of zero.
+    /// The alignment is zero.
     #[error("alignment must not be 0")]
     AlignmentZero,
-    /// Such as 12 or 1000.
+    /// The alignment is no power of two, such as 12 or 1000.
     #[error("alignment must be a power of 2")]
     AlignmentNotPowerOfTwo,
-    /// Below [`ALIGNMENT_MIN_BYTES`].
+    /// The alignment is below [`ALIGNMENT_MIN_BYTES`].
     #[error("alignment must be at least {ALIGNMENT_MIN_BYTES} bytes")]
     AlignmentTooSmall,
-    /// Above [`ALIGNMENT_MAX_BYTES`].
+    /// The alignment is above [`ALIGNMENT_MAX_BYTES`].
     #[error("alignment must be at most {ALIGNMENT_MAX_BYTES} bytes")]
     AlignmentTooLarge,
     /// The allocator has no memory of that size.
     #[error("insufficient memory for {size} bytes")]
     OutOfMemory {
-        /// What was asked for, in bytes.
+        /// The requested size, in bytes.
         size: usize,
     },
 }
@@ -72,8 +72,8 @@ pub enum BufferError {
 impl AlignedBuffer {
     /// A buffer of `size` bytes, all zero, that begins at a multiple of `alignment` bytes.
     ///
-    /// For direct I/O the size should be a multiple of the sector size, too; this is not checked here, as a
-    /// buffer is used in parts.
+    /// For direct I/O the size should be a multiple of the sector size, too; it is not checked, as a buffer
+    /// can be used in parts.
     ///
     /// # Errors
     /// `size` is zero or too large; `alignment` is no power of two from 8 to 4194304; there is not enough memory.
@@ -83,7 +83,7 @@ impl AlignedBuffer {
         Ok(Self { memory, alignment })
     }
 
-    /// What its address is a multiple of, in bytes.
+    /// The alignment of its address, in bytes.
     #[must_use]
     pub fn alignment(&self) -> usize {
         self.alignment
@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn every_broken_rule_has_its_words() {
+    fn every_broken_rule_has_its_message() {
         assert_eq!(refused(0, 8), "size must not be 0");
         assert_eq!(refused(8, 0), "alignment must not be 0");
         for alignment in [3, 9, 12, 4095] {
@@ -173,10 +173,10 @@ mod tests {
         assert_eq!(refused(usize::MAX, 4096), format!("size must be at most {max} bytes"));
     }
 
-    // Miri's memory has no end, and valgrind's allocator no such error.
+    // Miri's memory is unlimited, and valgrind's allocator has no such error.
     #[cfg(not(miri))]
     #[test]
-    fn memory_that_nobody_has_is_an_error_and_no_abort() {
+    fn insufficient_memory_is_an_error_and_no_abort() {
         let size = isize::MAX.unsigned_abs() - 4095;
         assert_eq!(refused(size, 4096), format!("insufficient memory for {size} bytes"));
     }
@@ -211,7 +211,7 @@ mod tests {
             size in 1usize..(if cfg!(miri) { 5000 } else { 1 << 20 }),
             power in 3u32..=22,
         ) {
-            // Miri keeps a record of every byte that an allocation could be moved by.
+            // Miri tracks every byte that an allocation could be moved by.
             let alignment = 1 << (if cfg!(miri) { power.min(13) } else { power });
             let mut buffer = AlignedBuffer::new(size, alignment).unwrap();
             prop_assert_eq!((buffer.len(), buffer.alignment()), (size, alignment));

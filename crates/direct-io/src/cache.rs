@@ -1,14 +1,14 @@
-//! The page cache, for a file that is open already.
+//! The page cache, for a file that is already open.
 
 use crate::{AsFile, Error, sys};
 
-/// Turns caching of what goes through this file off (`true`) or on: `fcntl(F_NOCACHE)`, on macOS only.
+/// Turns caching for this file off (`true`) or on: `fcntl(F_NOCACHE)`, on macOS only.
 ///
-/// Pages that are cached already stay, and reads are served from them: set it before anything else.
-/// [`OpenOptions::direct`](crate::OpenOptions::direct) does so.
+/// Pages that are already cached stay and serve reads, so set this before any transfer, as
+/// [`OpenOptions::direct`](crate::OpenOptions::direct) does.
 ///
 /// # Errors
-/// The system refuses. [`Error::Unsupported`] elsewhere: open the file for direct I/O.
+/// The system refuses. [`Error::Unsupported`] on other systems; open the file for direct I/O there.
 pub fn set_no_cache(file: impl AsFile, off: bool) -> Result<(), Error> {
     sys::set_no_cache(sys::borrow(&file), off)
 }

@@ -1,11 +1,11 @@
-//! Facts about the device that data ends up on.
+//! Facts about the device that holds the data.
 
 use std::path::Path;
 
 use crate::{AsFile, Error, sys};
 
-/// A block device (or FreeBSD's and macOS's character devices for disks). What the system does not tell, or tells
-/// to be zero, is `None`.
+/// A block device, or a character device for a disk on FreeBSD and macOS. A value that the system does not
+/// tell, or reports as zero, is `None`.
 ///
 /// ```no_run
 /// use direct_io::{BlockDevice, OpenOptions};
@@ -18,20 +18,21 @@ use crate::{AsFile, Error, sys};
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct BlockDevice {
-    /// The unit of its addresses, in bytes: direct I/O smaller than this is refused. `BLKSSZGET` on Linux,
-    /// `DKIOCGETBLOCKSIZE` on macOS, `DIOCGSECTORSIZE` on FreeBSD, `IOCTL_STORAGE_QUERY_PROPERTY` on Windows, or
-    /// `IOCTL_DISK_GET_DRIVE_GEOMETRY_EX` where the driver does not answer that.
+    /// The unit of its addresses, in bytes: smaller direct I/O is refused. `BLKSSZGET` on Linux,
+    /// `DKIOCGETBLOCKSIZE` on macOS, `DIOCGSECTORSIZE` on FreeBSD, `IOCTL_STORAGE_QUERY_PROPERTY` on Windows,
+    /// or `IOCTL_DISK_GET_DRIVE_GEOMETRY_EX` if the driver does not answer that.
     pub logical_sector_bytes: Option<u64>,
-    /// What it writes at once, in bytes: anything smaller makes it read first. `BLKPBSZGET` on Linux,
+    /// The unit of its writes, in bytes: for a smaller write the device reads first. `BLKPBSZGET` on Linux,
     /// `DKIOCGETPHYSICALBLOCKSIZE` on macOS, `IOCTL_STORAGE_QUERY_PROPERTY` on Windows. On FreeBSD
     /// `DIOCGSTRIPESIZE`, which for RAID is the size of a stripe.
     pub physical_sector_bytes: Option<u64>,
-    /// All of it, in bytes. `BLKGETSIZE64` on Linux, `DKIOCGETBLOCKCOUNT` on macOS, `DIOCGMEDIASIZE` on FreeBSD,
-    /// `IOCTL_DISK_GET_LENGTH_INFO` on Windows, or the disk's geometry. `None` for a reader without a card, too.
+    /// The capacity in bytes. `BLKGETSIZE64` on Linux, `DKIOCGETBLOCKCOUNT` on macOS, `DIOCGMEDIASIZE` on
+    /// FreeBSD, `IOCTL_DISK_GET_LENGTH_INFO` on Windows, or the disk's geometry. `None` for a card reader
+    /// without a card.
     pub capacity_bytes: Option<u64>,
-    /// What tells it from others of its model, without blanks around it. From sysfs on Linux (NVMe, virtio, memory
-    /// cards, and page 0x80 of SCSI's vital product data), `DIOCGIDENT` on FreeBSD, `IOCTL_STORAGE_QUERY_PROPERTY`
-    /// on Windows; macOS tells none.
+    /// The serial number, trimmed. From sysfs on Linux (NVMe, virtio, memory cards, and page 0x80 of SCSI's
+    /// vital product data), `DIOCGIDENT` on FreeBSD, `IOCTL_STORAGE_QUERY_PROPERTY` on Windows; macOS tells
+    /// none.
     pub serial: Option<String>,
 }
 
@@ -39,17 +40,18 @@ impl BlockDevice {
     /// The device that `file` is.
     ///
     /// # Errors
-    /// [`Error::NotADevice`] for anything else than a device; the system refuses to tell.
+    /// [`Error::NotADevice`] for a file that is no device; or the system refuses.
     pub fn of(file: impl AsFile) -> Result<Self, Error> {
         sys::device(sys::borrow(&file)).map(Self::known)
     }
 
     /// The device that `path` names, directly or through symbolic links.
     ///
-    /// On Linux it is not opened: sysfs tells, and no privileges are needed. Elsewhere it is opened for reading.
+    /// On Linux the device is not opened: the facts come from sysfs, without privileges. Elsewhere it is
+    /// opened for reading.
     ///
     /// # Errors
-    /// As [`of`](Self::of), and if `path` cannot be looked at or opened.
+    /// The same as for [`of`](Self::of); or `path` cannot be looked up or opened.
     pub fn at(path: impl AsRef<Path>) -> Result<Self, Error> {
         let device = sys::device_at(path.as_ref()).map_err(|error| error.with_path(path.as_ref()))?;
         Ok(device.known())
@@ -64,8 +66,8 @@ impl BlockDevice {
     /// | Windows | `GetFileInformationByHandleEx(FileStorageInfo)`: sector sizes only | nothing |
     ///
     /// # Errors
-    /// [`Error::NoSingleDevice`] where the filesystem stands on none or on several (tmpfs, NFS, overlayfs, btrfs,
-    /// ZFS); the system refuses to tell.
+    /// [`Error::NoSingleDevice`] for a filesystem on no device or on several (tmpfs, NFS, overlayfs, btrfs,
+    /// ZFS); or the system refuses.
     pub fn below(file: impl AsFile) -> Result<Self, Error> {
         sys::device_below(sys::borrow(&file)).map(Self::known)
     }

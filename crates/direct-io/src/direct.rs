@@ -1,22 +1,23 @@
-//! What direct I/O on a file needs, and what to say when it did not get it.
+//! The alignment that direct I/O on a file needs, and errors that name it.
 
 use std::io;
 
 use crate::{Alignment, AsFile, BlockDevice, Error, sys};
 
-/// What is known of direct I/O on a file.
+/// Support for direct I/O on a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DirectIo {
-    /// It works where everything is aligned so.
+    /// Direct I/O works with this alignment.
     Supported(Alignment),
-    /// The system says that this file has none: it is encrypted, compressed, or on a filesystem that cannot.
+    /// The system reports no direct I/O: the file is encrypted, compressed, or on a filesystem without it.
     Unsupported,
-    /// The system does not tell. It may work; a multiple of the device's physical sector is a good guess.
+    /// The system does not tell. Direct I/O may work; a multiple of the device's physical sector is a good
+    /// guess.
     Unknown,
 }
 
 impl DirectIo {
-    /// What direct I/O on `file` needs, whether or not it was opened for it.
+    /// The support for direct I/O on `file`, whether or not it was opened for it.
     ///
     /// | system | how |
     /// |---|---|
@@ -31,7 +32,7 @@ impl DirectIo {
         sys::direct(sys::borrow(&file))
     }
 
-    /// The alignment that the sectors need, where the device tells both sizes.
+    /// The alignment by the sectors, if the device tells both sizes.
     pub(crate) fn by(memory_bytes: Option<u64>, offset_bytes: Option<u64>) -> Self {
         match (memory_bytes.and_then(|bytes| usize::try_from(bytes).ok()), offset_bytes) {
             (Some(memory_bytes @ 1..), Some(offset_bytes @ 1..)) => {
@@ -41,7 +42,7 @@ impl DirectIo {
         }
     }
 
-    /// What is needed, where that is known.
+    /// The alignment, if it is known.
     #[must_use]
     pub fn alignment(&self) -> Option<Alignment> {
         match self {
@@ -51,8 +52,8 @@ impl DirectIo {
     }
 }
 
-/// The needs of `file` as far as they can be found out: what the system tells, or else the device's sector for
-/// everything.
+/// The alignment of `file`, as far as it can be found out: the system's answer, or else the device's sector
+/// for each part.
 fn needed(file: impl AsFile) -> Option<Alignment> {
     match DirectIo::of(&file).ok()? {
         DirectIo::Supported(alignment) => Some(alignment),
@@ -64,11 +65,11 @@ fn needed(file: impl AsFile) -> Option<Alignment> {
     }
 }
 
-/// Makes of the error of a direct read or write one that names the alignment that was missing.
+/// Turns the error of a direct read or write into one that names the violated alignment.
 ///
-/// Systems say `EINVAL` (`ERROR_INVALID_PARAMETER`) for a misaligned transfer, and for much else. If `error` is
-/// that, and the transfer of `bytes` at `offset` does not fit what `file` needs, the answer is
-/// [`Error::Misaligned`]; otherwise the error stays as it is, with the call and the offset.
+/// Systems return `EINVAL` (`ERROR_INVALID_PARAMETER`) for a misaligned transfer, among many other reasons.
+/// If `error` is that, and the transfer of `bytes` at `offset` does not fit the alignment of `file`, the
+/// result is [`Error::Misaligned`]; otherwise it is `error` with the call and the offset.
 pub fn explain(file: impl AsFile, call: &'static str, bytes: &[u8], offset: u64, error: io::Error) -> Error {
     if error.kind() == io::ErrorKind::InvalidInput && sys::may_be_direct(sys::borrow(&file)) {
         let misaligned = needed(file).and_then(|alignment| alignment.check(bytes, offset).err());

@@ -1,11 +1,11 @@
-//! What can go wrong.
+//! The errors of this crate.
 
 use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::{BufferError, Misaligned};
 
-/// Why something could not be done.
+/// The reason for a failure.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -17,35 +17,35 @@ pub enum Error {
         call: &'static str,
         /// The path that was opened.
         path: Option<PathBuf>,
-        /// Where in the file, in bytes.
+        /// The offset in the file, in bytes.
         offset: Option<u64>,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
-    /// This system, or this kind of file, has no such call. Nothing else was done in its place.
+    /// This system, or this kind of file, has no such call. No substitute was tried.
     #[error("{call} is not supported: {reason}")]
     Unsupported {
         /// The call that was asked for.
         call: &'static str,
-        /// What would have to be different, or what to use instead.
+        /// The missing condition, or an alternative.
         reason: &'static str,
     },
-    /// Somebody else holds the lock.
+    /// Another open file description holds the lock.
     #[error("the file is locked by another open file description")]
     Locked,
-    /// A block or character device was needed, and this is something else.
+    /// The call needs a block or character device, and the file is neither.
     #[error("is no block device and no character device")]
     NotADevice,
-    /// A file on a filesystem that stands on no device, or on several (tmpfs, NFS, overlayfs, btrfs, ZFS).
+    /// The filesystem stands on no device, or on several (tmpfs, NFS, overlayfs, btrfs, ZFS).
     #[error("the filesystem stands on no device, or on more than one")]
     NoSingleDevice,
-    /// Options that contradict each other.
+    /// The options contradict each other.
     #[error("contradictory options: {0}")]
     Options(&'static str),
-    /// Direct I/O was refused, because this does not fit.
+    /// Direct I/O was refused because this part is misaligned.
     #[error(transparent)]
     Misaligned(#[from] Misaligned),
-    /// A buffer that cannot be.
+    /// The buffer's size or alignment is invalid, or there is no memory.
     #[error(transparent)]
     Buffer(#[from] BufferError),
 }
@@ -69,7 +69,7 @@ impl Error {
         self
     }
 
-    /// The system's own number (errno, or `GetLastError` on Windows) where a call gave one.
+    /// The system's error number (errno, or `GetLastError` on Windows), if a call returned one.
     #[must_use]
     pub fn raw_os_error(&self) -> Option<i32> {
         match self {
@@ -79,8 +79,7 @@ impl Error {
     }
 }
 
-/// So that it goes through functions that return [`io::Result`]. The number of the system, if there was one,
-/// is kept as the source's.
+/// For functions that return [`io::Result`]. The source keeps the system's error number.
 impl From<Error> for io::Error {
     fn from(error: Error) -> Self {
         let kind = match &error {
@@ -107,7 +106,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_error_says_the_call_the_path_and_the_place() {
+    fn an_error_names_the_call_the_path_and_the_offset() {
         let source = || io::Error::new(io::ErrorKind::NotFound, "gone");
         assert_eq!(Error::call("fsync", source()).to_string(), "fsync: gone");
         let error = Error::call("open", source()).with_path(Path::new("/a b"));
@@ -116,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn as_an_error_of_io_it_keeps_its_kind_and_its_words() {
+    fn an_io_error_keeps_the_kind_and_the_text() {
         let error = Error::call("fsync", io::Error::from(io::ErrorKind::PermissionDenied));
         let text = error.to_string();
         let error = io::Error::from(error);

@@ -1,14 +1,14 @@
-//! Direct I/O: reading and writing past the page cache, and what that needs, on Linux, macOS, Windows and FreeBSD.
+//! Direct I/O, which bypasses the page cache, and its requirements, on Linux, macOS, Windows and FreeBSD.
 //!
-//! - [`AlignedBuffer`]: memory at the alignment that the device asks for.
-//! - [`OpenOptions`]: `O_DIRECT`, `O_DSYNC`, `O_SYNC`, `O_EXCL`, and what other systems have in their place.
-//! - [`DirectIo`]: what direct I/O needs on this file; [`write_all_at`] and [`read_at`] say it when it was missing.
+//! - [`AlignedBuffer`]: memory with the alignment that the device needs.
+//! - [`OpenOptions`]: `O_DIRECT`, `O_DSYNC`, `O_SYNC`, `O_EXCL`, and their equivalents on other systems.
+//! - [`DirectIo`]: the alignment that a file needs; the errors of [`write_all_at`] and [`read_at`] name it.
 //! - [`BlockDevice`]: sector sizes, capacity and serial number of a device, or of the device below a file.
 //! - [`LoopBacking`]: the file behind a loop device.
 //! - [`fdatasync`], [`fsync`], [`full_fsync`]; [`lock`], [`lock_volume`]; [`preallocate`]; [`set_no_cache`].
 //!
-//! Every function names the system calls behind it. What a system does not have is [`Error::Unsupported`]; nothing
-//! is done in its place without a word.
+//! Every function names the system calls behind it. If a system lacks a call, the result is
+//! [`Error::Unsupported`], never a silent substitute.
 //!
 //! ```
 //! use direct_io::{AlignedBuffer, DirectIo, OpenOptions, fdatasync, write_all_at};

@@ -7,10 +7,11 @@ use std::path::Path;
 use crate::AsFile;
 use crate::{Error, sys};
 
-/// How a file or device is opened; as [`std::fs::OpenOptions`], with what direct I/O needs.
+/// The options for opening a file or device: those of [`std::fs::OpenOptions`], and those that direct I/O
+/// needs.
 ///
-/// Files that are created have mode 0666 less the umask on Unix, unless `mode` says otherwise. Descriptors are closed on exec, and handles are
-/// not inherited.
+/// Files that are created have mode 0666 less the umask on Unix, unless `mode` says otherwise. Descriptors
+/// are closed on exec, and handles are not inherited.
 ///
 /// ```no_run
 /// use direct_io::{AlignedBuffer, DirectIo, OpenOptions, WriteThrough, write_all_at};
@@ -42,55 +43,55 @@ pub struct OpenOptions {
     pub(crate) write_through: WriteThrough,
 }
 
-/// What a write has made durable when it returns.
+/// How much of a write is durable when it returns.
 ///
-/// Durable means that the system asked the device to keep it. There are devices that lie, and filesystems that
-/// have forgotten to ask when the page cache was not involved; a flush ([`fdatasync`](crate::fdatasync),
+/// Durable means that the system asked the device to keep the data. Some devices lie, and some filesystems do
+/// not ask when they bypass the page cache, so a flush ([`fdatasync`](crate::fdatasync),
 /// [`fsync`](crate::fsync)) at a barrier is still good advice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum WriteThrough {
-    /// Nothing: that takes a flush.
+    /// Nothing is durable before a flush.
     #[default]
     None,
-    /// The data and what it takes to read it back, such as the length. `O_DSYNC` on Unix,
+    /// The data is durable, with the metadata needed to read it back, such as the length. `O_DSYNC` on Unix,
     /// `FILE_FLAG_WRITE_THROUGH` on Windows.
     DataSync,
-    /// The data and all that is known of the file, such as its time of modification. `O_SYNC` on Unix,
+    /// The data and all metadata are durable, such as the modification time. `O_SYNC` on Unix,
     /// `FILE_FLAG_WRITE_THROUGH` on Windows, which does not distinguish the two.
     Sync,
 }
 
 impl OpenOptions {
-    /// Neither for reading nor for writing, yet.
+    /// No options: neither reading nor writing.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// For reading.
+    /// Opens for reading.
     pub fn read(mut self, read: bool) -> Self {
         self.read = read;
         self
     }
 
-    /// For writing.
+    /// Opens for writing.
     pub fn write(mut self, write: bool) -> Self {
         self.write = write;
         self
     }
 
-    /// Creates the file if it is not there. Needs `write`.
+    /// Creates the file if it does not exist. Needs `write`.
     pub fn create(mut self, create: bool) -> Self {
         self.create = create;
         self
     }
 
-    /// Creates the file and fails if anything of that name is there, be it a dangling link. Needs `write`.
+    /// Creates the file and fails if the name exists, even as a dangling link. Needs `write`.
     pub fn create_new(mut self, create_new: bool) -> Self {
         self.create_new = create_new;
         self
     }
 
-    /// Cuts the file to no bytes. Needs `write`.
+    /// Truncates the file to length 0. Needs `write`.
     pub fn truncate(mut self, truncate: bool) -> Self {
         self.truncate = truncate;
         self
@@ -103,14 +104,14 @@ impl OpenOptions {
         self
     }
 
-    /// The permissions of a file that is created, less the umask: `0o600` for its owner alone. Not on Windows.
+    /// The permissions of a new file, less the umask: `0o600` for its owner alone. Not on Windows.
     #[cfg(unix)]
     pub fn mode(mut self, mode: u32) -> Self {
         self.mode = Some(mode);
         self
     }
 
-    /// Past the page cache.
+    /// Bypasses the page cache.
     ///
     /// | system | by | where it cannot be done |
     /// |---|---|---|
@@ -123,13 +124,13 @@ impl OpenOptions {
         self
     }
 
-    /// What a write has made durable when it returns.
+    /// Sets how much of a write is durable when it returns.
     pub fn write_through(mut self, write_through: WriteThrough) -> Self {
         self.write_through = write_through;
         self
     }
 
-    /// Fails if somebody else has it, and keeps others from having it in the same way.
+    /// Fails if another process has the file open exclusively, and keeps others from opening it so.
     ///
     /// | system | by | for | meaning |
     /// |---|---|---|---|
@@ -138,9 +139,9 @@ impl OpenOptions {
     /// | macOS | `O_EXLOCK` and `O_NONBLOCK` (taken off again) | disks and files | `EBUSY` or `EAGAIN` |
     /// | Windows | sharing mode 0 | disks, volumes and files | `ERROR_SHARING_VIOLATION` for everybody else |
     ///
-    /// On Linux and FreeBSD a regular file is refused with [`Error::Unsupported`], since `O_EXCL` alone means
-    /// nothing there: [`lock`](crate::lock) is for files. It contradicts `create`, `create_new` and `truncate`,
-    /// on all systems.
+    /// On Linux and FreeBSD a regular file is refused with [`Error::Unsupported`], since `O_EXCL` alone has
+    /// no meaning there; use [`lock`](crate::lock) for files. On all systems the option contradicts `create`,
+    /// `create_new` and `truncate`.
     pub fn exclusive(mut self, exclusive: bool) -> Self {
         self.exclusive = exclusive;
         self
@@ -149,8 +150,8 @@ impl OpenOptions {
     /// Opens `path`: `open(2)`, `CreateFileW`.
     ///
     /// # Errors
-    /// The options contradict each other; the system refuses. On macOS also when `F_NOCACHE` is refused. A
-    /// file that was created stays where something after creating it fails.
+    /// The options contradict each other, or the system refuses; on macOS also when it refuses `F_NOCACHE`. A
+    /// file that was created stays if a later step fails.
     pub fn open(&self, path: impl AsRef<Path>) -> Result<File, Error> {
         self.check()?;
         sys::open(self, path.as_ref()).map_err(|error| error.with_path(path.as_ref()))

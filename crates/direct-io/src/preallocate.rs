@@ -1,9 +1,9 @@
-//! Space for what is going to be written.
+//! Space for data that is going to be written.
 
 use crate::{AsFile, Error, sys};
 
-/// Reserves the first `length_bytes` of a file and makes it at least that long. Never makes it shorter, and keeps
-/// what is in it.
+/// Reserves the first `length_bytes` of a file and makes it at least that long. Never shortens it, and keeps
+/// its content.
 ///
 /// | system | by | note |
 /// |---|---|---|
@@ -12,11 +12,11 @@ use crate::{AsFile, Error, sys};
 /// | macOS | `fcntl(F_PREALLOCATE)` for what is beyond the end, then `ftruncate(2)` if that makes it longer | holes before the end stay holes |
 /// | Windows | `SetFileInformationByHandle` with `FileAllocationInfo`, then `FileEndOfFileInfo`, each only if it makes it longer | |
 ///
-/// On macOS and Windows the length is looked at first: a file that somebody else makes longer in between could be
-/// cut. Hold a lock, or be the only one.
+/// On macOS and Windows the length is read first, so a file that another process extends in between could be
+/// cut. Hold a lock, or be the only writer.
 ///
 /// # Errors
-/// The system refuses: no space, no such call on this filesystem, not open for writing.
+/// The system refuses: no space, no such call on this filesystem, or a file that is not open for writing.
 pub fn preallocate(file: impl AsFile, length_bytes: u64) -> Result<(), Error> {
     if length_bytes == 0 {
         return Ok(());

@@ -1,4 +1,4 @@
-//! Reading and writing at an offset, with errors that say what direct I/O would have needed.
+//! Reads and writes at an offset, with errors that name the alignment that direct I/O needs.
 
 use std::fs::File;
 use std::io;
@@ -8,8 +8,8 @@ use crate::{Error, explain, sys};
 /// Writes all of `bytes` at `offset`: `pwrite(2)`, `WriteFile`. Continues after short writes and interrupts.
 ///
 /// # Errors
-/// [`Error::Misaligned`] if the file is open for direct I/O and the transfer does not fit it; otherwise what the
-/// system says, with the offset that was reached. On Windows the file's own position moves.
+/// [`Error::Misaligned`] if the file is open for direct I/O and the transfer is misaligned; otherwise the
+/// system's error, with the offset that was reached. On Windows the file's own position moves.
 pub fn write_all_at(file: &File, mut bytes: &[u8], mut offset: u64) -> Result<(), Error> {
     while !bytes.is_empty() {
         match sys::write_at(file, bytes, offset) {
@@ -28,11 +28,11 @@ pub fn write_all_at(file: &File, mut bytes: &[u8], mut offset: u64) -> Result<()
     Ok(())
 }
 
-/// Reads from `offset` until `bytes` is full or the file ends, and returns how much that was: `pread(2)`,
-/// `ReadFile`. Continues after short reads and interrupts.
+/// Reads from `offset` until `bytes` is full or the file ends, and returns the number of bytes read:
+/// `pread(2)`, `ReadFile`. Continues after short reads and interrupts.
 ///
 /// # Errors
-/// As [`write_all_at`].
+/// The same as for [`write_all_at`].
 pub fn read_at(file: &File, bytes: &mut [u8], offset: u64) -> Result<usize, Error> {
     let mut done = 0;
     while done < bytes.len() {
@@ -41,7 +41,7 @@ pub fn read_at(file: &File, bytes: &mut [u8], offset: u64) -> Result<usize, Erro
             Ok(0) => break,
             Ok(read) => done += read,
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            // A direct read that ended in mid-sector ended at the end of the file: no more can be asked for.
+            // A direct read that stopped in mid-sector has reached the end of the file.
             Err(_) if done > 0 && is_at_end(file, at) => break,
             Err(error) => return Err(explain(file, sys::READ_AT, &bytes[done..], at, error)),
         }

@@ -1,4 +1,4 @@
-//! System calls that failed, and the loop around those that hand over data.
+//! Failed system calls, and the retry loop around calls that hand over data.
 
 use std::io::{self, IoSlice};
 use std::os::fd::BorrowedFd;
@@ -7,23 +7,24 @@ use direct_io::DirectIo;
 use rustix::io::Errno;
 use writebench_model::{Failure, Learnt, Outcome, Phase};
 
-/// A call, as strace shows it or as errors name it.
+/// A call, by the name that strace and errors use.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Call {
     pub name: &'static str,
-    /// Error numbers that say more than their text; of every call, EOPNOTSUPP and ENOSYS mean "not supported".
+    /// Error numbers that mean more than their text. EOPNOTSUPP and ENOSYS mean "not supported" for every
+    /// call.
     pub meanings: &'static [(Errno, Meaning)],
 }
 
 /// The meaning of an error number.
 #[derive(Debug)]
 pub(crate) enum Meaning {
-    /// A property of the target, and no fault.
+    /// The target lacks a feature; this is no fault.
     Unsupported,
-    /// A setting of the machine that forbids it, which is no fault either. The worker has given up the rights that
-    /// stand above these.
+    /// A setting of the machine forbids the call, which is no fault either. The worker has given up the
+    /// privileges that would override the setting.
     Forbidden(&'static str),
-    /// A setting of the machine that limits it.
+    /// A setting of the machine limits the call.
     Limited(&'static str),
 }
 
@@ -36,14 +37,14 @@ impl From<&'static str> for Call {
 impl Call {
     fn meaning(self, errno: Errno) -> Option<&'static Meaning> {
         match errno {
-            // fallocate(2), and any call of a kernel that lacks it.
+            // fallocate(2) returns the first; any call that the kernel lacks returns the second.
             Errno::OPNOTSUPP | Errno::NOSYS => Some(&Meaning::Unsupported),
             _ => self.meanings.iter().find(|(number, _)| *number == errno).map(|(_, meaning)| meaning),
         }
     }
 }
 
-/// A call that failed, before it is known in which phase and for which file.
+/// A failed call, before its phase and file are known.
 #[derive(Debug)]
 pub(crate) struct CallError {
     call: &'static str,
@@ -51,15 +52,15 @@ pub(crate) struct CallError {
     offset: Option<u64>,
     errno: Option<i32>,
     message: String,
-    // A property of the target and no fault: "not supported".
+    // Whether the target lacks a feature, which is no fault.
     is_unsupported: bool,
 }
 
-/// A call that failed, and when.
+/// A failed call with its phase.
 pub(crate) type PhaseError = (Phase, CallError);
 
 impl CallError {
-    /// The call gave an error number.
+    /// An error number that the call returned.
     pub(crate) fn new(call: impl Into<Call>, errno: Errno) -> Self {
         let call = call.into();
         let (is_unsupported, setting) = match call.meaning(errno) {
@@ -74,12 +75,12 @@ impl CallError {
         Self { errno: Some(number), is_unsupported, ..error }
     }
 
-    /// A library gave the error of a system call.
+    /// An error that a library returned for a system call.
     pub(crate) fn of_io(call: impl Into<Call>, error: &io::Error) -> Self {
         Self::new(call, Errno::from_io_error(error).unwrap_or(Errno::IO))
     }
 
-    /// The library for direct I/O gave an error.
+    /// An error of the library for direct I/O.
     pub(crate) fn of(call: impl Into<Call>, error: &direct_io::Error) -> Self {
         match error.raw_os_error() {
             Some(number) => Self::new(call, Errno::from_raw_os_error(number)),
@@ -87,18 +88,18 @@ impl CallError {
         }
     }
 
-    /// Something else than a system call went wrong.
+    /// An error other than a system call's.
     pub(crate) fn other(what: impl Into<Call>, message: String) -> Self {
         let call = what.into().name;
         Self { call, path: None, offset: None, errno: None, message, is_unsupported: false }
     }
 
-    /// The target cannot do what the case says, although no call said so.
+    /// The target lacks a feature, although no call reported it.
     pub(crate) fn unsupported(what: &'static str, message: String) -> Self {
         Self { is_unsupported: true, ..Self::other(what, message) }
     }
 
-    /// Of a direct transfer: EINVAL says that something was misaligned, and not what would have fitted.
+    /// Adds the required alignment to the error of a direct transfer: EINVAL does not name it.
     pub(crate) fn of_direct(mut self, file: BorrowedFd<'_>) -> Self {
         if self.errno == Some(Errno::INVAL.raw_os_error())
             && let Some(needed) = DirectIo::of(file).ok().and_then(|it| it.alignment())
@@ -110,24 +111,24 @@ impl CallError {
         self
     }
 
-    /// Which of several files, unless that has been said.
+    /// Adds the file's name, unless there is one.
     pub(crate) fn of_file(mut self, name: &str) -> Self {
         self.path.get_or_insert_with(|| name.to_owned());
         self
     }
 
-    /// Where in the file.
+    /// Adds the offset in the file.
     pub(crate) fn at(mut self, offset: u64) -> Self {
         self.offset = Some(offset);
         self
     }
 
-    /// The cause in words, wherever it was.
+    /// The cause, without file and offset.
     pub(crate) fn reason(self) -> String {
         self.outcome(Phase::Settle, None).reason().unwrap_or_default()
     }
 
-    /// What it means for the sample.
+    /// The outcome of the sample.
     pub(crate) fn outcome(self, phase: Phase, path: Option<&str>) -> Outcome {
         match self.failure(phase, path) {
             (true, failure) => Outcome::Unsupported(Box::new(failure)),
@@ -135,7 +136,7 @@ impl CallError {
         }
     }
 
-    /// Whether it is a property of the target and no fault, and the rest.
+    /// Whether the target lacks a feature, and the failure.
     fn failure(self, phase: Phase, path: Option<&str>) -> (bool, Failure) {
         let Self { call, offset, errno, message, .. } = self;
         let path = self.path.or_else(|| path.map(str::to_owned));
@@ -143,7 +144,7 @@ impl CallError {
     }
 }
 
-/// The result of finding something out.
+/// The result of an inquiry.
 pub(crate) fn learnt<T>(found: Result<T, PhaseError>, path: Option<&str>) -> Learnt<T> {
     match found.map_err(|(phase, error)| error.failure(phase, path)) {
         Ok(value) => Learnt::Known(value),
@@ -152,7 +153,7 @@ pub(crate) fn learnt<T>(found: Result<T, PhaseError>, path: Option<&str>) -> Lea
     }
 }
 
-/// Calls until it is not interrupted.
+/// Repeats a call while it is interrupted.
 pub(crate) fn retry<T>(
     call: impl Into<Call>,
     mut work: impl FnMut() -> rustix::io::Result<T>,
@@ -165,8 +166,8 @@ pub(crate) fn retry<T>(
     }
 }
 
-/// Hands over all of `bytes`, the first of which belongs at `offset`: continues after a short write
-/// (Linux moves at most 0x7ffff000 bytes in one call), tries again after EINTR.
+/// Hands over all of `bytes`, which begin at `offset`: continues after a short write (Linux moves at most
+/// 0x7ffff000 bytes in one call) and retries after EINTR.
 #[inline(always)]
 pub(crate) fn hand_over(
     call: &'static str,
@@ -180,8 +181,8 @@ pub(crate) fn hand_over(
     }
 }
 
-/// What happens rarely, out of the way of the loop around [`hand_over`], which has to keep only what it
-/// needs across a call.
+/// Handles the rare results outside the loop of [`hand_over`], which then keeps only the data that it needs
+/// across a call.
 #[cold]
 #[inline(never)]
 fn hand_over_rest(
@@ -208,7 +209,7 @@ fn hand_over_rest(
     }
 }
 
-/// As [`hand_over`], for a vector of buffers.
+/// Does the work of [`hand_over`] for a vector of buffers.
 #[inline(always)]
 pub(crate) fn hand_over_vector(
     call: &'static str,
@@ -272,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn errors_say_where_and_a_write_of_nothing_is_one() {
+    fn errors_name_the_offset_and_a_zero_write_is_an_error() {
         let mut calls = 0;
         let error = hand_over("write", b"abcd", 10, |_, _| {
             calls += 1;

@@ -1,4 +1,4 @@
-//! The file that is copied: somebody's, or one of our own beside the samples.
+//! The file that is copied: the user's, or our own beside the samples.
 
 use std::collections::HashMap;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
@@ -11,10 +11,11 @@ use crate::file::{self, COPIED, Target};
 use crate::methods::map::{Access, Map};
 use crate::sync;
 
-/// The file that is copied into each target: one that the user named, which is only read, or one of our own in each.
+/// The file that is copied into each target: one that the user named, which is only read, or our own in each
+/// target.
 pub(crate) struct CopySources {
     given: Option<OwnedFd>,
-    // By the number of the target.
+    // Our own files, by the number of the target.
     made: HashMap<usize, Made>,
 }
 
@@ -26,18 +27,19 @@ struct Made {
 }
 
 impl CopySources {
-    /// Somebody's file, or our own where none is given.
+    /// Uses the user's file, or our own if none is given.
     pub(crate) fn new(given: Option<OwnedFd>) -> Self {
         Self { given, made: HashMap::new() }
     }
 
-    /// The file that a case copies into that target, where it copies and the file is there; to be opened again by whoever reads it.
+    /// The file that a case copies into that target, if the case copies and the file exists. Each reader
+    /// reopens it.
     pub(crate) fn of(&self, case: &Case, target: usize) -> Option<BorrowedFd<'_>> {
         let made = || self.made.get(&target).map(|made| &made.file);
         self.given.as_ref().or_else(made).filter(|_| case.method().copies()).map(AsFd::as_fd)
     }
 
-    /// Our own with at least so many bytes, made where there is none that will do. Incompressible data.
+    /// Makes our own file of incompressible data with at least this many bytes, unless a suitable one exists.
     pub(crate) fn make(
         &mut self,
         number: usize,
@@ -62,8 +64,8 @@ impl CopySources {
     }
 }
 
-/// Brings what the case copies of that file into the page cache, or out of it, as the case asks, and looks whether it
-/// is. Why the sample would not be itself, if it is not all there.
+/// Brings the copied bytes of the file into the page cache, or out of it, as the case requires, and checks
+/// the result. Returns a reason to doubt the sample if not all bytes complied.
 pub(crate) fn settle(file: BorrowedFd<'_>, case: &Case) -> Result<Option<String>, CallError> {
     bring_in_or_out(file, case).map_err(|error| error.of_file(COPIED))
 }
@@ -76,16 +78,17 @@ fn bring_in_or_out(file: BorrowedFd<'_>, case: &Case) -> Result<Option<String>, 
         let message = format!("the file has {length} bytes, and {bytes} are to be copied");
         return Err(CallError::other("copy from", message));
     }
-    // One that is read from its end or twice leaves another read-ahead behind than a fresh one.
+    // A descriptor that has read to the end or read twice leaves a different read-ahead state than a fresh
+    // one.
     let file = file::reopen_to_read(file)?;
     if case.axes().origin == Origin::Warm {
         read_all(&file, bytes)?;
-        // The kernel tells a process that may not ask that every page is there.
+        // To a process that may not ask, the kernel reports every page as present.
         let there = if may_ask(&file)? { resident_bytes(&file, bytes)? } else { bytes };
         let doubt = || format!("only {there} of {bytes} bytes of the copied file stayed in the page cache");
         return Ok((there < bytes).then(doubt));
     }
-    // Dirty pages stay.
+    // The advice does not drop dirty pages.
     sync::sync(file.as_fd(), SyncCall::Fdatasync)?;
     rustix::fs::fadvise(&file, 0, None, Advice::DontNeed)
         .map_err(|errno| CallError::new("posix_fadvise", errno))?;
@@ -100,7 +103,7 @@ fn bring_in_or_out(file: BorrowedFd<'_>, case: &Case) -> Result<Option<String>, 
     Err(CallError::unsupported("origin=cold", message))
 }
 
-/// Whether mincore(2) tells this process the truth: to others the kernel says that every page is there.
+/// Whether mincore(2) tells this process the truth: otherwise the kernel reports every page as present.
 fn may_ask(file: &OwnedFd) -> Result<bool, CallError> {
     let stat = rustix::fs::fstat(file).map_err(|errno| CallError::new("stat", errno))?;
     if stat.st_uid == rustix::process::geteuid().as_raw() {

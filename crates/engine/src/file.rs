@@ -1,5 +1,5 @@
-//! Opening and removing files by the rules of care: only what we created, by name in a directory that
-//! is held open, never through a link; or the one block device that was given to us.
+//! Safe opening and removal: only files that we created, by name in an open directory and never through a
+//! link; or the one block device that was given to us.
 
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 
@@ -11,19 +11,19 @@ use writebench_model::{Cache, Case, Cursor, Prepare, SyncCall};
 use crate::call::{Call, CallError, Meaning, hand_over, retry};
 use crate::{pattern, sync};
 
-/// Where a sample writes to.
+/// The target of a sample.
 #[derive(Clone, Copy)]
 pub enum Target<'t> {
     /// A directory that is ours alone.
     Directory(BorrowedFd<'t>),
-    /// A block device that somebody holds exclusively for us. Cases write over it in place.
+    /// A block device that is held exclusively for us. Cases overwrite it in place.
     Device(BorrowedFd<'t>),
 }
 
-/// What our own file to be copied is called beside the samples, and somebody's in an error.
+/// The name of our own file to be copied, and of the user's file in an error.
 pub(crate) const COPIED: &str = "copied";
 
-/// EINVAL where a filesystem has no direct I/O: open(2).
+/// EINVAL from a filesystem without direct I/O: open(2).
 pub(crate) const OPEN_DIRECT: Call =
     Call { name: "open with O_DIRECT", meanings: &[(Errno::INVAL, Meaning::Unsupported)] };
 
@@ -32,7 +32,7 @@ pub(crate) fn name(stem: &str, case: &Case, part: usize) -> String {
     if case.file_count() == 1 { stem.to_owned() } else { format!("{stem}-{part}") }
 }
 
-/// Opens a file the way its case's `prepare` asks for. A file that must be new is created exclusively.
+/// Opens a file as its case's `prepare` requires. A file that must be new is created exclusively.
 pub(crate) fn open(target: Target<'_>, name: &str, case: &Case) -> Result<OwnedFd, CallError> {
     let options = access(case);
     let options = match case.axes().prepare {
@@ -43,12 +43,12 @@ pub(crate) fn open(target: Target<'_>, name: &str, case: &Case) -> Result<OwnedF
     open_with(target, name, case.axes().cache, options)
 }
 
-/// Opens once more what [`open`] opened.
+/// Opens the file of [`open`] once more.
 pub(crate) fn open_again(target: Target<'_>, name: &str, case: &Case) -> Result<OwnedFd, CallError> {
     open_with(target, name, case.axes().cache, access(case))
 }
 
-/// Creates a file that must not exist yet, with the data of that seed, synced.
+/// Creates a file that must not exist yet, filled with the data of that seed, and syncs it.
 pub(crate) fn create_filled(
     directory: BorrowedFd<'_>,
     name: &str,
@@ -78,12 +78,12 @@ pub(crate) fn open_to_read(target: Target<'_>, name: &str) -> Result<OwnedFd, Ca
     open_with(target, name, Cache::Buffered, OpenOptions::new().read(true))
 }
 
-/// Opens what a descriptor refers to once more for reading, with a position and advice of its own.
+/// Reopens a descriptor's file for reading, with a position and advice of its own.
 pub(crate) fn reopen_to_read(file: BorrowedFd<'_>) -> Result<OwnedFd, CallError> {
     open_with(Target::Device(file), "", Cache::Buffered, OpenOptions::new().read(true))
 }
 
-/// Removes a file; that it is not there is no error. A device stays.
+/// Removes a file; a missing file is no error. A device stays.
 pub(crate) fn remove(target: Target<'_>, name: &str) -> Result<(), CallError> {
     let Target::Directory(directory) = target else { return Ok(()) };
     retry("unlink", || match rustix::fs::unlinkat(directory, name, AtFlags::empty()) {
@@ -93,8 +93,8 @@ pub(crate) fn remove(target: Target<'_>, name: &str) -> Result<(), CallError> {
     .map_err(|error| error.of_file(name))
 }
 
-/// Closes, and says if the filesystem reports a late error: see close(2) on NFS and quotas. After
-/// EINTR Linux has closed the descriptor.
+/// Closes a file and reports late errors of the filesystem: see close(2) on NFS and quotas. After EINTR Linux
+/// has closed the descriptor.
 pub(crate) fn close(file: OwnedFd) -> Result<(), CallError> {
     match nix::unistd::close(file) {
         Ok(()) | Err(nix::errno::Errno::EINTR) => Ok(()),

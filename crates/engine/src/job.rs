@@ -1,29 +1,29 @@
-//! A case cut into one part per thread.
+//! A case split into one part per thread.
 
 use std::os::fd::BorrowedFd;
 
 use writebench_model::{Axes, Case, Files, Range, Source};
 
-/// What one thread writes, and where.
+/// One thread's share of the data.
 #[derive(Clone, Copy)]
 pub(crate) struct Part<'a> {
     /// The case's values.
     pub axes: &'a Axes,
-    /// Which thread, from 0.
+    /// The thread's number, from 0.
     pub index: usize,
     /// The part's place in the data.
     pub range: Range,
-    /// Where the part begins in its file.
+    /// The part's offset in its file.
     pub file_offset: u64,
-    /// How long its file will be.
+    /// The final length of its file.
     pub file_length: u64,
-    /// The file that is copied, where the method copies one.
+    /// The file that is copied, for a copying method.
     pub copy_from: Option<BorrowedFd<'a>>,
     source: &'a [u8],
 }
 
 impl<'a> Part<'a> {
-    /// The name of its file, of one for all parts or one for each.
+    /// The name of its file: the common one or its own.
     pub(crate) fn name<'n>(&self, names: &'n [String]) -> &'n str {
         &names[self.index.min(names.len() - 1)]
     }
@@ -42,8 +42,8 @@ impl<'a> Part<'a> {
         }
     }
 
-    /// Pieces of so many bytes, or of one chunk more than fits into them, each with where it ends in the part: what is
-    /// looked at between two of them costs the loop over chunks nothing.
+    /// Splits the part into pieces of `bytes`, or of one chunk if that is larger, each with its end in the
+    /// part. Work between two pieces does not slow the loop over chunks.
     pub(crate) fn pieces(&self, bytes: u64) -> impl Iterator<Item = (u64, Self)> + use<'a> {
         let part = *self;
         let chunk = part.axes.chunk_size_bytes.max(1);
@@ -56,9 +56,9 @@ impl<'a> Part<'a> {
         })
     }
 
-    /// Hands over one chunk after the other, each with its offset in the file: the thread's own range of
-    /// the source, or the one chunk over and over. Inlined into a method's loop, which is all there is
-    /// between two calls of the kernel.
+    /// Hands over the chunks in order, each with its offset in the file: from the thread's own range of the
+    /// source, or one chunk repeatedly. Inlined into a method's loop, so that no other code runs between two
+    /// system calls.
     #[inline(always)]
     pub(crate) fn try_each_chunk<E>(
         &self,
@@ -70,7 +70,8 @@ impl<'a> Part<'a> {
         if self.axes.source == Source::File {
             let own = self.memory();
             for chunk in own.chunks(chunk_size) {
-                // Not counted: a method that does not need it then has nothing to keep across its call.
+                // The position is computed rather than counted, so that a method that ignores it keeps no
+                // counter across its call.
                 let done = chunk.as_ptr().addr() - own.as_ptr().addr();
                 hand_over(chunk, offset + done as u64)?;
             }

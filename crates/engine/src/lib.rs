@@ -1,13 +1,12 @@
 //! Runs one case in this process.
 //!
-//! [`Engine::sample`] takes a [`writebench_model::Case`] through its phases: settle, open, prepare, write, sync,
-//! close, verify, clean. `run` reads the clock at their borders; within phase write it is read only where each
-//! record is a figure, or a course over time is wanted. A method owns its chunk loop, so that dynamic dispatch happens
+//! [`Engine::sample`] takes a [`writebench_model::Case`] through its phases: settle, open, prepare, write,
+//! sync, close, verify, clean. `run` reads the clock at their borders; phase write reads it more often only
+//! for latencies or a course over time. Each method has its own chunk loop, so that dynamic dispatch happens
 //! once per thread and phase, never once per chunk.
 
 mod call;
 mod copy_source;
-mod crew;
 #[cfg(feature = "deliberate-delay")]
 mod deliberate_delay;
 mod file;
@@ -22,10 +21,11 @@ mod properties;
 mod read_back;
 mod records;
 mod run;
-mod seat;
 mod settle;
 mod source;
 mod sync;
+mod thread_state;
+mod threads;
 mod timeline;
 mod verify;
 mod watch;

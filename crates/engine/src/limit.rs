@@ -1,4 +1,4 @@
-//! What the hardware can do at most: copies of memory, and direct writes to the target.
+//! The hardware's limits: memory copies, and direct writes to the target.
 
 use std::time::{Duration, Instant};
 
@@ -8,20 +8,20 @@ use writebench_model::protocol::{DeviceWrites, LimitOf, LimitRequest, MeasuredLi
 use writebench_model::{Bytes, Case, Limit, LimitKind, Reserve, nanoseconds};
 
 use crate::call::CallError;
-use crate::crew::{Crew, Shared};
 use crate::file::Target;
 use crate::methods::{self, streaming_copy};
 use crate::run::Engine;
+use crate::threads::{Shared, Threads};
 
-/// What a plain copy moves in one call, so that the C library does not go past the caches by itself.
+/// The size of one plain copy: with larger ones the C library bypasses the CPU's caches by itself.
 const PIECE_BYTES: usize = 1 << 20;
-/// A chunk that stays in the caches nearest to the CPU.
+/// A chunk that fits in the caches nearest to the CPU.
 const CHUNK_BYTES: usize = 64 << 10;
-/// Most passes of each kind; the best counts.
+/// The most passes of each kind; the best counts.
 const MOST_PASSES: u32 = 8;
 
 impl Engine<'_> {
-    /// Measures what the hardware can do at most.
+    /// Measures the hardware's limits.
     pub fn limits(&mut self, target: Target<'_>, request: &LimitRequest) -> MeasuredLimits {
         let time = Duration::from_nanos(request.time_ns);
         match &request.of {
@@ -32,8 +32,8 @@ impl Engine<'_> {
         }
     }
 
-    /// Direct writes of 1 MiB with eight under way, into preallocated files of growing size or onto the device; the best
-    /// counts, of phase write alone.
+    /// Direct writes of 1 MiB at depth eight, into preallocated files of growing size or onto the device; the
+    /// best throughput of phase write counts.
     fn device_limit(
         &mut self,
         target: Target<'_>,
@@ -92,7 +92,7 @@ impl Engine<'_> {
                 bytes_per_s = Some(per_s);
                 how = format!("best of phase write of {case}");
             }
-            // So that the next takes a third of the time that is left.
+            // The next write should take a third of the remaining time.
             let left_ms = u64::try_from(time.saturating_sub(start.elapsed()).as_millis()).unwrap_or(0);
             size = (per_s / 1000 * left_ms / 3).clamp(FIRST_BYTES, writes.file_bytes.max(FIRST_BYTES));
             size = size.min(writes.file_bytes);
@@ -105,8 +105,8 @@ impl Engine<'_> {
 const COPIES: [LimitKind; 3] =
     [LimitKind::MemoryCopy, LimitKind::MemoryCopyOneChunk, LimitKind::MemoryCopyNonTemporal];
 
-/// Copies of memory by so many threads, each from and to its own part: plain, from one chunk again and again,
-/// and with stores past the caches. Every destination is touched before; the best of several passes counts.
+/// Memory copies by `threads`, each between its own buffers: plain, from one chunk repeatedly, and with
+/// non-temporal stores. All destinations are touched first; the best of several passes counts.
 fn memory(threads: u32, bytes: u64, time: Duration) -> Vec<Limit> {
     let threads = threads.max(1);
     let each = usize::try_from(bytes / u64::from(threads)).unwrap_or(usize::MAX).max(1);
@@ -133,11 +133,11 @@ fn missing(kind: LimitKind) -> Option<&'static str> {
     streaming_copy::MISSING.filter(|_| kind == LimitKind::MemoryCopyNonTemporal)
 }
 
-/// The shortest time of each kind of copy, all parts side by side: from when the first begins to when the last has ended.
+/// The shortest time of each kind of copy with all threads in parallel, from the first start to the last end.
 fn fastest(threads: u32, each: usize, time: Duration) -> Result<[Duration; COPIES.len()], String> {
     let copiers: Option<Vec<Copier>> = (0..threads).map(|_| Copier::new(each)).collect();
     let copiers = Shared::new(copiers.ok_or("there is no memory for it")?);
-    let passes = |crew: Crew<'_, Copier>| {
+    let passes = |threads: Threads<'_, Copier>| {
         let mut fastest = [Duration::MAX; COPIES.len()];
         let start = Instant::now();
         for pass in 0..MOST_PASSES {
@@ -147,13 +147,13 @@ fn fastest(threads: u32, each: usize, time: Duration) -> Result<[Duration; COPIE
             for (kind, fastest) in
                 COPIES.into_iter().zip(&mut fastest).filter(|(kind, _)| missing(*kind).is_none())
             {
-                crew.in_turn(|copier| {
+                threads.in_turn(|copier| {
                     copier.kind = kind;
                     Ok(())
                 })?;
-                crew.together(Copier::copy)?;
+                threads.together(Copier::copy)?;
                 let (mut began, mut ended) = (Instant::now(), start);
-                crew.in_turn(|copier| {
+                threads.in_turn(|copier| {
                     began = began.min(copier.began);
                     ended = ended.max(copier.ended);
                     Ok(())
@@ -163,10 +163,10 @@ fn fastest(threads: u32, each: usize, time: Duration) -> Result<[Duration; COPIE
         }
         Ok(fastest)
     };
-    std::thread::scope(|scope| Crew::start(scope, &copiers).and_then(passes)).map_err(CallError::reason)
+    std::thread::scope(|scope| Threads::start(scope, &copiers).and_then(passes)).map_err(CallError::reason)
 }
 
-/// One thread's part, and when its last copy began and ended.
+/// One thread's buffers, and the start and end of its last copy.
 struct Copier {
     from: AlignedBuffer,
     to: MmapMut,
@@ -179,7 +179,7 @@ impl Copier {
     fn new(bytes: usize) -> Option<Self> {
         let mut from = AlignedBuffer::new(bytes, 4096).ok()?;
         let mut to = MmapMut::map_anon(bytes).ok()?;
-        // As the kernel's own view of the page cache; kernels without huge pages refuse.
+        // The kernel's own mapping of the page cache is of huge pages, too; kernels without them refuse.
         let _ = to.advise(Advice::HugePage);
         from.fill(1);
         to.fill(2);
@@ -224,14 +224,14 @@ mod tests {
         let of = |kind| limits.iter().find(|limit| limit.kind == kind).and_then(|limit| limit.bytes_per_s);
         let (plain, chunk) = (of(LimitKind::MemoryCopy), of(LimitKind::MemoryCopyOneChunk));
         assert!(plain.is_some_and(|plain| plain > 0), "{limits:?}");
-        // Half of it: others are at work here, too.
+        // Half is enough, as other programs run on this machine, too.
         assert!(chunk > plain.map(|plain| plain / 2), "{limits:?}");
         assert_eq!(of(LimitKind::MemoryCopyNonTemporal).is_some(), cfg!(target_arch = "x86_64"));
         assert!(limits.iter().all(|limit| limit.threads == 2));
     }
 
     #[test]
-    fn memory_that_is_not_there_is_said() {
+    fn missing_memory_is_reported() {
         let limits = memory(1, 1 << 60, Duration::ZERO);
         assert!(limits.iter().all(|limit| limit.bytes_per_s.is_none()), "{limits:?}");
         assert!(limits[0].how.contains("no memory"), "{limits:?}");

@@ -1,4 +1,4 @@
-//! Counters of the process, the machine and the device; fresh memory, and how fast it is.
+//! Counters of the process, the machine and the device; fresh memory, and its speed.
 
 use std::time::Instant;
 
@@ -7,8 +7,8 @@ use nix::sys::resource::{UsageWho, getrusage};
 use nix::sys::time::TimeVal;
 use writebench_model::{Sample, nanoseconds};
 
-/// What this process has used, over all its threads. Kernels that account by ticks (4 ms is usual) know
-/// the sum of user and system time exactly, and share it out between the two by the ticks they saw.
+/// The CPU time of this process, over all threads. Kernels that account by ticks (usually 4 ms) know the sum
+/// of user and system time exactly, and split it by the ticks they saw.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Usage {
     user_cpu_ns: i64,
@@ -21,7 +21,7 @@ impl Usage {
     /// From getrusage(2).
     pub(crate) fn now() -> Self {
         let nanoseconds = |time: TimeVal| time.tv_sec() * 1_000_000_000 + time.tv_usec() * 1_000;
-        // It cannot fail: the arguments are right.
+        // The call cannot fail with these arguments.
         getrusage(UsageWho::RUSAGE_SELF).map_or_else(
             |_| Self::default(),
             |usage| Self {
@@ -33,7 +33,7 @@ impl Usage {
         )
     }
 
-    /// From then to now, into a sample.
+    /// Writes the difference to an earlier reading into a sample.
     pub(crate) fn write_since(self, then: &Self, sample: &mut Sample) {
         let since = |now: i64, then: i64| u64::try_from(now - then).unwrap_or(0);
         sample.user_cpu_ns = since(self.user_cpu_ns, then.user_cpu_ns);
@@ -43,7 +43,7 @@ impl Usage {
     }
 }
 
-/// Time that the hypervisor gave to others, over all CPUs: `steal` in proc_stat(5).
+/// Time that the hypervisor gave to other machines, over all CPUs: `steal` in proc_stat(5).
 pub(crate) fn steal_ns() -> Option<u64> {
     let stat = std::fs::read_to_string("/proc/stat").ok()?;
     let ticks: u64 = stat.lines().next()?.split_whitespace().nth(8)?.parse().ok()?;
@@ -65,23 +65,23 @@ pub(crate) fn meminfo_bytes(name: &str) -> Option<u64> {
     line.split_whitespace().next()?.parse::<u64>().ok()?.checked_mul(1024)
 }
 
-/// Fresh memory, half of it in small pages and half in huge ones where the kernel gives those: the page
-/// cache takes both (ext4 and xfs keep a write of 2 MiB in one piece), and the kernel keeps their free
-/// memory in different lists.
+/// Fresh memory, half in small pages and half in huge ones if the kernel has them: the page cache uses both
+/// (ext4 and xfs keep a write of 2 MiB in one piece), and the kernel keeps their free memory in different
+/// lists.
 pub(crate) struct FreshMemory {
     halves: [MmapMut; 2],
 }
 
 impl FreshMemory {
-    /// Memory that nothing has touched; none if there is not as much.
+    /// Allocates untouched memory; none if there is not enough.
     pub(crate) fn new(bytes_each: usize) -> Option<Self> {
         let halves = [MmapMut::map_anon(bytes_each).ok()?, MmapMut::map_anon(bytes_each).ok()?];
-        // Kernels without huge pages refuse: then both halves are the same.
+        // Kernels without huge pages refuse; then both halves are alike.
         let _ = halves[1].advise(Advice::HugePage);
         Some(Self { halves })
     }
 
-    /// Touches all of it.
+    /// Touches every page.
     pub(crate) fn fill(&mut self) {
         for half in &mut self.halves {
             half.fill(1);
@@ -90,23 +90,23 @@ impl FreshMemory {
     }
 }
 
-/// A copy of a fixed amount of data into fresh memory: how long it takes says in what state the
-/// machine is, its memory bandwidth as well as what a page's first touch costs at the moment.
+/// A copy of a fixed amount of data into fresh memory. Its time shows the state of the machine: the memory
+/// bandwidth and the current cost of a page's first touch.
 pub(crate) struct MemoryProbe {
     from: Vec<u8>,
     fastest_ns: u64,
 }
 
 impl MemoryProbe {
-    /// Small enough to add only milliseconds to a sample; in each kind of pages.
+    /// The size in each kind of page, small enough to add only milliseconds to a sample.
     pub(crate) const BYTES_EACH: usize = 8 << 20;
 
-    /// A source whose pages are there.
+    /// A probe whose source pages are present.
     pub(crate) fn new() -> Self {
         Self { from: vec![1; Self::BYTES_EACH], fastest_ns: u64::MAX }
     }
 
-    /// Copies once; 0 if there is no memory to copy to.
+    /// The time of one copy; 0 if there is no memory for it.
     pub(crate) fn copy_ns(&mut self) -> u64 {
         let start = Instant::now();
         let Some(mut to) = FreshMemory::new(Self::BYTES_EACH) else { return 0 };
@@ -119,7 +119,7 @@ impl MemoryProbe {
         elapsed_ns
     }
 
-    /// Whether a copy took so long that memory must have been cold, by the fastest there was.
+    /// Whether a copy was so much slower than the fastest one that memory must have been cold.
     pub(crate) fn was_cold(&self, copy_ns: u64) -> bool {
         copy_ns / 2 > self.fastest_ns
     }

@@ -1,4 +1,4 @@
-//! The same work again and again, to see how much it varies when nothing changes.
+//! The same work repeated, to show how much its time varies without any change.
 
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::time::{Duration, Instant};
@@ -11,15 +11,15 @@ use crate::file::{self, Target};
 use crate::sync;
 use crate::watch::Watcher;
 
-/// Most values of each kind.
+/// The most values of each kind.
 const MOST_VALUES: usize = 20_000;
 const RECORD_BYTES: usize = 4096;
-/// Files are written over from the beginning after that.
+/// The size at which a file is overwritten from its beginning.
 const FILE_BYTES: u64 = 1 << 20;
 const COPY_BYTES: usize = 16 << 20;
 
-/// Every kind of work once, in turn, until the time is over, so that what changes over time hits all alike. Each
-/// value is of some milliseconds, if it can be: shorter than a sample, and long beside the clock.
+/// Runs every kind of work in turn until the time is over, so that a change over time affects all alike. Each
+/// value takes some milliseconds, if possible: less than a sample, and much longer than reading the clock.
 pub fn noise(directory: BorrowedFd<'_>, request: &NoiseRequest) -> Noise {
     let name = |work: Work| format!("{}-{work}", request.file_stem);
     let open = |work| file::create_filled(directory, &name(work), FILE_BYTES, 0);
@@ -32,14 +32,14 @@ pub fn noise(directory: BorrowedFd<'_>, request: &NoiseRequest) -> Noise {
     let elapsed_ns = nanoseconds(start.elapsed());
     let (watch, steal_ns, _) = watcher.end();
     for job in jobs.iter().filter(|job| job.file.is_some()) {
-        // What stays goes with the workspace.
+        // Removal of the workspace removes a file that stays.
         let _ = file::remove(Target::Directory(directory), &name(job.series.work));
     }
     let series = jobs.into_iter().map(|job| job.series).collect();
     Noise { elapsed_ns, series, steal_ns, watch }
 }
 
-/// One kind of work, and what it takes.
+/// One kind of work with its resources.
 struct Job {
     series: Series,
     file: Option<OwnedFd>,

@@ -1,10 +1,10 @@
-//! Which phase a worker is in, for whoever watches it.
+//! The current phase of a worker, for the supervisor.
 
 use writebench_model::Phase;
 
 use crate::call::{CallError, PhaseError};
 
-/// Hears of each phase before it begins, outside the clock.
+/// Is told of each phase before it begins, outside the clock.
 #[derive(Clone, Copy)]
 pub(crate) struct Progress<'p>(pub &'p dyn Fn(Phase));
 

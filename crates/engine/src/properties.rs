@@ -1,4 +1,4 @@
-//! What the filesystem does with files: some are made as cases make theirs, and looked at.
+//! Properties of the filesystem, found by making files as cases do.
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -18,16 +18,16 @@ use writebench_model::{
 };
 
 use crate::call::{CallError, PhaseError, learnt, retry};
-use crate::crew::start_thread;
 use crate::file::{self, Target};
 use crate::machine::device_bytes;
 use crate::methods::map::{Access, Map};
 use crate::progress::Progress;
-use crate::seat::{self, Seat};
 use crate::source::SourceBuffer;
+use crate::thread_state::{self, ThreadState};
+use crate::threads::start_thread;
 use crate::{job, methods, settle, sync};
 
-/// Learns them from a file for each state, and then from those that are written with `O_DIRECT`.
+/// Learns the properties from a file in each state, and then from `O_DIRECT` writes.
 pub(crate) fn properties(place: Place<'_>, source: &mut SourceBuffer) -> Properties {
     let status = retry("statvfs", || rustix::fs::fstatvfs(place.directory));
     let block_size_bytes = status.map(|found| found.f_frsize).map_err(|error| (Phase::Settle, error));
@@ -43,7 +43,7 @@ pub(crate) fn properties(place: Place<'_>, source: &mut SourceBuffer) -> Propert
     }
 }
 
-/// Which way data goes on a sample's target into a file in that state, found out with a file of its own.
+/// The path of `O_DIRECT` writes on a sample's target into a file in that state, found with a separate file.
 pub(crate) fn direct_way(
     directory: BorrowedFd<'_>,
     sample: &SampleRequest,
@@ -61,7 +61,7 @@ pub(crate) fn direct_way(
     Place { directory, request: &request, progress }.direct(source, prepare)
 }
 
-/// Where files are made, one after the other.
+/// The place for these files, which are made one after the other.
 #[derive(Clone, Copy)]
 pub(crate) struct Place<'p> {
     pub directory: BorrowedFd<'p>,
@@ -70,22 +70,23 @@ pub(crate) struct Place<'p> {
 }
 
 impl Place<'_> {
-    /// Others who write to the device can only add to what it was given, so what contradicts the filesystem is
-    /// looked at again.
+    /// Other writers can only add to the device's counter, so a result that contradicts the filesystem is
+    /// checked again.
     fn prepared(self, source: &mut SourceBuffer, prepare: Prepare) -> Prepared {
         const TRIES: u64 = 3;
         let is_contradicted = |found: &Found| {
             matches!(found.zeros, Some(Zeros::Unknown { .. })) && found.prepare_device_bytes.is_some()
         };
-        let once = || self.with_file(source, prepare, "", |seat, name| self.found(seat, name));
+        let once = || self.with_file(source, prepare, "", |state, name| self.found(state, name));
         Prepared { prepare, found: found_in(TRIES, once, is_contradicted) }
     }
 
-    /// All of it in one call, so that all of it is in the page cache at once if it goes that way. Who looks can miss
-    /// pages on a busy machine, and see none that are not there: so seeing none is tried again.
+    /// The data is written in one call, so that the page cache would hold all of it at once. On a busy
+    /// machine the observer can miss pages but cannot see pages that do not exist, so a result without pages
+    /// is checked again.
     fn direct(self, source: &mut SourceBuffer, prepare: Prepare) -> Learnt<DirectWrite> {
         let axes = ",chunk=whole,cache=direct";
-        let once = || self.with_file(source, prepare, axes, |seat, name| self.direct_write(seat, name));
+        let once = || self.with_file(source, prepare, axes, |state, name| self.direct_write(state, name));
         found_in(DIRECT_CHECK_TRIES, once, |way| *way == DirectWrite::Direct)
     }
 
@@ -95,7 +96,7 @@ impl Place<'_> {
         source: &mut SourceBuffer,
         prepare: Prepare,
         axes: &str,
-        work: impl FnOnce(Seat<'_>, &str) -> Result<T, PhaseError>,
+        work: impl FnOnce(ThreadState<'_>, &str) -> Result<T, PhaseError>,
     ) -> Learnt<T> {
         let name = format!("{}-{prepare}", self.request.file_stem);
         let size = Bytes(self.request.file_size_bytes);
@@ -109,7 +110,7 @@ impl Place<'_> {
         };
         let found = learnt(self.opened(source, &case, &name, work), Some(&name));
         if found.failure().is_some_and(|it| it.errno == Some(Errno::EXIST.raw_os_error())) {
-            // It was there before, and is not ours to remove.
+            // The file existed before, and is not ours to remove.
             return found;
         }
         let remove = || file::remove(Target::Directory(self.directory), &name);
@@ -119,15 +120,15 @@ impl Place<'_> {
         }
     }
 
-    /// As in a sample, up to the open file.
+    /// Proceeds as a sample does, up to the open file.
     fn opened<T>(
         self,
         source: &mut SourceBuffer,
         case: &Case,
         name: &str,
-        work: impl FnOnce(Seat<'_>, &str) -> Result<T, PhaseError>,
+        work: impl FnOnce(ThreadState<'_>, &str) -> Result<T, PhaseError>,
     ) -> Result<T, PhaseError> {
-        /// So that what others left to be written is not counted as ours; it is no error if they go on.
+        /// Waits so that the data of others is not counted as ours; it is no error if they go on writing.
         const QUIET_LIMIT: Duration = Duration::from_millis(500);
         let (directory, request) = (self.directory, self.request);
         let (target, seed) = (Target::Directory(directory), request.data_seed);
@@ -141,19 +142,19 @@ impl Place<'_> {
         let _ = settle::quiet(target, false, QUIET_LIMIT);
         let names = [name.to_owned()];
         let parts = job::parts(case, source.bytes(), None);
-        let mut seat = seat::seats(target, case, &names, &parts, None).remove(0);
-        self.progress.phase(Phase::Open, || seat.open())?;
-        work(seat, name)
+        let mut state = thread_state::thread_states(target, case, &names, &parts, None).remove(0);
+        self.progress.phase(Phase::Open, || state.open())?;
+        work(state, name)
     }
 
-    fn found(self, mut seat: Seat<'_>, name: &str) -> Result<Found, PhaseError> {
+    fn found(self, mut state: ThreadState<'_>, name: &str) -> Result<Found, PhaseError> {
         let Self { request, progress, .. } = self;
         let device_bytes = || request.device_number.as_deref().and_then(device_bytes);
-        let prepare = seat.case.axes().prepare;
+        let prepare = state.case.axes().prepare;
         let file = self.open_to_read(name)?;
         let before = device_bytes();
-        progress.phase(Phase::Prepare, || seat.prepare())?;
-        // Filesystems choose blocks when data is written back.
+        progress.phase(Phase::Prepare, || state.prepare())?;
+        // Filesystems choose blocks at write-back.
         progress.phase(Phase::Sync, || sync::sync(file.as_fd(), SyncCall::Fsync))?;
         let prepare_device_bytes =
             device_bytes().zip(before).map(|(after, before)| after.saturating_sub(before));
@@ -161,20 +162,20 @@ impl Place<'_> {
         drop(file);
         let reserves = prepare.call().is_some_and(AllocateCall::gives_blocks);
         let zeros = reserves.then(|| Zeros::of(request.file_size_bytes, &after_prepare, prepare_device_bytes));
-        let after_write = learnt(self.written(seat, name), Some(name));
+        let after_write = learnt(self.written(state, name), Some(name));
         Ok(Found { after_prepare, prepare_device_bytes, zeros, after_write })
     }
 
-    /// What a file has when all of it is written and durable, and its writer gone.
-    fn written(self, mut seat: Seat<'_>, name: &str) -> Result<Allocation, PhaseError> {
-        self.progress.phase(Phase::Write, || seat.write())?;
-        self.progress.phase(Phase::Close, || seat.close())?;
+    /// The allocation of a file that has been written, made durable and closed.
+    fn written(self, mut state: ThreadState<'_>, name: &str) -> Result<Allocation, PhaseError> {
+        self.progress.phase(Phase::Write, || state.write())?;
+        self.progress.phase(Phase::Close, || state.close())?;
         let file = self.open_to_read(name)?;
         self.progress.phase(Phase::Sync, || sync::sync(file.as_fd(), SyncCall::Fsync))?;
         self.progress.phase(Phase::Verify, || self.allocation(file.as_fd(), name))
     }
 
-    /// The blocks of a file whose data has been written back.
+    /// The blocks of a file after write-back.
     fn allocation(self, file: BorrowedFd<'_>, name: &str) -> Result<Allocation, CallError> {
         let stat = retry("fstat", || rustix::fs::fstat(file))?;
         let allocated_bytes = u64::try_from(stat.st_blocks).unwrap_or(0).saturating_mul(512);
@@ -183,23 +184,24 @@ impl Place<'_> {
         Ok(Allocation { allocated_bytes, extents: learnt(extents, Some(name)) })
     }
 
-    /// Which way it goes: looked at while it goes, because a filesystem that goes through the page cache (btrfs
-    /// for its checksums, ext4 in a hole of a file without extents) cleans up behind itself.
-    fn direct_write(self, mut seat: Seat<'_>, name: &str) -> Result<DirectWrite, PhaseError> {
-        /// Of all pages: they come one after the other, and go so, too.
+    /// The path of the write, observed during the write, because a filesystem that uses the page cache (btrfs
+    /// for its checksums, ext4 in a hole of a file without extents) drops the pages afterwards.
+    fn direct_write(self, mut state: ThreadState<'_>, name: &str) -> Result<DirectWrite, PhaseError> {
+        /// The share of all pages that counts as the page cache: pages appear and disappear one after the
+        /// other.
         const MUCH: u64 = 8;
         let Self { progress, request: PropertiesRequest { file_size_bytes, .. }, .. } = self;
-        progress.phase(Phase::Prepare, || seat.prepare())?;
+        progress.phase(Phase::Prepare, || state.prepare())?;
         let file = self.open_to_read(name)?;
-        // Old content is synced, so that all of it goes.
+        // Old content is synced first, so that all of its pages can be dropped.
         let let_go = || retry("posix_fadvise", || rustix::fs::fadvise(&file, 0, None, Advice::DontNeed));
         progress.phase(Phase::Prepare, let_go)?;
         let map = progress.phase(Phase::Open, || Map::new(file.as_fd(), 0, *file_size_bytes, Access::Read))?;
         let (written, most_bytes) =
-            progress.phase(Phase::Write, || most_resident_bytes(&map, || seat.write()))?;
+            progress.phase(Phase::Write, || most_resident_bytes(&map, || state.write()))?;
         written.map_err(|error| (Phase::Write, error))?;
         let most_bytes = most_bytes.map_err(|error| (Phase::Verify, error))?;
-        progress.phase(Phase::Close, || seat.close())?;
+        progress.phase(Phase::Close, || state.close())?;
         Ok(if most_bytes > file_size_bytes / MUCH { DirectWrite::PageCache } else { DirectWrite::Direct })
     }
 
@@ -209,7 +211,7 @@ impl Place<'_> {
     }
 }
 
-/// Looks again while the answer is in doubt, so many times at most.
+/// Repeats an inquiry while its answer is in doubt, at most `tries` times.
 fn found_in<T>(tries: u64, mut once: impl FnMut() -> Learnt<T>, is_in_doubt: impl Fn(&T) -> bool) -> Learnt<T> {
     let mut found = once();
     for _ in 1..tries {
@@ -220,12 +222,13 @@ fn found_in<T>(tries: u64, mut once: impl FnMut() -> Learnt<T>, is_in_doubt: imp
     found
 }
 
-/// Does the work, and says how much of the file was in the page cache at most, meanwhile and right after.
+/// Does the work and returns the most bytes of the file that were in the page cache, during the work and
+/// right after it.
 fn most_resident_bytes<T>(
     map: &Map,
     work: impl FnOnce() -> T,
 ) -> Result<(T, Result<u64, CallError>), CallError> {
-    /// Much shorter than any device takes for what would be there.
+    /// Much shorter than any device takes to write the expected pages.
     const LOOK_AGAIN: Duration = Duration::from_micros(50);
     let (is_done, begun) = (AtomicBool::new(false), Barrier::new(2));
     let look = || {

@@ -1,4 +1,4 @@
-//! After the clock: the content is read back and compared with what should have been written.
+//! Verification after the clock: the content is read back and compared with the expected data.
 
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
@@ -13,21 +13,22 @@ use crate::methods::map::{Access, Map};
 use crate::verify::{Written, wrong};
 use crate::{pattern, source};
 
-/// A part is made of blocks of a page where they come from memory.
+/// The block size of a part that is read from memory: a page.
 const PAGE_BYTES: u64 = 4096;
-/// From a device fewer and larger ones of a large file take a fraction of the time: so many, up to this size.
+/// The number of blocks of a part that is read from a device: for a large file, fewer and larger blocks take
+/// a fraction of the time.
 const DEVICE_BLOCKS: u64 = 256;
 const MOST_BLOCK_BYTES: u64 = 64 << 10;
-/// A part has a block of each stripe of so many at least, so that a lost write of a stripe's size that is aligned to it
-/// is always found, as is any of twice that size.
+/// The blocks in a stripe. A part has at least one block of each stripe, so that it always includes some of a
+/// lost write that is aligned and a stripe long, or twice that long.
 const STRIPE_BLOCKS: u64 = 16;
-/// A part of less would hardly be faster than the whole.
+/// A smaller part would hardly be faster than the whole.
 const LEAST_PART_BYTES: u64 = 1 << 20;
-/// What is read at once of a whole file.
+/// The size of one read of a whole file.
 const WHOLE_STEP_BYTES: usize = 1 << 20;
 
-/// Compares what was handed over, all of it or a part that the run's seed chooses, with what it should be. Data that is
-/// durable comes from the device, where the kernel lets go of its pages.
+/// Compares the data that was handed over, or the part of it that the run's seed chooses, with the expected
+/// data. Durable data is read from the device if the kernel releases its pages.
 pub(crate) fn read_back(
     written: &Written<'_, '_>,
     request: &SampleRequest,
@@ -58,7 +59,7 @@ pub(crate) fn read_back(
     Ok(ReadBack { extent, bytes: reader.compared_bytes, from: from.flatten() })
 }
 
-/// By where the data will come from, as far as the case tells.
+/// The block size, by where the case suggests that the data will come from.
 fn block_bytes(written: &Written<'_, '_>, bytes: u64) -> u64 {
     let is_durable = written.case.contract().durability == Durability::Durable;
     let is_on_device = is_durable || written.case.axes().cache == Cache::Direct;
@@ -70,7 +71,7 @@ fn device_block_bytes(bytes: u64) -> u64 {
     block_bytes.next_power_of_two().clamp(PAGE_BYTES, MOST_BLOCK_BYTES)
 }
 
-/// What can be said of both.
+/// The less certain of two answers.
 fn weaker(a: Option<ReadFrom>, b: Option<ReadFrom>) -> Option<ReadFrom> {
     match (a?, b?) {
         (ReadFrom::Device, ReadFrom::Device) => Some(ReadFrom::Device),
@@ -84,7 +85,7 @@ fn chosen_by(request: &SampleRequest) -> u64 {
     request.case.bytes().fold(seed, |seed, byte| pattern::word(seed, u64::from(byte)))
 }
 
-/// Which blocks make up a part.
+/// The choice of blocks for a part.
 #[derive(Clone, Copy)]
 struct Choice {
     block_bytes: u64,
@@ -93,14 +94,14 @@ struct Choice {
 }
 
 impl Choice {
-    /// Of so many bytes; none where the part would be all of them.
+    /// A part of `bytes`; none if it would include every block.
     fn of(bytes: u64, seed: u64, block_bytes: u64) -> Option<Self> {
         let stripe_blocks = (bytes / LEAST_PART_BYTES).min(STRIPE_BLOCKS);
         (stripe_blocks > 1).then_some(Self { block_bytes, stripe_blocks, seed })
     }
 
-    /// The first and the last block of a file's range, and a random one of each stripe, in the order of the file, each as
-    /// the bytes of it that are in the range.
+    /// The first and the last block of a file's range and a random one of each stripe, in file order, cut to
+    /// the range.
     fn ranges(self, begin: u64, end: u64) -> impl Iterator<Item = (u64, u64)> {
         let block_bytes = self.block_bytes;
         let (first, last) = (begin / block_bytes, (end - 1) / block_bytes);
@@ -117,7 +118,7 @@ impl Choice {
     }
 }
 
-/// All of a range, in steps.
+/// The whole range, in steps.
 fn steps(begin: u64, end: u64) -> impl Iterator<Item = (u64, u64)> {
     (begin..end).step_by(WHOLE_STEP_BYTES).map(move |from| (from, (from + WHOLE_STEP_BYTES as u64).min(end)))
 }
@@ -131,7 +132,7 @@ struct Reader<'r, 'w, 'a> {
 }
 
 impl Reader<'_, '_, '_> {
-    /// Compares what a thread wrote. Where the data came from.
+    /// Compares the data of one thread; returns where it came from.
     fn part(
         &mut self,
         part: &Part<'_>,
@@ -140,7 +141,7 @@ impl Reader<'_, '_, '_> {
     ) -> Result<Option<ReadFrom>, CallError> {
         let file = file::open_to_read(self.written.target, part.name(self.written.names))?;
         if self.written.case.contract().durability == Durability::Durable {
-            // Pages that stay nevertheless are seen below.
+            // Pages that stay nevertheless are found below.
             let _ = rustix::fs::fadvise(&file, 0, None, Advice::DontNeed);
         }
         let (begin, end) = (part.file_offset, part.file_offset + bytes);
@@ -151,7 +152,7 @@ impl Reader<'_, '_, '_> {
             None => steps(begin, end).collect(),
             Some(choice) => {
                 for file in [Some(&file), original.as_ref()].into_iter().flatten() {
-                    // It only saves reading what is not compared.
+                    // The advice only avoids reading data that is not compared.
                     let _ = rustix::fs::fadvise(file, 0, None, Advice::Random);
                 }
                 let seed = pattern::word(choice.seed, part.index as u64);
@@ -197,18 +198,18 @@ impl Reader<'_, '_, '_> {
     }
 }
 
-/// So many reads of a part are under way at the same time.
+/// The number of reads that are under way at the same time.
 const BATCH_BLOCKS: usize = 1024;
 
-/// Has the kernel begin to read, and does not wait; the read that follows does, and hears of errors.
+/// Starts a read without waiting; the later read waits and reports errors.
 fn begin_to_read(file: &OwnedFd, (begin, end): (u64, u64)) {
     let _ = rustix::fs::fadvise(file, begin, std::num::NonZeroU64::new(end - begin), Advice::WillNeed);
 }
 
-/// Where a range would be read from: one page of it in the page cache is reason enough to doubt the device. None where
-/// that cannot be found out.
+/// Where a range would be read from: one page in the page cache is enough to doubt the device. None if that
+/// cannot be found out.
 fn source_of(file: &OwnedFd, begin: u64, bytes: u64) -> Option<ReadFrom> {
-    // What is in the page cache shows in the first of these.
+    // The first of these bytes show whether the page cache has the range.
     const LOOK_BYTES: u64 = 16 << 20;
     let mut at = 0;
     while at < bytes {
@@ -253,13 +254,13 @@ mod tests {
             let block_bytes = if is_device { device_block_bytes(bytes) } else { PAGE_BYTES };
             let ranges = blocks(bytes, seed, begin, block_bytes);
             let compared: u64 = ranges.iter().map(|(from, to)| to - from).sum();
-            // Blocks at the ends may lie in the range by a few bytes only.
+            // Blocks at the ends may overlap the range by only a few bytes.
             let least = (bytes / 16).max(LEAST_PART_BYTES) - 2 * block_bytes;
             prop_assert!((least..bytes / 2 + 4 * block_bytes).contains(&compared), "{}", compared);
             prop_assert_eq!(ranges[0].0, begin);
             prop_assert_eq!(ranges[ranges.len() - 1].1, begin + bytes);
             prop_assert!(ranges.windows(2).all(|pair| pair[0].1 <= pair[1].0), "in order, none twice");
-            // No gap holds a lost write of two stripes, wherever it begins.
+            // No gap is as long as two stripes, so that it cannot hide a lost write of that size.
             let stripe = STRIPE_BLOCKS * block_bytes;
             prop_assert!(ranges.windows(2).all(|pair| pair[1].0 - pair[0].1 < 2 * stripe));
             prop_assert_eq!(blocks(bytes, seed, begin, block_bytes), ranges, "the same for the same seed");

@@ -1,4 +1,5 @@
-//! Data that becomes durable on the way: when to sync, how long each record takes, when to stop.
+//! Data that becomes durable on the way: the moments of its syncs, the latency of each record, and the time
+//! limit.
 
 use std::time::{Duration, Instant};
 
@@ -11,26 +12,26 @@ use crate::call::CallError;
 use crate::job::Part;
 use crate::timeline::{Course, Meter};
 
-/// What one thread has handed over, record by record. Off, and so without a look at the clock, where nothing
-/// becomes durable before the end: then there is nothing between two calls but the loop.
+/// The records that one thread has handed over. If no data becomes durable before the end, this is off and
+/// never reads the clock, so that the loop only makes its calls.
 pub(crate) struct Records {
     every: Option<u64>,
     limit: Option<Duration>,
-    // Of nanoseconds; none where it is off.
+    // In nanoseconds; none if records are off.
     latencies: Option<Histogram<u64>>,
     since_sync: u64,
-    /// A method that keeps its own loop adds to it.
+    /// Methods with a loop of their own add to this.
     pub handed_over_bytes: u64,
     meter: Meter,
     start: Instant,
     last: Instant,
 }
 
-/// Why a loop over records ends before its end.
+/// The reason why a loop ends early.
 pub(crate) enum Stop {
     /// A call failed.
     Failed(CallError),
-    /// Its time is over.
+    /// The time limit has passed.
     Limit,
 }
 
@@ -41,7 +42,8 @@ impl From<CallError> for Stop {
 }
 
 impl Records {
-    /// For a thread's part of a case with that sync, which hands over so much at once. The loop ends after `limit`, if it is on.
+    /// Records for a thread's part of a case with that sync and chunk size. The loop ends after `limit`, if
+    /// records are on.
     pub(crate) fn new(sync: Sync, chunk_bytes: u64, limit: Option<Duration>) -> Self {
         const LONGEST_NS: u64 = 3_600_000_000_000;
         const DIGITS: u8 = 3;
@@ -60,13 +62,13 @@ impl Records {
         }
     }
 
-    /// Whether nothing is timed or synced on the way.
+    /// Whether no chunk is timed or synced on the way.
     pub(crate) fn is_off(&self) -> bool {
         self.latencies.is_none()
     }
 
-    /// Hands over every chunk of a part, each a record. `sync` is told from where to where the file has not
-    /// been synced yet.
+    /// Hands over every chunk of a part as a record. `sync` receives the range of the file that has not been
+    /// synced.
     #[inline(always)]
     pub(crate) fn each<'a>(
         &mut self,
@@ -90,7 +92,7 @@ impl Records {
         })
     }
 
-    /// Runs a loop that calls [`Records::done`], and syncs what is left at its end.
+    /// Runs a loop that calls [`Records::done`], and syncs the rest at its end.
     pub(crate) fn run<S: FnMut(u64, u64) -> Result<(), CallError>>(
         &mut self,
         part: &Part<'_>,
@@ -105,7 +107,8 @@ impl Records {
         if self.every.is_some() { self.sync_rest(part, sync) } else { Ok(()) }
     }
 
-    /// So many chunks with so many bytes have been handed over: syncs if it is time, and takes the time.
+    /// Records that these chunks with these bytes have been handed over: syncs if it is due, and takes the
+    /// time.
     pub(crate) fn done(
         &mut self,
         part: &Part<'_>,
@@ -143,43 +146,43 @@ impl Records {
         Ok(())
     }
 
-    /// The loop begins.
+    /// Marks the beginning of the loop.
     pub(crate) fn begin(&mut self) {
         self.start = Instant::now();
         self.last = self.start;
     }
 
-    /// Whether the loop's time is over.
+    /// Whether the time limit has passed.
     pub(crate) fn is_over(&self) -> bool {
         !self.is_off() && self.limit.is_some_and(|limit| self.start.elapsed() >= limit)
     }
 
-    /// A record took that long.
+    /// Records the latency of a record.
     pub(crate) fn took(&mut self, duration: Duration) {
         if let Some(latencies) = &mut self.latencies {
             latencies.saturating_record(nanoseconds(duration));
         }
     }
 
-    /// The loop has handed over so much, from its beginning.
+    /// Records the bytes that the loop has handed over since it began.
     #[inline(always)]
     pub(crate) fn reached(&mut self, bytes: u64) {
         self.meter.reached(bytes);
     }
 
-    /// How far it was, and when, in a phase that began then and took so long.
+    /// The course of a phase that began at `began` and took `elapsed_ns`.
     pub(crate) fn course(&self, began: Instant, elapsed_ns: u64) -> Course {
         self.meter.course(began, elapsed_ns, self.handed_over_bytes)
     }
 
-    /// Adds what another thread measured.
+    /// Adds the records of another thread.
     pub(crate) fn merge(&mut self, other: &Self) {
         if let (Some(all), Some(more)) = (&mut self.latencies, &other.latencies) {
             all.add(more).expect("the bounds are the same");
         }
     }
 
-    /// The distribution of what was measured; none if nothing was.
+    /// The distribution of the latencies; none if there are none.
     pub(crate) fn latency(&self) -> Option<Latency> {
         let latencies = self.latencies.as_ref().filter(|latencies| !latencies.is_empty())?;
         let mut bytes = Vec::new();

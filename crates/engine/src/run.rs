@@ -12,21 +12,21 @@ use writebench_model::{
 
 use crate::call::{CallError, PhaseError};
 use crate::copy_source::{self, CopySources};
-use crate::crew::{Crew, Shared};
 use crate::file::Target;
 use crate::job;
 use crate::machine::{MemoryProbe, Usage};
 use crate::progress::Progress;
 use crate::properties::Place;
 use crate::records::Records;
-use crate::seat::{self, Seat};
 use crate::source::SourceBuffer;
+use crate::thread_state::{self, ThreadState};
+use crate::threads::{Shared, Threads};
 use crate::timeline::{self, Course};
 use crate::watch::Watcher;
 use crate::{file, properties, read_back, settle, verify};
 
-/// Bytes of memory that may be taken at the moment, or why that cannot be told: the control groups around the process
-/// are no business of this crate.
+/// The memory that may be taken now, or the reason why it is unknown. The control groups around the process
+/// are outside this crate.
 pub type AvailableMemory = fn() -> Result<u64, String>;
 
 /// Takes samples in this process, one after the other.
@@ -36,9 +36,9 @@ pub struct Engine<'p> {
     copy_sources: CopySources,
     probe: MemoryProbe,
     available_memory: AvailableMemory,
-    // Which ways `O_DIRECT` has been found to go, by target and state, so that each is looked at once.
+    // The known paths of `O_DIRECT` writes by target and state, so that each is found out once.
     direct_ways: HashMap<(usize, Prepare), Learnt<DirectWrite>>,
-    // Where the sample before was taken, and whether all had to be synced before it.
+    // The target of the previous sample, and whether that sample needed all filesystems synced.
     last: Option<(OwnedFd, bool)>,
 }
 
@@ -49,8 +49,8 @@ impl Default for Engine<'_> {
 }
 
 impl<'p> Engine<'p> {
-    /// An engine whose copying cases copy that file; without one, they make one beside their samples. `progress`
-    /// hears of each phase before it begins, outside the clock.
+    /// An engine whose copying cases copy that file; without one, they make one beside their samples.
+    /// `progress` is told of each phase before it begins, outside the clock.
     #[must_use]
     pub fn new(
         copy_from: Option<OwnedFd>,
@@ -68,8 +68,8 @@ impl<'p> Engine<'p> {
         }
     }
 
-    /// Takes one sample of `case` in a directory that must be ours alone, or on a device. No file of the sample is left
-    /// behind; one that was made to be copied stays for the next.
+    /// Takes one sample of `case` in a directory that must be ours alone, or on a device. No file of the
+    /// sample remains; a file made for copying stays for the next sample.
     pub fn sample(&mut self, target: Target<'_>, case: &Case, request: &SampleRequest) -> Sample {
         let names: Vec<String> =
             (0..case.file_count() as usize).map(|index| file::name(&request.file_stem, case, index)).collect();
@@ -88,8 +88,8 @@ impl<'p> Engine<'p> {
         taken.unwrap_or_else(|outcome| Sample::without_figures(request.round, outcome))
     }
 
-    /// Finds out what the filesystem does with files, by making some in a directory that must be ours alone. None of
-    /// them is left behind. What cannot be found out is in its place; the rest goes on.
+    /// Finds out how the filesystem treats files, by making some in a directory that must be ours alone, and
+    /// removes them. Each property that cannot be found out holds its reason.
     pub fn properties(&mut self, directory: BorrowedFd<'_>, request: &PropertiesRequest) -> Properties {
         properties::properties(Place { directory, request, progress: self.progress }, &mut self.source)
     }
@@ -111,8 +111,8 @@ impl Run<'_> {
         let parts = job::parts(case, engine.source.bytes(), copy_from);
         let watcher = Watcher::begin(&request.cpu_stats, request.device_number.as_deref());
         let limit = request.write_limit_ns.map(Duration::from_nanos);
-        let seats = seat::seats(self.target, case, self.names, &parts, limit);
-        let records = timed_phases(seats, case, progress, &mut sample)?;
+        let states = thread_state::thread_states(self.target, case, self.names, &parts, limit);
+        let records = timed_phases(states, case, progress, &mut sample)?;
         (sample.watch, sample.steal_ns, sample.device_bytes) = watcher.end();
         sample.probe_ns[1] = engine.probe.copy_ns();
         sample.latency = records.merged.latency().map(Box::new);
@@ -127,10 +127,11 @@ impl Run<'_> {
         Ok(sample)
     }
 
-    /// Filesystems that write through the page cache and clean up behind themselves (btrfs for its checksums, ext2 and
-    /// ext3 in a hole) can only be caught while they do. What cannot be found out is no reason to doubt the sample.
+    /// Filesystems that write through the page cache and drop the pages afterwards (btrfs for its checksums,
+    /// ext2 and ext3 in a hole) can be caught only during the write. If the path cannot be found out, that is
+    /// no reason to doubt the sample.
     fn goes_direct(&self, engine: &mut Engine<'_>) -> Result<(), CallError> {
-        // Nothing goes no way.
+        // A file without data has no path to check.
         let (Target::Directory(directory), 1..) = (self.target, self.case.axes().size_bytes) else {
             return Ok(());
         };
@@ -150,7 +151,7 @@ impl Run<'_> {
 
     fn settle(&self, engine: &mut Engine<'_>, sample: &mut Sample) -> Result<(), CallError> {
         let (case, request) = (self.case, self.request);
-        // A file that could not be removed cost its own sample.
+        // A file that could not be removed has already failed its own sample.
         for name in self.names {
             file::remove(self.target, name)?;
         }
@@ -168,7 +169,8 @@ impl Run<'_> {
         let start = Instant::now();
         let sync_all = request.sync_all || engine.last.as_ref().is_some_and(|(_, sync_all)| *sync_all);
         if let Some((last, _)) = engine.last.take() {
-            // What the sample before left on another target. If that fails, it shows in that target's next sample.
+            // The previous sample's data on another target is written out. If that fails, that target's next
+            // sample shows it.
             let _ = rustix::fs::syncfs(last);
         }
         if let Target::Directory(directory) = self.target {
@@ -179,8 +181,8 @@ impl Run<'_> {
         sample.settle_ns = nanoseconds(start.elapsed());
         engine.source.touch();
         let warm_bytes = settle::page_cache_bytes(self.target, case);
-        // Half of the memory that is there at the moment, so that nothing is pushed out. The source is there by now, and is
-        // not counted as available.
+        // At most half of the memory that is available now, so that no other data is evicted. The source
+        // already exists, and is not counted as available.
         let most_bytes = if request.warm {
             (engine.available_memory)().map_err(|why| CallError::other("available memory", why))? / 2
         } else {
@@ -194,7 +196,7 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// Whether everything is in the file, and came there the way that the case says.
+    /// Checks that the file has all data, which took the path that the case names.
     fn verify(
         &self,
         parts: &[job::Part<'_>],
@@ -216,7 +218,7 @@ impl Run<'_> {
     }
 }
 
-/// Adds up time by phase. Between two phases the progress record is written, outside the clock.
+/// Adds up time by phase. The progress record is written between two phases, outside the clock.
 struct Clock<'c> {
     phases: &'c mut PhasesNs,
     progress: Progress<'c>,
@@ -243,37 +245,37 @@ impl Clock<'_> {
     }
 }
 
-/// What all seats handed over.
+/// The records of all threads.
 struct AllRecords {
     merged: Records,
     handed_over_bytes: Vec<u64>,
     courses: Vec<Course>,
 }
 
-/// The phases with a figure. Whatever happens, every descriptor is closed in the end: a stream of the C
-/// library that stayed open would be flushed at exit, into whatever file has its number by then.
+/// Runs the timed phases. Every descriptor is closed in any case: an open stream of the C library would be
+/// flushed at exit, into whichever file has its number by then.
 fn timed_phases(
-    seats: Vec<Seat<'_>>,
+    states: Vec<ThreadState<'_>>,
     case: &Case,
     progress: Progress<'_>,
     sample: &mut Sample,
 ) -> Result<AllRecords, PhaseError> {
-    let attaches = seats.iter().any(Seat::attaches);
+    let attaches = states.iter().any(ThreadState::attaches);
     let merged = Records::new(case.axes().sync, 0, None);
     let mut all = AllRecords { merged, handed_over_bytes: Vec::new(), courses: Vec::new() };
-    let crew_seats = Shared::new(seats);
+    let states = Shared::new(states);
     std::thread::scope(|scope| {
-        let crew = Crew::start(scope, &crew_seats).map_err(|error| (Phase::Settle, error))?;
+        let threads = Threads::start(scope, &states).map_err(|error| (Phase::Settle, error))?;
         let before = Usage::now();
-        let result = steps(&crew, case, attaches, Clock { phases: &mut sample.phases_ns, progress });
+        let result = steps(&threads, case, attaches, Clock { phases: &mut sample.phases_ns, progress });
         Usage::now().write_since(&before, sample);
-        // Errors change nothing any more, and must not keep the next seat from closing.
-        let _ = crew.in_turn(|seat| {
-            all.handed_over_bytes.push(seat.records.handed_over_bytes);
-            all.merged.merge(&seat.records);
+        // The result is already decided, and an error must not keep the next thread from closing.
+        let _ = threads.in_turn(|state| {
+            all.handed_over_bytes.push(state.records.handed_over_bytes);
+            all.merged.merge(&state.records);
             match &result {
-                Ok(began) => all.courses.push(seat.records.course(*began, sample.phases_ns.write)),
-                Err(_) => drop(seat.close()),
+                Ok(began) => all.courses.push(state.records.course(*began, sample.phases_ns.write)),
+                Err(_) => drop(state.close()),
             }
             Ok(())
         });
@@ -282,9 +284,9 @@ fn timed_phases(
     Ok(all)
 }
 
-/// Returns when phase write began.
+/// Returns the time at which phase write began.
 fn steps(
-    crew: &Crew<'_, Seat<'_>>,
+    threads: &Threads<'_, ThreadState<'_>>,
     case: &Case,
     attaches: bool,
     mut clock: Clock<'_>,
@@ -294,33 +296,37 @@ fn steps(
     let own_descriptors = axes.descriptor == Descriptor::PerThread;
     clock.time(Phase::Open, || {
         if own_files {
-            return crew.together(Seat::open);
+            return threads.together(ThreadState::open);
         }
-        crew.first(Seat::open)?;
+        threads.first(ThreadState::open)?;
         if own_descriptors {
-            return crew.together(Seat::open_own);
+            return threads.together(ThreadState::open_own);
         }
         let mut first = None;
-        crew.in_turn(|seat| {
-            seat.open_shared(&mut first);
+        threads.in_turn(|state| {
+            state.open_shared(&mut first);
             Ok(())
         })
     })?;
     if axes.prepare.has_step() {
         clock.time(Phase::Prepare, || {
-            if own_files { crew.together(Seat::prepare) } else { crew.first(Seat::prepare) }
+            if own_files { threads.together(ThreadState::prepare) } else { threads.first(ThreadState::prepare) }
         })?;
     }
     if attaches {
-        clock.time(Phase::Open, || crew.together(Seat::attach))?;
+        clock.time(Phase::Open, || threads.together(ThreadState::attach))?;
     }
     let write_began = Instant::now();
-    clock.time(Phase::Write, || crew.together(Seat::write))?;
+    clock.time(Phase::Write, || threads.together(ThreadState::write))?;
     if axes.sync.is_at_end() {
         let each = own_files || (axes.sync.call == SyncCall::Msync && axes.map == MapSharing::PerThread);
-        clock.time(Phase::Sync, || if each { crew.together(Seat::sync) } else { crew.first(Seat::sync) })?;
+        clock.time(Phase::Sync, || {
+            if each { threads.together(ThreadState::sync) } else { threads.first(ThreadState::sync) }
+        })?;
     }
     let each = own_files || own_descriptors || attaches;
-    clock.time(Phase::Close, || if each { crew.together(Seat::close) } else { crew.in_turn(Seat::close) })?;
+    clock.time(Phase::Close, || {
+        if each { threads.together(ThreadState::close) } else { threads.in_turn(ThreadState::close) }
+    })?;
     Ok(write_began)
 }

@@ -1,4 +1,4 @@
-//! Before the clock: the target quiet, the memory warm.
+//! Preparations before the clock: a quiet target and warm memory.
 
 use std::os::fd::BorrowedFd;
 use std::thread::sleep;
@@ -11,7 +11,8 @@ use crate::file::{self, Target};
 use crate::machine::{FreshMemory, MemoryProbe, meminfo_bytes};
 use crate::sync;
 
-/// A file as an earlier program would have left it: written, synced, closed; other bytes than ours.
+/// Creates a file as an earlier program would have left it: written, synced and closed, with other bytes than
+/// ours.
 pub(crate) fn old_content(
     directory: BorrowedFd<'_>,
     name: &str,
@@ -21,13 +22,14 @@ pub(crate) fn old_content(
     file::close(file::create_filled(directory, name, length, !seed)?).map_err(|error| error.of_file(name))
 }
 
-/// Writes out what earlier samples left (their removal included) and waits until the kernel has no
-/// more than a trickle under way; `sync_all` where another filesystem has what was written to this one. Why the
-/// target is not quiet, if it is not after `limit`: a reason to doubt the sample, and none to blame it.
+/// Writes out the data of earlier samples, removals included, and waits until the kernel has only a trickle
+/// under way. With `sync_all` it syncs every filesystem, because another one holds the data written to this
+/// one. The error says why the target is not quiet after `limit`: a reason to doubt the sample, but no fault
+/// of it.
 pub(crate) fn quiet(target: Target<'_>, sync_all: bool, limit: Duration) -> Result<(), String> {
     const TRICKLE_BYTES: u64 = 4 << 20;
     let start = Instant::now();
-    // It reports errors of earlier writes, too, once.
+    // The call also reports errors of earlier writes, once.
     let written_out = match target {
         Target::Directory(directory) => retry("syncfs", || rustix::fs::syncfs(directory)),
         Target::Device(device) => sync::sync(device, SyncCall::Fsync),
@@ -45,9 +47,9 @@ pub(crate) fn quiet(target: Target<'_>, sync_all: bool, limit: Duration) -> Resu
     Ok(())
 }
 
-/// Memory that a sample will take from the kernel for its file. What only gets a length takes none, nor do blocks
-/// that are only reserved, but where they are memory, or where the C library may write into each of them in place of a
-/// filesystem that cannot (posix_fallocate(3)); then no more than there is room for.
+/// The memory that a sample will take from the kernel for its file. A length alone takes none, nor do
+/// reserved blocks, except in a memory filesystem, or if the C library writes into each block for a
+/// filesystem without fallocate (posix_fallocate(3)); never more than the free space.
 pub(crate) fn page_cache_bytes(target: Target<'_>, case: &Case) -> u64 {
     let size_bytes = case.axes().size_bytes;
     match (case.contract().content, target) {
@@ -62,7 +64,7 @@ pub(crate) fn page_cache_bytes(target: Target<'_>, case: &Case) -> u64 {
     }
 }
 
-/// None where the filesystem has no limit of its own.
+/// None if the filesystem has no limit of its own.
 fn free_bytes(directory: BorrowedFd<'_>) -> Option<u64> {
     let status = rustix::fs::fstatvfs(directory).ok().filter(|it| it.f_blocks > 0)?;
     Some(status.f_bavail.saturating_mul(status.f_frsize))
@@ -74,13 +76,12 @@ fn is_in_memory(directory: BorrowedFd<'_>) -> bool {
     rustix::fs::fstatfs(directory).is_ok_and(|it| u64::try_from(it.f_type).is_ok_and(|kind| kind == TMPFS))
 }
 
-/// Takes as much fresh memory as the sample will need, in small pages and in huge ones, and gives it
-/// back, so that the pages it gets are backed: on a virtual machine a page's first touch can be ten
-/// times slower, and free pages go back to the host within seconds (the kernel's free page reporting,
-/// every two seconds). If that has happened since, the probe shows it, and there is time for another
-/// try before it happens again. Returns the last probe. Some memory is left over for the probe behind
-/// the sample: if that one is slow, the host took pages back during the sample. Both halves together are no larger than
-/// `most_bytes`.
+/// Takes as much fresh memory as the sample will need, in small and huge pages, and releases it, so that the
+/// host has backed the sample's pages: on a virtual machine a page's first touch can be ten times slower, and
+/// free pages return to the host within seconds (free page reporting, every two seconds). If the probe shows
+/// that this has happened, there is time for one more attempt. Returns the last probe. Some memory remains
+/// for the probe after the sample: if that probe is slow, the host took pages back during the sample. Both
+/// halves together are at most `most_bytes`.
 pub(crate) fn warm(probe: &mut MemoryProbe, bytes: u64, most_bytes: u64) -> u64 {
     const LEFT_OVER_BYTES: u64 = 4 * MemoryProbe::BYTES_EACH as u64;
     const TRIES: u32 = 3;

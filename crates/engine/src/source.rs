@@ -1,4 +1,4 @@
-//! The memory that data is written from.
+//! The memory that samples write from.
 
 use direct_io::AlignedBuffer;
 use writebench_model::{Alignment, Case, Data, Source};
@@ -6,12 +6,12 @@ use writebench_model::{Alignment, Case, Data, Source};
 use crate::call::CallError;
 use crate::pattern;
 
-/// Source data, kept from sample to sample as long as the next case wants the same.
+/// Source data, kept between samples while the next case needs the same.
 #[derive(Default)]
 pub(crate) struct SourceBuffer {
-    // Empty buffers do not exist.
+    // None at first, as an empty buffer cannot exist.
     memory: Option<AlignedBuffer>,
-    // Where in it the data begins.
+    // The start of the data in the memory.
     start: usize,
     made: Option<(Data, Alignment, u64)>,
 }
@@ -19,7 +19,7 @@ pub(crate) struct SourceBuffer {
 const PAGE_BYTES: usize = 4096;
 
 impl SourceBuffer {
-    /// Makes the data that `case` writes, or keeps what is there where it will do.
+    /// Generates the data that `case` writes, unless the present data fits.
     pub(crate) fn make(&mut self, case: &Case, seed: u64) -> Result<(), CallError> {
         let (data, alignment) = (case.axes().data, case.axes().alignment);
         let start = match alignment {
@@ -41,7 +41,7 @@ impl SourceBuffer {
         })?;
         match data {
             Data::Random => pattern::fill(seed, 0, &mut memory[start..]),
-            // Written, not only asked for: untouched memory is one shared page of zeros.
+            // The zeros are written, because untouched memory is one shared page.
             Data::Zero => memory.fill(0),
         }
         *self = Self { memory: Some(memory), start, made };
@@ -53,14 +53,14 @@ impl SourceBuffer {
         self.memory.as_deref().map_or(&[], |memory| &memory[self.start..])
     }
 
-    /// Reads one byte of every page, so that none has to be fetched from anywhere inside the clock.
+    /// Reads one byte of every page, so that no page has to be faulted in while the clock runs.
     pub(crate) fn touch(&self) {
         let sum = self.bytes().iter().step_by(PAGE_BYTES).fold(0u8, |sum, byte| sum.wrapping_add(*byte));
         std::hint::black_box(sum);
     }
 }
 
-/// What a file should hold at `offset` of the data of a part that begins at `range_offset`.
+/// The expected content of a file at `offset` of the data of a part that begins at `range_offset`.
 pub(crate) fn expected(case: &Case, seed: u64, range_offset: u64, offset: u64, bytes: &mut [u8]) {
     match (case.axes().data, case.axes().source) {
         (Data::Zero, _) => bytes.fill(0),

@@ -1,4 +1,4 @@
-//! Making data durable.
+//! Calls that make data durable.
 
 use std::os::fd::BorrowedFd;
 
@@ -6,14 +6,14 @@ use writebench_model::SyncCall;
 
 use crate::call::CallError;
 
-/// Syncs what was written through any descriptor of the file. A failure is final: the kernel may have
-/// marked the pages clean and dropped the data, so asking again would only hide it (Rebello et al.,
-/// *Can Applications Recover from fsync Failures?*, USENIX ATC 2020).
+/// Syncs all data of the file, whichever descriptor wrote it. A failure is final: the kernel may have marked
+/// the pages clean and dropped the data, so a retry would only hide the loss (Rebello et al., *Can
+/// Applications Recover from fsync Failures?*, USENIX ATC 2020).
 pub(crate) fn sync(file: BorrowedFd<'_>, call: SyncCall) -> Result<(), CallError> {
     match call {
         SyncCall::Fsync => direct_io::fsync(file).map_err(|error| CallError::of("fsync", &error)),
         SyncCall::Fdatasync => direct_io::fdatasync(file).map_err(|error| CallError::of("fdatasync", &error)),
-        // Mappings do this themselves, and write-through has been done; `Case` refuses everything else.
+        // Mappings sync themselves, write-through is done already, and `Case` refuses all other calls.
         _ => Ok(()),
     }
 }

@@ -1,8 +1,8 @@
 //! Throughput over time inside phase write.
 //!
-//! Between two pieces of 256 KiB, or of 4096 hand-overs if those are less, there is a look at the clock; inside there is
-//! nothing but the loop. A thread that reads counters from outside would cost more, because a process of several threads pays
-//! for each system call: 2 % of the CPU time of writes of 4 KiB here.
+//! The loop runs in pieces of 256 KiB or 4096 hand-overs, whichever is less; the clock is read only between
+//! pieces. A thread that reads counters from outside would cost more, because each system call is slower in a
+//! process with several threads: 2 % of the CPU time of writes of 4 KiB here.
 
 use std::time::{Duration, Instant};
 
@@ -10,23 +10,23 @@ use writebench_model::{Axis, Case, Timeline, nanoseconds};
 
 use crate::job::Part;
 
-/// How far readings are apart at least, at first. Those of longer phases are farther apart.
+/// The least interval between readings, at first. Longer phases have longer intervals.
 const FIRST_INTERVAL: Duration = Duration::from_millis(100);
-/// Most readings that are kept: beyond, every second one goes.
+/// The most readings that are kept; above this, every second one is dropped.
 const MOST_READINGS: usize = 400;
-/// A shorter phase has no timeline.
+/// The shortest phase with a timeline.
 const SHORTEST_NS: u64 = 1_000_000_000;
-/// Fewer intervals say nothing of a course.
+/// Fewer intervals cannot show a course.
 const FEWEST_INTERVALS: u64 = 5;
-/// So many hand-overs should fall into an interval, so that where they fall does not look like a change.
+/// The hand-overs that each interval should have, so that their exact times do not look like a change.
 const HAND_OVERS_EACH: u64 = 20;
-/// After how many bytes, or hand-overs if those are less, there is a look at the clock.
+/// The size of a piece, unless 4096 hand-overs are less.
 const LOOK_BYTES: u64 = 256 << 10;
 const LOOK_HAND_OVERS: u64 = 4096;
 
-/// How far a lane was, and when.
+/// The progress of a lane over time.
 pub(crate) struct Meter {
-    // Where it looks at the clock again.
+    // The position of the next reading.
     border: u64,
     step: u64,
     interval: Duration,
@@ -35,7 +35,7 @@ pub(crate) struct Meter {
 }
 
 impl Meter {
-    /// For a loop that hands over so much at once.
+    /// A meter for a loop with chunks of this size.
     pub(crate) fn new(chunk_bytes: u64) -> Self {
         let step = LOOK_BYTES.min(chunk_bytes.saturating_mul(LOOK_HAND_OVERS)).max(1);
         Self {
@@ -47,12 +47,12 @@ impl Meter {
         }
     }
 
-    /// How many bytes there are between two looks.
+    /// The number of bytes between two readings.
     pub(crate) fn step(&self) -> u64 {
         self.step
     }
 
-    /// So many bytes have been handed over, from the beginning.
+    /// Records that this many bytes have been handed over since the beginning.
     #[inline(always)]
     pub(crate) fn reached(&mut self, bytes: u64) {
         if bytes >= self.border {
@@ -83,7 +83,7 @@ impl Meter {
         }
     }
 
-    /// Its readings in nanoseconds since the phase began, and at last what it had handed over when the phase ended.
+    /// The readings, in nanoseconds since the phase began, and the final number of bytes.
     pub(crate) fn course(&self, began: Instant, elapsed_ns: u64, handed_over_bytes: u64) -> Course {
         let since = |at: Instant| nanoseconds(at.saturating_duration_since(began));
         let mut readings: Vec<(u64, u64)> =
@@ -94,14 +94,14 @@ impl Meter {
     }
 }
 
-/// How far a lane was at some times of the phase, in order.
+/// The position of a lane at several times of the phase, in order.
 pub(crate) struct Course {
     readings: Vec<(u64, u64)>,
     spacing_ns: u64,
 }
 
 impl Course {
-    /// On the line between the readings before and after.
+    /// Interpolates linearly between the readings.
     fn bytes_at(&self, at_ns: u64) -> u64 {
         let after = self.readings.partition_point(|&(at, _)| at < at_ns);
         let before = if after == 0 { (0, 0) } else { self.readings[after - 1] };
@@ -111,7 +111,7 @@ impl Course {
     }
 }
 
-/// How many calls hand over the data of all parts: a timeline cannot see into one.
+/// The number of calls that hand over the data of all parts: a timeline cannot see into a call.
 pub(crate) fn hand_overs(case: &Case, parts: &[Part<'_>]) -> u64 {
     let at_once = if case.method().has_axis(Axis::Vector) { case.axes().vector } else { 1 };
     let each = case.axes().chunk_size_bytes.saturating_mul(u64::from(at_once)).max(1);
@@ -121,7 +121,7 @@ pub(crate) fn hand_overs(case: &Case, parts: &[Part<'_>]) -> u64 {
     parts.iter().map(|part| part.range.length.div_ceil(each)).sum()
 }
 
-/// What all lanes handed over, in intervals of one length; none of a phase that was short, or had few hand-overs.
+/// The data of all lanes, in intervals of equal length; none if the phase was short or had few hand-overs.
 pub(crate) fn timeline(lanes: &[Course], elapsed_ns: u64, hand_overs: u64) -> Option<Timeline> {
     let spacing_ns = lanes.iter().map(|lane| lane.spacing_ns).max()?;
     let count = (elapsed_ns / spacing_ns.max(1)).min(hand_overs / HAND_OVERS_EACH);
@@ -149,7 +149,7 @@ mod tests {
 
     #[test]
     fn intervals_have_one_length_and_hold_every_byte_of_all_lanes() {
-        // Read at odd times: 10 bytes a millisecond, and one from 1.5 s on.
+        // The readings come at odd times: 10 bytes per millisecond, and one from 1.5 s on.
         let bytes = |ms: u64| if ms < 1500 { ms * 10 } else { 15_000 + (ms - 1500) };
         let lane = |times: &[u64]| course(times.iter().map(|&ms| (ms * MS, bytes(ms))));
         let lanes = [lane(&[103, 199, 305, 420, 760, 1100, 1500, 1777, 2000]), lane(&[333, 1500, 2000])];
@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn a_short_phase_and_one_of_few_hand_overs_have_none() {
+    fn a_short_phase_or_few_hand_overs_have_no_timeline() {
         let lane = || [course((1..=20).map(|tenth| (tenth * 100 * MS, tenth)))];
         assert!(timeline(&lane(), 2000 * MS, 1000).is_some());
         assert_eq!(timeline(&lane(), 900 * MS, 1000), None);

@@ -1,5 +1,5 @@
-//! After the clock: has each file the right length, and did the data come there the way that the case says? Its content
-//! is compared in `read_back`.
+//! Checks after the clock: each file's length, and whether the data took the path that the case names.
+//! `read_back` compares the content.
 
 use std::os::fd::AsFd;
 
@@ -10,23 +10,23 @@ use crate::file::{self, Target};
 use crate::job::Part;
 use crate::methods::map::{Access, Map};
 
-/// What a sample left behind.
+/// The result of a sample.
 pub(crate) struct Written<'w, 'a> {
-    /// Where.
+    /// The sample's target.
     pub target: Target<'w>,
     /// The names of its files.
     pub names: &'w [String],
-    /// What it was to do.
+    /// The case that was run.
     pub case: &'w Case,
-    /// Who wrote what.
+    /// The parts, one per thread.
     pub parts: &'w [Part<'a>],
-    /// How much of each part was handed over: all of it, unless its time was limited.
+    /// The bytes of each part that were handed over: the total, unless the time was limited.
     pub handed_over_bytes: Vec<u64>,
 }
 
 impl Written<'_, '_> {
-    /// Looks at the length of each file and, where reserving blocks is all that a case does, at its blocks.
-    /// Returns the bytes that were handed over, or that the files have where none were.
+    /// Checks the length of each file and, for a case that only reserves blocks, its blocks. Returns the
+    /// bytes that were handed over, or the files' total length if none were.
     pub(crate) fn sizes(&self) -> Result<u64, CallError> {
         let mut lengths = 0;
         for (index, name) in self.names.iter().enumerate() {
@@ -50,7 +50,7 @@ impl Written<'_, '_> {
         Ok(if self.case.method().writes_data() { self.handed_over_bytes.iter().sum() } else { lengths })
     }
 
-    /// The length that the file of that index has: its final one, or as far as anybody came.
+    /// The expected length of a file: its final length, or the end of the data that was handed over.
     fn expected_length(&self, index: usize) -> u64 {
         let whole = self.parts[index].file_length;
         let prepare = self.case.axes().prepare;
@@ -62,8 +62,8 @@ impl Written<'_, '_> {
         own.filter(|(_, bytes)| **bytes > 0).map(|(part, bytes)| part.file_offset + bytes).max().unwrap_or(0)
     }
 
-    /// Whether direct I/O was direct. Some filesystems accept `O_DIRECT` and then use the page cache (tmpfs does
-    /// always, btrfs where it keeps checksums); the pages that are there afterwards give them away.
+    /// Whether direct I/O was direct. Some filesystems accept `O_DIRECT` and then use the page cache (tmpfs
+    /// always, btrfs where it keeps checksums); pages in the cache afterwards prove it.
     pub(crate) fn past_the_page_cache(&self) -> Result<(), CallError> {
         for (part, &bytes) in self.parts.iter().zip(&self.handed_over_bytes) {
             if bytes == 0 {
@@ -72,7 +72,7 @@ impl Written<'_, '_> {
             let file = file::open_to_read(self.target, part.name(self.names))?;
             let map = Map::new(file.as_fd(), part.file_offset, bytes, Access::Read)?;
             let there = map.resident_bytes()?;
-            // Readers beside us may have brought in a few.
+            // Other readers may have cached a few.
             if there > bytes / 2 {
                 let message = format!(
                     "O_DIRECT was accepted, but {} of {bytes} bytes went through the page cache",
@@ -85,7 +85,7 @@ impl Written<'_, '_> {
     }
 }
 
-/// The file is not what it should be.
+/// The file differs from the expectation.
 pub(crate) fn wrong(message: String) -> CallError {
     CallError::other("verify", message)
 }

@@ -1,4 +1,4 @@
-//! What may explain a sample: the machine right before it, and what held it up.
+//! Possible explanations for a sample: the machine's state right before it, and delays during it.
 
 use std::fs;
 use std::path::Path;
@@ -7,7 +7,7 @@ use writebench_model::Watch;
 
 use crate::machine::{device_bytes, meminfo_bytes, steal_ns};
 
-/// Counters of what holds a process up and of its device, at one moment, and the machine's memory.
+/// Counters of the delays of a process and of its device, at one moment, and the machine's memory.
 pub(crate) struct Watcher<'s> {
     before: Watch,
     cpu_stats: &'s [String],
@@ -18,8 +18,8 @@ pub(crate) struct Watcher<'s> {
 }
 
 impl<'s> Watcher<'s> {
-    /// Looks at the machine, at the files that say how long each control group's limit held it up, and at the device
-    /// of that number in `/sys/dev/block`.
+    /// Reads the machine's counters, the files that count how long each control group's limit delayed it, and
+    /// the device of that number in `/sys/dev/block`.
     pub(crate) fn begin(cpu_stats: &'s [String], device_number: Option<&'s str>) -> Self {
         let before = Watch {
             available_memory_bytes: meminfo_bytes("MemAvailable"),
@@ -38,8 +38,8 @@ impl<'s> Watcher<'s> {
         }
     }
 
-    /// The state then and what held the process up from then to now; the CPU time that the hypervisor gave to others
-    /// meanwhile, over all CPUs; the bytes that the device was given, where there is one.
+    /// The state at the beginning and the delays since then; the CPU time that the hypervisor gave to others,
+    /// over all CPUs; and the bytes that the device received, if there is one.
     pub(crate) fn end(self) -> (Watch, u64, Option<u64>) {
         let since =
             |now: Option<u64>, then: Option<u64>| now.zip(then).map(|(now, then)| now.saturating_sub(then));
@@ -48,7 +48,7 @@ impl<'s> Watcher<'s> {
         let groups = self.cpu_stats.iter().zip(self.throttled_ns);
         let held_up = groups.filter_map(|(path, then)| since(throttled_ns(path), then));
         let watch = Watch {
-            // One group's limit at a time is what a process waits for.
+            // A process waits for one group's limit at a time.
             throttled_ns: held_up.max(),
             thermal_throttles: since(thermal_throttles(Path::new(CPUS)), self.before.thermal_throttles),
             ..self.before
@@ -59,12 +59,12 @@ impl<'s> Watcher<'s> {
 
 const CPUS: &str = "/sys/devices/system/cpu";
 
-/// How long a control group has waited for its share of CPU time.
+/// The time that a control group has waited for CPU time.
 fn throttled_ns(cpu_stat: &String) -> Option<u64> {
     throttled_in(&fs::read_to_string(cpu_stat).ok()?)
 }
 
-/// Microseconds in cgroup-v2.rst's `cpu.stat`, nanoseconds in that of sched-bwc.rst, which is the first generation's.
+/// Microseconds in `cpu.stat` of cgroup-v2.rst, nanoseconds in that of sched-bwc.rst, which is for version 1.
 fn throttled_in(stat: &str) -> Option<u64> {
     stat.lines().find_map(|line| {
         let (name, value) = line.split_once(' ')?;
@@ -77,7 +77,7 @@ fn throttled_in(stat: &str) -> Option<u64> {
     })
 }
 
-/// Over all CPUs; none where no CPU counts them, as on most virtual machines.
+/// The sum over all CPUs; none if no CPU counts them, as on most virtual machines.
 fn thermal_throttles(cpus: &Path) -> Option<u64> {
     let counts = fs::read_dir(cpus).ok()?.flatten().filter_map(|cpu| {
         let file = cpu.path().join("thermal_throttle/core_throttle_count");
@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn the_group_that_held_it_up_the_most_counts() {
+    fn the_longest_delay_of_any_group_counts() {
         let groups = tempfile::tempdir().unwrap();
         let paths = ["own", "around"].map(|name| groups.path().join(name).to_str().unwrap().to_owned());
         let set = |path: &String, time: u64| fs::write(path, format!("throttled_time {time}\n")).unwrap();
@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn heat_is_added_up_over_cpus_and_unknown_where_nobody_counts() {
+    fn thermal_throttling_is_summed_over_cpus_or_unknown() {
         let cpus = tempfile::tempdir().unwrap();
         assert_eq!(thermal_throttles(cpus.path()), None);
         for (cpu, count) in [("cpu0", "3\n"), ("cpu1", "4\n")] {

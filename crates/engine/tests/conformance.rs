@@ -1,5 +1,5 @@
-//! Every method, from every state of the file, at the sizes where loops go wrong, in every layout,
-//! leaves exactly the bytes that it should: on tmpfs and on ext4, by a reader of its own.
+//! Every method leaves exactly the right bytes from every state of the file, at the sizes where loops go
+//! wrong and in every layout, on tmpfs and on ext4. A separate reader checks them.
 
 use std::cell::RefCell;
 use std::os::fd::AsFd;
@@ -57,7 +57,7 @@ fn main() -> ExitCode {
         let name = format!("a wrong byte is found on {}", kind.name());
         trials.add(name, &[Need::Filesystem(kind)], move || wrong_byte_is_found(kind));
     }
-    // A mapping of a full disk raises SIGBUS, which is for the worker process to test.
+    // A mapping of a full disk raises SIGBUS, which the tests of the worker process cover.
     let fills = |method: &&MethodInfo| method.writes_data() && method.cursor != Cursor::Mapping;
     let plain = method_infos().into_iter().filter(fills).map(|method| format!("{},size=64MiB", method.name));
     for case in plain.chain(FILLING.iter().map(|&case| case.to_owned())) {
@@ -67,7 +67,7 @@ fn main() -> ExitCode {
     trials.run(2)
 }
 
-/// Larger than the disk, beside each method as it is.
+/// Cases larger than the disk, in addition to each method's defaults.
 const FILLING: &[&str] = &[
     "write,size=64MiB,sync=fsync/4",
     "pwrite,size=64MiB,cache=direct",
@@ -83,7 +83,7 @@ const FILLING: &[&str] = &[
 
 fn full_disk(name: &str) -> Result<()> {
     let image = writebench_testkit::Image::mount("ext4", 32 << 20)?;
-    // Zeros that take no space; on the same filesystem, or copy_file_range refuses.
+    // A sparse file takes no space. It is on the same filesystem, because copy_file_range refuses others.
     let source = image.path().join("source");
     std::fs::File::create(&source)?.set_len(64 << 20)?;
     let mut engine = Engine::new(Some(open(&source)?.into()), || Ok(0), &|_| {});
@@ -92,7 +92,7 @@ fn full_disk(name: &str) -> Result<()> {
     let sample = engine.sample(Target::Directory(place.as_fd()), &case, &request());
     let Outcome::Failed(failure) = &sample.outcome else { anyhow::bail!("{:?}", sample.outcome) };
     ensure!(failure.errno == Some(28), "{failure:?}");
-    // The C library does not say how far its buffer came; the rest does.
+    // The C library does not report how much of its buffer was written; the other methods do.
     let offset = failure.offset.unwrap_or(0);
     ensure!((1..64 << 20).contains(&offset), "{failure:?}");
     ensure!(sample.phases_ns.total() == 0 && sample.latency.is_none(), "a failed sample has no figures");
@@ -105,7 +105,7 @@ fn full_disk(name: &str) -> Result<()> {
 fn check(kind: Kind, method: &'static MethodInfo, prepare: Prepare) -> Result<()> {
     let directory = directory_on(kind);
     let (now, found) = (RefCell::new(None), RefCell::new(None));
-    // The last moment at which the files are there.
+    // The files exist until this moment.
     let before_clean = |phase| {
         if phase == Phase::Clean {
             let content = now.borrow().as_ref().map(|case| read(directory.path(), case));
@@ -140,8 +140,8 @@ fn assignments(layout: &'static str) -> Result<Vec<(Axis, &'static str)>> {
     layout.split(',').filter(|part| !part.is_empty()).map(assignment).collect()
 }
 
-/// Whether that is a case, by the method's card and the manual pages: were more refused than should be, they would go
-/// untested.
+/// Whether this combination is a case, by the method's card and the manual pages. If the model refused more,
+/// the test would otherwise miss it.
 fn makes_sense(method: &MethodInfo, prepare: Prepare, size: u64, layout: &[(Axis, &str)]) -> bool {
     let value = |axis| layout.iter().find(|(it, _)| *it == axis).map(|(_, value)| *value);
     let has = |axis| value(axis).is_some();
@@ -150,7 +150,7 @@ fn makes_sense(method: &MethodInfo, prepare: Prepare, size: u64, layout: &[(Axis
         Some((call, _)) => method.syncs_on_the_way.iter().any(|it| it.name() == call),
         None => method.syncs.iter().any(|it| it.name() == sync),
     });
-    // Reserving, mapping and copying nothing is an error.
+    // Reserving, mapping or copying zero bytes is an error.
     let reserves = prepare.call().is_some_and(|call| call != AllocateCall::Ftruncate);
     let may_be_empty = !reserves && matches!(method.cursor, Cursor::FilePosition | Cursor::Offset);
     let is_apart = match method.cursor {
@@ -182,7 +182,7 @@ fn as_expected(
     let cold = case.axes().origin == writebench_model::Origin::Cold;
     let zeroed = case.axes().prepare == Prepare::FallocateZeroRange;
     if kind == Kind::Tmpfs && (direct || cold || zeroed) {
-        // The page cache is all that tmpfs has; that it accepts O_DIRECT must be found out, not believed.
+        // tmpfs has only the page cache; the engine must find out that it accepts O_DIRECT without doing it.
         ensure!(
             sample.outcome.name() == "unsupported" && sample.phases_ns.total() == 0,
             "{:?}",
@@ -195,14 +195,14 @@ fn as_expected(
     ensure!(sample.latency.is_some() == each, "{:?}", sample.latency);
     ensure!(sample.bytes == case.axes().size_bytes, "{} bytes", sample.bytes);
     ensure!(found.context("phase clean did not come")?? == expected(case), "content differs");
-    // A file that was made to be copied is kept for the next sample.
+    // A file made for copying stays for the next sample.
     let left =
         writebench_testkit::entries(directory).into_iter().filter(|name| !name.ends_with("copied")).count();
     ensure!(left == 0, "a file was left behind");
     Ok(())
 }
 
-/// What all files hold, in the order of the threads.
+/// The content of all files, in the order of the threads.
 fn read(directory: &Path, case: &Case) -> Result<Vec<u8>> {
     let mut bytes = Vec::new();
     for index in 0..case.file_count() {
@@ -213,7 +213,7 @@ fn read(directory: &Path, case: &Case) -> Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Byte by byte from the definition, and not by the code under test.
+/// The expected bytes, from the definition and not from the code under test.
 fn expected(case: &Case) -> Vec<u8> {
     let axes = case.axes();
     let random = |offset: u64| {
@@ -239,7 +239,7 @@ fn expected(case: &Case) -> Vec<u8> {
     ranges.iter().flat_map(|range| (0..range.length).map(move |at| byte(range, at))).collect()
 }
 
-/// The engine's own check must be able to fail: here the file changes behind its back.
+/// The engine's own check must be able to fail: here the file changes unnoticed.
 fn wrong_byte_is_found(kind: Kind) -> Result<()> {
     use std::os::unix::fs::FileExt;
     let directory = directory_on(kind);

@@ -8,7 +8,7 @@ fn method() -> impl Strategy<Value = &'static MethodInfo> {
     prop::sample::select(method_infos())
 }
 
-/// An axis with a value that it has.
+/// An axis with one of its values.
 fn assignment() -> impl Strategy<Value = (Axis, String)> {
     prop::sample::select(Axis::ALL).prop_flat_map(|axis| {
         let values = axis.values();
@@ -131,7 +131,7 @@ fn overrides_replace_a_suites_values_where_the_method_has_the_axis() {
         (Axis::Vector, vec!["4".to_owned()]),
     ];
     let rows = suite.rows(&method_infos(), &overrides, 4096).unwrap().rows;
-    // 2 methods × 3 states; the chunk that was given twice is one; neither method has vectors.
+    // There are 2 methods × 3 states; the repeated chunk counts once; neither method has vectors.
     assert_eq!(rows.len(), 6);
     assert_eq!(rows[0].case.to_string(), "fwrite,chunk=4KiB,prepare=truncate,sync=fsync");
 }
@@ -152,10 +152,10 @@ fn a_label_keeps_its_numbers_and_its_row_is_told_of_where_values_make_it_impossi
     let left_out: Vec<&str> = odd.left_out.iter().map(|(label, _)| label.as_str()).collect();
     assert_eq!(left_out, ["overwrite, O_DIRECT + O_DSYNC", "overwrite, O_DIRECT + O_DSYNC, 8 under way"]);
     assert!(odd.left_out[0].1.to_string().contains("multiples of a sector"));
-    // In blocks of the filesystem that is written to.
+    // The chunks are blocks of the target's filesystem.
     let copies = rows("copy", Axis::Chunk, "8KiB");
     assert_eq!(name(&copies, "read+write 16bs").unwrap(), "read-write,size=256MiB,chunk=16KiB");
-    // A label that names a state of the file goes where another is asked for.
+    // A label that names a state of the file is dropped if another state is chosen.
     let states = rows("durable", Axis::Prepare, "overwrite");
     assert_eq!(name(&states, "zero-filled + overwrite"), None);
     assert_eq!(name(&states, "append"), None);

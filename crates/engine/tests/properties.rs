@@ -1,4 +1,4 @@
-//! What real filesystems do with files, as far as it can be told beforehand.
+//! Properties of real filesystems, as far as they are known beforehand.
 
 use std::fs::File;
 use std::os::fd::AsFd;
@@ -24,7 +24,7 @@ fn main() -> ExitCode {
     trials.add("here: fallocate on ext4 reserves blocks and writes none", &[EXT4], || {
         reserves(&learn(directory_on(Kind::Ext4).path())?)
     });
-    trials.add("here: tmpfs tells of no extents, and nobody of zeros", &[TMPFS], tmpfs);
+    trials.add("here: tmpfs reports no extents, and zeros are unknown", &[TMPFS], tmpfs);
     for kind in ["ext4", "xfs", "btrfs"] {
         let name = format!("{kind} reserves blocks and writes none");
         trials.add(name, &[Need::Image(kind)], move || reserves(&on_image(kind)?));
@@ -44,7 +44,7 @@ fn main() -> ExitCode {
         });
     }
     trials.add("O_DIRECT on btrfs is one or the other everywhere", &[Need::Image("btrfs")], || {
-        // Kernels differ: since 6.15 it goes through the page cache, for the checksums.
+        // Since 6.15 the kernel uses the page cache, for the checksums.
         let found = on_image("btrfs")?;
         let way = *found.direct_io[0].found.known().context("no refusal")?;
         direct_io(&found, [way; 3])
@@ -91,7 +91,7 @@ fn on_image(kind: &str) -> Result<Properties> {
     learn(&image.path())
 }
 
-/// For a file that grows, a hole, and data.
+/// Checks the paths for a growing file, a hole, and data.
 fn direct_io(found: &Properties, ways: [DirectWrite; 3]) -> Result<()> {
     let states = [Prepare::Create, Prepare::SetLen, Prepare::Overwrite];
     ensure!(found.direct_io.iter().map(|it| it.prepare).eq(states), "{:?}", found.direct_io);
@@ -109,7 +109,7 @@ fn unwritten_bytes(allocation: &Allocation) -> Option<u64> {
     Some(allocation.extents.known()?.unwritten_bytes)
 }
 
-/// What holds everywhere: of states with blocks and without, and of files that were written.
+/// Checks the properties of every filesystem: states with and without blocks, and written files.
 fn common(found: &Properties) -> Result<()> {
     ensure!(found.block_size_bytes.known().is_some_and(|bytes| bytes.is_power_of_two()), "{found:#?}");
     for prepare in [Prepare::Create, Prepare::Truncate, Prepare::SetLen] {
@@ -135,7 +135,7 @@ fn reserves(found: &Properties) -> Result<()> {
     for prepare in RESERVING {
         let it = match of(found, prepare) {
             Ok(it) => it,
-            // What btrfs does not have it refuses.
+            // btrfs refuses calls that it lacks.
             Err(_) if prepare == Prepare::FallocateZeroRange => continue,
             Err(error) => return Err(error),
         };
@@ -167,7 +167,7 @@ fn tmpfs() -> Result<()> {
     ensure!(failure.errno == Some(95), "{failure:?}");
     ensure!(matches!(it.zeros, Some(Zeros::Unknown { .. })), "{it:?}");
     for direct in &found.direct_io {
-        // Linux before 6.6 refuses it there.
+        // Linux before 6.6 refuses.
         let is_right = matches!(direct.found, Learnt::Known(DirectWrite::PageCache) | Learnt::Refused(_));
         ensure!(is_right, "{direct:?}");
     }

@@ -1,4 +1,4 @@
-//! `fuse:KIND`: bindfs, which shows a directory at another place and dies with the thread that started it.
+//! `fuse:KIND`: bindfs, which shows a directory at another path and dies with the thread that started it.
 #![expect(unsafe_code, reason = "a child is told between fork and exec with whom it dies")]
 
 use std::io::Read;
@@ -17,15 +17,16 @@ use crate::program;
 
 pub(crate) const PROGRAM: &str = "bindfs";
 
-/// `forward-odirect` opens the file below with `O_DIRECT`, too; the number aligns memory, never requests. `xattr-none`
-/// saves the kernel a question before each write.
+/// `forward-odirect` opens the file below with `O_DIRECT`, too; its number aligns memory, not requests.
+/// `xattr-none` saves a request before each write.
 const OPTIONS: &str = "subtype=bindfs,multithreaded,xattr-none,forward-odirect=4096";
 
-/// libfuse 3 knows neither word. `hard_remove`: a removed file is gone at once, without a `.fuse_hidden…` until its last
-/// close. `big_writes`: a write is handed over in larger pieces than pages.
+/// libfuse 3 knows neither option. `hard_remove` removes a file at once, without a `.fuse_hidden…` until its
+/// last close. `big_writes` allows requests larger than a page.
 const OPTIONS_OF_LIBFUSE_2: &str = "hard_remove,big_writes";
 
-/// Starts it and waits until it answers; the command, and the process, which ends when it has lost its mount.
+/// Starts bindfs and waits until it answers. Returns the command and the process, which ends when its mount
+/// does.
 pub(crate) fn mount(
     source: &Path,
     point: &Path,
@@ -39,7 +40,7 @@ pub(crate) fn mount(
     let mut command = Command::new(&file);
     command.args(&words).env("LC_ALL", "C");
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
-    // Ctrl-C is for the supervisor, which unmounts first.
+    // Only the supervisor may handle Ctrl-C, since it unmounts first.
     command.process_group(0);
     die_with_this_thread(&mut command);
     let failed = |call| move |error| Error::call("start a FUSE server", call, Path::new(PROGRAM), error);
@@ -51,9 +52,9 @@ pub(crate) fn mount(
             let said = last_words(&mut server).unwrap_or_else(|| status.to_string());
             break Error::Refused { command: line, said };
         }
-        // The kernel has an answer to this from the server alone.
+        // Only the server can answer this call.
         if device().is_ok_and(|device| Ok(device) != device_below) {
-            // What it has to say from now on nobody would read.
+            // Later output of the server is dropped.
             server.stderr = None;
             return Ok((line, server));
         }
@@ -62,14 +63,14 @@ pub(crate) fn mount(
         }
         sleep(Duration::from_millis(2));
     };
-    // A server that was killed leaves its mount, and the error that counts is the first.
+    // A killed server leaves its mount. The first error counts.
     let _ = server.kill();
     let _ = server.wait();
     let _ = unmount(point, UnmountFlags::DETACH);
     Err(error)
 }
 
-/// Ours, then the user's.
+/// Our options, then the user's.
 fn all_options(file: &Path, user: Option<&str>) -> String {
     let mut options = vec![OPTIONS];
     if is_on_libfuse_2(file) {
@@ -84,21 +85,21 @@ fn is_on_libfuse_2(file: &Path) -> bool {
     output.is_ok_and(|output| String::from_utf8_lossy(&output.stdout).contains("linked version 2."))
 }
 
-/// Nobody else would end it: its mount is what keeps the namespace.
+/// Without this, bindfs would outlive the thread: its own mount keeps the namespace.
 fn die_with_this_thread(command: &mut Command) {
     let this = getpid();
     let prepare = move || {
         set_parent_process_death_signal(Some(Signal::KILL))?;
-        // This process may have gone before the kernel was told.
+        // The parent may have died before the prctl.
         if getppid() == Some(this) { Ok(()) } else { Err(Errno::SRCH.into()) }
     };
-    // SAFETY: between fork and exec it makes two system calls, and takes no lock and no memory.
+    // SAFETY: between fork and exec the closure makes two system calls, and takes no lock and no memory.
     unsafe { command.pre_exec(prepare) };
 }
 
 fn last_words(server: &mut Child) -> Option<String> {
     let mut said = String::new();
-    // A failed read is as good as silence.
+    // A failed read counts as no output.
     let _ = server.stderr.take()?.read_to_string(&mut said);
     program::last_word(&said)
 }

@@ -1,51 +1,51 @@
-//! Why a filesystem could not be made or unmade.
+//! Errors in making or removing a filesystem.
 
 use std::io;
 use std::path::{Path, PathBuf};
 
 use writebench_model::{Bytes, Failure};
 
-/// Why a filesystem could not be made, or what of it is still there. Each message is one line.
+/// The reason why a filesystem could not be made or removed. Each message is one line.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// A name that stands for no kind.
+    /// The name stands for no kind.
     #[error("'{name}' is no kind of filesystem: {fits}")]
     Kind {
         /// The name.
         name: String,
-        /// What would fit.
+        /// The accepted names.
         fits: &'static str,
     },
-    /// The process may not have mounts of its own.
+    /// The process lacks the privilege to mount.
     #[error("making filesystems needs root (CAP_SYS_ADMIN): {call}: {}; run it as root", Failure::io_message(.error))]
     NotPermitted {
-        /// What was refused.
+        /// The refused call.
         call: &'static str,
-        /// How the system puts it.
+        /// The system's error.
         error: io::Error,
     },
-    /// All directories that could be mounted over are needed.
+    /// All candidate directories are needed.
     #[error(
         "no directory to mount over: {tried} must exist and hold nothing that is needed; make an empty /media"
     )]
     NoMountPoint {
-        /// Those that were looked at.
+        /// The candidates.
         tried: String,
     },
     /// A system call failed.
     // The error is in the message, so it is not the `source` as well, which would print it twice.
     #[error("{doing}: {call} {}: {}{hint}", .path.display(), Failure::io_message(.error))]
     Call {
-        /// What was being done.
+        /// The step.
         doing: &'static str,
-        /// What the user can do, after a semicolon; often nothing.
+        /// Advice to the user, after a semicolon; often empty.
         hint: &'static str,
         /// The call.
         call: &'static str,
-        /// On what.
+        /// The path.
         path: PathBuf,
-        /// How the system puts it.
+        /// The system's error.
         error: io::Error,
     },
     /// There is no room for the images.
@@ -57,55 +57,55 @@ pub enum Error {
     NoSpace {
         /// The directory.
         path: PathBuf,
-        /// The images' sizes together.
+        /// The total size of the images.
         needed_bytes: u64,
-        /// What is free.
+        /// The free space.
         available_bytes: u64,
-        /// What of it is left alone.
+        /// The part of it that stays free.
         reserve_bytes: u64,
     },
     /// A program is not installed.
     #[error("{program} is not installed{}", where_from(.package))]
     NotInstalled {
-        /// Which.
+        /// The program's name.
         program: String,
-        /// Debian's package that has it, where known.
+        /// Its Debian package, if known.
         package: Option<&'static str>,
     },
-    /// The kernel cannot mount that kind.
+    /// The kernel cannot mount the kind.
     #[error("this kernel has no filesystem '{kind}' (/proc/filesystems), nor is there a mount.{kind}")]
     NotInKernel {
         /// The kind as mount(8) names it.
         kind: String,
     },
-    /// A program ran and refused.
+    /// A program failed.
     #[error("{command}: {said}")]
     Refused {
         /// The whole command.
         command: String,
-        /// The line with which it explained itself, or how it ended.
+        /// The program's error line, or how it ended.
         said: String,
     },
-    /// The caller did not want to wait any longer.
+    /// The caller interrupted the work.
     #[error("interrupted while a filesystem was made")]
     Interrupted,
-    /// A mount was in use for so long that it was only detached from the file tree.
+    /// A mount stayed in use, and was only detached from the file tree.
     #[error(
         "{} was still in use after {waited_s} s and is detached only: it goes with the last process that uses it",
         .path.display()
     )]
     StillMounted {
-        /// Where.
+        /// The mount point.
         path: PathBuf,
-        /// How long it was tried.
+        /// The length of the wait.
         waited_s: u64,
     },
-    /// A loop device has not let go of its image.
+    /// A loop device is still attached.
     #[error("/dev/{device} is still attached after {waited_s} s: it detaches when its last user closes it")]
     StillAttached {
         /// `loop3`.
         device: String,
-        /// How long it was watched.
+        /// The length of the wait.
         waited_s: u64,
     },
 }
@@ -135,13 +135,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_failed_call_says_what_was_being_done_on_what_and_the_number() {
+    fn a_failed_call_names_the_step_the_path_and_the_number() {
         let error = Error::call("make an image", "open", Path::new("/data"), rustix::io::Errno::ACCESS);
         assert_eq!(error.to_string(), "make an image: open /data: Permission denied (13)");
     }
 
     #[test]
-    fn a_missing_program_names_its_package_where_that_is_known() {
+    fn a_missing_program_names_its_package_if_known() {
         let error = |package| Error::NotInstalled { program: "mkfs.f2fs".into(), package }.to_string();
         assert_eq!(
             error(Some("f2fs-tools")),

@@ -1,4 +1,4 @@
-//! Making filesystems, and unmaking them.
+//! Making and removing filesystems.
 
 use std::fs::DirBuilder;
 use std::os::unix::fs::DirBuilderExt;
@@ -14,21 +14,23 @@ use crate::recipe::Recipe;
 use crate::undo::{Undo, undo_to};
 use crate::{bindfs, namespace, program};
 
-/// A filesystem that somebody would like.
+/// A requested filesystem.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Wish {
     /// Its kind.
     pub kind: Kind,
-    /// Words for `mkfs`, after ours. For `overlay:` and `fuse:` that of the filesystem at the bottom.
+    /// Arguments for `mkfs`, after ours. For `overlay:` and `fuse:` they apply to the filesystem at the
+    /// bottom.
     pub mkfs_options: Vec<String>,
-    /// Options for the mount, joined by commas, after ours. For `overlay:` and `fuse:` those of the mount on top.
+    /// Options for the mount, comma-separated, after ours. For `overlay:` and `fuse:` they apply to the mount
+    /// on top.
     pub mount_options: Option<String>,
 }
 
-/// A filesystem that was made.
+/// A finished filesystem.
 #[derive(Debug, Clone)]
 pub struct Made {
-    /// Where it is mounted, for this process and its children.
+    /// Its mount point, for this process and its children.
     pub path: PathBuf,
     /// How it was made.
     pub making: Making,
@@ -36,11 +38,11 @@ pub struct Made {
 
 /// The filesystems of this process, in its private mount namespace.
 ///
-/// Dropped, it unmakes them like [`Filesystems::remove`], silently.
+/// Dropping it removes them silently; [`Filesystems::remove`] reports errors.
 #[derive(Debug)]
 pub struct Filesystems {
     images: ImageDirectory,
-    /// A filesystem of ours for mount points.
+    /// Our filesystem for mount points.
     points: PathBuf,
     next_point: u32,
     stack: Vec<Undo>,
@@ -48,19 +50,23 @@ pub struct Filesystems {
 }
 
 impl Filesystems {
-    /// Enters a private mount namespace, and covers one of `/mnt`, `/media` and `/srv` there that holds none of
-    /// `needed_paths`: working directory, database, exports, whatever is opened by its path later.
+    /// Enters a private mount namespace, and covers one of `/mnt`, `/media` and `/srv` that holds none of
+    /// `needed_paths`: the working directory, the database, exports and all files that are opened by path
+    /// later.
     ///
-    /// The calling thread enters it, with the threads and processes that it starts afterwards. Call this while the
-    /// process has one thread, or the others stay outside; and [`Filesystems::make`] from a thread that lives as
-    /// long as the filesystems, since a `fuse:` server dies with the thread that started it.
+    /// Only the calling thread, and the threads and processes that it starts later, enter the namespace. Call
+    /// this while the process has one thread, or the others stay outside. Call [`Filesystems::make`] from a
+    /// thread that lives as long as the filesystems, since a `fuse:` server dies with the thread that started
+    /// it.
     ///
     /// The process stays in the namespace. `images` is the directory for image files; it is opened at once.
     ///
     /// # Errors
-    /// Without `CAP_SYS_ADMIN`; if `images` cannot be opened; if all three directories are needed. Linux only.
+    /// The process lacks `CAP_SYS_ADMIN`, `images` cannot be opened, or all three directories are needed.
+    /// Linux only.
     pub fn begin(images: &Path, needed_paths: &[&Path]) -> Result<Self, Error> {
-        // Before the namespace, so that its mount is one that others see; lack of rights is the better answer.
+        // Opened before entering, so that its mount is visible to others. A lack of privileges is the more
+        // useful error.
         let opened = ImageDirectory::open(images);
         namespace::enter()?;
         let images = opened?;
@@ -68,7 +74,7 @@ impl Filesystems {
         Ok(Self { images, stack: vec![Undo::Mount(points.clone())], points, next_point: 1, bytes_written: 0 })
     }
 
-    /// Leaves so much free where the images are.
+    /// Leaves that much space free in the directory of the images.
     #[must_use]
     pub fn with_reserve(mut self, reserve: Reserve) -> Self {
         self.images.reserve = reserve;
@@ -77,12 +83,12 @@ impl Filesystems {
 
     /// Makes a filesystem with room for twice that much content (see [`Kind::size_bytes`]).
     ///
-    /// `interrupted` is asked often while images are written, and ends that when it says yes. A filesystem in memory
-    /// takes memory as it is written; whether there is enough is for the caller to know.
+    /// `interrupted` is polled while images are written, and stops the work when it returns true. A
+    /// filesystem in memory uses memory as it is written; the caller checks whether there is enough.
     ///
     /// # Errors
-    /// A one-line reason why this machine cannot: `mkfs.KIND` is not installed, the kernel does not know it, `mkfs`
-    /// or `mount` refused, there is no loop device or no space. What was made until then is unmade.
+    /// The reason in one line: `mkfs.KIND` is not installed, the kernel does not know the kind, `mkfs` or
+    /// `mount` refused, or there is no loop device or no space. Partial work is undone.
     pub fn make(
         &mut self,
         wish: &Wish,
@@ -94,31 +100,31 @@ impl Filesystems {
         match self.make_all(&mut order) {
             Ok(path) => Ok(Made { path, making: order.making }),
             Err(error) => {
-                // The error that counts is the first.
+                // The first error counts.
                 let _ = undo_to(&mut self.stack, before);
-                // A program that Ctrl-C has ended, too, is no reason of its own.
+                // After Ctrl-C a program may have been interrupted too; its error does not count.
                 Err(if interrupted() { Error::Interrupted } else { error })
             }
         }
     }
 
-    /// What has been written to images, also to those whose filesystem could not be made then.
+    /// The bytes written to images, including images whose filesystem could not be made.
     #[must_use]
     pub fn bytes_written(&self) -> u64 {
         self.bytes_written
     }
 
-    /// Unmounts and detaches everything, the last made first, and waits until it is gone, each up to 10 s.
+    /// Unmounts and detaches everything in reverse order, and waits up to 10 s for each.
     ///
     /// # Errors
-    /// Something was still in use then. All else is gone nevertheless.
+    /// Something was still in use after that. The rest has been removed.
     pub fn remove(mut self) -> Result<(), Error> {
         undo_to(&mut self.stack, 0)
     }
 
     fn make_all(&mut self, order: &mut Order<'_>) -> Result<PathBuf, Error> {
         let kind = &order.wish.kind;
-        // What is missing is said before gigabytes are written in vain.
+        // Missing programs are reported before gigabytes are written in vain.
         if kind.layer == Some(Layer::Fuse) {
             program::require(bindfs::PROGRAM, Some(bindfs::PROGRAM))?;
         }
@@ -150,7 +156,7 @@ impl Filesystems {
         self.mount(&recipe.family, source, &options, &mut order.making)
     }
 
-    /// Images on so many devices, which are named.
+    /// Makes images and attaches them to as many devices; returns the devices.
     fn attach_images(&mut self, devices: u64, order: &mut Order<'_>) -> Result<Vec<String>, Error> {
         self.images.check_space(order.size_bytes)?;
         let image_bytes = order.size_bytes / devices;
@@ -174,7 +180,7 @@ impl Filesystems {
         Ok(nodes)
     }
 
-    /// The devices of the filesystem that is being made: those on top.
+    /// The devices of the filesystem that is being made, which are on top of the stack.
     fn loops(&self) -> impl Iterator<Item = &LoopDevice> {
         self.stack.iter().rev().map_while(|made| match made {
             Undo::Loop(device) => Some(device),
@@ -222,7 +228,7 @@ impl Filesystems {
         Ok(point)
     }
 
-    /// A place for a mount, with a name of its own: the kind's, behind a number.
+    /// A new mount point, named by a number and the kind.
     fn new_point(&mut self, kind: &str) -> Result<PathBuf, Error> {
         let name = format!("{}-{}", self.next_point, kind.replace(':', "-"));
         self.next_point += 1;
@@ -230,7 +236,7 @@ impl Filesystems {
     }
 }
 
-/// A filesystem that is being made, and how it has been until now.
+/// A filesystem that is being made, with its commands so far.
 struct Order<'a> {
     wish: &'a Wish,
     size_bytes: u64,
@@ -267,7 +273,7 @@ fn made_directory(path: &Path) -> Result<PathBuf, Error> {
     Ok(path.to_owned())
 }
 
-/// Refuses a kind that the kernel does not have, not even as a module, and no helper of mount's has either.
+/// Refuses a kind if neither the kernel, nor a module, nor a helper of mount has it.
 fn require_kernel(kind: &str) -> Result<(), Error> {
     let is_known = || {
         let known = std::fs::read_to_string("/proc/filesystems").unwrap_or_default();
@@ -276,7 +282,7 @@ fn require_kernel(kind: &str) -> Result<(), Error> {
     if is_known() || program::find(&format!("mount.{kind}")).is_some() {
         return Ok(());
     }
-    // As the kernel would at the mount. Whether it worked is looked at.
+    // The kernel would load the module at the mount. The result is checked below.
     let words = ["-q", "--", &format!("fs-{kind}")].map(str::to_owned);
     let _ = program::run("modprobe", None, &words, &mut Vec::new());
     if is_known() { Ok(()) } else { Err(Error::NotInKernel { kind: kind.to_owned() }) }

@@ -1,4 +1,4 @@
-//! Image files without names, of which every block is written.
+//! Nameless image files with every block written.
 
 use std::fs::File;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
@@ -13,16 +13,16 @@ use crate::error::Error;
 
 const DOING: &str = "make an image";
 
-/// The directory that images are in. Held open, so that nothing that is mounted later can cover it.
+/// The directory of the images, held open so that no later mount can cover it.
 #[derive(Debug)]
 pub(crate) struct ImageDirectory {
     pub(crate) path: PathBuf,
     /// The kind of its filesystem, as mount(8) names it.
     pub(crate) filesystem: String,
-    /// Its number: `8:1`.
+    /// Its device number: `8:1`.
     pub(crate) device: String,
     directory: File,
-    /// What images leave free there.
+    /// The space that images leave free.
     pub(crate) reserve: Reserve,
 }
 
@@ -46,7 +46,7 @@ impl ImageDirectory {
         })
     }
 
-    /// Refuses what would not fit, or would fill the filesystem.
+    /// Refuses images that do not fit or would fill the filesystem.
     pub(crate) fn check_space(&self, needed_bytes: u64) -> Result<(), Error> {
         let space = rustix::fs::fstatvfs(&self.directory);
         let space = space.map_err(|errno| Error::call(DOING, "fstatvfs", &self.path, errno))?;
@@ -59,12 +59,14 @@ impl ImageDirectory {
         Err(Error::NoSpace { path, needed_bytes, available_bytes, reserve_bytes })
     }
 
-    /// Makes an image of zeros, on the device when this returns. `interrupted` is asked every few milliseconds.
+    /// Makes an image of zeros, which is on the device on return. `interrupted` is polled every few
+    /// milliseconds.
     pub(crate) fn image(&self, size_bytes: u64, interrupted: &dyn Fn() -> bool) -> Result<ImageFile, Error> {
         let failed = |call| move |errno: Errno| Error::call(DOING, call, &self.path, errno);
         let file: File = self.nameless().map_err(failed("open"))?;
         if self.filesystem == "btrfs" {
-            // Or each write to the image would allocate again. Only an empty file can be told.
+            // Without this flag every write to the image would allocate again. It can be set only on an empty
+            // file.
             let flags = rustix::fs::ioctl_getflags(&file).map_err(failed("ioctl(FS_IOC_GETFLAGS)"))?;
             rustix::fs::ioctl_setflags(&file, flags | IFlags::NOCOW)
                 .map_err(failed("ioctl(FS_IOC_SETFLAGS)"))?;
@@ -83,7 +85,7 @@ impl ImageDirectory {
         let flags = OFlags::RDWR | OFlags::CLOEXEC;
         let mode = Mode::RUSR | Mode::WUSR;
         match rustix::fs::openat(&self.directory, ".", flags | OFlags::TMPFILE, mode) {
-            // What filesystems and kernels say that have no O_TMPFILE.
+            // Filesystems and kernels without O_TMPFILE return one of these.
             Err(Errno::OPNOTSUPP | Errno::ISDIR | Errno::INVAL) => {}
             opened => return opened.map(File::from),
         }
@@ -95,13 +97,13 @@ impl ImageDirectory {
     }
 }
 
-/// A file without a name, which is gone with its last user.
+/// A nameless file, which disappears with its last user.
 #[derive(Debug)]
 pub(crate) struct ImageFile {
     directory: PathBuf,
     size_bytes: u64,
     file: File,
-    /// The same past the page cache, or why not.
+    /// The same file opened to bypass the page cache, or the error.
     direct: Result<File, Errno>,
 }
 
@@ -114,13 +116,13 @@ impl ImageFile {
         self.direct.as_ref().map(AsFd::as_fd).map_err(|&errno| errno)
     }
 
-    /// Writes zeros, so that every block is allocated and written: else the first write to each would pay for
-    /// that in the filesystem below, in whichever sample it happens to fall.
+    /// Writes zeros, so that every block is allocated and written. Otherwise the first write to each block
+    /// would pay for this in the filesystem below, during some sample.
     fn fill(&self, start: u64, end: u64, interrupted: &dyn Fn() -> bool) -> Result<(), Error> {
         const CHUNK_BYTES: u64 = 4 << 20;
         let failed = |error: std::io::Error| Error::call(DOING, "pwrite", &self.directory, error);
         let length = usize::try_from(CHUNK_BYTES.min(end - start)).unwrap_or(usize::MAX);
-        // Past the page cache where that can be, which the image would only fill.
+        // Direct I/O, if possible, keeps the image out of the page cache.
         let file = self.direct.as_ref().unwrap_or(&self.file);
         let zeros = AlignedBuffer::new(length, 4096).map_err(|error| failed(std::io::Error::other(error)))?;
         let mut at = start;
@@ -135,8 +137,8 @@ impl ImageFile {
         Ok(())
     }
 
-    /// Writes zeros to what has no blocks, or none that were written. `mkfs` may zero a range in ways that leave
-    /// it so, as with `BLKZEROOUT`. A filesystem that knows no holes has none.
+    /// Writes zeros to ranges without blocks, or with unwritten blocks. `mkfs` may leave such ranges when it
+    /// zeroes them, as with `BLKZEROOUT`. A filesystem without holes has none.
     pub(crate) fn fill_holes(&self) -> Result<(), Error> {
         let failed = |call| move |errno: Errno| Error::call(DOING, call, &self.directory, errno);
         let mut at = 0;
@@ -158,7 +160,7 @@ impl ImageFile {
     }
 }
 
-/// The kind of a mount, by its number, as `/proc/self/mountinfo` has it.
+/// The kind of a mount in `/proc/self/mountinfo`, by the mount's number.
 fn filesystem_of(mount: u64, mounts: &str) -> Option<String> {
     let number = mount.to_string();
     let line = mounts.lines().find(|line| line.split(' ').next() == Some(&number))?;
@@ -204,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn what_would_fill_the_filesystem_is_refused_with_the_numbers() {
+    fn an_image_that_would_fill_the_filesystem_is_refused_with_the_numbers() {
         let directory = tempfile::tempdir().unwrap();
         let error = ImageDirectory::open(directory.path()).unwrap().check_space(1 << 60).unwrap_err();
         let text = error.to_string();

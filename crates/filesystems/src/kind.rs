@@ -1,4 +1,4 @@
-//! Kinds of filesystems by their names on the command line.
+//! The kinds of filesystems.
 
 use std::fmt;
 use std::str::FromStr;
@@ -18,12 +18,12 @@ pub struct Kind {
     pub(crate) base: String,
 }
 
-/// What stands on another filesystem.
+/// A layer over another filesystem.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Layer {
-    /// overlayfs, with upper and work directory on the other filesystem.
+    /// overlayfs, with its upper and work directories on the other filesystem.
     Overlay,
-    /// bindfs, which passes everything on to the other filesystem.
+    /// bindfs, which forwards everything to the other filesystem.
     Fuse,
 }
 
@@ -45,7 +45,7 @@ impl Layer {
 const MIB: u64 = 1 << 20;
 
 impl Kind {
-    /// The kinds of a run that names none. The first is what the others are compared with.
+    /// The kinds of a run that names none. The others are compared with the first.
     #[must_use]
     pub fn defaults() -> Vec<Self> {
         let plain = [
@@ -65,21 +65,21 @@ impl Kind {
         kinds
     }
 
-    /// Whether its files are in memory and in no image.
+    /// Whether its files are in memory rather than in an image.
     #[must_use]
     pub fn is_in_memory(&self) -> bool {
         Recipe::of(&self.base).is_in_memory()
     }
 
-    /// How large it is made for that much content: twice that, as copying on write needs room beside what is
-    /// replaced, and 512 MiB, below which XFS would not be (300 MiB) and btrfs has no room for its metadata.
+    /// The size for that much content: twice the content, as copy-on-write needs room for new data beside the
+    /// old, plus 512 MiB, because XFS needs at least 300 MiB and btrfs needs room for its metadata.
     #[must_use]
     pub fn size_bytes(&self, content_bytes: u64) -> u64 {
-        // A whole number of MiB in each of two images.
+        // Each of two images has a whole number of MiB.
         content_bytes.saturating_mul(2).saturating_add(512 * MIB).div_ceil(2 * MIB).saturating_mul(2 * MIB)
     }
 
-    /// What its images take in their directory: its size, or nothing where it is in memory.
+    /// The space of its images: its size, or 0 if it is in memory.
     #[must_use]
     pub fn image_bytes(&self, content_bytes: u64) -> u64 {
         if self.is_in_memory() { 0 } else { self.size_bytes(content_bytes) }
@@ -123,7 +123,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_kind_is_read_from_what_it_is_written_as() {
+    fn a_kind_parses_from_its_own_text() {
         for kind in Kind::defaults() {
             assert_eq!(kind.to_string().parse::<Kind>().unwrap(), kind);
         }
@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_kind_is_refused_with_what_would_fit() {
+    fn an_unknown_kind_is_refused_with_the_accepted_names() {
         for name in ["", "Ext4", "../sh", "-t", ".", "ext4 ", "a_b", "overlay:", "fuse:-x"] {
             assert!(name.parse::<Kind>().unwrap_err().to_string().contains(WORD), "{name}");
         }

@@ -1,4 +1,4 @@
-//! A mount namespace of this process's own, with a place in it for mounts.
+//! A private mount namespace with a directory for mount points.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -9,12 +9,12 @@ use rustix::mount::{MountFlags, MountPropagationFlags, mount, mount_change};
 
 use crate::error::Error;
 
-/// Directories that nearly every Linux has and nobody keeps programs or their files in.
+/// Directories that nearly every Linux has and that rarely hold programs or their files.
 const CANDIDATES: [&str; 3] = ["/mnt", "/media", "/srv"];
 
 const DOING: &str = "enter a mount namespace";
 
-/// Leaves the mount namespace that others see. What is mounted there later is seen here, too, but not the reverse.
+/// Enters a private mount namespace. Later mounts outside appear inside, but not the reverse.
 pub(crate) fn enter() -> Result<(), Error> {
     const CALL: &str = "unshare(CLONE_NEWNS)";
     unshare(CloneFlags::CLONE_NEWNS).map_err(|errno| match errno {
@@ -25,7 +25,7 @@ pub(crate) fn enter() -> Result<(), Error> {
     mount_change("/", slave).map_err(|errno| Error::call(DOING, "mount(MS_SLAVE)", Path::new("/"), errno))
 }
 
-/// Covers a directory that holds none of the paths with an empty filesystem for mount points.
+/// Mounts an empty filesystem for mount points over a directory that holds none of the paths.
 pub(crate) fn cover(needed: &[&Path]) -> Result<PathBuf, Error> {
     let directory = choose(&CANDIDATES.map(PathBuf::from), needed)?;
     let flags = MountFlags::NOSUID | MountFlags::NODEV;
@@ -37,7 +37,7 @@ pub(crate) fn cover(needed: &[&Path]) -> Result<PathBuf, Error> {
 fn choose(candidates: &[PathBuf], needed: &[&Path]) -> Result<PathBuf, Error> {
     let needed: Vec<_> = needed.iter().map(|path| real(path)).collect();
     let fits = |candidate: &&PathBuf| {
-        // A link's target would be covered, which the list says nothing of.
+        // Covering a link would cover its target, which the list does not check.
         candidate.symlink_metadata().is_ok_and(|it| it.is_dir())
             && !needed.iter().any(|path| path.starts_with(candidate))
     };
@@ -45,7 +45,7 @@ fn choose(candidates: &[PathBuf], needed: &[&Path]) -> Result<PathBuf, Error> {
     candidates.iter().find(fits).cloned().ok_or_else(|| Error::NoMountPoint { tried: tried() })
 }
 
-/// The path without links, also where its end does not exist yet.
+/// The path without links, even if its last components do not exist yet.
 fn real(path: &Path) -> PathBuf {
     let absolute = std::path::absolute(path).unwrap_or_else(|_: io::Error| path.to_owned());
     let mut missing = Vec::new();

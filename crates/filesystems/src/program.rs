@@ -1,14 +1,14 @@
-//! Programs that make and mount filesystems: `mkfs.KIND`, `mount`.
+//! External programs: `mkfs.KIND`, `mount`.
 
 use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
 
 use crate::error::Error;
 
-/// Where programs for root are, whatever `PATH` says.
+/// The directories of root's programs, which `PATH` may lack.
 const MORE_FOLDERS: [&str; 3] = ["/usr/local/sbin", "/usr/sbin", "/sbin"];
 
-/// Where a program is.
+/// The path of a program.
 pub(crate) fn find(name: &str) -> Option<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let folders = std::env::split_paths(&path).filter(|folder| folder.is_absolute());
@@ -16,14 +16,14 @@ pub(crate) fn find(name: &str) -> Option<PathBuf> {
     files.find(|file| file.is_file())
 }
 
-/// Where a program is that must be there.
+/// The path of a program, or an error if it is missing.
 pub(crate) fn require(name: &str, package: Option<&'static str>) -> Result<PathBuf, Error> {
     find(name).ok_or_else(|| Error::NotInstalled { program: name.to_owned(), package })
 }
 
-/// Runs a program to its end, which must be success, and adds the line to `commands`.
+/// Runs a program, which must succeed, and adds its command line to `commands`.
 ///
-/// It speaks English and has no input. A killed caller does not end it.
+/// The program prints English and has no input. It outlives a killed caller.
 pub(crate) fn run(
     name: &str,
     package: Option<&'static str>,
@@ -41,7 +41,7 @@ pub(crate) fn run(
     Err(Error::Refused { command: line, said: explanation(&output) })
 }
 
-/// A command as it could be typed again.
+/// A command as it can be typed again.
 pub(crate) fn line(name: &str, words: &[String]) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./:,=^+%@".contains(c);
     let quoted = words.iter().map(|word| {
@@ -59,7 +59,7 @@ fn explanation(output: &Output) -> String {
     said(&output.stderr).or_else(|| said(&output.stdout)).unwrap_or_else(|| output.status.to_string())
 }
 
-/// The last line that explains something: not one of a program's usage, nor mount's pointer to the kernel's log.
+/// The last line that explains something, skipping usage text and mount's pointer to the kernel's log.
 pub(crate) fn last_word(text: &str) -> Option<String> {
     let lines = text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.contains("dmesg(1)"));
     let lines: Vec<_> = lines.collect();
@@ -76,7 +76,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn of_what_a_program_says_the_last_line_counts_that_is_no_usage() {
+    fn the_last_line_before_any_usage_text_counts() {
         let word = |text| last_word(text).unwrap();
         assert_eq!(word("warning\n\nmkfs: no\n\n"), "mkfs: no");
         assert_eq!(
@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn a_program_that_is_not_there_and_one_that_refuses_are_told_apart() {
+    fn a_missing_program_and_a_failing_one_have_different_errors() {
         let mut commands = Vec::new();
         let error = run("mkfs.nothing", None, &[], &mut commands).unwrap_err();
         assert_eq!(error.to_string(), "mkfs.nothing is not installed");

@@ -1,22 +1,22 @@
-//! How each kind of filesystem is made and mounted: words for `mkfs` and options for `mount`.
+//! The recipe of each kind: arguments for `mkfs` and options for `mount`.
 
-/// How a kind that stands on no other is made.
+/// The recipe of a kind that needs no other filesystem below it.
 #[derive(Debug)]
 pub(crate) struct Recipe {
-    /// As in `mkfs.FAMILY` and `mount -t FAMILY`.
+    /// The word in `mkfs.FAMILY` and `mount -t FAMILY`.
     pub(crate) family: String,
-    /// Over how many devices it goes; none if it is in memory.
+    /// The number of devices; none if it is in memory.
     pub(crate) devices: u64,
     mkfs_words: &'static [&'static str],
     mount_options: &'static [&'static str],
 }
 
-/// No discards, which would punch holes into the image, and nothing left for a thread of the kernel's to write
-/// after the mount, into somebody's sample.
+/// Disables discards, which would punch holes into the image, and lazy initialisation, which a kernel thread
+/// would write after the mount, during some sample.
 const EXT_EXTENDED: &str = "nodiscard,lazy_itable_init=0,lazy_journal_init=0";
 
 impl Recipe {
-    /// The recipe of a kind; any word has one.
+    /// The recipe of a kind; every word has one.
     pub(crate) fn of(base: &str) -> Self {
         let recipe = |family: &str, devices, mkfs_words, mount_options| Self {
             family: family.to_owned(),
@@ -35,7 +35,7 @@ impl Recipe {
             "tmpfs-huge" => recipe("tmpfs", 0, &[], &["huge=always"]),
             "f2fs" => recipe(base, 1, &["-t", "0"], &["nodiscard"]),
             "nilfs2" => recipe(base, 1, &["-K"], &["nodiscard"]),
-            // It would ask whether the user is sure.
+            // Without this option it would ask for confirmation.
             "jfs" => recipe(base, 1, &["-q"], &[]),
             _ => recipe(base, 1, &[], &[]),
         }
@@ -45,12 +45,12 @@ impl Recipe {
         self.devices == 0
     }
 
-    /// The words for `mkfs`: ours, the user's, the devices.
+    /// The arguments for `mkfs`: ours, the user's, the devices.
     pub(crate) fn mkfs_words(&self, user: &[String], devices: &[String]) -> Vec<String> {
         let mut words: Vec<String> = self.mkfs_words.iter().map(|&word| word.to_owned()).collect();
         let mut user = user.iter();
         while let Some(word) = user.next() {
-            // mke2fs takes the last list of a kind and forgets the others.
+            // mke2fs uses only the last list of each option.
             let is_list = self.family.starts_with("ext") && matches!(word.as_str(), "-E" | "-O");
             let ours = words.iter().position(|ours| is_list && ours == word);
             match (ours, ours.and_then(|_| user.next())) {
@@ -62,13 +62,13 @@ impl Recipe {
         words
     }
 
-    /// The options of the mount, ours first, so that the user's win.
+    /// The options of the mount, ours first, so that the user's override them.
     pub(crate) fn mount_options(&self, size_bytes: u64, devices: &[String], user: Option<&str>) -> String {
         let mut options = Vec::new();
         if self.is_in_memory() {
             options.push(format!("size={size_bytes}"));
         }
-        // Named here, a filesystem's other devices need no scan.
+        // Naming the other devices saves a scan.
         if devices.len() > 1 {
             options.extend(devices.iter().map(|device| format!("device={device}")));
         }
@@ -77,7 +77,7 @@ impl Recipe {
         options.join(",")
     }
 
-    /// Debian's package that has its `mkfs`, where known.
+    /// The Debian package with its `mkfs`, if known.
     pub(crate) fn package(&self) -> Option<&'static str> {
         Some(match self.family.as_str() {
             "ext2" | "ext3" | "ext4" => "e2fsprogs",
@@ -109,13 +109,13 @@ mod tests {
     }
 
     #[test]
-    fn options_of_the_user_follow_ours_and_come_before_the_device() {
+    fn user_options_follow_ours_and_precede_the_device() {
         assert_eq!(mkfs("xfs", &["-m", "reflink=0"]), "-q -K -m reflink=0 /dev/loop7");
         assert_eq!(mkfs("made-up", &[]), "/dev/loop7");
     }
 
     #[test]
-    fn lists_of_the_user_do_not_replace_ours_in_mke2fs() {
+    fn user_lists_do_not_replace_ours_in_mke2fs() {
         assert_eq!(
             mkfs("ext4-no-journal", &["-O", "^metadata_csum", "-E", "stride=4", "-b", "1024"]),
             format!("-q -E {EXT_EXTENDED},stride=4 -O ^has_journal,^metadata_csum -b 1024 /dev/loop7")
@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn mount_options_are_ours_then_the_users() {
+    fn user_mount_options_follow_ours() {
         let devices = ["/dev/loop1".to_owned(), "/dev/loop2".to_owned()];
         let raid = Recipe::of("btrfs-raid0").mount_options(0, &devices, Some("compress=zstd,noatime"));
         assert_eq!(raid, "device=/dev/loop1,device=/dev/loop2,nodiscard,compress=zstd,noatime");

@@ -1,4 +1,4 @@
-//! What has been made, and how it is unmade: the last first.
+//! A stack of finished steps, which are undone in reverse order.
 
 use std::path::{Path, PathBuf};
 use std::process::Child;
@@ -11,17 +11,17 @@ use rustix::mount::{UnmountFlags, unmount};
 use crate::error::Error;
 use crate::loop_device::LoopDevice;
 
-/// How long a mount may be in use, a device attached, a server running on.
+/// The longest wait for a mount in use, an attached device or a running server.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 const PAUSE: Duration = Duration::from_millis(2);
 
-/// Something that was made.
+/// A finished step.
 #[derive(Debug)]
 pub(crate) enum Undo {
     /// A mount.
     Mount(PathBuf),
-    /// The process behind a mount, which ends when that is gone.
+    /// The process behind a mount, which ends with the mount.
     Server(Child),
     /// A device with its image.
     Loop(LoopDevice),
@@ -38,7 +38,7 @@ impl Undo {
     }
 }
 
-/// Unmakes all but the first `keep`, as far as it can; the first thing that went wrong.
+/// Undoes all but the first `keep` steps, as far as possible; returns the first error.
 pub(crate) fn undo_to(stack: &mut Vec<Undo>, keep: usize) -> Result<(), Error> {
     let mut result = Ok(());
     while stack.len() > keep {
@@ -48,7 +48,7 @@ pub(crate) fn undo_to(stack: &mut Vec<Undo>, keep: usize) -> Result<(), Error> {
     result
 }
 
-/// A worker that was killed may take a moment to let go of its files.
+/// Unmounts with retries, because a killed worker may need a moment to close its files.
 fn unmount_patiently(path: &Path, deadline: Instant) -> Result<(), Error> {
     let failed = |errno: Errno| Error::call("unmount", "umount2", path, errno);
     let start = Instant::now();
@@ -63,7 +63,7 @@ fn unmount_patiently(path: &Path, deadline: Instant) -> Result<(), Error> {
     Err(Error::StillMounted { path: path.to_owned(), waited_s: start.elapsed().as_secs() })
 }
 
-/// A server that has lost its mount ends by itself, or else is ended.
+/// Ends a server that has lost its mount but has not ended by itself.
 fn end(mut child: Child, deadline: Instant) -> Result<(), Error> {
     let failed = |call| move |error| Error::call("end a filesystem's server", call, Path::new("bindfs"), error);
     while Instant::now() < deadline {

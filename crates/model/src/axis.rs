@@ -1,4 +1,4 @@
-//! The axes of the space of cases: one declaration each.
+//! The axes of cases, with one declaration each.
 
 use crate::form::{Chunk, Count, Form, Size};
 use crate::phrase::Phrase;
@@ -8,10 +8,10 @@ use crate::value::{
     Source, named_values,
 };
 
-/// Whether a job for fio can have a value; the reason, if it cannot.
+/// Whether a job for fio can have a value, or the reason why it cannot.
 type InFio = Result<(), &'static str>;
 
-/// `crates/report/src/formats/fio` says it, or why it does not go with other values.
+/// `crates/report/src/formats/fio` exports the value, or explains why it conflicts with others.
 const SAID: InFio = Ok(());
 
 macro_rules! form {
@@ -23,9 +23,9 @@ macro_rules! form {
     };
 }
 
-/// For each axis, in the order of a case's name: its field, with the form of its text where the type does not tell
-/// it, and its default; one line for `writebench list axes`; a value's words in a sentence; what a value other than the default asks of whoever
-/// writes the program; and whether fio 3.33 can do the same.
+/// Each axis, in the order of a case's name, has: its field, with the text's form if the type does not
+/// determine it, and its default; one line for `writebench list axes`; a value's words in a sentence; the effort of a non-default value for
+/// a programmer; and whether fio 3.33 can do the same.
 macro_rules! axes {
     ($($axis:ident = $name:literal {
         $field:ident: $type:ident $(as $form:ty)? = $default:expr,
@@ -39,12 +39,12 @@ macro_rules! axes {
             Axis { $(#[doc = $summary] $axis = $name,)+ }
         }
 
-        /// A value on each axis. [`crate::Case`] holds only combinations that make sense.
+        /// A value on each axis. [`crate::Case`] allows only valid combinations.
         #[derive(Debug, Clone, PartialEq, Eq, Hash)]
         pub struct Axes { $(#[doc = $summary] pub $field: $type,)+ }
 
         impl Axes {
-            /// The defaults of every axis, with the method's own first state of the file.
+            /// The defaults of every axis, with the method's default `prepare`.
             #[must_use]
             pub fn defaults(prepare: Prepare) -> Self {
                 let defaults = Self { $($field: $default,)+ };
@@ -60,7 +60,7 @@ macro_rules! axes {
             /// Sets the value on `axis` from its text.
             ///
             /// # Errors
-            /// The axis has no such value; in words, with what would fit.
+            /// The axis has no such value; the message names the accepted ones.
             pub fn set(&mut self, axis: Axis, value: &str) -> Result<(), String> {
                 let result = match axis {
                     $(Axis::$axis => <form!($type $($form)?)>::parse(value).map(|it| self.$field = it),)+
@@ -78,7 +78,7 @@ macro_rules! axes {
                 }
             }
 
-            /// What the value on `axis` asks of whoever writes the program, where it is not the default.
+            /// The effort of the value on `axis`, if it is not the default.
             pub(crate) fn effort(&self, axis: Axis) -> u32 {
                 match axis {
                     $(Axis::$axis => {
@@ -91,7 +91,7 @@ macro_rules! axes {
             /// Whether a job for fio can have the value on `axis`.
             ///
             /// # Errors
-            /// fio cannot do that, and why.
+            /// The reason why fio cannot.
             pub fn in_fio(&self, axis: Axis) -> InFio {
                 match axis {
                     $(Axis::$axis => {
@@ -103,7 +103,7 @@ macro_rules! axes {
         }
 
         impl Axis {
-            /// Whether its values are numbers, and not names.
+            /// Whether its values are numbers rather than names.
             #[must_use]
             pub fn is_number(self) -> bool {
                 match self { $(Self::$axis => <form!($type $($form)?)>::IS_NUMBER,)+ }
@@ -115,7 +115,7 @@ macro_rules! axes {
                 match self { $(Self::$axis => $summary,)+ }
             }
 
-            /// The values that fit, for help and errors.
+            /// The accepted values, for help and errors.
             #[must_use]
             pub fn values(self) -> String {
                 match self { $(Self::$axis => <form!($type $($form)?)>::values(),)+ }
@@ -135,7 +135,7 @@ axes! {
         chunk_size_bytes: u64 as Chunk = 1 << 20,
         summary: "bytes handed over in one call, or in one element of a vector: a record; cut to the thread's range",
         words: Phrase::of_chunk,
-        // More memory than a buffer should take.
+        // Larger buffers take more memory than a program should.
         effort: |bytes| u32::from(bytes > 1 << 20),
         fio: |_| SAID,
     }
@@ -147,7 +147,7 @@ axes! {
         effort: |_| 0, fio: |_| SAID,
     }
     Depth = "depth" {
-        // More operations under way than this are a slip; io_uring_setup(2) takes up to 32768 entries.
+        // A greater depth is a mistake; io_uring_setup(2) takes up to 32768 entries.
         depth: u32 as Count<4096> = 32,
         summary: "operations under way at the same time, for each thread",
         words: |depth| Phrase::Beside(format!("{depth} under way")),
@@ -167,7 +167,7 @@ axes! {
         effort: |_| 1, fio: |_| SAID,
     }
     Threads = "threads" {
-        // More threads than this are a slip, not an experiment.
+        // More threads are a mistake, not an experiment.
         threads: u32 as Count<1024> = 1,
         summary: "threads that write, each its own range",
         words: |threads| Phrase::Beside(format!("{threads} threads")),
@@ -224,7 +224,7 @@ axes! {
         effort: |cache| match cache {
             Cache::Buffered => 0,
             Cache::Dontcache => 1,
-            // Aligned memory, lengths and offsets; refused by some filesystems.
+            // It needs aligned memory, lengths and offsets, and some filesystems refuse it.
             Cache::Direct => 3,
         },
         fio: |cache| match cache {
@@ -291,6 +291,6 @@ axes! {
 }
 
 impl Axes {
-    /// The chunk size that means a thread's whole range.
+    /// The chunk size that stands for a thread's whole range.
     pub const WHOLE: u64 = Chunk::WHOLE;
 }

@@ -8,10 +8,10 @@ use crate::method::{Cursor, MethodInfo};
 use crate::sync::SyncCall;
 use crate::value::{Cache, Data, Files, Origin, Prepare, Source};
 
-/// One fully specified experiment. Only combinations that make sense exist: every way to make a
-/// case goes through [`Case::new`], which refuses the others and says what would fit.
+/// One fully specified experiment. Only valid combinations exist: every constructor uses [`Case::new`], which
+/// refuses the others and names the accepted values.
 ///
-/// Its name is `method[,axis=value…]` with what differs from the method's defaults, in the order of
+/// Its name is `method[,axis=value…]` with the values that differ from the method's defaults, in the order of
 /// [`Axis::ALL`], and parses back to the same case.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Case {
@@ -22,13 +22,13 @@ pub struct Case {
 /// An axis and the text of its value.
 pub type Assignment<'a> = (Axis, &'a str);
 
-/// Why a text or a combination is no case.
+/// The reason why a text or a combination is no case.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum CaseError {
-    /// There is no such method, axis or value, or it is not of the form of a case; in words, with what would fit.
+    /// The method, axis or value is unknown, or the text is malformed; the message names the accepted ones.
     #[error("{0}")]
     Unknown(String),
-    /// Values that cannot stand together; in words, with the axis to change.
+    /// Values contradict each other; the message names the axis to change.
     #[error("{0}")]
     Contradiction(String),
 }
@@ -60,7 +60,7 @@ impl Case {
     /// The method's example with these values in place of its own.
     ///
     /// # Errors
-    /// As for [`Case::new`].
+    /// The same as for [`Case::new`].
     pub fn example(method: &'static MethodInfo, values: &[Assignment<'_>]) -> Result<Self, CaseError> {
         let is_given = |axis| values.iter().any(|&(given, _)| given == axis);
         let rest = method.example.iter().filter(|(axis, _)| !is_given(*axis));
@@ -70,7 +70,7 @@ impl Case {
     /// Reads a case's name.
     ///
     /// # Errors
-    /// The text names no method of `methods`, or as for [`Case::new`].
+    /// The text names no method of `methods`, or [`Case::new`] fails.
     pub fn parse(text: &str, methods: &[&'static MethodInfo]) -> Result<Self, CaseError> {
         let mut parts = text.split(',');
         let name = parts.next().unwrap_or_default();
@@ -97,7 +97,7 @@ impl Case {
     /// The same case with another value on one axis.
     ///
     /// # Errors
-    /// It is no case with that value.
+    /// The value makes it invalid.
     pub fn with(&self, axis: Axis, value: &str) -> Result<Self, CaseError> {
         let mut case = self.clone();
         case.set(axis, value)?;
@@ -111,8 +111,8 @@ impl Case {
         self.method.own_axes().filter(move |&axis| self.axes.get(axis) != defaults.get(axis))
     }
 
-    /// Points for what it asks of whoever writes the program, to run and to keep right: what its method asks, and
-    /// each value that is not the method's default.
+    /// The effort of the case for a programmer, in points: its method's, plus that of each value that is not
+    /// the method's default.
     #[must_use]
     pub fn effort(&self) -> u32 {
         self.method.effort + self.chosen_axes().map(|axis| self.axes.effort(axis)).sum::<u32>()
@@ -127,7 +127,7 @@ impl Case {
         }
     }
 
-    /// What the caller has when the case is done.
+    /// The state that the case leaves for its caller.
     #[must_use]
     pub fn contract(&self) -> Contract {
         let axes = &self.axes;
@@ -159,15 +159,16 @@ impl Case {
         }
     }
 
-    /// What is handed over between two moments at which all before is durable; none if that is all there is.
+    /// The bytes handed over between two moments at which all earlier data is durable; none if there is only
+    /// the end.
     fn durable_every_bytes(&self) -> Option<u64> {
         let axes = &self.axes;
         let vector = if self.method.has_axis(Axis::Vector) { u64::from(axes.vector) } else { 1 };
         let depth = if self.method.has_axis(Axis::Depth) { u64::from(axes.depth) } else { 1 };
         let chunks = match axes.sync.every.map(u64::from) {
-            // Each of those under way, in any order.
+            // The operations under way complete in any order.
             Some(1) => vector * depth,
-            // What a call hands over is not synced in parts.
+            // The data of one call is not synced in parts.
             Some(every) => every.div_ceil(vector) * vector,
             None if axes.sync.call.is_write_through() => vector * depth,
             None => return None,
@@ -176,7 +177,7 @@ impl Case {
         (bytes < axes.size_bytes.div_ceil(u64::from(axes.threads))).then_some(bytes)
     }
 
-    /// Bytes that one sample writes to the target at most, old content and zeros written before included.
+    /// The most bytes that one sample writes to the target, including old content and zeros written before.
     #[must_use]
     pub fn bytes_written(&self) -> u64 {
         let size_bytes = self.axes.size_bytes;
@@ -185,7 +186,7 @@ impl Case {
         new.saturating_add(if before { size_bytes } else { 0 })
     }
 
-    /// Bytes of memory that the data is written from.
+    /// The size of the source memory.
     #[must_use]
     pub fn source_bytes(&self) -> u64 {
         let chunk = self.axes.chunk_size_bytes.min(self.axes.size_bytes);

@@ -1,4 +1,4 @@
-//! A row of a run's tables: a case, where it stands, and its samples.
+//! A row of a run's tables: a case, its place, and its samples.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -12,7 +12,7 @@ use crate::method::MethodInfo;
 use crate::sample::{Sample, SampleRow};
 use crate::value::named_values;
 
-/// A row of a table, with the samples of its case on one target. Its serde form is that of the database and of documents.
+/// A row of a table, with the samples of its case on one target. Database and documents use its serde form.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CaseRecord {
     /// Its name, its method and its axes.
@@ -20,12 +20,12 @@ pub struct CaseRecord {
     pub case: RecordedCase,
     /// The name of the target.
     pub target: String,
-    /// The reason that it is in the run.
+    /// The reason why it is in the run.
     #[serde(flatten)]
     pub origin: CaseOrigin,
-    /// What the table calls it beside its name, where the suite has a word for it.
+    /// Its label in the table, beside its name, if the suite has one.
     pub label: Option<String>,
-    /// What it leaves behind.
+    /// The state that it leaves behind.
     pub contract: Contract,
     /// In the order in which they were taken.
     #[serde(serialize_with = "rows")]
@@ -36,7 +36,7 @@ fn rows<S: Serializer>(samples: &[Sample], serializer: S) -> Result<S::Ok, S::Er
     serializer.collect_seq(samples.iter().map(SampleRow::of))
 }
 
-/// The reason that a row is in a run, and so the table that it stands in.
+/// The reason why a row is in a run, which decides its table.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(from = "Place", into = "Place")]
 pub enum CaseOrigin {
@@ -46,16 +46,16 @@ pub enum CaseOrigin {
         name: String,
         /// The table's heading.
         section: String,
-        /// How its tables look.
+        /// The layout of its tables.
         layout: Layout,
     },
-    /// The user, by its name.
+    /// The user named the case.
     Named,
-    /// A search for the best case.
+    /// A search for the best case chose it.
     Search {
-        /// How far it came there.
+        /// The stage that it reached.
         stage: Stage,
-        /// Whether it is plain write, which all others are compared with.
+        /// Whether it is plain write, with which all others are compared.
         is_baseline: bool,
     },
 }
@@ -63,19 +63,19 @@ pub enum CaseOrigin {
 named_values! {
     /// A part of a search.
     Stage {
-        /// One sample or two of each candidate, mostly of smaller files: they are in no table.
+        /// One or two samples of each candidate, mostly with smaller files, which no table shows.
         Screening = "screening",
-        /// Those that are left, at the real size.
+        /// The remaining candidates, at the real size.
         Final = "final",
     }
 
-    /// How a suite's tables are laid out.
+    /// The layout of a suite's tables.
     Layout {
         /// A row per case with throughput and phases.
         Phases = "phases",
         /// The same, from the fastest to the slowest, with the distance to the fastest.
         Ranked = "ranked",
-        /// Records per second and what each record took.
+        /// Records per second and the latency of records.
         Records = "records",
         /// Throughput: a row per label, a column per chunk size.
         Matrix = "matrix",
@@ -84,7 +84,7 @@ named_values! {
     }
 }
 
-/// Its serde form. The first two say for all readers where the row stands, the others what put it there.
+/// The serde form. The first two fields tell all readers where the row belongs, the others its origin.
 #[derive(Serialize, Deserialize)]
 struct Place {
     suite: String,
@@ -120,7 +120,7 @@ impl From<CaseOrigin> for Place {
 }
 
 impl CaseOrigin {
-    /// Its suite's name, or the word that stands in the place of one.
+    /// Its suite's name, or a word instead of one.
     #[must_use]
     pub fn suite(&self) -> &str {
         match self {
@@ -141,13 +141,13 @@ impl CaseOrigin {
         }
     }
 
-    /// Its table: the suite, or the word in its place, and the heading.
+    /// Its table: the suite, or the word instead, and the heading.
     #[must_use]
     pub fn table(&self) -> (&str, &str) {
         (self.suite(), self.section())
     }
 
-    /// How its table looks.
+    /// The layout of its table.
     #[must_use]
     pub fn layout(&self) -> Layout {
         match self {
@@ -157,20 +157,20 @@ impl CaseOrigin {
         }
     }
 
-    /// Whether a search put it there.
+    /// Whether it comes from a search.
     #[must_use]
     pub fn is_search(&self) -> bool {
         matches!(self, Self::Search { .. })
     }
 
-    /// Whether it is of that part of a search.
+    /// Whether it belongs to that stage of a search.
     #[must_use]
     pub fn is_stage(&self, wanted: Stage) -> bool {
         matches!(self, Self::Search { stage, .. } if *stage == wanted)
     }
 }
 
-/// A case as a run has it: one that this version knows, or the texts of one that it does not.
+/// A recorded case: one that this version knows, or the texts of one that it does not.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(from = "Texts", into = "Texts")]
 pub struct RecordedCase {
@@ -184,7 +184,7 @@ enum Kind {
     Unknown { method: String, axes: BTreeMap<String, String> },
 }
 
-/// The recorded texts of a case: enough to read it where its method or an axis is not known.
+/// The recorded texts of a case: enough to read it if its method or an axis is unknown.
 #[derive(Serialize, Deserialize)]
 struct Texts {
     id: String,
@@ -193,14 +193,14 @@ struct Texts {
 }
 
 impl RecordedCase {
-    /// A case that this version does not know, or not yet: see [`RecordedCase::resolve`].
+    /// A case that this version does not know, at least until [`RecordedCase::resolve`].
     #[must_use]
     pub fn unknown(name: String, method: String, axes: BTreeMap<String, String>) -> Self {
         Self { name, kind: Kind::Unknown { method, axes } }
     }
 
-    /// Makes it a known case where its name means the recorded values: a version with other defaults may have given the
-    /// same name to another. Axes that came later have their defaults.
+    /// Makes it a known case if its name means the recorded values: a version with other defaults may have
+    /// given the name to another case. Newer axes have their defaults.
     pub fn resolve(&mut self, methods: &[&'static MethodInfo]) {
         let Ok(case) = Case::parse(&self.name, methods) else { return };
         let axes = self.axes();
@@ -247,7 +247,7 @@ impl RecordedCase {
         }
     }
 
-    /// The text of the value on an axis; none if its method does not have that.
+    /// The text of the value on an axis; none if its method lacks the axis.
     #[must_use]
     pub fn value(&self, axis: Axis) -> Option<String> {
         match &self.kind {
@@ -256,7 +256,7 @@ impl RecordedCase {
         }
     }
 
-    /// The name without an axis: what cases along that axis have in common.
+    /// The name without an axis, which cases along that axis share.
     #[must_use]
     pub fn name_without(&self, axis: Axis) -> String {
         let is_other = |part: &&str| part.split_once('=').is_none_or(|(name, _)| name != axis.name());

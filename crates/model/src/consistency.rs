@@ -1,4 +1,4 @@
-//! Which values cannot stand together.
+//! Contradictory values.
 
 use crate::axis::{Axes, Axis};
 use crate::case::{Case, CaseError};
@@ -7,11 +7,11 @@ use crate::quantity::{Bytes, split};
 use crate::sync::SyncCall;
 use crate::value::{Alignment, AllocateCall, Cache, Descriptor, Files, MapSharing};
 
-/// An axis to change, and why, with what would fit.
+/// An axis to change, and the reason with the accepted values.
 type Contradiction = (Axis, String);
 
 impl Case {
-    /// The smallest sector there is: direct I/O needs multiples of it everywhere.
+    /// The smallest sector: direct I/O always needs multiples of it.
     pub const SECTOR_BYTES: u64 = 512;
 
     pub(crate) fn check(&self) -> Result<(), CaseError> {
@@ -27,7 +27,7 @@ impl Case {
     }
 }
 
-/// What the method says of itself.
+/// The method's own restrictions.
 fn methods_own(method: &MethodInfo, axes: &Axes) -> Result<(), Contradiction> {
     if !method.prepares.contains(&axes.prepare) {
         let fitting = method.prepares.iter().map(|prepare| prepare.name()).collect::<Vec<_>>().join(", ");
@@ -90,7 +90,7 @@ fn layout(method: &MethodInfo, axes: &Axes) -> Result<(), Contradiction> {
     Ok(())
 }
 
-/// Direct I/O takes whole sectors, from aligned memory, to aligned places: open(2), `O_DIRECT`.
+/// Direct I/O needs whole sectors, aligned memory and aligned offsets: open(2), `O_DIRECT`.
 fn direct(axes: &Axes) -> Result<(), Contradiction> {
     const SECTOR: u64 = Case::SECTOR_BYTES;
     if axes.cache != Cache::Direct {

@@ -1,4 +1,4 @@
-//! What the caller has when a case is done.
+//! The state that a case leaves for its caller.
 
 use std::fmt;
 
@@ -7,27 +7,27 @@ use serde::{Deserialize, Serialize};
 use crate::quantity::Bytes;
 use crate::value::named_values;
 
-/// What a case leaves behind. Only cases of one contract are ranked together.
+/// The contract of a case. Only cases of one contract are ranked together.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Contract {
-    /// What is in the file.
+    /// The content of the files.
     pub content: Content,
-    /// How much of it, over all files.
+    /// The total bytes over all files.
     pub bytes: u64,
-    /// In how many files.
+    /// The number of files.
     pub files: u32,
-    /// Whether there was a file before: one that exists has its blocks, and may have its pages.
+    /// Whether a file existed before: its blocks, and perhaps its pages, exist already.
     pub start: Start,
-    /// Where the data was read from.
+    /// The source of the data.
     pub source: Feed,
-    /// What survives a loss of power.
+    /// The data that survives a loss of power.
     pub durability: Durability,
-    /// After how many bytes of a thread all of them are durable on the way; none if only at the end.
+    /// The bytes of a thread between moments at which all of them are durable; none if only the end is.
     pub durable_every_bytes: Option<u64>,
 }
 
 named_values! {
-    /// What is in the file.
+    /// The content of a file.
     Content {
         /// Incompressible data.
         Random = "random",
@@ -37,23 +37,23 @@ named_values! {
         Reserved = "reserved",
         /// A length and no blocks.
         Hole = "hole",
-        /// What another file holds.
+        /// The content of another file.
         Copy = "copy",
     }
 
-    /// Where the data came from.
+    /// The source of the data.
     Feed {
         /// Memory as large as the file.
         Memory = "file",
-        /// One chunk in memory, again and again.
+        /// One chunk in memory, repeatedly.
         Chunk = "chunk",
         /// Another file that is in the page cache.
         WarmFile = "warm-file",
-        /// Another file that is not.
+        /// Another file that is not in the page cache.
         ColdFile = "cold-file",
     }
 
-    /// What there was before.
+    /// The state before.
     Start {
         /// No file.
         New = "new",
@@ -61,11 +61,11 @@ named_values! {
         Existing = "existing",
     }
 
-    /// What survives a loss of power.
+    /// The data that survives a loss of power.
     Durability {
-        /// Nothing is promised: the data is in the page cache.
+        /// None is guaranteed: the data is in the page cache.
         Cached = "cached",
-        /// Nothing is promised: the device has the data, but may keep it in a cache of its own.
+        /// None is guaranteed: the device has the data, but may keep it in a volatile cache.
         Device = "device",
         /// All data: a sync call has returned.
         Durable = "durable",
@@ -73,7 +73,7 @@ named_values! {
 }
 
 impl Contract {
-    /// Whether somebody who wanted the other one has at least that: the same bytes, as durable or more so.
+    /// Whether this contract is at least as strong as the other: the same bytes, at least as durable.
     #[must_use]
     pub fn satisfies(&self, wanted: &Self) -> bool {
         let Self { content, bytes, files, start, source, durability, durable_every_bytes } = self;
@@ -87,7 +87,7 @@ impl Contract {
         is_same && *durability as u8 >= wanted.durability as u8 && is_as_often
     }
 
-    /// Where the data is, or how often it is durable, in words.
+    /// The place of the data, or how often it is durable, in words.
     #[must_use]
     pub fn kept(&self) -> String {
         match (self.durability, self.durable_every_bytes) {

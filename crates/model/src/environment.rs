@@ -1,11 +1,11 @@
-//! What was measured on.
+//! The environment of a measurement.
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-/// Facts about the machine and the target, taken at the start of a run. What could not be learnt is
-/// `None`, never a guess.
+/// Facts about the machine and the target, taken at the start of a run. An unknown fact is `None`, never a
+/// guess.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Environment {
     /// Name, kernel, distribution.
@@ -18,7 +18,7 @@ pub struct Environment {
     pub filesystem: Filesystem,
     /// The device below it, if it has one.
     pub device: Option<Device>,
-    /// Kernel settings that shape writing, by their path without the first slash.
+    /// Kernel settings that influence writes, by path without the first slash.
     pub tunables: BTreeMap<String, String>,
 }
 
@@ -31,16 +31,16 @@ pub struct System {
     pub kernel: String,
     /// The processor architecture.
     pub architecture: String,
-    /// The distribution's own name for itself.
+    /// The distribution's own name.
     pub distribution: Option<String>,
-    /// Who runs the virtual machine, if it is one that says so.
+    /// The hypervisor, if the virtual machine shows one.
     pub hypervisor: Option<String>,
 }
 
 /// Processors.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Cpu {
-    /// The model as the processor names itself.
+    /// The processor's own model name.
     pub model: Option<String>,
     /// CPUs that this process may use.
     pub available: u32,
@@ -51,11 +51,11 @@ pub struct Cpu {
 /// Main memory.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Memory {
-    /// All of it.
+    /// Total memory.
     pub total_bytes: u64,
-    /// What new work can have without swapping, as the kernel estimates it.
+    /// Memory that new work can have without swapping, by the kernel's estimate.
     pub available_bytes: u64,
-    /// The limit of this process's control group, where it is lower than the total.
+    /// The limit of this process's control group, if it is below the total.
     pub limit_bytes: Option<u64>,
     /// Size of a page.
     pub page_size_bytes: u64,
@@ -66,11 +66,11 @@ pub struct Memory {
 pub struct Filesystem {
     /// Its kind, as mount(8) names it.
     pub kind: String,
-    /// What is mounted.
+    /// The mounted device or directory.
     pub source: String,
-    /// Where.
+    /// The mount point.
     pub mount_point: String,
-    /// With which options, of the mount and of the filesystem.
+    /// The options of the mount and of the filesystem.
     pub mount_options: String,
     /// Its size.
     pub total_bytes: u64,
@@ -81,7 +81,7 @@ pub struct Filesystem {
 }
 
 impl Filesystem {
-    /// Whether its files are in memory and nowhere else.
+    /// Whether its files are only in memory.
     #[must_use]
     pub fn is_in_memory(&self) -> bool {
         matches!(self.kind.as_str(), "tmpfs" | "ramfs" | "devtmpfs")
@@ -95,11 +95,11 @@ pub struct Device {
     pub name: String,
     /// Major and minor number, as in `/sys/dev/block`.
     pub number: String,
-    /// What the maker calls it.
+    /// The maker's model name.
     pub model: Option<String>,
     /// Its size.
     pub size_bytes: Option<u64>,
-    /// Whether the kernel takes it for a rotating disk.
+    /// Whether the kernel considers it a rotating disk.
     pub rotational: Option<bool>,
     /// `write back` or `write through`.
     pub write_cache: Option<String>,

@@ -1,17 +1,17 @@
-//! How the values of axes are written.
+//! The text forms of axis values.
 
 use crate::quantity::Bytes;
 
-/// The text of a value. Names have it from their declaration in `value.rs`.
+/// The text of a value. Named values get it from their declaration in `value.rs`.
 pub(crate) trait Form {
     type Value;
-    /// Whether the texts are numbers, and not names.
+    /// Whether the texts are numbers rather than names.
     const IS_NUMBER: bool;
 
-    /// The error says what would fit.
+    /// The error names the accepted forms.
     fn parse(text: &str) -> Result<Self::Value, String>;
     fn text(value: Self::Value) -> String;
-    /// For help and errors.
+    /// The accepted values, for help and errors.
     fn values() -> String;
 }
 
@@ -35,7 +35,7 @@ impl Form for Size {
     }
 }
 
-/// At least a byte, or all there is.
+/// At least a byte, or the whole range.
 pub(crate) struct Chunk;
 
 impl Chunk {

@@ -1,10 +1,10 @@
-//! What a method says of itself. The methods are the engine's; this is the form of their card.
+//! The card of a method. The engine has the methods themselves.
 
 use crate::axis::Axis;
 use crate::sync::SyncCall;
 use crate::value::Prepare;
 
-/// How a method finds the place in the file that it writes to.
+/// The way in which a method selects the position in the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Cursor {
     /// By the position of the open file, which all users of a descriptor share.
@@ -15,32 +15,32 @@ pub enum Cursor {
     Mapping,
     /// By the position of the open file; the data comes from another file.
     Copy,
-    /// It hands over no data.
+    /// The method hands over no data.
     NoData,
 }
 
 /// The engine of fio 3.33 that makes a method's calls.
 #[derive(Debug, Clone, Copy)]
 pub struct FioEngine {
-    /// What it is called there.
+    /// Its name in fio.
     pub name: &'static str,
-    /// The axis that says how many writes it queues and hands over together; none if it makes a call for each.
+    /// The axis that sets how many writes it queues and submits together; none if it makes a call for each.
     pub queue: Option<Axis>,
-    /// Options of its own.
+    /// Its options.
     pub options: &'static [(&'static str, &'static str)],
-    /// How it differs from the method, in whole sentences.
+    /// Its differences from the method, in whole sentences.
     pub differences: &'static [&'static str],
 }
 
 impl FioEngine {
-    /// One that makes a call for each write, as the method does.
+    /// An engine that makes a call for each write, as the method does.
     #[must_use]
     pub const fn plain(name: &'static str) -> Self {
         Self { name, queue: None, options: &[], differences: &[] }
     }
 }
 
-/// A method's card: all that planning, help, documentation and checks need to know of it.
+/// A method's card, with everything that planning, help, documentation and checks need.
 #[derive(Debug, Clone, Copy)]
 pub struct MethodInfo {
     /// The name in a case, in the field's standard terms.
@@ -49,26 +49,26 @@ pub struct MethodInfo {
     pub summary: &'static str,
     /// The call, or the calls, as a programmer names them: `write(2)`.
     pub words: &'static str,
-    /// The calls that do the work, as strace would show them.
+    /// The calls that do the work, as strace shows them.
     pub calls: &'static str,
-    /// Whether it has a buffer of a chunk, beside the source.
+    /// Whether it has a buffer of one chunk, beside the source.
     pub has_buffer: bool,
-    /// How it finds its place.
+    /// The way it selects the position.
     pub cursor: Cursor,
-    /// The axes it has, beside [`MethodInfo::COMMON_AXES`], in groups that several methods have.
+    /// Its axes beside [`MethodInfo::COMMON_AXES`], in groups that several methods share.
     pub axes: &'static [&'static [Axis]],
-    /// The states of the file that it can start from; the first is its default, and asks nothing more of a program.
+    /// The states of the file that it can start from; the first is its default, and adds no effort.
     pub prepares: &'static [Prepare],
-    /// The sync calls that reach its data once it is all there, and the kinds of write-through it can ask for.
+    /// The sync calls that reach its data at the end, and its kinds of write-through.
     pub syncs: &'static [SyncCall],
-    /// The sync calls that it can make after every so many chunks.
+    /// The sync calls that it can make after every few chunks.
     pub syncs_on_the_way: &'static [SyncCall],
-    /// Points for what it asks of whoever writes the program. A judgement, which `docs/advise.md` shows.
+    /// Its effort for a programmer, in points: a judgement, which `docs/advise.md` shows.
     pub effort: u32,
-    /// The engine of fio that does the same, or why there is none.
+    /// The engine of fio that does the same, or the reason why there is none.
     pub fio: Result<FioEngine, &'static str>,
-    /// Values with which a file of a few pages shows what is particular to it: more than one call, and elements
-    /// that do not end where the file does.
+    /// Values with which a file of a few pages shows the particularities of the method: more than one call,
+    /// and elements that do not end with the file.
     pub example: &'static [(Axis, &'static str)],
 }
 
@@ -82,7 +82,7 @@ impl MethodInfo {
         Self::COMMON_AXES.contains(&axis) || self.axes.iter().any(|group| group.contains(&axis))
     }
 
-    /// All axes that it has, in the order of a case's name.
+    /// All of its axes, in the order of a case's name.
     pub fn own_axes(&self) -> impl Iterator<Item = Axis> + '_ {
         Axis::ALL.iter().copied().filter(|&axis| self.has_axis(axis))
     }
@@ -106,7 +106,7 @@ impl MethodInfo {
     }
 }
 
-/// Two cards are the same when the name is: there is one card per name.
+/// Cards are equal if their names are: there is one card per name.
 impl PartialEq for MethodInfo {
     fn eq(&self, other: &Self) -> bool {
         self.name == other.name

@@ -1,4 +1,4 @@
-//! How much the same work varies when nothing changes.
+//! The variation of the same work without any change.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,43 +6,43 @@ use crate::sample::Watch;
 use crate::value::named_values;
 
 named_values! {
-    /// Work that is done again and again.
+    /// Work that is repeated.
     Work {
         /// Reading the monotonic clock.
         ClockRead = "clock-read",
-        /// A system call that does nothing: getppid(2).
+        /// A system call without effect: getppid(2).
         SystemCall = "system-call",
-        /// Copying memory that is there.
+        /// Copies of memory that is present.
         MemoryCopy = "memory-copy",
-        /// Writes of 4 KiB into the page cache, over what is there.
+        /// Overwrites of 4 KiB in the page cache.
         SmallWrite = "small-write",
         /// The same, each with fdatasync(2).
         DurableWrite = "durable-write",
     }
 }
 
-/// How long one kind of work took, in the order in which it was done.
+/// The times of one kind of work, in order.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Series {
-    /// What was done.
+    /// The work.
     pub work: Work,
-    /// So many times for each value.
+    /// The repetitions per value.
     pub times: u32,
-    /// How long they took together.
+    /// The total time of each value's repetitions.
     pub values_ns: Vec<u64>,
-    /// Why it could not be done, or not to the end.
+    /// The reason if the work failed or stopped early.
     pub failed: Option<String>,
 }
 
 /// Every kind of work in turn, for some time.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Noise {
-    /// How long it took.
+    /// The total time.
     pub elapsed_ns: u64,
     /// A series for each kind.
     pub series: Vec<Series>,
     /// CPU time that the hypervisor gave to others meanwhile, over all CPUs.
     pub steal_ns: u64,
-    /// The machine before, and what held it up.
+    /// The machine's state before, and delays during the work.
     pub watch: Watch,
 }

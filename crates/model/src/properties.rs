@@ -1,37 +1,37 @@
-//! What a filesystem does with files beside how fast: space, extents, direct I/O.
+//! Properties of a filesystem other than speed: space, extents, direct I/O.
 
 use serde::{Deserialize, Serialize};
 
 use crate::sample::Failure;
 use crate::value::{Prepare, named_values};
 
-/// What a filesystem does with files, learnt by making some.
+/// The treatment of files by a filesystem, learnt by making some.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Properties {
-    /// What it counts space in: `f_frsize` of statvfs(3).
+    /// Its unit of space: `f_frsize` of statvfs(3).
     pub block_size_bytes: Learnt<u64>,
-    /// The size of the files that were made.
+    /// The size of the test files.
     pub file_size_bytes: u64,
-    /// One for each state of a file, in the order of [`Prepare::ALL`].
+    /// One entry for each state of a file, in the order of [`Prepare::ALL`].
     pub prepared: Vec<Prepared>,
-    /// What `O_DIRECT` came to in files that grow, in a hole, and over data.
+    /// The path of `O_DIRECT` writes in a growing file, in a hole, and over data.
     pub direct_io: Vec<DirectIo>,
 }
 
-/// Something that was found out, or why not.
+/// A fact, or the reason why it is unknown.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Learnt<T> {
-    /// It is known.
+    /// The fact is known.
     Known(T),
-    /// The filesystem does not do that, and says so.
+    /// The filesystem refuses the operation.
     Refused(Failure),
     /// A call failed.
     Failed(Failure),
 }
 
 impl<T> Learnt<T> {
-    /// What is known.
+    /// The fact, if it is known.
     pub fn known(&self) -> Option<&T> {
         match self {
             Self::Known(value) => Some(value),
@@ -39,7 +39,7 @@ impl<T> Learnt<T> {
         }
     }
 
-    /// Why nothing is known.
+    /// The reason why it is unknown.
     pub fn failure(&self) -> Option<&Failure> {
         match self {
             Self::Known(_) => None,
@@ -53,66 +53,68 @@ impl<T> Learnt<T> {
 pub struct Prepared {
     /// The state.
     pub prepare: Prepare,
-    /// What came of it.
+    /// The result.
     pub found: Learnt<Found>,
 }
 
-/// What a file that could be put into a state has.
+/// The properties of a file that could be put into a state.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Found {
-    /// Once it is in the state, and synced.
+    /// The allocation in that state, synced.
     pub after_prepare: Allocation,
-    /// What the device was given for that, the sync included, by anyone; none where there is no device.
+    /// The bytes that the device received meanwhile, including the sync and other writers; none without a
+    /// device.
     pub prepare_device_bytes: Option<u64>,
-    /// What the call that reserves blocks did to them; none for states without such a call.
+    /// The effect of a call that reserves blocks; none for states without such a call.
     pub zeros: Option<Zeros>,
-    /// Once all of it is written, synced and closed.
+    /// The allocation after the file was written, synced and closed.
     pub after_write: Learnt<Allocation>,
 }
 
 /// The space of a file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Allocation {
-    /// `st_blocks` of stat(2), each of 512 bytes. What the filesystem needs to find the blocks may be in it.
+    /// `st_blocks` of stat(2), in units of 512 bytes. It may include metadata that locates the blocks.
     pub allocated_bytes: u64,
-    /// As the filesystem tells them.
+    /// The extents that the filesystem reports.
     pub extents: Learnt<Extents>,
 }
 
-/// The pieces that a file is in: `FS_IOC_FIEMAP`, Documentation/filesystems/fiemap.rst of the kernel.
+/// The contiguous pieces of a file: `FS_IOC_FIEMAP`, Documentation/filesystems/fiemap.rst of the kernel.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Extents {
-    /// How many in the size that the file was to have. Filesystems without extents (ext2, ext3) tell of runs of blocks.
+    /// The number within the intended size. Filesystems without extents (ext2, ext3) report runs of blocks.
     pub count: u32,
-    /// In those that are marked as unwritten (`FIEMAP_EXTENT_UNWRITTEN`), and read as zeros.
+    /// The bytes in extents marked as unwritten (`FIEMAP_EXTENT_UNWRITTEN`), which read as zeros.
     pub unwritten_bytes: u64,
-    /// Behind the size that the file was to have: reserved ahead, and in neither of the others.
+    /// The bytes reserved beyond the intended size, which the other two do not include.
     pub beyond_bytes: u64,
 }
 
-/// What a call that reserves blocks did to them.
+/// The effect of a call that reserves blocks.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Zeros {
-    /// Zeros were written into them.
+    /// The call wrote zeros into the blocks.
     Written,
-    /// Nothing was written into them.
+    /// The call wrote nothing into the blocks.
     Unwritten,
-    /// There are none.
+    /// The file has no blocks.
     NoBlocks,
-    /// Nobody tells.
+    /// The effect is unknown.
     Unknown {
-        /// Who did not, or what contradicts what.
+        /// The missing or contradictory facts.
         why: String,
     },
 }
 
 impl Zeros {
-    /// What is to be made of a file that was given blocks and synced, and of what its device was given meanwhile.
+    /// Interprets the state of a file with reserved blocks after a sync, and the bytes that its device
+    /// received meanwhile.
     ///
-    /// The filesystem's word counts, if the device was not given something else. Where the filesystem does not
-    /// tell, the device decides, and where neither does, it is unknown. Half of the file is the border: others may
-    /// write to the device, too, and a journal does.
+    /// The filesystem's answer counts unless the device contradicts it. Without one, the device decides;
+    /// without either, the effect is unknown. The border is half of the file, because a journal and other
+    /// programs may write to the device, too.
     #[must_use]
     pub fn of(file_size_bytes: u64, allocation: &Allocation, device_bytes: Option<u64>) -> Self {
         let is_much = |bytes: u64| bytes >= file_size_bytes.div_ceil(2);
@@ -141,14 +143,14 @@ impl Zeros {
 pub struct DirectIo {
     /// The state.
     pub prepare: Prepare,
-    /// Which way the data went.
+    /// The path of the data.
     pub found: Learnt<DirectWrite>,
 }
 
 named_values! {
-    /// Which way data went that was written with `O_DIRECT`.
+    /// The path of data written with `O_DIRECT`.
     DirectWrite {
-        /// Past the page cache.
+        /// Bypassing the page cache.
         Direct = "direct",
         /// Through the page cache, although `O_DIRECT` was accepted.
         PageCache = "page-cache",
@@ -182,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn the_filesystem_is_believed_where_the_device_does_not_contradict() {
+    fn the_filesystem_is_believed_unless_the_device_contradicts() {
         for device_bytes in [None, Some(100_000)] {
             assert_eq!(zeros(marked(SIZE), device_bytes), Zeros::Unwritten);
         }
@@ -194,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn the_device_decides_where_the_filesystem_does_not_tell() {
+    fn the_device_decides_if_the_filesystem_does_not_tell() {
         assert_eq!(zeros(refused(), Some(SIZE / 2)), Zeros::Written);
         assert_eq!(zeros(refused(), Some(SIZE / 2 - 1)), Zeros::Unwritten);
         let Zeros::Unknown { why } = zeros(refused(), None) else { panic!("nobody told") };
@@ -202,13 +204,13 @@ mod tests {
     }
 
     #[test]
-    fn without_blocks_there_is_nothing_to_write_zeros_into() {
+    fn a_file_without_blocks_has_no_zeros() {
         let hole = Allocation { allocated_bytes: 4096, extents: refused() };
         assert_eq!(Zeros::of(SIZE, &hole, Some(SIZE)), Zeros::NoBlocks);
     }
 
     #[test]
-    fn properties_survive_their_line_between_the_processes() {
+    fn properties_survive_serialization() {
         let allocation = |extents| Allocation { allocated_bytes: SIZE, extents };
         let found = Found {
             after_prepare: allocation(refused()),

@@ -1,8 +1,8 @@
-//! What runner and worker say to each other: one JSON document per line, questions down the worker's
-//! stdin, answers up its stdout.
+//! The protocol between runner and worker: one JSON document per line, questions on the worker's stdin,
+//! answers on its stdout.
 //!
-//! Beside the pipes both hold an anonymous file of one byte, in which the worker keeps the
-//! [`crate::Phase`] it is in, so that the runner knows where a worker was that can no longer speak.
+//! Beside the pipes both hold an anonymous file of one byte, in which the worker keeps its current
+//! [`crate::Phase`], so that the runner knows the phase of a dead worker.
 
 use std::collections::HashSet;
 
@@ -20,17 +20,17 @@ use crate::value::{Cache, Prepare};
 
 /// A question that one process asks another, and its answer's type.
 pub trait Question {
-    /// One of all questions that the other process is asked.
+    /// The union of all questions that the other process accepts.
     type Asked: Serialize;
-    /// An error may come in its place.
+    /// The answer; an error may come instead.
     type Answer: Serialize + DeserializeOwned;
 
-    /// As it goes through the pipe.
+    /// The question in the form that the pipe carries.
     fn asked(self) -> Self::Asked;
 }
 
-/// Declares the questions that a process is asked, each with the type of its answer; and the type of the question itself
-/// where its fields are given.
+/// Declares the questions that a process answers, each with the type of its answer; and the type of the
+/// question itself if its fields are given.
 #[macro_export]
 macro_rules! questions {
     ($(#[$about:meta])* $visibility:vis enum $Asked:ident {
@@ -58,16 +58,16 @@ macro_rules! questions {
 }
 
 questions! {
-    /// What a worker is asked for.
+    /// A request to a worker.
     #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
     pub enum Request {
-        /// Others may have filled the target meanwhile.
+        /// Takes a sample. Other programs may have filled the target meanwhile.
         SampleRequest -> Result<Sample, Shortage>,
-        /// Of memory or of a device.
+        /// Measures limits of memory or of a device.
         LimitRequest -> MeasuredLimits,
-        /// Series of the same work.
+        /// Repeats the same work.
         NoiseRequest -> Noise,
-        /// A device has none.
+        /// Finds the properties of a filesystem; a device has none.
         PropertiesRequest -> Properties,
     }
 }
@@ -75,61 +75,61 @@ questions! {
 /// A limit of the hardware to be measured.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LimitRequest {
-    /// Of what.
+    /// The hardware.
     pub of: LimitOf,
-    /// Which of the worker's targets, from 0.
+    /// The number of the worker's target, from 0.
     pub target: usize,
-    /// How long that may take, more or less.
+    /// The approximate time allowed.
     pub time_ns: u64,
 }
 
-/// What the limit is of.
+/// The hardware whose limit is measured.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum LimitOf {
-    /// Copies of memory by so many threads, from so many bytes to as many.
+    /// Memory, by copies.
     Memory {
-        /// At the same time, each with its own part.
+        /// The number of threads that copy at the same time.
         threads: u32,
-        /// All parts together.
+        /// The total bytes of all threads.
         bytes: u64,
     },
-    /// Direct writes to the target.
+    /// A device, by direct writes to the target.
     Device(DeviceWrites),
 }
 
 /// Files that are written to find the limit of a device.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DeviceWrites {
-    /// What each file is called.
+    /// The name of each file.
     pub file_stem: String,
     /// Seed of the data.
     pub data_seed: u64,
-    /// Most bytes of one file.
+    /// The most bytes of one file.
     pub file_bytes: u64,
-    /// Most bytes of all files.
+    /// The most bytes of all files.
     pub most_bytes: u64,
 }
 
-/// Work to be done again and again.
+/// A request to repeat work.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NoiseRequest {
-    /// For how long.
+    /// The duration.
     pub time_ns: u64,
-    /// What the files are called, before the work's name is added.
+    /// The beginning of the files' names; the name of the work follows.
     pub file_stem: String,
     /// See [`SampleRequest::cpu_stats`].
     pub cpu_stats: Vec<String>,
 }
 
-/// Files to be made, to learn from.
+/// Files that are made to learn properties.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PropertiesRequest {
-    /// Which of the worker's targets, from 0.
+    /// The number of the worker's target, from 0.
     pub target: usize,
-    /// What the files are called, before their state is added.
+    /// The beginning of the files' names; the state follows.
     pub file_stem: String,
-    /// The size of each.
+    /// The size of each file.
     pub file_size_bytes: u64,
     /// Seed of the data.
     pub data_seed: u64,
@@ -142,58 +142,58 @@ pub struct PropertiesRequest {
 pub struct SampleRequest {
     /// The case's name.
     pub case: String,
-    /// Which of the worker's targets, from 0.
+    /// The number of the worker's target, from 0.
     pub target: usize,
-    /// Whether syncing the target's filesystem leaves data in the page cache of another one below it, so that all are
-    /// synced before the sample.
+    /// Whether all filesystems are synced before the sample, because syncing the target's filesystem leaves
+    /// data in the page cache of another one below it.
     pub sync_all: bool,
-    /// The round it is taken in.
+    /// The round of the sample.
     pub round: u32,
-    /// What the files are called, before a thread's number is added.
+    /// The beginning of the files' names; a thread's number follows.
     pub file_stem: String,
-    /// Whether files are removed first that a worker left which did not live to do it.
+    /// Whether files of a dead worker are removed first.
     pub remove_first: bool,
-    /// What the sample leaves free of the target.
+    /// The space that stays free on the target.
     pub reserve: Reserve,
     /// Seed of the data.
     pub data_seed: u64,
-    /// How much of the content to read back; none to look at the size only.
+    /// The extent of the content to read back; none to check only the size.
     pub read_back: Option<Extent>,
-    /// Longest wait for the target to be quiet.
+    /// The longest wait for a quiet target.
     pub settle_limit_ns: u64,
-    /// Whether memory is taken and given back first, so that it is warm.
+    /// Whether memory is taken and released first, so that it is warm.
     pub warm: bool,
-    /// How long a loop that reads the clock for each record may go on; none for as long as it takes.
+    /// The time limit of a loop that reads the clock for each record; none for no limit.
     pub write_limit_ns: Option<u64>,
     /// The device whose written sectors are counted, as in `/sys/dev/block`.
     pub device_number: Option<String>,
-    /// The files that say how long a limit on CPU time held up the worker, of each control group around it.
+    /// The files that count how long CPU limits delayed the worker, of each control group around it.
     pub cpu_stats: Vec<String>,
 }
 
-/// What became of a request for limits.
+/// The answer to a request for limits.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MeasuredLimits {
-    /// One of each kind that was asked for.
+    /// One limit of each requested kind.
     pub limits: Vec<Limit>,
-    /// To the target, for them.
+    /// The bytes written to the target for them.
     pub bytes_written: u64,
 }
 
-/// What a target has too little of, since others have filled it meanwhile.
+/// The shortage on a target that other programs have filled meanwhile.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Shortage {
-    /// Of what.
+    /// The scarce resource.
     pub of: Room,
-    /// How much a case needs.
+    /// The amount that a case needs.
     pub needed: u64,
-    /// How much there is.
+    /// The available amount.
     pub available: u64,
-    /// How much of that stays free.
+    /// The part of it that stays free.
     pub reserve: u64,
 }
 
-/// What a filesystem has room for.
+/// A resource of a filesystem.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Room {
@@ -203,12 +203,12 @@ pub enum Room {
     Inodes,
 }
 
-/// How large a file is that shows which way direct I/O goes: large enough to be seen on its way.
+/// The size of a file that shows the path of direct I/O: large enough to be observed during the write.
 pub const DIRECT_CHECK_FILE_BYTES: u64 = 4 << 20;
-/// How often such a file is written at most: pages can be missed on a busy machine.
+/// The most writes of such a file: the observer can miss pages on a busy machine.
 pub const DIRECT_CHECK_TRIES: u64 = 3;
 
-/// Bytes that a worker writes at most to find out which way direct I/O goes into files in that state, once for each
+/// The most bytes that a worker writes to find the path of direct I/O into files in that state, once per
 /// target.
 #[must_use]
 pub fn direct_check_bytes(prepare: Prepare) -> u64 {
@@ -216,7 +216,7 @@ pub fn direct_check_bytes(prepare: Prepare) -> u64 {
     DIRECT_CHECK_FILE_BYTES * DIRECT_CHECK_TRIES * if before { 2 } else { 1 }
 }
 
-/// The same for all states of the file that direct cases among these have.
+/// The total for all states that the direct cases among these have.
 pub fn direct_check_bytes_of<'c>(cases: impl IntoIterator<Item = &'c Case>) -> u64 {
     let direct = cases.into_iter().filter(|case| case.axes().cache == Cache::Direct);
     let states: HashSet<Prepare> = direct.map(|case| case.axes().prepare).collect();

@@ -1,10 +1,10 @@
-//! Numbers of bytes and durations as people write them, and ranges of bytes.
+//! Sizes and durations in the form of the command line, and ranges of bytes.
 
 use std::fmt;
 use std::str::FromStr;
 use std::time::Duration;
 
-/// A number of bytes, written and read the way the command line does.
+/// A number of bytes in the form of the command line.
 ///
 /// Reading: a plain number is bytes; `k`, `M`, `G`, `T` and `KiB` … `TiB` are powers of 1024;
 /// `kB`, `MB`, `GB`, `TB` are powers of 1000. A fraction is accepted where it gives whole bytes.
@@ -40,7 +40,7 @@ fn unit_bytes(unit: &str) -> Result<u64, &'static str> {
 }
 
 impl FromStr for Bytes {
-    /// In words, with what would fit.
+    /// A message with the accepted forms.
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
@@ -71,7 +71,7 @@ fn parse(text: &str) -> Result<u64, &'static str> {
         }
         bytes += part / denominator;
     }
-    // Files end at off_t's largest value; a size above it can only be a slip.
+    // Files end at off_t's largest value; a larger size is a mistake.
     u64::try_from(bytes).ok().filter(|&bytes| i64::try_from(bytes).is_ok()).ok_or(TOO_LARGE)
 }
 
@@ -115,7 +115,7 @@ impl Bytes {
 /// Reads `500ms`, `30s`, `1.5m`, `2h`; a plain number is seconds. At most a year.
 ///
 /// # Errors
-/// The text is not of that form, or out of range.
+/// The text has another form, or is out of range.
 pub fn parse_duration(text: &str) -> Result<Duration, String> {
     let error =
         || format!("'{text}' is not a duration: expected a number with a unit, such as 30s, 500ms, 5m or 2h");
@@ -135,13 +135,13 @@ pub fn parse_duration(text: &str) -> Result<Duration, String> {
     Duration::try_from_secs_f64(seconds).map_err(|_| error())
 }
 
-/// As records hold it: in nanoseconds, and 584 years at most.
+/// The form of records: in nanoseconds, at most 584 years.
 #[must_use]
 pub fn nanoseconds(duration: Duration) -> u64 {
     u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
 }
 
-/// A run of bytes in the data that a case writes.
+/// A range of bytes in the data of a case.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Range {
     /// First byte.
@@ -150,10 +150,10 @@ pub struct Range {
     pub length: u64,
 }
 
-/// Splits `size_bytes` into one range per thread: contiguous, in order, none empty unless there is
-/// less than a byte per thread, and their lengths apart by no more than one granule. The granule is
-/// a chunk where every thread gets at least one, else a 4 KiB page, else a byte, so that chunks stay
-/// aligned in the file whenever they can.
+/// Splits `size_bytes` into one contiguous range per thread, in order. No range is empty unless there is less
+/// than a byte per thread, and the lengths differ by at most one granule. The granule is a chunk if every
+/// thread gets at least one, else a 4 KiB page, else a byte, so that chunks stay aligned in the file whenever
+/// possible.
 #[must_use]
 pub fn split(size_bytes: u64, threads: u32, chunk_size_bytes: u64) -> Vec<Range> {
     const PAGE_BYTES: u64 = 4096;
@@ -196,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn nonsense_says_what_would_fit() {
+    fn an_error_names_the_accepted_forms() {
         for text in
             ["", "k", "-1", "1.", ".5", "1..5", "1 k", "4KB", "1.3", "9E", "99999999999999999999", "8388608T"]
         {
@@ -229,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn units_are_understood_and_nonsense_is_not() {
+    fn known_units_parse_and_others_do_not() {
         assert_eq!(parse_duration("30s"), Ok(Duration::from_secs(30)));
         assert_eq!(parse_duration("500ms"), Ok(Duration::from_millis(500)));
         assert_eq!(parse_duration("1.5m"), Ok(Duration::from_secs(90)));

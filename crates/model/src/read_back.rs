@@ -1,11 +1,11 @@
-//! How a sample's data was compared with what should have been written, after the clock.
+//! Verification of a sample's data after the clock.
 
 use serde::{Deserialize, Serialize};
 
 use crate::value::named_values;
 
 named_values! {
-    /// How much of a sample's data is read back.
+    /// The extent of the data that is read back.
     Extent {
         /// Every byte.
         Whole = "whole",
@@ -13,11 +13,11 @@ named_values! {
         Part = "part",
     }
 
-    /// Where the data came from when it was read back, which says how much the comparison proves.
+    /// The source of the data that was read back, which decides how much the comparison proves.
     ReadFrom {
-        /// From memory: it proves what the calls did, and nothing about the device.
+        /// Memory: the comparison covers the calls, but not the device.
         PageCache = "page-cache",
-        /// None of it was in the page cache right before.
+        /// The device: no byte was in the page cache right before.
         Device = "device",
     }
 }
@@ -25,11 +25,11 @@ named_values! {
 /// A comparison that found no difference.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReadBack {
-    /// Whether all of the data was compared.
+    /// Whether all data was compared or a part.
     pub extent: Extent,
-    /// How many bytes were compared.
+    /// The number of bytes compared.
     pub bytes: u64,
-    /// Where they came from; none where that is unknown: in runs recorded before this was noted, in a file that cannot
-    /// be mapped, and where there was nothing to compare.
+    /// Their source. None if unknown: in older runs, in a file that cannot be mapped, and in a comparison of
+    /// no bytes.
     pub from: Option<ReadFrom>,
 }

@@ -1,12 +1,12 @@
-//! What a run leaves free on a filesystem.
+//! Free space that a run leaves on a filesystem.
 
 use std::fmt;
 use std::str::FromStr;
 
 use crate::quantity::Bytes;
 
-/// What a run leaves free on a filesystem: a share of its bytes and of its inodes, or so many bytes and the usual
-/// share of its inodes.
+/// Free space that a run leaves on a filesystem: a share of its bytes and inodes, or a number of bytes and
+/// the default share of its inodes.
 ///
 /// ```
 /// use writebench_model::{Bytes, Reserve};
@@ -18,28 +18,28 @@ use crate::quantity::Bytes;
 pub enum Reserve {
     /// Millionths of the whole.
     Share {
-        /// How many.
+        /// The share in millionths.
         ppm: u32,
     },
-    /// So many bytes.
+    /// A number of bytes.
     Size(Bytes),
 }
 
 const MILLION: u64 = 1_000_000;
 
 impl Reserve {
-    /// Where the user has not said.
+    /// The default.
     pub const DEFAULT: Self = Self::Share { ppm: 50_000 };
-    /// For a filesystem that the run made for itself.
+    /// For a filesystem that the run made.
     pub const NONE: Self = Self::Share { ppm: 0 };
 
-    /// Whether it keeps nothing.
+    /// Whether nothing is reserved.
     #[must_use]
     pub fn is_none(self) -> bool {
         matches!(self, Self::Share { ppm: 0 } | Self::Size(Bytes(0)))
     }
 
-    /// How many bytes that is of so many.
+    /// The reserved part of that many bytes.
     #[must_use]
     pub fn of_bytes(self, total_bytes: u64) -> u64 {
         match self {
@@ -48,7 +48,7 @@ impl Reserve {
         }
     }
 
-    /// How many inodes that is of so many.
+    /// The reserved part of that many inodes.
     #[must_use]
     pub fn of_inodes(self, total: u64) -> u64 {
         match (self, Self::DEFAULT) {
@@ -70,7 +70,7 @@ fn share(total: u64, ppm: u32) -> u64 {
 }
 
 impl FromStr for Reserve {
-    /// In words, with what would fit.
+    /// A message with the accepted forms.
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
@@ -100,7 +100,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn shares_and_sizes_are_understood_and_nonsense_is_not() {
+    fn shares_and_sizes_parse_and_other_texts_do_not() {
         assert_eq!("5%".parse(), Ok(Reserve::DEFAULT));
         assert_eq!("0%".parse(), Ok(Reserve::NONE));
         assert_eq!("0".parse(), Ok(Reserve::Size(Bytes(0))));

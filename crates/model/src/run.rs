@@ -1,4 +1,4 @@
-//! One invocation and what it made.
+//! One invocation and its results.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,13 +8,13 @@ use crate::target::{MissingTarget, TargetRecord};
 use crate::value::named_values;
 
 named_values! {
-    /// How a run stands.
+    /// The status of a run.
     RunStatus {
-        /// Under way. A killed run leaves it in its database, where the run's lock tells the two apart.
+        /// Under way. A killed run keeps this status in its database; the run's lock distinguishes the two.
         Running = "running",
         /// Every case has its samples, or an outcome that ends it, and the copy that the run leaves is made.
         Complete = "complete",
-        /// A limit on time or bytes came first.
+        /// A limit on time or bytes ended it.
         Limited = "limited",
         /// A signal ended it, or it was killed.
         Interrupted = "interrupted",
@@ -22,13 +22,13 @@ named_values! {
         Failed = "failed",
     }
 
-    /// When files are read back and compared, and how much of them.
+    /// The choice of samples that are read back and compared, and the extent.
     Verify {
-        /// Each case's first sample whole, and a part of every later one.
+        /// Each case's first sample completely, and a part of every later one.
         Sampled = "sampled",
-        /// Each case's first sample whole.
+        /// Each case's first sample completely.
         First = "first",
-        /// Every sample whole.
+        /// Every sample completely.
         Every = "every",
         /// Never; the size is still checked.
         Never = "never",
@@ -36,7 +36,7 @@ named_values! {
 }
 
 impl Verify {
-    /// How much is read back of a sample.
+    /// The extent that is read back of a sample.
     #[must_use]
     pub fn extent(self, is_first: bool) -> Option<Extent> {
         match self {
@@ -48,56 +48,56 @@ impl Verify {
     }
 }
 
-/// What a run was told, as far as it shapes the samples. With the cases, enough to resume it.
+/// The settings that influence the samples. With the cases, they suffice to resume the run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Settings {
-    /// Undisturbed samples wanted of each case.
+    /// The number of undisturbed samples wanted of each case.
     pub samples: u32,
-    /// Half the width of a case's interval, in millionths of its median, at which it needs no more samples; none to
-    /// take as many as were asked for.
+    /// The half-width of a case's interval, in millionths of its median, at which it needs no more samples;
+    /// none for a fixed number of samples.
     pub precision_ppm: Option<u32>,
     /// Time limit for the run.
     pub budget_ns: Option<u64>,
-    /// Most bytes that the run may write.
+    /// The most bytes that the run may write.
     pub max_bytes: Option<u64>,
     /// Seed of the order and of the data.
     pub seed: u64,
-    /// When files are read back, and how much of them.
+    /// The samples that are read back, and the extent.
     pub verify: Verify,
-    /// Deadline of a sample; from its size if none.
+    /// The deadline of a sample; none to derive it from the sample's size.
     pub timeout_ns: Option<u64>,
-    /// The file that copying cases copy; their own if none.
+    /// The file that copying cases copy; none for a file of their own.
     pub copy_from: Option<String>,
-    /// The file that is a copy of it when the run is over.
+    /// The path at which a copy of it remains after the run.
     pub copy_to: Option<String>,
-    /// The size of the file that a search is for. Where the limits do not pay for it, it ends with a smaller one.
+    /// The file size of a search. If the limits do not allow it, the search ends with a smaller one.
     pub search_bytes: Option<u64>,
 }
 
-/// One invocation. In its serde form targets and cases stand beside it.
+/// One invocation. In its serde form targets and cases are separate.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RunRecord {
-    /// Random, so unique among runs of all machines.
+    /// A random identifier, unique across machines.
     pub id: String,
-    /// What people call it.
+    /// The user's name for it.
     pub label: Option<String>,
-    /// How it stands.
+    /// Its status.
     pub status: RunStatus,
-    /// When it began, RFC 3339 in UTC.
+    /// Its start, RFC 3339 in UTC.
     pub started: String,
     /// writebench's version.
     pub version: String,
     /// The command line.
     pub arguments: Vec<String>,
-    /// What it was told.
+    /// Its settings.
     pub settings: Settings,
-    /// Where it writes to: at least one. All others are compared with the first.
+    /// The targets, at least one. All others are compared with the first.
     #[serde(skip)]
     pub targets: Vec<TargetRecord>,
-    /// What it was to write to as well, and cannot.
+    /// The requested targets that are missing.
     #[serde(skip)]
     pub missing: Vec<MissingTarget>,
-    /// In the order of the suites; a row of a table once for every target, in the order of the targets.
+    /// In the order of the suites; a table has a row for every target, in the order of the targets.
     #[serde(skip)]
     pub cases: Vec<CaseRecord>,
 }
@@ -109,13 +109,13 @@ impl RunRecord {
         self.targets.iter().find(|target| target.name == name)
     }
 
-    /// Whether it made a filesystem of its own, which went with it: such a run cannot go on.
+    /// Whether it made a filesystem of its own, which is gone: such a run cannot be resumed.
     #[must_use]
     pub fn has_made_filesystems(&self) -> bool {
         self.targets.iter().any(|target| target.making.is_some())
     }
 
-    /// Whether it is a search for the best case, which cannot go on either.
+    /// Whether it is a search for the best case, which cannot be resumed either.
     #[must_use]
     pub fn is_search(&self) -> bool {
         self.settings.search_bytes.is_some() || self.cases.iter().any(|case| case.origin.is_search())
@@ -127,7 +127,7 @@ impl RunRecord {
         self.targets.len() + self.missing.len() > 1
     }
 
-    /// The run as if it had had only that target; none if it has no such.
+    /// The run as if it had only that target; none if it lacks the target.
     #[must_use]
     pub fn on_target(&self, name: &str) -> Option<Self> {
         let target = self.target(name)?.clone();

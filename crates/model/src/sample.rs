@@ -1,4 +1,4 @@
-//! One timed execution of a case, and what came of it.
+//! One timed execution of a case, and its outcome.
 
 use std::fmt;
 
@@ -9,11 +9,11 @@ use crate::read_back::ReadBack;
 use crate::value::named_values;
 
 named_values! {
-    /// Where in a sample something happened. `settle`, `verify` and `clean` are in no figure.
+    /// The phases of a sample. `settle`, `verify` and `clean` are in no figure.
     Phase {
-        /// Before the clock: source data, old content, writeback, warm memory.
+        /// Before the clock: source data, old content, write-back, warm memory.
         Settle = "settle",
-        /// `open` and what attaches a method to the file: `fdopen`, `mmap`.
+        /// `open` and the calls that attach a method to the file: `fdopen`, `mmap`.
         Open = "open",
         /// Giving the file its length and blocks.
         Prepare = "prepare",
@@ -21,7 +21,7 @@ named_values! {
         Write = "write",
         /// Making it durable.
         Sync = "sync",
-        /// `close` and what detaches a method: `fclose`, `munmap`.
+        /// `close` and the calls that detach a method: `fclose`, `munmap`.
         Close = "close",
         /// After the clock: size and content compared.
         Verify = "verify",
@@ -31,7 +31,7 @@ named_values! {
 }
 
 impl Phase {
-    /// A byte for the progress record that a worker shares with its runner.
+    /// Its byte in the progress record that a worker shares with its runner.
     #[must_use]
     pub fn index(self) -> u8 {
         self as u8
@@ -60,7 +60,7 @@ pub struct PhasesNs {
 }
 
 impl PhasesNs {
-    /// All of it: the sum of the phases.
+    /// The total: the sum of the timed phases.
     #[must_use]
     pub fn total(&self) -> u64 {
         self.checked_total().unwrap_or(u64::MAX)
@@ -72,7 +72,7 @@ impl PhasesNs {
     }
 }
 
-/// A stranger's document may have phases whose sum no number holds.
+/// A document from elsewhere may have phases whose sum overflows.
 fn with_total<'de, D: Deserializer<'de>>(deserializer: D) -> Result<PhasesNs, D::Error> {
     let phases = PhasesNs::deserialize(deserializer)?;
     let total = phases.checked_total().map(|_| phases);
@@ -82,17 +82,17 @@ fn with_total<'de, D: Deserializer<'de>>(deserializer: D) -> Result<PhasesNs, D:
 /// A call that failed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Failure {
-    /// When.
+    /// The phase.
     pub phase: Phase,
-    /// The call, or what else went wrong.
+    /// The call, or another cause.
     pub call: String,
-    /// The file, in the run's directory; `copied` is the one that is copied, also somebody's.
+    /// The file, in the run's directory; `copied` is the source of a copy, also the user's.
     pub path: Option<String>,
-    /// Where in the file, in bytes.
+    /// The offset in the file, in bytes.
     pub offset: Option<u64>,
     /// The error number, if the call gave one.
     pub errno: Option<i32>,
-    /// What it means, in words.
+    /// The meaning of the error.
     pub message: String,
 }
 
@@ -104,7 +104,7 @@ impl Failure {
         text.strip_suffix(&format!(" (os error {errno})")).map_or(text.clone(), str::to_owned)
     }
 
-    /// What the system said, in words and with its number.
+    /// The system's message with its number.
     #[must_use]
     pub fn io_message(error: &std::io::Error) -> String {
         match error.raw_os_error() {
@@ -114,7 +114,7 @@ impl Failure {
     }
 }
 
-/// `fallocate: No space left on device (28)`, with the offset where there is one.
+/// `fallocate: No space left on device (28)`, with the offset if there is one.
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: {}", self.call, self.message)?;
@@ -128,7 +128,7 @@ impl fmt::Display for Failure {
     }
 }
 
-/// What came of a sample. Only `ok` has figures.
+/// The outcome of a sample. Only `ok` has figures.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "outcome", content = "cause", rename_all = "kebab-case")]
 pub enum Outcome {
@@ -137,18 +137,18 @@ pub enum Outcome {
     Ok,
     /// The target cannot do what the case's name says.
     Unsupported(Box<Failure>),
-    /// A call failed, or the file is not what it should be.
+    /// A call failed, or the file is wrong.
     Failed(Box<Failure>),
     /// The deadline passed; the worker was killed.
     TimedOut {
-        /// Where it was last seen.
+        /// The last known phase.
         phase: Phase,
         /// The deadline.
         limit_ns: u64,
     },
-    /// The worker process ended in the middle.
+    /// The worker process died during the sample.
     WorkerDied {
-        /// Where it was last seen.
+        /// The last known phase.
         phase: Phase,
         /// The signal that ended it.
         signal: Option<i32>,
@@ -182,7 +182,7 @@ impl Outcome {
         !matches!(self, Self::Ok | Self::Unsupported(_))
     }
 
-    /// The cause in a few words; none when all is well.
+    /// The cause in a few words; none for `ok`.
     #[must_use]
     pub fn reason(&self) -> Option<String> {
         match self {
@@ -201,8 +201,8 @@ impl Outcome {
 }
 
 fn signal_meaning(signal: i32) -> String {
-    // The numbers of signal(7) that are the same on every Linux architecture that Rust knows, except
-    // SIGBUS, which is 10 on MIPS.
+    // These numbers of signal(7) are the same on every Linux architecture that Rust knows, except SIGBUS,
+    // which is 10 on MIPS.
     match signal {
         4 => "SIGILL (4)".to_owned(),
         6 => "SIGABRT (6)".to_owned(),
@@ -214,18 +214,18 @@ fn signal_meaning(signal: i32) -> String {
     }
 }
 
-/// One timed execution of a case. Runs have many: what few of them have is boxed.
+/// One timed execution of a case. Runs have many samples, so rare parts are boxed.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Sample {
-    /// The round it was taken in, from 0.
+    /// Its round, from 0.
     pub round: u32,
-    /// What came of it.
+    /// Its outcome.
     #[serde(flatten)]
     pub outcome: Outcome,
     /// Time in each phase.
     #[serde(deserialize_with = "with_total")]
     pub phases_ns: PhasesNs,
-    /// Bytes that were handed over: fewer than the case says where its time was limited.
+    /// The bytes that were handed over: fewer than the case's size if the time was limited.
     pub bytes: u64,
     /// CPU time of the process in user mode over the timed phases, from getrusage(2).
     pub user_cpu_ns: u64,
@@ -235,27 +235,27 @@ pub struct Sample {
     pub page_faults: u64,
     /// Context switches, voluntary and involuntary.
     pub context_switches: u64,
-    /// Bytes that the block device was given meanwhile, by anyone; none where there is no device.
+    /// The bytes that the block device received meanwhile, from anyone; none without a device.
     pub device_bytes: Option<u64>,
-    /// How much of the content was read back and compared; none if only the size was looked at.
+    /// The content that was read back and compared; none if only the size was checked.
     pub read_back: Option<ReadBack>,
     /// The memory-copy probe before and after.
     pub probe_ns: [u64; 2],
     /// CPU time that the hypervisor gave to others meanwhile, over all CPUs.
     pub steal_ns: u64,
-    /// How long the target took to be quiet.
+    /// The wait for a quiet target.
     pub settle_ns: u64,
-    /// Why the machine was not itself, by the rule of the runner; none if it was.
+    /// The reason if the sample was disturbed, by the rule of the runner.
     pub disturbed: Option<String>,
-    /// How long each hand-over took, where data becomes durable on the way.
+    /// The latencies, if data becomes durable on the way.
     pub latency: Option<Box<Latency>>,
-    /// The machine right before, and what held it up.
+    /// The machine's state right before, and delays during the sample.
     pub watch: Watch,
-    /// Throughput over time, where phase write took long enough for it.
+    /// Throughput over time, if phase write was long enough.
     pub timeline: Option<Box<Timeline>>,
 }
 
-/// A sample as documents have it: with what readers would otherwise compute themselves.
+/// A sample in documents: with derived values that readers would otherwise compute.
 #[derive(Debug, Serialize)]
 pub struct SampleRow<'s> {
     #[serde(flatten)]
@@ -265,7 +265,7 @@ pub struct SampleRow<'s> {
 }
 
 impl<'s> SampleRow<'s> {
-    /// Of a sample.
+    /// The document form of a sample.
     #[must_use]
     pub fn of(sample: &'s Sample) -> Self {
         Self { sample, reason: sample.outcome.reason(), total_ns: sample.phases_ns.total() }
@@ -273,7 +273,8 @@ impl<'s> SampleRow<'s> {
 }
 
 impl Sample {
-    /// The samples that figures rest on: the good ones, less the disturbed unless all are.
+    /// The samples that figures are based on: the good ones without the disturbed, or all good ones if every
+    /// sample was disturbed.
     #[must_use]
     pub fn usable(samples: &[Self]) -> Vec<&Self> {
         let good: Vec<&Self> = samples.iter().filter(|sample| sample.outcome.is_ok()).collect();
@@ -288,46 +289,46 @@ impl Sample {
     }
 }
 
-/// The state of the machine right before a sample, and what held it up meanwhile. What the system does not tell is
-/// none.
+/// The state of the machine right before a sample, and delays during it. Unknown values are none.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Watch {
-    /// Memory that could be had without swapping, before: `MemAvailable` of proc_meminfo(5).
+    /// Memory available without swapping, before: `MemAvailable` of proc_meminfo(5).
     pub available_memory_bytes: Option<u64>,
-    /// Pages that wait to be written, before, of all files: `Dirty`.
+    /// Pages of all files that wait for write-back, before: `Dirty`.
     pub dirty_bytes: Option<u64>,
-    /// Pages that are being written, before: `Writeback`.
+    /// Pages under write-back, before: `Writeback`.
     pub writeback_bytes: Option<u64>,
-    /// How long a limit on the CPU time of the process's control group, or of one around it, held it up meanwhile:
-    /// `cpu.stat` of the group that was held up the longest, of either generation.
+    /// How long a CPU limit of the process's control group, or of one around it, delayed it meanwhile:
+    /// `cpu.stat` of the group with the longest delay, of either version.
     pub throttled_ns: Option<u64>,
-    /// How often a CPU was slowed down because of heat meanwhile: sysfs's `thermal_throttle/core_throttle_count`.
+    /// How often a CPU was slowed down because of heat meanwhile: sysfs's
+    /// `thermal_throttle/core_throttle_count`.
     pub thermal_throttles: Option<u64>,
 }
 
-/// How much was handed over in each interval of a long phase `write`, so that a fast beginning shows.
+/// The bytes handed over in each interval of a long phase `write`, which show a fast beginning.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Timeline {
-    /// How long each interval is; the last ends with the phase.
+    /// The length of each interval; the last ends with the phase.
     pub interval_ns: u64,
-    /// Bytes handed over in each, in order, by all threads.
+    /// The bytes that all threads handed over in each interval, in order.
     pub bytes: Vec<u64>,
 }
 
-/// Figures of a distribution of durations, and all of it in a form that other programs read.
+/// Figures of a distribution of durations, and the whole distribution in a form for other programs.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Latency {
-    /// How many durations there were.
+    /// The number of durations.
     pub count: u64,
-    /// Half of them were no longer.
+    /// The median.
     pub p50_ns: u64,
-    /// 90 % of them.
+    /// The 90th percentile.
     pub p90_ns: u64,
-    /// 99 %.
+    /// The 99th percentile.
     pub p99_ns: u64,
-    /// 99.9 %.
+    /// The 99.9th percentile.
     pub p99_9_ns: u64,
-    /// The longest.
+    /// The maximum.
     pub max_ns: u64,
     /// An HDR histogram of nanoseconds with three significant digits, in the format "V2 deflate" of
     /// <https://github.com/HdrHistogram>, as base64.
@@ -339,7 +340,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_failure_reads_as_the_call_its_meaning_and_number() {
+    fn a_failure_shows_the_call_the_meaning_and_the_number() {
         let failure = Failure {
             phase: Phase::Prepare,
             call: "fallocate".to_owned(),
@@ -357,7 +358,7 @@ mod tests {
     }
 
     #[test]
-    fn phases_survive_their_byte() {
+    fn phases_survive_encoding_as_a_byte() {
         for &phase in Phase::ALL {
             assert_eq!(Phase::from_index(phase.index()), Some(phase));
         }

@@ -1,22 +1,22 @@
-//! How large a run may be. A run that is made here stays far below; a document or a database from elsewhere that says
-//! more is an attack or an accident, and would take the memory of the machine.
+//! The limits on the size of a run. Runs made here stay far below them; a larger document or database from
+//! elsewhere is an attack or an accident, and would exhaust the memory.
 
 use crate::case_record::CaseRecord;
 use crate::run::RunRecord;
 
-/// Most targets of a run, with those that are missing.
+/// The most targets of a run, including missing ones.
 pub const MOST_TARGETS: usize = 1_000;
-/// Most rows of a run's tables: a case counts once for every target.
+/// The most rows of a run's tables: a case counts once per target.
 pub const MOST_ROWS: usize = 100_000;
-/// Most characters of a name: of a run, a label, a target, a case, a section, a method, an axis and its value. Paths are
-/// names, too, and Linux has none that is longer.
+/// The most characters of a name: of a run, a label, a target, a case, a section, a method, an axis or its
+/// value. Paths are names, too, and Linux has no longer ones.
 pub const LONGEST_NAME: usize = 4_096;
-/// Most bytes of a word on a command line, which is Linux's own limit.
+/// The most bytes of a command-line argument, which is Linux's own limit.
 pub const LONGEST_ARGUMENT_BYTES: usize = 128 << 10;
-/// Most bytes of a document with a run.
+/// The most bytes of a document with a run.
 pub const MOST_DOCUMENT_BYTES: u64 = 512 << 20;
 
-/// Why a run is too large.
+/// The reason why a run is too large.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("it has {found} {what}, and there can be {most} at most")]
 pub struct TooMuch {
@@ -30,10 +30,10 @@ impl TooMuch {
         if found > most { Err(Self { what, found, most }) } else { Ok(()) }
     }
 
-    /// Whether a run may have so many targets and rows.
+    /// Checks the numbers of targets and rows.
     ///
     /// # Errors
-    /// It may not.
+    /// A number is too large.
     pub fn check_counts(targets: usize, rows: usize) -> Result<(), Self> {
         Self::check("targets", targets, MOST_TARGETS)?;
         Self::check("rows in its tables", rows, MOST_ROWS)
@@ -41,10 +41,10 @@ impl TooMuch {
 }
 
 impl RunRecord {
-    /// Whether its counts and names are within what a document or a database can have.
+    /// Checks the counts and names against the limits for documents and databases.
     ///
     /// # Errors
-    /// Something is too large, or too long.
+    /// A count is too large, or a name too long.
     pub fn check_size(&self) -> Result<(), TooMuch> {
         TooMuch::check_counts(self.targets.len().saturating_add(self.missing.len()), self.cases.len())?;
         for argument in &self.arguments {
@@ -59,7 +59,7 @@ impl RunRecord {
 }
 
 fn check_name(name: &str) -> Result<(), TooMuch> {
-    // Counting takes time that nearly all names can do without.
+    // Counting characters is slow, and nearly all names have fewer bytes than the limit.
     let characters = if name.len() > LONGEST_NAME { name.chars().count() } else { 0 };
     TooMuch::check("characters in a name", characters, LONGEST_NAME)
 }

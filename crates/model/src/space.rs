@@ -8,11 +8,11 @@ use crate::suite::{Suite, SuiteError};
 use crate::value::named_values;
 
 named_values! {
-    /// What somebody wants to write.
+    /// The purpose of a write.
     Purpose {
         /// A new file that may still be in the page cache.
         Stream = "stream",
-        /// Records, each of them durable before the next.
+        /// Records, each durable before the next.
         DurableRecords = "durable-records",
         /// A new file that is durable at the end.
         DurableStream = "durable-stream",
@@ -21,21 +21,21 @@ named_values! {
     }
 }
 
-/// Plain write of a purpose, and all others that leave behind as much.
+/// The baseline of a purpose, and all other cases with at least the same contract.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Space {
-    /// What it is about, in a few words.
+    /// A short title.
     pub title: String,
     /// The contract in words.
     pub summary: String,
-    /// What a program does without a second thought.
+    /// The baseline, plain write.
     pub baseline: Case,
-    /// The others, in the order of their file, each once.
+    /// The others, in the order of their file, without duplicates.
     pub others: Vec<Case>,
 }
 
 impl Purpose {
-    /// Its space, in the form of a suite whose first section is plain write.
+    /// Its space, in the form of a suite whose first section is the baseline.
     fn text(self) -> &'static str {
         match self {
             Self::Stream => include_str!("../spaces/stream.toml"),
@@ -47,12 +47,12 @@ impl Purpose {
 }
 
 impl Space {
-    /// The space of a purpose. `size` and `record`, where they are given, are in place of its own.
+    /// The space of a purpose. `size` and `record`, if given, replace its own.
     ///
-    /// Combinations that contradict themselves are left out, and those that leave behind less than plain write.
+    /// Contradictory combinations are left out, and those with a weaker contract than the baseline.
     ///
     /// # Errors
-    /// Plain write is no case with that size or record.
+    /// The baseline is no case with that size or record.
     ///
     /// # Panics
     /// Never in a build whose tests pass: the texts are fixed.
@@ -89,7 +89,7 @@ impl Space {
         Ok(Self { title: suite.title.clone(), summary: suite.summary.clone(), baseline, others })
     }
 
-    /// All cases, plain write first.
+    /// All cases, the baseline first.
     pub fn cases(&self) -> impl Iterator<Item = &Case> {
         std::iter::once(&self.baseline).chain(&self.others)
     }

@@ -26,27 +26,27 @@ pub const SUITES: &[&str] = &[
 /// The suite of a run that names none.
 pub const FIRST_LOOK: &str = "quick";
 
-/// A named list of cases: every section is a table, and every combination of its axes' values a row for each
-/// of its heads. This is the form of its file, too.
+/// A named list of cases: every section is a table, with a row for every combination of its axes' values and
+/// each of its heads. The file has the same form.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Suite {
-    /// What `--suite` takes.
+    /// The argument of `--suite`.
     pub name: String,
     /// A heading.
     pub title: String,
-    /// What it answers.
+    /// The question that it answers.
     pub summary: String,
-    /// How its tables are laid out.
+    /// The layout of its tables.
     #[serde(default = "usual_layout")]
     pub layout: Layout,
-    /// Samples of each case that its question needs, where that is more than usual.
+    /// The samples that its question needs of each case, if more than the default.
     pub samples: Option<u32>,
-    /// How many cases it is said to have, where somebody counts on that.
+    /// The number of cases, as a check for suites that must have exactly that many.
     pub cases: Option<usize>,
-    /// What is in its sections that have no methods and no rows of their own.
+    /// The methods of sections that have no methods and no rows of their own.
     methods: Option<Vec<String>>,
-    /// Values in all sections, where they do not set their own.
+    /// Values for all sections that do not set their own.
     #[serde(default, deserialize_with = "values")]
     axes: Values,
     /// Its tables.
@@ -72,48 +72,48 @@ pub struct Section {
     /// Values of its own.
     #[serde(default, deserialize_with = "values")]
     axes: Values,
-    /// What rows begin with, the outermost loop: of all the above, what it has or takes from its suite.
+    /// The first part of each row, as the outermost loop: the section's own methods or rows, or the suite's.
     #[serde(skip)]
     pub heads: Vec<Head>,
-    /// Its suite's values, for the other axes.
+    /// The suite's values, for the other axes.
     #[serde(skip)]
     common: Values,
 }
 
-/// A method, or a label with a method and what is fixed for it.
+/// A method, or a label with a method and fixed values.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "[String; 2]")]
 pub struct Head {
-    /// What its rows are called in the table.
+    /// The label of its rows in the table.
     pub label: Option<String>,
     /// The method's name.
     pub method: String,
-    /// Values that hold for its rows; a number of them is not overridden, since the label tells of it. A chunk
-    /// can be in blocks of the filesystem: `16bs`.
+    /// Fixed values of its rows; if there are several, none is overridden, since the label names them. A
+    /// chunk can be in blocks of the filesystem: `16bs`.
     fixed: Vec<(Axis, String)>,
 }
 
 /// A row of a suite's table.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Row {
-    /// What put it there.
+    /// The origin of the row.
     pub origin: CaseOrigin,
-    /// What the table calls it, beside the case's name.
+    /// Its label in the table, beside the case's name.
     pub label: Option<String>,
     /// The case.
     pub case: Case,
 }
 
-/// The rows of a suite with a user's values.
+/// The rows of a suite with a user's overrides.
 #[derive(Debug)]
 pub struct Rows {
     /// In the order of the tables.
     pub rows: Vec<Row>,
-    /// The labels of those that the values make impossible, and why.
+    /// The labels of rows that the overrides make impossible, with the reasons.
     pub left_out: Vec<(String, SuiteError)>,
 }
 
-/// Why a suite is none, or has a row that is no case; in words.
+/// The reason why a text is no suite, or a row no case.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub struct SuiteError(String);
@@ -122,7 +122,7 @@ impl Suite {
     /// Reads a suite. `methods` and `[axes]` at the top hold for every section that does not set its own.
     ///
     /// # Errors
-    /// The text is not TOML, or not of a suite's form.
+    /// The text is not TOML, or does not have the form of a suite.
     pub fn parse(text: &str) -> Result<Self, SuiteError> {
         let form = |why: &str| SuiteError(format!("suite file: {why}"));
         let mut suite: Self = toml::from_str(text).map_err(|error| form(error.message()))?;
@@ -137,12 +137,11 @@ impl Suite {
         Ok(suite)
     }
 
-    /// Its rows, with `overrides` in place of its own values on those axes, for the methods that
-    /// have them. A row that overrides make equal to an earlier one of its section is left out.
-    /// A section that is about one named value (`prepare=fallocate`), or a label that is, is not overridden but
-    /// left out where another value is asked for: what it is called would lie. A labelled row that the overrides
-    /// make impossible (direct I/O with records that are no sectors) is left out, too, and told of.
-    /// `block_size_bytes` is the target's, for chunks that are given in blocks.
+    /// Its rows, with `overrides` replacing its values for the methods that have those axes. A row that
+    /// becomes equal to an earlier one of its section is left out. A section or label about one named value
+    /// (`prepare=fallocate`) is left out if another value is requested, since its title would be false. A
+    /// labelled row that the overrides make impossible (direct I/O with records that are no sectors) is left
+    /// out and reported. `block_size_bytes` is the target's, for chunks in blocks.
     ///
     /// # Errors
     /// A combination is no case, or no section is left.
@@ -198,7 +197,7 @@ impl Suite {
     }
 }
 
-/// The value that an axis is fixed on by name; numbers are there to be replaced.
+/// The named value that a section or label fixes for an axis; numbers may be overridden.
 fn named_value(axis: Axis, values: &[String]) -> Option<&String> {
     values.first().filter(|_| values.len() == 1 && !axis.is_number())
 }
@@ -224,7 +223,7 @@ impl Section {
         })
     }
 
-    /// What each combination of its values is for that head: a case, or why it is none.
+    /// The case of each combination of values for that head, or the reason why it is none.
     pub(crate) fn combined(
         &self,
         head: &Head,
@@ -244,7 +243,7 @@ impl Section {
         let added = overrides.iter().filter(|(axis, _)| method.has_axis(*axis));
         let fixed = fixed.iter().map(|(axis, values)| (axis, values));
         let added = added.map(|(axis, values)| (axis, values));
-        // The first that has an axis decides.
+        // The first source with an axis decides.
         let mut axes: Vec<(Axis, &[String])> = Vec::new();
         for (axis, values) in fixed.chain(own).chain(common).chain(added) {
             if axes.iter().all(|(earlier, _)| earlier != axis) {
@@ -255,7 +254,7 @@ impl Section {
     }
 }
 
-/// Every choice of one value for each axis, the first axis the outermost loop.
+/// Every combination of one value per axis; the first axis is the outermost loop.
 fn combinations<'v>(axes: &[(Axis, &'v [String])]) -> Vec<Vec<(Axis, &'v str)>> {
     let mut combinations: Vec<Vec<(Axis, &str)>> = vec![Vec::new()];
     for &(axis, values) in axes {
@@ -267,7 +266,7 @@ fn combinations<'v>(axes: &[(Axis, &'v [String])]) -> Vec<Vec<(Axis, &'v str)>> 
     combinations
 }
 
-/// `16bs` as bytes; anything else as it is.
+/// Converts `16bs` to bytes; other values stay unchanged.
 fn in_bytes(value: &str, block_size_bytes: u64) -> String {
     let blocks = value.strip_suffix("bs").and_then(|blocks| blocks.parse::<u64>().ok());
     blocks.map_or_else(|| value.to_owned(), |blocks| Bytes(blocks * block_size_bytes).to_string())
@@ -326,7 +325,7 @@ pub fn built_in_suites() -> Vec<Suite> {
 /// The built-in suite of that name.
 ///
 /// # Errors
-/// There is none.
+/// There is no such suite.
 pub fn suite_named(name: &str) -> Result<Suite, SuiteError> {
     let suites = built_in_suites();
     let names = suites.iter().map(|suite| suite.name.as_str()).collect::<Vec<_>>().join(", ");

@@ -1,4 +1,4 @@
-//! Which call makes data durable, and when.
+//! Calls that make data durable, and their times.
 
 use std::fmt;
 
@@ -8,7 +8,7 @@ use crate::value::named_values;
 named_values! {
     /// A way to make data durable.
     SyncCall {
-        /// None: the data is in the page cache when the case is done.
+        /// No call: the data is in the page cache when the case ends.
         None = "none",
         /// `fsync(2)`.
         Fsync = "fsync",
@@ -20,42 +20,44 @@ named_values! {
         ODsync = "o-dsync",
         /// The file is opened with `O_SYNC`: each call returns when its data and all of its metadata are durable.
         OSync = "o-sync",
-        /// Each call has the flag `RWF_DSYNC` of pwritev2(2): as `O_DSYNC`, without opening the file so.
+        /// Each call has the flag `RWF_DSYNC` of pwritev2(2): the same as `O_DSYNC`, without opening the file
+        /// so.
         RwfDsync = "rwf-dsync",
     }
 }
 
 impl SyncCall {
-    /// Whether it belongs to the call that hands over the data, so that there is no call of its own.
+    /// Whether it is part of the call that hands over the data, rather than a separate call.
     #[must_use]
     pub fn is_write_through(self) -> bool {
         matches!(self, Self::ODsync | Self::OSync | Self::RwfDsync)
     }
 }
 
-/// The call, and after how many chunks it comes: `fsync` is once at the end, `fsync/1` after each chunk.
+/// The call, and the number of chunks after which it comes: `fsync` is once at the end, `fsync/1` after each
+/// chunk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Sync {
     /// The call.
     pub call: SyncCall,
-    /// After how many chunks of a thread; none for once at the end, and for write-through, where each call
-    /// makes its own data durable.
+    /// The number of a thread's chunks between calls; none for once at the end, and for write-through, where
+    /// each call makes its own data durable.
     pub every: Option<u32>,
 }
 
 impl Sync {
-    /// Nothing is made durable.
+    /// No data is made durable.
     pub const NONE: Self = Self { call: SyncCall::None, every: None };
-    /// More chunks between two syncs than this are a slip.
+    /// A larger number is a mistake.
     pub const MAX_EVERY: u32 = 1 << 24;
 
-    /// Whether there is a call of its own after the last chunk and only there.
+    /// Whether there is a separate call after the last chunk and only there.
     #[must_use]
     pub fn is_at_end(self) -> bool {
         self.call != SyncCall::None && !self.call.is_write_through() && self.every.is_none()
     }
 
-    /// Whether data becomes durable on the way, so that how long each hand-over takes is a figure.
+    /// Whether data becomes durable on the way, so that each hand-over has a latency.
     #[must_use]
     pub fn is_on_the_way(self) -> bool {
         self.every.is_some() || self.call.is_write_through()
@@ -119,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn what_makes_no_sense_is_refused_with_what_would() {
+    fn an_invalid_text_is_refused_with_the_accepted_ones() {
         for (text, why) in [
             ("sync", "expected none|fsync"),
             ("fsync/0", "expected fsync/N"),

@@ -1,4 +1,4 @@
-//! Where a run writes to, how the run made it, and what its hardware could do at most.
+//! A run's target, the making of its filesystem, and the limits of its hardware.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,20 +6,20 @@ use crate::environment::Environment;
 use crate::properties::Properties;
 use crate::value::named_values;
 
-/// A target that was measured, or is about to be.
+/// A target that was, or will be, measured.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TargetRecord {
-    /// What tables call it; different from all others of the run.
+    /// Its name in tables, unique in the run.
     pub name: String,
-    /// The directory or the block device written to.
+    /// The path of the directory or block device.
     pub path: String,
-    /// What was measured on.
+    /// Its environment.
     pub environment: Environment,
-    /// What the hardware could do at most.
+    /// The limits of the hardware.
     pub limits: Vec<Limit>,
-    /// How the run made its filesystem; none if it was there.
+    /// The making of its filesystem; none if it existed before.
     pub making: Option<Making>,
-    /// What its filesystem does with files; none if that was not looked at.
+    /// The properties of its filesystem; none if they were not examined.
     pub properties: Option<Properties>,
 }
 
@@ -32,61 +32,61 @@ impl TargetRecord {
     }
 }
 
-/// A target that was asked for and that this machine cannot give.
+/// A requested target that this machine cannot provide.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MissingTarget {
-    /// What tables call it.
+    /// Its name in tables.
     pub name: String,
-    /// Why there is none.
+    /// The reason.
     pub why: String,
 }
 
-/// How a filesystem was made for a run.
+/// The making of a filesystem for a run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Making {
     /// Its kind by its name on the command line: `ext4`, `btrfs-raid0`, `fuse:ext4`.
     pub kind: String,
-    /// The images that it is in; none if it is in memory.
+    /// Its images; none if it is in memory.
     pub images: Vec<Image>,
-    /// What was run to make and mount it, in order.
+    /// The commands that made and mounted it, in order.
     pub commands: Vec<String>,
-    /// The words for `mkfs` that the user gave.
+    /// The user's arguments for `mkfs`.
     pub mkfs_options: Vec<String>,
-    /// The options for the mount that the user gave.
+    /// The user's options for the mount.
     pub mount_options: Option<String>,
 }
 
 /// A file that holds a filesystem, or a part of one, behind a loop device.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Image {
-    /// The directory that it is in.
+    /// The directory of the image.
     pub directory: String,
     /// The kind of that directory's filesystem, as mount(8) names it.
     pub directory_filesystem: String,
-    /// The number of that filesystem, as stat(2) has it in `st_dev`: `8:1`, of a device where it stands on one alone.
+    /// The number of that filesystem, `st_dev` of stat(2): `8:1` if it is on a single device.
     pub directory_device: String,
     /// Its size.
     pub size_bytes: u64,
     /// Its loop device: `loop3`.
     pub device: String,
-    /// Whether the device goes past the page cache for it.
+    /// Whether the device bypasses the page cache for it.
     pub direct_io: bool,
-    /// Why it does not.
+    /// The reason if it does not.
     pub direct_io_refused: Option<String>,
-    /// The device's sectors.
+    /// The size of the device's sectors.
     pub logical_sector_bytes: u64,
 }
 
 named_values! {
-    /// What was measured.
+    /// The kind of measurement.
     LimitKind {
-        /// Copying from memory to memory, as a write into the page cache does at least once.
+        /// Copies from memory to memory, which a write into the page cache does at least once.
         MemoryCopy = "memory-copy",
         /// The same from one chunk that stays in the CPU's caches.
         MemoryCopyOneChunk = "memory-copy-one-chunk",
-        /// The same as the first, with stores past the caches of the CPU.
+        /// Plain copies with stores that bypass the CPU's caches.
         MemoryCopyNonTemporal = "memory-copy-non-temporal",
-        /// Large direct writes with several under way, for what must be on the device.
+        /// Large direct writes, several under way, for data that must be on the device.
         DeviceWrite = "device-write",
     }
 }
@@ -94,12 +94,12 @@ named_values! {
 /// A bandwidth that no way of writing should exceed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Limit {
-    /// Of what.
+    /// The kind.
     pub kind: LimitKind,
-    /// With so many threads.
+    /// The number of threads.
     pub threads: u32,
     /// The best of several measurements; none if it cannot be measured here.
     pub bytes_per_s: Option<u64>,
-    /// How it was measured, in words, or why not.
+    /// The method of measurement, or the reason why it failed.
     pub how: String,
 }

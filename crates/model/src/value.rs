@@ -1,6 +1,6 @@
-//! The values of the axes that are names.
+//! Axis values with names.
 
-/// Closed sets of values with one text each, for an axis, the command line and the database alike.
+/// Closed sets of values with one text each, which axes, command line and database share.
 macro_rules! named_values {
     ($($(#[$meta:meta])* $name:ident { $($(#[$doc:meta])* $variant:ident = $text:literal,)+ })+) => {$(
         $(#[$meta])*
@@ -8,7 +8,7 @@ macro_rules! named_values {
         pub enum $name { $($(#[$doc])* #[serde(rename = $text)] $variant,)+ }
 
         impl $name {
-            /// Every value, in the order in which help shows them.
+            /// Every value, in the order of the help text.
             pub const ALL: &[Self] = &[$(Self::$variant,)+];
 
             /// The value's text.
@@ -77,20 +77,20 @@ named_values! {
 
     /// See [`crate::Axis::Call`].
     AllocateCall {
-        /// The C library's call: `fallocate`, or a write into every block where that is refused.
+        /// The C library's call: `fallocate`, or a write into every block if that is refused.
         PosixFallocate = "posix-fallocate",
-        /// The Linux system call: blocks are reserved, nothing is written.
+        /// The Linux system call: it reserves blocks and writes nothing.
         Fallocate = "fallocate",
-        /// As `fallocate`, and what was in the range reads as zeros.
+        /// The same, and the range reads as zeros.
         FallocateZeroRange = "fallocate-zero-range",
-        /// As `fallocate`, and the length stays what it was: blocks behind the end of the file.
+        /// The same, and the length stays unchanged: blocks beyond the end of the file.
         FallocateKeepSize = "fallocate-keep-size",
         /// Only the length: a hole.
         Ftruncate = "ftruncate",
     }
 
-    /// See [`crate::Axis::Prepare`]. What a program would do inside the clock is phase `prepare`; what
-    /// must have happened long before (the old content) is not timed.
+    /// See [`crate::Axis::Prepare`]. Work that a program would do inside the clock is phase `prepare`; old
+    /// content, which would exist long before, is not timed.
     Prepare {
         /// No file exists; opening creates it.
         Create = "create",
@@ -102,13 +102,13 @@ named_values! {
         Fallocate = "fallocate",
         /// A new file's blocks are reserved by `posix_fallocate`.
         PosixFallocate = "posix-fallocate",
-        /// The same with `FALLOC_FL_KEEP_SIZE`: the blocks are there, and the file still grows as it is written.
+        /// The same with `FALLOC_FL_KEEP_SIZE`: the blocks exist, and the file still grows as it is written.
         FallocateKeepSize = "fallocate-keep-size",
         /// The same with `FALLOC_FL_ZERO_RANGE`.
         FallocateZeroRange = "fallocate-zero-range",
-        /// A new file is filled with zeros and synced, so that its blocks are there and have been written.
+        /// A new file is filled with zeros and synced, so that its blocks exist and have been written.
         ZeroFill = "zero-fill",
-        /// A file of that size exists, written and synced; it is written over in place.
+        /// A file of that size exists, written and synced; it is overwritten in place.
         Overwrite = "overwrite",
     }
 
@@ -132,9 +132,10 @@ named_values! {
     Cache {
         /// Through the page cache.
         Buffered = "buffered",
-        /// Past it: `O_DIRECT`.
+        /// Bypasses the page cache: `O_DIRECT`.
         Direct = "direct",
-        /// Through it, and dropped from it once written back: `RWF_DONTCACHE` of pwritev2(2), Linux 6.14.
+        /// Through the page cache, and dropped from it after write-back: `RWF_DONTCACHE` of pwritev2(2),
+        /// Linux 6.14.
         Dontcache = "dontcache",
     }
 
@@ -142,17 +143,17 @@ named_values! {
     Alignment {
         /// At the start of a page.
         Page = "page",
-        /// One byte behind it.
+        /// One byte after it.
         OffByOne = "off-by-one",
     }
 
     /// See [`crate::Axis::Registered`]; io_uring_register(2).
     Registered {
-        /// Nothing.
+        /// Neither.
         None = "none",
-        /// The memory: pinned once, not in every operation.
+        /// The memory: pinned once, instead of in every operation.
         Buffers = "buffers",
-        /// The file: looked up once, not in every operation.
+        /// The file: looked up once, instead of in every operation.
         Files = "files",
         /// Both.
         Both = "both",
@@ -160,9 +161,9 @@ named_values! {
 
     /// See [`crate::Axis::Advice`]; posix_fadvise(2), and madvise(2) where the file is mapped.
     Advice {
-        /// Nothing.
+        /// No advice.
         None = "none",
-        /// All of it, soon, from beginning to end: `WILLNEED` and `SEQUENTIAL`.
+        /// The whole file is needed soon, from beginning to end: `WILLNEED` and `SEQUENTIAL`.
         Sequential = "sequential",
     }
 
@@ -176,7 +177,7 @@ named_values! {
 }
 
 impl AllocateCall {
-    /// Whether it reserves blocks, and not only gives a length.
+    /// Whether it reserves blocks rather than only setting a length.
     #[must_use]
     pub fn gives_blocks(self) -> bool {
         self != Self::Ftruncate
@@ -196,7 +197,7 @@ impl Prepare {
         !matches!(self, Self::Create | Self::Truncate | Self::FallocateKeepSize)
     }
 
-    /// Whether something is done to the open file before it is written.
+    /// Whether the open file is changed before it is written.
     #[must_use]
     pub fn has_step(self) -> bool {
         self == Self::ZeroFill || self.call().is_some()

@@ -1,4 +1,4 @@
-//! A block device by itself.
+//! Facts about one block device.
 
 use std::fs;
 use std::io;
@@ -12,10 +12,10 @@ use crate::device_number::DeviceNumber;
 use crate::target::Target;
 use crate::{ProbeError, ROOT, kernel_file};
 
-/// What the kernel tells about a block device.
+/// The kernel's facts about a block device.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BlockDeviceFacts {
-    /// The node, without symbolic links on the way.
+    /// The node, with symbolic links resolved.
     pub path: PathBuf,
     /// The kernel's name: `sda`, `loop0`.
     pub name: String,
@@ -25,9 +25,9 @@ pub struct BlockDeviceFacts {
     pub size_bytes: u64,
     /// Size of an addressable sector.
     pub logical_sector_bytes: u64,
-    /// What the maker calls it, or what a virtual device stands on.
+    /// The maker's model name, or the basis of a virtual device.
     pub model: Option<String>,
-    /// What tells it from others of its model.
+    /// The serial number.
     pub serial: Option<String>,
     /// Whether the kernel refuses to write to it.
     pub read_only: bool,
@@ -37,7 +37,8 @@ pub struct BlockDeviceFacts {
 ///
 /// # Errors
 ///
-/// When the path names none, or the kernel does not tell what must be known before a device is written to.
+/// The path names no block device, or the kernel lacks a fact that must be known before a device is written
+/// to.
 pub fn block_device(path: &Path) -> Result<BlockDeviceFacts, ProbeError> {
     let root = Path::new(ROOT);
     let node = Target::look_at(path)?.node;
@@ -48,11 +49,12 @@ pub fn block_device(path: &Path) -> Result<BlockDeviceFacts, ProbeError> {
     facts(canonical, &device, told.serial)
 }
 
-/// Facts about a block device that is open, which cannot become another one; `path` is its name in them and in errors.
+/// Facts about an open block device, which cannot be replaced meanwhile; `path` is its name in the result and
+/// in errors.
 ///
 /// # Errors
 ///
-/// As [`block_device`].
+/// The same as for [`block_device`].
 pub fn open_block_device(descriptor: BorrowedFd<'_>, path: &Path) -> Result<BlockDeviceFacts, ProbeError> {
     let stat = rustix::fs::fstat(descriptor).map_err(|errno| ProbeError::call("fstat", path, errno))?;
     if FileType::from_raw_mode(stat.st_mode) != FileType::BlockDevice {
@@ -77,7 +79,7 @@ fn facts(path: PathBuf, device: &BlockDevice, serial: Option<String>) -> Result<
     })
 }
 
-/// What is in a folder, in order; nothing where there is no such folder.
+/// The entries of a folder, sorted; none if the folder does not exist.
 pub(crate) fn entries(folder: &Path) -> Result<Vec<PathBuf>, ProbeError> {
     let failed = |error| ProbeError::call("read", folder, error);
     let entries = match fs::read_dir(folder) {
@@ -98,7 +100,7 @@ mod tests {
 
     use super::*;
 
-    /// A root with the disk sdz, which has partition sdz1. The numbers are of no device that this machine has.
+    /// A root with the disk sdz and its partition sdz1. No device on this machine has these numbers.
     fn tree() -> TempDir {
         let root = tempfile::tempdir().unwrap();
         let disk = root.path().join("sys/devices/sdz");
@@ -148,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn what_must_be_known_and_is_not_told_is_an_error() {
+    fn a_missing_required_fact_is_an_error() {
         for file in ["size", "ro", "queue/logical_block_size"] {
             let root = tree();
             fs::remove_file(root.path().join("sys/devices/sdz").join(file)).unwrap();
@@ -158,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_block_device_is_refused_by_its_name() {
+    fn anything_else_is_refused_by_its_name() {
         for path in ["/dev/null", "/", "/proc/swaps"] {
             let error = block_device(Path::new(path)).unwrap_err().to_string();
             assert_eq!(error, format!("{path} is no block device: name one, such as /dev/sdb"));

@@ -1,10 +1,10 @@
-//! Whether a btrfs stands on one device.
+//! Whether a btrfs has a single device.
 
 use std::fs;
 use std::path::Path;
 
-/// Whether the device shares a btrfs with others. The mount names only one of them, and its count of
-/// sectors is then not what the filesystem wrote.
+/// Whether the device shares a btrfs with others. The mount names only one of them, whose sector count does
+/// not show everything that the filesystem wrote.
 pub(crate) fn has_other_devices(root: &Path, name: &str) -> bool {
     let Ok(filesystems) = fs::read_dir(root.join("sys/fs/btrfs")) else { return false };
     filesystems.flatten().any(|filesystem| {
@@ -18,7 +18,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_device_has_others_only_in_a_filesystem_that_lists_them() {
+    fn a_device_has_others_only_if_its_filesystem_lists_them() {
         let root = tempfile::tempdir().unwrap();
         for path in ["single/devices/sda1", "pair/devices/sdb", "pair/devices/sdc", "features"] {
             fs::create_dir_all(root.path().join("sys/fs/btrfs").join(path)).unwrap();

@@ -1,28 +1,28 @@
-//! What control groups allow to a process, as cgroups(7) has it: memory, CPU time, and to go on at all.
+//! Limits of control groups on a process: memory, CPU time, and freezing. See cgroups(7).
 
 use std::path::{Component, Path, PathBuf};
 
 use crate::mountinfo::Mount;
 use crate::{ROOT, kernel_file, mount};
 
-/// A control group's account of memory.
+/// The memory account of a control group.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Group {
     pub(crate) limit_bytes: Option<u64>,
     used_bytes: Option<u64>,
-    /// Page cache of files: counted as used, and given up when something else needs it.
+    /// Page cache of files: counted as used, but reclaimed when other data needs the memory.
     reclaimable_bytes: u64,
 }
 
 impl Group {
-    /// What the limit leaves; none without a limit.
+    /// The rest below the limit; none without a limit.
     pub(crate) fn left_bytes(&self) -> Option<u64> {
         let held_bytes = self.used_bytes?.saturating_sub(self.reclaimable_bytes);
         Some(self.limit_bytes?.saturating_sub(held_bytes))
     }
 }
 
-/// The two kinds of control groups; a controller is in one of them.
+/// The two versions of control groups; each controller belongs to one of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Generation {
     First,
@@ -30,8 +30,8 @@ enum Generation {
 }
 
 impl Generation {
-    /// Where the limit on memory is, and what is used of it; and the lines of `memory.stat` whose sum can be reclaimed,
-    /// the groups below included.
+    /// The files with the memory limit and the memory in use; and the lines of `memory.stat` whose sum can be
+    /// reclaimed, including the groups below.
     fn memory_files(self) -> ([&'static str; 2], [&'static str; 2]) {
         match self {
             Self::First => (
@@ -43,39 +43,40 @@ impl Generation {
     }
 }
 
-/// This process's group and those around it, each of which limits it; of both generations, since either may
-/// have the memory controller.
+/// The group of this process and all groups around it, each of which limits it; for both versions, since
+/// either may have the memory controller.
 pub(crate) fn of_this_process(root: &Path, mounts: &[Mount]) -> Vec<Group> {
     let memberships = kernel_file::text(&root.join("proc/self/cgroup")).unwrap_or_default();
     let folders = folders(&memberships, mounts, "memory").into_iter();
     folders.map(|(folder, generation)| read(&below(root, &folder), generation)).collect()
 }
 
-/// Where the kernel says how a process is held up by its control groups.
+/// The files that show how control groups delay a process.
 #[derive(Debug)]
 pub struct ControlGroups {
     mounts: Vec<Mount>,
 }
 
 impl ControlGroups {
-    /// Those that are mounted now.
+    /// Those of the groups that are mounted now.
     #[must_use]
     pub fn mounted() -> Self {
         Self { mounts: mount::all(Path::new(ROOT)) }
     }
 
-    /// The files that say how long a limit on CPU time has held up a process, in its own group and all around it.
+    /// The files that count how long limits on CPU time have delayed a process, in its own group and all
+    /// groups around it.
     #[must_use]
     pub fn cpu_stats(&self, process: u32) -> Vec<PathBuf> {
         let files = self.folders(process, "cpu").into_iter().map(|(folder, _)| folder.join("cpu.stat"));
         files.filter(|file| file.exists()).collect()
     }
 
-    /// Whether a process stands still with its group, or with one around it.
+    /// Whether the process is frozen, with its group or with one around it.
     #[must_use]
     pub fn are_frozen(&self, process: u32) -> bool {
         self.folders(process, "freezer").iter().any(|(folder, generation)| match generation {
-            // Each group's own file has the state of those around it in it.
+            // The file of each group includes the state of the groups around it.
             Generation::First => {
                 kernel_file::text(&folder.join("freezer.state")).is_some_and(|state| state != "THAWED")
             }
@@ -98,7 +99,7 @@ fn read(folder: &Path, generation: Generation) -> Group {
     let ([limit, used], reclaimable) = generation.memory_files();
     let stat = kernel_file::text(&folder.join("memory.stat")).unwrap_or_default();
     Group {
-        // "max", the second generation's word for no limit, is no number.
+        // "max", the word of version 2 for no limit, is no number.
         limit_bytes: kernel_file::value(&folder.join(limit)),
         used_bytes: kernel_file::value(&folder.join(used)),
         reclaimable_bytes: reclaimable.iter().filter_map(|name| stat_bytes(&stat, name)).sum(),
@@ -109,7 +110,7 @@ fn stat_bytes(stat: &str, name: &str) -> Option<u64> {
     stat.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '))?.trim().parse().ok()
 }
 
-/// The folders of the groups that have a controller, or may have it, and are named in the text of `/proc/PID/cgroup`, from
+/// The folders of the groups that have, or may have, a controller and are named in `/proc/PID/cgroup`, from
 /// the innermost to the mounted root.
 fn folders(memberships: &str, mounts: &[Mount], controller: &str) -> Vec<(PathBuf, Generation)> {
     let mut folders = Vec::new();
@@ -145,8 +146,8 @@ fn has(list: &str, controller: &str) -> bool {
     list.split(',').any(|word| word == controller)
 }
 
-/// The mount point, and the group's path below it. A container may see the tree from its own group on: then
-/// the mount's root is that group. A group outside what is mounted cannot be looked at.
+/// The mount point, and the group's path below it. In a container the mount's root may be the container's
+/// group. A group outside the mount cannot be read.
 fn place<'p>(mount: &'p Mount, group: &'p Path) -> Option<(&'p Path, &'p Path)> {
     let inside = group.strip_prefix(&mount.root).ok()?;
     let is_plain = inside.components().all(|part| matches!(part, Component::Normal(_)));
@@ -184,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn both_generations_are_looked_at() {
+    fn both_versions_are_searched() {
         assert_eq!(
             paths("4:memory:/job\n3:cpuset:/\n1:cpu:/x\n0::/\n", HYBRID),
             expected(["/sys/fs/cgroup/memory/job", "/sys/fs/cgroup/memory", "/sys/fs/cgroup/unified"])
@@ -198,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn a_group_that_is_not_mounted_is_passed_over() {
+    fn a_group_that_is_not_mounted_is_skipped() {
         let mountinfo = "35 31 0:32 /docker/1f /sys/fs/cgroup/memory ro - cgroup cgroup rw,memory\n";
         assert!(paths("4:memory:/docker/2a\n", mountinfo).is_empty());
         assert!(paths("0::/../sibling\n", UNIFIED).is_empty());

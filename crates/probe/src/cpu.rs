@@ -19,7 +19,7 @@ pub(crate) fn cpuinfo(root: &Path) -> Option<String> {
     kernel_file::text(&root.join("proc/cpuinfo"))
 }
 
-/// Affinity and control groups count. One is there, whatever else is not known.
+/// The number of usable CPUs, by affinity and control groups; 1 if unknown.
 fn available() -> u32 {
     thread::available_parallelism().map_or(1, |count| u32::try_from(count.get()).unwrap_or(u32::MAX))
 }
@@ -28,12 +28,12 @@ fn model(cpuinfo: &str) -> Option<String> {
     field(cpuinfo, "model name").filter(|name| !name.is_empty()).map(str::to_owned)
 }
 
-/// Whether the processor says that it is virtual; none where it has no flags, as outside x86.
+/// Whether the processor is virtual; none without flags, as outside x86.
 pub(crate) fn hypervisor_flag(cpuinfo: &str) -> Option<bool> {
     field(cpuinfo, "flags").map(|flags| flags.split_whitespace().any(|flag| flag == "hypervisor"))
 }
 
-/// The first processor's.
+/// The field of the first processor.
 fn field<'t>(cpuinfo: &'t str, name: &str) -> Option<&'t str> {
     cpuinfo
         .lines()

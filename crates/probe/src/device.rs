@@ -1,4 +1,4 @@
-//! The block device below a target, and what sysfs tells about it.
+//! The block device below a target, and its facts in sysfs.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -17,14 +17,14 @@ pub(crate) const SECTOR_BYTES: u64 = 512;
 /// A block device's place in sysfs.
 #[derive(Debug, Clone)]
 pub(crate) struct BlockDevice {
-    /// Its own number, under which sectors are counted, also for a partition.
+    /// Its own number, under which sectors are counted, for a partition too.
     pub(crate) number: DeviceNumber,
     pub(crate) folder: PathBuf,
-    /// The folder of the whole disk, which has the queue: the device's own unless it is a partition.
+    /// The folder of the whole disk, which has the queue.
     pub(crate) disk: PathBuf,
 }
 
-/// The one device that counts what is written to the target; none where there is none, or more than one.
+/// The only device that counts the target's writes; none if there is none, or more than one.
 pub(crate) fn below(root: &Path, target: &Target<'_>, mount: Option<&Mount>) -> Option<BlockDevice> {
     if let Some(number) = target.node {
         return BlockDevice::find(root, number);
@@ -38,7 +38,8 @@ pub(crate) fn below(root: &Path, target: &Target<'_>, mount: Option<&Mount>) -> 
     (!shared).then_some(device)
 }
 
-/// A source that is no path, like `tank/data` of ZFS, is no name in the current directory either.
+/// The number of a source. A source that is no path, like `tank/data` of ZFS, is not looked up in the current
+/// directory.
 pub(crate) fn source_number(source: &str) -> Option<DeviceNumber> {
     let source = Path::new(source);
     source.is_absolute().then(|| block_device_at(source)).flatten()
@@ -53,7 +54,7 @@ impl BlockDevice {
         Some(Self { number, folder, disk })
     }
 
-    /// The device that a node stands for.
+    /// The device of a node.
     pub(crate) fn of_node(root: &Path, node: &Path, number: DeviceNumber) -> Result<Self, ProbeError> {
         let missing = || ProbeError::NoSuchDevice { path: node.to_owned(), number: number.to_string() };
         Self::find(root, number).ok_or_else(missing)
@@ -102,11 +103,11 @@ impl BlockDevice {
         }
     }
 
-    /// What hardware calls itself, or what a virtual device stands on.
+    /// The hardware's model, or the basis of a virtual device.
     pub(crate) fn model(&self) -> Option<String> {
         let text = |path: &str| kernel_file::text(&self.disk.join(path));
         let described = |path: &str, prefix: &str| text(path).map(|value| format!("{prefix} {value}"));
-        // Memory cards have a name where disks have a model.
+        // Memory cards have a name instead of a model.
         text("device/model")
             .or_else(|| text("device/name"))
             .or_else(|| described("loop/backing_file", "loop over"))
@@ -115,7 +116,7 @@ impl BlockDevice {
             .or_else(|| self.vendor())
     }
 
-    /// A virtio disk has no model, and its vendor is a number: the driver says more.
+    /// A virtio disk has no model, and its vendor is a number; the driver's name says more.
     fn vendor(&self) -> Option<String> {
         let vendor = kernel_file::text(&self.disk.join("device/vendor"))?;
         let driver = fs::canonicalize(self.disk.join("device/driver")).ok().and_then(|path| name_of(&path));
@@ -135,7 +136,7 @@ mod tests {
 
     use super::*;
 
-    /// The root of a tree with one device, linked as in sysfs, and files below `sys/devices`.
+    /// A root with one device, linked as in sysfs, and files below `sys/devices`.
     fn tree(number: &str, device: &str, files: &[(&str, &str)]) -> TempDir {
         let root = tempfile::tempdir().unwrap();
         let links = root.path().join("sys/dev/block");
@@ -190,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn a_virtual_device_is_known_by_what_it_stands_on() {
+    fn a_virtual_device_is_named_by_its_basis() {
         let models = [
             (("loop0/loop/backing_file", "/var/disk image"), "loop over /var/disk image"),
             (("loop0/dm/name", "vg0-root"), "device mapper vg0-root"),
@@ -212,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn what_sysfs_does_not_say_is_left_out() {
+    fn facts_missing_in_sysfs_are_left_out() {
         let root = tree("7:0", "loop0", &[("loop0/size", "many"), ("loop0/queue/rotational", "")]);
         let facts = facts(&root, "7:0");
         assert_eq!((facts.size_bytes, facts.rotational, facts.model), (None, None, None));

@@ -1,4 +1,4 @@
-//! Major and minor number.
+//! Device numbers, major and minor.
 
 use std::fmt;
 use std::num::ParseIntError;
@@ -12,18 +12,18 @@ pub(crate) struct DeviceNumber {
 }
 
 impl DeviceNumber {
-    /// From `st_dev` or `st_rdev`.
+    /// Decodes `st_dev` or `st_rdev`.
     pub(crate) fn from_stat(number: u64) -> Self {
         Self { major: rustix::fs::major(number), minor: rustix::fs::minor(number) }
     }
 
-    /// Whether the number is that of a filesystem that stands on no single device: tmpfs, btrfs, overlay, NFS.
+    /// Whether the number belongs to a filesystem without a single device: tmpfs, btrfs, overlay, NFS.
     pub(crate) fn is_anonymous(self) -> bool {
         self.major == 0
     }
 }
 
-/// `254:0`, as in `/sys/dev/block` and mountinfo.
+/// The form `254:0` of `/sys/dev/block` and mountinfo.
 impl fmt::Display for DeviceNumber {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}:{}", self.major, self.minor)
@@ -34,7 +34,7 @@ impl FromStr for DeviceNumber {
     type Err = ParseIntError;
 
     fn from_str(text: &str) -> Result<Self, ParseIntError> {
-        // No text is no number.
+        // A missing minor number fails to parse.
         let (major, minor) = text.split_once(':').unwrap_or((text, ""));
         Ok(Self { major: major.parse()?, minor: minor.parse()? })
     }

@@ -1,5 +1,5 @@
-//! The uses of a block device's bytes: by itself, through a partition, through what stands on it, or through another
-//! device that shows the same bytes.
+//! The uses of a block device's bytes: directly, through a partition, through a device stacked on it, or
+//! through another device that shows the same bytes.
 
 use std::path::Path;
 
@@ -10,48 +10,48 @@ use crate::mountinfo::Mount;
 use crate::stack::{Extent, Node, Stack};
 use crate::{ProbeError, ROOT, kernel_file, mount, swap};
 
-/// The uses of a device that the kernel tells. Those in other mount namespaces are not among them: an exclusive open
-/// shows that there are some.
+/// The uses of a device that the kernel shows. Uses in other mount namespaces are missing, but an exclusive
+/// open detects them.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct DeviceUses {
-    /// The kernel's names of its partitions, and of those of other devices that show the same bytes.
+    /// The kernel's names of its partitions, and of the partitions of devices that show the same bytes.
     pub partitions: Vec<String>,
-    /// Each use, by the way that leads to it.
+    /// Each use, with the path to it.
     pub uses: Vec<DeviceUse>,
-    /// Other devices that show some of its bytes and do not stand on it: their use is its use.
+    /// Other devices that show some of its bytes without being stacked on it: their use is its use.
     pub twins: Vec<Twin>,
 }
 
 /// One use of a device's bytes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DeviceUse {
-    /// The way from the device to what is used, each step from the one before; empty for the device itself.
+    /// The steps from the device to the used one, in order; empty for the device itself.
     pub steps: Vec<Step>,
-    /// The purpose that the last of them serves.
+    /// The purpose of the last device.
     pub end: UseEnd,
 }
 
-/// From one device to another that has some of its bytes, by the kernel's name of the other.
+/// A step from a device to another with some of its bytes, by the kernel's name of the other.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Step {
-    /// Its partition.
+    /// To its partition.
     Partition(String),
-    /// A loop device over it.
+    /// To a loop device over it.
     Loop(String),
-    /// Device mapper, RAID or a cache on it, with device mapper's own name: `dm-0 (vg0-root)`.
+    /// To a device of device mapper, RAID or a cache on it, with device mapper's own name: `dm-0 (vg0-root)`.
     Holder(String),
-    /// Another device that shows the same bytes.
+    /// To another device that shows the same bytes.
     SameBytes(String),
 }
 
-/// A purpose that a device serves.
+/// A purpose of a device.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum UseEnd {
-    /// It is mounted there.
+    /// It is mounted at these places.
     Mounted(Vec<String>),
     /// It is swap.
     Swap,
-    /// It is only there, which uses what it stands on.
+    /// It exists, and so uses the device below it.
     Attached,
 }
 
@@ -68,8 +68,8 @@ pub struct Twin {
 ///
 /// # Errors
 ///
-/// There is no such device, or the kernel does not tell what must be known before a device is written to: of each loop
-/// device which file it shows, too.
+/// The device does not exist, or the kernel lacks a fact that must be known before a device is written to,
+/// including the file behind each loop device.
 pub fn device_uses(number: &str) -> Result<DeviceUses, ProbeError> {
     of(Path::new(ROOT), number)
 }
@@ -90,7 +90,7 @@ fn of(root: &Path, number: &str) -> Result<DeviceUses, ProbeError> {
     };
     climb.from(target, &bytes, &[])?;
     let above: Vec<DeviceNumber> = climb.seen.clone();
-    // From below, so that what stands on one of them is found through it: disks before their partitions.
+    // Disks come before their partitions, so that devices stacked on them are found through the disk.
     let mut same: Vec<&Node> = stack.nodes.iter().filter(overlap).collect();
     same.sort_by_key(|node| (node.is_partition(), node.is_loop));
     for node in &same {
@@ -102,7 +102,7 @@ fn of(root: &Path, number: &str) -> Result<DeviceUses, ProbeError> {
     };
     let is_other =
         |node: &&&Node| node.device.disk != target.device.disk && !above.contains(&node.device.number);
-    // A claim on a partition keeps its disk from being claimed, and the other way round.
+    // A claim on a partition blocks a claim on its disk, and the reverse.
     let others: Vec<&Node> = same.iter().filter(is_other).copied().collect();
     let has_partition =
         |disk: &Node| others.iter().any(|node| node.is_partition() && node.device.disk == disk.device.folder);
@@ -119,8 +119,8 @@ impl Twin {
     }
 }
 
-/// Devices with the places where they are mounted. A filesystem on several devices, like btrfs, has a number of its own
-/// and names one of them.
+/// Devices with their mount points. A filesystem on several devices, like btrfs, has a number of its own and
+/// names one of its devices.
 fn mounted(mounts: &[Mount]) -> Vec<(DeviceNumber, String)> {
     let number = |mount: &Mount| {
         if mount.number.is_anonymous() { source_number(&mount.source) } else { Some(mount.number) }
@@ -128,7 +128,7 @@ fn mounted(mounts: &[Mount]) -> Vec<(DeviceNumber, String)> {
     mounts.iter().filter_map(|mount| Some((number(mount)?, mount.mount_point.clone()))).collect()
 }
 
-/// The way up from a device, to all that uses its bytes.
+/// The search from a device upwards, to all uses of its bytes.
 struct Climb<'s> {
     stack: &'s Stack,
     mounts: Vec<(DeviceNumber, String)>,
@@ -138,7 +138,7 @@ struct Climb<'s> {
 }
 
 impl Climb<'_> {
-    /// From a device that has been reached by these steps and shows some of these bytes.
+    /// Continues at a device that these steps lead to and that shows some of these bytes.
     fn from(&mut self, node: &Node, bytes: &Extent, steps: &[Step]) -> Result<(), ProbeError> {
         if self.seen.contains(&node.device.number) {
             return Ok(());
@@ -171,8 +171,8 @@ impl Climb<'_> {
         Ok(())
     }
 
-    /// A device that stands on another uses it, whatever else is done with it. Two loop devices over the same device only show
-    /// the same bytes.
+    /// Records that a device stacked on another uses it, whatever its own use. Two loop devices over the same
+    /// device only show the same bytes.
     fn upon(&mut self, node: &Node, bytes: &Extent, steps: &[Step]) -> Result<(), ProbeError> {
         let before = self.uses.len();
         self.from(node, bytes, steps)?;
@@ -209,8 +209,8 @@ mod tests {
 
     use super::*;
 
-    /// A root with the disk sdz, its partition sdz1, dm-9 and the partition of that, and with `mountinfo` as the list of
-    /// mounts. The numbers are of no device that this machine has.
+    /// A root with the disk sdz, its partition sdz1, dm-9 and dm-9's partition, and with `mountinfo` as the
+    /// list of mounts. No device on this machine has these numbers.
     fn tree(mountinfo: &str) -> TempDir {
         let root = tempfile::tempdir().unwrap();
         let devices = [
@@ -256,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn what_uses_a_partition_uses_its_disk() {
+    fn a_use_of_a_partition_is_a_use_of_its_disk() {
         let root = tree("27 1 8:65521 / /mnt rw - ext4 /dev/root rw\n28 1 0:50 / /tmp rw - tmpfs tmpfs rw\n");
         hold(&root, "sdz/sdz1", "dm-0");
         let partition = Step::Partition("sdz1".to_owned());
@@ -269,7 +269,7 @@ mod tests {
     }
 
     #[test]
-    fn what_uses_a_disk_uses_its_partition() {
+    fn a_use_of_a_disk_is_a_use_of_its_partition() {
         let root = tree("27 1 8:65520 / /mnt rw - xfs /dev/sdz rw\n");
         assert_eq!(of(root.path(), "8:65520").unwrap().uses, [used(None, mounted_at("/mnt"))]);
         let disk = Step::SameBytes("sdz".to_owned());
@@ -279,7 +279,7 @@ mod tests {
     }
 
     #[test]
-    fn what_stands_on_a_holder_is_named_first() {
+    fn the_device_on_a_holder_is_named_first() {
         let root = tree("27 1 250:65521 / /mnt rw - xfs /dev/x rw\n");
         hold(&root, "sdz", "dm-9");
         let steps = vec![Step::Holder("dm-9 (vg0-root)".to_owned()), Step::Partition("dm-9p1".to_owned())];
@@ -288,7 +288,7 @@ mod tests {
     }
 
     #[test]
-    fn what_must_be_known_and_is_not_told_is_an_error() {
+    fn a_missing_required_fact_is_an_error() {
         for file in ["proc/self/mountinfo", "sys/devices/sdz/size", "sys/devices/sdz/sdz1/start"] {
             let root = tree("");
             fs::remove_file(root.path().join(file)).unwrap();
@@ -298,7 +298,7 @@ mod tests {
     }
 
     #[test]
-    fn a_loop_device_that_does_not_tell_its_file_is_an_error() {
+    fn a_loop_device_with_an_unknown_file_is_an_error() {
         let root = tree("");
         let folder = root.path().join("sys/devices/loop9");
         fs::create_dir_all(folder.join("loop")).unwrap();

@@ -1,39 +1,39 @@
-//! Why a probe found nothing.
+//! Errors of probes.
 
 use std::io;
 use std::path::{Path, PathBuf};
 
 use writebench_model::Failure;
 
-/// What could not be learnt although the caller needs it.
+/// A required fact that could not be learnt.
 #[derive(Debug, thiserror::Error)]
 pub enum ProbeError {
     /// A call failed.
     // The error is in the message, so it is not the `source` as well, which would print it twice.
     #[error("{call} {}: {}", .path.display(), Failure::io_message(.error))]
     Call {
-        /// Which.
+        /// The call.
         call: &'static str,
-        /// On what.
+        /// The path.
         path: PathBuf,
-        /// How the system puts it.
+        /// The system's error.
         error: io::Error,
     },
-    /// A file of the kernel's lacks the line that was looked for.
+    /// A kernel file lacks a line.
     #[error("{} has no {line}", .path.display())]
     Absent {
         /// The file.
         path: PathBuf,
-        /// How the line begins.
+        /// The beginning of the line.
         line: &'static str,
     },
-    /// Where a block device is needed there is something else.
+    /// The path is not a block device.
     #[error("{} is no block device: name one, such as /dev/sdb", .path.display())]
     NotABlockDevice {
-        /// What was named.
+        /// The path.
         path: PathBuf,
     },
-    /// A node in the file tree stands for no device.
+    /// A node stands for no existing device.
     #[error("{} stands for block device {number}, which sysfs does not have: name one that is there", .path.display())]
     NoSuchDevice {
         /// The node.
@@ -41,12 +41,12 @@ pub enum ProbeError {
         /// Its major and minor number.
         number: String,
     },
-    /// It is not told which file a loop device shows.
+    /// The file behind a loop device is unknown.
     #[error("cannot tell whether {name} shows its bytes ({cause}): be root, or detach {name}")]
     UnknownLoop {
         /// The kernel's name of the loop device.
         name: String,
-        /// What failed.
+        /// The cause.
         cause: Box<ProbeError>,
     },
 }

@@ -10,14 +10,14 @@ use crate::device::BlockDevice;
 use crate::mountinfo::Mount;
 use crate::space::{Space, statvfs};
 
-/// For what only a mount can tell when the mount was not found.
+/// The value of facts about a mount that was not found.
 const UNKNOWN: &str = "unknown";
 
-/// For what only a mount can tell of a device that is written as it is.
+/// The value of facts about a mount for a device that is written directly.
 const NONE: &str = "none";
 
-/// What stands in a filesystem's place where the target is a device: the node's own filesystem, devtmpfs as a
-/// rule, has nothing to do with it.
+/// The stand-in for a filesystem if the target is a device: the node's own filesystem, usually devtmpfs, is
+/// irrelevant.
 pub(crate) fn of_block_device(target: &Path, device: &BlockDevice) -> Result<Filesystem, ProbeError> {
     let path = fs::canonicalize(target).map_err(|error| ProbeError::call("realpath", target, error))?;
     let space = Space::of_block_device(device)?;

@@ -1,11 +1,11 @@
-//! Who runs the virtual machine.
+//! The name of the hypervisor.
 
 use std::path::Path;
 
 use crate::{cpu, kernel_file};
 
-/// Beginnings of names that firmware gives to virtual machines, where no flag of the processor's tells.
-/// The clouds among them rent out bare metal too, under a name that says so.
+/// Prefixes of the firmware names of virtual machines, for processors without a flag for this. Clouds also
+/// rent out bare metal, under names that say so.
 const VIRTUAL_MACHINES: [&str; 14] = [
     "Alibaba Cloud ECS",
     "Amazon EC2",
@@ -29,20 +29,20 @@ pub(crate) fn of(root: &Path, cpuinfo: Option<&str>) -> Option<String> {
     name(cpuinfo.and_then(cpu::hypervisor_flag), firmware, text("sys/hypervisor/type"))
 }
 
-/// From the processor's word that it is virtual, where it has one, the firmware's names of maker and product, and the
-/// kernel's for a hypervisor that it talks to.
+/// Combines the processor's flag for virtual machines, the firmware's maker and product, and the hypervisor
+/// that the kernel talks to.
 fn name(flag: Option<bool>, firmware: [Option<String>; 2], kind: Option<String>) -> Option<String> {
     let says = |fits: &dyn Fn(&str) -> bool| firmware.iter().flatten().any(|name| fits(name));
     let is_virtual = flag.unwrap_or_else(|| {
         says(&|name| VIRTUAL_MACHINES.iter().any(|known| name.starts_with(known)))
             && !says(&|name| name.contains("metal"))
     });
-    // Bare metal has a maker and a product as well.
+    // Bare metal also has a maker and a product.
     let machine = is_virtual.then(|| machine(firmware)).flatten();
     machine.or(kind).or_else(|| is_virtual.then(|| "unnamed hypervisor".to_owned()))
 }
 
-/// The firmware's words: maker and product, or the product that begins with its maker.
+/// The firmware's maker and product, or the product alone if it begins with the maker.
 fn machine(firmware: [Option<String>; 2]) -> Option<String> {
     match firmware {
         [Some(vendor), Some(product)] if !product.starts_with(&vendor) => Some(format!("{vendor} {product}")),
@@ -68,13 +68,13 @@ mod tests {
     }
 
     #[test]
-    fn without_firmware_the_kernel_tells() {
+    fn without_firmware_the_kernels_name_counts() {
         assert_eq!(named(Some(true), "", "", "xen").as_deref(), Some("xen"));
         assert_eq!(named(None, "", "", "xen").as_deref(), Some("xen"));
     }
 
     #[test]
-    fn the_flag_alone_says_that_there_is_one() {
+    fn the_flag_alone_shows_a_hypervisor() {
         assert_eq!(named(Some(true), "", "", "").as_deref(), Some("unnamed hypervisor"));
     }
 
@@ -88,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn where_processors_have_no_flag_known_names_of_firmware_tell() {
+    fn without_a_flag_known_firmware_names_count() {
         assert_eq!(named(None, "Amazon EC2", "t4g.small", "").as_deref(), Some("Amazon EC2 t4g.small"));
         assert_eq!(named(None, "QEMU", "KVM Virtual Machine", "").as_deref(), Some("QEMU KVM Virtual Machine"));
         assert_eq!(

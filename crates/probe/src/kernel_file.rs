@@ -1,4 +1,4 @@
-//! The small files in which the kernel tells one fact each.
+//! Small files of the kernel with one fact each.
 
 use std::fs;
 use std::path::Path;
@@ -6,7 +6,7 @@ use std::str::FromStr;
 
 use crate::ProbeError;
 
-/// A file's text without the space around it; none if there is no such file, or nothing in it.
+/// The trimmed text of a file; none if the file is missing or empty.
 pub(crate) fn text(path: &Path) -> Option<String> {
     let bytes = fs::read(path).ok()?;
     let text = String::from_utf8_lossy(&bytes);
@@ -14,31 +14,31 @@ pub(crate) fn text(path: &Path) -> Option<String> {
     (!text.is_empty()).then(|| text.to_owned())
 }
 
-/// The same where the caller cannot go on without it.
+/// The text of a file that the caller requires.
 pub(crate) fn needed_text(path: &Path) -> Result<String, ProbeError> {
     let bytes = fs::read(path).map_err(|error| ProbeError::call("read", path, error))?;
     Ok(String::from_utf8_lossy(&bytes).trim().to_owned())
 }
 
-/// A number that the caller cannot go on without.
+/// A number that the caller requires.
 pub(crate) fn needed_number(path: &Path) -> Result<u64, ProbeError> {
     let number = needed_text(path)?.parse();
     number.map_err(|_| ProbeError::Absent { path: path.to_owned(), line: "number" })
 }
 
-/// A file's text as a number, or as whatever else parses.
+/// The text of a file, parsed.
 pub(crate) fn value<T: FromStr>(path: &Path) -> Option<T> {
     text(path)?.parse().ok()
 }
 
-/// The choice that a file shows: the word in brackets, or the only one there is.
+/// The choice that a file shows: the word in brackets, or the only word.
 pub(crate) fn choice(path: &Path) -> Option<String> {
     chosen(&text(path)?).map(str::to_owned)
 }
 
 fn chosen(choices: &str) -> Option<&str> {
     let bracketed = || choices.split_once('[')?.1.split_once(']').map(|(word, _)| word);
-    // A queue without schedulers says `none` and brackets nothing.
+    // A queue without schedulers shows `none` without brackets.
     let only = || (!choices.contains(char::is_whitespace)).then_some(choices);
     bracketed().or_else(only)
 }
@@ -77,7 +77,7 @@ mod tests {
     }
 
     #[test]
-    fn an_empty_file_says_nothing_and_a_missing_one_is_no_error() {
+    fn an_empty_or_missing_file_has_no_text() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("model");
         assert_eq!(text(&path), None);

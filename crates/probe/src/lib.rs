@@ -1,8 +1,8 @@
-//! What a benchmark runs on, read from the kernel: machine, filesystem, device, settings.
+//! The environment of a benchmark, read from the kernel: machine, filesystem, device, settings.
 //!
-//! Each file pairs readers, which take the root of the file tree so that a test can hand them another, with
-//! parsers, which take text. What cannot be learnt is `None`, never a guess and never an error; errors are
-//! for a target that cannot be looked at.
+//! Each file pairs readers, which take the root of the file tree so that a test can supply another, with
+//! parsers, which take text. An unknown fact is `None`, never a guess or an error; only a target that cannot
+//! be inspected is an error.
 
 mod block_device;
 mod btrfs;
@@ -46,7 +46,7 @@ const ROOT: &str = "/";
 ///
 /// # Errors
 ///
-/// When the target cannot be looked at with stat(2) or statvfs(3), or is a device that sysfs does not have.
+/// stat(2) or statvfs(3) fails on the target, or the target is a device that sysfs lacks.
 pub fn environment(target: &Path) -> Result<writebench_model::Environment, ProbeError> {
     let root = Path::new(ROOT);
     let target = Target::look_at(target)?;
@@ -69,12 +69,12 @@ pub fn environment(target: &Path) -> Result<writebench_model::Environment, Probe
     })
 }
 
-/// What new work can have without swapping: the kernel's `MemAvailable`, capped by what the control groups
-/// around this process still allow, where page cache of files counts as free.
+/// The memory that new work can have without swapping: the kernel's `MemAvailable`, capped by the control
+/// groups around this process, for which page cache of files counts as free.
 ///
 /// # Errors
 ///
-/// When `/proc/meminfo` cannot be read or does not say.
+/// `/proc/meminfo` cannot be read or lacks the line.
 pub fn available_memory_bytes() -> Result<u64, ProbeError> {
     let root = Path::new(ROOT);
     memory::available_bytes(root, &mount::all(root))

@@ -1,4 +1,4 @@
-//! Main memory, and what of it is left.
+//! Main memory, and the available part of it.
 
 use std::path::Path;
 
@@ -40,7 +40,7 @@ fn read(root: &Path) -> Result<Meminfo, ProbeError> {
     parse(&kernel_file::needed_text(&path)?).map_err(|line| ProbeError::Absent { path, line })
 }
 
-/// Or the line that is not there.
+/// The error is the name of the missing line.
 fn parse(text: &str) -> Result<Meminfo, &'static str> {
     let bytes = |name: &'static str| line_bytes(text, name).ok_or(name);
     Ok(Meminfo { total_bytes: bytes("MemTotal")?, available_bytes: bytes("MemAvailable")? })
@@ -51,7 +51,7 @@ fn line_bytes(text: &str, name: &str) -> Option<u64> {
     value.trim().strip_suffix("kB")?.trim_end().parse::<u64>().ok()?.checked_mul(1024)
 }
 
-/// For a process without `/proc`: free memory is available, and the least that is.
+/// For a process without `/proc`: free memory is a lower bound for available memory.
 fn from_sysinfo() -> Meminfo {
     let info = sysinfo();
     let bytes = |units: u64| units.saturating_mul(u64::from(info.mem_unit));
@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn a_limit_above_all_memory_is_none() {
+    fn a_limit_above_total_memory_is_no_limit() {
         let root = tempfile::tempdir().unwrap();
         let mounts = mountinfo::parse("35 31 0:32 / /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory\n");
         let files = [
@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn without_proc_the_facts_are_there_and_the_estimate_is_an_error() {
+    fn without_proc_there_are_facts_but_no_estimate() {
         let root = tempfile::tempdir().unwrap();
         assert!(facts(root.path(), &[]).total_bytes > 0);
         let error = available_bytes(root.path(), &[]).unwrap_err().to_string();

@@ -1,4 +1,4 @@
-//! Which mount a target lies on.
+//! The mount of a target.
 
 use std::fs;
 use std::path::Path;
@@ -11,17 +11,17 @@ use crate::kernel_file;
 use crate::mountinfo::{self, Mount};
 use crate::target::Target;
 
-/// All that this process sees; none where the kernel does not say.
+/// All visible mounts; none if the kernel does not list them.
 pub(crate) fn all(root: &Path) -> Vec<Mount> {
     list(root).unwrap_or_default()
 }
 
-/// All that this process sees, for a caller to whom none means that nothing is mounted.
+/// All visible mounts, or an error, for callers to whom an empty list means that nothing is mounted.
 pub(crate) fn list(root: &Path) -> Result<Vec<Mount>, ProbeError> {
     kernel_file::needed_text(&root.join("proc/self/mountinfo")).map(|text| mountinfo::parse(&text))
 }
 
-/// The target's. The kernel names it since Linux 5.8; before that, the path tells.
+/// The target's mount. The kernel names it since Linux 5.8; before that, the path decides.
 pub(crate) fn of<'m>(target: &Target<'_>, mounts: &'m [Mount]) -> Option<&'m Mount> {
     let named = mount_id(target.path).and_then(|id| mounts.iter().find(|mount| mount.id == id));
     named.or_else(|| by_path(mounts, &fs::canonicalize(target.path).ok()?, target.filesystem))
@@ -32,14 +32,14 @@ fn mount_id(path: &Path) -> Option<u64> {
     (stat.stx_mask & StatxFlags::MNT_ID.bits() != 0).then_some(stat.stx_mnt_id)
 }
 
-/// The deepest mount point above the path, and the last mounted there.
+/// The deepest mount point above the path; the latest if several are at the same place.
 fn by_path<'m>(mounts: &'m [Mount], path: &Path, number: DeviceNumber) -> Option<&'m Mount> {
     let deepest = |fits: &dyn Fn(&Mount) -> bool| {
         let above = mounts.iter().filter(|mount| path.starts_with(&mount.mount_point) && fits(mount));
-        // Of equals, `max_by_key` gives the last.
+        // Of equals, `max_by_key` returns the last.
         above.max_by_key(|mount| Path::new(&mount.mount_point).components().count())
     };
-    // Files of btrfs, and of an overlay, may have another number than their filesystem, an anonymous one too.
+    // On btrfs and overlayfs, a file's number may differ from its filesystem's, and may be anonymous.
     deepest(&|mount| mount.number == number)
         .or_else(|| deepest(&|_| true).filter(|mount| number.is_anonymous() && mount.number.is_anonymous()))
 }
@@ -72,12 +72,12 @@ mod tests {
     }
 
     #[test]
-    fn a_name_that_only_begins_alike_is_not_below() {
+    fn a_name_with_the_same_beginning_is_not_below() {
         assert_eq!(id_at("/database", DISK), Some(27));
     }
 
     #[test]
-    fn of_two_mounts_in_one_place_the_later_hides_the_earlier() {
+    fn the_later_of_two_mounts_in_one_place_hides_the_earlier() {
         assert_eq!(id_at("/data/deep/file", DISK), Some(33));
     }
 
@@ -94,7 +94,7 @@ mod tests {
 
     #[test]
     fn the_kernels_number_for_a_mount_is_in_its_list() {
-        // Neither holds in a sandbox without /proc or before Linux 5.8.
+        // There is no list in a sandbox without /proc, and no number before Linux 5.8.
         let (mounts, Some(id)) = (all(Path::new("/")), mount_id(Path::new("/proc"))) else { return };
         if let Some(mount) = mounts.iter().find(|mount| mount.mount_point == "/proc") {
             assert_eq!(mount.id, id);

@@ -1,4 +1,4 @@
-//! The text of `/proc/self/mountinfo`, as proc_pid_mountinfo(5) has it.
+//! The format of `/proc/self/mountinfo`: proc_pid_mountinfo(5).
 
 use crate::device_number::DeviceNumber;
 
@@ -6,21 +6,21 @@ use crate::device_number::DeviceNumber;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Mount {
     pub(crate) id: u64,
-    /// The filesystem's number, which is not the `st_dev` of all its files: a btrfs subvolume has its own.
+    /// The filesystem's number. Files may have another `st_dev`: a btrfs subvolume has its own.
     pub(crate) number: DeviceNumber,
-    /// What of the filesystem is mounted.
+    /// The mounted part of the filesystem.
     pub(crate) root: String,
     pub(crate) mount_point: String,
     /// Options of this mount.
     pub(crate) options: String,
     pub(crate) kind: String,
     pub(crate) source: String,
-    /// Options of the filesystem, wherever it is mounted.
+    /// Options of the filesystem, for all of its mounts.
     pub(crate) super_options: String,
 }
 
 impl Mount {
-    /// Options of the mount, then those of the filesystem, each once.
+    /// Options of the mount, then those of the filesystem, without duplicates.
     pub(crate) fn all_options(&self) -> String {
         let mut seen: Vec<&str> = Vec::new();
         for option in options(&self.options).chain(options(&self.super_options)) {
@@ -32,7 +32,7 @@ impl Mount {
     }
 }
 
-/// An SELinux context has commas in it, and is quoted for that.
+/// Splits a list at commas outside quotes: an SELinux context contains commas, and is quoted.
 fn options(list: &str) -> impl Iterator<Item = &str> {
     let mut quoted = false;
     let ends_option = move |character| {
@@ -42,7 +42,7 @@ fn options(list: &str) -> impl Iterator<Item = &str> {
     list.split(ends_option).filter(|option| !option.is_empty())
 }
 
-/// The mounts in the order of the file. Lines of another shape are passed over.
+/// The mounts in the order of the file. Malformed lines are skipped.
 pub(crate) fn parse(text: &str) -> Vec<Mount> {
     text.lines().filter_map(parse_line).collect()
 }
@@ -54,7 +54,7 @@ fn parse_line(line: &str) -> Option<Mount> {
     let _parent = mount.next()?;
     let number = mount.next()?.parse().ok()?;
     let [root, mount_point, options] = [mount.next()?, mount.next()?, mount.next()?];
-    // Between the two parts stand any number of optional fields.
+    // There are any number of optional fields between the two parts.
     let rest = mount.next()?;
     let of_filesystem = rest.strip_prefix("- ").or_else(|| rest.split_once(" - ").map(|(_, last)| last))?;
     let mut filesystem = of_filesystem.splitn(3, ' ');
@@ -185,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_an_escape_stays() {
+    fn other_backslashes_stay() {
         assert_eq!(unescape(r"\04 \400 \08x \"), r"\04 \400 \08x \");
     }
 

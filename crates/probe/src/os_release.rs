@@ -4,9 +4,9 @@ use std::path::Path;
 
 use crate::kernel_file;
 
-/// The distribution's own name for itself.
+/// The distribution's own name.
 pub(crate) fn distribution(root: &Path) -> Option<String> {
-    // The second is the vendor's, for systems that keep /etc empty.
+    // The second is the vendor's file, for systems with an empty /etc.
     ["etc/os-release", "usr/lib/os-release"]
         .iter()
         .find_map(|path| kernel_file::text(&root.join(path)))
@@ -15,7 +15,7 @@ pub(crate) fn distribution(root: &Path) -> Option<String> {
 
 fn pretty_name(text: &str) -> Option<String> {
     let assigned = text.lines().find_map(|line| line.trim().strip_prefix("PRETTY_NAME="))?;
-    // The file is a shell's: values may be quoted, and quotes escaped.
+    // The file has shell syntax: values may be quoted, and quotes escaped.
     let name = shlex::split(assigned)?.join(" ");
     (!name.is_empty()).then_some(name)
 }
@@ -33,14 +33,14 @@ mod tests {
     }
 
     #[test]
-    fn quotes_are_those_of_a_shell() {
+    fn quotes_follow_shell_syntax() {
         assert_eq!(pretty_name("PRETTY_NAME=Alpine").as_deref(), Some("Alpine"));
         assert_eq!(pretty_name("PRETTY_NAME='Void \\ $1'").as_deref(), Some("Void \\ $1"));
         assert_eq!(pretty_name(r#"PRETTY_NAME="a \"b\" \$c""#).as_deref(), Some(r#"a "b" $c"#));
     }
 
     #[test]
-    fn no_name_is_none() {
+    fn a_missing_name_is_none() {
         assert_eq!(pretty_name("NAME=x"), None);
         assert_eq!(pretty_name("PRETTY_NAME=\"\""), None);
     }

@@ -1,4 +1,4 @@
-//! What a filesystem has left.
+//! Free space of a filesystem.
 
 use std::os::fd::AsFd;
 use std::path::Path;
@@ -10,22 +10,22 @@ use crate::ROOT;
 use crate::device::BlockDevice;
 use crate::target::block_device_at;
 
-/// What a filesystem has left.
+/// The space of a filesystem.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Space {
     /// Its size.
     pub total_bytes: u64,
-    /// Bytes that can be written without privilege: blocks reserved for root are not among them.
+    /// Bytes that an unprivileged user can write, without the blocks reserved for root.
     pub available_bytes: u64,
-    /// Files that there can be; none where the filesystem has no such limit.
+    /// The number of inodes; none if the filesystem has no limit.
     pub total_inodes: Option<u64>,
-    /// Those that can be created; none where the filesystem has no such limit.
+    /// The inodes that are free; none if the filesystem has no limit.
     pub available_inodes: Option<u64>,
 }
 
 impl From<&StatVfs> for Space {
     fn from(stat: &StatVfs) -> Self {
-        // Filesystems in user space report what they like, so nothing is taken for granted.
+        // A filesystem in user space may report anything, so the arithmetic saturates.
         Self {
             total_bytes: stat.f_blocks.saturating_mul(stat.f_frsize),
             available_bytes: stat.f_bavail.saturating_mul(stat.f_frsize),
@@ -36,7 +36,7 @@ impl From<&StatVfs> for Space {
 }
 
 impl Space {
-    /// All of a device can be written.
+    /// A device can be written completely.
     pub(crate) fn of_block_device(device: &BlockDevice) -> Result<Self, ProbeError> {
         let size_bytes = device.size_bytes()?;
         Ok(Self {
@@ -48,11 +48,11 @@ impl Space {
     }
 }
 
-/// What the filesystem of a target has left; for a target that is itself a block device, that device's size.
+/// The space of a target's filesystem; for a block device, its size.
 ///
 /// # Errors
 ///
-/// When statvfs(3) fails on the target, or sysfs does not tell the device's size.
+/// statvfs(3) fails on the target, or sysfs lacks the device's size.
 pub fn space(target: &Path) -> Result<Space, ProbeError> {
     match block_device_at(target) {
         Some(number) => Space::of_block_device(&BlockDevice::of_node(Path::new(ROOT), target, number)?),
@@ -64,7 +64,7 @@ pub fn space(target: &Path) -> Result<Space, ProbeError> {
 ///
 /// # Errors
 ///
-/// When fstatvfs(3) fails.
+/// fstatvfs(3) fails.
 pub fn space_around(directory: impl AsFd) -> Result<Space, ProbeError> {
     rustix::io::retry_on_intr(|| rustix::fs::fstatvfs(directory.as_fd()))
         .map(|stat| Space::from(&stat))

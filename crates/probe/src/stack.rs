@@ -1,4 +1,4 @@
-//! All block devices, and which of them show the same bytes.
+//! All block devices, and the bytes that they share.
 
 use std::io;
 use std::path::Path;
@@ -12,15 +12,15 @@ use crate::device::{BlockDevice, SECTOR_BYTES};
 use crate::device_number::DeviceNumber;
 use crate::kernel_file;
 
-/// The place of bytes in the end, as far as it is told byte by byte. Device mapper and RAID have bytes of their own
-/// here: sysfs does not tell where these lie on the devices below.
+/// The lowest device that holds the bytes, as far as it is known byte by byte. Device mapper and RAID count
+/// as the lowest, because sysfs does not show where their bytes are on the devices below.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Ground {
     Device(DeviceNumber),
     File { filesystem: u64, inode: u64 },
 }
 
-/// A stretch of bytes.
+/// A range of bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Extent {
     ground: Ground,
@@ -33,7 +33,7 @@ impl Extent {
         self.ground == other.ground && self.start < other.end && other.start < self.end
     }
 
-    /// The same bytes on what is below them, which begin there.
+    /// The same bytes on the device below, on which they begin at `start`.
     fn on(self, ground: Ground, start: u64) -> Self {
         Self { ground, start: self.start.saturating_add(start), end: self.end.saturating_add(start) }
     }
@@ -43,12 +43,12 @@ impl Extent {
     }
 }
 
-/// A block device among the others.
+/// A block device and its place in the stack.
 #[derive(Debug)]
 pub(crate) struct Node {
     pub(crate) device: BlockDevice,
     pub(crate) is_loop: bool,
-    /// Where its bytes lie one level below: its own ground where it stands on no other.
+    /// The location of its bytes one level below, or its own ground if there is no level below.
     shows: Extent,
 }
 
@@ -62,20 +62,20 @@ impl Node {
         self.device.folder != self.device.disk
     }
 
-    /// Whether that is a loop device over this one, directly.
+    /// Whether `other` is a loop device directly over this one.
     pub(crate) fn is_below(&self, other: &Self) -> bool {
         other.is_loop && !other.is_partition() && other.shows.ground == Ground::Device(self.device.number)
     }
 }
 
-/// All of them.
+/// All block devices.
 #[derive(Debug)]
 pub(crate) struct Stack {
     pub(crate) nodes: Vec<Node>,
 }
 
 impl Stack {
-    /// As sysfs has them, with the kernel's word for what is behind a loop device.
+    /// Reads sysfs, and asks the kernel for the file behind each loop device.
     pub(crate) fn read(root: &Path) -> Result<Self, ProbeError> {
         let links = entries(&root.join("sys/dev/block"))?;
         let numbers = links.iter().filter_map(|link| link.file_name()?.to_str()?.parse().ok());
@@ -84,7 +84,7 @@ impl Stack {
         for device in &devices {
             match shown(root, device, &devices) {
                 Ok((is_loop, shows)) => nodes.push(Node { device: device.clone(), is_loop, shows }),
-                // One that went meanwhile has nothing that could be used.
+                // A device that disappeared meanwhile has no use.
                 Err(_) if !device.folder.exists() => {}
                 Err(error) => return Err(error),
             }
@@ -96,10 +96,11 @@ impl Stack {
         self.nodes.iter().find(|node| node.device.number == number)
     }
 
-    /// The bytes of a device, found by going down from it as long as each byte's place is told.
+    /// The range of a device on its lowest device, found by descending as long as the place of each byte is
+    /// known.
     pub(crate) fn extent(&self, node: &Node) -> Extent {
         let mut extent = node.shows;
-        // No chain is longer, however wrong what was read may be.
+        // No valid chain is longer, so that wrong data cannot cause an endless loop.
         for _ in &self.nodes {
             let Ground::Device(number) = extent.ground else { break };
             let Some(below) = self.node(number).map(|node| node.shows) else { break };
@@ -112,7 +113,7 @@ impl Stack {
     }
 }
 
-/// Whether it is a loop device, and where its bytes lie one level below.
+/// Whether the device is a loop device, and the location of its bytes one level below.
 fn shown(root: &Path, device: &BlockDevice, all: &[BlockDevice]) -> Result<(bool, Extent), ProbeError> {
     let is_loop = device.disk.join("loop/backing_file").exists();
     let own = Extent { ground: Ground::Device(device.number), start: 0, end: device.size_bytes()? };
@@ -134,8 +135,8 @@ fn shown(root: &Path, device: &BlockDevice, all: &[BlockDevice]) -> Result<(bool
     Ok((is_loop, shows))
 }
 
-/// The name in `loop/backing_file` may be stale, of a file that was removed, or of another mount namespace: the kernel
-/// is asked for the file's numbers. A device that has been detached meanwhile has no file.
+/// The name in `loop/backing_file` may be stale, or belong to a removed file or another mount namespace, so
+/// the kernel is asked for the file's numbers. A device that was detached meanwhile has no file.
 fn backing(root: &Path, device: &BlockDevice) -> Result<Option<LoopBacking>, ProbeError> {
     let name = device.label();
     let path = root.join("dev").join(&name);
@@ -175,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn the_bytes_of_a_device_are_found_through_all_that_is_below_it() {
+    fn the_bytes_of_a_device_are_found_through_all_levels_below() {
         let stack = Stack {
             nodes: vec![
                 node("7:0", 1000, Some((FILE, 100))),
@@ -206,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn devices_that_are_said_to_stand_on_each_other_come_to_an_end() {
+    fn devices_listed_below_each_other_cause_no_endless_loop() {
         let stack = Stack {
             nodes: vec![node("7:0", 1, Some((over("7:1"), 0))), node("7:1", 1, Some((over("7:0"), 0)))],
         };

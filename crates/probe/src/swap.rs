@@ -1,4 +1,4 @@
-//! What the kernel swaps to.
+//! Swap devices.
 
 use std::path::Path;
 
@@ -8,7 +8,7 @@ use crate::device_number::DeviceNumber;
 use crate::kernel_file;
 use crate::mountinfo::unescape;
 
-/// The numbers of the devices that are swap; swap files are not among them.
+/// The numbers of swap devices, without swap files.
 pub(crate) fn devices(root: &Path) -> Result<Vec<DeviceNumber>, ProbeError> {
     let path = root.join("proc/swaps");
     // A kernel without swap has no such file.
@@ -19,7 +19,7 @@ pub(crate) fn devices(root: &Path) -> Result<Vec<DeviceNumber>, ProbeError> {
     Ok(paths.iter().filter_map(|path| source_number(path)).collect())
 }
 
-/// A line each, after a headline.
+/// The paths, one per line after a heading.
 fn paths(text: &str) -> Vec<String> {
     text.lines().skip(1).filter_map(|line| line.split_whitespace().next()).map(unescape).collect()
 }
@@ -38,7 +38,7 @@ mod tests {
     }
 
     #[test]
-    fn a_kernel_without_swap_has_none_and_a_machine_without_proc_does_not_say() {
+    fn a_kernel_without_swap_has_none_and_a_missing_proc_is_an_error() {
         let root = tempfile::tempdir().unwrap();
         assert!(devices(root.path()).is_err());
         std::fs::create_dir(root.path().join("proc")).unwrap();

@@ -1,4 +1,4 @@
-//! The target as stat(2) sees it.
+//! The target according to stat(2).
 
 use std::fs;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
@@ -11,9 +11,9 @@ use crate::device_number::DeviceNumber;
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Target<'a> {
     pub(crate) path: &'a Path,
-    /// The filesystem's number: its device, or an anonymous one.
+    /// The filesystem's number: that of its device, or an anonymous one.
     pub(crate) filesystem: DeviceNumber,
-    /// The device's number where the target is a block device itself.
+    /// The device's number if the target is a block device itself.
     pub(crate) node: Option<DeviceNumber>,
 }
 
@@ -25,7 +25,7 @@ impl<'a> Target<'a> {
     }
 }
 
-/// The number of the block device that a path names; none if it names anything else.
+/// The number of the block device that a path names; none if it names something else.
 pub(crate) fn block_device_at(path: &Path) -> Option<DeviceNumber> {
     block_device_number(&fs::metadata(path).ok()?)
 }

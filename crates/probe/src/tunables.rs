@@ -1,4 +1,4 @@
-//! Kernel settings that shape writing.
+//! Kernel settings that influence writes.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -22,7 +22,7 @@ const HUGE_PAGES: [&str; 2] = ["enabled", "shmem_enabled"];
 
 const QUEUE: [&str; 4] = ["nr_requests", "max_sectors_kb", "read_ahead_kb", "wbt_lat_usec"];
 
-/// Those that exist, by their path without the first slash.
+/// The existing settings, by path without the first slash.
 pub(crate) fn of(
     root: &Path,
     filesystem: DeviceNumber,
@@ -46,7 +46,7 @@ fn queue_paths(device: Option<&BlockDevice>) -> Vec<String> {
     disk.map_or_else(Vec::new, |disk| QUEUE.map(|name| format!("sys/block/{disk}/queue/{name}")).to_vec())
 }
 
-/// Dirty pages are counted per disk, whatever its partitions; for a network filesystem, per mount.
+/// Dirty pages are counted per disk, across its partitions; for a network filesystem, per mount.
 fn writeback_limit_paths(
     filesystem: DeviceNumber,
     device: Option<&BlockDevice>,
@@ -62,7 +62,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn those_that_exist_are_found_by_their_path() {
+    fn existing_settings_are_found_by_path() {
         let root = tempfile::tempdir().unwrap();
         let files = [
             ("proc/sys/vm/dirty_ratio", "20\n"),

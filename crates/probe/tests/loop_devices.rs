@@ -1,4 +1,4 @@
-//! What is told of block devices, on real ones that belong to the test.
+//! Facts about real block devices that belong to the test.
 
 use std::path::Path;
 use std::process::{Command, ExitCode};
@@ -16,7 +16,7 @@ fn main() -> ExitCode {
         &[Need::LoopDevice],
         an_unused_device,
     );
-    trials.add("large sectors are told", &[Need::LoopDevice], large_sectors);
+    trials.add("large sectors are reported", &[Need::LoopDevice], large_sectors);
     trials.add(
         "a link and another node are the same device by number",
         &[Need::LoopDevice, Need::Program("mknod")],

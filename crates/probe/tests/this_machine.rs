@@ -1,4 +1,4 @@
-//! What must hold on any Linux machine, without privilege.
+//! Facts that hold on any Linux machine, without privileges.
 
 use std::path::Path;
 

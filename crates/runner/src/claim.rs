@@ -1,4 +1,4 @@
-//! A block device that is to be overwritten: whether it may be, and nobody else's while we hold it.
+//! Exclusive claims on block devices that are to be overwritten.
 
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::Path;
@@ -12,9 +12,10 @@ use crate::error::{RunnerError, failed};
 use crate::refusal::{DeviceRefusal, one_line};
 use crate::signature;
 
-/// A block device that is ours to overwrite: while this lives, the kernel lets nobody mount it, swap to it,
-/// build on it or claim it too, nor any other device that showed the same bytes. A worker inherits the descriptor and opens it again through `/proc/self/fd`;
-/// the claim lasts until the last process that inherited it is gone.
+/// A block device that is ours to overwrite: while this lives, the kernel lets no other program mount it,
+/// swap to it, build on it or claim it, nor any other device that shows the same bytes. A worker inherits the
+/// descriptor and reopens it through `/proc/self/fd`; the claim lasts until the last process that inherited
+/// it has ended.
 #[derive(Debug)]
 pub struct ClaimedDevice {
     descriptor: OwnedFd,
@@ -23,14 +24,14 @@ pub struct ClaimedDevice {
 }
 
 impl ClaimedDevice {
-    /// As they were when it was taken.
+    /// The facts at the time of the claim.
     #[must_use]
     pub fn facts(&self) -> &BlockDeviceFacts {
         &self.facts
     }
 }
 
-/// Name, model, serial number and size in one line, for a person to recognise a device by.
+/// Name, model, serial number and size in one line, by which a person recognises a device.
 #[must_use]
 pub fn device_description(facts: &BlockDeviceFacts) -> String {
     let serial = facts.serial.as_ref().map(|serial| format!("serial {serial}"));
@@ -45,18 +46,18 @@ impl AsFd for ClaimedDevice {
     }
 }
 
-/// Takes a block device, named by any path that leads to it, to overwrite it. One that is in use, read-only
-/// or without room is refused; one that has partitions or carries anything only if `destroy_data` is not set.
+/// Claims a block device, named by any path to it, in order to overwrite it. A device that is in use,
+/// read-only or without space is refused; one with partitions or content only if `destroy_data` is not set.
 ///
 /// # Errors
-/// It is refused ([`RunnerError::DeviceRefused`]); or it is no block device, cannot be looked at, or cannot
-/// be opened.
+/// The device is refused ([`RunnerError::DeviceRefused`]), or it is no block device, or it cannot be
+/// inspected or opened.
 pub fn claim_device(target: &Path, destroy_data: bool) -> Result<ClaimedDevice, RunnerError> {
     let seen = writebench_probe::block_device(target)?;
     check(target, &seen, destroy_data)?;
     let descriptor = open_alone(target, &seen)?;
-    // From here on by the descriptor: the path may lead elsewhere by now. Something may have come before the device was
-    // ours, or before its twins were.
+    // From here on only the descriptor is used, as the path may lead elsewhere by now. A use may have
+    // appeared before the device, or its twins, were claimed.
     let facts = writebench_probe::open_block_device(descriptor.as_fd(), &seen.path)?;
     let mut twins: Vec<(Twin, OwnedFd)> = Vec::new();
     loop {
@@ -78,7 +79,7 @@ pub fn claim_device(target: &Path, destroy_data: bool) -> Result<ClaimedDevice, 
     Ok(ClaimedDevice { descriptor, facts, _twins: twins })
 }
 
-/// The uses of the device, unless one of them keeps it from being overwritten.
+/// The uses of the device, or an error if one of them prevents overwriting.
 fn check(target: &Path, facts: &BlockDeviceFacts, destroy_data: bool) -> Result<DeviceUses, RunnerError> {
     let uses = writebench_probe::device_uses(&facts.number).map_err(|error| match error {
         ProbeError::UnknownLoop { .. } => {
@@ -112,10 +113,10 @@ fn check_use(
     Ok(())
 }
 
-/// Opens the device for writing, for ourselves, and sees to it that it is the one that was looked at.
+/// Opens the device for writing, exclusively, and checks that it is the inspected one.
 fn open_alone(target: &Path, seen: &BlockDeviceFacts) -> Result<OwnedFd, RunnerError> {
-    // O_EXCL without O_CREAT is the kernel's claim on a block device. Without O_CLOEXEC, so that a worker
-    // inherits it.
+    // O_EXCL without O_CREAT is the kernel's claim on a block device. O_CLOEXEC is missing so that a worker
+    // inherits the descriptor.
     let flags = OFlags::RDWR | OFlags::EXCL | OFlags::NOCTTY;
     let descriptor = rustix::fs::open(&seen.path, flags, Mode::empty()).map_err(|errno| match errno {
         Errno::BUSY => refused(target, DeviceRefusal::Busy),
@@ -128,7 +129,8 @@ fn open_alone(target: &Path, seen: &BlockDeviceFacts) -> Result<OwnedFd, RunnerE
     Ok(descriptor)
 }
 
-/// Claims another device that shows the same bytes: a mount of that one, later or out of our sight, would be over them.
+/// Claims another device that shows the same bytes: a mount of that device, later or in another namespace,
+/// would use them.
 fn open_twin(target: &Path, twin: &Twin) -> Result<OwnedFd, RunnerError> {
     let path = Path::new("/dev").join(&twin.name);
     let flags = OFlags::RDONLY | OFlags::EXCL | OFlags::NOCTTY;
@@ -148,7 +150,7 @@ fn is_device(descriptor: &OwnedFd, number: &str) -> Result<bool, Errno> {
     Ok(FileType::from_raw_mode(stat.st_mode) == FileType::BlockDevice && own == number)
 }
 
-/// blkid reads beside our claim: it does not open exclusively.
+/// blkid can read beside our claim, as it does not open exclusively.
 fn check_contents(target: &Path, device: BorrowedFd<'_>) -> Result<(), RunnerError> {
     match signature::of(device) {
         Ok(None) => Ok(()),

@@ -1,28 +1,28 @@
-//! Was the machine itself while a sample was taken?
+//! The rule for disturbed samples.
 
 use writebench_model::Sample;
 use writebench_stats::as_f64;
 
-/// The rule, and what it needs to remember: how long the memory-copy probe beside a sample usually takes.
+/// The rule, with the usual time of the memory-copy probe beside a sample.
 ///
-/// A sample is disturbed if the slower of the probes beside it took more than 1.5 times the median
-/// of all probes of the run, if the hypervisor gave more than a tenth of its time to others or the control group's
-/// limit took as much, or if a CPU was slowed down because of heat. Steal
-/// time is counted in clock ticks of 10 ms, so less than three of them say nothing.
+/// A sample is disturbed if the slower of the probes beside it took more than 1.5 times the median of all
+/// probes of the run, if the hypervisor gave more than a tenth of its time to others or the control group's
+/// limit took as much, or if a CPU was slowed down because of heat. Steal time is counted in clock ticks of
+/// 10 ms, so less than three of them do not count.
 #[derive(Debug, Clone, Default)]
 pub struct Disturbance {
-    // In order, so that the median of all is at hand: a run takes a hundred thousand of them.
+    // Sorted, so that the median is available: a run has a hundred thousand of them.
     probes_ns: Vec<u64>,
 }
 
 impl Disturbance {
-    /// How much slower than normal a probe may be.
+    /// The largest ratio of a probe to the usual time.
     pub const SLOW_PROBE: f64 = 1.5;
-    /// What share of a sample's time may be stolen.
+    /// The largest share of a sample's time that may be stolen.
     pub const STEAL: f64 = 0.1;
     const STEAL_LEAST_NS: u64 = 30_000_000;
 
-    /// With probes to judge later ones by.
+    /// A rule with earlier probes to judge later ones by.
     #[must_use]
     pub fn of(mut probes_ns: Vec<u64>) -> Self {
         probes_ns.retain(|&probe| probe > 0);
@@ -44,13 +44,13 @@ impl Disturbance {
         Some(f64::midpoint(as_f64(lower), as_f64(upper)))
     }
 
-    /// Why the machine was not itself, in words; none if it was. Learns from the sample.
+    /// The reason if the sample is disturbed. Learns from the sample.
     pub fn judge(&mut self, sample: &Sample) -> Option<String> {
         self.learn(sample.probe_ns);
         let share = |time_ns: u64| as_f64(time_ns) / as_f64(sample.phases_ns.total().max(1));
         let stolen = share(sample.steal_ns);
         let held_up = share(sample.watch.throttled_ns.unwrap_or(0));
-        // Where both held it up, the greater share is the cause to name.
+        // If both delayed it, the larger share is named as the cause.
         if sample.steal_ns >= Self::STEAL_LEAST_NS && stolen > Self::STEAL.max(held_up) {
             return Some(format!("hypervisor took {:.0} % of the time of a CPU", stolen * 100.0));
         }
@@ -60,7 +60,7 @@ impl Disturbance {
         if let Some(throttles) = sample.watch.thermal_throttles.filter(|&times| times > 0) {
             return Some(format!("CPUs slowed down {throttles} times because of heat"));
         }
-        // All of these make it slower, too, and say why.
+        // The other causes also slow the copy down, and explain it.
         let normal_ns = self.normal_ns()?;
         let slower_ns = as_f64(sample.probe_ns[0].max(sample.probe_ns[1]));
         (slower_ns > Self::SLOW_PROBE * normal_ns)
@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn of_two_causes_the_one_that_held_it_up_longer_is_named() {
+    fn the_cause_of_the_longer_delay_is_named() {
         let mut rule = Disturbance::of(vec![1000; 15]);
         let reason = |rule: &mut Disturbance, steal_ns, throttled_ns| {
             let mut sample = sample([1000; 2], steal_ns, 1_000_000_000);
@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_usual_is_the_median_of_all_probes() {
+    fn the_usual_time_is_the_median_of_all_probes() {
         let mut rule = Disturbance::of(vec![30, 0, 10]);
         assert_eq!(rule.normal_ns(), Some(20.0));
         for (probes_ns, median) in [([40, 0], 30.0), ([20, 5], 20.0), ([10, 10], 10.0), ([99, 99], 20.0)] {

@@ -1,4 +1,4 @@
-//! What can end a run.
+//! Errors that end a run.
 
 use std::borrow::Cow;
 use std::io;
@@ -10,7 +10,7 @@ use writebench_model::Failure;
 
 use crate::refusal::DeviceRefusal;
 
-/// What can end a run, or keep it from beginning.
+/// An error that ends a run, or prevents it.
 #[derive(Debug, thiserror::Error)]
 pub enum RunnerError {
     /// A call on the target's directory failed.
@@ -20,70 +20,70 @@ pub enum RunnerError {
         call: Cow<'static, str>,
         /// The path.
         path: PathBuf,
-        /// What it said.
+        /// The system's error.
         error: io::Error,
     },
-    /// Another directory, or a link, is where one was that is ours or that was looked at.
+    /// Another directory, or a link, has replaced one that is ours or was inspected.
     #[error("{} is not what it was: somebody put something else there, which is left as it is; see who may write to the directory above it", path.display())]
     Swapped {
         /// The path.
         path: PathBuf,
     },
-    /// A target gives no answer to the process that asks it.
+    /// A target does not answer.
     #[error("{path} does not answer: {doing} had no end after {after:?}; see what holds it up, such as a network that is down or a FUSE server that has stopped", path = path.display())]
     Silent {
-        /// The target, or what is in it.
+        /// The target, or a path in it.
         path: PathBuf,
         /// The question.
         doing: &'static str,
-        /// The time that it was given.
+        /// The time limit of the answer.
         after: Duration,
     },
-    /// The run was told to stop while a target was asked.
+    /// The run was stopped while a target was asked.
     #[error("interrupted while {path} gave no answer ({doing})", path = path.display())]
     Interrupted {
-        /// The target, or what is in it.
+        /// The target, or a path in it.
         path: PathBuf,
         /// The question.
         doing: &'static str,
     },
-    /// An error of a target that its keeper has put into words.
+    /// An error of a target, as its keeper describes it.
     #[error("{0}")]
     Told(String),
-    /// The worker process could not be started or spoken to.
+    /// The worker process could not be started or written to.
     #[error("worker: {doing}: {}", describe_start(.error))]
     Worker {
-        /// What was being done.
+        /// The step.
         doing: &'static str,
-        /// What the system said.
+        /// The system's error.
         error: io::Error,
     },
-    /// The worker said something that is no reply.
+    /// The worker's reply was invalid.
     #[error("worker: {0}")]
     Protocol(String),
-    /// A case takes more of the target or of the machine than there is; in words, with what would do.
+    /// A case needs more of the target or the machine than there is; the text names a remedy.
     #[error("{0}")]
     TooLarge(String),
-    /// A case cannot be run on a target of this kind; in words, with what would do.
+    /// A case cannot run on a target of this kind; the text names a remedy.
     #[error("{0}")]
     Unfit(String),
     /// A block device must not be written to.
     #[error("{device} {refusal}")]
     DeviceRefused {
-        /// What the user named, with the partition that it is about, if it is about one.
+        /// The name that the user gave, with the partition concerned, if any.
         device: String,
-        /// Why.
+        /// The reason.
         refusal: DeviceRefusal,
     },
-    /// Facts about the machine could not be learnt.
+    /// Facts about the machine are unknown.
     #[error(transparent)]
     Probe(#[from] writebench_probe::ProbeError),
-    /// Whoever listens to the run could not go on.
+    /// The observer of the run failed.
     #[error("{0}")]
     Observer(Box<dyn std::error::Error + Send + Sync>),
 }
 
-/// For `map_err`: what becomes of the error of that call on that path.
+/// For `map_err`: turns the error of that call on that path into a [`RunnerError`].
 pub(crate) fn failed<E: Into<io::Error>>(call: &'static str, path: &Path) -> impl Fn(E) -> RunnerError + Copy {
     move |error| RunnerError::Target {
         call: Cow::Borrowed(call),
@@ -92,7 +92,7 @@ pub(crate) fn failed<E: Into<io::Error>>(call: &'static str, path: &Path) -> imp
     }
 }
 
-/// A limit on processes and threads is met here before anywhere else.
+/// A limit on processes and threads usually fails here first.
 fn describe_start(error: &io::Error) -> String {
     let is_limit = Errno::from_io_error(error) == Some(Errno::AGAIN);
     let limits = if is_limit { "; see pids.max of the control group, and ulimit -u" } else { "" };

@@ -1,4 +1,4 @@
-//! A method for tests of what is done with cases.
+//! An example method for tests.
 
 use writebench_model::{Axis, Cursor, MethodInfo, Prepare, SyncCall};
 

@@ -1,7 +1,7 @@
 //! A first look: six rounds within its time on any disk, with files as large as that allows.
 //!
-//! How long a round takes follows from quick passes over all cases with small files: a line through the last two of
-//! them, or in proportion where there is one, which is more than it will take.
+//! The time of a round follows from quick passes over all cases with small files: by a line through the last
+//! two of them or, with only one, in proportion, which overestimates it.
 
 use std::time::Duration;
 
@@ -15,37 +15,38 @@ use crate::schedule::{EachCase, Schedule, Spent, Taken};
 pub struct OfSize {
     /// Bytes of each file.
     pub bytes: u64,
-    /// The cases' places in the plan.
+    /// The cases' positions in the plan.
     pub cases: Vec<usize>,
 }
 
 /// The schedule of a first look.
 #[derive(Debug)]
 pub struct FirstLook {
-    // From small to large; none of their sizes is one to choose from.
+    // In ascending order; none of their sizes can be chosen.
     passes: Vec<OfSize>,
-    // To choose from, the largest first.
+    // The possible sizes, in descending order.
     sizes: Vec<OfSize>,
     budget: Option<Duration>,
     max_bytes: Option<u64>,
     rounds: u32,
     each: EachCase,
-    // Bytes and seconds of the passes that are complete.
+    // Bytes and seconds of completed passes.
     done: Vec<(u64, f64)>,
-    // When the pass began; the first of all when its first sample was there, which starts the worker.
+    // The start of the pass; for the first one, its first sample, since that starts the worker.
     begin: Option<Duration>,
     chosen: Option<usize>,
     wanted: Vec<usize>,
 }
 
-/// The part of the time that all rounds are planned with: what a round takes is known from small files.
+/// The share of the time for which all rounds are planned, as the time of a round is extrapolated from small
+/// files.
 const PLANNED_SHARE: f64 = 0.7;
-/// The part of the time that a pass may be expected to take.
+/// The share of the time that a pass may be expected to take.
 const PASS_SHARE: f64 = 0.2;
 
 impl FirstLook {
-    /// With these passes, from small to large, and these sizes to choose from, the largest first; each case stands in
-    /// one of them only.
+    /// A schedule with these passes, ascending, and these possible sizes, descending; each case belongs to
+    /// only one of them.
     #[must_use]
     pub fn new(passes: Vec<OfSize>, sizes: Vec<OfSize>, settings: &Settings) -> Self {
         Self {
@@ -62,7 +63,7 @@ impl FirstLook {
         }
     }
 
-    /// Seconds that a round with files of that size takes.
+    /// The seconds of a round with files of that size.
     fn round_s(&self, bytes: u64) -> f64 {
         let per_byte = |bytes: u64, seconds: f64| seconds / as_f64(bytes.max(1));
         match self.done.as_slice() {
@@ -88,7 +89,7 @@ impl FirstLook {
         self.sizes.iter().position(fits).unwrap_or(self.sizes.len().saturating_sub(1))
     }
 
-    /// Ends a pass that is complete; the cases of the next one, if there is time for it.
+    /// Ends a complete pass; returns the cases of the next one, if there is time.
     fn advance(&mut self, taken: &[Vec<Taken>], spent: Spent) {
         while self.chosen.is_none() {
             let pass = self.passes.get(self.done.len());
@@ -143,10 +144,10 @@ mod tests {
         Settings { samples: 6, budget_ns, max_bytes: None, ..writebench_testkit::example_run().settings }
     }
 
-    /// The size that is chosen, how often each of its cases was measured, and the time, where a sample takes so long and
-    /// each MiB so long.
+    /// The chosen size, the samples of each of its cases, and the time, if each sample and each MiB take that
+    /// long.
     fn look(sample_s: f64, mib_s: f64) -> (u64, usize, f64) {
-        // 512 KiB, 1.5 MiB and 24 MiB, which nothing else has.
+        // No possible size equals these.
         let passes = [MIB / 2, 3 * MIB / 2, 24 * MIB];
         let all: Vec<u64> = passes.into_iter().chain(SIZES.map(|size| size * MIB)).collect();
         let of_size = |(index, &bytes): (usize, &u64)| OfSize {
@@ -158,7 +159,7 @@ mod tests {
         let budget = Duration::from_secs(20);
         let mut schedule = FirstLook::new(groups, sizes, &settings(budget));
         let (mut taken, mut spent) = (vec![Vec::new(); all.len() * CASES], Spent::default());
-        // The worker is started before the first sample.
+        // The worker starts before the first sample.
         spent.elapsed += Duration::from_secs(1);
         while let Some(case) = schedule.wanted(&taken, spent).iter().position(|&wanted| wanted > 0) {
             let seconds = sample_s + mib_s * as_f64(all[case / CASES]) / as_f64(MIB);
@@ -179,7 +180,7 @@ mod tests {
 
     #[test]
     fn any_disk_is_measured_six_times_within_the_budget() {
-        // From 2 GB/s down to 10 MB/s, and from no time beside a sample to a tenth of a second.
+        // From 2 GB/s down to 10 MB/s, and from no overhead per sample to a tenth of a second.
         for mib_s in [0.0005, 0.002, 0.01, 0.05, 0.1] {
             for sample_s in [0.001, 0.03, 0.1] {
                 let (size, rounds, seconds) = look(sample_s, mib_s);

@@ -1,4 +1,4 @@
-//! What the hardware can do at most, measured before the first round and after the last.
+//! The limits of the hardware, measured before the first round and after the last.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -12,37 +12,38 @@ use crate::error::RunnerError;
 use crate::worker::Answer;
 use crate::workers::Workers;
 
-/// For all limits together, before and after: two seconds, for each target whose device is measured, or this part of a time limit, if that is less.
+/// The total time for all limits, before and after: two seconds for each target with a measured device, or a
+/// share of the time limit if that is less.
 const MOST_TIME: Duration = Duration::from_secs(2);
 const BUDGET_SHARE: u32 = 20;
-/// Twice as much as any CPU's caches but the largest.
+/// Twice the size of the caches of nearly every CPU.
 const MOST_MEMORY_BYTES: u64 = 256 << 20;
-/// With little time memory is copied in smaller amounts, a byte for each nanosecond, but not in smaller ones than this.
+/// With little time less memory is copied, a byte per nanosecond, but at least this much.
 const LEAST_MEMORY_BYTES: u64 = 16 << 20;
 const MOST_FILE_BYTES: u64 = 256 << 20;
-/// A device is written with so much at least, even if all cases are smaller.
+/// A device is written with at least this much, even if all cases are smaller.
 const LEAST_FILE_BYTES: u64 = 64 << 20;
-/// The device is measured with several files.
+/// The number of files for a device's limit.
 const FILES: u64 = 2;
 
-/// The limits that a run's cases can be held against: copies of memory with every number of threads for what is
-/// left in the page cache, the device for the rest.
+/// The limits for a run's cases: copies of memory with every number of threads for cases in the page cache,
+/// the device for the others.
 pub struct Hardware {
     requests: Vec<LimitRequest>,
-    // Memory is the same for all targets.
+    // All targets share the memory.
     memory: Vec<Limit>,
-    // For each target the device below it.
+    // The device below each target.
     devices: Vec<Vec<Limit>>,
     bytes_written: u64,
     device_bytes: u64,
 }
 
 impl Hardware {
-    /// For a run of these cases on all targets: the space of each directory, or none for a device. What does not fit into the space or
-    /// the bytes that the run may write is left out, with the reason in its place.
+    /// The limits for these cases on all targets: with the space of each directory, or none for a device. A
+    /// limit that exceeds the space or the run's bytes is left out, with its reason.
     ///
     /// # Errors
-    /// The machine cannot be asked.
+    /// The machine's facts cannot be read.
     pub fn of(cases: &[Case], settings: &Settings, targets: &[Option<Space>]) -> Result<Self, RunnerError> {
         let mut hardware = Self {
             requests: Vec::new(),
@@ -71,7 +72,7 @@ impl Hardware {
             }
         }
         let budget = settings.budget_ns.map(|budget| Duration::from_nanos(budget) / BUDGET_SHARE);
-        // Each device takes its own time.
+        // Each device needs time of its own.
         let most = MOST_TIME * u32::try_from(targets.len()).unwrap_or(u32::MAX).max(1);
         let most = if beyond.is_empty() { MOST_TIME } else { most };
         let time = budget.map_or(most, |budget| budget.min(most));
@@ -90,7 +91,7 @@ impl Hardware {
         self.requests.push(LimitRequest { of, target, time_ns: 0 });
     }
 
-    /// `largest` is the largest case's bytes, `all` what all samples will write.
+    /// `largest` is the largest case's bytes, `all` the bytes of all samples.
     fn ask_for_device(
         &mut self,
         target: usize,
@@ -101,7 +102,7 @@ impl Hardware {
     ) {
         let file_bytes = file_bytes(space, largest);
         let most_bytes = file_bytes * FILES;
-        // Before and after.
+        // The limit is measured before and after.
         let needed = self.bytes().saturating_add(most_bytes * 2);
         if settings.max_bytes.is_some_and(|most| all.saturating_add(needed) > most) {
             let bytes = Bytes(most_bytes * 2).approximate();
@@ -115,10 +116,10 @@ impl Hardware {
         self.ask(target, LimitOf::Device(DeviceWrites { file_stem, data_seed, file_bytes, most_bytes }));
     }
 
-    /// Measures all of them once more; the best counts.
+    /// Measures all limits once more; the best value counts.
     ///
     /// # Errors
-    /// No worker can be started or understood. A worker that ends is a limit without a figure.
+    /// No worker can be started or understood. If a worker dies, the limit has no figure.
     pub fn measure(&mut self, mut workers: Workers<'_>) -> Result<(), RunnerError> {
         const PATIENCE: Duration = Duration::from_secs(60);
         for mut request in self.requests.clone() {
@@ -157,34 +158,34 @@ impl Hardware {
         }
     }
 
-    /// What is known by now of that target.
+    /// The limits of a target so far.
     #[must_use]
     pub fn limits(&self, target: usize) -> Vec<Limit> {
         [self.memory.as_slice(), &self.devices[target]].concat()
     }
 
-    /// Of how many targets.
+    /// The number of targets.
     #[must_use]
     pub fn target_count(&self) -> usize {
         self.devices.len()
     }
 
-    /// How long all of them take, both times together, more or less.
+    /// The approximate time of both measurements of all limits.
     #[must_use]
     pub fn time_ns(&self) -> u64 {
         self.requests.iter().map(|request| request.time_ns * 2).sum()
     }
 
-    /// What has been written for them, and may still be.
+    /// The bytes written for the limits, and those still to come.
     #[must_use]
     pub fn bytes(&self) -> u64 {
         self.bytes_written.max(self.device_bytes * 2)
     }
 }
 
-/// How large a file on the device may be.
+/// The size of a file on the device.
 fn file_bytes(space: Option<&Space>, largest: u64) -> u64 {
-    // Of a device nothing is written that the cases do not write over, too.
+    // On a device, only the area that the cases overwrite is written.
     let Some(space) = space else { return largest.min(MOST_FILE_BYTES) };
     let bytes = largest.clamp(LEAST_FILE_BYTES, MOST_FILE_BYTES);
     if space.total_bytes == 0 {

@@ -1,4 +1,4 @@
-//! What kept a worker, or this process, from running while a sample was taken: signals, freezers, a machine that stood still.
+//! Delays of a worker, or of this process, during a sample: signals, freezers, a suspended machine.
 
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
 use writebench_probe::ControlGroups;
 
-/// Watches a child of this process. It is asked several times a second, so that what comes between two looks shows.
+/// Watches a child process. It is polled several times a second, so that short delays are seen.
 #[derive(Debug)]
 pub(crate) struct HoldUps {
     process: u32,
@@ -14,11 +14,11 @@ pub(crate) struct HoldUps {
     last_look: Instant,
     stopped: Spell,
     frozen: Spell,
-    // How long this process itself was not asked.
+    // The time for which this process itself did not run.
     absent: Duration,
 }
 
-/// How long a state lasted, and whether it does.
+/// How long a state has lasted, and whether it still does.
 #[derive(Debug, Default)]
 struct Spell {
     was_seen: bool,
@@ -27,7 +27,7 @@ struct Spell {
 }
 
 impl Spell {
-    /// It lasted for so long, or was over within that time, or begins now.
+    /// The state has lasted for this interval, ended within it, or begins now.
     fn look(&mut self, lasts: bool, since_last: Duration) {
         if self.lasts {
             self.time += since_last;
@@ -42,7 +42,7 @@ impl Spell {
 }
 
 impl HoldUps {
-    /// Longest time between two looks that a busy machine explains.
+    /// The longest interval between two polls on a busy machine.
     const LONGEST_LOOK: Duration = Duration::from_secs(1);
 
     pub(crate) fn of(process: u32) -> Self {
@@ -56,7 +56,7 @@ impl HoldUps {
         }
     }
 
-    /// Forgets what is over: another sample begins.
+    /// Forgets past delays, because another sample begins.
     pub(crate) fn begin(&mut self) {
         self.look();
         self.stopped.forget();
@@ -64,7 +64,7 @@ impl HoldUps {
         self.absent = Duration::ZERO;
     }
 
-    /// Looks again. Returns for how long this process itself stood still since the last look: a deadline that passed
+    /// Polls once more. Returns the time for which this process itself did not run: a deadline that passed
     /// meanwhile says nothing about the worker.
     pub(crate) fn look(&mut self) -> Duration {
         let now = Instant::now();
@@ -77,8 +77,8 @@ impl HoldUps {
         absent
     }
 
-    /// Whether the worker is stopped after all that has happened to it, in waitid(2)'s words. That it went on is told
-    /// also where it was stopped and went on since the last look.
+    /// Whether the worker is stopped, by the events of waitid(2). An event that it continued also shows a
+    /// stop and continuation since the last poll.
     fn stop_events(&mut self) -> bool {
         let Some(process) = i32::try_from(self.process).ok().and_then(Pid::from_raw) else { return false };
         let changes = WaitIdOptions::STOPPED | WaitIdOptions::CONTINUED | WaitIdOptions::NOHANG;
@@ -90,7 +90,7 @@ impl HoldUps {
         is_stopped
     }
 
-    /// What it was, in words; none if nothing was.
+    /// The delay as text; none if there was none.
     pub(crate) fn reason(&self) -> Option<String> {
         let seconds = |time: Duration| format!("{:.1} s", time.as_secs_f64());
         if self.stopped.was_seen {
@@ -106,7 +106,7 @@ impl HoldUps {
         is_absent.then(|| format!("writebench itself did not run for {} meanwhile", seconds(self.absent)))
     }
 
-    /// The files that say how long a limit on CPU time held up the worker, of the groups that it is in now.
+    /// The files that count how long CPU limits have delayed the worker, for its current groups.
     pub(crate) fn cpu_stats(&self) -> Vec<String> {
         let files = self.groups.cpu_stats(self.process).into_iter().map(PathBuf::into_os_string);
         files.filter_map(|file| file.into_string().ok()).collect()

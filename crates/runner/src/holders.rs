@@ -1,29 +1,29 @@
-//! Which processes have something in a directory open, and keep it open.
+//! Processes that keep files in a directory open.
 //!
-//! By the names that the kernel has for open files: a look at the files themselves might wait for what such a process
-//! waits for. Of processes that this user may not look into, nothing is known.
+//! The kernel's names of open files are used, because inspecting the files themselves might hang with the
+//! process. Processes that this user may not inspect are unknown.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// A process other than this one that has something in the directory open.
+/// Another process that has a file in the directory open.
 pub(crate) fn lasting_holder(directory: &Path) -> Option<u32> {
     lasting(|| processes().filter(|&process| process != std::process::id()).find(|&it| has_open(it, directory)))
 }
 
-/// Whether one of these processes has.
+/// Whether one of these processes has a file in the directory open.
 pub(crate) fn is_held_by(processes: &[u32], directory: &Path) -> bool {
     lasting(|| processes.iter().copied().find(|&process| has_open(process, directory))).is_some()
 }
 
-/// The processes that this one has started.
+/// The children of this process.
 #[must_use]
 pub fn children() -> Vec<u32> {
     processes().filter(|&process| parent(process) == Some(std::process::id())).collect()
 }
 
-/// One that is still found two seconds later: one that is about to die is waited for.
+/// A process that is still found two seconds later, so that a dying one does not count.
 fn lasting(find: impl Fn() -> Option<u32>) -> Option<u32> {
     let start = Instant::now();
     loop {
@@ -39,20 +39,20 @@ fn processes() -> impl Iterator<Item = u32> {
     entries(Path::new("/proc")).filter_map(|path| path.file_name()?.to_str()?.parse().ok())
 }
 
-/// Through each of its threads: the first has nothing open any more once it has ended, which the others need not have.
+/// Searches each of its threads: an ended first thread has no open files, while the others may.
 fn has_open(process: u32, directory: &Path) -> bool {
     let threads = entries(&PathBuf::from(format!("/proc/{process}/task")));
     let mut descriptors = threads.flat_map(|thread| entries(&thread.join("fd")));
     descriptors.any(|it| fs::read_link(it).is_ok_and(|file| file.starts_with(directory)))
 }
 
-/// proc_pid_stat(5); the name before it may hold anything.
+/// The parent: proc_pid_stat(5). The name before it may contain any character.
 fn parent(process: u32) -> Option<u32> {
     let stat = fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
     stat.rsplit_once(')')?.1.split_whitespace().nth(1)?.parse().ok()
 }
 
-/// What has gone meanwhile has none.
+/// The entries of a directory; none if it is gone.
 fn entries(directory: &Path) -> impl Iterator<Item = PathBuf> + use<> {
     fs::read_dir(directory).into_iter().flatten().filter_map(|entry| Some(entry.ok()?.path()))
 }
@@ -80,7 +80,7 @@ mod tests {
     fn a_grandchild_is_no_child() {
         let folder = tempfile::tempdir().unwrap();
         let inside = fs::File::create(folder.path().join("file")).unwrap();
-        // Of something in the background the shell itself makes /dev/null the input.
+        // The shell redirects the input of background commands to /dev/null.
         let line = "exec 3<&0 </dev/null; sleep 1000 <&3 3<&- >&2 & exec 3<&-; echo $!; wait";
         let mut shell = Command::new("sh");
         shell.args(["-c", line]).stdin(Stdio::from(inside)).stdout(Stdio::piped()).stderr(Stdio::null());

@@ -1,9 +1,9 @@
-//! A target's keeper: a process that makes all calls on a target which are no sample's, so that the supervisor never
-//! waits for a filesystem that does not answer.
+//! A target's keeper: a process that makes all calls on a target other than a sample's, so that the
+//! supervisor never waits for a filesystem that does not answer.
 //!
-//! It looks at the target, holds its directory open, makes the run's workspace there, keeps it locked, fills the copy
-//! that stays, and removes the workspace. It is the same program with a hidden subcommand, as a worker is; a question
-//! and its answer are a line of JSON each.
+//! The keeper inspects the target, holds its directory open, makes the run's workspace, keeps it locked,
+//! fills the copy that stays, and removes the workspace. It is the same program with a hidden subcommand, as
+//! a worker is; each question and answer is a line of JSON.
 
 mod answering;
 mod copy;
@@ -28,48 +28,48 @@ use crate::holders::{children, is_held_by};
 use crate::worker::{Answer, Patience, Worker, WorkerCommand};
 use crate::workspace::{LeftOver, workspace_path};
 
-/// How long a target has to answer where the user has not said.
+/// The default time for a target's answer.
 pub const PATIENCE: Duration = Duration::from_secs(30);
-/// How long the workspace's removal may go on in a run that was told to stop.
+/// The time for removing the workspace in a stopped run.
 pub(crate) const GRACE: Duration = Duration::from_millis(1500);
-/// How long a directory that an earlier run left may hold up the run that finds it.
+/// The longest delay of a run by the directory of an earlier one.
 const LEFT_OVER_PATIENCE: Duration = Duration::from_secs(10);
 
 static NEVER: AtomicBool = AtomicBool::new(false);
 
 impl Patience<'static> {
-    /// Before signals are watched, when each of them ends the program.
+    /// The patience before signals are watched, while each of them ends the program.
     #[must_use]
     pub fn without_stop(limit: Option<Duration>) -> Self {
         Self::until(limit.unwrap_or(PATIENCE), &NEVER)
     }
 }
 
-/// A workspace that a keeper has made.
+/// A workspace that a keeper made.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KeptWorkspace {
-    /// Where it is.
+    /// Its path.
     pub path: PathBuf,
-    /// Device and inode: a worker knows it by them.
+    /// Device and inode, by which a worker checks it.
     pub identity: [u64; 2],
 }
 
-/// A target's keeper. When it is dropped, its workspace is removed and its process ends.
+/// A target's keeper. Dropping it removes its workspace and ends its process.
 pub struct Keeper {
     process: Worker,
-    // To ask once more where this process has died.
+    // For another attempt after this process has died.
     command: WorkerCommand,
     path: PathBuf,
     workspace: Option<KeptWorkspace>,
-    // It gave no answer, and may hang in the kernel.
+    // Whether it gave no answer, and may hang in the kernel.
     is_silent: bool,
 }
 
 impl Keeper {
-    /// Starts one for the target at `path` and looks at it.
+    /// Starts a keeper for the target at `path` and inspects the target.
     ///
     /// # Errors
-    /// No process can be started, the target is not there, or it does not answer.
+    /// No process can be started, the target does not exist, or it does not answer.
     pub fn look_at(
         command: &WorkerCommand,
         path: &Path,
@@ -81,7 +81,7 @@ impl Keeper {
         Ok((keeper, look))
     }
 
-    /// A process of its own: if it hangs, nobody else waits for it.
+    /// Each keeper is a separate process: if it hangs, no other waits for it.
     fn start(command: &WorkerCommand, path: &Path) -> Result<Self, RunnerError> {
         Ok(Self {
             process: Worker::start(command)?,
@@ -92,17 +92,17 @@ impl Keeper {
         })
     }
 
-    /// Makes the workspace of that id in the target.
+    /// Makes the workspace with that id in the target.
     ///
     /// # Errors
-    /// It cannot be made. Its directory may be there all the same: [`Sweeper::remove`] tells.
+    /// It cannot be made. Its directory may exist nevertheless: [`Sweeper::remove`] finds out.
     pub fn make(&mut self, id: &str, patience: Patience<'_>) -> Result<&KeptWorkspace, RunnerError> {
         let identity = self.ask(Make(id.to_owned()), "making a directory in it", patience)?;
         let path = workspace_path(&self.path, id);
         Ok(self.workspace.insert(KeptWorkspace { path, identity }))
     }
 
-    /// The workspace, once it is made.
+    /// The workspace, if it has been made.
     #[must_use]
     pub fn workspace(&self) -> Option<&KeptWorkspace> {
         self.workspace.as_ref()
@@ -114,8 +114,8 @@ impl Keeper {
         self.process.id()
     }
 
-    /// Whether one of these processes has something in the workspace open, as a killed worker has that hangs in the
-    /// kernel. Its removal would hang, too.
+    /// Whether one of these processes has a file of the workspace open, as a killed worker that hangs in the
+    /// kernel does. Removal would hang, too.
     #[must_use]
     pub fn is_held_by(&self, processes: &[u32]) -> bool {
         self.workspace.as_ref().is_some_and(|it| is_held_by(processes, &it.path))
@@ -124,12 +124,12 @@ impl Keeper {
     /// Removes the workspace.
     ///
     /// # Errors
-    /// Something cannot be removed, or the target does not answer.
+    /// A file cannot be removed, or the target does not answer.
     pub fn remove(&mut self, patience: Patience<'_>) -> Result<LeftOver, RunnerError> {
         let Some(workspace) = self.workspace.take() else { return Ok(LeftOver::NotThere) };
         let graceful = Patience { grace: GRACE, ..patience };
         match self.ask(Remove(), "removing the run's directory", graceful) {
-            // It was killed, and with it went its lock.
+            // It was killed, which released its lock.
             Err(RunnerError::Worker { .. }) => {
                 Sweeper::new(self.command.clone()).remove(&workspace.path, patience)
             }
@@ -137,7 +137,7 @@ impl Keeper {
         }
     }
 
-    /// Leaves the workspace as it is, for a later run to remove.
+    /// Leaves the workspace for a later run to remove.
     pub fn leave(&mut self) {
         self.workspace = None;
     }
@@ -155,7 +155,7 @@ impl Keeper {
         self.ask(Copy(source.clone(), place.clone()), "copying a file", patience)
     }
 
-    /// Empties an open file that was to become a copy which was broken off.
+    /// Empties an open file after the copy into it was interrupted.
     ///
     /// # Errors
     /// It cannot be emptied, or there is no answer.
@@ -202,7 +202,7 @@ impl Drop for Keeper {
     }
 }
 
-/// Looks at the file that is to be copied, which may be on a filesystem that does not answer.
+/// Inspects the file that is to be copied, which may be on a filesystem that does not answer.
 ///
 /// # Errors
 /// It cannot be opened or is no file, or there is no answer.
@@ -214,7 +214,7 @@ pub fn look_at_source(
     Keeper::start(command, path)?.ask(LookAtSource(path.into()), "looking at it", patience)
 }
 
-/// Looks at what is where a copy is to go.
+/// Inspects the place of a copy.
 ///
 /// # Errors
 /// No copy can go there, or there is no answer.
@@ -226,20 +226,21 @@ pub fn look_at_copy_place(
     Keeper::start(command, path)?.ask(LookAtPlace(path.into()), "looking at it", patience)
 }
 
-/// Finds and removes what earlier runs left, in a process of its own: if that hangs, the next question has another one.
+/// Finds and removes directories of earlier runs, in a separate process: if it hangs, the next question uses
+/// another.
 pub struct Sweeper {
     command: WorkerCommand,
     process: Option<Keeper>,
 }
 
 impl Sweeper {
-    /// One that starts keepers by that command.
+    /// A sweeper that starts keepers by that command.
     #[must_use]
     pub fn new(command: WorkerCommand) -> Self {
         Self { command, process: None }
     }
 
-    /// The directories in a target that bear a name of ours, whichever database knows of them.
+    /// The directories in a target with names of ours, whichever database lists them.
     ///
     /// # Errors
     /// The target cannot be read or does not answer.
@@ -249,7 +250,7 @@ impl Sweeper {
         Ok(names.into_iter().map(PathBuf::from).collect())
     }
 
-    /// Removes the directory of a run that did not live to do it, if it carries our mark and its lock is free.
+    /// Removes the directory of a dead run, if it carries our mark and its lock is free.
     ///
     /// # Errors
     /// It is ours and cannot be removed, or its target does not answer.

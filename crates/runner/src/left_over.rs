@@ -1,4 +1,4 @@
-//! Directories that runs left which did not live to remove them.
+//! Directories of runs that died before removing them.
 
 use std::ffi::OsStr;
 use std::io;
@@ -13,7 +13,7 @@ use crate::holders::lasting_holder;
 use crate::place::{Place, open_without_links};
 use crate::workspace::{LeftOver, OWNER, PREFIX, is_empty_but_for, names_in, remove_all};
 
-/// The directories with names of ours in a target, whichever database knows of them.
+/// The directories in a target with names of ours, whichever database lists them.
 pub(crate) fn left_overs_in(target: &Path) -> Result<Vec<PathBuf>, RunnerError> {
     let directory = open_without_links(target).map_err(failed("open", target))?;
     let names = names_in(&directory).map_err(failed("readdir", target))?;
@@ -21,10 +21,10 @@ pub(crate) fn left_overs_in(target: &Path) -> Result<Vec<PathBuf>, RunnerError> 
     Ok(paths.filter(|path| id_of(path).is_some()).collect())
 }
 
-/// Removes the directory of a run that did not live to do it: if it is a directory, ours, holds the
-/// file with the random id of its name, nobody holds that file's lock, and nobody has anything in it open.
+/// Removes the directory of a dead run: if it is ours, holds the file with the random id of its name, its
+/// lock is free, and no process has a file in it open.
 pub(crate) fn remove_left_over(path: &Path) -> Result<LeftOver, RunnerError> {
-    // A database is only a file: it may say anything.
+    // The database is only a file, and may say anything.
     if id_of(path).is_none() {
         return Ok(LeftOver::NotThere);
     }
@@ -45,15 +45,15 @@ pub(crate) fn remove_left_over(path: &Path) -> Result<LeftOver, RunnerError> {
     if stat.st_uid != rustix::process::geteuid().as_raw() {
         return Ok(LeftOver::NotThere);
     }
-    // A run that is making it holds this one until the owner file is there.
+    // A run that is making the directory holds this lock until the owner file exists.
     if rustix::fs::flock(&directory, FlockOperation::NonBlockingLockExclusive) == Err(Errno::WOULDBLOCK) {
         return Ok(LeftOver::InUse);
     }
-    // A pipe would wait for its other end.
+    // Opening a pipe would wait for its other end.
     let flags = OFlags::RDWR | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
     let owner = match rustix::fs::openat(&directory, OWNER, flags, Mode::empty()) {
         Ok(owner) => owner,
-        // Its run died right after making it or right before removing it: then it is empty.
+        // Its run died right after making it or right before removing it, so it is empty.
         Err(Errno::NOENT) if place.is(&directory) => {
             return Ok(match place.remove_empty() {
                 Ok(()) => LeftOver::Removed,
@@ -68,7 +68,7 @@ pub(crate) fn remove_left_over(path: &Path) -> Result<LeftOver, RunnerError> {
     }
     let mut id = [0; 64];
     let length = rustix::io::pread(&owner, &mut id, 0).map_err(failed("read", path))?;
-    // Its run died before it had written the id: then there is nothing beside that empty file.
+    // Its run died before it wrote the id, so the empty file is alone.
     let is_new = length == 0 && is_empty_but_for(&directory, Some(OWNER)).map_err(failed("read", path))?;
     if !is_new && id_of(path) != Some(&id[..length]) {
         return Ok(LeftOver::NotThere);
@@ -79,7 +79,7 @@ pub(crate) fn remove_left_over(path: &Path) -> Result<LeftOver, RunnerError> {
     remove_all(&place, &directory, Some(owner))
 }
 
-/// The id in a name that a workspace may have.
+/// The id in a valid name of a workspace.
 fn id_of(path: &Path) -> Option<&[u8]> {
     let id = path.file_name()?.as_bytes().strip_prefix(PREFIX.as_bytes())?;
     (!id.is_empty() && id.iter().all(u8::is_ascii_alphanumeric)).then_some(id)
@@ -101,7 +101,7 @@ mod tests {
         Workspace::create(&open_without_links(target).unwrap(), target, ID).unwrap()
     }
 
-    /// As a run that was killed leaves it.
+    /// A directory as a killed run leaves it.
     fn left_over(target: &Path) -> PathBuf {
         let path = workspace_path(target, ID);
         std::fs::create_dir(&path).unwrap();
@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn what_took_its_place_is_not_touched() {
+    fn a_replacement_is_not_touched() {
         let target = tempfile::tempdir().unwrap();
         let theirs = target.path().join("theirs");
         std::fs::create_dir(&theirs).unwrap();

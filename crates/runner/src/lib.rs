@@ -1,8 +1,8 @@
 //! Plans and supervises a run.
 //!
-//! Samples are taken by a worker process, so that whatever happens to one (a SIGBUS, a hang, an
-//! out-of-memory kill) is that sample's outcome; a new worker takes the next. All live cases come
-//! once in every round, in a random order from a recorded seed, so that drift hits all alike.
+//! A worker process takes the samples, so that a SIGBUS, a hang or an out-of-memory kill is only that
+//! sample's outcome; a new worker takes the next. All live cases come once in every round, in random order by
+//! a recorded seed, so that drift affects all alike.
 
 mod claim;
 mod disturbance;

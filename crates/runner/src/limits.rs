@@ -1,4 +1,4 @@
-//! What a run may take: memory, sectors, time. What of the target's space is in `space`.
+//! Checks of the memory, sectors and time of a run. `space` checks the target's space.
 
 use std::path::Path;
 use std::time::Duration;
@@ -7,22 +7,23 @@ use writebench_model::{Axis, Bytes, Cache, Case, Content, Environment, Prepare, 
 
 use crate::error::RunnerError;
 
-/// Memory of a worker by itself: the memory-copy probe has 8 MiB to copy from and 16 MiB to copy to, and the process
-/// little more.
+/// The memory of a worker: the memory-copy probe has 8 MiB of source and 16 MiB of destination, and the
+/// process needs little more.
 const WORKER_BYTES: u64 = 26 << 20;
-/// Memory of a thread of a worker, most of it the kernel's.
+/// The memory of a worker's thread, most of it in the kernel.
 const THREAD_BYTES: u64 = 64 << 10;
 
-/// Whether every case's source and the worker itself fit into memory, beside the file where the target is memory, and
-/// with `beside_bytes` of other files there. Page cache of a disk's files is not counted: it is given up, once written.
+/// Whether every case's source and the worker fit into memory, in addition to the file if the target is in
+/// memory, and `beside_bytes` of other files there. Page cache of a disk's files does not count: it is
+/// released after write-back.
 ///
-/// # Errors
+/// The largest case does not fit, or the machine's facts cannot be read.
 /// The largest case does not fit, or the machine cannot be asked.
 pub fn check_memory(environment: &Environment, cases: &[Case], beside_bytes: u64) -> Result<(), RunnerError> {
     let filesystem = &environment.filesystem;
     let in_memory = filesystem.is_in_memory();
     let needed = |case: &Case| {
-        // What is larger than the filesystem is refused by it before any of it is taken.
+        // A filesystem refuses a file that is larger than itself before it takes memory.
         let takes_blocks =
             case.contract().content != Content::Hole && case.axes().size_bytes <= filesystem.total_bytes;
         let file = if in_memory && takes_blocks { case.axes().size_bytes } else { 0 };
@@ -64,14 +65,15 @@ fn check_locked_memory(cases: &[Case], limit_bytes: u64) -> Result<(), RunnerErr
 }
 
 fn locked_memory_limit_bytes() -> u64 {
-    // CAP_IPC_LOCK lifts it, which root has outside of containers; there the case itself will tell.
+    // CAP_IPC_LOCK lifts the limit, and root has it outside of containers; in a container the case itself
+    // reports it.
     if rustix::process::geteuid().is_root() {
         return u64::MAX;
     }
     rustix::process::getrlimit(rustix::process::Resource::Memlock).current.unwrap_or(u64::MAX)
 }
 
-/// What of a case takes the memory.
+/// The remedy for the part of a case that takes the memory.
 fn with_less_memory(case: &Case) -> &'static str {
     let (method, axes) = (case.method(), case.axes());
     if case.source_bytes() == 0 || (axes.source == Source::Chunk && axes.chunk_size_bytes <= 1 << 20) {
@@ -83,8 +85,8 @@ fn with_less_memory(case: &Case) -> &'static str {
     }
 }
 
-/// Whether direct I/O fits the sectors below the target. What is a multiple of the smallest sector there is has
-/// been checked with the case; devices may have larger ones.
+/// Whether direct I/O fits the sectors of the target's device, which may be larger than the smallest sector,
+/// against which the case was checked.
 ///
 /// # Errors
 /// The first case that does not fit.
@@ -108,7 +110,7 @@ pub fn check_sectors(environment: &Environment, cases: &[Case]) -> Result<(), Ru
     Ok(())
 }
 
-/// Whether every case writes over a device in place, and fits onto it.
+/// Whether every case overwrites a device in place, and fits onto it.
 ///
 /// # Errors
 /// The first case that does not.
@@ -128,9 +130,9 @@ pub fn check_device(path: &Path, size_bytes: u64, cases: &[Case]) -> Result<(), 
     Ok(())
 }
 
-/// When a sample counts as hanging, where the user has not said: a minute, and time to write its
-/// data (old content included) and to read it at 4 MiB/s, with 20 µs for every call, and 100 ms where it makes
-/// data durable: a busy disk takes tens of them.
+/// The default deadline of a sample: a minute, plus time to write its data (including old content) and read
+/// it at 4 MiB/s, plus 20 µs per call, or 100 ms per call that makes data durable: a busy disk takes tens of
+/// milliseconds.
 #[must_use]
 pub fn deadline(case: &Case) -> Duration {
     const SLOWEST_BYTES_PER_S: u64 = 4 << 20;

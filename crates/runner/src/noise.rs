@@ -1,4 +1,4 @@
-//! How much the same work varies, in a workspace of its own.
+//! The variation of the same work, in a separate workspace.
 
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
@@ -9,16 +9,16 @@ use writebench_model::{Noise, Outcome, nanoseconds};
 use crate::error::RunnerError;
 use crate::worker::{Answer, Patience, Worker, WorkerCommand};
 
-/// Has a worker do the same work again and again for that time; none if it was told to stop.
+/// Has a worker repeat the same work for that time; none if the run was stopped.
 ///
 /// # Errors
-/// No worker can be started, or it hangs or ends in the middle.
+/// No worker can be started, or it hangs or dies.
 pub fn measure_noise(
     command: &WorkerCommand,
     time: Duration,
     stop: &AtomicBool,
 ) -> Result<Option<Noise>, RunnerError> {
-    /// Beyond the time: for a target on which a single sync takes long.
+    /// The extra wait for a target with slow syncs.
     const PATIENCE: Duration = Duration::from_secs(60);
     let time_ns = nanoseconds(time);
     let mut worker = Worker::start(command)?;

@@ -10,15 +10,15 @@ use writebench_model::Case;
 /// A case on one of the run's targets.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Planned {
-    /// Which target, from 0.
+    /// The number of the target, from 0.
     pub target: usize,
-    /// What is done there.
+    /// The case on that target.
     pub case: Case,
 }
 
-/// The places of all cases in the order of that round: random, and the same for the same seed, so that a run can be
-/// resumed or repeated. A case is taken on all its targets in a row, in a random order again: what drifts within
-/// the round then hits the targets alike, which is what is compared.
+/// The order of all cases in that round: random, but the same for the same seed, so that a run can be resumed
+/// or repeated. A case runs on all its targets in a row, again in random order, so that drift within the
+/// round affects the compared targets alike.
 pub(crate) fn order(seed: u64, round: u32, planned: &[Planned]) -> Vec<usize> {
     let stream = u128::from(seed) << 64 | u128::from(round) << 1 | 1;
     let mut random = Pcg64Mcg::from_seed(stream.to_le_bytes());
@@ -43,7 +43,7 @@ mod tests {
     use super::*;
     use crate::example_method::WRITE;
 
-    /// So many cases on so many targets, a case's targets side by side.
+    /// That many cases on each of the targets, with the targets of a case side by side.
     fn planned(cases: usize, targets: usize) -> Vec<Planned> {
         let case = |size: usize| Case::parse(&format!("write,size={size}"), &[&WRITE]).unwrap();
         (0..cases)

@@ -1,4 +1,4 @@
-//! A name of ours in somebody's directory.
+//! A name of ours in the target's directory.
 
 use std::ffi::OsString;
 use std::os::fd::OwnedFd;
@@ -9,7 +9,7 @@ use rustix::io::Errno;
 
 use crate::error::{RunnerError, failed};
 
-/// A name in a directory that is held open, so that nobody can put another in that one's place.
+/// A name in an open directory, which nobody can replace by another directory.
 pub(crate) struct Place {
     pub(crate) path: PathBuf,
     pub(crate) parent: OwnedFd,
@@ -23,8 +23,8 @@ impl Place {
         Ok(Self { path: path.to_path_buf(), parent, name: name.to_os_string() })
     }
 
-    /// No part of the path before the name may be a symbolic link: paths have none left when they come here, so one
-    /// that is there now was put there since.
+    /// No component before the name may be a symbolic link: links were resolved earlier, so a link found now
+    /// is new.
     pub(crate) fn of(path: &Path) -> Result<Self, RunnerError> {
         let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
             return Err(failed("open", path)(Errno::INVAL));
@@ -40,7 +40,7 @@ impl Place {
         rustix::fs::openat(&self.parent, &self.name, DIRECTORY | OFlags::NOFOLLOW, Mode::empty())
     }
 
-    /// Whether the name still is that directory's.
+    /// Whether the name still belongs to that directory.
     pub(crate) fn is(&self, directory: &OwnedFd) -> bool {
         let stat = rustix::fs::statat(&self.parent, &self.name, AtFlags::SYMLINK_NOFOLLOW);
         let identity = |stat: Stat| (stat.st_dev, stat.st_ino);
@@ -57,7 +57,7 @@ const DIRECTORY: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::
 /// Opens a directory if no part of its path is a symbolic link.
 pub(crate) fn open_without_links(path: &Path) -> rustix::io::Result<OwnedFd> {
     match rustix::fs::openat2(CWD, path, DIRECTORY, Mode::empty(), ResolveFlags::NO_SYMLINKS) {
-        // Before Linux 5.6, or in a sandbox that does not know the call: then the last part is no link.
+        // Before Linux 5.6, or in a sandbox without the call: only the last component is checked.
         Err(Errno::NOSYS | Errno::PERM) => rustix::fs::open(path, DIRECTORY | OFlags::NOFOLLOW, Mode::empty()),
         opened => opened,
     }

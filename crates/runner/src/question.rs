@@ -1,5 +1,5 @@
-//! Both ends of a pipe between two processes of this program: a line of JSON for each question, and one for its answer
-//! or the error in its place.
+//! Both ends of a pipe between two processes of this program: one line of JSON per question, and one per
+//! answer or error.
 
 use std::borrow::Cow;
 use std::ffi::OsString;
@@ -12,10 +12,10 @@ use writebench_model::protocol::Question;
 
 use crate::error::RunnerError;
 
-/// Answers the questions that come over standard input until there are no more.
+/// Answers questions from standard input until it ends.
 ///
 /// # Errors
-/// Whoever asks cannot be heard, understood or spoken to.
+/// The other process cannot be read from, understood or written to.
 pub fn answer_all<Asked: DeserializeOwned>(
     mut answer: impl FnMut(Asked) -> serde_json::Result<String>,
 ) -> io::Result<()> {
@@ -29,10 +29,10 @@ pub fn answer_all<Asked: DeserializeOwned>(
     Ok(())
 }
 
-/// The answer to a question, as it goes through the pipe.
+/// The answer to a question, in the form that the pipe carries.
 ///
 /// # Errors
-/// It cannot be written as JSON.
+/// It cannot be encoded as JSON.
 pub fn answered<Q: Question>(
     question: Q,
     answer: impl FnOnce(Q) -> Result<Q::Answer, RunnerError>,
@@ -50,7 +50,7 @@ pub(crate) fn understood<A: DeserializeOwned>(line: &str) -> Result<A, RunnerErr
     answer.map_err(RunnerError::from)
 }
 
-/// An error on its way through the pipe.
+/// An error in the form that the pipe carries.
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 enum Fault {
@@ -90,7 +90,7 @@ impl From<Fault> for RunnerError {
     }
 }
 
-/// For the path of a field: its name need not be UTF-8.
+/// The encoding of a path in a field: its name need not be UTF-8.
 pub(crate) mod path_bytes {
     use super::{Deserialize, Deserializer, OsString, Path, PathBuf, Serialize, Serializer};
 

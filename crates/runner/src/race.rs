@@ -1,11 +1,11 @@
-//! A race: many candidates are screened cheaply, losers are dropped in rounds, and the few that are left are
-//! measured beside the baseline in the finals.
+//! A race: many candidates are screened cheaply, the slow ones are dropped in rounds, and the remaining few
+//! are measured beside the baseline in the final.
 //!
-//! The screening goes up in levels, each with larger files than the one before, as successive halving does (Jamieson and
-//! Talwalkar, *Non-stochastic Best Arm Identification and Hyperparameter Optimization*, AISTATS 2016). On each of them
-//! those that are much slower than the best of a round's medians are dropped, and at least half of all. The finals
-//! drop only those whose interval is clear of the leader's. Six rounds of them are set aside before anything is
-//! screened, because fewer prove nothing at 95 %.
+//! The screening has levels, each with larger files, like successive halving (Jamieson and Talwalkar,
+//! *Non-stochastic Best Arm Identification and Hyperparameter Optimization*, AISTATS 2016). Each level drops
+//! the candidates that are much slower than the best median, and at least half of all. The final drops only
+//! candidates whose interval is clear of the leader's. Six rounds of the final are reserved before the
+//! screening, because fewer cannot reach 95 %.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -14,41 +14,42 @@ use writebench_stats::{CONFIDENCE, Verdict, as_f64};
 
 use crate::schedule::{Schedule, Spent, Taken};
 
-/// A way that takes part.
+/// A candidate.
 #[derive(Debug, Clone)]
 pub struct Candidate {
-    /// How much it asks of whoever writes the program.
+    /// Its effort for a programmer.
     pub effort: u32,
-    /// Its cases in the plan, one for each size of the screening. A case may stand in several places.
+    /// Its cases in the plan, one for each size of the screening. A case may serve several candidates.
     pub screening: Vec<usize>,
-    /// Its cases in the plan, one for each size that the finals may have.
+    /// Its cases in the plan, one for each possible size of the final.
     pub finals: Vec<usize>,
 }
 
-/// What a race may take.
+/// The limits of a race.
 #[derive(Debug, Clone)]
 pub struct RaceLimits {
-    /// Time for all of it.
+    /// The total time.
     pub budget: Duration,
-    /// Bytes for all of it.
+    /// The total bytes.
     pub max_bytes: u64,
-    /// Bytes of one sample on each level of the screening, the smallest first.
+    /// The bytes of one sample on each level of the screening, ascending.
     pub screening_bytes: Vec<u64>,
-    /// Bytes of one sample that the finals may have: those that were asked for, then smaller ones.
+    /// The possible bytes of one sample of the final: the requested size, then smaller ones.
     pub final_bytes: Vec<u64>,
-    /// How many times the size of its file a sample writes at most: filling it with zeros first counts, too.
+    /// The most bytes that a sample writes, as a multiple of its file's size, including filling it with zeros
+    /// first.
     pub times_written: u64,
 }
 
 impl RaceLimits {
-    /// Bytes that the finals take with files of this size and as many finalists as there may be.
+    /// The bytes of a final with files of this size and the most finalists.
     #[must_use]
     pub fn finals_bytes(file_bytes: u64, times_written: u64) -> u64 {
         Self::rounds_bytes(FINALISTS, file_bytes, times_written)
     }
 
-    /// The least limit on bytes with which the finals can have files of this size: the share that the screening leaves
-    /// to them pays for the rounds of two finalists and the baseline.
+    /// The least limit on bytes that allows a final with files of this size: the share left by the screening
+    /// pays for the rounds of two finalists and the baseline.
     #[must_use]
     pub fn least_bytes(file_bytes: u64, times_written: u64) -> u64 {
         let finals = Self::rounds_bytes(LEAST_FINALISTS, file_bytes, times_written);
@@ -60,64 +61,65 @@ impl RaceLimits {
         file_bytes.saturating_mul(PLANNED_ROUNDS as u64).saturating_mul(files)
     }
 
-    /// Bytes that are kept for the finals, at most three quarters of all.
+    /// The bytes reserved for the final, at most three quarters of the total.
     fn set_aside_bytes(&self) -> u64 {
         let largest = self.final_bytes.first().copied().unwrap_or_default();
         Self::finals_bytes(largest, self.times_written).min(self.max_bytes / 4 * 3)
     }
 }
 
-/// Where a race is.
+/// The stage of a race.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Level {
     Screening(usize),
     Final(usize),
 }
 
-/// The schedule of a race. What it decides follows from the samples and what was spent, and from nothing else.
+/// The schedule of a race. It depends only on the samples and the time and bytes spent.
 #[derive(Debug)]
 pub struct Race {
     candidates: Vec<Candidate>,
-    // All are compared with it in the end; it is in the finals whatever the screening says.
+    // All candidates are compared with the baseline; it is always in the final.
     baseline: usize,
     limits: RaceLimits,
     level: Level,
     is_over: bool,
-    // Candidates still in the race.
+    // The remaining candidates.
     alive: Vec<usize>,
-    // Undisturbed samples that each of them should have on this level.
+    // The undisturbed samples that each of them needs on this level.
     rounds: usize,
-    // What was spent, and how many samples were taken, when the level began.
+    // The time and bytes spent, and the samples taken, when the level began.
     begin: (Spent, usize),
     wanted: Vec<usize>,
 }
 
-/// Most candidates in the finals, beside the baseline, and the least.
+/// The most candidates in the final beside the baseline, and the least.
 const FINALISTS: usize = 4;
 const LEAST_FINALISTS: usize = 2;
-/// The share of the time that the screening may take, divided among its levels.
+/// The screening's share of the time, divided among its levels.
 const SCREENING_SHARE: f64 = 0.5;
-/// The part of the time that the finals are planned with: samples of the finals may take longer than the screening says.
+/// The share of the time with which the final is planned: its samples may be slower than the screening
+/// suggests.
 const TIME_RESERVE: f64 = 0.85;
-/// How much slower than the leader a candidate may be after so many rounds of screening; the last holds for all later
-/// ones.
+/// The largest ratio to the leader that a candidate may have after each round of screening; the last value
+/// holds for all later rounds.
 const CUTOFF: [f64; 3] = [1.8, 1.4, 1.25];
-/// Half of those that go on are the fastest; the others are the simplest of those that were no slower than this, which
-/// is what one or two samples can tell.
+/// Half of the places go to the fastest candidates; the others to the simplest of those within this ratio,
+/// which is the resolution of one or two samples.
 const SCREENING_TIE: f64 = 1.15;
-/// In the finals, with fewer rounds than an interval of 95 % takes, only a candidate that lost every one of them by so
-/// much is dropped.
+/// In the final, before an interval of 95 % is possible, a candidate is dropped only if it lost every round
+/// by this ratio.
 const CLEAR_LOSS: f64 = 1.25;
 const CLEAR_LOSS_ROUNDS: usize = 3;
-/// The least with an interval of 95 % for the median.
+/// The fewest rounds for an interval of 95 % of the median.
 const ROUNDS: usize = 6;
-/// With what the limits must pay for, since a disturbed sample is no part of its round.
+/// The rounds that the limits must pay for, since a disturbed sample does not count in its round.
 const PLANNED_ROUNDS: usize = 8;
-/// More rounds than these change no verdict.
+/// More rounds do not change a verdict.
 const MOST_ROUNDS: usize = 25;
 
 impl Race {
-    /// With all candidates at the start. `baseline` is an index among them.
+    /// A race of all candidates. `baseline` is an index among them.
     #[must_use]
     pub fn new(candidates: Vec<Candidate>, baseline: usize, limits: RaceLimits) -> Self {
         let level = if limits.screening_bytes.is_empty() { Level::Final(0) } else { Level::Screening(0) };
@@ -142,7 +144,7 @@ impl Race {
         }
     }
 
-    /// Ends rounds and levels that are complete, until a candidate wants a sample or the race is over.
+    /// Ends complete rounds and levels, until a candidate wants a sample or the race is over.
     fn advance(&mut self, taken: &[Vec<Taken>], spent: Spent) {
         let has_failed = |index: usize| taken[index].iter().any(|sample| !sample.is_ok);
         self.is_over |= spent.elapsed >= self.limits.budget;
@@ -161,7 +163,7 @@ impl Race {
 
     fn wants(&self, case: usize, taken: &[Vec<Taken>]) -> bool {
         let samples = &taken[case];
-        // A machine that is always disturbed gives half of the samples.
+        // If every sample is disturbed, half of the samples count.
         usable(samples).len().max(samples.len() / 2) < self.rounds || samples.is_empty()
     }
 
@@ -170,7 +172,7 @@ impl Race {
         seconds <= 0.0 || bytes <= 0.0
     }
 
-    /// Seconds and bytes that are left of what the levels up to this one may take.
+    /// The remaining seconds and bytes of the levels up to this one.
     fn left_for_screening(&self, level: usize, spent: Spent) -> (f64, f64) {
         let share = as_f64(level as u64 + 1) / as_f64(self.limits.screening_bytes.len().max(1) as u64);
         let bytes = as_f64(self.limits.max_bytes.saturating_sub(self.limits.set_aside_bytes()));
@@ -200,19 +202,19 @@ impl Race {
         }
     }
 
-    /// The time that a sample of this level took, with all that is done beside it.
+    /// The time per sample on this level, including the work around it.
     fn sample_s(&self, taken: &[Vec<Taken>], spent: Spent) -> f64 {
         let samples = taken.iter().map(Vec::len).sum::<usize>().saturating_sub(self.begin.1);
         let time = spent.elapsed.saturating_sub(self.begin.0.elapsed);
         time.as_secs_f64() / as_f64(samples.max(1) as u64)
     }
 
-    /// Goes on with the best, as many as can be measured often enough on the next level.
+    /// Continues with the best candidates, as many as the next level can measure often enough.
     fn next_level(&mut self, level: usize, taken: &[Vec<Taken>], spent: Spent) {
-        // A larger file takes longer in proportion, at most.
+        // The time grows at most in proportion to the file.
         let byte_s = self.sample_s(taken, spent) / as_f64(self.limits.screening_bytes[level].max(1));
         let ranked = self.ranked(taken);
-        // One slow sample may have spent the share of the next level, too.
+        // A slow sample may have used up the next level's share, too.
         let levels = level + 1..self.limits.screening_bytes.len();
         let next = levels.into_iter().find(|&next| !self.is_spent(next, spent));
         self.rounds = 1;
@@ -230,8 +232,8 @@ impl Race {
         self.is_over = self.alive.is_empty();
     }
 
-    /// With the largest size, of which what is left pays for six rounds of the least finals, and as many finalists as it
-    /// pays for.
+    /// Starts the final with the largest size for which the remaining limits pay for six rounds with the
+    /// fewest finalists, and with as many finalists as they pay for.
     fn enter_finals(&mut self, ranked: &[(usize, f64)], byte_s: f64, taken: &[Vec<Taken>], spent: Spent) {
         let left_s = TIME_RESERVE * self.limits.budget.saturating_sub(spent.elapsed).as_secs_f64();
         let left_bytes = as_f64(self.limits.max_bytes.saturating_sub(spent.bytes));
@@ -257,7 +259,7 @@ impl Race {
         self.is_over = self.alive.is_empty();
     }
 
-    /// Seconds for a byte, as the first level found them; the baseline may have been dropped on the way.
+    /// The baseline's seconds per byte on the first level; later levels may have dropped it.
     fn baseline_byte_s(&self, taken: &[Vec<Taken>]) -> f64 {
         let baseline = &self.candidates[self.baseline];
         let first = baseline.screening.first().zip(self.limits.screening_bytes.first());
@@ -266,8 +268,8 @@ impl Race {
         time_ns / 1e9 / first.map_or(1.0, |(_, &bytes)| as_f64(bytes.max(1)))
     }
 
-    /// Half of them the fastest, half of them the simplest of those that are nearly as fast: the simplest of those
-    /// that cannot be told apart is recommended, so the simple ones must stay.
+    /// Half of them the fastest, half the simplest of those that are nearly as fast: the advice is the
+    /// simplest candidate that is not distinguishable from the fastest, so the simple ones must stay.
     fn best(&self, ranked: &[(usize, f64)], most: usize) -> Vec<usize> {
         let best_ns = ranked.first().map_or(f64::INFINITY, |(_, time_ns)| *time_ns);
         let (fastest, rest) = ranked.split_at(most.div_ceil(2).min(ranked.len()));
@@ -278,7 +280,7 @@ impl Race {
                 (candidate, if is_near { self.candidates[candidate].effort } else { u32::MAX })
             })
             .collect();
-        // Stable, so that the faster of two that are as simple comes first.
+        // The sort is stable, so that the faster of two equally simple candidates comes first.
         rest.sort_by_key(|(_, effort)| *effort);
         let fastest = fastest.iter().map(|(candidate, _)| *candidate);
         fastest.chain(rest.into_iter().map(|(candidate, _)| candidate)).take(most).collect()
@@ -295,7 +297,8 @@ impl Race {
             [self.baseline, leader].contains(&candidate) || !is_clear_loss(&to_leader(candidate))
         };
         let kept: Vec<usize> = self.alive.iter().copied().filter(stays).collect();
-        // The answer rests on how the leader compares with the baseline, and on which of the others are as fast as it.
+        // The answer depends on the leader's ratio to the baseline, and on the candidates that are as fast as
+        // the leader.
         let is_open = |&candidate: &usize| candidate != leader && verdict(&to_leader(candidate)).is_open();
         let is_decided = self.rounds >= ROUNDS && !kept.iter().any(is_open);
         self.alive = kept;
@@ -303,7 +306,7 @@ impl Race {
         self.rounds += 1;
     }
 
-    /// Those still in the race that have figures on this level, the fastest first.
+    /// The remaining candidates with figures on this level, the fastest first.
     fn ranked(&self, taken: &[Vec<Taken>]) -> Vec<(usize, f64)> {
         let median = |&candidate: &usize| {
             let times: Vec<f64> = by_round(&taken[self.case(candidate)]).into_values().collect();
@@ -312,7 +315,7 @@ impl Race {
         self.in_order(median)
     }
 
-    /// The same by the ratio to the baseline in rounds in common, which a drift of the machine does not change.
+    /// The same by the ratio to the baseline in common rounds, which cancels drift.
     fn ranked_beside_baseline(&self, taken: &[Vec<Taken>]) -> Vec<(usize, f64)> {
         if !self.alive.contains(&self.baseline) {
             return self.ranked(taken);
@@ -329,7 +332,7 @@ impl Race {
         ranked
     }
 
-    /// One candidate's times divided by the other's, in rounds in common.
+    /// One candidate's times divided by the other's, in common rounds.
     fn ratios(&self, candidate: usize, other: usize, taken: &[Vec<Taken>]) -> Vec<f64> {
         let other = by_round(&taken[self.case(other)]);
         let own = by_round(&taken[self.case(candidate)]);
@@ -342,7 +345,8 @@ fn verdict(ratios: &[f64]) -> Verdict {
         .map_or(Verdict::TooFew, |ratio| Verdict::of(&ratio, Verdict::MARGIN))
 }
 
-/// Whether these ratios to the leader, in rounds in common, are above 1 at 95 %; or by so much that fewer rounds say it.
+/// Whether these ratios to the leader in common rounds are above 1 at 95 %, or high enough that fewer rounds
+/// suffice.
 fn is_clear_loss(ratios: &[f64]) -> bool {
     let is_far = |ratio: &f64| *ratio > CLEAR_LOSS;
     verdict(ratios) == Verdict::Slower || ratios.len() >= CLEAR_LOSS_ROUNDS && ratios.iter().all(is_far)
@@ -360,14 +364,15 @@ impl Schedule for Race {
     }
 }
 
-/// As [`writebench_model::Sample::usable`]: the good ones, less the disturbed unless all are.
+/// The same as [`writebench_model::Sample::usable`]: the good samples without the disturbed, or all if every
+/// sample was disturbed.
 fn usable(samples: &[Taken]) -> Vec<&Taken> {
     let good: Vec<&Taken> = samples.iter().filter(|sample| sample.is_ok).collect();
     let calm: Vec<&Taken> = good.iter().copied().filter(|sample| !sample.is_disturbed).collect();
     if calm.is_empty() { good } else { calm }
 }
 
-/// Time of all phases, by round.
+/// The total time, by round.
 fn by_round(samples: &[Taken]) -> HashMap<u32, f64> {
     usable(samples).into_iter().map(|sample| (sample.round, as_f64(sample.total_ns))).collect()
 }

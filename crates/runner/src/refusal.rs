@@ -1,20 +1,20 @@
-//! Why a block device is not written to.
+//! Reasons not to write to a block device.
 
 use writebench_probe::{DeviceUse, Step, UseEnd};
 
-/// Why a block device is not written to. The text goes on after the device's name.
+/// The reason not to write to a block device. The text follows the device's name.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum DeviceRefusal {
     /// Its bytes are in use.
     #[error("{}", in_words(.0))]
     Used(DeviceUse),
-    /// The kernel's name of another device that shows the same bytes, and that is not given to us alone.
+    /// Another device shows the same bytes, and the kernel does not give it to us alone.
     #[error(
         "shares its bytes with {0}, which is in use by the kernel: a filesystem, swap, RAID or another program has that \
          for itself; end that first"
     )]
     TwinBusy(String),
-    /// It is not told who uses it, for that reason.
+    /// Its users are unknown, for that reason.
     #[error("is not touched: {0}")]
     UnknownUse(String),
     /// The kernel does not give it to us alone.
@@ -25,37 +25,37 @@ pub enum DeviceRefusal {
     /// It cannot be written.
     #[error("is read-only: make it writable, or name another device")]
     ReadOnly,
-    /// Nothing fits on it.
+    /// It is smaller than a sector.
     #[error("has {size_bytes} bytes, less than one sector of {sector_bytes}: name another device")]
     TooSmall {
         /// Its size.
         size_bytes: u64,
-        /// Of a logical sector.
+        /// The size of a logical sector.
         sector_bytes: u64,
     },
     /// It has these partitions.
     #[error("has partitions ({0}): add --destroy-data to overwrite them")]
     Partitioned(String),
-    /// That is on it.
+    /// It carries this content.
     #[error("carries {0}: add --destroy-data to overwrite it")]
     CarriesData(String),
-    /// Nobody could say what is on it, for that reason.
+    /// Its content is unknown, for that reason.
     #[error(
         "is not touched: cannot tell whether it carries data, {0}; add --destroy-data to overwrite whatever it is"
     )]
     CannotTell(String),
-    /// The node stands for another device than it did a moment ago.
+    /// The node now stands for another device.
     #[error("became another device while it was looked at: see what it is now, and try again")]
     Changed,
 }
 
-/// Names that people and makers give may have anything in them.
+/// Names that people and makers choose may contain any character.
 pub(crate) fn one_line(text: &str) -> String {
     text.replace(char::is_control, "?")
 }
 
-/// The way from the device to its use, and how to end that: `is used by loop1, which is mounted at /mnt: unmount it
-/// first`.
+/// The path from the device to its use, and how to end the use: `is used by loop1, which is mounted at /mnt:
+/// unmount it first`.
 fn in_words(used: &DeviceUse) -> String {
     let mut text = String::new();
     // The words between the text so far and the next verb.

@@ -1,11 +1,11 @@
-//! Who wants how many more samples.
+//! Schedules, which decide how many more samples each case wants.
 
 use std::time::Duration;
 
 use writebench_model::{Sample, Settings};
 use writebench_stats::{CONFIDENCE, as_f64};
 
-/// How far a run has come.
+/// The progress of a run.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Spent {
     /// Time since it began, or was resumed.
@@ -14,21 +14,21 @@ pub struct Spent {
     pub bytes: u64,
 }
 
-/// What a schedule knows of a sample: a run holds it for each that it has taken, and of the rest nothing.
+/// The facts about a sample that a schedule needs; a run keeps nothing else of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Taken {
-    /// Time of all phases.
+    /// The total time.
     pub total_ns: u64,
-    /// The round it was taken in.
+    /// The round of the sample.
     pub round: u32,
     /// Whether it has figures.
     pub is_ok: bool,
-    /// Whether the machine was not itself.
+    /// Whether the sample was disturbed.
     pub is_disturbed: bool,
 }
 
 impl Taken {
-    /// Of a sample.
+    /// The facts about a sample.
     #[must_use]
     pub fn of(sample: &Sample) -> Self {
         Self {
@@ -40,31 +40,31 @@ impl Taken {
     }
 }
 
-/// Decides how many more samples each case wants. A run ends when none wants any.
+/// Decides how many more samples each case wants. A run ends when no case wants any.
 pub trait Schedule {
-    /// For each case, by what was taken of it: at most what is wanted now, and 0 for a case that is done. It is asked
-    /// before each sample: what was taken of a case only ever grows.
+    /// The number of samples that each case wants now, 0 for a finished case. Called before each sample; the
+    /// samples of a case only ever grow.
     fn wanted(&mut self, taken: &[Vec<Taken>], spent: Spent) -> &[usize];
 }
 
-/// As many undisturbed samples of each case as were asked for; with a precision, more of those whose interval is
-/// wider.
+/// As many undisturbed samples of each case as requested; with a precision, more for cases with wider
+/// intervals.
 #[derive(Debug)]
 pub struct EachCase {
     samples: usize,
     precision: Option<f64>,
-    // For each case, how many samples it had when it was last looked at, and how many more it wanted.
+    // For each case, its samples at the last call, and the number that it wanted then.
     looked: Vec<Option<usize>>,
     wanted: Vec<usize>,
 }
 
-/// A case whose samples are disturbed is sampled again, up to so many times what was asked for.
+/// A case with disturbed samples gets at most this multiple of the requested samples.
 const MOST_SAMPLES_FACTOR: usize = 2;
-/// A case whose interval stays wide gets so many times what was asked for.
+/// A case whose interval stays wide gets at most this multiple of the requested samples.
 const MOST_PRECISE_FACTOR: usize = 20;
 
 impl EachCase {
-    /// As the settings say.
+    /// A schedule by the settings.
     #[must_use]
     pub fn of(settings: &Settings) -> Self {
         let precision = settings.precision_ppm.map(|ppm| f64::from(ppm) / 1e6);
@@ -90,7 +90,7 @@ impl Schedule for EachCase {
     fn wanted(&mut self, taken: &[Vec<Taken>], _: Spent) -> &[usize] {
         self.looked.resize(taken.len(), None);
         self.wanted.resize(taken.len(), 0);
-        // Between two samples of ten thousand cases, one has changed.
+        // Between two samples of ten thousand cases, one case has changed.
         for (index, samples) in taken.iter().enumerate() {
             if self.looked[index].replace(samples.len()) != Some(samples.len()) {
                 self.wanted[index] = self.wanted_of(samples);
@@ -100,7 +100,7 @@ impl Schedule for EachCase {
     }
 }
 
-/// Whether half the interval of the median time is no more than that share of it, at full confidence.
+/// Whether the half-width of the median's interval is at most that share of the median, at full confidence.
 fn is_narrow(samples: &[Taken], precision: f64) -> bool {
     let calm = samples.iter().filter(|sample| !sample.is_disturbed);
     let times_ns: Vec<f64> = calm.map(|sample| as_f64(sample.total_ns)).collect();

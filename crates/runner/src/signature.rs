@@ -1,18 +1,18 @@
-//! What a block device carries: asked of `blkid`, which knows every kind of filesystem and table that this
-//! program does not. It is here and not in probe, which reads what the kernel tells and starts no programs.
+//! The content of a block device, according to `blkid`, which knows more filesystems and tables than this
+//! program. This is not in probe, which reads only the kernel's facts and starts no programs.
 
 use std::ffi::{OsStr, OsString};
 use std::io;
 use std::os::fd::BorrowedFd;
 use std::process::{Command, Stdio};
 
-/// Where system programs are, also for a user whose path does not say so.
+/// The directories of system programs, which the user's path may lack.
 const SYSTEM_FOLDERS: &str = "/usr/sbin:/sbin";
 
-/// What the open device carries, in words; none if it is blank. A path could lead to another device by now.
+/// The content of the open device as text; none if it is blank. A path could lead to another device by now.
 ///
 /// # Errors
-/// It cannot be told, for the reason in words. That is never the same as blank.
+/// The content is unknown, which is never the same as blank; the error is the reason.
 pub(crate) fn of(device: BorrowedFd<'_>) -> Result<Option<String>, String> {
     ask(OsStr::new("blkid"), device)
 }
@@ -20,11 +20,11 @@ pub(crate) fn of(device: BorrowedFd<'_>) -> Result<Option<String>, String> {
 fn ask(program: &OsStr, device: BorrowedFd<'_>) -> Result<Option<String>, String> {
     let device =
         device.try_clone_to_owned().map_err(|error| format!("as its descriptor cannot be copied ({error})"))?;
-    // With the I/O limits (-i) a blank device has an answer too. Without them blkid ends in the same way, code 2
-    // and no word, for a blank device and for one that it could not open or read.
+    // With the I/O limits (-i), a blank device has output too. Otherwise blkid ends with code 2 and no output
+    // for a blank device as well as for one that it could not read.
     let output = Command::new(program)
         .args(["-p", "-i", "-o", "export"])
-        // The very device that is its standard input, which it opens anew.
+        // The device that is its standard input, reopened.
         .arg("/proc/self/fd/0")
         .env("PATH", search_path())
         .env("LC_ALL", "C")
@@ -48,7 +48,7 @@ fn search_path() -> OsString {
     path
 }
 
-/// Exit code 0 comes with what was found, 8 says that there is more than one thing.
+/// Exit code 0 comes with the content; 8 means that there are several.
 fn understand(code: Option<i32>, text: &str) -> Result<Option<String>, String> {
     match code {
         Some(0) => {}
@@ -64,13 +64,13 @@ fn understand(code: Option<i32>, text: &str) -> Result<Option<String>, String> {
         }
         (Some(kind), _) => Ok(Some(format!("the signature of {kind}"))),
         (None, Some(kind)) => Ok(Some(format!("a partition table ({kind})"))),
-        // That it was read shows in what every device has.
+        // Every device has this value, which shows that it was read.
         (None, None) if value("LOGICAL_SECTOR_SIZE").is_some() => Ok(None),
         (None, None) => Err("as blkid gave no answer that is known here".to_owned()),
     }
 }
 
-/// By sound: an ext4, an xfs, a btrfs.
+/// The indefinite article by sound: an ext4, an xfs, a btrfs.
 fn article(kind: &str) -> &'static str {
     if kind.starts_with(['a', 'e', 'i', 'o', 'x']) { "an" } else { "a" }
 }
@@ -88,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_found_is_put_into_words() {
+    fn the_content_is_described() {
         let ext4 = "UUID=1\nVERSION=1.0\nBLOCK_SIZE=4096\nTYPE=ext4\nUSAGE=filesystem\n";
         assert_eq!(found(ext4).as_deref(), Some("an ext4 filesystem"));
         assert_eq!(found("TYPE=btrfs\nUSAGE=filesystem\n").as_deref(), Some("a btrfs filesystem"));
@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn a_device_is_blank_only_if_blkid_says_that_it_has_read_it() {
+    fn a_device_is_blank_only_if_blkid_has_read_it() {
         assert_eq!(found(""), None);
         let partition = "PART_ENTRY_SCHEME=dos\nPART_ENTRY_TYPE=0x83\nPART_ENTRY_NUMBER=1\n";
         assert_eq!(found(partition), None, "which only says what it is a partition of");
@@ -108,14 +108,14 @@ mod tests {
     }
 
     #[test]
-    fn any_other_end_tells_nothing() {
+    fn any_other_exit_leaves_the_content_unknown() {
         for code in [Some(1), Some(2), Some(4), Some(127), None] {
             assert!(understand(code, LIMITS).is_err(), "{code:?}");
         }
     }
 
     #[test]
-    fn a_program_that_is_missing_or_is_another_tells_nothing() {
+    fn a_missing_or_different_program_leaves_the_content_unknown() {
         let null = std::fs::File::open("/dev/null").unwrap();
         for program in ["/no such folder/blkid", "/dev/null", "true", "false"] {
             assert!(ask(OsStr::new(program), null.as_fd()).is_err(), "{program}");

@@ -1,4 +1,4 @@
-//! What a run may take of a filesystem: bytes and inodes, all but the reserve.
+//! Checks of the bytes and inodes that a run takes of a filesystem, beyond the reserve.
 
 use std::os::fd::AsFd;
 use std::path::Path;
@@ -9,13 +9,13 @@ use writebench_probe::Space;
 
 use crate::error::RunnerError;
 
-/// What a run makes beside the files of a case: its directory, the file that locks it, a file to be copied, one that
-/// shows what the device can do.
+/// The files that a run makes beside those of a case: its directory, its lock, a file to be copied, and one
+/// that shows the device's limit.
 const FILES_BESIDE: u64 = 4;
 
-/// Whether every case leaves the target its reserve; `beside_bytes` is what stands there at the same time as the
-/// largest case: a file that is copied, and the copy that stays. A case that only allocates, and more than there
-/// is, passes: the kernel's refusal is what such a case is about.
+/// Whether every case leaves the target its reserve; `beside_bytes` is the size of files that exist at the
+/// same time as the largest case: a file that is copied, and the copy that stays. A case that only allocates
+/// more than there is passes, because it is about the kernel's refusal.
 ///
 /// # Errors
 /// The largest case does not fit.
@@ -30,8 +30,8 @@ pub fn check_space(
         .map_or(Ok(()), |(case, shortage)| Err(no_room(target, case, shortage)))
 }
 
-/// What a sample in the open directory would lack. Filesystems that free blocks in the background get the chance to.
-/// Where nothing is to stay free, and where the target cannot be asked, the sample itself meets what the kernel says.
+/// The shortage for a sample in the open directory. Filesystems that free blocks in the background get time
+/// to do so. Without a reserve, or if the target cannot be asked, the sample itself meets the kernel's error.
 #[must_use]
 pub fn shortage_of_sample(directory: impl AsFd, case: &Case, reserve: Reserve) -> Option<Shortage> {
     if reserve.is_none() {
@@ -70,7 +70,7 @@ pub(crate) fn no_room(target: &Path, case: &Case, shortage: Shortage) -> RunnerE
     })
 }
 
-/// The case that needs most, with what it lacks.
+/// The case that needs most, with its shortage.
 fn shortage<'c>(
     space: &Space,
     cases: &'c [Case],
@@ -86,7 +86,7 @@ fn bytes_short<'c>(
     beside_bytes: u64,
     reserve: Reserve,
 ) -> Option<(&'c Case, Shortage)> {
-    // Filesystems without a size of their own (ramfs, some of FUSE) report none.
+    // Filesystems without a size (ramfs, some in FUSE) report none.
     if space.total_bytes == 0 {
         return None;
     }

@@ -1,4 +1,4 @@
-//! Rounds of samples, until every case has what it needs or a limit comes first.
+//! Rounds of samples, until every case is complete or a limit ends the run.
 
 use std::error::Error;
 use std::path::PathBuf;
@@ -17,82 +17,83 @@ use crate::worker::Answer;
 use crate::workers::Workers;
 use crate::written::Written;
 
-/// What to do.
+/// The plan of a run.
 pub struct Plan {
-    /// All of them different.
+    /// The cases, all different.
     pub cases: Vec<Planned>,
-    /// Samples that each has already, when a run is resumed; as long as `cases`.
+    /// The samples that each case already has in a resumed run; as long as `cases`.
     pub taken: Vec<Vec<Taken>>,
-    /// What the memory-copy probes beside those took.
+    /// The times of the memory-copy probes beside those samples.
     pub probes_ns: Vec<u64>,
-    /// What the run was told.
+    /// The run's settings.
     pub settings: Settings,
-    /// In their order.
+    /// The targets, in order.
     pub targets: Vec<PlannedTarget>,
 }
 
-/// What a sample needs to know of its target.
+/// Facts about a target that a sample needs.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct PlannedTarget {
     /// Its path.
     pub path: PathBuf,
     /// The device whose written sectors are counted.
     pub device_number: Option<String>,
-    /// Whether all filesystems are synced before a sample, since syncing this one does not reach what is below it.
+    /// Whether all filesystems are synced before a sample, since syncing this one does not reach the one
+    /// below it.
     pub sync_all: bool,
-    /// What stays free of it.
+    /// The space that stays free.
     pub reserve: Reserve,
 }
 
-/// What happens in a run.
+/// An event of a run.
 pub enum Event<'a> {
     /// A sample begins.
     Started {
-        /// Its case, and where.
+        /// The case and its target.
         planned: &'a Planned,
-        /// Samples that are still to come, this one included, if no case ends early.
+        /// The remaining samples, including this one, if no case ends early.
         left: usize,
     },
     /// A sample has been taken.
     Taken {
-        /// Its case, and where.
+        /// The case and its target.
         planned: &'a Planned,
-        /// What came of it.
+        /// The sample.
         sample: &'a Sample,
     },
 }
 
-/// Hears of what happens, and can end the run by failing.
+/// Receives the events, and ends the run by returning an error.
 pub type Observer<'o> = dyn FnMut(Event<'_>) -> Result<(), Box<dyn Error + Send + Sync>> + 'o;
 
-/// Why a run ended.
+/// The reason why a run ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum End {
     /// Every case has its samples, or an outcome that ends it.
     Complete,
-    /// The time limit came first.
+    /// The time limit ended it.
     Budget,
-    /// The limit on bytes came first.
+    /// The limit on bytes ended it.
     MaxBytes,
-    /// It was told to stop.
+    /// A signal stopped it.
     Stopped,
 }
 
-/// How often a round goes through its disturbed samples again. A case that still has none of its own is not compared
+/// How often a round goes through its disturbed samples again. A case that still has only disturbed ones is not compared
 /// in that round.
 const MOST_REPEATS: u32 = 3;
 
-/// Longest wait for a target to be quiet before a sample.
+/// The longest wait for a quiet target before a sample.
 const SETTLE_LIMIT: Duration = Duration::from_secs(5);
-/// Least time for a loop whose time is limited.
+/// The least time limit of a loop.
 const LEAST_WRITE_LIMIT_NS: u64 = 100_000_000;
 
-/// Runs a plan with workers of that command. `observe` hears of everything, before the next thing happens; what it
-/// fails at ends the run.
+/// Runs a plan with workers of that command. `observe` receives each event before the run continues; its
+/// error ends the run.
 ///
 /// # Errors
-/// No worker can be started, a target is filled by others, or `observe` failed. A fault in a sample is no
-/// error but that sample's outcome.
+/// No worker can be started, other programs have filled a target, or `observe` failed. A fault in a sample is
+/// that sample's outcome, not an error.
 pub fn supervise(
     mut plan: Plan,
     schedule: &mut dyn Schedule,
@@ -122,7 +123,7 @@ struct Run<'p> {
     taken: Vec<Vec<Taken>>,
     disturbance: Disturbance,
     written: &'p mut Written,
-    // When this process began, and how many samples it has taken.
+    // The start of this process, and the samples that it has taken.
     start: Instant,
     taken_here: u32,
 }
@@ -136,14 +137,14 @@ impl Run<'_> {
     }
 
     fn rounds(&mut self, observe: &mut Observer<'_>) -> Result<End, RunnerError> {
-        // A round that was broken off is finished first.
+        // An interrupted round is finished first.
         let mut round = self.taken.iter().flatten().map(|sample| sample.round).max().unwrap_or(0);
         loop {
             let wanting = self.wanted().iter().filter(|&&wanted| wanted > 0).count();
             if wanting == 0 {
                 return Ok(End::Complete);
             }
-            // A round that cannot be finished would give some cases more samples than others.
+            // An unfinished round would give some cases more samples than others.
             if self.budget_ends_within(wanting) {
                 return Ok(End::Budget);
             }
@@ -154,11 +155,12 @@ impl Run<'_> {
         }
     }
 
-    /// Every case that wants a sample once, and disturbed ones again, so that as many cases as can be are compared inside
-    /// the round. Why the run ends in the middle; none if it goes on.
+    /// Takes one sample of every case that wants one, and repeats disturbed samples, so that as many cases as
+    /// possible are compared inside the round. Returns the reason to end the run, if any.
     fn round(&mut self, round: u32, observe: &mut Observer<'_>) -> Result<Option<End>, RunnerError> {
         let order = order(self.plan.settings.seed, round, &self.plan.cases);
-        // Who comes to want a sample in the middle waits for the next round, so that all who do are in the same one.
+        // A case that begins to want samples during the round waits for the next one, with all others that
+        // do.
         let due = self.wanted().to_vec();
         let last = |run: &Self, index: usize| run.taken[index].last().copied().filter(|it| it.round == round);
         for &index in &order {
@@ -181,7 +183,7 @@ impl Run<'_> {
         Ok(None)
     }
 
-    /// One sample of a case, if it wants one.
+    /// Takes one sample of a case, if it wants one.
     fn turn(
         &mut self,
         index: usize,
@@ -209,12 +211,12 @@ impl Run<'_> {
         Ok(None)
     }
 
-    /// Whether any sample is read back, and not only measured.
+    /// Whether any sample is read back.
     fn reads_back(&self) -> bool {
         self.plan.settings.verify != Verify::Never
     }
 
-    /// Whether the time for so many more samples, by the mean of those before, is more than is left.
+    /// Whether that many more samples, at the mean time so far, exceed the remaining time.
     fn budget_ends_within(&self, samples: usize) -> bool {
         let Some(budget) = self.plan.settings.budget_ns.map(Duration::from_nanos) else { return false };
         let elapsed = self.start.elapsed();
@@ -222,13 +224,13 @@ impl Run<'_> {
         elapsed + mean.saturating_mul(u32::try_from(samples).unwrap_or(u32::MAX)) >= budget
     }
 
-    /// How many samples each case still wants.
+    /// The number of samples that each case still wants.
     fn wanted(&mut self) -> &[usize] {
         let spent = Spent { elapsed: self.start.elapsed(), bytes: self.written.sample_bytes() };
         self.schedule.wanted(&self.taken, spent)
     }
 
-    /// One sample of a case; none if the run was told to stop.
+    /// Takes one sample of a case; none if the run was stopped.
     fn sample(&mut self, index: usize, round: u32) -> Result<Option<Sample>, RunnerError> {
         let (plan, Planned { target, case }) = (self.plan, &self.plan.cases[index]);
         let planned_target = plan.targets.get(*target).cloned().unwrap_or_default();
@@ -267,14 +269,14 @@ impl Run<'_> {
         if sample.outcome.is_ok() {
             let judged = self.disturbance.judge(&sample);
             let held_up = self.workers.at_work()?.hold_ups.reason();
-            // The engine may have seen a reason of its own.
+            // The engine's own reason comes first.
             sample.disturbed = sample.disturbed.or(held_up).or(judged);
         }
         Ok(Some(sample))
     }
 
-    /// A sample's share of the budget. Loops that look at the clock anyway end there, so that a few slow cases
-    /// do not eat the time of all others; what they wrote until then is in the sample.
+    /// A sample's share of the budget. Loops that read the clock anyway end there, so that a few slow cases
+    /// do not use up the time of the others; the sample holds the bytes written until then.
     fn write_limit_ns(&self) -> Option<u64> {
         let samples = (self.plan.cases.len() as u64).saturating_mul(u64::from(self.plan.settings.samples));
         let budget_ns = self.plan.settings.budget_ns?;

@@ -19,7 +19,7 @@ use crate::error::RunnerError;
 use crate::hold_ups::HoldUps;
 use crate::question::{question_line, understood};
 
-/// How to start a worker. The file descriptor number of the progress record is added at the end.
+/// The command of a worker. The descriptor number of the progress record is appended.
 #[derive(Debug, Clone)]
 pub struct WorkerCommand {
     /// The program.
@@ -28,8 +28,8 @@ pub struct WorkerCommand {
     pub arguments: Vec<OsString>,
 }
 
-/// A byte that says which phase the worker is in, shared through an anonymous file: it can still be
-/// read when the worker can no longer speak.
+/// A byte with the worker's current phase, in an anonymous shared file: it remains readable when the worker
+/// no longer answers.
 pub struct ProgressRecord {
     file: OwnedFd,
 }
@@ -42,7 +42,7 @@ impl ProgressRecord {
         Ok(Self { file })
     }
 
-    /// The worker's side: the record whose descriptor it inherited.
+    /// The worker's side of the record, by an inherited descriptor.
     ///
     /// # Errors
     /// There is no such descriptor.
@@ -52,9 +52,9 @@ impl ProgressRecord {
         Ok(Self { file: file.into() })
     }
 
-    /// Says which phase begins.
+    /// Records the beginning of a phase.
     pub fn enter(&self, phase: Phase) {
-        // What cannot be recorded is missed only in an error's text.
+        // If this fails, only an error's text lacks the phase.
         let _ = rustix::io::pwrite(&self.file, &[phase.index()], 0);
     }
 
@@ -75,38 +75,38 @@ pub(crate) struct Worker {
     replies: Receiver<String>,
     last_words: Option<JoinHandle<String>>,
     progress: ProgressRecord,
-    /// What kept it from running while it was last asked.
+    /// The delays since the last question.
     pub(crate) hold_ups: HoldUps,
     killed: bool,
 }
 
-/// How long an answer is waited for, and what ends the wait before.
+/// The wait for an answer, and what ends it early.
 #[derive(Clone, Copy)]
 pub struct Patience<'s> {
-    /// At most so long.
+    /// The longest wait.
     pub limit: Duration,
-    /// Set when the run is to end.
+    /// Set when the run is stopped.
     pub stop: &'s AtomicBool,
-    /// How long the answer is still waited for once that is set.
+    /// The remaining wait after a stop.
     pub(crate) grace: Duration,
 }
 
 impl<'s> Patience<'s> {
-    /// As long as nobody wants the run to end.
+    /// A wait that ends when the run is stopped.
     #[must_use]
     pub fn until(limit: Duration, stop: &'s AtomicBool) -> Self {
         Self { limit, stop, grace: Duration::ZERO }
     }
 }
 
-/// What became of a question.
+/// The result of a question.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Answer<R> {
     /// A reply in time.
     Reply(R),
-    /// None: the worker was killed at the deadline, or ended by itself.
+    /// No reply: the worker was killed at the deadline, or died.
     Lost(Outcome),
-    /// None, because the run was told to stop; the worker was killed.
+    /// No reply: the run was stopped, and the worker killed.
     Stopped,
 }
 
@@ -120,14 +120,15 @@ impl Worker {
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
-            // Of its own, so that a terminal's interrupt reaches only us, and that all of it can be killed.
+            // Its own group protects it from the terminal's interrupt, and allows killing all of its
+            // processes.
             .process_group(0)
             .spawn()
             .map_err(failed("start"))?;
         let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
         let (sender, replies) = channel();
         let requests = child.stdin.take();
-        // From here on it is killed if it cannot be listened to.
+        // From here on, an early return kills it.
         let hold_ups = HoldUps::of(child.id());
         let mut worker = Self { child, requests, replies, last_words: None, progress, hold_ups, killed: false };
         let listen = move || lines(stdout).try_for_each(|line| sender.send(line));
@@ -138,7 +139,7 @@ impl Worker {
         Ok(worker)
     }
 
-    /// Asks, and waits for the answer.
+    /// Asks a question, and waits for the answer.
     pub(crate) fn ask<Q: Question>(
         &mut self,
         question: Q,
@@ -147,7 +148,7 @@ impl Worker {
         const LOOK_AGAIN: Duration = Duration::from_millis(100);
         let line = question_line(question).map_err(|error| RunnerError::Protocol(error.to_string()))?;
         self.hold_ups.begin();
-        // A worker that is gone shows when its answer does not come.
+        // If the worker is dead, its answer is missing below.
         let _ = self.requests.as_mut().map(|requests| requests.write_all(line.as_bytes()));
         let start = Instant::now();
         let mut limit = wait.limit;
@@ -172,7 +173,7 @@ impl Worker {
                 }
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) if self.is_gone() => return self.died(),
-                // It has closed its end; that it is gone can take longer, when files close on a slow target.
+                // It has closed its output; its end can take longer if files close slowly.
                 Err(RecvTimeoutError::Disconnected) => std::thread::sleep(Duration::from_millis(5)),
             }
         }
@@ -197,19 +198,19 @@ impl Worker {
         self.child.id()
     }
 
-    /// Whether the process is no more.
+    /// Whether the process has ended.
     pub(crate) fn is_gone(&mut self) -> bool {
         !matches!(self.child.try_wait(), Ok(None))
     }
 
-    /// Ends it and its threads now.
+    /// Kills it with its threads.
     fn kill(&mut self) {
         if std::mem::replace(&mut self.killed, true) {
             return;
         }
         self.requests = None;
         let _ = kill_process_group(Pid::from_child(&self.child), Signal::KILL);
-        // One that hangs in the kernel cannot be killed now; it is left to end when the kernel lets it.
+        // A worker that hangs in the kernel cannot be killed now, and ends when the kernel lets it.
         let start = Instant::now();
         while start.elapsed() < KILL_WAIT && !self.is_gone() {
             std::thread::sleep(Duration::from_millis(5));

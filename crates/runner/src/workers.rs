@@ -1,4 +1,4 @@
-//! Workers, one after the other, and what those leave behind that did not live to clean up.
+//! Workers, one after the other, and the files of workers that died.
 
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -9,7 +9,7 @@ use writebench_model::protocol::Question;
 use crate::error::RunnerError;
 use crate::worker::{Answer, Patience, Worker, WorkerCommand};
 
-/// One worker at a time: started when there is a question, and given up when it has not answered one.
+/// One worker at a time: started for a question, and abandoned if it does not answer.
 pub struct Workers<'w> {
     command: &'w WorkerCommand,
     stop: &'w AtomicBool,
@@ -18,13 +18,13 @@ pub struct Workers<'w> {
 }
 
 impl<'w> Workers<'w> {
-    /// Of that command, until `stop` is set.
+    /// Workers of that command, until `stop` is set.
     #[must_use]
     pub fn new(command: &'w WorkerCommand, stop: &'w AtomicBool, casualties: &'w mut Casualties) -> Self {
         Self { command, stop, casualties, at_work: None }
     }
 
-    /// The worker that is asked next.
+    /// The worker for the next question.
     pub(crate) fn at_work(&mut self) -> Result<&mut Worker, RunnerError> {
         Ok(match &mut self.at_work {
             Some(worker) => worker,
@@ -32,10 +32,11 @@ impl<'w> Workers<'w> {
         })
     }
 
-    /// Asks for something in a target, and waits so long at most.
+    /// Asks a question about a target, and waits at most `limit`.
     ///
     /// # Errors
-    /// No worker can be started or understood, or it answers with an error. That it hangs or ends is no error.
+    /// No worker can be started or understood, or it answers with an error. A hung or dead worker is no
+    /// error.
     pub fn ask<Q: Question>(
         &mut self,
         target: usize,
@@ -56,16 +57,16 @@ impl<'w> Workers<'w> {
     }
 }
 
-/// Workers that hang in the kernel with a file, and targets with files that nobody has removed.
+/// Workers that hang in the kernel with an open file, and targets with leftover files.
 #[derive(Default)]
 pub struct Casualties {
-    // Those that could not be killed, and in which target.
+    // Workers that could not be killed, each with its target.
     hung: Vec<(usize, Worker)>,
     unclean: BTreeSet<usize>,
 }
 
 impl Casualties {
-    /// Takes a worker that was killed or ended while it worked in a target.
+    /// Takes a worker that was killed or died while it worked in a target.
     fn add(&mut self, target: usize, mut worker: Worker) {
         self.unclean.insert(target);
         if !worker.is_gone() {
@@ -73,7 +74,7 @@ impl Casualties {
         }
     }
 
-    /// Another name for files after each worker that hangs with its own.
+    /// A new name for files after each hung worker.
     pub(crate) fn file_stem(&self, stem: &str) -> String {
         match self.hung.len() {
             0 => stem.to_owned(),
@@ -81,13 +82,13 @@ impl Casualties {
         }
     }
 
-    /// Whether the next worker has files to remove in a target. While one hangs there, nobody touches them: whoever
-    /// removes what it waits for, waits with it.
+    /// Whether the next worker must remove files in a target. While a worker hangs there, the files stay:
+    /// removing the file that it waits for would hang, too.
     pub(crate) fn has_files_in(&self, target: usize) -> bool {
         self.unclean.contains(&target) && self.hung.iter().all(|(of, _)| *of != target)
     }
 
-    /// The files in a target have been removed.
+    /// Records that the files in a target have been removed.
     pub(crate) fn are_removed(&mut self, target: usize) {
         self.unclean.remove(&target);
     }
@@ -105,7 +106,7 @@ mod tests {
     use writebench_model::protocol::PropertiesRequest;
     use writebench_model::{Outcome, Properties};
 
-    /// A worker that is a shell's line; the progress record's number becomes its `$0`.
+    /// A worker that is a shell command; the progress record's number becomes its `$0`.
     fn learn(line: &str, limit: Duration, stop: bool) -> Result<Answer<Properties>, RunnerError> {
         let command = WorkerCommand { program: "sh".into(), arguments: vec!["-c".into(), line.into()] };
         let request = PropertiesRequest {
@@ -132,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn being_told_to_stop_is_no_error_and_a_refusal_is_one() {
+    fn a_stop_is_no_error_and_a_refusal_is_one() {
         assert_eq!(learn("sleep 60", LONG, true).unwrap(), Answer::Stopped);
         let refused = learn(r#"read it; echo '{"Err":{"protocol":"a device"}}'"#, LONG, false);
         assert_eq!(refused.unwrap_err().to_string(), "worker: a device");

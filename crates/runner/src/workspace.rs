@@ -1,4 +1,4 @@
-//! The directory in the target that a run works in: made by it, owned by it, removed by it.
+//! The directory of a run in its target: made, owned and removed by the run.
 //!
 //! These are calls on the target, so only a keeper makes them: see [`crate::keeper`].
 
@@ -16,21 +16,21 @@ use serde::{Deserialize, Serialize};
 use crate::error::{RunnerError, failed};
 use crate::place::Place;
 
-/// The beginning of our names.
+/// The prefix of our names.
 pub(crate) const PREFIX: &str = ".writebench-";
 
-/// Holds the workspace's id, and an exclusive lock for as long as the run lives; the kernel lets go
-/// when its keeper dies.
+/// Holds the workspace's id, and an exclusive lock while the run lives; the kernel releases it when its
+/// keeper dies.
 pub(crate) const OWNER: &str = "owner";
 
-/// Another run that tidies up may take a directory away before it has its owner file.
+/// Another run that cleans up may remove a directory before it has its owner file.
 const TRIES: u32 = 8;
 
-/// How long a filesystem may keep a removed file that was open: FUSE hears of the last close later, and
-/// gives the file another name until then.
+/// How long a filesystem may keep a removed file that was open: FUSE learns of the last close later, and
+/// renames the file until then.
 const LATE_CLOSE: Duration = Duration::from_secs(3);
 
-/// A directory of our own in the target: mode 0700, with a name that nobody else has.
+/// A directory of our own in the target: mode 0700, with a unique name.
 pub(crate) struct Workspace {
     place: Place,
     directory: OwnedFd,
@@ -38,21 +38,21 @@ pub(crate) struct Workspace {
     owner: OwnedFd,
 }
 
-/// What became of a directory that a run had made.
+/// The result for a directory of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum LeftOver {
     /// Removed now.
     Removed,
-    /// Not there, or what is there is not the run's: nothing was touched.
+    /// It does not exist, or is not the run's: nothing was touched.
     NotThere,
-    /// The directory above it is not there either: a disk that is not mounted now may come back with it.
+    /// Its parent does not exist either: a disk that is not mounted now may bring it back.
     Away,
-    /// Its run is still at work.
+    /// Its run is still under way.
     InUse,
-    /// Its run is gone, but that process has it or something in it open, as a worker that hangs in the kernel: whoever
-    /// removes what it waits for, waits with it.
+    /// Its run is gone, but that process has it or a file in it open, like a worker that hangs in the kernel:
+    /// removing the file that it waits for would hang, too.
     Held(u32),
-    /// The filesystem still keeps files of it that were open when they were removed.
+    /// The filesystem still keeps files that were open when they were removed.
     KeepsFiles,
 }
 
@@ -78,12 +78,12 @@ impl Workspace {
                     return Err(failed("open", &path)(errno));
                 }
             };
-            // Whoever tidies up takes this lock before it removes a directory without an owner file.
+            // A run that cleans up takes this lock before it removes a directory without an owner file.
             let _ = rustix::fs::flock(&directory, FlockOperation::LockExclusive);
             if !place.is(&directory) {
                 continue;
             }
-            // Somebody's that was put in its place meanwhile is not ours to fill or to remove.
+            // A directory that another process put here meanwhile is neither filled nor removed.
             if !is_empty_but_for(&directory, None).map_err(failed("readdir", &path))? {
                 return Err(RunnerError::Swapped { path });
             }
@@ -105,24 +105,24 @@ impl Workspace {
         &self.directory
     }
 
-    /// Device and inode, as in stat(2): what the worker knows it by.
+    /// Device and inode of stat(2), by which the worker checks it.
     pub(crate) fn identity(&self) -> Result<[u64; 2], RunnerError> {
         let stat = rustix::fs::fstat(&self.directory).map_err(failed("stat", &self.place.path))?;
         Ok([stat.st_dev, stat.st_ino])
     }
 
-    /// Removes all of it.
+    /// Removes the workspace with all files.
     pub(crate) fn remove(self) -> Result<LeftOver, RunnerError> {
         remove_all(&self.place, &self.directory, Some(self.owner))
     }
 }
 
-/// Whether a directory is empty, but for a file of that name.
+/// Whether a directory is empty, except for a file of that name.
 pub(crate) fn is_empty_but_for(directory: &OwnedFd, allowed: Option<&str>) -> rustix::io::Result<bool> {
     Ok(names_in(directory)?.iter().all(|name| allowed.map(str::as_bytes) == Some(name.to_bytes())))
 }
 
-/// The names in an open directory, without those of itself and of the one above.
+/// The names in an open directory, without `.` and `..`.
 pub(crate) fn names_in(directory: impl AsFd) -> rustix::io::Result<Vec<CString>> {
     let is_entry = |name: &CString| !matches!(name.to_bytes(), b"." | b"..");
     let names = rustix::fs::Dir::read_from(directory)?.map(|entry| Ok(entry?.file_name().to_owned()));
@@ -134,7 +134,7 @@ fn make_owner(directory: &OwnedFd, path: &Path, id: &str) -> Result<OwnedFd, Run
     let owner =
         rustix::fs::openat(directory, OWNER, flags, Mode::RUSR | Mode::WUSR).map_err(failed("open", path))?;
     match rustix::fs::flock(&owner, FlockOperation::NonBlockingLockExclusive) {
-        // Where there are no locks, nothing shows that a run is gone, and what it left stays.
+        // Without locks it is unknown whether a run is gone, so its directory stays.
         Ok(()) | Err(Errno::OPNOTSUPP | Errno::NOSYS | Errno::NOLCK) => {}
         Err(errno) => return Err(failed("flock", path)(errno)),
     }
@@ -142,8 +142,8 @@ fn make_owner(directory: &OwnedFd, path: &Path, id: &str) -> Result<OwnedFd, Run
     Ok(owner)
 }
 
-/// Removes the directory and the files in it. `owner` is closed before its name goes: a filesystem that keeps open
-/// files under another name would keep the directory, too.
+/// Removes the directory and its files. `owner` is closed before it is unlinked: a filesystem that renames
+/// removed open files would keep the directory, too.
 pub(crate) fn remove_all(
     place: &Place,
     directory: &OwnedFd,
@@ -165,7 +165,7 @@ pub(crate) fn remove_all(
     }
 }
 
-/// NFS refuses to remove the other name that an open file got.
+/// NFS refuses to remove the new name of a removed open file.
 fn busy_is_kept(errno: Errno) -> rustix::io::Result<()> {
     if errno == Errno::BUSY { Ok(()) } else { Err(errno) }
 }
@@ -177,13 +177,14 @@ fn is_kept(error: &io::Error) -> bool {
 }
 
 fn remove_now_empty(place: &Place, directory: &OwnedFd) -> Result<(), RunnerError> {
-    // Last, so that a directory without it is empty.
+    // The owner file goes last, so that a directory without it is empty.
     match rustix::fs::unlinkat(directory, OWNER, AtFlags::empty()) {
         Ok(()) | Err(Errno::NOENT) => {}
         Err(errno) => return Err(failed("unlink", &place.path)(errno)),
     }
     if !place.is(directory) {
-        // Somebody removed it. Where its filesystem was unmounted instead, it is still there to be removed later.
+        // Another process removed it. If its filesystem was unmounted instead, it still exists and can be
+        // removed later.
         return match rustix::fs::fstat(directory) {
             Ok(stat) if stat.st_nlink == 0 => Ok(()),
             _ => Err(RunnerError::Swapped { path: place.path.clone() }),
@@ -192,7 +193,7 @@ fn remove_now_empty(place: &Place, directory: &OwnedFd) -> Result<(), RunnerErro
     place.remove_empty().map_err(failed("rmdir", &place.path))
 }
 
-/// Removes files, by name in the open directory of a workspace. A directory in it is not ours and stays.
+/// Removes files by name in the open directory of a workspace. A subdirectory is not ours and stays.
 ///
 /// # Errors
 /// A file cannot be removed.
@@ -229,7 +230,7 @@ mod tests {
         let workspace = created(target.path());
         File::create(workspace_path(target.path(), ID).join("sample")).unwrap();
         remove_samples(&workspace.directory).unwrap();
-        assert_eq!(files_in(&workspace_path(target.path(), ID)), 1, "only the owner's file");
+        assert_eq!(files_in(&workspace_path(target.path(), ID)), 1, "only the owner file");
         File::create(workspace_path(target.path(), ID).join("sample")).unwrap();
         workspace.remove().unwrap();
         assert_eq!(files_in(target.path()), 1);

@@ -1,55 +1,57 @@
-//! How much a run writes anywhere: disks wear.
+//! The bytes written by a run, anywhere.
 
 use std::collections::{HashMap, HashSet};
 
 use writebench_model::protocol::direct_check_bytes;
 use writebench_model::{Cache, Case, Prepare};
 
-/// All bytes that a run has written at most, and how many it may write. A sample that is cut short counts as whole.
+/// An upper bound of the bytes written by a run, and the limit. A truncated sample counts in full.
 #[derive(Debug, Default)]
 pub struct Written {
     most_bytes: Option<u64>,
     beside_bytes: u64,
     sample_bytes: u64,
-    // The file that the worker holds to be copied, by target.
+    // The file that the worker keeps for copying, by target.
     copied: HashMap<usize, u64>,
-    // Where the worker knows which way O_DIRECT goes.
+    // The targets and states in which the worker knows the path of O_DIRECT writes.
     direct_checked: HashSet<(usize, Prepare)>,
     copy_is_given: bool,
 }
 
 impl Written {
-    /// Nothing yet. `copy_is_given` is whether the file that is copied is somebody's, and need not be made.
+    /// No bytes yet. `copy_is_given` is whether the user names the file to be copied, so that none must be
+    /// made.
     #[must_use]
     pub fn new(most_bytes: Option<u64>, copy_is_given: bool) -> Self {
         Self { most_bytes, copy_is_given, ..Self::default() }
     }
 
-    /// Counts what is written beside the samples: images, limits of the hardware, files that show what a filesystem
-    /// does, the lock of the run's directory, the copy that stays.
+    /// Counts bytes besides the samples: images, limits of the hardware, files that show the filesystem's
+    /// properties, the lock of the run's directory, the copy that stays.
     pub fn add(&mut self, bytes: u64) {
         self.beside_bytes = self.beside_bytes.saturating_add(bytes);
     }
 
-    /// The sum of everything.
+    /// The total bytes written.
     #[must_use]
     pub fn bytes(&self) -> u64 {
         self.beside_bytes.saturating_add(self.sample_bytes)
     }
 
-    /// Bytes that may still be written; none without a limit.
+    /// The remaining bytes; none without a limit.
     #[must_use]
     pub fn left_bytes(&self) -> Option<u64> {
         self.most_bytes.map(|most| most.saturating_sub(self.bytes()))
     }
 
-    /// The part of the samples, with the files that they copy: a search divides no more than that among its cases.
+    /// The bytes of the samples, including the files that they copy: a search divides only these among its
+    /// cases.
     pub(crate) fn sample_bytes(&self) -> u64 {
         self.sample_bytes
     }
 
-    /// Bytes that a sample of the case writes, with those that come before it: the file that it copies, and, where it is
-    /// read back, the files that show which way direct I/O goes.
+    /// The bytes that a sample of the case writes, including preparations: the file that it copies and, if it
+    /// is read back, the files that show the path of direct I/O.
     pub(crate) fn of_sample(&self, target: usize, case: &Case, is_read_back: bool) -> u64 {
         self.sample_and_source(target, case).saturating_add(self.direct_check(target, case, is_read_back))
     }
@@ -83,7 +85,7 @@ impl Written {
         }
     }
 
-    /// The worker is gone, and with it what it held to be copied and what it knew.
+    /// Records that the worker is gone, with its file for copying and its knowledge.
     pub(crate) fn end_worker(&mut self) {
         self.copied.clear();
         self.direct_checked.clear();

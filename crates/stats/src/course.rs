@@ -1,43 +1,44 @@
-//! Whether a rate held over time, or was only a burst.
+//! The course of a rate over time.
 
-/// How a rate went.
+/// The course of a rate.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Course {
-    /// It held.
+    /// It stayed constant.
     Steady,
     /// It was high, and then lower.
     Burst(Burst),
-    /// It did neither: it swung, or rose.
+    /// It was neither: it fluctuated, or rose.
     Unsteady,
 }
 
 /// A rate that fell.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Burst {
-    /// The mean rate until then.
+    /// The mean rate before the fall.
     pub before: f64,
-    /// When it fell, as a part of the whole time.
+    /// The time of the fall, as a part of the whole time.
     pub until: f64,
-    /// The mean rate from then on.
+    /// The mean rate after the fall.
     pub after: f64,
 }
 
-/// So many windows of equal length.
+/// The number of windows, which have equal length.
 const WINDOWS: usize = 5;
-/// The windows' largest and smallest mean differ by no more than that part of their mean.
+/// The largest range of the windows' means, as a part of their mean.
 const RANGE: f64 = 0.2;
-/// The line through the windows' means rises or falls by no more than that part of their mean.
+/// The largest rise or fall of the line through the windows' means, as a part of their mean.
 const SLOPE: f64 = 0.1;
-/// What is lower by less than that is no fall.
+/// The least drop that counts as a fall.
 const FALL: f64 = 0.2;
-/// A fall must explain that part of the variance.
+/// The least part of the variance that a fall must explain.
 const EXPLAINED: f64 = 0.5;
 
-/// Judges rates in intervals of equal length, in the spirit of the steady state of SNIA's *Solid State Storage
-/// Performance Test Specification* (measurement window of five rounds: range within 20 % of the mean, least-squares
-/// line within 10 %): the time is cut into five windows, and the rate is steady if their means keep within both.
-/// If not, the cut in two that leaves the smallest squares tells a burst, where the rate behind it is lower by a
-/// fifth at least and the cut explains half the variance. None for fewer than five intervals, or rates of nothing.
+/// Judges rates in intervals of equal length, in the spirit of the steady state of SNIA's *Solid State
+/// Storage Performance Test Specification* (measurement window of five rounds: range within 20 % of the mean,
+/// least-squares line within 10 %): the time is cut into five windows, and the rate is steady if their means
+/// stay within both. Otherwise the cut in two with the least squares is a burst, if the rate after it is
+/// lower by at least a fifth and the cut explains half the variance. None for fewer than five intervals, or
+/// rates of zero.
 #[must_use]
 pub fn course(rates: &[f64]) -> Option<Course> {
     let mean = rates.iter().sum::<f64>() / rates.len() as f64;
@@ -52,7 +53,7 @@ pub fn course(rates: &[f64]) -> Option<Course> {
     Some(if is_burst { Course::Burst(burst) } else { Course::Unsteady })
 }
 
-/// The means of the windows; an interval that two of them share counts in both by its parts.
+/// The means of the windows; an interval across two windows is split between them.
 fn windows(rates: &[f64]) -> [f64; WINDOWS] {
     let width = rates.len() as f64 / WINDOWS as f64;
     std::array::from_fn(|window| {
@@ -77,7 +78,7 @@ fn is_steady(windows: &[f64; WINDOWS], mean: f64) -> bool {
     largest - smallest <= RANGE * mean && rise.abs() <= SLOPE * mean
 }
 
-/// The cut in two with the smallest squares, and the part of the variance that it explains.
+/// The cut in two with the least squares, and the part of the variance that it explains.
 fn fall(rates: &[f64], mean: f64) -> (Burst, f64) {
     let count = rates.len() as f64;
     let (total, all): (f64, f64) = (
@@ -135,7 +136,7 @@ mod tests {
         assert!((burst(&late).until - 0.85).abs() < 1e-9);
     }
 
-    /// As balance_dirty_pages holds a writer: fast, then pauses of 200 ms between short spurts.
+    /// A writer under balance_dirty_pages: fast, then pauses of 200 ms between short spurts.
     #[test]
     fn a_writer_that_is_throttled_by_dirty_pages_is_a_burst() {
         let rates: Vec<f64> = (0..150)
@@ -166,8 +167,8 @@ mod tests {
         assert_eq!(course(&rises), Some(Course::Unsteady));
     }
 
-    /// Rates that fall by 8 % and by 12 % over the whole time: one keeps within the line's tenth, one does not.
-    /// (The windows' middles span four fifths of the time.)
+    /// Rates that fall by 8 % and by 12 % over the whole time: the first stays within the line's tenth, the
+    /// second does not. (The windows' middles span four fifths of the time.)
     #[test]
     fn the_line_and_the_range_are_the_specifications() {
         let falling =

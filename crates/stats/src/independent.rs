@@ -1,15 +1,15 @@
-//! How two sides compare whose values have nothing to do with each other.
+//! Comparison of two sides with independent values.
 
 use crate::{Interval, mann_whitney, sorted};
 
-/// By what factor `numerator` is larger than `denominator`: Hodges and Lehmann's estimate, the median of all `n m` ratios
-/// of one to the other, with the interval that Mann and Whitney's test gives (Conover, *Practical Nonparametric Statistics*,
-/// 3rd ed., section 5.4, there for differences: the logarithms of these ratios). It holds the true factor with at
-/// least that confidence if one distribution is the other times a factor, whatever its form; nothing else is assumed.
-/// Equal values make it wider, never narrower than it should be. With too few values for that confidence the range of all
-/// ratios, with the confidence that it has.
+/// The factor by which `numerator` is larger than `denominator`: Hodges and Lehmann's estimate, the median of
+/// all `n m` ratios, with the interval of Mann and Whitney's test (Conover, *Practical Nonparametric
+/// Statistics*, 3rd ed., section 5.4, there for differences, which are the logarithms of these ratios). If
+/// one distribution is the other times a factor, the interval includes that factor with at least that
+/// confidence; nothing else is assumed. Ties make the interval wider, never too narrow. With too few values
+/// for that confidence, the result is the range of all ratios with its actual confidence.
 ///
-/// None if a side is empty, or has a value that is not above zero.
+/// None if a side is empty, or has a value that is not positive.
 #[must_use]
 pub fn independent_ratio(numerator: &[f64], denominator: &[f64], confidence: f64) -> Option<Interval> {
     let is_size = |value: &f64| value.is_finite() && *value > 0.0;
@@ -21,7 +21,7 @@ pub fn independent_ratio(numerator: &[f64], denominator: &[f64], confidence: f64
     let (cut, reached) = mann_whitney::cut(numerator.len(), denominator.len(), confidence);
     let (lower, upper) = (ratios.smallest(count.div_ceil(2)), ratios.smallest(count / 2 + 1));
     Some(Interval {
-        // The middle between two logarithms, so that A over B is the inverse of B over A.
+        // The middle of the logarithms, so that A over B is the inverse of B over A.
         estimate: if lower < upper { (lower * upper).sqrt() } else { lower },
         low: ratios.smallest(cut),
         high: ratios.smallest(count + 1 - cut),
@@ -29,15 +29,15 @@ pub fn independent_ratio(numerator: &[f64], denominator: &[f64], confidence: f64
     })
 }
 
-/// All ratios of the values of two sides, which are too many to be written down: a run may have a million samples.
+/// All ratios of the values of two sides. They are not stored, as a run may have a million samples.
 struct Ratios {
     numerator: Vec<f64>,
     denominator: Vec<f64>,
 }
 
 impl Ratios {
-    /// The smallest but `rank - 1`, by halving the numbers between the ends until few ratios are left, which are written
-    /// down: positive numbers are in the order of their bits.
+    /// The ratio with that rank, found by bisection until few ratios remain, which are then listed: positive
+    /// floats have the order of their bits.
     fn smallest(&self, rank: usize) -> f64 {
         let (least, most) = self.ends();
         let few = self.numerator.len() + self.denominator.len();
@@ -65,7 +65,7 @@ impl Ratios {
         (numerator[0] / denominator[denominator.len() - 1], numerator[numerator.len() - 1] / denominator[0])
     }
 
-    /// Those above the one limit and not above the other.
+    /// The ratios above `above` and not above `limit`.
     fn between(&self, above: f64, limit: f64) -> Vec<f64> {
         let (mut ratios, mut first, mut end) = (Vec::new(), 0, 0);
         for numerator in &self.numerator {
@@ -82,7 +82,8 @@ impl Ratios {
         ratios
     }
 
-    /// How many are not above the limit. Both sides are sorted, so that a larger numerator needs a larger denominator.
+    /// The number of ratios not above the limit. Both sides are sorted, so that a larger numerator needs a
+    /// larger denominator.
     fn at_most(&self, limit: f64) -> usize {
         let (mut count, mut first) = (0, 0);
         for numerator in &self.numerator {
@@ -100,8 +101,8 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// By hand: of the 16 ratios of these the 8th and 9th are 2, the smallest 8/7 and the largest 14/4. Four and four
-    /// values are the least that 95 % can be had with: 1 - 2/70.
+    /// By hand: of these 16 ratios the 8th and 9th are 2, the smallest 8/7 and the largest 14/4. Four values
+    /// each are the fewest for 95 %: 1 - 2/70.
     #[test]
     fn four_and_four_values_give_the_range_of_all_ratios() {
         let ratio = independent_ratio(&[8.0, 10.0, 12.0, 14.0], &[4.0, 5.0, 6.0, 7.0], 0.95).unwrap();
@@ -111,7 +112,7 @@ mod tests {
 
     #[test]
     fn every_rank_is_that_of_all_ratios_written_down() {
-        // Spread and in ties, with more ratios than values.
+        // The values are spread, with ties and more ratios than values.
         for modulus in [7, 1009] {
             let side = |count: u32, seed: u32| -> Vec<f64> {
                 sorted(
@@ -128,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn there_is_none_where_there_is_no_ratio() {
+    fn an_undefined_ratio_is_none() {
         assert_eq!(independent_ratio(&[], &[1.0], 0.95), None);
         assert_eq!(independent_ratio(&[1.0], &[0.0], 0.95), None);
         assert_eq!(independent_ratio(&[f64::NAN], &[1.0], 0.95), None);

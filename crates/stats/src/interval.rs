@@ -2,7 +2,7 @@
 
 use crate::{median, sorted};
 
-/// A figure and the range that holds the true one with the stated confidence.
+/// A figure and its confidence interval.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Interval {
     /// The figure.
@@ -11,7 +11,7 @@ pub struct Interval {
     pub low: f64,
     /// The upper end.
     pub high: f64,
-    /// The confidence that was reached, from 0 to 1.
+    /// The actual confidence, from 0 to 1.
     pub confidence: f64,
 }
 
@@ -29,10 +29,11 @@ pub fn median_interval(values: &[f64], confidence: f64) -> Option<Interval> {
     Some(Interval { estimate, low: sorted[cut - 1], high: sorted[count - cut], confidence: reached })
 }
 
-/// The largest `cut` for which the median lies between the `cut`-th smallest and the `cut`-th largest of `count` with at
-/// least that confidence, and the confidence; 1 if none has it.
+/// The largest `cut` for which the median lies between the `cut`-th smallest and the `cut`-th largest of
+/// `count` with at least that confidence, and the actual confidence; 1 if there is none.
 fn cut(count: usize, confidence: f64) -> (usize, f64) {
-    // Terms of the binomial distribution by their ratio, in logarithms so that no count underflows.
+    // The terms of the binomial distribution follow from their ratio, in logarithms so that no count
+    // underflows.
     let mut log_term = -(count as f64) * std::f64::consts::LN_2;
     let mut tail = log_term.exp();
     let (mut cut, mut reached) = (1, 1.0 - 2.0 * tail);
@@ -53,7 +54,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Conover's table, and R's `qbinom`: ranks and coverage at 95 %.
+    /// The expected values are from Conover's table and R's `qbinom`: ranks and coverage at 95 %.
     #[test]
     fn ranks_and_coverage_are_those_of_the_sign_test() {
         for (count, low, high, reached) in

@@ -1,5 +1,5 @@
-//! Pure statistics on slices. Nothing is assumed of the distribution that figures come from: write
-//! times are skewed, have two humps and drift, so medians and order statistics speak for them.
+//! Pure statistics on slices. No distribution is assumed: write times are skewed, bimodal and drifting, so
+//! medians and order statistics describe them.
 
 #![expect(clippy::cast_precision_loss, reason = "numbers of samples are far below 2^52")]
 
@@ -22,16 +22,16 @@ pub use ratio::bootstrap_ratio_of_medians;
 pub use resolution::smallest_difference;
 pub use verdict::Verdict;
 
-/// The confidence of all intervals that this program makes.
+/// The confidence of all intervals in this program.
 pub const CONFIDENCE: f64 = 0.95;
 
-/// A time, a size or a count as statistics take it: exact up to 2^53, and to sixteen digits beyond.
+/// A time, a size or a count as a float: exact up to 2^53, and to sixteen digits beyond.
 #[must_use]
 pub fn as_f64(value: u64) -> f64 {
     value as f64
 }
 
-/// The middle value, or the mean of the two middle values; none of nothing.
+/// The middle value, or the mean of the two middle values; none for an empty slice.
 #[must_use]
 pub fn median(values: &[f64]) -> Option<f64> {
     let sorted = sorted(values);

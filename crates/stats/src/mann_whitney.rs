@@ -1,10 +1,10 @@
-//! The distribution of Mann and Whitney's count when both sides are alike.
+//! The distribution of Mann and Whitney's count for two equal distributions.
 
-/// Beyond this many bits the orders of two sides are not counted but approximated.
+/// Above this many bits the orders are approximated instead of counted.
 const COUNTED_BITS: f64 = 127.0;
 
-/// How far an interval of pairwise figures reaches: `[r(cut), r(n m + 1 - cut)]` of the `n m` ordered ones, and the
-/// confidence that it has. The narrowest with at least `confidence`; all of them where too few values cannot have it.
+/// The ranks of an interval of pairwise figures: `[r(cut), r(n m + 1 - cut)]` of the `n m` sorted ones, and
+/// its confidence. The narrowest with at least `confidence`, or all of them if there are too few values.
 pub(crate) fn cut(n: usize, m: usize, confidence: f64) -> (usize, f64) {
     let middle = (n * m).div_ceil(2);
     if bits(n, m) >= COUNTED_BITS {
@@ -18,7 +18,7 @@ pub(crate) fn cut(n: usize, m: usize, confidence: f64) -> (usize, f64) {
     }
     let orders = orders(n, m);
     let all = total(n, m);
-    // So that a coverage that is the wanted one exactly is not missed by a last digit.
+    // Tolerates a rounding error in a coverage that equals the requested one.
     let enough = confidence - 1e-12;
     let (mut cut, mut below, mut reached) = (1, orders[0], 1.0 - 2.0 * share(orders[0], all));
     while cut < middle {
@@ -32,21 +32,21 @@ pub(crate) fn cut(n: usize, m: usize, confidence: f64) -> (usize, f64) {
     (cut, reached.max(0.0))
 }
 
-/// In how many of the orders in which `n` and `m` values can stand, all equally probable, exactly `u` pairs are the wrong
-/// way round, for each `u` up to the middle: the coefficients of the Gaussian binomial (Mann and Whitney 1947).
+/// For each `u` up to the middle, the number of the equally probable orders of `n` and `m` values in which
+/// exactly `u` pairs are reversed: the coefficients of the Gaussian binomial (Mann and Whitney 1947).
 ///
-/// By integers, and modulo 2^128: what comes out fits, so what overflows on the way does no harm.
+/// The arithmetic is modulo 2^128: the results fit, so that intermediate overflow is harmless.
 fn orders(n: usize, m: usize) -> Vec<u128> {
     let (few, many) = (n.min(m), n.max(m));
     let length = n * m / 2 + 1;
     let mut counts = vec![0u128; length];
     counts[0] = 1;
     for factor in 1..=few {
-        // Times 1 - q^(many + factor), …
+        // Multiply by 1 - q^(many + factor), …
         for u in (many + factor..length).rev() {
             counts[u] = counts[u].wrapping_sub(counts[u - many - factor]);
         }
-        // … divided by 1 - q^factor.
+        // … and divide by 1 - q^factor.
         for u in factor..length {
             counts[u] = counts[u].wrapping_add(counts[u - factor]);
         }
@@ -62,7 +62,7 @@ fn bits(n: usize, m: usize) -> f64 {
 
 fn total(n: usize, m: usize) -> u128 {
     let (few, many) = (n.min(m), n.max(m));
-    // Each step is a binomial coefficient, so it divides; in parts, so that it does not overflow.
+    // Each step is a binomial coefficient, so the division is exact; it is split to avoid overflow.
     (1..=few).fold(1, |product, factor| {
         let (top, bottom) = ((many + factor) as u128, factor as u128);
         product / bottom * top + product % bottom * top / bottom
@@ -73,14 +73,14 @@ fn share(part: u128, all: u128) -> f64 {
     part as f64 / all as f64
 }
 
-/// Probability of at most `u`, by the normal distribution with correction for continuity.
+/// The probability of at most `u`, by the normal distribution with continuity correction.
 fn approximate_tail(n: usize, m: usize, u: usize) -> f64 {
     let (n, m) = (n as f64, m as f64);
     normal_tail((n * m / 2.0 - u as f64 - 0.5) / (n * m * (n + m + 1.0) / 12.0).sqrt())
 }
 
-/// Probability that a normal deviate is above `z`, which is not negative; to 7.5e-8 (Abramowitz and Stegun, *Handbook of
-/// Mathematical Functions*, 26.2.17).
+/// The probability that a normal deviate is above `z`, which is not negative; to 7.5e-8 (Abramowitz and
+/// Stegun, *Handbook of Mathematical Functions*, 26.2.17).
 fn normal_tail(z: f64) -> f64 {
     const COEFFICIENTS: [f64; 5] =
         [1.330_274_429, -1.821_255_978, 1.781_477_937, -0.356_563_782, 0.319_381_530];
@@ -94,7 +94,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// The table that every textbook prints: the largest count that is significant at 5 %, two-sided.
+    /// The table of textbooks: the largest count that is significant at 5 %, two-sided.
     #[test]
     fn the_published_critical_values_come_out() {
         for (n, m, critical) in
@@ -107,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn too_few_have_what_they_have() {
+    fn too_few_values_get_the_whole_range() {
         assert_eq!(cut(1, 1, 0.95), (1, 0.0));
         let (all, reached) = cut(3, 3, 0.95);
         assert!(all == 1 && (reached - 0.9).abs() < 1e-12, "2 of the 20 orders are as far out: {reached}");
@@ -115,13 +115,13 @@ mod tests {
 
     #[test]
     fn all_orders_are_counted() {
-        // By hand: of the 6 orders of two and two values 1, 1, 2, 1, 1 have 0, 1, 2, 3, 4 pairs the wrong way round.
+        // By hand: of the 6 orders of two and two values 1, 1, 2, 1, 1 have 0, 1, 2, 3, 4 reversed pairs.
         assert_eq!(orders(2, 2), [1, 1, 2]);
         assert_eq!((total(2, 2), total(65, 65)), (6, 95_067_625_827_960_698_145_584_333_020_095_113_100));
     }
 
     #[test]
-    fn where_counting_ends_the_approximation_goes_on() {
+    fn the_approximation_continues_the_counting() {
         for (n, m) in [(60, 60), (40, 80), (20, 200)] {
             let (counted, reached) = cut(n, m, 0.95);
             let approximate = 1.0 - 2.0 * approximate_tail(n, m, counted - 1);
@@ -138,7 +138,7 @@ mod tests {
         fn the_counts_of_both_halves_are_all_orders(n in 1usize..40, m in 1usize..40) {
             let orders = orders(n, m);
             let half: u128 = orders.iter().sum();
-            // The middle stands in both halves where there is one.
+            // Both halves include the middle if there is one.
             let middle = if n * m % 2 == 0 { orders[n * m / 2] } else { 0 };
             prop_assert_eq!(2 * half - middle, total(n, m));
         }

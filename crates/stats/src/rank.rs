@@ -1,9 +1,9 @@
-//! Ranks, and how alike two orders are.
+//! Ranks, and the similarity of two orders.
 
-/// Spearman's rank correlation of values that belong together by index: the correlation of their ranks, with
-/// equal values at the mean of the ranks they take (Conover, *Practical Nonparametric Statistics*, 3rd ed.,
-/// section 5.4). 1 for the same order, -1 for the reverse. None for unequal or fewer than two values, where
-/// all of one side are equal, and where one is not a number.
+/// Spearman's rank correlation of values paired by index: the correlation of their ranks, with the mean rank
+/// for ties (Conover, *Practical Nonparametric Statistics*, 3rd ed., section 5.4). 1 for the same order, -1
+/// for the reverse. None for slices of unequal length or fewer than two values, if all values of one side are
+/// equal, or if one is NaN.
 #[must_use]
 pub fn spearman(a: &[f64], b: &[f64]) -> Option<f64> {
     if a.len() != b.len() || a.len() < 2 || a.iter().chain(b).any(|value| value.is_nan()) {
@@ -18,7 +18,7 @@ fn ranks(values: &[f64]) -> Vec<f64> {
     order.sort_by(|&left, &right| values[left].total_cmp(&values[right]));
     let mut ranks = vec![0.0; values.len()];
     let mut before = 0;
-    // Not bit by bit: 0 and -0 are equal.
+    // The comparison is not bitwise: 0 and -0 are equal.
     #[expect(clippy::float_cmp, reason = "a tie is of equal values")]
     for tie in order.chunk_by(|&left, &right| values[left] == values[right]) {
         let mean = before as f64 + (tie.len() as f64 + 1.0) / 2.0;
@@ -28,7 +28,7 @@ fn ranks(values: &[f64]) -> Vec<f64> {
     ranks
 }
 
-/// Pearson's correlation; none where one side does not vary.
+/// Pearson's correlation; none if one side does not vary.
 fn correlation(a: &[f64], b: &[f64]) -> Option<f64> {
     let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
     let (mean_a, mean_b) = (mean(a), mean(b));
@@ -51,8 +51,8 @@ mod tests {
         value.is_some_and(|value| (value - wanted).abs() < 1e-12)
     }
 
-    /// The example of Wikipedia's "Spearman's rank correlation coefficient": IQ and hours of television,
-    /// with 6 Σd² / n(n² - 1) = 1164 / 990.
+    /// The example of Wikipedia's "Spearman's rank correlation coefficient": IQ and hours of television, with
+    /// 6 Σd² / n(n² - 1) = 1164 / 990.
     #[test]
     fn the_published_example_comes_out() {
         let iq = [106.0, 100.0, 86.0, 101.0, 99.0, 103.0, 97.0, 113.0, 112.0, 110.0];
@@ -60,7 +60,8 @@ mod tests {
         assert!(close(spearman(&iq, &hours), 1.0 - 1164.0 / 990.0));
     }
 
-    /// By hand: ranks 1, 2.5, 2.5, 4 and 1, 2, 3, 4; Σ of products of deviations 4.5, of squares 4.5 and 5.
+    /// By hand: ranks 1, 2.5, 2.5, 4 and 1, 2, 3, 4; the sum of products of deviations is 4.5, of squares 4.5
+    /// and 5.
     #[test]
     fn equal_values_take_the_mean_of_their_ranks() {
         assert_eq!(ranks(&[10.0, 20.0, 20.0, 40.0]), [1.0, 2.5, 2.5, 4.0]);
@@ -69,7 +70,7 @@ mod tests {
     }
 
     #[test]
-    fn there_is_none_where_it_is_not_defined() {
+    fn an_undefined_correlation_is_none() {
         assert_eq!(spearman(&[], &[]), None);
         assert_eq!(spearman(&[1.0], &[1.0]), None);
         assert_eq!(spearman(&[1.0, 2.0], &[1.0, 2.0, 3.0]), None);

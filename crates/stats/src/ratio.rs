@@ -1,4 +1,4 @@
-//! How two cases compare that were sampled in the same rounds.
+//! Comparison of two cases that were sampled in the same rounds.
 
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
@@ -7,9 +7,9 @@ use crate::{CONFIDENCE, Interval, median, sorted};
 
 const RESAMPLES: usize = 2000;
 
-/// The ratio of two medians with a percentile bootstrap interval (Efron and Tibshirani, *An
-/// Introduction to the Bootstrap*, 1993, chapter 13). Values of one index were taken in one round and
-/// are drawn together, so drift between rounds hits both alike. None for empty or unequal slices.
+/// The ratio of two medians with a percentile bootstrap interval (Efron and Tibshirani, *An Introduction to
+/// the Bootstrap*, 1993, chapter 13). Values with the same index come from the same round and are drawn
+/// together, so that drift between rounds affects both alike. None for empty or unequal slices.
 #[must_use]
 pub fn bootstrap_ratio_of_medians(numerator: &[f64], denominator: &[f64], seed: u64) -> Option<Interval> {
     if numerator.len() != denominator.len() {

@@ -1,15 +1,15 @@
-//! The smallest difference that a machine's noise lets a number of samples tell.
+//! The smallest difference that a number of samples can resolve in a machine's noise.
 
 use crate::{median, sorted};
 
-/// Fewer blocks than that give no answer.
+/// The fewest blocks that give an answer.
 const FEWEST_BLOCKS: usize = 6;
 
-/// The smallest difference between two medians of `block` values each that is more than this series shows between
-/// its own, with that confidence: the series is cut into blocks of so many values as they came, every block's median
-/// is divided by every other's, and of those ratios (the larger by the smaller, less 1) the quantile is taken. So
-/// slow drift is in it, and nothing is assumed of the distribution. None where there are fewer than six blocks or
-/// a median that is not positive.
+/// The smallest difference between two medians of `block` values each that exceeds the differences within
+/// this series, at that confidence. The series is cut into consecutive blocks of that many values, the
+/// medians of all pairs of blocks are divided (the larger by the smaller, less 1), and the quantile of these
+/// ratios is the result. It includes slow drift, and assumes no distribution. None for fewer than six blocks
+/// or a median that is not positive.
 #[must_use]
 pub fn smallest_difference(values: &[f64], block: usize, confidence: f64) -> Option<f64> {
     let medians: Vec<f64> = values.chunks_exact(block.max(1)).filter_map(median).collect();
@@ -41,7 +41,7 @@ mod tests {
         let values = noise(3000, 0.1, 1);
         let (six, thirty) =
             (smallest_difference(&values, 6, 0.95).unwrap(), smallest_difference(&values, 30, 0.95).unwrap());
-        // By the square root of five, if medians were means.
+        // The factor would be the square root of five if medians were means.
         assert!((1.7..2.9).contains(&(six / thirty)), "{six} {thirty}");
     }
 
@@ -55,8 +55,8 @@ mod tests {
         assert!(thirty > 0.15 && six / thirty < 1.1, "{six} {thirty}");
     }
 
-    /// What it is for: two series of the same noise, one of them slower by that difference, are told apart by
-    /// more than chance in most pairs of blocks, and two that do not differ are within it in about 95 of 100.
+    /// Of two series with the same noise, a difference of this size is resolved in most pairs of blocks, and
+    /// series without a difference stay within it in about 95 of 100.
     #[test]
     fn other_blocks_of_the_same_noise_keep_within_it() {
         let limit = smallest_difference(&noise(3000, 0.1, 1), 6, 0.95).unwrap();
@@ -68,7 +68,7 @@ mod tests {
     }
 
     #[test]
-    fn a_quiet_series_tells_everything_and_a_short_one_nothing() {
+    fn a_quiet_series_resolves_everything_and_a_short_one_has_no_answer() {
         assert_eq!(smallest_difference(&[5.0; 60], 6, 0.95), Some(0.0));
         assert_eq!(smallest_difference(&[5.0; 35], 6, 0.95), None, "five blocks");
         assert_eq!(smallest_difference(&[0.0; 60], 6, 0.95), None);

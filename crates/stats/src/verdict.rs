@@ -1,30 +1,31 @@
-//! What an interval of a ratio of two times allows to be said.
+//! Verdicts on the interval of a ratio of two times.
 
 use crate::{CONFIDENCE, Interval};
 
-/// How one way compares with another, by the interval of its time divided by the other's in the same rounds.
+/// The verdict on two cases, by the interval of the ratio of their times in the same rounds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verdict {
     /// The interval lies below 1.
     Faster,
     /// The interval lies above 1.
     Slower,
-    /// The interval holds 1 and lies inside the margin: a difference, if there is one, is too small to matter.
+    /// The interval includes 1 and lies inside the margin: any difference is too small to matter.
     AsFast,
-    /// The interval holds 1 and reaches beyond the margin: there may be a difference that matters, or none.
+    /// The interval includes 1 and reaches beyond the margin: the two are not distinguishable.
     NotDistinguishable,
     /// There are too few figures for an interval of 95 %.
     TooFew,
 }
 
 impl Verdict {
-    /// How far from 1 the interval of a way that is as fast may reach.
+    /// The margin around 1 for cases that are as fast.
     pub const MARGIN: f64 = 0.05;
 
-    /// Of a ratio of times, with [`Verdict::MARGIN`] or another margin. An interval that touches 1 holds it.
+    /// The verdict on a ratio of times, with [`Verdict::MARGIN`] or another margin. An interval that touches
+    /// 1 includes it.
     #[must_use]
     pub fn of(ratio: &Interval, margin: f64) -> Self {
-        // In a confidence that is a count of cases, a last digit may be missing.
+        // A confidence that is a ratio of counts may be off in its last digit.
         if ratio.confidence < CONFIDENCE - 1e-9 {
             Self::TooFew
         } else if ratio.high < 1.0 {
@@ -38,7 +39,7 @@ impl Verdict {
         }
     }
 
-    /// As programs read it.
+    /// The form for programs.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -50,13 +51,13 @@ impl Verdict {
         }
     }
 
-    /// Whether it says which of the two is faster.
+    /// Whether it decides which of the two is faster.
     #[must_use]
     pub fn is_difference(self) -> bool {
         matches!(self, Self::Faster | Self::Slower)
     }
 
-    /// Whether more figures could still say something.
+    /// Whether more figures could still decide.
     #[must_use]
     pub fn is_open(self) -> bool {
         matches!(self, Self::NotDistinguishable | Self::TooFew)
@@ -87,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn five_rounds_tell_nothing_apart_and_six_do() {
+    fn five_rounds_are_too_few_and_six_are_enough() {
         let of = |rounds: usize| Verdict::of(&median_interval(&vec![2.0; rounds], CONFIDENCE).unwrap(), 0.05);
         assert_eq!((of(5), of(6)), (Verdict::TooFew, Verdict::Slower));
     }

@@ -1,4 +1,4 @@
-//! Runs that were made elsewhere.
+//! Importing runs.
 
 use std::collections::HashSet;
 
@@ -9,7 +9,7 @@ use crate::write::{insert_rows, insert_sample};
 use crate::{Store, StoreError};
 
 impl Store {
-    /// Whether there is a run with that id, which is unique over machines.
+    /// Whether there is a run with that id, which is unique across machines.
     ///
     /// # Errors
     /// The database cannot be read.
@@ -17,11 +17,11 @@ impl Store {
         self.value("look for a run", "SELECT EXISTS (SELECT 1 FROM runs WHERE id = ?1)", [id])
     }
 
-    /// Takes in whole runs, samples and all: every one of them, or none. Their numbers here. They are marked, as what a
-    /// document says about files and targets must not be followed.
+    /// Imports whole runs with their samples: all or none. Returns their new numbers. They are marked, as
+    /// their statements about files and targets must not be followed.
     ///
     /// # Errors
-    /// One of them is too large, the database cannot be written, or one of them is there already.
+    /// A run is too large or exists already, or the database cannot be written.
     pub fn import_runs(&mut self, runs: &[RunRecord]) -> Result<Vec<i64>, StoreError> {
         for run in runs {
             run.check_size().map_err(|source| StoreError::TooLarge { source })?;
@@ -36,7 +36,7 @@ fn import(connection: &mut Connection, runs: &[RunRecord]) -> rusqlite::Result<V
     let mut numbers = Vec::new();
     for run in runs {
         let number = insert_rows(&transaction, run, true)?;
-        // A case that stands in two tables has its samples in both.
+        // A case in two tables has its samples in both.
         let mut seen = HashSet::new();
         for case in run.cases.iter().filter(|case| seen.insert((&case.target, case.case.name()))) {
             let target = run.targets.iter().position(|target| target.name == case.target);

@@ -1,4 +1,4 @@
-//! Whether the open database is still the one at its path.
+//! Checks that the open database is still the one at its path.
 
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
@@ -6,7 +6,7 @@ use std::path::Path;
 use crate::ownership::beside;
 use crate::{Store, StoreError};
 
-/// Device and inode of the database and of its write-ahead log; none for a file that was not there.
+/// Device and inode of the database and of its write-ahead log; none for a missing file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Identity {
     database: Option<(u64, u64)>,
@@ -24,11 +24,11 @@ impl Identity {
 }
 
 impl Store {
-    /// Whether what is written now can be found again. The system keeps an open file that was removed, and writes to
-    /// it succeed.
+    /// Checks that data written now can be found again. The system keeps a removed file while it is open, and
+    /// writes to it succeed.
     ///
     /// # Errors
-    /// The database or its write-ahead log is gone from its path, or others are in their places.
+    /// The database or its write-ahead log is no longer at its path, or was replaced.
     pub fn check_in_place(&self) -> Result<(), StoreError> {
         if Identity::of(&self.real) == self.identity {
             return Ok(());

@@ -1,4 +1,4 @@
-//! Values that a column holds as JSON text.
+//! Values in columns of JSON text.
 
 use rusqlite::Row;
 use rusqlite::types::Type;

@@ -1,5 +1,5 @@
-//! Runs, cases and samples in SQLite. Each sample is committed as it is made: a crash of the program
-//! loses at most the sample under way.
+//! Runs, cases and samples in SQLite. Each sample is committed at once: a crash of the program loses at most
+//! the sample under way.
 
 mod import;
 mod in_place;
@@ -32,78 +32,78 @@ use ownership::beside;
 pub use read::RunSummary;
 pub use workspaces::WorkspaceRecord;
 
-/// Says in the file's header whose it is: "wrbt".
+/// Marks the file's header as writebench's: "wrbt".
 const APPLICATION_ID: i32 = 0x7772_6274;
 
-/// What can go wrong with the database.
+/// An error of the database.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
-    /// SQLite's own word for it.
+    /// An error of SQLite.
     #[error("database {path}: {doing}: {source}", path = path.display())]
     Sqlite {
         /// The file.
         path: PathBuf,
-        /// What was being done.
+        /// The step.
         doing: &'static str,
-        /// What SQLite said.
+        /// The error of SQLite.
         source: rusqlite::Error,
     },
-    /// It, or what SQLite keeps beside it, cannot be made or written.
+    /// The database, or a file that SQLite keeps beside it, cannot be made or written.
     #[error("database {path}: cannot be written there ({source}); name another with --db", path = path.display())]
     NotWritable {
         /// The file.
         path: PathBuf,
-        /// What SQLite said.
+        /// The error of SQLite.
         source: rusqlite::Error,
     },
-    /// Another user could have written it, or could have made what SQLite obeys beside it.
+    /// Another user could have written the database, or a file beside it that SQLite obeys.
     #[error("database {path}: {what}", path = path.display())]
     Unsafe {
         /// The file.
         path: PathBuf,
-        /// Why, and what to do.
+        /// The reason and the remedy.
         what: String,
     },
-    /// A pipe, a device or a directory.
+    /// The path is a pipe, a device or a directory.
     #[error("database {path} is no file; name another with --db", path = path.display())]
     NoFile {
         /// Its path.
         path: PathBuf,
     },
-    /// The system does not let us look at it.
+    /// The system refuses access.
     #[error("database: stat {path}: {source}", path = path.display())]
     Unreadable {
         /// The file, or one beside it.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
-    /// The lock of a run could be neither taken nor asked for.
+    /// The lock of a run could be neither taken nor tested.
     #[error("database {path}: lock {path}-runs: {source}; name another with --db", path = path.display())]
     Lock {
         /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
-    /// It is not at its path any more.
+    /// The database is no longer at its path.
     #[error("database {path}: was removed or replaced in mid-run", path = path.display())]
     Gone {
-        /// Where it was.
+        /// Its former path.
         path: PathBuf,
     },
-    /// More than a run of any database may have.
+    /// The run exceeds the limits of every database.
     #[error("the run is too large for a database: {source}")]
     TooLarge {
-        /// What there is too much of.
+        /// The exceeded limit.
         source: writebench_model::TooMuch,
     },
-    /// A value that this version does not understand.
+    /// The database has a value that this version does not understand.
     #[error("database {path}: {what}", path = path.display())]
     Content {
         /// The file.
         path: PathBuf,
-        /// What is wrong.
+        /// The problem.
         what: String,
     },
 }
@@ -112,18 +112,18 @@ pub enum StoreError {
 pub struct Store {
     connection: Connection,
     path: PathBuf,
-    /// The same, through no link.
+    /// Its path without links.
     real: PathBuf,
     identity: Identity,
-    /// Those that a recorded case may have.
+    /// The methods that a recorded case may have.
     methods: Vec<&'static MethodInfo>,
-    /// Holds the locks of the runs that are made here.
+    /// Holds the locks of this store's runs.
     locks: OnceCell<File>,
 }
 
-/// How long others may keep the database locked.
+/// How long other programs may keep the database locked.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// How long, where what is to be written can wait as well in memory.
+/// How long, if the data can wait in memory.
 const LITTLE_PATIENCE: Duration = Duration::from_millis(50);
 
 impl StoreError {
@@ -136,8 +136,8 @@ impl StoreError {
 }
 
 impl Store {
-    /// Opens or creates the database at `path`, and brings its schema up to date. The cases of its runs are known that
-    /// have one of `methods`.
+    /// Opens or creates the database at `path`, and migrates it. Cases of its runs are known if they have one
+    /// of `methods`.
     ///
     /// # Errors
     /// The file cannot be opened, is no database, or is from another version.
@@ -151,8 +151,8 @@ impl Store {
         };
         let real = real_path(path);
         ownership::check(path, &real)?;
-        // Through a link that somebody else made, SQLite would write where that person wishes. It refuses links
-        // anywhere in the path; those before the name are the user's own business.
+        // Through a link that another user made, SQLite would write where that user chooses. The flag refuses
+        // links anywhere in the path; the user is responsible for those before the name.
         let flags = OpenFlags::default() | OpenFlags::SQLITE_OPEN_NOFOLLOW;
         let connection = Connection::open_with_flags(&real, flags).map_err(error)?;
         let mut store = Self::new(connection, path, real, methods);
@@ -168,13 +168,13 @@ impl Store {
         Self { connection, path, real, identity, methods, locks: OnceCell::new() }
     }
 
-    /// Opens the database at `path` to read it, also where nothing can be written.
+    /// Opens the database at `path` for reading, even if nothing can be written.
     ///
     /// # Errors
-    /// As [`Store::open`]; or it would have to be written first.
+    /// The same as for [`Store::open`]; or it would have to be written first.
     pub fn open_to_read(path: &Path, methods: &[&'static MethodInfo]) -> Result<Self, StoreError> {
         match Self::open(path, methods) {
-            // Otherwise its log has what is not in it yet.
+            // With a log, the database would be incomplete.
             Err(StoreError::NotWritable { .. }) if !beside(path, "-wal").exists() => {
                 Self::open_immutable(path, methods)
             }
@@ -182,7 +182,7 @@ impl Store {
         }
     }
 
-    /// Without the locks and the shared memory of a database that is written to.
+    /// Opens without the locks and shared memory of a database that is being written.
     fn open_immutable(path: &Path, methods: &[&'static MethodInfo]) -> Result<Self, StoreError> {
         let error = |source| StoreError::Sqlite { path: path.to_path_buf(), doing: "open to read", source };
         let mut name = "file:".to_owned();
@@ -204,15 +204,15 @@ impl Store {
         }
     }
 
-    /// Whether it is new, or was made by writebench. Changes nothing.
+    /// Whether the database is new or writebench's. Changes nothing.
     fn is_ours(&self) -> rusqlite::Result<bool> {
         self.connection.busy_timeout(PATIENCE)?;
-        // A stranger's file may have them; none of ours does.
+        // A database from elsewhere may have triggers; ours has none.
         self.connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_TRIGGER, false)?;
         self.connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_VIEW, false)?;
         self.connection.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
         self.connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
-        // In one statement, so that nobody makes it in between.
+        // A single statement, so that no other program creates it in between.
         let (id, tables): (i32, i64) = self.connection.query_row(
             "SELECT application_id, (SELECT count(*) FROM sqlite_schema) FROM pragma_application_id",
             [],
@@ -223,22 +223,22 @@ impl Store {
 
     fn set_up(&self) -> rusqlite::Result<()> {
         self.connection.pragma_update(None, "foreign_keys", true)?;
-        // In a write-ahead log a commit needs no sync to survive a crash of the program, so that the
-        // database does not disturb the disk that is measured.
+        // With a write-ahead log a commit survives a crash of the program without a sync, so that the
+        // database does not disturb the measured disk.
         self.connection.pragma_update(None, "journal_mode", "wal")?;
         self.connection.pragma_update(None, "synchronous", "normal")
     }
 
-    /// Where it is.
+    /// The path of the database.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Writes, and soon gives up where another program has locked the database.
+    /// Writes, and gives up soon if another program has locked the database.
     ///
     /// # Errors
-    /// Those of `write`, which may be [busy](StoreError::is_busy).
+    /// The errors of `write`, which may be [busy](StoreError::is_busy).
     pub fn without_waiting<T>(&self, write: impl FnOnce() -> Result<T, StoreError>) -> Result<T, StoreError> {
         let set =
             |timeout| self.connection.busy_timeout(timeout).map_err(self.failed("limit the time of a lock"));
@@ -274,7 +274,7 @@ impl Store {
         list().map_err(self.failed(doing))
     }
 
-    /// Writes, if the database is still in its place.
+    /// Writes, if the database is still in place.
     fn change(&self, doing: &'static str, statement: &str, parameters: impl Params) -> Result<(), StoreError> {
         self.check_in_place()?;
         self.connection.execute(statement, parameters).map(|_| ()).map_err(self.failed(doing))
@@ -289,7 +289,7 @@ impl Store {
     }
 }
 
-/// The path without links before its name; as it is where there is no such directory.
+/// The path with the links before its name resolved; unchanged if the directory does not exist.
 fn real_path(path: &Path) -> PathBuf {
     let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let real = directory.canonicalize().ok().zip(path.file_name()).map(|(parent, name)| parent.join(name));

@@ -1,13 +1,13 @@
-//! Bringing a database up to date.
+//! Migration of a database to the current schema.
 
 use rusqlite::TransactionBehavior;
 
 use crate::{APPLICATION_ID, Store, StoreError};
 
-/// In order. A new database has all of them.
+/// In order. A new database runs all of them.
 const MIGRATIONS: &[&str] = &[include_str!("../migrations/007.sql"), include_str!("../migrations/008.sql")];
 
-/// The schema after the first of them, as a database has it in `user_version`; those before were never released.
+/// The schema version of the first migration, in `user_version`; earlier schemas were never released.
 const FIRST: usize = 7;
 const NEWEST: usize = FIRST + MIGRATIONS.len() - 1;
 
@@ -30,7 +30,7 @@ impl Store {
     }
 
     fn apply(&mut self) -> rusqlite::Result<()> {
-        // Immediate, and the version read again: two programs may open a new database at once.
+        // Immediate, and the version is read again: two programs may open a new database at once.
         let transaction = self.connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
         let found: usize = transaction.pragma_query_value(None, "user_version", |row| row.get(0))?;
         for migration in MIGRATIONS.iter().skip((found + 1).saturating_sub(FIRST)) {

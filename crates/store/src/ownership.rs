@@ -1,5 +1,5 @@
-//! Whose the database is. SQLite obeys a journal that it finds beside a database, also when it only reads, so the
-//! database, all files beside it and their directory must be out of the reach of other users.
+//! The owner of the database. SQLite obeys a journal beside a database even when it only reads, so other
+//! users must not be able to change the database, the files beside it or their directory.
 
 use std::fs::Metadata;
 use std::io;
@@ -11,10 +11,10 @@ use rustix::process::geteuid;
 
 use crate::StoreError;
 
-/// What is added to a database's name: SQLite's own files, and the locks of its runs.
+/// Suffixes of a database's name: SQLite's own files, and the locks of its runs.
 const SUFFIXES: [&str; 5] = ["", "-journal", "-wal", "-shm", "-runs"];
 
-/// The file beside a database whose name ends like that.
+/// The file beside a database with that suffix.
 pub(crate) fn beside(path: &Path, suffix: &str) -> PathBuf {
     let mut name = path.as_os_str().to_os_string();
     name.push(suffix);
@@ -22,7 +22,8 @@ pub(crate) fn beside(path: &Path, suffix: &str) -> PathBuf {
 }
 
 /// Refuses a database that another user could have made, could write, or could put a journal beside. Only the
-/// directory itself is looked at, and not those above it. `path` is what the user called it, `real` where it is.
+/// directory itself is checked, not its parents. `path` is the user's name for the database, `real` its
+/// actual path.
 pub(crate) fn check(path: &Path, real: &Path) -> Result<(), StoreError> {
     let unsafe_as = |what: String| StoreError::Unsafe { path: path.to_path_buf(), what };
     for suffix in SUFFIXES {
@@ -38,7 +39,7 @@ pub(crate) fn check(path: &Path, real: &Path) -> Result<(), StoreError> {
         why_unsafe_file(&file, &metadata).map_or(Ok(()), |what| Err(unsafe_as(what)))?;
     }
     let Some(directory) = real.parent() else { return Ok(()) };
-    // Where there is no such directory, SQLite says so.
+    // If the directory is missing, SQLite reports it.
     let Ok(metadata) = directory.metadata() else { return Ok(()) };
     why_unsafe_directory(directory, &metadata, real).map_or(Ok(()), |what| Err(unsafe_as(what)))
 }
@@ -86,8 +87,9 @@ fn why_unsafe_directory(directory: &Path, metadata: &Metadata, real: &Path) -> O
     })
 }
 
-/// Its group may write where the group is the user's own, by the rule of `usergroups` in `pam_umask(8)`: the user is not
-/// root, and the group has the user's number. With an access control list the group's bits stand for others.
+/// Whether others may write. A group may write if it is the user's own, by the rule of `usergroups` in
+/// `pam_umask(8)`: the user is not root, and the group has the user's number. With an access control list the
+/// group's bits stand for others.
 fn may_be_written_by_others(path: &Path, metadata: &Metadata) -> bool {
     let mode = metadata.mode();
     let user = geteuid();

@@ -1,4 +1,4 @@
-//! What a run left in the database.
+//! Reading runs from the database.
 
 use std::collections::HashMap;
 
@@ -10,21 +10,21 @@ use crate::{Store, StoreError, json, targets};
 /// A run in a list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RunSummary {
-    /// The number that people give.
+    /// Its number.
     pub number: i64,
-    /// What people call it.
+    /// Its label.
     pub label: Option<String>,
-    /// When it began.
+    /// Its start.
     pub started: String,
-    /// How it stands.
+    /// Its status.
     pub status: String,
-    /// The directories or the device written to.
+    /// Its directories or device.
     pub target: String,
     /// Its suites, in order.
     pub suites: String,
-    /// How many different cases it has.
+    /// The number of different cases.
     pub cases: i64,
-    /// How many samples.
+    /// The number of samples.
     pub samples: i64,
     /// Whether it came from a document.
     pub imported: bool,
@@ -58,7 +58,7 @@ impl Store {
             })
         })?;
         for run in &mut runs {
-            // A word that this version does not know is shown as it is.
+            // A status that this version does not know is shown unchanged.
             if let Some(recorded) = RunStatus::from_name(&run.status) {
                 self.status_now(run.number, recorded)?.name().clone_into(&mut run.status);
             }
@@ -87,7 +87,7 @@ impl Store {
     /// The run with that number, with everything in it.
     ///
     /// # Errors
-    /// There is none, or it cannot be read.
+    /// There is no such run, or it cannot be read.
     pub fn run(&self, number: i64) -> Result<RunRecord, StoreError> {
         let mut run = self
             .connection
@@ -116,7 +116,7 @@ impl Store {
             let key = key(case);
             let left = left.entry(key.clone()).or_default();
             *left -= 1;
-            // The last row of a name takes the samples, earlier ones a copy.
+            // The last row with a name takes the samples, earlier ones a copy.
             case.samples = match *left {
                 0 => samples.remove(&key).unwrap_or_default(),
                 _ => samples.get(&key).cloned().unwrap_or_default(),
@@ -125,7 +125,7 @@ impl Store {
         Ok(run)
     }
 
-    /// Before any of it is read: what a stranger's database holds must not take all memory.
+    /// Checked before reading: a database from elsewhere must not exhaust the memory.
     fn check_counts(&self, run: i64) -> Result<(), StoreError> {
         let select =
             "SELECT (SELECT count(*) FROM targets WHERE run = ?1), (SELECT count(*) FROM cases WHERE run = ?1)";
@@ -147,7 +147,7 @@ impl Store {
     }
 
     fn read_samples(&self, run: i64, targets: &[TargetRecord]) -> rusqlite::Result<HashMap<Key, Vec<Sample>>> {
-        // One state of the database for both questions, while a run adds to it.
+        // A transaction, so that both queries see the same state while a run adds to it.
         let transaction = self.connection.unchecked_transaction()?;
         let mut taken = Taken::of(&transaction, run, targets.len())?;
         let mut statement = transaction
@@ -162,7 +162,8 @@ impl Store {
         let mut samples = HashMap::new();
         for (name, of_case) in taken.cases {
             for (target, mut of_target) in targets.iter().zip(of_case) {
-                // Ten thousand cases of a few samples each would hold half as much again.
+                // For ten thousand cases with a few samples each, the spare capacity would add half as much
+                // again.
                 of_target.shrink_to_fit();
                 samples.insert((target.name.clone(), name.clone()), of_target);
             }
@@ -171,9 +172,9 @@ impl Store {
     }
 }
 
-/// Room for the samples of a run, and where they stand.
+/// Space for the samples of a run, by case and target.
 struct Taken {
-    /// Of each case by its name: those on each target.
+    /// For each case by name, the samples on each target.
     cases: HashMap<String, Vec<Vec<Sample>>>,
     count: i64,
     first: i64,
@@ -181,7 +182,7 @@ struct Taken {
 }
 
 impl Taken {
-    /// All of that is in the index of the samples.
+    /// The index of the samples has all of this.
     fn of(connection: &Connection, run: i64, targets: usize) -> rusqlite::Result<Self> {
         let mut statement = connection
             .prepare("SELECT name, count(*), min(id), max(id) FROM samples WHERE run = ?1 GROUP BY name")?;
@@ -198,8 +199,8 @@ impl Taken {
         Ok(taken)
     }
 
-    /// Which rows those are: in the order of the table, each page of which is then read once, unless they are few
-    /// among those of others. There the index finds them, and they are sorted.
+    /// The query for these rows: in table order, which reads each page once, or by the index and a sort if
+    /// they are few among those of other runs.
     fn rows(&self) -> &'static str {
         let span = self.last.saturating_sub(self.first);
         if span / 4 > self.count {
@@ -210,7 +211,7 @@ impl Taken {
     }
 }
 
-/// What samples belong to: a target's name, and a case's.
+/// The key of samples: a target's name, and a case's.
 type Key = (String, String);
 
 fn key(case: &CaseRecord) -> Key {

@@ -1,5 +1,5 @@
-//! Which runs are under way: each holds a lock on the byte of its number, in a file beside the database. The kernel
-//! releases it however the program ends, and any number of readers can ask without taking it.
+//! Locks of the runs under way: each run locks the byte of its number in a file beside the database. The
+//! kernel releases the lock however the program ends, and readers can test it without taking it.
 
 use std::fs::{File, OpenOptions};
 use std::io;
@@ -13,14 +13,14 @@ use crate::ownership::beside;
 
 const SUFFIX: &str = "-runs";
 
-/// The file, made if it is missing, to hold locks in.
+/// Opens the file for taking locks; creates it if it is missing.
 pub(crate) fn open(database: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.read(true).write(true).create(true).truncate(false).mode(0o600).custom_flags(libc::O_NOFOLLOW);
     options.open(beside(database, SUFFIX))
 }
 
-/// Takes the lock of a run; false if somebody else has it. It lasts until the file is closed.
+/// Takes the lock of a run; false if another process has it. It lasts until the file is closed.
 pub(crate) fn take(file: &File, run: i64) -> io::Result<bool> {
     match fcntl(file, FcntlArg::F_OFD_SETLK(&lock_of(run))) {
         Ok(_) => Ok(true),
@@ -29,7 +29,7 @@ pub(crate) fn take(file: &File, run: i64) -> io::Result<bool> {
     }
 }
 
-/// The file, to ask for locks in; none if no run was ever under way.
+/// Opens the file for testing locks; none if no run was ever under way.
 pub(crate) fn open_to_ask(database: &Path) -> io::Result<Option<File>> {
     match OpenOptions::new().read(true).custom_flags(libc::O_NOFOLLOW).open(beside(database, SUFFIX)) {
         Ok(file) => Ok(Some(file)),
@@ -38,10 +38,10 @@ pub(crate) fn open_to_ask(database: &Path) -> io::Result<Option<File>> {
     }
 }
 
-/// Whether anybody has the lock of a run, but through this very file: its own locks are in nobody's way.
+/// Whether another open file has the lock of a run: the file's own locks do not conflict.
 pub(crate) fn is_taken(file: &File, run: i64) -> io::Result<bool> {
     if run < 0 {
-        // Only a stranger's database has such a number, which is no place in a file.
+        // Only a database from elsewhere has such a number, which is no position in a file.
         return Ok(false);
     }
     let mut lock = lock_of(run);

@@ -1,4 +1,4 @@
-//! How runs stand: what they said last, and whether they are still there to say more.
+//! The status of runs: as recorded, corrected for runs that are gone.
 
 use std::io;
 
@@ -8,7 +8,7 @@ use writebench_model::RunStatus;
 use crate::{Store, StoreError, run_locks};
 
 impl Store {
-    /// Records how a run stands.
+    /// Records the status of a run.
     ///
     /// # Errors
     /// The database cannot be written.
@@ -17,7 +17,7 @@ impl Store {
         self.change("record the run's status", update, params![run, status.name()])
     }
 
-    /// Makes a run this store's own, until it is closed; false if it is still under way elsewhere.
+    /// Claims a run for this store until it is closed; false if it is under way elsewhere.
     ///
     /// # Errors
     /// The lock cannot be taken.
@@ -33,10 +33,10 @@ impl Store {
         run_locks::take(file, run).map_err(failed)
     }
 
-    /// Whether another process, or another store, has made a run its own.
+    /// Whether another process or store has claimed a run.
     ///
     /// # Errors
-    /// The lock cannot be asked for.
+    /// The lock cannot be tested.
     pub fn is_under_way_elsewhere(&self, run: i64) -> Result<bool, StoreError> {
         match self.locks.get() {
             Some(file) => run_locks::is_taken(file, run).map_err(self.lock_failed()),
@@ -55,7 +55,7 @@ impl Store {
         move |source| StoreError::Lock { path: path.clone(), source }
     }
 
-    /// Whether a run came from a document, so that what it says about files and targets is a stranger's word.
+    /// Whether a run was imported, so that its statements about files and targets are not trusted.
     ///
     /// # Errors
     /// There is no such run, or the database cannot be read.
@@ -63,12 +63,13 @@ impl Store {
         self.value("look at the run", "SELECT imported FROM runs WHERE number = ?1", [run])
     }
 
-    /// How a run stands with that status in the database. One that did not live to record its end is interrupted.
+    /// The present status of a run with that recorded status. A run that is gone without recording its end is
+    /// interrupted.
     pub(crate) fn status_now(&self, run: i64, recorded: RunStatus) -> Result<RunStatus, StoreError> {
         if recorded != RunStatus::Running || self.is_under_way(run)? {
             return Ok(recorded);
         }
-        // It may have ended well since that was read: the lock is released after the status is recorded.
+        // The run may have ended normally since: it releases its lock after recording the status.
         let status: String =
             self.value("look at the run", "SELECT status FROM runs WHERE number = ?1", [run])?;
         Ok(match RunStatus::from_name(&status) {

@@ -1,4 +1,4 @@
-//! Where a run wrote to.
+//! The targets of a run.
 
 use rusqlite::{Connection, params};
 use serde::Serialize;
@@ -7,7 +7,7 @@ use writebench_model::{Limit, MissingTarget, Properties, RunRecord, TargetRecord
 use crate::{Store, StoreError, json};
 
 impl Store {
-    /// Records what the hardware of a run's target could do at most.
+    /// Records the hardware's limits of a run's target.
     ///
     /// # Errors
     /// The database cannot be written.
@@ -15,7 +15,7 @@ impl Store {
         self.set("record the limits", run, target, ("limits", &limits))
     }
 
-    /// Records what the filesystem of a run's target does with files.
+    /// Records the properties of the filesystem of a run's target.
     ///
     /// # Errors
     /// The database cannot be written.
@@ -23,7 +23,7 @@ impl Store {
         self.set("record the filesystem's properties", run, target, ("properties", properties))
     }
 
-    /// A field of a target that is known later than the target.
+    /// Sets a field that becomes known after the target was recorded.
     fn set(
         &self,
         doing: &'static str,
@@ -49,7 +49,7 @@ pub(crate) fn insert(connection: &Connection, number: i64, run: &RunRecord) -> r
     Ok(())
 }
 
-/// Those that are there and those that are not, in order.
+/// The measured targets and the missing ones, in order.
 pub(crate) fn read(
     connection: &Connection,
     run: i64,

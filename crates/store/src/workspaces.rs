@@ -1,5 +1,5 @@
-//! The directories that writebench made in targets, so that a later run can remove what one left that
-//! was killed, and only that.
+//! The directories that writebench made in targets, so that a later run can remove those of killed runs, and
+//! only those.
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
@@ -12,9 +12,9 @@ use crate::{Store, StoreError};
 /// A directory of ours.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WorkspaceRecord {
-    /// Where.
+    /// Its path.
     pub path: PathBuf,
-    /// The number of the run that works in it.
+    /// The number of its run.
     pub run: i64,
 }
 
@@ -38,7 +38,7 @@ impl Store {
         self.change("forget a directory", delete, [path.as_os_str().as_bytes()])
     }
 
-    /// The directories that were made and not yet removed.
+    /// The directories that have not been removed.
     ///
     /// # Errors
     /// The database cannot be read.

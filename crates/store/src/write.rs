@@ -1,4 +1,4 @@
-//! What a run puts into the database.
+//! Writing runs to the database.
 
 use rusqlite::params;
 use writebench_model::{CaseRecord, RunRecord, Sample};
@@ -6,8 +6,8 @@ use writebench_model::{CaseRecord, RunRecord, Sample};
 use crate::{Store, StoreError, json, targets};
 
 impl Store {
-    /// Records a run and its cases before the first sample. Returns the run's number. The run is under way, for all
-    /// who look, until this store is closed.
+    /// Records a run and its cases before the first sample. Returns the run's number. The run is under way
+    /// until this store is closed.
     ///
     /// # Errors
     /// The run is too large, or the database cannot be written.
@@ -16,14 +16,14 @@ impl Store {
         let failed = self.failed("record the run");
         let transaction = self.connection.unchecked_transaction().map_err(&failed)?;
         let number = insert_rows(&transaction, run, false).map_err(&failed)?;
-        // Before anybody sees it: there is no moment at which it seems to have ended.
+        // Locked before the commit, so that no reader sees a run that seems to have ended.
         self.hold_run(number)?;
         transaction.commit().map_err(&failed)?;
         self.check_in_place()?;
         Ok(number)
     }
 
-    /// Commits a sample of the case with that name on the run's target of that place.
+    /// Commits a sample of a case on the run's target with that number.
     ///
     /// # Errors
     /// The database cannot be written.
@@ -77,7 +77,7 @@ fn insert_case(
     position: i64,
     case: &CaseRecord,
 ) -> rusqlite::Result<()> {
-    // Samples have a table of their own.
+    // Samples have their own table.
     let record = CaseRecord { samples: Vec::new(), ..case.clone() };
     connection.execute(
         "INSERT INTO cases (run, position, name, suite, record, target)

@@ -1,4 +1,4 @@
-//! What goes into the database comes out of it.
+//! The database returns the data that was written.
 
 use std::path::{Path, PathBuf};
 
@@ -106,7 +106,7 @@ fn a_run_is_read_as_it_was_written() {
         number
     };
     expected.status = RunStatus::Complete;
-    // A case that stands in two tables has its samples in both.
+    // A case in two tables has its samples in both.
     expected.cases[0].samples = samples();
     expected.cases[2].samples = samples();
     let store = open(&path).unwrap();
@@ -217,7 +217,7 @@ fn a_run_is_running_only_while_somebody_holds_it() {
     assert_eq!(status(&other, second), RunStatus::Limited);
     assert!(other.hold_run(first).unwrap() && other.hold_run(first).unwrap());
     assert_eq!(status(&other, first), RunStatus::Running);
-    // As a stranger's database may have it.
+    // A database from elsewhere may have this.
     let connection = rusqlite::Connection::open(&path).unwrap();
     connection.pragma_update(None, "foreign_keys", false).unwrap();
     connection.execute("UPDATE runs SET number = -1, status = 'running' WHERE number = ?1", [second]).unwrap();
@@ -225,7 +225,7 @@ fn a_run_is_running_only_while_somebody_holds_it() {
 }
 
 #[test]
-fn what_is_written_to_a_database_that_is_not_in_its_place_is_an_error() {
+fn writing_to_a_database_that_was_moved_is_an_error() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("db");
     let mut store = open(&path).unwrap();
@@ -273,7 +273,7 @@ fn a_run_that_no_database_could_give_back_is_not_begun() {
         assert!(matches!(store.begin_run(&run), Err(StoreError::TooLarge { .. })));
         assert!(matches!(store.import_runs(&[run]), Err(StoreError::TooLarge { .. })));
     }
-    // Each of them a character of a path that no terminal could show.
+    // Each is a character that no terminal could show in a path.
     let path = "\u{fffd}".repeat(4096);
     store.begin_run(&RunRecord { label: Some(path), ..run() }).unwrap();
 }
@@ -311,7 +311,7 @@ fn workspaces_are_remembered_until_they_are_forgotten() {
     use std::os::unix::ffi::OsStringExt;
     let directory = tempfile::tempdir().unwrap();
     let store = open(&directory.path().join("db")).unwrap();
-    // No UTF-8.
+    // The path is not UTF-8.
     let path = PathBuf::from(std::ffi::OsString::from_vec(b"/t/\xff".to_vec()));
     let record = WorkspaceRecord { path: path.clone(), run: 3 };
     store.add_workspace(&record).unwrap();

@@ -1,5 +1,5 @@
-//! A directory that is mounted through a FUSE server of others, as people run them: it can be stopped, and it keeps open
-//! files that are removed under another name.
+//! A directory mounted through bindfs, a real FUSE server: it can be stopped, and it renames removed files
+//! that are open.
 
 use std::os::linux::fs::MetadataExt;
 use std::path::Path;
@@ -17,7 +17,7 @@ use crate::program::wait_for;
 pub struct Bindfs {
     server: Child,
     point: TempDir,
-    // What is mounted.
+    // The directory below.
     below: TempDir,
 }
 
@@ -25,7 +25,7 @@ impl Bindfs {
     /// Mounts an empty directory.
     ///
     /// # Errors
-    /// There is no bindfs here, or no right to mount.
+    /// There is no bindfs here, or no permission to mount.
     pub fn mount() -> Result<Self> {
         let temporary =
             |what: &str| tempfile::Builder::new().prefix(&format!("writebench-bindfs-{what}-")).tempdir();
@@ -46,24 +46,24 @@ impl Bindfs {
         self.point.path()
     }
 
-    /// The directory that is mounted, which answers when the server does not.
+    /// The directory below, which answers when the server does not.
     #[must_use]
     pub fn below(&self) -> &Path {
         self.below.path()
     }
 
-    /// Nobody who asks gets an answer from now on.
+    /// Stops the server, so that requests wait.
     ///
     /// # Errors
-    /// The server is gone.
+    /// The server has ended.
     pub fn stop(&self) -> Result<()> {
         self.send(Signal::STOP)
     }
 
-    /// Everybody who has waited gets an answer.
+    /// Continues the server, which answers all waiting requests.
     ///
     /// # Errors
-    /// The server is gone.
+    /// The server has ended.
     pub fn go_on(&self) -> Result<()> {
         self.send(Signal::CONT)
     }
@@ -75,14 +75,14 @@ impl Bindfs {
 
 impl Drop for Bindfs {
     fn drop(&mut self) {
-        // FUSE takes the force for the end of the connection: all who wait for an answer get an error.
+        // FUSE aborts the connection because of the force flag: all waiting requests get an error.
         let _ = rustix::mount::unmount(self.path(), UnmountFlags::FORCE | UnmountFlags::DETACH);
         let _ = self.server.kill();
         let _ = self.server.wait();
     }
 }
 
-/// Why there can be none here; none if there can.
+/// The reason why there can be no mount here, if any.
 pub(crate) fn missing() -> Option<String> {
     let fuse = crate::faulty::missing();
     fuse.or_else(|| (!has_program("bindfs")).then(|| "bindfs is not installed".to_owned()))

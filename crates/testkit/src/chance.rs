@@ -1,4 +1,4 @@
-//! Random choices that can be repeated.
+//! Reproducible random choices.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -16,7 +16,7 @@ impl Chance {
         Self(Pcg64Mcg::seed_from_u64(seed))
     }
 
-    /// A seed that nobody has chosen: the clock's.
+    /// A new seed, from the clock.
     #[must_use]
     pub fn any_seed() -> u64 {
         SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| u64::from(since.subsec_nanos()))
@@ -27,12 +27,12 @@ impl Chance {
         self.0.random_range(0..bound)
     }
 
-    /// One of them, of which there are some.
+    /// One of the elements, of which there is at least one.
     pub fn pick<T: Copy>(&mut self, of: &[T]) -> T {
         of[self.below(of.len())]
     }
 
-    /// A time up to that.
+    /// A duration up to `most`.
     pub fn moment(&mut self, most: Duration) -> Duration {
         most.mul_f64(self.0.random())
     }

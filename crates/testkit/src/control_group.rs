@@ -9,37 +9,37 @@ use anyhow::{Context, Result};
 use crate::group::Group;
 use crate::program::extended;
 
-/// A controller's place and the name of its limit: in the first generation, and in the second.
+/// A controller's directory and the name of its limit: in version 1, and in version 2.
 type Places = [(&'static str, &'static str); 2];
 
 const MEMORY: Places = [("/sys/fs/cgroup/memory", "memory.limit_in_bytes"), ("/sys/fs/cgroup", "memory.max")];
 const PROCESSES: Places = [("/sys/fs/cgroup/pids", "pids.max"), ("/sys/fs/cgroup", "pids.max")];
 
-/// A control group below the root one, with a limit. Removed when dropped: its processes must have ended.
+/// A control group below the root group, with a limit. Dropping removes it: its processes must have ended.
 pub struct ControlGroup {
     group: Group,
 }
 
 impl ControlGroup {
-    /// A group that may use so much memory.
+    /// A group with a limit on memory.
     ///
     /// # Errors
-    /// There is no such controller, or no right to it.
+    /// There is no such controller, or no permission.
     pub fn with_memory(bytes: u64) -> Result<Self> {
         Self::limited("memory", MEMORY, bytes)
     }
 
-    /// A group that may have so many processes and threads.
+    /// A group with a limit on processes and threads.
     ///
     /// # Errors
-    /// There is no such controller, or no right to it.
+    /// There is no such controller, or no permission.
     pub fn with_processes(count: u64) -> Result<Self> {
         Self::limited("pids", PROCESSES, count)
     }
 
     fn limited(controller: &str, places: Places, most: u64) -> Result<Self> {
         let has_controller = |(root, limit): &&(&str, &str)| {
-            // The root groups have no limit on processes, and in the second generation none at all.
+            // Root groups have no limit on processes, and in version 2 no limits at all.
             let controllers = fs::read_to_string(Path::new(root).join("cgroup.subtree_control"));
             let is_first = Path::new(root).join("cgroup.procs").exists() && root.ends_with(controller);
             is_first
@@ -52,7 +52,7 @@ impl ControlGroup {
         Ok(Self { group })
     }
 
-    /// The same program, in the group from its beginning on.
+    /// The same program, started in the group.
     #[must_use]
     pub fn with(&self, command: &Command) -> Command {
         let mut inside = Command::new("sh");

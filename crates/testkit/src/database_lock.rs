@@ -6,14 +6,14 @@ use std::process::{Child, Command, Stdio};
 
 use anyhow::{Context, Result, bail};
 
-/// Nobody else writes to the database as long as this lives.
+/// Keeps other programs from writing to the database while it lives.
 pub struct DatabaseLock(Child);
 
 impl DatabaseLock {
-    /// Locks a database of SQLite, by Python, which has it.
+    /// Locks an SQLite database from Python, whose library includes SQLite.
     ///
     /// # Errors
-    /// There is no Python or no database, or others have it locked for a minute.
+    /// There is no Python or no database, or others keep it locked for a minute.
     pub fn on(database: &Path) -> Result<Self> {
         let script = "import sqlite3, sys\n\
             c = sqlite3.connect(sys.argv[1], timeout=60, isolation_level=None)\n\

@@ -14,10 +14,10 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// The kinds that tests go through.
+    /// The kinds that tests use.
     pub const ALL: [Self; 2] = [Self::Tmpfs, Self::Ext4];
 
-    /// As mount(8) names it.
+    /// The name that mount(8) uses.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -53,17 +53,17 @@ impl Kind {
     }
 }
 
-/// A fresh directory on a filesystem of that kind; removed when dropped.
+/// A fresh directory on a filesystem of that kind, removed on drop.
 ///
 /// # Panics
-/// There is none: state the need for it in the trial.
+/// No such filesystem is mounted: state the need in the trial.
 #[must_use]
 pub fn directory_on(kind: Kind) -> TempDir {
     let parent = kind.parent().unwrap_or_else(|| panic!("no {} is mounted", kind.name()));
     tempfile::Builder::new().prefix("writebench-test-").tempdir_in(parent).expect("a writable directory")
 }
 
-/// Where cargo builds, found from the test's own program.
+/// Cargo's target directory, found from the test's own program.
 fn build_directory() -> PathBuf {
     std::env::current_exe().ok().and_then(|exe| exe.parent().map(Path::to_path_buf)).unwrap_or_default()
 }

@@ -1,4 +1,4 @@
-//! A control group of a test's own.
+//! A control group for a test.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -8,13 +8,13 @@ use anyhow::{Context, Result};
 
 use crate::program::wait_for;
 
-/// Removed when dropped: its processes must have ended.
+/// Removed on drop: its processes must have ended.
 pub(crate) struct Group {
     pub(crate) path: PathBuf,
 }
 
 impl Group {
-    /// One below that group, under a name that no other test has.
+    /// A group below that one, with a unique name.
     pub(crate) fn below(root: &Path) -> Result<Self> {
         static MADE: AtomicU32 = AtomicU32::new(0);
         let number = MADE.fetch_add(1, Ordering::Relaxed);

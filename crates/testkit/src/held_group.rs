@@ -1,4 +1,4 @@
-//! A control group that holds up the processes in it.
+//! A control group that delays its processes.
 
 use std::fs;
 use std::path::Path;
@@ -7,33 +7,33 @@ use anyhow::{Context, Result};
 
 use crate::group::Group;
 
-/// Where a controller may be: a folder in which groups can be made, and a file that each of them has.
+/// The possible place of a controller: a folder for groups, and a file that each group has.
 type Place = (&'static str, &'static str);
 
-/// The first generation, and the second.
+/// Version 1, and version 2.
 const CPU: [Place; 2] = [("/sys/fs/cgroup/cpu", "cpu.cfs_quota_us"), ("/sys/fs/cgroup", "cpu.max")];
 
-/// The second generation also where it stands beside the first, and the first.
+/// Version 2, alone or beside version 1, and version 1.
 const FREEZERS: [Place; 3] = [
     ("/sys/fs/cgroup/unified", "cgroup.freeze"),
     ("/sys/fs/cgroup", "cgroup.freeze"),
     ("/sys/fs/cgroup/freezer", "freezer.state"),
 ];
 
-/// A group, and one below it for processes, so that what holds them up is set around their own. Removed when dropped:
-/// its processes must have ended.
+/// A group with a subgroup for processes, so that the limit is set above their own group. Dropping removes
+/// both: the processes must have ended.
 pub struct HeldGroup {
     inner: Group,
-    // After the one below it.
+    // Dropped after the subgroup.
     outer: Group,
     file: &'static str,
 }
 
 impl HeldGroup {
-    /// Processes in it have that share of the time of a CPU.
+    /// A group whose processes have that share of a CPU's time.
     ///
     /// # Errors
-    /// There is no such controller, or no right to it.
+    /// There is no such controller, or no permission.
     pub fn with_cpu_limit(percent: u32) -> Result<Self> {
         let group = CPU.iter().find_map(|place| Self::make(*place).ok()).context("no cpu controller here")?;
         let quota_us = percent * 1000;
@@ -42,7 +42,7 @@ impl HeldGroup {
         Ok(group)
     }
 
-    /// One of each kind that can be frozen here.
+    /// One group for each available freezer.
     #[must_use]
     pub fn freezers() -> Vec<Self> {
         FREEZERS.iter().filter_map(|place| Self::make(*place).ok()).collect()
@@ -51,7 +51,7 @@ impl HeldGroup {
     fn make((root, file): Place) -> Result<Self> {
         let outer = Group::below(Path::new(root))?;
         let inner = Group::below(&outer.path)?;
-        // A folder of a tmpfs can be made, too.
+        // A folder in a tmpfs would be created, too, but lacks this file.
         fs::metadata(outer.path.join(file)).context(file)?;
         Ok(Self { inner, outer, file })
     }
@@ -64,7 +64,7 @@ impl HeldGroup {
         self.inner.set("cgroup.procs", &process.to_string())
     }
 
-    /// Has its processes stand still, or go on.
+    /// Freezes or thaws its processes.
     ///
     /// # Errors
     /// The kernel refuses.
@@ -81,7 +81,7 @@ impl HeldGroup {
 
 impl Drop for HeldGroup {
     fn drop(&mut self) {
-        // What stays frozen could not end.
+        // A frozen process could not end.
         if self.file != "cpu.max" && self.file != "cpu.cfs_quota_us" {
             let _ = self.freeze(false);
         }

@@ -7,10 +7,10 @@ use anyhow::Result;
 use crate::loop_device::LoopDevice;
 use crate::mounted::Mounted;
 
-/// A mounted image. Unmounted, detached and removed when dropped.
+/// A mounted image. Unmounted, detached and removed on drop.
 pub struct Image {
     mounted: Mounted,
-    // After what is mounted of it.
+    // Dropped after the mount.
     device: LoopDevice,
 }
 
@@ -30,7 +30,7 @@ impl Image {
         self.mounted.path().to_owned()
     }
 
-    /// The device that is mounted there.
+    /// The mounted device.
     #[must_use]
     pub fn device(&self) -> &LoopDevice {
         &self.device

@@ -1,6 +1,5 @@
-//! What tests share: directories on real filesystems, filesystems in image files, loop devices,
-//! a filesystem that does wrong what a script says, and trials that say
-//! what they need of the machine. Development only.
+//! Shared test code: directories on real filesystems, filesystems in image files, loop devices, a filesystem
+//! with scripted faults, and trials that state their requirements. Development only.
 
 mod bindfs;
 mod call;

@@ -1,4 +1,4 @@
-//! Block devices that nobody has data on: loop devices over image files.
+//! Block devices without data: loop devices over image files.
 
 use std::fs::{File, OpenOptions};
 use std::io::{Seek, SeekFrom};
@@ -13,7 +13,7 @@ use crate::call::call;
 use crate::mounted::Mounted;
 use crate::program::entries;
 
-/// All loop devices of the machine that hold a file, each in `/sys/block`, and the file.
+/// All attached loop devices of the machine: each one's folder in `/sys/block`, and its file.
 #[must_use]
 pub fn loop_devices() -> Vec<(PathBuf, String)> {
     let held = |device: PathBuf| {
@@ -23,8 +23,8 @@ pub fn loop_devices() -> Vec<(PathBuf, String)> {
     entries(Path::new("/sys/block")).into_iter().filter_map(held).collect()
 }
 
-/// A loop device of its own, over a sparse image of zeros or over what a test has already. Detached, and an image of
-/// its own removed, when dropped: drop what mounts or opens it first.
+/// A loop device, over a sparse image of zeros or over an existing file. On drop it is detached, and its own
+/// image removed: drop its mounts and descriptors first.
 pub struct LoopDevice {
     path: PathBuf,
     image: PathBuf,
@@ -52,7 +52,7 @@ impl LoopDevice {
         Ok(Self { path, image, _directory: Some(directory) })
     }
 
-    /// A device over a file or a device that is there already, with more options of losetup's.
+    /// A device over an existing file or device, with more options for losetup.
     ///
     /// # Errors
     /// `losetup` is missing or refuses.
@@ -66,7 +66,7 @@ impl LoopDevice {
         &self.path
     }
 
-    /// The file that its data is in.
+    /// The file with its data.
     #[must_use]
     pub fn image(&self) -> PathBuf {
         self.image.clone()
@@ -81,8 +81,8 @@ impl LoopDevice {
         Mounted::new(&[node.to_str().context("UTF-8")?])
     }
 
-    /// Writes a partition table with one partition, from 1 MiB to the end, and has the kernel look at it;
-    /// the partition's node. The device must have sectors of 512 bytes and be larger than 1 MiB.
+    /// Writes a partition table with one partition, from 1 MiB to the end, and makes the kernel read it;
+    /// returns the partition's node. The device must have sectors of 512 bytes and be larger than 1 MiB.
     ///
     /// # Errors
     /// `partx` is missing or refuses.
@@ -99,7 +99,7 @@ impl LoopDevice {
         device.write_all_at(&table, 0)?;
         device.sync_all()?;
         drop(device);
-        // Also where the kernel, or udev, has found it by itself.
+        // The call also succeeds if the kernel or udev has found the partition already.
         call(Command::new("partx").arg("--update").arg(&self.path))?;
         let partition = PathBuf::from(format!("{}p1", self.path.display()));
         ensure!(partition.exists(), "{} did not come", partition.display());

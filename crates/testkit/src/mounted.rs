@@ -1,4 +1,4 @@
-//! A directory of its own on which something is mounted.
+//! A mount on a new directory.
 
 use std::path::Path;
 use std::process::Command;
@@ -8,13 +8,13 @@ use tempfile::TempDir;
 
 use crate::call::call;
 
-/// Unmounted when dropped, which must be before what is mounted.
+/// Unmounted on drop, which must come before dropping the mounted device.
 pub struct Mounted {
     point: TempDir,
 }
 
 impl Mounted {
-    /// Mounts what these words for mount(8) name.
+    /// Mounts with these arguments of mount(8).
     ///
     /// # Errors
     /// `mount` refuses.

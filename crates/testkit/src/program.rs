@@ -1,4 +1,4 @@
-//! The program under test, as a person or a script would call it.
+//! The program under test, called as a person or a script would.
 
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -10,20 +10,20 @@ use rustix::process::{Pid, Signal};
 use serde_json::Value;
 use tempfile::TempDir;
 
-/// `writebench`, with a database of its own.
+/// `writebench`, with a separate database.
 pub struct Program {
     binary: PathBuf,
     home: TempDir,
 }
 
-/// What a call came to.
+/// The result of a call.
 #[derive(Debug)]
 pub struct Ended {
     /// The exit code; none after a signal.
     pub code: Option<i32>,
-    /// What it printed.
+    /// Its standard output.
     pub stdout: String,
-    /// What it printed beside results.
+    /// Its standard error.
     pub stderr: String,
 }
 
@@ -36,19 +36,19 @@ impl Program {
         Ok(Self { binary: PathBuf::from(binary), home: tempfile::tempdir()? })
     }
 
-    /// Where it is.
+    /// The path of the program.
     #[must_use]
     pub fn binary(&self) -> &Path {
         &self.binary
     }
 
-    /// The directory that is its home: its database is in it, and exports may be.
+    /// Its home directory, with its database and perhaps exports.
     #[must_use]
     pub fn home(&self) -> &Path {
         self.home.path()
     }
 
-    /// A call that has not begun. It finds nothing of the caller's own settings.
+    /// A call that has not begun, without the caller's own settings.
     #[must_use]
     pub fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(&self.binary);
@@ -57,7 +57,7 @@ impl Program {
         command
     }
 
-    /// A call, to its end.
+    /// Runs a call.
     ///
     /// # Errors
     /// It cannot be started.
@@ -70,10 +70,10 @@ impl Program {
         })
     }
 
-    /// `writebench run TARGET ARGUMENTS…` to its end, which must be that exit code; its JSON export.
+    /// Runs `writebench run TARGET ARGUMENTS…`, which must end with that exit code; returns its JSON export.
     ///
     /// # Errors
-    /// Another exit code, or no JSON.
+    /// The exit code differs, or there is no JSON.
     pub fn run(&self, target: &Path, arguments: &[&str], code: i32) -> Result<Value> {
         let export = self.home().join("export.json");
         let target = target.to_str().context("a target in UTF-8")?;
@@ -83,7 +83,7 @@ impl Program {
         Ok(serde_json::from_str(&std::fs::read_to_string(export)?)?)
     }
 
-    /// A call in the background.
+    /// Starts a call in the background.
     ///
     /// # Errors
     /// It cannot be started.
@@ -92,7 +92,7 @@ impl Program {
     }
 }
 
-/// A program that is followed by another as its last words, with the environment that was set for that.
+/// A program that takes another command as its last arguments, with the environment set for that command.
 pub(crate) fn extended(mut outer: Command, command: &Command) -> Command {
     outer.arg(command.get_program()).args(command.get_args());
     for (name, value) in command.get_envs() {
@@ -104,10 +104,10 @@ pub(crate) fn extended(mut outer: Command, command: &Command) -> Command {
     outer
 }
 
-/// Waits until `found` finds something, half a minute at most.
+/// Waits until `found` returns a value, at most half a minute.
 ///
 /// # Errors
-/// It does not come.
+/// It never does.
 pub fn wait_for<T>(what: &str, mut found: impl FnMut() -> Option<T>) -> Result<T> {
     let start = Instant::now();
     while start.elapsed() < Duration::from_secs(30) {
@@ -119,7 +119,7 @@ pub fn wait_for<T>(what: &str, mut found: impl FnMut() -> Option<T>) -> Result<T
     bail!("waited 30 s for {what}")
 }
 
-/// The children of a process, by number: those of its first thread first.
+/// The child processes, those of the first thread first.
 #[must_use]
 pub fn children(process: u32) -> Vec<u32> {
     let mut threads = entries(Path::new(&format!("/proc/{process}/task")));
@@ -131,7 +131,7 @@ pub fn children(process: u32) -> Vec<u32> {
     lists.flat_map(numbers).collect()
 }
 
-/// The worker among the children of a run, by number: at most one, and none between two of them.
+/// The worker among a run's children: at most one, and none between two workers.
 #[must_use]
 pub fn worker(run: u32) -> Option<u32> {
     children(run).into_iter().find(|child| {
@@ -140,10 +140,10 @@ pub fn worker(run: u32) -> Option<u32> {
     })
 }
 
-/// Kills a run, and waits for its worker and its keepers to follow it.
+/// Kills a run, and waits for the end of its worker and keepers.
 ///
 /// # Errors
-/// They do not.
+/// They do not end.
 pub fn kill_run(mut run: Child) -> Result<()> {
     let all = children(run.id());
     run.kill()?;

@@ -1,9 +1,10 @@
-//! Python, for reference figures by others' libraries.
+//! Python, whose libraries compute reference figures.
 
 use std::path::PathBuf;
 use std::process::Command;
 
-/// A Python that has that module: the one that `cargo xtask setup` made in cargo's target directory, or the system's.
+/// A Python with that module: from cargo's target directory, where `cargo xtask setup` makes it, or the
+/// system's.
 #[must_use]
 pub fn python_with(module: &str) -> Option<PathBuf> {
     let import = format!("import {module}");
@@ -13,7 +14,7 @@ pub fn python_with(module: &str) -> Option<PathBuf> {
     own_python().into_iter().chain([PathBuf::from("python3")]).find(has_module)
 }
 
-/// That of cargo's target directory, which the program that asks is somewhere below.
+/// The Python in cargo's target directory, which is above the running program.
 fn own_python() -> Option<PathBuf> {
     let program = std::env::current_exe().ok()?;
     program.ancestors().map(|folder| folder.join("python/bin/python3")).find(|python| python.is_file())

@@ -1,4 +1,4 @@
-//! A wall clock that a test sets, for the programs that it starts and for nobody else.
+//! A wall clock that a test sets for the programs that it starts.
 
 use std::cell::RefCell;
 use std::path::PathBuf;
@@ -9,26 +9,26 @@ use tempfile::TempDir;
 
 use crate::program::entries;
 
-/// The clock, by libfaketime. That of the machine is not touched, and monotonic clocks run on.
+/// The clock, by libfaketime. The machine's clock is not touched, and monotonic clocks run on.
 pub struct SetClock {
     directory: TempDir,
     library: PathBuf,
     started: RefCell<Vec<u32>>,
 }
 
-/// Why there can be none here; none if there can.
+/// The reason why there can be no clock here, if any.
 pub(crate) fn missing() -> Option<String> {
     library().is_none().then(|| "no libfaketime: `cargo xtask setup` installs it".to_owned())
 }
 
-/// Debian has it below the name of its architecture.
+/// Debian installs it in a directory of the architecture.
 fn library() -> Option<PathBuf> {
     let inside = entries("/usr/lib".as_ref()).into_iter().map(|it| it.join("faketime/libfaketimeMT.so.1"));
     inside.into_iter().find(|library| library.is_file())
 }
 
 impl SetClock {
-    /// A clock that shows that time, as `2030-01-01 00:00:00`, for ever.
+    /// A clock that stands at that time, such as `2030-01-01 00:00:00`.
     ///
     /// # Errors
     /// There is no libfaketime.
@@ -39,18 +39,18 @@ impl SetClock {
         Ok(clock)
     }
 
-    /// Another time, from now on, also for programs that run.
+    /// Sets another time, for running programs too.
     ///
     /// # Errors
     /// The file that they read cannot be written.
     pub fn set(&self, time: &str) -> Result<()> {
-        // Whole, whenever it is read.
+        // The rename makes the change atomic for readers.
         let next = self.directory.path().join("next");
         std::fs::write(&next, time)?;
         Ok(std::fs::rename(next, self.file())?)
     }
 
-    /// Starts a program that goes by it.
+    /// Starts a program that uses the clock.
     ///
     /// # Errors
     /// It cannot be started.
@@ -68,7 +68,7 @@ impl SetClock {
 
 impl Drop for SetClock {
     fn drop(&mut self) {
-        // What the library shares among threads stays in memory when its program is killed.
+        // Killed programs leave the library's shared memory behind.
         for process in self.started.borrow().iter() {
             for name in ["faketime_shm_", "sem.faketime_sem_"] {
                 let _ = std::fs::remove_file(format!("/dev/shm/{name}{process}"));

@@ -1,4 +1,4 @@
-//! A filesystem in memory that is soon full.
+//! A small filesystem in memory, which is soon full.
 
 use std::path::Path;
 
@@ -6,13 +6,13 @@ use anyhow::Result;
 
 use crate::mounted::Mounted;
 
-/// A tmpfs of its own. Unmounted when dropped.
+/// A tmpfs, unmounted on drop.
 pub struct SmallTmpfs {
     mounted: Mounted,
 }
 
 impl SmallTmpfs {
-    /// Mounts one that holds so many bytes, in whole pages, for this user alone.
+    /// Mounts a tmpfs of that size, in whole pages, for this user alone.
     ///
     /// # Errors
     /// `mount` refuses.
@@ -27,7 +27,7 @@ impl SmallTmpfs {
         self.mounted.path()
     }
 
-    /// Makes it larger or smaller.
+    /// Resizes it.
     ///
     /// # Errors
     /// `mount` refuses: more is in use.

@@ -6,7 +6,8 @@ mod platform;
 mod step;
 mod steps;
 
-use std::time::Instant;
+use std::fmt;
+use std::time::{Duration, Instant};
 
 use anyhow::{Result, bail};
 use clap::Args;
@@ -26,8 +27,7 @@ pub(crate) struct Options {
     list: bool,
 }
 
-/// Runs the steps up to the first that fails; whether none did. What was counted comes last, on a line
-/// of its own.
+/// Runs all steps, also after one has failed; whether none has. The counts come last, on a line of their own.
 pub(crate) fn run(options: &Options) -> Result<bool> {
     let steps = chosen(steps(&target_directory()?), &options.steps)?;
     if options.list {
@@ -36,30 +36,54 @@ pub(crate) fn run(options: &Options) -> Result<bool> {
         }
         return Ok(true);
     }
-    let start = Instant::now();
-    let mut counts = Counts::default();
-    let mut skipped = Vec::new();
-    let mut passed = 0;
-    let mut has_failed = false;
-    for step in steps {
-        println!("\n== {}: {}", step.name, step.command);
-        match run_step(&step, &mut counts) {
-            Ok(None) => passed += 1,
-            Ok(Some(why)) => skipped.push(format!("{} was skipped: {why}", step.name)),
-            Err(error) => {
-                println!("\n== {} FAILED: {error:#}", step.name);
-                println!("== to repeat it: {}", step.command);
-                has_failed = true;
-                break;
-            }
-        }
-    }
-    println!("\n== steps passed: {passed}, {:.1} s", start.elapsed().as_secs_f64());
-    for line in skipped {
-        println!("== {line}");
+    let (records, counts) = run_all(&steps);
+    println!();
+    for record in &records {
+        println!("== {record}");
     }
     println!("{counts}");
-    Ok(!has_failed)
+    Ok(!records.iter().any(|record| record.ending == Ending::Failed))
+}
+
+#[derive(Debug, PartialEq, Eq)]
+enum Ending {
+    Passed,
+    Failed,
+    /// With the reason.
+    Skipped(String),
+}
+
+struct Record {
+    step: &'static str,
+    ending: Ending,
+    took: Duration,
+}
+
+impl fmt::Display for Record {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (word, reason) = match &self.ending {
+            Ending::Passed => ("passed", String::new()),
+            Ending::Failed => ("FAILED", String::new()),
+            Ending::Skipped(why) => ("skipped", format!("  {why}")),
+        };
+        write!(f, "{word:7}  {:20} {:7.1} s{reason}", self.step, self.took.as_secs_f64())
+    }
+}
+
+fn run_all(steps: &[Step]) -> (Vec<Record>, Counts) {
+    let mut counts = Counts::default();
+    let mut records: Vec<Record> = Vec::new();
+    for step in steps {
+        println!("\n== {}: {}", step.name, step.command);
+        let start = Instant::now();
+        let failed =
+            |name: &str| records.iter().any(|record| record.step == name && record.ending == Ending::Failed);
+        let ending = run_step(step, failed, &mut counts);
+        let record = Record { step: step.name, ending, took: start.elapsed() };
+        println!("== {record}");
+        records.push(record);
+    }
+    (records, counts)
 }
 
 /// The steps of these names, in their own order; all if there are no names.
@@ -72,24 +96,28 @@ fn chosen(mut steps: Vec<Step>, names: &[String]) -> Result<Vec<Step>> {
     Ok(steps)
 }
 
-/// Why it was skipped; none if it has passed.
-fn run_step(step: &Step, counts: &mut Counts) -> Result<Option<String>> {
-    if let Some(why) = step.missing() {
-        println!("== {}: skipped: {why}", step.name);
+/// Runs a step, unless it lacks something. A file that a failed step should have made may be an old one.
+fn run_step(step: &Step, has_failed: impl Fn(&str) -> bool, counts: &mut Counts) -> Ending {
+    let maker = step.makers().find(|maker| has_failed(maker));
+    if let Some(why) = maker.map(|maker| format!("{maker} failed")).or_else(|| step.missing()) {
         counts.skipped += 1;
-        return Ok(Some(why));
+        return Ending::Skipped(why);
     }
-    let start = Instant::now();
     let mut found = Counts::default();
     let outcome = step.run(&mut found, &mut std::io::stdout());
     if outcome.is_err() {
-        // What is no test, and a test program that died, has no line of its own; it is a failure all the same.
+        // A step without tests, or a test program that died, prints no count; it is a failure all the same.
         found.failed = found.failed.max(1);
     }
     counts.add(found);
-    outcome?;
-    println!("== {}: passed, {:.1} s", step.name, start.elapsed().as_secs_f64());
-    Ok(None)
+    match outcome {
+        Ok(()) => Ending::Passed,
+        Err(error) => {
+            println!("\n== {} FAILED: {error:#}", step.name);
+            println!("== to repeat it: {}", step.command);
+            Ending::Failed
+        }
+    }
 }
 
 #[cfg(test)]
@@ -105,13 +133,13 @@ mod tests {
         let mut counts = Counts::default();
 
         step.needs = vec![Need::Program("sh"), Need::Program("no-such-program-here")];
-        let Ok(Some(why)) = run_step(&step, &mut counts) else { panic!("not skipped") };
+        let Ending::Skipped(why) = run_step(&step, |_| false, &mut counts) else { panic!("not skipped") };
         assert!(why.starts_with("no-such-program-here is not installed"), "{why}");
         assert!(!mark.exists(), "it was run all the same");
         assert_eq!(counts.to_string(), "0 passed, 0 failed, 1 skipped");
 
         step.needs.truncate(1);
-        assert!(matches!(run_step(&step, &mut counts), Ok(None)));
+        assert_eq!(run_step(&step, |_| false, &mut counts), Ending::Passed);
         assert!(mark.exists());
         assert_eq!(counts.to_string(), "0 passed, 0 failed, 1 skipped");
     }
@@ -120,9 +148,28 @@ mod tests {
     fn a_step_that_fails_is_a_failure_also_where_no_test_did() {
         for program in ["false", "no-such-program-here"] {
             let mut counts = Counts::default();
-            assert!(run_step(&Step::new("a", program), &mut counts).is_err());
+            assert_eq!(run_step(&Step::new("a", program), |_| false, &mut counts), Ending::Failed);
             assert_eq!(counts.to_string(), "0 passed, 1 failed, 0 skipped");
         }
+    }
+
+    #[test]
+    fn a_failed_step_stops_only_the_steps_that_use_its_file() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let uses = |made_by| Need::File { path: file.path().to_owned(), made_by };
+        let steps = [
+            Step::new("a", "false"),
+            Step::new("b", "true"),
+            Step::new("c", "true").needing([uses("a")]),
+            Step::new("d", "true").needing([uses("b")]),
+        ];
+        let (records, counts) = run_all(&steps);
+        let lines: Vec<_> = records.iter().map(Record::to_string).collect();
+        for (line, start) in lines.iter().zip(["FAILED   a ", "passed   b ", "skipped  c ", "passed   d "]) {
+            assert!(line.starts_with(start), "{lines:?}");
+        }
+        assert!(lines[2].ends_with(" s  a failed"), "{lines:?}");
+        assert_eq!(counts.to_string(), "0 passed, 1 failed, 1 skipped");
     }
 
     #[test]

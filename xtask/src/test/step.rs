@@ -43,6 +43,14 @@ impl Step {
         self.needs.iter().find_map(Need::missing)
     }
 
+    /// The steps that make files which this one needs.
+    pub(super) fn makers(&self) -> impl Iterator<Item = &'static str> {
+        self.needs.iter().filter_map(|need| match need {
+            Need::File { made_by, .. } => Some(*made_by),
+            _ => None,
+        })
+    }
+
     /// Does it. Adds to the counts, also where it fails.
     pub(super) fn run(&self, counts: &mut Counts, output: &mut impl Write) -> Result<()> {
         let outcome = match self.read {

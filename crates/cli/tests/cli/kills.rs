@@ -1,36 +1,43 @@
-//! SIGKILL at two hundred random moments loses no sample but the one under way, and leaves nothing behind.
+//! SIGKILL of supervisors and workers loses no sample but the one under way, and leaves nothing behind.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use anyhow::{Context, Result, ensure};
-use writebench_model::{RunStatus, Sample};
+use anyhow::{Context, Result, bail, ensure};
+use rustix::process::Signal;
+use writebench_model::{Outcome, Phase, RunStatus, Sample};
 use writebench_store::Store;
-use writebench_testkit::{Chance, Kind, Need, Program, Trials, directory_on, entries, kill_run, wait_for};
+use writebench_testkit::{
+    Caching, Call, Chance, Kind, Need, Program, Trials, What, When, directory_on, entries, kill_run, send,
+    wait_for,
+};
 
 use crate::program;
+use crate::single_faults::Place;
 
 pub(crate) fn add(trials: &mut Trials) {
     let tmpfs = [Need::Filesystem(Kind::Tmpfs)];
     trials.add("a supervisor killed at a hundred random moments is resumed each time", &tmpfs, || {
-        with_moments(supervisor)
+        with_seed(|seed| supervisor(&mut Chance::new(seed)))
     });
-    trials.add("a hundred workers killed at random moments cost one case each at most", &tmpfs, || {
-        with_moments(workers)
+    trials.add("a hundred workers killed at random calls cost one case each", &[Need::Fuse], || {
+        with_seed(workers)
     });
+    trials.add("the seed of the kills repeats them under load", &[Need::Fuse], || with_seed(repeated));
 }
 
 const KILLS: u32 = 100;
 
-/// With the seed in the environment, or another one each time, which stands in the error.
-fn with_moments(test: fn(&mut Chance) -> Result<()>) -> Result<()> {
+/// Passes on the seed of the environment or a new one, which the error then names.
+fn with_seed(test: fn(u64) -> Result<()>) -> Result<()> {
     const SEED: &str = "WRITEBENCH_KILL_SEED";
     let seed = match std::env::var(SEED) {
         Ok(seed) => seed.parse()?,
         Err(_) => Chance::any_seed(),
     };
-    test(&mut Chance::new(seed)).with_context(|| format!("again with {SEED}={seed}"))
+    test(seed).with_context(|| format!("again with {SEED}={seed}"))
 }
 
 /// The samples of each case, in order.
@@ -96,47 +103,104 @@ fn supervisor(moments: &mut Chance) -> Result<()> {
     Ok(())
 }
 
-fn workers(moments: &mut Chance) -> Result<()> {
-    let (program, target) = (program()?, directory_on(Kind::Tmpfs));
-    let cases: Vec<String> = (1..=300).map(|chunk| format!("write,chunk={chunk}KiB,size=512KiB")).collect();
-    let path = target.path().to_str().context("UTF-8")?;
-    let mut arguments = vec!["--quiet", "run", path, "--samples", "40", "--no-limits"];
-    arguments.extend(cases.iter().flat_map(|case| ["--case", case]));
-    let mut child = program.start(&arguments)?;
-    let mut kills = 0;
-    let good = || -> Option<usize> {
-        let (_, samples) = newest(&program).ok()??;
-        Some(samples.values().flatten().filter(|sample| sample.outcome.is_ok()).count())
+/// The calls in which a worker is killed, each in a file of its own: files are numbered in the order of the samples,
+/// so neither the machine's speed nor its load can move a kill.
+fn calls(kills: usize, chance: &mut Chance) -> Vec<(usize, Call, usize)> {
+    let mut file = 0;
+    let mut next = || {
+        let kinds =
+            [(Call::Create, 1), (Call::Write, WRITES), (Call::Fsync, 1), (Call::Flush, 1), (Call::Unlink, 1)];
+        let (call, most) = chance.pick(&kinds);
+        // Some workers live for more than one sample.
+        file += 1 + chance.below(3);
+        (file, call, 1 + chance.below(most))
     };
-    while kills < KILLS {
-        // However slow the machine is, some workers live long enough.
-        if kills % 20 == 0 {
-            let before = good().unwrap_or(0);
-            wait_for("another sample", || good().filter(|&now| now > before))?;
-        }
-        std::thread::sleep(moments.moment(Duration::from_millis(60)));
-        ensure!(child.try_wait()?.is_none(), "the run ended after {kills} kills");
-        // Between two workers there is none.
-        let Some(worker) = writebench_testkit::worker(child.id()) else { continue };
-        kills += u32::from(signal(worker, "KILL")?);
-    }
-    signal(child.id(), "INT")?;
-    let output = child.wait_with_output()?;
-    ensure!(output.status.code() == Some(130), "{output:?}");
-    let (_, samples) = newest(&program)?.context("a run")?;
-    let died = samples.values().flatten().filter(|sample| !sample.outcome.is_ok()).count();
-    let lasts = samples.values().filter_map(|of| of.last()).filter(|last| !last.outcome.is_ok()).count();
-    ensure!(
-        died > 0 && died <= KILLS as usize && died == lasts,
-        "{died} died, {lasts} at the end of their case"
-    );
-    ensure!(samples.values().flatten().any(|sample| sample.outcome.is_ok()), "the others went on");
-    ensure!(entries(target.path()).is_empty(), "left behind: {:?}", entries(target.path()));
-    Ok(())
+    (0..kills).map(|_| next()).collect()
 }
 
-/// Whether the process was still there.
-fn signal(process: u32, name: &str) -> Result<bool> {
-    let mut kill = std::process::Command::new("kill");
-    Ok(kill.args([&format!("-{name}"), &process.to_string()]).output()?.status.success())
+const WRITES: usize = 8;
+
+/// What a run came to, by case: the phase in which its only worker died; none for a case with good samples only.
+type Deaths = BTreeMap<String, Option<Phase>>;
+
+/// Kills that many workers of one run, each in a call that the seed chooses.
+fn kill_workers(kills: usize, seed: u64) -> Result<Deaths> {
+    let calls = calls(kills, &mut Chance::new(seed));
+    let script: Vec<_> =
+        calls.iter().map(|&(file, call, number)| (When::InFile(file, call, number), What::Hang)).collect();
+    let Place { program, faulty } = Place::new(Caching::None, &script)?;
+    let (path, seed) = (faulty.path().to_str().context("UTF-8")?, seed.to_string());
+    let mut arguments = vec!["--quiet", "run", path, "--samples", "1", "--no-limits", "--seed", &seed];
+    // The first round is longer than the files of the script; samples are repeated only after it.
+    let last = calls.last().map_or(0, |(file, ..)| *file);
+    let cases: Vec<_> = (1..=last + 2)
+        .map(|chunk| format!("write,chunk={chunk}KiB,size={}KiB,sync=fsync", WRITES * chunk))
+        .collect();
+    arguments.extend(cases.iter().flat_map(|case| ["--case", case]));
+    let run = program.start(&arguments)?;
+    for (kill, &(file, call, _)) in calls.iter().enumerate() {
+        let held = || faulty.operations().into_iter().filter(|it| it.fault.is_some()).nth(kill);
+        let held = wait_for("a worker in the call", held).with_context(|| format!("kill {kill}"))?;
+        ensure!(
+            (held.file, held.call) == (file, call),
+            "kill {kill} is in {held:?}, not in {call:?} of file {file}"
+        );
+        let worker = writebench_testkit::worker(run.id()).context("a worker")?;
+        send(worker, Signal::KILL)?;
+        faulty.release();
+    }
+    let output = run.wait_with_output()?;
+    ensure!(output.status.code() == Some(4), "{output:?}");
+    ensure!(entries(faulty.path()).is_empty(), "left behind: {:?}", entries(faulty.path()));
+    let (_, samples) = newest(&program)?.context("a run")?;
+    let death = |(case, samples): (String, Vec<Sample>)| match &samples[..] {
+        [Sample { outcome: Outcome::WorkerDied { phase, signal: Some(9), .. }, .. }] => {
+            Ok((case, Some(*phase)))
+        }
+        all if !all.is_empty() && all.iter().all(|sample| sample.outcome.is_ok()) => Ok((case, None)),
+        other => bail!("{case}: {other:?}"),
+    };
+    let deaths = samples.into_iter().map(death).collect::<Result<Deaths>>()?;
+    ensure!(deaths.len() == cases.len(), "{} of {} cases have samples", deaths.len(), cases.len());
+    for &phase in Phase::ALL {
+        let expected = calls.iter().filter(|(_, call, _)| phase_of(*call) == Some(phase)).count();
+        let found = deaths.values().filter(|death| **death == Some(phase)).count();
+        ensure!(found == expected, "{found} workers died in {phase:?}, not {expected}");
+    }
+    Ok(deaths)
+}
+
+fn phase_of(call: Call) -> Option<Phase> {
+    match call {
+        Call::Create => Some(Phase::Open),
+        Call::Write => Some(Phase::Write),
+        Call::Fsync => Some(Phase::Sync),
+        Call::Flush => Some(Phase::Close),
+        Call::Unlink => Some(Phase::Clean),
+        _ => None,
+    }
+}
+
+fn workers(seed: u64) -> Result<()> {
+    kill_workers(KILLS as usize, seed).map(|_| ())
+}
+
+fn repeated(seed: u64) -> Result<()> {
+    const REPEATED_KILLS: usize = 30;
+    let alone = kill_workers(REPEATED_KILLS, seed)?;
+    let is_done = AtomicBool::new(false);
+    let loaded = std::thread::scope(|scope| {
+        for _ in 0..2 {
+            scope.spawn(|| {
+                while !is_done.load(Ordering::Relaxed) {
+                    std::hint::spin_loop();
+                }
+            });
+        }
+        let loaded = kill_workers(REPEATED_KILLS, seed);
+        is_done.store(true, Ordering::Relaxed);
+        loaded
+    })?;
+    ensure!(alone == loaded, "alone {alone:?}, under load {loaded:?}");
+    Ok(())
 }

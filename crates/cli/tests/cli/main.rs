@@ -1,6 +1,7 @@
 //! The program as people, scripts and accidents meet it.
 
 mod advice;
+mod bytes_written;
 mod clock;
 mod commands;
 mod compare;
@@ -46,7 +47,6 @@ mod streams;
 mod suites;
 mod syscalls;
 mod terminals;
-mod wear;
 
 use std::process::ExitCode;
 
@@ -97,7 +97,7 @@ fn main() -> ExitCode {
     suites::add(&mut trials);
     syscalls::add(&mut trials);
     terminals::add(&mut trials);
-    wear::add(&mut trials);
+    bytes_written::add(&mut trials);
     outcomes::add(&mut trials);
     outputs::add(&mut trials);
     signals::add(&mut trials);

@@ -22,19 +22,19 @@ pub(crate) fn device(file: BorrowedFd<'_>) -> Result<BlockDevice, Error> {
     let failed = |call| move |errno: Errno| Error::call(call, errno);
     // SAFETY: sys/disk.h declares the code for a u_int.
     let sector = unsafe { Getter::<DIOCGSECTORSIZE, u32>::new() };
-    // SAFETY: it only writes to the value that belongs to `sector`.
+    // SAFETY: the call only writes to the value that belongs to `sector`.
     let sector = unsafe { ioctl(file, sector) }.map_err(failed("ioctl(DIOCGSECTORSIZE)"))?;
     // SAFETY: sys/disk.h declares the code for an off_t.
     let stripe = unsafe { Getter::<DIOCGSTRIPESIZE, i64>::new() };
-    // SAFETY: it only writes to the value that belongs to `stripe`.
+    // SAFETY: the call only writes to the value that belongs to `stripe`.
     let stripe = unsafe { ioctl(file, stripe) }.map_err(failed("ioctl(DIOCGSTRIPESIZE)"))?;
     // SAFETY: sys/disk.h declares the code for an off_t.
     let size = unsafe { Getter::<DIOCGMEDIASIZE, i64>::new() };
-    // SAFETY: it only writes to the value that belongs to `size`.
+    // SAFETY: the call only writes to the value that belongs to `size`.
     let size = unsafe { ioctl(file, size) }.map_err(failed("ioctl(DIOCGMEDIASIZE)"))?;
     // SAFETY: sys/disk.h declares the code for DISK_IDENT_SIZE, 256 bytes.
     let ident = unsafe { Getter::<DIOCGIDENT, [u8; 256]>::new() };
-    // SAFETY: it only writes to the value that belongs to `ident`. Virtual disks have none, and refuse.
+    // SAFETY: the call only writes to the value that belongs to `ident`. Virtual disks have no serial number, and refuse.
     let ident = unsafe { ioctl(file, ident) }.ok();
     let text = |ident: [u8; 256]| Some(CStr::from_bytes_until_nul(&ident).ok()?.to_string_lossy().into_owned());
     Ok(BlockDevice {

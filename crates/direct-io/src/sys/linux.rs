@@ -12,10 +12,10 @@ use rustix::ioctl::{Getter, Opcode, ioctl, opcode};
 pub(crate) use super::unix::*;
 use crate::{Alignment, BlockDevice, DirectIo, Error, LoopBacking};
 
-/// `BLKGETSIZE64` of linux/fs.h: declared for a `size_t`, and fills a `u64`.
+/// `BLKGETSIZE64` of linux/fs.h: declared for a `size_t`, but fills a `u64`.
 const BLKGETSIZE64: Opcode = opcode::read::<usize>(0x12, 114);
 
-/// `LOOP_GET_STATUS64` of linux/loop.h, which says neither direction nor size.
+/// `LOOP_GET_STATUS64` of linux/loop.h: its code has neither direction nor size.
 const LOOP_GET_STATUS64: Opcode = 0x4C05;
 
 /// `struct loop_info64` of linux/loop.h.
@@ -28,7 +28,7 @@ struct LoopInfo {
     _size_limit: u64,
     // Number, encryption, flags.
     _words: [u32; 4],
-    // The file's name as it was given, the cipher's, its key.
+    // The names of the file and the cipher, and the key.
     _names: [u8; 160],
     _init: [u64; 2],
 }
@@ -42,7 +42,7 @@ pub(crate) fn device(file: BorrowedFd<'_>) -> Result<BlockDevice, Error> {
     let physical = rustix::fs::ioctl_blkpbszget(file).map_err(failed("ioctl(BLKPBSZGET)"))?;
     // SAFETY: the kernel fills a u64 for this code on all architectures, whatever the code says.
     let size = unsafe { Getter::<BLKGETSIZE64, u64>::new() };
-    // SAFETY: it only writes to the value that belongs to `size`.
+    // SAFETY: the call only writes to the value that belongs to `size`.
     let capacity = unsafe { ioctl(file, size) }.map_err(failed("ioctl(BLKGETSIZE64)"))?;
     let status = status(file, StatxFlags::BASIC_STATS)?;
     let disk = Disk::of(status.stx_rdev_major, status.stx_rdev_minor);
@@ -65,7 +65,7 @@ pub(crate) fn device_at(path: &Path) -> Result<BlockDevice, Error> {
 
 pub(crate) fn device_below(file: BorrowedFd<'_>) -> Result<BlockDevice, Error> {
     let status = status(file, StatxFlags::BASIC_STATS)?;
-    // Major number 0 is for filesystems that stand on no device, or on several.
+    // Major number 0 marks filesystems on no device, or on several.
     if status.stx_dev_major == 0 {
         return Err(Error::NoSingleDevice);
     }
@@ -80,7 +80,7 @@ const NO_SUCH_DEVICE: Error = Error::Unsupported {
 pub(crate) fn loop_backing(device: BorrowedFd<'_>) -> Result<Option<LoopBacking>, Error> {
     // SAFETY: the kernel fills a `struct loop_info64` for this code.
     let status = unsafe { Getter::<LOOP_GET_STATUS64, LoopInfo>::new() };
-    // SAFETY: it only writes to the structure that belongs to `status`.
+    // SAFETY: the call only writes to the structure that belongs to `status`.
     let info = match unsafe { ioctl(device, status) } {
         Err(Errno::NXIO) => return Ok(None),
         info => info.map_err(|errno| Error::call("ioctl(LOOP_GET_STATUS64)", errno))?,
@@ -115,7 +115,7 @@ fn status(file: BorrowedFd<'_>, wanted: StatxFlags) -> Result<Statx, Error> {
 /// A device in sysfs.
 struct Disk {
     own: PathBuf,
-    /// The folder that has the queue: the device's own unless it is a partition.
+    /// The folder of the queue: for a partition, its disk's folder.
     whole: PathBuf,
 }
 
@@ -127,7 +127,7 @@ impl Disk {
     }
 
     fn facts(&self) -> BlockDevice {
-        /// The unit of sysfs's `size`, whatever the device's own sector size.
+        /// The unit of `size` in sysfs, whatever the sector size of the device.
         const UNIT_BYTES: u64 = 512;
         BlockDevice {
             logical_sector_bytes: value(&self.whole.join("queue/logical_block_size")),
@@ -138,15 +138,15 @@ impl Disk {
     }
 }
 
-/// NVMe disks and memory cards have it beside the model, virtio disks beside the queue; SCSI disks have only the
-/// page of their answers that it is on.
+/// NVMe disks and memory cards have the serial number beside the model, virtio disks beside the queue; SCSI
+/// disks only in a page of vital product data.
 fn serial(disk: &Path) -> Option<String> {
     let text = |path: &str| fs::read_to_string(disk.join(path)).ok().filter(|text| !text.trim().is_empty());
     let page = || serial_on_page(&fs::read(disk.join("device/vpd_pg80")).ok()?);
     text("device/serial").or_else(|| text("serial")).or_else(page)
 }
 
-/// SCSI's page 0x80: four bytes of header, the last two of them the length, then the number.
+/// Page 0x80 of SCSI: a header of four bytes, the last two of them the length, and then the number.
 fn serial_on_page(page: &[u8]) -> Option<String> {
     let [_, 0x80, high, low, rest @ ..] = page else { return None };
     let length = usize::from(u16::from_be_bytes([*high, *low])).min(rest.len());
@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn a_serial_number_is_found_where_each_kind_of_disk_has_it() {
+    fn each_kind_of_disk_has_its_serial_number_found() {
         let places: [(&str, &[u8], &str); 3] = [
             ("device/serial", b"S5H9NS0N\n", "S5H9NS0N\n"),
             ("serial", b"vol-0123", "vol-0123"),
@@ -185,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn a_page_that_is_cut_or_another_is_no_error() {
+    fn a_truncated_or_different_page_is_no_error() {
         assert_eq!(serial_on_page(b""), None);
         assert_eq!(serial_on_page(b"\0\x83\0\x01x"), None);
         assert_eq!(serial_on_page(b"\0\x80\xff\xffx").as_deref(), Some("x"));

@@ -17,7 +17,7 @@ const DKIOCGETBLOCKCOUNT: Opcode = opcode::read::<u64>(b'd', 25);
 const DKIOCGETPHYSICALBLOCKSIZE: Opcode = opcode::read::<u32>(b'd', 77);
 
 pub(crate) fn open_at(options: &OpenOptions, directory: BorrowedFd<'_>, path: &Path) -> Result<File, Error> {
-    // Without O_NONBLOCK, O_EXLOCK would wait for whoever has the lock.
+    // Without O_NONBLOCK, O_EXLOCK would wait for the holder of the lock.
     let exclusive = OFlags::from_bits_retain(libc::O_EXLOCK.cast_unsigned()) | OFlags::NONBLOCK;
     let exclusive = if options.exclusive { exclusive } else { OFlags::empty() };
     let file = open_with(options, directory, path, exclusive)?;
@@ -39,15 +39,15 @@ pub(crate) fn device(file: BorrowedFd<'_>) -> Result<BlockDevice, Error> {
     let failed = |call| move |errno: Errno| Error::call(call, errno);
     // SAFETY: sys/disk.h declares the code for a uint32_t.
     let logical = unsafe { Getter::<DKIOCGETBLOCKSIZE, u32>::new() };
-    // SAFETY: it only writes to the value that belongs to `logical`.
+    // SAFETY: the call only writes to the value that belongs to `logical`.
     let logical = unsafe { ioctl(file, logical) }.map_err(failed("ioctl(DKIOCGETBLOCKSIZE)"))?;
     // SAFETY: sys/disk.h declares the code for a uint32_t.
     let physical = unsafe { Getter::<DKIOCGETPHYSICALBLOCKSIZE, u32>::new() };
-    // SAFETY: it only writes to the value that belongs to `physical`.
+    // SAFETY: the call only writes to the value that belongs to `physical`.
     let physical = unsafe { ioctl(file, physical) }.map_err(failed("ioctl(DKIOCGETPHYSICALBLOCKSIZE)"))?;
     // SAFETY: sys/disk.h declares the code for a uint64_t.
     let count = unsafe { Getter::<DKIOCGETBLOCKCOUNT, u64>::new() };
-    // SAFETY: it only writes to the value that belongs to `count`.
+    // SAFETY: the call only writes to the value that belongs to `count`.
     let count = unsafe { ioctl(file, count) }.map_err(failed("ioctl(DKIOCGETBLOCKCOUNT)"))?;
     Ok(BlockDevice {
         logical_sector_bytes: Some(logical.into()),
@@ -73,7 +73,7 @@ pub(crate) fn set_no_cache(file: BorrowedFd<'_>, off: bool) -> Result<(), Error>
     rustix::fs::fcntl_nocache(file, off).map_err(|errno| Error::call("fcntl(F_NOCACHE)", errno))
 }
 
-/// Without the usual `ftruncate` to the wanted length, which would cut a file that is longer.
+/// The usual next step, `ftruncate` to the wanted length, would cut a longer file.
 pub(crate) fn preallocate(file: BorrowedFd<'_>, length_bytes: u64) -> Result<(), Error> {
     let status = rustix::fs::fstat(file).map_err(|errno| Error::call("fstat", errno))?;
     let present = u64::try_from(status.st_size).unwrap_or(0);

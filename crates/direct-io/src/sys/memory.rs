@@ -4,15 +4,15 @@ use std::alloc::{Layout, alloc_zeroed, dealloc};
 use std::ptr::NonNull;
 use std::slice;
 
-/// Zeroed memory of a layout with at least one byte, given back when dropped.
+/// Zeroed memory of a layout with at least one byte, freed on drop.
 pub(crate) struct Allocation {
     start: NonNull<u8>,
     layout: Layout,
 }
 
 impl Allocation {
-    /// None where the allocator has none, or the layout is none: the alignment must be a power of two, and the
-    /// size not zero.
+    /// None if the allocator has no memory or the layout is invalid: the alignment must be a power of two,
+    /// and the size not zero.
     pub(crate) fn zeroed(size: usize, alignment: usize) -> Option<Self> {
         let layout = Layout::from_size_align(size, alignment).ok().filter(|layout| layout.size() > 0)?;
         // SAFETY: the layout's size is not zero.
@@ -33,13 +33,13 @@ impl Allocation {
 
 impl Drop for Allocation {
     fn drop(&mut self) {
-        // SAFETY: `start` came from the same allocator with the same layout, and nobody has it any more.
+        // SAFETY: `start` came from the same allocator with the same layout, and no reference to it is left.
         unsafe { dealloc(self.start.as_ptr(), self.layout) }
     }
 }
 
-// SAFETY: it owns its memory alone, as a `Box<[u8]>` does.
+// SAFETY: the value owns its memory alone, as a `Box<[u8]>` does.
 unsafe impl Send for Allocation {}
 
-// SAFETY: through a shared reference it can only be read.
+// SAFETY: through a shared reference the memory can only be read.
 unsafe impl Sync for Allocation {}

@@ -1,4 +1,4 @@
-//! What Linux, macOS and FreeBSD have in common.
+//! Code that Linux, macOS and FreeBSD share.
 
 use std::fs::File;
 use std::io;
@@ -17,7 +17,7 @@ pub(crate) fn borrow<F: AsFd>(file: &F) -> BorrowedFd<'_> {
     file.as_fd()
 }
 
-/// What open(2) is told on every system.
+/// The flags of open(2) that every system has.
 fn flags(options: &OpenOptions) -> OFlags {
     let access = match (options.read, options.write) {
         (true, true) => OFlags::RDWR,
@@ -61,7 +61,7 @@ pub(crate) fn open_at(options: &OpenOptions, directory: BorrowedFd<'_>, path: &P
     let direct = if options.direct { OFlags::DIRECT } else { OFlags::empty() };
     let exclusive = if options.exclusive { OFlags::EXCL } else { OFlags::empty() };
     let file = open_with(options, directory, path, direct | exclusive)?;
-    // Where `O_EXCL` without `O_CREAT` means something, it does so for devices only: open(2).
+    // `O_EXCL` without `O_CREAT` has a meaning for devices only, and not on every system: open(2).
     if options.exclusive && !is_device(file.as_fd())? {
         return Err(Error::Unsupported {
             call: "open with O_EXCL",
@@ -87,7 +87,8 @@ pub(crate) fn read_at(file: &File, bytes: &mut [u8], offset: u64) -> io::Result<
     file.read_at(bytes, offset)
 }
 
-/// Whether what goes through this file may go past the page cache. macOS does not tell, and FreeBSD's disks always do.
+/// Whether transfers through this file may bypass the page cache. macOS does not tell, and FreeBSD's disks
+/// always do.
 pub(crate) fn may_be_direct(file: BorrowedFd<'_>) -> bool {
     #[cfg(target_os = "macos")]
     let is_direct = |_| true;
@@ -175,7 +176,7 @@ pub(crate) fn device_at(path: &Path) -> Result<BlockDevice, Error> {
     super::device(open(&OpenOptions::new().read(true), path)?.as_fd())
 }
 
-/// The device that the filesystem of `file` says it was mounted from, opened for reading.
+/// The device that the filesystem of `file` reports as its source, opened for reading.
 #[cfg(not(target_os = "linux"))]
 pub(crate) fn device_below(file: BorrowedFd<'_>) -> Result<BlockDevice, Error> {
     use std::os::unix::ffi::OsStringExt;

@@ -46,7 +46,7 @@ pub(crate) fn open(options: &OpenOptions, path: &Path) -> Result<File, Error> {
     let failed = |error| Error::call("CreateFileW", error);
     let file = std.open(path).map_err(failed)?;
     if options.no_follow {
-        // There are other reparse points: compressed files, those that are in a cloud.
+        // Other reparse points are fine: compressed files, or files in a cloud.
         if file.metadata().map_err(failed)?.file_type().is_symlink() {
             return Err(failed(io::Error::from_raw_os_error(ERROR_STOPPED_ON_SYMLINK.cast_signed())));
         }
@@ -66,7 +66,7 @@ pub(crate) fn read_at(file: &File, bytes: &mut [u8], offset: u64) -> io::Result<
     file.seek_read(bytes, offset)
 }
 
-/// A handle does not tell how it was opened.
+/// Always true, since a handle does not tell how it was opened.
 pub(crate) fn may_be_direct(_: BorrowedHandle<'_>) -> bool {
     true
 }
@@ -77,7 +77,7 @@ pub(crate) fn device(file: BorrowedHandle<'_>) -> Result<BlockDevice, Error> {
         Err(_) if standard_information(file).is_ok() => return Err(Error::NotADevice),
         geometry => geometry?,
     };
-    // Not every driver knows what is below its sectors, or has a serial number.
+    // Not every driver knows the physical sectors or a serial number.
     let sectors = sectors(file).ok();
     let logical = sectors.map_or(geometry.Geometry.BytesPerSector, |sectors| sectors.BytesPerLogicalSector);
     Ok(BlockDevice {
@@ -104,8 +104,8 @@ pub(crate) fn device_below(file: BorrowedHandle<'_>) -> Result<BlockDevice, Erro
     })
 }
 
-/// "File access buffer addresses … should be physical sector-aligned", sizes and offsets multiples of the volume's
-/// sector: File Buffering, Win32 documentation.
+/// The alignment of direct I/O: "File access buffer addresses … should be physical sector-aligned", sizes and
+/// offsets multiples of the volume's sector: File Buffering, Win32 documentation.
 pub(crate) fn direct(file: BorrowedHandle<'_>) -> Result<DirectIo, Error> {
     let below = match device(file) {
         Err(Error::NotADevice) => device_below(file),
@@ -118,7 +118,7 @@ pub(crate) fn direct(file: BorrowedHandle<'_>) -> Result<DirectIo, Error> {
     Ok(DirectIo::by(below.physical_sector_bytes, below.logical_sector_bytes))
 }
 
-/// As Wine says of FileStorageInfo.
+/// Whether this is Wine's answer to FileStorageInfo.
 fn has_no_such_call(error: &Error) -> bool {
     matches!(error, Error::Call { source, .. } if source.kind() == io::ErrorKind::Unsupported)
 }
@@ -177,7 +177,7 @@ pub(crate) fn set_no_cache(_: BorrowedHandle<'_>, _: bool) -> Result<(), Error> 
     })
 }
 
-/// Each only if it makes the file longer: a smaller allocation would cut it.
+/// Sets each size only if it makes the file longer: a smaller allocation would cut it.
 pub(crate) fn preallocate(file: BorrowedHandle<'_>, length_bytes: u64) -> Result<(), Error> {
     const CALL: &str = "SetFileInformationByHandle(FileAllocationInfo)";
     let length = i64::try_from(length_bytes)
@@ -204,7 +204,7 @@ fn geometry(file: BorrowedHandle<'_>) -> Result<DISK_GEOMETRY_EX, Error> {
     Ok(geometry)
 }
 
-/// Of a volume, this is the volume, where the geometry is of its disk.
+/// The length of a volume or disk; the geometry of a volume is its disk's.
 fn length(file: BorrowedHandle<'_>) -> Result<i64, Error> {
     const CALL: &str = "DeviceIoControl(IOCTL_DISK_GET_LENGTH_INFO)";
     let mut length = GET_LENGTH_INFORMATION::default();
@@ -224,11 +224,12 @@ fn serial(file: BorrowedHandle<'_>) -> Result<Option<String>, Error> {
     Ok(serial_in(answer.get(..filled).unwrap_or(&answer)))
 }
 
-/// A STORAGE_DEVICE_DESCRIPTOR is followed by strings that end with a zero; it says where they begin.
+/// The serial number in a STORAGE_DEVICE_DESCRIPTOR, whose header holds the offsets of the zero-terminated
+/// strings after it.
 fn serial_in(descriptor: &[u8]) -> Option<String> {
     let at = offset_of!(STORAGE_DEVICE_DESCRIPTOR, SerialNumberOffset);
     let start: [u8; 4] = descriptor.get(at..at + 4)?.try_into().ok()?;
-    // 0 means that there is none; some drivers say -1.
+    // 0 means that there is no serial number; some drivers say -1.
     let start = usize::try_from(u32::from_le_bytes(start)).ok().filter(|&start| start != 0)?;
     let text = descriptor.get(start..)?.split(|&byte| byte == 0).next()?;
     Some(String::from_utf8_lossy(text).into_owned())
@@ -246,15 +247,16 @@ fn size_of_u32<T>() -> u32 {
     u32::try_from(size_of::<T>()).unwrap_or(0)
 }
 
-/// Null for memory that is none.
+/// Null for a value without bytes.
 fn start_of<T>(memory: *mut T) -> *mut c_void {
     if size_of::<T>() == 0 { ptr::null_mut() } else { memory.cast() }
 }
 
-/// Returns how many bytes of the output were filled.
+/// Returns the number of output bytes that were filled.
 ///
 /// # Safety
-/// Input and output are alive, and what the code takes and gives; every content of the output is valid.
+/// Input and output outlive the call, have the types that the code expects, and the output is valid for all
+/// contents.
 unsafe fn control<I, O>(
     file: BorrowedHandle<'_>,
     code: u32,
@@ -287,7 +289,7 @@ fn standard_information(file: BorrowedHandle<'_>) -> Result<FILE_STANDARD_INFO, 
 }
 
 /// # Safety
-/// The type is the one that belongs to the class, and valid whatever is in it.
+/// The type belongs to the class, and is valid for all contents.
 unsafe fn information<T: Default>(
     file: BorrowedHandle<'_>,
     class: FILE_INFO_BY_HANDLE_CLASS,
@@ -302,7 +304,7 @@ unsafe fn information<T: Default>(
 }
 
 /// # Safety
-/// The type is the one that belongs to the class.
+/// The type belongs to the class.
 unsafe fn set<T>(
     file: BorrowedHandle<'_>,
     class: FILE_INFO_BY_HANDLE_CLASS,

@@ -1,4 +1,4 @@
-//! What holds on every system, with what each of them has in its own way.
+//! Tests for every system, with each system's own behaviour where they differ.
 
 #![allow(clippy::unwrap_used, reason = "a test may")]
 
@@ -13,23 +13,23 @@ use direct_io::{
 use libtest_mimic::{Arguments, Trial};
 use tempfile::TempDir;
 
-/// A test, and what it needs that this system may not have.
+/// A test, and a function that names the requirement that this system lacks.
 struct Test(&'static str, fn(), fn() -> Option<String>);
 
 const TESTS: &[Test] = &[
-    Test("what is written is read back however it was opened", read_back, nothing),
+    Test("written data is read back however the file was opened", read_back, nothing),
     Test("options of the standard library mean what they mean there", standard_options, nothing),
     Test("each system has its own flushes and none stands in for another", flushes, nothing),
     Test("a lock keeps others out until it is given back", locks, nothing),
     Test("preallocated files grow and never shrink", preallocation, file_allocation_info),
     Test("a regular file is no device", no_device, nothing),
     Test("a regular file stands on a device", device_below, file_storage_info),
-    Test("what direct I/O needs can be asked of any file", needs, file_storage_info),
-    Test("an exclusive file is a matter of the system", exclusive, nothing),
+    Test("the alignment of direct I/O can be asked of any file", needs, file_storage_info),
+    Test("exclusive opening depends on the system", exclusive, nothing),
     #[cfg(unix)]
-    Test("a link is not followed where that is said, and a mode is given", paths, nothing),
+    Test("no_follow refuses a link, and a mode is applied", paths, nothing),
     #[cfg(windows)]
-    Test("a disk tells its sectors and its size", disk, an_open_disk),
+    Test("a disk reports its sectors and its size", disk, an_open_disk),
     #[cfg(windows)]
     Test("a disk is locked and unlocked", disk_lock, an_open_disk),
 ];
@@ -73,7 +73,7 @@ fn main() -> ExitCode {
     libtest_mimic::run(&Arguments::from_args(), TESTS.iter().map(trial).collect()).exit_code()
 }
 
-/// On the disk that cargo builds on: a memory filesystem may have no direct I/O.
+/// A directory on cargo's disk, because a memory filesystem may have no direct I/O.
 fn directory() -> TempDir {
     tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap()
 }
@@ -194,7 +194,7 @@ fn device_below() {
             assert!(sector.is_power_of_two() && sector >= 512, "{device:?}");
             assert!(device.physical_sector_bytes.is_none_or(|physical| physical >= sector), "{device:?}");
         }
-        // In a container's overlay; and macOS and FreeBSD want root for it.
+        // This happens in a container's overlay; macOS and FreeBSD also require root.
         Err(Error::NoSingleDevice) => {}
         Err(Error::Call { .. }) if cfg!(any(target_os = "macos", target_os = "freebsd")) => {}
         Err(error) => panic!("{error}"),

@@ -1,4 +1,4 @@
-//! Facts about loop devices, which tell what they were made with.
+//! Facts about loop devices, whose parameters the tests choose.
 
 use std::fs::File;
 use std::os::unix::fs::MetadataExt;
@@ -29,7 +29,7 @@ pub(crate) fn add(trials: &mut Trials) {
     trials.add("a device of no size has an unknown size", &loops, empty);
     trials.add("a mounted device cannot be opened exclusively: EBUSY", &images, mounted);
     trials.add("a device is open exclusively once: EBUSY", &loops, twice);
-    trials.add("a loop device tells by number which file is behind it", &loops, behind_a_loop_device);
+    trials.add("a loop device reports the numbers of the file behind it", &loops, behind_a_loop_device);
     let tmpfs = [Need::Filesystem(Kind::Tmpfs)];
     trials.add("a memory filesystem stands on no device", &tmpfs, on_no_device);
     trials.add("a character device has no sectors", &[], || {
@@ -42,7 +42,7 @@ pub(crate) fn add(trials: &mut Trials) {
     });
 }
 
-/// What the open device tells, which must be what sysfs tells of it.
+/// The facts of the open device, which must agree with sysfs.
 fn facts(path: &Path) -> Result<BlockDevice> {
     let facts = BlockDevice::of(OpenOptions::new().read(true).open(path)?)?;
     let at = BlockDevice::at(path)?;

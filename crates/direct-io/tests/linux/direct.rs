@@ -1,4 +1,4 @@
-//! Direct I/O: the flags that the kernel has seen, what it needs, and what a refusal says.
+//! Direct I/O: the flags that the kernel sees, the alignment it needs, and the text of a refusal.
 
 use std::fs::File;
 use std::path::Path;
@@ -36,8 +36,8 @@ pub(crate) fn add(trials: &mut Trials) {
         let options = OpenOptions::new().read(true).write(true).create(true).direct(true);
         misaligned(&options.open(mounted.path().join("file"))?, 4096)
     });
-    trials.add("an error that has another cause keeps its own words", &loops, other_cause);
-    trials.add("what the kernel tells of direct I/O is what it wants", &told_loops, told);
+    trials.add("an error with another cause keeps its text", &loops, other_cause);
+    trials.add("the alignment that the kernel reports is the one it needs", &told_loops, told);
     trials.add("a preallocation that does not fit is an error and no write", &images, too_much);
 }
 
@@ -75,7 +75,7 @@ fn mid_sector() -> Result<()> {
     Ok(())
 }
 
-/// Writes with one part off by half a sector after another.
+/// Writes with each part in turn off by half a sector.
 fn misaligned(file: &File, sector_bytes: u32) -> Result<()> {
     let sector = usize::try_from(sector_bytes)?;
     let buffer = AlignedBuffer::new(16 * 4096, 4096)?;
@@ -84,13 +84,13 @@ fn misaligned(file: &File, sector_bytes: u32) -> Result<()> {
     let wrong = [
         (&buffer[..sector], half as u64, Part::Offset),
         (&buffer[..sector + half], 0, Part::Length),
-        // Over more than one page: Linux 6.18 takes any address where the sectors are not torn apart.
+        // The buffer spans more than one page: Linux 6.18 takes any address that splits no sector.
         (&buffer[1..=8 * 4096], 0, Part::Address),
     ];
     for (bytes, offset, expected) in wrong {
         match write_all_at(file, bytes, offset) {
             Err(Error::Misaligned(Misaligned { part, needed_bytes, .. })) => {
-                // The memory may be aligned to less than a sector.
+                // The memory may need less alignment than a sector.
                 let is_needed = needed_bytes == u64::from(sector_bytes) || part == Part::Address;
                 ensure!(part == expected && is_needed, "{part:?}, {needed_bytes}");
             }
@@ -120,12 +120,12 @@ fn told() -> Result<()> {
     let file = OpenOptions::new().read(true).write(true).direct(true).open(device.path())?;
     let alignment = match DirectIo::of(&file)? {
         DirectIo::Supported(alignment) => alignment,
-        // An older kernel.
+        // Older kernels do not tell.
         DirectIo::Unknown => return Ok(()),
         DirectIo::Unsupported => bail!("a loop device has direct I/O"),
     };
     ensure!(alignment.offset_bytes == 4096, "{alignment:?}");
-    // One byte of memory after another, so that only every `memory_bytes`th may work.
+    // The address moves by one byte at a time, so that only every `memory_bytes`th may work.
     let buffer = AlignedBuffer::new(4096 + alignment.memory_bytes, 4096)?;
     let begin = alignment.memory_bytes;
     write_all_at(&file, &buffer[begin..begin + 4096], 0)?;

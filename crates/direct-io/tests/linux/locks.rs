@@ -1,4 +1,4 @@
-//! Locks between processes: util-linux's `flock` is the other one.
+//! Locks between processes: the other process is util-linux's `flock`.
 
 use std::fs::File;
 use std::io::Read;
@@ -36,7 +36,7 @@ fn ours() -> Result<()> {
 
 fn theirs() -> Result<()> {
     let file = tempfile::NamedTempFile::new()?;
-    // It says when it has the lock, and keeps it until its input ends.
+    // It prints a line when it has the lock, and keeps the lock until its input ends.
     let mut other = Command::new("flock");
     other.arg(file.path()).args(["sh", "-c", "echo; read line"]).stdin(Stdio::piped()).stdout(Stdio::piped());
     let mut other = other.spawn()?;

@@ -1,4 +1,4 @@
-//! Giving a file its length and blocks: a method of its own, and what `prepare` does.
+//! Gives a file its length and blocks: both a method of its own and the work of `prepare`.
 
 use std::os::fd::BorrowedFd;
 
@@ -40,7 +40,7 @@ impl Lane for AllocateLane<'_> {
     }
 }
 
-/// Gives a file its length, and with `fallocate` and `posix_fallocate` its blocks.
+/// Gives a file its length; `fallocate` and `posix_fallocate` also give it blocks.
 pub(crate) fn allocate(file: BorrowedFd<'_>, call: AllocateCall, length: u64) -> Result<(), CallError> {
     match call {
         AllocateCall::Ftruncate => retry("ftruncate", || rustix::fs::ftruncate(file, length)),
@@ -49,7 +49,7 @@ pub(crate) fn allocate(file: BorrowedFd<'_>, call: AllocateCall, length: u64) ->
         AllocateCall::FallocateKeepSize => fallocate(file, FallocateFlags::KEEP_SIZE, length),
         AllocateCall::PosixFallocate => {
             let length = i64::try_from(length).map_err(|_| CallError::new("posix_fallocate", Errno::FBIG))?;
-            // It returns the error number and leaves errno alone, unlike everything around it.
+            // Unlike the other calls, posix_fallocate returns the error number and leaves errno alone.
             retry("posix_fallocate", || {
                 nix::fcntl::posix_fallocate(file, 0, length)
                     .map_err(|errno| Errno::from_raw_os_error(errno as i32))
@@ -62,10 +62,10 @@ fn fallocate(file: BorrowedFd<'_>, flags: FallocateFlags, length: u64) -> Result
     retry("fallocate", || rustix::fs::fallocate(file, flags, 0, length))
 }
 
-/// Writes zeros into all of a file and syncs them, so that its blocks are there and nothing has to be recorded
-/// when they are written again.
+/// Fills the file with zeros and syncs them, so that its blocks exist and a later overwrite changes no
+/// metadata.
 pub(crate) fn zero_fill(file: BorrowedFd<'_>, length: u64) -> Result<(), CallError> {
-    // Aligned, so that direct I/O takes it, too.
+    // The alignment is for direct I/O.
     #[repr(align(4096))]
     struct Zeros([u8; 64 << 10]);
     static ZEROS: Zeros = Zeros([0; 64 << 10]);

@@ -1,4 +1,4 @@
-//! What the methods that copy another file have in common.
+//! Code that the copying methods share.
 
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
@@ -10,7 +10,7 @@ use crate::file::{self, COPIED};
 use crate::job::Part;
 use crate::records::Records;
 
-/// The card of every method that copies, but for what is its own.
+/// The common part of the cards of copying methods.
 pub(super) const INFO: MethodInfo = MethodInfo {
     name: "",
     summary: "",
@@ -27,15 +27,14 @@ pub(super) const INFO: MethodInfo = MethodInfo {
     example: &[(Axis::Chunk, "4KiB")],
 };
 
-/// The file that is copied, with a position and advice of its own: what an earlier sample advised is gone with
-/// its descriptor.
+/// The file that is copied, with a position and advice of its own: closing a descriptor ends its advice.
 #[derive(Default)]
 pub(super) struct Input {
     file: Option<OwnedFd>,
 }
 
 impl Input {
-    /// Opens it, and gives the case's advice for a file that is read.
+    /// Opens the file, with the case's advice for reading.
     pub(super) fn open(&mut self, part: &Part<'_>) -> Result<(), CallError> {
         let file = Self::open_unadvised(part)?;
         if part.axes.advice == Advice::Sequential {
@@ -47,7 +46,7 @@ impl Input {
         Ok(())
     }
 
-    /// Opens it.
+    /// Opens the file without advice.
     pub(super) fn open_unadvised(part: &Part<'_>) -> Result<OwnedFd, CallError> {
         let source =
             part.copy_from.ok_or_else(|| CallError::other("copy", "there is no file to copy".to_owned()))?;
@@ -76,7 +75,8 @@ pub(super) struct InKernelLane<'a, S> {
 }
 
 impl<'a, S: Fn(BorrowedFd<'_>, BorrowedFd<'_>, usize) -> rustix::io::Result<usize>> InKernelLane<'a, S> {
-    /// `step` moves at most so many bytes from the first file to the second, each at its own position.
+    /// `step` moves at most the given number of bytes from the first file to the second, each at its own
+    /// position.
     pub(super) fn new(part: Part<'a>, call: impl Into<Call>, step: S) -> Self {
         Self { part, input: Input::default(), call: call.into(), step }
     }
@@ -103,7 +103,8 @@ impl<S: Fn(BorrowedFd<'_>, BorrowedFd<'_>, usize) -> rustix::io::Result<usize> +
     }
 }
 
-/// Calls `step` with the most that it may move until all of the part has been. It says how much it moved.
+/// Calls `step` with the most bytes that it may move, until the part is complete. `step` returns the bytes
+/// that it moved.
 #[inline(always)]
 pub(super) fn move_all(
     part: &Part<'_>,
@@ -125,7 +126,7 @@ pub(super) fn move_all(
     Ok(())
 }
 
-/// The file that is copied became shorter.
+/// The error if the source has become shorter.
 #[cold]
 pub(super) fn ended(call: impl Into<Call>, at: u64) -> CallError {
     CallError::other(call, "the file that is copied ends too early".to_owned()).at(at)

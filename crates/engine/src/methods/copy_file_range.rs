@@ -7,7 +7,7 @@ use super::copy::{self, InKernelLane};
 use super::{Method, lane_each};
 use crate::call::{Call, Meaning};
 
-/// From one filesystem to another, or to what is no regular file: copy_file_range(2).
+/// Errors for copies between filesystems, or to a special file: copy_file_range(2).
 pub(super) const COPY_FILE_RANGE: Call = Call {
     name: "copy_file_range",
     meanings: &[(Errno::XDEV, Meaning::Unsupported), (Errno::INVAL, Meaning::Unsupported)],

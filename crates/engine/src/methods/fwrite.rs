@@ -36,10 +36,10 @@ struct FwriteLane<'a> {
     stream: Option<Stream>,
 }
 
-/// A stream over a descriptor that someone else owns until [`Lane::close`].
+/// A stream over a descriptor that another part of the engine owns until [`Lane::close`].
 struct Stream(NonNull<libc::FILE>);
 
-// SAFETY: POSIX lets any thread use a stream; each call locks it. Here only one thread does at a time.
+// SAFETY: POSIX lets any thread use a stream; each call locks it. Here one thread at a time does so.
 unsafe impl Send for Stream {}
 
 impl Lane for FwriteLane<'_> {
@@ -58,8 +58,8 @@ impl Lane for FwriteLane<'_> {
     fn write(&mut self, file: BorrowedFd<'_>, records: &mut Records) -> Result<(), CallError> {
         let Some(Stream(stream)) = self.stream else { return Ok(()) };
         let flush_only = |_, _| Ok(());
-        // Nothing is continued or tried again: after an error, EINTR included, the C library has thrown away what
-        // was in its buffer.
+        // There is no continuation or retry: after an error, EINTR included, the C library has discarded the
+        // content of its buffer.
         let put = |chunk: &[u8], _| {
             // SAFETY: the stream is open and the chunk has that many bytes.
             let written =
@@ -73,7 +73,7 @@ impl Lane for FwriteLane<'_> {
                 _ => Err(last_error("fflush")),
             }
         });
-        // What could not be written lags behind the chunk, by what was in the buffer.
+        // The position of the failure lags behind the chunk by the content of the buffer.
         written.map_err(|error| match rustix::fs::tell(file) {
             Ok(offset) => error.at(offset),
             Err(_) => error,
@@ -82,7 +82,7 @@ impl Lane for FwriteLane<'_> {
 
     fn close(&mut self, file: OwnedFd) -> Result<(), CallError> {
         let Some(Stream(stream)) = self.stream.take() else { return Ok(()) };
-        // The stream closes the descriptor from here on.
+        // From here on the stream closes the descriptor.
         let _ = file.into_raw_fd();
         // SAFETY: the stream is open, was taken out of the lane, and is not used again.
         match unsafe { libc::fclose(stream.as_ptr()) } {
@@ -92,7 +92,7 @@ impl Lane for FwriteLane<'_> {
     }
 }
 
-/// The call before failed. The C library's streams keep the reason in errno.
+/// The error of the previous call. The C library's streams keep it in errno.
 fn last_error(call: &'static str) -> CallError {
     CallError::of_io(call, &std::io::Error::last_os_error())
 }

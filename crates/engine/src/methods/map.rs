@@ -10,19 +10,19 @@ use rustix::mm::{Advice, MapFlags, MsyncFlags, ProtFlags};
 
 use crate::call::{Call, CallError, Meaning};
 
-/// What a mapping is for.
+/// The purpose of a mapping.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Access {
-    /// To be read.
+    /// Reading.
     Read,
-    /// To be written, and read.
+    /// Reading and writing.
     Write,
 }
 
-/// ENODEV from a filesystem that maps no files: mmap(2).
+/// ENODEV from a filesystem that cannot map files: mmap(2).
 pub(crate) const MMAP: Call = Call { name: "mmap", meanings: &[(Errno::NODEV, Meaning::Unsupported)] };
 
-/// A mapping of part of a file, shared with everybody who uses the file.
+/// A mapping of part of a file, shared with all users of the file.
 pub(crate) struct Map {
     address: NonNull<c_void>,
     length: usize,
@@ -31,11 +31,11 @@ pub(crate) struct Map {
 
 // SAFETY: the mapping belongs to the process, not to a thread, and stays until the value is dropped.
 unsafe impl Send for Map {}
-// SAFETY: each thread writes its own range, and nobody reads what is written.
+// SAFETY: each thread writes its own range, and no thread reads it.
 unsafe impl std::marker::Sync for Map {}
 
 impl Map {
-    /// Maps at least these bytes: a mapping begins at a page.
+    /// Maps at least these bytes; a mapping begins at a page.
     pub(crate) fn new(
         file: BorrowedFd<'_>,
         offset: u64,
@@ -60,8 +60,8 @@ impl Map {
         Ok(Self { address, length, file_offset })
     }
 
-    /// Copies into a mapping that is for writing; `offset` is the file's. A file that lost its pages raises
-    /// SIGBUS here, which ends the worker process and is that sample's outcome.
+    /// Copies into a writable mapping; `offset` is the file's. If the file has lost its pages, SIGBUS ends
+    /// the worker, and that is the sample's outcome.
     #[inline]
     pub(crate) fn store(&self, offset: u64, bytes: &[u8]) {
         let at = usize::try_from(offset - self.file_offset).unwrap_or(usize::MAX);
@@ -72,26 +72,26 @@ impl Map {
         unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), to, bytes.len()) };
     }
 
-    /// What is mapped, to be handed to the kernel. Nothing here looks into it, so that it does not matter if
-    /// somebody changes the file meanwhile; if it lost its pages, the kernel's call fails with EFAULT.
+    /// The mapped bytes, for a system call. Only the kernel reads them, so that a concurrent change of the
+    /// file does no harm; if the file has lost its pages, the call fails with EFAULT.
     pub(crate) fn bytes(&self) -> &[u8] {
         // SAFETY: the range is mapped for as long as the value lives, and bytes have no invalid values.
         unsafe { std::slice::from_raw_parts(self.address.as_ptr().cast::<u8>(), self.length) }
     }
 
-    /// Tells the kernel how all of it will be used.
+    /// Tells the kernel how the mapping will be used.
     pub(crate) fn advise(&self, advice: Advice) -> Result<(), CallError> {
         // SAFETY: the range is mapped, and the advice given here changes no content.
         unsafe { rustix::mm::madvise(self.address.as_ptr(), self.length, advice) }
             .map_err(|errno| CallError::new("madvise", errno))
     }
 
-    /// Makes all of it durable.
+    /// Makes the mapping durable.
     pub(crate) fn sync_all(&self) -> Result<(), CallError> {
         self.sync(self.file_offset, self.file_offset + self.length as u64)
     }
 
-    /// Makes the pages durable that hold these bytes of the file.
+    /// Makes the pages with these bytes of the file durable.
     pub(crate) fn sync(&self, from: u64, to: u64) -> Result<(), CallError> {
         let page = rustix::param::page_size() as u64;
         let from = (from - from % page).max(self.file_offset) - self.file_offset;
@@ -106,7 +106,7 @@ impl Map {
             .map_err(|errno| CallError::new("msync", errno))
     }
 
-    /// Bytes in whole pages that are in the page cache: mincore(2). Looking brings none in.
+    /// The bytes of the pages that are in the page cache: mincore(2). The call brings none in.
     pub(crate) fn resident_bytes(&self) -> Result<u64, CallError> {
         let page = rustix::param::page_size();
         let mut pages = vec![0u8; self.length.div_ceil(page)];
@@ -118,7 +118,7 @@ impl Map {
         Ok(pages.iter().filter(|page| **page & 1 == 1).count() as u64 * page as u64)
     }
 
-    /// Ends it, and says how that went.
+    /// Unmaps the bytes, and returns the result.
     pub(crate) fn unmap(self) -> Result<(), CallError> {
         let map = std::mem::ManuallyDrop::new(self);
         // SAFETY: this is the last handle to the mapping, and dropping it is suppressed.

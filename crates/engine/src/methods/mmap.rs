@@ -30,7 +30,7 @@ pub(super) static METHOD: Method = Method {
         ],
         syncs: &[SyncCall::None, SyncCall::Msync, SyncCall::Fsync, SyncCall::Fdatasync],
         syncs_on_the_way: &[SyncCall::Msync, SyncCall::Fsync, SyncCall::Fdatasync],
-        // A length beforehand; SIGBUS in place of an error.
+        // The file needs its length beforehand, and errors arrive as SIGBUS.
         effort: 4,
         fio: Ok(FioEngine::plain("mmap")),
         example: &[(Axis::Chunk, "4KiB")],
@@ -43,7 +43,7 @@ pub(super) static METHOD: Method = Method {
 
 struct MmapLane<'a> {
     part: Part<'a>,
-    // Weak, so that the last lane to let go of the map unmaps it, in phase close.
+    // Weak, so that the last lane to release the map unmaps it, in phase close.
     shared: Arc<Mutex<Weak<Map>>>,
     map: Option<Arc<Map>>,
 }

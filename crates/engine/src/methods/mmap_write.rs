@@ -37,7 +37,7 @@ impl Lane for MmapWriteLane<'_> {
     fn attach(&mut self, _file: BorrowedFd<'_>) -> Result<(), CallError> {
         let input = Input::open_unadvised(&self.part)?;
         let map = Map::new(input.as_fd(), 0, self.part.range.length, Access::Read)?;
-        // The mapping keeps the file.
+        // The mapping keeps the file open.
         file::close(input)?;
         if self.part.axes.advice == Advice::Sequential {
             map.advise(rustix::mm::Advice::WillNeed)?;

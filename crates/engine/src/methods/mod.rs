@@ -1,7 +1,7 @@
 //! The methods: one file each, and the registry.
 //!
-//! To add one, write a file with a [`Method`] and add a line to [`METHODS`]. The conformance tests,
-//! `writebench list`, the documentation and the completions go through the registry.
+//! To add a method, write a file with a [`Method`] and add a line to [`METHODS`]. The conformance tests,
+//! `writebench list`, the documentation and the completions use the registry.
 
 use std::os::fd::{BorrowedFd, OwnedFd};
 
@@ -46,12 +46,12 @@ const METHODS: &[&Method] = &[
     &allocate::METHOD,
 ];
 
-/// What makes data durable that was handed over by a call on a file: a call of its own.
+/// The calls that make data durable after a write call.
 const SYNCS_AFTERWARDS: &[SyncCall] = &[SyncCall::None, SyncCall::Fsync, SyncCall::Fdatasync];
-/// The same, or the file itself.
+/// The same, or opening the file with a flag.
 const SYNCS: &[SyncCall] =
     &[SyncCall::None, SyncCall::Fsync, SyncCall::Fdatasync, SyncCall::ODsync, SyncCall::OSync];
-/// The same, or a flag of the call.
+/// The same, or a flag of the write call.
 const SYNCS_WITH_FLAGS: &[SyncCall] = &[
     SyncCall::None,
     SyncCall::Fsync,
@@ -60,7 +60,7 @@ const SYNCS_WITH_FLAGS: &[SyncCall] = &[
     SyncCall::OSync,
     SyncCall::RwfDsync,
 ];
-/// What can come after every so many chunks.
+/// The calls that can follow every few chunks.
 const SYNCS_ON_THE_WAY: &[SyncCall] = &[SyncCall::Fsync, SyncCall::Fdatasync];
 
 /// The axes of a method that writes from memory.
@@ -69,7 +69,7 @@ const WRITING: &[Axis] = &[Axis::Chunk, Axis::Threads, Axis::Files, Axis::Descri
 /// The API that moves the bytes.
 pub(crate) struct Method {
     info: MethodInfo,
-    /// A lane for each part. Before the clock: buffers are made here.
+    /// Makes a lane for each part, with its buffers, before the clock.
     pub lanes: for<'a> fn(&[Part<'a>]) -> Vec<Box<dyn Lane + 'a>>,
 }
 
@@ -80,25 +80,26 @@ pub(crate) trait Lane: Send {
         false
     }
 
-    /// Phase `open`, after the file is open and has its length.
+    /// Works in phase `open`, after the file is open and has its length.
     fn attach(&mut self, _file: BorrowedFd<'_>) -> Result<(), CallError> {
         Ok(())
     }
 
-    /// Phase `write`: the loop. When it returns, the kernel has the data. `records` is told what was handed over.
+    /// Runs the loop of phase `write`. When it returns, the kernel has the data. `records` counts the bytes
+    /// that were handed over.
     fn write(&mut self, file: BorrowedFd<'_>, records: &mut Records) -> Result<(), CallError>;
 
-    /// Phase `sync`.
+    /// Works in phase `sync`.
     fn sync(&mut self, file: BorrowedFd<'_>, call: SyncCall) -> Result<(), CallError> {
         crate::sync::sync(file, call)
     }
 
-    /// Phase `close`, before the file is closed.
+    /// Works in phase `close`, before the file is closed.
     fn detach(&mut self) -> Result<(), CallError> {
         Ok(())
     }
 
-    /// Phase `close`, for the last lane that holds the descriptor.
+    /// Works in phase `close`, for the last lane that holds the descriptor.
     fn close(&mut self, file: OwnedFd) -> Result<(), CallError> {
         file::close(file)
     }
@@ -115,7 +116,7 @@ pub(crate) fn named(info: &'static MethodInfo) -> &'static Method {
     METHODS.iter().find(|method| method.info == *info).expect("cards come from the registry")
 }
 
-/// A lane for each part, made the same way.
+/// Makes the same kind of lane for each part.
 fn lane_each<'a, L: Lane + 'a>(parts: &[Part<'a>], lane: impl Fn(Part<'a>) -> L) -> Vec<Box<dyn Lane + 'a>> {
     parts.iter().map(|&part| Box::new(lane(part)) as Box<dyn Lane + 'a>).collect()
 }

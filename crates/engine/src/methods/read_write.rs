@@ -28,14 +28,14 @@ pub(super) static METHOD: Method = Method {
 
 struct ReadWriteLane<'a> {
     part: Part<'a>,
-    // None if there is no memory for it.
+    // None if there is no memory for the buffer.
     buffer: Option<AlignedBuffer>,
     input: Input,
 }
 
 const PAGE_BYTES: usize = 4096;
 
-/// Page-aligned, and touched before the clock starts.
+/// A page-aligned buffer, touched before the clock starts.
 fn buffer(part: &Part<'_>) -> Option<AlignedBuffer> {
     let length = part.axes.chunk_size_bytes.min(part.range.length);
     let mut buffer = AlignedBuffer::new(usize::try_from(length).ok()?, PAGE_BYTES).ok()?;
@@ -61,7 +61,7 @@ impl Lane for ReadWriteLane<'_> {
         move_all(&self.part, "read", records, |most, at| {
             let read = rustix::io::read(input, &mut buffer[..most])?;
             written = hand_over("write", &buffer[..read], at, |bytes, _| rustix::io::write(file, bytes));
-            // Ends the loop; the error itself is what counts.
+            // The result ends the loop; the saved error counts.
             if written.is_err() { Ok(0) } else { Ok(read) }
         })
         .or_else(|error| written.and(Err(error.of_file(COPIED))))

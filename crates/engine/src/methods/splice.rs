@@ -13,7 +13,7 @@ use crate::file::{self, COPIED};
 use crate::job::Part;
 use crate::records::Records;
 
-/// EPERM for more memory than a user may have in pipes: pipe(7).
+/// EPERM for more pipe memory than a user may have: pipe(7).
 pub(super) const SET_PIPE_SIZE: Call = Call {
     name: "fcntl(F_SETPIPE_SZ)",
     meanings: &[(Errno::PERM, Meaning::Forbidden("see fs.pipe-max-size and fs.pipe-user-pages-soft"))],
@@ -44,7 +44,7 @@ impl Lane for SpliceLane<'_> {
     }
 
     fn attach(&mut self, _file: BorrowedFd<'_>) -> Result<(), CallError> {
-        /// What an ordinary user may have: `/proc/sys/fs/pipe-max-size` of pipe(7).
+        /// The limit for an ordinary user: `/proc/sys/fs/pipe-max-size` of pipe(7).
         const PIPE_MAX_BYTES: u64 = 1 << 20;
         self.input.open(&self.part)?;
         let pipe = retry("pipe2", || rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC))?;
@@ -75,7 +75,7 @@ impl Lane for SpliceLane<'_> {
     }
 }
 
-/// Moves all that is in the pipe to the file.
+/// Moves the content of the pipe to the file.
 fn empty(pipe: BorrowedFd<'_>, file: BorrowedFd<'_>, filled: usize, at: u64) -> Result<(), CallError> {
     let mut left = filled;
     while left > 0 {

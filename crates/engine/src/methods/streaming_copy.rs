@@ -1,11 +1,11 @@
-//! Copying memory with stores that go past the CPU's caches.
+//! Memory copies with stores that bypass the CPU's caches.
 #![cfg_attr(target_arch = "x86_64", expect(unsafe_code, reason = "such stores are instructions of their own"))]
 
-/// Why there is none, where there is none.
+/// The reason why this architecture has no such copy, if it has none.
 pub(crate) const MISSING: Option<&str> =
     if cfg!(target_arch = "x86_64") { None } else { Some("writebench knows such stores on x86_64 only") };
 
-/// Copies as much as fits both; what is left of 16 bytes at either end is copied as usual.
+/// Copies as many bytes as fit both buffers; fewer than 16 bytes at either end are copied as usual.
 #[cfg(target_arch = "x86_64")]
 pub(crate) fn copy(from: &[u8], to: &mut [u8]) {
     use std::arch::x86_64::{__m128i, _mm_loadu_si128, _mm_sfence, _mm_stream_si128};
@@ -19,17 +19,18 @@ pub(crate) fn copy(from: &[u8], to: &mut [u8]) {
     let vectors = pieces.len() * VECTOR;
     let (streamed, last) = to.split_at_mut(vectors);
     for (piece, place) in pieces.iter().zip(streamed.as_chunks_mut::<VECTOR>().0) {
-        // SAFETY: a piece is as long as a vector, and this load asks for no alignment. SSE2 is on every x86_64.
+        // SAFETY: a piece is as long as a vector, and this load needs no alignment. Every x86_64 has SSE2.
         let vector = unsafe { _mm_loadu_si128(piece.as_ptr().cast()) };
-        // SAFETY: a place is as long as a vector, and aligned: the first is, and each is as long as its alignment.
+        // SAFETY: a place is as long as a vector, and aligned: the first is, and each is as long as its
+        // alignment.
         unsafe { _mm_stream_si128(place.as_mut_ptr().cast(), vector) };
     }
     last.copy_from_slice(rest);
-    // SAFETY: SSE is on every x86_64. So that everybody sees these stores before what comes after.
+    // SAFETY: every x86_64 has SSE. The fence makes these stores visible before all later ones.
     unsafe { _mm_sfence() };
 }
 
-/// There is none.
+/// Never called, since `MISSING` is set.
 #[cfg(not(target_arch = "x86_64"))]
 pub(crate) fn copy(_from: &[u8], _to: &mut [u8]) {}
 

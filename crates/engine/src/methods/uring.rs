@@ -15,7 +15,7 @@ use crate::call::{Call, CallError, Meaning};
 use crate::job::Part;
 use crate::records::Records;
 
-/// EPERM where io_uring is forbidden, by the kernel or by a sandbox: io_uring_setup(2).
+/// EPERM if the kernel or a sandbox forbids io_uring: io_uring_setup(2).
 pub(super) const IO_URING_SETUP: Call = Call {
     name: "io_uring_setup",
     meanings: &[(Errno::PERM, Meaning::Forbidden("see kernel.io_uring_disabled and kernel.io_uring_group"))],
@@ -33,7 +33,7 @@ pub(super) static METHOD: Method = Method {
         prepares: Prepare::ALL,
         syncs: SYNCS_WITH_FLAGS,
         syncs_on_the_way: SYNCS_ON_THE_WAY,
-        // A ring, completions, and kernels that forbid it.
+        // The method needs a ring and completions, and some kernels forbid it.
         effort: 8,
         fio: Ok(FioEngine {
             name: "io_uring",
@@ -58,7 +58,7 @@ impl Lane for UringLane<'_> {
 
     fn attach(&mut self, file: BorrowedFd<'_>) -> Result<(), CallError> {
         let axes = self.part.axes;
-        // A write may have a sync linked to it.
+        // Each write may have a linked sync.
         let ring = IoUring::new(axes.depth * 2).map_err(|error| CallError::of_io(IO_URING_SETUP, &error))?;
         if matches!(axes.registered, Registered::Buffers | Registered::Both) && !self.part.memory().is_empty() {
             register_memory(&ring, self.part.memory())?;
@@ -76,7 +76,7 @@ impl Lane for UringLane<'_> {
         let mut queue = Queue::new(self.part, file, ring);
         let result = queue.run(records);
         if result.is_err() {
-            // Nothing may be under way when the file is closed and the memory given to others.
+            // No operation may be under way when the file is closed and the memory is reused.
             queue.drain();
         }
         result
@@ -84,7 +84,7 @@ impl Lane for UringLane<'_> {
 
     fn detach(&mut self) -> Result<(), CallError> {
         let Some(ring) = self.ring.take() else { return Ok(()) };
-        // The kernel takes a ring apart some time after it was closed; until then it would hold on to the file.
+        // The kernel tears a ring down some time after it is closed, and would hold the file until then.
         match self.part.axes.registered {
             Registered::Files | Registered::Both => ring
                 .submitter()
@@ -95,7 +95,7 @@ impl Lane for UringLane<'_> {
     }
 }
 
-/// What the kernel takes in one registered buffer: io_uring_register(2).
+/// The most bytes of one registered buffer: io_uring_register(2).
 const PIECE_BYTES: usize = 1 << 30;
 
 fn register_memory(ring: &IoUring, memory: &[u8]) -> Result<(), CallError> {
@@ -103,7 +103,7 @@ fn register_memory(ring: &IoUring, memory: &[u8]) -> Result<(), CallError> {
         .chunks(PIECE_BYTES)
         .map(|piece| libc::iovec { iov_base: piece.as_ptr().cast_mut().cast(), iov_len: piece.len() })
         .collect();
-    // SAFETY: the source stays where it is for longer than the lane, and the ring, live.
+    // SAFETY: the source stays in place for longer than the lane, and so the ring, lives.
     unsafe { ring.submitter().register_buffers(&buffers) }
         .map_err(|error| CallError::of_io("io_uring_register buffers", &error))
 }

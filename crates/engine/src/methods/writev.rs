@@ -25,7 +25,7 @@ pub(super) static METHOD: Method = Method {
         syncs: SYNCS_WITH_FLAGS,
         syncs_on_the_way: SYNCS_ON_THE_WAY,
         effort: 2,
-        // What is next to each other in its queue becomes one call.
+        // fio merges adjacent operations of its queue into one call.
         fio: Ok(FioEngine {
             queue: Some(Axis::Vector),
             differences: &["fio sets the position of the file before each call, with lseek"],
@@ -50,14 +50,14 @@ impl Lane for WritevLane<'_> {
             let write = |vector: &[IoSlice<'_>], _| rustix::io::writev(file, vector);
             write_vectors(&self.part, &mut self.vector, "writev", records, write, sync)
         } else {
-            // At offset -1 it uses the file's position: pwritev2(2).
+            // At offset -1 the call uses the file's position: pwritev2(2).
             let write = |vector: &[IoSlice<'_>], _| rustix::io::pwritev2(file, vector, u64::MAX, flags);
             write_vectors(&self.part, &mut self.vector, "pwritev2", records, write, sync)
         }
     }
 }
 
-/// What is asked for in each call.
+/// The flags of each call.
 pub(super) fn flags(axes: &Axes) -> ReadWriteFlags {
     let mut flags = ReadWriteFlags::empty();
     if axes.sync.call == SyncCall::RwfDsync {
@@ -72,12 +72,12 @@ pub(super) fn flags(axes: &Axes) -> ReadWriteFlags {
 /// include/uapi/linux/fs.h, since Linux 6.14; neither rustix nor libc has it.
 const RWF_DONTCACHE: u32 = 0x80;
 
-/// An empty vector with room for as many chunks as the case hands over at once.
+/// An empty vector with room for the chunks of one call.
 pub(super) fn vector<'a>(part: &Part<'_>) -> Vec<IoSlice<'a>> {
     Vec::with_capacity(part.axes.vector as usize)
 }
 
-/// Gathers chunks until the vector is full, hands it over, and begins again.
+/// Gathers chunks until the vector is full, hands them over, and repeats.
 #[inline(always)]
 pub(super) fn write_vectors<'a>(
     part: &Part<'a>,

@@ -1,4 +1,4 @@
-//! Loop devices that detach themselves when nobody uses them any more.
+//! Loop devices that detach themselves after their last use.
 
 mod sys;
 
@@ -14,20 +14,20 @@ use crate::image::ImageFile;
 
 /// A block device over an image.
 ///
-/// Dropped, it is detached as soon as nothing has it mounted or open.
+/// Dropping it detaches the device as soon as it is neither mounted nor open.
 #[derive(Debug)]
 pub(crate) struct LoopDevice {
     /// `loop3`.
     pub(crate) name: String,
-    /// What sysfs says that it is attached to. Another text there is another's.
+    /// Its backing file according to sysfs. If the text differs, another process uses the device.
     backing: String,
-    /// The kernel goes past the page cache for the image.
+    /// Whether the kernel bypasses the page cache for the image.
     pub(crate) direct_io: bool,
-    /// Why it does not.
+    /// The reason if it does not.
     pub(crate) direct_io_refused: Option<String>,
-    /// The sectors that the kernel gave it.
+    /// The sector size that the kernel chose.
     pub(crate) logical_sector_bytes: u64,
-    /// Keeps it attached.
+    /// Keeps the device attached.
     device: File,
     image: ImageFile,
 }
@@ -35,11 +35,11 @@ pub(crate) struct LoopDevice {
 const CONTROL: &str = "/dev/loop-control";
 const DOING: &str = "attach a loop device";
 
-/// How often another process may be quicker in taking a free device.
+/// How often other processes may win the race for a free device.
 const TRIES: usize = 100;
 
 impl LoopDevice {
-    /// Attaches an image to the next free device, with direct I/O where the kernel can.
+    /// Attaches an image to the next free device, with direct I/O if the kernel can.
     pub(crate) fn attach(image: ImageFile) -> Result<Self, Error> {
         let control_path = Path::new(CONTROL);
         let control = open(control_path)?;
@@ -51,7 +51,7 @@ impl LoopDevice {
             let device = open(&node)?;
             match configure(&device, &image) {
                 Ok(refused) => return Self::attached(name, device, image, refused),
-                // Another was quicker.
+                // Another process took the device first.
                 Err(Errno::BUSY) => {}
                 Err(errno) => return Err(Error::call(DOING, "ioctl(LOOP_CONFIGURE)", &node, errno)),
             }
@@ -59,7 +59,7 @@ impl LoopDevice {
         Err(Error::no_loop_device("ioctl(LOOP_CONFIGURE)", control_path, Errno::BUSY))
     }
 
-    /// Looks at what the kernel made of it, which may be less than was asked for.
+    /// Reads the result back, because the kernel may grant less than was asked for.
     fn attached(
         name: String,
         device: File,
@@ -69,7 +69,7 @@ impl LoopDevice {
         let is_direct = || Ok::<_, Error>(fact(&name, "loop/dio")? == "1");
         let mut direct_io = is_direct()?;
         if !direct_io && refused.is_none() {
-            // LOOP_CONFIGURE drops the wish without a word; this call says why.
+            // LOOP_CONFIGURE ignores the request silently; this call returns the reason.
             refused = sys::set_direct_io(&device).err();
             direct_io = is_direct()?;
         }
@@ -91,21 +91,21 @@ impl LoopDevice {
         format!("/dev/{}", self.name)
     }
 
-    /// Writes zeros where making the filesystem has left the image without blocks of its own.
+    /// Writes zeros where mkfs has left the image without blocks.
     pub(crate) fn fill_holes(&self) -> Result<(), Error> {
-        // mkfs's own data must be in the image before it is looked for there.
+        // The data of mkfs must reach the image before its holes are searched.
         self.device.sync_all().map_err(|error| Error::call(DOING, "fsync", Path::new(&self.node()), error))?;
         self.image.fill_holes()
     }
 
-    /// Lets go of it and waits until it is detached, up to the deadline.
+    /// Releases the device and waits until it is detached, up to the deadline.
     pub(crate) fn detach(self, deadline: Instant) -> Result<(), Error> {
         const PAUSE: Duration = Duration::from_millis(2);
         let start = Instant::now();
         let Self { name, backing, device, .. } = self;
         drop(device);
         loop {
-            // Another process may have it by now.
+            // Another process may already have it.
             if fact(&name, "loop/backing_file").ok().is_none_or(|now| now != backing) {
                 return Ok(());
             }
@@ -122,7 +122,7 @@ fn open(path: &Path) -> Result<File, Error> {
     opened.map_err(|error| Error::no_loop_device("open", path, error))
 }
 
-/// Direct if the image can be opened so, or else buffered; with the reason why not.
+/// Attaches with direct I/O if the image can be opened so, otherwise buffered; returns the reason.
 fn configure(device: &File, image: &ImageFile) -> Result<Option<Errno>, Errno> {
     let refused = match image.direct() {
         Ok(direct) => match sys::configure(device, direct, true) {
@@ -135,7 +135,7 @@ fn configure(device: &File, image: &ImageFile) -> Result<Option<Errno>, Errno> {
     sys::configure(device, image.buffered(), false).map(|()| Some(refused))
 }
 
-/// What sysfs says of a device.
+/// A fact about a device in sysfs.
 fn fact(name: &str, of: &str) -> Result<String, Error> {
     let path = PathBuf::from(format!("/sys/block/{name}/{of}"));
     let text = fs::read_to_string(&path).map_err(|error| Error::call(DOING, "read", &path, error))?;

@@ -1,4 +1,4 @@
-//! `fuse:KIND` hands everything on to the filesystem below, in as few requests as the kernel allows.
+//! `fuse:KIND` forwards everything to the filesystem below, in as few requests as the kernel allows.
 
 use std::fs::{self, File};
 use std::io::Write;
@@ -17,12 +17,12 @@ const MIB: usize = 1 << 20;
 
 pub(crate) fn add(trials: &mut Trials) {
     let needs = [Need::Image("ext4"), Need::Bindfs];
-    trials.add("fuse: what is written directly is direct below", &needs, direct);
+    trials.add("fuse: a direct write is direct below", &needs, direct);
     trials.add("fuse: a write is large requests, and a sync of it is one", &needs, large_requests);
     trials.add("fuse: a small write is one request", &needs, small_requests);
-    trials.add("fuse: a file that is removed is gone below", &needs, removed);
+    trials.add("fuse: a removed file is gone below", &needs, removed);
     trials.add("fuse: threads write at the same time", &needs, threads);
-    trials.add("fuse: a server that dies leaves errors, and nothing else", &needs, dead_server);
+    trials.add("fuse: a dead server leaves only errors", &needs, dead_server);
 }
 
 /// `fuse:ext4` in memory, its directory, and the directory below.
@@ -52,9 +52,9 @@ fn direct() -> Result<()> {
     let mut read = AlignedBuffer::new(3 * MIB, 4096)?;
     file.read_exact_at(&mut read, 0)?;
     ensure!(*read == *data);
-    // Beyond the end there is nothing, and that is no error.
+    // Reading beyond the end returns no data and no error.
     ensure!(file.read_at(&mut read, 3 * MIB as u64)? == 0);
-    // What the filesystem below cannot do directly it refuses here.
+    // A request that the filesystem below cannot do directly is refused here.
     ensure!(is(file.write_at(&data[..4096], 100), Errno::INVAL));
     drop(file);
     kept.remove()
@@ -79,11 +79,10 @@ fn server_of(kept: &Kept) -> Result<u32> {
     children(kept.pid()).first().copied().context("a server")
 }
 
-/// How often the thing that is counted is done.
+/// The repetitions of a counted operation.
 const TIMES: u64 = 64;
 
-/// Calls that write, which a server makes for something that is done `TIMES` times: one to the file, one for each
-/// answer.
+/// The write calls that a server makes for `TIMES` operations: one to the file, and one per answer.
 fn write_calls(server: u32, work: impl FnOnce() -> std::io::Result<()>) -> Result<u64> {
     let now = || -> Result<u64> {
         let text = fs::read_to_string(format!("/proc/{server}/io"))?;
@@ -94,18 +93,18 @@ fn write_calls(server: u32, work: impl FnOnce() -> std::io::Result<()>) -> Resul
     Ok(now()? - before)
 }
 
-/// Whether it is `each` calls for every time. The kernel counts an answer when we have it already, and a file is
-/// closed later than we close it: each of the server's threads, at most sixteen, may be one call late.
+/// Whether each operation took `each` calls. The kernel counts an answer after we have it, and the server
+/// closes a file after we do, so each of the server's threads, at most sixteen, may lag by one call.
 fn is_each(calls: u64, each: u64) -> bool {
     calls.abs_diff(each * TIMES) <= 16
 }
 
 fn large_requests() -> Result<()> {
-    // libfuse 2 takes 128 KiB at a time, libfuse 3 all of it. Each is a write below and an answer.
+    // libfuse 2 takes 128 KiB at a time, libfuse 3 the whole write. Each is a write below and an answer.
     const MOST_CALLS: u64 = 2 * 8;
     let (kept, path, _) = fuse()?;
     let server = server_of(&kept)?;
-    // Pages that begin with a page: a request's pages are whole.
+    // The buffer is page-aligned, because a request holds whole pages.
     let data = AlignedBuffer::new(MIB, 4096)?;
     for direct in [false, true] {
         let name = path.join(format!("direct-{direct}"));
@@ -129,10 +128,10 @@ fn small_requests() -> Result<()> {
     for direct in [false, true] {
         let options = OpenOptions::new().write(true).create_new(true).direct(direct);
         let file = options.write_through(WriteThrough::DataSync).open(path.join(direct.to_string()))?;
-        // With the first write of all the kernel learns that there are no extended attributes.
+        // With this first write the kernel learns that there are no extended attributes.
         file.write_all_at(&data, 0)?;
         let calls = write_calls(server, || (0..TIMES).try_for_each(|_| file.write_all_at(&data, 0)))?;
-        // The write, its answer, and that of the sync.
+        // The write, its answer, and the answer to the sync.
         ensure!(is_each(calls, 3), "direct {direct}: {calls} calls for {TIMES} writes through");
     }
     kept.remove()
@@ -144,7 +143,7 @@ fn removed() -> Result<()> {
     file.write_all(b"content")?;
     fs::remove_file(path.join("file"))?;
     drop(file);
-    // libfuse 3 keeps it until it hears of the last close.
+    // libfuse 3 keeps the file until the last close.
     wait_for("the file to go", || entries(&below).is_empty().then_some(()))?;
     File::create_new(path.join("file"))?.write_all(b"new")?;
     ensure!(fs::read(below.join("file"))? == b"new");

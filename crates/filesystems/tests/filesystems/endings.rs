@@ -1,4 +1,4 @@
-//! Whatever ends the process, and whenever: nothing stays.
+//! Nothing is left, however and whenever the process ends.
 
 use std::fs::File;
 use std::os::unix::fs::FileExt;
@@ -14,7 +14,7 @@ use crate::kept::{Kept, loops_over, wish};
 
 const SIGNALS: [Signal; 3] = [Signal::KILL, Signal::TERM, Signal::INT];
 
-/// How many moments, over the whole time that making takes.
+/// The number of moments, spread over the whole time of making.
 const MOMENTS: u32 = 40;
 
 pub(crate) fn add(trials: &mut Trials) {
@@ -22,7 +22,7 @@ pub(crate) fn add(trials: &mut Trials) {
     trials.add("a signal at any moment of making leaves nothing", &needs, at_any_moment);
     trials.add("a signal while all are in use leaves nothing", &needs, while_in_use);
     trials.add("a removal waits for what is still in use", &needs, still_in_use);
-    trials.add("what is in use for too long is detached, which is told", &needs, in_use_for_too_long);
+    trials.add("a mount in use for too long is detached, and this is reported", &needs, in_use_for_too_long);
 }
 
 fn wishes() -> Vec<Value> {
@@ -45,7 +45,7 @@ fn while_in_use() -> Result<()> {
     for signal in SIGNALS {
         let kept = Kept::start(Kind::Ext4, 0, &wishes())?.made()?;
         for index in 0..wishes().len() {
-            // Dirty pages, which the kernel is left with.
+            // The file's dirty pages are left to the kernel.
             File::create_new(kept.path(index)?.join("file"))?.write_all_at(&vec![1; 8 << 20], 0)?;
         }
         kept.end_by(signal)?;
@@ -57,7 +57,7 @@ fn still_in_use() -> Result<()> {
     let kept = Kept::start(Kind::Tmpfs, 0, &[wish("ext4", &[], None)])?.made()?;
     let images = kept.images().to_owned();
     let file = File::create_new(kept.path(0)?.join("file"))?;
-    // Somebody else's descriptor lets go after a second, and the removal has waited for it.
+    // Another descriptor closes after a second, and the removal has waited for it.
     let closing = std::thread::spawn(move || {
         sleep(Duration::from_secs(1));
         drop(file);

@@ -1,4 +1,4 @@
-//! A process that makes filesystems and keeps them, and what the outside sees of it.
+//! A process that makes and keeps filesystems, seen from outside.
 
 use std::ffi::OsString;
 use std::fs;
@@ -15,7 +15,7 @@ use writebench_testkit::{Kind, children, directory_on, entries, loop_devices, wa
 
 pub(crate) const COMMAND: &str = "keep";
 
-/// `keep IMAGES CONTENT_BYTES WISH…`: makes filesystems, says so, and removes them when its input ends.
+/// `keep IMAGES CONTENT_BYTES WISH…`: makes filesystems, reports them, and removes them when its input ends.
 pub(crate) fn keep(mut words: impl Iterator<Item = OsString>) -> Result<()> {
     let mut word = || words.next().and_then(|word| word.into_string().ok());
     let images = PathBuf::from(word().context("IMAGES")?);
@@ -62,12 +62,12 @@ pub(crate) struct Kept {
 }
 
 impl Kept {
-    /// Has filesystems made, with images on a filesystem of that kind.
+    /// Starts making filesystems, with images on a filesystem of that kind.
     pub(crate) fn start(images_on: Kind, content_bytes: u64, wishes: &[Value]) -> Result<Self> {
         Self::start_in(directory_on(images_on), content_bytes, wishes)
     }
 
-    /// The same with images in that directory.
+    /// Does the same with images in that directory.
     pub(crate) fn start_in(images: TempDir, content_bytes: u64, wishes: &[Value]) -> Result<Self> {
         let mut command = Command::new(std::env::current_exe()?);
         command.arg(COMMAND).arg(images.path()).arg(content_bytes.to_string());
@@ -99,7 +99,7 @@ impl Kept {
         self.images.path()
     }
 
-    /// Where the filesystem is as seen from here.
+    /// The path of a filesystem from outside the namespace.
     pub(crate) fn path(&self, index: usize) -> Result<PathBuf> {
         let path = self.made[index]["path"].as_str().with_context(|| self.made[index].to_string())?;
         Ok(PathBuf::from(format!("/proc/{}/root{path}", self.pid())))
@@ -109,7 +109,7 @@ impl Kept {
         serde_json::from_value(self.made[index]["making"].clone()).with_context(|| self.made[index].to_string())
     }
 
-    /// Why it could not be made.
+    /// The reason why a filesystem could not be made.
     pub(crate) fn error(&self, index: usize) -> Result<&str> {
         self.made[index]["error"].as_str().with_context(|| self.made[index].to_string())
     }
@@ -122,7 +122,7 @@ impl Kept {
         Ok(line.with_context(|| mounts.clone())?.to_owned())
     }
 
-    /// Has them removed, after which nothing may be left although the process may still be there.
+    /// Removes the filesystems, after which nothing may be left although the process may still run.
     pub(crate) fn remove(mut self) -> Result<()> {
         let outside = Outside::of(&self);
         let said = self.try_to_remove()?;
@@ -132,7 +132,7 @@ impl Kept {
         Ok(())
     }
 
-    /// Has them removed; what the process has to say of that.
+    /// Tries to remove them; returns the process's answer.
     pub(crate) fn try_to_remove(&mut self) -> Result<Value> {
         drop(self.child.stdin.take());
         let mut line = String::new();
@@ -140,7 +140,7 @@ impl Kept {
         serde_json::from_str(&line).context("the process has ended")
     }
 
-    /// Ends the process by a signal, after which nothing may stay.
+    /// Ends the process by a signal, after which nothing may be left.
     pub(crate) fn end_by(mut self, signal: rustix::process::Signal) -> Result<()> {
         let outside = Outside::of(&self);
         let pid = rustix::process::Pid::from_child(&self.child);
@@ -162,7 +162,7 @@ impl Drop for Kept {
     }
 }
 
-/// What there could be of a process's filesystems outside.
+/// The possible traces of a process outside.
 struct Outside {
     images: PathBuf,
     children: Vec<u32>,
@@ -173,7 +173,7 @@ impl Outside {
         Self { images: kept.images().to_owned(), children: children(kept.pid()) }
     }
 
-    /// What is there of them now.
+    /// The traces that exist now.
     fn left(&self) -> Result<Vec<String>> {
         let mut left: Vec<_> = loops_over(&self.images).iter().map(|it| it.display().to_string()).collect();
         left.extend(entries(&self.images).iter().map(|path| path.display().to_string()));
@@ -186,7 +186,7 @@ impl Outside {
     }
 }
 
-/// The loop devices with images in that directory.
+/// The loop devices over images in that directory.
 pub(crate) fn loops_over(images: &Path) -> Vec<PathBuf> {
     let prefix = format!("{}/", images.display());
     let ours = loop_devices().into_iter().filter(|(_, file)| file.starts_with(&prefix));

@@ -1,4 +1,4 @@
-//! Real filesystems, made by a process of their own, looked at from outside of its namespace.
+//! Real filesystems, made by a separate process and observed from outside its namespace.
 
 mod bindfs;
 mod endings;
@@ -12,7 +12,7 @@ use std::process::ExitCode;
 use writebench_testkit::Trials;
 
 fn main() -> ExitCode {
-    // This program is also the one that makes filesystems.
+    // This program is also the process that makes filesystems.
     let mut words = std::env::args_os().skip(1);
     let done = match words.next() {
         Some(word) if word == kept::COMMAND => kept::keep(words),

@@ -1,4 +1,4 @@
-//! What is made works, as it was wished for, and is gone after its removal.
+//! Each filesystem works, has the requested options, and is gone after its removal.
 
 use std::fs::{self, File};
 use std::io::{Read, Write};
@@ -18,7 +18,7 @@ pub(crate) fn add(trials: &mut Trials) {
     for kind in Kind::defaults() {
         let base = kind.to_string().split(':').next_back().unwrap_or_default().to_owned();
         let mut needs = vec![Need::LoopDevice];
-        // The variants' first word is their mkfs.
+        // The first part of a variant's name is its mkfs.
         needs.extend(match base.split('-').next() {
             Some("ext2") => Some(Need::Image("ext2")),
             Some("ext3") => Some(Need::Image("ext3")),
@@ -28,18 +28,18 @@ pub(crate) fn add(trials: &mut Trials) {
             _ => None,
         });
         needs.extend(kind.to_string().starts_with("fuse:").then_some(Need::Bindfs));
-        let name = format!("{kind} is made, holds what is written and is gone after its removal");
+        let name = format!("{kind} is made, holds written data and is gone after its removal");
         trials.add(name, &needs, move || holds_what_is_written(&kind));
     }
     let ext4 = [Need::Image("ext4"), Need::Filesystem(writebench_testkit::Kind::Ext4)];
     trials.add("loop devices over ext4 are direct, as recorded", &ext4, direct_over_ext4);
-    trials.add("over tmpfs what is recorded is what sysfs says", &ext4, recorded_over_tmpfs);
+    trials.add("over tmpfs the record agrees with sysfs", &ext4, recorded_over_tmpfs);
     trials.add("images have neither names nor holes", &ext4, no_names_and_no_holes);
     let bindfs = [Need::Image("ext4"), Need::Bindfs];
     trials.add("options are recorded and in effect", &bindfs, options_are_in_effect);
     let faulty = [Need::Image("ext4"), Need::Fuse];
     trials.add(
-        "where no file can be without a name, it loses its name at once",
+        "where every file needs a name, the image loses its name at once",
         &faulty,
         images_without_tmpfile,
     );
@@ -59,7 +59,7 @@ fn holds_what_is_written(kind: &Kind) -> Result<()> {
     kept.remove()
 }
 
-/// What the page cache would answer is dropped in between.
+/// Drops the page cache in between.
 fn write_and_read_again(path: &Path) -> Result<()> {
     let block = |index: u64| -> Vec<u8> {
         let mut state = index.wrapping_add(1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
@@ -127,7 +127,7 @@ fn no_names_and_no_holes() -> Result<()> {
         }
         let file = File::open(&descriptor)?;
         let size = file.metadata()?.len();
-        // Mounting has written to them since, which makes no holes either.
+        // Mounting has written to the images meanwhile, which makes no holes either.
         ensure!(rustix::fs::seek(&file, SeekFrom::Hole(0))? == size, "a hole in {}", target.display());
         seen += 1;
     }
@@ -163,7 +163,7 @@ fn options_are_in_effect() -> Result<()> {
     kept.remove()
 }
 
-/// That filesystem knows no `O_TMPFILE`, and keeps a removed file for those who have it open.
+/// That filesystem has no `O_TMPFILE`, and keeps a removed file while it is open.
 fn images_without_tmpfile() -> Result<()> {
     let below = Faulty::mount("none", Caching::None)?;
     let images = tempfile::tempdir_in(below.path())?;

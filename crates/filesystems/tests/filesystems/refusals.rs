@@ -1,4 +1,4 @@
-//! What cannot be made says why in one line, and leaves nothing.
+//! A filesystem that cannot be made leaves nothing and gives the reason in one line.
 
 use std::process::Command;
 
@@ -10,11 +10,15 @@ use crate::kept::{COMMAND, Kept, loops_over, wish};
 pub(crate) fn add(trials: &mut Trials) {
     let ext4 = [Need::Image("ext4")];
     let bindfs = [Need::Image("ext4"), Need::Bindfs];
-    trials.add("what cannot be made says why in one line and leaves nothing", &bindfs, says_why);
-    trials.add("a bindfs that is missing is said before an image is made", &[Need::Root], no_bindfs);
-    trials.add("too little space is told with numbers before anything is written", &ext4, too_little_space);
+    trials.add(
+        "a filesystem that cannot be made leaves nothing and gives a one-line reason",
+        &bindfs,
+        says_why,
+    );
+    trials.add("a missing bindfs is reported before an image is made", &[Need::Root], no_bindfs);
+    trials.add("too little space is reported with numbers before anything is written", &ext4, too_little_space);
     let unprivileged = [Need::LoopDevice, Need::Program("setpriv")];
-    trials.add("without rights there is one line that says so", &unprivileged, without_rights);
+    trials.add("a lack of privileges is reported in one line", &unprivileged, without_rights);
 }
 
 fn says_why() -> Result<()> {
@@ -61,7 +65,7 @@ fn too_little_space() -> Result<()> {
 
 fn without_rights() -> Result<()> {
     let images = directory_on(Kind::Tmpfs);
-    // Where nobody else may go, it is still the lack of rights that is told.
+    // Without access to the directory the error is still the lack of privileges.
     let program = tempfile::Builder::new().prefix("writebench-test-").tempdir_in("/dev/shm")?;
     let copy = program.path().join("test");
     std::fs::copy(std::env::current_exe()?, &copy)?;

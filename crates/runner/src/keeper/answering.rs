@@ -1,4 +1,4 @@
-//! The keeper's own side: it answers questions until there are no more.
+//! The keeper's side: it answers questions until they end.
 
 use std::io;
 use std::os::fd::OwnedFd;
@@ -12,18 +12,18 @@ use crate::place::open_without_links;
 use crate::question::{answer_all, answered};
 use crate::workspace::{LeftOver, Workspace};
 
-/// The target, held open, and what was made in it.
+/// The target, held open, and the workspace in it.
 #[derive(Default)]
 struct Keeping {
     target: Option<(PathBuf, OwnedFd)>,
     workspace: Option<Workspace>,
 }
 
-/// Answers the supervisor's questions. A workspace that is still there when they end stays: its lock goes with this
-/// process, and a later run removes it.
+/// Answers the supervisor's questions. A workspace that still exists at their end stays: this process's end
+/// releases its lock, and a later run removes it.
 ///
 /// # Errors
-/// The supervisor cannot be heard or spoken to.
+/// The supervisor cannot be read from or written to.
 pub fn keep() -> io::Result<()> {
     let mut keeping = Keeping::default();
     answer_all(|question| keeping.answer(question))
@@ -58,7 +58,7 @@ impl Keeping {
 
     fn make(&mut self, id: &str) -> Result<[u64; 2], RunnerError> {
         let (path, directory) = self.target()?;
-        // Its path leads to the same directory as when it was looked at.
+        // The path must still lead to the inspected directory.
         let now = open_without_links(path).map_err(|errno| match errno {
             rustix::io::Errno::LOOP => RunnerError::Swapped { path: path.to_path_buf() },
             errno => failed("open", path)(errno),

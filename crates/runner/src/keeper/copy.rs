@@ -1,7 +1,7 @@
 //! The file that is copied, and the copy that stays.
 //!
-//! The copy is made in the workspace and renamed to its place once it has been compared, so that there is never half a
-//! copy, and so that a link which somebody plants in the target meanwhile is replaced and not followed.
+//! The copy is made in the workspace, compared, and then renamed to its place, so that no partial copy ever
+//! appears, and a link that somebody plants in the target is replaced rather than followed.
 
 use std::fs::{File, Metadata, OpenOptions};
 use std::io::{self, ErrorKind};
@@ -17,13 +17,13 @@ use crate::error::{RunnerError, failed};
 use crate::question::path_bytes;
 use crate::workspace::Workspace;
 
-/// A file that is copied. Each process opens it for itself, and the supervisor never does.
+/// A file that is copied. Each process opens it separately, and the supervisor never does.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CopySource {
-    /// The name to open it by, which may be a descriptor's in `/proc/self/fd`.
+    /// The name by which it is opened, which may be a descriptor in `/proc/self/fd`.
     #[serde(with = "path_bytes")]
     pub name: PathBuf,
-    /// Where it is, without links.
+    /// Its path without links.
     #[serde(with = "path_bytes")]
     pub path: PathBuf,
     /// Device and inode.
@@ -34,23 +34,23 @@ pub struct CopySource {
     pub is_regular: bool,
 }
 
-/// Where a copy goes.
+/// The place of a copy.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CopyPlace {
     /// Its path, in a directory without links.
     #[serde(with = "path_bytes")]
     pub path: PathBuf,
-    /// What is there.
+    /// The file that exists there.
     pub found: Found,
 }
 
-/// What is where a copy is to go.
+/// The file that exists at the place of a copy.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Found {
-    /// Nothing yet.
+    /// No file.
     Nothing,
-    /// A file that the copy replaces, with its owner and mode.
+    /// A file that the copy replaces, keeping owner and mode.
     File {
         /// Device and inode.
         identity: [u64; 2],
@@ -59,7 +59,7 @@ pub enum Found {
         /// Whether this user may write to it.
         is_writable: bool,
     },
-    /// A file that is open already, and is filled.
+    /// An open file, which is filled.
     Descriptor {
         /// Its name in `/proc/self/fd`.
         #[serde(with = "path_bytes")]
@@ -71,16 +71,16 @@ pub enum Found {
     },
     /// A symbolic link.
     Link {
-        /// Where it leads.
+        /// Its target.
         #[serde(with = "path_bytes")]
         to: PathBuf,
     },
-    /// Something that is no file.
+    /// Another kind of file.
     Other,
 }
 
 impl CopyPlace {
-    /// Device and inode of the file that is there.
+    /// Device and inode of the existing file.
     #[must_use]
     pub fn identity(&self) -> Option<[u64; 2]> {
         match self.found {
@@ -92,7 +92,7 @@ impl CopyPlace {
 
 const DESCRIPTORS: &str = "/proc/self/fd";
 const BLOCK_BYTES: usize = 1 << 20;
-/// The name of a copy in the workspace until it is whole.
+/// The name of an unfinished copy in the workspace.
 const UNFINISHED: &str = "copy";
 
 fn identity(metadata: &Metadata) -> [u64; 2] {
@@ -101,7 +101,7 @@ fn identity(metadata: &Metadata) -> [u64; 2] {
 
 pub(super) fn source(named: &Path) -> Result<CopySource, RunnerError> {
     let path = if named.starts_with(DESCRIPTORS) { named.read_link() } else { named.canonicalize() };
-    // A pipe would wait for its other end.
+    // Opening a pipe would wait for its other end.
     let metadata = named.metadata().map_err(failed("stat", named))?;
     let is_regular = metadata.is_file();
     if is_regular {
@@ -116,10 +116,10 @@ fn open(path: &Path) -> io::Result<File> {
     OpenOptions::new().read(true).custom_flags(OFlags::NONBLOCK.bits().cast_signed()).open(path)
 }
 
-/// Opens what was looked at before.
+/// Opens the file that was inspected before.
 ///
 /// # Errors
-/// It cannot be opened, or another file has its name by now.
+/// It cannot be opened, or another file has its name now.
 pub fn open_source(name: &Path, identity_then: [u64; 2]) -> Result<File, RunnerError> {
     let file = open(name).map_err(failed("open", name))?;
     let metadata = file.metadata().map_err(failed("stat", name))?;
@@ -161,7 +161,7 @@ pub(super) fn place(named: &Path) -> Result<CopyPlace, RunnerError> {
     Ok(CopyPlace { path, found })
 }
 
-/// Copies the whole source to its place, in the open directory `target` where it is not a descriptor.
+/// Copies the whole source to its place: in the open directory `target`, unless it is a descriptor.
 pub(super) fn copy(
     source: &CopySource,
     place: &CopyPlace,
@@ -183,7 +183,7 @@ pub(super) fn copy(
             to.set_len(0).map_err(failed("ftruncate", &place.path))?;
             let filled = fill(&from, &to, (source, place));
             if filled.is_err() {
-                // Half a copy looks like a whole one.
+                // A partial copy would look complete.
                 let _ = to.set_len(0);
             }
             filled
@@ -200,14 +200,14 @@ pub(super) fn copy(
     }
 }
 
-/// Empties what a copy was to fill that was broken off.
+/// Empties a file after the copy into it was interrupted.
 pub(super) fn empty(place: &CopyPlace) -> Result<(), RunnerError> {
     let Found::Descriptor { name, .. } = &place.found else { return Ok(()) };
     let emptied = OpenOptions::new().write(true).open(name).and_then(|file| file.set_len(0));
     emptied.map_err(failed("ftruncate", &place.path))
 }
 
-/// A new file in the workspace, with the owner and the mode that the copy will have.
+/// A new file in the workspace, with the owner and mode of the copy.
 fn unfinished(place: &CopyPlace, workspace: &Workspace) -> Result<File, RunnerError> {
     let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let mode = Mode::from_bits_truncate(0o666);
@@ -217,7 +217,7 @@ fn unfinished(place: &CopyPlace, workspace: &Workspace) -> Result<File, RunnerEr
         let now = rustix::fs::statat(CWD, &place.path, AtFlags::SYMLINK_NOFOLLOW)
             .map_err(failed("stat", &place.path))?;
         let (owner, group) = (Uid::from_raw(now.st_uid), Gid::from_raw(now.st_gid));
-        // Only root may give a file away: somebody else's that is replaced becomes this user's.
+        // Only root may change the owner: another user's file becomes this user's when it is replaced.
         let _ = rustix::fs::fchown(&file, Some(owner), Some(group));
         rustix::fs::fchmod(&file, Mode::from_raw_mode(now.st_mode)).map_err(failed("fchmod", &place.path))?;
     }
@@ -251,7 +251,7 @@ fn fill(from: &File, to: &File, (source, place): (&CopySource, &CopyPlace)) -> R
     Ok(())
 }
 
-/// Gives the whole copy its name, if what has that name is still what was found there.
+/// Renames the finished copy to its place, if the place has not changed.
 fn put_in_place(place: &CopyPlace, target: &OwnedFd, workspace: &Workspace) -> Result<(), RunnerError> {
     let swapped = || RunnerError::Swapped { path: place.path.clone() };
     let name = place.path.file_name().ok_or_else(swapped)?;
@@ -265,7 +265,8 @@ fn put_in_place(place: &CopyPlace, target: &OwnedFd, workspace: &Workspace) -> R
     }
     let flags = if now.is_none() { RenameFlags::NOREPLACE } else { RenameFlags::empty() };
     let renamed = match rustix::fs::renameat_with(workspace.directory(), UNFINISHED, target, name, flags) {
-        // Some filesystems know no flags: then what comes to be there in this moment is replaced, and no link followed.
+        // Some filesystems know no flags: then a file that appears at this moment is replaced, and no link
+        // followed.
         Err(Errno::INVAL | Errno::NOSYS) => {
             rustix::fs::renameat(workspace.directory(), UNFINISHED, target, name)
         }

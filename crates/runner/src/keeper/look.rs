@@ -1,4 +1,4 @@
-//! What a target is, before anything is done with it.
+//! Inspection of a target before anything is done with it.
 
 use std::fs;
 use std::os::fd::OwnedFd;
@@ -19,17 +19,17 @@ pub struct Look {
     /// Its absolute path, without links.
     #[serde(with = "path_bytes")]
     pub path: PathBuf,
-    /// The sort of file that it is.
+    /// The kind of file.
     pub kind: TargetKind,
-    /// The number of the filesystem that it is on: targets with the same one share their space.
+    /// The number of its filesystem: targets with the same number share their space.
     pub filesystem_number: u64,
-    /// The facts about it and the machine, as far as there are any.
+    /// The facts about it and the machine, if it can be a target.
     pub environment: Option<Environment>,
-    /// What its filesystem has left; none where it can be no target.
+    /// The free space of its filesystem; none if it cannot be a target.
     pub space: Option<Space>,
 }
 
-/// What a path that is named as a target leads to.
+/// The kind of file that a target's path leads to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum TargetKind {
@@ -37,11 +37,11 @@ pub enum TargetKind {
     Directory,
     /// A block device.
     BlockDevice,
-    /// Something that can be no target.
+    /// A file that cannot be a target.
     Other,
 }
 
-/// Looks at a target, and opens it if it is a directory.
+/// Inspects a target, and opens it if it is a directory.
 pub(super) fn look(named: &Path) -> Result<(Look, Option<OwnedFd>), RunnerError> {
     let path = named.canonicalize().map_err(failed("realpath", named))?;
     let metadata = fs::metadata(&path).map_err(failed("stat", named))?;

@@ -1,4 +1,4 @@
-//! What a keeper is asked.
+//! The questions to a keeper.
 
 use std::ffi::OsString;
 
@@ -12,23 +12,23 @@ use crate::workspace::LeftOver;
 questions! {
     #[derive(Serialize, Deserialize)]
     pub(super) enum Asked {
-        /// A target, which is held open from then on if it is a directory.
+        /// Inspects a target, and holds it open if it is a directory.
         LookAt(OsString) -> Look,
-        /// The workspace of that id in the target. Its device and inode.
+        /// Makes the workspace with that id. Returns its device and inode.
         Make(String) -> [u64; 2],
-        /// The workspace is to go.
+        /// Removes the workspace.
         Remove() -> LeftOver,
-        /// Directories with a name of ours in a target.
+        /// Lists directories with names of ours in a target.
         ListLeftOvers(OsString) -> Vec<OsString>,
-        /// One of those.
+        /// Removes one of them.
         RemoveLeftOver(OsString) -> LeftOver,
-        /// A file that is to be copied.
+        /// Inspects a file that is to be copied.
         LookAtSource(OsString) -> CopySource,
-        /// Where a copy is to go.
+        /// Inspects the place of a copy.
         LookAtPlace(OsString) -> CopyPlace,
-        /// The copy is to be made.
+        /// Makes the copy.
         Copy(CopySource, CopyPlace) -> (),
-        /// An open file that was to become a copy is to be emptied.
+        /// Empties an open file after an interrupted copy.
         Empty(CopyPlace) -> (),
     }
 }

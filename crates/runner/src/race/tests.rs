@@ -2,13 +2,13 @@ use super::*;
 use rand::{RngExt as _, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 
-/// Two levels of screening, then the sizes that the finals may have.
+/// Two levels of screening, then the possible sizes of the final.
 const LEVEL_BYTES: [u64; 5] = [4 << 20, 32 << 20, 256 << 20, 128 << 20, 64 << 20];
 const LEVELS: usize = LEVEL_BYTES.len();
 const REAL: usize = 2;
 
-/// A race on a machine whose samples take `times` seconds for each GiB, with so much noise, half of it common to
-/// a round.
+/// A race on a machine whose samples take `times` seconds per GiB, with noise, half of which is common to a
+/// round.
 struct World {
     seconds_per_gib: Vec<f64>,
     efforts: Vec<u32>,
@@ -57,7 +57,7 @@ impl World {
         Race::new(self.efforts.iter().enumerate().map(candidate).collect(), baseline, Self::limits())
     }
 
-    /// Runs until no candidate wants a sample; the fastest of the finals.
+    /// Runs until no candidate wants a sample; returns the fastest in the final.
     fn run(&mut self, baseline: usize) -> usize {
         let (count, mut race) = (self.efforts.len(), self.race(baseline));
         for round in 0.. {
@@ -78,7 +78,7 @@ impl World {
         medians.min_by(|a, b| a.1.total_cmp(&b.1)).map(|(index, _)| index).unwrap()
     }
 
-    /// What was taken on a level, for each candidate.
+    /// The samples on a level, for each candidate.
     fn on(&self, level: usize) -> &[Vec<Taken>] {
         let count = self.efforts.len();
         &self.taken[level * count..(level + 1) * count]
@@ -106,7 +106,7 @@ impl World {
     }
 }
 
-/// 200 candidates from 0.2 to 1.2 s, in no order, the best by 4 %.
+/// 200 candidates from 0.2 to 1.2 s in random order; the best leads by 4 %.
 fn field() -> Vec<f64> {
     let mut field: Vec<f64> = (0u32..200).map(|index| 0.21 + f64::from(index * 37 % 200) / 200.0).collect();
     field[123] = 0.2;
@@ -120,7 +120,7 @@ fn the_best_of_two_hundred_is_found_among_noise_in_a_tenth_of_the_time() {
         let mut world = World::new(field(), 0.05, seed * 2);
         let pick = world.run(0);
         hits += usize::from(world.seconds_per_gib[pick] < 0.2 * 1.03);
-        // Six samples of each at the real size.
+        // Exhaustive measurement takes six samples of each at the real size.
         let exhaustive_s: f64 = world.seconds_per_gib.iter().map(|s| 6.0 * (s / 4.0 + 0.03)).sum();
         assert!(world.spent.elapsed.as_secs_f64() < exhaustive_s / 4.0, "{:?}", world.spent);
     }
@@ -141,7 +141,8 @@ fn the_baseline_is_measured_in_every_round_of_the_finals_though_it_loses() {
 
 #[test]
 fn a_simple_way_that_is_as_fast_reaches_the_finals() {
-    // Fifty complex ways within 2 % of each other, and a simple one that is never the fastest of a round.
+    // There are fifty complex candidates within 2 % of each other, and a simple one that is never the fastest
+    // in a round.
     let times: Vec<f64> = (0u32..50).map(|index| 0.2 + f64::from(index % 10) * 0.0004).collect();
     for seed in [3, 5, 7, 9] {
         let mut world = World::new([times.as_slice(), &[0.21, 0.4]].concat(), 0.02, seed);
@@ -175,14 +176,14 @@ fn the_limits_are_kept_and_leave_six_rounds_to_the_finals() {
 
 #[test]
 fn where_the_time_does_not_pay_for_six_rounds_of_the_real_size_the_finals_are_smaller() {
-    // 256 MiB take 5 s or more each: six rounds of three of them more than the budget.
+    // Each 256 MiB take at least 5 s, so that six rounds of three candidates exceed the budget.
     let mut world = World::new((0..40).map(|index| 20.0 + f64::from(index)).collect(), 0.02, 3);
     world.run(39);
     assert!(!world.is_measured(REAL));
     let level = (REAL..LEVELS).find(|&level| world.is_measured(level)).unwrap();
     let rounds = |index: usize| world.on(level)[index].len();
     assert!(rounds(39) >= ROUNDS, "{} rounds of {} bytes", rounds(39), LEVEL_BYTES[level]);
-    // A round that began in time ends in its own.
+    // A round that began in time may finish.
     assert!(world.spent.elapsed < Duration::from_secs(75), "{:?}", world.spent);
 }
 
@@ -190,7 +191,7 @@ fn where_the_time_does_not_pay_for_six_rounds_of_the_real_size_the_finals_are_sm
 fn it_goes_on_when_a_level_has_had_its_share_and_ends_when_time_is_over() {
     let mut world = World::new(vec![200.0; 400], 0.01, 7);
     let mut race = world.race(0);
-    // Twenty samples of 4 MiB, more than three quarters of a second each.
+    // Each of the twenty samples of 4 MiB takes more than three quarters of a second.
     for case in 0..20 {
         world.sample(case, 0, 1.0);
     }

@@ -1,4 +1,4 @@
-//! Which block devices may be overwritten, on real ones that belong to the test.
+//! The block devices that may be overwritten, tested on real devices that belong to the test.
 
 mod stacked;
 mod users;
@@ -18,7 +18,7 @@ use writebench_testkit::{LoopDevice, Need, Trials, call, wait_for};
 use crate::users::{Mapped, MountedAt, SwappedTo};
 
 const SMALL_BYTES: u64 = 8 << 20;
-/// Enough for every kind of filesystem; the image is sparse.
+/// Large enough for every kind of filesystem; the image is sparse.
 const LARGE_BYTES: u64 = 512 << 20;
 
 fn main() -> ExitCode {
@@ -42,7 +42,7 @@ fn main() -> ExitCode {
     );
     let both = [LOOP, Need::Image("ext4"), Need::Image("btrfs")];
     trials.add("two signatures are more than none", &both, two_signatures);
-    trials.add("a device that cannot be read is not taken for blank", &[LOOP], an_unreadable_device);
+    trials.add("an unreadable device is not considered blank", &[LOOP], an_unreadable_device);
     let ext4 = [LOOP, Need::Image("ext4")];
     trials.add("a mounted device is refused", &ext4, mounted);
     let partitioned = [LOOP, Need::Image("ext4"), Need::Program("partx")];
@@ -61,9 +61,9 @@ fn main() -> ExitCode {
     let nodes = [LOOP, Need::Image("ext4"), Need::Program("mknod")];
     trials.add("links and other nodes lead to the same device", &nodes, other_names);
     trials.add("a node that is exchanged over and over never leads to data", &nodes, an_exchanged_node);
-    trials.add("what is no block device is not claimed", &[], no_block_device);
+    trials.add("only block devices are claimed", &[], no_block_device);
     stacked::add(&mut trials);
-    // One after another: a program that one starts would inherit, and hold, what another has claimed.
+    // The tests run one by one: a program that one starts would inherit, and hold, another's claims.
     trials.run(1)
 }
 
@@ -82,7 +82,7 @@ fn refused(target: &Path, destroy_data: bool) -> Result<String> {
     }
 }
 
-/// Refused with that text, and claimed if data may be destroyed.
+/// Expects that refusal, and a claim if data may be destroyed.
 fn refused_until_told(device: &LoopDevice, expected: &str) -> Result<()> {
     let text = refused(device.path(), false)?;
     ensure!(text == format!("{} {expected}", device.path().display()), "{text}");
@@ -137,7 +137,7 @@ fn a_filesystem(kind: &str) -> Result<()> {
     refused_until_told(&device, &expected)
 }
 
-/// A physical volume's label, as pvcreate writes it: its checksum is of these very bytes.
+/// The label of a physical volume as pvcreate writes it; its checksum covers these bytes.
 fn an_lvm_member() -> Result<()> {
     let device = LoopDevice::attach(SMALL_BYTES)?;
     let mut label = [0; 512];
@@ -240,7 +240,7 @@ fn mounted_out_of_sight() -> Result<()> {
     Ok(())
 }
 
-/// The list of mounts names one of them, under a number that is neither's.
+/// The list of mounts names one device, under a number that is neither's.
 fn a_filesystem_on_two_devices() -> Result<()> {
     let devices = [LoopDevice::attach(LARGE_BYTES)?, LoopDevice::attach(LARGE_BYTES)?];
     let [first, second] = devices.each_ref().map(LoopDevice::path);
@@ -332,7 +332,7 @@ fn other_names() -> Result<()> {
     Ok(())
 }
 
-/// Looks by path, one after the other, may each see another device. What is claimed must be the one that is blank.
+/// Successive calls by path may each see another device. The claimed device must be the blank one.
 fn an_exchanged_node() -> Result<()> {
     let (blank, precious) = (LoopDevice::attach(SMALL_BYTES)?, LoopDevice::attach(SMALL_BYTES)?);
     call(Command::new("mkfs.ext4").arg(precious.path()))?;

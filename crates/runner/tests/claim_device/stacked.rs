@@ -52,7 +52,7 @@ fn over(device: &Path) -> Result<LoopDevice> {
     LoopDevice::over(device, &[])
 }
 
-/// The refusal must be that device's, with that reason.
+/// Expects a refusal that names that device and reason.
 fn always_refused_as(target: &Path, reason: &str) -> Result<()> {
     let text = always_refused(target)?;
     ensure!(text == format!("{} {reason}", target.display()), "{text}");
@@ -262,7 +262,7 @@ fn different_parts() -> Result<()> {
     let _mount = MountedAt::new(second.path())?;
     let text = always_refused(whole.path())?;
     ensure!(text.contains(" shares its bytes with ") && text.contains(" is mounted at "), "{text}");
-    // The device over all of the file has the bytes of both, and cannot be claimed with either.
+    // The device over the whole file overlaps both, and cannot be claimed with either.
     drop(whole);
     ensure!(!image.exists() && claim_device(first.path(), false)?.facts().size_bytes == SMALL_BYTES);
     Ok(())

@@ -1,4 +1,4 @@
-//! What uses a block device; each lets go of it when dropped.
+//! Users of a block device; each releases it when dropped.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -20,7 +20,7 @@ impl MountedAt {
         Ok(Self { point })
     }
 
-    /// Where.
+    /// The mount point.
     pub(crate) fn point(&self) -> &Path {
         self.point.path()
     }
@@ -38,7 +38,7 @@ pub(crate) struct SwappedTo {
 }
 
 impl SwappedTo {
-    /// Swaps to the device, after every other.
+    /// Swaps to the device, with the lowest priority.
     pub(crate) fn new(device: &Path) -> Result<Self> {
         call(Command::new("swapon").arg(device))?;
         Ok(Self { device: device.to_path_buf() })
@@ -51,13 +51,13 @@ impl Drop for SwappedTo {
     }
 }
 
-/// A device that device mapper has put onto another.
+/// A device of device mapper over another.
 pub(crate) struct Mapped {
     name: String,
 }
 
 impl Mapped {
-    /// Maps all of the device, which has that many sectors of 512 bytes.
+    /// Maps the whole device, which has that many sectors of 512 bytes.
     pub(crate) fn over(device: &Path, sectors: u64) -> Result<Self> {
         let name = format!("writebench-test-{}", std::process::id());
         let table = format!("0 {sectors} linear {} 0", device.display());
@@ -65,7 +65,7 @@ impl Mapped {
         Ok(Self { name })
     }
 
-    /// What device mapper calls it.
+    /// Device mapper's name of it.
     pub(crate) fn name(&self) -> &str {
         &self.name
     }

@@ -1,5 +1,5 @@
-//! Our figures against those of scipy and numpy: the stored ones always, and where Python has scipy also such as it makes
-//! now. `reference.py` makes them.
+//! Compares our figures with those of scipy and numpy, which `reference.py` makes: stored ones always, and
+//! fresh ones if Python has scipy.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
@@ -9,10 +9,12 @@ use serde_json::Value;
 use writebench_stats::Interval;
 use writebench_testkit::{Need, Trials};
 
-/// Ends of an interval are values of the data, or ratios of them; the rest is arithmetic in another order.
+/// The ends of an interval are values of the data or their ratios; other figures differ only in the order of
+/// the arithmetic.
 const CLOSE: f64 = 1e-9;
 
-/// The ends of a bootstrap interval are order statistics of random draws, ours and scipy's with another generator each.
+/// The ends of a bootstrap interval are order statistics of random draws, for which scipy has another
+/// generator.
 const BY_CHANCE: f64 = 0.03;
 
 type Check = fn(&Value) -> Result<()>;
@@ -31,11 +33,11 @@ const CHECKS: &[(&str, Check)] = &[
 fn main() -> ExitCode {
     let mut trials = Trials::default();
     for (name, check) in CHECKS {
-        trials.add(format!("{name} is what scipy says"), &[], move || {
+        trials.add(format!("{name} agrees with scipy"), &[], move || {
             check_all(&stored()?, name, check).context("crates/stats/tests/reference/reference.json")
         });
     }
-    trials.add("all of it is what the scipy of this machine says", &[Need::Python("scipy")], || {
+    trials.add("all figures agree with this machine's scipy", &[Need::Python("scipy")], || {
         let fresh = made_now()?;
         CHECKS.iter().try_for_each(|(name, check)| check_all(&fresh, name, check))
     });
@@ -71,7 +73,7 @@ fn check_all(figures: &Value, name: &str, check: &Check) -> Result<()> {
     })
 }
 
-/// Alike but for numbers that differ in their last digits; chance is seeded, but its generator is not ours.
+/// Compares values except the last digits of numbers; draws are seeded, but scipy's generator differs.
 fn same(place: &str, a: &Value, b: &Value) -> Result<()> {
     let tolerance = if place.starts_with(".bootstrap") { BY_CHANCE } else { CLOSE };
     match (a, b) {
@@ -121,14 +123,15 @@ fn independent_ratio(entry: &Value) -> Result<()> {
     interval(ours, entry, CLOSE)
 }
 
-/// What is exact here.
+/// The exact range of our counting.
 fn mann_whitney(entry: &Value) -> Result<()> {
     let (left_out, confidence) = left_out(entry)?;
     ensure!(Some(left_out) == entry["critical"].as_u64(), "{left_out} left out, not {}", entry["critical"]);
     close("confidence", confidence, number(entry, "confidence")?, CLOSE)
 }
 
-/// Where we no longer count, scipy still can: one of thousands of ratios more or less, at the same confidence to 0.05 %.
+/// Above our counting limit scipy still counts: the cut may differ by one of thousands of ratios, the
+/// confidence by 0.05 %.
 fn mann_whitney_approximated(entry: &Value) -> Result<()> {
     let (left_out, confidence) = left_out(entry)?;
     let critical = entry["critical"].as_u64().context("a count")?;
@@ -136,8 +139,9 @@ fn mann_whitney_approximated(entry: &Value) -> Result<()> {
     close("confidence", confidence, number(entry, "confidence")?, 5e-4)
 }
 
-/// How many ratios are below an interval, and its confidence. Seen from outside: of the ratios of 2, 4, 8, … to powers of a much smaller factor all are different, so that the ends of the
-/// interval say how many were left out.
+/// The number of ratios below an interval, and its confidence, measured from outside: the ratios of 2, 4, 8,
+/// … to powers of a much smaller factor are all different, so that the ends of the interval show how many
+/// were left out.
 fn left_out(entry: &Value) -> Result<(u64, f64)> {
     let count = |name| entry[name].as_u64().with_context(|| format!("no count {name}"));
     let (n, m) = (count("n")?, count("m")?);

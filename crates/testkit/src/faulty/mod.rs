@@ -1,7 +1,7 @@
-//! A filesystem in memory that does wrong what a script says, to one file after the other.
+//! A filesystem in memory with scripted faults, for one watched file after the other.
 //!
-//! It is served by threads of the test process. Whatever happens, its mount goes and all requests that wait for it end
-//! when it is dropped; if the test process dies, the kernel does the same.
+//! Threads of the test process serve it. Dropping it always removes the mount and ends all waiting requests;
+//! if the test process dies, the kernel does the same.
 
 mod requests;
 mod script;
@@ -18,32 +18,33 @@ use tempfile::TempDir;
 pub use self::script::{Call, Fault, Operation, What, When};
 use self::server::{Server, Shared};
 
-/// What the kernel keeps of data before it is written.
+/// The caching of data by the kernel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Caching {
     /// Each write goes to the filesystem at once and stays in the page cache, too.
     WriteThrough,
-    /// Files of the script have no page cache: each call arrives as it was made.
+    /// Watched files have no page cache: each call arrives unchanged.
     None,
-    /// Data is written when the kernel finds it time, at the latest for an fsync or when the file closes.
+    /// The kernel writes data when it chooses, at the latest at fsync or close.
     WriteBack,
 }
 
-/// The filesystem, mounted.
+/// The mounted filesystem.
 pub struct Faulty {
     shared: Shared,
-    // Before the mount point's directory.
+    // Dropped before the mount point's directory.
     _session: BackgroundSession,
     point: TempDir,
 }
 
 impl Faulty {
-    /// Mounts one in which nothing goes wrong. The script is about the files of that name, from their creation on.
+    /// Mounts the filesystem without faults. The script is about files with that name, from their creation
+    /// on.
     ///
     /// # Errors
-    /// There is no FUSE here, or no right to mount.
+    /// There is no FUSE here, or no permission to mount.
     pub fn mount(watched_name: &str, caching: Caching) -> Result<Self> {
-        /// One that waits keeps no other.
+        /// A waiting request does not block the others.
         const THREADS: usize = 4;
         let point = tempfile::Builder::new().prefix("writebench-faulty-").tempdir()?;
         let shared = Shared::default();
@@ -62,25 +63,25 @@ impl Faulty {
         self.point.path()
     }
 
-    /// What goes wrong with files from now on.
+    /// Sets the faults of files from now on.
     pub fn follow(&self, script: &[Fault]) {
         self.shared.lock().follow(script);
     }
 
-    /// All operations on files of the script, since the script was given.
+    /// All operations on watched files since the script was set.
     #[must_use]
     pub fn operations(&self) -> Vec<Operation> {
         self.shared.lock().operations()
     }
 
-    /// Ends what hangs, with an error.
+    /// Ends hanging requests with an error.
     pub fn release(&self) {
         self.shared.lock().release();
     }
 
-    /// Takes the mount away, and has the kernel end all requests that wait for an answer.
+    /// Removes the mount, and makes the kernel end all waiting requests.
     pub fn abort(&self) {
-        // FUSE takes the force for the end of the connection; what is busy is detached.
+        // FUSE aborts the connection because of the force flag; a busy mount is detached.
         let _ = rustix::mount::unmount(self.path(), UnmountFlags::FORCE | UnmountFlags::DETACH);
     }
 }
@@ -91,7 +92,7 @@ impl Drop for Faulty {
     }
 }
 
-/// Why there can be none here; none if there can.
+/// The reason why there can be no mount here, if any.
 pub(crate) fn missing() -> Option<String> {
     if !Path::new("/dev/fuse").exists() {
         return Some("no /dev/fuse".to_owned());

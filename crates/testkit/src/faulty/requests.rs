@@ -1,4 +1,4 @@
-//! The kernel's requests, each met by the script first.
+//! The kernel's requests, each checked against the script first.
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
@@ -18,14 +18,14 @@ use super::script::{Call, What};
 use super::server::{Refuse, Server};
 use super::tree::{Content, Tree};
 
-/// Attributes are asked for each time, names are not.
+/// The kernel caches names, but no attributes.
 const ATTRIBUTES_VALID: Duration = Duration::ZERO;
 const NAMES_VALID: Duration = Duration::from_secs(3600);
 
 const GENERATION: Generation = Generation(0);
 const HANDLE: FileHandle = FileHandle(0);
 
-/// What is not here the kernel is told that nobody has; locks it keeps itself.
+/// The kernel gets ENOSYS for all other requests; it keeps locks itself.
 impl Filesystem for Server {
     fn init(&mut self, _: &Request, config: &mut KernelConfig) -> io::Result<()> {
         let wish = match self.caching {
@@ -256,7 +256,7 @@ impl Filesystem for Server {
 }
 
 impl Server {
-    /// An operation that does nothing here.
+    /// An operation without effect.
     fn admit_only(&self, number: INodeNo, call: Call, reply: ReplyEmpty) {
         if let Some((reply, _)) = self.admit(self.watched(number), call, None, reply) {
             reply.ok();
@@ -267,7 +267,7 @@ impl Server {
         match (file, self.caching) {
             (None, _) => FopenFlags::FOPEN_KEEP_CACHE,
             (Some(_), Caching::None) => FopenFlags::FOPEN_DIRECT_IO,
-            // Whoever opens it to look into it sees what is here.
+            // A reader sees the present data.
             (Some(_), _) => FopenFlags::empty(),
         }
     }

@@ -1,4 +1,4 @@
-//! What the filesystem knows, and who is refused.
+//! The state of the filesystem, and the refusals.
 
 use std::any::Any;
 use std::collections::HashMap;
@@ -14,7 +14,7 @@ use super::Caching;
 use super::script::{Call, Fault, Operation, What, When};
 use super::tree::Tree;
 
-/// The state, for the test and for the threads that serve.
+/// The state, shared by the test and the server's threads.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Shared(Arc<Mutex<State>>);
 
@@ -24,19 +24,20 @@ impl Shared {
     }
 }
 
-/// The files, the script, and what came of it.
+/// The files, the script, and the operations so far.
 #[derive(Debug, Default)]
 pub(super) struct State {
     pub(super) tree: Tree,
     script: Vec<Fault>,
-    // File and line.
+    // The pairs of file and line that have happened.
     done: Vec<(usize, usize)>,
     files: usize,
     operations: Vec<Operation>,
-    // How many there were of each file, and of each kind.
+    // The number of operations on each file, of each kind on each file, and of each kind.
     of_file: HashMap<usize, usize>,
+    of_kind_in_file: HashMap<(usize, Call), usize>,
     of_kind: HashMap<Call, usize>,
-    // Never answered.
+    // Requests that are never answered.
     held: Vec<Box<dyn Any + Send>>,
 }
 
@@ -46,6 +47,7 @@ impl State {
         self.done.clear();
         self.operations.clear();
         self.of_file.clear();
+        self.of_kind_in_file.clear();
         self.of_kind.clear();
         self.files = 0;
     }
@@ -58,8 +60,8 @@ impl State {
         self.held.clear();
     }
 
-    /// Another file of the script comes into being. After ESTALE the kernel asks once more for the same, and after
-    /// EINTR the program may.
+    /// Starts another watched file. After ESTALE the kernel repeats the same request, and after EINTR the
+    /// program may.
     pub(super) fn begin_file(&mut self) -> usize {
         let asked_again = self.operations.last().is_some_and(|it| {
             let again = [Errno::STALE, Errno::INTR].map(|errno| Some(What::Fail(errno)));
@@ -71,13 +73,17 @@ impl State {
         self.files - 1
     }
 
-    /// Writes an operation down, and what is to go wrong with it.
+    /// Records an operation; returns its fault.
     fn meet(&mut self, file: usize, call: Call, offset: Option<u64>, length: u64) -> Option<What> {
-        let [number, of_kind] = [self.of_file.entry(file).or_default(), self.of_kind.entry(call).or_default()]
-            .map(|count| {
-                *count += 1;
-                *count
-            });
+        let counts = [
+            self.of_file.entry(file).or_default(),
+            self.of_kind_in_file.entry((file, call)).or_default(),
+            self.of_kind.entry(call).or_default(),
+        ];
+        let [number, of_kind @ ..] = counts.map(|count| {
+            *count += 1;
+            *count
+        });
         let mut operation = Operation { file, number, call, offset, fault: None };
         let is_due = |line: &usize| {
             self.script[*line].is_due(&operation, length, of_kind) && !self.done.contains(&(file, *line))
@@ -93,9 +99,9 @@ impl State {
     }
 }
 
-/// An answer that can be no.
+/// An answer that can be an error.
 pub(super) trait Refuse: Send + 'static {
-    /// Says no.
+    /// Answers with that error.
     fn refuse(self, errno: Errno);
 }
 
@@ -123,13 +129,12 @@ impl Server {
         Self { watched_name: watched_name.into(), caching, shared }
     }
 
-    /// The file of the script that a number is of.
+    /// The watched file with that node number.
     pub(super) fn watched(&self, number: INodeNo) -> Option<usize> {
         self.shared.lock().tree.node(number).ok()?.watched
     }
 
-    /// Lets an operation through, with the answer that it waits for and what goes wrong with it, unless the script
-    /// has it fail or wait.
+    /// Admits an operation, with its reply and fault, unless the script makes it fail or hang.
     pub(super) fn admit<R: Refuse>(
         &self,
         file: Option<usize>,
@@ -142,7 +147,7 @@ impl Server {
         let mut state = self.shared.lock();
         match state.meet(file, call, offset, length) {
             Some(What::Fail(errno)) => reply.refuse(errno),
-            // Dropped it would be an answer.
+            // Dropping the reply would answer the request.
             Some(What::Hang) => state.held.push(Box::new(reply)),
             Some(What::Delay(time)) => {
                 drop(state);

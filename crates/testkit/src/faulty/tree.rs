@@ -12,9 +12,9 @@ use rustix::io::Errno;
 pub(super) struct Node {
     pub(super) content: Content,
     permissions: u16,
-    /// What it says instead of its size.
+    /// The reported size, if it differs.
     pub(super) told_size: Option<u64>,
-    /// The file of the script that it is.
+    /// The number of the watched file.
     pub(super) watched: Option<usize>,
 }
 
@@ -24,7 +24,7 @@ pub(super) enum Content {
     File(Vec<u8>),
 }
 
-/// All of them, by number. What has lost its name stays until the filesystem goes.
+/// All nodes by number. Removed files stay until the filesystem is dropped.
 #[derive(Debug)]
 pub(super) struct Tree {
     nodes: HashMap<u64, Node>,
@@ -60,7 +60,7 @@ impl Tree {
         self.names(parent)?.get(name).map(|&number| INodeNo(number)).ok_or(Errno::NOENT)
     }
 
-    /// A new file or directory; the kernel has looked that there is none.
+    /// Adds a file or directory; the kernel has checked that the name is free.
     pub(super) fn add(
         &mut self,
         parent: INodeNo,

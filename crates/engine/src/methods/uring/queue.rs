@@ -1,4 +1,4 @@
-//! The operations of one part: what is queued, what is under way, what came of it.
+//! The operations of one part: queued, under way and completed.
 #![expect(unsafe_code, reason = "the kernel reads memory that the queue refers to after the call")]
 
 use std::os::fd::{AsRawFd, BorrowedFd};
@@ -16,26 +16,26 @@ use crate::job::Part;
 use crate::methods::writev::flags;
 use crate::records::Records;
 
-/// What a write moves at most: write(2). The kernel cuts a longer one silently, and a sync linked to it would
-/// run although something is left.
+/// The most bytes of one write: write(2). The kernel cuts a longer one silently, and a linked sync would run
+/// before the rest is written.
 const MOST_BYTES: usize = 0x7fff_f000;
 
 /// A chunk under way.
 #[derive(Clone, Copy)]
 struct Slot {
-    // Where in the part's range it begins, and how much of it is still to be written.
+    // Its start in the part's range, and the number of bytes still to be written.
     begin: usize,
     left: usize,
     length: usize,
-    // Where each record is a figure.
+    // Present if each record has a latency.
     submitted: Option<Instant>,
     // Whether a sync is linked to the write that is under way.
     linked: bool,
-    // Whether its write has ended and only the sync linked to it is awaited.
+    // Whether its write has ended and only the linked sync is awaited.
     write_ended: bool,
 }
 
-/// The operations of one part: at most `depth` chunks under way, every result looked at.
+/// The operations of one part: at most `depth` chunks under way, with every result checked.
 pub(super) struct Queue<'q, 'a> {
     part: Part<'a>,
     file: BorrowedFd<'q>,
@@ -45,15 +45,15 @@ pub(super) struct Queue<'q, 'a> {
     free: Vec<usize>,
     next: usize,
     length: usize,
-    // Bytes of the chunks that have ended, in any order.
+    // Bytes of completed chunks, in any order.
     ended: u64,
     under_way: usize,
-    // Chunks since the last sync that waits for all before it.
+    // Chunks since the last sync that waits for all chunks before it.
     since_sync: u64,
     sync_owed: bool,
 }
 
-/// What a completion is of, in the low bits of its user data.
+/// The kind of operation, in the low bits of a completion's user data.
 const WRITE: u64 = 0;
 const SYNC: u64 = 1;
 const BARRIER: u64 = 2;
@@ -84,14 +84,14 @@ impl<'q, 'a> Queue<'q, 'a> {
         records.begin();
         while self.next < self.length || self.under_way > 0 {
             if records.is_over() {
-                // What has begun is ended; nothing else begins.
+                // Operations under way are completed; no other begins.
                 self.length = self.next;
             }
             while self.next < self.length
                 && let Some(index) = self.free.pop()
             {
                 let length = chunk.min(self.length - self.next);
-                // The clock is read only where each record is a figure.
+                // The clock is read only if each record has a latency.
                 let submitted = if records.is_off() { None } else { Some(Instant::now()) };
                 self.begin(index, length, submitted)?;
             }
@@ -110,7 +110,7 @@ impl<'q, 'a> Queue<'q, 'a> {
         self.part.axes.sync.every == Some(1)
     }
 
-    /// Whether a sync comes after several writes, and so must wait for all of them.
+    /// Whether a sync follows several writes, and so must wait for all of them.
     fn waits_for_all(&self) -> bool {
         self.part.axes.sync.every.is_some_and(|every| every > 1)
     }
@@ -131,14 +131,14 @@ impl<'q, 'a> Queue<'q, 'a> {
         Ok(())
     }
 
-    /// Queues what is left of a slot's chunk, with the sync that is linked to it.
+    /// Queues the rest of a slot's chunk, with the linked sync.
     fn push_write(&mut self, index: usize) -> Result<(), CallError> {
         let Some((write, sync)) = self.operations(index) else { return Ok(()) };
         self.push(write)?;
         sync.map_or(Ok(()), |sync| self.push(sync))
     }
 
-    /// The write of what is left of a slot's chunk, and the sync that is linked to it.
+    /// The write of the rest of a slot's chunk, and the linked sync.
     fn operations(&mut self, index: usize) -> Option<(Entry, Option<Entry>)> {
         let (links, registered) = (self.links(), self.part.axes.registered);
         let slot = self.slots[index].as_mut()?;
@@ -147,7 +147,7 @@ impl<'q, 'a> Queue<'q, 'a> {
             writebench_model::Source::File => slot.begin + done,
             writebench_model::Source::Chunk => done,
         };
-        // Not over the border of a registered buffer.
+        // A write may not cross the border of a registered buffer.
         let most = match registered {
             Registered::Buffers | Registered::Both => PIECE_BYTES - in_memory % PIECE_BYTES,
             _ => MOST_BYTES,
@@ -199,8 +199,8 @@ impl<'q, 'a> Queue<'q, 'a> {
 
     fn push(&mut self, entry: Entry) -> Result<(), CallError> {
         loop {
-            // SAFETY: what the entry refers to, the source and the file, outlives the operation: the queue is
-            // drained before either goes.
+            // SAFETY: the source and the file of the entry outlive the operation: the queue is drained before
+            // either is dropped.
             if unsafe { self.ring.submission().push(&entry) }.is_ok() {
                 self.under_way += 1;
                 return Ok(());
@@ -218,14 +218,14 @@ impl<'q, 'a> Queue<'q, 'a> {
             match self.ring.submit_and_wait(wanted) {
                 Ok(_) => return Ok(()),
                 Err(error) if error.raw_os_error() == Some(libc::EINTR) => {}
-                // The kernel wants its completions taken first: io_uring_enter(2).
+                // The kernel requires that its completions are taken first: io_uring_enter(2).
                 Err(error) if matches!(error.raw_os_error(), Some(libc::EBUSY | libc::EAGAIN)) => return Ok(()),
                 Err(error) => return Err(CallError::of_io("io_uring_enter", &error)),
             }
         }
     }
 
-    /// Takes all completions that are there.
+    /// Takes all available completions.
     fn reap(&mut self, records: &mut Records) -> Result<(), CallError> {
         loop {
             let next = self.ring.completion().next();
@@ -259,7 +259,7 @@ impl<'q, 'a> Queue<'q, 'a> {
             slot.write_ended = true;
             return if linked { Ok(()) } else { self.end(index, records) };
         }
-        // A short write. A sync that is linked to it comes back canceled, and then both are queued again.
+        // The write was short. A linked sync is then cancelled, and both are queued again.
         self.sync_owed |= self.waits_for_all();
         if linked { Ok(()) } else { self.push_write(index) }
     }
@@ -269,7 +269,7 @@ impl<'q, 'a> Queue<'q, 'a> {
         if result < 0 && (ended || -result != libc::ECANCELED) {
             return Err(operation_failed("io_uring fsync", result));
         }
-        // Canceled, or too early: something of the write is left.
+        // The sync was cancelled, or ran before the rest of the write.
         if ended { self.end(index, records) } else { self.push_write(index) }
     }
 
@@ -285,7 +285,7 @@ impl<'q, 'a> Queue<'q, 'a> {
         Ok(())
     }
 
-    /// Waits until nothing is under way, whatever comes of it.
+    /// Waits until no operation is under way, whatever the results.
     pub(super) fn drain(&mut self) {
         while self.under_way > 0 {
             let waited = self.ring.submit_and_wait(1);
@@ -315,7 +315,7 @@ mod tests {
     use std::os::fd::AsFd;
     use writebench_model::Case;
 
-    /// Opcode, flags and user data, which an entry shows in no other way.
+    /// The opcode, flags and user data, which an entry exposes only in its debug output.
     fn shown(entry: &Entry) -> String {
         format!("{entry:?}")
     }
@@ -325,14 +325,14 @@ mod tests {
         let source = vec![7; 64 << 10];
         let part = job::parts(&case, &source, None)[0];
         let file = tempfile::tempfile().unwrap();
-        // Where a sandbox forbids io_uring the program says so, and there is nothing to test.
+        // In a sandbox that forbids io_uring there is nothing to test; the program reports it.
         let Ok(mut ring) = IoUring::new(16) else { return };
         let mut queue = Queue::new(part, file.as_fd(), &mut ring);
         test(&mut queue, &mut Records::new(case.axes().sync, 0, None));
     }
 
     #[test]
-    fn a_sync_is_linked_to_its_write_and_comes_right_behind_it() {
+    fn a_sync_is_linked_to_its_write_and_follows_it() {
         with_queue("uring,size=64KiB,chunk=16KiB,depth=4,sync=fdatasync/1", |queue, _| {
             let index = queue.free.pop().unwrap();
             queue.begin(index, 16 << 10, None).unwrap();

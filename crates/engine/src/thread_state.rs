@@ -1,4 +1,4 @@
-//! A thread's place in a sample, and the step it takes in each phase.
+//! The state of one thread of a sample, and its step in each phase.
 
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
@@ -13,28 +13,27 @@ use crate::methods::{self, Lane};
 use crate::records::Records;
 
 /// A part, its open file, and the method at work on it.
-pub(crate) struct Seat<'a> {
+pub(crate) struct ThreadState<'a> {
     target: Target<'a>,
-    /// The case that it is a part of.
+    /// The case of the part.
     pub case: &'a Case,
     name: &'a str,
     part: Part<'a>,
     lane: Box<dyn Lane + 'a>,
-    /// What was handed over.
+    /// The data that was handed over.
     pub records: Records,
-    // Shared by all seats, or each its own. The last to let go closes.
+    // Shared by all threads, or one for each. The last owner closes it.
     file: Option<Arc<OwnedFd>>,
 }
 
-/// A seat for each part; `names` has one file for all of them or one for each. `limit` ends loops that look at the
-/// clock.
-pub(crate) fn seats<'a>(
+/// One state per part; `names` has one common file or one per part. `limit` ends loops that read the clock.
+pub(crate) fn thread_states<'a>(
     target: Target<'a>,
     case: &'a Case,
     names: &'a [String],
     parts: &[Part<'a>],
     limit: Option<Duration>,
-) -> Vec<Seat<'a>> {
+) -> Vec<ThreadState<'a>> {
     let records = || Records::new(case.axes().sync, case.axes().chunk_size_bytes, limit);
     let lanes = (methods::named(case.method()).lanes)(parts);
     lanes
@@ -42,24 +41,24 @@ pub(crate) fn seats<'a>(
         .zip(parts)
         .map(|(lane, &part)| {
             let name = part.name(names);
-            Seat { target, case, name, part, lane, records: records(), file: None }
+            ThreadState { target, case, name, part, lane, records: records(), file: None }
         })
         .collect()
 }
 
-impl Seat<'_> {
-    /// Whether the method has something to do between opening and writing.
+impl ThreadState<'_> {
+    /// Whether the method has work between opening and writing.
     pub(crate) fn attaches(&self) -> bool {
         self.lane.attaches()
     }
 
-    /// Opens the file as the case's `prepare` asks for.
+    /// Opens the file as the case's `prepare` requires.
     pub(crate) fn open(&mut self) -> Result<(), CallError> {
         self.file = Some(Arc::new(file::open(self.target, self.name, self.case)?));
         Ok(())
     }
 
-    /// Opens a descriptor of its own for a file that is there.
+    /// Opens a descriptor of its own for an existing file.
     pub(crate) fn open_own(&mut self) -> Result<(), CallError> {
         if self.file.is_none() {
             self.file = Some(Arc::new(file::open_again(self.target, self.name, self.case)?));
@@ -72,7 +71,7 @@ impl Seat<'_> {
         Ok(())
     }
 
-    /// Uses the first seat's descriptor, which is in `first` once that seat has had its turn.
+    /// Uses the first thread's descriptor, which is in `first` after that thread's turn.
     pub(crate) fn open_shared(&mut self, first: &mut Option<Arc<OwnedFd>>) {
         match first {
             None => first.clone_from(&self.file),
@@ -80,7 +79,7 @@ impl Seat<'_> {
         }
     }
 
-    /// Gives the file its length and blocks, where the case's `prepare` does.
+    /// Gives the file its length and blocks, if the case's `prepare` does so.
     pub(crate) fn prepare(&mut self) -> Result<(), CallError> {
         let prepare = self.case.axes().prepare;
         let (file, length) = (self.file()?, self.part.file_length);
@@ -98,7 +97,7 @@ impl Seat<'_> {
         self.lane.attach(file.as_fd()).map_err(|error| self.named(error))
     }
 
-    /// The method's loop.
+    /// Runs the method's loop.
     pub(crate) fn write(&mut self) -> Result<(), CallError> {
         let file = self.file()?;
         let result = self.lane.write(file.as_fd(), &mut self.records);
@@ -109,13 +108,13 @@ impl Seat<'_> {
         result
     }
 
-    /// Makes durable what the case's `sync` reaches from here.
+    /// Makes durable the data that the case's `sync` reaches through this descriptor.
     pub(crate) fn sync(&mut self) -> Result<(), CallError> {
         let file = self.file()?;
         self.lane.sync(file.as_fd(), self.case.axes().sync.call).map_err(|error| self.named(error))
     }
 
-    /// Detaches the method and closes what no other seat holds.
+    /// Detaches the method and closes the descriptor unless another thread shares it.
     pub(crate) fn close(&mut self) -> Result<(), CallError> {
         self.lane.detach().map_err(|error| self.named(error))?;
         let Some(file) = self.file.take().and_then(Arc::into_inner) else { return Ok(()) };

@@ -1,4 +1,4 @@
-//! Threads that wait before the clock starts, one for each part, and take their steps together.
+//! The threads of a sample, one per part, which start before the clock and take their steps together.
 
 use std::sync::{Barrier, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread::{Builder, Scope, ScopedJoinHandle};
@@ -15,46 +15,46 @@ const PTHREAD_CREATE: Call = Call {
 
 type Step<S> = fn(&mut S) -> Result<(), CallError>;
 
-/// Seats, one for each part, and the threads bound to them. A part's work is always done by its own
-/// thread; with one part there is none, and the caller does it.
-pub(crate) struct Crew<'env, S> {
+/// The states of all parts, and the threads bound to them. A part's own thread does all its work; a single
+/// part has no thread, and the caller does its work.
+pub(crate) struct Threads<'env, S> {
     shared: &'env Shared<S>,
 }
 
-/// What the threads of a crew share; lives outside the scope of the threads.
+/// The data that the threads share; it outlives their scope.
 pub(crate) struct Shared<S> {
-    seats: Vec<Mutex<Place<S>>>,
+    states: Vec<Mutex<Place<S>>>,
     border: Barrier,
     step: Mutex<Option<Step<S>>>,
-    // Whether all threads could be started; until that is known none goes to the border.
+    // Whether all threads could be started; until this is known no thread waits at the barrier.
     complete: OnceLock<bool>,
 }
 
 struct Place<S> {
-    seat: S,
+    state: S,
     result: Result<(), CallError>,
 }
 
 impl<S: Send> Shared<S> {
-    /// Places for these seats.
-    pub(crate) fn new(seats: Vec<S>) -> Self {
+    /// Takes one state per part.
+    pub(crate) fn new(states: Vec<S>) -> Self {
         Self {
-            border: Barrier::new(seats.len() + 1),
-            seats: seats.into_iter().map(|seat| Mutex::new(Place { seat, result: Ok(()) })).collect(),
+            border: Barrier::new(states.len() + 1),
+            states: states.into_iter().map(|state| Mutex::new(Place { state, result: Ok(()) })).collect(),
             step: Mutex::new(None),
             complete: OnceLock::new(),
         }
     }
 }
 
-impl<'env, S: Send> Crew<'env, S> {
-    /// Starts a thread for each seat, where there are several, and waits until all are there.
+impl<'env, S: Send> Threads<'env, S> {
+    /// Starts a thread per part, if there are several, and waits until all run.
     pub(crate) fn start<'scope>(
         scope: &'scope Scope<'scope, 'env>,
         shared: &'env Shared<S>,
     ) -> Result<Self, CallError> {
-        if shared.seats.len() > 1 {
-            let mut places = shared.seats.iter();
+        if shared.states.len() > 1 {
+            let mut places = shared.states.iter();
             let started =
                 places.try_for_each(|place| start_thread(scope, move || attend(shared, place)).map(|_| ()));
             shared.complete.get_or_init(|| started.is_ok());
@@ -64,41 +64,41 @@ impl<'env, S: Send> Crew<'env, S> {
         Ok(Self { shared })
     }
 
-    /// One step of all parts, side by side. The first error, by the order of the parts.
+    /// Takes one step of all parts in parallel. Returns the first error, by the order of the parts.
     pub(crate) fn together(&self, step: Step<S>) -> Result<(), CallError> {
-        if self.shared.seats.len() == 1 {
+        if self.shared.states.len() == 1 {
             return self.first(step);
         }
         *lock(&self.shared.step) = Some(step);
         self.shared.border.wait();
         self.shared.border.wait();
-        self.shared.seats.iter().try_for_each(|place| std::mem::replace(&mut lock(place).result, Ok(())))
+        self.shared.states.iter().try_for_each(|place| std::mem::replace(&mut lock(place).result, Ok(())))
     }
 
-    /// A step of the first part alone, by the caller.
+    /// Takes a step of the first part, in the caller's thread.
     pub(crate) fn first(&self, step: Step<S>) -> Result<(), CallError> {
-        step(&mut lock(&self.shared.seats[0]).seat)
+        step(&mut lock(&self.shared.states[0]).state)
     }
 
-    /// A step of each part, one after the other, by the caller.
+    /// Takes a step of each part in turn, in the caller's thread.
     pub(crate) fn in_turn(
         &self,
         mut step: impl FnMut(&mut S) -> Result<(), CallError>,
     ) -> Result<(), CallError> {
-        self.shared.seats.iter().try_for_each(|place| step(&mut lock(place).seat))
+        self.shared.states.iter().try_for_each(|place| step(&mut lock(place).state))
     }
 }
 
-impl<S> Drop for Crew<'_, S> {
+impl<S> Drop for Threads<'_, S> {
     fn drop(&mut self) {
-        if self.shared.seats.len() > 1 {
+        if self.shared.states.len() > 1 {
             *lock(&self.shared.step) = None;
             self.shared.border.wait();
         }
     }
 }
 
-/// A thread, or the error of the call that could not start it: a control group may have a limit on threads.
+/// Starts a thread, or returns the error of the call: a control group may limit threads.
 pub(crate) fn start_thread<'scope, T: Send + 'scope>(
     scope: &'scope Scope<'scope, '_>,
     work: impl FnOnce() -> T + Send + 'scope,
@@ -116,7 +116,7 @@ fn attend<S>(shared: &Shared<S>, place: &Mutex<Place<S>>) {
         let Some(step) = *lock(&shared.step) else { return };
         {
             let mut place = lock(place);
-            place.result = step(&mut place.seat);
+            place.result = step(&mut place.state);
         }
         shared.border.wait();
     }
@@ -135,18 +135,19 @@ mod tests {
     fn each_part_keeps_its_own_thread() {
         let shared = Shared::new(vec![Vec::<ThreadId>::new(); 4]);
         std::thread::scope(|scope| {
-            let crew = Crew::start(scope, &shared).unwrap();
+            let threads = Threads::start(scope, &shared).unwrap();
             for _ in 0..10 {
-                crew.together(|seen| {
-                    seen.push(current().id());
-                    Ok(())
-                })
-                .unwrap();
+                threads
+                    .together(|seen| {
+                        seen.push(current().id());
+                        Ok(())
+                    })
+                    .unwrap();
             }
         });
         let mut ids = Vec::new();
-        for seat in &shared.seats {
-            let seen = &lock(seat).seat;
+        for state in &shared.states {
+            let seen = &lock(state).state;
             assert!(seen.len() == 10 && seen.iter().all(|id| *id == seen[0]));
             assert!(!ids.contains(&seen[0]));
             ids.push(seen[0]);
@@ -154,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn a_thread_that_cannot_be_started_says_which_limits_there_are() {
+    fn a_thread_that_cannot_be_started_names_the_limits() {
         let reason = CallError::new(PTHREAD_CREATE, Errno::AGAIN).reason();
         let expected = "pthread_create: Resource temporarily unavailable: see pids.max of the control group, and ulimit \
                         -u (11)";
@@ -162,16 +163,17 @@ mod tests {
     }
 
     #[test]
-    fn one_part_is_the_callers() {
+    fn a_single_part_runs_in_the_callers_thread() {
         let shared = Shared::new(vec![None]);
         std::thread::scope(|scope| {
-            let crew = Crew::start(scope, &shared).unwrap();
-            crew.together(|seen| {
-                *seen = Some(current().id());
-                Ok(())
-            })
-            .unwrap();
+            let threads = Threads::start(scope, &shared).unwrap();
+            threads
+                .together(|seen| {
+                    *seen = Some(current().id());
+                    Ok(())
+                })
+                .unwrap();
         });
-        assert_eq!(lock(&shared.seats[0]).seat, Some(current().id()));
+        assert_eq!(lock(&shared.states[0]).state, Some(current().id()));
     }
 }
