@@ -25,8 +25,8 @@ const FIGURE_COLUMNS = [
   ofFigures("throughput", (it) => it.throughput[0], perSecond),
   ofFigures("interval", (it) => it.throughput[1], (_, it) => `${perSecond(it.throughput[1])} ${between(it)} ${perSecond(it.throughput[2])}`),
   ofFigures("of limit", (it) => it.share, percent),
-  ofFigures("records/s", (it) => it.records?.[0], (value) => Math.round(value).toLocaleString("en")),
-  ofFigures("elapsed", (it) => it.elapsed[0], nanoseconds),
+  ofFigures("records/s", (it) => it.records, (value) => Math.round(value).toLocaleString("en")),
+  ofFigures("elapsed", (it) => it.elapsed, nanoseconds),
   ...PHASES.map((phase, index) => ofFigures(phase, (it) => it.phases[index], (ns) => (ns > 0 ? nanoseconds(ns) : "0"))),
   ...["p50", "p90", "p99", "p99.9", "longest"].map((name, index) => ofFigures(name, (it) => it.latency?.[index], nanoseconds)),
   ofFigures("user CPU", (it) => it.user, (ns) => (ns > 0 ? nanoseconds(ns) : "0")),
@@ -178,6 +178,8 @@ function renderTable(state) {
     element("thead", {}, element("tr", {}, ...table.columns.map((it) => heading(it, state, render)))),
     element("tbody", {}, ...shown.map((it) => element("tr", {}, ...table.columns.map((column) => cell(column, it))))));
   const scroll = element("div", { class: "scroll", tabindex: "0", role: "group", "aria-label": table.caption }, made);
+  // Browsers lay out what is in view; for the rest they take this guess, so that the page does not jump.
+  scroll.style.containIntrinsicHeight = `auto ${2 * (shown.length + 2)}rem`;
   const more = [];
   if (shown.length < rows.length) {
     const button = element("button", { type: "button", class: "plain" }, `Show ${Math.min(MORE_ROWS, rows.length - shown.length).toLocaleString("en")} more of ${counted(rows.length, "row")}`);
@@ -206,7 +208,7 @@ function buildTables() {
     { rootMargin: "600px" },
   );
   states.forEach((state) => seen.observe(state.host));
-  // The rest when there is time, so that a page can be searched; but for what is folded.
+  // The rest when there is time, so that a page can be searched; but for what is folded. The charts in view come first.
   const later = window.requestIdleCallback ?? ((work) => setTimeout(work, 50));
   const rest = () => {
     const state = states.find((state) => state.stale && isVisible(state.host));

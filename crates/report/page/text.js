@@ -58,7 +58,7 @@ function caseLines(it) {
   lines.push(
     `${perSecond(median)} (${perSecond(low)} ${between(figures)} ${perSecond(high)}, ${figures.samples} ${figures.samples === 1 ? "sample" : "samples"})`,
     `all samples: ${perSecond(least)} – ${perSecond(most)}`,
-    `elapsed ${nanoseconds(figures.elapsed[0])}; ` +
+    `elapsed ${nanoseconds(figures.elapsed)}; ` +
       PHASES.map((phase, index) => [phase, figures.phases[index]])
         .filter(([, ns]) => ns > 0)
         .map(([phase, ns]) => `${phase} ${nanoseconds(ns)}`)

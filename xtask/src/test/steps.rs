@@ -50,7 +50,7 @@ fn fuzz_targets(target_directory: &Path) -> Step {
 fn of_released_program(writebench: &Path) -> Vec<Step> {
     let built = Need::File { path: writebench.to_owned(), made_by: "release-build" };
     let writebench = format!("WRITEBENCH='{}'", writebench.display());
-    // The limits are those of users; `tests` has the unoptimised program, which is allowed several times as long.
+    // Users have the released program; `tests` has the unoptimised one.
     let load = format!("{writebench} cargo test -p writebench --test cli --locked -- load:");
     // Built and tested as its users would.
     let build = format!("{} && {}", clean_install(NODE_PACKAGE), npm(NODE_PACKAGE, "run build"));

@@ -15,24 +15,24 @@ use writebench_testkit::{
 pub(crate) fn add(trials: &mut Trials) {
     let tmpfs = [Need::Filesystem(Kind::Tmpfs)];
     trials.add(
-        "load: a million samples in a database: show and compare take less than 2 s",
+        "load: a million samples in a database: show and compare take as long as among twenty thousand",
         &[],
         million_samples,
     );
-    trials.add("load: ten thousand cases in a run: show and compare take less than 2 s", &[], many_cases);
+    trials.add(
+        "load: ten thousand cases in a run: show and compare take not much more than ten times as long as a thousand",
+        &[],
+        many_cases,
+    );
     trials.add("load: ten thousand cases in a run: its supervisor holds less than 100 MB", &tmpfs, supervisor);
 }
 
-/// What the issue allows.
-const MOST_TIME: Duration = Duration::from_secs(2);
+/// How often each call is measured.
+const TURNS: usize = 5;
 const MOST_MEMORY_BYTES: u64 = 100_000_000;
 
 /// Names the program to measure; without it, the one that cargo has built for tests.
 const RELEASED: &str = "WRITEBENCH";
-
-fn is_released() -> bool {
-    std::env::var_os(RELEASED).is_some()
-}
 
 fn program() -> Result<Program> {
     match std::env::var(RELEASED) {
@@ -79,31 +79,45 @@ fn taken(binary: &Path, database: &Path, arguments: &[&str]) -> Result<Duration>
     Ok(start.elapsed())
 }
 
+/// A run takes as long to read however many others there are.
 fn million_samples() -> Result<()> {
     let program = program()?;
-    let path = program.home().join("million.db");
-    database(&path, 100, 1000, 10)?;
-    let shown = program.call(&["--db", path.to_str().context("UTF-8")?, "list", "runs"])?;
+    let [few, many] = ["few.db", "million.db"].map(|name| program.home().join(name));
+    database(&few, 2, 1000, 10)?;
+    database(&many, 100, 1000, 10)?;
+    let shown = program.call(&["--db", many.to_str().context("UTF-8")?, "list", "runs"])?;
     ensure!(shown.stdout.lines().filter(|line| line.contains("10000")).count() == 100, "{shown:?}");
-    in_time(program.binary(), &path)
+    at_most(2.0, program.binary(), &many, &few)
 }
 
+/// Ten times the cases take ten times as long, and not a hundred times.
 fn many_cases() -> Result<()> {
     let program = program()?;
-    let path = program.home().join("cases.db");
-    database(&path, 2, 10_000, 6)?;
-    in_time(program.binary(), &path)
+    let [thousand, ten_thousand] = ["thousand.db", "cases.db"].map(|name| program.home().join(name));
+    database(&thousand, 2, 1000, 6)?;
+    database(&ten_thousand, 2, 10_000, 6)?;
+    at_most(20.0, program.binary(), &ten_thousand, &thousand)
 }
 
-fn in_time(binary: &Path, database: &Path) -> Result<()> {
+/// How many times as long calls take with one database as with another: measured in turns, since a machine that has
+/// others to serve is slow for both.
+#[expect(clippy::print_stdout, reason = "the times themselves are for who reads the log")]
+fn at_most(most_times: f64, binary: &Path, database: &Path, reference: &Path) -> Result<()> {
     for arguments in [&["show", "1"][..], &["compare", "1", "2"]] {
-        let calls = (0..3).map(|_| taken(binary, database, arguments)).collect::<Result<Vec<_>>>()?;
-        let time = calls.into_iter().min().context("a call")?;
-        // The limit is for the program as it is released; tests have it unoptimised, several times slower.
-        let most_time = if is_released() { MOST_TIME } else { MOST_TIME * 8 };
-        ensure!(time < most_time, "{arguments:?} took {time:?}");
+        let turn = |_| Ok([taken(binary, database, arguments)?, taken(binary, reference, arguments)?]);
+        let turns = (0..TURNS).map(turn).collect::<Result<Vec<_>>>()?;
+        let [time, of_reference] = [0, 1].map(|which| median(turns.iter().map(|turn| turn[which]).collect()));
+        let times = time.as_secs_f64() / of_reference.as_secs_f64();
+        let text = format!("{arguments:?} took {time:?}, {times:.2} times as long as {of_reference:?}");
+        println!("{text}");
+        ensure!(times < most_times, "{text}");
     }
     Ok(())
+}
+
+fn median(mut times: Vec<Duration>) -> Duration {
+    times.sort_unstable();
+    times[times.len() / 2]
 }
 
 /// A run that has all samples but a few, and goes on: what the supervisor holds then is what it holds at the end of

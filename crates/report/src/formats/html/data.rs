@@ -134,20 +134,20 @@ fn figures(record: &CaseRecord, estimate: &Estimate) -> Value {
     let has_records = record.contract.durable_every_bytes.is_some();
     known(json!({
         "throughput": spread(&estimate.throughput_bytes_per_s),
-        "elapsed": spread(&estimate.total_ns),
+        "elapsed": Short(estimate.total_ns.median),
         // Medians, in nanoseconds.
         "phases": PHASES.map(|(_, ns)| short(ns(&estimate.phases_ns))),
         "user": short(estimate.user_cpu_ns),
         "system": short(estimate.system_cpu_ns),
-        "records": estimate.records_per_s.as_ref().filter(|_| has_records).map(spread),
+        "records": estimate.records_per_s.as_ref().filter(|_| has_records).map(|it| Short(it.median)),
         "latency": estimate.latency_ns.map(|it| [it.p50, it.p90, it.p99, it.p99_9, it.max].map(short)),
         "share": estimate.limit.map(|it| Short(it.share)),
         "confidence": Short(estimate.confidence),
         "samples": estimate.samples,
-        "disturbed": estimate.disturbed,
-        "only_disturbed": estimate.only_disturbed,
-        "outliers": estimate.outliers,
-        "cut": estimate.cut,
+        "disturbed": some(estimate.disturbed),
+        "only_disturbed": Some(true).filter(|_| estimate.only_disturbed),
+        "outliers": some(estimate.outliers),
+        "cut": some(estimate.cut),
     }))
 }
 
@@ -155,6 +155,11 @@ fn figures(record: &CaseRecord, estimate: &Estimate) -> Value {
 fn known(mut object: Value) -> Value {
     object.as_object_mut().into_iter().for_each(|fields| fields.retain(|_, value| !value.is_null()));
     object
+}
+
+/// A count, where there is anything to count.
+fn some<N: Default + PartialEq>(count: N) -> Option<N> {
+    Some(count).filter(|count| *count != N::default())
 }
 
 /// Median, ends of its interval (of the range of too few samples), least, most.
@@ -166,15 +171,13 @@ fn spread(figure: &Figure) -> [Short; 5] {
 /// Columns that are nothing but zeros are left out.
 fn samples(samples: &[Sample]) -> BTreeMap<&'static str, Vec<Short>> {
     type Column = (&'static str, fn(&Sample) -> u64);
-    const COLUMNS: [Column; 9] = [
+    const COLUMNS: [Column; 7] = [
         ("round", |it| u64::from(it.round)),
         ("prepare", |it| it.phases_ns.prepare),
         ("open", |it| it.phases_ns.open),
         ("write", |it| it.phases_ns.write),
         ("sync", |it| it.phases_ns.sync),
         ("close", |it| it.phases_ns.close),
-        ("user", |it| it.user_cpu_ns),
-        ("system", |it| it.system_cpu_ns),
         ("disturbed", |it| u64::from(it.disturbed.is_some())),
     ];
     let good: Vec<&Sample> = samples.iter().filter(|sample| sample.outcome.is_ok()).collect();
