@@ -2,6 +2,7 @@
 
 mod arguments;
 mod commands;
+mod consent;
 mod database;
 mod exit;
 mod export;
