@@ -11,6 +11,7 @@ mod keeper;
 mod named_runs;
 mod output;
 mod output_file;
+mod run_list;
 mod run_name;
 mod selection;
 mod session;

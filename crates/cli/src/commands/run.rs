@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Result;
 use clap::{Args, ValueHint};
 use writebench_model::{Axis, Environment, RunRecord, RunStatus, Settings, TargetRecord};
-use writebench_store::{RunSummary, Store};
+use writebench_store::Store;
 
 use crate::database;
 use crate::exit::{Exit, usage};
@@ -163,7 +163,9 @@ impl RunCommand {
         let store = database::open(global.db.as_deref())?;
         let number = match self.resume {
             Some(number) if number > 0 => number,
-            _ => newest_unfinished(&store)?.ok_or_else(|| usage!("there is no unfinished run to resume"))?,
+            _ => {
+                store.newest_unfinished_run()?.ok_or_else(|| usage!("there is no unfinished run to resume"))?
+            }
         };
         let mut run = store.run(number)?;
         if let Some(why) = why_not_resumed(&store, number, &run)? {
@@ -221,18 +223,6 @@ impl RunCommand {
 /// Files that no export may replace: the database, the file that is copied, and its copy.
 fn kept(copied: Option<&Copied>, db: Option<&Path>) -> Kept {
     copied.into_iter().fold(Kept::database(db), |kept, copied| copied.keep(kept))
-}
-
-/// Of the runs that can go on.
-fn newest_unfinished(store: &Store) -> Result<Option<i64>> {
-    let unfinished = |run: &&RunSummary| run.status != RunStatus::Complete.name() && !run.imported;
-    for summary in store.runs()?.iter().rev().filter(unfinished) {
-        let run = store.run(summary.number)?;
-        if !run.is_search() && !run.has_made_filesystems() {
-            return Ok(Some(summary.number));
-        }
-    }
-    Ok(None)
 }
 
 /// Unless nothing is in the way, the run is held for this process.
