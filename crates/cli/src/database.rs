@@ -80,7 +80,7 @@ pub(crate) fn more(store: &Store, number: i64, target: Option<&str>) -> String {
 /// The newest of all runs.
 pub(crate) fn newest(store: &Store) -> Result<RunOn> {
     let none = || usage!("no runs in {}; `writebench run` makes one", store.path().display());
-    let number = store.newest_run(false)?.ok_or_else(none)?;
+    let number = store.newest_run()?.ok_or_else(none)?;
     Ok(RunOn { run: RunName::Number(number), target: None })
 }
 

@@ -72,7 +72,12 @@ pub(crate) fn of(error: &anyhow::Error) -> Exit {
     }
     match error.downcast_ref::<StoreError>() {
         Some(StoreError::Unsafe { .. }) => return Exit::Refused,
-        Some(StoreError::NoFile { .. } | StoreError::TooLarge { .. }) => return Exit::Usage,
+        Some(
+            StoreError::NoFile { .. }
+            | StoreError::TooLarge { .. }
+            | StoreError::NoRun { .. }
+            | StoreError::UnderWay { .. },
+        ) => return Exit::Usage,
         _ => {}
     }
     match error.downcast_ref::<RunnerError>() {

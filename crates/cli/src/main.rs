@@ -2,6 +2,7 @@
 
 mod arguments;
 mod commands;
+mod consent;
 mod database;
 mod exit;
 mod export;
@@ -10,6 +11,7 @@ mod keeper;
 mod named_runs;
 mod output;
 mod output_file;
+mod run_list;
 mod run_name;
 mod selection;
 mod session;

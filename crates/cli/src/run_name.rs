@@ -114,6 +114,7 @@ impl RunName {
     /// The numbers of all runs of that name in the database, of which there is one, the newest last.
     pub(crate) fn numbers(&self, store: &Store) -> Result<Vec<i64>> {
         let numbers = match self {
+            // What is done with it says so if there is none.
             Self::Number(number) => vec![*number],
             Self::Label(label) => store.runs_labelled(label)?,
             Self::File(path) => {
@@ -125,7 +126,7 @@ impl RunName {
         };
         if numbers.is_empty() {
             return Err(usage!(
-                "no run has the label '{self}'; `writebench list runs` shows what there is (a file's name has '/' \
+                "no run has the label '{self}'; `writebench runs` shows what there is (a file's name has '/' \
                  or ends with .json)"
             ));
         }

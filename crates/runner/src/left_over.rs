@@ -11,7 +11,7 @@ use rustix::io::Errno;
 use crate::error::{RunnerError, failed};
 use crate::holders::lasting_holder;
 use crate::place::{Place, open_without_links};
-use crate::workspace::{LeftOver, OWNER, PREFIX, is_empty_but_for, names_in, remove_all};
+use crate::workspace::{ID_DIGITS, LeftOver, OWNER, PREFIX, is_empty_but_for, names_in, remove_all};
 
 /// The directories in a target with names of ours, whichever database lists them.
 pub(crate) fn left_overs_in(target: &Path) -> Result<Vec<PathBuf>, RunnerError> {
@@ -21,8 +21,9 @@ pub(crate) fn left_overs_in(target: &Path) -> Result<Vec<PathBuf>, RunnerError> 
     Ok(paths.filter(|path| id_of(path).is_some()).collect())
 }
 
-/// Removes the directory of a dead run: if it is ours, holds the file with the random id of its name, its
-/// lock is free, and no process has a file in it open.
+/// Removes the directory of a run that died before it could. The directory itself shows its owner, so no database is
+/// asked: it belongs to this user, its name has a random id as only a run gives it, it is empty or has a file with that
+/// id, nobody holds the lock of either, and nobody has anything in it open.
 pub(crate) fn remove_left_over(path: &Path) -> Result<LeftOver, RunnerError> {
     // The database is only a file, and may say anything.
     if id_of(path).is_none() {
@@ -68,9 +69,11 @@ pub(crate) fn remove_left_over(path: &Path) -> Result<LeftOver, RunnerError> {
     }
     let mut id = [0; 64];
     let length = rustix::io::pread(&owner, &mut id, 0).map_err(failed("read", path))?;
-    // Its run died before it wrote the id, so the empty file is alone.
-    let is_new = length == 0 && is_empty_but_for(&directory, Some(OWNER)).map_err(failed("read", path))?;
-    if !is_new && id_of(path) != Some(&id[..length]) {
+    let expected = id_of(path).unwrap_or_default();
+    // Its run died, or the disk was full, before it had written the id: then there is nothing beside that file.
+    let is_new = || is_empty_but_for(&directory, Some(OWNER)).map_err(failed("read", path));
+    let is_ours = expected == &id[..length] || (expected.starts_with(&id[..length]) && is_new()?);
+    if !is_ours {
         return Ok(LeftOver::NotThere);
     }
     if let Some(process) = lasting_holder(path) {
@@ -82,7 +85,8 @@ pub(crate) fn remove_left_over(path: &Path) -> Result<LeftOver, RunnerError> {
 /// The id in a valid name of a workspace.
 fn id_of(path: &Path) -> Option<&[u8]> {
     let id = path.file_name()?.as_bytes().strip_prefix(PREFIX.as_bytes())?;
-    (!id.is_empty() && id.iter().all(u8::is_ascii_alphanumeric)).then_some(id)
+    let is_digit = |byte: &u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
+    (id.len() == ID_DIGITS && id.iter().all(is_digit)).then_some(id)
 }
 
 #[cfg(test)]
@@ -91,7 +95,7 @@ mod tests {
     use crate::workspace::{Workspace, workspace_path};
     use std::fs::File;
 
-    const ID: &str = "0123456789abcdef";
+    const ID: &str = "0123456789abcdef0123456789abcdef";
 
     fn files_in(path: &Path) -> usize {
         std::fs::read_dir(path).unwrap().count()
@@ -131,6 +135,10 @@ mod tests {
         File::create(path.join(OWNER)).unwrap();
         assert_eq!(remove_left_over(&path).unwrap(), LeftOver::Removed, "killed before it wrote its id");
         assert_eq!(files_in(target.path()), 0);
+        std::fs::create_dir(&path).unwrap();
+        std::fs::write(path.join(OWNER), &ID[..7]).unwrap();
+        assert_eq!(remove_left_over(&path).unwrap(), LeftOver::Removed, "the disk was full");
+        assert_eq!(files_in(target.path()), 0);
     }
 
     #[test]
@@ -153,13 +161,17 @@ mod tests {
         assert_eq!(remove_left_over(&path).unwrap(), LeftOver::NotThere, "another owner");
         File::create(path.join(OWNER)).unwrap();
         assert_eq!(remove_left_over(&path).unwrap(), LeftOver::NotThere, "an empty owner beside something");
+        std::fs::write(path.join(OWNER), &ID[..7]).unwrap();
+        assert_eq!(remove_left_over(&path).unwrap(), LeftOver::NotThere, "a part of the id beside something");
         assert!(path.join("precious").exists() && theirs.join(OWNER).exists());
     }
 
     #[test]
     fn a_path_that_a_stranger_wrote_into_the_database_removes_nothing() {
         let target = tempfile::tempdir().unwrap();
-        for name in ["empty", ".writebench-", ".writebench-../x", ".writebench-a b"] {
+        let longer = format!(".writebench-{ID}0");
+        let names = ["empty", ".writebench-", ".writebench-../x", ".writebench-a b", ".writebench-x", &longer];
+        for name in names.into_iter().chain([".writebench-0123456789ABCDEF0123456789ABCDEF"]) {
             let path = target.path().join(name.replace("../x", "x."));
             std::fs::create_dir_all(&path).unwrap();
             assert_eq!(remove_left_over(&path).unwrap(), LeftOver::NotThere, "{name}");

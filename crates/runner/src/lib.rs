@@ -41,7 +41,7 @@ pub use keeper::{
     CopyPlace, CopySource, Found, Keeper, KeptWorkspace, Look, PATIENCE, Sweeper, TargetKind, keep,
     look_at_copy_place, look_at_source, open_source,
 };
-pub use limits::{check_device, check_memory, check_sectors, deadline};
+pub use limits::{Pace, check_device, check_memory, check_sectors, deadline};
 pub use noise::measure_noise;
 pub use order::Planned;
 pub use question::{answer_all, answered};

@@ -3,7 +3,9 @@
 use std::path::Path;
 use std::time::Duration;
 
-use writebench_model::{Axis, Bytes, Cache, Case, Content, Environment, Prepare, Registered, Source};
+use writebench_model::{
+    Axis, Bytes, Cache, Case, Content, Environment, Prepare, Registered, Source, nanoseconds,
+};
 
 use crate::error::RunnerError;
 
@@ -130,23 +132,51 @@ pub fn check_device(path: &Path, size_bytes: u64, cases: &[Case]) -> Result<(), 
     Ok(())
 }
 
+/// The assumed speed of a target that was not measured.
+#[derive(Debug, Clone, Copy)]
+pub struct Pace {
+    /// Bytes written in a second.
+    pub bytes_per_s: u64,
+    /// Time to make data durable.
+    pub sync: Duration,
+    /// Time of any other call.
+    pub call: Duration,
+}
+
+impl Pace {
+    /// A busy disk's.
+    const SLOWEST: Self =
+        Self { bytes_per_s: 4 << 20, sync: Duration::from_millis(100), call: Duration::from_micros(20) };
+
+    /// The time to write a sample's data, old content included, and to make it durable on the way.
+    #[must_use]
+    pub fn time_of(self, case: &Case) -> Duration {
+        let axes = case.axes();
+        let calls =
+            if case.method().writes_data() { axes.size_bytes.div_ceil(axes.chunk_size_bytes) } else { 0 };
+        let synced = match axes.sync.every {
+            Some(every) => calls.div_ceil(u64::from(every)),
+            None if axes.sync.call.is_write_through() => calls,
+            None => 0,
+        };
+        let times = |count: u64, each: Duration| Duration::from_nanos(nanoseconds(each).saturating_mul(count));
+        self.time_for(case.bytes_written())
+            .saturating_add(times(synced, self.sync))
+            .saturating_add(times(calls, self.call))
+    }
+
+    fn time_for(self, bytes: u64) -> Duration {
+        Duration::from_millis(bytes.saturating_mul(1000) / self.bytes_per_s)
+    }
+}
+
 /// The default deadline of a sample: a minute, plus time to write its data (including old content) and read
 /// it at 4 MiB/s, plus 20 µs per call, or 100 ms per call that makes data durable: a busy disk takes tens of
 /// milliseconds.
 #[must_use]
 pub fn deadline(case: &Case) -> Duration {
-    const SLOWEST_BYTES_PER_S: u64 = 4 << 20;
-    let axes = case.axes();
-    let calls = if case.method().writes_data() { axes.size_bytes.div_ceil(axes.chunk_size_bytes) } else { 0 };
-    let synced = match axes.sync.every {
-        Some(every) => calls.div_ceil(u64::from(every)),
-        None if axes.sync.call.is_write_through() => calls,
-        None => 0,
-    };
-    Duration::from_secs(60)
-        + Duration::from_millis(synced.saturating_mul(100))
-        + Duration::from_secs((case.bytes_written().saturating_add(axes.size_bytes)) / SLOWEST_BYTES_PER_S)
-        + Duration::from_micros(calls.saturating_mul(20))
+    let pace = Pace::SLOWEST;
+    Duration::from_secs(60) + pace.time_of(case) + pace.time_for(case.axes().size_bytes)
 }
 
 #[cfg(test)]

@@ -19,6 +19,9 @@ use crate::place::Place;
 /// The prefix of our names.
 pub(crate) const PREFIX: &str = ".writebench-";
 
+/// Hexadecimal digits of an id: 128 random bits, so a name with one is unique.
+pub(crate) const ID_DIGITS: usize = 32;
+
 /// Holds the workspace's id, and an exclusive lock while the run lives; the kernel releases it when its
 /// keeper dies.
 pub(crate) const OWNER: &str = "owner";
@@ -63,7 +66,8 @@ pub fn workspace_path(target: &Path, id: &str) -> PathBuf {
 }
 
 impl Workspace {
-    /// Makes the directory `.writebench-ID` in the open directory `target`, which `path` leads to; `id` must be random.
+    /// Makes the directory `.writebench-ID` in the open directory `target`, which `path` leads to; `id` must be [`ID_DIGITS`] random
+    /// digits, or no later run would know the directory.
     pub(crate) fn create(target: &OwnedFd, path: &Path, id: &str) -> Result<Self, RunnerError> {
         let path = workspace_path(path, id);
         for _ in 0..TRIES {
@@ -213,7 +217,7 @@ mod tests {
     use crate::place::open_without_links;
     use std::fs::File;
 
-    const ID: &str = "0123456789abcdef";
+    const ID: &str = "0123456789abcdef0123456789abcdef";
 
     fn files_in(path: &Path) -> usize {
         std::fs::read_dir(path).unwrap().count()

@@ -24,7 +24,7 @@ impl Store {
     /// A run is too large or exists already, or the database cannot be written.
     pub fn import_runs(&mut self, runs: &[RunRecord]) -> Result<Vec<i64>, StoreError> {
         for run in runs {
-            run.check_size().map_err(|source| StoreError::TooLarge { source })?;
+            run.check_size().map_err(|error| StoreError::TooLarge { error })?;
         }
         let imported = import(&mut self.connection, runs);
         imported.map_err(self.failed("import runs"))

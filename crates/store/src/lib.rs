@@ -1,6 +1,7 @@
 //! Runs, cases and samples in SQLite. Each sample is committed at once: a crash of the program loses at most
 //! the sample under way.
 
+mod delete;
 mod import;
 mod in_place;
 mod json;
@@ -39,22 +40,22 @@ const APPLICATION_ID: i32 = 0x7772_6274;
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
     /// An error of SQLite.
-    #[error("database {path}: {doing}: {source}", path = path.display())]
+    #[error("database {path}: {doing}: {error}{}", what_to_do(error), path = path.display())]
     Sqlite {
         /// The file.
         path: PathBuf,
         /// The step.
         doing: &'static str,
         /// The error of SQLite.
-        source: rusqlite::Error,
+        error: rusqlite::Error,
     },
     /// The database, or a file that SQLite keeps beside it, cannot be made or written.
-    #[error("database {path}: cannot be written there ({source}); name another with --db", path = path.display())]
+    #[error("database {path}: cannot be written there ({error}); name another with --db", path = path.display())]
     NotWritable {
         /// The file.
         path: PathBuf,
         /// The error of SQLite.
-        source: rusqlite::Error,
+        error: rusqlite::Error,
     },
     /// Another user could have written the database, or a file beside it that SQLite obeys.
     #[error("database {path}: {what}", path = path.display())]
@@ -71,20 +72,20 @@ pub enum StoreError {
         path: PathBuf,
     },
     /// The system refuses access.
-    #[error("database: stat {path}: {source}", path = path.display())]
+    #[error("database: stat {path}: {error}", path = path.display())]
     Unreadable {
         /// The file, or one beside it.
         path: PathBuf,
         /// The system's error.
-        source: io::Error,
+        error: io::Error,
     },
     /// The lock of a run could be neither taken nor tested.
-    #[error("database {path}: lock {path}-runs: {source}; name another with --db", path = path.display())]
+    #[error("database {path}: lock {path}-runs: {error}; name another with --db", path = path.display())]
     Lock {
         /// The file.
         path: PathBuf,
         /// The system's error.
-        source: io::Error,
+        error: io::Error,
     },
     /// The database is no longer at its path.
     #[error("database {path}: was removed or replaced in mid-run", path = path.display())]
@@ -93,10 +94,26 @@ pub enum StoreError {
         path: PathBuf,
     },
     /// The run exceeds the limits of every database.
-    #[error("the run is too large for a database: {source}")]
+    #[error("the run is too large for a database: {error}")]
     TooLarge {
         /// The exceeded limit.
-        source: writebench_model::TooMuch,
+        error: writebench_model::TooMuch,
+    },
+    /// There is no such run.
+    #[error("database {path}: has no run {run}; `writebench runs` shows what there is", path = path.display())]
+    NoRun {
+        /// The file.
+        path: PathBuf,
+        /// Its number.
+        run: i64,
+    },
+    /// A process still measures that run.
+    #[error("database {path}: run {run} is still under way; end it first, or wait for its end", path = path.display())]
+    UnderWay {
+        /// The file.
+        path: PathBuf,
+        /// Its number.
+        run: i64,
     },
     /// The database has a value that this version does not understand.
     #[error("database {path}: {what}", path = path.display())]
@@ -130,8 +147,8 @@ impl StoreError {
     /// Whether another program has locked the database, so that the same call can succeed later.
     #[must_use]
     pub fn is_busy(&self) -> bool {
-        let Self::Sqlite { source, .. } = self else { return false };
-        matches!(source.sqlite_error_code(), Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked))
+        let Self::Sqlite { error, .. } = self else { return false };
+        matches!(error.sqlite_error_code(), Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked))
     }
 }
 
@@ -142,11 +159,11 @@ impl Store {
     /// # Errors
     /// The file cannot be opened, is no database, or is from another version.
     pub fn open(path: &Path, methods: &[&'static MethodInfo]) -> Result<Self, StoreError> {
-        let error = |source: rusqlite::Error| {
+        let error = |error: rusqlite::Error| {
             let path = path.to_path_buf();
-            match source.sqlite_error_code() {
-                Some(ErrorCode::CannotOpen | ErrorCode::ReadOnly) => StoreError::NotWritable { path, source },
-                _ => StoreError::Sqlite { path, doing: "open", source },
+            match error.sqlite_error_code() {
+                Some(ErrorCode::CannotOpen | ErrorCode::ReadOnly) => StoreError::NotWritable { path, error },
+                _ => StoreError::Sqlite { path, doing: "open", error },
             }
         };
         let real = real_path(path);
@@ -184,7 +201,7 @@ impl Store {
 
     /// Opens without the locks and shared memory of a database that is being written.
     fn open_immutable(path: &Path, methods: &[&'static MethodInfo]) -> Result<Self, StoreError> {
-        let error = |source| StoreError::Sqlite { path: path.to_path_buf(), doing: "open to read", source };
+        let error = |error| StoreError::Sqlite { path: path.to_path_buf(), doing: "open to read", error };
         let mut name = "file:".to_owned();
         for byte in path.as_os_str().as_bytes() {
             name += &format!("%{byte:02x}");
@@ -281,7 +298,13 @@ impl Store {
     }
 
     fn failed(&self, doing: &'static str) -> impl Fn(rusqlite::Error) -> StoreError + '_ {
-        move |source| StoreError::Sqlite { path: self.path.clone(), doing, source }
+        move |error| StoreError::Sqlite { path: self.path.clone(), doing, error }
+    }
+
+    /// The error of a run that is not there.
+    #[must_use]
+    pub fn no_run(&self, run: i64) -> StoreError {
+        StoreError::NoRun { path: self.path.clone(), run }
     }
 
     fn content(&self, what: impl Into<String>) -> StoreError {
@@ -289,7 +312,24 @@ impl Store {
     }
 }
 
-/// The path with the links before its name resolved; unchanged if the directory does not exist.
+/// The end of an error that says more than SQLite does.
+fn what_to_do(error: &rusqlite::Error) -> &'static str {
+    match error.sqlite_error_code() {
+        Some(ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt) => {
+            "; it is damaged, or no database: move it away, or name another with --db (`sqlite3 FILE .recover` may \
+             still read it)"
+        }
+        Some(ErrorCode::DiskFull) => "; make room on its disk, or name a database elsewhere with --db",
+        _ => match error {
+            rusqlite::Error::FromSqlConversionFailure(..) | rusqlite::Error::InvalidColumnType(..) => {
+                "; it is damaged, or another program wrote it: move it away, or name another with --db"
+            }
+            _ => "",
+        },
+    }
+}
+
+/// The path without links before its name; as it is where there is no such directory.
 fn real_path(path: &Path) -> PathBuf {
     let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let real = directory.canonicalize().ok().zip(path.file_name()).map(|(parent, name)| parent.join(name));

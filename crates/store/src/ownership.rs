@@ -31,7 +31,7 @@ pub(crate) fn check(path: &Path, real: &Path) -> Result<(), StoreError> {
         let metadata = match file.symlink_metadata() {
             Ok(metadata) => metadata,
             Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
-            Err(source) => return Err(StoreError::Unreadable { path: file, source }),
+            Err(error) => return Err(StoreError::Unreadable { path: file, error }),
         };
         if suffix.is_empty() && !metadata.is_file() && !metadata.is_symlink() {
             return Err(StoreError::NoFile { path: path.to_path_buf() });

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use rusqlite::{Connection, OptionalExtension, Row, params};
+use rusqlite::{Connection, OptionalExtension, Row};
 use writebench_model::{CaseRecord, RunRecord, RunStatus, Sample, TargetRecord, TooMuch};
 
 use crate::{Store, StoreError, json, targets};
@@ -26,8 +26,6 @@ pub struct RunSummary {
     pub cases: i64,
     /// The number of samples.
     pub samples: i64,
-    /// Whether it came from a document.
-    pub imported: bool,
 }
 
 impl Store {
@@ -42,7 +40,7 @@ impl Store {
                 (SELECT group_concat(suite, ' ') FROM (
                     SELECT suite FROM cases WHERE run = number GROUP BY suite ORDER BY min(position))),
                 (SELECT count(*) FROM (SELECT DISTINCT target, name FROM cases WHERE run = number)),
-                (SELECT count(*) FROM samples WHERE run = number), label, imported
+                (SELECT count(*) FROM samples WHERE run = number), label
              FROM runs ORDER BY number";
         let mut runs = self.list("list runs", select, [], |row| {
             Ok(RunSummary {
@@ -54,7 +52,6 @@ impl Store {
                 cases: row.get(5)?,
                 samples: row.get(6)?,
                 label: row.get(7)?,
-                imported: row.get(8)?,
             })
         })?;
         for run in &mut runs {
@@ -66,13 +63,25 @@ impl Store {
         Ok(runs)
     }
 
-    /// The number of the newest run, or of the newest that is not complete.
+    /// The number of the newest run.
     ///
     /// # Errors
     /// The database cannot be read.
-    pub fn newest_run(&self, unfinished: bool) -> Result<Option<i64>, StoreError> {
-        let select = "SELECT max(number) FROM runs WHERE NOT ?1 OR status <> ?2";
-        self.value("look for a run", select, params![unfinished, RunStatus::Complete.name()])
+    pub fn newest_run(&self) -> Result<Option<i64>, StoreError> {
+        self.value("look for a run", "SELECT max(number) FROM runs", [])
+    }
+
+    /// The number of the newest run that is not complete and can go on: no search, none whose filesystems went with it,
+    /// and none from elsewhere.
+    ///
+    /// # Errors
+    /// The database cannot be read.
+    pub fn newest_unfinished_run(&self) -> Result<Option<i64>, StoreError> {
+        let select = "SELECT max(number) FROM runs
+             WHERE status <> ?1 AND NOT imported AND run ->> '$.settings.search_bytes' IS NULL
+                AND NOT EXISTS (SELECT 1 FROM targets WHERE run = number AND target ->> '$.making' IS NOT NULL)
+                AND NOT EXISTS (SELECT 1 FROM cases WHERE run = number AND record ->> '$.is_baseline' IS NOT NULL)";
+        self.value("look for a run", select, [RunStatus::Complete.name()])
     }
 
     /// The numbers of all runs with that label, the newest last.
@@ -94,9 +103,7 @@ impl Store {
             .query_row("SELECT run, status FROM runs WHERE number = ?1", [number], run_from_row)
             .optional()
             .map_err(self.failed("read the run"))?
-            .ok_or_else(|| {
-                self.content(format!("has no run {number}; `writebench list runs` shows what there is"))
-            })?;
+            .ok_or_else(|| self.no_run(number))?;
         run.status = self.status_now(number, run.status)?;
         self.check_counts(number)?;
         (run.targets, run.missing) =

@@ -50,9 +50,9 @@ impl Store {
         taken.map_err(self.lock_failed())
     }
 
-    fn lock_failed(&self) -> impl Fn(io::Error) -> StoreError {
+    pub(crate) fn lock_failed(&self) -> impl Fn(io::Error) -> StoreError {
         let path = self.path.clone();
-        move |source| StoreError::Lock { path: path.clone(), source }
+        move |error| StoreError::Lock { path: path.clone(), error }
     }
 
     /// Whether a run was imported, so that its statements about files and targets are not trusted.

@@ -12,7 +12,7 @@ impl Store {
     /// # Errors
     /// The run is too large, or the database cannot be written.
     pub fn begin_run(&mut self, run: &RunRecord) -> Result<i64, StoreError> {
-        run.check_size().map_err(|source| StoreError::TooLarge { source })?;
+        run.check_size().map_err(|error| StoreError::TooLarge { error })?;
         let failed = self.failed("record the run");
         let transaction = self.connection.unchecked_transaction().map_err(&failed)?;
         let number = insert_rows(&transaction, run, false).map_err(&failed)?;

@@ -26,6 +26,16 @@ fn run() -> RunRecord {
     }
 }
 
+fn making() -> Making {
+    Making {
+        kind: "ext4".to_owned(),
+        images: Vec::new(),
+        commands: vec!["mkfs.ext4 /dev/loop0".to_owned()],
+        mkfs_options: vec!["-b".to_owned(), "1024".to_owned()],
+        mount_options: None,
+    }
+}
+
 fn samples() -> Vec<Sample> {
     let good = Sample {
         round: 0,
@@ -127,13 +137,7 @@ fn a_case_has_its_own_samples_on_every_target_and_a_target_that_is_missing_stays
         cases: vec![on("ext4"), on("xfs")],
         ..run()
     };
-    expected.targets[0].making = Some(Making {
-        kind: "ext4".to_owned(),
-        images: Vec::new(),
-        commands: vec!["mkfs.ext4 /dev/loop0".to_owned()],
-        mkfs_options: vec!["-b".to_owned(), "1024".to_owned()],
-        mount_options: None,
-    });
+    expected.targets[0].making = Some(making());
     let mut store = open(&path).unwrap();
     let number = store.begin_run(&expected).unwrap();
     store.add_sample(number, 1, "write", &samples()[0]).unwrap();
@@ -171,7 +175,7 @@ fn runs_from_elsewhere_are_taken_in_whole_and_together_or_not_at_all() {
     let mut to = open(&directory.path().join("to")).unwrap();
     assert_eq!(to.import_runs(&[other.clone(), there.clone()]).unwrap(), [1, 2]);
     assert_eq!((to.run(1).unwrap(), to.run(2).unwrap()), (other.clone(), there.clone()));
-    assert!(to.is_imported(1).unwrap() && to.runs().unwrap()[1].imported, "and is known by it");
+    assert!(to.is_imported(1).unwrap() && to.is_imported(2).unwrap(), "and is known by it");
     assert!(!from.is_imported(number).unwrap());
     assert!(to.has_run("other").unwrap() && !to.has_run("third").unwrap());
     let third = RunRecord { id: "third".to_owned(), ..there };
@@ -279,16 +283,77 @@ fn a_run_that_no_database_could_give_back_is_not_begun() {
 }
 
 #[test]
-fn the_newest_run_is_found_and_the_newest_unfinished_one() {
+fn the_newest_run_is_found_and_the_newest_that_can_go_on() {
     let directory = tempfile::tempdir().unwrap();
     let mut store = open(&directory.path().join("db")).unwrap();
-    assert_eq!(store.newest_run(false).unwrap(), None);
+    assert_eq!((store.newest_run().unwrap(), store.newest_unfinished_run().unwrap()), (None, None));
+    let with_id = |id: &str| RunRecord { id: id.to_owned(), ..run() };
     let first = store.begin_run(&run()).unwrap();
-    let second = store.begin_run(&RunRecord { id: "other".to_owned(), ..run() }).unwrap();
-    store.set_status(second, RunStatus::Complete).unwrap();
-    assert_eq!(store.newest_run(false).unwrap(), Some(second));
-    assert_eq!(store.newest_run(true).unwrap(), Some(first));
-    assert!(matches!(store.run(99), Err(StoreError::Content { .. })));
+    let complete = store.begin_run(&with_id("complete")).unwrap();
+    store.set_status(complete, RunStatus::Complete).unwrap();
+    store.import_runs(&[RunRecord { status: RunStatus::Limited, ..with_id("imported") }]).unwrap();
+    let mut search = with_id("search");
+    search.settings.search_bytes = Some(4096);
+    store.begin_run(&search).unwrap();
+    let origin = CaseOrigin::Search { stage: Stage::Final, is_baseline: false };
+    let case = CaseRecord { origin, ..run().cases[0].clone() };
+    store.begin_run(&RunRecord { cases: vec![case], ..with_id("search of an older version") }).unwrap();
+    let mut made = with_id("made");
+    made.targets[0].making = Some(making());
+    let newest = store.begin_run(&made).unwrap();
+    assert_eq!(store.newest_run().unwrap(), Some(newest));
+    assert_eq!(store.newest_unfinished_run().unwrap(), Some(first));
+    assert!(matches!(store.run(99), Err(StoreError::NoRun { run: 99, .. })));
+}
+
+#[test]
+fn a_run_that_is_deleted_leaves_no_row_and_all_others_whole() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("db");
+    let with_id = |id: &str| RunRecord { id: id.to_owned(), ..run() };
+    let numbers = {
+        let mut store = open(&path).unwrap();
+        let numbers = ["a", "b", "c"].map(|id| store.begin_run(&with_id(id)).unwrap());
+        for number in numbers {
+            (0..100).for_each(|_| store.add_sample(number, 0, "write", &samples()[0]).unwrap());
+        }
+        numbers
+    };
+    let mut store = open(&path).unwrap();
+    let workspace = WorkspaceRecord { path: PathBuf::from("/t/left"), run: numbers[0] };
+    store.add_workspace(&workspace).unwrap();
+    let other = open(&path).unwrap();
+    assert!(other.hold_run(numbers[1]).unwrap());
+    let under_way = store.delete_runs(&numbers[..2]);
+    assert!(matches!(under_way, Err(StoreError::UnderWay { run, .. }) if run == numbers[1]), "{under_way:?}");
+    let missing = store.delete_runs(&[numbers[0], 99]);
+    assert!(matches!(missing, Err(StoreError::NoRun { run: 99, .. })), "{missing:?}");
+    assert_eq!(store.runs().unwrap().len(), 3, "all or none");
+    drop(other);
+    let kept = store.run(numbers[2]).unwrap();
+    store.delete_runs(&numbers[..2]).unwrap();
+    assert_eq!(store.runs().unwrap().len(), 1);
+    assert_eq!(store.run(numbers[2]).unwrap(), kept);
+    assert_eq!(store.workspaces().unwrap(), [workspace], "it is still to be removed");
+    let connection = rusqlite::Connection::open(&path).unwrap();
+    for table in ["targets", "cases", "samples"] {
+        let select = format!("SELECT count(*) FROM {table} WHERE run <> ?1");
+        let orphans: i64 = connection.query_row(&select, [numbers[2]], |row| row.get(0)).unwrap();
+        assert_eq!(orphans, 0, "{table}");
+    }
+    let free: i64 = connection.pragma_query_value(None, "freelist_count", |row| row.get(0)).unwrap();
+    assert_eq!(free, 0, "its space is given back");
+}
+
+#[test]
+fn an_error_says_once_what_sqlite_said_and_what_to_do() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("db");
+    std::fs::write(&path, [b'x'; 4096]).unwrap();
+    let error = open(&path).err().unwrap();
+    assert!(std::error::Error::source(&error).is_none(), "its text says it already");
+    let text = error.to_string();
+    assert!(text.contains("not a database") && text.contains("name another with --db"), "{text}");
 }
 
 #[test]

@@ -142,11 +142,13 @@ impl AdviseCommand {
         // The race keeps the time. A limit in the runner would cut loops over records, which then have no rank.
         run.settings.budget_ns = None;
         output.note(&format!(
-            "{}: {} in {}, {}.",
+            "{}: {} in {}, {}; as many samples as {:?} and {} to be written allow.",
             space.title,
             counted(field.candidates.len(), "candidate"),
             run.targets[0].path,
             field.levels(),
+            self.budget,
+            Bytes(max_bytes).approximate(),
         ));
         let max_bytes = max_bytes.saturating_sub(limit_bytes).saturating_sub(direct_check_bytes);
         let Sizes { screening_bytes, final_bytes } = field.sizes;

@@ -23,7 +23,7 @@ use crate::output::Output;
 use crate::output_file::Kept;
 use crate::selection::{self, Selected, SelectionArguments, USUAL_BLOCK_BYTES};
 use crate::session::{
-    DryRun, MeasuringArguments, Place, Session, Workspaces, check_and_claim, largest_block, new_run,
+    Cost, MeasuringArguments, Place, Session, Workspaces, check_and_claim, largest_block, new_run,
 };
 use crate::signals::stop_on_signals;
 
@@ -78,12 +78,34 @@ impl FsCommand {
         let selected = self.rows(USUAL_BLOCK_BYTES)?;
         selected.notes.iter().for_each(|note| output.note(note));
         let images = Images::of(&self.images, &wishes, &selected.rows)?;
+        let paths: Vec<String> = places.iter().map(|place| place.path().display().to_string()).collect();
+        let names = paths.iter().cloned().chain(wishes.iter().map(|wish| wish.kind.to_string()));
+        let cases = selection::different(selected.rows.iter().map(|row| row.case.clone()));
+        // Before they are made they are as good as any directory.
+        let space = writebench_probe::space(&self.images)?;
+        let targets: Vec<_> = names.map(|name| (name, Some(space))).collect();
+        let looks = if self.selection.is_empty() { targets.len() as u64 } else { 0 };
+        let cost = Cost {
+            cases: &cases,
+            settings: &measuring.settings(looks, selected.samples),
+            targets,
+            copy_bytes: 0,
+            image_bytes: images.bytes,
+            limits: !measuring.no_limits,
+            properties: !measuring.no_properties,
+        };
         if measuring.dry_run {
-            return self.dry_run(&images, &wishes, &places, &selected, output);
+            let paths: String = paths.iter().map(|path| format!("{}\n", visible(path))).collect();
+            output.results(&(paths + &images.text() + &cost.dry_run()?))?;
+            if let Err(error) = images.check(measuring.max_bytes) {
+                output.note(&format!("It would be refused: {error}"));
+            }
+            return Ok(Exit::Ok);
         }
         images.check(measuring.max_bytes)?;
         // Opened before the namespace is another one, so that its path is what it was.
         let store = database::open(global.db.as_deref())?;
+        output.note(&cost.line()?);
         let stop = stop_on_signals()?;
         let needed = self.needed_paths(store.path(), &places)?;
         let needed: Vec<&Path> = needed.iter().map(PathBuf::as_path).collect();
@@ -102,37 +124,6 @@ impl FsCommand {
             selection.size.push(FIRST_LOOK_SIZE);
         }
         selection::rows(&selection, false, None, block_bytes)
-    }
-
-    /// What would be made and run.
-    fn dry_run(
-        &self,
-        images: &Images<'_>,
-        wishes: &[Wish],
-        places: &[Place],
-        selected: &Selected,
-        output: &Output,
-    ) -> Result<Exit> {
-        let paths = places.iter().map(|place| format!("{}\n", visible(&place.path().to_string_lossy())));
-        let cases = selection::different(selected.rows.iter().map(|row| row.case.clone()));
-        let names = places.iter().map(|place| place.path().display().to_string());
-        let names = names.chain(wishes.iter().map(|wish| wish.kind.to_string()));
-        // Before they are made they are as good as any directory.
-        let space = writebench_probe::space(&self.images)?;
-        let dry_run = DryRun {
-            cases: &cases,
-            settings: &self.measuring.settings(0, selected.samples),
-            targets: names.map(|name| (name, Some(space))).collect(),
-            copy_bytes: 0,
-            image_bytes: images.bytes,
-            limits: !self.measuring.no_limits,
-            properties: !self.measuring.no_properties,
-        };
-        output.results(&(paths.collect::<String>() + &images.text() + &dry_run.text()?))?;
-        if let Err(error) = images.check(self.measuring.max_bytes) {
-            output.note(&format!("It would be refused: {error}"));
-        }
-        Ok(Exit::Ok)
     }
 
     /// Paths that must mean in the private namespace what they mean outside.

@@ -29,7 +29,7 @@ impl ImportCommand {
             let before = runs[..index].iter().any(|other| other.id == run.id);
             if before || store.has_run(&run.id)? {
                 return Err(usage!(
-                    "{}: the run {} is there already; `writebench list runs` shows what there is",
+                    "{}: the run {} is there already; `writebench runs` shows what there is",
                     file.display(),
                     run.id
                 ));

@@ -1,19 +1,16 @@
 //! `writebench list`.
 
-use std::path::Path;
-
 use anyhow::Result;
 use writebench_model::{Axes, Axis, Prepare, built_in_suites, suite_named};
-use writebench_report::visible;
 
 use crate::arguments::suite_names;
-use crate::database;
 use crate::exit::Exit;
 use crate::global::Global;
+use crate::run_list::run_list;
 use crate::selection::USUAL_BLOCK_BYTES;
 use clap::{Args, Subcommand};
 
-/// What there is: suites, methods, axes, the cases of a suite, runs
+/// What there is: suites, methods, axes, the cases of a suite
 #[derive(Args)]
 pub(crate) struct ListCommand {
     /// What to list
@@ -36,12 +33,10 @@ enum Listed {
         #[arg(value_parser = suite_names())]
         suite: String,
     },
-    /// What the database holds
+    /// What the database holds, as `writebench runs` lists it
+    #[command(hide = true)]
     Runs,
 }
-
-/// The longest label that all others are aligned with.
-const WIDEST_LABEL: usize = 40;
 
 impl ListCommand {
     pub(crate) fn run(&self, global: &Global) -> Result<Exit> {
@@ -50,11 +45,11 @@ impl ListCommand {
             Some(Listed::Methods) => methods(),
             Some(Listed::Axes) => axes(),
             Some(Listed::Cases { suite }) => cases(suite)?,
-            Some(Listed::Runs) => runs(global.db.as_deref())?,
+            Some(Listed::Runs) => run_list(global.db.as_deref())?,
         };
         global.output.results(&text)?;
         if self.what.is_none() {
-            global.output.note("More: writebench list methods, axes, cases SUITE, runs");
+            global.output.note("More: writebench list methods, axes, cases SUITE");
         }
         Ok(Exit::Ok)
     }
@@ -103,33 +98,4 @@ fn axes() -> String {
 fn cases(name: &str) -> Result<String> {
     let rows = suite_named(name)?.rows(&writebench_engine::method_infos(), &[], USUAL_BLOCK_BYTES)?;
     Ok(rows.rows.iter().map(|row| format!("{}\n", row.case)).collect())
-}
-
-fn runs(db: Option<&Path>) -> Result<String> {
-    let store = database::open_existing(db)?;
-    let runs = store.runs()?;
-    if runs.is_empty() {
-        return Ok(format!("no runs in {}\n", visible(&store.path().to_string_lossy())));
-    }
-    let label = |run: &writebench_store::RunSummary| visible(run.label.as_deref().unwrap_or("-")).into_owned();
-    let label_width =
-        runs.iter().map(|run| label(run).chars().count()).max().unwrap_or(0).clamp(5, WIDEST_LABEL);
-    let mut text = format!(
-        "{:>4}  {:<20}  {:<11}  {:>5}  {:>7}  {:<label_width$}  suites, target\n",
-        "run", "started", "status", "cases", "samples", "label"
-    );
-    for run in runs {
-        text += &format!(
-            "{:>4}  {:<20}  {:<11}  {:>5}  {:>7}  {:<label_width$}  {} on {}\n",
-            run.number,
-            visible(&run.started),
-            visible(&run.status),
-            run.cases,
-            run.samples,
-            label(&run),
-            visible(&run.suites),
-            visible(&run.target)
-        );
-    }
-    Ok(text)
 }

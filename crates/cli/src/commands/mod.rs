@@ -13,6 +13,7 @@ mod man;
 mod probe;
 mod report;
 mod run;
+mod runs;
 mod show;
 mod worker;
 
@@ -43,6 +44,7 @@ commands! {
     Fs(fs::FsCommand),
     Advise(advise::AdviseCommand),
     List(list::ListCommand),
+    Runs(runs::RunsCommand),
     Show(show::ShowCommand),
     Report(report::ReportCommand),
     Compare(compare::CompareCommand),

@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use clap::{Args, ValueHint};
-use writebench_model::{Axis, Environment, RunRecord, RunStatus, TargetRecord};
-use writebench_store::{RunSummary, Store};
+use writebench_model::{Axis, Environment, RunRecord, RunStatus, Settings, TargetRecord};
+use writebench_store::Store;
 
 use crate::database;
 use crate::exit::{Exit, usage};
@@ -13,8 +13,8 @@ use crate::global::Global;
 use crate::output_file::Kept;
 use crate::selection::{self, SelectionArguments};
 use crate::session::{
-    Copied, CopyArguments, DestroyArguments, DryRun, FirstLookCases, MeasuringArguments, Place, Session,
-    VERSION, Workspaces, check_and_claim, largest_block, new_run,
+    Copied, CopyArguments, Cost, DestroyArguments, FirstLookCases, MeasuringArguments, Place, Session, VERSION,
+    Workspaces, check_and_claim, largest_block, new_run,
 };
 use crate::signals::stop_on_signals;
 
@@ -44,6 +44,9 @@ pub(crate) struct RunCommand {
         conflicts_with_all = ["suite", "case", "size", "record", "set", "data", "cold", "samples", "precision", "seed",
             "verify", "label", "dry_run", "no_properties", "target"])]
     resume: Option<i64>,
+    /// Do not ask before more than 64 GiB, or a quarter of the free space, is written
+    #[arg(long, short)]
+    yes: bool,
 }
 
 const RUN_EXAMPLES: &str = "Examples:
@@ -78,22 +81,26 @@ impl RunCommand {
         let cases = selection::different_cases(&run.cases)?;
         let copy_bytes = copied.as_ref().map(Copied::copy_bytes);
         let properties = run.is_side_by_side() && !measuring.no_properties;
+        let targets = places.iter().map(|place| (place.path().display().to_string(), place.space()));
+        let targets = targets.collect();
+        let cost = Cost {
+            cases: &cases,
+            settings: &run.settings,
+            targets,
+            copy_bytes: copy_bytes.unwrap_or(0),
+            image_bytes: 0,
+            limits: !measuring.no_limits,
+            properties,
+        };
         if measuring.dry_run {
-            let target = |place: &Place| (place.path().display().to_string(), place.space());
-            let dry_run = DryRun {
-                cases: &cases,
-                settings: &run.settings,
-                targets: places.iter().map(target).collect(),
-                copy_bytes: copy_bytes.unwrap_or(0),
-                image_bytes: 0,
-                limits: !measuring.no_limits,
-                properties,
-            };
-            output.results(&dry_run.text()?)?;
+            output.results(&cost.dry_run()?)?;
             return Ok(Exit::Ok);
         }
         let needs = (copy_bytes, measuring.reserve);
         let places = check_and_claim(places, &cases, needs, self.device.destroy_data, output)?;
+        // A first look has limits of its own.
+        cost.ask(self.yes || first_looks > 0)?;
+        let line = cost.line()?;
         let mut store = database::open(db)?;
         let limits_for = if measuring.no_limits { Vec::new() } else { cases.clone() };
         let sized = self
@@ -102,6 +109,7 @@ impl RunCommand {
         let sized = sized.transpose()?;
         let run = if sized.is_some() { RunRecord { cases: Vec::new(), ..run } } else { run };
         let number = store.begin_run(&run)?;
+        output.note(&line);
         let stop = stop_on_signals()?;
         let limit = measuring.timeout;
         let workspaces = Workspaces { store: &store, run: number, places, limit, stop: &stop, output };
@@ -155,7 +163,9 @@ impl RunCommand {
         let store = database::open(global.db.as_deref())?;
         let number = match self.resume {
             Some(number) if number > 0 => number,
-            _ => newest_unfinished(&store)?.ok_or_else(|| usage!("there is no unfinished run to resume"))?,
+            _ => {
+                store.newest_unfinished_run()?.ok_or_else(|| usage!("there is no unfinished run to resume"))?
+            }
         };
         let mut run = store.run(number)?;
         if let Some(why) = why_not_resumed(&store, number, &run)? {
@@ -188,6 +198,20 @@ impl RunCommand {
         }
         let needs = (copied.as_ref().map(Copied::copy_bytes), measuring.reserve);
         let places = check_and_claim(places, &cases, needs, self.device.destroy_data, output)?;
+        let least_taken = run.cases.iter().map(|row| row.samples.len()).min().unwrap_or(0);
+        let samples = run.settings.samples.saturating_sub(u32::try_from(least_taken).unwrap_or(u32::MAX));
+        if samples > 0 {
+            let cost = Cost {
+                cases: &cases,
+                settings: &Settings { samples, ..run.settings.clone() },
+                targets: run.targets.iter().map(|target| (target.name.clone(), None)).collect(),
+                copy_bytes: copied.as_ref().map_or(0, Copied::copy_bytes),
+                image_bytes: 0,
+                limits: false,
+                properties: false,
+            };
+            output.note(&format!("Going on, at most {}", cost.line()?));
+        }
         store.set_status(number, RunStatus::Running)?;
         let stop = stop_on_signals()?;
         let workspaces = Workspaces { store: &store, run: number, places, limit, stop: &stop, output };
@@ -199,18 +223,6 @@ impl RunCommand {
 /// Files that no export may replace: the database, the file that is copied, and its copy.
 fn kept(copied: Option<&Copied>, db: Option<&Path>) -> Kept {
     copied.into_iter().fold(Kept::database(db), |kept, copied| copied.keep(kept))
-}
-
-/// Of the runs that can go on.
-fn newest_unfinished(store: &Store) -> Result<Option<i64>> {
-    let unfinished = |run: &&RunSummary| run.status != RunStatus::Complete.name() && !run.imported;
-    for summary in store.runs()?.iter().rev().filter(unfinished) {
-        let run = store.run(summary.number)?;
-        if !run.is_search() && !run.has_made_filesystems() {
-            return Ok(Some(summary.number));
-        }
-    }
-    Ok(None)
 }
 
 /// Unless nothing is in the way, the run is held for this process.

@@ -43,7 +43,7 @@ pub(crate) struct MeasuringArguments {
     /// target]
     #[arg(long, value_name = "TIME", value_parser = positive_duration)]
     pub timeout: Option<Duration>,
-    /// Name the run: `show`, `compare` and `list runs` know it by it. Several runs may have the same label
+    /// Name the run: `show`, `compare` and `runs` know it by it. Several runs may have the same label
     #[arg(long, value_name = "NAME", value_parser = label)]
     pub label: Option<String>,
     /// Do not measure what memory and device can do at most, which takes up to two seconds, for each target with durable or direct cases

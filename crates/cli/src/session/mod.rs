@@ -1,7 +1,7 @@
 //! A run that is measured: where it writes to, what it copies, how long it may take, and where it is recorded.
 
 mod copied;
-mod dry_run;
+mod cost;
 mod first_look;
 mod later;
 mod measure;
@@ -15,7 +15,7 @@ mod streams;
 mod workspaces;
 
 pub(crate) use self::copied::{Copied, CopyArguments};
-pub(crate) use self::dry_run::DryRun;
+pub(crate) use self::cost::Cost;
 pub(crate) use self::first_look::FirstLookCases;
 pub(crate) use self::later::Later;
 pub(crate) use self::measuring::{MeasuringArguments, VERSION, new_run, seed};

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
-use writebench_testkit::{Kind, Need, Trials, directory_on};
+use writebench_testkit::{Kind, Need, SmallTmpfs, Terminal, Trials, directory_on, entries, wait_for};
 
 use crate::program;
 
@@ -16,6 +16,12 @@ pub(crate) fn add(trials: &mut Trials) {
         "--max-bytes counts what finds out where direct I/O goes",
         &[Need::Strace, Need::Filesystem(Kind::Ext4)],
         direct,
+    );
+    let asked = [Need::Root, Need::Program("setsid")];
+    trials.add(
+        "a run that writes much asks first, and without a terminal wants --yes or --max-bytes",
+        &asked,
+        asks,
     );
 }
 
@@ -57,6 +63,8 @@ fn said() -> Result<()> {
     ensure!(before.stdout.contains("8 MiB to be written"), "{before:?}");
     ensure!(before.stdout.contains("Up to 4 MiB more are files to be copied"), "{before:?}");
     let ended = program.call(&arguments)?;
+    let expected = "1 case × 2 samples: about 12 MiB to be written. That takes 1 s at 1 GB/s";
+    ensure!(ended.stderr.contains(expected), "{ended:?}");
     // More where samples were disturbed.
     let written = ended.stderr.lines().find_map(|line| line.strip_prefix("Written: "));
     let mebibytes = written.and_then(|text| text.strip_suffix(" MiB.")?.parse::<u64>().ok());
@@ -77,6 +85,33 @@ fn not_passed() -> Result<()> {
         let document = program.run(target.path(), &arguments, 0)?;
         let taken = document["cases"][0]["samples"].as_array().map_or(0, Vec::len);
         ensure!(taken == samples && document["run"]["status"] == "limited", "{case} in {most}: {taken}");
+    }
+    Ok(())
+}
+
+/// A filesystem with so little room that a quarter of it is soon written.
+fn asks() -> Result<()> {
+    let (program, target) = (program()?, SmallTmpfs::mount(512 << 20)?);
+    let path = target.path().to_str().context("UTF-8")?;
+    let many = ["run", path, "--case", "write,size=32MiB", "--samples", "5", "--no-limits"];
+    let ended = program.call(&many)?;
+    ensure!(ended.code == Some(2) && ended.stderr.lines().count() == 1, "{ended:?}");
+    for text in ["about 160 MiB", "a quarter of the 512 MiB", "--yes", "--max-bytes"] {
+        ensure!(ended.stderr.contains(text), "{text} in {ended:?}");
+    }
+    ensure!(entries(program.home()).is_empty() && entries(target.path()).is_empty(), "something was made");
+    for more in [&["--yes"][..], &["--max-bytes", "40MiB"]] {
+        let ended = program.call(&[&many[..], more].concat())?;
+        ensure!(ended.code == Some(0), "{ended:?}");
+    }
+    let first_look = program.call(&["run", path, "--samples", "6", "--budget", "2s", "--no-limits"])?;
+    ensure!(first_look.code == Some(0), "{first_look:?}");
+    for (keys, code) in [("y\r", 0), ("n\r", 2)] {
+        let mut terminal = Terminal::start(&program.command(&many), 200)?;
+        wait_for("the question", || terminal.shown().contains("Go on? [y/N]").then_some(()))?;
+        terminal.press(keys)?;
+        let (status, shown) = terminal.end()?;
+        ensure!(status.code() == Some(code), "{keys:?}: {status:?}: {shown}");
     }
     Ok(())
 }

@@ -186,8 +186,20 @@ fn shorter() -> Result<()> {
     let from = source(directory.path())?;
     let to = directory.path().join("Y");
     let (from_text, to_text) = (from.to_str().context("UTF-8")?, to.to_str().context("UTF-8")?);
-    let arguments =
-        ["run", "--from", from_text, "--to", to_text, "--suite", "copy", "--samples", "1000", "--budget", "4s"];
+    let arguments = [
+        "run",
+        "--from",
+        from_text,
+        "--to",
+        to_text,
+        "--suite",
+        "copy",
+        "--yes",
+        "--samples",
+        "1000",
+        "--budget",
+        "4s",
+    ];
     let mut child = program.start(&arguments)?;
     std::thread::sleep(std::time::Duration::from_secs(1));
     OpenOptions::new().write(true).open(&from)?.set_len(1000)?;
@@ -212,7 +224,7 @@ fn cold() -> Result<()> {
         let environment: serde_json::Value = serde_json::from_str(&environment)?;
         let number = environment["device"]["number"].as_str().context("a device")?.to_owned();
         let before = bytes_read(&number)?;
-        let document = program.run(&image.path(), &["--case", &case, "--samples", "3"], 0)?;
+        let document = program.run(&image.path(), &["--case", &case, "--samples", "3", "--yes"], 0)?;
         ensure!(document["cases"][0]["outcome"] == "ok", "{document}");
         Ok(bytes_read(&number)? - before)
     };
@@ -231,7 +243,8 @@ fn nothing_before() -> Result<()> {
     ensure!(!to.exists(), "Y was made");
     // A source that changes while it is measured never costs what Y holds.
     std::fs::write(&to, "precious")?;
-    let arguments = ["run", "--from", from, "--to", to_text, "--case", "sendfile", "--samples", "1000000"];
+    let arguments =
+        ["run", "--from", from, "--to", to_text, "--case", "sendfile", "--yes", "--samples", "1000000"];
     let mut child = program.start(&[&arguments, ["--budget", "3s"].as_slice()].concat())?;
     std::thread::sleep(std::time::Duration::from_secs(1));
     OpenOptions::new().append(true).open(from)?.set_len(LENGTH as u64 + 1)?;
@@ -249,7 +262,8 @@ fn planted() -> Result<()> {
     let (ours, to) = (directory.path().join("ours"), theirs.join("Y"));
     std::fs::write(&ours, "precious")?;
     let (from, to_text) = (from.to_str().context("UTF-8")?, to.to_str().context("UTF-8")?);
-    let arguments = ["run", "--from", from, "--to", to_text, "--case", "sendfile", "--samples", "1000000"];
+    let arguments =
+        ["run", "--from", from, "--to", to_text, "--case", "sendfile", "--yes", "--samples", "1000000"];
     let child = program.start(&[&arguments[..], &["--budget", "2s", "--no-limits"]].concat())?;
     wait_for("the run's directory", || (!entries(&theirs).is_empty()).then_some(()))?;
     std::os::unix::fs::symlink(&ours, &to)?;

@@ -39,7 +39,8 @@ fn database(program: &Program) -> PathBuf {
 /// A run with a budget, which writes a line of jsonl for each sample, too.
 fn start(program: &Program, target: &Path, budget: &str) -> Result<Child> {
     let stream = format!("--export=jsonl={}", program.home().join("lines").display());
-    let run = ["run", text(target)?, "--case", "write,size=64KiB", "--samples", "1000000", "--no-limits"];
+    let run =
+        ["run", text(target)?, "--case", "write,size=64KiB", "--yes", "--samples", "1000000", "--no-limits"];
     program.start(&[&run[..], &["--budget", budget, &stream]].concat())
 }
 
@@ -125,8 +126,16 @@ fn logless(database: &Path) -> Result<()> {
 fn gone(change: fn(&Path) -> Result<()>) -> Result<()> {
     let (program, target) = (program()?, directory_on(Kind::Tmpfs));
     let export = program.home().join("run.json");
-    let run =
-        ["run", text(target.path())?, "--case", "write,size=64KiB", "--samples", "1000000", "--no-limits"];
+    let run = [
+        "run",
+        text(target.path())?,
+        "--case",
+        "write,size=64KiB",
+        "--yes",
+        "--samples",
+        "1000000",
+        "--no-limits",
+    ];
     let export_argument = format!("--export=json={}", export.display());
     let child = program.start(&[&run[..], &["--budget", "3s", &export_argument]].concat())?;
     wait_for("samples", || {

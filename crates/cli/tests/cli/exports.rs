@@ -95,7 +95,8 @@ fn promtool_reads() -> Result<()> {
 fn lines_come() -> Result<()> {
     let (program, target) = (program()?, directory_on(Kind::Tmpfs));
     let target = target.path().to_str().context("UTF-8")?;
-    let arguments = ["run", target, "--case", "write,size=4MiB", "--samples", "100000", "--export", "jsonl=-"];
+    let arguments =
+        ["run", target, "--case", "write,size=4MiB", "--yes", "--samples", "100000", "--export", "jsonl=-"];
     let mut child = program.command(&arguments).stdout(Stdio::piped()).stderr(Stdio::null()).spawn()?;
     let stdout = child.stdout.take().context("stdout")?;
     let mut lines = BufReader::new(stdout).lines();

@@ -53,7 +53,7 @@ fn newest(program: &Program) -> Result<Option<(RunStatus, Samples)>> {
         return Ok(None);
     }
     let store = Store::open(&database(program), &writebench_engine::method_infos())?;
-    let Some(number) = store.newest_run(false)? else { return Ok(None) };
+    let Some(number) = store.newest_run()? else { return Ok(None) };
     let run = store.run(number)?;
     Ok(Some((run.status, run.cases.into_iter().map(|case| (case.case.to_string(), case.samples)).collect())))
 }

@@ -9,6 +9,7 @@ mod copying;
 mod database_faults;
 mod database_locks;
 mod database_owners;
+mod deleting;
 mod device_faults;
 mod devices;
 mod docs;
@@ -63,6 +64,7 @@ fn main() -> ExitCode {
     database_faults::add(&mut trials);
     database_locks::add(&mut trials);
     database_owners::add(&mut trials);
+    deleting::add(&mut trials);
     device_faults::add(&mut trials);
     devices::add(&mut trials);
     docs::add(&mut trials);

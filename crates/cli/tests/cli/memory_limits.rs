@@ -97,7 +97,8 @@ fn killed() -> Result<()> {
     let all = [&[LARGE][..], &SMALL].concat();
     let (program, target) = (program()?, directory_on(Kind::Ext4));
     let (group, other) = (ControlGroup::with_memory(160 << 20)?, SmallTmpfs::mount(128 << 20)?);
-    let mut arguments = vec!["--quiet", "run", text(target.path())?, "--samples", "1000", "--no-limits"];
+    let mut arguments =
+        vec!["--quiet", "run", text(target.path())?, "--yes", "--samples", "1000", "--no-limits"];
     arguments.extend(all.iter().flat_map(|case| ["--case", case]));
     let mut run = group.with(&program.command(&arguments));
     let run = run.stdout(Stdio::null()).stderr(Stdio::piped()).spawn()?;

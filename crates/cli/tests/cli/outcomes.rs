@@ -129,8 +129,11 @@ pub(crate) fn case<'d>(document: &'d Value, id: &str) -> Result<&'d Value> {
 /// The first mistake of the benchmark that suite `create` comes from.
 fn allocation_too_large() -> Result<()> {
     let (program, image) = (program()?, Image::mount("ext4", 64 << 20)?);
-    let document =
-        program.run(&image.path(), &["--suite", "create", "--size", "8MiB,4GiB", "--samples", "3"], 4)?;
+    let document = program.run(
+        &image.path(),
+        &["--suite", "create", "--size", "8MiB,4GiB", "--samples", "3", "--yes"],
+        4,
+    )?;
     for (call, text) in [
         ("call=fallocate,", "fallocate: No space left on device (28)"),
         ("", "posix_fallocate: No space left on device (28)"),
@@ -265,7 +268,7 @@ fn max_bytes() -> Result<()> {
 
 fn budget() -> Result<()> {
     let (program, target) = (program()?, directory_on(Kind::Tmpfs));
-    let arguments = ["--suite", "write", "--size", "1MiB", "--samples", "1000", "--budget", "2s"];
+    let arguments = ["--suite", "write", "--size", "1MiB", "--yes", "--samples", "1000", "--budget", "2s"];
     let start = std::time::Instant::now();
     let document = program.run(target.path(), &arguments, 0)?;
     ensure!(start.elapsed().as_secs() < 30, "nowhere near 60 × 1000 samples");

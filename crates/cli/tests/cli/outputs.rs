@@ -166,8 +166,16 @@ fn inputs() -> Result<()> {
 
 fn workspace() -> Result<()> {
     let (program, target) = (measured()?, directory_on(Kind::Tmpfs));
-    let begun =
-        ["run", text(target.path())?, "--case", "write,size=1MiB", "--samples", "100000", "--no-limits"];
+    let begun = [
+        "run",
+        text(target.path())?,
+        "--case",
+        "write,size=1MiB",
+        "--yes",
+        "--samples",
+        "100000",
+        "--no-limits",
+    ];
     let child = program.start(&begun)?;
     let ours = wait_for("the workspace", || entries(target.path()).first().cloned())?;
     let refusals = || -> Result<()> {
@@ -299,8 +307,16 @@ impl Theirs {
     fn run(&self, format: &str, meanwhile: impl Fn(&Self) -> Result<()>) -> Result<Ended> {
         let (program, target) = (program()?, directory_on(Kind::Tmpfs));
         let export = export(format, &self.directory().join("x.json"));
-        let words =
-            ["run", text(target.path())?, "--case", "write,size=1MiB", "--samples", "100000", "--no-limits"];
+        let words = [
+            "run",
+            text(target.path())?,
+            "--case",
+            "write,size=1MiB",
+            "--yes",
+            "--samples",
+            "100000",
+            "--no-limits",
+        ];
         let child = program.start(&[&words[..], &["--export", &export]].concat())?;
         wait_for("the workspace", || entries(target.path()).first().cloned())?;
         let done = meanwhile(self);
@@ -351,8 +367,16 @@ fn streamed() -> Result<()> {
     let (lines, other) = (program.home().join("lines.jsonl"), program.home().join("other-name"));
     std::fs::write(&lines, "an old one")?;
     std::fs::hard_link(&lines, &other)?;
-    let words =
-        ["run", text(target.path())?, "--case", "write,size=1MiB", "--samples", "100000", "--no-limits"];
+    let words = [
+        "run",
+        text(target.path())?,
+        "--case",
+        "write,size=1MiB",
+        "--yes",
+        "--samples",
+        "100000",
+        "--no-limits",
+    ];
     let child = program.start(&[&words[..], &["--export", &export("jsonl", &lines)]].concat())?;
     let followed = wait_for("lines while the run goes on", || {
         let text = std::fs::read_to_string(&lines).ok()?;

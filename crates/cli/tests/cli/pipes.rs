@@ -145,8 +145,16 @@ fn idle_reader() -> Result<()> {
     let (program, target) = (program()?, directory_on(Kind::Tmpfs));
     let fifo = fifo(&program)?;
     let lines = format!("jsonl={}", fifo.display());
-    let words =
-        ["run", text(target.path())?, "--case", "write,size=4KiB", "--samples", "100000", "--no-limits"];
+    let words = [
+        "run",
+        text(target.path())?,
+        "--case",
+        "write,size=4KiB",
+        "--yes",
+        "--samples",
+        "100000",
+        "--no-limits",
+    ];
     let child = program.start(&[&words[..], &["--export", &lines]].concat())?;
     // It opens the pipe, and that is all. A small one is soon full.
     let reader = File::open(&fifo)?;

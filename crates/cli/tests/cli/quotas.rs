@@ -33,7 +33,7 @@ fn used_up() -> Result<()> {
     const FITS: &str = "write,size=64KiB";
     let (program, image) = (program()?, Image::mount("btrfs", 256 << 20)?);
     let volume = limited(&image, 8 << 20)?;
-    let mut arguments = vec!["--samples", "2", "--no-limits"];
+    let mut arguments = vec!["--samples", "2", "--yes", "--no-limits"];
     arguments.extend([WRITE, FALLOCATE, STORE, FITS].iter().flat_map(|case| ["--case", case]));
     let document: Value = program.run(&volume, &arguments, 4)?;
     let write = case(&document, WRITE)?;

@@ -43,7 +43,8 @@ impl Running {
         let program = program()?;
         let path = target.to_str().context("UTF-8")?;
         // Without a reserve, so that the kernel refuses, and not we.
-        let mut arguments = vec!["--quiet", "run", path, "--samples", "200", "--no-limits", "--reserve", "0%"];
+        let mut arguments =
+            vec!["--quiet", "run", path, "--samples", "200", "--yes", "--no-limits", "--reserve", "0%"];
         arguments.extend(cases.iter().flat_map(|case| ["--case", case]));
         let child = program.command(&arguments).stdout(Stdio::null()).stderr(Stdio::piped()).spawn()?;
         let run = Self { program, child };

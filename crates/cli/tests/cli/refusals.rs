@@ -150,7 +150,7 @@ fn too_little_memory() -> Result<()> {
 fn read_only() -> Result<()> {
     let image = Image::mount("ext4", 64 << 20)?;
     image.remount("ro")?;
-    let ended = program()?.call(&["run", text(&image.path())?, "--case", "write,size=1MiB"])?;
+    let ended = program()?.call(&["--quiet", "run", text(&image.path())?, "--case", "write,size=1MiB"])?;
     ensure!(ended.code == Some(1), "{ended:?}");
     ensure!(ended.stderr.contains("mkdir") && ended.stderr.contains("Read-only file system (30)"), "{ended:?}");
     one_line(&ended.stderr)

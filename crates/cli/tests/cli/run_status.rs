@@ -47,7 +47,16 @@ fn statuses(program: &Program, runs: usize) -> Result<Vec<String>> {
 }
 
 fn start(program: &Program, target: &Path) -> Result<Child> {
-    program.start(&["run", text(target)?, "--case", "write,size=64KiB", "--samples", "1000000", "--no-limits"])
+    program.start(&[
+        "run",
+        text(target)?,
+        "--case",
+        "write,size=64KiB",
+        "--yes",
+        "--samples",
+        "1000000",
+        "--no-limits",
+    ])
 }
 
 fn killed() -> Result<()> {

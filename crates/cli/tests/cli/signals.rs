@@ -1,6 +1,7 @@
 //! However a run ends, no file of ours stays in the target and no sample that was taken is lost.
 
-use std::path::Path;
+use std::fs::File;
+use std::path::{Path, PathBuf};
 use std::process::Child;
 use std::time::Duration;
 
@@ -32,6 +33,7 @@ pub(crate) fn add(trials: &mut Trials) {
         &tmpfs,
         descriptors,
     );
+    trials.add("what a run left half made is removed by a run with another database", &tmpfs, half_made);
     trials.add("a run that was killed is resumed, its samples untouched", &tmpfs, resumed);
     trials.add("nohup protects a run", &tmpfs, nohup);
     trials.add("a run that is under way is not resumed", &tmpfs, under_way);
@@ -183,7 +185,7 @@ fn other_database() -> Result<()> {
 }
 
 fn descriptors() -> Result<()> {
-    let (program, target) = (program()?, directory_on(Kind::Tmpfs));
+    let (program, other, target) = (program()?, program()?, directory_on(Kind::Tmpfs));
     let path = target.path().to_str().context("UTF-8")?;
     let case = ["run", path, "--case", "write,size=64KiB", "--samples", "1", "--no-limits"];
     for most in 4..24 {
@@ -193,9 +195,42 @@ fn descriptors() -> Result<()> {
         let code = output.status.code().context("a code")?;
         ensure!([0, 1, 4].contains(&code), "{most} descriptors: {output:?}");
     }
-    let ended = program.call(&case)?;
+    // Its database knows nothing of them.
+    let ended = other.call(&case)?;
     ensure!(ended.code == Some(0), "{ended:?}");
     ensure!(entries(target.path()).is_empty(), "{:?}", entries(target.path()));
+    Ok(())
+}
+
+/// Whenever a run is killed, its directory is in one of these states. No database has heard of any of them.
+fn half_made() -> Result<()> {
+    let (program, target) = (program()?, directory_on(Kind::Tmpfs));
+    let directory = |digit: &str| -> Result<PathBuf> {
+        let path = target.path().join(format!(".writebench-{}", digit.repeat(32)));
+        std::fs::create_dir(&path)?;
+        Ok(path)
+    };
+    directory("a")?;
+    std::fs::write(directory("b")?.join("owner"), "")?;
+    std::fs::write(directory("c")?.join("owner"), "c".repeat(9))?;
+    let whole = directory("d")?;
+    std::fs::write(whole.join("owner"), "d".repeat(32))?;
+    std::fs::write(whole.join("sample"), "sample")?;
+    // From here on none is to be removed: it may be somebody else's, or is being made, or is of a run at work.
+    let (without_owner, being_made, at_work) = (directory("1")?, directory("2")?, directory("3")?);
+    std::fs::write(without_owner.join("sample"), "precious")?;
+    std::fs::write(at_work.join("owner"), "3".repeat(32))?;
+    let locks = [File::open(&being_made)?, File::open(at_work.join("owner"))?];
+    locks.iter().try_for_each(File::lock)?;
+    let short = target.path().join(".writebench-x");
+    std::fs::create_dir(&short)?;
+    let path = target.path().to_str().context("UTF-8")?;
+    let ended = program.call(&["run", path, "--case", "write,size=4KiB", "--samples", "1", "--no-limits"])?;
+    let removed = ended.stderr.matches("left by a run that was killed").count();
+    ensure!(ended.code == Some(0) && removed == 4, "{ended:?}");
+    let mut left = entries(target.path());
+    left.sort();
+    ensure!(left == [without_owner, being_made, at_work, short], "{left:?}");
     Ok(())
 }
 

@@ -72,7 +72,7 @@ fn first_answer() -> Result<()> {
 fn in_mid_run(signal: Option<&str>) -> Result<()> {
     let (program, target) = (program()?, Bindfs::mount()?);
     let path = text(target.path())?;
-    let more = ["--samples", "1000", "--timeout", if signal.is_some() { "600s" } else { "2s" }];
+    let more = ["--yes", "--samples", "1000", "--timeout", if signal.is_some() { "600s" } else { "2s" }];
     let child = program.start(&[&["run", path], &CASE[..], &more].concat())?;
     wait_for("samples", || (samples(&program) > 3).then_some(()))?;
     target.stop()?;
@@ -116,7 +116,7 @@ fn removal() -> Result<()> {
 fn elsewhere() -> Result<()> {
     let (program, target) = (program()?, Bindfs::mount()?);
     let path = text(target.path())?;
-    let child = program.start(&[&["run", path, "--samples", "1000"], &CASE[..]].concat())?;
+    let child = program.start(&[&["run", path, "--yes", "--samples", "1000"], &CASE[..]].concat())?;
     wait_for("samples", || (samples(&program) > 3).then_some(()))?;
     kill_run(child)?;
     ensure!(entries(target.below()).len() == 1, "nothing was left, and this test shows nothing");

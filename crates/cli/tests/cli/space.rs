@@ -23,7 +23,7 @@ fn text(path: &Path) -> Result<&str> {
 }
 
 fn run(target: &Path, arguments: &[&str]) -> Result<Ended> {
-    program()?.call(&[&["run", text(target)?, "--samples", "1", "--no-limits"], arguments].concat())
+    program()?.call(&[&["run", text(target)?, "--yes", "--samples", "1", "--no-limits"], arguments].concat())
 }
 
 fn refused(ended: &Ended, texts: &[&str]) -> Result<()> {
@@ -103,7 +103,8 @@ fn images() -> Result<()> {
 fn filled() -> Result<()> {
     let (image, program) = (Image::mount("ext4", 64 << 20)?, program()?);
     let target = image.path();
-    let arguments = ["run", text(&target)?, "--case", "write,size=8MiB", "--samples", "100000", "--no-limits"];
+    let arguments =
+        ["run", text(&target)?, "--case", "write,size=8MiB", "--yes", "--samples", "100000", "--no-limits"];
     let child = program.start(&arguments)?;
     let taken = || {
         let shown = program.call(&["show", "--export", "csv=-"]).ok()?;

@@ -79,7 +79,8 @@ fn swapped() -> Result<()> {
     let (target, theirs) = (above.path().join("target"), above.path().join("theirs"));
     std::fs::create_dir(&target)?;
     std::fs::create_dir(&theirs)?;
-    let arguments = ["run", text(&target)?, "--case", "write,size=1MiB", "--samples", "100000", "--no-limits"];
+    let arguments =
+        ["run", text(&target)?, "--case", "write,size=1MiB", "--yes", "--samples", "100000", "--no-limits"];
     let child = program.start(&arguments)?;
     let ours = wait_for("the workspace", || entries(&target).first().cloned())?;
     wait_for("the worker's files", || (entries(&ours).len() > 1).then_some(()))?;
@@ -187,7 +188,9 @@ fn broken_pages() -> Result<()> {
     let mut bytes = std::fs::read(&database)?;
     bytes[4096..].fill(0xa5);
     std::fs::write(&database, &bytes)?;
-    for arguments in [&["show"][..], &["list", "runs"], &["run", text(target.path())?, "--case", "write"]] {
+    for arguments in
+        [&["show"][..], &["list", "runs"], &["run", text(target.path())?, "--case", "write,size=4KiB"]]
+    {
         one_line(&program.call(arguments)?, &[1], "writebench.db")?;
     }
     ensure!(std::fs::read(&database)? == bytes && entries(target.path()).is_empty());
@@ -241,7 +244,7 @@ fn named_again() -> Result<()> {
     let (source, copy) = (program.home().join("source"), target.path().join("copy"));
     std::fs::write(&source, [7; 4096])?;
     let begun = ["run", "--case", "read-write", "--from", text(&source)?, "--to", text(&copy)?, "--no-limits"];
-    let child = program.start(&[&begun[..], &["--samples", "1000000"]].concat())?;
+    let child = program.start(&[&begun[..], &["--yes", "--samples", "1000000"]].concat())?;
     wait_for("its directory", || entries(target.path()).first().map(|_| ()))?;
     let status = std::process::Command::new("kill").args(["-INT", &child.id().to_string()]).status()?;
     ensure!(status.success() && child.wait_with_output()?.status.code() == Some(130) && !copy.exists());

@@ -14,13 +14,14 @@ pub(crate) fn add(trials: &mut Trials) {
 const WIDE: u16 = 160;
 const NARROW: u16 = 44;
 
-const CASES: [&str; 8] = [
+const CASES: [&str; 9] = [
     "--case",
     "write,size=2MiB,chunk=64KiB,prepare=fallocate",
     "--case",
     "pwrite,size=2MiB,chunk=64KiB,prepare=fallocate",
     "--samples",
     "1000",
+    "--yes",
     "--seed",
     "1",
 ];

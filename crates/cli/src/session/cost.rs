@@ -1,0 +1,168 @@
+//! What a run would do, how much of it written, and about how long that takes.
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use anyhow::Result;
+
+use writebench_model::protocol::direct_check_bytes_of;
+use writebench_model::{Bytes, Case, Settings, Verify};
+use writebench_probe::Space;
+use writebench_report::{counted, visible};
+use writebench_runner::{Hardware, Pace};
+
+use super::properties;
+use crate::consent;
+
+/// Nobody is asked before a run that writes less, and less than a quarter of what is free.
+const MOST_UNASKED_BYTES: u64 = 64 << 30;
+
+/// A good solid-state disk, and a hard disk: how long a run takes is known only once it has measured.
+const PACES: [Pace; 2] = [
+    Pace { bytes_per_s: 1_000_000_000, sync: Duration::from_millis(1), call: Duration::from_micros(1) },
+    Pace { bytes_per_s: 100_000_000, sync: Duration::from_millis(10), call: Duration::from_micros(1) },
+];
+
+/// What a run would do and write.
+pub(crate) struct Cost<'r> {
+    /// Its different cases.
+    pub cases: &'r [Case],
+    pub settings: &'r Settings,
+    /// Where samples would be taken, with the space of each directory.
+    pub targets: Vec<(String, Option<Space>)>,
+    /// The copy that stays.
+    pub copy_bytes: u64,
+    /// What the images of filesystems would take that the run makes itself.
+    pub image_bytes: u64,
+    /// Whether the limits of the hardware would be measured.
+    pub limits: bool,
+    /// Whether it would be looked at what filesystems do with files.
+    pub properties: bool,
+}
+
+impl Cost<'_> {
+    /// A line for each case, and what all of it comes to.
+    pub(crate) fn dry_run(&self) -> Result<String> {
+        let mut text = String::new();
+        for case in self.cases {
+            text += &format!("{case}\n");
+        }
+        let targets: Vec<&str> = self.targets.iter().map(|(name, _)| name.as_str()).collect();
+        let most_at_once = self.cases.iter().map(|case| case.axes().size_bytes).max().unwrap_or(0);
+        text += &format!(
+            "{} × {} into {}: {} to be written ({} in a round), at most {} at once. Nothing was written.\n",
+            counted(self.cases.len(), "case"),
+            counted(self.settings.samples as usize, "sample"),
+            visible(&targets.join(" and ")),
+            Bytes(self.sample_bytes()).approximate(),
+            Bytes(self.round_bytes()).approximate(),
+            Bytes(most_at_once).approximate(),
+        );
+        text += &format!("{}. Disturbed samples are taken again, up to as many more.\n", self.time());
+        for (up_to, bytes, what) in self.beside()? {
+            if bytes > 0 {
+                text += &format!("{up_to}{} more {what}.\n", Bytes(bytes).approximate());
+            }
+        }
+        Ok(text)
+    }
+
+    /// All of it in a line, for the person who waits.
+    pub(crate) fn line(&self) -> Result<String> {
+        let targets = match self.targets.len() {
+            0 | 1 => String::new(),
+            count => format!(" on {count} targets"),
+        };
+        Ok(format!(
+            "{} × {}{targets}: about {} to be written. {}.",
+            counted(self.cases.len(), "case"),
+            counted(self.settings.samples as usize, "sample"),
+            Bytes(self.bytes()?).approximate(),
+            self.time(),
+        ))
+    }
+
+    /// Asks before samples write much, unless that was agreed to or has a limit.
+    pub(crate) fn ask(&self, agreed: bool) -> Result<()> {
+        let copied = self.copied_bytes().saturating_mul(self.targets.len() as u64);
+        let bytes = self.sample_bytes().saturating_add(copied).saturating_add(self.copy_bytes);
+        let free = self.targets.iter().filter_map(|(_, space)| Some(space.as_ref()?.available_bytes)).min();
+        let quarter = free.map_or(u64::MAX, |free| free / 4);
+        if self.settings.max_bytes.is_some() || bytes <= quarter.min(MOST_UNASKED_BYTES) {
+            return Ok(());
+        }
+        let than = match free.filter(|_| quarter < MOST_UNASKED_BYTES) {
+            Some(free) => format!("a quarter of the {} that are free", Bytes(free).approximate()),
+            None => Bytes(MOST_UNASKED_BYTES).approximate(),
+        };
+        let would = format!("the run would write about {}, more than {than}", Bytes(bytes).approximate());
+        consent::ask(agreed, &would, "add --yes, or limit it with --max-bytes; --dry-run says more")
+    }
+
+    fn bytes(&self) -> Result<u64> {
+        let beside = self.beside()?.iter().map(|(_, bytes, _)| *bytes).fold(0, u64::saturating_add);
+        Ok(self.sample_bytes().saturating_add(beside))
+    }
+
+    fn sample_bytes(&self) -> u64 {
+        self.round_bytes().saturating_mul(u64::from(self.settings.samples))
+    }
+
+    fn round_bytes(&self) -> u64 {
+        let of_a_target = self.cases.iter().map(Case::bytes_written).fold(0, u64::saturating_add);
+        of_a_target.saturating_mul(self.targets.len() as u64)
+    }
+
+    /// Bytes that are no sample's, and what they are for.
+    fn beside(&self) -> Result<[(&'static str, u64, &'static str); 6]> {
+        let count = self.targets.len() as u64;
+        let spaces: Vec<Option<Space>> = self.targets.iter().map(|(_, space)| *space).collect();
+        let if_wanted = |is_wanted: bool, bytes: u64| if is_wanted { bytes } else { 0 };
+        let copied = self.copied_bytes().saturating_mul(count);
+        let direct = direct_check_bytes_of(self.cases).saturating_mul(count);
+        let direct = if_wanted(self.settings.verify != Verify::Never, direct);
+        let limits = if_wanted(self.limits, Hardware::of(self.cases, self.settings, &spaces)?.bytes());
+        let properties = if_wanted(self.properties, properties::most_bytes(self.targets.len()));
+        Ok([
+            ("Up to ", copied, "are files to be copied"),
+            ("Up to ", direct, "show whether O_DIRECT goes past the page cache"),
+            ("", self.copy_bytes, "are the copy that stays"),
+            ("", self.image_bytes, "are images, written once"),
+            ("Up to ", limits, "show what the device can do at most, without --no-limits"),
+            ("Up to ", properties, "show what the filesystems do with files, without --no-properties"),
+        ])
+    }
+
+    /// Files of our own to be copied: one for each size, if the small ones come first.
+    fn copied_bytes(&self) -> u64 {
+        let copying =
+            self.cases.iter().filter(|case| case.method().copies() && self.settings.copy_from.is_none());
+        let sizes: BTreeSet<u64> = copying.map(|case| case.axes().size_bytes).collect();
+        sizes.into_iter().fold(0, u64::saturating_add)
+    }
+
+    /// `That takes 4 s at 1 GB/s and 1 ms for a sync, 34 s at 100 MB/s and 10 ms, and 20 s at most`.
+    fn time(&self) -> String {
+        let samples = u64::from(self.settings.samples).saturating_mul(self.targets.len() as u64);
+        let [quick, slow] = PACES.map(|pace| {
+            let round =
+                self.cases.iter().map(|case| pace.time_of(case)).fold(Duration::ZERO, Duration::saturating_add);
+            rounded(round.as_secs_f64() * samples as f64)
+        });
+        let most_time =
+            self.settings.budget_ns.map(|budget| format!("it stops after {}", rounded(budget as f64 / 1e9)));
+        let most_bytes =
+            self.settings.max_bytes.map(|most| format!("it stops before {} are written", Bytes(most)));
+        let stops: String = most_time.into_iter().chain(most_bytes).map(|stop| format!("; {stop}")).collect();
+        format!("That takes {quick} at 1 GB/s and 1 ms for a sync, {slow} at 100 MB/s and 10 ms{stops}")
+    }
+}
+
+fn rounded(seconds: f64) -> String {
+    match seconds {
+        ..1.0 => "1 s".to_owned(),
+        ..100.0 => format!("{seconds:.0} s"),
+        ..6000.0 => format!("{:.0} min", seconds / 60.0),
+        _ => format!("{:.0} h", seconds / 3600.0),
+    }
+}
