@@ -33,6 +33,7 @@ mod promises;
 mod properties;
 mod quotas;
 mod read_back;
+mod readme;
 mod real_faults;
 mod refusals;
 mod run_status;
@@ -85,6 +86,7 @@ fn main() -> ExitCode {
     properties::add(&mut trials);
     quotas::add(&mut trials);
     read_back::add(&mut trials);
+    readme::add(&mut trials);
     real_faults::add(&mut trials);
     refusals::add(&mut trials);
     several_faults::add(&mut trials);

@@ -1,0 +1,218 @@
+//! The README's claims, tried: its commands run, and its words are the program's.
+
+use std::path::Path;
+
+use anyhow::{Context, Result, bail, ensure};
+use writebench_testkit::{Kind, Need, Program, Trials, directory_on};
+
+use crate::program;
+
+pub(crate) fn add(trials: &mut Trials) {
+    let ext4 = Need::Filesystem(Kind::Ext4);
+    trials.add("README: each command of its table does what is said there", &[ext4, Need::Root], commands);
+    trials.add("README: the suites are those that the program lists", &[], suites);
+    trials.add("README: the words that it explains stand in the tables", &[ext4], words);
+    trials.add("README: its example has the columns of a first look", &[ext4], example);
+    trials.add("README: nothing of a run stays in its directory", &[ext4], traces);
+    trials.add("README: it is short, and its links lead somewhere", &[], links);
+}
+
+fn root() -> &'static Path {
+    Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))
+}
+
+fn readme() -> Result<String> {
+    let path = root().join("README.md");
+    std::fs::read_to_string(&path).with_context(|| path.display().to_string())
+}
+
+/// What stands between backticks.
+fn quoted(text: &str) -> impl Iterator<Item = &str> {
+    text.split('`').skip(1).step_by(2)
+}
+
+/// How a command is tried: made small, and what must stand in what it prints.
+struct Trial {
+    begins: &'static str,
+    added: &'static [&'static str],
+    prints: &'static str,
+}
+
+const fn trial(begins: &'static str, added: &'static [&'static str], prints: &'static str) -> Trial {
+    Trial { begins, added, prints }
+}
+
+const SMALL: &[&str] = &["--size", "64KiB", "--samples", "2", "--no-limits"];
+const SMALL_SEARCH: &[&str] = &["--size", "1MiB", "--budget", "3s"];
+const DRY: &[&str] = &["--dry-run"];
+
+/// The commands of the table, in its order: later ones show what earlier ones measured.
+const TRIALS: &[Trial] = &[
+    trial("writebench run /data", &["--size", "64KiB", "--no-limits"], "beside plain write"),
+    trial("writebench advise /data --for stream", SMALL_SEARCH, "Recommended: "),
+    trial("writebench advise /data --for durable-stream", SMALL_SEARCH, "fsync"),
+    trial(
+        "writebench advise /data --for durable-records --record 512",
+        &["--size", "64KiB", "--budget", "3s"],
+        "records/s",
+    ),
+    trial("writebench advise /data --for copy", SMALL_SEARCH, "plain read and write"),
+    trial("writebench run /data --suite write --size 4GiB --set threads=1,8", DRY, "to be written"),
+    trial("writebench run /data --case write,chunk=64KiB --case mmap,threads=4", SMALL, "mmap"),
+    trial("writebench run /data /scratch --suite write", SMALL, "GB/s of the fastest way"),
+    trial("writebench fs --on ext4,xfs,btrfs --suite buffer", DRY, "btrfs"),
+    trial("writebench run /data --label before", SMALL, "fastest here"),
+    trial("writebench compare before after --fail-if-slower 5%", &[], "B compared with A"),
+    trial("writebench compare before after", &[], "B compared with A"),
+    trial("writebench probe --noise /data", &["--seconds", "1"], "memory copy"),
+    trial("writebench report", &[], ""),
+    trial("writebench show --export svg=charts", &[], ""),
+    trial("writebench show --export json=results.json", &[], ""),
+];
+
+/// Commands that are tried elsewhere, and where.
+const ELSEWHERE: &[(&str, &str)] = &[
+    ("writebench run --suite copy <X >Y", "copying.rs"),
+    ("writebench run /dev/sdX --suite direct --destroy /dev/sdX", "devices.rs"),
+];
+
+fn commands() -> Result<()> {
+    let readme = readme()?;
+    let table = readme.split("## Use").nth(1).context("a section on its use")?;
+    let rows = table.lines().filter(|line| line.starts_with("| "));
+    let commands: Vec<&str> = rows.flat_map(quoted).filter(|it| it.starts_with("writebench ")).collect();
+    ensure!(commands.len() >= 15, "{commands:?}");
+    let (program, data, scratch) = (program()?, directory_on(Kind::Ext4), directory_on(Kind::Ext4));
+    let mut tried = 0;
+    for command in commands {
+        if ELSEWHERE.iter().any(|(elsewhere, _)| *elsewhere == command) {
+            continue;
+        }
+        let Some(trial) =
+            TRIALS.iter().filter(|it| command.starts_with(it.begins)).max_by_key(|it| it.begins.len())
+        else {
+            bail!("nobody tries `{command}`");
+        };
+        run(&program, command, trial, data.path(), scratch.path())?;
+        if command.ends_with("--label before") {
+            run(&program, &command.replace("before", "after"), trial, data.path(), scratch.path())?;
+        }
+        tried += 1;
+    }
+    ensure!(tried + ELSEWHERE.len() >= TRIALS.len(), "some trials are of commands that the README has no more");
+    Ok(())
+}
+
+fn run(program: &Program, command: &str, trial: &Trial, data: &Path, scratch: &Path) -> Result<()> {
+    let place = |word: &str| -> Result<String> {
+        Ok(match word {
+            "/data" => data.to_str().context("a path in UTF-8")?.to_owned(),
+            "/scratch" => scratch.to_str().context("a path in UTF-8")?.to_owned(),
+            other => other.to_owned(),
+        })
+    };
+    let words: Vec<String> = command.split(' ').skip(1).map(place).collect::<Result<_>>()?;
+    let arguments: Vec<&str> = words.iter().map(String::as_str).chain(trial.added.iter().copied()).collect();
+    let output = program.command(&arguments).current_dir(program.home()).output()?;
+    let text = String::from_utf8_lossy(&output.stdout);
+    // A comparison of two small runs may find anything.
+    let is_expected =
+        output.status.success() || (command.contains("fail-if-slower") && output.status.code() == Some(5));
+    ensure!(is_expected && text.contains(trial.prints), "{arguments:?}: {output:?}");
+    Ok(())
+}
+
+fn suites() -> Result<()> {
+    let printed = program()?.call(&["list", "suites"])?.stdout;
+    ensure!(readme()?.contains(&format!("$ writebench list suites\n{printed}```")), "{printed}");
+    Ok(())
+}
+
+fn words() -> Result<()> {
+    let (program, data) = (program()?, directory_on(Kind::Ext4));
+    let cases = ["--case", "write,sync=fsync", "--case", "allocate", "--case", "pwrite,cache=direct,chunk=100"];
+    program.run(data.path(), &[&["--size", "64KiB"], cases.as_slice()].concat(), 0)?;
+    let shown = program.call(&["show", "--all"])?.stdout;
+    for words in
+        ["total", "95 %", "interval", "write alone", "limit", "ms:", "CPU ms:", "n", "beside plain write"]
+    {
+        let columns = words.split(' ').count();
+        ensure!(
+            shown.split_whitespace().collect::<Vec<_>>().windows(columns).any(|it| it.join(" ") == words),
+            "{words}: {shown}"
+        );
+    }
+    ensure!(shown.contains("unsupported: ") || shown.contains("failed: "), "{shown}");
+    let readme = readme()?;
+    for word in [
+        "**total, GB/s**",
+        "**95 % interval**",
+        "**write alone**",
+        "**of limit**",
+        "**ms**",
+        "**CPU ms**",
+        "**plain write**",
+    ] {
+        ensure!(readme.contains(word), "{word}");
+    }
+    let dry =
+        program.call(&["advise", data.path().to_str().context("UTF-8")?, "--for", "stream", "--dry-run"])?;
+    ensure!(dry.stdout.starts_with("write,size=256MiB\n"), "the baseline is `write` of 1 MiB: {}", dry.stdout);
+    Ok(())
+}
+
+fn example() -> Result<()> {
+    let (program, data) = (program()?, directory_on(Kind::Ext4));
+    program.run(data.path(), &["--size", "64KiB", "--no-limits"], 0)?;
+    let printed = program.call(&["show"])?.stdout;
+    let readme = readme()?;
+    let example = readme
+        .split("```text\n$ writebench run")
+        .nth(1)
+        .and_then(|it| it.split("```").next())
+        .context("an example")?;
+    let heading = |text: &str| text.lines().find(|line| line.contains("fastest here")).map(str::to_owned);
+    let columns = |line: String| {
+        line.split("  ").map(|it| it.trim().to_owned()).filter(|it| !it.is_empty()).collect::<Vec<_>>()
+    };
+    let shown = columns(heading(&printed).context("a heading")?);
+    for column in columns(heading(example).context("a heading in the example")?) {
+        ensure!(shown.contains(&column), "{column} is not among {shown:?}");
+    }
+    for goal in ["new file", "existing file", "2 new files", "durable new file"] {
+        let has = |text: &str| text.lines().any(|line| line.starts_with(&format!("{goal}  ")));
+        ensure!(has(&printed) && has(example), "{goal}: {printed}");
+    }
+    Ok(())
+}
+
+fn traces() -> Result<()> {
+    let (program, data) = (program()?, directory_on(Kind::Ext4));
+    std::fs::write(data.path().join("mine"), "mine")?;
+    program.run(data.path(), &["--case", "write", "--size", "64KiB", "--samples", "1"], 0)?;
+    let names: Vec<_> = std::fs::read_dir(data.path())?.flatten().map(|entry| entry.file_name()).collect();
+    ensure!(names == ["mine"] && std::fs::read(data.path().join("mine"))? == b"mine", "{names:?}");
+    Ok(())
+}
+
+fn links() -> Result<()> {
+    let readme = readme()?;
+    ensure!(readme.lines().count() <= 150, "{} lines", readme.lines().count());
+    ensure!(
+        readme
+            .lines()
+            .all(|line| line.chars().count() <= 100 || line.starts_with("| ") || line.contains(" cases  "))
+    );
+    let targets: Vec<&str> = readme
+        .split("](")
+        .skip(1)
+        .filter_map(|it| it.split(')').next())
+        .filter(|it| !it.starts_with("http"))
+        .collect();
+    ensure!(targets.len() >= 15, "{targets:?}");
+    for target in targets {
+        let path = root().join(target.split('#').next().unwrap_or_default());
+        ensure!(path.exists(), "{} is not there", path.display());
+    }
+    Ok(())
+}
