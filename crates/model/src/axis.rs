@@ -1,6 +1,7 @@
 //! The axes of the space of cases: one declaration each.
 
 use crate::form::{Chunk, Count, Form, Size};
+use crate::similar::did_you_mean;
 use crate::sync::Sync;
 use crate::value::{
     Advice, Alignment, AllocateCall, Cache, Data, Descriptor, Files, MapSharing, Origin, Prepare, Registered,
@@ -63,7 +64,12 @@ macro_rules! axes {
                 let result = match axis {
                     $(Axis::$axis => <form!($type $($form)?)>::parse(value).map(|it| self.$field = it),)+
                 };
-                result.map_err(|why| format!("{axis}={value}: {why}"))
+                result.map_err(|why| {
+                    // A number that is none is like no name.
+                    let values = if axis.is_number() { String::new() } else { axis.values() };
+                    let names = values.split(',').next().unwrap_or_default().split('|');
+                    format!("{axis}={value}: {why}{}", did_you_mean(value, names))
+                })
             }
 
             /// What the value on `axis` asks of whoever writes the program, where it is not the default.
