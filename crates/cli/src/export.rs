@@ -8,6 +8,7 @@ use std::sync::atomic::AtomicBool;
 
 use anyhow::Result;
 use clap::Args;
+use writebench_model::did_you_mean;
 use writebench_report::formats::{FORMATS, Format, Render, RenderDirectory, Rendering};
 use writebench_report::{Comparison, Report};
 
@@ -74,8 +75,10 @@ impl FromStr for ExportArgument {
     fn from_str(text: &str) -> Result<Self, String> {
         let (name, file) = text.split_once('=').ok_or("expected FORMAT=FILE, such as json=results.json")?;
         let format = FORMATS.iter().find(|it| it.name == name || it.alias == Some(name));
-        let format =
-            format.ok_or_else(|| format!("unknown format '{name}': expected one of {}", names(|_| true)))?;
+        let format = format.ok_or_else(|| {
+            let meant = did_you_mean(name, FORMATS.iter().map(|it| it.name));
+            format!("unknown format '{name}': expected one of {}{meant}", names(|_| true))
+        })?;
         match (&format.render, file) {
             (Render::Directory(_), "") => Err("the directory's name is missing".to_owned()),
             (Render::Text(_), "") => Err("the file's name is missing".to_owned()),

@@ -8,6 +8,7 @@ mod exit;
 mod export;
 mod global;
 mod keeper;
+mod mistakes;
 mod named_runs;
 mod output;
 mod output_file;
@@ -17,6 +18,7 @@ mod selection;
 mod session;
 mod signals;
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -32,7 +34,7 @@ use crate::output::Output;
 
 /// Finds, and proves, the fastest way to write a file on a given storage target.
 #[derive(Parser)]
-#[command(version, after_help = EXIT_CODES, disable_help_subcommand = true)]
+#[command(version, after_help = EXIT_CODES)]
 struct Arguments {
     /// Database of runs [default: writebench.db in the user's data directory]
     #[arg(long, global = true, value_name = "FILE", env = "WRITEBENCH_DB", hide_env_values = true, value_hint = ValueHint::FilePath)]
@@ -63,7 +65,9 @@ fn main() -> ExitCode {
         Err(error)
             if error.use_stderr() && error.kind() != ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand =>
         {
-            return ended(Err(usage!("{}", one_line(&error))), &plain);
+            let words: Vec<OsString> = std::env::args_os().skip(1).collect();
+            let line = mistakes::one_line(&error, &Arguments::command(), &words);
+            return ended(Err(usage!("{line}")), &plain);
         }
         // `--help` and `--version` are results.
         Err(error) => error.exit(),
@@ -88,16 +92,6 @@ fn ended(result: anyhow::Result<Exit>, output: &Output) -> ExitCode {
             exit::of(&error).into()
         }
     }
-}
-
-/// The parser's error in one line: what is wrong and what would fit, without usage and advice.
-fn one_line(error: &clap::Error) -> String {
-    let text = error.render().to_string();
-    let text = text.split("\n\nUsage:").next().unwrap_or_default();
-    let text = text.split("\n\nFor more information").next().unwrap_or_default();
-    let text = text.replace("\n\n  tip:", "; tip:");
-    let line = text.split_whitespace().collect::<Vec<&str>>().join(" ");
-    format!("{}; see writebench --help", line.strip_prefix("error: ").unwrap_or(&line))
 }
 
 #[cfg(test)]

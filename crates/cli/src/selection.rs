@@ -4,7 +4,7 @@ use anyhow::Result;
 use clap::Args;
 use writebench_model::{
     Axis, Bytes, Case, CaseOrigin, CaseRecord, Data, FIRST_LOOK, MethodInfo, Origin, Row, Suite, TargetRecord,
-    suite_named,
+    did_you_mean, suite_named,
 };
 
 use crate::arguments::{names, suite_names};
@@ -206,9 +206,11 @@ pub(crate) fn different(all: impl IntoIterator<Item = Case>) -> Vec<Case> {
 
 fn assignment(text: &str) -> Result<(Axis, Vec<String>), String> {
     let (axis, values) = text.split_once('=').ok_or("expected AXIS=VALUE[,VALUE...]")?;
-    let known = || Axis::ALL.iter().map(|axis| axis.name()).collect::<Vec<_>>().join(", ");
-    let axis =
-        Axis::from_name(axis).ok_or_else(|| format!("unknown axis '{axis}': expected one of {}", known()))?;
+    let axis = Axis::from_name(axis).ok_or_else(|| {
+        let names: Vec<&str> = Axis::ALL.iter().map(|axis| axis.name()).collect();
+        let (meant, names) = (did_you_mean(axis, &names), names.join(", "));
+        format!("unknown axis '{axis}': expected one of {names}{meant}")
+    })?;
     let values: Vec<String> = values.split(',').map(str::to_owned).collect();
     for value in &values {
         // Contradictions show when cases are made; a value that the axis does not have shows here.

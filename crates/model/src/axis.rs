@@ -2,6 +2,7 @@
 
 use crate::form::{Chunk, Count, Form, Size};
 use crate::phrase::Phrase;
+use crate::similar::did_you_mean;
 use crate::sync::Sync;
 use crate::value::{
     Advice, Alignment, AllocateCall, Cache, Data, Descriptor, Files, MapSharing, Origin, Prepare, Registered,
@@ -65,7 +66,12 @@ macro_rules! axes {
                 let result = match axis {
                     $(Axis::$axis => <form!($type $($form)?)>::parse(value).map(|it| self.$field = it),)+
                 };
-                result.map_err(|why| format!("{axis}={value}: {why}"))
+                result.map_err(|why| {
+                    // A number that is none is like no name.
+                    let values = if axis.is_number() { String::new() } else { axis.values() };
+                    let names = values.split(',').next().unwrap_or_default().split('|');
+                    format!("{axis}={value}: {why}{}", did_you_mean(value, names))
+                })
             }
 
             /// The words of the value on `axis`, where it is not the default.

@@ -5,6 +5,7 @@ use std::fmt;
 use crate::axis::{Axes, Axis};
 use crate::contract::{Content, Contract, Durability, Feed, Start};
 use crate::method::{Cursor, MethodInfo};
+use crate::similar::did_you_mean;
 use crate::sync::SyncCall;
 use crate::value::{Cache, Data, Files, Origin, Prepare, Source};
 
@@ -75,8 +76,9 @@ impl Case {
         let mut parts = text.split(',');
         let name = parts.next().unwrap_or_default();
         let method = methods.iter().find(|method| method.name == name).ok_or_else(|| {
-            let methods = methods.iter().map(|method| method.name).collect::<Vec<_>>().join(", ");
-            CaseError::Unknown(format!("unknown method '{name}': expected one of {methods}"))
+            let names: Vec<&str> = methods.iter().map(|method| method.name).collect();
+            let (meant, names) = (did_you_mean(name, &names), names.join(", "));
+            CaseError::Unknown(format!("unknown method '{name}': expected one of {names}{meant}"))
         })?;
         let assignments: Result<Vec<_>, CaseError> = parts.map(|part| assignment(part, method)).collect();
         Self::new(method, &assignments?)
@@ -210,8 +212,9 @@ fn assignment<'t>(part: &'t str, method: &MethodInfo) -> Result<Assignment<'t>, 
 }
 
 fn unknown_axis(name: &str, method: &MethodInfo) -> CaseError {
-    let axes = method.own_axes().map(Axis::name).collect::<Vec<_>>().join(", ");
-    CaseError::Unknown(format!("unknown axis '{name}': {} has {axes}", method.name))
+    let axes: Vec<&str> = method.own_axes().map(Axis::name).collect();
+    let (meant, axes) = (did_you_mean(name, &axes), axes.join(", "));
+    CaseError::Unknown(format!("unknown axis '{name}': {} has {axes}{meant}", method.name))
 }
 
 impl fmt::Display for Case {

@@ -21,6 +21,7 @@ mod read_back;
 mod reserve;
 mod run;
 mod sample;
+mod similar;
 mod size;
 mod space;
 mod suite;
@@ -42,6 +43,7 @@ pub use read_back::{Extent, ReadBack, ReadFrom};
 pub use reserve::Reserve;
 pub use run::{RunRecord, RunStatus, Settings, Verify};
 pub use sample::{Failure, Latency, Outcome, Phase, PhasesNs, Sample, SampleRow, Timeline, Watch};
+pub use similar::did_you_mean;
 pub use size::{LONGEST_ARGUMENT_BYTES, LONGEST_NAME, MOST_DOCUMENT_BYTES, MOST_ROWS, MOST_TARGETS, TooMuch};
 pub use space::{Purpose, Space};
 pub use suite::{

@@ -8,6 +8,7 @@ use crate::case::{Case, CaseError};
 use crate::case_record::{CaseOrigin, Layout};
 use crate::method::MethodInfo;
 use crate::quantity::Bytes;
+use crate::similar::did_you_mean;
 
 /// The built-in suites, in the order of `writebench list`.
 pub const SUITES: &[&str] = &[
@@ -277,7 +278,9 @@ fn usual_layout() -> Layout {
 }
 
 fn axis_named(name: &str) -> Result<Axis, String> {
-    Axis::from_name(name).ok_or_else(|| format!("unknown axis '{name}'"))
+    let unknown =
+        || format!("unknown axis '{name}'{}", did_you_mean(name, Axis::ALL.iter().map(|axis| axis.name())));
+    Axis::from_name(name).ok_or_else(unknown)
 }
 
 impl TryFrom<[String; 2]> for Head {
@@ -328,7 +331,10 @@ pub fn built_in_suites() -> Vec<Suite> {
 /// There is no such suite.
 pub fn suite_named(name: &str) -> Result<Suite, SuiteError> {
     let suites = built_in_suites();
-    let names = suites.iter().map(|suite| suite.name.as_str()).collect::<Vec<_>>().join(", ");
+    let names: Vec<String> = suites.iter().map(|suite| suite.name.clone()).collect();
     let named = suites.into_iter().find(|suite| suite.name == name);
-    named.ok_or_else(|| SuiteError(format!("unknown suite '{name}': expected one of {names}")))
+    named.ok_or_else(|| {
+        let (meant, names) = (did_you_mean(name, &names), names.join(", "));
+        SuiteError(format!("unknown suite '{name}': expected one of {names}{meant}"))
+    })
 }

@@ -14,7 +14,7 @@ use writebench_report::visible;
 use writebench_store::Store;
 
 use self::images::Images;
-use self::kinds::{of_kind, wishes};
+use self::kinds::{meant, of_kind, wishes};
 use crate::database;
 use crate::exit::Exit;
 use crate::export::Export;
@@ -219,7 +219,12 @@ fn make_all(
                 all.places.push(Place::find_made(&made.path, name, made.making)?);
             }
             Err(writebench_filesystems::Error::Interrupted) => return Ok(None),
-            Err(error) => all.is_missing(name, error.to_string(), output),
+            Err(error) => {
+                let is_unknown =
+                    matches!(error, writebench_filesystems::Error::NotInstalled { package: None, .. });
+                let meant = if is_unknown { meant(&name) } else { String::new() };
+                all.is_missing(name, format!("{error}{meant}"), output);
+            }
         }
     }
     all.bytes_written = filesystems.bytes_written();

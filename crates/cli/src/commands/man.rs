@@ -2,6 +2,7 @@
 
 use anyhow::Result;
 use clap::Args;
+use writebench_model::did_you_mean;
 
 use crate::exit::{Exit, usage};
 use crate::global::Global;
@@ -19,7 +20,10 @@ impl ManCommand {
         command.build();
         if let Some(name) = &self.command {
             let found = command.find_subcommand(name).cloned();
-            let found = found.ok_or_else(|| usage!("there is no command '{name}'"))?;
+            let found = found.ok_or_else(|| {
+                let names = command.get_subcommands().map(clap::Command::get_name);
+                usage!("there is no command '{name}'{}", did_you_mean(name, names))
+            })?;
             command = found.display_name(format!("writebench-{name}"));
         }
         let mut text = Vec::new();

@@ -64,10 +64,13 @@ impl OutputFile {
 
     /// Whether both would be the same file.
     pub(crate) fn is_same(&self, other: &Self) -> bool {
-        let (Place::File(directory, name), Place::File(others, other)) = (&self.place, &other.place) else {
-            return false;
-        };
-        name == other && directory.identity().is_ok_and(|it| others.identity() == Ok(it))
+        match (&self.place, &other.place) {
+            (Place::Results, Place::Results) => true,
+            (Place::File(directory, name), Place::File(others, other)) => {
+                name == other && directory.identity().is_ok_and(|it| others.identity() == Ok(it))
+            }
+            _ => false,
+        }
     }
 
     /// Whether it is `-`.

@@ -23,7 +23,7 @@ pub(crate) struct MeasuringArguments {
     #[arg(long, value_name = "PERCENT", value_parser = percent_in_ppm)]
     pub precision: Option<u32>,
     /// Stop after that time, and cut loops over durable records to their share of it; what was not reached is said [default: none; 20s for the first look, and for each filesystem of one]
-    #[arg(long, value_name = "TIME", value_parser = writebench_model::parse_duration)]
+    #[arg(long, value_name = "TIME", value_parser = positive_duration)]
     pub budget: Option<Duration>,
     /// Stop before more than that is written
     #[arg(long, value_name = "BYTES")]

@@ -39,7 +39,9 @@ fn commands() -> Result<()> {
 fn calls(program: &Program) -> Result<Vec<(String, Vec<String>)>> {
     let call = |title: &str, words: &str| (title.to_owned(), words.split(' ').map(str::to_owned).collect());
     let mut calls = vec![call("The program", "--help")];
-    calls.extend(commands_of(program)?.iter().map(|name| call(name, &format!("{name} --help"))));
+    // `help` has none of its own.
+    let commands = commands_of(program)?.into_iter().filter(|name| name != "help");
+    calls.extend(commands.map(|name| call(&name, &format!("{name} --help"))));
     calls
         .extend(["Suites", "Methods", "Axes"].map(|what| call(what, &format!("list {}", what.to_lowercase()))));
     Ok(calls)

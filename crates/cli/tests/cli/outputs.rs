@@ -24,7 +24,7 @@ pub(crate) fn add(trials: &mut Trials) {
     trials.add("outputs: the database is not written over, by none of its names", &tmpfs, database);
     trials.add("outputs: a file that the command reads is not written over", &tmpfs, inputs);
     trials.add("outputs: the workspace of a run is no place for one", &tmpfs, workspace);
-    trials.add("outputs: two exports to one file are refused", &tmpfs, twice);
+    trials.add("outputs: two exports to one file, or to standard output, are refused", &tmpfs, twice);
     trials.add("outputs: a page is the old one or the new one whenever its writer is killed", &tmpfs, killed);
     trials.add("outputs: what was there stays whole where a new file has no room", &[Need::Root], full);
     trials.add("outputs: a file keeps its mode and owner, and a new one has the usual", &[Need::Root], mode);
@@ -199,6 +199,10 @@ fn twice() -> Result<()> {
     let words = ["show", "--export", &export("json", &file), "--export", &export("csv", &again)];
     let said = ended(&program, &words, 2)?.stderr;
     ensure!(said.contains("is given twice") && !file.exists(), "{said}");
+    for command in [&["show"][..], &["compare", "1", "1"]] {
+        let said = ended(&program, &[command, &["--export", "json=-", "--export=json=-"]].concat(), 2)?;
+        ensure!(said.stderr.contains("- is given twice") && said.stdout.is_empty(), "{said:?}");
+    }
     Ok(())
 }
 

@@ -12,6 +12,19 @@ use crate::program;
 const REFUSED: &[(&[&str], i32, &[&str])] = &[
     (&["--case", "wirte"], 2, &["unknown method 'wirte'", "pwritev"]),
     (&["--case", "write,chnk=4k"], 2, &["unknown axis 'chnk'", "chunk"]),
+    (&["--case", "write,szie=4k"], 2, &["did you mean 'size'?"]),
+    (&["--case", "mmpa"], 2, &["did you mean 'mmap'?"]),
+    (&["--case", "write,sync=fsnyc"], 2, &["did you mean 'fsync'?"]),
+    (&["--set", "prepare=fallocat"], 2, &["did you mean 'fallocate'?"]),
+    (&["--set", "theads=4"], 2, &["did you mean 'threads'?"]),
+    (&["--suite", "wirte"], 2, &["similar value exists: 'write'"]),
+    (&["--export", "jsn=file"], 2, &["did you mean 'json'?"]),
+    (&["-n", "3"], 2, &["'-n'", "did you mean --samples?"]),
+    (&["--runs=3"], 2, &["'--runs'", "did you mean --samples?"]),
+    (&["--repeat", "3"], 2, &["did you mean --samples?"]),
+    (&["--json"], 2, &["did you mean --export json=-?"]),
+    (&["--csv", "file"], 2, &["did you mean --export csv=-?"]),
+    (&["--svg"], 2, &["did you mean --export svg=DIRECTORY?"]),
     (&["--case", "write,chunk=0"], 2, &["chunk=0", "at least one byte"]),
     (&["--case", "write,chunk=4KB"], 2, &["4KB", "ambiguous", "4kB"]),
     (&["--case", "write,chunk=4k,chunk=8k"], 2, &["chunk is given twice"]),
@@ -49,6 +62,7 @@ const REFUSED: &[(&[&str], i32, &[&str])] = &[
     (&["--suite", "wrte"], 2, &["wrte", "vectored"]),
     (&["--samples", "0"], 2, &["--samples"]),
     (&["--budget", "soon"], 2, &["soon", "30s"]),
+    (&["--budget", "0s"], 2, &["longer than nothing"]),
     (&["--timeout", "0s"], 2, &["longer than nothing"]),
     (&["--suite", "write", "--set", "prepare=create"], 2, &["suite write has no section", "list cases write"]),
     (&["--data", "ones"], 2, &["ones", "random"]),
@@ -59,7 +73,7 @@ const REFUSED: &[(&[&str], i32, &[&str])] = &[
     (&["--export", "svg=/no/such/charts"], 2, &["/no/such is no directory"]),
     (&["--export", "svg=/proc/version"], 2, &["/proc/version is no directory"]),
     (&["--export", "json=/no/such/directory/file"], 2, &["/no/such/directory"]),
-    (&["--resume=99"], 1, &["no run 99"]),
+    (&["--resume=99"], 2, &["no run 99", "writebench runs"]),
     (&["--resume"], 2, &["no unfinished run"]),
     (&["--resume", "--samples", "3"], 2, &["--samples", "--resume"]),
 ];
@@ -74,6 +88,9 @@ pub(crate) fn add(trials: &mut Trials) {
         ensure!(ended.code == Some(2) && ended.stderr.contains("Commands:"), "{ended:?}");
         Ok(())
     });
+    trials.add("a target in the place of a command is told from a command that is mistyped", &[], no_command);
+    trials.add("a kind that is mistyped is named as it is meant", &[Need::Root], no_kind);
+    trials.add("help shows the help of the program, and of each command", &[], help);
     trials.add("a missing directory is named", &[], || target_refused("/no/such/target", "No such file"));
     trials.add("a file is no target", &[], || {
         target_refused("/proc/version", "neither a directory nor a block device")
@@ -111,6 +128,50 @@ fn refused(arguments: &[&str], code: i32, texts: &[&str]) -> Result<()> {
     ensure!(ended.stdout.is_empty(), "{ended:?}");
     one_line(&ended.stderr)?;
     ensure!(entries(target.path()).is_empty());
+    Ok(())
+}
+
+fn no_command() -> Result<()> {
+    let (program, target) = (program()?, directory_on(Kind::Tmpfs));
+    let path = text(target.path())?;
+    for (words, meant) in [
+        (&[path, "--suite", "write"][..], format!("did you mean `writebench run {path}`?")),
+        (&["/no/such directory"], "did you mean `writebench run '/no/such directory'`?".to_owned()),
+        (&["."], "did you mean `writebench run .`?".to_owned()),
+        (&["reprot"], "similar subcommand exists: 'report'".to_owned()),
+        (&["advise", "--for", "streem"], "similar value exists: 'stream'".to_owned()),
+        (&["man", "compar"], "did you mean 'compare'?".to_owned()),
+        // It has neither samples nor exports.
+        (&["completions", "--json"], "unexpected argument '--json'".to_owned()),
+    ] {
+        let ended = program.call(words)?;
+        ensure!(ended.code == Some(2) && ended.stderr.contains(&meant), "{meant} in {ended:?}");
+        one_line(&ended.stderr)?;
+    }
+    let ended = program.call(&["completions", "--json"])?;
+    ensure!(!ended.stderr.contains("--export"), "{ended:?}");
+    Ok(())
+}
+
+fn no_kind() -> Result<()> {
+    for (kind, meant) in [("etx4", "'ext4'"), ("Xfs", "'xfs'"), ("overlay:etx4", "'overlay:ext4'")] {
+        let ended = program()?.call(&["--quiet", "fs", "--on", kind, "--size", "1MiB"])?;
+        ensure!(ended.code.is_some_and(|code| code > 0), "{ended:?}");
+        ensure!(ended.stderr.contains(&format!("did you mean {meant}?")), "{ended:?}");
+        one_line(&ended.stderr)?;
+    }
+    Ok(())
+}
+
+fn help() -> Result<()> {
+    let program = program()?;
+    ensure!(program.call(&["help"])?.stdout == program.call(&["--help"])?.stdout);
+    for command in crate::commands_of(&program)? {
+        let ended = program.call(&["help", &command])?;
+        ensure!(ended.code == Some(0) && ended.stdout.contains("Usage: writebench"), "{command}: {ended:?}");
+    }
+    let ended = program.call(&["help", "runs", "delete"])?;
+    ensure!(ended.code == Some(0) && ended.stdout.contains("--yes"), "{ended:?}");
     Ok(())
 }
 

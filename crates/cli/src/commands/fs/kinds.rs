@@ -2,6 +2,7 @@
 
 use anyhow::Result;
 use writebench_filesystems::{Kind, Wish};
+use writebench_model::did_you_mean;
 
 use crate::exit::usage;
 
@@ -54,7 +55,7 @@ fn kinds(words: &[String]) -> Result<Vec<Kind>> {
     let mut kinds = Vec::new();
     for word in words {
         if !LAYERS.contains(&word.as_str()) {
-            kinds.push(word.parse::<Kind>().map_err(|error| usage!("--on: {error}"))?);
+            kinds.push(word.parse::<Kind>().map_err(|error| usage!("--on: {error}{}", meant(word)))?);
             continue;
         }
         if others.is_empty() {
@@ -68,6 +69,12 @@ fn kinds(words: &[String]) -> Result<Vec<Kind>> {
         }
     }
     Ok(kinds)
+}
+
+/// The kind that a word may stand for which is none that can be made.
+pub(super) fn meant(word: &str) -> String {
+    let known = Kind::defaults().into_iter().map(|kind| kind.to_string());
+    did_you_mean(word, known.chain(LAYERS.map(str::to_owned)))
 }
 
 /// `ext4=noatime`.

@@ -1,0 +1,26 @@
+//! Words that somebody may have meant.
+
+/// How alike two words must be, from 0 to 1: as alike as options and their values, for which clap asks the same.
+const LEAST: f64 = 0.7;
+
+/// The end of an error about an unknown word: `; did you mean 'size'?`, or nothing where no name is like it.
+pub fn did_you_mean<N: AsRef<str>>(word: &str, names: impl IntoIterator<Item = N>) -> String {
+    let likeness = |name: N| (strsim::jaro(word, name.as_ref()), name);
+    let alike = names.into_iter().map(likeness).filter(|(likeness, _)| *likeness > LEAST);
+    let most = alike.max_by(|(one, _), (other, _)| one.total_cmp(other));
+    most.map_or(String::new(), |(_, name)| format!("; did you mean '{}'?", name.as_ref()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_most_similar_name_is_meant_if_any() {
+        let names = ["write", "pwrite", "mmap"];
+        assert_eq!(did_you_mean("wirte", names), "; did you mean 'write'?");
+        assert_eq!(did_you_mean("pwirte", names), "; did you mean 'pwrite'?");
+        assert_eq!(did_you_mean("splice", names), "");
+        assert_eq!(did_you_mean("", names), "");
+    }
+}
