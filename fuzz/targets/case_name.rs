@@ -1,4 +1,4 @@
-//! Names of cases: what is one, is one again when it is written.
+//! Names of cases: a parsed name, written again, parses to the same case.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

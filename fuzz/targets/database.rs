@@ -1,4 +1,4 @@
-//! A database in which a stranger has put other values, and the report that is made of it.
+//! A database with hostile values, and its report.
 #![no_main]
 
 use std::path::PathBuf;
@@ -12,7 +12,7 @@ use tempfile::TempDir;
 use writebench_report::{Report, formats};
 use writebench_store::Store;
 
-/// One value, of the column of all columns with that number, in all rows or in one.
+/// One value for one column, by its number among all columns, in all rows or in one.
 #[derive(Debug, Arbitrary)]
 struct Edit {
     column: u8,
@@ -29,7 +29,7 @@ enum Anything {
     Blob(Vec<u8>),
 }
 
-/// In memory, as thousands are written in a second.
+/// In memory, because thousands are written in a second.
 struct Original {
     folder: TempDir,
     columns: Vec<(String, String)>,
@@ -46,7 +46,7 @@ impl Original {
         .unwrap();
         Store::open(&path, &writebench_engine::method_infos()).unwrap().import_runs(&[run]).unwrap();
         let connection = Connection::open(&path).unwrap();
-        // One file, without a log beside it.
+        // A single file without a separate log.
         connection.pragma_update(None, "journal_mode", "delete").unwrap();
         let query =
             "SELECT t.name, c.name FROM sqlite_schema t, pragma_table_info(t.name) c WHERE t.type = 'table'";
@@ -81,14 +81,14 @@ fn edit(connection: &Connection, edit: Edit) {
         None => String::new(),
         Some(row) => format!(" WHERE rowid IN (SELECT rowid FROM {table} LIMIT 1 OFFSET {row} % 16)"),
     };
-    // What the schema refuses, a stranger could not write in this way either.
+    // A value that the schema refuses cannot be in a database.
     let _ = connection.execute(&format!("UPDATE {table} SET {column} = ?1{rows}"), params![value]);
 }
 
 fuzz_target!(|edits: Vec<Edit>| {
     let path = ORIGINAL.copy();
     let connection = Connection::open(&path).unwrap();
-    // Its own conditions do not keep a stranger from anything.
+    // An attacker can ignore the table's own conditions.
     connection.pragma_update(None, "ignore_check_constraints", true).unwrap();
     for it in edits {
         edit(&connection, it);

@@ -1,4 +1,4 @@
-//! Exported JSON, and the report that is made of it.
+//! Exported JSON, and its report.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

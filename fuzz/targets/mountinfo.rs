@@ -1,9 +1,9 @@
-//! `/proc/self/mountinfo`, whose mount points and sources people name.
+//! `/proc/self/mountinfo`, whose mount points and sources people choose.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
 
-// Private in its crate, and nobody's interface.
+// The module is private to its crate.
 #[allow(dead_code)]
 #[path = "../../crates/probe/src/device_number.rs"]
 mod device_number;

@@ -1,4 +1,4 @@
-//! Requests to a worker and what it answers, each a line of JSON.
+//! Requests to a worker and its answers, each a line of JSON.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

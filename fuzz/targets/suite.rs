@@ -1,4 +1,4 @@
-//! Suites in TOML, and the rows that they come to.
+//! Suites in TOML, and their rows.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

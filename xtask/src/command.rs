@@ -1,4 +1,4 @@
-//! Running other programs from the root of the repository.
+//! Runs other programs in the root of the repository.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -19,7 +19,7 @@ pub(crate) fn metadata() -> Result<cargo_metadata::Metadata> {
     command.exec().context("cargo metadata")
 }
 
-/// Where cargo builds.
+/// Cargo's target directory.
 pub(crate) fn target_directory() -> Result<PathBuf> {
     Ok(metadata()?.target_directory.into_std_path_buf())
 }
@@ -34,7 +34,7 @@ pub(crate) fn shown(command: &Command) -> String {
     settings.chain(words).collect::<Vec<_>>().join(" ")
 }
 
-/// A word that a shell takes for itself.
+/// A word quoted for a shell.
 pub(crate) fn quoted(word: &OsStr) -> String {
     let word = word.to_string_lossy();
     let plain = |c: char| c.is_alphanumeric() || "-_./=,:+".contains(c);
@@ -60,7 +60,7 @@ pub(crate) fn attempt(command: &mut Command, without: &str) -> bool {
     outcome.is_ok()
 }
 
-/// Runs the command and returns what it wrote; the error has the end of what it complained of.
+/// Runs the command and returns its output; the error has the last line of its standard error.
 pub(crate) fn output(command: &mut Command) -> Result<Output> {
     let output = command.output().with_context(|| format!("cannot start {}", shown(command)))?;
     if !output.status.success() {

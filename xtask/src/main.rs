@@ -22,16 +22,16 @@ use clap::Parser;
 #[derive(Parser)]
 #[command(name = "cargo xtask", bin_name = "cargo xtask")]
 enum Task {
-    /// Install what only the tests need.
+    /// Install the tools that only the tests need
     Setup,
-    /// Everything that must hold before a change goes in: format, lints, rules, documentation, tests here
-    /// and on other systems, release build.
+    /// Run the complete check of a change: format, lints, rules, documentation, tests here and on other
+    /// systems, release build
     Test(test::Options),
-    /// Check the rules of the repository that no compiler knows.
+    /// Check rules of the repository that no compiler checks
     Tidy,
-    /// Compare writebench with plain C programs that do the same work, or with cp, dd and fio.
+    /// Compare writebench with plain C programs that do the same work, or with cp, dd and fio
     Parity(parity::Options),
-    /// Look whether what writebench says can be relied on.
+    /// Test the reliability of writebench's results
     #[command(subcommand)]
     Validate(validate::Question),
 }

@@ -1,9 +1,9 @@
-//! `cargo xtask parity`: writebench beside plain C programs that do the same work, or beside the tools that
-//! people know.
+//! `cargo xtask parity`: compares writebench with plain C programs that do the same work, or with common
+//! tools.
 //!
-//! What a benchmark shows must be the kernel's figure, not the benchmark's own overhead. Each program of
-//! `parity/` is the loop that a good C programmer would write; the two run in pairs, in random order, and
-//! are compared by the ratio of their medians.
+//! A benchmark must show the kernel's figure, not its own overhead. Each program of `parity/` is the loop
+//! that a good C programmer would write; the two run in pairs, in random order, and are compared by the ratio
+//! of their medians.
 
 mod case;
 mod comparison;
@@ -30,7 +30,7 @@ use reference::Reference;
 use rival::{Bench, Rival};
 use table::Table;
 
-/// What to compare, where and how often.
+/// The cases, the targets and the number of pairs.
 #[derive(clap::Args)]
 pub(crate) struct Options {
     /// Directories to write to [default: /dev/shm and the folder `parity` of cargo's target directory]
@@ -41,7 +41,7 @@ pub(crate) struct Options {
     /// Compare with fio instead, by the jobs that `--export fio=DIR` writes
     #[arg(long, conflicts_with_all = ["check", "tools"])]
     fio: bool,
-    /// Size of the files, where a case has no size of its own
+    /// Size of the files of cases without a size of their own
     #[arg(long, default_value = "256MiB")]
     size: Bytes,
     /// Pairs of each case
@@ -50,32 +50,33 @@ pub(crate) struct Options {
     /// Only the cases of this method
     #[arg(long = "method", value_name = "NAME")]
     methods: Vec<String>,
-    /// Only the cases (or tools) whose name has this in it
+    /// Only the cases (or tools) with this text in their name
     #[arg(long = "only", value_name = "TEXT")]
     only: Vec<String>,
-    /// Write the table to this file, too
+    /// Also write the table to this file
     #[arg(long, value_name = "FILE")]
     markdown: Option<PathBuf>,
     /// Seed of the order inside the pairs and of the intervals
     #[arg(long, default_value_t = 20_240_229)]
     seed: u64,
-    /// Only have each C program write a small file and read it back, on each target
+    /// Only make each C program write a small file and read it back, on each target
     #[arg(long)]
     check: bool,
 }
 
-/// Compares, or only checks the C programs; whether all cases could be compared, and beside fio, whether none is slower.
+/// Compares, or only checks the C programs. Returns whether all cases could be compared and, with fio,
+/// whether none is slower.
 pub(crate) fn run(options: &Options) -> Result<bool> {
     let targets = memory_and_disk(&options.targets, "parity")?;
     let folder = folder_for("parity")?;
     if options.check {
-        // A build of its own: another check may be running the programs at the same time.
+        // A separate build, because another check may be running the programs at the same time.
         let scratch = tempfile::tempdir_in(&folder).context("a folder for the programs")?;
         let mut programs = options.chosen(None)?;
         programs.extend(copying::equals(Bytes((5 << 20) + 1)).into_iter().filter(|tool| options.wants(tool)));
         return check(&Reference::build(scratch.path())?, &targets, &programs);
     }
-    // A choice without a case is an error before anything is built.
+    // A choice without a case is an error before the build.
     let by_programs = !options.tools && !options.fio;
     let twins = if by_programs { options.chosen(Some(options.size))? } else { Vec::new() };
     let (reference, writebench) = (Reference::build(&folder)?, program::build()?);
@@ -107,7 +108,7 @@ fn compare(options: &Options, mut bench: Bench, targets: &[PathBuf], twins: &[Ri
                 bench.compare(&rival, target, options.rounds, seed)
             };
             let (mut result, mut remark) = (compare(), rival.remark.to_owned());
-            // Beside fio, what is below the goal is taken once more, and the second result counts.
+            // With fio, a case below the goal is repeated, and the second result counts.
             if options.fio
                 && !rival.is_explained
                 && let Ok(first) = &result
@@ -135,7 +136,7 @@ fn check(reference: &Reference, targets: &[PathBuf], twins: &[Rival]) -> Result<
     Ok(true)
 }
 
-/// What makes sense on the target: memory has nothing behind the page cache.
+/// The cases that are possible on the target: memory has no direct I/O.
 fn possible<'t>(twins: &'t [Rival], target: &Path) -> Result<impl Iterator<Item = &'t Rival>> {
     let is_memory = is_memory(target)?;
     Ok(twins.iter().filter(move |twin| !(is_memory && twin.case.is_direct())))

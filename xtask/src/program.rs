@@ -1,4 +1,4 @@
-//! writebench itself, as users get it.
+//! The release build of writebench.
 
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
@@ -9,22 +9,22 @@ use serde_json::Value;
 use crate::command::{root, shown, succeed, target_directory};
 use crate::target::folder_for;
 
-/// Builds the program; where it is.
+/// Builds the program; returns its path.
 pub(crate) fn build() -> Result<PathBuf> {
     build_with(&[])
 }
 
-/// Builds the program with a deliberate delay of 5 % in every timed phase; where it is.
+/// Builds the program with a deliberate delay of 5 % in every timed phase; returns its path.
 pub(crate) fn build_delayed() -> Result<PathBuf> {
     let built = build_with(&["--package", "writebench", "--features", "deliberate-delay"])?;
-    // Out of the way of the program without it, which cargo builds in the same place.
+    // Cargo builds the program without the delay in the same place.
     let program = folder_for("deliberate-delay")?.join("writebench");
     std::fs::copy(built, &program).context("copying the delayed program")?;
     Ok(program)
 }
 
 fn build_with(arguments: &[&str]) -> Result<PathBuf> {
-    // The cargo that runs us.
+    // The cargo that runs xtask.
     let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     succeed(cargo.current_dir(root()).args(["build", "--release", "--locked"]).args(arguments))?;
     let program = target_directory()?.join("release/writebench");
@@ -32,8 +32,8 @@ fn build_with(arguments: &[&str]) -> Result<PathBuf> {
     Ok(program)
 }
 
-/// Runs writebench with a database of its own; its JSON export. It also ends with an error where a single case
-/// failed, which is no reason to have no export.
+/// Runs writebench with a separate database; returns its JSON export. A failed case makes the program exit
+/// with an error, but it still exports.
 pub(crate) fn exported(mut command: Command) -> Result<Value> {
     let scratch = tempfile::tempdir().context("a folder for the database")?;
     let export = scratch.path().join("export.json");

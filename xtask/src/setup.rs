@@ -36,7 +36,7 @@ const NEEDS: &[Need] = &[
     ("libc6-dev-arm64-cross", "/usr/aarch64-linux-gnu/lib/libc.so", "the C library that they run with"),
     ("chromium", "chromium", "the page of `writebench report`"),
     ("nodejs", "node", "the Node package, and the page"),
-    // Every node but Debian's brings its own npm, and would be replaced by Debian's.
+    // Debian's npm would replace an npm that came with another node.
     ("npm", "node", "the Node package"),
 ];
 
@@ -62,7 +62,7 @@ pub(crate) fn run() -> Result<()> {
     Ok(())
 }
 
-/// Announces the packages, with what apt-get says of their size; those that can be installed here.
+/// Announces the packages with apt-get's sizes; returns those that can be installed here.
 fn announce(missing: &[Need]) -> Vec<&'static str> {
     for (package, proof, purpose) in missing {
         println!("setup: missing {package} ({proof}), for {purpose}");
@@ -81,7 +81,7 @@ fn announce(missing: &[Need]) -> Vec<&'static str> {
         return Vec::new();
     }
     attempt(Command::new("apt-get").args(["update", "-q"]), "newer lists of packages");
-    // One package that apt-get does not have keeps it from installing the others.
+    // A single package unknown to apt-get would prevent installing the others.
     let (known, unknown): (Vec<_>, Vec<_>) =
         packages.into_iter().partition(|package| rehearsal(&[package]).is_ok());
     if !unknown.is_empty() {
@@ -93,9 +93,9 @@ fn announce(missing: &[Need]) -> Vec<&'static str> {
     known
 }
 
-/// What apt-get would do, without doing it.
+/// The plan that apt-get prints without carrying it out.
 fn rehearsal(packages: &[&str]) -> Result<String> {
-    /// That of a question answered with no.
+    /// The exit code after declining.
     const REFUSED: i32 = 1;
     let mut command = Command::new("apt-get");
     command.args(["install", "--assume-no", "--no-install-recommends"]).args(packages).env("LC_ALL", "C");

@@ -1,4 +1,4 @@
-//! Where is written to.
+//! The targets of measurements.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -21,7 +21,7 @@ pub(crate) fn folder_for(name: &str) -> Result<PathBuf> {
     Ok(folder)
 }
 
-/// The directories that were given; if none, one in memory and a folder of that name on the disk that cargo builds on.
+/// The given directories or, if there are none, one in memory and a folder with that name on cargo's disk.
 pub(crate) fn memory_and_disk(given: &[PathBuf], name: &str) -> Result<Vec<PathBuf>> {
     let targets = match given {
         [] => vec![PathBuf::from("/dev/shm"), folder_for(name)?],
@@ -53,13 +53,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn memory_is_told_from_what_is_none() {
+    fn only_memory_filesystems_count_as_memory() {
         assert!(!is_memory(Path::new("/proc")).unwrap());
         assert!(is_memory(Path::new("/no/such/place")).is_err());
     }
 
     #[test]
-    fn a_directory_is_described_even_if_nothing_is_known_of_it() {
+    fn a_missing_directory_is_described_too() {
         assert!(described(Path::new("/no/such/place")).starts_with("/no/such/place ("));
     }
 }

@@ -1,8 +1,8 @@
-//! `cargo xtask tidy`: the rules of the repository that no compiler knows.
+//! `cargo xtask tidy`: rules of the repository that no compiler checks.
 //!
-//! What clippy and cargo-deny can check is theirs (`[workspace.lints]`, `deny.toml`). A rule here is a function over a
-//! file's path and text and one line in [`RULES`]; those of manifests and modules see a whole crate. It returns what it
-//! finds; nothing is fixed.
+//! clippy and cargo-deny check the rules that they can (`[workspace.lints]`, `deny.toml`). A rule here is a
+//! function of a file's path and text and a line in [`RULES`]; the rules for manifests and modules see a
+//! whole crate. Each returns its findings, and fixes nothing.
 
 mod files;
 mod links;
@@ -18,23 +18,23 @@ use anyhow::{Context, Result};
 
 use crate::command::{metadata, root};
 
-/// A place that breaks a rule, and how, in a line.
+/// A violation of a rule and its place, in a line.
 type Finding = String;
 
-/// The path is relative to the root of the repository, and lines begin with 1.
+/// The path is relative to the root of the repository; the first line is 1.
 fn finding(path: &str, line: usize, what: impl Display) -> Finding {
     format!("{path}:{line}: {what}")
 }
 
-/// What a rule has to say of a file.
+/// Finds the violations in a file.
 type Rule = fn(path: &str, text: &str) -> Vec<Finding>;
 
 const RULES: &[Rule] = &[files::too_long, files::badly_named, files::unfinished, files::unsafe_out_of_place];
 
-/// Folders that hold nothing of ours.
+/// Folders with foreign files.
 const FOREIGN_FOLDERS: &[&str] = &["target", "node_modules", ".git"];
 
-/// Prints all findings; whether there are none.
+/// Prints all findings; returns whether there are none.
 pub(crate) fn run() -> Result<bool> {
     let findings = findings()?;
     for finding in &findings {
@@ -66,7 +66,7 @@ fn findings() -> Result<Vec<Finding>> {
     Ok(findings)
 }
 
-/// The text files below a folder by their path relative to it, in order.
+/// The text files below a folder, sorted by relative path.
 fn files_below(root: &Path) -> Result<Vec<(String, String)>> {
     let mut files = Vec::new();
     let mut folders = vec![root.to_owned()];

@@ -41,7 +41,7 @@ pub(crate) fn has_miri() -> bool {
 
 /// The directory of the nightly toolchain, if one is installed.
 fn nightly() -> Option<PathBuf> {
-    // To ask must not install anything.
+    // The question must not install a toolchain.
     let mut command = Command::new("rustc");
     printed(command.args(["+nightly", "--print", "sysroot"]).env("RUSTUP_AUTO_INSTALL", "0"))
 }
@@ -95,7 +95,7 @@ mod tests {
     fn a_target_is_there_with_its_standard_library_only() {
         let own = printed(Command::new("rustc").args(["--print", "host-tuple"])).unwrap();
         assert!(has_target(own.to_str().unwrap()), "{own:?}");
-        // Every rustc knows it, and rustup has no standard library for it.
+        // Every rustc knows this target, but rustup has no standard library for it.
         assert!(!has_target("sparc64-unknown-openbsd"));
         assert!(!has_target("no-such-target"));
     }

@@ -1,4 +1,4 @@
-//! `cargo xtask validate`: whether what writebench says can be relied on.
+//! `cargo xtask validate`: tests of the reliability of writebench's results.
 
 mod advice;
 mod export;
@@ -9,20 +9,20 @@ mod soak;
 
 use anyhow::Result;
 
-/// What is looked into.
+/// The property under test.
 #[derive(clap::Subcommand)]
 pub(crate) enum Question {
-    /// How often does `compare` tell a build from itself, and from one that is 5 % slower?
+    /// Count how often `compare` distinguishes a build from itself, and from one that is 5 % slower
     Noise(noise::Options),
-    /// Does a second run rank the ways of copying as the first did?
+    /// Check that repeated runs rank the copying cases alike
     Ranking(ranking::Options),
-    /// Does a search find what measuring every candidate finds?
+    /// Check that a search finds the result of measuring every candidate
     Advise(advice::Options),
-    /// Is anything left behind, or anything wrong, after minutes of all that it does and all that goes wrong?
+    /// Run all commands with all kinds of trouble for minutes, and look for errors and leftovers
     Soak(soak::Options),
 }
 
-/// Looks into it; whether there is an answer.
+/// Runs the test; returns whether it could be completed.
 pub(crate) fn run(question: &Question) -> Result<bool> {
     match question {
         Question::Noise(options) => noise::run(options),

@@ -1,4 +1,4 @@
-//! The C programs of `parity/` do what they are compared for.
+//! Tests of the C programs of `parity/`.
 
 use std::path::Path;
 use std::process::Command;
@@ -21,7 +21,7 @@ fn place(target: &str) -> &str {
     if target == "/dev/shm" { "memory" } else { "disk" }
 }
 
-/// Each program reads its file back and compares; none may leave anything behind.
+/// Each program reads its file back and compares it, and leaves no file behind.
 fn check(target: &str) -> Result<(), Failed> {
     let folder = tempfile::tempdir_in(target)?;
     let output =

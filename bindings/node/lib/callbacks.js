@@ -1,11 +1,11 @@
-// The functions that answer through a callback, which gets an error or undefined first.
+// Functions with a callback, whose first argument is an error or undefined.
 'use strict';
 
 const requests = require('./requests.js');
 const { badArguments, isNatural, isSwitch, refuseWhereMissing } = require('./rules.js');
 
-// On a tick of its own: what a callback throws is then an uncaught exception, and no rejection of a promise that
-// nobody sees.
+// A separate tick makes an exception in a callback uncaught, rather than an unobserved rejection of a
+// promise.
 function answer(promise, callback) {
   promise.then(
     (value) => process.nextTick(callback, ...(value === undefined ? [undefined] : [undefined, value])),

@@ -1,10 +1,10 @@
-// The same functions, which answer through a promise and also take a FileHandle of `fs.promises`.
+// The same functions with promises, which also accept a FileHandle of `fs.promises`.
 'use strict';
 
 const requests = require('./requests.js');
 const { badArguments, isNatural, isSwitch, refuseWhereMissing } = require('./rules.js');
 
-// A FileHandle that the garbage collector finds is closed: those in use are held here.
+// The garbage collector closes an unreferenced FileHandle, so those in use are held here.
 const held = new Set();
 
 async function withDescriptor(file, expected, then) {

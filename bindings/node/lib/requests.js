@@ -1,4 +1,4 @@
-// What is asked of an open file: by its descriptor, away from the event loop, with a promise for the answer.
+// Requests about an open file: by descriptor, outside of the event loop, with a promise for the answer.
 'use strict';
 
 const { getSystemErrorName } = require('node:util');

@@ -1,9 +1,9 @@
-// What may be passed, and which function exists where: the same for callbacks and promises.
+// Argument checks and available functions, for callbacks and promises.
 'use strict';
 
 const INTEGER_MAX = 2 ** 31 - 1;
 
-// A whole number that fits a C int and is not negative: a descriptor, a size, an alignment.
+// A whole number that fits in a C int and is not negative: a descriptor, a size, an alignment.
 const isNatural = (value) => Number.isInteger(value) && value >= 0 && value <= INTEGER_MAX;
 
 const isSwitch = (value) => value === 0 || value === 1;
@@ -12,7 +12,7 @@ function badArguments(expected) {
   return Object.assign(new TypeError(`bad arguments, expected: (${expected})`), { code: 'ERR_INVALID_ARG_VALUE' });
 }
 
-// Why a function cannot be had on this platform, by its name.
+// The reason why a function is unavailable on this platform, by name.
 const missing = {
   setF_NOCACHE: process.platform === 'darwin' ? undefined : 'only supported on mac os',
   setFlock: process.platform === 'win32' ? 'not supported on windows' : undefined,

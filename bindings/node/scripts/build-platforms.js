@@ -1,4 +1,4 @@
-// Builds a package for every platform that can be built on this machine, and the package that names them, in dist/.
+// Builds a package for every platform that this machine can build for, and the main package, in dist/.
 //
 // cargo-zigbuild (with zig, both on PyPI: pip install cargo-zigbuild ziglang) links for Linux, with an old glibc, for
 // macOS, without Apple's SDK, and for FreeBSD; mingw's gcc links for Windows. The targets are rustup's.
@@ -13,17 +13,17 @@ const stage = require('./stage.js');
 
 const DIST = path.resolve(__dirname, '../dist');
 
-// The glibc of RHEL 7, Debian 8 and Ubuntu 14.04, and the least that Rust's own targets ask for.
+// The glibc of RHEL 7, Debian 8 and Ubuntu 14.04, and the oldest for Rust's own targets.
 const GLIBC = '2.17';
 
-// What Node 20 asks for, and the least that Apple's processors know. zig's own default is of last year.
+// The minimum of Node 20, and the oldest for Apple's processors. zig's own default is from last year.
 const MACOS = '11.0';
 
-// musl's targets link all of C into a program; a library that node loads has to share node's.
+// musl's targets link the C library into a program; an addon must share that of node.
 function environment({ libc, os }) {
   const flags = ['-C strip=symbols'];
   if (libc === 'musl') flags.push('-C target-feature=-crt-static');
-  // For lack of an SDK: what a library of macOS leaves to be found in the node that loads it.
+  // Without an SDK: symbols that a library on macOS resolves in the loading node.
   if (os === 'darwin') flags.push('-C link-arg=-undefined', '-C link-arg=dynamic_lookup');
   return { RUSTFLAGS: flags.join(' '), MACOSX_DEPLOYMENT_TARGET: MACOS };
 }

@@ -1,4 +1,4 @@
-// Builds the addon for this machine, where the loader looks first.
+// Builds the addon for this machine, at the loader's first path.
 'use strict';
 
 const fs = require('node:fs');
@@ -13,7 +13,7 @@ if (file === undefined) {
   console.error(`direct-io.node is not built: ${why}`);
   process.exit(1);
 }
-// A new file: the old one may be in use by a running node.
+// The file is replaced, because a running node may use the old one.
 fs.rmSync(ADDON, { force: true });
 fs.copyFileSync(file, ADDON);
 console.log(`built: ${path.relative(process.cwd(), ADDON)}`);

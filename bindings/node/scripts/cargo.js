@@ -1,4 +1,4 @@
-// Has cargo build the addon, and asks it where that is.
+// Builds the addon with cargo, which reports its path.
 'use strict';
 
 const { spawnSync } = require('node:child_process');
@@ -12,7 +12,7 @@ function artifact(stdout) {
   return library.filenames.find((name) => /\.(so|dylib|dll)$/.test(name));
 }
 
-// The first error among all that cargo has said, or else its last word.
+// The first error in cargo's output, or else its last line.
 function reason(stderr) {
   const lines = stderr.trim().split('\n').map((line) => line.trim());
   return lines.find((line) => /^error|unable to find|cannot find/.test(line)) ?? lines.at(-1);

@@ -1,4 +1,4 @@
-// From here it would be published without its binaries.
+// Publishing from here would omit the binaries.
 'use strict';
 
 console.error('Publish from dist/, where `npm run build:platforms` puts the packages with their binaries.');

@@ -1,5 +1,5 @@
-// The packages as they are published: one with the JavaScript, and one with the binary for each platform, which the
-// first names as optional dependencies, so that npm installs the one that fits.
+// Prepares the packages for publication: one with the JavaScript, and one with the binary for each platform,
+// which the first lists as optional dependencies, so that npm installs the right one.
 'use strict';
 
 const fs = require('node:fs');

@@ -1,13 +1,13 @@
-//! The calls that an open file is asked for.
+//! The calls on an open file.
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Call {
     /// The facts of the device.
     BlockDevice,
-    /// Caching off, or on.
+    /// Turns caching off or on.
     NoCache(bool),
-    /// The advisory lock taken, or given back.
+    /// Takes or releases the advisory lock.
     Lock(bool),
-    /// The volume locked, or unlocked.
+    /// Locks or unlocks the volume.
     LockVolume(bool),
 }

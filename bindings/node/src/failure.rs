@@ -1,22 +1,22 @@
-//! What a refusal is called: by the words that programs written for `@ronomon/direct-io` compare with.
+//! Names of refusals, as programs for `@ronomon/direct-io` compare them.
 
 use direct_io::Error;
 use napi_derive::napi;
 
 use crate::call::Call;
 
-/// The parts of an `Error` of JavaScript.
+/// The parts of a JavaScript `Error`.
 #[napi(object)]
 pub struct Failure {
-    /// The words that are compared with.
+    /// The text that programs compare.
     pub message: String,
-    /// All that is known, in one line: the call and what the system said.
+    /// The full reason in one line: the call and the system's message.
     pub reason: String,
-    /// The number of the system, where a call of Unix gave one.
+    /// The system's error number, if a Unix call returned one.
     pub errno: Option<i32>,
-    /// Its name, where there is no number.
+    /// Its name, if there is no number.
     pub code: Option<String>,
-    /// The call that was refused.
+    /// The refused call.
     pub syscall: Option<String>,
 }
 
@@ -66,7 +66,7 @@ fn message(call: Call, error: &Error, errno: Option<i32>) -> String {
     }
 }
 
-/// `BLKSSZGET` of `ioctl(BLKSSZGET)`, and `fstat` of `fstat`.
+/// The code for a call: `BLKSSZGET` for `ioctl(BLKSSZGET)`, and `fstat` for `fstat`.
 fn code_of(call: &str) -> &str {
     let inner = call.split_once('(').and_then(|(_, rest)| rest.strip_suffix(')'));
     inner.unwrap_or(call)

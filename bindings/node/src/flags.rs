@@ -1,6 +1,5 @@
-//! The flags of open that direct I/O is about, as `fs.open` takes them here: what open(2) calls by these names, and
-//! 0 where it knows none. On Windows the bits by which libuv knows them (uv/win.h), which are not those of
-//! `CreateFileW`.
+//! Flags of open for direct I/O, as `fs.open` takes them here: those of open(2) with these names, or 0 if the
+//! system lacks them. On Windows these are libuv's bits (uv/win.h), not those of `CreateFileW`.
 
 use napi_derive::napi;
 
@@ -30,7 +29,7 @@ mod values {
     pub(super) const O_EXLOCK: i32 = 0x1000_0000;
 }
 
-/// Past the page cache.
+/// Bypasses the page cache.
 #[napi]
 pub const O_DIRECT: i32 = values::O_DIRECT;
 
@@ -38,14 +37,14 @@ pub const O_DIRECT: i32 = values::O_DIRECT;
 #[napi]
 pub const O_DSYNC: i32 = values::O_DSYNC;
 
-/// On Linux, without `O_CREAT`: a block device for nobody else.
+/// On Linux, without `O_CREAT`: opens a block device exclusively.
 #[napi]
 pub const O_EXCL: i32 = values::O_EXCL;
 
-/// Locked when it is opened.
+/// Locks the file when it is opened.
 #[napi]
 pub const O_EXLOCK: i32 = values::O_EXLOCK;
 
-/// A write returns when its data and all that is known of the file is durable.
+/// A write returns when its data and all metadata of the file are durable.
 #[napi]
 pub const O_SYNC: i32 = values::O_SYNC;

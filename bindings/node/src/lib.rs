@@ -1,8 +1,8 @@
 //! The native half of the Node package `@writebench/direct-io`.
 //!
-//! It knows no conventions of callbacks and no checks of arguments: those are in `lib/`. What comes here has the
-//! right type and range, what may wait for a device goes to a thread of libuv's pool, and what a system refuses
-//! comes back as data, to become an `Error` there.
+//! `lib/` has the callback conventions and the argument checks. Arguments here have the right type and range;
+//! calls that may wait for a device run in libuv's thread pool; and refusals are returned as data, which
+//! `lib/` turns into an `Error`.
 
 mod call;
 mod failure;
@@ -19,7 +19,7 @@ use call::Call;
 use request::Request;
 use sys::external::{External, NotExternal};
 
-/// A zero-filled buffer at that alignment, which Node's garbage collector gives back.
+/// A zero-filled buffer with that alignment, which Node's garbage collector frees.
 #[napi]
 pub fn get_aligned_buffer(env: Env, size: u32, alignment: u32) -> Result<External, Error<&'static str>> {
     let buffer = AlignedBuffer::new(size as usize, alignment as usize).map_err(|error| {

@@ -1,4 +1,4 @@
-//! What is asked of an open file, away from the event loop.
+//! Calls on an open file outside of the event loop.
 
 use direct_io::BlockDevice;
 use napi::bindgen_prelude::AsyncTask;
@@ -9,32 +9,32 @@ use crate::call::Call;
 use crate::failure::Failure;
 use crate::sys::descriptor::with_file;
 
-/// What is asked, and of which of Node's descriptors.
+/// The call, and Node's descriptor.
 #[derive(Debug)]
 pub struct Request {
     descriptor: i32,
     call: Call,
 }
 
-/// What came of it. A refusal is data too: it becomes an `Error` where its conventions are known.
+/// The result. A refusal is data, too, which `lib/` turns into an `Error`.
 #[napi(object)]
 pub struct Answer {
-    /// Only from `getBlockDevice`.
+    /// Set only by `getBlockDevice`.
     pub device: Option<Device>,
-    /// Why not.
+    /// The reason for a refusal.
     pub failure: Option<Failure>,
 }
 
-/// A device's facts by the names that JavaScript has for them. What is unknown is 0, or empty.
+/// A device's facts with their JavaScript names. An unknown fact is 0 or empty.
 #[napi(object)]
 pub struct Device {
     /// The unit of its addresses, in bytes.
     pub logical_sector_size: f64,
-    /// What it writes at once, in bytes.
+    /// The unit of its writes, in bytes.
     pub physical_sector_size: f64,
-    /// All of it, in bytes.
+    /// The capacity in bytes.
     pub size: f64,
-    /// What tells it from others of its model.
+    /// The serial number.
     pub serial_number: String,
 }
 
@@ -74,7 +74,7 @@ impl Task for Request {
 
 impl From<BlockDevice> for Device {
     fn from(device: BlockDevice) -> Self {
-        // Exact up to 8 PiB, as every number of JavaScript.
+        // Exact up to 8 PiB, as are all JavaScript numbers.
         let number = |bytes: Option<u64>| bytes.unwrap_or(0) as f64;
         Self {
             logical_sector_size: number(device.logical_sector_bytes),

@@ -1,4 +1,4 @@
-// What aligned buffers are good for, and that they come and go as any other.
+// Tests of aligned buffers, and of their lifetime.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { randomFillSync } from 'node:crypto';
@@ -27,7 +27,7 @@ test('a direct write from an aligned buffer is read back, and one byte beside it
   })
 );
 
-// The kernel says of every one whether it is aligned: a file's memory alignment is at most a sector here.
+// The kernel checks the alignment of every buffer: a file here needs at most a sector.
 test('small buffers of each alignment are aligned, too', { skip: noDirectIo() }, () =>
   inFolder((folder) => {
     const fd = fs.openSync(path.join(folder, 'file'), O_DIRECT | O_RDWR | O_CREAT);
@@ -63,7 +63,7 @@ test('memory that there is not is an error and no abort', { skip: process.platfo
   assert.match(stdout, /^ERR_MEMORY_ALLOCATION_FAILED insufficient memory for 2147483647 bytes$/m);
 });
 
-// Electron's sandbox, as far as the addon can see it.
+// Simulates Electron's sandbox.
 const noPreload =
   (process.platform !== 'linux' && 'only tried on Linux') ||
   (spawnSync('cc', ['--version']).error && 'there is no C compiler') ||

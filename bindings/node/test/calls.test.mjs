@@ -1,4 +1,4 @@
-// How each function is called, and what it answers: by callback and by promise.
+// The call and the result of each function, by callback and by promise.
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import { open } from 'node:fs/promises';
@@ -132,8 +132,7 @@ test('a file that another process has locked is free when that process ends', { 
   await handle.close();
 });
 
-// With one thread in libuv's pool, and that one busy, nothing that goes there is answered; what runs on the event
-// loop would be.
+// With libuv's only pool thread busy, no request in the pool is answered; work on the event loop would be.
 test('requests wait for a thread of the pool, and the event loop goes on meanwhile', { skip: isWindows }, () => {
   const run = program('waiting.cjs', [], { env: { ...process.env, UV_THREADPOOL_SIZE: '1' } });
   assert.equal(run.stderr, '');

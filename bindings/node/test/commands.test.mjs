@@ -1,4 +1,4 @@
-// The two commands, as they are typed.
+// Tests of the two commands.
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -19,7 +19,7 @@ function run(command, words, env = {}) {
   return { status, stdout, stderr };
 }
 
-// The program that WRITEBENCH names, or that cargo has built here, or that is in PATH.
+// The program from WRITEBENCH, from cargo's build here, or from PATH.
 function engine() {
   const target = process.env.CARGO_TARGET_DIR ?? path.resolve(PACKAGE, '../../target');
   const built = ['release', 'debug'].map((profile) => path.join(target, profile, 'writebench'));

@@ -1,4 +1,4 @@
-// Places to test in, and why one cannot.
+// Places for tests, and the reasons why one is unavailable.
 import { execFileSync, spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';

@@ -1,4 +1,4 @@
-// The packages as users get them: packed by npm, and installed by npm in a project of its own.
+// The packages as users get them: packed by npm, and installed by npm in a new project.
 import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
 import { createRequire } from 'node:module';
@@ -41,7 +41,7 @@ export function install() {
   const main = stage.mainPackage([here()], dist);
   const tarballs = [pack(binary, dist), pack(main, dist)];
   fs.writeFileSync(path.join(project, 'package.json'), '{ "name": "project", "private": true }\n');
-  // Offline: nothing but these two is needed, and nobody else's package of that name is wanted.
+  // Offline, because only these two packages are needed, and no published package with that name.
   npm(['install', '--offline', '--no-audit', '--no-fund', ...tarballs], project);
   return { project, folder: path.join(project, 'node_modules', NAME) };
 }

@@ -1,4 +1,4 @@
-// What users get: the packages packed and installed by npm.
+// The packages as users get them: packed and installed by npm.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';
@@ -23,7 +23,7 @@ const evaluate = (code, ...words) => node([...words, '-e', code]);
 
 const binary = path.join(project, 'node_modules', `${NAME}-${here().name}`);
 
-// Its own test, unmodified, and not in our repository: fetched, and checked, by npm.
+// The package's own, unmodified test, which npm fetches and checks.
 test("the test of @ronomon/direct-io passes, with this package as its '.'", (context) => {
   const into = fs.mkdtempSync(path.join(os.tmpdir(), 'ronomon-'));
   try {

@@ -1,4 +1,4 @@
-//! A case of writebench, as it is asked for and as its figures are read.
+//! A case of writebench: its name for the command line, and its figures.
 
 use std::fmt;
 
@@ -7,20 +7,20 @@ use writebench_model::{Axes, Bytes, Prepare};
 #[derive(Debug, Clone)]
 pub(super) struct Case {
     name: String,
-    /// Bytes that the file has in the end.
+    /// The final size of the file.
     pub(super) size_bytes: u64,
     pub(super) work: Work,
 }
 
-/// The part of a case that is compared on its own, beside all of it.
+/// The part of a case that is compared separately, beside the total.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Work {
     /// Handing over the data.
     Writing,
-    /// Reserving blocks; nothing is written.
+    /// Reserving blocks, without writing.
     Reserving,
-    /// What fio's latencies have: handing over the data, and making it durable. All of it then is what fio's runtime
-    /// has, which begins when the file has been made and ends before it is closed.
+    /// The part in fio's latencies: handing over the data, and making it durable. The total is then fio's
+    /// runtime, which begins after the file is created and ends before it is closed.
     InFiosClock,
 }
 
@@ -31,7 +31,7 @@ impl fmt::Display for Case {
 }
 
 impl Case {
-    /// The case of that name with files of that size, which stands after the method unless it is the usual one.
+    /// The case with that name and file size; the name includes a size other than the default.
     pub(super) fn new(name: &str, size: Bytes) -> Self {
         let (method, axes) = name.split_at(name.find(',').unwrap_or(name.len()));
         let is_usual = size.0 == Axes::defaults(Prepare::Create).size_bytes;
@@ -48,7 +48,7 @@ impl Case {
         self.name.split(',').next().unwrap_or_default()
     }
 
-    /// Whether it goes past the page cache, which filesystems in memory are.
+    /// Whether it bypasses the page cache, which is impossible on filesystems in memory.
     pub(super) fn is_direct(&self) -> bool {
         self.name.split(',').any(|part| part == "cache=direct")
     }
@@ -59,7 +59,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_size_is_said_where_writebench_says_it() {
+    fn a_size_is_in_the_name_where_writebench_puts_it() {
         assert_eq!(Case::new("write", Bytes(1 << 30)).to_string(), "write");
         let case = Case::new("uring,chunk=4KiB,depth=8", Bytes(5 << 20));
         assert_eq!(case.to_string(), "uring,size=5MiB,chunk=4KiB,depth=8");

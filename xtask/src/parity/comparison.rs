@@ -1,4 +1,4 @@
-//! Pairs of runs, and what they say.
+//! Pairs of runs, and their ratio.
 
 use std::collections::VecDeque;
 
@@ -8,17 +8,17 @@ use writebench_testkit::Chance;
 
 use super::reading::{Reading, RecordTimes};
 
-/// Takes one sample; none if the machine was disturbed.
+/// Takes one sample; none if it was disturbed.
 pub(super) type Measure<'a> = dyn Fn() -> Result<Option<Reading>> + 'a;
 
-/// Takes pairs, and knows which of them count.
+/// Takes pairs, and decides which of them count.
 #[derive(Default)]
 pub(super) struct Pairing {
-    // What memory-copy probes took lately, over all cases.
+    // The latest memory-copy probes, over all cases.
     probes_ns: VecDeque<f64>,
 }
 
-/// What the pairs of one case say.
+/// The result of a case's pairs.
 #[derive(Debug)]
 pub(super) struct Comparison {
     /// Over all phases.
@@ -29,7 +29,7 @@ pub(super) struct Comparison {
     pub(super) records: Option<[RecordTimes; 2]>,
     /// Pairs that count.
     pub(super) pairs: usize,
-    /// Pairs that were taken again because the machine was disturbed.
+    /// Pairs that were disturbed and repeated.
     pub(super) disturbed: usize,
 }
 
@@ -45,11 +45,11 @@ pub(super) struct Ratio {
 type Pair = [Reading; 2];
 
 impl Pairing {
-    /// A probe this many times slower than the median is of another machine.
+    /// A probe this many times slower than the median is disturbed.
     const SLOW: f64 = 1.5;
-    /// Older probes are forgotten, so that a machine that stays slow becomes the rule.
+    /// Older probes are dropped, so that a permanent slowdown becomes normal.
     const MOST: usize = 21;
-    /// Before that many, there is no telling.
+    /// With fewer probes there is no verdict.
     const LEAST: usize = 5;
 
     /// Takes `rounds` undisturbed pairs, or as many as twice that many attempts give.
@@ -73,7 +73,7 @@ impl Pairing {
             }
             let [Some(reference), Some(writebench)] = readings else { continue };
             let pair = [reference, writebench];
-            // Both are judged, whatever the first is: the rule learns from each.
+            // Both are judged in any case: the rule learns from each.
             if pair.map(|reading| self.admits(reading.probe_ns)) == [true; 2] {
                 pairs.push(pair);
             }
@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pair_of_which_one_was_disturbed_is_taken_again() {
+    fn a_pair_with_a_disturbed_run_is_repeated() {
         let attempts = std::cell::Cell::new(0);
         let reference = || Ok(Some(reading(4000)));
         let writebench = || {

@@ -1,4 +1,4 @@
-//! `cp` and `dd`, which people measure with already.
+//! `cp` and `dd`, the usual tools for copying.
 
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
@@ -10,13 +10,13 @@ use super::case::Case;
 use super::rival::Rival;
 use crate::command::shown;
 
-/// A tool as it is called, and how it takes the files of `parity/tool.c`.
+/// A tool's command, and the arguments for its files in `parity/tool.c`.
 pub(super) struct CopyTool(&'static str, &'static str);
 
 /// GNU coreutils 9.1: `read` and `write` of 128 KiB after `POSIX_FADV_SEQUENTIAL` (strace).
 pub(super) const CP: CopyTool = CopyTool("cp --reflink=never", "copied 0");
 
-/// GNU coreutils 9.1: an attempt at `FICLONE`, then one `copy_file_range` for all of it (strace).
+/// GNU coreutils 9.1: an attempt at `FICLONE`, then one `copy_file_range` for the whole file (strace).
 pub(super) const CP_IN_KERNEL: CopyTool = CopyTool("cp", "copied 0");
 
 const DD: CopyTool = CopyTool("dd bs=1M", "if=copied of=0");
@@ -37,7 +37,7 @@ pub(super) fn equals(size: Bytes) -> [Rival; 4] {
 }
 
 impl CopyTool {
-    /// The tool beside a case that copies as much.
+    /// The tool beside a case that copies the same amount.
     pub(super) fn beside(self, case: Case) -> Rival {
         let Self(name, files) = self;
         let program = format!("tool {} {name} {files}", case.size_bytes);
@@ -45,7 +45,7 @@ impl CopyTool {
     }
 }
 
-/// What it takes to start a program that does nothing, and to wait for its end: median in milliseconds.
+/// The time to start an empty program and wait for its end: the median in milliseconds.
 pub(super) fn process_start_ms() -> Result<f64> {
     const STARTS: u32 = 101;
     let start = |_| wall_time(&mut Command::new("true")).map(|time| time.as_secs_f64() * 1e3);
@@ -53,7 +53,7 @@ pub(super) fn process_start_ms() -> Result<f64> {
     writebench_stats::median(&times).context("no times")
 }
 
-/// From before the program is started until it has ended.
+/// The time from before the program's start to its end.
 fn wall_time(command: &mut Command) -> Result<Duration> {
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     let start = Instant::now();

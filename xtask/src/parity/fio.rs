@@ -1,4 +1,4 @@
-//! fio, with the job that writebench exports for a case, by fio's own figures.
+//! fio with the exported job of a case, by fio's own figures.
 
 use std::fs;
 use std::path::Path;
@@ -18,8 +18,8 @@ const JOB: &str = "job.fio";
 /// An exported job.
 pub(super) struct Job {
     text: String,
-    // One thread that makes one call after the other and syncs by calls that fio times, so that the sum of their
-    // latencies is time.
+    // One thread that makes one call after the other, with syncs that fio times, so that the sum of the
+    // latencies is a time.
     in_turn: bool,
 }
 
@@ -33,9 +33,9 @@ impl Job {
         Self { text, in_turn }
     }
 
-    /// Runs it once, with the machine in the state that writebench's own samples begin with.
+    /// Runs the job once, with the machine in the same state as before writebench's samples.
     pub(super) fn measure(&self, reference: &Reference, case: &Case, target: &Path) -> Result<Reading> {
-        // fio keeps state of its own where it is started.
+        // fio keeps state in its working directory.
         let folder = tempfile::Builder::new().prefix("parity-fio-").tempdir_in(target);
         let folder = folder.with_context(|| format!("a folder in {}", target.display()))?;
         fs::write(folder.path().join(JOB), &self.text).context("writing fio's job")?;
@@ -43,18 +43,18 @@ impl Job {
         let mut command = Command::new("fio");
         command.arg("--output-format=json").arg(JOB).stdin(Stdio::null()).current_dir(folder.path());
         let output = output(&mut command)?;
-        // Notes come first.
+        // fio prints notes before the JSON.
         let start = output.stdout.iter().position(|byte| *byte == b'{').unwrap_or(0);
         let json = serde_json::from_slice(&output.stdout[start..]).context("fio's output is no JSON")?;
         let mut reading = self.figures(&json)?;
         ensure!(reading.bytes == case.size_bytes, "{} bytes instead of {}", reading.bytes, case.size_bytes);
-        // The smallest amount: only the probe is wanted.
+        // The smallest size, because only the probe is needed.
         reading.probe_ns = before_ns.max(reference.settle(folder.path(), 1)?);
         Ok(reading)
     }
 
-    /// What fio says of the sections that do the work: the longest runtime, and the time inside the calls, where these
-    /// come one after the other.
+    /// The figures of the writing sections: the longest runtime, and the time inside the calls if these do
+    /// not overlap.
     fn figures(&self, json: &Value) -> Result<Reading> {
         let jobs = json["jobs"].as_array().context("fio names no job")?;
         if let Some(failed) = jobs.iter().find(|job| job["error"] != 0) {
@@ -96,7 +96,7 @@ mod tests {
         Job::of(format!("# a comment\n\n[global]\nrw=write\n\n[before-0]\nend_fsync=1\n\n[writes-0]\n{work}\n"))
     }
 
-    /// The parts of fio 3.33's output that are read.
+    /// The used part of fio 3.33's output.
     fn example() -> Value {
         json!({"fio version": "fio-3.33", "jobs": [{"jobname": "before-0", "error": 0}, {
             "jobname": "writes-0", "error": 0,

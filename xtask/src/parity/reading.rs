@@ -1,4 +1,4 @@
-//! What one run of either program says of itself.
+//! The output of one run of either program.
 
 use anyhow::{Result, anyhow, ensure};
 use serde::Deserialize;
@@ -11,15 +11,15 @@ use super::case::{Case, Work};
 /// The figures of one run.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Reading {
-    /// All of it: open, prepare, write, sync, close.
+    /// The total: open, prepare, write, sync, close.
     pub(super) total_ns: u64,
-    /// Only what the method is about: handing over the data, or reserving the blocks.
+    /// The method's own work: handing over the data, or reserving the blocks.
     pub(super) work_ns: u64,
-    /// Bytes in the files at the end.
+    /// The final bytes in the files.
     pub(super) bytes: u64,
     /// The slower of the memory-copy probes before and after.
     pub(super) probe_ns: u64,
-    /// How long records took, where each became durable.
+    /// The latencies of records that become durable one by one.
     pub(super) record: Option<RecordTimes>,
 }
 
@@ -49,14 +49,14 @@ impl Reading {
         ensure!(bytes == case.size_bytes, "{bytes} bytes instead of {}", case.size_bytes);
         let (total_ns, work_ns) = match case.work {
             Work::Writing => (total_ns, phases.write),
-            // The work itself or the preparation of no work, as one likes to call it.
+            // Reserving may count as the work itself or as preparation.
             Work::Reserving => (total_ns, phases.prepare + phases.write),
             Work::InFiosClock => (phases.open + phases.write + phases.sync, phases.write + phases.sync),
         };
         Ok(Self { total_ns, work_ns, bytes, probe_ns: probe_ns[0].max(probe_ns[1]), record: latency })
     }
 
-    /// Decimal gigabytes per second, over that time.
+    /// Decimal gigabytes per second over that time.
     pub(super) fn rate(&self, elapsed_ns: u64) -> f64 {
         as_f64(self.bytes) / as_f64(elapsed_ns.max(1))
     }

@@ -18,7 +18,7 @@ pub(super) struct Reference {
 }
 
 impl Reference {
-    /// Builds every program, afresh: it takes a second, and is never of another compiler's making.
+    /// Builds every program anew, which takes a second and always uses the current compiler.
     pub(super) fn build(folder: &Path) -> Result<Self> {
         let sources = root().join("parity");
         for entry in sources.read_dir().with_context(|| format!("reading {}", sources.display()))? {
@@ -27,14 +27,14 @@ impl Reference {
             if source.extension().is_some_and(|extension| extension == "c") {
                 let mut compiler = Command::new("cc");
                 compiler.args(FLAGS).arg(&source).arg("-o").arg(folder.join(name));
-                // The only one that needs a library.
+                // Only this program needs a library.
                 succeed(compiler.args((name == "uring").then_some("-luring")))?;
             }
         }
         Ok(Self { folder: folder.to_owned() })
     }
 
-    /// Has a program do once what is done in the case. It reads its files back if it is told to check them.
+    /// Runs a program once on the case. It reads its files back if `checks` is set.
     pub(super) fn measure(&self, program: &str, case: &Case, target: &Path, checks: bool) -> Result<Reading> {
         let mut words = program.split_whitespace();
         let mut command = Command::new(self.folder.join(words.next().unwrap_or_default()));
@@ -42,8 +42,8 @@ impl Reference {
         Reading::of(&said(&mut command)?, case)
     }
 
-    /// Makes the target quiet and the memory warm for a program that does not do so itself; what the memory-copy probe
-    /// took.
+    /// Makes the target quiet and the memory warm for a program that does not do so itself; returns the
+    /// probe's time.
     pub(super) fn settle(&self, target: &Path, size_bytes: u64) -> Result<u64> {
         let mut command = Command::new(self.folder.join("machine"));
         let json = said(command.arg(target).arg(size_bytes.to_string()))?;

@@ -1,4 +1,4 @@
-//! What is measured beside writebench, and where.
+//! A program that is compared with writebench.
 
 use std::path::{Path, PathBuf};
 
@@ -10,18 +10,18 @@ use super::fio::Job;
 use super::reference::Reference;
 use super::writebench::{fio_job, measure};
 
-/// A case of writebench, and another program that does the same: a row of the table.
+/// A case of writebench, and a program that does the same: a row of the table.
 #[derive(Clone)]
 pub(super) struct Rival {
     pub(super) case: Case,
-    /// One of `parity/`, and the words that follow the directory; none where it is fio with the job that writebench
-    /// exports.
+    /// The program in `parity/` and its arguments after the directory; none for fio with writebench's
+    /// exported job.
     pub(super) program: Option<String>,
-    /// The tool that the program starts, where it does, without the names of files.
+    /// The tool that the program starts, if any, without file names.
     pub(super) tool: Option<&'static str>,
-    /// What there is to know of the pair.
+    /// A remark about the pair.
     pub(super) remark: &'static str,
-    /// The remark is why writebench need not be as fast.
+    /// Whether the remark explains why writebench may be slower.
     pub(super) is_explained: bool,
 }
 
@@ -30,13 +30,13 @@ impl Rival {
         Self { case, program, tool: None, remark: "", is_explained: false }
     }
 
-    /// The tool, where it is one, and the case.
+    /// The tool, if any, and the case.
     pub(super) fn names(&self) -> Vec<String> {
         self.tool.map(str::to_owned).into_iter().chain([self.case.to_string()]).collect()
     }
 }
 
-/// What settles the machine, and one side of all comparisons.
+/// The parts that all comparisons share.
 pub(super) struct Bench {
     pub(super) reference: Reference,
     /// The built program.

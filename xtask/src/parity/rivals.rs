@@ -1,4 +1,4 @@
-//! What is compared with what, in the order of the tables.
+//! The comparisons, in the order of the tables.
 
 use std::path::Path;
 
@@ -10,7 +10,7 @@ use super::copying::{CP, CP_IN_KERNEL, equals};
 use super::rival::Rival;
 use super::writebench::measure;
 
-/// Every way of writebench to copy that may be the fastest.
+/// The copying cases that may be the fastest.
 const WAYS: [&str; 6] = [
     "read-write",
     "splice",
@@ -20,7 +20,7 @@ const WAYS: [&str; 6] = [
     "mmap-write,chunk=whole",
 ];
 
-/// Every tool with its case. The fastest way to copy is looked for first, and then measured afresh.
+/// Every tool with its case. The fastest copying case is found first, and then measured again.
 pub(super) fn tools(writebench: &Path, target: &Path, size: Bytes) -> Result<Vec<Rival>> {
     let best = fastest(writebench, target, size)?;
     let remark = "the fastest of writebench's copies";
@@ -28,7 +28,7 @@ pub(super) fn tools(writebench: &Path, target: &Path, size: Bytes) -> Result<Vec
     Ok(equals(size).into_iter().chain(best).collect())
 }
 
-/// The case that is fastest in a quick look: the median of three samples.
+/// The case with the best median of three samples.
 fn fastest(writebench: &Path, target: &Path, size: Bytes) -> Result<Case> {
     const LOOKS: u32 = 3;
     let mut ways = Vec::new();
@@ -43,7 +43,7 @@ fn fastest(writebench: &Path, target: &Path, size: Bytes) -> Result<Case> {
     best.map(|(_, case)| case).context("no way to copy")
 }
 
-/// Cases that fio can express. Its memory is that of a chunk.
+/// Cases that fio can express, with a source of one chunk.
 const ANYWHERE: &[&str] = &[
     "write",
     "write,chunk=64KiB",
@@ -62,14 +62,14 @@ const ANYWHERE: &[&str] = &[
     "uring,chunk=64KiB,depth=8,registered=both",
 ];
 
-/// The same for what has a device behind it.
+/// The same for targets with a device.
 const ON_DISK: &[&str] = &[
     "pwrite,prepare=overwrite,cache=direct",
     "uring,chunk=64KiB,prepare=overwrite,cache=direct",
     "write,sync=fsync",
 ];
 
-/// The same, of few records.
+/// The same with few records.
 const DURABLE: &[&str] = &[
     "write,chunk=4KiB,sync=fsync/1",
     "write,chunk=4KiB,prepare=overwrite,sync=fsync/1",
@@ -77,7 +77,7 @@ const DURABLE: &[&str] = &[
     "write,chunk=4KiB,prepare=overwrite,sync=o-dsync",
 ];
 
-/// Every case, in the order of the table; `usual` is the size of those that need no other.
+/// Every case, in the order of the table; `usual` is the size of cases without a size of their own.
 pub(super) fn fio(usual: Bytes, is_memory: bool) -> Vec<Rival> {
     const DURABLE_SIZE: Bytes = Bytes(5 << 20);
     const DIFFERENCE: &str = "fio writes from memory of a chunk, writebench from that of the file";

@@ -9,17 +9,17 @@ use super::comparison::{Comparison, Ratio};
 use super::reading::RecordTimes;
 use crate::target::described;
 
-/// Below this, writebench's own overhead is in the figure.
+/// Below this ratio, writebench's own overhead is in the figure.
 const LEAST_RATIO: f64 = 0.97;
 
-/// What writebench is compared with, in words.
+/// The other side of the comparison, in words.
 pub(super) struct Against {
     title: &'static str,
     name: &'static str,
     short: &'static str,
-    /// What the two figures of each side are.
+    /// The names of the two figures of each side.
     figures: [&'static str; 2],
-    /// The figure by which writebench should not be slower, in words and of a comparison.
+    /// The figure in which writebench should not be slower: its name, and how to get it.
     judged: Option<(&'static str, Figure)>,
 }
 
@@ -34,7 +34,7 @@ pub(super) const PROGRAMS: Against = Against {
     judged: Some(("over all phases", |comparison| &comparison.total)),
 };
 
-/// Tools that do other things beside.
+/// Tools that also do other work.
 pub(super) const TOOLS: Against = Against {
     title: "Beside the tools that people know",
     name: "the tool",
@@ -52,13 +52,13 @@ pub(super) const FIO: Against = Against {
     judged: Some(("inside the calls", |comparison| &comparison.work)),
 };
 
-/// What was compared so far.
+/// The comparisons so far.
 pub(super) struct Table {
     against: &'static Against,
     rounds: u32,
-    /// All that was printed.
+    /// The printed text.
     pub(super) text: String,
-    /// Each with whether writebench need not be as fast.
+    /// Each comparison, and whether a remark explains why writebench may be slower.
     compared: Vec<(bool, Comparison)>,
     impossible: usize,
 }
@@ -92,7 +92,7 @@ impl Table {
         ));
     }
 
-    /// Adds what came of a comparison of what has these names. The remark may be why writebench need not be as fast.
+    /// Adds the result of a comparison with these names. The remark may explain why writebench is slower.
     pub(super) fn add(
         &mut self,
         names: &[String],
@@ -117,7 +117,7 @@ impl Table {
         self.say(&format!("| {label:<58} | {cells}"));
     }
 
-    /// How many are slower, in a line.
+    /// The number of slower cases, in a line.
     pub(super) fn summary(&self) -> String {
         let (compared, impossible) = (self.compared.len(), self.impossible);
         let Some((figure, _)) = self.against.judged else {
@@ -228,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn missing_and_repeated_pairs_are_said() {
+    fn missing_and_repeated_pairs_are_noted() {
         let disturbed = Comparison { disturbed: 2, ..comparison(ratio(1.0, 1.0, 1.0)) };
         assert_eq!(table(&PROGRAMS, 21).notes("", &disturbed), "disturbed pairs taken again: 2");
         assert_eq!(table(&TOOLS, 25).notes("", &disturbed), "only 21 undisturbed pairs");

@@ -5,8 +5,8 @@ use writebench_model::{Axes, Bytes, Prepare};
 use super::case::Case;
 use super::rival::Rival;
 
-/// How large the file of a case is at least and at most, so that it takes about as long as the other cases; and how large
-/// a small one is: just enough to reach every branch, several chunks for each thread and an odd rest.
+/// The least and the most bytes of a case's file, so that all cases take about the same time; and a small
+/// size that reaches every branch: several chunks for each thread and an odd rest.
 type Limits = (u64, u64, u64);
 
 const USUAL: Limits = (0, u64::MAX, (5 << 20) + 1);
@@ -14,23 +14,23 @@ const USUAL: Limits = (0, u64::MAX, (5 << 20) + 1);
 const BYTEWISE_WRITE: Limits = (0, 8 << 20, 4097);
 /// A call of the C library for every byte.
 const BYTEWISE_FWRITE: Limits = (0, 64 << 20, (5 << 20) + 1);
-/// Nothing is written.
+/// A case without writes.
 const ALLOCATE: Limits = (1 << 30, 1 << 30, (5 << 20) + 1);
-/// Written past the page cache, and so in whole blocks.
+/// Direct writes, which need whole blocks.
 const DIRECT: Limits = (0, 128 << 20, (5 << 20) + 4096);
-/// Many operations under way.
+/// A queue of operations.
 const QUEUED: Limits = (0, 128 << 20, (5 << 20) + 1);
 /// Every record is made durable.
 const DURABLE: Limits = (0, 5 << 20, (128 << 10) + 1);
 
-/// Every case, in the order of the table, of that size within its limits; without one, of small files.
+/// Every case, in the order of the table, with that size within its limits; without a size, with small files.
 pub(super) fn all(usual: Option<Bytes>) -> Vec<Rival> {
     let Axes { chunk_size_bytes, depth, .. } = Axes::defaults(Prepare::Create);
-    // A case's name says neither the usual chunk nor the usual state of the file.
+    // A case's name has neither the default chunk nor the default `prepare`.
     let chunks = [(",chunk=64KiB", 64 << 10), ("", chunk_size_bytes)];
     let states = [("", "create"), (",prepare=overwrite", "overwrite")];
     let mut twins = Vec::new();
-    // `SIZE` stands for the size; where there is `CHUNK`, it stands for each of the two.
+    // `SIZE` stands for the size, and `CHUNK`, if present, for each of the two chunks.
     let mut add = |(least, most, small): Limits, case: &str, program: &str| {
         let size = usual.map_or(Bytes(small), |usual| Bytes(usual.0.clamp(least, most)));
         for (chunk, bytes) in chunks.iter().take(if case.contains("CHUNK") { 2 } else { 1 }) {
@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn what_goes_past_the_page_cache_is_written_in_whole_blocks() {
+    fn direct_writes_are_in_whole_blocks() {
         for twin in all(None).iter().filter(|twin| twin.case.is_direct()) {
             assert_eq!(twin.case.size_bytes % 4096, 0, "{}", twin.case);
         }

@@ -13,12 +13,12 @@ use super::reading::Reading;
 use crate::command::output;
 use crate::program;
 
-/// Takes one sample of the case; none if writebench says that the machine was disturbed.
+/// Takes one sample of the case; none if it was disturbed.
 pub(super) fn measure(writebench: &Path, case: &Case, target: &Path) -> Result<Option<Reading>> {
     last_good(&program::exported(one_sample(writebench, case, target))?, case)
 }
 
-/// The text of the job of fio that the case is exported as.
+/// The exported fio job of the case.
 pub(super) fn fio_job(writebench: &Path, case: &Case, target: &Path) -> Result<String> {
     let scratch = tempfile::tempdir().context("a folder for the job")?;
     let jobs = scratch.path().join("jobs");
@@ -39,7 +39,7 @@ fn one_sample(writebench: &Path, case: &Case, target: &Path) -> Command {
     command
 }
 
-/// The last sample that is fit for a figure; none if the only fault of the others is a disturbance.
+/// The last usable sample; none if all others are only disturbed.
 fn last_good(json: &Value, case: &Case) -> Result<Option<Reading>> {
     let samples = json["cases"][0]["samples"].as_array().context("the export has no cases[0].samples")?;
     let is_ok = |sample: &&Value| sample["outcome"] == "ok";

@@ -1,11 +1,11 @@
-//! What test programs say of themselves, added up.
+//! Adds up the results that test programs print.
 
 use std::fmt;
 use std::io::{BufRead, Write};
 
 use anyhow::Result;
 
-/// How many tests there were, of each kind.
+/// The number of tests with each result.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Counts {
     pub(super) passed: u64,
@@ -27,14 +27,14 @@ impl fmt::Display for Counts {
     }
 }
 
-/// What one line of tests' output adds; none for nearly all of them.
+/// Reads the counts of one line of output; nearly all lines have none.
 pub(super) type ReadResult = fn(line: &str) -> Option<Counts>;
 
-/// Copies all lines, adds up those with results, and says once more at the end what failed: nobody scrolls up, and
-/// a record of a run may hold its end only.
+/// Copies all lines, adds up the results, and repeats the failures at the end, where they are seen, also in a
+/// log that only keeps its end.
 pub(super) fn pass_on(mut from: impl BufRead, to: &mut impl Write, read: ReadResult) -> Result<Counts> {
     let mut counts = Counts::default();
-    // What Rust's tests say of those that failed: from a line `failures:` to the result.
+    // The failures that Rust's tests list between a line `failures:` and the result.
     let (mut failures, mut in_failures) = (Vec::new(), false);
     let mut line = Vec::new();
     while from.read_until(b'\n', &mut line)? > 0 {
@@ -74,9 +74,9 @@ pub(super) fn node(line: &str) -> Option<Counts> {
     let none = Counts::default();
     match kind {
         "pass" => Some(Counts { passed: count, ..none }),
-        // Cancelled is what a time limit, or the failure of a test around it, ended.
+        // A time limit, or the failure of an enclosing test, cancels a test.
         "fail" | "cancelled" => Some(Counts { failed: count, ..none }),
-        // Node runs a test of what is still to do, and does not mind whether it fails.
+        // Node runs a test marked as to do, but ignores its failure.
         "skipped" | "todo" => Some(Counts { skipped: count, ..none }),
         _ => None,
     }
@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn what_failed_is_said_once_more_at_the_end() {
+    fn failures_are_repeated_at_the_end() {
         let output = "test a ... FAILED\n\nfailures:\n\n---- a ----\nwhy\n\nfailures:\n    a\n\n\
             test result: FAILED. 0 passed; 1 failed; 0 ignored; 0 measured; 0 filtered out\n\
             test b ... ok\ntest result: ok. 1 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out\n";
@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_test_of_node_says_itself_is_no_result() {
+    fn the_output_of_a_node_test_is_no_result() {
         for line in ["pass 4", "ℹ pass the salt", "ℹ pass 4 times", "    # pass 4", "# Subtest: pass 4"] {
             assert_eq!(node(line), None, "{line}");
         }

@@ -1,4 +1,4 @@
-//! `cargo xtask test`: everything that must hold before a change goes in.
+//! `cargo xtask test`: the complete check of a change.
 
 mod counts;
 mod need;
@@ -19,10 +19,10 @@ use crate::command::target_directory;
 
 #[derive(Args)]
 pub(crate) struct Options {
-    /// Only these steps; all without.
+    /// Run only these steps [default: all]
     #[arg(value_name = "STEP")]
     steps: Vec<String>,
-    /// Say which steps there are, and what they run.
+    /// List the steps and their commands
     #[arg(long)]
     list: bool,
 }
@@ -86,7 +86,7 @@ fn run_all(steps: &[Step]) -> (Vec<Record>, Counts) {
     (records, counts)
 }
 
-/// The steps of these names, in their own order; all if there are no names.
+/// The steps with these names, in their own order; all if there are no names.
 fn chosen(mut steps: Vec<Step>, names: &[String]) -> Result<Vec<Step>> {
     if let Some(unknown) = names.iter().find(|name| steps.iter().all(|step| step.name != **name)) {
         let known: Vec<_> = steps.iter().map(|step| step.name).collect();
@@ -96,7 +96,7 @@ fn chosen(mut steps: Vec<Step>, names: &[String]) -> Result<Vec<Step>> {
     Ok(steps)
 }
 
-/// Runs a step, unless it lacks something. A file that a failed step should have made may be an old one.
+/// Runs a step, unless a requirement is missing. A file of a failed step may be outdated.
 fn run_step(step: &Step, has_failed: impl Fn(&str) -> bool, counts: &mut Counts) -> Ending {
     let maker = step.makers().find(|maker| has_failed(maker));
     if let Some(why) = maker.map(|maker| format!("{maker} failed")).or_else(|| step.missing()) {
@@ -126,7 +126,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_step_that_lacks_something_is_skipped_with_a_message_and_counted() {
+    fn a_step_without_its_requirements_is_skipped_and_counted() {
         let folder = tempfile::tempdir().unwrap();
         let mark = folder.path().join("mark");
         let mut step = Step::new("a", format!("touch {}", mark.display()));

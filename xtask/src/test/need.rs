@@ -1,4 +1,4 @@
-//! What a step cannot do without.
+//! The requirements of steps.
 
 use std::path::PathBuf;
 
@@ -6,12 +6,12 @@ use writebench_testkit::has_program;
 
 use crate::toolchain;
 
-/// Something of the machine, which may be missing.
+/// A requirement that the machine may lack.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Need {
     /// A program on the path.
     Program(&'static str),
-    /// A program of cargo's that takes minutes to build, so that set-up leaves it alone.
+    /// A cargo subcommand that takes minutes to build, which set-up does not install.
     Subcommand(&'static str),
     /// The standard library of that target.
     Target(&'static str),
@@ -22,7 +22,7 @@ pub(super) enum Need {
 }
 
 impl Need {
-    /// What is missing and how to get it; none if it is there.
+    /// The missing requirement and how to install it; none if it is met.
     pub(super) fn missing(&self) -> Option<String> {
         match self {
             Self::Program(name) => (!has_program(name)).then(|| format!("{name} is not installed; {BY_SETUP}")),
@@ -46,7 +46,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_missing_is_named_with_the_way_to_get_it() {
+    fn a_missing_requirement_is_named_with_its_remedy() {
         assert_eq!(
             Need::Program("no-such-program-here").missing().unwrap(),
             "no-such-program-here is not installed; `cargo xtask setup` installs it"
@@ -66,7 +66,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_there_is_not_missing() {
+    fn a_met_requirement_is_not_missing() {
         assert_eq!(Need::Program("sh").missing(), None);
         assert_eq!(Need::File { path: "/proc/self/status".into(), made_by: "" }.missing(), None);
     }

@@ -1,5 +1,4 @@
-//! direct-io on systems other than this one: linted for all of them, run where a program here can stand in for
-//! the machine.
+//! direct-io on other systems: linted for all of them, and tested where an emulator runs here.
 
 use std::path::Path;
 
@@ -26,17 +25,17 @@ pub(super) fn lints() -> impl Iterator<Item = Step> {
     })
 }
 
-/// The tests are told what stands in for the machine, as it cannot do all that a machine can.
+/// The tests learn which emulator runs them, as it is incomplete.
 fn tests(target: &str, stand_in: &str, settings: &str) -> String {
     let settings = format!("DIRECT_IO_UNDER='{stand_in}' {settings}");
     format!("{settings} cargo test --locked --no-fail-fast -p direct-io --target {target}")
 }
 
-/// By Wine, whose files are below the target directory and nowhere else.
+/// Tests on Windows by Wine, whose files stay in the target directory.
 pub(super) fn windows(target_directory: &Path) -> Step {
     const LINKER: &str = "x86_64-w64-mingw32-gcc";
     let prefix = quoted(target_directory.join("wine").as_os_str());
-    // Wine would offer to download what only programs for .NET and with web pages need.
+    // Without this, Wine would offer downloads for .NET and web pages.
     let wine = format!("WINEPREFIX={prefix} WINEDEBUG=-all DISPLAY= WINEDLLOVERRIDES=mscoree,mshtml=");
     let prng = format!("{prefix}/drive_c/windows/system32/bcryptprimitives.dll");
     let settings = format!("{wine} CARGO_TARGET_X86_64_PC_WINDOWS_GNU_RUNNER=wine");
@@ -49,7 +48,7 @@ pub(super) fn windows(target_directory: &Path) -> Step {
     Step { after, ..Step::tests("tests-windows", command, libtest).needing(needs) }
 }
 
-/// By qemu, which runs the program on this machine's kernel.
+/// Tests on aarch64 by qemu, with this machine's kernel.
 pub(super) fn aarch64() -> Step {
     const LINKER: &str = "aarch64-linux-gnu-gcc";
     let variable = "CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU";
@@ -64,7 +63,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_set_up_is_linted() {
+    fn every_installed_target_is_linted() {
         let linted: Vec<_> = LINTED.iter().map(|(_, target)| *target).collect();
         assert_eq!(linted, target::ALL);
     }

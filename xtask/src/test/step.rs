@@ -1,4 +1,4 @@
-//! One part of the whole check, and how it is run.
+//! One step of the check.
 
 use std::io::{BufReader, Write};
 use std::process::{Command, Stdio};
@@ -9,23 +9,23 @@ use super::counts::{Counts, ReadResult, pass_on};
 use super::need::Need;
 use crate::command::root;
 
-/// One part of the whole check.
+/// One step of the check.
 #[derive(Clone)]
 pub(super) struct Step {
-    /// What `cargo xtask test` takes.
+    /// Its name on the command line.
     pub(super) name: &'static str,
-    /// Where one of these is missing, it is skipped.
+    /// The requirements; the step is skipped if one is missing.
     pub(super) needs: Vec<Need>,
-    /// For a shell in the root of the repository, as a person would type it.
+    /// The command for a shell in the root of the repository.
     pub(super) command: String,
-    /// How its tests say what came of them, if it runs some.
+    /// Reads the test results, if it runs tests.
     pub(super) read: Option<ReadResult>,
-    /// What is done after, whatever came of it: it ends what tests may have left running.
+    /// A command that is always run afterwards, to end leftover processes.
     pub(super) after: Option<String>,
 }
 
 impl Step {
-    /// A step that needs nothing but cargo.
+    /// A step that needs only cargo.
     pub(super) fn new(name: &'static str, command: impl Into<String>) -> Self {
         Self { name, needs: Vec::new(), command: command.into(), read: None, after: None }
     }
@@ -38,7 +38,7 @@ impl Step {
         Self { needs: needs.into(), ..self }
     }
 
-    /// Why it cannot be run here; none if it can.
+    /// The first missing requirement, if any.
     pub(super) fn missing(&self) -> Option<String> {
         self.needs.iter().find_map(Need::missing)
     }
@@ -51,7 +51,7 @@ impl Step {
         })
     }
 
-    /// Does it. Adds to the counts, also where it fails.
+    /// Runs the step. Adds to the counts, even if it fails.
     pub(super) fn run(&self, counts: &mut Counts, output: &mut impl Write) -> Result<()> {
         let outcome = match self.read {
             Some(read) => self.count(read, counts, output),
@@ -61,13 +61,13 @@ impl Step {
             }),
         };
         if let Some(after) = &self.after {
-            // It fails where nothing was left, and has nothing to say otherwise.
+            // It fails if nothing was left, and its output is not needed.
             let _ = shell(after).output();
         }
         outcome
     }
 
-    /// Passes what tests say on, line by line, and counts along.
+    /// Copies the output of tests line by line, and counts the results.
     fn count(&self, read: ReadResult, counts: &mut Counts, output: &mut impl Write) -> Result<()> {
         let child = shell(&self.command).stdout(Stdio::piped()).spawn();
         let mut child = child.context("cannot start a shell")?;
@@ -77,7 +77,7 @@ impl Step {
         let status = child.wait()?;
         ensure!(status.success(), "the tests ended with {status}");
         ensure!(found.failed == 0, "the tests ended as if none of them had failed");
-        // Such as those of a module that has another name now.
+        // This detects a filter for a module that was renamed.
         ensure!(found != Counts::default(), "no test was run");
         Ok(())
     }
@@ -98,7 +98,7 @@ mod tests {
         Step::tests("a", script, libtest)
     }
 
-    /// Runs tests that come to such results, which must not be taken for those of this program.
+    /// Runs tests with these results, keeping them out of this program's own output.
     fn run(step: &Step) -> (Result<(), String>, Counts) {
         let mut counts = Counts { passed: 1, failed: 0, skipped: 2 };
         let outcome = step.run(&mut counts, &mut Vec::new());
@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn what_comes_before_must_succeed_and_what_comes_after_is_always_done() {
+    fn preparation_must_succeed_and_cleanup_is_always_run() {
         let folder = tempfile::tempdir().unwrap();
         let mark = |name: &str| format!("touch {}", folder.path().join(name).display());
         let step = Step { after: Some(mark("after")), ..tests(&format!("exit 1 && {}", mark("tests"))) };

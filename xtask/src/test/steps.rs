@@ -1,4 +1,4 @@
-//! What is checked, in which order, and by which commands.
+//! The steps of the check, with their order and commands.
 
 use std::path::Path;
 
@@ -11,7 +11,7 @@ use crate::command::quoted;
 const NODE_PACKAGE: &str = "bindings/node";
 const PAGE_TESTS: &str = "crates/report/page/tests";
 
-/// From the quickest to the slowest, as far as they do not build on each other.
+/// The steps from the fastest to the slowest, as far as dependencies allow.
 pub(super) fn steps(target_directory: &Path) -> Vec<Step> {
     let mut steps = vec![
         Step::new("setup", "cargo xtask setup"),
@@ -22,16 +22,16 @@ pub(super) fn steps(target_directory: &Path) -> Vec<Step> {
     steps.extend(platform::lints());
     steps.extend([
         Step::new("tidy", "cargo xtask tidy"),
-        // Advisories are on the network, and not for every run.
+        // Advisories need the network.
         Step::new("dependencies", "cargo deny --locked check licenses bans sources")
             .needing([Need::Subcommand("cargo-deny")]),
         Step::new("documentation", "RUSTDOCFLAGS='-D warnings' cargo doc --workspace --no-deps --locked"),
-        // What crates.io would get must build by itself.
+        // The package for crates.io must build by itself.
         Step::new("package", "cargo package -p direct-io --locked --allow-dirty"),
         Step::tests("tests", "cargo test --workspace --locked --no-fail-fast", libtest),
         platform::windows(target_directory),
         platform::aarch64(),
-        // Whether the memory of direct-io's buffers is used, and given back, as it was asked for.
+        // Miri checks that direct-io's buffers use and free memory correctly.
         Step::tests("miri", "cargo +nightly miri test --locked -p direct-io --lib buffer::", libtest)
             .needing([Need::Miri]),
         Step::new("release-build", "cargo build --release --locked"),
@@ -40,7 +40,8 @@ pub(super) fn steps(target_directory: &Path) -> Vec<Step> {
     steps
 }
 
-/// They are a workspace of their own, which nothing else here builds. Most of what they import has been built already.
+/// The fuzz targets are a separate workspace, which no other step builds. Most of their dependencies are
+/// built already.
 fn fuzz_targets(target_directory: &Path) -> Step {
     let target_directory = quoted(target_directory.as_os_str());
     let command = "cargo clippy --manifest-path fuzz/Cargo.toml --all-targets --locked --target-dir";
@@ -52,10 +53,10 @@ fn of_released_program(writebench: &Path) -> Vec<Step> {
     let writebench = format!("WRITEBENCH='{}'", writebench.display());
     // Users have the released program; `tests` has the unoptimised one.
     let load = format!("{writebench} cargo test -p writebench --test cli --locked -- load:");
-    // Built and tested as its users would.
+    // The package is built and tested as users would.
     let build = format!("{} && {}", clean_install(NODE_PACKAGE), npm(NODE_PACKAGE, "run build"));
     let node_package = format!("{build} && {writebench} {}", npm(NODE_PACKAGE, "test"));
-    // The page of `writebench report`, in a real browser; the program makes it of runs that it measures.
+    // The page of `writebench report` in a real browser; the program makes it from its own runs.
     let page = format!("{} && {writebench} {}", clean_install(PAGE_TESTS), npm(PAGE_TESTS, "test"));
     let (by_node, by_npm, chromium) = (Need::Program("node"), Need::Program("npm"), Need::Program("chromium"));
     vec![
@@ -65,7 +66,7 @@ fn of_released_program(writebench: &Path) -> Vec<Step> {
     ]
 }
 
-/// What the lock file names, and nothing else.
+/// Installs exactly the lock file's packages.
 fn clean_install(folder: &str) -> String {
     npm(folder, "ci --no-audit --no-fund")
 }
@@ -88,7 +89,7 @@ mod tests {
     #[test]
     fn every_step_can_be_repeated_by_hand() {
         for step in all() {
-            // A shell understands it, without doing it.
+            // A shell parses the command without running it.
             output(Command::new("sh").args(["-n", "-c", &step.command])).unwrap();
             let programs = ["cargo ", "npm "];
             assert!(

@@ -1,21 +1,21 @@
-//! Files: their length, their names, whether they are finished, and what they are permitted.
+//! Checks of files: length, name, unfinished work, and permission for `unsafe`.
 
 use super::{Finding, finding};
 
-/// A file of this many lines is to be split.
+/// A Rust file with this many lines must be split.
 const LINES_LIMIT: usize = 500;
 
-/// Names that say nothing of what is inside.
+/// Names that do not describe the content.
 const EMPTY_NAMES: &[&str] = &["utils", "util", "helpers", "misc", "common"];
 
-/// Marks of unfinished work. Put together here so that this file does not find itself.
+/// Marks of unfinished work, split so that this file has no finding.
 const UNFINISHED: &[&str] = &[concat!("TO", "DO"), concat!("FIX", "ME"), concat!("XX", "X")];
 
 const IGNORED_TEST: &str = concat!("#[", "ignore");
 
 const PERMISSION: &str = concat!("(unsafe", "_code");
 
-/// Beginnings of the paths where `unsafe` is at home.
+/// Prefixes of the paths that may use `unsafe`.
 const UNSAFE_HOMES: &[&str] = &[
     "bindings/node/src/sys/",
     "crates/direct-io/src/sys/",
@@ -26,7 +26,7 @@ const UNSAFE_HOMES: &[&str] = &[
 
 const CODE_EXTENSIONS: &[&str] = &["rs", "c", "h", "toml", "sql", "sh", "js", "mjs", "ts"];
 
-/// A Rust file that has outgrown its idea.
+/// A Rust file that is too long.
 pub(super) fn too_long(path: &str, text: &str) -> Vec<Finding> {
     let lines = text.lines().count();
     if !path.ends_with(".rs") || lines < LINES_LIMIT {
@@ -35,7 +35,7 @@ pub(super) fn too_long(path: &str, text: &str) -> Vec<Finding> {
     vec![finding(path, lines, format!("{lines} lines; below {LINES_LIMIT} is the rule"))]
 }
 
-/// A Rust file, folder or module that is named for nothing.
+/// A Rust file, folder or module with an undescriptive name.
 pub(super) fn badly_named(path: &str, text: &str) -> Vec<Finding> {
     if !path.ends_with(".rs") {
         return Vec::new();
@@ -51,7 +51,7 @@ pub(super) fn badly_named(path: &str, text: &str) -> Vec<Finding> {
     found.collect()
 }
 
-/// Notes to self, and tests that never run.
+/// Notes of unfinished work, and tests that never run.
 pub(super) fn unfinished(path: &str, text: &str) -> Vec<Finding> {
     let extension = path.rsplit('.').next().unwrap_or_default();
     if !CODE_EXTENSIONS.contains(&extension) {
@@ -68,7 +68,7 @@ pub(super) fn unfinished(path: &str, text: &str) -> Vec<Finding> {
     found
 }
 
-/// Permission for `unsafe`, which the lints of the workspace deny, where it is not at home.
+/// Permission for `unsafe`, which the lints of the workspace deny, in another place.
 pub(super) fn unsafe_out_of_place(path: &str, text: &str) -> Vec<Finding> {
     if !path.ends_with(".rs") || UNSAFE_HOMES.iter().any(|home| path.starts_with(home)) {
         return Vec::new();

@@ -1,10 +1,10 @@
-//! Links between our documents lead somewhere.
+//! Checks of links between our documents.
 
 use std::path::Path;
 
 use super::{Finding, finding};
 
-/// Local links of a document that lead to no file below the root.
+/// Local links of a document to missing files.
 pub(super) fn broken(root: &Path, path: &str, text: &str) -> Vec<Finding> {
     if !is_document(path) {
         return Vec::new();
@@ -44,7 +44,7 @@ fn links(text: &str) -> Vec<(usize, &str)> {
 }
 
 fn links_of_line(line: &str) -> Vec<&str> {
-    // What stands between an odd backtick and the next is code.
+    // The text between two backticks is code.
     let prose = line.split('`').step_by(2);
     let mut links = Vec::new();
     for part in prose {
@@ -53,7 +53,7 @@ fn links_of_line(line: &str) -> Vec<&str> {
             links.extend(rests.filter_map(|rest| rest.split(closing).next()));
         }
     }
-    // A text in backticks may stand in front: [`name`](target).
+    // The text may be in backticks: [`name`](target).
     if let Some(definition) = line.trim_start().strip_prefix('[').and_then(|rest| rest.split_once("]: ")) {
         links.push(definition.1);
     }
@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn what_leads_elsewhere_or_is_code_is_not_followed() {
+    fn external_links_and_code_are_not_followed() {
         let text = "[a](https://example.org/x) [b](#here) [c](mailto:a@b.c) `[d](e)`\n```\n[f](g)\n```\n";
         assert_eq!(broken_among(&[], "README.md", text), [""; 0]);
         assert_eq!(broken_among(&[], "crates/model/notes.md", "[a](gone.md)"), [""; 0]);

@@ -1,4 +1,4 @@
-//! Manifests: which of our crates may import which, as data flows one way; and the lints of the workspace.
+//! Checks of manifests: the permitted imports between our crates, and the lints of the workspace.
 
 use std::fs;
 use std::path::Path;
@@ -12,7 +12,7 @@ use super::{Finding, finding};
 const LIBRARIES: &[&str] =
     &["direct-io", "engine", "filesystems", "model", "probe", "report", "runner", "stats", "store"];
 
-/// A crate, by its folder, and what it may import.
+/// Each crate's folder, and its permitted imports.
 const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("direct-io", &[]),
     ("model", &[]),
@@ -37,12 +37,12 @@ pub(super) struct Member {
     /// Relative to the root of the repository.
     manifest_path: String,
     manifest: String,
-    /// The folders' names of those of our crates that it imports, other than for its tests.
+    /// The folders of the workspace crates that it imports, except for tests.
     imports: Vec<String>,
 }
 
 impl Member {
-    /// Imports that the table does not have.
+    /// Imports that the table does not permit.
     pub(super) fn forbidden_imports(&self) -> Vec<Finding> {
         let Some((_, allowed)) = MAY_IMPORT.iter().find(|(name, _)| *name == self.name) else {
             let what = format!("{} has no row in the import table of xtask and docs", self.name);
@@ -58,7 +58,7 @@ impl Member {
             .collect()
     }
 
-    /// A manifest that does not take the lints of the workspace.
+    /// A manifest without the lints of the workspace.
     pub(super) fn missing_lints(&self) -> Option<Finding> {
         let takes_them = self.manifest.contains("\n[lints]\nworkspace = true\n");
         (!takes_them).then(|| finding(&self.manifest_path, 1, "no `[lints]` with `workspace = true`"))
@@ -78,7 +78,7 @@ impl Member {
     }
 }
 
-/// The crates of the workspace, as cargo sees them.
+/// The crates of the workspace, according to cargo.
 pub(super) fn members(metadata: &Metadata, root: &Path) -> Result<Vec<Member>> {
     let member = |package: &Package| {
         let path = package.manifest_path.as_std_path();
@@ -92,7 +92,7 @@ pub(super) fn members(metadata: &Metadata, root: &Path) -> Result<Vec<Member>> {
     metadata.workspace_packages().into_iter().map(member).collect()
 }
 
-/// Tests may import what they like.
+/// The import of a dependency, except for tests.
 fn import(dependency: &Dependency) -> Option<String> {
     let path = dependency.path.as_ref().filter(|_| dependency.kind != DependencyKind::Development)?;
     Some(folder_name(path.as_std_path()))

@@ -1,4 +1,4 @@
-//! Modules of one crate form no circle, and floors rest on those below them.
+//! Checks that a crate's modules form no circle, and that layers only use those below them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,19 +7,19 @@ use anyhow::{Context, Result};
 use super::source::Source;
 use super::{Finding, finding};
 
-/// Folders of a crate's sources in which an upper one may use a lower one, from the lowest.
+/// The layers of a crate's sources, from the lowest; each may use those before it.
 const FLOORS: &[(&str, &[&[&str]])] =
     &[("crates/report/src", &[&["numbers"], &["sentences"], &["tables", "charts"], &["formats"]])];
 
-/// The files of one crate by what they are as modules: `[]` is its root, `["a", "b"]` is `crate::a::b`.
+/// The files of one crate by module path: `[]` is its root, `["a", "b"]` is `crate::a::b`.
 struct Crate {
     modules: BTreeMap<Vec<String>, Source>,
 }
 
-/// Which file names what another one defines, and the line where it first does.
+/// For each pair of files, the first line where one uses a definition of the other.
 type Uses = BTreeMap<(String, String), usize>;
 
-/// All circles, and all that is used by a lower floor, among the files below a folder `src` by their paths.
+/// All circles, and all uses of an upper layer by a lower one, among the files below a folder `src`.
 pub(super) fn tangled(folder: &str, files: &[(String, String)]) -> Result<Vec<Finding>> {
     let uses = Crate::read(folder, files)?.uses();
     let floors = FLOORS.iter().find(|(home, _)| *home == folder);
@@ -50,7 +50,7 @@ impl Crate {
         for (name, module) in &self.modules {
             for (words, line) in &module.mentions {
                 let definition = self.absolute(name, words).and_then(|path| self.definition(&path, 0));
-                // A part may use the whole that it is a part of.
+                // A module may use its parent.
                 if let Some((_, other)) = definition.filter(|(whole, _)| !name.starts_with(whole)) {
                     uses.entry((module.path.clone(), other.path.clone())).or_insert(*line);
                 }
@@ -59,7 +59,7 @@ impl Crate {
         uses
     }
 
-    /// The path from the root of the crate; none of what others wrote.
+    /// The path from the root of the crate; none for external code.
     fn absolute(&self, module: &[String], words: &[String]) -> Option<Vec<String>> {
         let (first, rest) = words.split_first()?;
         match first.as_str() {
@@ -80,7 +80,7 @@ impl Crate {
         }
     }
 
-    /// The module that defines what the path names, behind all names that others give it; none of a module itself.
+    /// The module that defines the path's item, through all aliases; none for a module itself.
     fn definition(&self, path: &[String], depth: usize) -> Option<(&Vec<String>, &Source)> {
         const MOST_NAMES: usize = 8;
         let length = (0..path.len()).rev().find(|&length| self.modules.contains_key(&path[..length]))?;
@@ -99,7 +99,7 @@ impl Crate {
     }
 }
 
-/// Each set of files of which every one needs every other.
+/// Each set of files that all depend on each other.
 fn circles(uses: &Uses) -> Vec<Finding> {
     let needed = |from: &str| {
         let mut found = BTreeSet::new();
@@ -124,14 +124,14 @@ fn circles(uses: &Uses) -> Vec<Finding> {
     found
 }
 
-/// Rooms that have another name now, and would not be looked into.
+/// Layers that were renamed, and so would not be checked.
 fn missing(folder: &str, floors: &[&[&str]], files: &[(String, String)]) -> Vec<Finding> {
     let is_empty = |room: &str| !files.iter().any(|(path, _)| path.starts_with(&format!("{folder}/{room}")));
     let rooms = floors.concat().into_iter().filter(|room| is_empty(room));
     rooms.map(|room| finding(folder, 1, format!("has no '{room}', which tidy has a floor for"))).collect()
 }
 
-/// What a lower floor uses of an upper one.
+/// Uses of an upper layer by a lower one.
 fn upwards(folder: &str, floors: &[&[&str]], uses: &Uses) -> Vec<Finding> {
     let floor_of = |path: &str| {
         let room = path.strip_prefix(folder)?.split('/').nth(1)?.trim_end_matches(".rs");
@@ -146,7 +146,7 @@ fn upwards(folder: &str, floors: &[&[&str]], uses: &Uses) -> Vec<Finding> {
 mod tests {
     use super::*;
 
-    /// What is found among files of `x/src` with these texts.
+    /// The findings in files of `x/src` with these texts.
     fn found(files: &[(&str, &str)]) -> Vec<String> {
         let files: Vec<_> =
             files.iter().map(|(name, text)| (format!("x/src/{name}"), (*text).to_owned())).collect();

@@ -1,5 +1,5 @@
-//! The names that a source file brings in and mentions, read from its tokens: macros are looked into, comments,
-//! strings and tests are not.
+//! The names that a source file imports and uses, read from its tokens: including macros, without comments,
+//! strings and tests.
 
 use std::collections::BTreeMap;
 use std::str::FromStr;
@@ -7,17 +7,17 @@ use std::str::FromStr;
 use anyhow::{Result, anyhow};
 use proc_macro2::{Delimiter, TokenStream, TokenTree};
 
-/// What a file says of other modules. An inline module counts as its file, so that its `super` is the file's, too: the
-/// whole, which a part may use.
+/// The references of a file to other modules. An inline module counts as its file, so that its `super` is the
+/// file's, too: the parent, which a module may use.
 #[derive(Debug, Default)]
 pub(super) struct Source {
     /// The file.
     pub(super) path: String,
-    /// The paths that `use` gives a name to.
+    /// The paths that `use` binds to a name.
     pub(super) bindings: BTreeMap<String, Vec<String>>,
-    /// The paths in code and their lines, those of each `use` among them that is not for others.
+    /// The paths in code and their lines, including those of each private `use`.
     pub(super) mentions: Vec<(Vec<String>, usize)>,
-    /// The modules below this one that are for tests.
+    /// The test modules below this one.
     pub(super) tests: Vec<String>,
 }
 
@@ -39,7 +39,7 @@ impl Source {
                 TokenTree::Punct(mark) if mark.as_char() == '#' && is_for_tests(rest) => {
                     rest = self.skip_item(rest);
                 }
-                // A field or a method.
+                // This is a field or a method.
                 TokenTree::Punct(mark) if mark.as_char() == '.' => {
                     rest = &rest[usize::from(matches!(rest.first(), Some(TokenTree::Ident(_))))..];
                 }
@@ -68,7 +68,7 @@ impl Source {
         }
     }
 
-    /// Past a `use`. What is only passed on is not mentioned.
+    /// Reads a `use`. A re-export does not count as a use.
     fn bind_all<'t>(&mut self, tokens: &'t [TokenTree], is_public: bool) -> &'t [TokenTree] {
         let end = tokens.iter().position(|token| is_mark(token, ';')).unwrap_or(tokens.len());
         let mentioned = self.mentions.len();
@@ -79,7 +79,7 @@ impl Source {
         &tokens[end..]
     }
 
-    /// The tree of a `use`, below these words.
+    /// Reads the tree of a `use` below these words.
     fn bind(&mut self, tree: &[TokenTree], before: &[String]) {
         let below = |word: &dyn ToString| [before, &[word.to_string()]].concat();
         match tree {
@@ -103,7 +103,7 @@ impl Source {
         self.mentions.push((words, first.span().start().line));
     }
 
-    /// Past the item of an attribute, which may have others.
+    /// Skips the item of an attribute, which may have more attributes.
     fn skip_item<'t>(&mut self, tokens: &'t [TokenTree]) -> &'t [TokenTree] {
         let is_end = |token: &TokenTree| {
             is_mark(token, ';')

@@ -1,5 +1,5 @@
-//! `cargo xtask validate advise`: does a search find what measuring everything finds, in a fraction of the time, and do
-//! searches agree?
+//! `cargo xtask validate advise`: whether a search finds the result of measuring every candidate, in a
+//! fraction of the time, and whether searches agree.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -15,7 +15,7 @@ use crate::command::{output, shown};
 use crate::program;
 use crate::target::{described, memory_and_disk};
 
-/// Where, how large and how often.
+/// The targets, the size and the numbers of samples and searches.
 #[derive(clap::Args)]
 pub(crate) struct Options {
     /// Directories to write to [default: /dev/shm and the folder `advice` of cargo's target directory]
@@ -26,25 +26,25 @@ pub(crate) struct Options {
     /// Size of the file [default: that of the search]
     #[arg(long)]
     size: Option<Bytes>,
-    /// Samples of each candidate in the full grid; 0 to leave the grid out and ask only whether searches agree
+    /// Samples of each candidate in the full grid; 0 to skip the grid and only compare the searches
     #[arg(long, default_value_t = 6)]
     samples: u32,
     /// Searches on each target
     #[arg(long, default_value_t = 7, value_parser = clap::value_parser!(u32).range(1..))]
     searches: u32,
-    /// The part of the grid's time that a search gets
+    /// The divisor of the grid's time that gives a search's budget
     #[arg(long, default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..))]
     part: u32,
 }
 
-/// How much slower than the fastest of all that was recommended, and of the grid, a recommendation may be.
+/// How much slower than the fastest recommendation or grid case a recommendation may be.
 const TOLERANCE: f64 = 0.03;
 
-/// Rounds in which they are compared.
+/// The rounds of that comparison.
 const ROUNDS: u32 = 15;
 
-/// Measures the grid, searches, and measures what both came to side by side; whether every recommendation was within
-/// the tolerance.
+/// Measures the grid, searches, and measures the results of both side by side; returns whether every
+/// recommendation was within the tolerance.
 pub(crate) fn run(options: &Options) -> Result<bool> {
     let targets = memory_and_disk(&options.targets, "advice")?;
     let program = program::build()?;
@@ -77,7 +77,7 @@ impl Search<'_> {
             names.push(best);
             budget = Some(grid_time / part);
         }
-        // Of each answer, how often it was given.
+        // The number of times that each answer was given.
         let mut found = BTreeMap::<String, u32>::new();
         for number in 1..=searches {
             let mut command = self.advise();
@@ -104,8 +104,8 @@ impl Search<'_> {
         self.side_by_side(&names, &found)
     }
 
-    /// Measures all that was recommended, and the grid's fastest, in the same rounds; whether every recommendation is
-    /// within the tolerance of the fastest of them.
+    /// Measures all recommendations and the grid's fastest in the same rounds; returns whether every
+    /// recommendation is within the tolerance of the fastest.
     fn side_by_side(&self, names: &[String], found: &BTreeMap<String, u32>) -> Result<bool> {
         let order = self.run_cases(names, ROUNDS)?;
         let fastest = &order.cases[0];

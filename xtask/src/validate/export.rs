@@ -1,4 +1,4 @@
-//! What writebench's JSON export says of the cases of a run.
+//! The cases of a run in writebench's JSON export.
 
 use std::collections::HashMap;
 
@@ -10,14 +10,14 @@ use writebench_stats::{CONFIDENCE, Interval};
 #[derive(Debug)]
 pub(super) struct Measured {
     pub(super) id: String,
-    /// Its label in the suite, where it has one.
+    /// Its label in the suite, or its name.
     pub(super) name: String,
     pub(super) median_ns: f64,
-    // Of undisturbed samples.
+    // Undisturbed samples only.
     by_round_ns: HashMap<u64, f64>,
 }
 
-/// Each case that has figures, once: the same may stand in several sections.
+/// Each case with figures, once: a case may be in several sections.
 pub(super) fn measured(export: &Value) -> Result<Vec<Measured>> {
     let mut cases: Vec<Measured> = Vec::new();
     for case in export["cases"].as_array().context("an export without cases")? {
@@ -40,7 +40,7 @@ impl Measured {
         Ok(Some(Self { id, name, median_ns, by_round_ns }))
     }
 
-    /// The median of the ratios of its times to the other's, in the rounds that they have in common.
+    /// The median of the ratios of its times to the other's, in common rounds.
     pub(super) fn ratio(&self, other: &Self) -> Option<Interval> {
         let ratio = |(round, total_ns): (&u64, &f64)| Some(total_ns / other.by_round_ns.get(round)?);
         let ratios: Vec<f64> = self.by_round_ns.iter().filter_map(ratio).collect();

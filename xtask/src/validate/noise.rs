@@ -1,5 +1,5 @@
-//! `cargo xtask validate noise`: runs of one build and of one that is deliberately 5 % slower, in turns, and how often
-//! `writebench compare` tells them apart.
+//! `cargo xtask validate noise`: alternates runs of a build and of one that is deliberately 5 % slower, and
+//! counts how often `writebench compare` distinguishes them.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -13,7 +13,7 @@ use crate::command::{output, shown};
 use crate::program;
 use crate::target::{described, memory_and_disk};
 
-/// Where, what and how often.
+/// The targets, the case and the numbers of samples and runs.
 #[derive(clap::Args)]
 pub(crate) struct Options {
     /// Directories to write to [default: /dev/shm and the folder `noise` of cargo's target directory]
@@ -29,10 +29,10 @@ pub(crate) struct Options {
     runs: u32,
 }
 
-/// Runs on a side where several are compared: the least that 95 % can be had with.
+/// The runs on each side: the fewest that allow 95 %.
 const SEVERAL: usize = 4;
 
-/// What a comparison came to.
+/// The result of a comparison.
 #[derive(Deserialize)]
 struct Compared {
     verdict: Verdict,
@@ -55,7 +55,7 @@ struct Ratio {
     high: f64,
 }
 
-/// Takes the runs and says how often they are told apart; whether every comparison could be made.
+/// Takes the runs and prints how often they are distinguished; returns whether every comparison was possible.
 pub(crate) fn run(options: &Options) -> Result<bool> {
     let targets = memory_and_disk(&options.targets, "noise")?;
     let delayed = program::build_delayed()?;
@@ -83,10 +83,10 @@ pub(crate) fn run(options: &Options) -> Result<bool> {
     Ok(true)
 }
 
-/// What is compared with what: the exports of one side and of the other, as `compare` takes them.
+/// The exports of both sides of a comparison, as arguments of `compare`.
 type Pair = (String, String);
 
-/// Among the runs of one build there is nothing to be found.
+/// There is no difference among the runs of one build.
 fn pairs(normal: &[String], delayed: &[String]) -> [(&'static str, Vec<Pair>); 6] {
     let in_turns = |runs: &[String]| {
         let side = |first: usize| runs.iter().skip(first).step_by(2).cloned().collect::<Vec<_>>().join(",");

@@ -1,4 +1,4 @@
-//! The order in which a run puts its cases, and how alike two orders are.
+//! The order of a run's cases, and the similarity of two orders.
 
 use anyhow::{Result, ensure};
 use serde_json::Value;
@@ -6,24 +6,24 @@ use writebench_stats::{CONFIDENCE, spearman};
 
 use super::export::{Measured, measured};
 
-/// What one run says of its cases, of which there are two at least, fastest first.
+/// The cases of one run, at least two, fastest first.
 #[derive(Debug)]
 pub(super) struct Order {
     pub(super) cases: Vec<Measured>,
 }
 
-/// How alike the orders of two runs are, over the cases that both have.
+/// The similarity of two runs' orders, over their common cases.
 #[derive(Debug, PartialEq)]
 pub(super) struct Likeness {
-    /// Cases in common.
+    /// The number of common cases.
     pub(super) cases: usize,
     /// Spearman's rank correlation of the medians.
     pub(super) correlation: Option<f64>,
-    /// The same of places among which cases that a run does not tell apart are level.
+    /// The correlation of ranks in which cases that a run does not distinguish are tied.
     pub(super) with_ties: Option<f64>,
-    /// Pairs of cases that both runs call different.
+    /// Pairs of cases that both runs distinguish.
     pub(super) told_apart: usize,
-    /// Of these, pairs of which both runs call the same one faster.
+    /// The pairs among these of which both runs call the same case faster.
     pub(super) alike: usize,
 }
 
@@ -36,7 +36,7 @@ impl Order {
         Ok(Self { cases })
     }
 
-    /// The names of the fastest.
+    /// The names of the fastest cases.
     pub(super) fn first(&self, count: usize) -> Vec<&str> {
         self.cases.iter().take(count).map(|case| case.name.as_str()).collect()
     }
@@ -48,11 +48,11 @@ impl Order {
         let (here, there): (Vec<_>, Vec<_>) = pairs.into_iter().unzip();
         let medians = |cases: &[&Measured]| cases.iter().map(|case| case.median_ns).collect::<Vec<_>>();
         let (points_here, points_there) = (points(&here), points(&there));
-        // How many are slower, less how many are faster.
+        // The number of slower cases minus that of faster ones.
         let leads = |points: &[Vec<f64>]| points.iter().map(|row| row.iter().sum()).collect::<Vec<f64>>();
         let each = points_here.concat().into_iter().zip(points_there.concat());
         let products: Vec<f64> = each.map(|(here, there)| here * there).collect();
-        // Each pair of cases is there twice.
+        // Each pair of cases is present twice.
         let count = |is: fn(&f64) -> bool| products.iter().copied().filter(is).count() / 2;
         Likeness {
             cases: here.len(),
@@ -68,8 +68,8 @@ impl Order {
     }
 }
 
-/// For each case against each: 1 if it is the faster one, -1 if it is the slower, and 0 if writebench does not call the
-/// two different: the interval of the ratios of their times in the rounds in common holds 1.
+/// For each case against each: 1 if it is faster, -1 if it is slower, and 0 if the two are not
+/// distinguishable: the interval of the ratios of their times in common rounds includes 1.
 fn points(cases: &[&Measured]) -> Vec<Vec<f64>> {
     let against = |case: &Measured, other| match case.ratio(other) {
         Some(ratio) if ratio.confidence < CONFIDENCE => 0.0,
@@ -85,7 +85,7 @@ pub(super) mod tests {
     use super::*;
     use serde_json::json;
 
-    /// A case whose six samples are around that time.
+    /// A case with six samples around that time.
     fn case(id: &str, median_ns: f64, spread: f64) -> Value {
         let samples: Vec<Value> = [-1.0, 1.0, -0.5, 0.5, -0.2, 0.2]
             .iter()
@@ -97,7 +97,7 @@ pub(super) mod tests {
         json!({"id": id, "outcome": "ok", "samples": samples, "estimate": {"total_ns": {"median": median_ns}}})
     }
 
-    /// An order of cases with these times, which differ by much more than their samples do.
+    /// An order of cases whose times differ by much more than their samples do.
     pub(in crate::validate) fn order(times: &[(&str, f64)]) -> Order {
         let cases: Vec<Value> = times.iter().map(|(id, median_ns)| case(id, *median_ns, 1.0)).collect();
         Order::of_export(&json!({"cases": cases})).unwrap()
@@ -134,7 +134,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn cases_that_a_run_cannot_tell_apart_count_for_the_correlation_only() {
+    fn indistinguishable_cases_count_only_for_the_correlation() {
         let near = |a: f64, b: f64| {
             let mixed = [case("a", a, 40.0), case("b", b, -40.0), case("c", 1000.0, 1.0)];
             Order::of_export(&json!({"cases": mixed})).unwrap()
@@ -153,7 +153,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn disturbed_and_failed_samples_tell_nothing_apart() {
+    fn disturbed_and_failed_samples_distinguish_nothing() {
         let mut disturbed = case("a", 100.0, 1.0);
         for sample in disturbed["samples"].as_array_mut().unwrap() {
             sample["disturbed"] = "slow memory".into();

@@ -1,4 +1,4 @@
-//! `cargo xtask validate ranking`: three runs of suite `copy`, and how alike they rank its cases.
+//! `cargo xtask validate ranking`: the similarity of the rankings of suite `copy` in three runs.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -11,7 +11,7 @@ use super::order::{Likeness, Order};
 use crate::program;
 use crate::target::{described, filesystem, memory_and_disk};
 
-/// Where, how large and how often.
+/// The targets, the size and the numbers of samples and runs.
 #[derive(clap::Args)]
 pub(crate) struct Options {
     /// Directories to write to [default: /dev/shm and the folder `ranking` of cargo's target directory]
@@ -27,14 +27,15 @@ pub(crate) struct Options {
     runs: u32,
 }
 
-/// The smallest rank correlation between runs of the program that writebench's suite `copy` takes after, as its
-/// own runs gave it on such a filesystem.
+/// The smallest rank correlation between runs of `write-bench`, on which suite `copy` is based, on such a
+/// filesystem.
 const EARLIER: &[(&str, f64)] = &[("ext4", 0.87), ("tmpfs", 0.58)];
 
-/// How many of the fastest are shown.
+/// The number of fastest cases that are shown.
 const SHOWN: usize = 5;
 
-/// Runs the suite and says how alike the orders are; whether every pair of runs could be compared.
+/// Runs the suite and prints the similarity of the orders; returns whether every pair of runs could be
+/// compared.
 pub(crate) fn run(options: &Options) -> Result<bool> {
     let targets = memory_and_disk(&options.targets, "ranking")?;
     let program = program::build()?;
@@ -82,10 +83,10 @@ fn likenesses(orders: &[Order]) -> Vec<((usize, usize), Likeness)> {
     all
 }
 
-/// A line for each pair of runs, and the smallest correlation beside the earlier program's.
+/// A line for each pair of runs, and the smallest correlation with that of `write-bench`.
 fn conclusion(likenesses: &[((usize, usize), Likeness)], filesystem: &str) -> String {
     let mut text = format!(
-        "\n{:>7} {:>17} {:>9}  pairs of cases that both runs tell apart",
+        "\n{:>7} {:>17} {:>9}  pairs of cases that both runs distinguish",
         "runs", "rank correlation", "with ties"
     );
     for ((first, second), likeness) in likenesses {
@@ -102,10 +103,10 @@ fn conclusion(likenesses: &[((usize, usize), Likeness)], filesystem: &str) -> St
     let with_ties = likenesses.iter().filter_map(|(_, likeness)| likeness.with_ties).min_by(f64::total_cmp);
     text += &format!("\nsmallest rank correlation: {smallest:.3}");
     if let Some(with_ties) = with_ties {
-        text += &format!(", with cases level that a run does not tell apart: {with_ties:.3}");
+        text += &format!(", with ties for indistinguishable cases: {with_ties:.3}");
     }
     match EARLIER.iter().find(|(kind, _)| *kind == filesystem) {
-        Some((kind, earlier)) => text + &format!("; the seed's on {kind}: {earlier:.2}"),
+        Some((kind, earlier)) => text + &format!("; write-bench's on {kind}: {earlier:.2}"),
         None => text,
     }
 }
@@ -140,14 +141,14 @@ mod tests {
                 "1 and 2             1.000     1.000  3 of 3, of which in the same order: 3",
                 "1 and 3             0.500     0.500  3 of 3, of which in the same order: 2",
                 "2 and 3             0.500     0.500  3 of 3, of which in the same order: 2",
-                "smallest rank correlation: 0.500, with cases level that a run does not tell apart: 0.500; the seed's on tmpfs: 0.58",
+                "smallest rank correlation: 0.500, with ties for indistinguishable cases: 0.500; write-bench's on tmpfs: 0.58",
             ]
         );
     }
 
     #[test]
     fn a_filesystem_that_nobody_measured_earlier_is_compared_with_nothing() {
-        assert!(conclusion(&likenesses(&orders()), "xfs").ends_with("apart: 0.500"));
+        assert!(conclusion(&likenesses(&orders()), "xfs").ends_with("cases: 0.500"));
         assert!(conclusion(&[], "ext4").ends_with("no rank correlation"));
     }
 }

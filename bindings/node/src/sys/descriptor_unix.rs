@@ -1,18 +1,18 @@
-//! Node's descriptors are the system's.
+//! Node's descriptors on Unix, which are the system's.
 
 use std::os::fd::BorrowedFd;
 
-/// No open file has a negative number. Of any other the system says so itself, at the call.
+/// The descriptor is negative. The system reports any other invalid number at the call.
 #[derive(Debug)]
 pub(crate) struct NoSuchFile;
 
-/// Does something with an open file, by its number.
+/// Runs `then` with an open file, by its number.
 pub(crate) fn with_file<T>(descriptor: i32, then: impl FnOnce(BorrowedFd<'_>) -> T) -> Result<T, NoSuchFile> {
     if descriptor < 0 {
         return Err(NoSuchFile);
     }
-    // SAFETY: it is not -1, and is borrowed for this call only. That it is open, and stays so until then, is for
-    // the program in JavaScript to see to, as with every descriptor that it hands to `fs`; where it is not, the
-    // system answers EBADF: no memory depends on it.
+    // SAFETY: the number is not -1, and is borrowed for this call only. The JavaScript program must keep it
+    // open until then, as with every descriptor for `fs`; otherwise the system returns EBADF, and no memory
+    // depends on it.
     Ok(then(unsafe { BorrowedFd::borrow_raw(descriptor) }))
 }

@@ -1,4 +1,4 @@
-//! Memory of ours as a `Buffer` of Node's, without a copy: a copy would lie wherever Node puts it.
+//! Rust's memory as a `Buffer` of Node without a copy, because a copy would lose the alignment.
 
 use std::ffi::c_void;
 use std::ptr;
@@ -7,14 +7,14 @@ use direct_io::AlignedBuffer;
 use napi::bindgen_prelude::{ToNapiValue, TypeName};
 use napi::{Env, ValueType, sys};
 
-/// A `Buffer` that is an [`AlignedBuffer`], which lives until nothing in JavaScript refers to it.
+/// A `Buffer` over an [`AlignedBuffer`], which lives until JavaScript no longer refers to it.
 #[derive(Debug)]
 pub struct External(sys::napi_value);
 
-/// Why there is none.
+/// The reason why there is no such buffer.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum NotExternal {
-    /// V8's sandbox keeps all memory that JavaScript sees in a place of its own: Electron since 21.
+    /// V8's sandbox requires all memory for JavaScript to be inside it: Electron since 21.
     #[error("this runtime allows no external buffers, and a copy would not be aligned")]
     Forbidden,
     /// Node refuses for another reason.
@@ -25,11 +25,11 @@ pub(crate) enum NotExternal {
 impl External {
     pub(crate) fn new(env: Env, mut buffer: AlignedBuffer) -> Result<Self, NotExternal> {
         let (length, start) = (buffer.len(), buffer.as_mut_ptr());
-        // Only to be given back: the memory is JavaScript's from here on.
+        // The pointer is only for `give_back`: JavaScript owns the memory from here on.
         let owner = Box::into_raw(Box::new(buffer)).cast::<c_void>();
         let mut value = ptr::null_mut();
-        // SAFETY: `env` is that of the call we are in. The memory is valid for `length` bytes until `give_back`
-        // has `owner`, which is called once, after JavaScript's last use of it.
+        // SAFETY: `env` belongs to the current call. The memory is valid for `length` bytes until `give_back`
+        // receives `owner`, once, after JavaScript's last use.
         let status = unsafe {
             let start = start.cast::<c_void>();
             sys::napi_create_external_buffer(env.raw(), length, start, Some(give_back), owner, &raw mut value)
@@ -37,11 +37,12 @@ impl External {
         match status {
             sys::Status::napi_ok => Ok(Self(value)),
             sys::Status::napi_no_external_buffers_allowed => {
-                // SAFETY: with this status Node has not taken it, and it came from `Box::into_raw` above.
+                // SAFETY: with this status Node has not taken the pointer, which came from `Box::into_raw`
+                // above.
                 drop(unsafe { Box::from_raw(owner.cast::<AlignedBuffer>()) });
                 Err(NotExternal::Forbidden)
             }
-            // Whether Node has called `give_back` is not said; giving it back twice would be worse than never.
+            // It is unknown whether Node has called `give_back`; a leak is better than a double free.
             status => Err(NotExternal::Failed(status)),
         }
     }
@@ -49,7 +50,7 @@ impl External {
 
 /// Called by Node when the garbage collector has found the buffer, or when its thread ends.
 unsafe extern "C" fn give_back(_: sys::napi_env, _: *mut c_void, owner: *mut c_void) {
-    // SAFETY: it came from `Box::into_raw` in `External::new`, and Node calls this once.
+    // SAFETY: the pointer came from `Box::into_raw` in `External::new`, and Node calls this once.
     drop(unsafe { Box::from_raw(owner.cast::<AlignedBuffer>()) });
 }
 

@@ -1,4 +1,4 @@
-//! Where a number from JavaScript becomes an open file, and memory of Rust's becomes a `Buffer` of Node's.
+//! Conversions of a JavaScript number to an open file, and of Rust's memory to a `Buffer`.
 
 #![allow(unsafe_code, reason = "descriptors that are numbers, and Node-API")]
 

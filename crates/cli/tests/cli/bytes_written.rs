@@ -66,8 +66,8 @@ fn said() -> Result<()> {
     let expected = "1 case × 2 samples: about 12 MiB to be written. That takes 1 s at 1 GB/s";
     ensure!(ended.stderr.contains(expected), "{ended:?}");
     // More where samples were disturbed.
-    let written = ended.stderr.lines().find_map(|line| line.strip_prefix("Written: "));
-    let mebibytes = written.and_then(|text| text.strip_suffix(" MiB.")?.parse::<u64>().ok());
+    let written = ended.stderr.split_once(" and wrote ").and_then(|(_, rest)| rest.split_once(" MiB."));
+    let mebibytes = written.and_then(|(number, _)| number.parse::<u64>().ok());
     ensure!(mebibytes.is_some_and(|it| it >= 12 && it.is_multiple_of(4)), "{ended:?}");
     Ok(())
 }

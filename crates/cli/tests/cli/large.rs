@@ -10,7 +10,7 @@ use writebench_testkit::{Ended, Image, Need, SmallTmpfs, Trials, entries};
 use crate::program;
 
 /// The file that locks the run's directory, and no data.
-const ONLY_ITS_LOCK: &str = "Written: 32 B.";
+const ONLY_ITS_LOCK: &str = " and wrote 32 B.";
 
 pub(crate) fn add(trials: &mut Trials) {
     trials.add(

@@ -235,7 +235,7 @@ fn imported() -> Result<()> {
     one_line(&program.call(&[&resume[..], &["--resume=2"]].concat())?, &[2], "run 2 was imported")?;
     // The newest that is this user's own goes on, and makes no such file.
     let ended = program.call(&["run", "--max-bytes", "1GiB", "--resume", "--from", text(&source)?])?;
-    ensure!(ended.code == Some(0) && ended.stderr.contains("Run 1 is in") && !victim.exists(), "{ended:?}");
+    ensure!(ended.code == Some(0) && ended.stderr.contains("Run 1 took ") && !victim.exists(), "{ended:?}");
     one_line(&program.call(&["run", "--resume"])?, &[2], "no unfinished run")
 }
 

@@ -79,7 +79,7 @@ fn resized() -> Result<()> {
     fit(&narrow, NARROW)?;
     let wide = lines(&shown[wide_from..wide_to]);
     fit(&wide, WIDE)?;
-    ensure!(wide.iter().any(|line| line.contains("prepare=fallocate")), "the case has room again: {wide:?}");
+    ensure!(wide.iter().any(|line| line.contains("fallocate(2), then")), "the case has room again: {wide:?}");
     ensure!(!shown.contains("panicked") && shown.contains("interrupted"), "{shown}");
     ensure!(entries(target.path()).is_empty(), "{:?}", entries(target.path()));
     Ok(())

@@ -1,4 +1,4 @@
-//! One program at work, what is done to it, and how it ends.
+//! One program under trouble, and its end.
 
 use std::fmt;
 use std::fs::{self, File};
@@ -14,14 +14,14 @@ use writebench_testkit::{Bindfs, DatabaseLock, Program, entries, most_memory_byt
 use super::trouble::{Kind, Paused, Trouble};
 use super::work::Work;
 
-/// What is called, and what goes wrong.
+/// The command, and its trouble.
 pub(super) struct Call<'a> {
     pub(super) program: &'a Program,
     pub(super) work: Work,
     pub(super) arguments: Vec<String>,
     pub(super) trouble: &'a Trouble,
     pub(super) target: &'a Path,
-    /// What serves the target, if that can be stopped.
+    /// The server of the target, if it can be stopped.
     pub(super) server: Option<&'a Bindfs>,
 }
 
@@ -31,29 +31,29 @@ impl fmt::Display for Call<'_> {
     }
 }
 
-/// How it ended.
+/// The end of a program.
 #[derive(Debug)]
 pub(super) struct Ended {
     pub(super) status: ExitStatus,
-    /// What it complained of.
+    /// Its error output.
     pub(super) said: String,
     pub(super) held: Held,
 }
 
-/// A file of others.
+/// A foreign file.
 pub(super) const OTHERS: &str = "others";
 
-/// Longer than a sample of the sizes that are asked for.
+/// Longer than any sample of these sizes.
 const PAUSE: Duration = Duration::from_secs(3);
 
-/// How long others lock the database.
+/// How long another program locks the database.
 const LOCKED: Duration = Duration::from_secs(6);
 
-/// Longer than anything that is asked for.
+/// Longer than any of the commands.
 const HANGS_AFTER: Duration = Duration::from_secs(180);
 
 impl Call<'_> {
-    /// Does it to the end.
+    /// Runs the program to its end.
     pub(super) fn perform(&self) -> Result<Ended> {
         let words: Vec<&str> = self.arguments.iter().map(String::as_str).collect();
         let mut command = self.program.command(&words);
@@ -85,14 +85,14 @@ impl Call<'_> {
             }
             if start.elapsed() > HANGS_AFTER {
                 child.kill()?;
-                // What hangs in the kernel is not waited for: it is counted in the end.
+                // A process that hangs in the kernel is not waited for; the final count includes it.
                 bail!("did not end in {} s", HANGS_AFTER.as_secs());
             }
             std::thread::sleep(Duration::from_millis(5));
         }
     }
 
-    /// When it strikes again; none if that was the only time.
+    /// The time of the next trouble; none if there is only one.
     fn strike(&self, child: &Child) -> Result<Option<Duration>> {
         let worker = || writebench_testkit::worker(child.id());
         match self.trouble.kind {
@@ -101,7 +101,7 @@ impl Call<'_> {
                 send(worker(), signal)?;
                 return Ok(self.trouble.after.map(|every| every.max(Duration::from_millis(50))));
             }
-            // What is made meanwhile is for the next time.
+            // Files created meanwhile are removed the next time.
             Kind::Removal => {
                 let is_gone = fs::remove_dir_all(self.target).is_ok();
                 return Ok((!is_gone).then_some(Duration::from_millis(5)));
@@ -111,7 +111,7 @@ impl Call<'_> {
                 let set = rustix::process::prlimit(Some(Pid::from_child(child)), Resource::Fsize, limit);
                 has_ended_or(set.map(drop))?;
             }
-            // Until there is no room.
+            // Writes until the filesystem is full.
             Kind::Fill => {
                 let file = File::create(self.target.join(OTHERS));
                 let _ = io::copy(&mut io::repeat(1), &mut file.context("a file that fills the filesystem")?);
@@ -134,7 +134,7 @@ impl Call<'_> {
     }
 }
 
-/// The most that a program held at any look.
+/// The most resources that a program was seen to use.
 #[derive(Debug, Default)]
 pub(super) struct Held {
     pub(super) descriptors: u64,
@@ -153,7 +153,7 @@ fn send(process: Option<u32>, signal: Signal) -> Result<()> {
     process.map_or(Ok(()), |process| has_ended_or(writebench_testkit::send(process, signal)))
 }
 
-/// A process that has ended takes no harm.
+/// Ignores errors about a process that has ended.
 fn has_ended_or(result: rustix::io::Result<()>) -> Result<()> {
     match result {
         Ok(()) | Err(rustix::io::Errno::SRCH) => Ok(()),

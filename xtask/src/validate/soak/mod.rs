@@ -1,4 +1,4 @@
-//! `cargo xtask validate soak`: all that writebench does, mixed with all that goes wrong, and what is left in the end.
+//! `cargo xtask validate soak`: all commands with all kinds of trouble, and a search for leftovers.
 
 mod call;
 mod traces;
@@ -20,29 +20,29 @@ use self::work::Work;
 use crate::program;
 use crate::target::memory_and_disk;
 
-/// Where, how long, and which choices.
+/// The targets, the duration and the seed.
 #[derive(clap::Args)]
 pub(crate) struct Options {
     /// Directories to write to [default: /dev/shm and the folder `soak` of cargo's target directory]
     targets: Vec<PathBuf>,
-    /// How long
+    /// Duration in minutes
     #[arg(long, default_value_t = 20)]
     minutes: u64,
-    /// The seed of all choices [default: another one each time, which is shown]
+    /// Seed of all choices [default: a new one, which is printed]
     #[arg(long)]
     seed: Option<u64>,
 }
 
-/// Room for small files, and not for all of them.
+/// Space for small files, but not for all of them.
 const SMALL_BYTES: u64 = 48 << 20;
 
-/// Mixes it all; whether every program ended as it should, and nothing is left.
+/// Runs the soak; returns whether every program ended as expected, without leftovers.
 pub(crate) fn run(options: &Options) -> Result<bool> {
     let program = program::build()?;
     let program = Program::new(program.to_str().context("a path in UTF-8")?)?;
     let seed = options.seed.unwrap_or_else(Chance::any_seed);
     println!("soak: {} minutes, seed {seed}", options.minutes);
-    // Whoever loses the program that started it is ours to count.
+    // Orphans become children of this process, so that they are counted.
     rustix::process::set_child_subreaper(Some(rustix::process::getpid()))?;
     let parents = memory_and_disk(&options.targets, "soak")?;
     let watched: Vec<PathBuf> = parents.iter().cloned().chain([std::env::temp_dir()]).collect();
@@ -50,7 +50,7 @@ pub(crate) fn run(options: &Options) -> Result<bool> {
     println!("before: {before}");
 
     let mut soak = Soak::new(program, &parents, Chance::new(seed))?;
-    // So that there is something to look at.
+    // Ensures that there are runs to show.
     soak.plain_runs()?;
     let end = Instant::now() + Duration::from_secs(60 * options.minutes);
     while Instant::now() < end {
@@ -78,21 +78,21 @@ pub(crate) fn run(options: &Options) -> Result<bool> {
 struct Soak {
     program: Program,
     chance: Chance,
-    // The last is small: a case may fail there for want of room.
+    // The last one is small: cases may fail there for lack of space.
     places: Vec<PathBuf>,
     record: Record,
-    // Unmounted after all that works in them.
+    // Unmounted after all programs in them have ended.
     _guards: (Vec<tempfile::TempDir>, SmallTmpfs),
 }
 
-/// What came of it.
+/// The results.
 #[derive(Default)]
 struct Record {
     rounds: usize,
-    // How often something was done, went wrong so, and ended so.
+    // The number of times for each command, trouble and ending.
     tally: BTreeMap<(Work, String, String), usize>,
     complaints: Vec<String>,
-    // By what each program held, and the program.
+    // The resources of each program, and the program.
     held: Vec<(Held, String)>,
 }
 
@@ -109,7 +109,7 @@ impl Soak {
         Ok(Self { program, chance, places, record: Record::default(), _guards: (folders, small) })
     }
 
-    /// One program, or two at once on one target and one database, with one trouble.
+    /// Runs one program, or two at once on one target and one database, with one kind of trouble.
     fn round(&mut self) -> Result<()> {
         let Self { program, chance, places, record, .. } = self;
         record.rounds += 1;
@@ -136,7 +136,7 @@ impl Soak {
         let hangs = matches!(trouble.kind, Kind::Hang(..) | Kind::Silence);
         let programs = if chance.below(4) == 0 && !hangs { 2 } else { 1 };
         let call = |_| {
-            // Only a run can be told how long to wait for a filesystem.
+            // Only a run has an option for the wait for a filesystem.
             let work = if hangs { Work::Run } else { Work::choose(chance) };
             let mut arguments = work.arguments(chance, target, &places[other], program.home());
             if hangs {
@@ -158,9 +158,9 @@ impl Soak {
                 Err(error) => record.complain(format!("{call}: {error:#}")),
             }
         }
-        // Or this program waits, too.
+        // Otherwise this program would wait, too.
         bindfs.as_ref().map_or(Ok(()), Bindfs::go_on)?;
-        // A copy that stays is meant to.
+        // A copy that stays is intended.
         let _ = std::fs::remove_file(target.join("copy"));
         if let Kind::Fill = trouble.kind {
             let _ = std::fs::remove_file(target.join(call::OTHERS));
@@ -172,7 +172,7 @@ impl Soak {
         Ok(())
     }
 
-    /// In all places, which removes what runs that were killed left there.
+    /// Runs without trouble in all places, which remove the leftovers of killed runs there.
     fn plain_runs(&self) -> Result<()> {
         for place in &self.places {
             let target = place.to_str().context("a path in UTF-8")?;
@@ -183,7 +183,7 @@ impl Soak {
         Ok(())
     }
 
-    /// What is in the places.
+    /// The files left in the places.
     fn left(&self) -> Vec<String> {
         let entries = self.places.iter().flat_map(|place| writebench_testkit::entries(place));
         entries.map(|path| format!("files: {}", path.display())).collect()

@@ -1,4 +1,4 @@
-//! What a program may leave behind on a machine.
+//! The traces that a program may leave on a machine.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -9,16 +9,16 @@ use std::time::{Duration, Instant};
 use rustix::process::WaitOptions;
 use writebench_testkit::{descendants, entries, loop_devices};
 
-/// What is there, of each kind, by name.
+/// The names of the present traces, by kind.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Traces(BTreeMap<&'static str, BTreeSet<String>>);
 
 impl Traces {
-    /// What is there now: all mounts, loop devices and FUSE connections of the machine, the entries of these
+    /// The present mounts, loop devices and FUSE connections of the machine, the entries of these
     /// directories, and the processes and descriptors of this process.
     pub(super) fn now(directories: &[PathBuf]) -> Self {
         let own = std::process::id();
-        // By the number of the mount: two of the same on one point are two.
+        // Mounts are identified by number, because several may share a mount point.
         let mounts = fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
         let loops = loop_devices().into_iter().map(|(device, file)| format!("{} on {file}", device.display()));
         Self(BTreeMap::from([
@@ -31,12 +31,12 @@ impl Traces {
         ]))
     }
 
-    /// What is there when nothing more goes away, a minute later at most: a program that was killed may have started
-    /// another one (mkfs), which runs to its own end.
+    /// The traces after they stop disappearing, at most a minute later: a killed program may have started
+    /// another one (mkfs), which runs to its end.
     pub(super) fn settled(directories: &[PathBuf], before: &Self) -> Self {
         let start = Instant::now();
         loop {
-            // Orphans are ours to wait for (`PR_SET_CHILD_SUBREAPER`).
+            // This process adopts orphans, and must wait for them (`PR_SET_CHILD_SUBREAPER`).
             while let Ok(Some(_)) = rustix::process::wait(WaitOptions::NOHANG) {}
             let now = Self::now(directories);
             if now.beyond(before).is_empty() || start.elapsed() > Duration::from_secs(60) {
@@ -46,7 +46,7 @@ impl Traces {
         }
     }
 
-    /// What is there and was not.
+    /// The new traces since `before`.
     pub(super) fn beyond(&self, before: &Self) -> Vec<String> {
         let new = self.0.iter().flat_map(|(kind, here)| {
             let known = before.0.get(kind);
@@ -58,7 +58,7 @@ impl Traces {
     }
 }
 
-/// How many of each kind.
+/// The number of each kind.
 impl fmt::Display for Traces {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let counts: Vec<_> = self.0.iter().map(|(kind, names)| format!("{} {kind}", names.len())).collect();
@@ -75,7 +75,7 @@ fn described(process: u32) -> String {
     format!("{process} {}", String::from_utf8_lossy(&line).replace('\0', " ").trim_end())
 }
 
-/// Without the one that looks.
+/// The open descriptors of a process, without the one that lists them.
 fn descriptors(process: u32) -> BTreeSet<String> {
     let all = entries(&PathBuf::from(format!("/proc/{process}/fd")));
     let open = all.iter().filter_map(|entry| Some((entry, fs::read_link(entry).ok()?)));

@@ -1,4 +1,4 @@
-//! What goes wrong while writebench works, at random.
+//! Random trouble for writebench.
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use writebench_testkit::{Caching, Call, Chance, Errno, Fault, What, When};
 
 use super::work::Work;
 
-/// What goes wrong, and when after the program's start, if it is not there from the beginning.
+/// The kind of trouble, and its time after the program's start unless it exists from the beginning.
 #[derive(Debug, Clone)]
 pub(super) struct Trouble {
     pub(super) kind: Kind,
@@ -19,31 +19,31 @@ pub(super) enum Kind {
     Nothing,
     /// The program gets a signal.
     Signal(Signal),
-    /// Its workers get one, time after time.
+    /// Its workers repeatedly get a signal.
     Workers(Signal),
     /// The target directory is removed.
     Removal,
-    /// Others fill the filesystem.
+    /// Other programs fill the filesystem.
     Fill,
-    /// No file may be longer (`RLIMIT_FSIZE`), the database included.
+    /// A limit on the size of files (`RLIMIT_FSIZE`), including the database.
     FileLimit(u64),
-    /// Nobody reads what it prints.
+    /// The reader of its output leaves.
     ReaderLeaves,
-    /// The filesystem does wrong what a script says.
+    /// The filesystem has scripted faults.
     Faults(Caching, Vec<Fault>),
-    /// The same, and it never answers, which makes a sample time out.
+    /// A scripted request is never answered, so that a sample times out.
     Hang(Caching, Vec<Fault>),
-    /// The target's server stops, and nobody gets an answer, until the program has ended.
+    /// The target's server stops until the program has ended.
     Silence,
-    /// The target's server keeps open files that are removed, and works.
+    /// The target's server keeps removed files while they are open.
     KeptFiles,
     /// The program, or its worker, is stopped for a while.
     Pause(Paused),
-    /// Somebody else locks the database for some seconds.
+    /// Another program locks the database for some seconds.
     Lock,
 }
 
-/// Who is stopped.
+/// The stopped process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Paused {
     Program,
@@ -83,7 +83,7 @@ impl Trouble {
         Self { kind, after }
     }
 
-    /// In a word or two.
+    /// A short name.
     pub(super) fn name(&self) -> String {
         let all = format!("{:?}", self.kind);
         match self.kind {
@@ -94,13 +94,13 @@ impl Trouble {
         }
     }
 
-    /// Whether the program may end with that code, beside those of its work, or by that signal.
+    /// Whether the program may end with that code, in addition to those of its command, or by that signal.
     pub(super) fn allows(&self, work: Work, code: Option<i32>, signal: Option<i32>) -> bool {
         match self.kind {
             Kind::Nothing | Kind::ReaderLeaves | Kind::KeptFiles | Kind::Pause(_) | Kind::Lock => false,
             Kind::Signal(sent) => code == Some(130) || signal == Some(sent.as_raw()),
             Kind::Workers(_) => code == Some(4) || code == Some(1) && work == Work::Advise,
-            // Where there is no directory any more, or no room for one, the run itself fails.
+            // Without the directory or space for one, the run itself fails.
             Kind::Removal | Kind::Fill | Kind::Faults(..) | Kind::Hang(..) | Kind::Silence => {
                 matches!(code, Some(1 | 3 | 4))
             }

@@ -1,10 +1,10 @@
-//! What writebench is asked to do, at random.
+//! Random commands for writebench.
 
 use std::path::Path;
 
 use writebench_testkit::Chance;
 
-/// What is asked of it.
+/// The kind of command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Work {
     Run,
@@ -26,14 +26,14 @@ pub(super) const COPIED: &str = "copied";
 const PURPOSES: &[&str] = &["stream", "durable-stream", "durable-records", "copy"];
 
 impl Work {
-    /// More often what takes samples.
+    /// Commands that take samples are more frequent.
     pub(super) fn choose(chance: &mut Chance) -> Self {
         use Work::{Advise, Compare, Copy, Filesystems, Look, Report, Resume, Run, SideBySide};
         let others = [SideBySide, Filesystems, Advise, Copy, Resume, Look, Report, Compare];
         chance.pick(&[&[Run, Run, Run, Run, Run, Resume], &others[..]].concat())
     }
 
-    /// The command line: seconds of work, and gigabytes written at most.
+    /// The arguments: seconds of work, and at most gigabytes of writes.
     pub(super) fn arguments(
         self,
         chance: &mut Chance,
@@ -56,7 +56,7 @@ impl Work {
             Self::Copy => {
                 format!("run --suite copy --samples 1 --budget 3s --from HOME/{COPIED} --to TARGET/copy")
             }
-            // A run that is resumed has no limit on time but a new one.
+            // A resumed run has only a new time limit.
             Self::Resume => "run --resume --budget 5s".to_owned(),
             Self::Look => chance.pick(&["show", "list runs", "show --export json=-"]).to_owned(),
             Self::Report => "report -o HOME/report.html".to_owned(),
@@ -65,7 +65,7 @@ impl Work {
         if matches!(self, Self::Run | Self::SideBySide | Self::Filesystems) {
             words += &measuring(chance);
         }
-        // Runs with another database tidy up behind those of the first.
+        // Runs with another database remove leftovers of those with the first.
         if self == Self::Run && chance.below(4) == 0 {
             words += " --db HOME/other.db";
         }
@@ -74,14 +74,14 @@ impl Work {
         words.map(|word| word.replace("OTHER", &other).replace("HOME", &home)).collect()
     }
 
-    /// How it may end where nothing goes wrong: 1 and 2 say that there is nothing to go on with or to compare, 3 and 4
-    /// that there is no room, and `advise` tries what is unsupported, too.
+    /// The exit codes without trouble: 1 and 2 mean that there is nothing to resume or compare, 3 and 4 that
+    /// there is no space, and `advise` also tries unsupported cases.
     pub(super) fn codes(self, is_small: bool) -> &'static [i32] {
         match self {
             Self::Look | Self::Report => &[0],
             Self::Run | Self::SideBySide | Self::Copy if is_small => &[0, 3, 4],
             Self::Run | Self::SideBySide | Self::Copy => &[0],
-            // None of the filesystems could be made.
+            // No filesystem could be made.
             Self::Filesystems if is_small => &[0, 1, 3, 4],
             Self::Filesystems => &[0],
             Self::Advise if is_small => &[0, 3, 4],
