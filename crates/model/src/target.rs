@@ -11,7 +11,7 @@ use crate::value::named_values;
 pub struct TargetRecord {
     /// What tables call it; different from all others of the run.
     pub name: String,
-    /// The directory or the block device written to.
+    /// The directory or the block device written to, as [`path_text`](crate::path_text).
     pub path: String,
     /// What was measured on.
     pub environment: Environment,
