@@ -70,7 +70,10 @@ fn main() -> ExitCode {
             return ended(Err(usage!("{line}")), &plain);
         }
         // `--help` and `--version` are results.
-        Err(error) => error.exit(),
+        Err(error) => {
+            let exit = if error.use_stderr() { Exit::Usage } else { Exit::Ok };
+            return ended(output::printed(error.print(), "standard output").map(|()| exit), &plain);
+        }
     };
     let output = Output::new(arguments.color, arguments.quiet);
     let global = Global { db: arguments.db, output, interface: Arguments::command };

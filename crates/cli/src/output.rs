@@ -55,14 +55,8 @@ impl Output {
     }
 
     fn print(&self, mut to: impl Write, text: &str) -> Result<()> {
-        match to.write_all(text.as_bytes()).and_then(|()| to.flush()) {
-            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
-            Err(error) => {
-                let stream = if self.results_on_stderr { "standard error" } else { "standard output" };
-                Err(anyhow!("cannot write to {stream}: {}", Failure::io_message(&error)))
-            }
-            Ok(()) => Ok(()),
-        }
+        let stream = if self.results_on_stderr { "standard error" } else { "standard output" };
+        printed(to.write_all(text.as_bytes()).and_then(|()| to.flush()), stream)
     }
 
     /// Whether nothing went wrong. If several things did, all but the last are said here.
@@ -109,6 +103,17 @@ impl Output {
             terminal_size::terminal_size_of(io::stdout())
         };
         size.map(|(width, _)| usize::from(width.0))
+    }
+}
+
+/// Whether it was printed there. That nobody reads on is no error.
+pub(crate) fn printed(result: io::Result<()>, stream: &str) -> Result<()> {
+    match result {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(anyhow!(
+            "cannot write to {stream}: write: {}; redirect it to where there is room",
+            Failure::io_message(&error)
+        )),
+        _ => Ok(()),
     }
 }
 

@@ -11,7 +11,7 @@ use crate::value::named_values;
 pub struct TargetRecord {
     /// Its name in tables, unique in the run.
     pub name: String,
-    /// The path of the directory or block device.
+    /// The directory or the block device written to, as [`path_text`](crate::path_text).
     pub path: String,
     /// Its environment.
     pub environment: Environment,

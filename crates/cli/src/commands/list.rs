@@ -1,13 +1,13 @@
 //! `writebench list`.
 
 use anyhow::Result;
-use writebench_model::{Axes, Axis, Prepare, built_in_suites, suite_named};
+use writebench_model::{Axes, Axis, Case, Prepare, Suite, built_in_suites, suite_named};
 
 use crate::arguments::suite_names;
 use crate::exit::Exit;
 use crate::global::Global;
 use crate::run_list::run_list;
-use crate::selection::USUAL_BLOCK_BYTES;
+use crate::selection::{USUAL_BLOCK_BYTES, different};
 use clap::{Args, Subcommand};
 
 /// What there is: suites, methods, axes, the cases of a suite
@@ -56,10 +56,9 @@ impl ListCommand {
 }
 
 fn suites() -> Result<String> {
-    let methods = writebench_engine::method_infos();
     let mut text = String::new();
     for suite in built_in_suites() {
-        let cases = suite.rows(&methods, &[], USUAL_BLOCK_BYTES)?.rows.len();
+        let cases = cases_of(&suite)?.len();
         text += &format!("{:<10}{cases:>4} cases  {}\n", suite.name, suite.summary);
     }
     Ok(text)
@@ -96,6 +95,11 @@ fn axes() -> String {
 }
 
 fn cases(name: &str) -> Result<String> {
-    let rows = suite_named(name)?.rows(&writebench_engine::method_infos(), &[], USUAL_BLOCK_BYTES)?;
-    Ok(rows.rows.iter().map(|row| format!("{}\n", row.case)).collect())
+    Ok(cases_of(&suite_named(name)?)?.iter().map(|case| format!("{case}\n")).collect())
+}
+
+/// Those that a run of the suite measures, where blocks have the usual size: a case that stands in two tables is one.
+fn cases_of(suite: &Suite) -> Result<Vec<Case>> {
+    let rows = suite.rows(&writebench_engine::method_infos(), &[], USUAL_BLOCK_BYTES)?.rows;
+    Ok(different(rows.into_iter().map(|row| row.case)))
 }

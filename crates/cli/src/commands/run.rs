@@ -4,7 +4,9 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use clap::{Args, ValueHint};
-use writebench_model::{Axis, Environment, RunRecord, RunStatus, Settings, TargetRecord};
+use writebench_model::{
+    Axis, Environment, RunRecord, RunStatus, Settings, TargetRecord, path_of_text, path_text,
+};
 use writebench_store::Store;
 
 use crate::database;
@@ -81,7 +83,7 @@ impl RunCommand {
         let cases = selection::different_cases(&run.cases)?;
         let copy_bytes = copied.as_ref().map(Copied::copy_bytes);
         let properties = run.is_side_by_side() && !measuring.no_properties;
-        let targets = places.iter().map(|place| (place.path().display().to_string(), place.space()));
+        let targets = places.iter().map(|place| (path_text(place.path()), place.space()));
         let targets = targets.collect();
         let cost = Cost {
             cases: &cases,
@@ -175,7 +177,7 @@ impl RunCommand {
         let copied = self.copying.find_again(&run.settings, limit)?;
         let exports = measuring.exports.find(kept(copied.as_ref(), global.db.as_deref()))?;
         let destroy = self.device.destroy.as_deref();
-        let find = |target: &TargetRecord| Place::find(Path::new(&target.path), destroy, limit);
+        let find = |target: &TargetRecord| Place::find(&path_of_text(&target.path), destroy, limit);
         let places = run.targets.iter().map(find).collect::<Result<Vec<Place>>>()?;
         let is_as_before = |(now, then): (&Place, &TargetRecord)| {
             lasting_facts(&now.environment) == lasting_facts(&then.environment)

@@ -10,7 +10,7 @@ use anyhow::{Context, Result};
 use clap::{Args, ValueHint};
 use rustix::fs::OFlags;
 use rustix::io::Errno;
-use writebench_model::{Bytes, Failure, Settings};
+use writebench_model::{Bytes, Failure, Settings, path_of_text, path_text};
 use writebench_runner::{CopyPlace, CopySource, Found, Keeper, Patience, RunnerError};
 
 use crate::exit::{refused, usage};
@@ -60,8 +60,8 @@ impl CopyArguments {
             ((Some(source), None), (None, _)) => add(&format!("--from {source}")),
             ((Some(source), Some(copy)), (None, _) | (_, None)) => add(&format!("--from {source} --to {copy}")),
             ((Some(source), copy), (Some(from), to)) => {
-                let copied = Copied::open(from, to, copy.as_deref().map(Path::new), limit)?;
-                if copied.source.path != Path::new(source) {
+                let copied = Copied::open(from, to, copy.as_deref().map(path_of_text).as_deref(), limit)?;
+                if copied.source.path != path_of_text(source) {
                     return refuse("--from", from, &format!("the run copies {source}"));
                 }
                 Ok(Some(copied))
@@ -135,8 +135,8 @@ impl Copied {
 
     /// Both paths, for the record.
     pub(crate) fn record(&self, settings: &mut Settings) {
-        settings.copy_from = Some(self.source.path.display().to_string());
-        settings.copy_to = self.to.as_ref().map(|to| to.path.display().to_string());
+        settings.copy_from = Some(path_text(&self.source.path));
+        settings.copy_to = self.to.as_ref().map(|to| path_text(&to.path));
     }
 
     /// Whether results have to go elsewhere than to standard output.

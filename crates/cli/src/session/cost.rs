@@ -86,7 +86,9 @@ impl Cost<'_> {
     pub(crate) fn ask(&self, agreed: bool) -> Result<()> {
         let copied = self.copied_bytes().saturating_mul(self.targets.len() as u64);
         let bytes = self.sample_bytes().saturating_add(copied).saturating_add(self.copy_bytes);
-        let free = self.targets.iter().filter_map(|(_, space)| Some(space.as_ref()?.available_bytes)).min();
+        // Filesystems such as /proc have no size, and so no free space.
+        let sized = self.targets.iter().filter_map(|(_, space)| space.filter(|it| it.total_bytes > 0));
+        let free = sized.map(|space| space.available_bytes).min();
         let quarter = free.map_or(u64::MAX, |free| free / 4);
         if self.settings.max_bytes.is_some() || bytes <= quarter.min(MOST_UNASKED_BYTES) {
             return Ok(());

@@ -3,9 +3,9 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use anyhow::Result;
+use anyhow::{Result, anyhow};
 use clap::{Args, ValueHint};
-use writebench_model::{Case, Environment, Failure, Making, Reserve, TargetRecord};
+use writebench_model::{Case, Environment, Failure, Making, Reserve, TargetRecord, path_text};
 use writebench_probe::Space;
 use writebench_runner::{
     ClaimedDevice, Keeper, Look, Patience, PlannedTarget, RunnerError, TargetKind, claim_device,
@@ -67,6 +67,7 @@ impl Place {
             }
             None => {}
         }
+        place.check_writable()?;
         Ok(place)
     }
 
@@ -94,9 +95,17 @@ impl Place {
             if places.iter().any(|other| other.path() == place.path()) {
                 return Err(usage!("target {} is given twice", place.path().display()));
             }
+            place.check_writable()?;
             places.push(place);
         }
         Ok(places)
+    }
+
+    /// Whether this user may make files there, before a run is recorded that could not begin.
+    fn check_writable(&self) -> Result<()> {
+        let Some(errno) = self.look.not_writable else { return Ok(()) };
+        let why = Failure::io_message(&std::io::Error::from_raw_os_error(errno));
+        Err(anyhow!("target {}: access: {why}; give a directory that you can write to", self.path().display()))
     }
 
     /// The root of a filesystem that the run made.
@@ -117,7 +126,7 @@ impl Place {
 
     /// What it is in the database and in tables, with the facts about it.
     pub(crate) fn record(&self) -> TargetRecord {
-        let path = self.path().display().to_string();
+        let path = path_text(self.path());
         let (name, making) = self.made.clone().unzip();
         TargetRecord {
             name: name.unwrap_or_else(|| path.clone()),
@@ -242,7 +251,7 @@ pub(crate) fn look_at(target: &Path, limit: Option<Duration>) -> Result<(Keeper,
 
 /// The error of a target that is something else.
 pub(crate) fn no_target(target: &Path) -> anyhow::Error {
-    usage!("target {}: neither a directory nor a block device", target.display())
+    usage!("target {}: neither a directory nor a block device; give one of these", target.display())
 }
 
 /// Whether `--destroy` names the block device at `path`, too.

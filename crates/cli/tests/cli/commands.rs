@@ -1,5 +1,7 @@
 //! The commands beside `run`.
 
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
 use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
@@ -15,6 +17,12 @@ pub(crate) fn add(trials: &mut Trials) {
     trials.add("charts are files in a directory, and a run without says so", &tmpfs, charts_are_files);
     trials.add("probe says what a target is on", &tmpfs, probe_names_the_filesystem);
     trials.add("completions and the manual know every command", &[], completions_and_manual);
+    trials.add("list suites counts what a dry run of each suite counts", &tmpfs, suite_counts);
+    trials.add(
+        "a directory whose name is no UTF-8, or has two lines, is measured and resumed",
+        &tmpfs,
+        odd_names,
+    );
     trials.add("a dry run says what would be written and writes nothing", &tmpfs, dry_run);
     trials.add("without suite or case a first look is taken", &tmpfs, first_look);
     trials.add("a first look at a slow target has six rounds of smaller files", &[Need::Fuse], slow_first_look);
@@ -123,6 +131,44 @@ fn completions_and_manual() -> Result<()> {
     ensure!(program.call(&["man", "run"])?.stdout.contains("max\\-bytes"));
     for hidden in ["worker", "keeper"] {
         ensure!(program.call(&["man", hidden])?.code == Some(2) && !commands.iter().any(|name| name == hidden));
+    }
+    Ok(())
+}
+
+fn suite_counts() -> Result<()> {
+    let (program, target) = (program()?, directory_on(Kind::Tmpfs));
+    let path = target.path().to_str().context("UTF-8")?;
+    let listed = program.call(&["list", "suites"])?.stdout;
+    for line in listed.lines() {
+        let mut words = line.split_whitespace();
+        let (Some(suite), Some(count)) = (words.next(), words.next()) else { continue };
+        let planned = program.call(&["run", path, "--suite", suite, "--dry-run"])?.stdout;
+        let is_counted = planned.lines().any(|line| line.starts_with(&format!("{count} cases × ")));
+        ensure!(is_counted, "{line}: {planned}");
+        let cases = program.call(&["list", "cases", suite])?.stdout;
+        ensure!(cases.lines().count().to_string() == count, "{line}: {cases}");
+    }
+    ensure!(listed.lines().count() >= 10, "{listed}");
+    Ok(())
+}
+
+fn odd_names() -> Result<()> {
+    let above = directory_on(Kind::Tmpfs);
+    for (name, shown) in [(&b"no\xffutf8"[..], r"no\xffutf8"), (b"two\nlines", r"two\x0alines")] {
+        let program = program()?;
+        let target = above.path().join(OsStr::from_bytes(name));
+        std::fs::create_dir(&target)?;
+        let limited = ["--case", "write,size=4KiB", "--samples", "3", "--max-bytes", "5000", "--no-limits"];
+        let output = program.command(&["run"]).arg(&target).args(limited).output()?;
+        ensure!(output.status.code() == Some(0), "{output:?}");
+        let list = program.call(&["runs"])?.stdout;
+        ensure!(list.lines().count() == 2 && list.contains(shown) && list.contains("limited"), "{list}");
+        let resumed = program.call(&["run", "--resume", "--max-bytes", "1MiB", "--export=json=-"])?;
+        ensure!(resumed.code == Some(0), "{resumed:?}");
+        let document: Value = serde_json::from_str(&resumed.stdout)?;
+        let taken = document["cases"][0]["samples"].as_array().context("samples")?.len();
+        ensure!(taken >= 3 && document["run"]["status"] == "complete", "{}", document["run"]);
+        ensure!(writebench_testkit::entries(&target).is_empty());
     }
     Ok(())
 }

@@ -184,7 +184,7 @@ fn full() -> Result<()> {
     let said = String::from_utf8_lossy(&output.stderr);
     ensure!(output.status.code() == Some(1), "{output:?}");
     ensure!(
-        said.contains("writebench: cannot write to standard output: No space left on device (28)"),
+        said.contains("writebench: cannot write to standard output: write: No space left on device (28)"),
         "{said}"
     );
     let document: Value = serde_json::from_str(&std::fs::read_to_string(file)?)?;

@@ -178,7 +178,17 @@ fn full_below(kind: &str) -> Result<()> {
         call(Command::new("sync").arg("-f").arg(point.path()))?;
         ensure!(std::fs::write(disk.path().join("rest"), vec![1; 128 << 20]).is_err(), "the disk is not full");
         let path = point.path().to_str().context("UTF-8")?;
-        let ended = program.call(&["--quiet", "run", path, "--case", CASE, "--samples", "2", "--no-limits"])?;
+        let ended = program.call(&[
+            "--quiet",
+            "run",
+            path,
+            "--yes",
+            "--case",
+            CASE,
+            "--samples",
+            "2",
+            "--no-limits",
+        ])?;
         Ok((program, ended))
     };
     let ended = run();

@@ -1,6 +1,7 @@
 //! What cannot be done is refused in one clear line, with the documented exit code, before anything is
 //! written.
 
+use std::fs::File;
 use std::path::Path;
 
 use anyhow::{Context, Result, ensure};
@@ -90,6 +91,14 @@ pub(crate) fn add(trials: &mut Trials) {
     });
     trials.add("a target in the place of a command is told from a command that is mistyped", &[], no_command);
     trials.add("a kind that is mistyped is named as it is meant", &[Need::Root], no_kind);
+    trials.add("standard output that is full is said of help, too", &[], || {
+        let command =
+            program()?.command(&["help"]).stdout(File::options().write(true).open("/dev/full")?).output()?;
+        let stderr = String::from_utf8_lossy(&command.stderr);
+        ensure!(command.status.code() == Some(1), "{stderr}");
+        ensure!(stderr.contains("cannot write to standard output: write: No space left"), "{stderr}");
+        one_line(&stderr)
+    });
     trials.add("help shows the help of the program, and of each command", &[], help);
     trials.add("a missing directory is named", &[], || target_refused("/no/such/target", "No such file"));
     trials.add("a file is no target", &[], || {
@@ -209,11 +218,12 @@ fn too_little_memory() -> Result<()> {
 }
 
 fn read_only() -> Result<()> {
-    let image = Image::mount("ext4", 64 << 20)?;
+    let (program, image) = (program()?, Image::mount("ext4", 64 << 20)?);
     image.remount("ro")?;
-    let ended = program()?.call(&["--quiet", "run", text(&image.path())?, "--case", "write,size=1MiB"])?;
+    let ended = program.call(&["run", text(&image.path())?, "--case", "write,size=1MiB"])?;
     ensure!(ended.code == Some(1), "{ended:?}");
-    ensure!(ended.stderr.contains("mkdir") && ended.stderr.contains("Read-only file system (30)"), "{ended:?}");
+    ensure!(ended.stderr.contains("access: Read-only file system (30); give a directory"), "{ended:?}");
+    ensure!(entries(program.home()).is_empty(), "a run was recorded");
     one_line(&ended.stderr)
 }
 
@@ -224,6 +234,7 @@ fn broken_database() -> Result<()> {
     let ended =
         program.call(&["run", text(target.path())?, "--case", "write,size=1MiB", "--db", text(&database)?])?;
     ensure!(ended.code == Some(1) && ended.stderr.contains("broken.db"), "{ended:?}");
+    ensure!(ended.stderr.contains("move it away, or name another with --db"), "{ended:?}");
     one_line(&ended.stderr)?;
     ensure!(entries(target.path()).is_empty());
     Ok(())

@@ -5,6 +5,8 @@ use std::os::fd::OwnedFd;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
+use rustix::fs::{Access, AtFlags};
+use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
 use writebench_model::Environment;
 use writebench_probe::Space;
@@ -27,6 +29,8 @@ pub struct Look {
     pub environment: Option<Environment>,
     /// The free space of its filesystem; none if it cannot be a target.
     pub space: Option<Space>,
+    /// Why nothing can be made in it, as an errno; none if that is not known.
+    pub not_writable: Option<i32>,
 }
 
 /// The kind of file that a target's path leads to.
@@ -56,6 +60,16 @@ pub(super) fn look(named: &Path) -> Result<(Look, Option<OwnedFd>), RunnerError>
     };
     let directory = (kind == TargetKind::Directory).then(|| open_without_links(&path));
     let directory = directory.transpose().map_err(failed("open", &path))?;
-    let look = Look { kind, filesystem_number: metadata.dev(), environment, space, path };
+    let not_writable = directory.as_ref().and_then(not_writable);
+    let look = Look { kind, filesystem_number: metadata.dev(), environment, space, not_writable, path };
     Ok((look, directory))
+}
+
+/// The answer of access(2), where it is one: some filesystems cannot tell.
+fn not_writable(directory: &OwnedFd) -> Option<i32> {
+    let access = Access::WRITE_OK | Access::EXEC_OK;
+    match rustix::fs::accessat(directory, c".", access, AtFlags::EACCESS) {
+        Err(errno @ (Errno::ACCESS | Errno::PERM | Errno::ROFS)) => Some(errno.raw_os_error()),
+        _ => None,
+    }
 }
