@@ -4,9 +4,10 @@
 use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
+use rustix::process::Signal;
 use serde_json::Value;
 use writebench_testkit::{
-    Caching, Call, Errno, Fault, Faulty, Kind, Need, Program, Trials, What, When, directory_on, entries,
+    Caching, Call, Errno, Fault, Faulty, Kind, Need, Program, Trials, What, When, directory_on, entries, send,
     wait_for,
 };
 
@@ -147,8 +148,7 @@ fn killed() -> Result<()> {
     std::thread::sleep(std::time::Duration::from_millis(700));
     wait_for("a worker to kill", || {
         let worker = writebench_testkit::worker(child.id())?;
-        let status = Command::new("kill").args(["-KILL", &worker.to_string()]).status().ok()?;
-        status.success().then_some(())
+        send(worker, Signal::KILL).ok()
     })?;
     ensure!(child.wait()?.success());
     let document: Value = serde_json::from_str(&std::fs::read_to_string(out)?)?;

@@ -2,12 +2,15 @@
 //! removes it is told of, with the results.
 
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command};
+use std::process::Child;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
+use rustix::process::Signal;
 use serde_json::Value;
-use writebench_testkit::{DatabaseLock, Kind, Need, Program, Trials, directory_on, entries, wait_for, worker};
+use writebench_testkit::{
+    DatabaseLock, Kind, Need, Program, Trials, directory_on, entries, send, wait_for, worker,
+};
 
 use crate::program;
 
@@ -92,7 +95,7 @@ fn locked_to_the_end() -> Result<()> {
     wait_for("the last worker to end", || worker(child.id()).is_none().then_some(()))?;
     // It waits now.
     std::thread::sleep(Duration::from_millis(200));
-    ensure!(Command::new("kill").args(["-INT", &child.id().to_string()]).status()?.success());
+    send(child.id(), Signal::INT)?;
     let output = child.wait_with_output()?;
     drop(lock);
     ensure!(output.status.code() == Some(1), "{output:?}");

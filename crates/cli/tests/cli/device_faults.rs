@@ -5,8 +5,9 @@ use std::path::Path;
 use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
+use rustix::process::Signal;
 use writebench_testkit::{
-    Caching, Call, Errno, Fault, Faulty, LoopDevice, Need, Trials, What, When, call, wait_for,
+    Caching, Call, Errno, Fault, Faulty, LoopDevice, Need, Trials, What, When, call, send, wait_for,
 };
 
 use crate::real_faults::{Running, nothing_left, one_line};
@@ -104,7 +105,7 @@ fn detached() -> Result<()> {
     call(Command::new("losetup").arg("--detach").arg(device.path()))?;
     let rows = run.rows();
     wait_for("more samples", || (run.rows() > rows + 3).then_some(()))?;
-    call(Command::new("kill").args(["-INT", &run.process().to_string()]))?;
+    send(run.process(), Signal::INT)?;
     let (program, over) = run.end()?;
     ensure!(over.code == Some(130), "{:?}: {}", over.code, over.stderr);
     ensure!(over.case("write,size=64KiB,sync=fsync")?["outcome"] == "ok", "{}", over.stderr);

@@ -4,8 +4,9 @@ use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, ensure};
+use rustix::process::Signal;
 use serde_json::Value;
-use writebench_testkit::{Ended, Kind, Need, Program, Trials, directory_on};
+use writebench_testkit::{Ended, Kind, Need, Program, Trials, directory_on, send};
 
 use crate::program;
 
@@ -107,7 +108,7 @@ fn lines_come() -> Result<()> {
         let line = next()?;
         ensure!(line["sample"]["target"] == target && line["sample"]["outcome"] == "ok", "{line}");
     }
-    Command::new("kill").args(["-INT", &child.id().to_string()]).status()?;
+    send(child.id(), Signal::INT)?;
     let mut last = next()?;
     while let Ok(line) = next() {
         last = line;

@@ -4,8 +4,11 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, ensure};
+use rustix::process::Signal;
 use serde_json::Value;
-use writebench_testkit::{ControlGroup, Kind, Need, SmallTmpfs, Trials, call, directory_on, entries, wait_for};
+use writebench_testkit::{
+    ControlGroup, Kind, Need, SmallTmpfs, Trials, call, directory_on, entries, send, wait_for,
+};
 
 use crate::outcomes::case;
 use crate::program;
@@ -118,7 +121,7 @@ fn killed() -> Result<()> {
     let of_small = || SMALL.iter().map(|id| Some(samples(id)?.len())).sum::<Option<usize>>();
     let before = of_small().context("samples")?;
     wait_for("the others to go on", || (of_small()? > before + 1).then_some(()))?;
-    call(Command::new("kill").args(["-INT", &run.id().to_string()]))?;
+    send(run.id(), Signal::INT)?;
     let output = run.wait_with_output()?;
     ensure!(output.status.code() == Some(130), "{output:?}");
     ensure!(last["outcome"] == "worker-died", "{last}");

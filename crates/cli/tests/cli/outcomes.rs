@@ -4,8 +4,11 @@ use std::path::Path;
 use std::process::Child;
 
 use anyhow::{Context, Result, ensure};
+use rustix::process::Signal;
 use serde_json::Value;
-use writebench_testkit::{Image, Kind, LoopDevice, Need, Program, Trials, directory_on, entries, wait_for};
+use writebench_testkit::{
+    Image, Kind, LoopDevice, Need, Program, Trials, directory_on, entries, send, wait_for,
+};
 
 use crate::program;
 
@@ -216,14 +219,14 @@ fn sigbus() -> Result<()> {
 fn hang() -> Result<()> {
     let (program, target) = (program()?, directory_on(Kind::Tmpfs));
     let (child, worker) = start_slow(&program, target.path(), SLOW, &["--timeout", "10s"])?;
-    signal(worker, "STOP")?;
+    send(worker, Signal::STOP)?;
     slow_ended(&end(&program, child, target.path())?, SLOW, "timed-out", "last seen in phase write")
 }
 
 fn killed() -> Result<()> {
     let (program, target) = (program()?, directory_on(Kind::Tmpfs));
     let (child, worker) = start_slow(&program, target.path(), SLOW, &[])?;
-    signal(worker, "KILL")?;
+    send(worker, Signal::KILL)?;
     slow_ended(&end(&program, child, target.path())?, SLOW, "worker-died", "SIGKILL (9)")
 }
 
@@ -278,12 +281,5 @@ fn budget() -> Result<()> {
         warnings.iter().any(|it| it.as_str().is_some_and(|it| it.contains("limit on time"))),
         "{warnings:?}"
     );
-    Ok(())
-}
-
-fn signal(process: u32, name: &str) -> Result<()> {
-    let status =
-        std::process::Command::new("kill").args([&format!("-{name}"), &process.to_string()]).status()?;
-    ensure!(status.success(), "kill -{name} {process}");
     Ok(())
 }

@@ -8,8 +8,10 @@ use std::process::Command;
 use std::time::Instant;
 
 use anyhow::{Context, Result, ensure};
+use rustix::process::Signal;
 use writebench_testkit::{
-    Chance, Ended, Kind, LoopDevice, Need, Program, SmallTmpfs, Trials, call, directory_on, entries, wait_for,
+    Chance, Ended, Kind, LoopDevice, Need, Program, SmallTmpfs, Trials, call, directory_on, entries, send,
+    wait_for,
 };
 
 use crate::program;
@@ -189,7 +191,7 @@ fn workspace() -> Result<()> {
 }
 
 fn interrupt(process: u32) -> Result<()> {
-    call(Command::new("kill").args(["-INT", &process.to_string()]))
+    Ok(send(process, Signal::INT)?)
 }
 
 fn twice() -> Result<()> {

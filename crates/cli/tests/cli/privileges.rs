@@ -5,8 +5,9 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
+use rustix::process::Signal;
 use tempfile::TempDir;
-use writebench_testkit::{Ended, Need, Trials, entries, wait_for};
+use writebench_testkit::{Ended, Need, Trials, entries, send, wait_for};
 
 use crate::program;
 
@@ -131,7 +132,7 @@ fn kept_rights() -> Result<()> {
     })?;
     let worker = writebench_testkit::worker(child.id()).context("a worker")?;
     let status = std::fs::read_to_string(format!("/proc/{worker}/status"))?;
-    Command::new("kill").arg(child.id().to_string()).status()?;
+    send(child.id(), Signal::TERM)?;
     ensure!(child.wait_with_output()?.status.code() == Some(130));
     let field = |name: &str| status.lines().find_map(|line| line.strip_prefix(name)).map(str::trim);
     for set in ["CapInh:", "CapPrm:", "CapEff:", "CapAmb:"] {

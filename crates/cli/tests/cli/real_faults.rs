@@ -5,9 +5,10 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
 use anyhow::{Context, Result, ensure};
+use rustix::process::Signal;
 use serde_json::Value;
 use writebench_testkit::{
-    Image, Kind, Need, Program, SmallTmpfs, Trials, call, directory_on, entries, wait_for,
+    Image, Kind, Need, Program, SmallTmpfs, Trials, call, directory_on, entries, send, wait_for,
 };
 
 use crate::program;
@@ -122,7 +123,7 @@ fn fills_up() -> Result<()> {
     fill(&image.path(), 5 << 19, &mut run.child)?;
     // The case that fits would go on for long.
     wait_for("the other cases to fail", || (failed_cases(&run.program) >= 3).then_some(()))?;
-    call(Command::new("kill").args(["-INT", &run.child.id().to_string()]))?;
+    send(run.child.id(), Signal::INT)?;
     let (program, over) = run.end()?;
     ensure!(over.code == Some(130), "{}", over.stderr);
     over.ended_by(WRITE, "failed", "write: No space left on device (28)")?;
@@ -249,7 +250,7 @@ fn unmounted() -> Result<()> {
     let mut child = run.child;
     std::thread::sleep(std::time::Duration::from_millis(200));
     if child.try_wait()?.is_none() {
-        call(Command::new("kill").args(["-INT", &child.id().to_string()]))?;
+        send(child.id(), Signal::INT)?;
     }
     let (program, over) = Running { child, program: run.program }.end()?;
     ensure!(matches!(over.code, Some(1 | 4 | 130)), "{:?}: {}", over.code, over.stderr);

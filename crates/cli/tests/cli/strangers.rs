@@ -7,7 +7,8 @@ use std::path::Path;
 use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
-use writebench_testkit::{Ended, Kind, Need, Program, Trials, call, directory_on, entries, wait_for};
+use rustix::process::Signal;
+use writebench_testkit::{Ended, Kind, Need, Program, Trials, call, directory_on, entries, send, wait_for};
 
 use crate::program;
 
@@ -92,7 +93,7 @@ fn swapped() -> Result<()> {
     }
     std::fs::rename(&target, above.path().join("moved"))?;
     symlink(&theirs, &target)?;
-    call(Command::new("kill").args(["-INT", &child.id().to_string()]))?;
+    send(child.id(), Signal::INT)?;
     child.wait_with_output()?;
     ensure!(entries(&decoy).len() == 3, "{:?}", entries(&decoy));
     ensure!(entries(&above.path().join("moved")).is_empty(), "what is ours was removed where it is");
@@ -246,8 +247,8 @@ fn named_again() -> Result<()> {
     let begun = ["run", "--case", "read-write", "--from", text(&source)?, "--to", text(&copy)?, "--no-limits"];
     let child = program.start(&[&begun[..], &["--yes", "--samples", "1000000"]].concat())?;
     wait_for("its directory", || entries(target.path()).first().map(|_| ()))?;
-    let status = std::process::Command::new("kill").args(["-INT", &child.id().to_string()]).status()?;
-    ensure!(status.success() && child.wait_with_output()?.status.code() == Some(130) && !copy.exists());
+    send(child.id(), Signal::INT)?;
+    ensure!(child.wait_with_output()?.status.code() == Some(130) && !copy.exists());
     let resume = ["run", "--resume", "--budget", "1s"];
     let again = format!("if it shall, add --from {} --to {}", source.display(), copy.display());
     one_line(&program.call(&resume)?, &[2], &again)?;
