@@ -17,7 +17,7 @@ use crate::tables::comparison::table;
 /// The version of the document's form.
 pub const SCHEMA: u32 = 2;
 
-/// In a table of more rows the few that matter are named again below.
+/// In a table with more rows, the few that matter are repeated below.
 const FEW: usize = 10;
 
 /// Styled text; `width` is the terminal's, none for all columns.
@@ -72,7 +72,7 @@ pub fn terminal(comparison: &Comparison, width: Option<usize>) -> String {
     text + &format!("{HEADING}{}{HEADING:#}\n", summary(comparison))
 }
 
-/// Old and new beside each other, or below each other where that is too wide, as two lists of mount options are.
+/// Old and new side by side, or one below the other if they are too wide, as two lists of mount options are.
 fn change_lines(change: &Change, width: usize) -> String {
     const NAME_WIDTH: usize = 16;
     let [a, b] = [&change.a, &change.b].map(|values| visible(&values.join(" and ")).into_owned());
