@@ -12,13 +12,13 @@ use writebench_model::{
 
 use crate::formats::json::SCHEMA;
 
-/// Why a text is no export that can be read.
+/// The reason why a text is no readable export.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 pub enum ImportError {
-    /// No JSON, or other JSON.
+    /// The text is no JSON, or other JSON.
     #[error("is no JSON export of writebench: {0}")]
     Foreign(String),
-    /// Written by another version.
+    /// Another version wrote the export.
     #[error(
         "has schema {found}, this writebench reads schema {SCHEMA}; {}",
         if *found > u64::from(SCHEMA) { "use a newer writebench" } else { "export it again from its database" }
@@ -27,12 +27,12 @@ pub enum ImportError {
         /// Its schema.
         found: u64,
     },
-    /// Of ours by its schema, but with a part that is missing or makes no sense.
+    /// The schema is right, but a part is missing or invalid.
     #[error("is an export of writebench with something wrong in it: {0}")]
     Content(String),
 }
 
-/// What every document of ours begins with, whatever its schema.
+/// The beginning of each of our documents, for any schema.
 #[derive(Deserialize)]
 struct Beginning {
     schema: u64,
@@ -57,7 +57,7 @@ fn rows<'de, D: Deserializer<'de>, T: Deserialize<'de>>(from: D) -> Result<Vec<T
     from.deserialize_seq(AtMost { most: MOST_ROWS, what: "cases", of: PhantomData })
 }
 
-/// A list that ends the reading where it is too long, before it takes all memory.
+/// A list that stops reading when it is too long, before it exhausts the memory.
 struct AtMost<T> {
     most: usize,
     what: &'static str,
@@ -83,7 +83,7 @@ impl<'de, T: Deserialize<'de>> Visitor<'de> for AtMost<T> {
     }
 }
 
-/// Reads a document of this schema. What is computed in it is not read: a report of the run computes it again.
+/// Reads a document of this schema. Computed values are skipped, and computed again for a report of the run.
 ///
 /// # Errors
 /// The text is no such document.

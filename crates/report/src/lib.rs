@@ -1,5 +1,5 @@
-//! From a run's samples to what people and programs read, in floors: numbers, sentences about them, tables and charts,
-//! and the formats that show these. A floor takes from those below it, and from none above. Nothing here prints.
+//! From a run's samples to text for people and programs, in layers: numbers, sentences about them, tables and
+//! charts, and formats that show these. A layer uses only those below it. This crate prints nothing.
 
 mod charts;
 pub mod formats;

@@ -1,15 +1,15 @@
-//! What cases promise, in the words of a chart.
+//! Contracts in the words of a chart.
 
 use super::rows::{Row, grouped};
 
-/// What contracts mostly differ in, for a file's name.
+/// The part in which contracts mostly differ, for a file's name.
 pub(super) fn promise(row: &Row<'_>) -> String {
     let contract = &row.case.record.contract;
     let every = if contract.durable_every_bytes.is_some() { "-on-the-way" } else { "" };
     format!("{}{every}", contract.durability)
 }
 
-/// What the caller has at the end. That all of it is durable every chunk is one contract: how often is the axis.
+/// The final state. Cases that are durable after every chunk count as one contract: the interval is the axis.
 pub(super) fn by_chunk(row: &Row<'_>) -> String {
     let mut contract = row.case.record.contract.clone();
     let every_chunk = contract.durable_every_bytes.take();
@@ -21,8 +21,8 @@ pub(super) fn by_chunk(row: &Row<'_>) -> String {
     }
 }
 
-/// What is to be known where cases of several contracts stand in one chart, as a sentence with a space before it;
-/// nothing where there is one.
+/// A caution, as a sentence with a space before it, if a chart has cases of several contracts; otherwise
+/// empty.
 pub(super) fn caution(rows: &[Row<'_>]) -> String {
     match grouped(rows, by_chunk).len() {
         ..=1 => String::new(),

@@ -24,8 +24,8 @@ const TIMES: [Time; 3] = [
     Time { label: "System CPU time", stem: "system-cpu", figure: |it| &it.system_cpu_figure_ns },
 ];
 
-/// Two charts of each time, for each combination of the other axes: work that is not the same is not in one
-/// chart. A single target has nothing to be compared with, and is drawn by buffer size only.
+/// Two charts of each time, for each combination of the other axes, since different work is not in one chart.
+/// A single target is drawn by buffer size only, as it has no other to compare with.
 pub(super) fn charts(rows: &[Row<'_>]) -> Vec<Drawn> {
     let works = grouped(rows, |row| row.name_without(Axis::Chunk));
     let several = works.len() > 1;
@@ -84,7 +84,7 @@ fn chart(
         kind,
         x,
         y: YAxis { label: time.label.to_owned(), unit: Unit::Seconds, scale: axis::y_scale(&series) },
-        // Of sizes, and not of targets.
+        // This holds for sizes, but not for targets.
         series_are_ordered: kind == Kind::Groups,
         series,
         notes: [notes::causes(rows), notes::cut_short(rows)].concat(),

@@ -1,23 +1,23 @@
-//! What a chart is: figures, names, and where each belongs.
+//! The data of a chart: figures, names, and their places.
 
 use serde::Serialize;
 
 /// A chart with a name to store it under.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub(crate) struct NamedChart {
-    /// Lower-case letters, digits and dashes; no other chart of the report has it.
+    /// Lower-case letters, digits and dashes; unique in the report.
     pub file_stem: String,
-    /// The suite that it is of.
+    /// Its suite.
     pub suite: String,
-    /// The section of the suite.
+    /// Its section.
     pub section: String,
-    /// What it answers.
+    /// Its question.
     pub of: Question,
     /// The chart.
     pub chart: Chart,
 }
 
-/// A chart of a family, and what its name has behind that of its suite and section.
+/// A chart of a family, and the end of its name after suite and section.
 #[derive(Clone)]
 pub(super) struct Drawn {
     pub of: Question,
@@ -25,7 +25,7 @@ pub(super) struct Drawn {
     pub chart: Chart,
 }
 
-/// What a family of charts answers.
+/// The question of a family of charts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Question {
@@ -48,41 +48,41 @@ pub(crate) enum Question {
 }
 
 impl Question {
-    /// Whether it is a suite's own question, and not one that can be asked of many.
+    /// Whether it is a suite's own question, rather than one for many suites.
     pub(crate) fn is_main(self) -> bool {
         !matches!(self, Self::Latency | Self::Phases | Self::OverTime)
     }
 }
 
-/// What is drawn.
+/// A chart.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub(crate) struct Chart {
-    /// What it is about.
+    /// Its subject.
     pub title: String,
-    /// What was measured, and what its figures are.
+    /// The measurement, and the meaning of its figures.
     pub subtitle: String,
-    /// What it looks like.
+    /// Its form.
     pub kind: Kind,
-    /// What the figures are given by.
+    /// The axis of the places.
     pub x: XAxis,
-    /// The figures.
+    /// The axis of the figures.
     pub y: YAxis,
-    /// Whether the series have an order, such as sizes have, for their colours to show.
+    /// Whether the series have an order, such as that of sizes, which their colours show.
     pub series_are_ordered: bool,
-    /// The figures, by what they are of.
+    /// The figures by series.
     pub series: Vec<Series>,
-    /// Which cases have no figure and why.
+    /// The cases without a figure, with the reasons.
     pub notes: Vec<String>,
 }
 
 impl Chart {
-    /// Those of all series.
+    /// The points of all series.
     pub(crate) fn points(&self) -> impl Iterator<Item = &Point> {
         self.series.iter().flat_map(|series| &series.points)
     }
 }
 
-/// What a chart looks like.
+/// The form of a chart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Kind {
@@ -98,28 +98,28 @@ pub(crate) enum Kind {
     Stacked,
 }
 
-/// The axis that the figures are given by.
+/// The axis of the places.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub(crate) struct XAxis {
     /// What it is.
     pub label: String,
-    /// How places on it are found.
+    /// The mapping to places on it.
     pub scale: XScale,
-    /// Every place that has figures, or should have, in order.
+    /// Every place that has, or should have, figures, in order.
     pub ticks: Vec<Tick>,
 }
 
-/// How places on the x axis are found.
+/// The mapping to places on the x axis.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum XScale {
-    /// Each doubling as far as the last. All places are above 0.
+    /// Equal distances for each doubling. All places are above 0.
     Log2,
     /// Seconds, from the first tick to the last or the last point.
     Linear,
-    /// Shares from 0 to below 1 of all calls, each tenfold rarer rest as far as the last: `q` stands at
-    /// log10(1 / (1 - q)), as in HdrHistogram's plots. The longest of `n` calls stands at 1 - 1 / (2 n), half as rare
-    /// a rest as a single call, since 1 has no place.
+    /// Shares from 0 to below 1 of all calls, with equal distances for each tenfold rarer rest: `q` is at
+    /// log10(1 / (1 - q)), as in HdrHistogram's plots. The longest of `n` calls is at 1 - 1 / (2 n), half as
+    /// rare as a single call, since 1 has no place.
     Percentile,
     /// Words, numbered from 0.
     Categories,
@@ -130,22 +130,22 @@ pub(crate) enum XScale {
 pub(crate) struct Tick {
     /// The place.
     pub at: f64,
-    /// What it is called.
+    /// Its label.
     pub text: String,
 }
 
 /// The axis of the figures.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub(crate) struct YAxis {
-    /// What they are.
+    /// Their label.
     pub label: String,
-    /// What they are in.
+    /// Their unit.
     pub unit: Unit,
-    /// How places on it are found.
+    /// The mapping to places on it.
     pub scale: YScale,
 }
 
-/// What figures are in.
+/// The unit of figures.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub(crate) enum Unit {
     /// Time.
@@ -156,40 +156,40 @@ pub(crate) enum Unit {
     BytesPerSecond,
 }
 
-/// How places on the y axis are found.
+/// The mapping to places on the y axis.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum YScale {
     /// From 0 up.
     Linear,
-    /// Each tenfold as far as the last. Zeros have a place of their own, below a break.
+    /// Equal distances for each factor of ten. Zeros have a place of their own, below a break.
     Log10,
 }
 
 /// Figures of one kind.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub(crate) struct Series {
-    /// What they are of.
+    /// Its name.
     pub name: String,
     /// In the order of the axis.
     pub points: Vec<Point>,
 }
 
-/// A figure of a case, or that it has none.
+/// A figure of a case, or its absence.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub(crate) struct Point {
     /// The place on the x axis.
     pub x: f64,
-    /// None where the case has no figure; the notes say why.
+    /// None if the case has no figure; the notes give the reason.
     pub figure: Option<Interval>,
-    /// Whether nothing but disturbed samples is behind it.
+    /// Whether every sample was disturbed.
     pub only_disturbed: bool,
     /// The case's name.
     pub case: String,
-    /// Which it is among all cases of all reports that the charts are of, from 0: the first report's cases, then
-    /// those of the second, and so on.
+    /// Its index among all cases of all reports of the charts, from 0: the first report's cases, then those
+    /// of the second, and so on.
     pub row: usize,
-    /// Each good sample, for [`Kind::Bars`]. Whoever reads JSON has the samples themselves.
+    /// Each good sample, for [`Kind::Bars`]. JSON has the samples themselves.
     #[serde(skip)]
     pub dots: Vec<Dot>,
 }
@@ -199,7 +199,7 @@ pub(crate) struct Point {
 pub(crate) struct Dot {
     /// In the unit of the chart.
     pub value: f64,
-    /// Whether the machine was not itself.
+    /// Whether the sample was disturbed.
     pub is_disturbed: bool,
 }
 

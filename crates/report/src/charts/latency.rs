@@ -1,4 +1,4 @@
-//! How long each call takes: a line for each case, from the shortest call to the longest.
+//! Latencies: a line for each case, from the shortest call to the longest.
 
 use writebench_stats::as_f64;
 
@@ -8,7 +8,7 @@ use super::rows::Row;
 use super::{axis, contracts, names, notes};
 use crate::numbers::latency::{LatencyCurve, LatencyPlace};
 
-/// Of fewer calls a table says as much.
+/// For fewer calls a table is enough.
 const FEWEST_CALLS: u64 = 20;
 
 fn curve<'r>(row: &Row<'r>) -> Option<&'r LatencyCurve> {
@@ -16,7 +16,7 @@ fn curve<'r>(row: &Row<'r>) -> Option<&'r LatencyCurve> {
     (curve.count >= FEWEST_CALLS).then_some(curve)
 }
 
-/// Of the cases that tell how long each call took; none where there is none.
+/// The chart of the cases with latencies; none if there are none.
 pub(super) fn chart(section: &str, target: &str, rows: &[Row<'_>]) -> Option<Chart> {
     let told: Vec<(Row<'_>, &LatencyCurve)> = rows.iter().filter_map(|row| Some((*row, curve(row)?))).collect();
     let most = told.iter().map(|(_, curve)| curve.count).max()?;

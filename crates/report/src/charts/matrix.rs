@@ -7,10 +7,10 @@ use super::point::{throughput_lines, throughput_point};
 use super::rows::{Row, each_target, grouped, places};
 use super::{axis, contracts, names, notes};
 
-/// Of fewer sizes a table says as much.
+/// For fewer sizes a table is enough.
 const FEWEST_SIZES: usize = 3;
 
-/// A chart for each target, and for each contract: nothing else is compared.
+/// A chart for each target and contract: only these are comparable.
 pub(super) fn charts(section: &str, rows: &[Row<'_>]) -> Vec<Drawn> {
     let mut charts = Vec::new();
     for of in each_target(rows) {
@@ -38,7 +38,7 @@ pub(super) fn chunk_sizes(rows: &[Row<'_>]) -> Vec<u64> {
     places(rows, Row::chunk_bytes)
 }
 
-/// The rows of each label, or of each case without its chunk where rows differ in more than label and chunk.
+/// The rows of each label, or of each case without its chunk if rows differ in more than label and chunk.
 fn lines<'r>(rows: &[Row<'r>]) -> Vec<(String, Vec<Row<'r>>)> {
     let case = |row: &Row<'_>| row.name_without(Axis::Chunk);
     let name = |row: &Row<'_>| row.case.record.label.clone().unwrap_or_else(|| case(row));
@@ -47,7 +47,8 @@ fn lines<'r>(rows: &[Row<'r>]) -> Vec<(String, Vec<Row<'r>>)> {
     grouped(rows, |row| if is_unique { name(row) } else { case(row) })
 }
 
-/// Of all flags together: what each costs is the question, and a promise is part of it. None of a single size.
+/// A heat map of all flags, whose costs, including that of a stronger contract, are the question. None for a
+/// single size.
 pub(super) fn heat_map(section: &str, target: &str, rows: &[Row<'_>]) -> Option<Chart> {
     let sizes = chunk_sizes(rows);
     if sizes.len() < 2 {

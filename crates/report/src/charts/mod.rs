@@ -1,5 +1,5 @@
-//! The third floor, beside tables: charts of a report as plain data, what is drawn and nothing of how. Several formats draw
-//! them, so that a picture and a page show the same. One file for each family of charts.
+//! Charts of a report as plain data, independent of their appearance, in the same layer as tables. Several
+//! formats draw them, so that a picture and a page show the same. One file for each family of charts.
 
 mod axis;
 mod contracts;

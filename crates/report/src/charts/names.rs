@@ -1,4 +1,4 @@
-//! What a chart calls its cases.
+//! The names of cases in a chart.
 
 use writebench_model::Bytes;
 
@@ -6,8 +6,8 @@ use super::data::Series;
 use super::rows::Row;
 use crate::numbers::grouped::distinct;
 
-/// Of each row its label, with its chunk where labels alone are alike, or the case's name where both say too little; and
-/// what the names have in common and so is not in them: ` (size=5MiB)`, or nothing.
+/// Each row's label, with its chunk if labels alone are equal, or the case's name if both are not enough; and
+/// the common part of the names, which is left out of them: ` (size=5MiB)`, or nothing.
 pub(super) fn of_cases(rows: &[Row<'_>]) -> (Vec<String>, String) {
     let label = |row: &Row<'_>| row.case.record.label.clone();
     let with_chunk = |row: &Row<'_>| {
@@ -25,7 +25,7 @@ pub(super) fn of_cases(rows: &[Row<'_>]) -> (Vec<String>, String) {
     (names, common)
 }
 
-/// Leaves out of the names of series what they have in common, which is returned as [`of_cases`] does.
+/// Removes the common part from the names of series, and returns it as [`of_cases`] does.
 pub(super) fn shorten_series(series: &mut [Series]) -> String {
     shorten(series.iter_mut().map(|series| &mut series.name))
 }

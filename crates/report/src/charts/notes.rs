@@ -1,14 +1,14 @@
-//! The sentences below a chart: which cases have no figure and why.
+//! The sentences below a chart about cases without a figure.
 
 use writebench_model::{Bytes, Outcome};
 
 use super::rows::{Row, grouped, places};
 use crate::sentences::words::counted;
 
-/// How many cases are named before the rest is counted.
+/// The number of cases that are named; the rest is counted.
 const NAMED: usize = 3;
 
-/// Of cases that did not end well, one sentence for each target and cause.
+/// One sentence for each target and cause of cases that did not end well.
 pub(super) fn causes(rows: &[Row<'_>]) -> Vec<String> {
     let several_targets = targets(rows).len() > 1;
     let causes = grouped(rows, |row| {
@@ -17,19 +17,19 @@ pub(super) fn causes(rows: &[Row<'_>]) -> Vec<String> {
     });
     let sentence = |(cause, rows): (Option<_>, Vec<Row<'_>>)| {
         let (target, outcome, reason, samples): (&str, Option<&str>, &str, Option<usize>) = cause?;
-        // Good samples, where there are some all the same.
+        // There may be good samples nevertheless.
         let figure = samples.map_or("No figure".to_owned(), |samples| {
             format!("A figure of {} only", counted(samples, "sample"))
         });
         let place = if several_targets { format!(" on {target}") } else { String::new() };
-        // That it was not run is reason enough.
+        // Not having run is reason enough.
         let outcome = outcome.map_or(String::new(), |outcome| format!("{outcome}: "));
         Some(format!("{figure} for {}{place}: {outcome}{reason}", names(&rows)))
     };
     causes.into_iter().filter_map(sentence).collect()
 }
 
-/// Of cases whose time was limited: what they did in it is less than the others did.
+/// The cases whose time was limited, which did less work than the others.
 pub(super) fn cut_short(rows: &[Row<'_>]) -> Vec<String> {
     let several_targets = targets(rows).len() > 1;
     let is_cut = |row: &&Row<'_>| row.case.estimate.as_ref().is_some_and(|estimate| estimate.cut > 0);

@@ -1,4 +1,4 @@
-//! Throughput over time: a line for each case, of the sample in the middle.
+//! Throughput over time: a line for each case, of its median sample.
 
 use writebench_model::{Sample, Timeline};
 use writebench_stats::as_f64;
@@ -10,7 +10,7 @@ use super::{axis, contracts, names};
 use crate::numbers::grouped::grouped;
 use crate::numbers::over_time::rates;
 
-/// A case, and the sample that is drawn of it.
+/// A case, and its sample in the chart.
 #[derive(Clone, Copy)]
 struct Course<'r> {
     row: Row<'r>,
@@ -18,7 +18,7 @@ struct Course<'r> {
     timeline: &'r Timeline,
 }
 
-/// Of the samples that tell, the one whose time is the median, or the nearest below it.
+/// Among the samples with a timeline, the one with the median time, or the nearest below it.
 fn course<'r>(row: &Row<'r>) -> Option<Course<'r>> {
     let mut told: Vec<(&Sample, &Timeline)> = Sample::usable(&row.case.record.samples)
         .into_iter()
@@ -29,7 +29,7 @@ fn course<'r>(row: &Row<'r>) -> Option<Course<'r>> {
     Some(Course { row: *row, sample, timeline })
 }
 
-/// Of the cases that took long enough for it; none where there is none.
+/// The chart of the cases that took long enough; none if there are none.
 pub(super) fn chart(section: &str, target: &str, rows: &[Row<'_>]) -> Option<Chart> {
     let courses: Vec<Course<'_>> = rows.iter().filter_map(course).collect();
     courses.first()?;
@@ -70,7 +70,7 @@ fn points(course: &Course<'_>) -> Vec<Point> {
     points.collect()
 }
 
-/// Which sample each line is of.
+/// The sample of each line.
 fn which(courses: &[Course<'_>], names: &[String]) -> String {
     let named: Vec<(u32, &str)> =
         courses.iter().zip(names).map(|(course, name)| (course.sample.round, name.as_str())).collect();

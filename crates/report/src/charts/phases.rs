@@ -1,4 +1,4 @@
-//! Where the time goes: of each case the medians of its phases, as parts of a bar.
+//! Time by phase: the medians of each case's phases, as parts of a bar.
 
 use writebench_model::Sample;
 use writebench_stats::as_f64;
@@ -9,11 +9,11 @@ use super::rows::Row;
 use super::{axis, contracts, names, notes};
 use crate::numbers::estimate::{Figure, PHASES, PhaseNs};
 
-/// None where no case has a figure of all its work.
+/// None if no case has a figure of its whole work.
 pub(super) fn chart(section: &str, target: &str, rows: &[Row<'_>]) -> Option<Chart> {
     rows.iter().find_map(Row::whole_estimate)?;
     let (names, common) = names::of_cases(rows);
-    // The same in every chart, so that colours mean the same.
+    // Every chart has the same series, so that colours have the same meaning.
     let series = PHASES.into_iter().map(|(name, ns)| {
         let points = (0u32..).zip(rows).map(|(index, row)| {
             let figure = row.whole_estimate().and_then(|_| figure(row, ns));

@@ -1,4 +1,4 @@
-//! A case's figure as a point of a chart, lines of such points, and what figures are.
+//! A case's figure as a point of a chart, lines of such points, and descriptions of figures.
 
 use writebench_stats::{CONFIDENCE, as_f64};
 
@@ -7,7 +7,7 @@ use super::rows::Row;
 use super::{axis, names, notes};
 use crate::numbers::estimate::Figure;
 
-/// A point of a case. `per` is how many of the figure's unit make one of the chart's.
+/// A point of a case. `per` is the number of the figure's units in one of the chart's.
 pub(super) fn point(x: f64, row: &Row<'_>, figure: Option<&Figure>, per: f64) -> Point {
     let interval = |it: &Figure| {
         let (low, high) = it.ends();
@@ -35,7 +35,7 @@ pub(super) fn line_of(name: String, points: impl Iterator<Item = Option<Point>>)
     Series { name, points }
 }
 
-/// Throughput along an axis: a line of each of those, whose rows stand at those places.
+/// Throughput along an axis: a line for each of these, with its rows at those places.
 pub(super) fn throughput_lines(
     title: String,
     of_what: &str,
@@ -62,7 +62,7 @@ pub(super) fn throughput_lines(
     }
 }
 
-/// What the figures are: `medians with 95 % intervals; lower is better`.
+/// The description of the figures: `medians with 95 % intervals; lower is better`.
 pub(super) fn figures_are(rows: &[Row<'_>], better: &str) -> String {
     let reached = rows.iter().filter_map(|row| Some(row.case.estimate.as_ref()?.confidence));
     let least = reached.fold(1.0, f64::min);

@@ -9,7 +9,7 @@ use super::rows::{OfTarget, Row, each_target, grouped};
 use super::{axis, notes};
 use crate::numbers::case::by_rank;
 
-/// A chart for each target and contract that several cases have figures for.
+/// A chart for each target and contract with figures of several cases.
 pub(super) fn charts(title: &str, rows: &[Row<'_>]) -> Vec<Drawn> {
     let mut charts = Vec::new();
     for OfTarget { target, rows, suffix } in each_target(rows) {
@@ -34,7 +34,7 @@ pub(super) fn charts(title: &str, rows: &[Row<'_>]) -> Vec<Drawn> {
     charts
 }
 
-/// Cases with a figure of all their work, from the fastest; what has no rank comes last.
+/// Cases with a figure of their whole work, from the fastest; those without a rank come last.
 fn by_time<'r>(rows: &[Row<'r>]) -> Vec<Row<'r>> {
     let mut drawn: Vec<Row<'r>> = rows.iter().filter(|row| row.whole_estimate().is_some()).copied().collect();
     drawn.sort_by(|a, b| by_rank(a.case, b.case));
@@ -53,7 +53,7 @@ fn chart(title: String, contract: &str, rows: &[Row<'_>], drawn: &[Row<'_>]) -> 
         subtitle: format!("{contract}: {}", figures_are(drawn, "lower")),
         kind: Kind::Bars,
         x: axis::categories("case", drawn.iter().map(name)),
-        // The length of a bar is read, so it begins at 0.
+        // Bars are compared by length, so they begin at 0.
         y: YAxis { label: "Elapsed time".to_owned(), unit: Unit::Seconds, scale: YScale::Linear },
         series_are_ordered: false,
         series: vec![Series { name: "elapsed time".to_owned(), points: points.collect() }],
@@ -61,7 +61,7 @@ fn chart(title: String, contract: &str, rows: &[Row<'_>], drawn: &[Row<'_>]) -> 
     }
 }
 
-/// Every good sample, also those that the figure does not rest on because they are disturbed.
+/// Every good sample, including disturbed ones that are not in the figure.
 fn dots(row: &Row<'_>) -> Vec<Dot> {
     let good = row.case.record.samples.iter().filter(|sample| sample.outcome.is_ok());
     let dot = |sample: &Sample| Dot {

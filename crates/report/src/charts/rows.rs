@@ -1,4 +1,4 @@
-//! The cases that a chart is of, and how they stand together.
+//! The cases of a chart, and their grouping.
 
 use std::hash::Hash;
 
@@ -8,7 +8,7 @@ use crate::numbers::case::CaseReport;
 use crate::numbers::estimate::Estimate;
 use crate::numbers::grouped;
 
-/// A case, the name of what it wrote to, and which it is among all cases of all reports.
+/// A case, the name of its target, and its index among all cases of all reports.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Row<'r> {
     pub number: usize,
@@ -23,12 +23,12 @@ impl<'r> Row<'r> {
         known.map(Case::axes)
     }
 
-    /// The case's name without an axis: what all points of a line along that axis have in common.
+    /// The case's name without an axis, which all points of a line along that axis share.
     pub(super) fn name_without(&self, axis: Axis) -> String {
         self.case.record.case.name_without(axis)
     }
 
-    /// Where the case stands on an axis of chunk sizes; a whole range is as large as the file.
+    /// The place of the case on an axis of chunk sizes; a whole range is as large as the file.
     pub(super) fn chunk_bytes(&self) -> Option<u64> {
         let bytes = match self.own_axes(Axis::Chunk)?.chunk_size_bytes {
             Axes::WHOLE => self.case.record.contract.bytes,
@@ -37,7 +37,7 @@ impl<'r> Row<'r> {
         Some(bytes).filter(|&bytes| bytes > 0)
     }
 
-    /// What the samples say of all the work. The time of a case that was cut short is of less.
+    /// The estimate of the whole work. The time of a truncated case is for less.
     pub(super) fn whole_estimate(&self) -> Option<&'r Estimate> {
         self.case.estimate.as_ref().filter(|estimate| estimate.cut == 0)
     }
@@ -47,11 +47,11 @@ impl<'r> Row<'r> {
 pub(super) struct OfTarget<'r> {
     pub target: &'r str,
     pub rows: Vec<Row<'r>>,
-    /// What the name of a chart of it ends with, where there are several targets.
+    /// The end of the name of its chart, if there are several targets.
     pub suffix: String,
 }
 
-/// Rows by their targets: what was written to one is not drawn beside what was written to another.
+/// Rows by target: different targets are not in one chart.
 pub(super) fn each_target<'r>(rows: &[Row<'r>]) -> Vec<OfTarget<'r>> {
     let targets = grouped(rows, |row| row.target);
     let several = targets.len() > 1;

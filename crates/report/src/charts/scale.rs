@@ -1,4 +1,4 @@
-//! Where figures stand on their axis, and what its ticks say.
+//! The places of figures on their axis, and the labels of its ticks.
 
 use super::data::{Chart, Kind, Unit, YScale};
 use crate::sentences::number::significant;
@@ -6,7 +6,7 @@ use crate::sentences::number::significant;
 /// The part of a logarithmic axis that zeros take, where there are any.
 const ZERO_PART: f64 = 0.09;
 
-/// Beside bars, intervals are shown as far as that many times the longest bar.
+/// Beside bars, intervals are shown up to this multiple of the longest bar.
 const BARS_CUT: f64 = 1.6;
 
 /// A y axis with a range that holds all of a chart's figures, and all intervals but those far beyond the bars.
@@ -16,7 +16,7 @@ pub(crate) struct Scale {
     scale: YScale,
     // None where all figures are 0.
     range: Option<(f64, f64)>,
-    /// Whether there are zeros, which stand below a break at half of [`Self::break_part`].
+    /// Whether there are zeros, which are below a break at half of [`Self::break_part`].
     pub has_break: bool,
 }
 
@@ -25,19 +25,19 @@ pub(crate) struct Scale {
 pub(crate) struct ScaleTick {
     /// How far up it is, from 0 to 1.
     pub part: f64,
-    /// What it is called; none of the lines in between.
+    /// Its label; none for the lines in between.
     pub text: Option<String>,
 }
 
 impl Scale {
-    /// Of a chart.
+    /// The axis of a chart.
     pub(crate) fn of(chart: &Chart) -> Self {
         let values = values(chart);
         let positive = || values.iter().copied().filter(|&value| value > 0.0);
         let max = positive().fold(0.0, f64::max);
         let min = positive().fold(f64::INFINITY, f64::min);
         let is_log = chart.y.scale == YScale::Log10;
-        // One wide interval must not make all bars too short to be compared.
+        // One wide interval must not make all bars too short to compare.
         let longest_bar =
             chart.points().filter_map(|point| point.figure).map(|it| it.median).fold(0.0, f64::max);
         let is_cut = chart.kind == Kind::Bars && longest_bar > 0.0;
@@ -47,7 +47,7 @@ impl Scale {
         Self { unit: chart.y.unit, scale: chart.y.scale, range, has_break }
     }
 
-    /// Where the logarithm begins.
+    /// The beginning of the logarithm.
     pub(crate) fn break_part(&self) -> f64 {
         if self.has_break { ZERO_PART } else { 0.0 }
     }
@@ -82,7 +82,7 @@ impl Scale {
         labelled.retain(|&value| value > 0.0);
         let mut ticks: Vec<ScaleTick> = (!is_log || self.has_break).then_some(zero).into_iter().collect();
         ticks.extend(labelled.iter().map(|&value| tick(value, Some(text(value)))));
-        // More lines than these would be a grey area.
+        // More lines would be a grey area.
         if is_log && (top / bottom).log10() <= 6.0 {
             let between = mantissas(bottom, top, &[1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0]);
             let is_new = |value: &f64| labelled.iter().all(|other| (value / other - 1.0).abs() > 1e-9);
@@ -92,11 +92,11 @@ impl Scale {
     }
 }
 
-/// What the axis is to hold.
+/// The values that the axis must include.
 fn values(chart: &Chart) -> Vec<f64> {
     let figures = chart.points().filter_map(|point| point.figure);
     match chart.kind {
-        // A colour shows a figure, and no interval.
+        // A colour shows a figure without its interval.
         Kind::HeatMap => figures.map(|figure| figure.median).collect(),
         Kind::Stacked => stacked(chart).into_iter().map(|(_, whole)| whole).collect(),
         Kind::Lines | Kind::Groups | Kind::Bars => {
@@ -115,7 +115,7 @@ pub(crate) fn stacked(chart: &Chart) -> Vec<(f64, f64)> {
     chart.x.ticks.iter().map(|tick| (tick.at, whole(tick.at))).collect()
 }
 
-/// A little more than the figures, and never so little that noise fills the picture.
+/// A little more than the figures, and enough that noise does not fill the picture.
 fn log_range(min: f64, max: f64) -> (f64, f64) {
     let margin = (max / min).powf(0.05).max(1.05);
     let (bottom, top) = (min / margin, max * margin);
@@ -153,7 +153,7 @@ fn steps(bottom: f64, top: f64) -> Vec<f64> {
     (0..=20).map(|index| (first + f64::from(index)) * step).filter(|&value| value <= top * 1.000_001).collect()
 }
 
-/// The values that are named on a logarithmic axis: as round as can be had, and at least three.
+/// The labelled values of a logarithmic axis: as round as possible, and at least three.
 fn log_values(bottom: f64, top: f64) -> Vec<f64> {
     let decades = mantissas(bottom, top, &[1.0]);
     if decades.len() > 8 {
@@ -175,7 +175,7 @@ fn mantissas(bottom: f64, top: f64, of: &[f64]) -> Vec<f64> {
     values.filter(|&value| value >= bottom * 0.999_999 && value <= top * 1.000_001).collect()
 }
 
-/// What a figure is called: three digits and a unit, such as `19.4 ms`.
+/// The text of a figure: three digits and a unit, such as `19.4 ms`.
 pub(crate) fn value_text(value: f64, unit: Unit) -> String {
     format!("{}{}", prefixed(value, unit), symbol(unit))
 }
@@ -194,7 +194,7 @@ fn tick_text(value: f64, (factor, prefix): (f64, &str), unit: Unit) -> String {
     format!("{} {prefix}{}", number.trim_end_matches('0').trim_end_matches('.'), symbol(unit))
 }
 
-/// What a unit is called.
+/// The symbol of a unit.
 pub(crate) fn symbol(unit: Unit) -> &'static str {
     match unit {
         Unit::Seconds => "s",
@@ -206,7 +206,7 @@ pub(crate) fn symbol(unit: Unit) -> &'static str {
 fn factor(value: f64, unit: Unit) -> (f64, &'static str) {
     const FACTORS: [(f64, &str); 7] =
         [(1e9, "G"), (1e6, "M"), (1e3, "k"), (1.0, ""), (1e-3, "m"), (1e-6, "µ"), (1e-9, "n")];
-    // Nobody says kiloseconds.
+    // Kiloseconds are unusual.
     let largest = if unit == Unit::Seconds { 1.0 } else { 1e9 };
     let fits = |(factor, _): &&(f64, &str)| *factor <= largest && value >= factor * 0.999_5;
     FACTORS.iter().find(fits).copied().unwrap_or((1e-9, "n"))

@@ -11,8 +11,8 @@ use crate::numbers::case::CaseReport;
 use crate::sentences::report::Report;
 use crate::sentences::run_names::run_names;
 
-/// The charts of runs together, in the order of the first run's tables. With two or more, a target's name is
-/// `RUN · TARGET`.
+/// The charts of all runs, in the order of the first run's tables. With several runs, a target's name is `RUN
+/// · TARGET`.
 pub(crate) fn charts(reports: &[Report]) -> Vec<NamedChart> {
     let prefixes = prefixes(reports);
     let cases: Vec<(String, &CaseReport)> = reports
@@ -35,16 +35,16 @@ pub(crate) fn charts(reports: &[Report]) -> Vec<NamedChart> {
     charts
 }
 
-/// What a case wrote to, as the legend calls it: with one target, its filesystem.
+/// The target in the legend: with one target, its filesystem.
 fn target_of<'r>(report: &'r Report, case: &'r CaseReport) -> &'r str {
     match case.target(&report.run) {
-        // The path of a single target says less.
+        // The path of a single target is less informative.
         Some(target) if !report.run.is_side_by_side() => &target.environment.filesystem.kind,
         _ => &case.record.target,
     }
 }
 
-/// What stands before the names of each report's targets: nothing where there is one report.
+/// The prefix of each report's target names: empty for one report.
 fn prefixes(reports: &[Report]) -> Vec<String> {
     if reports.len() < 2 {
         return vec![String::new(); reports.len()];
@@ -52,7 +52,7 @@ fn prefixes(reports: &[Report]) -> Vec<String> {
     run_names(reports).into_iter().map(|name| format!("{name} · ")).collect()
 }
 
-/// The sections of all targets together, wherever their rows stand.
+/// The sections of all targets together.
 pub(super) fn of_rows(rows: &[Row<'_>]) -> Vec<NamedChart> {
     let mut names = HashSet::new();
     let mut charts = Vec::new();
@@ -72,7 +72,7 @@ pub(super) fn of_rows(rows: &[Row<'_>]) -> Vec<NamedChart> {
     charts
 }
 
-/// What the suite asks first, and then what every case can answer.
+/// The suite's own question first, and then those for every case.
 fn section_charts(section: &str, rows: &[Row<'_>]) -> Vec<Drawn> {
     let on_each_target = |of, stem: &str, chart: fn(&str, &str, &[Row<'_>]) -> Option<Chart>| {
         let drawn = |on: OfTarget<'_>| {
@@ -92,7 +92,7 @@ fn section_charts(section: &str, rows: &[Row<'_>]) -> Vec<Drawn> {
             let flags = on_each_target(Question::Flags, "throughput-by-chunk-and-flags", matrix::heat_map);
             [flags, matrix::charts(section, rows)].concat()
         }
-        // A section without labels is drawn by its methods, where it is about chunk sizes.
+        // A section without labels is drawn by method, if it is about chunk sizes.
         Layout::Phases => matrix::charts(section, rows),
         Layout::Records => Vec::new(),
     };

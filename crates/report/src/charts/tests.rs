@@ -1,4 +1,4 @@
-//! What is drawn of runs that were never made: as many targets and sizes as the study of buffer sizes has.
+//! Charts of runs that were never made, with as many targets and sizes as the study of buffer sizes.
 
 pub(crate) mod examples;
 mod families;

@@ -1,4 +1,4 @@
-//! Throughput by threads: a line for each way to write, which is a case without its number of threads.
+//! Throughput by threads: a line for each case without its number of threads.
 
 use writebench_model::{Axis, Contract, Files};
 
@@ -7,11 +7,11 @@ use super::point::throughput_lines;
 use super::rows::{Row, each_target, grouped, places};
 use super::{axis, contracts};
 
-/// Of fewer numbers of threads a table says as much.
+/// For fewer numbers of threads a table is enough.
 const FEWEST_COUNTS: usize = 3;
 
-/// A chart for each target, and for each contract. A file for each thread is as many files as threads, which is what
-/// the axis says; so lines of it stand beside lines of one file for all.
+/// A chart for each target and contract. With a file for each thread, the number of files is the axis, so
+/// that these lines are beside those with one file for all.
 pub(super) fn charts(section: &str, rows: &[Row<'_>]) -> Vec<Drawn> {
     let mut charts = Vec::new();
     for of in each_target(rows) {
@@ -47,7 +47,7 @@ fn has_own_files(row: &Row<'_>) -> bool {
     row.own_axes(Axis::Files).is_some_and(|axes| axes.files == Files::PerThread)
 }
 
-/// The contract, but for the files that threads have of their own.
+/// The contract, without the number of the threads' own files.
 fn contract(row: &Row<'_>) -> Contract {
     let mut contract = row.case.record.contract.clone();
     if has_own_files(row) && threads(row) == Some(contract.files.into()) {

@@ -3,7 +3,7 @@
 /// From one eighth of a cell to seven.
 const PARTS: [char; 7] = ['▏', '▎', '▍', '▌', '▋', '▊', '▉'];
 
-/// As many cells and eighths of a cell as the share of them all. What is more than nothing is seen.
+/// The share of `cells`, in cells and eighths of a cell. A positive share is always visible.
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,

@@ -18,7 +18,7 @@ use crate::tables::comparison::table;
 /// The version of the document's form.
 pub const SCHEMA: u32 = 2;
 
-/// A table of more rows has only those that differ, unless all are wanted.
+/// A longer table has only rows that differ, except with `--all`.
 const FEW: usize = 20;
 
 /// What changed, and then why that may be. Styled text; `width` is the terminal's, none for all columns.
@@ -67,7 +67,7 @@ pub fn terminal(comparison: &Comparison, detail: Detail, width: Option<usize>) -
     text
 }
 
-/// Old and new beside each other, or below each other where that is too wide, as two lists of mount options are.
+/// Old and new side by side, or one below the other if they are too wide, as two lists of mount options are.
 fn change_lines(change: &Change, width: usize) -> String {
     const NAME_WIDTH: usize = 16;
     let [a, b] = [&change.a, &change.b].map(|values| visible(&values.join(" and ")).into_owned());

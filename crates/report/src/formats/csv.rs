@@ -8,7 +8,7 @@ use crate::numbers::over_time::{Fall, SampleCourse};
 use crate::numbers::reached::Reached;
 use crate::sentences::report::Report;
 
-/// What says which case a row is of.
+/// A column that identifies the case of a row.
 type OfCase = (&'static str, fn(&Report, &CaseReport) -> String);
 
 const IDENTITY: &[OfCase] = &[
@@ -31,7 +31,7 @@ const IDENTITY: &[OfCase] = &[
     ("durable_every_bytes", |_, case| text(case.record.contract.durable_every_bytes)),
 ];
 
-/// A sample, and what its throughput comes to.
+/// A sample with its throughput.
 struct Line<'r> {
     sample: &'r Sample,
     limit: Option<Reached>,
@@ -96,7 +96,7 @@ pub(super) fn render(report: &Report) -> Result<String, csv::Error> {
     written(report, headings, rows)
 }
 
-/// Each row begins with what its case is.
+/// Rows that begin with the identity of their case.
 pub(super) fn written<'r>(
     report: &Report,
     headings: impl Iterator<Item = String>,
@@ -113,8 +113,8 @@ pub(super) fn written<'r>(
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-/// A row for a spreadsheet, which takes text that begins with one of these signs for a formula: such text gets an
-/// apostrophe in front. Numbers stay numbers.
+/// A row for a spreadsheet, which would take text with one of these first characters for a formula: such text
+/// gets an apostrophe in front. Numbers are unchanged.
 pub(super) fn cells(row: impl IntoIterator<Item = String>) -> impl Iterator<Item = String> {
     let is_formula = |text: &str| {
         text.starts_with(['=', '+', '-', '@', '\t', '\r']) && !text.parse().is_ok_and(f64::is_finite)
@@ -122,7 +122,7 @@ pub(super) fn cells(row: impl IntoIterator<Item = String>) -> impl Iterator<Item
     row.into_iter().map(move |text| if is_formula(&text) { format!("'{text}") } else { text })
 }
 
-/// Empty where there is nothing.
+/// The text of a value, empty if there is none.
 pub(super) fn text(value: Option<impl ToString>) -> String {
     value.map_or(String::new(), |value| value.to_string())
 }

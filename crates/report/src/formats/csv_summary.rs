@@ -1,4 +1,4 @@
-//! For spreadsheets: one row per case and target, with what its samples say. The samples are in `csv`.
+//! For spreadsheets: one row per case and target, with its estimate. The format `csv` has the samples.
 
 use super::csv::{text, written};
 use crate::numbers::case::CaseReport;
@@ -22,7 +22,7 @@ type FigureOf = fn(&Estimate) -> Option<&Figure>;
 
 type PartOf = fn(&Figure) -> Option<f64>;
 
-/// What each figure is called, and where it is.
+/// The name of each figure, and how to get it.
 const FIGURES: &[(&str, FigureOf)] = &[
     ("throughput_bytes_per_s", |it| Some(&it.throughput_bytes_per_s)),
     ("write_alone_bytes_per_s", |it| Some(&it.write_alone_bytes_per_s)),

@@ -1,4 +1,4 @@
-//! For doubters: the same writes as jobs of [fio](https://fio.readthedocs.io), a file for each case.
+//! For verification: the same writes as jobs of [fio](https://fio.readthedocs.io), a file for each case.
 
 mod job;
 mod section;
@@ -19,11 +19,11 @@ use crate::sentences::report::Report;
 use crate::sentences::words::counted;
 use job::Job;
 
-/// The file that has all cases, with the reason where there is no job.
+/// The file that lists all cases, with the reasons for missing jobs.
 pub(super) const README: &str = "README";
 
-/// A job of fio for each case that it can express, and the [`README`] about all. A case that stands in several tables has one
-/// for each target.
+/// A job of fio for each case that it can express, and the [`README`] about all. A case in several tables has
+/// one job for each target.
 pub(super) fn files(report: &Report, directory: &Path) -> Files {
     let cases = distinct(&report.cases, |case| (&case.record.target, case.record.case.name()));
     let mut names = HashSet::new();
@@ -62,7 +62,7 @@ fn unknown(case: &RecordedCase) -> String {
     }
 }
 
-/// Made of a case's name, and different from all others, also where case is not told apart.
+/// A unique name made of a case's name, even if the filesystem ignores case.
 fn file_name(case: &str, taken: &mut HashSet<String>) -> String {
     const MOST: usize = 200;
     let plain = |it: char| if it.is_ascii_alphanumeric() || "=,@-".contains(it) { it } else { '-' };
@@ -100,7 +100,8 @@ fn text(report: &Report, case: &CaseReport, name: &str, job: &Job) -> String {
     text
 }
 
-/// What is other than fio's defaults for all sections: nothing is done to the page cache, and memory begins at a page.
+/// The differences from fio's defaults in all sections: no changes of the page cache, and page-aligned
+/// memory.
 const GLOBAL: &str = "
 [global]
 rw=write
@@ -170,7 +171,7 @@ fn figures(case: &CaseReport) -> Vec<String> {
     lines
 }
 
-/// As one line of a comment: fio takes 4095 bytes for a line, and what follows for the next.
+/// One line of a comment: fio reads at most 4095 bytes as a line, and the rest as the next one.
 fn one_line(text: &str) -> String {
     const MOST: usize = 900;
     let mut line: String =

@@ -1,5 +1,4 @@
-//! For programs. `docs/json.md` describes the document; a change that a reader could stumble over
-//! raises [`SCHEMA`].
+//! For programs. `docs/json.md` describes the document; an incompatible change raises [`SCHEMA`].
 
 use serde::Serialize;
 use writebench_model::{CaseRecord, MissingTarget, RunRecord, TargetRecord};

@@ -1,4 +1,4 @@
-//! For programs that listen while a run goes on: a JSON document in each line, as `docs/json.md` describes.
+//! For programs that follow a run: one JSON document per line, as `docs/json.md` describes.
 
 use serde::Serialize;
 use writebench_model::{MissingTarget, RunRecord, Sample, SampleRow, TargetRecord};
@@ -57,7 +57,7 @@ pub fn end(run: &RunRecord) -> Result<String, serde_json::Error> {
     line(&Line::End { status: run.status.name() })
 }
 
-/// All of a run that is over, in the order of rounds.
+/// The whole of a finished run, in the order of rounds.
 ///
 /// # Errors
 /// Never in practice: every key is a text.

@@ -1,4 +1,4 @@
-//! A table as aligned lines, with as much of it as there is room for.
+//! A table as aligned lines that fit the width.
 
 use unicode_width::UnicodeWidthStr;
 
@@ -7,7 +7,7 @@ use super::styles::QUIET;
 use crate::tables::bars::Bars;
 use crate::tables::table::{Column, Table};
 
-/// The cells of the shortest bar that shows something, and of the longest that is of use.
+/// The length of the shortest visible bar, and of the longest useful one.
 const LEAST_BAR: usize = 8;
 const MOST_BAR: usize = 24;
 
@@ -17,7 +17,7 @@ const GAP: usize = 2;
 /// A table's lines.
 pub(super) struct Fitted {
     pub(super) lines: Vec<String>,
-    /// Which columns there are.
+    /// Whether each column is shown.
     pub(super) shown: Vec<bool>,
     /// Whether a wider terminal would show more.
     pub(super) is_cut: bool,
@@ -29,8 +29,9 @@ impl Fitted {
     }
 }
 
-/// The table with all columns, or with as many ranks of them as fit the width. Where names of cases leave no room for
-/// their figures, they stand above them; what is too wide even so is shown in parts, one below the other.
+/// The table with all columns, or with as many ranks of them as fit the width. If names of cases leave no
+/// space for their figures, they are above them; a table that is still too wide is shown in parts, one below
+/// the other.
 pub(super) fn fitting(table: &Table, width: Option<usize>) -> Fitted {
     let above = || (table.columns[0].heading == "case").then(|| named_above(table, width)).flatten();
     let fitted = ranks(table, width).or_else(|| wrapped(table, width));
@@ -89,7 +90,7 @@ fn in_lines(row: &[String], widths: &[usize], table: &Table) -> Vec<Vec<String>>
     (0..height).map(line).collect()
 }
 
-/// None if not even what cannot be left out fits.
+/// None if even the columns that are always shown do not fit.
 fn ranks(table: &Table, width: Option<usize>) -> Option<Fitted> {
     let of_columns = table.columns.iter().map(|column| column.rank);
     let highest = of_columns.chain(table.bars.iter().map(|bars| bars.rank)).max().unwrap_or(0);
@@ -145,7 +146,7 @@ fn parts(table: &Table, width: Option<usize>) -> Fitted {
             all += GAP + widths[index];
             width.is_none_or(|width| all <= width)
         };
-        // A single column is shown whether it fits or not.
+        // A single column is shown even if it does not fit.
         let most = rest.iter().take_while(fits).count().max(1);
         let (now, later) = rest.split_at(most);
         if !parts.is_empty() {
@@ -159,7 +160,7 @@ fn parts(table: &Table, width: Option<usize>) -> Fitted {
     Fitted { lines: parts, shown, is_cut }
 }
 
-/// Of its headings and its cells.
+/// The width of a column: its heading's or its widest cell's.
 fn column_width(table: &Table, index: usize) -> usize {
     let column = &table.columns[index];
     let headings = [column.group.as_str(), &column.heading];
@@ -167,7 +168,7 @@ fn column_width(table: &Table, index: usize) -> usize {
     headings.into_iter().chain(cells).map(str::width).max().unwrap_or(0)
 }
 
-/// The lines with a bar behind each row, below the two ends of its scale; none if there is no room.
+/// The lines with a bar after each row, below the ends of its scale; none if there is no space.
 fn with_bars(mut lines: Vec<String>, bars: &Bars, width: Option<usize>) -> Option<Vec<String>> {
     let start = widest(&lines) + GAP;
     let room = width.map_or(MOST_BAR, |width| width.saturating_sub(start).min(MOST_BAR));
@@ -187,13 +188,13 @@ fn with_bars(mut lines: Vec<String>, bars: &Bars, width: Option<usize>) -> Optio
     Some(lines)
 }
 
-/// With spaces behind it, up to that many characters. A format's own width ends the program where it is above 65,535, and
-/// a name of a stranger's can be as long.
+/// The text, padded with spaces to that width. The formatting width of Rust panics above 65,535, which a
+/// foreign name can exceed.
 pub(super) fn padded(text: &str, width: usize) -> String {
     text.to_owned() + &" ".repeat(width.saturating_sub(text.chars().count()))
 }
 
-/// Drawn here: what draws tables for others holds ten thousand rows several times over.
+/// The lines of the table. A library would hold ten thousand rows several times over.
 fn lines(table: &Table, shown: &[bool]) -> Vec<String> {
     let is_shown = |(index, _): &(usize, &Column)| shown[*index];
     let columns: Vec<(usize, &Column)> = table.columns.iter().enumerate().filter(is_shown).collect();
@@ -209,7 +210,7 @@ fn lines(table: &Table, shown: &[bool]) -> Vec<String> {
         line.truncate(line.trim_end().len());
         line
     };
-    // One line of headings where no column is in a group.
+    // There is one line of headings if no column is in a group.
     let grouped = columns.iter().any(|(_, column)| !column.group.is_empty());
     let groups = grouped.then(|| line(&|index| table.columns[index].group.clone()));
     let headings = line(&|index| table.columns[index].heading.clone());
@@ -217,7 +218,7 @@ fn lines(table: &Table, shown: &[bool]) -> Vec<String> {
     groups.into_iter().chain([headings]).chain(rows).collect()
 }
 
-/// Lines that break at spaces, so that a terminal does not break them in the middle of a word; all but the first are
+/// Lines broken at spaces, so that a terminal does not break them inside a word; all but the first are
 /// indented.
 pub(super) fn folded(line: &str, width: usize, indent: usize) -> String {
     let (mut text, mut column) = (String::new(), 0);

@@ -45,12 +45,12 @@ pub(super) fn render(report: &Report) -> String {
     text
 }
 
-/// One of a list.
+/// An item of a list.
 fn item(text: &str) -> String {
     format!("- {}\n", escape(text))
 }
 
-/// Text of strangers (mount points, error messages) must not become markup.
+/// Escapes foreign text (mount points, error messages), so that it cannot become markup.
 fn escape(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for character in text.chars() {

@@ -1,4 +1,4 @@
-//! One file for each format that a [`crate::Report`] is rendered in; `svg` renders its charts, one by one, and `html` several
+//! One file for each format of a [`crate::Report`]; `svg` renders its charts one by one, and `html` several
 //! reports in one page.
 
 mod bar;
@@ -24,41 +24,41 @@ pub use self::rendered::{Files, FormatError, MARK, has_mark};
 use crate::numbers::comparison::Comparison;
 use crate::sentences::report::Report;
 
-/// A way to write a report for others. To add one: its file, and a line in [`FORMATS`]; the program's options, help and
-/// errors come from that.
+/// A format for export. To add one, write its file and a line in [`FORMATS`]; the option's help and errors
+/// use that list.
 pub struct Format {
-    /// It is asked for by this name.
+    /// Its name on the command line.
     pub name: &'static str,
-    /// A shorter name that is understood, too.
+    /// A shorter name.
     pub alias: Option<&'static str>,
-    /// For help, where the name does not say enough.
+    /// A summary for help, if the name is not enough.
     pub summary: Option<&'static str>,
-    /// By its kind: one file, or a directory of them.
+    /// Renders one file, or a directory of files.
     pub render: Render,
-    /// Whether it is lines that can be written while the run goes on ([`jsonl`]).
+    /// Whether its lines can be written during the run ([`jsonl`]).
     pub is_streamed: bool,
-    /// The same for a comparison, if it has a form for that.
+    /// Renders a comparison, if the format supports it.
     pub compare: Option<Rendering<Comparison>>,
 }
 
 /// A report, or a comparison, as a text.
 pub type Rendering<T> = fn(&T) -> Result<String, FormatError>;
 
-/// How a report becomes a file, or many.
+/// A way to turn a report into one file or many.
 pub enum Render {
-    /// All of it in one file, or pipe.
+    /// A single file or pipe.
     Text(Rendering<Report>),
-    /// A file for each of its parts.
+    /// A file for each part.
     Directory(RenderDirectory),
 }
 
 /// Files in a directory, each marked with [`MARK`].
 pub struct RenderDirectory {
-    /// There is a file for each of these.
+    /// The kind of parts, each of which gets a file.
     pub each: &'static str,
-    /// The names of files that are written whatever the report is.
+    /// The names of files that are always written.
     pub always: &'static [&'static str],
-    /// The path is only for people.
+    /// Makes the files. The path is only shown to people.
     pub files: fn(&Report, &Path) -> Files,
 }
 

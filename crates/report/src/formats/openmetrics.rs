@@ -8,7 +8,7 @@ use crate::numbers::estimate::{Estimate, Figure};
 use crate::numbers::grouped::distinct;
 use crate::sentences::report::Report;
 
-/// A family: its name without what every name begins with and without its unit, its unit, what it is, and its figure.
+/// A family: its name without prefix and unit, its unit, its description, and its figure.
 type Family = (&'static str, &'static str, &'static str, fn(&Estimate) -> &Figure);
 
 const FAMILIES: [Family; 4] = [
@@ -24,7 +24,7 @@ const SECONDS: &str = "seconds";
 /// The whole report. Cases without a figure are counted by outcome only.
 #[must_use]
 pub(super) fn render(report: &Report) -> String {
-    // A case may stand in several tables, and a series in a file once.
+    // A case may be in several tables, but a series in a file only once.
     let cases = distinct(&report.cases, |case| (&case.record.target, case.record.case.name()));
     let mut text = String::new();
     for (name, unit, what, figure) in FAMILIES {
@@ -66,7 +66,7 @@ fn labels(report: &Report, case: &CaseReport) -> String {
     )
 }
 
-/// A label's value: backslash, quote and line feed are escaped, and nothing else.
+/// A label's value: only backslash, quote and line feed are escaped.
 fn escaped(text: &str) -> String {
     text.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n")
 }

@@ -22,8 +22,8 @@ pub(super) const GRID: Colour = pair("#dfe3e8", "#2b323b");
 pub(super) const AXIS: Colour = pair("#8b949e", "#6e7681");
 pub(super) const STRIPE: Colour = pair("#f4f6f8", "#161b22");
 
-/// Okabe and Ito's colours, which people with any colour vision can tell apart. On white, purple, orange and sky
-/// blue are a little darker, and yellow is left out: too faint for a line. On black, all are lighter.
+/// Okabe and Ito's colours, which people with any colour vision can distinguish. On white, purple, orange and
+/// sky blue are a little darker, and yellow is left out as too faint. On black, all are lighter.
 const OF_SERIES: [Colour; 7] = [
     pair("#0072b2", "#4aa8e8"),
     pair("#d55e00", "#ff8a3d"),
@@ -34,20 +34,21 @@ const OF_SERIES: [Colour; 7] = [
     pair("#3b4148", "#dce3ea"),
 ];
 
-/// The plasma colours, without those that are lost on white, and without those that are lost on black.
+/// The plasma colours, without those that are invisible on white, and without those that are invisible on
+/// black.
 const LIGHT_RAMP: [[u8; 3]; 5] = [[13, 8, 135], [99, 0, 167], [166, 32, 152], [213, 84, 110], [237, 124, 74]];
 const DARK_RAMP: [[u8; 3]; 5] =
     [[150, 70, 220], [205, 74, 150], [240, 112, 92], [253, 172, 51], [240, 249, 33]];
 
-/// What time is spent on, in the same colours in all charts: prepare, open, write, sync, close. The two that are
-/// longest, write and sync, are the furthest apart.
+/// The colours of phases in all charts: prepare, open, write, sync, close. The longest, write and sync,
+/// differ the most.
 const OF_PHASES: [Colour; 5] = [OF_SERIES[2], OF_SERIES[3], OF_SERIES[0], OF_SERIES[1], OF_SERIES[6]];
 
 /// Words on a heat map's colours.
 const ON_FAINT: &str = "#000000";
 const ON_STRONG: &str = "#ffffff";
 
-/// How many colours a heat map has. More could not be told apart.
+/// The number of colours of a heat map. More could not be distinguished.
 pub(super) const HEAT_STEPS: usize = 33;
 
 const LIGHT_HEAT: [[u8; 3]; 5] =
@@ -73,7 +74,7 @@ pub(super) fn colour(chart: &Chart, index: usize) -> Colour<String> {
     Colour { light: light.to_owned(), dark: dark.to_owned() }
 }
 
-/// The colours of a heat map, from the least figure to the most: the more, the further from the paper.
+/// The colours of a heat map, from the least figure to the most, which contrasts most with the paper.
 pub(super) fn heat() -> [Colour<String>; HEAT_STEPS] {
     let last = HEAT_STEPS - 1;
     std::array::from_fn(|step| Colour {
@@ -82,12 +83,12 @@ pub(super) fn heat() -> [Colour<String>; HEAT_STEPS] {
     })
 }
 
-/// What is legible on a heat map's colour.
+/// A legible colour for text on a heat map's colour.
 pub(super) fn ink_on(colour: &Colour<String>) -> Colour {
     Colour { light: ink(&colour.light), dark: ink(&colour.dark) }
 }
 
-/// Black or white: what has the higher contrast by the luminance of WCAG.
+/// Black or white: the one with the higher contrast by the luminance of WCAG.
 fn ink(colour: &str) -> &'static str {
     let channel = |from: usize| {
         let share = colour.get(from..from + 2).and_then(|it| u8::from_str_radix(it, 16).ok()).unwrap_or(0);
@@ -103,7 +104,8 @@ pub(super) fn ink_class(ink: Colour) -> &'static str {
     if ink.dark == ON_FAINT { "wb-on-faint" } else { "wb-on-strong" }
 }
 
-/// The class of what has that colour. It says which, so that several pictures in one page agree.
+/// The class of elements with that colour. Its name contains the colour, so that several pictures in one page
+/// agree.
 pub(super) fn class(colour: &Colour<String>) -> String {
     format!("wb-{}", colour.light.trim_start_matches('#'))
 }

@@ -1,11 +1,11 @@
-//! What comes of rendering.
+//! The results of rendering.
 
-/// What a directory gets.
+/// The files of a directory.
 #[derive(Debug)]
 pub struct Files {
     /// Their names and texts.
     pub files: Vec<(String, String)>,
-    /// Says what is not among them.
+    /// A note about the missing ones.
     pub note: Option<String>,
 }
 
@@ -23,8 +23,8 @@ pub enum FormatError {
     Page(#[from] askama::Error),
 }
 
-/// What the first line of each file has that is written to a directory of many: by it, later exports know which files
-/// they may replace.
+/// The mark in the first line of each file of a directory, by which later exports know the files that they
+/// may replace.
 pub const MARK: &str = "made by writebench";
 
 /// Whether a file that begins like this has our mark.

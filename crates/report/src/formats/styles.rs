@@ -7,5 +7,5 @@ pub(super) const QUIET: Style = Style::new().dimmed();
 pub(super) const FAULT: Style = AnsiColor::Red.on_default();
 pub(super) const WARNING: Style = AnsiColor::Yellow.on_default();
 
-/// All styles that our text has: whatever else looks like a style is somebody else's text.
+/// All styles of our text: any other style is in foreign text.
 pub const STYLES: [Style; 4] = [HEADING, QUIET, FAULT, WARNING];

@@ -1,7 +1,7 @@
-//! For papers and READMEs: a chart as one SVG file that needs nothing else.
+//! For papers and READMEs: a chart as one independent SVG file.
 //!
-//! Every colour stands as an attribute, so that the picture is right where style sheets are ignored; a style sheet
-//! that only speaks for dark screens replaces them. No element has an id, so that pictures can stand in one page.
+//! Every colour is an attribute, so that the picture is right without style sheets; a style sheet only
+//! replaces the colours on dark screens. No element has an id, so that several pictures can be in one page.
 
 mod bars;
 mod element;
@@ -27,13 +27,13 @@ use crate::sentences::report::Report;
 
 const FONTS: &str = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif";
 
-/// The most bars of parts: more would be a page, and no picture.
+/// The most bars of parts that fit in a picture.
 const MOST_BARS: usize = 60;
 
-/// The most lines with many points each, which cross each other all the way.
+/// The most lines with many points each, which cross each other everywhere.
 const MOST_LINES: usize = 12;
 
-/// A file for each chart; those of other runs that have the same name are replaced.
+/// A file for each chart; files of other runs with the same name are replaced.
 pub(super) fn files(report: &Report, directory: &Path) -> Files {
     let files: Vec<(String, String)> = charts::charts(std::slice::from_ref(report))
         .iter()
@@ -80,7 +80,7 @@ pub(super) fn render(chart: &Chart) -> String {
     document(chart, y + MARGIN, parts)
 }
 
-/// The chart as far as it fits, and a sentence about the rest.
+/// The chart limited to the elements that fit, and a sentence about the rest.
 fn limited(chart: &Chart) -> (Chart, Option<String>) {
     let (bars, lines) = (chart.x.ticks.len(), chart.series.len());
     let mut fitting = chart.clone();
@@ -123,7 +123,7 @@ fn document(chart: &Chart, height: f64, parts: Vec<Element>) -> String {
     format!("<!-- A chart, {MARK} -->\n{root}\n")
 }
 
-/// What the picture's own signs mean, where it has them.
+/// The meaning of the picture's own signs, if it has any.
 fn marks(chart: &Chart) -> Vec<String> {
     let mut marks = Vec::new();
     let scale = Scale::of(chart);

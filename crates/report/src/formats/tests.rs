@@ -1,5 +1,5 @@
-//! What people and programs are shown, for a run that was never made: figures, a failure, an
-//! unsupported case, one that was not reached, and text that tries to be markup.
+//! The output for a run that was never made: figures, a failure, an unsupported case, one that was not
+//! reached, and text that tries to be markup.
 
 mod first_screen;
 mod layouts;

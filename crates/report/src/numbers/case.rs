@@ -14,21 +14,21 @@ use crate::numbers::grouped::grouped;
 /// A row of a table.
 #[derive(Debug, Clone)]
 pub struct CaseReport {
-    /// What sentences call it: the case's name, and the target where there are several.
+    /// Its name in sentences: the case's name, and the target if there are several.
     pub name: String,
-    /// What was recorded.
+    /// The recorded case.
     pub record: CaseRecord,
-    /// The cause, where the outcome is not ok.
+    /// The cause, if the outcome is not ok.
     pub reason: Option<String>,
-    /// What its good samples say.
+    /// The estimate from its good samples.
     pub estimate: Option<Estimate>,
-    /// Of its target, among the run's.
+    /// The index of its target in the run.
     place: Option<usize>,
     /// Whether it is to be durable on a target that keeps nothing over a loss of power.
     pub breaks_its_promise: bool,
 }
 
-/// The cases of a run, which has not got them any more.
+/// Takes the cases out of a run.
 pub(crate) fn cases(run: &mut RunRecord) -> Vec<CaseReport> {
     let records = std::mem::take(&mut run.cases);
     let places: HashMap<&str, usize> = run.targets.iter().map(|it| it.name.as_str()).zip(0..).collect();
@@ -68,7 +68,7 @@ fn drop_exceeded_limits(cases: &mut [CaseReport]) {
 }
 
 impl CaseReport {
-    /// Of a run with one target.
+    /// The case of a run with one target.
     pub(crate) fn of(record: CaseRecord, limits: &[Limit]) -> Self {
         let reason = match record.samples.last() {
             Some(sample) => sample.outcome.reason(),
@@ -83,7 +83,7 @@ impl CaseReport {
         run.targets.get(self.place?)
     }
 
-    /// That of its last sample; none if it was not measured.
+    /// The outcome of its last sample; none if it was not measured.
     pub(crate) fn outcome(&self) -> Option<&Outcome> {
         self.record.samples.last().map(|sample| &sample.outcome)
     }
@@ -98,36 +98,36 @@ impl CaseReport {
         self.outcome().is_some_and(Outcome::is_ok)
     }
 
-    /// Whether its time rests on samples of all of its work in a machine that was itself. What failed on the way, was cut
-    /// short, has only disturbed samples or is not durable as it should be has figures but no rank.
+    /// Whether its time is based on undisturbed samples of all of its work. A case that failed later, was
+    /// truncated, has only disturbed samples, or is not durable despite its contract has figures but no rank.
     pub(crate) fn is_ranked(&self) -> bool {
         self.is_ok()
             && !self.breaks_its_promise
             && self.estimate.as_ref().is_some_and(|estimate| !estimate.only_disturbed && estimate.cut == 0)
     }
 
-    /// Whether this was a cheap look of a search: one sample or two, which are in no table.
+    /// Whether it belongs to the screening of a search: one or two samples, which are in no table.
     pub(crate) fn is_screening(&self) -> bool {
         self.record.origin.is_stage(Stage::Screening)
     }
 
-    /// Whether it is held against a limit of the hardware.
+    /// Whether it has a limit of the hardware.
     pub(crate) fn has_limit(&self) -> bool {
         self.estimate.as_ref().is_some_and(|estimate| estimate.limit.is_some())
     }
 
-    /// What cases are ranked by: the median time of everything, without end where there is no figure.
+    /// The key of the ranking: the median total time, infinite without a figure.
     pub(crate) fn time_ns(&self) -> f64 {
         self.estimate.as_ref().map_or(f64::INFINITY, |estimate| estimate.total_ns.median)
     }
 }
 
-/// From the fastest; what has no rank comes last.
+/// Compares by time; cases without a rank come last.
 pub(crate) fn by_rank(a: &CaseReport, b: &CaseReport) -> Ordering {
     b.is_ranked().cmp(&a.is_ranked()).then(a.time_ns().total_cmp(&b.time_ns()))
 }
 
-/// What stands in one row where there are several targets: a case on all of them, as often as it stands on one.
+/// The cases in one row of a table with several targets: a case on all of them.
 pub(crate) fn across_targets<C: Borrow<CaseReport>>(cases: impl IntoIterator<Item = C>) -> Vec<Vec<C>> {
     let mut met: HashMap<(String, String), usize> = HashMap::new();
     let mut numbered = Vec::new();
@@ -142,7 +142,7 @@ pub(crate) fn across_targets<C: Borrow<CaseReport>>(cases: impl IntoIterator<Ite
     rows.map(|(_, row)| row.into_iter().map(|(_, case)| case).collect()).collect()
 }
 
-/// The different contracts of cases, in order, each with the cases that have it.
+/// The contracts of cases, in order, each with its cases.
 pub(crate) fn by_contract(cases: &[CaseReport]) -> Vec<(&Contract, Vec<&CaseReport>)> {
     grouped(cases, |case| &case.record.contract)
 }

@@ -12,7 +12,7 @@ use crate::numbers::sides::{
     CaseOn, CompareError, ComparedRun, Side, different, is_target_by_target, same_work,
 };
 
-/// What counts as one observation.
+/// The unit of observation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Unit {
@@ -23,19 +23,19 @@ pub enum Unit {
     Run,
 }
 
-/// A case that both sides have figures of.
+/// A case with figures on both sides.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ComparedCase {
-    /// Its fields stand beside the figures in what programs read.
+    /// Programs get its fields beside the figures.
     #[serde(flatten)]
     pub case: CaseOn,
     /// A's median, in bytes per second.
     pub a_bytes_per_s: f64,
     /// B's.
     pub b_bytes_per_s: f64,
-    /// How many observations A has.
+    /// The number of A's observations.
     pub a_count: usize,
-    /// How many B has.
+    /// The number of B's observations.
     pub b_count: usize,
     /// B's speed over A's.
     #[serde(with = "Ratio")]
@@ -49,7 +49,7 @@ fn name<S: serde::Serializer>(verdict: &Verdict, serializer: S) -> Result<S::Ok,
     serializer.serialize_str(verdict.name())
 }
 
-/// How the interval is written for programs.
+/// The form of the interval for programs.
 #[derive(Serialize)]
 #[serde(remote = "Interval")]
 struct Ratio {
@@ -59,41 +59,41 @@ struct Ratio {
     confidence: f64,
 }
 
-/// A case of a run that has no figure that could be compared.
+/// A case of a run without a comparable figure.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct LeftOut {
     /// Which, in words.
     pub case: String,
     /// The run.
     pub run: String,
-    /// Why.
+    /// The reason.
     pub why: String,
 }
 
 /// Two sides, compared.
 #[derive(Debug, Clone)]
 pub struct Comparison {
-    /// What is compared with.
+    /// The reference side.
     pub a: Side,
-    /// What is compared.
+    /// The compared side.
     pub b: Side,
-    /// What counts as one observation.
+    /// The unit of observation.
     pub unit: Unit,
-    /// The cases that both sides have figures of, in A's order.
+    /// The cases with figures on both sides, in A's order.
     pub cases: Vec<ComparedCase>,
     /// Cases that only A has.
     pub only_in_a: Vec<CaseOn>,
     /// Cases that only B has.
     pub only_in_b: Vec<CaseOn>,
-    /// Cases of single runs that have no figure, or none that is ranked.
+    /// Cases of single runs without a figure, or without a ranked one.
     pub left_out: Vec<LeftOut>,
 }
 
 impl Comparison {
-    /// Of B with A.
+    /// Compares B with A.
     ///
     /// # Errors
-    /// A run is given twice, a case of the same name is other work, or there is no case that both have.
+    /// A run is given twice, a case of the same name is different work, or there is no common case.
     pub fn of(a: Side, b: Side) -> Result<Self, CompareError> {
         let runs: Vec<&ComparedRun> = a.runs.iter().chain(&b.runs).collect();
         different(&runs)?;
@@ -117,8 +117,7 @@ impl Comparison {
         Ok(Self { a, b, unit, cases, only_in_a, only_in_b, left_out })
     }
 
-    /// A case is as fast if the interval of its ratio of times is no further than that from 1, and not
-    /// [`Verdict::MARGIN`].
+    /// The same comparison with another margin than [`Verdict::MARGIN`] for cases that are as fast.
     #[must_use]
     pub fn with_margin(mut self, margin: f64) -> Self {
         for case in &mut self.cases {
@@ -133,13 +132,13 @@ impl Comparison {
         matches!((self.a.runs.as_slice(), self.b.runs.as_slice()), ([a], [b]) if a.run.id == b.run.id)
     }
 
-    /// How many cases have that verdict.
+    /// The number of cases with that verdict.
     #[must_use]
     pub fn count(&self, verdict: Verdict) -> usize {
         self.cases.iter().filter(|case| case.verdict == verdict).count()
     }
 
-    /// How many cases A has that nothing can be said of, for want of figures or of the case in B.
+    /// The number of A's cases without a verdict, because figures or B's case are missing.
     #[must_use]
     pub fn undecided_cases(&self) -> usize {
         let is_compared = |case: &str| self.cases.iter().any(|it| it.case.to_string() == case);
@@ -148,7 +147,7 @@ impl Comparison {
         self.only_in_a.len() + without_figures + self.count(Verdict::TooFew)
     }
 
-    /// The cases that are slower by more than that share with all of their interval, so that noise does not put one here.
+    /// The cases whose whole interval is slower by more than that share, so that noise does not add cases.
     #[must_use]
     pub fn slower_than(&self, share: f64) -> Vec<&ComparedCase> {
         let is_slower =
@@ -157,19 +156,19 @@ impl Comparison {
     }
 }
 
-/// Each case once, in order: it may stand in several tables, and in several runs.
+/// Each case once, in order: it may be in several tables and runs.
 fn case_names(side: &Side, with_target: bool) -> Vec<CaseOn> {
     let cases = side.runs.iter().flat_map(|it| &it.run.cases);
     distinct(cases.map(|case| CaseOn::of(case, with_target)), Clone::clone)
 }
 
-/// Those that are among the others, and those that are not.
+/// Splits names into those that are among the others and those that are not.
 fn parted(names: &[CaseOn], others: &[CaseOn]) -> (Vec<CaseOn>, Vec<CaseOn>) {
     let others: HashSet<&CaseOn> = others.iter().collect();
     names.iter().cloned().partition(|name| others.contains(name))
 }
 
-/// Of each run of a side its name and its cases. One that stands in several tables has the same samples in each.
+/// For each run of a side, its name and its cases. A case in several tables has the same samples in each.
 type Records<'r> = Vec<(&'r str, HashMap<CaseOn, &'r CaseRecord>)>;
 
 fn records(side: &Side, with_target: bool) -> Records<'_> {
@@ -177,7 +176,7 @@ fn records(side: &Side, with_target: bool) -> Records<'_> {
     side.runs.iter().map(|it| (it.name.as_str(), it.run.cases.iter().map(named).collect())).collect()
 }
 
-/// What a side says of a case.
+/// The observations of a case on a side.
 struct Observed {
     times_ns: Vec<f64>,
     bytes: f64,
@@ -199,7 +198,7 @@ impl Observed {
                 leave_out(why);
                 continue;
             }
-            // Nothing takes no time, but a file may say so.
+            // No work takes zero time, but a file may say so.
             let time = |sample: &Sample| total(sample).max(1.0);
             let times: Vec<f64> = usable.into_iter().map(time).collect();
             match unit {
@@ -217,7 +216,7 @@ impl Observed {
 }
 
 fn compared(case: CaseOn, a: &Observed, b: &Observed) -> Option<ComparedCase> {
-    // The slower a side is the longer its time: A's time over B's is B's speed over A's.
+    // A slower side takes longer: A's time over B's is B's speed over A's.
     let speed_ratio = writebench_stats::independent_ratio(&a.times_ns, &b.times_ns, CONFIDENCE)?;
     Some(ComparedCase {
         case,
@@ -230,15 +229,15 @@ fn compared(case: CaseOn, a: &Observed, b: &Observed) -> Option<ComparedCase> {
     })
 }
 
-/// The verdict is about time, of which a faster side takes less.
+/// The verdict is about time, which is shorter on a faster side.
 fn verdict(speed_ratio: &Interval, margin: f64) -> Verdict {
     let Interval { estimate, low, high, confidence } = *speed_ratio;
-    // A ratio of 0 is that of a side beyond all bounds.
+    // A ratio of 0 means infinite time.
     let time_ratio = Interval { estimate: 1.0 / estimate, low: 1.0 / high, high: 1.0 / low, confidence };
     Verdict::of(&time_ratio, margin)
 }
 
-/// Why a case has no rank; none if it has one.
+/// The reason why a case has no rank; none if it has one.
 fn why_left_out(case: &CaseRecord, usable: &[&Sample]) -> Option<String> {
     let Some(last) = case.samples.last() else {
         return Some("not measured: the run ended before its turn".to_owned());

@@ -1,4 +1,4 @@
-//! What a case's samples say.
+//! The estimate of a case.
 
 use serde::Serialize;
 use writebench_model::{Axes, Axis, CaseRecord, Limit, PhasesNs, Sample};
@@ -13,7 +13,7 @@ use crate::numbers::reached::Reached;
 pub struct Figure {
     /// The median.
     pub median: f64,
-    /// Lower end of the median's 95 % interval; none with fewer samples than that takes.
+    /// The lower end of the median's 95 % interval; none with too few samples.
     pub low: Option<f64>,
     /// Upper end.
     pub high: Option<f64>,
@@ -27,14 +27,14 @@ pub struct Figure {
     pub sd: f64,
 }
 
-/// What a case's good samples say. Disturbed samples count only where there is no other.
+/// The estimate from a case's good samples. Disturbed samples count only if every sample was disturbed.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Estimate {
-    /// Bytes over the time of all phases.
+    /// Bytes over the total time.
     pub throughput_bytes_per_s: Figure,
     /// Bytes over the time of phase `write`.
     pub write_alone_bytes_per_s: Figure,
-    /// Time of all phases.
+    /// The total time.
     pub total_ns: Figure,
     /// Median of each phase.
     pub phases_ns: PhasesNs,
@@ -46,37 +46,37 @@ pub struct Estimate {
     pub user_cpu_figure_ns: Figure,
     /// CPU time in the kernel with its interval.
     pub system_cpu_figure_ns: Figure,
-    /// Least bytes that were handed over: fewer than the case says where its time was limited.
+    /// The least bytes that were handed over: fewer than the case's size if the time was limited.
     pub bytes: u64,
-    /// Samples that it rests on whose time was limited. Then the case is not ranked.
+    /// The samples whose time was limited. If there are any, the case is not ranked.
     pub cut: usize,
-    /// Chunks over the time of all phases; none where a chunk is as large as the file.
+    /// Chunks over the total time; none if a chunk is as large as the file.
     pub records_per_s: Option<Figure>,
-    /// How long each hand-over took, over all samples together.
+    /// The latencies over all samples together.
     pub latency_ns: Option<LatencyEstimate>,
-    /// The same in full, for pictures.
+    /// The same as a curve, for charts.
     #[serde(skip)]
     pub latency_curve: Option<LatencyCurve>,
-    /// Whether throughput held over time; none where no sample took long enough, or handed over all in a few calls.
+    /// The course over time; none if no sample was long enough, or had enough calls.
     pub over_time: Option<OverTime>,
-    /// The limit of the hardware that it is held against; none where it was not measured.
+    /// The limit of the hardware for the case; none if it was not measured.
     pub limit: Option<Reached>,
-    /// The confidence that the intervals reach.
+    /// The confidence of the intervals.
     pub confidence: f64,
-    /// Samples that it rests on.
+    /// The number of samples in the figures.
     pub samples: usize,
     /// Good samples that were disturbed.
     pub disturbed: usize,
-    /// Whether it rests on disturbed samples, for want of others.
+    /// Whether every sample was disturbed, so that the figures use them.
     pub only_disturbed: bool,
-    /// Outliers among the samples that it rests on; they are in every figure.
+    /// Outliers among these samples; they are in every figure.
     pub outliers: usize,
 }
 
 /// The time of a phase.
 pub(crate) type PhaseNs = fn(&PhasesNs) -> u64;
 
-/// The parts of a sample's time, in their order.
+/// The phases of a sample's time, in order.
 pub(crate) const PHASES: [(&str, PhaseNs); 5] = [
     ("prepare", |it| it.prepare),
     ("open", |it| it.open),
@@ -85,14 +85,14 @@ pub(crate) const PHASES: [(&str, PhaseNs); 5] = [
     ("close", |it| it.close),
 ];
 
-/// What is handed over in one call; none where that is all, or there are no calls.
+/// The bytes of one call; none if that is the whole file, or there are no calls.
 fn record_bytes(case: &CaseRecord) -> Option<u64> {
     let case = case.case.known().filter(|case| case.method().has_axis(Axis::Chunk))?;
     Some(case.axes().chunk_size_bytes).filter(|&bytes| bytes != Axes::WHOLE)
 }
 
 impl Estimate {
-    /// Of a case; none without a good sample.
+    /// The estimate of a case; none without a good sample.
     pub(crate) fn of_case(case: &CaseRecord, limits: &[Limit]) -> Option<Self> {
         let usable = Sample::usable(&case.samples);
         let values =
@@ -139,7 +139,7 @@ impl Estimate {
 }
 
 impl Figure {
-    /// Of a value of each sample; none without one.
+    /// The figure of one value per sample; none without values.
     pub(crate) fn of(values: &[f64]) -> Option<Self> {
         let interval = writebench_stats::median_interval(values, CONFIDENCE)?;
         let (mean, sd) = writebench_stats::mean_and_sd(values)?;
@@ -151,7 +151,7 @@ impl Figure {
         Some(Self { median: interval.estimate, low, high, min, max, mean, sd })
     }
 
-    /// The ends of the interval; of the range of the samples where there is no interval.
+    /// The ends of the interval, or of the samples' range if there is no interval.
     pub(crate) fn ends(&self) -> (f64, f64) {
         self.low.zip(self.high).unwrap_or((self.min, self.max))
     }

@@ -1,4 +1,4 @@
-//! What has something in common: together, or once.
+//! Grouping of items by a common key.
 
 use std::collections::{HashMap, HashSet};
 use std::hash::Hash;

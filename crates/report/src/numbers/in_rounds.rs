@@ -1,4 +1,4 @@
-//! Two cases compared in the rounds that they have in common, so that what drifts in between is in neither.
+//! Comparison of two cases in common rounds, which cancels drift.
 
 use std::collections::HashMap;
 
@@ -7,23 +7,23 @@ use writebench_stats::{CONFIDENCE, Interval, Verdict, as_f64};
 
 use crate::numbers::case::CaseReport;
 
-/// How one case compares with another, by the interval of their in-round ratio.
+/// The verdict on two cases, by the interval of their in-round ratio.
 pub(crate) fn verdict(case: &CaseReport, other: &CaseReport) -> Verdict {
     in_round_ratio(case, other).map_or(Verdict::TooFew, |ratio| Verdict::of(&ratio, Verdict::MARGIN))
 }
 
-/// Whether two figures with that ratio cannot be told apart.
+/// Whether the interval of a ratio includes 1.
 pub(crate) fn holds_one(ratio: &Interval) -> bool {
     ratio.low <= 1.0 && ratio.high >= 1.0
 }
 
-/// How many times longer one case takes than the other.
+/// The ratio of one case's time to the other's.
 pub(crate) fn in_round_ratio(case: &CaseReport, other: &CaseReport) -> Option<Interval> {
     in_round_ratio_of(case, other, total)
 }
 
-/// The same of another figure. Nothing over nothing is the same; something over nothing is beyond all bounds, and so
-/// may be the median: only what is in the middle counts.
+/// The same for another figure. 0 over 0 counts as 1; a positive value over 0 is infinite, and so may be the
+/// median: only the middle counts.
 pub(crate) fn in_round_ratio_of(
     case: &CaseReport,
     other: &CaseReport,
@@ -32,7 +32,7 @@ pub(crate) fn in_round_ratio_of(
     writebench_stats::median_interval(&in_round_ratios(case, other, figure), CONFIDENCE)
 }
 
-/// One for each round that they have in common.
+/// The ratio in each common round.
 pub(crate) fn in_round_ratios(case: &CaseReport, other: &CaseReport, figure: fn(&Sample) -> f64) -> Vec<f64> {
     let by_round = |case: &CaseReport| -> HashMap<u32, f64> {
         Sample::usable(&case.record.samples).into_iter().map(|sample| (sample.round, figure(sample))).collect()
@@ -44,12 +44,12 @@ pub(crate) fn in_round_ratios(case: &CaseReport, other: &CaseReport, figure: fn(
         .collect()
 }
 
-/// The time of everything, in nanoseconds.
+/// The total time, in nanoseconds.
 pub(crate) fn total(sample: &Sample) -> f64 {
     as_f64(sample.phases_ns.total())
 }
 
-/// The mean of ratios, in which twice and half come to one.
+/// The geometric mean, for which 2 and 1/2 cancel.
 pub(crate) fn geometric_mean(ratios: &[f64]) -> f64 {
     (ratios.iter().map(|ratio| ratio.ln()).sum::<f64>() / as_f64(ratios.len() as u64)).exp()
 }

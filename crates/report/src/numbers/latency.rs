@@ -1,4 +1,4 @@
-//! How long each hand-over took: the histograms of samples, read once for figures and curves.
+//! Latencies: the histograms of samples, read once for figures and curves.
 
 use std::collections::BTreeMap;
 
@@ -12,28 +12,28 @@ use writebench_stats::as_f64;
 /// A distribution of durations, in nanoseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct LatencyEstimate {
-    /// How many there were.
+    /// The number of durations.
     pub count: u64,
-    /// Half of them were no longer.
+    /// The median.
     pub p50: u64,
-    /// 90 % of them.
+    /// The 90th percentile.
     pub p90: u64,
-    /// 99 %.
+    /// The 99th percentile.
     pub p99: u64,
-    /// 99.9 %.
+    /// The 99.9th percentile.
     pub p99_9: u64,
-    /// The longest.
+    /// The maximum.
     pub max: u64,
 }
 
-/// The most places of a line, but for the median and the longest.
+/// The most places of a line, apart from the median and the longest.
 const MOST_PLACES: u32 = 38;
 
-/// Places between 0 and 90 %, between 90 % and 99 %, and so on, where there are so few of these that they all fit.
+/// The most places between 0 and 90 %, between 90 % and 99 %, and so on, if there are few such ranges.
 const MOST_PLACES_EACH: u32 = 10;
 
-/// The same distribution from the shortest to the longest, at places that are evenly far apart where rare ones are as
-/// far apart as common ones.
+/// The same distribution as a curve, at places with even distances on an axis that expands the rare
+/// durations.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LatencyCurve {
     /// How many durations there were.
@@ -45,13 +45,13 @@ pub struct LatencyCurve {
 /// A place of a curve.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct LatencyPlace {
-    /// That share of durations was no longer.
+    /// The share of durations that were not longer.
     pub quantile: f64,
-    /// Than this: the lowest of single samples, of all together, and the highest.
+    /// Its duration: the least of single samples, that of all together, and the greatest.
     pub ns: [u64; 3],
 }
 
-/// Of all samples' histograms together; none where one has none or cannot be read, or nothing is in any.
+/// The distribution over all samples' histograms; none if one is missing or unreadable, or all are empty.
 pub(crate) fn latency(samples: &[&Sample]) -> Option<(LatencyEstimate, LatencyCurve)> {
     let each: Vec<Durations> =
         samples.iter().map(|sample| Durations::read(sample.latency.as_ref()?)).collect::<Option<_>>()?;
@@ -77,7 +77,7 @@ pub(crate) fn latency(samples: &[&Sample]) -> Option<(LatencyEstimate, LatencyCu
     Some((estimate, LatencyCurve { count, places }))
 }
 
-/// Durations that a histogram tells apart, and how many were that long or shorter, in order. A histogram itself takes a
+/// The distinct durations of a histogram, with cumulative counts, in order. A histogram itself takes a
 /// quarter of a megabyte, most of it zeros.
 struct Durations(Vec<(u64, u64)>);
 
@@ -89,7 +89,7 @@ impl Durations {
         Some(Self::summed(counts))
     }
 
-    /// None if there is none.
+    /// None if there are no durations.
     fn together(each: &[Self]) -> Option<Self> {
         let mut counts: BTreeMap<u64, u64> = BTreeMap::new();
         for of in each {
@@ -115,7 +115,7 @@ impl Durations {
         self.0.last().map_or(0, |(_, count)| *count)
     }
 
-    /// That share of them was no longer; 0 if there is none.
+    /// The duration that this share did not exceed; 0 if there is none.
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "from 0 to the count")]
     fn longest_of(&self, quantile: f64) -> u64 {
         let wanted = ((quantile * as_f64(self.count())).ceil() as u64).clamp(1, self.count().max(1));
@@ -124,13 +124,13 @@ impl Durations {
     }
 }
 
-/// Behind all other calls, and before 1.
+/// The place after all other calls, and before 1.
 fn place_of_longest(count: u64) -> f64 {
     (1.0 - 0.5 / as_f64(count)).min(1.0 - f64::EPSILON)
 }
 
-/// The shares of so many calls that a line is drawn through: evenly on its axis, with the median, 90 %, 99 % and so on
-/// among them, and none that is rarer than a single call.
+/// The shares of `count` calls at which a line has points: at even distances on its axis, including the
+/// median, 90 %, 99 % and so on, but none rarer than a single call.
 fn quantiles(count: u64) -> Vec<f64> {
     let tenfolds = as_f64(count).log10();
     let each = (1..=MOST_PLACES_EACH).rev().find(|&each| f64::from(each) * tenfolds <= f64::from(MOST_PLACES));
@@ -139,7 +139,7 @@ fn quantiles(count: u64) -> Vec<f64> {
     let mut quantiles: Vec<f64> = steps.map(|step| 1.0 - 10.0_f64.powf(-step / each)).collect();
     quantiles.retain(|&quantile| quantile < place_of_longest(count));
     if count > 1 {
-        // Ten steps have one that is nearly there.
+        // One of ten steps nearly coincides with it.
         quantiles.retain(|quantile| (quantile - 0.5).abs() > 0.01);
         quantiles.push(0.5);
         quantiles.sort_by(f64::total_cmp);

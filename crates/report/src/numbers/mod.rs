@@ -1,4 +1,4 @@
-//! The lowest floor of a report: figures, and no sentences about them.
+//! The lowest layer of a report: figures without sentences.
 
 pub(crate) mod case;
 pub(crate) mod comparison;

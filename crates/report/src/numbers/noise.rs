@@ -1,33 +1,33 @@
-//! What a machine's noise lets be told of each kind of work.
+//! The differences that can be resolved in a machine's noise, for each kind of work.
 
 use serde::Serialize;
 use writebench_model::{Series, Work};
 use writebench_stats::{CONFIDENCE, as_f64};
 
-/// Numbers of samples that are looked at: the default of a run, and many.
+/// The numbers of samples considered: a run's default, and many.
 const FEW: usize = 6;
 pub(crate) const MANY: usize = 30;
 
-/// What the noise of one kind of work lets be told.
+/// The noise of one kind of work.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct WorkNoise {
     /// The work.
     pub work: Work,
-    /// So many values were taken, each of `times` repetitions.
+    /// The number of values, each of `times` repetitions.
     pub values: usize,
     /// Repetitions in a value.
     pub times: u32,
     /// The median of one repetition; none without a value.
     pub median_ns: Option<f64>,
-    /// Half of the values are within that part of the median: half the distance of the quartiles.
+    /// Half the distance of the quartiles, as a part of the median.
     pub spread: Option<f64>,
-    /// How far the medians of ten pieces of the time are apart, as a part of the median.
+    /// The range of the medians of ten pieces of the time, as a part of the median.
     pub drift: Option<f64>,
-    /// The smallest difference that medians of 6 values tell, at 95 %.
+    /// The smallest difference that medians of 6 values resolve at 95 %.
     pub difference_with_6: Option<f64>,
-    /// And of 30.
+    /// The same for 30 values.
     pub difference_with_30: Option<f64>,
-    /// Why it could not be done, or not to the end.
+    /// The reason if the work failed or stopped early.
     pub failed: Option<String>,
 }
 
@@ -57,7 +57,7 @@ impl WorkNoise {
         }
     }
 
-    /// With how many samples that difference can be told; none if not even with many.
+    /// The number of samples that resolve that difference; none if even many do not.
     pub(crate) fn samples_for(&self, difference: f64) -> Option<usize> {
         let within = |smallest: Option<f64>| smallest.is_some_and(|smallest| smallest <= difference);
         let enough = [(FEW, self.difference_with_6), (MANY, self.difference_with_30)];

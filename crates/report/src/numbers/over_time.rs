@@ -1,16 +1,16 @@
-//! Whether a case's throughput held over time.
+//! The course of a case's throughput over time.
 
 use serde::Serialize;
 use writebench_model::{Sample, Timeline};
 use writebench_stats::{Course, as_f64};
 
-/// How throughput went.
+/// The course of throughput.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum CourseName {
-    /// It held.
+    /// It stayed constant.
     Steady,
-    /// It did neither.
+    /// It was neither.
     Unsteady,
     /// It was high, and then lower.
     Burst,
@@ -27,14 +27,14 @@ impl CourseName {
     }
 }
 
-/// Where throughput fell.
+/// The fall of throughput.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Fall {
-    /// Until then.
+    /// The throughput before the fall.
     pub bytes_per_s: f64,
-    /// When, from the beginning of phase write.
+    /// The time of the fall, since the beginning of phase write.
     pub until_ns: f64,
-    /// From then on.
+    /// The throughput after the fall.
     pub then_bytes_per_s: f64,
 }
 
@@ -43,12 +43,12 @@ pub struct Fall {
 pub(crate) struct SampleCourse {
     /// How it went.
     pub course: CourseName,
-    /// Where it fell, for a burst.
+    /// The fall, for a burst.
     pub fall: Option<Fall>,
 }
 
 impl SampleCourse {
-    /// Of a sample with a timeline; none without one.
+    /// The course of a sample with a timeline; none without one.
     pub(crate) fn of(sample: &Sample) -> Option<Self> {
         let timeline = sample.timeline.as_ref().filter(|_| sample.outcome.is_ok())?;
         let (course, fall) = match writebench_stats::course(&rates(timeline))? {
@@ -74,21 +74,21 @@ pub(crate) fn rates(timeline: &Timeline) -> Vec<f64> {
     timeline.bytes.iter().map(|&bytes| as_f64(bytes) * 1e9 / interval_ns).collect()
 }
 
-/// The course of a case: that of most of its samples, and of two that are as many the worse.
+/// The course of a case: that of most of its samples; of a tie, the worse.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct OverTime {
     /// How it went.
     pub course: CourseName,
-    /// In so many samples.
+    /// The number of samples with this course.
     pub samples: usize,
-    /// Of so many that took long enough to tell.
+    /// The number of samples that were long enough.
     pub of: usize,
-    /// Where throughput fell, for a burst: medians of those samples.
+    /// The fall, for a burst: medians of those samples.
     pub fall: Option<Fall>,
 }
 
 impl OverTime {
-    /// Of the samples that figures rest on; none where none of them has a timeline.
+    /// The course over the samples of the figures; none if none of them has a timeline.
     pub(crate) fn of(samples: &[&Sample]) -> Option<Self> {
         let courses: Vec<SampleCourse> = samples.iter().filter_map(|sample| SampleCourse::of(sample)).collect();
         let count = |name| courses.iter().filter(|it| it.course == name).count();

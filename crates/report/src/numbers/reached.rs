@@ -1,25 +1,25 @@
-//! How near a case came to what the hardware can do.
+//! A case's share of the hardware's limit.
 
 use serde::Serialize;
 use writebench_model::{CaseRecord, Content, Durability, Feed, Limit, LimitKind};
 use writebench_stats::as_f64;
 
-/// The limit that a case is held against, and the part of it that was reached.
+/// The limit of a case, and the share that it reached.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Reached {
     /// Which limit.
     pub kind: LimitKind,
-    /// With so many threads.
+    /// The number of threads.
     pub threads: u32,
     /// The limit.
     pub bytes_per_s: u64,
-    /// The case's throughput over the limit. A limit that any case goes beyond is dropped, so 1 is the most.
+    /// The case's total throughput over the limit: at most 1, since a limit that a case exceeds is dropped.
     pub share: f64,
 }
 
-/// Which limit fits a case: the device for what must be on it; for the page cache a plain copy by as many threads,
-/// which reads the source once and writes the cache once, from one chunk where the source is one. None for what
-/// moves no data, and for copies of a file that is not in memory.
+/// The limit for a case: the device for data that must be on it; for the page cache a plain copy by as many
+/// threads, which reads the source once and writes the cache once, from one chunk if the source is one. None
+/// for cases that move no data, and for copies of a file that is not in memory.
 pub(crate) fn limit_kind(case: &CaseRecord) -> Option<(LimitKind, u32)> {
     let contract = &case.contract;
     if matches!(contract.content, Content::Reserved | Content::Hole) || contract.bytes == 0 {
@@ -37,7 +37,7 @@ pub(crate) fn limit_kind(case: &CaseRecord) -> Option<(LimitKind, u32)> {
 }
 
 impl Reached {
-    /// Of a case with that throughput; none where its limit was not measured.
+    /// The share of a case with that throughput; none if its limit was not measured.
     pub(crate) fn of(case: &CaseRecord, throughput_bytes_per_s: f64, limits: &[Limit]) -> Option<Self> {
         let (kind, threads) = limit_kind(case)?;
         let limit = limits.iter().find(|limit| limit.kind == kind && limit.threads == threads)?;

@@ -1,4 +1,4 @@
-//! What is compared with what, and whether it can be.
+//! The sides of a comparison, and whether they are comparable.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -6,10 +6,10 @@ use std::fmt;
 use serde::Serialize;
 use writebench_model::{CaseRecord, Contract, RunRecord};
 
-/// What is compared with another such side.
+/// A side of a comparison.
 #[derive(Debug, Clone)]
 pub struct Side {
-    /// As it was given.
+    /// Its name, as the user gave it.
     pub name: String,
     /// Its runs.
     pub runs: Vec<ComparedRun>,
@@ -18,19 +18,19 @@ pub struct Side {
 /// A run of a side.
 #[derive(Debug, Clone)]
 pub struct ComparedRun {
-    /// What to call it: `run 3`, or a file's name.
+    /// Its name: `run 3`, or a file's name.
     pub name: String,
-    /// All of it.
+    /// The run.
     pub run: RunRecord,
 }
 
-/// What sides have in common: a case, and the target where runs have several.
+/// The key of common cases: a case, and the target if runs have several.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
 pub struct CaseOn {
     /// The case's name.
     #[serde(rename = "id")]
     pub case: String,
-    /// The target's; none where every run has one target, which may be called something else on each side.
+    /// The target's name; none if every run has one target, whose name may differ on each side.
     pub target: Option<String>,
 }
 
@@ -49,7 +49,7 @@ impl CaseOn {
     }
 }
 
-/// Why two sides are not compared.
+/// The reason why two sides are not compared.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 pub enum CompareError {
     /// A case of the same name does other work.
@@ -61,12 +61,12 @@ pub enum CompareError {
         case: String,
         /// A run.
         first: String,
-        /// A run that has it otherwise.
+        /// A run in which it differs.
         second: String,
-        /// What differs.
+        /// The differences.
         differing: String,
     },
-    /// The same run twice.
+    /// A run is given twice.
     #[error("{first} and {second} are the same run; it can stand on one side only, and once")]
     SameRun {
         /// Its name.
@@ -83,10 +83,10 @@ pub enum CompareError {
         run: String,
         /// The first of them.
         first: String,
-        /// All of them.
+        /// All of its targets.
         targets: String,
     },
-    /// Nothing to compare.
+    /// There is no common case.
     #[error("{a} and {b} have no case in common; `writebench show` lists what a run has")]
     NothingInCommon {
         /// A.
@@ -110,7 +110,7 @@ pub(super) fn different(runs: &[&ComparedRun]) -> Result<(), CompareError> {
     Ok(())
 }
 
-/// Whether what is compared is each target with its namesake, and not one target with another.
+/// Whether each target is compared with its namesake, rather than one target with another.
 pub(super) fn is_target_by_target(runs: &[&ComparedRun]) -> Result<bool, CompareError> {
     let Some(several) = runs.iter().find(|it| it.run.targets.len() > 1) else { return Ok(false) };
     if runs.iter().all(|it| it.run.targets.len() > 1) {
@@ -121,7 +121,7 @@ pub(super) fn is_target_by_target(runs: &[&ComparedRun]) -> Result<bool, Compare
     Err(CompareError::SeveralTargets { run, first, targets: names.join(", ") })
 }
 
-/// Finds a case that is other work in one run than in another: data or defaults may be others.
+/// Finds a case that is different work in two runs: its data or defaults may differ.
 pub(super) fn same_work(runs: &[&ComparedRun]) -> Result<(), CompareError> {
     let mut first_seen: HashMap<&str, (&Contract, &str)> = HashMap::new();
     for run in runs {

@@ -1,4 +1,4 @@
-//! What each family of charts shows.
+//! Tests of each family of charts.
 
 use super::examples::{copies, direct, durable, durable_in, long, parallel, samples_of};
 use super::*;

@@ -1,6 +1,6 @@
-//! The job of fio that makes a case's calls, by its axes: sections with their options, or why there is none.
+//! The job of fio that makes a case's calls: sections with their options, or the reason why there is none.
 //!
-//! Said of fio 3.33, whose calls were looked at with strace.
+//! This is about fio 3.33, whose calls were traced with strace.
 
 use writebench_model::{
     Axes, Axis, Bytes, Cache, Case, Cursor, Data, Descriptor, Files, FioEngine, Prepare, Range, Registered,
@@ -9,24 +9,24 @@ use writebench_model::{
 
 use super::section::{self, Part, Section};
 
-/// What the names of the sections begin with that do what is measured; the others make files, and remove them.
+/// The prefix of the sections that are measured; the others make files, and remove them.
 pub(super) const WRITES: &str = "writes";
 
-/// The file that fio writes, or the beginning of its files' names.
+/// The file that fio writes, or the prefix of its files' names.
 const FILE: &str = "writebench-sample";
 
-/// What fio is told.
+/// The options of the job.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Job {
     pub(super) sections: Vec<Section>,
-    /// What fio does otherwise.
+    /// The differences from writebench.
     pub(super) differences: Vec<String>,
 }
 
 type Why = String;
 type Options = Vec<(&'static str, String)>;
 
-/// The job of a case; the reason, if fio cannot do what it does.
+/// The job of a case, or the reason why fio cannot run it.
 pub(super) fn job(case: &Case) -> Result<Job, Why> {
     let (method, axes) = (case.method(), case.axes());
     let engine = method.fio?;
@@ -66,7 +66,7 @@ fn maps(case: &Case) -> bool {
     case.method().cursor == Cursor::Mapping
 }
 
-/// What it takes to have the engine make the method's calls.
+/// The options that make the engine use the method's calls.
 fn options(engine: &FioEngine, case: &Case) -> Result<Options, Why> {
     let (method, axes) = (case.method(), case.axes());
     let mut options = vec![("ioengine", engine.name.to_owned())];
@@ -92,7 +92,7 @@ fn options(engine: &FioEngine, case: &Case) -> Result<Options, Why> {
     Ok(options)
 }
 
-/// What makes the data durable, as fio says it.
+/// The options that make the data durable.
 fn sync(engine: &FioEngine, case: &Case) -> Result<Options, Why> {
     let Sync { call, every } = case.axes().sync;
     let at_end = ("end_fsync", "1".to_owned());
@@ -117,7 +117,7 @@ fn sync(engine: &FioEngine, case: &Case) -> Result<Options, Why> {
         (SyncCall::Fsync | SyncCall::Fdatasync, Some(_)) if engine.queue.is_some() => Err(format!(
             "fio queues a {call} of its own, where writebench links it to writes or lets it wait for them"
         )),
-        // fio makes none after the last write, but at the end.
+        // fio syncs after the last write only at the end.
         (SyncCall::Fsync, Some(every)) => Ok(vec![("fsync", every.to_string()), at_end]),
         (SyncCall::Fdatasync, Some(every)) => Ok(vec![("fdatasync", every.to_string()), at_end]),
     }
@@ -133,9 +133,9 @@ fn is_shared(axes: &Axes) -> bool {
     axes.threads > 1 && axes.files == Files::Shared
 }
 
-/// What each thread writes: the ranges of the engine.
+/// The ranges of the threads, which equal the engine's.
 fn parts(axes: &Axes) -> Result<Vec<Part>, Why> {
-    // Linux hands over no more in one call; fio leaves out what is less than a chunk.
+    // Linux moves at most this many bytes in one call; fio drops the remainder of a chunk.
     const MOST_BYTES: u64 = 0x7fff_f000;
     let part = |(index, range): (usize, Range)| {
         let chunk_bytes = axes.chunk_size_bytes.min(range.length);
@@ -162,7 +162,7 @@ fn parts(axes: &Axes) -> Result<Vec<Part>, Why> {
     split(axes.size_bytes, axes.threads, axes.chunk_size_bytes).into_iter().enumerate().map(part).collect()
 }
 
-/// What is not the same, and cannot be made so.
+/// The differences that cannot be avoided.
 fn differences(engine: &FioEngine, case: &Case, parts: &[Part]) -> Vec<String> {
     let axes = case.axes();
     let mut all = Vec::new();

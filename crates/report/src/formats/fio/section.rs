@@ -1,4 +1,4 @@
-//! The sections of a job: the state of the file before fio's clock, and what is left to do after it.
+//! The sections of a job: the file's state before fio's clock, and the cleanup after it.
 
 use writebench_model::{Axes, Prepare, Range};
 
@@ -9,13 +9,13 @@ pub(super) struct Section {
     pub(super) options: Vec<(&'static str, String)>,
 }
 
-/// What one thread writes.
+/// One thread's share of the writes.
 pub(super) struct Part {
     pub(super) file: String,
     pub(super) range: Range,
 }
 
-/// What fio's laying out is to do to a new file: its option `fallocate`.
+/// The value of fio's option `fallocate` for a new file.
 pub(super) fn fallocate(prepare: Prepare) -> Result<&'static str, String> {
     match prepare {
         Prepare::SetLen => Ok("truncate"),
@@ -28,7 +28,7 @@ pub(super) fn fallocate(prepare: Prepare) -> Result<&'static str, String> {
     }
 }
 
-/// The sections that come first, each with a file: content that is written over, or a length without content, which fio
+/// The first sections, each with a file: content to be overwritten, or a length without content, which fio
 /// would fill for a mapping.
 pub(super) fn sections(
     axes: &Axes,
@@ -47,7 +47,7 @@ pub(super) fn sections(
     let files = parts.chunk_by(|a, b| a.file == b.file).filter_map(<[Part]>::last);
     let files = files.map(|last| (last.file.as_str(), last.range.offset + last.range.length));
     let section = |(index, (file, length)): (usize, (&str, u64))| {
-        // fio leaves out what is less than a block.
+        // fio drops the remainder of a block.
         let block_bytes = 1u64 << length.trailing_zeros().min(20);
         if block_bytes < 512 {
             return Err(format!("fio would fill {length} bytes with less than a sector in each call"));
@@ -76,7 +76,7 @@ fn can_be_mapped(parts: &[Part]) -> Result<(), String> {
     if parts.iter().any(|part| part.range.length > MOST_BYTES) {
         return Err("fio maps 1 GiB at a time".to_owned());
     }
-    // Then it maps the beginning of the file again and again.
+    // Otherwise it maps the beginning of the file repeatedly.
     if parts.iter().any(|part| part.range.offset > 0) {
         return Err("fio's mmap engine writes to the beginning of a file, whatever the offset".to_owned());
     }

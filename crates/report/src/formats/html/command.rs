@@ -1,11 +1,11 @@
-//! The command that measures a case again.
+//! The command that repeats a case.
 
 use writebench_model::{Making, RunRecord, TargetRecord};
 
 use crate::sentences::shell::quoted;
 
-/// All of it but the case: `writebench run /data`. What would destroy a device is left out: whoever wants that says so
-/// himself.
+/// The command without the case: `writebench run /data`. The permission to destroy a device is left out; the
+/// user must add it.
 pub(super) fn again(run: &RunRecord, target: &TargetRecord) -> String {
     let mut words = vec!["writebench".to_owned()];
     match &target.making {

@@ -1,4 +1,4 @@
-//! What the page says without its scripts.
+//! The content of the page without its scripts.
 
 use std::collections::HashMap;
 
@@ -16,7 +16,7 @@ use crate::sentences::report::Report;
 use crate::sentences::words::counted;
 use crate::tables::sections::section_notes;
 
-/// All of it.
+/// The content.
 pub(super) struct Content<'r> {
     pub title: String,
     pub runs: Vec<Run<'r>>,
@@ -24,19 +24,19 @@ pub(super) struct Content<'r> {
     pub suites: Vec<Suite<'r>>,
     /// Cases that did not end well.
     pub troubled: usize,
-    /// How much there is.
+    /// The numbers of cases and samples, and the time.
     pub extent: String,
 }
 
-/// What a run comes to, and what it was made on.
+/// The answers of a run, and its environment.
 pub(super) struct Run<'r> {
     pub name: &'r str,
     pub report: &'r Report,
-    /// The answers that are read at once, and those that are folded.
+    /// The answers that are shown, and those that are folded.
     pub answers: (&'r [String], &'r [String]),
     /// Label and text of each line.
     pub lines: Vec<(&'static str, String)>,
-    /// The kernel's settings, where any were read.
+    /// The kernel's settings, if any were read.
     pub tunables: Vec<(&'r String, &'r String)>,
 }
 
@@ -47,7 +47,7 @@ pub(super) struct Compared<'r> {
     pub comparison: Result<Words, String>,
 }
 
-/// What a comparison comes to.
+/// The result of a comparison in words.
 pub(super) struct Words {
     /// Its number in the data.
     pub number: usize,
@@ -79,11 +79,11 @@ pub(super) struct Chart<'r> {
     pub chart: &'r crate::charts::Chart,
 }
 
-/// How many answers are read at once.
+/// The number of answers that are shown.
 const ANSWERS: usize = 6;
 
 impl<'r> Content<'r> {
-    /// `comparisons` are of the first run with each other.
+    /// `comparisons` are of the first run with each other run.
     pub(super) fn of(
         reports: &'r [Report],
         names: &'r [String],
@@ -113,7 +113,7 @@ fn extent(reports: &[Report]) -> String {
     }
 }
 
-/// What the browser's tab and the heading call it.
+/// The title of the browser's tab and of the page.
 fn title(reports: &[Report], names: &[String]) -> String {
     match reports {
         [one] => {
@@ -178,7 +178,7 @@ fn suites<'r>(reports: &'r [Report], names: &'r [String], charts: &'r [NamedChar
     grouped(sections, |(_, (suite, _))| *suite).into_iter().map(suite).collect()
 }
 
-/// What a suite is called, and what it answers.
+/// The title of a suite, and its question.
 fn heading(suite: &str, reports: &[Report]) -> (String, String) {
     let mut origins = reports.iter().flat_map(|report| &report.cases).map(|case| &case.record.origin);
     match origins.find(|origin| origin.suite() == suite) {
@@ -193,7 +193,7 @@ fn heading(suite: &str, reports: &[Report]) -> (String, String) {
     }
 }
 
-/// The main charts of a section, those that show the same of several runs together, and the others.
+/// The main charts of a section, grouped by the subject that several runs share, and the others.
 fn charts_of<'r>(
     section: (&str, &str),
     reports: &[Report],
@@ -213,10 +213,10 @@ fn charts_of<'r>(
             more.push(chart);
             continue;
         }
-        // A chart is about its question, its figures, and what the first of its cases leaves behind.
+        // A chart's subject is its question, its figures, and the contract of its first case.
         let (run, contract) = first_case(named, reports).unzip();
         let asked = (named.of, named.chart.y.label.as_str(), contract);
-        // Of several charts of one run about the same, the second is beside the second of the other.
+        // If one run has several charts of a subject, the second is beside the second of the other run.
         let turn = met.entry((asked.clone(), run)).or_default();
         main.push(((asked, *turn), chart));
         *turn += 1;
@@ -233,7 +233,7 @@ fn first_case(named: &NamedChart, reports: &[Report]) -> Option<(usize, String)>
     cases.nth(row).map(|(run, case)| (run, case.record.contract.to_string()))
 }
 
-/// What is said below the section's tables; of several runs each says which it is.
+/// The notes below the section's tables; of several runs each names its run.
 fn notes(section: (&str, &str), reports: &[Report], names: &[String]) -> Vec<String> {
     let of_run = |(report, name): (&Report, &String)| {
         let cases = report.sections().find(|cases| section_of(&cases[0]) == section);

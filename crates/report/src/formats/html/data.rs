@@ -1,4 +1,4 @@
-//! What the page's scripts read: cases, their samples, charts and comparisons, with as few characters as will do.
+//! The data for the page's scripts: cases, samples, charts and comparisons, as short as possible.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -24,7 +24,7 @@ pub(super) struct Data<'r> {
     runs: Vec<Value>,
     /// Suite and section of each number.
     sections: Vec<(&'r str, &'r str)>,
-    /// What cases name by a number, since many have the same.
+    /// Texts that cases refer to by number, since many share them.
     words: Vec<&'r str>,
     cases: Vec<Case>,
     charts: Vec<Value>,
@@ -37,12 +37,12 @@ pub(super) struct Data<'r> {
 struct Case {
     #[serde(flatten)]
     facts: Value,
-    /// A column for each figure, of the good samples. There may be a hundred thousand of them, and a [`Value`] takes as
-    /// much as nine numbers.
+    /// A column for each figure of the good samples. There may be a hundred thousand, and a [`Value`] takes
+    /// as much memory as nine numbers.
     samples: BTreeMap<&'static str, Vec<Short>>,
 }
 
-/// `names` are those of the runs; `comparisons` are of the first with each other.
+/// `names` are those of the runs; `comparisons` are of the first run with each other run.
 pub(super) fn data<'r>(
     reports: &'r [Report],
     names: &[String],
@@ -57,7 +57,7 @@ pub(super) fn data<'r>(
         let targets = report.run.targets.iter().map(|target| target.name.as_str());
         let targets: HashMap<&str, usize> = targets.zip(0..).collect();
         for case in &report.cases {
-            // Whoever reads a run, from a database or an export, refuses one of which this is not so.
+            // Reading a run, from a database or an export, ensures this.
             let target = targets[case.record.target.as_str()];
             let section = numbers[&section_of(case)];
             let facts = facts(case, [run, target, section], &mut words);
@@ -130,7 +130,7 @@ fn facts<'r>(
 }
 
 fn figures(record: &CaseRecord, estimate: &Estimate) -> Value {
-    // Elsewhere chunks are no records.
+    // Only then are chunks records.
     let has_records = record.contract.durable_every_bytes.is_some();
     known(json!({
         "throughput": spread(&estimate.throughput_bytes_per_s),
@@ -151,7 +151,7 @@ fn figures(record: &CaseRecord, estimate: &Estimate) -> Value {
     }))
 }
 
-/// Without the fields that there is nothing to say of.
+/// Removes fields without a value.
 fn known(mut object: Value) -> Value {
     object.as_object_mut().into_iter().for_each(|fields| fields.retain(|_, value| !value.is_null()));
     object
@@ -162,13 +162,13 @@ fn some<N: Default + PartialEq>(count: N) -> Option<N> {
     Some(count).filter(|count| *count != N::default())
 }
 
-/// Median, ends of its interval (of the range of too few samples), least, most.
+/// Median, ends of its interval (or of the range of too few samples), minimum, maximum.
 fn spread(figure: &Figure) -> [Short; 5] {
     let (low, high) = figure.ends();
     [figure.median, low, high, figure.min, figure.max].map(Short)
 }
 
-/// Columns that are nothing but zeros are left out.
+/// Columns that contain only zeros are left out.
 fn samples(samples: &[Sample]) -> BTreeMap<&'static str, Vec<Short>> {
     type Column = (&'static str, fn(&Sample) -> u64);
     const COLUMNS: [Column; 7] = [
@@ -183,7 +183,7 @@ fn samples(samples: &[Sample]) -> BTreeMap<&'static str, Vec<Short>> {
     let good: Vec<&Sample> = samples.iter().filter(|sample| sample.outcome.is_ok()).collect();
     let column = |&(name, value): &Column| {
         let values: Vec<Short> = good.iter().map(|sample| short(value(sample))).collect();
-        // The first tells how many there are.
+        // The first column shows the number of samples.
         (name == "round" || values.iter().any(|value| value.0 != 0.0)).then_some((name, values))
     };
     COLUMNS.iter().filter_map(column).collect()
@@ -214,7 +214,7 @@ fn point(scale: XScale, point: &Point) -> Vec<Value> {
     place.into_iter().chain(figure.map(|value| json!(Short(value)))).collect()
 }
 
-/// Percentiles are as far apart as their nines, which would be lost to rounding.
+/// The nines of percentiles would be lost by rounding.
 fn place(scale: XScale, at: f64) -> Short {
     match scale {
         XScale::Percentile => Short(-(1.0 - at).log10()),
@@ -222,7 +222,7 @@ fn place(scale: XScale, at: f64) -> Short {
     }
 }
 
-/// Where the cases of each run are among all rows, by case and target, and by case alone.
+/// The index of each run's cases among all rows, by case and target, and by case alone.
 fn rows(reports: &[Report]) -> Vec<HashMap<(&str, &str), usize>> {
     let mut numbers = 0..;
     let mut all = Vec::new();

@@ -1,8 +1,8 @@
-//! A page to explore: one file that needs nothing else, not even a network.
+//! An interactive page: one file that needs no other, and no network.
 //!
-//! What is read (answers, environment, warnings, words) is in the page as it stands; charts and tables are made by its
-//! scripts (`crates/report/page/`) from the data that it carries. Browsers are told to run those scripts and no others,
-//! so that nothing that a run recorded can become one.
+//! Text (answers, environment, warnings) is in the page itself; its scripts (`crates/report/page/`) make
+//! charts and tables from the data in it. Browsers are told to run only those scripts, so that no recorded
+//! text can become one.
 
 mod command;
 mod content;
@@ -23,9 +23,9 @@ use crate::sentences::report::Report;
 use crate::sentences::run_names::run_names;
 
 const STYLE: &str = include_str!("../../../page/style.css");
-/// Plotly.js: charts to look into. Where it is from, and why this one: `docs/design/dependencies.md`.
+/// Plotly.js for interactive charts. `docs/design/dependencies.md` has its source and the reason for it.
 const PLOTLY: &str = include_str!("../../../page/vendor/plotly-cartesian.min.js");
-/// Our own, in the order in which they build on each other.
+/// Our own scripts, in the order of their dependencies.
 const SCRIPTS: [&str; 8] = [
     include_str!("../../../page/data.js"),
     include_str!("../../../page/text.js"),
@@ -45,11 +45,11 @@ struct Page<'r> {
     plotly: &'static str,
     script: String,
     data: String,
-    /// What a browser may run, as a content security policy says it.
+    /// The scripts that a browser may run, in the form of a content security policy.
     script_hashes: String,
 }
 
-/// Of one run or several; all others are compared with the first.
+/// Renders one run or several; all others are compared with the first.
 ///
 /// # Errors
 /// Never in practice, as [`FormatError`] says.
@@ -66,7 +66,7 @@ pub fn render(reports: &[Report]) -> Result<String, FormatError> {
         plotly: PLOTLY,
         script_hashes: [PLOTLY, &script].map(hash).join(" "),
         script,
-        // In a string of JSON it means the same, and it ends no element.
+        // The escape has the same meaning in a JSON string, and ends no element.
         data: data.replace('<', "\\u003c"),
     };
     Ok(page.render()?)
@@ -80,7 +80,7 @@ fn comparison(reports: &[Report], names: &[String], b: usize) -> Result<Comparis
     Comparison::of(side(0), side(b))
 }
 
-/// What a content security policy calls a script.
+/// The hash of a script in a content security policy.
 fn hash(script: &str) -> String {
     format!("'sha256-{}'", base64::engine::general_purpose::STANDARD.encode(Sha256::digest(script)))
 }

@@ -1,8 +1,9 @@
-//! Numbers with as many digits as a picture shows, so that a page of a hundred thousand samples stays small.
+//! Numbers with the digits that a picture can show, so that a page with a hundred thousand samples stays
+//! small.
 
 use serde::{Serialize, Serializer};
 
-/// A number that is written with five significant digits, without a point where it is whole.
+/// A number that is written with five significant digits, without a point if it is whole.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Short(pub f64);
 

@@ -1,4 +1,4 @@
-//! What the page carries, for runs that were never made; `crates/report/page/tests/` has it in a browser.
+//! The content of pages for runs that were never made; `crates/report/page/tests/` tests them in a browser.
 
 use writebench_model::{CaseRecord, Outcome, RunRecord, Sample};
 use writebench_testkit::{example_case, example_run};
@@ -27,7 +27,7 @@ fn run(label: &str, times: u64, name: &str) -> Report {
     Report::of(None, RunRecord { id: label.to_owned(), label: Some(label.to_owned()), cases, ..example_run() })
 }
 
-/// The page without what is the same in all pages.
+/// The part of a page that differs between pages.
 fn own_part(page: &str) -> String {
     let without = |text: &str, from: &str, to: &str| {
         let (before, rest) = text.split_once(from).unwrap();

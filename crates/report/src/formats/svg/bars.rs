@@ -1,5 +1,5 @@
-//! Bars from top to bottom, with their names before and their figures behind them, and below each a dot for each
-//! sample.
+//! Bars from top to bottom, with their names before and their figures after them, and a dot for each sample
+//! below.
 
 use std::collections::HashSet;
 
@@ -22,10 +22,10 @@ const STRIP_HEIGHT: f64 = 7.0;
 /// How far below the bar's middle the strip begins.
 const STRIP_BELOW: f64 = BAR_HEIGHT / 2.0 + 3.5;
 
-/// Of more dots, those that fall on the same pixel are drawn once.
+/// Above this number, dots on the same pixel are drawn once.
 const MANY_DOTS: usize = 4000;
 
-/// The picture below `top`, and where it ends.
+/// The picture below `top`, and its lower end.
 pub(super) fn draw(chart: &Chart, top: f64) -> (Vec<Element>, f64) {
     let has_dots = dots(chart).next().is_some();
     let strip = if has_dots { STRIP_HEIGHT + 2.0 } else { 0.0 };
@@ -51,7 +51,7 @@ fn dots(chart: &Chart) -> impl Iterator<Item = &Dot> {
     chart.points().flat_map(|point| &point.dots)
 }
 
-/// What dots mean, where there are some.
+/// The meaning of dots, if there are any.
 pub(super) fn marks(chart: &Chart, scale: &Scale) -> Vec<String> {
     let mut marks = Vec::new();
     if dots(chart).next().is_some() {
@@ -65,7 +65,7 @@ pub(super) fn marks(chart: &Chart, scale: &Scale) -> Vec<String> {
     marks
 }
 
-/// The samples of a bar, aside from each other by a rule that gives the same picture every time.
+/// The samples of a bar, spread by a rule that gives the same picture every time.
 fn dots_of(chart: &Chart, index: usize, point: &Point, rows: &Rows<'_>, top: f64) -> Element {
     // Multiples of the golden ratio are spread evenly, however many there are.
     const GOLDEN: f64 = 0.618_033_988_749_895;

@@ -1,17 +1,17 @@
-//! Elements of a picture, and how wide words are.
+//! Elements of a picture, and the width of text.
 
 use svg::Node;
 use svg::node::element::Element;
 
 use crate::formats::palette;
 
-/// Above and below what is drawn.
+/// The space above and below the drawing.
 pub(super) const MARGIN: f64 = 16.0;
 
-/// How wide a picture is.
+/// The width of a picture.
 pub(super) const WIDTH: f64 = 900.0;
 
-/// Words whose middle stands at their place, and words that end there.
+/// Attributes of text centred at its place, and of text that ends there.
 pub(super) const MIDDLE: [(&str, &str); 1] = [("text-anchor", "middle")];
 pub(super) const END: [(&str, &str); 1] = [("text-anchor", "end")];
 
@@ -34,7 +34,7 @@ pub(super) fn element(name: &str, attributes: &[(&str, &str)], children: Vec<Box
     element
 }
 
-/// An element without children, of so many lengths.
+/// An element without children, with these lengths.
 fn shape(name: &str, lengths: &[(&str, f64)], attributes: &[(&str, &str)]) -> Element {
     let mut element = element(name, attributes, Vec::new());
     lengths.iter().for_each(|(name, length)| element.assign(*name, px(*length)));
@@ -49,7 +49,7 @@ pub(super) fn text(x: f64, y: f64, size: f64, ink: Ink, words: &str, attributes:
     element
 }
 
-/// A name that ends there; one that is wider than the limit is cut, and shown whole when it is pointed at.
+/// A name that ends there. A name wider than the limit is cut, and shown completely by a tooltip.
 pub(super) fn name_before((x, y): (f64, f64), size: f64, name: &str, limit: f64) -> Element {
     let shown = shortened(name, size, limit);
     let label = text(x, y, size, STRONG, &shown, &END);
@@ -80,20 +80,20 @@ pub(super) fn line(from: (f64, f64), to: (f64, f64), attributes: &[(&str, &str)]
     shape("line", &[("x1", from.0), ("y1", from.1), ("x2", to.0), ("y2", to.1)], attributes)
 }
 
-/// The element with words that are shown when it is pointed at, and read aloud.
+/// The element with text for a tooltip and for screen readers.
 pub(super) fn titled(mut element: Element, words: &str) -> Element {
     element.append(self::element("title", &[], vec![svg::node::Text::new(clean(words)).into()]));
     element
 }
 
-/// A length with a digit behind the point: enough for a picture, and the same on every machine.
+/// A length with one decimal: enough for a picture, and the same on every machine.
 pub(super) fn px(length: f64) -> String {
     let rounded = (length * 10.0).round() / 10.0;
-    // There is a -0.
+    // This turns -0 into 0.
     format!("{}", rounded + 0.0)
 }
 
-/// Text of strangers in one line; XML has no place for other control characters.
+/// Foreign text in one line; XML allows no other control characters.
 pub(super) fn clean(words: &str) -> String {
     let shown = |c: char| match c {
         '\n' | '\r' | '\t' => ' ',
@@ -103,7 +103,7 @@ pub(super) fn clean(words: &str) -> String {
     words.chars().map(shown).collect()
 }
 
-/// About how wide words are, rather more than less: which font there will be is not known.
+/// An estimate of the width of text, rather too large, as the font is unknown.
 pub(super) fn width(words: &str, size: f64) -> f64 {
     let of = |c: char| match c {
         'i' | 'l' | '.' | ',' | ':' | ' ' | '|' | '\'' => 0.34,
@@ -115,7 +115,7 @@ pub(super) fn width(words: &str, size: f64) -> f64 {
     words.chars().map(of).sum::<f64>() * size
 }
 
-/// The words, cut where they would be wider than that.
+/// The text, cut if it would be wider than the limit.
 pub(super) fn shortened(words: &str, size: f64, limit: f64) -> String {
     if width(words, size) <= limit {
         return words.to_owned();
@@ -130,7 +130,7 @@ pub(super) fn shortened(words: &str, size: f64, limit: f64) -> String {
     kept + "…"
 }
 
-/// Lines that fit into the picture, broken at spaces, or anywhere in words that are wider than it.
+/// Lines that fit into the picture, broken at spaces, or inside words that are wider than the picture.
 pub(super) fn wrapped(words: &str, size: f64) -> Vec<String> {
     let limit = WIDTH - 2.0 * MARGIN;
     let mut lines = Vec::new();

@@ -1,4 +1,4 @@
-//! A table of coloured cells with their figures in them, and below it what the colours mean.
+//! A table of coloured cells with their figures, and a key of the colours below.
 
 use svg::Node;
 use svg::node::element::Element;
@@ -17,16 +17,16 @@ const NAME_SIZE: f64 = 12.0;
 const NAME_LIMIT: f64 = 260.0;
 const ROW_HEIGHT: f64 = 23.0;
 
-/// Figures are not larger than that, and not smaller than legible.
+/// The least legible and the largest size of figures.
 const FIGURE_SIZES: (f64, f64) = (7.5, 12.0);
 
-/// Wider cells would be bars.
+/// The width above which cells would look like bars.
 const WIDEST: f64 = 110.0;
 
 /// The key of the colours.
 const KEY: (f64, f64) = (420.0, 12.0);
 
-/// The cells, and where they are.
+/// The cells and their places.
 struct Cells<'c> {
     chart: &'c Chart,
     scale: Scale,
@@ -34,11 +34,11 @@ struct Cells<'c> {
     left: f64,
     top: f64,
     width: f64,
-    /// How large figures are: all alike, as the widest of them needs it.
+    /// The size of all figures, which the widest of them determines.
     size: f64,
 }
 
-/// The picture below `top`, and where it ends.
+/// The picture below `top`, and its lower end.
 pub(super) fn draw(chart: &Chart, top: f64) -> (Vec<Element>, f64) {
     let cells = Cells::of(chart, top + 44.0);
     let mut parts = cells.headings(top + 16.0);
@@ -104,13 +104,13 @@ impl<'c> Cells<'c> {
         &self.colours[step.min(self.colours.len() - 1)]
     }
 
-    /// What the colours mean.
+    /// The key of the colours.
     fn key(&self, top: f64) -> Vec<Element> {
         let title = format!("{} in {}", axis_title(self.chart), symbol(self.chart.y.unit));
         let left = self.left.min(WIDTH - MARGIN - KEY.0);
         let mut parts = vec![text(left - 8.0, top + KEY.1 - 1.5, NAME_SIZE, STRONG, &title, &END)];
         let width = KEY.0 / as_f64(self.colours.len() as u64);
-        // A little wider, so that there is nothing between them.
+        // The steps overlap a little, so that there are no gaps.
         let places = (0u32..).map(|step| left + f64::from(step) * width);
         parts.extend(places.zip(&self.colours).map(|(x, it)| filled((x, top), (width + 0.4, KEY.1), it)));
         let mut free_from = f64::NEG_INFINITY;
@@ -138,7 +138,7 @@ fn filled(place: (f64, f64), size: (f64, f64), colour: &palette::Colour<String>)
     rect(place, size, &[("class", &class), ("fill", &colour.light), ("stroke-width", "0")])
 }
 
-/// Drawn line by line: a pattern would need an id.
+/// Drawn as lines, because a pattern would need an id.
 fn hatched((x, y): (f64, f64), (width, height): (f64, f64)) -> Element {
     let mut lines = format!("M{},{}h{}v{}h{}Z", px(x), px(y), px(width), px(height), px(-width));
     let mut along = height;

@@ -1,4 +1,4 @@
-//! Which line is whose, below the picture, where it covers nothing.
+//! The legend of the lines, below the picture, where it covers nothing.
 
 use svg::Node;
 use svg::node::element::Element;
@@ -16,7 +16,7 @@ fn sample_width(chart: &Chart) -> f64 {
     if chart.kind == Kind::Lines { 42.0 } else { 18.0 }
 }
 
-/// The legend, and where it ends. Its columns are as wide as the longest name.
+/// The legend, and its lower end. Its columns are as wide as the longest name.
 pub(super) fn draw(chart: &Chart, top: f64) -> (Vec<Element>, f64) {
     let room = WIDTH - 2.0 * MARGIN;
     let name = |series: &Series| {
@@ -58,7 +58,7 @@ fn item(chart: &Chart, index: usize, name: &str, (x, y): (f64, f64)) -> Element 
     item
 }
 
-/// What has a series' colour.
+/// A group with the colour of a series.
 pub(super) fn series_group(chart: &Chart, index: usize) -> Element {
     let colour = palette::colour(chart, index);
     let mut group = Element::new("g");

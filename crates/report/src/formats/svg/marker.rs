@@ -1,11 +1,12 @@
-//! What tells series apart without colours: the shape of their marks, filled or not, and the dashes of their lines.
+//! Differences between series other than colour: the shape of their marks, filled or not, and the dashes of
+//! their lines.
 
 use svg::node::element::Element;
 
 use super::element::{circle, path, rect, through};
 use crate::formats::palette;
 
-/// Lengths of line and gap. Five, beside seven colours: the two come together again after 35 series.
+/// Lengths of dash and gap. With five of them and seven colours, the combinations repeat after 35 series.
 const DASHES: [&str; 5] = ["", "7 3", "2 3", "10 3 2 3", "14 5"];
 
 /// Corners on the unit circle's square; the first shape, a circle, has none.
@@ -36,8 +37,8 @@ pub(super) fn dashes(index: usize) -> &'static str {
     DASHES[index % DASHES.len()]
 }
 
-/// The mark of a series. Its colour is that of its surroundings; from the seventh series on it is hollow, and from
-/// the thirteenth filled again.
+/// The mark of a series, in the colour of its group; from the seventh series on it is hollow, and from the
+/// thirteenth filled again.
 pub(super) fn marker(index: usize, (x, y): (f64, f64), radius: f64) -> Element {
     let corners = CORNERS[index % CORNERS.len()];
     let is_hollow = (index / CORNERS.len()) % 2 == 1;
@@ -58,7 +59,7 @@ pub(super) fn ring(place: (f64, f64)) -> Element {
     circle(place, 7.5, &[("fill", "none"), ("stroke-dasharray", "2 2")])
 }
 
-/// What stands for an area.
+/// A square that represents an area.
 pub(super) fn square((x, y): (f64, f64)) -> Element {
     rect((x - 5.5, y - 5.5), (11.0, 11.0), &[("stroke", "none")])
 }

@@ -17,25 +17,25 @@ use crate::formats::palette;
 const HEIGHT: f64 = 400.0;
 const SIZE: f64 = 12.0;
 
-/// A text that is turned takes that part of its width in each direction (40 degrees).
+/// The width and height of rotated text, as parts of its length (40 degrees).
 const TURNED: (f64, f64) = (0.766, 0.643);
 
-/// Words that are turned are cut where they are wider.
+/// The width above which rotated text is cut.
 const TURNED_LIMIT: f64 = 210.0;
 
 /// The share of a category's width that its marks take.
 const GROUP_PART: f64 = 0.82;
 
-/// The most that a mark takes: what belongs together stands together.
+/// The most space for a mark, so that the marks of a group stay together.
 const MARK_ROOM: f64 = 22.0;
 
-/// Bands of more series than that are fainter, since they lie on each other.
+/// With more series than that, bands are fainter, since they overlap.
 const MANY: usize = 3;
 
-/// How far apart the marks of a line with many points are.
+/// The distance between marks of a line with many points.
 const MARKS_APART: f64 = 70.0;
 
-/// After so many lines, marks begin at the same place again.
+/// After this many lines, marks begin at the same place again.
 const MARKS_ASIDE: u64 = 6;
 
 /// The axes, and what is between them.
@@ -50,7 +50,7 @@ struct Plot<'c> {
     ends: (f64, f64),
 }
 
-/// The picture below `top`, and where it ends.
+/// The picture below `top`, and its lower end.
 pub(super) fn draw(chart: &Chart, top: f64) -> (Vec<Element>, f64) {
     let scale = Scale::of(chart);
     let texts = scale.ticks();
@@ -105,7 +105,7 @@ impl Plot<'_> {
         self.chart.x.ticks.windows(2).any(is_near)
     }
 
-    /// Turned words end at their tick, and begin to the left of it.
+    /// Rotated text ends at its tick, and begins to the left of it.
     fn make_room_for_turned_texts(&mut self) {
         let reach = |tick: &Tick| {
             let text = shortened(&tick.text, SIZE, TURNED_LIMIT);
@@ -151,7 +151,7 @@ impl Plot<'_> {
         parts
     }
 
-    /// The axis, and where its words end.
+    /// The axis, and the lower end of its text.
     fn x_axis(&self, is_turned: bool) -> (Vec<Element>, f64) {
         let mut parts = vec![line((self.left, self.bottom), (self.right, self.bottom), &AXIS)];
         let mut height = 20.0;
@@ -161,7 +161,7 @@ impl Plot<'_> {
             if self.chart.x.scale != XScale::Categories {
                 parts.push(line((x, self.bottom), (x, self.bottom + 5.0), &AXIS));
             }
-            // Where numbers are as near as that, some of them say enough.
+            // If numbers are this close, some of them are enough.
             let is_crowded = x - last_x < 14.0 && self.chart.x.scale != XScale::Categories;
             if is_crowded {
                 continue;
@@ -204,7 +204,7 @@ impl Plot<'_> {
             if !stretch.is_empty() {
                 let band = format!("{}Z", through(there.chain(back)));
                 let faint = match self.chart.x.scale {
-                    // From the lowest to the highest of all samples is far.
+                    // The range of all samples is wide.
                     XScale::Percentile if self.chart.series.len() > MANY => "0.04",
                     _ if self.chart.series.len() > MANY => "0.09",
                     _ => "0.18",
@@ -231,8 +231,8 @@ impl Plot<'_> {
         group
     }
 
-    /// Every point of a case; of the many points that a case has along time or shares, some: enough to tell lines
-    /// apart, and beside those of other lines.
+    /// Every point of a case; for cases with many points along time or shares, only some: enough to
+    /// distinguish lines, and not at the places of other lines' marks.
     fn marked(&self, index: usize) -> Vec<&Point> {
         let points = &self.chart.series[index].points;
         if matches!(self.chart.x.scale, XScale::Log2 | XScale::Categories) {
@@ -273,13 +273,13 @@ impl Plot<'_> {
         line((x, self.y(figure.low)), (x, self.y(figure.high)), &[])
     }
 
-    /// The mark of a point, with its figures for those who point at it; nothing where there is no figure.
+    /// The mark of a point, with its figures as a tooltip; none without a figure.
     fn mark(&self, index: usize, point: &Point, x: f64, radius: f64) -> Element {
         let mut group = Element::new("g");
         let Some(figure) = &point.figure else { return group };
         let name = &self.chart.series[index].name;
         let place = match self.chart.x.scale {
-            // The case's name says it.
+            // The case's name includes it.
             XScale::Log2 | XScale::Categories => String::new(),
             XScale::Linear | XScale::Percentile => format!(" at {}", place_text(self.chart, point.x)),
         };

@@ -7,16 +7,16 @@ use super::element::{GRID, MARGIN, MIDDLE, QUIET, STRONG, WIDTH, line, name_befo
 use super::words::axis_title;
 use crate::charts::{Chart, Scale};
 
-/// How large words beside bars are.
+/// The size of text beside bars.
 pub(super) const SIZE: f64 = 12.5;
 
-/// Names are cut where they are wider.
+/// The width above which names are cut.
 const NAME_LIMIT: f64 = 400.0;
 
-/// What a figure behind its bar needs.
+/// The width of a figure after its bar.
 const FIGURE_WIDTH: f64 = 76.0;
 
-/// Where rows begin and end.
+/// The geometry of the rows.
 pub(super) struct Rows<'c> {
     chart: &'c Chart,
     pub scale: Scale,
@@ -36,7 +36,7 @@ impl<'c> Rows<'c> {
         Self { chart, scale: Scale::of(chart), left, right, top: top + 6.0, row_height, room_below }
     }
 
-    /// Where a value stands.
+    /// The x coordinate of a value.
     pub(super) fn x(&self, value: f64) -> f64 {
         self.x_of_part(self.scale.part(value))
     }
@@ -50,7 +50,7 @@ impl<'c> Rows<'c> {
         self.top + at * self.row_height + (self.row_height - self.room_below) / 2.0
     }
 
-    /// Where the picture ends, with its axis.
+    /// The lower end of the picture, with its axis.
     pub(super) fn end(&self) -> f64 {
         self.bottom() + 46.0
     }
@@ -59,7 +59,7 @@ impl<'c> Rows<'c> {
         self.top + as_f64(self.chart.x.ticks.len() as u64) * self.row_height
     }
 
-    /// What lies below the bars.
+    /// The grid below the bars.
     pub(super) fn grid(&self) -> Vec<Element> {
         let bottom = self.bottom();
         let mut parts = Vec::new();

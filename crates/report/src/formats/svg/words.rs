@@ -1,8 +1,8 @@
-//! What a picture says of its figures and places.
+//! Text about the figures and places of a picture.
 
 use crate::charts::{Chart, Interval, Unit, XScale, YScale, value_text};
 
-/// The picture in words, for those who cannot see it.
+/// A description of the picture, for people who cannot see it.
 pub(super) fn description(chart: &Chart) -> String {
     let mut text = format!("{} by {}. {}.", axis_title(chart), chart.x.label, chart.subtitle);
     for series in &chart.series {
@@ -22,14 +22,14 @@ pub(super) fn description(chart: &Chart) -> String {
     text
 }
 
-/// What a place on the x axis is called.
+/// The name of a place on the x axis.
 pub(super) fn place_text(chart: &Chart, at: f64) -> String {
     let tick = chart.x.ticks.iter().find(|tick| tick.at.total_cmp(&at).is_eq());
     match (tick, chart.x.scale) {
         (Some(tick), _) => tick.text.clone(),
         (None, XScale::Linear) => value_text(at, Unit::Seconds),
         (None, XScale::Percentile) => {
-            // As many digits as tell it from its neighbours.
+            // Enough digits to distinguish it from its neighbours.
             let digits =
                 [0.1, 0.01, 0.001, 1e-4, 1e-5, 1e-6, 1e-7].iter().filter(|rest| 1.0 - at < **rest).count();
             format!("{:.*} %", digits + 1, at * 100.0)
@@ -38,7 +38,7 @@ pub(super) fn place_text(chart: &Chart, at: f64) -> String {
     }
 }
 
-/// What the y axis is called.
+/// The title of the y axis.
 pub(super) fn axis_title(chart: &Chart) -> String {
     match chart.y.scale {
         YScale::Linear => chart.y.label.clone(),

@@ -55,7 +55,7 @@ fn three_samples_are_too_few_and_nothing_is_called_slower() {
     assert!(compared.slower_than(0.05).is_empty());
 }
 
-/// A thousand samples each make no difference out of two runs that stand apart.
+/// A thousand samples each do not turn a difference between two runs into a verdict.
 #[test]
 fn with_several_runs_the_run_is_the_unit() {
     let runs = |first: u32, times: &[u64]| -> Vec<ComparedRun> {
@@ -68,7 +68,7 @@ fn with_several_runs_the_run_is_the_unit() {
     assert_eq!((enough.cases[0].a_count, verdicts(&enough)), (4, vec![Verdict::Slower]));
     let mixed = compare(&[100, 121, 102, 123], &[120, 101, 122, 103]);
     assert_eq!(verdicts(&mixed), [Verdict::NotDistinguishable]);
-    // Sides that differ by a fifth at most are as fast for whoever does not mind that.
+    // Sides that differ by at most a fifth are as fast with a margin of a quarter.
     assert_eq!(verdicts(&mixed.with_margin(0.25)), [Verdict::AsFast]);
 }
 
@@ -131,7 +131,7 @@ fn what_else_changed_is_listed_old_and_new() {
     new.run.targets[0].environment.filesystem.mount_options = "rw,noatime".to_owned();
     new.run.targets[0].environment.device = None;
     new.run.targets[0].environment.tunables.insert("proc/sys/vm/dirty_ratio".to_owned(), "40".to_owned());
-    // Not what makes a run slower.
+    // A setting that cannot affect the speed.
     new.run.settings.seed = 43;
     new.run.settings.samples = 60;
     let old = run(1, vec![case("write", &FAST)]);
@@ -155,7 +155,7 @@ fn runs_of_one_side_that_differ_among_themselves_are_told() {
     assert_eq!(changes[0].a, ["0.1.0", "0.2.0"]);
 }
 
-/// What a person meets, at 80 columns: figures, what is left out, what changed, how to read it.
+/// The output for a person at 80 columns: figures, cases left out, changes, explanations.
 fn shown() -> Comparison {
     let mut new = run(2, vec![case("write", &SLOW), case("pwrite,chunk=64KiB", &FAST), case("new", &FAST)]);
     new.run.targets[0].environment.system.kernel = "Linux 7.0".to_owned();

@@ -1,3 +1,3 @@
-//! The rules of this floor, tried on noise that was recorded.
+//! Tests of the rules of this layer on recorded noise.
 
 mod recorded_noise;

@@ -1,5 +1,6 @@
-//! How often the rules are right, on the noise of a real machine. No clock: the times were recorded once
-//! (`tests/noise/README.md`), and chance comes from seeds, so the counts are what they are. `docs/design/measuring.md` has them.
+//! The error rates of the rules on a real machine's noise. The times were recorded once
+//! (`tests/noise/README.md`) and the draws are seeded, so the counts are exact. `docs/design/measuring.md`
+//! has them.
 
 use std::sync::LazyLock;
 
@@ -15,13 +16,13 @@ use crate::numbers::comparison::Comparison;
 use crate::numbers::in_rounds::verdict;
 use crate::numbers::sides::{ComparedRun, Side};
 
-/// Its name is read once, and not for each of thousands of experiments.
+/// Parsed once rather than in each of thousands of experiments.
 static CASE: LazyLock<CaseRecord> = LazyLock::new(|| example_case("noise", "write", Vec::new()));
 
 const EXPERIMENTS: u64 = 200;
 
-/// More than so many of the experiments are wrong once in a thousand times, if one is wrong with probability 5 %: the 99.9 %
-/// quantile of that binomial distribution.
+/// The 99.9 % quantile of the binomial distribution with probability 5 %: a correct rule exceeds it in one of
+/// a thousand tests.
 const MOST_FALSE: usize = 21;
 
 const RECORDED: [(&str, &str); 3] = [
@@ -56,8 +57,8 @@ fn case(times: &[u64]) -> writebench_model::CaseRecord {
     CaseRecord { samples: samples.collect(), ..CASE.clone() }
 }
 
-/// In how many of the experiments two cases are told apart that take turns in so many rounds, of which the second is
-/// slower by a factor. As the runner does it, chance says which goes first in a round.
+/// The number of experiments in which two cases in alternate rounds are distinguished; the second is slower
+/// by a factor. As in the runner, their order in a round is random.
 fn told_apart_in_rounds(recorded: &[u64], rounds: usize, factor: f64) -> usize {
     let told_apart = |experiment: &u64| {
         let mut random = Pcg64Mcg::seed_from_u64(*experiment);
@@ -74,7 +75,7 @@ fn told_apart_in_rounds(recorded: &[u64], rounds: usize, factor: f64) -> usize {
     (0..EXPERIMENTS).filter(told_apart).count()
 }
 
-/// B with A, each side with its runs.
+/// Compares B with A, each with its runs.
 fn compare(a: &[Vec<u64>], b: &[Vec<u64>]) -> Comparison {
     let side = |name: &str, runs: &[Vec<u64>]| Side {
         name: name.to_owned(),
@@ -89,15 +90,15 @@ fn compare(a: &[Vec<u64>], b: &[Vec<u64>]) -> Comparison {
     Comparison::of(side("A", a), side("B", b)).unwrap()
 }
 
-/// What a comparison may come to.
+/// A possible outcome of a comparison.
 type Outcome = fn(&Comparison) -> bool;
 
 const SLOWER: Outcome = |it| it.cases[0].verdict == Verdict::Slower;
 const DIFFERENT: Outcome = |it| it.cases[0].verdict.is_difference();
 const FAILS_A_BUILD: Outcome = |it| !it.slower_than(0.05).is_empty();
 
-/// In how many of the experiments two runs come to that whose samples are drawn at random, so that nothing drifts, and
-/// of which the second is slower by a factor.
+/// The number of experiments with that outcome for two runs whose samples are drawn at random, without drift;
+/// the second is slower by a factor.
 fn outcomes_without_drift(recorded: &[u64], samples: usize, factor: f64, outcome: Outcome) -> usize {
     let has_outcome = |experiment: &u64| {
         let mut random = Pcg64Mcg::seed_from_u64(*experiment);
@@ -110,7 +111,7 @@ fn outcomes_without_drift(recorded: &[u64], samples: usize, factor: f64, outcome
     (0..EXPERIMENTS).filter(has_outcome).count()
 }
 
-/// In how many of the experiments two sides come to that whose runs were taken in turns, one right after the other.
+/// The number of experiments with that outcome for two sides whose runs alternate.
 fn outcomes_in_turns(recorded: &[u64], runs: usize, samples: usize, factor: f64, outcome: Outcome) -> usize {
     let length = 2 * runs * samples;
     let has_outcome = |experiment: &u64| {
@@ -128,7 +129,8 @@ fn outcomes_in_turns(recorded: &[u64], runs: usize, samples: usize, factor: f64,
     (0..EXPERIMENTS).filter(has_outcome).count()
 }
 
-/// From how many of the nine others the fastest of ten equal cases is told, over all experiments.
+/// The number of the nine others that are distinguished from the fastest of ten equal cases, over all
+/// experiments.
 fn told_from_the_fastest(recorded: &[u64], rounds: usize) -> usize {
     const CASES: usize = 10;
     let told = |experiment: u64| {
@@ -149,7 +151,7 @@ fn told_from_the_fastest(recorded: &[u64], rounds: usize) -> usize {
     (0..EXPERIMENTS).map(told).sum()
 }
 
-/// Of all experiments, rounded up.
+/// The percentage of all experiments, rounded up.
 fn in_percent(count: usize) -> usize {
     count.div_ceil(2)
 }
@@ -171,7 +173,8 @@ fn the_bound_on_false_alarms_is_that_of_the_binomial_distribution() {
     assert!(1.0 - below < 1e-3, "{below}");
 }
 
-/// Whatever the noise, each round's order is a fair coin, so the promise holds by construction; this would find an error in it.
+/// The order of each round is random, so the error rate holds by construction for any noise; this would find
+/// a mistake in it.
 #[test]
 fn a_case_is_told_from_itself_no_more_often_than_promised() {
     for rounds in [6, 20, 40] {
@@ -188,7 +191,8 @@ fn two_runs_without_drift_are_told_apart_no_more_often_than_promised() {
     }
 }
 
-/// What follows are the tables of `docs/design/measuring.md`, in percent, for `tmpfs`, `ext4` and `ext4-fdatasync`.
+/// These tests are the tables of `docs/design/measuring.md`, in percent, for `tmpfs`, `ext4` and
+/// `ext4-fdatasync`.
 #[test]
 fn five_percent_are_found_in_rounds_as_often_as_the_documentation_says() {
     let found = [6, 20, 40].map(|rounds| of_each(|it| told_apart_in_rounds(it, rounds, 1.05)).map(in_percent));
@@ -202,7 +206,7 @@ fn five_percent_are_found_between_runs_without_drift_as_often_as_the_documentati
     assert_eq!(found, [[20, 97, 5], [63, 100, 13]]);
 }
 
-/// Far more than 5 %: what drifts from one run to the next is in no interval of a single run.
+/// The rate is far above 5 %: no interval of a single run includes the drift between runs.
 #[test]
 fn drift_between_single_runs_looks_like_a_difference_as_often_as_the_documentation_says() {
     let wrong = [6, 20, 40]
@@ -219,8 +223,8 @@ fn several_runs_in_turns_are_not_misled_by_drift_and_find_what_the_documentation
     assert_eq!(found, [[0, 88, 0], [1, 100, 0]]);
 }
 
-/// Each comparison is made at 95 %, and the fastest is the one that had luck: of nine others that are just as fast, so many
-/// in a thousand are called slower.
+/// Each comparison is at 95 %, and the fastest case is partly so by chance: the counts are the false "slower"
+/// verdicts per thousand comparisons with nine equal cases.
 #[test]
 fn of_equal_cases_the_fastest_is_told_from_no_more_than_one_in_ten() {
     let told =
