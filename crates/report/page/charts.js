@@ -65,39 +65,59 @@ function ticksBetween(values, unit, floor) {
   return { tickvals: [...zero, ...ticks], ticktext: [...zero.map(() => "0"), ...text] };
 }
 
-// What stands beside each other has one scale, so that it can be compared.
-function sharedRange(chart, peers) {
-  const isAlike = (peer) => peer.kind === chart.kind && peer.y.unit === chart.y.unit && peer.y.scale === chart.y.scale;
-  if (peers.length < 2 || !peers.every(isAlike)) return undefined;
-  // Dots reach beyond bars.
-  if (chart.kind === "bars" || chart.kind === "heat-map") return undefined;
-  // A 0 has its place below the figures of its own chart.
-  if (peers.some((peer) => floorOf(peer, shownSeries(peer)) !== undefined)) return undefined;
-  const values = peers.flatMap((peer) => extent(peer, shownSeries(peer)));
-  if (values.length === 0) return undefined;
-  return chart.y.scale === "log10" ? [Math.log10(least(values) / 1.5), Math.log10(most(values) * 1.5)] : [0, most(values) * 1.05];
+// The charts that are read together: all of throughput, and others where they stand beside each other.
+function peersOf(chart, beside) {
+  if (chart.y.unit !== "B/s") return beside.every((it) => it.kind === chart.kind && it.y.unit === chart.y.unit) ? beside : [chart];
+  return data.charts.filter((it) => it.kind === chart.kind && it.y.unit === "B/s" && (it.of === "over-time") === (chart.of === "over-time"));
+}
+
+// What they have in common: whether it is logarithmic, and from where to where it goes.
+function scaleOf(peers) {
+  const shown = peers.map(shownSeries);
+  const isLog = peers.some((it) => it.y.scale === "log10");
+  const values = peers.flatMap((peer, index) => extent(peer, shown[index]));
+  const floors = peers.map((peer, index) => floorOf(peer, shown[index])).filter((floor) => floor !== undefined);
+  const floor = floors.length > 0 ? least(floors) : undefined;
+  // One wide interval must not make all bars too short to be compared.
+  const bars = peers.flatMap((peer, index) => (peer.kind === "bars" ? shown[index].flatMap((it) => it.points.map((point) => point.median ?? 0)) : []));
+  const top = bars.length > 0 ? Math.min(most(values), 1.6 * most(bars)) : most(values);
+  const range = isLog ? [floor === undefined ? least(values) / 1.3 : floor / 1.3, top * 1.3] : [0, top * 1.05];
+  return { isLog, floor, range: isLog ? range.map(Math.log10) : range };
+}
+
+// Colours show medians, and no intervals.
+function mediansRange(peers) {
+  const medians = peers.flatMap(shownSeries).flatMap((it) => it.points).filter((point) => point.has && point.median > 0).map((point) => point.median);
+  return [least(medians), most(medians)];
 }
 
 // The axis of figures. A linear one has Plotly's own ticks, which follow the zoom.
-function figureAxis(chart, series, rangemode, peers) {
-  const { label, unit, scale } = chart.y;
-  const range = sharedRange(chart, peers);
-  const shared = range === undefined ? {} : { range, autorange: false };
-  if (scale !== "log10") {
-    return axis(label, { type: "linear", rangemode, tickformat: "~s", ticksuffix: unit, ...shared });
-  }
-  const values = range ? range.map((end) => 10 ** end) : extent(chart, series);
-  return axis(`${label} (logarithmic)`, { type: "log", ...ticksBetween(values, unit, floorOf(chart, series)), ...shared });
+function figureAxis(chart, { isLog, floor, range }) {
+  const { label, unit } = chart.y;
+  const shared = { range, autorange: false };
+  if (!isLog) return axis(label, { type: "linear", tickformat: "~s", ticksuffix: unit, ...shared });
+  return axis(`${label} (logarithmic)`, { type: "log", ...ticksBetween(range.map((end) => 10 ** end), unit, floor), ...shared });
+}
+
+// Names of places that would touch the one before are left out; pointing at a figure tells where it is.
+function apart(places, text, width) {
+  const pixels = (from, to) => (Math.log(to / from) / Math.log(places.at(-1) / places[0])) * (width - 100);
+  let last = 0;
+  return text.map((it, index) => {
+    if (index > 0 && pixels(places[last], places[index]) < 8 * it.length) return "";
+    last = index;
+    return it;
+  });
 }
 
 // The axis that figures are given by.
-function placeAxis(chart) {
+function placeAxis(chart, width) {
   const { scale, label, ticks } = chart.x;
   const places = ticks.map(([at]) => at);
   const text = ticks.map(([, text]) => plain(text));
   switch (scale) {
     case "log2":
-      return axis(label, { type: "log", tickvals: places, ticktext: text });
+      return axis(label, { type: "log", tickvals: places, ticktext: apart(places, text, width), tickangle: 0 });
     case "linear":
       return axis(label, { type: "linear", rangemode: "tozero", ticksuffix: " s" });
     case "categories":
@@ -116,25 +136,26 @@ function categoryAxis(categories) {
 }
 
 // Traces, layout, height in pixels, and what is to be said below.
-function picture(chart, peers, isNarrow) {
+function picture(chart, peers, width) {
+  const isNarrow = width < 900;
   const all = shownSeries(chart).filter((it) => chart.kind !== "lines" || it.points.some((point) => point.has));
   const series = chart.kind === "lines" ? all.slice(0, MOST_LINES) : all;
   const count = series.reduce((sum, it) => sum + it.points.filter((point) => point.has).length, 0);
   if (count === 0) return { empty: true };
   const legendLines = Math.ceil(series.filter((it) => it.points.length > 0).length / 3);
   // Which axis has ticks of ours, to be made anew when it is zoomed.
-  const ticked = chart.y.scale === "log10" ? { axis: "yaxis", unit: chart.y.unit, floor: floorOf(chart, series) } : undefined;
+  const scale = scaleOf(peersOf(chart, peers));
+  const ticked = scale.isLog ? { axis: "yaxis", unit: chart.y.unit, floor: scale.floor } : undefined;
   switch (chart.kind) {
     case "groups":
     case "lines": {
-      const traces = chart.kind === "lines" ? lineTraces(chart, series) : groupTraces(chart, series);
-      const rangemode = chart.y.scale === "log10" ? "normal" : "tozero";
-      return { traces, layout: layout({ xaxis: placeAxis(chart), yaxis: figureAxis(chart, series, rangemode, peers) }), height: 400 + 20 * legendLines, ticked, more: all.length - series.length, what: "line" };
+      const traces = chart.kind === "lines" ? lineTraces(chart, series, scale) : groupTraces(chart, series, scale);
+      return { traces, layout: layout({ xaxis: placeAxis(chart, width), yaxis: figureAxis(chart, scale) }), height: 400 + 20 * legendLines, ticked, more: all.length - series.length, what: "line" };
     }
     case "heat-map": {
       const rows = series.filter((it) => it.points.length > 0).length;
       return {
-        traces: heatTraces(chart, series, isNarrow),
+        traces: heatTraces(chart, series, mediansRange(peersOf(chart, peers)), isNarrow),
         layout: layout({ xaxis: axis(chart.x.label, { type: "category" }), yaxis: axis("", { type: "category", autorange: "reversed" }) }),
         height: 110 + 30 * rows,
       };
@@ -145,7 +166,7 @@ function picture(chart, peers, isNarrow) {
       const traces = stacked ? stackTraces(chart, series, categories) : barTraces(chart, series, categories);
       const more = stacked ? { barmode: "stack" } : {};
       return {
-        traces, layout: layout({ ...more, xaxis: figureAxis(chart, series, "tozero", peers), yaxis: categoryAxis(categories) }),
+        traces, layout: layout({ ...more, xaxis: figureAxis(chart, scale), yaxis: categoryAxis(categories) }),
         height: 130 + 34 * Math.max(categories.shown.length, 2), more: categories.more,
       };
     }
@@ -176,7 +197,7 @@ function pictureOf(plot) {
   if (plot.dataset.chart === undefined) return ratioPicture(data.comparisons[plot.dataset.ratios]);
   const beside = plot.closest(".beside")?.querySelectorAll("[data-chart]") ?? [];
   const peers = [...beside].map((it) => data.charts[it.dataset.chart]);
-  return picture(data.charts[plot.dataset.chart], peers, plot.clientWidth < 900);
+  return picture(data.charts[plot.dataset.chart], peers, plot.clientWidth);
 }
 
 function say(plot, text) {

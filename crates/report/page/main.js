@@ -1,6 +1,9 @@
 buildFilters();
-buildCharts();
-buildTables();
 applyFilters();
-// For those who look whether the page works.
-document.documentElement.dataset.ready = "true";
+// The library for charts comes last in the page: the first screen does not wait for it.
+addEventListener("DOMContentLoaded", () => {
+  buildCharts();
+  buildTables();
+  // For those who look whether the page works.
+  document.documentElement.dataset.ready = "true";
+});

@@ -40,7 +40,10 @@ function hoverText(point, chart, where) {
 // All figures of a chart that are above 0, with the ends of their intervals; of bars in parts, of whole bars.
 function extent(chart, series) {
   const points = series.flatMap((it) => it.points).filter((point) => point.has);
-  if (chart.kind !== "stacked") return points.flatMap((point) => [point.low, point.median, point.high]).filter((value) => value > 0);
+  if (chart.kind !== "stacked") {
+    const samples = ({ row }) => (chart.kind === "bars" ? cases[row].samples.round.map((_, index) => sampleTimes(cases[row], index).total / 1e9) : []);
+    return points.flatMap((point) => [point.low, point.median, point.high, ...samples(point)]).filter((value) => value > 0);
+  }
   const whole = new Map();
   for (const point of points) whole.set(point.x, (whole.get(point.x) ?? 0) + point.median);
   return [...whole.values()];
@@ -74,8 +77,8 @@ function placeText(chart, x) {
   }
 }
 
-function lineTraces(chart, series) {
-  const raised = raisedTo(floorOf(chart, series));
+function lineTraces(chart, series, { floor }) {
+  const raised = raisedTo(floor);
   return series.flatMap((it, index) => {
     const drawn = it.points;
     if (!drawn.some((point) => point.has)) return [];
@@ -114,8 +117,8 @@ function unbroken(points) {
   return pieces.filter((piece) => piece.length > 0);
 }
 
-function groupTraces(chart, series) {
-  const raised = raisedTo(floorOf(chart, series));
+function groupTraces(chart, series, { floor }) {
+  const raised = raisedTo(floor);
   return series.map((it, index) => {
     const drawn = it.points.filter((point) => point.has);
     const offset = series.length < 2 ? 0 : (index / (series.length - 1) - 0.5) * 0.7;
@@ -210,14 +213,13 @@ function stackTraces(chart, series, categories) {
 }
 
 // Colours by the logarithm, since one call more per chunk costs a multiple.
-function heatTraces(chart, series, isNarrow) {
+function heatTraces(chart, series, range, isNarrow) {
   const rows = series.filter((it) => it.points.length > 0);
   const columns = chart.x.ticks.filter(([at]) => rows.some((it) => it.points.some((point) => point.x === at)));
   const cell = (it, at) => it.points.find((point) => point.x === at);
   const grid = (value) => rows.map((it) => columns.map(([at]) => value(cell(it, at), it)));
   const values = grid((point) => (point?.has && point.median > 0 ? Math.log10(point.median) : null));
-  const flat = values.flat().filter((value) => value !== null);
-  const [from, to] = [least(flat), most(flat)];
+  const [from, to] = range.map(Math.log10);
   const ticks = [0, 0.25, 0.5, 0.75, 1].map((part) => from + part * (to - from));
   const cellText = (point) => {
     if (point === undefined) return "";

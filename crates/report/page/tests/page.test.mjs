@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 
 import { colours, drawn, hasBrowser, launch, open } from "./browser.mjs";
-import { Workplace, copyOf, endedBy, slowed, together } from "./runs.mjs";
+import { Workplace, copyOf, endedBy, sideBySide, slowed, together } from "./runs.mjs";
 
 // A name that would end any element, attribute, string or script that it could get out of.
 const HOSTILE = `</script><script>alert(1)</script>"'><img src=x onerror=alert(2)>\n{{7*7}}<b>`;
@@ -25,6 +25,9 @@ describe("the page of a run", { skip: !hasBrowser && "no Chromium here" }, () =>
       workplace.measured("--case", "write,size=2MiB,chunk=4KiB,sync=fsync/1", "--samples", "1"),
     );
     workplace.imported("before.json", run);
+    workplace.writebench("run", workplace.target, "--size", "64KiB", "--samples", "2", "--no-limits", "--label", "first look");
+    workplace.writebench("advise", workplace.target, "--for", "stream", "--size", "64KiB", "--budget", "5s");
+    const search = workplace.page("search.html");
     const slower = slowed(copyOf(run, "after"), 2);
     const [one, other] = slower.cases;
     Object.assign(one.samples.at(-1), endedBy("failed", "No space left on device"));
@@ -43,6 +46,9 @@ describe("the page of a run", { skip: !hasBrowser && "no Chromium here" }, () =>
     workplace.imported("hostile.json", hostile);
     files = {
       one: workplace.page("one.html", workplace.file("before.json")),
+      firstLook: workplace.page("first.html", "first look"),
+      search,
+      filesystems: workplace.page("filesystems.html", workplace.imported("filesystems.json", sideBySide(run, ["ext4", "xfs", "btrfs"]))),
       two: workplace.page("two.html", workplace.file("before.json"), "after"),
       hostile: workplace.page("hostile.html", workplace.file("hostile.json"), workplace.file("before.json")),
     };
@@ -104,10 +110,75 @@ describe("the page of a run", { skip: !hasBrowser && "no Chromium here" }, () =>
       }
     }));
 
+  for (const [name, viewport] of [["a screen", { width: 1280, height: 900 }], ["a phone", { width: 390, height: 844 }]]) {
+    for (const colorScheme of ["light", "dark"]) {
+      test(`the first screen of ${name} has the answers and the chart of all cases, in ${colorScheme} colours`, async () => {
+        for (const kind of ["firstLook", "one", "two", "search", "filesystems"]) {
+          await withPage(files[kind], async (page) => {
+            const box = (selector) => page.locator(selector).first().boundingBox();
+            const [answers, chart, axis, bar] = [await box(".answers tbody tr"), await box(".overview"), await box(".overview .ticks"), await box(".overview .bar")];
+            assert.ok(answers.y < 250 && answers.y < chart.y, `${kind}: the answers come first, at ${answers.y}`);
+            assert.ok(chart.y + 200 <= viewport.height, `${kind}: the chart begins at ${chart.y}`);
+            assert.ok(axis.height > 0 && bar.height > 5 && bar.y < viewport.height, `${kind}: axis and bars`);
+            const ticks = await page.locator(".overview .ticks span").allTextContents();
+            assert.ok(ticks[0] === "0" && ticks.length >= 3, `${kind}: from 0: ${ticks.join()}`);
+            const { different } = await colours(page, page.locator(".overview tbody").first());
+            assert.ok(different > 8, `${kind}: ${different} colours`);
+          }, { viewport, colorScheme });
+        }
+      });
+    }
+  }
+
+  test("the chart of all cases has a row for each with a rank, on one scale, as long as its figure", () =>
+    withPage(files.firstLook, async (page) => {
+      const rows = await page.locator(".overview tr.case-row").evaluateAll((all) =>
+        all.map((row) => [Number(/[\d.]+/.exec(row.querySelector(".figure").textContent)[0]), row.querySelector(".bar").offsetWidth / row.querySelector(".scale").clientWidth]));
+      const shown = await page.evaluate(() => JSON.parse(document.getElementById("data").textContent).cases.filter((it) => it.goal !== undefined).length);
+      assert.equal(rows.length, shown);
+      const end = Number(await page.locator(".overview").getAttribute("data-end")) / 1e9;
+      for (const [figure, part] of rows) assert.ok(Math.abs(figure / end - part) < 0.02, `${figure} of ${end} is ${part}`);
+      await page.locator("#filters summary").click();
+      await page.locator("#words").fill("mmap");
+      assert.equal(await page.locator(".overview tr.case-row").count(), rows.length > 0 ? 1 : 0);
+    }));
+
+  test("filesystems stand side by side in the chart of all cases", () =>
+    withPage(files.filesystems, async (page) => {
+      const first = page.locator(".overview tr.case-row").filter({ has: page.locator("button") }).first();
+      assert.equal(await first.locator("th").getAttribute("rowspan"), "3");
+      assert.deepEqual(await page.locator(".legend .swatch").allTextContents(), ["ext4", "xfs", "btrfs"]);
+    }));
+
+  test("all cases of a goal are in one line where there is no row for each, and rows come when they are asked for", () =>
+    withPage(files.one, async (page) => {
+      const rows = () => page.locator(".overview tr.case-row button").count();
+      const before = await rows();
+      assert.ok((await page.locator(".overview .strip").count()) > 0);
+      await page.locator(".overview .more button").first().click();
+      assert.ok((await rows()) > before);
+    }));
+
+  test("all charts of throughput have the same scale", () =>
+    withPage(files.two, async (page) => {
+      const numbers = await page.evaluate(() => {
+        const { charts } = JSON.parse(document.getElementById("data").textContent);
+        return charts.flatMap((it, number) => (it.kind === "lines" && it.y.unit === "B/s" && it.of !== "over-time" ? [number] : []));
+      });
+      const ranges = new Set();
+      for (const number of numbers) {
+        const plot = await drawn(page, page.locator(`[data-chart="${number}"]`));
+        ranges.add(await plot.evaluate((it) => `${it.layout.yaxis.type} ${it.layout.yaxis.range}`));
+      }
+      assert.ok(numbers.length >= 4, `${numbers.length} charts`);
+      assert.equal(ranges.size, 1, [...ranges].join(" | "));
+    }));
+
   test("answers, warnings and what was measured on stand in the page itself", () =>
     withPage(files.one, async (page) => {
-      assert.ok((await page.locator(".answers li").count()) > 0);
-      await page.getByText("What it was measured on").click();
+      assert.ok((await page.locator(".answers tbody tr").count()) > 0);
+      assert.ok((await page.locator(".sentences li").count()) > 0);
+      await page.getByText("Where it was measured").click();
       for (const term of ["machine", "kernel", "filesystem", "command"]) {
         assert.ok(await page.locator("dt", { hasText: new RegExp(`^${term}$`) }).isVisible(), term);
       }

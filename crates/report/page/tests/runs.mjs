@@ -69,6 +69,15 @@ export function together(first, ...others) {
   return run;
 }
 
+/** The run as one of several filesystems, each of which is slower than the one before it. */
+export function sideBySide(run, kinds) {
+  const all = kinds.map((kind, index) => {
+    const { targets: [target], cases } = slowed(copyOf(run, "filesystems"), 1 + index / 2);
+    return { target: { ...target, name: kind }, cases: cases.map((it) => ({ ...it, target: kind })) };
+  });
+  return { ...copyOf(run, "filesystems"), targets: all.map((it) => it.target), cases: all.flatMap((it) => it.cases) };
+}
+
 /** Every sample of it takes that many times as long. */
 export function slowed(run, times) {
   for (const { samples } of run.cases) {

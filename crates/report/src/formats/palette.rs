@@ -24,7 +24,7 @@ pub(super) const STRIPE: Colour = pair("#f4f6f8", "#161b22");
 
 /// Okabe and Ito's colours, which people with any colour vision can distinguish. On white, purple, orange and
 /// sky blue are a little darker, and yellow is left out as too faint. On black, all are lighter.
-const OF_SERIES: [Colour; 7] = [
+pub(super) const OF_SERIES: [Colour; 7] = [
     pair("#0072b2", "#4aa8e8"),
     pair("#d55e00", "#ff8a3d"),
     pair("#009e73", "#2ec99b"),

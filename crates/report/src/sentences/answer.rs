@@ -169,7 +169,7 @@ fn fastest<'c>(ranked: &[&'c CaseReport]) -> Option<&'c CaseReport> {
 }
 
 /// Plain `write` in chunks of the default size, and nothing but what the contract asks for.
-fn is_baseline(case: &CaseReport) -> bool {
+pub(crate) fn is_baseline(case: &CaseReport) -> bool {
     let Some(known) = case.record.case.known() else { return false };
     let (axes, default) = (known.axes(), Axes::defaults(known.method().prepares[0]));
     let is_asked_for = |axis: &Axis| match axis {

@@ -22,6 +22,8 @@ pub(super) struct Content<'r> {
     pub runs: Vec<Run<'r>>,
     pub comparisons: Vec<Compared<'r>>,
     pub suites: Vec<Suite<'r>>,
+    /// How many there are.
+    pub warnings: usize,
     /// Cases that did not end well.
     pub troubled: usize,
     /// The numbers of cases and samples, and the time.
@@ -32,8 +34,10 @@ pub(super) struct Content<'r> {
 pub(super) struct Run<'r> {
     pub name: &'r str,
     pub report: &'r Report,
-    /// The answers that are shown, and those that are folded.
-    pub answers: (&'r [String], &'r [String]),
+    /// How many of its findings are read at once.
+    pub at_once: usize,
+    /// What a way is, and what it is held against.
+    pub headings: (&'static str, String),
     /// Label and text of each line.
     pub lines: Vec<(&'static str, String)>,
     /// The kernel's settings, if any were read.
@@ -79,8 +83,10 @@ pub(super) struct Chart<'r> {
     pub chart: &'r crate::charts::Chart,
 }
 
-/// The number of answers that are shown.
+/// How many answers are read at once, so that the chart of all cases is on the first screen, too.
 const ANSWERS: usize = 6;
+/// Of several runs together, which have a heading each.
+const ANSWERS_OF_ALL: usize = 4;
 
 impl<'r> Content<'r> {
     /// `comparisons` are of the first run with each other run.
@@ -91,11 +97,13 @@ impl<'r> Content<'r> {
         comparisons: &[Result<Comparison, CompareError>],
     ) -> Self {
         let cases = || reports.iter().flat_map(|report| &report.cases);
+        let at_once = if reports.len() > 1 { (ANSWERS_OF_ALL / reports.len()).max(1) } else { ANSWERS };
         Self {
             title: title(reports, names),
-            runs: reports.iter().zip(names).map(|(report, name)| run(report, name)).collect(),
+            runs: reports.iter().zip(names).map(|(report, name)| run(report, name, at_once)).collect(),
             comparisons: compared(names, comparisons),
             suites: suites(reports, names, charts),
+            warnings: reports.iter().map(|report| report.warnings.len()).sum(),
             troubled: cases().filter(|case| !case.is_ok()).count(),
             extent: extent(reports),
         }
@@ -124,13 +132,21 @@ fn title(reports: &[Report], names: &[String]) -> String {
     }
 }
 
-fn run<'r>(report: &'r Report, name: &'r str) -> Run<'r> {
+fn run<'r>(report: &'r Report, name: &'r str, at_once: usize) -> Run<'r> {
     let record = &report.run;
     let mut lines = run_lines(record);
     lines.extend(run_facts(record));
     let tunables = record.targets.iter().take(1).flat_map(|target| &target.environment.tunables).collect();
-    let answers = report.conclusions.split_at_checked(ANSWERS).unwrap_or((&report.conclusions, &[]));
-    Run { name, report, answers, lines, tunables }
+    Run { name, report, at_once, headings: headings(report), lines, tunables }
+}
+
+fn headings(report: &Report) -> (&'static str, String) {
+    let run = &report.run;
+    match (report.advice.is_some(), run.targets.first()) {
+        (true, _) => ("way", "× plain write".to_owned()),
+        (_, Some(first)) if run.is_side_by_side() => ("fastest here", format!("× the same on {}", first.name)),
+        _ => ("fastest here", "beside plain write".to_owned()),
+    }
 }
 
 fn run_facts(run: &RunRecord) -> Vec<(&'static str, String)> {

@@ -8,6 +8,7 @@ use writebench_model::{CaseRecord, RunRecord, Sample, TargetRecord};
 use writebench_stats::{Interval, as_f64};
 
 use super::command::again;
+use super::goals::{Goal, Goals};
 use super::short::Short;
 use crate::charts::{NamedChart, Point, XScale};
 use crate::formats::palette;
@@ -16,6 +17,8 @@ use crate::numbers::comparison::{ComparedCase, Comparison};
 use crate::numbers::estimate::{Estimate, Figure, PHASES};
 use crate::numbers::grouped::distinct;
 use crate::numbers::sides::CompareError;
+use crate::sentences::answer::is_baseline;
+use crate::sentences::finding;
 use crate::sentences::report::Report;
 
 /// All of it.
@@ -26,11 +29,15 @@ pub(super) struct Data<'r> {
     sections: Vec<(&'r str, &'r str)>,
     /// Texts that cases refer to by number, since many share them.
     words: Vec<&'r str>,
+    /// What cases are for, by numbers too.
+    goals: Vec<Goal>,
     cases: Vec<Case>,
     charts: Vec<Value>,
     comparisons: Vec<Value>,
     /// Of heat maps, from the least to the most; on a light screen, and on a dark one.
     heat: Vec<[String; 2]>,
+    /// Of series, in the same way.
+    colours: Vec<[&'static str; 2]>,
 }
 
 #[derive(Serialize)]
@@ -49,7 +56,7 @@ pub(super) fn data<'r>(
     charts: &[NamedChart],
     comparisons: &[Result<Comparison, CompareError>],
 ) -> Data<'r> {
-    let mut words = HashMap::new();
+    let (mut words, mut goals) = (HashMap::new(), Goals::default());
     let sections = sections(reports);
     let numbers: HashMap<(&str, &str), usize> = sections.iter().copied().zip(0..).collect();
     let mut cases = Vec::new();
@@ -60,7 +67,12 @@ pub(super) fn data<'r>(
             // Reading a run, from a database or an export, ensures this.
             let target = targets[case.record.target.as_str()];
             let section = numbers[&section_of(case)];
-            let facts = facts(case, [run, target, section], &mut words);
+            let facts = facts(
+                case,
+                [run, target, section],
+                goals.number(case, &report.run.targets[target]),
+                &mut words,
+            );
             cases.push(Case { facts, samples: samples(&case.record.samples) });
         }
     }
@@ -71,10 +83,12 @@ pub(super) fn data<'r>(
     Data {
         runs: reports.iter().zip(names).map(|(report, name)| run_data(&report.run, name)).collect(),
         words: words.into_iter().map(|(word, _)| word).collect(),
+        goals: goals.all,
         cases,
         charts: charts.iter().map(|named| drawn(named, &numbers)).collect(),
         comparisons: others.filter_map(|(it, b)| Some(compared(b, it.as_ref().ok()?, &rows))).collect(),
         heat: palette::heat().map(|colour| [colour.light, colour.dark]).to_vec(),
+        colours: palette::OF_SERIES.map(|colour| [colour.light, colour.dark]).to_vec(),
         sections,
     }
 }
@@ -112,6 +126,7 @@ fn run_data(run: &RunRecord, name: &str) -> Value {
 fn facts<'r>(
     case: &'r CaseReport,
     [run, target, section]: [usize; 3],
+    goal: Option<usize>,
     words: &mut HashMap<&'r str, usize>,
 ) -> Value {
     let record = &case.record;
@@ -119,6 +134,9 @@ fn facts<'r>(
         "run": run,
         "target": target,
         "section": section,
+        "goal": goal,
+        "way": goal.map(|_| finding::words(record)),
+        "plain": Some(true).filter(|_| goal.is_some() && is_baseline(case)),
         "case": record.case.name(),
         "label": record.label,
         "method": number(words, record.case.method()),

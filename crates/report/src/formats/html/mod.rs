@@ -7,6 +7,7 @@
 mod command;
 mod content;
 mod data;
+mod goals;
 mod short;
 
 use askama::Template;
@@ -26,7 +27,7 @@ const STYLE: &str = include_str!("../../../page/style.css");
 /// Plotly.js for interactive charts. `docs/design/dependencies.md` has its source and the reason for it.
 const PLOTLY: &str = include_str!("../../../page/vendor/plotly-cartesian.min.js");
 /// Our own scripts, in the order of their dependencies.
-const SCRIPTS: [&str; 8] = [
+const SCRIPTS: [&str; 9] = [
     include_str!("../../../page/data.js"),
     include_str!("../../../page/text.js"),
     include_str!("../../../page/filters.js"),
@@ -34,6 +35,7 @@ const SCRIPTS: [&str; 8] = [
     include_str!("../../../page/traces.js"),
     include_str!("../../../page/charts.js"),
     include_str!("../../../page/tables.js"),
+    include_str!("../../../page/overview.js"),
     include_str!("../../../page/main.js"),
 ];
 
