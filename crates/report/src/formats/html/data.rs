@@ -29,7 +29,7 @@ pub(super) struct Data<'r> {
     cases: Vec<Case>,
     charts: Vec<Value>,
     comparisons: Vec<Value>,
-    /// Of heat maps, from the least to the most; on a light screen, and on a dark one.
+    /// The colours of heat maps, from the least to the most; on a light screen, and on a dark one.
     heat: Vec<[String; 2]>,
 }
 
