@@ -39,7 +39,7 @@ function fail(message, status) {
   process.exit(status);
 }
 
-// Where writebench is to write, and whether that is a device.
+// The target of writebench, and whether it is a device.
 function targetOf(name) {
   const status = fs.statSync(name, { throwIfNoEntry: false });
   if (status?.isBlockDevice()) return { target: name, isDevice: true };

@@ -182,7 +182,7 @@ pub fn descendants(process: u32) -> Vec<u32> {
     children(process).into_iter().flat_map(|child| [vec![child], descendants(child)].concat()).collect()
 }
 
-/// What is in a directory.
+/// The entries of a directory.
 #[must_use]
 pub fn entries(directory: &Path) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(directory).into_iter().flatten();

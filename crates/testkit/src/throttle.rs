@@ -19,7 +19,7 @@ pub(crate) fn missing() -> Option<String> {
 }
 
 impl Throttle {
-    /// Of the device with that node.
+    /// Limits the device with that node.
     ///
     /// # Errors
     /// The kernel refuses.
@@ -39,8 +39,8 @@ impl Throttle {
         fs::write(LIMIT, format!("{} {bytes_per_s}", self.number)).context(LIMIT)
     }
 
-    /// What the device has been given since it appeared: sectors of 512 bytes, field 7 of the kernel's
-    /// Documentation/block/stat.rst.
+    /// The bytes that the device has received since it appeared: sectors of 512 bytes, field 7 of the
+    /// kernel's Documentation/block/stat.rst.
     #[must_use]
     pub fn written_bytes(&self) -> u64 {
         let stat = fs::read_to_string(format!("/sys/dev/block/{}/stat", self.number)).unwrap_or_default();

@@ -12,7 +12,7 @@ use crate::directory::Kind;
 use crate::held_group::HeldGroup;
 use crate::python::python_with;
 
-/// What a test needs beyond cargo.
+/// The requirements of a test beyond cargo.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Need {
     /// A mounted, writable filesystem of that kind.
@@ -47,7 +47,7 @@ pub enum Need {
     Python(&'static str),
     /// A program on the path.
     Program(&'static str),
-    /// What `statx` tells of direct I/O. qemu passes on that the kernel told, but not what.
+    /// The alignment of direct I/O in `statx`. qemu passes on the flag, but not the values.
     DirectIoAlignment,
 }
 

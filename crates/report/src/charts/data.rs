@@ -39,7 +39,7 @@ pub(crate) enum Question {
     Ranked,
     /// How long does each call take, and how long do the slowest?
     Latency,
-    /// What does it cost in elapsed, user and system time?
+    /// How much elapsed, user and system time does each size take?
     CpuTime,
     /// Where does the time go?
     Phases,
@@ -101,7 +101,7 @@ pub(crate) enum Kind {
 /// The axis of the places.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub(crate) struct XAxis {
-    /// What it is.
+    /// Its label.
     pub label: String,
     /// The mapping to places on it.
     pub scale: XScale,

@@ -142,7 +142,7 @@ fn each_state_of_the_file_is_made_before_the_clock() {
             "{options}"
         );
     }
-    // What a mapping needs would be filled by fio, if it was not there.
+    // Otherwise fio would fill the file for a mapping.
     let sparse = options("mmap,size=1MiB,prepare=set-len", "before-0");
     assert!(sparse.contains("fallocate=truncate") && sparse.contains("create_only=1"), "{sparse}");
     let zeros = options("write,size=1MiB,prepare=zero-fill", "before-0");

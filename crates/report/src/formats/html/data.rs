@@ -34,7 +34,7 @@ pub(super) struct Data<'r> {
     cases: Vec<Case>,
     charts: Vec<Value>,
     comparisons: Vec<Value>,
-    /// Of heat maps, from the least to the most; on a light screen, and on a dark one.
+    /// The colours of heat maps, from the least to the most; on a light screen, and on a dark one.
     heat: Vec<[String; 2]>,
     /// Of series, in the same way.
     colours: Vec<[&'static str; 2]>,

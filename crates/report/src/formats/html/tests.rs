@@ -6,7 +6,7 @@ use writebench_testkit::{example_case, example_run};
 use super::render;
 use crate::Report;
 
-/// What would end any element, attribute, string or script that it could get out of.
+/// Text that would end any element, attribute, string or script.
 const HOSTILE: &str = "</script><script>alert(1)</script>\"'>\n<img src=x onerror=alert(2)>{{7*7}}<!--";
 
 fn samples(times: u64) -> Vec<Sample> {

@@ -1,4 +1,4 @@
-//! What a terminal shows of each layout, in 80 columns and in as many as there are.
+//! The terminal's output for each layout, in 80 columns and at full width.
 
 use writebench_model::{CaseRecord, Outcome, RunRecord, RunStatus, Sample};
 use writebench_testkit::{example_case, example_run, section_of};
