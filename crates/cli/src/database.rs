@@ -73,7 +73,7 @@ pub(crate) fn more(store: &Store, number: i64, target: Option<&str>) -> String {
         target.map_or(number.to_string(), |target| writebench_report::quoted(&format!("{number}@{target}")));
     let database = option(store);
     format!(
-        "All of it: writebench{database} show {run} --all · as a page: writebench{database} report {run} -o report.html"
+        "More: writebench{database} show {run} --all · a page: writebench{database} report {run} -o report.html"
     )
 }
 

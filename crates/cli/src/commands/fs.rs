@@ -105,11 +105,11 @@ impl FsCommand {
         images.check(measuring.max_bytes)?;
         // Opened before the namespace is another one, so that its path is what it was.
         let store = database::open(global.db.as_deref())?;
-        output.note(&cost.line()?);
         let stop = stop_on_signals()?;
         let needed = self.needed_paths(store.path(), &places)?;
         let needed: Vec<&Path> = needed.iter().map(PathBuf::as_path).collect();
         let mut filesystems = Filesystems::begin(&self.images, &needed)?.with_reserve(measuring.reserve);
+        output.note(&cost.line()?);
         let made = make_all(&mut filesystems, &wishes, images.content_bytes, &stop, output);
         let result = made.and_then(|made| match made {
             Some(made) => self.measure(store, &exports, places, made, (output, &stop)),

@@ -41,7 +41,7 @@ pub(crate) struct Cost<'r> {
 }
 
 impl Cost<'_> {
-    /// A line for each case, and what all of it comes to.
+    /// A line for each case, and the totals.
     pub(crate) fn dry_run(&self) -> Result<String> {
         let mut text = String::new();
         for case in self.cases {
@@ -58,7 +58,7 @@ impl Cost<'_> {
             Bytes(self.round_bytes()).approximate(),
             Bytes(most_at_once).approximate(),
         );
-        text += &format!("{}. Disturbed samples are taken again, up to as many more.\n", self.time());
+        text += &format!("It takes {}. Disturbed samples are repeated, up to as many more.\n", self.time());
         for (up_to, bytes, what) in self.beside()? {
             if bytes > 0 {
                 text += &format!("{up_to}{} more {what}.\n", Bytes(bytes).approximate());
@@ -67,14 +67,14 @@ impl Cost<'_> {
         Ok(text)
     }
 
-    /// All of it in a line, for the person who waits.
+    /// The totals in a line, for the person who waits.
     pub(crate) fn line(&self) -> Result<String> {
         let targets = match self.targets.len() {
             0 | 1 => String::new(),
             count => format!(" on {count} targets"),
         };
         Ok(format!(
-            "{} × {}{targets}: about {} to be written. {}.",
+            "{} × {}{targets}: about {} to write, {}.",
             counted(self.cases.len(), "case"),
             counted(self.settings.samples as usize, "sample"),
             Bytes(self.bytes()?).approximate(),
@@ -143,7 +143,7 @@ impl Cost<'_> {
         sizes.into_iter().fold(0, u64::saturating_add)
     }
 
-    /// `That takes 4 s at 1 GB/s and 1 ms for a sync, 34 s at 100 MB/s and 10 ms, and 20 s at most`.
+    /// `4 s on a fast disk, 34 s on a slow one; it stops after 20 s`.
     fn time(&self) -> String {
         let samples = u64::from(self.settings.samples).saturating_mul(self.targets.len() as u64);
         let [quick, slow] = PACES.map(|pace| {
@@ -156,7 +156,7 @@ impl Cost<'_> {
         let most_bytes =
             self.settings.max_bytes.map(|most| format!("it stops before {} are written", Bytes(most)));
         let stops: String = most_time.into_iter().chain(most_bytes).map(|stop| format!("; {stop}")).collect();
-        format!("That takes {quick} at 1 GB/s and 1 ms for a sync, {slow} at 100 MB/s and 10 ms{stops}")
+        format!("{quick} on a fast disk, {slow} on a slow one{stops}")
     }
 }
 

@@ -59,7 +59,7 @@ fn by_number_and_label() -> Result<()> {
         let shown = call(&program, &["compare", a, b], 0)?.stdout;
         ensure!(shown.contains("run 1 of 2") && shown.contains("run 2 of 2"), "{shown}");
         ensure!(shown.contains(CASE) && shown.contains("One run on each side"), "{shown}");
-        let summary = shown.lines().last().context("a summary")?;
+        let summary = shown.lines().next().context("a summary")?;
         ensure!(summary.contains("faster, ") && summary.contains(" not distinguishable"), "{summary}");
     }
     // Turned round, the ratio is the inverse.
@@ -236,7 +236,7 @@ fn refusals() -> Result<()> {
     let program = program()?;
     let document = measured(&program, &[])?;
     refused(&program, &["compare", "1"], 2, "<B>")?;
-    refused(&program, &["compare", "1", "9"], 1, "no run 9")?;
+    refused(&program, &["compare", "1", "9"], 2, "no run 9")?;
     refused(&program, &["compare", "1", "nobody"], 2, "no run has the label 'nobody'")?;
     refused(&program, &["compare", "1", "1"], 2, "the same run")?;
     refused(&program, &["compare", "1", ""], 2, "single commas")?;

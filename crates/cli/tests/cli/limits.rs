@@ -94,7 +94,7 @@ fn on_a_slow_device(course: &str, then_bytes_per_s: Option<u64>) -> Result<()> {
     let throttle = Throttle::hold(device.path(), DEVICE_BYTES_PER_S)?;
     let (before, path) = (throttle.written_bytes(), mounted.path().to_str().context("UTF-8")?);
     let samples = if then_bytes_per_s.is_some() { "1" } else { "3" };
-    let run = program.start(&["run", path, "--case", CASE, "--samples", samples, "--no-limits"])?;
+    let run = program.start(&["run", path, "--case", CASE, "--samples", samples, "--no-limits", "--yes"])?;
     if let Some(then_bytes_per_s) = then_bytes_per_s {
         wait_for("most of the file", || (throttle.written_bytes() > before + (200 << 20)).then_some(()))?;
         throttle.set(then_bytes_per_s)?;

@@ -104,7 +104,7 @@ fn ranks(table: &Table, width: Option<usize>) -> Option<Fitted> {
             None if !fits(&lines, width) => return None,
             None => {}
         }
-        let is_cut = shown.contains(&false) || (table.bars.is_some() && bars.is_none());
+        let is_cut = shown.contains(&false) || (table.bars.is_some() && bars.is_none() && width.is_some());
         Some(Fitted { lines, shown, is_cut })
     })
 }
