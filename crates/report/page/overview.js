@@ -162,7 +162,7 @@ function scaleHeading(end) {
 function legend() {
   const names = seriesNames.length > 1 ? seriesNames : [];
   const swatches = names.map((name, index) => coloured(element("span", { class: "swatch" }, name), index));
-  return [...swatches, element("span", { class: "swatch-line" }, "plain write")];
+  return [...swatches, ...(cases.some((it) => it.plain) ? [element("span", { class: "swatch-line" }, "plain write")] : [])];
 }
 
 function renderOverview() {
