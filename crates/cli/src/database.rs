@@ -57,7 +57,7 @@ pub(crate) fn open_existing(named: Option<&Path>) -> Result<Store> {
     Ok(Store::open_to_read(&path, &writebench_engine::method_infos())?)
 }
 
-/// What `writebench` is followed by in a command that is to find this database again.
+/// The option with which a command finds this database again.
 fn option(store: &Store) -> String {
     let is_default = default_path().is_ok_and(|path| path == store.path());
     if is_default {

@@ -51,7 +51,7 @@ fn help() -> String {
 fn force_help() -> String {
     let directories = FORMATS.iter().filter(|it| matches!(it.render, Render::Directory(_)));
     let directories: Vec<String> = directories.map(|it| format!("{}=DIR", it.name)).collect();
-    format!("Replace files that writebench did not make, too, in the directory of {}", directories.join(" or "))
+    format!("Also replace files that writebench did not make, in the directory of {}", directories.join(" or "))
 }
 
 fn comparison_help() -> String {

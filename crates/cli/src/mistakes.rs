@@ -1,4 +1,4 @@
-//! What is wrong with a command line, in one line, and what was probably meant.
+//! Mistakes of a command line, in one line, with the probable intention.
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -8,7 +8,7 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use writebench_report::formats::{FORMATS, Render};
 use writebench_report::quoted;
 
-/// What other benchmarks call `--samples`.
+/// Names of `--samples` in other benchmarks.
 const SAMPLES: [&str; 6] = ["-n", "--runs", "--repeat", "--repeats", "--iterations", "--rounds"];
 
 /// The parser's error in one line: what is wrong and what would fit, without usage and advice.
@@ -26,7 +26,7 @@ pub(crate) fn one_line(error: &clap::Error, interface: &Command, words: &[OsStri
     format!("{}{see} writebench --help", line.strip_prefix("error: ").unwrap_or(&line))
 }
 
-/// What clap cannot know: options of other programs, and a target in the place of a command.
+/// Mistakes unknown to clap: options of other programs, and a target in the place of a command.
 fn meant(error: &clap::Error, interface: &Command, words: &[OsString]) -> Option<String> {
     let (command, names) = command_of(interface, words);
     match error.kind() {

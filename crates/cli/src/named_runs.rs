@@ -14,7 +14,7 @@ use crate::exit::usage;
 use crate::output_file::Kept;
 use crate::run_name::{RunName, RunOn};
 
-/// What no output may replace: the database, and the files that are named.
+/// Files that no output may replace: the database, and the named files.
 pub(crate) fn kept<'n>(names: impl Iterator<Item = &'n RunOn>, db: Option<&Path>) -> Kept {
     names.fold(Kept::database(db), |kept, name| match &name.run {
         RunName::File(path) => kept.and("a run that is read", path),

@@ -67,7 +67,7 @@ impl Output {
         last.map_or(Ok(()), Err)
     }
 
-    /// What came of work after which was tidied up. If both failed, what stays is said here.
+    /// The result of work that was followed by tidying up. If both failed, the other error is printed here.
     pub(crate) fn after_tidying<T>(&self, result: Result<T>, tidied: Result<()>) -> Result<T> {
         match tidied {
             Err(left) if result.is_ok() => return Err(left),

@@ -114,7 +114,7 @@ impl RunName {
     /// The numbers of all runs of that name in the database, of which there is one, the newest last.
     pub(crate) fn numbers(&self, store: &Store) -> Result<Vec<i64>> {
         let numbers = match self {
-            // What is done with it says so if there is none.
+            // A later step reports a missing one.
             Self::Number(number) => vec![*number],
             Self::Label(label) => store.runs_labelled(label)?,
             Self::File(path) => {

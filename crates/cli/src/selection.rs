@@ -20,16 +20,16 @@ pub(crate) struct SelectionArguments {
     /// A case to run, by its name: METHOD[,AXIS=VALUE...]; may be repeated
     #[arg(long, value_name = "CASE")]
     pub case: Vec<String>,
-    /// Size in place of the suites' own; several separated by commas
+    /// Size instead of the suites' own; several separated by commas
     #[arg(long, value_name = "SIZE", value_delimiter = ',')]
     pub size: Vec<Bytes>,
-    /// Size of a record: what is handed over in one call, in place of the suites' own (axis `chunk`)
+    /// Size of a record, which one call hands over, instead of the suites' own (axis `chunk`)
     #[arg(long, value_name = "SIZE", value_delimiter = ',')]
     pub record: Vec<Bytes>,
-    /// Values in place of the suites' own on any axis: AXIS=VALUE[,VALUE...]; may be repeated
+    /// Values instead of the suites' own on any axis: AXIS=VALUE[,VALUE...]; may be repeated
     #[arg(long, value_name = "AXIS=VALUES", value_parser = assignment)]
     pub set: Vec<(Axis, Vec<String>)>,
-    /// What is written
+    /// Data to write
     #[arg(long, value_parser = names(Data::ALL, Data::name, Data::from_name))]
     pub data: Option<Data>,
 }
@@ -40,13 +40,13 @@ pub(crate) const USUAL_BLOCK_BYTES: u64 = 4096;
 /// The suite that a given file to copy asks for.
 const COPY: &str = "copy";
 
-/// What is to be run.
+/// The selected cases.
 pub(crate) struct Selected {
     /// The rows of the run's tables.
     pub rows: Vec<Row>,
-    /// What was left out, and why.
+    /// Notes on omitted cases, with the reason.
     pub notes: Vec<String>,
-    /// Undisturbed samples to take of each case, where the user has not said.
+    /// Undisturbed samples of each case, where the user has not said.
     pub samples: u32,
 }
 

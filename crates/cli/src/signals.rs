@@ -13,7 +13,7 @@ use crate::exit::Exit;
 pub(crate) fn stop_on_signals() -> Result<Arc<AtomicBool>> {
     let stop = Arc::new(AtomicBool::new(false));
     for signal in [SIGINT, SIGTERM, SIGHUP] {
-        // Whoever started us with nohup wants the run to go on.
+        // A run that was started with nohup must continue.
         if signal == SIGHUP && is_ignored(signal) {
             continue;
         }

@@ -30,7 +30,7 @@ pub(super) const PROGRAMS: Against = Against {
     title: "Parity with plain C",
     name: "reference (C)",
     short: "C",
-    figures: ["all of it", "work alone"],
+    figures: ["total", "work alone"],
     judged: Some(("over all phases", |comparison| &comparison.total)),
 };
 

@@ -32,7 +32,7 @@ pub(crate) struct AdviseCommand {
     /// [default: the current directory]
     #[arg(value_name = "TARGET", value_hint = ValueHint::DirPath)]
     target: Option<PathBuf>,
-    /// What is to be written: stream (a new file, which may still be in the page cache), durable-stream (a new file that is
+    /// Kind of file: stream (a new file, which may still be in the page cache), durable-stream (a new file that is
     /// durable at the end), durable-records (records, each durable before the next), copy (of a file in the page cache)
     #[arg(long = "for", value_name = "PURPOSE", hide_possible_values = true,
         value_parser = names(Purpose::ALL, Purpose::name, Purpose::from_name))]
@@ -46,16 +46,17 @@ pub(crate) struct AdviseCommand {
     /// Time for the search
     #[arg(long, value_name = "TIME", default_value = "60s", value_parser = positive_duration)]
     budget: Duration,
-    /// Most bytes to write, since disks wear [default: what six rounds and more of four ways and of plain write take, 58 times the size or more]
+    /// Stop before more than this is written [default: enough for six rounds and more of four ways and of plain write, 58
+    /// times the size or more]
     #[arg(long, value_name = "BYTES")]
     max_bytes: Option<Bytes>,
-    /// What stays free of the target: a share of its bytes and inodes, or a size
+    /// Space to leave free on the target: a share of its bytes and inodes, or a size
     #[arg(long, value_name = "SHARE|SIZE", default_value_t)]
     reserve: Reserve,
     /// Seed of the order and the data [default: random, and shown]
     #[arg(long, value_name = "NUMBER")]
     seed: Option<u64>,
-    /// Show the candidates and how many bytes would be written at most, and write nothing
+    /// Print the candidates and the most bytes that they would write, and write nothing
     #[arg(long)]
     dry_run: bool,
     #[command(flatten)]

@@ -19,11 +19,11 @@ use clap::Args;
 #[derive(Args)]
 #[command(after_help = COMPARE_EXAMPLES)]
 pub(crate) struct CompareCommand {
-    /// What is compared with: run numbers, labels (all runs with that label) and exported JSON files (FILE.json, or
+    /// The side to compare with: run numbers, labels (all runs with that label) and exported JSON files (FILE.json, or
     /// with a `/`), separated by commas; RUN@TARGET is the part of a run on one of its targets
     #[arg(value_name = "A", value_parser = run_names)]
     a: Box<[RunOn]>,
-    /// What is compared: the same
+    /// The other side, in the same form
     #[arg(value_name = "B", value_parser = run_names)]
     b: Box<[RunOn]>,
     /// End with exit code 5 if a case is slower by more than that with the whole of its interval (for 5%: all of it

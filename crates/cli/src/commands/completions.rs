@@ -6,7 +6,7 @@ use clap::Args;
 use crate::exit::Exit;
 use crate::global::Global;
 
-/// Completions for a shell, to standard output
+/// Print completions for a shell
 #[derive(Args)]
 pub(crate) struct CompletionsCommand {
     /// Which shell

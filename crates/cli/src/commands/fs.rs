@@ -27,11 +27,11 @@ use crate::session::{
 };
 use crate::signals::stop_on_signals;
 
-/// Measure filesystems side by side: makes each in an image of its own, and unmakes it
+/// Measure filesystems side by side, each made in an image of its own and removed afterwards
 #[derive(Args)]
 #[command(after_help = FS_EXAMPLES)]
 pub(crate) struct FsCommand {
-    /// Directories that are there, to be measured as well; they come first
+    /// Existing directories to measure as well; they come first
     #[arg(value_name = "TARGET", value_hint = ValueHint::DirPath)]
     target: Vec<PathBuf>,
     /// Kinds to make: ext4, ext4-no-journal, ext3, ext2, xfs, btrfs, btrfs-no-checksums, btrfs-raid0, tmpfs,
@@ -40,7 +40,7 @@ pub(crate) struct FsCommand {
     /// [default: all of these, with overlay and fuse on ext4]
     #[arg(long, value_name = "KIND", value_delimiter = ',')]
     on: Vec<String>,
-    /// Where the images are made, without names, so that nothing stays of them
+    /// Directory for the images, which have no names, so that none of them remains
     #[arg(long, value_name = "DIR", default_value = "/dev/shm", value_hint = ValueHint::DirPath)]
     images: PathBuf,
     /// Words for mkfs, added to ours: KIND=WORDS, such as 'ext4=-b 1024'; may be repeated

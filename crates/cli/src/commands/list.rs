@@ -10,15 +10,15 @@ use crate::run_list::run_list;
 use crate::selection::{USUAL_BLOCK_BYTES, different};
 use clap::{Args, Subcommand};
 
-/// What there is: suites, methods, axes, the cases of a suite
+/// List suites, methods, axes, or the cases of a suite
 #[derive(Args)]
 pub(crate) struct ListCommand {
-    /// What to list
+    /// The kind of list
     #[command(subcommand)]
     what: Option<Listed>,
 }
 
-/// What can be listed.
+/// The lists.
 #[derive(Subcommand)]
 enum Listed {
     /// Named lists of cases
@@ -33,7 +33,7 @@ enum Listed {
         #[arg(value_parser = suite_names())]
         suite: String,
     },
-    /// What the database holds, as `writebench runs` lists it
+    /// The runs of the database, as `writebench runs` lists them
     #[command(hide = true)]
     Runs,
 }

@@ -7,10 +7,10 @@ use writebench_model::did_you_mean;
 use crate::exit::{Exit, usage};
 use crate::global::Global;
 
-/// The manual page, to standard output
+/// Print the manual page
 #[derive(Args)]
 pub(crate) struct ManCommand {
-    /// Of that command; of writebench itself if none
+    /// Command to describe [default: writebench itself]
     command: Option<String>,
 }
 

@@ -35,7 +35,7 @@ const REPORT_EXAMPLES: &str = "Examples:
   writebench report 5@ext4 5@xfs                two targets of one run";
 
 impl ReportCommand {
-    /// Of the newest run, or of those that were named.
+    /// The page of the newest run, or of the named runs.
     pub(crate) fn run(&self, global: &Global) -> Result<Exit> {
         let (db, output) = (global.db.as_deref(), &global.output);
         let names = if self.runs.is_empty() {

@@ -20,7 +20,7 @@ use crate::session::{
 };
 use crate::signals::stop_on_signals;
 
-/// Measure: without a suite or case, a first look that takes less than half a minute
+/// Measure ways to write; without a suite or case, take a first look in less than half a minute
 #[derive(Args)]
 #[command(after_help = RUN_EXAMPLES)]
 pub(crate) struct RunCommand {
@@ -34,14 +34,14 @@ pub(crate) struct RunCommand {
     selection: SelectionArguments,
     #[command(flatten)]
     copying: CopyArguments,
-    /// Evict the file that is copied from the page cache before every sample (axis `origin`)
+    /// Evict the source of a copy from the page cache before every sample (axis `origin`)
     #[arg(long)]
     cold: bool,
     #[command(flatten)]
     device: DestroyArguments,
     #[command(flatten)]
     measuring: MeasuringArguments,
-    /// Go on with a run that did not come to its end: the newest, or the one with that number
+    /// Continue an unfinished run: the newest, or the one with that number
     #[arg(long, value_name = "RUN", num_args = 0..=1, require_equals = true, default_missing_value = "0",
         conflicts_with_all = ["suite", "case", "size", "record", "set", "data", "cold", "samples", "precision", "seed",
             "verify", "label", "dry_run", "no_properties", "target"])]
@@ -246,7 +246,7 @@ fn why_not_resumed(store: &Store, number: i64, run: &RunRecord) -> Result<Option
     })
 }
 
-/// What must not have changed when a run goes on.
+/// The facts that must be unchanged for a run to continue.
 fn lasting_facts(environment: &Environment) -> impl PartialEq + use<> {
     let filesystem = &environment.filesystem;
     (

@@ -13,7 +13,7 @@ use crate::output_file::Kept;
 use crate::run_name::RunOn;
 use clap::Args;
 
-/// Show a run again, or export it
+/// Show or export a run
 #[derive(Args)]
 pub(crate) struct ShowCommand {
     /// Number of the run, or a label: the newest run with it; the newest of all if none. Of a run on several targets

@@ -17,7 +17,7 @@ use writebench_runner::{ProgressRecord, RunnerError, answer_all, answered};
 
 use crate::exit::Exit;
 
-/// What the supervisor gives its worker.
+/// Arguments from the supervisor to its worker.
 #[derive(Parser)]
 struct WorkerArguments {
     /// The directories to work in, in the order of the run's targets.
@@ -52,7 +52,7 @@ pub(super) fn work(words: &mut dyn Iterator<Item = OsString>) -> Result<Exit> {
     // SIGBUS and the like are outcomes, too, and no reason to write the source data to a core file.
     let no_core = rustix::process::Rlimit { current: Some(0), maximum: Some(0) };
     rustix::process::setrlimit(rustix::process::Resource::Core, no_core)?;
-    // Nothing may go on writing behind the back of a supervisor that is gone.
+    // No worker may continue to write after its supervisor is gone.
     rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?;
     // When memory runs out, this process goes, and not somebody's database. That it cannot be said
     // (a sandbox without /proc) changes nothing else.
@@ -92,7 +92,7 @@ pub(super) fn work(words: &mut dyn Iterator<Item = OsString>) -> Result<Exit> {
     Ok(Exit::Ok)
 }
 
-/// What a worker works on, held open.
+/// The open files of a worker.
 enum Held {
     Directory(OwnedFd),
     Device(OwnedFd),
@@ -164,14 +164,14 @@ fn open_directory(path: &OsString, identity: [u64; 2]) -> Result<Held> {
     Ok(Held::Directory(directory))
 }
 
-/// What a descriptor that was inherited refers to, opened for this process alone.
+/// The file of an inherited descriptor, reopened for this process alone.
 fn inherited(number: u32) -> Result<OwnedFd> {
     let path = format!("/proc/self/fd/{number}");
     rustix::fs::open(&path, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())
         .with_context(|| format!("open {path}"))
 }
 
-/// Of root's capabilities a worker keeps two: `CAP_DAC_OVERRIDE`, as some filesystems show its own files as somebody
+/// A worker keeps two of root's capabilities: `CAP_DAC_OVERRIDE`, as some filesystems show its own files as somebody
 /// else's, and `CAP_IPC_LOCK`, without which registered buffers are limited by `ulimit -l`.
 const KEPT: CapabilitySet = CapabilitySet::DAC_OVERRIDE.union(CapabilitySet::IPC_LOCK);
 

@@ -19,10 +19,10 @@ use crate::output_file::Kept;
 
 #[derive(Args)]
 pub(crate) struct CopyArguments {
-    /// The file that is copied, with suite copy; named again with --resume [default: one is made in the target]
+    /// File to copy, with suite copy; give it again with --resume [default: one is made in the target]
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     from: Option<PathBuf>,
-    /// Measure beside FILE, and leave it as a copy of --from; named again with --resume
+    /// Measure beside FILE, and leave it as a copy of --from; give it again with --resume
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with = "target")]
     to: Option<PathBuf>,
 }
@@ -85,7 +85,7 @@ impl Copied {
     /// appended to, is somebody's log, and not what a copy is wanted in.
     pub(crate) fn redirected(limit: Option<Duration>) -> Result<Option<Self>> {
         let patience = Patience::without_stop(limit);
-        // What is not open is no file.
+        // A closed descriptor is no file.
         let (stdin, stdout) = (rustix::io::dup(io::stdin().as_fd()), rustix::io::dup(io::stdout().as_fd()));
         let (Ok(stdin), Ok(stdout)) = (stdin, stdout) else { return Ok(None) };
         let name = |descriptor: &OwnedFd| PathBuf::from(format!("/proc/self/fd/{}", descriptor.as_raw_fd()));

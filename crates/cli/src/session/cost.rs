@@ -1,4 +1,4 @@
-//! What a run would do, how much of it written, and about how long that takes.
+//! The cost of a run: cases, bytes, and the approximate time.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -14,7 +14,7 @@ use writebench_runner::{Hardware, Pace};
 use super::properties;
 use crate::consent;
 
-/// Nobody is asked before a run that writes less, and less than a quarter of what is free.
+/// A run that writes less than this, and less than a quarter of the free space, needs no consent.
 const MOST_UNASKED_BYTES: u64 = 64 << 30;
 
 /// A good solid-state disk, and a hard disk: how long a run takes is known only once it has measured.
@@ -23,7 +23,7 @@ const PACES: [Pace; 2] = [
     Pace { bytes_per_s: 100_000_000, sync: Duration::from_millis(10), call: Duration::from_micros(1) },
 ];
 
-/// What a run would do and write.
+/// The cost of a run.
 pub(crate) struct Cost<'r> {
     /// Its different cases.
     pub cases: &'r [Case],
@@ -32,7 +32,7 @@ pub(crate) struct Cost<'r> {
     pub targets: Vec<(String, Option<Space>)>,
     /// The copy that stays.
     pub copy_bytes: u64,
-    /// What the images of filesystems would take that the run makes itself.
+    /// Bytes of the images for filesystems that the run makes.
     pub image_bytes: u64,
     /// Whether the limits of the hardware would be measured.
     pub limits: bool,

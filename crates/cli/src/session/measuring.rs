@@ -15,20 +15,20 @@ use crate::selection;
 /// How they are measured, and what is made of it.
 #[derive(Args)]
 pub(crate) struct MeasuringArguments {
-    /// Undisturbed samples to take of each case [default: 6, the least with a 95 % interval; 11 for suite copy]
+    /// Undisturbed samples of each case [default: 6, the least with a 95 % interval; 11 for suite copy]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub samples: Option<u32>,
     /// Take more samples of a case until half its interval is no more than that share of its median, such as 2%; up to 20
     /// times --samples, or until --budget
     #[arg(long, value_name = "PERCENT", value_parser = percent_in_ppm)]
     pub precision: Option<u32>,
-    /// Stop after that time, and cut loops over durable records to their share of it; what was not reached is said [default: none; 20s for the first look, and for each filesystem of one]
+    /// Stop after this time; loops over durable records are cut to their share of it [default: none; 20s for the first look, and for each filesystem of one]
     #[arg(long, value_name = "TIME", value_parser = positive_duration)]
     pub budget: Option<Duration>,
-    /// Stop before more than that is written
+    /// Stop before more than this is written
     #[arg(long, value_name = "BYTES")]
     pub max_bytes: Option<Bytes>,
-    /// What stays free of a target, of the place for images, too: a share of its bytes and inodes, or a size
+    /// Space to leave free on a target, and where images are made: a share of its bytes and inodes, or a size
     #[arg(long, value_name = "SHARE|SIZE", default_value_t)]
     pub reserve: Reserve,
     /// Seed of the order and the data [default: random, and shown]
@@ -39,20 +39,20 @@ pub(crate) struct MeasuringArguments {
     #[arg(long, value_name = "WHEN", default_value = "sampled",
         value_parser = names(Verify::ALL, Verify::name, Verify::from_name))]
     pub verify: Verify,
-    /// When a sample counts as hanging, and a target as not answering [default: by its size, at least a minute; 30s for a
+    /// Deadline of a sample, and of a target's answer [default: by its size, at least a minute; 30s for a
     /// target]
     #[arg(long, value_name = "TIME", value_parser = positive_duration)]
     pub timeout: Option<Duration>,
-    /// Name the run: `show`, `compare` and `runs` know it by it. Several runs may have the same label
+    /// Label of the run, for `show`, `compare` and `runs`. Several runs may share one
     #[arg(long, value_name = "NAME", value_parser = label)]
     pub label: Option<String>,
-    /// Do not measure what memory and device can do at most, which takes up to two seconds, for each target with durable or direct cases
+    /// Do not measure the limits of memory and device, which takes up to two seconds for each target with durable or direct cases
     #[arg(long)]
     pub no_limits: bool,
-    /// Do not look at what each of several filesystems does with files, which writes up to 128 MiB to each
+    /// Do not find out the properties of filesystems side by side, which writes up to 128 MiB to each
     #[arg(long)]
     pub no_properties: bool,
-    /// Show what would be run and how many bytes written, and write nothing
+    /// Print the cases and the bytes that they would write, and write nothing
     #[arg(long)]
     pub dry_run: bool,
     #[command(flatten)]
@@ -70,7 +70,7 @@ pub(crate) const VERSION: &str = if cfg!(feature = "deliberate-delay") {
 const FIRST_LOOK_BUDGET_NS: u64 = 20_000_000_000;
 
 impl MeasuringArguments {
-    /// What was asked for. So many first looks have a budget of their own.
+    /// The settings of the command line. Each first look adds a budget of its own.
     pub(crate) fn settings(&self, first_looks: u64, samples: u32) -> Settings {
         let first_look_budget_ns = (first_looks > 0).then_some(FIRST_LOOK_BUDGET_NS * first_looks);
         Settings {

@@ -17,10 +17,10 @@ use crate::output::Output;
 
 #[derive(Args)]
 pub(crate) struct DestroyArguments {
-    /// Write over a block device: names it again. Refused if it is in use, or carries data
+    /// Overwrite a block device: name it a second time. Refused if it is in use or carries data
     #[arg(long, value_name = "DEVICE", value_hint = ValueHint::FilePath)]
     pub destroy: Option<PathBuf>,
-    /// Also if it carries a filesystem or a partition table
+    /// Overwrite it even if it carries a filesystem or a partition table
     #[arg(long, requires = "destroy")]
     pub destroy_data: bool,
 }
@@ -37,9 +37,9 @@ pub(crate) struct Place {
 
 /// The same, and nobody else's any more.
 pub(crate) struct Claimed {
-    /// What samples need to know of it.
+    /// The facts that samples need.
     pub target: PlannedTarget,
-    /// What the filesystem of a directory had left when it was looked at.
+    /// The free space of a directory's filesystem at the first look.
     pub space: Option<Space>,
     /// Whether the run made its filesystem, so that no later run could find anything there.
     pub is_made: bool,
@@ -124,7 +124,7 @@ impl Place {
         Ok(Self { look, environment, keeper, made: None })
     }
 
-    /// What it is in the database and in tables, with the facts about it.
+    /// Its record for the database and tables.
     pub(crate) fn record(&self) -> TargetRecord {
         let path = path_text(self.path());
         let (name, making) = self.made.clone().unzip();
@@ -147,7 +147,7 @@ impl Place {
         self.look.space.filter(|_| self.keeper.is_some())
     }
 
-    /// What stays free of it, if so much was asked for: what the run made goes with the run.
+    /// The reserve, unless the run made the filesystem, which goes with the run.
     fn reserve(&self, asked: Reserve) -> Reserve {
         if self.made.is_some() { Reserve::NONE } else { asked }
     }

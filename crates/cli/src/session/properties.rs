@@ -1,4 +1,4 @@
-//! What the filesystems of a run do with files, into its database.
+//! The properties of a run's filesystems, recorded in its database.
 
 use std::time::{Duration, Instant};
 
@@ -17,7 +17,7 @@ const FILE_BYTES: u64 = 4 << 20;
 const FILES: u64 = 32;
 const PATIENCE: Duration = Duration::from_secs(120);
 
-/// What that many targets may be written for it, at most.
+/// The most bytes written to that many targets.
 pub(super) fn most_bytes(targets: usize) -> u64 {
     (FILE_BYTES * FILES).saturating_mul(targets as u64)
 }

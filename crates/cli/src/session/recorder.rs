@@ -1,4 +1,4 @@
-//! What a run makes, into its database and its streams, in the order in which it was made. A database that another
+//! Records the results of a run in its database and its streams, in the order of their making. A database that another
 //! program has locked keeps nobody waiting: what it cannot take yet is held in memory.
 
 use std::collections::VecDeque;
@@ -33,7 +33,7 @@ pub(super) struct Recorder<'r> {
     gone: Option<StoreError>,
 }
 
-/// What is recorded: a row comes into the tables when its case has its first turn. Targets are given by their places in the run.
+/// A thing to record: a row comes into the tables when its case has its first turn. Targets are given by their places in the run.
 pub(super) enum Record {
     Row(Box<CaseRecord>),
     Sample { target: usize, case: String, sample: Box<Sample> },
@@ -43,7 +43,7 @@ pub(super) enum Record {
 }
 
 impl<'r> Recorder<'r> {
-    /// Of the run with that number.
+    /// The recorder of the run with that number.
     pub(super) fn new(store: &'r Store, number: i64, streams: Streams<'r>, output: &'r Output) -> Self {
         Self {
             store,
@@ -72,7 +72,7 @@ impl<'r> Recorder<'r> {
         let (start, was_stopped) = (Instant::now(), stop.load(Ordering::Relaxed));
         loop {
             if let Err(error) = self.write_waiting() {
-                // What failed is in front of the status, which may still be written.
+                // The rows that failed come before the status, which may still be written.
                 let _ = self.store.set_status(self.number, RunStatus::Failed);
                 return Err(error.into());
             }

@@ -15,7 +15,7 @@ pub(crate) struct Session<'s> {
     /// Its different cases, each of which is measured on every target.
     pub cases: Vec<Case>,
     pub copied: Option<Copied>,
-    /// Who wants how many samples.
+    /// The number of samples that each case wants.
     pub schedule: Box<dyn Schedule>,
     pub later: Later,
     /// Cases that the hardware's limits are measured for; none to measure no limits.

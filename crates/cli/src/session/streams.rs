@@ -51,7 +51,7 @@ impl<'o> Streams<'o> {
         self.failed.map_or(Ok(()), |error| Err(error).context(WHAT_FAILED))
     }
 
-    /// Whoever reads gets whole lines, at once.
+    /// A reader gets whole lines, at once.
     fn write(&mut self, line: &str) {
         let (output, failed) = (self.output, &mut self.failed);
         self.open.retain_mut(|stream| {

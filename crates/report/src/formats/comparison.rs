@@ -21,7 +21,7 @@ pub const SCHEMA: u32 = 2;
 /// A longer table has only rows that differ, except with `--all`.
 const FEW: usize = 20;
 
-/// What changed, and then why that may be. Styled text; `width` is the terminal's, none for all columns.
+/// The verdicts, and then the possible reasons. Styled text; `width` is the terminal's, none for all columns.
 #[must_use]
 pub fn terminal(comparison: &Comparison, detail: Detail, width: Option<usize>) -> String {
     let is_all = detail == Detail::All;

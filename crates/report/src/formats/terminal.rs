@@ -140,7 +140,7 @@ fn names_of_labels(table: &Table) -> Option<usize> {
     (begins_with_label && table.columns[1..case].iter().all(|column| !column.is_text)).then_some(case)
 }
 
-/// What each label means, to be run again, where there is no room for it beside the figures.
+/// The case of each label, if there is no room for it beside the figures.
 fn legend(table: &Table, case: usize, width: Option<usize>) -> String {
     let label_width = table.rows.iter().map(|row| row[0].chars().count()).max().unwrap_or(0);
     let beside = |row: &Vec<String>| format!("{}  {}", padded(&row[0], label_width), row[case]);
@@ -151,7 +151,7 @@ fn legend(table: &Table, case: usize, width: Option<usize>) -> String {
     table.rows.iter().map(|row| format!("{QUIET}{}{QUIET:#}\n", line(row))).collect()
 }
 
-/// What a machine's noise lets be told, and what to do about it.
+/// The differences that a machine's noise allows to detect, with advice.
 #[must_use]
 pub fn noise(report: &NoiseReport, width: Option<usize>) -> String {
     let table = report.table();

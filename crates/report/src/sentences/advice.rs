@@ -72,7 +72,7 @@ pub struct Advice {
     pub recommended: String,
     /// How much faster than the baseline it is; none for the baseline itself, or if that failed.
     pub gain: Option<Gain>,
-    /// What all are compared with.
+    /// The case that all are compared with.
     pub baseline: String,
     /// The one with the largest gain in the finals, without the baseline.
     pub fastest: String,
@@ -82,14 +82,14 @@ pub struct Advice {
     pub as_fast: Vec<String>,
     /// Candidates that have a sample.
     pub tried: usize,
-    /// Of those, the ones that failed or are not supported.
+    /// The number of these that failed or are not supported.
     pub failed: usize,
     /// Bytes of all samples.
     pub bytes_written: u64,
 }
 
 impl Advice {
-    /// Of the cases of a run; none if it was no search, or the finals have no two to compare.
+    /// The advice of a run's cases; none if it was no search, or if the finals have no two to compare.
     pub(crate) fn of(cases: &[CaseReport]) -> Option<Self> {
         let cases: Vec<&CaseReport> = cases.iter().filter(|case| case.record.origin.is_search()).collect();
         let in_stage = |stage| cases.iter().copied().filter(move |case| case.record.origin.is_stage(stage));
@@ -176,7 +176,7 @@ impl Advice {
         sentences.extend(self.smaller(cases, run.settings.search_bytes));
         let target = run.targets.first().map_or(".", |target| &target.path);
         let mut check = format!("writebench run {} --case {}", quoted(target), self.recommended);
-        // What it was compared with, or what came nearest to it.
+        // The case that it was compared with, or the one with the nearest figure.
         let other = if self.is_another_way() { &self.baseline } else { &self.fastest };
         if !other.is_empty() {
             check += &format!(" --case {other}");

@@ -1,4 +1,4 @@
-//! What a run says about a contract: the fastest way, what it is worth, and how sure that is.
+//! The answer to a contract's question: the fastest way, its gain, and how sure that is.
 
 use writebench_model::{Axes, Axis, Contract, Prepare, RunRecord, SyncCall};
 use writebench_stats::{Interval, Verdict};
@@ -19,7 +19,7 @@ const NAMED: usize = 3;
 /// The answer for those who want what a contract promises.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Answer {
-    /// What all its cases leave behind.
+    /// The contract that all its cases satisfy.
     pub contract: Contract,
     /// How many different cases do.
     pub cases: usize,
@@ -29,7 +29,7 @@ pub struct Answer {
     pub finding: Finding,
     /// The fastest, in words.
     pub sentence: String,
-    /// What can be told from it and what cannot; empty if there is no answer.
+    /// The verdicts on the other cases; empty if there is no answer.
     pub certainty: String,
 }
 

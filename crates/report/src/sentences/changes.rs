@@ -1,4 +1,4 @@
-//! What else is different between two sides than what was to be compared.
+//! Other differences between two sides than the compared figures.
 
 use serde::Serialize;
 use writebench_model::{Bytes, Environment, Filesystem, Image, Making, RunRecord, TargetRecord};
@@ -20,7 +20,7 @@ pub(crate) struct Change {
 }
 
 impl Comparison {
-    /// What else is different between the sides, or among the runs of one.
+    /// Other differences between the sides, or among the runs of one.
     pub(crate) fn changes(&self) -> Vec<Change> {
         let (facts_of_a, facts_of_b) = (facts_of_side(&self.a), facts_of_side(&self.b));
         let facts = facts_of_a.iter().chain(&facts_of_b).flatten();
@@ -61,12 +61,12 @@ fn values(facts: &[Facts], name: &str) -> Vec<String> {
     distinct(facts.iter().map(value), Clone::clone)
 }
 
-/// What may make a run faster or slower. Not: its seed, its limits, and how many samples were asked for.
+/// The facts that may make a run faster or slower. Its seed, limits and number of samples are not among them.
 fn facts(run: &RunRecord) -> Facts {
     let mut facts = vec![fact("writebench", &run.version)];
     facts.extend(run.targets.first().map_or(Vec::new(), |target| machine_facts(&target.environment)));
     for target in &run.targets {
-        // Of several each says whose it is.
+        // Each of several names its owner.
         let of = if run.targets.len() > 1 { format!("{}: ", target.name) } else { String::new() };
         facts.extend(target_facts(target).into_iter().map(|(name, value)| (format!("{of}{name}"), value)));
     }
@@ -96,7 +96,7 @@ fn machine_facts(environment: &Environment) -> Facts {
     ]
 }
 
-/// Of a filesystem that the run made. Not: the numbers of its loop devices and where it was mounted.
+/// The facts of a filesystem that the run made, without the numbers of its loop devices and its mount point.
 fn making_facts(making: &Making, filesystem: &Filesystem) -> Facts {
     let image = |it: &Image| {
         let (size, direct) = (Bytes(it.size_bytes), if it.direct_io { ", direct I/O" } else { "" });

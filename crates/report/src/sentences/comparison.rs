@@ -1,4 +1,4 @@
-//! What two compared sides come to, in words.
+//! The result of a comparison, in words.
 
 use writebench_stats::Verdict;
 

@@ -1,4 +1,4 @@
-//! What stands beside the answers.
+//! Remarks on the answers.
 
 use writebench_model::RunRecord;
 
@@ -7,7 +7,7 @@ use crate::numbers::grouped::distinct;
 use crate::sentences::answer::Answer;
 use crate::sentences::image_share;
 
-/// What many comparisons mean for the answers, and what images have to do with them.
+/// The meaning of many comparisons for the answers, and the share of images in them.
 pub(crate) fn remarks(run: &RunRecord, answers: &[Answer], cases: &[CaseReport]) -> Vec<String> {
     let compares_many = |answer: &Answer| {
         let of_answer = cases.iter().filter(|case| case.record.contract == answer.contract && case.is_ranked());

@@ -99,7 +99,7 @@ pub(crate) fn compared(ratio: &Interval) -> String {
     }
 }
 
-/// What a contract is for: `durable new file`. Of several targets no one is meant.
+/// The goal of a contract: `durable new file`.
 pub(crate) fn goal(contract: &Contract, target: Option<&TargetRecord>) -> String {
     let is_device = target.is_some_and(|it| it.environment.filesystem.kind == "block device");
     let file = match (contract.files, contract.start) {

@@ -1,4 +1,4 @@
-//! What an image and its loop device cost: the same kind of filesystem with and without them.
+//! The cost of an image and its loop device, by the same kind of filesystem with and without them.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -39,7 +39,7 @@ fn is_below(plain: &TargetRecord, made: &TargetRecord, image: &Image) -> bool {
         && environment.device.as_ref().is_some_and(|device| device.number == image.directory_device)
 }
 
-/// Of each target, its cases that have a rank, by name.
+/// The ranked cases of each target, by name.
 type Ranked<'r> = HashMap<&'r str, BTreeMap<&'r str, &'r CaseReport>>;
 
 fn sentence(made: &TargetRecord, image: &Image, plain: &TargetRecord, ranked: &Ranked<'_>) -> Option<String> {

@@ -1,4 +1,4 @@
-//! What was measured on, in a few lines.
+//! The environment of a run, in one line or a few.
 
 use writebench_model::{Bytes, Case, Device, Environment, Making, RunRecord, TargetRecord};
 
@@ -55,7 +55,7 @@ pub fn machine_lines(environment: &Environment, target: &str) -> Lines {
     lines
 }
 
-/// What a run was made on. Of several targets each has a line.
+/// The environment of a run, with a line for each of several targets.
 pub(crate) fn run_lines(run: &RunRecord) -> Lines {
     match run.targets.as_slice() {
         [] => Vec::new(),
@@ -128,7 +128,7 @@ fn system_lines(environment: &Environment) -> Lines {
     vec![("machine", known(machine)), ("kernel", known(kernel))]
 }
 
-/// What is known, behind each other.
+/// The known parts, joined.
 fn known(parts: impl IntoIterator<Item = Option<String>>) -> String {
     parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
 }

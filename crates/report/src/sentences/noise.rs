@@ -1,4 +1,4 @@
-//! What a machine's noise lets be told, and what to do about it.
+//! The differences that a machine's noise allows to detect, with advice.
 
 use serde::Serialize;
 use writebench_model::{Noise, Work};
@@ -9,7 +9,7 @@ use crate::numbers::noise::{MANY, WorkNoise};
 /// Differences that people ask about.
 const DIFFERENCES: [f64; 3] = [0.1, 0.03, 0.01];
 
-/// What a machine's noise lets be told.
+/// The differences that a machine's noise allows to detect.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct NoiseReport {
     /// How long it was looked at.
@@ -18,14 +18,14 @@ pub struct NoiseReport {
     pub steal: f64,
     /// By kind of work.
     pub works: Vec<WorkNoise>,
-    /// What can be told, in words.
+    /// The detectable differences, in words.
     pub verdicts: Vec<String>,
-    /// What to do about it.
+    /// Advice against the noise.
     pub advice: Vec<String>,
 }
 
 impl NoiseReport {
-    /// Of what was measured; `governor` is the CPU frequency governor, where it is known.
+    /// The report on measured noise; `governor` is the CPU frequency governor, where it is known.
     #[must_use]
     pub fn of(noise: &Noise, governor: Option<&str>) -> Self {
         let works: Vec<WorkNoise> = noise.series.iter().map(WorkNoise::of).collect();

@@ -85,7 +85,7 @@ pub(crate) fn significant_percent(part: f64) -> String {
     format!("{percent:.digits$} %")
 }
 
-/// What a case's share of its limit looks like: `83 %`.
+/// A case's share of its limit: `83 %`.
 pub(crate) fn share(share: f64) -> String {
     let percent = share * 100.0;
     match percent {

@@ -1,9 +1,9 @@
-//! What became of cases that did not end well.
+//! The outcomes of cases that did not end well.
 
 use crate::numbers::case::CaseReport;
 use crate::sentences::words::counted;
 
-/// What became of a case, and why.
+/// The outcome of a case, with the reason.
 pub(crate) fn case_sentence(case: &CaseReport, reason: &str) -> String {
     let good = case
         .estimate

@@ -1,4 +1,4 @@
-//! What somebody wants who could use any case of a contract.
+//! The question that a contract answers.
 
 use writebench_model::{Bytes, Content, Contract, Feed, Start, TargetRecord};
 

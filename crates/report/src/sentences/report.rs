@@ -19,26 +19,26 @@ pub struct Report {
     pub run: RunRecord,
     /// One for each of the run's cases, in the same order.
     pub cases: Vec<CaseReport>,
-    /// What a search for the best case comes to; none if it was none.
+    /// The advice of a search; none for other runs.
     pub advice: Option<Advice>,
-    /// What it says about each contract; nothing if it was a search.
+    /// The answer for each contract; empty for a search.
     pub answers: Vec<Answer>,
     /// A line for each goal; of a search, for each of its finalists.
     pub findings: Vec<Finding>,
-    /// What it comes to, in sentences: all answers, or the advice.
+    /// All answers in sentences, or the advice.
     pub conclusions: Vec<String>,
-    /// What stands beside the answers: what comparisons and images mean for them.
+    /// Remarks on the answers: the meaning of many comparisons, and of images.
     pub remarks: Vec<String>,
     /// How much was read back and compared, and where it came from; none where nothing was written.
     pub read_back: Option<String>,
-    /// What a reader of the figures must know.
+    /// Warnings that a reader of the figures needs.
     pub warnings: Vec<String>,
     /// Whether the cases are in another order than that of the suites, or not all there.
     pub is_arranged: bool,
 }
 
 impl Report {
-    /// Of a run.
+    /// The report on a run.
     #[must_use]
     pub fn of(number: Option<i64>, mut run: RunRecord) -> Self {
         let is_search = run.is_search();

@@ -1,4 +1,4 @@
-//! What several runs are called where they stand side by side.
+//! The names of several runs side by side.
 
 use std::collections::HashMap;
 

@@ -1,4 +1,4 @@
-//! What a reader of the figures must know.
+//! Warnings that a reader of the figures needs.
 
 use writebench_model::{Durability, RunRecord, RunStatus};
 use writebench_stats::CONFIDENCE;

@@ -24,7 +24,7 @@ pub(crate) struct Bar {
 }
 
 impl Bars {
-    /// Of the cases that are the rows; none where fewer than two could be compared by it.
+    /// The bars of the rows; none if fewer than two rows are comparable.
     pub(super) fn of(
         rows: &[&CaseReport],
         rank: u8,

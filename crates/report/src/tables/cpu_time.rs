@@ -38,7 +38,7 @@ fn table(title: &str, cases: &[&CaseReport], time: &Shown) -> Table {
     Table::with(title, &rows.collect::<Vec<_>>(), columns)
 }
 
-/// What one hand-over takes on average, in nanoseconds.
+/// The average time of one hand-over, in nanoseconds.
 fn per_call(estimate: &Estimate, figure: &Figure) -> Option<f64> {
     let calls = estimate.records_per_s.as_ref()?.median * estimate.total_ns.median / 1e9;
     (calls > 0.0).then_some(figure.median / calls)

@@ -46,7 +46,7 @@ impl Report {
         Table::with("", findings, columns)
     }
 
-    /// Of several targets: a row for each, with the figure of its fastest way to each goal.
+    /// A row for each of several targets, with the figure of its fastest way to each goal.
     pub(crate) fn targets_table(&self) -> Option<Table> {
         let run = &self.run;
         if !run.is_side_by_side() {

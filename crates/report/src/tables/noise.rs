@@ -1,4 +1,4 @@
-//! What a machine's noise lets be told, by kind of work.
+//! The differences that a machine's noise allows to detect, by kind of work.
 
 use writebench_stats::as_f64;
 

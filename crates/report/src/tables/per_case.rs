@@ -162,7 +162,7 @@ fn table<'c>(title: &str, cases: &[&'c CaseReport], mut columns: Vec<Cells<'c>>)
     };
     if labels {
         columns.insert(0, Cells::text("", 0, label));
-        // What the label means, to be run again; behind the figures, for it is long.
+        // The label's case, which repeats the row; last, because it is long.
         columns.push(Cells::text("case", 9, name));
     } else {
         columns.insert(0, Cells::text("case", 0, name));

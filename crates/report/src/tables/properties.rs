@@ -1,4 +1,4 @@
-//! What filesystems do with files, one beside the other.
+//! The properties of filesystems, side by side.
 
 use writebench_model::{Allocation, Bytes, DirectWrite, Found, Learnt, Prepare, Properties, Zeros};
 
@@ -157,7 +157,7 @@ impl Gap {
     }
 }
 
-/// What is not known, and why.
+/// An unknown property, with the reason.
 fn gaps(properties: &Properties) -> Vec<(&'static str, Gap)> {
     let mut gaps = Vec::new();
     let mut note = |what, gap: Option<Gap>| gaps.extend(gap.map(|gap| (what, gap)));

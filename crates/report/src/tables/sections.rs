@@ -62,14 +62,14 @@ fn section_tables(cases: &[CaseReport], report: &Report) -> Vec<Table> {
     tables
 }
 
-/// What is said below the table of a section, but for its sentences.
+/// The notes below the table of a section.
 pub(crate) fn section_notes(cases: &[CaseReport], run: &RunRecord) -> Vec<String> {
     let on = |target: &TargetRecord| {
         let on_target = cases.iter().filter(|case| case.record.target == target.name);
         (target.name.clone(), notes::notes(&on_target.collect::<Vec<_>>(), &target.limits))
     };
     let all: Vec<(String, Vec<String>)> = run.targets.iter().map(on).collect();
-    // What is the same for all is said once.
+    // A note common to all targets is printed once.
     let is_everywhere = |note: &String| all.iter().all(|(_, notes)| notes.contains(note));
     let line = |target: &str, note: &String| {
         // A burst's note has the target in it.
@@ -88,7 +88,7 @@ fn ranked(title: &str, cases: &[CaseReport]) -> Vec<Table> {
     contracts.iter().map(|(contract, cases)| per_case::ranked(&title(contract), cases)).collect()
 }
 
-/// What is to be said of cases without a figure. Many with the same cause are one sentence.
+/// Sentences on cases without a figure. Cases with the same cause share one.
 fn sentences(cases: &[CaseReport]) -> Vec<Sentence> {
     const NAMED: usize = 3;
     let without_figure = cases.iter().filter_map(|case| Some((case, case.reason.as_deref()?)));

@@ -9,7 +9,7 @@ use crate::sentences::number::{gigabytes_per_s, seconds, significant};
 
 type FigureOf = fn(&Estimate) -> Option<&Figure>;
 
-/// What a table shows of every case, and how that compares.
+/// The figure that a table shows of every case, and how it compares.
 #[derive(Clone, Copy)]
 pub(super) struct Shown {
     pub title: &'static str,
@@ -20,7 +20,7 @@ pub(super) struct Shown {
     pub of_sample: fn(&Sample) -> f64,
 }
 
-/// What [`Layout::CpuTime`] is about.
+/// The figures of [`Layout::CpuTime`].
 pub(super) const TIMES: [Shown; 3] = [
     time("total elapsed time", |it| Some(&it.total_ns), total),
     time("user CPU time", |it| Some(&it.user_cpu_figure_ns), |it| as_f64(it.user_cpu_ns)),
@@ -31,7 +31,7 @@ const fn time(title: &'static str, figure: FigureOf, of_sample: fn(&Sample) -> f
     Shown { title, unit: "s", figure, text: seconds, of_sample }
 }
 
-/// What a layout is about where targets stand side by side.
+/// The figures of a layout with targets side by side.
 pub(super) fn shown(layout: Layout) -> Vec<Shown> {
     let speed = |sample: &Sample| 1.0 / total(sample);
     match layout {

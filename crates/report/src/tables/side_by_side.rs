@@ -33,7 +33,7 @@ pub(super) fn tables(title: &str, layout: Layout, cases: &[&CaseReport], run: &R
 struct Grid<'r> {
     targets: Vec<&'r str>,
     missing: Vec<&'r str>,
-    /// What stands before the figures.
+    /// The columns before the figures.
     heads: &'static [Head],
     rows: Vec<Row<'r>>,
 }
@@ -161,7 +161,7 @@ fn means(ratios: &[Vec<Option<f64>>], ratio_columns: &[usize], width: usize) -> 
 }
 
 impl Row<'_> {
-    /// Of each target but the first to the first.
+    /// The ratios of each other target to the first.
     fn ratios(&self, shown: &Shown) -> Vec<Option<Interval>> {
         let first = self.cells.first().copied().flatten();
         let ratio = |case: &Option<&CaseReport>| ratio((*case)?, first?, shown);
@@ -189,7 +189,7 @@ fn figure_text(case: Option<&CaseReport>, shown: &Shown) -> (String, String) {
     (mark(estimate, (shown.text)(figure.median)), range(figure, shown.text))
 }
 
-/// Of what can be compared: neither cut short nor disturbed throughout, nor failed on the way.
+/// The ratio of comparable figures: neither cut short, nor disturbed throughout, nor of a case that failed.
 fn ratio(case: &CaseReport, first: &CaseReport, shown: &Shown) -> Option<Interval> {
     if !case.is_ranked() || !first.is_ranked() {
         return None;

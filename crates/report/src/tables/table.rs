@@ -11,24 +11,24 @@ use crate::tables::bars::Bars;
 /// A table, ready to be rendered.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Table {
-    /// What it is about.
+    /// The heading.
     pub title: String,
     /// Its columns.
     pub columns: Vec<Column>,
     /// Its rows, each with a text for every column.
     pub rows: Vec<Vec<String>>,
-    /// What is to be said of cases without a figure.
+    /// Sentences on cases without a figure.
     pub sentences: Vec<Sentence>,
-    /// What its words and shares mean.
+    /// Explanations of its words and shares.
     pub notes: Vec<String>,
-    /// What a terminal draws behind the rows.
+    /// The bars that a terminal draws behind the rows.
     pub bars: Option<Bars>,
 }
 
 /// A column's heading.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Column {
-    /// What several columns together are about.
+    /// The common heading of several columns.
     pub group: String,
     /// The heading.
     pub heading: String,

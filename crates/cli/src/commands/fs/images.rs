@@ -13,7 +13,7 @@ pub(super) struct Images<'c> {
     /// The directory that they are made in.
     below: &'c Path,
     wishes: &'c [Wish],
-    /// What the largest case has in files.
+    /// Bytes of the largest case's files.
     pub content_bytes: u64,
     pub bytes: u64,
     memory_bytes: u64,

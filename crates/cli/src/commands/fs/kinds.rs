@@ -6,10 +6,10 @@ use writebench_model::did_you_mean;
 
 use crate::exit::usage;
 
-/// What stands on each of the other kinds where it is named alone.
+/// Kinds that stand on each of the others if they are named alone.
 const LAYERS: [&str; 2] = ["overlay", "fuse"];
 
-/// What the command line asks for, in its order, each kind once.
+/// The kinds of the command line, in its order, each once.
 pub(super) fn wishes(
     on: &[String],
     mkfs_options: &[(Kind, String)],

@@ -36,7 +36,7 @@ pub(super) struct Run<'r> {
     pub report: &'r Report,
     /// How many of its findings are read at once.
     pub at_once: usize,
-    /// What a way is, and what it is held against.
+    /// The headings of the way and of its comparison.
     pub headings: (&'static str, String),
     /// Label and text of each line.
     pub lines: Vec<(&'static str, String)>,
@@ -85,7 +85,7 @@ pub(super) struct Chart<'r> {
 
 /// How many answers are read at once, so that the chart of all cases is on the first screen, too.
 const ANSWERS: usize = 6;
-/// Of several runs together, which have a heading each.
+/// The content of several runs, each with a heading.
 const ANSWERS_OF_ALL: usize = 4;
 
 impl<'r> Content<'r> {

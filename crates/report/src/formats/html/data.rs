@@ -29,14 +29,14 @@ pub(super) struct Data<'r> {
     sections: Vec<(&'r str, &'r str)>,
     /// Texts that cases refer to by number, since many share them.
     words: Vec<&'r str>,
-    /// What cases are for, by numbers too.
+    /// The goals of cases, also by number.
     goals: Vec<Goal>,
     cases: Vec<Case>,
     charts: Vec<Value>,
     comparisons: Vec<Value>,
     /// The colours of heat maps, from the least to the most; on a light screen, and on a dark one.
     heat: Vec<[String; 2]>,
-    /// Of series, in the same way.
+    /// The colours of series, in the same form.
     colours: Vec<[&'static str; 2]>,
 }
 

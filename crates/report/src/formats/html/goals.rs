@@ -8,7 +8,7 @@ use writebench_model::{Bytes, Content, Contract, TargetRecord};
 use crate::numbers::case::CaseReport;
 use crate::sentences::finding;
 
-/// What cases of one contract are for.
+/// The common goal of cases with one contract.
 #[derive(Serialize)]
 pub(super) struct Goal {
     text: String,

@@ -1,4 +1,4 @@
-//! What stands on the first screen, on terminals of several widths and in a pipe.
+//! The first screen, on terminals of several widths and in a pipe.
 
 use writebench_model::{
     CaseOrigin, CaseRecord, Content, Durability, FIRST_LOOK, Outcome, RunRecord, RunStatus, Sample, Stage,
