@@ -34,7 +34,7 @@ pub(crate) struct CompareCommand {
     #[arg(long, value_name = "PERCENT", value_parser = percent)]
     as_fast: Option<f64>,
     /// Every case and every column, however wide
-    #[arg(long)]
+    #[arg(long, short = 'v')]
     all: bool,
     #[command(flatten)]
     exports: ComparisonExportArguments,

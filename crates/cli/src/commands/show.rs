@@ -23,8 +23,8 @@ pub(crate) struct ShowCommand {
     /// ever [default: the suite's order; throughput with --top]
     #[arg(long, value_name = "BY", value_parser = names(Sort::ALL, Sort::name, Sort::from_name))]
     sort: Option<Sort>,
-    /// Everything: the machine, each case's figures in all columns, however wide, and what they come to
-    #[arg(long)]
+    /// Everything: the machine, each case's figures in all columns, however wide, and all conclusions
+    #[arg(long, short = 'v')]
     all: bool,
     /// Only the first rows of each table
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]

@@ -66,7 +66,7 @@ fn refusals() -> Result<()> {
     call(&program, &["report", "-o", &format!("{home}/a.html")], 2)?;
     measure(&program, "one")?;
     for (runs, file, wanted, code) in [
-        (&["7"][..], "a.html", "no run 7", 1),
+        (&["7"][..], "a.html", "no run 7", 2),
         (&["nobody"], "a.html", "nobody", 2),
         (&["no/such.json"], "a.html", "no/such.json", 2),
         (&["1@ext4"], "a.html", "ext4", 2),

@@ -74,7 +74,7 @@ fn flipped() -> Result<()> {
     let image = faulty.path().join("image");
     File::create(&image)?.set_len(64 << 20)?;
     let stack = Stack::mount("ext4", &image)?;
-    let words = ["--case", DURABLE, "--case", CACHED, "--samples", "2", "--no-limits"];
+    let words = ["--case", DURABLE, "--case", CACHED, "--samples", "2", "--no-limits", "--yes"];
     // The filesystem has its own blocks in memory after this.
     let before = program.run(stack.path(), &words, 0)?;
     let samples = case(&before, DURABLE)?["samples"].as_array().context("samples")?;

@@ -65,6 +65,8 @@ const TRIALS: &[Trial] = &[
     trial("writebench compare before after --fail-if-slower 5%", &[], "B compared with A"),
     trial("writebench compare before after", &[], "B compared with A"),
     trial("writebench probe --noise /data", &["--seconds", "1"], "memory copy"),
+    trial("writebench runs", &[], "before"),
+    trial("writebench runs delete", &["--yes"], ""),
     trial("writebench report", &[], ""),
     trial("writebench show --export svg=charts", &[], ""),
     trial("writebench show --export json=results.json", &[], ""),

@@ -214,7 +214,7 @@ fn documents() -> Result<()> {
     document["targets"][0]["environment"]["filesystem"]["source"] = "/dev/\u{1b}[2J\u{1b}]0;title\u{7}".into();
     std::fs::write(&file, document.to_string())?;
     ensure!(program.call(&["import", text(&file)?])?.code == Some(0));
-    let shown = program.call(&["show", "2", "--color", "always"])?;
+    let shown = program.call(&["show", "2", "--all", "--color", "always"])?;
     ensure!(shown.code == Some(0) && shown.stdout.contains("title"), "{shown:?}");
     ensure!(!shown.stdout.contains("\u{1b}[2J") && !shown.stdout.contains("\u{1b}]"), "{shown:?}");
     Ok(())

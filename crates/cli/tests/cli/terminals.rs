@@ -101,7 +101,7 @@ fn width_at_the_end() -> Result<()> {
         fit(&shown[table..=table + 2], last)?;
         tables.push(shown[table + 1..=table + 2].join("\n"));
     }
-    let has_more = |table: &String| table.contains("write alone");
+    let has_more = |table: &String| table.contains("CPU ms:");
     ensure!(has_more(&tables[0]) && !has_more(&tables[1]), "{tables:#?}");
     Ok(())
 }

@@ -143,7 +143,7 @@ fn marks(chart: &Chart) -> Vec<String> {
             Kind::Lines | Kind::Groups => "In a dashed ring",
             Kind::HeatMap | Kind::Stacked => "~",
         };
-        marks.push(format!("{sign}: nothing but disturbed samples."));
+        marks.push(format!("{sign}: every sample was disturbed."));
     }
     if chart.kind == Kind::HeatMap && chart.points().any(|point| point.figure.is_none()) {
         marks.push("Hatched: no figure.".to_owned());

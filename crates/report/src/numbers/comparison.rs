@@ -249,7 +249,7 @@ fn why_left_out(case: &CaseRecord, usable: &[&Sample]) -> Option<String> {
         return Some("the budget cut its records short".to_owned());
     }
     let calm = usable.iter().any(|sample| sample.disturbed.is_none());
-    (!calm).then(|| "nothing but disturbed samples".to_owned())
+    (!calm).then(|| "every sample was disturbed".to_owned())
 }
 
 #[cfg(test)]

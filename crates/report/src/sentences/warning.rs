@@ -27,22 +27,20 @@ pub(crate) fn warnings(run: &RunRecord, cases: &[CaseReport], is_search: bool) -
     let (all, disturbed): (usize, usize) =
         (cases.iter().map(good).sum(), estimates().map(|estimate| estimate.disturbed).sum());
     if disturbed > 0 {
-        warnings.push(format!(
-            "{disturbed} of {} were disturbed and are in no figure, unless a case has no other.",
-            counted(all, "sample")
-        ));
+        let were = if disturbed == 1 { "was" } else { "were" };
+        warnings.push(format!("{disturbed} of {} {were} disturbed and left out.", counted(all, "sample")));
     }
     let only_disturbed = estimates().filter(|estimate| estimate.only_disturbed).count();
     if only_disturbed > 0 {
         warnings.push(format!(
-            "{} with nothing but disturbed samples, marked ~ and not ranked.",
+            "{} with only disturbed samples, marked ~ and not ranked.",
             counted(only_disturbed, "case")
         ));
     }
     let cut = estimates().filter(|estimate| estimate.cut > 0).count();
     if cut > 0 {
         warnings.push(format!(
-            "{} whose records the budget cut short: what was written is in brackets, and they are not ranked.",
+            "{} whose records the budget cut short, with the written bytes in brackets and no rank.",
             counted(cut, "case")
         ));
     }

@@ -71,6 +71,14 @@ fn as_gigabytes_per_s(bytes_per_s: u64) -> String {
     gigabytes_per_s(as_f64(bytes_per_s))
 }
 
+/// The number of samples behind each figure, for tables without a column for it.
+pub(super) fn samples(cases: &[CaseReport]) -> Option<String> {
+    let counts = || cases.iter().filter_map(|case| case.estimate.as_ref()).map(|estimate| estimate.samples);
+    let (least, most) = (counts().min()?, counts().max()?);
+    let range = if least == most { least.to_string() } else { format!("{least} to {most}") };
+    Some(format!("n: {range} samples behind each figure"))
+}
+
 /// How wide the intervals of cases are that have no room for them.
 pub(super) fn intervals(cases: &[CaseReport]) -> Option<String> {
     let half_width = |case: &'_ CaseReport| {

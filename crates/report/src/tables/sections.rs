@@ -50,6 +50,9 @@ fn section_tables(cases: &[CaseReport], report: &Report) -> Vec<Table> {
     if let Some(last) = tables.last_mut() {
         last.notes.extend(section_notes(cases, run));
         last.sentences = sentences(cases);
+        if last.columns.iter().all(|column| column.heading != "n") {
+            last.notes.extend(notes::samples(cases));
+        }
         if run.is_side_by_side() {
             // Why targets have no figures at all.
             let missing = run.missing.iter().map(|target| format!("{}: {}", target.name, target.why));

@@ -115,7 +115,7 @@ fn what_only_one_side_has_is_listed_and_what_has_no_figure_says_why() {
     assert_eq!(
         why,
         [
-            "nothing but disturbed samples",
+            "every sample was disturbed",
             "the budget cut its records short",
             "not measured: the run ended before its turn"
         ]
