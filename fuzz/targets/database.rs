@@ -9,6 +9,7 @@ use libfuzzer_sys::fuzz_target;
 use rusqlite::types::Value;
 use rusqlite::{Connection, params};
 use tempfile::TempDir;
+use writebench_report::formats::terminal::Detail;
 use writebench_report::{Report, formats};
 use writebench_store::Store;
 
@@ -101,8 +102,9 @@ fuzz_target!(|edits: Vec<Edit>| {
         if let Ok(run) = store.run(summary.number) {
             assert_eq!(run.check_size(), Ok(()), "what is larger is refused");
             let report = Report::of(Some(summary.number), run);
-            let _ = formats::terminal::head(Some(summary.number), &report.run, Some(80));
-            let _ = formats::terminal::body(&report, Some(80));
+            for detail in [Detail::Usual, Detail::All] {
+                let _ = formats::terminal::report(&report, detail, Some(80));
+            }
         }
     }
 });

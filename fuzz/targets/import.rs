@@ -2,13 +2,15 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
+use writebench_report::formats::terminal::Detail;
 use writebench_report::{Report, formats};
 
 fuzz_target!(|text: &str| {
     if let Ok(run) = writebench_report::run_of_export(text, &writebench_engine::method_infos()) {
         assert_eq!(run.check_size(), Ok(()), "what is larger is refused");
         let report = Report::of(None, run);
-        let _ = formats::terminal::head(None, &report.run, Some(80));
-        let _ = formats::terminal::body(&report, Some(80));
+        for detail in [Detail::Usual, Detail::All] {
+            let _ = formats::terminal::report(&report, detail, Some(80));
+        }
     }
 });
