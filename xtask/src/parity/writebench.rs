@@ -34,7 +34,7 @@ pub(super) fn fio_job(writebench: &Path, case: &Case, target: &Path) -> Result<S
 
 fn one_sample(writebench: &Path, case: &Case, target: &Path) -> Command {
     let mut command = Command::new(writebench);
-    command.arg("run").arg(target).arg("--no-limits").arg("--case").arg(case.to_string());
+    command.arg("run").arg(target).args(["--no-limits", "--yes"]).arg("--case").arg(case.to_string());
     command.args(["--samples", "1", "--verify", "never"]);
     command
 }

@@ -146,7 +146,7 @@ impl Search<'_> {
 
     fn run_cases(&self, cases: &[String], samples: u32) -> Result<Order> {
         let mut command = Command::new(self.program);
-        command.arg("run").arg(self.target).args(["--samples", &samples.to_string()]);
+        command.arg("run").arg(self.target).args(["--yes", "--samples", &samples.to_string()]);
         for case in cases {
             command.args(["--case", case]);
         }

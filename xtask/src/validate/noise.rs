@@ -109,7 +109,7 @@ fn pairs(normal: &[String], delayed: &[String]) -> [(&'static str, Vec<Pair>); 6
 
 fn one_run(program: &Path, target: &Path, options: &Options, export: &Path) -> Result<String> {
     let mut command = Command::new(program);
-    command.arg("run").arg(target).args(["--case", &options.case, "--quiet"]);
+    command.arg("run").arg(target).args(["--case", &options.case, "--quiet", "--yes"]);
     command.arg("--samples").arg(options.samples.to_string());
     command.arg("--db").arg(export.with_extension("db")).arg(format!("--export=json={}", export.display()));
     output(command.stdin(Stdio::null()))?;

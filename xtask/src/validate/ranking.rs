@@ -62,7 +62,7 @@ pub(crate) fn run(options: &Options) -> Result<bool> {
 
 fn one_run(program: &Path, target: &Path, options: &Options) -> Result<Order> {
     let mut command = Command::new(program);
-    command.arg("run").arg(target).args(["--suite", "copy", "--no-limits"]);
+    command.arg("run").arg(target).args(["--suite", "copy", "--no-limits", "--yes"]);
     command.arg("--size").arg(options.size.to_string()).arg("--samples").arg(options.samples.to_string());
     Order::of_export(&program::exported(command)?)
 }
