@@ -47,7 +47,7 @@ pub(crate) struct AdviseCommand {
     #[arg(long, value_name = "TIME", default_value = "60s", value_parser = positive_duration)]
     budget: Duration,
     /// Stop before more than this is written [default: enough for six rounds and more of four ways and of plain write, 58
-    /// times the size or more]
+    /// times the size or more, 1 GiB at least]
     #[arg(long, value_name = "BYTES")]
     max_bytes: Option<Bytes>,
     /// Space to leave free on the target: a share of its bytes and inodes, or a size
@@ -70,6 +70,8 @@ const ADVISE_EXAMPLES: &str = "Examples:
 
 /// Most bytes that the screening writes, in sizes of the file; more where two samples of each candidate do.
 const SCREENING_SIZES: u64 = 18;
+/// The least limit on bytes that a search sets itself: small files wear no disk, and rounds make it sure.
+const LEAST_MOST_BYTES: u64 = 1 << 30;
 /// The screening writes these parts of the file.
 const SCREENING_SHARES: [u64; 2] = [64, 8];
 /// Least bytes of a sample of the screening: less says more about opening files than about writing.
@@ -247,7 +249,7 @@ impl Field {
         let smallest = self.sizes.screening_bytes.first().copied().unwrap_or_default();
         let twice = smallest.saturating_mul(2 * self.candidates.len() as u64);
         let screening = twice.max(size_bytes.saturating_mul(SCREENING_SIZES));
-        RaceLimits::finals_bytes(size_bytes, self.times_written).saturating_add(screening)
+        RaceLimits::finals_bytes(size_bytes, self.times_written).saturating_add(screening).max(LEAST_MOST_BYTES)
     }
 
     /// Whether the limit on bytes pays for six rounds of the finals, at the smallest size if not at the real one.
