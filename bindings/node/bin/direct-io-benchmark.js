@@ -55,7 +55,7 @@ function argumentsFor({ name, blocks, options, destroys, destroysData }) {
   }
   if (!isDevice && destroys) fail(`direct-io-benchmark: --destroy, but ${name} is no block device`, BAD_USAGE);
   const destroy = destroys ? ['--destroy', name, ...(destroysData ? ['--destroy-data'] : [])] : [];
-  return ['run', target, '--suite', 'direct', '--set', `chunk=${blocks.join(',')}`, ...options, ...destroy];
+  return ['run', target, '--yes', '--suite', 'direct', '--set', `chunk=${blocks.join(',')}`, ...options, ...destroy];
 }
 
 function print(file, name) {
