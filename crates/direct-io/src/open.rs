@@ -50,7 +50,7 @@ pub struct OpenOptions {
 /// [`fsync`](crate::fsync)) at a barrier is still good advice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum WriteThrough {
-    /// Nothing is durable before a flush.
+    /// Data is durable only after a flush.
     #[default]
     None,
     /// The data is durable, with the metadata needed to read it back, such as the length. `O_DSYNC` on Unix,

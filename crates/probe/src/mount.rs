@@ -36,7 +36,7 @@ fn mount_id(path: &Path) -> Option<u64> {
 fn by_path<'m>(mounts: &'m [Mount], path: &Path, number: DeviceNumber) -> Option<&'m Mount> {
     let deepest = |fits: &dyn Fn(&Mount) -> bool| {
         let above = mounts.iter().filter(|mount| path.starts_with(&mount.mount_point) && fits(mount));
-        // Of equals, `max_by_key` returns the last.
+        // `max_by_key` returns the last of several equal ones.
         above.max_by_key(|mount| Path::new(&mount.mount_point).components().count())
     };
     // On btrfs and overlayfs, a file's number may differ from its filesystem's, and may be anonymous.

@@ -55,7 +55,7 @@ mod tests {
         assert!(thirty > 0.15 && six / thirty < 1.1, "{six} {thirty}");
     }
 
-    /// Of two series with the same noise, a difference of this size is resolved in most pairs of blocks, and
+    /// A difference of this size between two series with the same noise is resolved in most pairs of blocks, and
     /// series without a difference stay within it in about 95 of 100.
     #[test]
     fn other_blocks_of_the_same_noise_keep_within_it() {

@@ -120,7 +120,7 @@ fn calls(kills: usize, chance: &mut Chance) -> Vec<(usize, Call, usize)> {
 
 const WRITES: usize = 8;
 
-/// What a run came to, by case: the phase in which its only worker died; none for a case with good samples only.
+/// The outcome of each case: the phase in which its only worker died; none for a case with good samples only.
 type Deaths = BTreeMap<String, Option<Phase>>;
 
 /// Kills that many workers of one run, each in a call that the seed chooses.

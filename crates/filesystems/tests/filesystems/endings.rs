@@ -1,4 +1,4 @@
-//! Nothing is left, however and whenever the process ends.
+//! The process leaves no mount, loop device or image, however and whenever it ends.
 
 use std::fs::File;
 use std::os::unix::fs::FileExt;

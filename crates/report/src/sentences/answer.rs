@@ -199,8 +199,10 @@ fn first_of(best: &CaseReport, others: &[&CaseReport]) -> &'static str {
         "too few rounds to tell"
     } else if verdicts.iter().all(|verdict| verdict.is_difference()) {
         "is the fastest"
-    } else {
+    } else if verdicts.iter().all(|verdict| verdict.is_difference() || *verdict == Verdict::AsFast) {
         "is as fast as any"
+    } else {
+        "not distinguishable from others"
     }
 }
 
@@ -379,6 +381,16 @@ mod tests {
         }
         let few = first(vec![case("write", &SLOW[..2]), case("mmap", &FAST[..2])]);
         assert!(few.contains(", 1.51 × plain write in too few rounds for an interval, "), "{few}");
+    }
+
+    #[test]
+    fn plain_write_is_as_fast_as_any_only_where_that_is_proven() {
+        let compared = |other: &[u64]| answer(vec![case("write", &FAST), case("mmap", other)]).finding.compared;
+        assert_eq!(compared(&SLOW), "is the fastest");
+        assert_eq!(compared(&AS_FAST), "is as fast as any");
+        let scattered = [180, 300, 170, 320, 190, 310];
+        assert_eq!(compared(&scattered), "not distinguishable from others");
+        assert_eq!(compared(&FAST[..2]), "too few rounds to tell");
     }
 
     #[test]

@@ -11,8 +11,8 @@ impl Report {
     /// A line for each finding.
     pub(crate) fn findings_table(&self) -> Table {
         let findings = &self.findings;
-        let units = distinct(findings.iter().filter(|it| !it.unit.is_empty()), |it| it.unit);
-        let unit = if let [one] = units.as_slice() { one.unit } else { "" };
+        let units = self.units();
+        let unit = if let [one] = units.as_slice() { *one } else { "" };
         let number = |it: &Finding| match it.figure.as_str() {
             "" => NOTHING.to_owned(),
             figure if unit.is_empty() => format!("{figure} {}", it.unit),
@@ -46,6 +46,10 @@ impl Report {
         Table::with("", findings, columns)
     }
 
+    fn units(&self) -> Vec<&'static str> {
+        distinct(self.findings.iter().map(|it| it.unit).filter(|unit| !unit.is_empty()), |unit| *unit)
+    }
+
     /// A row for each of several targets, with the figure of its fastest way to each goal.
     pub(crate) fn targets_table(&self) -> Option<Table> {
         let run = &self.run;
@@ -74,8 +78,6 @@ impl Report {
             [target.to_owned()].into_iter().chain(cells).collect()
         };
         let rows = run.targets.iter().map(|target| row(&target.name)).collect();
-        let units = distinct(self.findings.iter().filter(|it| !it.unit.is_empty()), |it| it.unit);
-        let units: Vec<&str> = units.iter().map(|it| it.unit).collect();
-        Some(Table::of(format!("{} of the fastest way", units.join(" or ")), columns, rows))
+        Some(Table::of(format!("{} of the fastest way", self.units().join(" or ")), columns, rows))
     }
 }
