@@ -117,6 +117,12 @@ impl CallError {
         self
     }
 
+    /// Adds the offset in the file, unless there is one.
+    pub(crate) fn at_first(mut self, offset: u64) -> Self {
+        self.offset.get_or_insert(offset);
+        self
+    }
+
     /// Adds the offset in the file.
     pub(crate) fn at(mut self, offset: u64) -> Self {
         self.offset = Some(offset);

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 
 use rustix::fs::Advice;
-use writebench_model::{Case, Origin, SyncCall};
+use writebench_model::{Cache, Case, Origin, SyncCall};
 
 use crate::call::{CallError, retry};
 use crate::file::{self, COPIED, Target};
@@ -58,7 +58,8 @@ impl CopySources {
         };
         file::remove(target, COPIED)?;
         let file = file::create_filled(directory, COPIED, bytes, seed)?;
-        let file = file::reopen_to_read(file.as_fd()).map_err(|error| error.of_file(COPIED))?;
+        let file =
+            file::reopen_to_read(file.as_fd(), Cache::Buffered).map_err(|error| error.of_file(COPIED))?;
         self.made.insert(number, Made { file, bytes, seed });
         Ok(())
     }
@@ -80,7 +81,7 @@ fn bring_in_or_out(file: BorrowedFd<'_>, case: &Case) -> Result<Option<String>, 
     }
     // A descriptor that has read to the end or read twice leaves a different read-ahead state than a fresh
     // one.
-    let file = file::reopen_to_read(file)?;
+    let file = file::reopen_to_read(file, Cache::Buffered)?;
     if case.axes().origin == Origin::Warm {
         read_all(&file, bytes)?;
         // To a process that may not ask, the kernel reports every page as present.

@@ -78,9 +78,11 @@ pub(crate) fn open_to_read(target: Target<'_>, name: &str) -> Result<OwnedFd, Ca
     open_with(target, name, Cache::Buffered, OpenOptions::new().read(true))
 }
 
-/// Reopens a descriptor's file for reading, with a position and advice of its own.
-pub(crate) fn reopen_to_read(file: BorrowedFd<'_>) -> Result<OwnedFd, CallError> {
-    open_with(Target::Device(file), "", Cache::Buffered, OpenOptions::new().read(true))
+/// Reopens a descriptor's file for reading, with a position and advice of its own, through the page cache or
+/// past it.
+pub(crate) fn reopen_to_read(file: BorrowedFd<'_>, cache: Cache) -> Result<OwnedFd, CallError> {
+    let options = OpenOptions::new().read(true).direct(cache == Cache::Direct);
+    open_with(Target::Device(file), "", cache, options)
 }
 
 /// Removes a file; a missing file is no error. A device stays.

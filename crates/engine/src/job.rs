@@ -90,8 +90,7 @@ impl<'a> Part<'a> {
 /// One part per thread, of data in memory or in a file.
 pub(crate) fn parts<'a>(case: &'a Case, source: &'a [u8], copy_from: Option<BorrowedFd<'a>>) -> Vec<Part<'a>> {
     let axes = case.axes();
-    let chunk = if case.method().writes_data() { axes.chunk_size_bytes } else { 0 };
-    writebench_model::split(axes.size_bytes, axes.threads, chunk)
+    case.ranges()
         .into_iter()
         .enumerate()
         .map(|(index, range)| {

@@ -29,6 +29,7 @@ mod threads;
 mod timeline;
 mod verify;
 mod watch;
+mod write_behind;
 
 pub use file::Target;
 pub use methods::infos as method_infos;

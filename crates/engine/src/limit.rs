@@ -9,6 +9,7 @@ use writebench_model::{Bytes, Case, Limit, LimitKind, Reserve, nanoseconds};
 
 use crate::call::CallError;
 use crate::file::Target;
+use crate::methods::streaming_copy::StreamingCopy;
 use crate::methods::{self, streaming_copy};
 use crate::run::Engine;
 use crate::threads::{Shared, Threads};
@@ -130,7 +131,8 @@ fn memory(threads: u32, bytes: u64, time: Duration) -> Vec<Limit> {
 }
 
 fn missing(kind: LimitKind) -> Option<&'static str> {
-    streaming_copy::MISSING.filter(|_| kind == LimitKind::MemoryCopyNonTemporal)
+    let is_missing = kind == LimitKind::MemoryCopyNonTemporal && StreamingCopy::of_this_cpu().is_none();
+    is_missing.then_some(streaming_copy::MISSING)
 }
 
 /// The shortest time of each kind of copy with all threads in parallel, from the first start to the last end.
@@ -190,7 +192,11 @@ impl Copier {
     fn copy(&mut self) -> Result<(), CallError> {
         self.began = Instant::now();
         match self.kind {
-            LimitKind::MemoryCopyNonTemporal => streaming_copy::copy(&self.from, &mut self.to),
+            LimitKind::MemoryCopyNonTemporal => {
+                if let Some(copy) = StreamingCopy::of_this_cpu() {
+                    copy.copy(&self.from, &mut self.to);
+                }
+            }
             LimitKind::MemoryCopyOneChunk => {
                 for to in self.to.chunks_mut(CHUNK_BYTES) {
                     to.copy_from_slice(&self.from[..to.len()]);
@@ -226,7 +232,7 @@ mod tests {
         assert!(plain.is_some_and(|plain| plain > 0), "{limits:?}");
         // Half is enough, as other programs run on this machine, too.
         assert!(chunk > plain.map(|plain| plain / 2), "{limits:?}");
-        assert_eq!(of(LimitKind::MemoryCopyNonTemporal).is_some(), cfg!(target_arch = "x86_64"));
+        assert_eq!(of(LimitKind::MemoryCopyNonTemporal).is_some(), StreamingCopy::of_this_cpu().is_some());
         assert!(limits.iter().all(|limit| limit.threads == 2));
     }
 

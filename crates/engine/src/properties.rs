@@ -135,7 +135,7 @@ impl Place<'_> {
         self.progress.phase(Phase::Settle, || {
             source.make(case, seed)?;
             if case.axes().prepare.needs_old_content() {
-                settle::old_content(directory, name, request.file_size_bytes, seed)?;
+                settle::old_content(directory, name, request.file_size_bytes, seed, case.axes().cache)?;
             }
             Ok(())
         })?;

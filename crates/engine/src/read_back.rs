@@ -146,7 +146,7 @@ impl Reader<'_, '_, '_> {
         }
         let (begin, end) = (part.file_offset, part.file_offset + bytes);
         let from = source_of(&file, begin, bytes);
-        let original = part.copy_from.map(file::reopen_to_read).transpose();
+        let original = part.copy_from.map(|source| file::reopen_to_read(source, Cache::Buffered)).transpose();
         let original = original.map_err(|error| error.of_file(COPIED))?;
         let ranges: Vec<(u64, u64)> = match choice {
             None => steps(begin, end).collect(),
@@ -183,6 +183,7 @@ impl Reader<'_, '_, '_> {
         let at = begin - part.file_offset;
         match original {
             Some(original) => {
+                let at = part.range.offset + at;
                 read_exact(original.as_fd(), expected, at).map_err(|error| error.of_file(COPIED))?;
             }
             None => source::expected(self.written.case, self.data_seed, part.range.offset, at, expected),

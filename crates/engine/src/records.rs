@@ -11,6 +11,7 @@ use writebench_model::{Latency, Sync, nanoseconds};
 use crate::call::CallError;
 use crate::job::Part;
 use crate::timeline::{Course, Meter};
+use crate::write_behind::WriteBehind;
 
 /// The records that one thread has handed over. If no data becomes durable before the end, this is off and
 /// never reads the clock, so that the loop only makes its calls.
@@ -23,6 +24,7 @@ pub(crate) struct Records {
     /// Methods with a loop of their own add to this.
     pub handed_over_bytes: u64,
     meter: Meter,
+    behind: Option<WriteBehind>,
     start: Instant,
     last: Instant,
 }
@@ -57,6 +59,7 @@ impl Records {
             since_sync: 0,
             handed_over_bytes: 0,
             meter: Meter::new(chunk_bytes),
+            behind: None,
             start: now,
             last: now,
         }
@@ -73,17 +76,35 @@ impl Records {
     pub(crate) fn each<'a>(
         &mut self,
         part: &Part<'a>,
+        hand_over: impl FnMut(&'a [u8], u64) -> Result<(), CallError>,
+        sync: impl FnMut(u64, u64) -> Result<(), CallError>,
+    ) -> Result<(), CallError> {
+        self.each_by_window(part, u64::MAX, |_| Ok(()), hand_over, sync)
+    }
+
+    /// The same with work before each window of the part. Data that is synced on the way has one window.
+    #[inline(always)]
+    pub(crate) fn each_by_window<'a>(
+        &mut self,
+        part: &Part<'a>,
+        window_bytes: u64,
+        mut before: impl FnMut(&Part<'a>) -> Result<(), CallError>,
         mut hand_over: impl FnMut(&'a [u8], u64) -> Result<(), CallError>,
         mut sync: impl FnMut(u64, u64) -> Result<(), CallError>,
     ) -> Result<(), CallError> {
         if self.is_off() {
-            for (until, piece) in part.pieces(self.meter.step()) {
-                piece.try_each_chunk(&mut hand_over)?;
-                self.meter.reached(until);
+            for (_, window) in part.pieces(window_bytes) {
+                before(&window)?;
+                let done = window.range.offset - part.range.offset;
+                for (until, piece) in window.pieces(self.meter.step()) {
+                    piece.try_each_chunk(&mut hand_over)?;
+                    self.reached(done + until)?;
+                }
             }
             self.handed_over_bytes = part.range.length;
             return Ok(());
         }
+        before(part)?;
         self.run(part, &mut sync, |records, sync| {
             part.try_each_chunk(|chunk, offset| {
                 hand_over(chunk, offset)?;
@@ -164,10 +185,19 @@ impl Records {
         }
     }
 
-    /// Records the bytes that the loop has handed over since it began.
+    /// Records the bytes that the loop has handed over since it began, and writes behind.
     #[inline(always)]
-    pub(crate) fn reached(&mut self, bytes: u64) {
+    pub(crate) fn reached(&mut self, bytes: u64) -> Result<(), CallError> {
         self.meter.reached(bytes);
+        match &mut self.behind {
+            None => Ok(()),
+            Some(behind) => behind.reached(bytes),
+        }
+    }
+
+    /// Writes behind from now on, or no longer.
+    pub(crate) fn write_behind(&mut self, behind: Option<WriteBehind>) {
+        self.behind = behind;
     }
 
     /// The course of a phase that began at `began` and took `elapsed_ns`.

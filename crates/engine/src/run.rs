@@ -163,7 +163,7 @@ impl Run<'_> {
         }
         if let (Target::Directory(directory), true) = (self.target, case.axes().prepare.needs_old_content()) {
             for (name, part) in self.names.iter().zip(job::parts(case, &[], None)) {
-                settle::old_content(directory, name, part.file_length, request.data_seed)?;
+                settle::old_content(directory, name, part.file_length, request.data_seed, case.axes().cache)?;
             }
         }
         let start = Instant::now();
@@ -206,9 +206,9 @@ impl Run<'_> {
         let (case, request) = (self.case, self.request);
         let all = verify::Written { target: self.target, names: self.names, case, parts, handed_over_bytes };
         sample.bytes = all.sizes()?;
-        if case.axes().cache == Cache::Direct {
-            all.past_the_page_cache()?;
-        }
+        sample.shares_blocks = all.shares_blocks();
+        all.past_the_page_cache()?;
+        all.zeros_are_written()?;
         if let Some(extent) = request.read_back
             && case.method().writes_data()
         {

@@ -4,7 +4,7 @@ use std::os::fd::BorrowedFd;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use writebench_model::{AllocateCall, Case, Content, SyncCall};
+use writebench_model::{AllocateCall, Cache, Case, Content, SyncCall};
 
 use crate::call::{CallError, retry};
 use crate::file::{self, Target};
@@ -18,8 +18,14 @@ pub(crate) fn old_content(
     name: &str,
     length: u64,
     seed: u64,
+    cache: Cache,
 ) -> Result<(), CallError> {
-    file::close(file::create_filled(directory, name, length, !seed)?).map_err(|error| error.of_file(name))
+    let file = file::create_filled(directory, name, length, !seed)?;
+    if cache == Cache::Dontcache {
+        // Pages that exist already are not dropped after write-back.
+        retry("posix_fadvise", || rustix::fs::fadvise(&file, 0, None, rustix::fs::Advice::DontNeed))?;
+    }
+    file::close(file).map_err(|error| error.of_file(name))
 }
 
 /// Writes out the data of earlier samples, removals included, and waits until the kernel has only a trickle

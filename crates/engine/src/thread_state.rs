@@ -11,6 +11,7 @@ use crate::file::{self, Target};
 use crate::job::Part;
 use crate::methods::{self, Lane};
 use crate::records::Records;
+use crate::write_behind::WriteBehind;
 
 /// A part, its open file, and the method at work on it.
 pub(crate) struct ThreadState<'a> {
@@ -84,7 +85,9 @@ impl ThreadState<'_> {
         let prepare = self.case.axes().prepare;
         let (file, length) = (self.file()?, self.part.file_length);
         let prepared = match prepare.call() {
-            _ if prepare == Prepare::ZeroFill => methods::allocate::zero_fill(file.as_fd(), length),
+            _ if prepare == Prepare::ZeroFill => {
+                methods::allocate::zero_fill(file.as_fd(), length, self.case.axes().cache)
+            }
             Some(call) => methods::allocate::allocate(file.as_fd(), call, length),
             None => Ok(()),
         };
@@ -100,9 +103,12 @@ impl ThreadState<'_> {
     /// Runs the method's loop.
     pub(crate) fn write(&mut self) -> Result<(), CallError> {
         let file = self.file()?;
+        let axes = self.case.axes();
+        self.records.write_behind(WriteBehind::new(axes, &file, self.part.file_offset));
         let result = self.lane.write(file.as_fd(), &mut self.records);
+        self.records.write_behind(None);
         let result = result.map_err(|error| self.named(error));
-        if self.case.axes().cache == Cache::Direct {
+        if axes.cache == Cache::Direct {
             return result.map_err(|error| error.of_direct(file.as_fd()));
         }
         result

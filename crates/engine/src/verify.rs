@@ -3,12 +3,14 @@
 
 use std::os::fd::AsFd;
 
-use writebench_model::{Case, Content};
+use fiemap::{Fiemap, FiemapExtentFlags};
+use writebench_model::{Cache, Case, Content, Data, Prepare, SyncCall};
 
 use crate::call::{CallError, retry};
 use crate::file::{self, Target};
 use crate::job::Part;
 use crate::methods::map::{Access, Map};
+use crate::sync;
 
 /// The result of a sample.
 pub(crate) struct Written<'w, 'a> {
@@ -62,23 +64,82 @@ impl Written<'_, '_> {
         own.filter(|(_, bytes)| **bytes > 0).map(|(part, bytes)| part.file_offset + bytes).max().unwrap_or(0)
     }
 
-    /// Whether direct I/O was direct. Some filesystems accept `O_DIRECT` and then use the page cache (tmpfs
-    /// always, btrfs where it keeps checksums); pages in the cache afterwards prove it.
+    /// Whether zeros were written rather than left out: holes and reserved blocks read as zeros, too. The
+    /// filesystem's extents show it, unless zeros or old content were in the file before.
+    pub(crate) fn zeros_are_written(&self) -> Result<(), CallError> {
+        let axes = self.case.axes();
+        let was_written = axes.prepare == Prepare::ZeroFill || axes.prepare.needs_old_content();
+        let is_file = matches!(self.target, Target::Directory(_));
+        if axes.data != Data::Zero || !self.case.method().writes_data() || was_written || !is_file {
+            return Ok(());
+        }
+        for (index, name) in self.names.iter().enumerate() {
+            let file = file::open_to_read(self.target, name)?;
+            // Blocks are chosen, and reserved ones are marked as written, at write-back.
+            sync::sync(file.as_fd(), SyncCall::Fdatasync)?;
+            let Ok(extents) = Fiemap::new(file.as_fd()).collect::<Result<Vec<_>, _>>() else {
+                // The filesystem does not tell: docs/safety.md.
+                return Ok(());
+            };
+            let is_written = |flags: FiemapExtentFlags| !flags.contains(FiemapExtentFlags::UNWRITTEN);
+            let written = extents.iter().filter(|it| is_written(it.fe_flags)).map(|it| it.fe_length);
+            let (written, wanted) = (written.sum::<u64>(), self.expected_data(index));
+            if written < wanted {
+                let message =
+                    format!("only {written} of {wanted} bytes of zeros were written; the others are holes");
+                return Err(wrong(message).of_file(name));
+            }
+        }
+        Ok(())
+    }
+
+    /// The bytes of data that were handed over for a file.
+    fn expected_data(&self, index: usize) -> u64 {
+        let own = self.parts.iter().zip(&self.handed_over_bytes);
+        own.filter(|(part, _)| self.names.len() == 1 || part.index == index).map(|(_, bytes)| bytes).sum()
+    }
+
+    /// Whether most of a copy's blocks are shared with another file: FIEMAP of the kernel's
+    /// Documentation/filesystems/fiemap.rst. None if this is no copy, or the filesystem does not tell.
+    pub(crate) fn shares_blocks(&self) -> Option<bool> {
+        if !self.case.method().copies() {
+            return None;
+        }
+        let file = file::open_to_read(self.target, self.names.first()?).ok()?;
+        let mut bytes = 0;
+        for extent in Fiemap::new(file.as_fd()) {
+            let extent = extent.ok()?;
+            let is_shared = extent.fe_flags.contains(FiemapExtentFlags::SHARED);
+            bytes += if is_shared { extent.fe_length } else { 0 };
+        }
+        Some(bytes > self.case.axes().size_bytes / 2)
+    }
+
+    /// Whether direct I/O was direct, and whether `RWF_DONTCACHE` has dropped its pages. Some filesystems accept
+    /// `O_DIRECT` and then use the page cache (tmpfs always, btrfs where it keeps checksums); pages in the cache
+    /// afterwards prove it.
     pub(crate) fn past_the_page_cache(&self) -> Result<(), CallError> {
+        let (value, accepted) = match self.case.axes().cache {
+            Cache::Buffered => return Ok(()),
+            Cache::Direct => ("cache=direct", "O_DIRECT was accepted, but"),
+            Cache::Dontcache => ("cache=dontcache", "RWF_DONTCACHE was accepted, but after write-back"),
+        };
         for (part, &bytes) in self.parts.iter().zip(&self.handed_over_bytes) {
             if bytes == 0 {
                 continue;
             }
             let file = file::open_to_read(self.target, part.name(self.names))?;
+            if self.case.axes().cache == Cache::Dontcache {
+                // Pages are dropped when they have been written out.
+                sync::sync(file.as_fd(), SyncCall::Fdatasync)?;
+            }
             let map = Map::new(file.as_fd(), part.file_offset, bytes, Access::Read)?;
             let there = map.resident_bytes()?;
             // Other readers may have cached a few.
             if there > bytes / 2 {
-                let message = format!(
-                    "O_DIRECT was accepted, but {} of {bytes} bytes went through the page cache",
-                    there.min(bytes)
-                );
-                return Err(CallError::unsupported("cache=direct", message));
+                let there = there.min(bytes);
+                let message = format!("{accepted} {there} of {bytes} bytes are in the page cache");
+                return Err(CallError::unsupported(value, message));
             }
         }
         Ok(())

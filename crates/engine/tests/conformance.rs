@@ -16,8 +16,11 @@ use writebench_testkit::{Kind, Need, Trials, directory_on};
 
 const SEED: u64 = 0x5eed;
 const CHUNK: u64 = 4096;
-const SIZES: [u64; 7] = [0, 1, CHUNK - 1, CHUNK, CHUNK + 1, 7 * CHUNK + 123, 8 * CHUNK];
-const LAYOUTS: [&str; 23] = [
+const SIZES: [u64; 8] = [0, 1, CHUNK - 1, CHUNK, CHUNK + 1, 7 * CHUNK + 123, 8 * CHUNK, HUGE * 2 + 123];
+/// The vector of the methods' examples.
+const VECTOR: u32 = 3;
+const HUGE: u64 = Case::HUGE_PAGE_BYTES;
+const LAYOUTS: [&str; 39] = [
     "",
     "threads=3,files=per-thread",
     "threads=3",
@@ -41,6 +44,22 @@ const LAYOUTS: [&str; 23] = [
     "depth=2,registered=buffers,source=chunk",
     "advice=sequential",
     "origin=cold",
+    "cache=dontcache",
+    "cache=dontcache,threads=2,sync=fdatasync",
+    "populate=window,window=8KiB",
+    "populate=all,store=nontemporal",
+    "store=nontemporal,alignment=off-by-one",
+    "populate=window,window=12KiB,threads=2",
+    "huge=advise",
+    "huge=collapse",
+    "huge=collapse,populate=window,store=nontemporal,threads=2",
+    "huge=collapse,threads=2,map=per-thread",
+    "writeback=8KiB",
+    "writeback=12KiB,drop=yes,threads=2,descriptor=per-thread,sync=fsync",
+    "advice=sequential,threads=3,descriptor=per-thread",
+    "depth=2,registered=both,threads=2",
+    "depth=2,registered=buffers,cache=direct",
+    "depth=1",
 ];
 
 fn main() -> ExitCode {
@@ -115,6 +134,10 @@ fn check(kind: Kind, method: &'static MethodInfo, prepare: Prepare) -> Result<()
     let mut engine = Engine::new(None, || Ok(0), &before_clean);
     for size in SIZES {
         for layout in LAYOUTS {
+            // Only huge pages need so large a file.
+            if size > HUGE && !layout.contains("huge") {
+                continue;
+            }
             let layout = assignments(layout)?;
             let size_text = size.to_string();
             let state = [(Axis::Prepare, prepare.name()), (Axis::Size, size_text.as_str())];
@@ -147,17 +170,25 @@ fn makes_sense(method: &MethodInfo, prepare: Prepare, size: u64, layout: &[(Axis
     let has = |axis| value(axis).is_some();
     let threads: u64 = value(Axis::Threads).map_or(1, |threads| threads.parse().expect("a number"));
     let is_synced = value(Axis::Sync).is_none_or(|sync| match sync.split_once('/') {
-        Some((call, _)) => method.syncs_on_the_way.iter().any(|it| it.name() == call),
+        Some((call, every)) => {
+            let is_vector_whole =
+                !method.has_axis(Axis::Vector) || every.parse::<u32>().unwrap_or(0) % VECTOR == 0;
+            is_vector_whole && method.syncs_on_the_way.iter().any(|it| it.name() == call)
+        }
         None => method.syncs.iter().any(|it| it.name() == sync),
     });
     // Reserving, mapping or copying zero bytes is an error.
     let reserves = prepare.call().is_some_and(|call| call != AllocateCall::Ftruncate);
-    let may_be_empty = !reserves && matches!(method.cursor, Cursor::FilePosition | Cursor::Offset);
+    let may_be_empty =
+        !reserves && !method.copies() && matches!(method.cursor, Cursor::FilePosition | Cursor::Offset);
     let is_apart = match method.cursor {
         Cursor::FilePosition => threads == 1 || has(Axis::Files) || has(Axis::Descriptor),
         Cursor::Mapping => !has(Axis::Descriptor) || has(Axis::Map),
-        Cursor::Offset | Cursor::Copy | Cursor::NoData => true,
+        Cursor::Offset | Cursor::NoData => true,
     };
+    let dontcache = value(Axis::Cache) == Some("dontcache");
+    let has_flags = method.syncs.iter().any(|it| it.name() == "rwf-dsync");
+    let huge = value(Axis::Huge) != Some("collapse") || size / threads >= HUGE;
     let in_sectors = value(Axis::Cache) != Some("direct") || size.is_multiple_of(512);
     layout.iter().all(|(axis, _)| method.has_axis(*axis))
         && is_synced
@@ -165,6 +196,8 @@ fn makes_sense(method: &MethodInfo, prepare: Prepare, size: u64, layout: &[(Axis
         && (threads == 1 || size >= threads)
         && is_apart
         && in_sectors
+        && huge
+        && (!dontcache || has_flags)
 }
 
 fn run(engine: &mut Engine<'_>, directory: &Path, case: &Case) -> Result<Sample> {
@@ -181,8 +214,11 @@ fn as_expected(
     let direct = case.axes().cache == writebench_model::Cache::Direct && case.axes().size_bytes > 0;
     let cold = case.axes().origin == writebench_model::Origin::Cold;
     let zeroed = case.axes().prepare == Prepare::FallocateZeroRange;
-    if kind == Kind::Tmpfs && (direct || cold || zeroed) {
-        // tmpfs has only the page cache; the engine must find out that it accepts O_DIRECT without doing it.
+    let dontcache = case.axes().cache == writebench_model::Cache::Dontcache && case.axes().size_bytes > 0;
+    let shares = case.method().copying == Some(writebench_model::Copying::Blocks);
+    // tmpfs has only the page cache; the engine must find out that it accepts O_DIRECT without doing it.
+    let collapses = case.axes().huge == writebench_model::Huge::Collapse && kind == Kind::Ext4;
+    if shares || collapses || kind == Kind::Tmpfs && (direct || cold || zeroed || dontcache) {
         ensure!(
             sample.outcome.name() == "unsupported" && sample.phases_ns.total() == 0,
             "{:?}",

@@ -166,10 +166,14 @@ fn a_label_keeps_its_numbers_and_its_row_is_told_of_where_values_make_it_impossi
 fn every_purpose_has_a_space_of_cases_that_leave_behind_as_much_as_plain_write() {
     let methods = method_infos();
     let spaces = [
-        (Purpose::Stream, 150..400),
-        (Purpose::DurableStream, 100..300),
-        (Purpose::DurableRecords, 60..200),
-        (Purpose::Copy, 40..150),
+        (Purpose::Stream, 500..900),
+        (Purpose::DurableStream, 300..600),
+        (Purpose::Overwrite, 80..300),
+        (Purpose::DurableOverwrite, 150..400),
+        (Purpose::Records, 60..200),
+        (Purpose::Copy, 300..700),
+        (Purpose::DurableCopy, 150..400),
+        (Purpose::LargerThanMemory, 30..100),
     ];
     for (purpose, expected) in spaces {
         let space = Space::of(purpose, &methods, None, None).unwrap();
@@ -188,7 +192,7 @@ fn every_purpose_has_a_space_of_cases_that_leave_behind_as_much_as_plain_write()
 fn records_of_no_sector_leave_out_direct_io_and_queues_that_delay_durability() {
     let methods = method_infos();
     let record = Some("100".parse().unwrap());
-    let space = Space::of(Purpose::DurableRecords, &methods, Some("10kB".parse().unwrap()), record).unwrap();
+    let space = Space::of(Purpose::Records, &methods, Some("10kB".parse().unwrap()), record).unwrap();
     assert_eq!(space.baseline.to_string(), "write,size=10000,chunk=100,sync=fsync/1");
     assert!(space.others.len() > 30 && space.cases().all(|case| !case.to_string().contains("direct")));
     let deep = Case::parse("uring,size=10000,chunk=100,depth=4,sync=fsync/1", &methods).unwrap();

@@ -1,13 +1,17 @@
 //! The axes of cases, with one declaration each.
 
-use crate::form::{Chunk, Count, Form, Size};
+use crate::form::{Chunk, Count, Distance, Form, Size, Window};
 use crate::phrase::Phrase;
+use crate::quantity::Bytes;
 use crate::similar::did_you_mean;
 use crate::sync::Sync;
 use crate::value::{
-    Advice, Alignment, AllocateCall, Cache, Data, Descriptor, Files, MapSharing, Origin, Prepare, Registered,
-    Source, named_values,
+    Advice, Alignment, AllocateCall, Cache, Data, Descriptor, Drop, Files, Huge, MapSharing, Origin, Populate,
+    Prepare, Registered, Source, Store, named_values,
 };
+
+/// The distance behind the writer at which data is on its way to the device; none if the kernel decides.
+pub type WriteBehind = Option<u64>;
 
 /// Whether a job for fio can have a value, or the reason why it cannot.
 type InFio = Result<(), &'static str>;
@@ -206,6 +210,51 @@ axes! {
         },
         effort: |_| 0, fio: |_| SAID,
     }
+    Populate = "populate" {
+        populate: Populate = Populate::None,
+        summary: "pages of a mapping made present by madvise(2) before they are used: none, by window, or all at once",
+        words: |populate| Phrase::Beside(match populate {
+            Populate::None => return Phrase::Silent,
+            Populate::Window => "pages populated by window".to_owned(),
+            Populate::All => "all pages populated".to_owned(),
+        }),
+        effort: |_| 1, fio: |populate| match populate {
+            Populate::None => SAID,
+            Populate::Window | Populate::All => Err("fio 3.33 populates no pages of a mapping"),
+        },
+    }
+    Huge = "huge" {
+        huge: Huge = Huge::None,
+        summary: "huge pages for the file's mapping: as the kernel decides, MADV_HUGEPAGE, or MADV_COLLAPSE by window",
+        words: |huge| Phrase::Beside(match huge {
+            Huge::None => return Phrase::Silent,
+            Huge::Advise => "MADV_HUGEPAGE".to_owned(),
+            Huge::Collapse => "MADV_COLLAPSE by window".to_owned(),
+        }),
+        effort: |huge| if huge == Huge::Collapse { 3 } else { 1 },
+        fio: |huge| match huge {
+            Huge::None => SAID,
+            Huge::Advise | Huge::Collapse => Err("fio 3.33 gives no advice about huge pages of a file"),
+        },
+    }
+    Store = "store" {
+        store: Store = Store::Plain,
+        summary: "stores into a mapping: memcpy, or stores that bypass the CPU's caches",
+        words: |store| match store {
+            Store::Plain => Phrase::Silent,
+            Store::Nontemporal => Phrase::How("with non-temporal stores".to_owned()),
+        },
+        effort: |_| 3, fio: |store| match store {
+            Store::Plain => SAID,
+            Store::Nontemporal => Err("fio's stores go through the CPU's caches"),
+        },
+    }
+    Window = "window" {
+        window_bytes: u64 as Window = 2 << 20,
+        summary: "bytes of a mapping that populate=window and huge=collapse prepare at a time",
+        words: |bytes| Phrase::Beside(format!("windows of {}", Bytes(bytes).in_words())),
+        effort: |_| 0, fio: |_| SAID,
+    }
     Call = "call" {
         call: AllocateCall = AllocateCall::PosixFallocate,
         summary: "the call that gives the file its length and blocks",
@@ -236,6 +285,30 @@ axes! {
         fio: |cache| match cache {
             Cache::Buffered | Cache::Direct => SAID,
             Cache::Dontcache => Err("fio 3.33 has no RWF_DONTCACHE"),
+        },
+    }
+    Writeback = "writeback" {
+        writeback_bytes: WriteBehind as Distance = None,
+        summary: "write-behind: every so many bytes, sync_file_range(2) starts writing them and waits for those before",
+        words: |bytes| match bytes {
+            None => Phrase::Silent,
+            Some(bytes) => Phrase::Beside(format!("sync_file_range(2) every {}", Bytes(bytes).in_words())),
+        },
+        effort: |_| 2, fio: |bytes| match bytes {
+            None => SAID,
+            Some(_) => Err("fio's sync_file_range does not wait for the range before"),
+        },
+    }
+    Drop = "drop" {
+        drop: Drop = Drop::No,
+        summary: "whether write-behind drops from the page cache what has been written out (POSIX_FADV_DONTNEED)",
+        words: |drop| match drop {
+            Drop::No => Phrase::Silent,
+            Drop::Yes => Phrase::Beside("dropped from the page cache".to_owned()),
+        },
+        effort: |_| 1, fio: |drop| match drop {
+            Drop::No => SAID,
+            Drop::Yes => Err("fio 3.33 drops no pages on the way"),
         },
     }
     Sync = "sync" {
@@ -299,4 +372,11 @@ axes! {
 impl Axes {
     /// The chunk size that stands for a thread's whole range.
     pub const WHOLE: u64 = Chunk::WHOLE;
+
+    /// The bytes of a mapping that are prepared at a time; none if it is not prepared by window.
+    #[must_use]
+    pub fn prepared_window_bytes(&self) -> Option<u64> {
+        let is_by_window = self.populate == Populate::Window || self.huge == Huge::Collapse;
+        is_by_window.then_some(self.window_bytes)
+    }
 }

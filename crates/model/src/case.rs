@@ -4,7 +4,8 @@ use std::fmt;
 
 use crate::axis::{Axes, Axis};
 use crate::contract::{Content, Contract, Durability, Feed, Start};
-use crate::method::{Cursor, MethodInfo};
+use crate::method::{Copying, Cursor, MethodInfo};
+use crate::quantity::{Range, split};
 use crate::similar::did_you_mean;
 use crate::sync::SyncCall;
 use crate::value::{Cache, Data, Files, Origin, Prepare, Source};
@@ -133,18 +134,19 @@ impl Case {
     #[must_use]
     pub fn contract(&self) -> Contract {
         let axes = &self.axes;
-        let content = match (self.method.cursor, axes.data) {
-            (Cursor::Copy, _) => Content::Copy,
-            (Cursor::NoData, _) if axes.call.gives_blocks() => Content::Reserved,
-            (Cursor::NoData, _) => Content::Hole,
-            (_, Data::Random) => Content::Random,
-            (_, Data::Zero) => Content::Zero,
+        let content = match (self.method.copying, self.method.cursor, axes.data) {
+            (Some(Copying::Bytes), ..) => Content::Copy,
+            (Some(Copying::Blocks), ..) => Content::SharedCopy,
+            (None, Cursor::NoData, _) if axes.call.gives_blocks() => Content::Reserved,
+            (None, Cursor::NoData, _) => Content::Hole,
+            (None, _, Data::Random) => Content::Random,
+            (None, _, Data::Zero) => Content::Zero,
         };
-        let source = match (self.method.cursor, axes.source, axes.origin) {
-            (Cursor::Copy, _, Origin::Warm) => Feed::WarmFile,
-            (Cursor::Copy, _, Origin::Cold) => Feed::ColdFile,
-            (_, Source::File, _) => Feed::Memory,
-            (_, Source::Chunk, _) => Feed::Chunk,
+        let source = match (self.method.copying, axes.source, axes.origin) {
+            (Some(_), _, Origin::Warm) => Feed::WarmFile,
+            (Some(_), _, Origin::Cold) => Feed::ColdFile,
+            (None, Source::File, _) => Feed::Memory,
+            (None, Source::Chunk, _) => Feed::Chunk,
         };
         Contract {
             content,
@@ -170,13 +172,20 @@ impl Case {
         let chunks = match axes.sync.every.map(u64::from) {
             // The operations under way complete in any order.
             Some(1) => vector * depth,
-            // The data of one call is not synced in parts.
-            Some(every) => every.div_ceil(vector) * vector,
+            // A multiple of the vector: the data of one call is not synced in parts.
+            Some(every) => every,
             None if axes.sync.call.is_write_through() => vector * depth,
             None => return None,
         };
         let bytes = axes.chunk_size_bytes.saturating_mul(chunks);
         (bytes < axes.size_bytes.div_ceil(u64::from(axes.threads))).then_some(bytes)
+    }
+
+    /// The ranges of the threads, one for each. Their borders are borders of chunks, or of windows.
+    #[must_use]
+    pub fn ranges(&self) -> Vec<Range> {
+        let chunk = if self.method.has_axis(Axis::Chunk) { self.axes.chunk_size_bytes } else { 0 };
+        split(self.axes.size_bytes, self.axes.threads, self.axes.prepared_window_bytes().unwrap_or(chunk))
     }
 
     /// The most bytes that one sample writes to the target, including old content and zeros written before.
@@ -192,15 +201,17 @@ impl Case {
     #[must_use]
     pub fn source_bytes(&self) -> u64 {
         let chunk = self.axes.chunk_size_bytes.min(self.axes.size_bytes);
-        match (self.method.cursor, self.axes.source) {
-            (Cursor::NoData, _) => 0,
-            (Cursor::Copy, _) if self.method.has_buffer => {
+        match (self.method.cursor, self.method.copies(), self.axes.source) {
+            (Cursor::NoData, ..) => 0,
+            (_, true, _) if self.method.has_buffer => {
                 let threads = u64::from(self.axes.threads.max(1));
-                chunk.min(self.axes.size_bytes.div_ceil(threads)).saturating_mul(threads)
+                let buffers = if self.method.has_axis(Axis::Depth) { u64::from(self.axes.depth) } else { 1 };
+                let each = chunk.min(self.axes.size_bytes.div_ceil(threads));
+                each.saturating_mul(threads).saturating_mul(buffers)
             }
-            (Cursor::Copy, _) => 0,
-            (_, Source::File) => self.axes.size_bytes,
-            (_, Source::Chunk) => chunk,
+            (_, true, _) => 0,
+            (_, false, Source::File) => self.axes.size_bytes,
+            (_, false, Source::Chunk) => chunk,
         }
     }
 }

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize, Serializer};
 
 use crate::axis::Axis;
 use crate::case::{Assignment, Case};
-use crate::contract::Contract;
+use crate::contract::{Content, Contract};
 use crate::method::MethodInfo;
 use crate::sample::{Sample, SampleRow};
 use crate::value::named_values;
@@ -290,5 +290,14 @@ impl From<RecordedCase> for Texts {
 impl fmt::Display for RecordedCase {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(&self.name)
+    }
+}
+impl CaseRecord {
+    /// Whether its copies share most of their blocks with the source, by the method or by the filesystem's
+    /// choice.
+    #[must_use]
+    pub fn shares_blocks(&self) -> bool {
+        let is_shared = |sample: &Sample| sample.outcome.is_ok() && sample.shares_blocks == Some(true);
+        self.contract.content == Content::SharedCopy || self.samples.iter().any(is_shared)
     }
 }

@@ -3,9 +3,9 @@
 use crate::axis::{Axes, Axis};
 use crate::case::{Case, CaseError};
 use crate::method::{Cursor, MethodInfo};
-use crate::quantity::{Bytes, split};
+use crate::quantity::Bytes;
 use crate::sync::SyncCall;
-use crate::value::{Alignment, AllocateCall, Cache, Descriptor, Files, MapSharing};
+use crate::value::{Alignment, AllocateCall, Cache, Descriptor, Drop, Files, Huge, MapSharing, Populate};
 
 /// An axis to change, and the reason with the accepted values.
 type Contradiction = (Axis, String);
@@ -13,13 +13,17 @@ type Contradiction = (Axis, String);
 impl Case {
     /// The smallest sector: direct I/O always needs multiples of it.
     pub const SECTOR_BYTES: u64 = 512;
+    /// A huge page with pages of 4 KiB: `MADV_COLLAPSE` fails on machines with others.
+    pub const HUGE_PAGE_BYTES: u64 = 2 << 20;
 
     pub(crate) fn check(&self) -> Result<(), CaseError> {
         let (method, axes) = (self.method(), self.axes());
         let refused = methods_own(method, axes)
             .and_then(|()| sizes(method, axes))
             .and_then(|()| layout(method, axes))
-            .and_then(|()| direct(axes));
+            .and_then(|()| windows(self))
+            .and_then(|()| write_behind(axes))
+            .and_then(|()| direct(self));
         refused.map_err(|(axis, why)| {
             let (value, method) = (axes.get(axis), method.name);
             CaseError::Contradiction(format!("{axis}={value} does not go with {method}: {why}"))
@@ -45,10 +49,21 @@ fn methods_own(method: &MethodInfo, axes: &Axes) -> Result<(), Contradiction> {
     if !method.syncs.contains(&axes.sync.call) {
         return Err((Axis::Sync, format!("its data is reached by {}", join(method.syncs))));
     }
+    if let Some(every) = axes.sync.every
+        && method.has_axis(Axis::Vector)
+        && !every.is_multiple_of(axes.vector)
+    {
+        let (call, vector) = (axes.sync.call, axes.vector);
+        let fitting = every.next_multiple_of(vector);
+        let why = format!(
+            "a call hands over {vector} chunks; set sync={call}/{fitting}, or a vector that divides {every}"
+        );
+        return Err((Axis::Sync, why));
+    }
     if axes.cache == Cache::Dontcache && !method.has_flags() {
         return Err((
             Axis::Cache,
-            "RWF_DONTCACHE is a flag of pwritev2; take writev, pwritev or uring".to_owned(),
+            "RWF_DONTCACHE is a flag of pwritev2; take pwrite, writev, pwritev or uring".to_owned(),
         ));
     }
     Ok(())
@@ -90,9 +105,53 @@ fn layout(method: &MethodInfo, axes: &Axes) -> Result<(), Contradiction> {
     Ok(())
 }
 
+/// Windows hold whole chunks, and huge pages if these are made of them.
+fn windows(case: &Case) -> Result<(), Contradiction> {
+    let axes = case.axes();
+    let Some(window) = axes.prepared_window_bytes() else {
+        let is_default = axes.window_bytes == Axes::defaults(axes.prepare).window_bytes;
+        let why = "only populate=window and huge=collapse have windows";
+        return if is_default { Ok(()) } else { Err((Axis::Window, why.to_owned())) };
+    };
+    if !window.is_multiple_of(axes.chunk_size_bytes) {
+        let chunk = Axes::get(axes, Axis::Chunk);
+        return Err((Axis::Window, format!("it is no multiple of chunk={chunk}")));
+    }
+    if axes.sync.is_on_the_way() {
+        return Err((Axis::Sync, "data that is prepared by window is synced at the end only".to_owned()));
+    }
+    let huge = Case::HUGE_PAGE_BYTES;
+    if axes.huge == Huge::Collapse && axes.populate == Populate::All {
+        return Err((Axis::Populate, "huge pages are made by window; set populate=window".to_owned()));
+    }
+    if axes.huge == Huge::Collapse && !window.is_multiple_of(huge) {
+        return Err((Axis::Window, format!("MADV_COLLAPSE takes multiples of a huge page, {}", Bytes(huge))));
+    }
+    if axes.huge == Huge::Collapse && axes.size_bytes / u64::from(axes.threads.max(1)) < huge {
+        return Err((Axis::Huge, format!("each thread needs at least one huge page, {}", Bytes(huge))));
+    }
+    Ok(())
+}
+
+/// Write-behind is for data in the page cache that nothing else writes out on the way.
+fn write_behind(axes: &Axes) -> Result<(), Contradiction> {
+    if axes.writeback_bytes.is_none() {
+        let why = "write-behind drops what it has written out; set writeback=SIZE";
+        return if axes.drop == Drop::No { Ok(()) } else { Err((Axis::Drop, why.to_owned())) };
+    }
+    if axes.cache != Cache::Buffered {
+        return Err((Axis::Writeback, "data is in the page cache only with cache=buffered".to_owned()));
+    }
+    if axes.sync.is_on_the_way() {
+        return Err((Axis::Writeback, "data that is synced on the way is written out already".to_owned()));
+    }
+    Ok(())
+}
+
 /// Direct I/O needs whole sectors, aligned memory and aligned offsets: open(2), `O_DIRECT`.
-fn direct(axes: &Axes) -> Result<(), Contradiction> {
+fn direct(case: &Case) -> Result<(), Contradiction> {
     const SECTOR: u64 = Case::SECTOR_BYTES;
+    let axes = case.axes();
     if axes.cache != Cache::Direct {
         return Ok(());
     }
@@ -104,8 +163,7 @@ fn direct(axes: &Axes) -> Result<(), Contradiction> {
             return Err((axis, format!("direct I/O takes multiples of a sector, {SECTOR} bytes at least")));
         }
     }
-    let ranges = split(axes.size_bytes, axes.threads, axes.chunk_size_bytes);
-    if ranges.iter().any(|range| !range.offset.is_multiple_of(SECTOR)) {
+    if case.ranges().iter().any(|range| !range.offset.is_multiple_of(SECTOR)) {
         return Err((Axis::Threads, "each thread needs a whole sector of its own for direct I/O".to_owned()));
     }
     Ok(())

@@ -39,6 +39,8 @@ named_values! {
         Hole = "hole",
         /// The content of another file.
         Copy = "copy",
+        /// The blocks of another file, shared with it until one of them is written.
+        SharedCopy = "shared-copy",
     }
 
     /// The source of the data.
@@ -72,13 +74,26 @@ named_values! {
     }
 }
 
+impl Content {
+    /// Whether bytes are moved into the file: otherwise the time says more than a throughput.
+    #[must_use]
+    pub fn has_own_bytes(self) -> bool {
+        match self {
+            Self::Random | Self::Zero | Self::Copy => true,
+            Self::Reserved | Self::Hole | Self::SharedCopy => false,
+        }
+    }
+}
+
 impl Contract {
-    /// Whether this contract is at least as strong as the other: the same bytes, at least as durable.
+    /// Whether this contract is at least as strong as the other: the same bytes, at least as durable. A copy may
+    /// share its blocks, as with cp.
     #[must_use]
     pub fn satisfies(&self, wanted: &Self) -> bool {
         let Self { content, bytes, files, start, source, durability, durable_every_bytes } = self;
-        let is_same = (content, bytes, files, start, source)
-            == (&wanted.content, &wanted.bytes, &wanted.files, &wanted.start, &wanted.source);
+        let is_copy = *content == Content::SharedCopy && wanted.content == Content::Copy;
+        let is_same = (is_copy || *content == wanted.content)
+            && (bytes, files, start, source) == (&wanted.bytes, &wanted.files, &wanted.start, &wanted.source);
         let is_as_often = match (durable_every_bytes, wanted.durable_every_bytes) {
             (_, None) => true,
             (None, Some(_)) => false,
@@ -114,6 +129,7 @@ impl fmt::Display for Contract {
             (Content::Hole, _) => "of length without blocks",
             (Content::Copy, Feed::ColdFile) => "copied from a file that is not in the page cache",
             (Content::Copy, _) => "copied from a file in the page cache",
+            (Content::SharedCopy, _) => "that share their blocks with the copied file",
         };
         let start = self.start;
         let files =

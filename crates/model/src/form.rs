@@ -66,6 +66,54 @@ impl Form for Chunk {
     }
 }
 
+/// A window of a mapping: whole pages.
+pub(crate) struct Window;
+
+impl Form for Window {
+    type Value = u64;
+    const IS_NUMBER: bool = true;
+
+    fn parse(text: &str) -> Result<u64, String> {
+        /// The smallest page of any machine.
+        const PAGE_BYTES: u64 = 4096;
+        let whole = Size::parse(text)?;
+        let fits = whole > 0 && whole.is_multiple_of(PAGE_BYTES);
+        if fits { Ok(whole) } else { Err("expected a multiple of 4 KiB".to_owned()) }
+    }
+
+    fn text(bytes: u64) -> String {
+        Size::text(bytes)
+    }
+
+    fn values() -> String {
+        format!("{}, in multiples of 4 KiB", Size::values())
+    }
+}
+
+/// A distance in a file, or none.
+pub(crate) struct Distance;
+
+impl Distance {
+    const NONE_TEXT: &str = "none";
+}
+
+impl Form for Distance {
+    type Value = Option<u64>;
+    const IS_NUMBER: bool = true;
+
+    fn parse(text: &str) -> Result<Option<u64>, String> {
+        if text == Self::NONE_TEXT { Ok(None) } else { Window::parse(text).map(Some) }
+    }
+
+    fn text(bytes: Option<u64>) -> String {
+        bytes.map_or(Self::NONE_TEXT.to_owned(), Size::text)
+    }
+
+    fn values() -> String {
+        format!("{}, or {}", Window::values(), Self::NONE_TEXT)
+    }
+}
+
 /// A number from 1 to `MOST`.
 pub(crate) struct Count<const MOST: u32>;
 

@@ -31,12 +31,12 @@ mod target;
 mod value;
 mod words;
 
-pub use axis::{Axes, Axis};
+pub use axis::{Axes, Axis, WriteBehind};
 pub use case::{Assignment, Case, CaseError};
 pub use case_record::{CaseOrigin, CaseRecord, Layout, RecordedCase, Stage};
 pub use contract::{Content, Contract, Durability, Feed, Start};
 pub use environment::{Cpu, Device, Environment, Filesystem, Memory, System};
-pub use method::{Cursor, FioEngine, MethodInfo};
+pub use method::{Copying, Cursor, FioEngine, MethodInfo};
 pub use noise::{Noise, Series, Work};
 pub use path_text::{path_of_text, path_text};
 pub use properties::{Allocation, DirectIo, DirectWrite, Extents, Found, Learnt, Prepared, Properties, Zeros};

@@ -13,10 +13,17 @@ pub enum Cursor {
     Offset,
     /// By an address in a mapping.
     Mapping,
-    /// By the position of the open file; the data comes from another file.
-    Copy,
     /// The method hands over no data.
     NoData,
+}
+
+/// The result of copying a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Copying {
+    /// The copy has bytes of its own, unless the filesystem shares blocks by itself.
+    Bytes,
+    /// Both files share their blocks until one is written.
+    Blocks,
 }
 
 /// The engine of fio 3.33 that makes a method's calls.
@@ -55,6 +62,8 @@ pub struct MethodInfo {
     pub has_buffer: bool,
     /// The way it selects the position.
     pub cursor: Cursor,
+    /// The result, if its data comes from another file.
+    pub copying: Option<Copying>,
     /// Its axes beside [`MethodInfo::COMMON_AXES`], in groups that several methods share.
     pub axes: &'static [&'static [Axis]],
     /// The states of the file that it can start from; the first is its default, and adds no effort.
@@ -102,7 +111,7 @@ impl MethodInfo {
     /// Whether the data comes from another file.
     #[must_use]
     pub fn copies(&self) -> bool {
-        self.cursor == Cursor::Copy
+        self.copying.is_some()
     }
 }
 

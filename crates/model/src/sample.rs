@@ -237,6 +237,10 @@ pub struct Sample {
     pub context_switches: u64,
     /// The bytes that the block device received meanwhile, from anyone; none without a device.
     pub device_bytes: Option<u64>,
+    /// Whether most of a copy's blocks are shared with another file; none if it is no copy, or that cannot be
+    /// found out.
+    #[serde(default)]
+    pub shares_blocks: Option<bool>,
     /// The content that was read back and compared; none if only the size was checked.
     pub read_back: Option<ReadBack>,
     /// The memory-copy probe before and after.

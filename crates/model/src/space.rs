@@ -12,12 +12,20 @@ named_values! {
     Purpose {
         /// A new file that may still be in the page cache.
         Stream = "stream",
-        /// Records, each durable before the next.
-        DurableRecords = "durable-records",
         /// A new file that is durable at the end.
         DurableStream = "durable-stream",
+        /// New content of a file, which may still be in the page cache.
+        Overwrite = "overwrite",
+        /// New content of a file, durable at the end.
+        DurableOverwrite = "durable-overwrite",
+        /// Records, each durable before the next.
+        Records = "records",
         /// A copy of a file that is in the page cache.
         Copy = "copy",
+        /// A copy of a file that is in the page cache, durable at the end.
+        DurableCopy = "durable-copy",
+        /// A new file that the memory cannot hold.
+        LargerThanMemory = "larger-than-memory",
     }
 }
 
@@ -39,9 +47,13 @@ impl Purpose {
     fn text(self) -> &'static str {
         match self {
             Self::Stream => include_str!("../spaces/stream.toml"),
-            Self::DurableRecords => include_str!("../spaces/durable-records.toml"),
             Self::DurableStream => include_str!("../spaces/durable-stream.toml"),
+            Self::Overwrite => include_str!("../spaces/overwrite.toml"),
+            Self::DurableOverwrite => include_str!("../spaces/durable-overwrite.toml"),
+            Self::Records => include_str!("../spaces/records.toml"),
             Self::Copy => include_str!("../spaces/copy.toml"),
+            Self::DurableCopy => include_str!("../spaces/durable-copy.toml"),
+            Self::LargerThanMemory => include_str!("../spaces/larger-than-memory.toml"),
         }
     }
 }

@@ -89,6 +89,43 @@ named_values! {
         Ftruncate = "ftruncate",
     }
 
+    /// See [`crate::Axis::Populate`]; `MADV_POPULATE_WRITE` of madvise(2), or `MADV_POPULATE_READ` for a mapping
+    /// that is only read.
+    Populate {
+        /// Each page is faulted in by its first access.
+        None = "none",
+        /// The pages of each window, before its first access.
+        Window = "window",
+        /// All pages, before the first access.
+        All = "all",
+    }
+
+    /// See [`crate::Axis::Huge`]; madvise(2).
+    Huge {
+        /// Left to the kernel.
+        None = "none",
+        /// Allowed for the mapping: `MADV_HUGEPAGE`.
+        Advise = "advise",
+        /// Made window by window: `MADV_COLLAPSE`, Linux 6.1.
+        Collapse = "collapse",
+    }
+
+    /// See [`crate::Axis::Store`].
+    Store {
+        /// The C library's memcpy.
+        Plain = "plain",
+        /// Stores that bypass the CPU's caches.
+        Nontemporal = "nontemporal",
+    }
+
+    /// See [`crate::Axis::Drop`]; `POSIX_FADV_DONTNEED` of posix_fadvise(2).
+    Drop {
+        /// Pages stay.
+        No = "no",
+        /// Each window's pages are dropped when they have been written out.
+        Yes = "yes",
+    }
+
     /// See [`crate::Axis::Prepare`]. Work that a program would do inside the clock is phase `prepare`; old
     /// content, which would exist long before, is not timed.
     Prepare {

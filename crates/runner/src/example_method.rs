@@ -1,6 +1,6 @@
 //! An example method for tests.
 
-use writebench_model::{Axis, Cursor, MethodInfo, Prepare, SyncCall};
+use writebench_model::{Axis, Copying, Cursor, MethodInfo, Prepare, SyncCall};
 
 pub(crate) static WRITE: MethodInfo = MethodInfo {
     name: "write",
@@ -9,6 +9,7 @@ pub(crate) static WRITE: MethodInfo = MethodInfo {
     calls: "",
     has_buffer: false,
     cursor: Cursor::Offset,
+    copying: None,
     axes: &[&[Axis::Threads, Axis::Chunk, Axis::Source, Axis::Cache]],
     prepares: Prepare::ALL,
     syncs: &[SyncCall::None, SyncCall::Fsync],
@@ -18,4 +19,4 @@ pub(crate) static WRITE: MethodInfo = MethodInfo {
     example: &[],
 };
 
-pub(crate) static COPY: MethodInfo = MethodInfo { name: "copy", cursor: Cursor::Copy, ..WRITE };
+pub(crate) static COPY: MethodInfo = MethodInfo { name: "copy", copying: Some(Copying::Bytes), ..WRITE };

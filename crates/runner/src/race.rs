@@ -115,8 +115,10 @@ const CLEAR_LOSS_ROUNDS: usize = 3;
 const ROUNDS: usize = 6;
 /// The rounds that the limits must pay for, since a disturbed sample does not count in its round.
 const PLANNED_ROUNDS: usize = 8;
-/// More rounds do not change a verdict.
-const MOST_ROUNDS: usize = 25;
+/// More rounds do not narrow an interval by much.
+const MOST_ROUNDS: usize = 100;
+/// Candidates within this share of each other are equally good.
+const CLOSE: f64 = 0.03;
 
 impl Race {
     /// A race of all candidates. `baseline` is an index among them.
@@ -342,7 +344,7 @@ impl Race {
 
 fn verdict(ratios: &[f64]) -> Verdict {
     writebench_stats::median_interval(ratios, CONFIDENCE)
-        .map_or(Verdict::TooFew, |ratio| Verdict::of(&ratio, Verdict::MARGIN))
+        .map_or(Verdict::TooFew, |ratio| Verdict::of(&ratio, CLOSE))
 }
 
 /// Whether these ratios to the leader in common rounds are above 1 at 95 %, or high enough that fewer rounds

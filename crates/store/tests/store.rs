@@ -38,6 +38,7 @@ fn making() -> Making {
 
 fn samples() -> Vec<Sample> {
     let good = Sample {
+        shares_blocks: Some(true),
         round: 0,
         outcome: Outcome::Ok,
         phases_ns: PhasesNs { prepare: 1, open: 2, write: 3, sync: 4, close: 5 },

@@ -20,6 +20,7 @@ const UNSAFE_HOMES: &[&str] = &[
     "bindings/node/src/sys/",
     "crates/direct-io/src/sys/",
     "crates/engine/src/methods/",
+    "crates/engine/src/write_behind.rs",
     "crates/filesystems/src/bindfs.rs",
     "crates/filesystems/src/loop_device/sys",
 ];

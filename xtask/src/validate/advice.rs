@@ -41,7 +41,7 @@ pub(crate) struct Options {
 const TOLERANCE: f64 = 0.03;
 
 /// The rounds of that comparison.
-const ROUNDS: u32 = 15;
+const ROUNDS: u32 = 60;
 
 /// Measures the grid, searches, and measures the results of both side by side; returns whether every
 /// recommendation was within the tolerance.

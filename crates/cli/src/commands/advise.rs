@@ -33,14 +33,14 @@ pub(crate) struct AdviseCommand {
     #[arg(value_name = "TARGET", value_hint = ValueHint::DirPath)]
     target: Option<PathBuf>,
     /// Kind of file: stream (a new file, which may still be in the page cache), durable-stream (a new file that is
-    /// durable at the end), durable-records (records, each durable before the next), copy (of a file in the page cache)
+    /// durable at the end), records (records, each durable before the next), copy (of a file in the page cache)
     #[arg(long = "for", value_name = "PURPOSE", hide_possible_values = true,
         value_parser = names(Purpose::ALL, Purpose::name, Purpose::from_name))]
     purpose: Purpose,
-    /// Size of the file [default: 256MiB; 4MiB for durable-records]
+    /// Size of the file [default: 256MiB; 4MiB for records]
     #[arg(long, value_name = "SIZE")]
     size: Option<Bytes>,
-    /// Size of a record, for durable-records [default: 4KiB]
+    /// Size of a record, for records [default: 4KiB]
     #[arg(long, value_name = "SIZE")]
     record: Option<Bytes>,
     /// Time for the search
@@ -65,7 +65,7 @@ pub(crate) struct AdviseCommand {
 
 const ADVISE_EXAMPLES: &str = "Examples:
   writebench advise /data --for stream --size 1GiB               how to write a file of 1 GiB
-  writebench advise /data --for durable-records --record 512     how to append to a log
+  writebench advise /data --for records --record 512     how to append to a log
   writebench advise /data --for durable-stream --budget 20s      a quicker look, less sure";
 
 /// Most bytes that the screening writes, in sizes of the file; more where two samples of each candidate do.
@@ -90,8 +90,8 @@ impl AdviseCommand {
         let methods = writebench_engine::method_infos();
         let space =
             Space::of(self.purpose, &methods, self.size, self.record).map_err(|error| usage!("{error}"))?;
-        if self.record.is_some() && self.purpose != Purpose::DurableRecords {
-            return Err(usage!("--record goes with --for durable-records"));
+        if self.record.is_some() && self.purpose != Purpose::Records {
+            return Err(usage!("--record goes with --for records"));
         }
         if self.size.is_some_and(|size| size.0 == 0) {
             return Err(usage!("--size must not be 0: there is nothing to write"));
@@ -362,7 +362,7 @@ mod tests {
 
     #[test]
     fn files_of_records_are_whole_records_and_64_at_least() {
-        let of = |size, record| sizes(Purpose::DurableRecords, size, record);
+        let of = |size, record| sizes(Purpose::Records, size, record);
         assert_eq!(of("4MiB", None), (vec![256 << 10, 512 << 10], vec![4 << 20, 2 << 20, 1 << 20]));
         assert_eq!(of("100kB", Some("100")), (vec![6400, 12_500], vec![100_000, 50_000, 25_000]));
         assert_eq!(of("400", Some("100")), (vec![200], vec![400]));

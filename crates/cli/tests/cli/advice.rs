@@ -180,7 +180,7 @@ fn smaller() -> Result<()> {
 fn records() -> Result<()> {
     let (program, target) = (program()?, directory_on(Kind::Ext4));
     let target_text = target.path().to_str().context("UTF-8")?;
-    let arguments = ["--for", "durable-records", "--record", "512", "--size", "64KiB", "--budget", "10s"];
+    let arguments = ["--for", "records", "--record", "512", "--size", "64KiB", "--budget", "10s"];
     let ended =
         program.call(&[&["advise", target_text, "--export=json=-", "-q"], arguments.as_slice()].concat())?;
     ensure!(ended.code == Some(0), "{ended:?}");
@@ -218,7 +218,7 @@ fn refusals() -> Result<()> {
     let refused: &[(&[&str], &str)] = &[
         (&[], "--for <PURPOSE>"),
         (&["--for", "speed"], "stream"),
-        (&["--for", "stream", "--record", "4KiB"], "--record goes with --for durable-records"),
+        (&["--for", "stream", "--record", "4KiB"], "--record goes with --for records"),
         (&["--for", "stream", "--size", "0"], "size"),
         (&["--for", "stream", "--budget", "0s"], "longer than nothing"),
         (&["--for", "stream", "--size", "1000000GiB"], "free"),

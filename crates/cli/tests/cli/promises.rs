@@ -1,9 +1,15 @@
 //! What each method asks the kernel for, by case.
 
 const CREATE: &str = "open O_WRONLY|O_CREAT|O_EXCL";
-// After the clock: did direct I/O leave pages behind?
+// After the clock: did direct I/O leave pages behind, or does a copy share blocks?
 const LOOK: &str = "open O_RDONLY";
 const CREATE_TO_MAP: &str = "open O_RDWR|O_CREAT|O_EXCL";
+
+const WAITS: [&str; 3] = [
+    "sync_file_range 0 1048576 SYNC_FILE_RANGE_WAIT_BEFORE|SYNC_FILE_RANGE_WRITE|SYNC_FILE_RANGE_WAIT_AFTER",
+    "sync_file_range 1048576 1048576 SYNC_FILE_RANGE_WAIT_BEFORE|SYNC_FILE_RANGE_WRITE|SYNC_FILE_RANGE_WAIT_AFTER",
+    "sync_file_range 2097152 1048576 SYNC_FILE_RANGE_WAIT_BEFORE|SYNC_FILE_RANGE_WRITE|SYNC_FILE_RANGE_WAIT_AFTER",
+];
 
 /// A case, and every call on its files with the number of times that it must come.
 pub(crate) type Promise = (&'static str, &'static [(&'static str, usize)]);
@@ -165,7 +171,7 @@ pub(crate) const PROMISES: &[Promise] = &[
             (CREATE_TO_MAP, 1),
             ("ftruncate 65536", 1),
             ("mmap 65536 0", 1),
-            ("msync 32768", 1),
+            ("msync 32768", 2),
             ("munmap 65536", 1),
             ("close", 1),
         ],
@@ -205,7 +211,86 @@ pub(crate) const PROMISES: &[Promise] = &[
     ),
     (
         "pwritev,size=16KiB,chunk=4KiB,vector=4,cache=dontcache",
-        &[(CREATE, 1), ("pwritev2 4 0 RWF_DONTCACHE 16384", 1), ("close", 1)],
+        &[
+            (CREATE, 1),
+            ("pwritev2 4 0 RWF_DONTCACHE 16384", 1),
+            ("close", 2),
+            (LOOK, 1),
+            ("fdatasync", 1),
+            ("mmap 16384 0", 1),
+            ("munmap 16384", 1),
+        ],
+    ),
+    // The zeros leave the page cache before the data comes.
+    (
+        "pwrite,size=64KiB,chunk=32KiB,prepare=zero-fill,cache=dontcache,sync=fdatasync",
+        &[
+            (CREATE, 1),
+            ("pwrite64 65536 0", 1),
+            ("fsync", 1),
+            ("fadvise64 0 0 POSIX_FADV_DONTNEED", 1),
+            ("pwritev2 1 0 RWF_DONTCACHE 32768", 1),
+            ("pwritev2 1 32768 RWF_DONTCACHE 32768", 1),
+            ("close", 2),
+            (LOOK, 1),
+            ("fdatasync", 2),
+            ("mmap 65536 0", 1),
+            ("munmap 65536", 1),
+        ],
+    ),
+    // Mappings whose pages are made before they are used.
+    (
+        "mmap,size=4MiB,populate=window,store=nontemporal",
+        &[
+            (CREATE_TO_MAP, 1),
+            ("ftruncate 4194304", 1),
+            ("mmap 4194304 0", 1),
+            ("madvise 2097152 MADV_POPULATE_WRITE", 2),
+            ("munmap 4194304", 1),
+            ("close", 1),
+        ],
+    ),
+    (
+        "mmap,size=4MiB,threads=2,populate=all,huge=advise",
+        &[
+            (CREATE_TO_MAP, 1),
+            ("ftruncate 4194304", 1),
+            ("mmap 4194304 0", 1),
+            ("madvise 4194304 MADV_HUGEPAGE", 1),
+            ("madvise 2097152 MADV_POPULATE_WRITE", 2),
+            ("munmap 4194304", 1),
+            ("close", 1),
+        ],
+    ),
+    (
+        "mmap,size=8MiB,threads=2,huge=collapse,window=4MiB",
+        &[
+            (CREATE_TO_MAP, 1),
+            ("ftruncate 8388608", 1),
+            ("mmap 8388608 0", 1),
+            ("madvise 4194304 MADV_COLLAPSE", 2),
+            ("munmap 8388608", 1),
+            ("close", 1),
+        ],
+    ),
+    // Behind the writer: start here, wait for what was started before, and let it go.
+    (
+        "write,size=4MiB,chunk=1MiB,writeback=1MiB,drop=yes",
+        &[
+            (CREATE, 1),
+            ("write 1048576", 4),
+            ("sync_file_range 0 1048576 SYNC_FILE_RANGE_WRITE", 1),
+            ("sync_file_range 1048576 1048576 SYNC_FILE_RANGE_WRITE", 1),
+            ("sync_file_range 2097152 1048576 SYNC_FILE_RANGE_WRITE", 1),
+            ("sync_file_range 3145728 1048576 SYNC_FILE_RANGE_WRITE", 1),
+            (WAITS[0], 1),
+            (WAITS[1], 1),
+            (WAITS[2], 1),
+            ("fadvise64 0 1048576 POSIX_FADV_DONTNEED", 1),
+            ("fadvise64 1048576 1048576 POSIX_FADV_DONTNEED", 1),
+            ("fadvise64 2097152 1048576 POSIX_FADV_DONTNEED", 1),
+            ("close", 1),
+        ],
     ),
     // More states of the file.
     (
@@ -241,6 +326,7 @@ pub(crate) const PROMISES: &[Promise] = &[
             ("io_uring_register IORING_REGISTER_BUFFERS", 1),
             ("io_uring_register IORING_REGISTER_FILES", 1),
             ("io_uring_register IORING_UNREGISTER_FILES", 1),
+            ("io_uring_register IORING_UNREGISTER_BUFFERS", 1),
             ("operations", 32),
             ("close", 1),
         ],
@@ -269,7 +355,8 @@ pub(crate) const COPIES: &[Promise] = &[
             ("read source 262144", 4),
             ("write 262144", 4),
             ("close source", 1),
-            ("close", 1),
+            ("close", 2),
+            (LOOK, 1),
         ],
     ),
     (
@@ -283,7 +370,8 @@ pub(crate) const COPIES: &[Promise] = &[
             ("read source 1048576", 1),
             ("write 1048576", 1),
             ("close source", 1),
-            ("close", 1),
+            ("close", 2),
+            (LOOK, 1),
         ],
     ),
     (
@@ -297,7 +385,8 @@ pub(crate) const COPIES: &[Promise] = &[
             ("madvise 1048576 MADV_SEQUENTIAL", 1),
             ("write 1048576", 1),
             ("munmap 1048576", 1),
-            ("close", 1),
+            ("close", 2),
+            (LOOK, 1),
         ],
     ),
     // The pipe holds a chunk: in and out once for each.
@@ -309,7 +398,8 @@ pub(crate) const COPIES: &[Promise] = &[
             ("splice source 262144", 4),
             ("splice into 262144", 4),
             ("close source", 1),
-            ("close", 1),
+            ("close", 2),
+            (LOOK, 1),
         ],
     ),
     (
@@ -320,11 +410,142 @@ pub(crate) const COPIES: &[Promise] = &[
             ("open source", 1),
             ("sendfile 1048576", 1),
             ("close source", 1),
-            ("close", 1),
+            ("close", 2),
+            (LOOK, 1),
         ],
     ),
     (
         "copy-file-range,size=1MiB",
-        &[(CREATE, 1), ("open source", 1), ("copy_file_range 1048576", 1), ("close source", 1), ("close", 1)],
+        &[
+            (CREATE, 1),
+            ("open source", 1),
+            ("copy_file_range 1048576", 1),
+            ("close source", 1),
+            ("close", 2),
+            (LOOK, 1),
+        ],
+    ),
+    // Threads copy their own ranges, with descriptors of their own on both sides.
+    (
+        "read-write,size=1MiB,chunk=256KiB,threads=2,descriptor=per-thread",
+        &[
+            (CREATE, 1),
+            ("open O_WRONLY", 1),
+            ("lseek 524288 SEEK_SET", 1),
+            ("open source", 2),
+            ("lseek source 524288 SEEK_SET", 1),
+            ("read source 262144", 4),
+            ("write 262144", 4),
+            ("close source", 2),
+            ("close", 3),
+            (LOOK, 1),
+        ],
+    ),
+    // A chunk that is no multiple of a page is moved in one call.
+    (
+        "splice,size=100KiB,chunk=5KiB",
+        &[
+            (CREATE, 1),
+            ("open source", 1),
+            ("splice source 5120", 20),
+            ("splice into 5120", 20),
+            ("close source", 1),
+            ("close", 2),
+            (LOOK, 1),
+        ],
+    ),
+    (
+        "mmap-write,size=4MiB,populate=window",
+        &[
+            (CREATE, 1),
+            ("open source", 1),
+            ("mmap source 4194304 0", 1),
+            ("close source", 1),
+            ("madvise 2097152 MADV_POPULATE_READ", 2),
+            ("write 1048576", 4),
+            ("munmap 4194304", 1),
+            ("close", 2),
+            (LOOK, 1),
+        ],
+    ),
+    (
+        "mmap-write,size=1MiB,cache=direct",
+        &[
+            ("open O_WRONLY|O_CREAT|O_EXCL|O_DIRECT", 1),
+            ("open source", 1),
+            ("mmap source 1048576 0", 1),
+            ("close source", 1),
+            ("write 1048576", 1),
+            ("close", 3),
+            (LOOK, 2),
+            ("mmap 1048576 0", 1),
+            ("munmap 1048576", 2),
+        ],
+    ),
+    (
+        "read-mmap,size=4MiB,huge=collapse",
+        &[
+            (CREATE_TO_MAP, 1),
+            ("ftruncate 4194304", 1),
+            ("open source", 1),
+            ("mmap 4194304 0", 1),
+            ("madvise 2097152 MADV_COLLAPSE", 2),
+            ("read source 1048576", 4),
+            ("close source", 1),
+            ("munmap 4194304", 1),
+            ("close", 2),
+            (LOOK, 1),
+        ],
+    ),
+    (
+        "mmap-mmap,size=4MiB,populate=window,store=nontemporal,sync=msync",
+        &[
+            (CREATE_TO_MAP, 1),
+            ("ftruncate 4194304", 1),
+            ("open source", 1),
+            ("mmap source 4194304 0", 1),
+            ("close source", 1),
+            ("mmap 4194304 0", 1),
+            ("madvise 2097152 MADV_POPULATE_READ", 2),
+            ("madvise 2097152 MADV_POPULATE_WRITE", 2),
+            ("msync 4194304", 1),
+            ("munmap 4194304", 2),
+            ("close", 2),
+            (LOOK, 1),
+        ],
+    ),
+    (
+        "pipeline,size=1MiB,chunk=64KiB,depth=3",
+        &[
+            (CREATE, 1),
+            ("open source", 1),
+            ("read source 65536", 16),
+            ("write 65536", 16),
+            ("close source", 1),
+            ("close", 2),
+            (LOOK, 1),
+        ],
+    ),
+    (
+        "uring-copy,size=1MiB,chunk=64KiB,depth=4,registered=both",
+        &[
+            (CREATE, 1),
+            ("open source", 1),
+            ("io_uring_setup 8", 1),
+            ("io_uring_register IORING_REGISTER_BUFFERS", 1),
+            ("io_uring_register IORING_REGISTER_FILES", 1),
+            ("operations", 32),
+            ("io_uring_register IORING_UNREGISTER_FILES", 1),
+            ("io_uring_register IORING_UNREGISTER_BUFFERS", 1),
+            ("close source", 1),
+            ("close", 2),
+            (LOOK, 1),
+        ],
     ),
 ];
+
+/// Cases that share blocks, which ext4 cannot.
+pub(crate) const CLONES: &[Promise] = &[(
+    "ficlone,size=1MiB",
+    &[(CREATE, 1), ("open source", 1), ("ioctl FICLONERANGE", 1), ("close source", 1), ("close", 2), (LOOK, 1)],
+)];

@@ -52,7 +52,7 @@ const TRIALS: &[Trial] = &[
     trial("writebench advise /data --for stream", SMALL_SEARCH, "Recommended: "),
     trial("writebench advise /data --for durable-stream", SMALL_SEARCH, "fsync"),
     trial(
-        "writebench advise /data --for durable-records --record 512",
+        "writebench advise /data --for records --record 512",
         &["--size", "64KiB", "--budget", "3s"],
         "records/s",
     ),

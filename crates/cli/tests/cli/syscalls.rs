@@ -10,12 +10,22 @@ use anyhow::{Context, Result, ensure};
 use writebench_testkit::{Image, Kind, Need, Program, Trials, directory_on};
 
 use crate::program;
-use crate::promises::{COPIES, PROMISES};
+use crate::promises::{CLONES, COPIES, PROMISES};
 
 pub(crate) fn add(trials: &mut Trials) {
     for (case, calls) in PROMISES.iter().chain(COPIES) {
-        let needs = [Need::Strace, Need::Filesystem(Kind::Ext4)];
-        trials.add(format!("{case} asks the kernel for what it says"), &needs, move || keeps(case, calls));
+        // Only a filesystem in memory makes huge pages of a file that is written.
+        let kind = if case.contains("huge=collapse") { Kind::Tmpfs } else { Kind::Ext4 };
+        let needs = [Need::Strace, Need::Filesystem(kind)];
+        trials.add(format!("{case} asks the kernel for what it says"), &needs, move || {
+            keeps(case, calls, directory_on(kind).path())
+        });
+    }
+    for (case, calls) in CLONES {
+        let needs = [Need::Strace, Need::Image("xfs")];
+        trials.add(format!("{case} asks the kernel for what it says"), &needs, move || {
+            keeps(case, calls, &Image::mount("xfs", 512 << 20)?.path())
+        });
     }
     for (case, least, most) in FLUSHES {
         let name = format!("{case} flushes the device {least} times at least");
@@ -28,7 +38,11 @@ pub(crate) fn add(trials: &mut Trials) {
         for method in methods.lines().filter(|line| !line.starts_with(' ')) {
             let name = method.split(' ').next().context("a name")?;
             ensure!(
-                PROMISES.iter().chain(COPIES).any(|(case, _)| case.split(',').next() == Some(name)),
+                PROMISES
+                    .iter()
+                    .chain(COPIES)
+                    .chain(CLONES)
+                    .any(|(case, _)| case.split(',').next() == Some(name)),
                 "{name}"
             );
         }
@@ -102,10 +116,10 @@ fn flushes_less_without_sync() -> Result<()> {
     Ok(())
 }
 
-fn keeps(case: &str, promised: &[(&str, usize)]) -> Result<()> {
-    let (program, target) = (program()?, directory_on(Kind::Ext4));
+fn keeps(case: &str, promised: &[(&str, usize)], target: &Path) -> Result<()> {
+    let program = program()?;
     let words = ["run", "--verify", "never", "--samples", "1", "--no-limits", "--case", case];
-    let target = target.path().to_str().context("UTF-8")?;
+    let target = target.to_str().context("UTF-8")?;
     let samples = traced(&program, Command::new("strace"), &[&words[..], &[target]].concat())?;
     // A disturbed sample is taken again.
     let found = samples.into_iter().next().context("no sample")?;
@@ -158,7 +172,7 @@ pub(crate) fn traced_other(command: &Command, log: &Path, files: &str) -> Result
 /// strace's, for all calls that are looked at.
 fn options(log: &Path) -> Vec<OsString> {
     let calls = "open,openat,read,write,writev,pwrite64,pwritev,pwritev2,lseek,ftruncate,fallocate,fsync,fdatasync,\
-        sync_file_range,msync,mmap,munmap,madvise,fadvise64,splice,sendfile,copy_file_range,io_uring_setup,\
+        sync_file_range,msync,mmap,munmap,madvise,fadvise64,splice,sendfile,copy_file_range,ioctl,io_uring_setup,\
         io_uring_register,io_uring_enter,close,unlinkat";
     let calls = calls.replace(' ', "");
     let trace = format!("trace={calls}");
@@ -186,7 +200,8 @@ fn counted(calls: Vec<String>) -> Calls {
 
 fn calls_in_order(all: &[Call], is_sample: &dyn Fn(&str) -> bool) -> Vec<String> {
     let mut calls = Vec::new();
-    let mut maps: Vec<String> = Vec::new();
+    let mut maps: Vec<Mapping> = Vec::new();
+    let is_mapped = |maps: &[Mapping], address: &str| maps.iter().any(|map| map.has(address));
     for (name, arguments, result) in all {
         let is_source = |argument: &str| argument.contains("/.writebench-") && argument.contains("/copied");
         let of_sample = |index: usize| arguments.get(index).is_some_and(|it| is_sample(it));
@@ -205,16 +220,27 @@ fn calls_in_order(all: &[Call], is_sample: &dyn Fn(&str) -> bool) -> Vec<String>
             "mmap" if of_sample(4) || (begun && of_source(4)) => {
                 let which = if of_source(4) { "source " } else { "" };
                 calls.push(format!("mmap {which}{} {}", arguments[1], arguments[5]));
-                maps.push(result.clone());
+                maps.extend(Mapping::of(result, &arguments[1]));
             }
-            "msync" | "munmap" if maps.contains(&arguments[0]) => {
+            "munmap" if maps.iter().any(|map| map.begins_at(&arguments[0])) => {
+                // Other memory may come to the same place.
+                maps.retain(|map| !map.begins_at(&arguments[0]));
+                calls.push(format!("munmap {}", arguments[1]));
+            }
+            "msync" if is_mapped(&maps, &arguments[0]) => {
                 calls.push(format!("{name} {}", arguments[1]));
             }
-            "madvise" if maps.contains(&arguments[0]) => calls.push(format!("madvise {}", numbers(1))),
+            "madvise" if is_mapped(&maps, &arguments[0]) => {
+                // Advice that this strace has no name for.
+                let numbers = numbers(1).replace("0x19 /* MADV_??? */", "MADV_COLLAPSE");
+                calls.push(format!("madvise {numbers}"));
+            }
             "close" | "fsync" | "fdatasync" if of_sample(0) => calls.push(name.clone()),
             "close" if begun && of_source(0) => calls.push("close source".to_owned()),
             "read" if begun && of_source(0) => calls.push(format!("read source {}", arguments[2])),
-            "fadvise64" if begun && of_source(0) => calls.push(format!("fadvise64 {}", numbers(1))),
+            "fadvise64" if of_sample(0) || begun && of_source(0) => {
+                calls.push(format!("fadvise64 {}", numbers(1)));
+            }
             "write" if of_sample(0) => calls.push(format!("write {}", arguments[2])),
             "pwrite64" if of_sample(0) => calls.push(format!("pwrite64 {}", numbers(2))),
             "writev" | "pwritev" | "pwritev2" if of_sample(0) => {
@@ -229,6 +255,10 @@ fn calls_in_order(all: &[Call], is_sample: &dyn Fn(&str) -> bool) -> Vec<String>
             "splice" if of_sample(2) => calls.push(format!("splice into {result}")),
             "sendfile" if of_sample(0) => calls.push(format!("sendfile {result}")),
             "copy_file_range" if of_sample(2) => calls.push(format!("copy_file_range {result}")),
+            "lseek" if begun && of_source(0) => calls.push(format!("lseek source {}", numbers(1))),
+            "ioctl" if of_sample(0) && arguments[1].ends_with("FICLONERANGE") => {
+                calls.push("ioctl FICLONERANGE".to_owned());
+            }
             "lseek" | "ftruncate" | "fallocate" | "sync_file_range" if of_sample(0) => {
                 calls.push(format!("{name} {}", numbers(1)));
             }
@@ -242,6 +272,28 @@ fn calls_in_order(all: &[Call], is_sample: &dyn Fn(&str) -> bool) -> Vec<String>
         }
     }
     calls
+}
+
+/// The addresses of a mapping.
+struct Mapping(std::ops::Range<u64>);
+
+impl Mapping {
+    fn of(address: &str, length: &str) -> Option<Self> {
+        let (start, length) = (number(address)?, length.parse::<u64>().ok()?);
+        Some(Self(start..start + length))
+    }
+
+    fn begins_at(&self, address: &str) -> bool {
+        number(address) == Some(self.0.start)
+    }
+
+    fn has(&self, address: &str) -> bool {
+        number(address).is_some_and(|address| self.0.contains(&address))
+    }
+}
+
+fn number(address: &str) -> Option<u64> {
+    u64::from_str_radix(address.strip_prefix("0x")?, 16).ok()
 }
 
 /// Puts together what strace tore apart because another thread came between.

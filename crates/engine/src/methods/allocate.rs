@@ -4,7 +4,7 @@ use std::os::fd::BorrowedFd;
 
 use rustix::fs::FallocateFlags;
 use rustix::io::Errno;
-use writebench_model::{AllocateCall, Axis, Cursor, MethodInfo, Prepare, SyncCall};
+use writebench_model::{AllocateCall, Axis, Cache, Cursor, MethodInfo, Prepare, SyncCall};
 
 use super::{Lane, Method, SYNCS_AFTERWARDS, lane_each};
 use crate::call::{CallError, hand_over, retry};
@@ -19,6 +19,7 @@ pub(super) static METHOD: Method = Method {
         calls: "fallocate or ftruncate",
         has_buffer: false,
         cursor: Cursor::NoData,
+        copying: None,
         axes: &[&[Axis::Call]],
         prepares: &[Prepare::Create, Prepare::Truncate],
         syncs: SYNCS_AFTERWARDS,
@@ -63,8 +64,8 @@ fn fallocate(file: BorrowedFd<'_>, flags: FallocateFlags, length: u64) -> Result
 }
 
 /// Fills the file with zeros and syncs them, so that its blocks exist and a later overwrite changes no
-/// metadata.
-pub(crate) fn zero_fill(file: BorrowedFd<'_>, length: u64) -> Result<(), CallError> {
+/// metadata. The zeros leave the page cache if the data will: `RWF_DONTCACHE` drops only pages that it made.
+pub(crate) fn zero_fill(file: BorrowedFd<'_>, length: u64, cache: Cache) -> Result<(), CallError> {
     // The alignment is for direct I/O.
     #[repr(align(4096))]
     struct Zeros([u8; 64 << 10]);
@@ -75,5 +76,9 @@ pub(crate) fn zero_fill(file: BorrowedFd<'_>, length: u64) -> Result<(), CallErr
         hand_over("pwrite", piece, at, |bytes, at| rustix::io::pwrite(file, bytes, at))?;
         at += piece.len() as u64;
     }
-    crate::sync::sync(file, SyncCall::Fsync)
+    crate::sync::sync(file, SyncCall::Fsync)?;
+    if cache == Cache::Dontcache {
+        retry("posix_fadvise", || rustix::fs::fadvise(file, 0, None, rustix::fs::Advice::DontNeed))?;
+    }
+    Ok(())
 }

@@ -2,13 +2,16 @@
 
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
-use writebench_model::{Advice, Axis, Cursor, MethodInfo, Prepare};
+use writebench_model::{Advice, Axis, Cache, Copying, Cursor, MethodInfo, Prepare};
 
-use super::{Lane, SYNCS_AFTERWARDS};
+use super::{Lane, SYNCS_AFTERWARDS, WRITE_BEHIND};
 use crate::call::{Call, CallError, retry};
 use crate::file::{self, COPIED};
 use crate::job::Part;
 use crate::records::Records;
+
+/// The axes of all methods that move bytes from file to file.
+pub(super) const COPYING: &[Axis] = &[Axis::Chunk, Axis::Threads, Axis::Descriptor, Axis::Advice, Axis::Origin];
 
 /// The common part of the cards of copying methods.
 pub(super) const INFO: MethodInfo = MethodInfo {
@@ -17,8 +20,9 @@ pub(super) const INFO: MethodInfo = MethodInfo {
     words: "",
     calls: "",
     has_buffer: false,
-    cursor: Cursor::Copy,
-    axes: &[&[Axis::Chunk, Axis::Advice, Axis::Origin]],
+    cursor: Cursor::FilePosition,
+    copying: Some(Copying::Bytes),
+    axes: &[COPYING, WRITE_BEHIND],
     prepares: Prepare::ALL,
     syncs: SYNCS_AFTERWARDS,
     syncs_on_the_way: &[],
@@ -34,9 +38,13 @@ pub(super) struct Input {
 }
 
 impl Input {
-    /// Opens the file, with the case's advice for reading.
+    /// Opens the file at the beginning of the part, with the case's advice for reading.
     pub(super) fn open(&mut self, part: &Part<'_>) -> Result<(), CallError> {
         let file = Self::open_unadvised(part)?;
+        if part.range.offset > 0 {
+            let position = rustix::fs::SeekFrom::Start(part.range.offset);
+            retry("lseek", || rustix::fs::seek(&file, position)).map_err(|error| error.of_file(COPIED))?;
+        }
         if part.axes.advice == Advice::Sequential {
             for advice in [rustix::fs::Advice::WillNeed, rustix::fs::Advice::Sequential] {
                 retry("posix_fadvise", || rustix::fs::fadvise(&file, 0, None, advice))?;
@@ -48,9 +56,14 @@ impl Input {
 
     /// Opens the file without advice.
     pub(super) fn open_unadvised(part: &Part<'_>) -> Result<OwnedFd, CallError> {
+        Self::open_with(part, Cache::Buffered)
+    }
+
+    /// The same, through the page cache or past it.
+    pub(super) fn open_with(part: &Part<'_>, cache: Cache) -> Result<OwnedFd, CallError> {
         let source =
             part.copy_from.ok_or_else(|| CallError::other("copy", "there is no file to copy".to_owned()))?;
-        file::reopen_to_read(source).map_err(|error| error.of_file(COPIED))
+        file::reopen_to_read(source, cache).map_err(|error| error.of_file(COPIED))
     }
 
     /// The open file.
@@ -95,7 +108,7 @@ impl<S: Fn(BorrowedFd<'_>, BorrowedFd<'_>, usize) -> rustix::io::Result<usize> +
 
     fn write(&mut self, file: BorrowedFd<'_>, records: &mut Records) -> Result<(), CallError> {
         let input = self.input.file()?;
-        move_all(&self.part, self.call, records, |most, _| (self.step)(input, file, most))
+        move_all(&self.part, self.call, records, |most, _| retry(self.call, || (self.step)(input, file, most)))
     }
 
     fn detach(&mut self) -> Result<(), CallError> {
@@ -103,24 +116,24 @@ impl<S: Fn(BorrowedFd<'_>, BorrowedFd<'_>, usize) -> rustix::io::Result<usize> +
     }
 }
 
-/// Calls `step` with the most bytes that it may move, until the part is complete. `step` returns the bytes
-/// that it moved.
+/// Calls `step` with the most bytes that it may move, and the number moved before, until the part is
+/// complete. `step` returns the bytes that it moved.
 #[inline(always)]
 pub(super) fn move_all(
     part: &Part<'_>,
     call: impl Into<Call> + Copy,
     records: &mut Records,
-    mut step: impl FnMut(usize, u64) -> rustix::io::Result<usize>,
+    mut step: impl FnMut(usize, u64) -> Result<usize, CallError>,
 ) -> Result<(), CallError> {
     let mut at = 0;
     while at < part.range.length {
         let most = part.axes.chunk_size_bytes.min(part.range.length - at);
         let most = usize::try_from(most).unwrap_or(usize::MAX);
-        match retry(call, || step(most, at)).map_err(|error| error.at(at))? {
-            0 => return Err(ended(call, at)),
+        match step(most, at).map_err(|error| error.at_first(part.range.offset + at))? {
+            0 => return Err(ended(call, part.range.offset + at)),
             moved => at += moved as u64,
         }
-        records.reached(at);
+        records.reached(at)?;
     }
     records.handed_over_bytes += at;
     Ok(())
@@ -129,5 +142,5 @@ pub(super) fn move_all(
 /// The error if the source has become shorter.
 #[cold]
 pub(super) fn ended(call: impl Into<Call>, at: u64) -> CallError {
-    CallError::other(call, "the file that is copied ends too early".to_owned()).at(at)
+    CallError::other(call, "the file that is copied ends too early".to_owned()).of_file(COPIED).at(at)
 }

@@ -20,6 +20,7 @@ pub(super) static METHOD: Method = Method {
         calls: "fdopen, fwrite, fflush, fclose",
         has_buffer: false,
         cursor: Cursor::FilePosition,
+        copying: None,
         axes: &[WRITING],
         prepares: Prepare::ALL,
         syncs: SYNCS_AFTERWARDS,

@@ -1,14 +1,17 @@
 //! A mapping of part of a file.
 #![expect(unsafe_code, reason = "a mapping of a file is memory that Rust knows nothing of")]
 
-use std::ffi::c_void;
+use std::ffi::{c_int, c_void};
+use std::mem::MaybeUninit;
 use std::os::fd::BorrowedFd;
 use std::ptr::NonNull;
 
 use rustix::io::Errno;
 use rustix::mm::{Advice, MapFlags, MsyncFlags, ProtFlags};
+use writebench_model::Case;
 
-use crate::call::{Call, CallError, Meaning};
+use super::streaming_copy::StreamingCopy;
+use crate::call::{Call, CallError, Meaning, retry};
 
 /// The purpose of a mapping.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -21,6 +24,55 @@ pub(crate) enum Access {
 
 /// ENODEV from a filesystem that cannot map files: mmap(2).
 pub(crate) const MMAP: Call = Call { name: "mmap", meanings: &[(Errno::NODEV, Meaning::Unsupported)] };
+
+/// EINVAL before Linux 5.14; EFAULT where an access would raise SIGBUS: madvise(2).
+const POPULATE: Call = Call {
+    name: "madvise(MADV_POPULATE)",
+    meanings: &[
+        (Errno::INVAL, Meaning::Unsupported),
+        (Errno::FAULT, Meaning::Limited("an access would raise SIGBUS; is there still space for the file?")),
+    ],
+};
+
+/// EINVAL before Linux 6.1, and on filesystems without huge pages for files that are written.
+const COLLAPSE: Call = Call {
+    name: "madvise(MADV_COLLAPSE)",
+    meanings: &[
+        (Errno::INVAL, Meaning::Unsupported),
+        (Errno::NOMEM, Meaning::Limited("no huge page is free")),
+        (Errno::AGAIN, Meaning::Limited("no huge page is free now")),
+    ],
+};
+
+/// EINVAL from kernels without huge pages.
+const HUGE: Call = Call { name: "madvise(MADV_HUGEPAGE)", meanings: &[(Errno::INVAL, Meaning::Unsupported)] };
+
+/// include/uapi/asm-generic/mman-common.h.
+const MADV_COLLAPSE: c_int = 25;
+
+/// Addresses that are ours, with part of a mapping among them.
+struct Reservation {
+    place: *mut c_void,
+    reserved: usize,
+}
+
+impl Reservation {
+    /// Unmaps all but these bytes, which lie in the reservation.
+    fn release_around(self, kept: *mut c_void, length: usize) {
+        let before = kept.addr() - self.place.addr();
+        let kept_pages = length.next_multiple_of(rustix::param::page_size());
+        let unmap = |at: usize, length: usize| {
+            if length > 0 {
+                // SAFETY: the offset lies in the reservation.
+                let address = unsafe { self.place.cast::<u8>().add(at) };
+                // SAFETY: these bytes of the reservation are mapped, and hold nothing.
+                let _ = unsafe { rustix::mm::munmap(address.cast(), length) };
+            }
+        };
+        unmap(0, before);
+        unmap(before + kept_pages, self.reserved - before - kept_pages);
+    }
+}
 
 /// A mapping of part of a file, shared with all users of the file.
 pub(crate) struct Map {
@@ -35,6 +87,43 @@ unsafe impl Send for Map {}
 unsafe impl std::marker::Sync for Map {}
 
 impl Map {
+    /// Maps these bytes as [`Map::new`] does, at an address that is aligned in memory as the offset is in the
+    /// file, by huge pages: only then can huge pages be mapped.
+    pub(crate) fn for_huge_pages(file: BorrowedFd<'_>, offset: u64, length: u64) -> Result<Self, CallError> {
+        let huge = Case::HUGE_PAGE_BYTES;
+        let before = offset % huge;
+        let size = |bytes: u64| usize::try_from(bytes).unwrap_or(usize::MAX);
+        let reserved = size(length.saturating_add(before).saturating_add(2 * huge));
+        // SAFETY: a new mapping at an address of the kernel's choice touches no memory of ours.
+        let place = unsafe {
+            rustix::mm::mmap_anonymous(std::ptr::null_mut(), reserved, ProtFlags::empty(), MapFlags::PRIVATE)
+        }
+        .map_err(|errno| CallError::new(MMAP, errno))?;
+        let skipped = place.align_offset(size(huge));
+        // SAFETY: the reservation has room for this offset.
+        let at = unsafe { place.cast::<u8>().add(skipped + size(before)) };
+        let page_offset = offset - offset % rustix::param::page_size() as u64;
+        let length = size(length + (offset - page_offset));
+        // SAFETY: the range lies in the reservation, which is ours and holds nothing.
+        let mapped = unsafe {
+            let (protection, flags) = (ProtFlags::READ | ProtFlags::WRITE, MapFlags::SHARED | MapFlags::FIXED);
+            rustix::mm::mmap(at.cast(), length, protection, flags, file, page_offset)
+        };
+        let reservation = Reservation { place, reserved };
+        match mapped {
+            Ok(address) => {
+                reservation.release_around(address, length);
+                let address =
+                    NonNull::new(address).ok_or_else(|| CallError::other(MMAP, "gave address 0".to_owned()))?;
+                Ok(Self { address, length, file_offset: page_offset })
+            }
+            Err(errno) => {
+                reservation.release_around(place, 0);
+                Err(CallError::new(MMAP, errno).at(offset))
+            }
+        }
+    }
+
     /// Maps at least these bytes; a mapping begins at a page.
     pub(crate) fn new(
         file: BorrowedFd<'_>,
@@ -64,19 +153,89 @@ impl Map {
     /// the worker, and that is the sample's outcome.
     #[inline]
     pub(crate) fn store(&self, offset: u64, bytes: &[u8]) {
-        let at = usize::try_from(offset - self.file_offset).unwrap_or(usize::MAX);
-        assert!(at.checked_add(bytes.len()).is_some_and(|end| end <= self.length), "inside the mapping");
-        // SAFETY: `at` is inside the mapping, as asserted.
-        let to = unsafe { self.address.as_ptr().cast::<u8>().add(at) };
-        // SAFETY: so is the end, and nothing else has a reference into the mapping.
+        let to = self.place(offset, bytes.len());
+        // SAFETY: `place` has checked that so many bytes are mapped there; nothing else has a reference into
+        // the mapping.
         unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), to, bytes.len()) };
     }
 
-    /// The mapped bytes, for a system call. Only the kernel reads them, so that a concurrent change of the
-    /// file does no harm; if the file has lost its pages, the call fails with EFAULT.
-    pub(crate) fn bytes(&self) -> &[u8] {
+    /// The same with stores that bypass the CPU's caches.
+    #[inline]
+    pub(crate) fn store_past_caches(&self, copy: StreamingCopy, offset: u64, bytes: &[u8]) {
+        let to = self.place(offset, bytes.len());
+        // SAFETY: as for `store`.
+        unsafe { copy.run(bytes, to) };
+    }
+
+    /// Lets the kernel read into the mapping; `offset` is the file's. Returns the bytes that were read.
+    #[inline]
+    pub(crate) fn read_into(
+        &self,
+        from: BorrowedFd<'_>,
+        offset: u64,
+        most: usize,
+    ) -> rustix::io::Result<usize> {
+        let to = self.place(offset, most).cast::<MaybeUninit<u8>>();
+        // SAFETY: `place` has checked that so many bytes are mapped there, and only the kernel writes them.
+        let buffer = unsafe { std::slice::from_raw_parts_mut(to, most) };
+        rustix::io::read(from, buffer).map(|(read, _)| read.len())
+    }
+
+    /// The address of these bytes of the file, which must be inside the mapping.
+    #[inline]
+    fn place(&self, offset: u64, length: usize) -> *mut u8 {
+        let at = usize::try_from(offset - self.file_offset).unwrap_or(usize::MAX);
+        assert!(at.checked_add(length).is_some_and(|end| end <= self.length), "inside the mapping");
+        // SAFETY: `at` is inside the mapping, as asserted.
+        unsafe { self.address.as_ptr().cast::<u8>().add(at) }
+    }
+
+    /// Makes the pages with these bytes of the file present, and writable if the mapping is for writing.
+    pub(crate) fn populate(&self, from: u64, length: u64, access: Access) -> Result<(), CallError> {
+        let advice = match access {
+            Access::Read => libc::MADV_POPULATE_READ,
+            Access::Write => libc::MADV_POPULATE_WRITE,
+        };
+        self.advise_range(POPULATE, from, length, advice)
+    }
+
+    /// Makes huge pages of those that lie in these bytes of the file as a whole. The kernel wants one small
+    /// page of each to be present; writing to it is harmless, since all bytes are about to be written.
+    pub(crate) fn collapse(&self, from: u64, length: u64) -> Result<(), CallError> {
+        let huge = Case::HUGE_PAGE_BYTES;
+        let (first, end) = (from.next_multiple_of(huge), (from + length) / huge * huge);
+        for at in (first..end).step_by(usize::try_from(huge).unwrap_or(usize::MAX)) {
+            self.store(at, &[0]);
+        }
+        if first < end { self.advise_range(COLLAPSE, first, end - first, MADV_COLLAPSE) } else { Ok(()) }
+    }
+
+    /// Asks for huge pages wherever the kernel makes them.
+    pub(crate) fn allow_huge_pages(&self) -> Result<(), CallError> {
+        self.advise_range(HUGE, self.file_offset, self.length as u64, libc::MADV_HUGEPAGE)
+    }
+
+    /// Advises about the pages that hold these bytes of the file.
+    fn advise_range(&self, call: Call, from: u64, length: u64, advice: c_int) -> Result<(), CallError> {
+        let before = from % rustix::param::page_size() as u64;
+        let length = usize::try_from(length + before).unwrap_or(usize::MAX);
+        let address = self.place(from - before, length);
+        retry(call, || {
+            // SAFETY: the range is mapped, and none of these advices changes its content.
+            let result = unsafe { libc::madvise(address.cast(), length, advice) };
+            let errno = || Errno::from_io_error(&std::io::Error::last_os_error()).unwrap_or(Errno::IO);
+            if result == 0 { Ok(()) } else { Err(errno()) }
+        })
+        .map_err(|error| error.at(from))
+    }
+
+    /// These bytes of the file, for a system call or a copy of bytes, which a concurrent change of the file does
+    /// no harm. If the file has lost its pages, the call fails with EFAULT, and a copy ends the worker by SIGBUS.
+    #[inline]
+    pub(crate) fn bytes(&self, offset: u64, length: usize) -> &[u8] {
+        let at = self.place(offset, length);
         // SAFETY: the range is mapped for as long as the value lives, and bytes have no invalid values.
-        unsafe { std::slice::from_raw_parts(self.address.as_ptr().cast::<u8>(), self.length) }
+        unsafe { std::slice::from_raw_parts(at, length) }
     }
 
     /// Tells the kernel how the mapping will be used.

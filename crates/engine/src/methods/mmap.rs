@@ -1,12 +1,11 @@
 //! `mmap(2)`: stores into a shared mapping of the file.
 
 use std::os::fd::BorrowedFd;
-use std::sync::{Arc, Mutex, PoisonError, Weak};
 
-use writebench_model::{Axis, Cursor, Files, FioEngine, MapSharing, MethodInfo, Prepare, SyncCall};
+use writebench_model::{Axis, Cursor, FioEngine, MethodInfo, Store, SyncCall};
 
-use super::map::{Access, Map};
-use super::{Lane, Method, WRITING, lane_each};
+use super::mapped::{self, Mapped, lane_each_mapped};
+use super::{Lane, Method, SYNCS_OF_MAPS, WRITING};
 use crate::call::CallError;
 use crate::job::Part;
 use crate::records::Records;
@@ -16,36 +15,25 @@ pub(super) static METHOD: Method = Method {
         name: "mmap",
         summary: "memory copies into a MAP_SHARED mapping, one per chunk",
         words: "memory copies into mmap(2)",
-        calls: "mmap, memcpy, msync, munmap",
+        calls: "mmap, madvise, memcpy, msync, munmap",
         has_buffer: false,
         cursor: Cursor::Mapping,
-        axes: &[WRITING, &[Axis::Map, Axis::Alignment]],
-        prepares: &[
-            Prepare::SetLen,
-            Prepare::Fallocate,
-            Prepare::PosixFallocate,
-            Prepare::FallocateZeroRange,
-            Prepare::ZeroFill,
-            Prepare::Overwrite,
-        ],
-        syncs: &[SyncCall::None, SyncCall::Msync, SyncCall::Fsync, SyncCall::Fdatasync],
+        copying: None,
+        axes: &[WRITING, &[Axis::Map, Axis::Alignment, Axis::Populate, Axis::Huge, Axis::Store, Axis::Window]],
+        prepares: mapped::PREPARES,
+        syncs: SYNCS_OF_MAPS,
         syncs_on_the_way: &[SyncCall::Msync, SyncCall::Fsync, SyncCall::Fdatasync],
         // The file needs its length beforehand, and errors arrive as SIGBUS.
         effort: 4,
         fio: Ok(FioEngine::plain("mmap")),
         example: &[(Axis::Chunk, "4KiB")],
     },
-    lanes: |parts| {
-        let shared = Arc::new(Mutex::new(Weak::new()));
-        lane_each(parts, |part| MmapLane { part, shared: shared.clone(), map: None })
-    },
+    lanes: |parts| lane_each_mapped(parts, |part, mapped| MmapLane { part, mapped }),
 };
 
 struct MmapLane<'a> {
     part: Part<'a>,
-    // Weak, so that the last lane to release the map unmaps it, in phase close.
-    shared: Arc<Mutex<Weak<Map>>>,
-    map: Option<Arc<Map>>,
+    mapped: Mapped,
 }
 
 impl Lane for MmapLane<'_> {
@@ -54,45 +42,42 @@ impl Lane for MmapLane<'_> {
     }
 
     fn attach(&mut self, file: BorrowedFd<'_>) -> Result<(), CallError> {
-        let part = &self.part;
-        let one_map = part.axes.map == MapSharing::Shared && part.axes.files == Files::Shared;
-        self.map = Some(if one_map {
-            let mut shared = self.shared.lock().unwrap_or_else(PoisonError::into_inner);
-            match shared.upgrade() {
-                Some(map) => map,
-                None => {
-                    let map = Arc::new(Map::new(file, 0, part.file_length, Access::Write)?);
-                    *shared = Arc::downgrade(&map);
-                    map
-                }
-            }
-        } else {
-            Arc::new(Map::new(file, part.file_offset, part.range.length, Access::Write)?)
-        });
-        Ok(())
+        self.mapped.attach(&self.part, file)
     }
 
     fn write(&mut self, file: BorrowedFd<'_>, records: &mut Records) -> Result<(), CallError> {
-        let Some(map) = &self.map else { return Ok(()) };
-        let call = self.part.axes.sync.call;
-        let store = |chunk: &[u8], offset| {
-            map.store(offset, chunk);
-            Ok(())
-        };
-        records.each(&self.part, store, |from, to| match call {
+        let (part, map) = (&self.part, self.mapped.map()?);
+        let window = mapped::window_bytes(part.axes);
+        let before =
+            |window: &Part<'_>| mapped::prepare(part.axes, map, window.file_offset, window.range.length);
+        let sync = |from, to| match part.axes.sync.call {
             SyncCall::Msync => map.sync(from, to),
             call => crate::sync::sync(file, call),
-        })
-    }
-
-    fn sync(&mut self, file: BorrowedFd<'_>, call: SyncCall) -> Result<(), CallError> {
-        match (&self.map, call) {
-            (Some(map), SyncCall::Msync) => map.sync_all(),
-            _ => crate::sync::sync(file, call),
+        };
+        match part.axes.store {
+            Store::Plain => {
+                let store = |chunk: &[u8], offset| {
+                    map.store(offset, chunk);
+                    Ok(())
+                };
+                records.each_by_window(part, window, before, store, sync)
+            }
+            Store::Nontemporal => {
+                let copy = mapped::streaming_copy()?;
+                let store = |chunk: &[u8], offset| {
+                    map.store_past_caches(copy, offset, chunk);
+                    Ok(())
+                };
+                records.each_by_window(part, window, before, store, sync)
+            }
         }
     }
 
+    fn sync(&mut self, file: BorrowedFd<'_>, call: SyncCall) -> Result<(), CallError> {
+        self.mapped.sync(file, call)
+    }
+
     fn detach(&mut self) -> Result<(), CallError> {
-        self.map.take().and_then(Arc::into_inner).map_or(Ok(()), Map::unmap)
+        self.mapped.detach()
     }
 }

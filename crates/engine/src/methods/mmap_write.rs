@@ -2,13 +2,13 @@
 
 use std::os::fd::{AsFd, BorrowedFd};
 
-use writebench_model::{Advice, MethodInfo};
+use writebench_model::{Advice, Axis, MethodInfo, Populate};
 
 use super::copy::{self, Input, move_all};
 use super::map::{Access, Map};
-use super::{Lane, Method, lane_each};
-use crate::call::CallError;
-use crate::file;
+use super::{Lane, Method, WRITE_BEHIND, lane_each};
+use crate::call::{CallError, retry};
+use crate::file::{self, COPIED};
 use crate::job::Part;
 use crate::records::Records;
 
@@ -17,7 +17,8 @@ pub(super) static METHOD: Method = Method {
         name: "mmap-write",
         summary: "copies a file: mmap(2) of all of it, write(2) from the mapping, a chunk per call",
         words: "mmap(2) of the source, write(2)",
-        calls: "mmap, write",
+        calls: "mmap, madvise, write",
+        axes: &[copy::COPYING, WRITE_BEHIND, &[Axis::Cache, Axis::Populate, Axis::Window]],
         effort: 4,
         ..copy::INFO
     },
@@ -29,30 +30,57 @@ struct MmapWriteLane<'a> {
     map: Option<Map>,
 }
 
+/// Maps the part of the file that is copied.
+pub(super) fn map_source(part: &Part<'_>) -> Result<Map, CallError> {
+    let input = Input::open_unadvised(part)?;
+    let map = Map::new(input.as_fd(), part.range.offset, part.range.length, Access::Read)
+        .map_err(|error| error.of_file(COPIED))?;
+    // The mapping keeps the file open.
+    file::close(input)?;
+    if part.axes.advice == Advice::Sequential {
+        map.advise(rustix::mm::Advice::WillNeed)?;
+        map.advise(rustix::mm::Advice::Sequential)?;
+    }
+    Ok(map)
+}
+
+/// Makes the pages of the source present, as the case says, before the bytes from `at` of the part are used.
+/// `present` is the number of bytes that are present.
+#[inline(always)]
+pub(super) fn populate_source(part: &Part<'_>, map: &Map, at: u64, present: &mut u64) -> Result<(), CallError> {
+    let window = match part.axes.populate {
+        Populate::None => return Ok(()),
+        Populate::Window => part.axes.window_bytes,
+        Populate::All => u64::MAX,
+    };
+    if at < *present {
+        return Ok(());
+    }
+    // Windows begin at multiples of their size: a short call may end anywhere.
+    let end = (at / window).saturating_add(1).saturating_mul(window).min(part.range.length);
+    map.populate(part.range.offset + at, end - at, Access::Read).map_err(|error| error.of_file(COPIED))?;
+    *present = end;
+    Ok(())
+}
+
 impl Lane for MmapWriteLane<'_> {
     fn attaches(&self) -> bool {
         true
     }
 
     fn attach(&mut self, _file: BorrowedFd<'_>) -> Result<(), CallError> {
-        let input = Input::open_unadvised(&self.part)?;
-        let map = Map::new(input.as_fd(), 0, self.part.range.length, Access::Read)?;
-        // The mapping keeps the file open.
-        file::close(input)?;
-        if self.part.axes.advice == Advice::Sequential {
-            map.advise(rustix::mm::Advice::WillNeed)?;
-            map.advise(rustix::mm::Advice::Sequential)?;
-        }
-        self.map = Some(map);
+        self.map = Some(map_source(&self.part)?);
         Ok(())
     }
 
     fn write(&mut self, file: BorrowedFd<'_>, records: &mut Records) -> Result<(), CallError> {
         let Some(map) = &self.map else { return Ok(()) };
-        let bytes = map.bytes();
-        move_all(&self.part, "write", records, |most, at| {
-            let at = usize::try_from(at).unwrap_or(usize::MAX);
-            rustix::io::write(file, &bytes[at..at + most])
+        let part = &self.part;
+        let mut present = 0;
+        move_all(part, "write", records, |most, at| {
+            populate_source(part, map, at, &mut present)?;
+            let bytes = map.bytes(part.range.offset + at, most);
+            retry("write", || rustix::io::write(file, bytes))
         })
     }
 

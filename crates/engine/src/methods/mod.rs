@@ -15,17 +15,23 @@ use crate::records::Records;
 pub(crate) mod allocate;
 mod copy;
 mod copy_file_range;
+mod ficlone;
 mod fwrite;
 pub(crate) mod map;
+mod mapped;
 mod mmap;
+mod mmap_mmap;
 mod mmap_write;
+mod pipeline;
 mod pwrite;
 mod pwritev;
+mod read_mmap;
 mod read_write;
 mod sendfile;
 mod splice;
 pub(crate) mod streaming_copy;
 mod uring;
+mod uring_copy;
 mod write;
 mod writev;
 
@@ -40,15 +46,25 @@ const METHODS: &[&Method] = &[
     &uring::METHOD,
     &read_write::METHOD,
     &mmap_write::METHOD,
+    &read_mmap::METHOD,
+    &mmap_mmap::METHOD,
+    &pipeline::METHOD,
+    &uring_copy::METHOD,
     &splice::METHOD,
     &sendfile::METHOD,
     &copy_file_range::METHOD,
+    &ficlone::METHOD,
     &allocate::METHOD,
 ];
 
+/// The axes of methods that write through the page cache in order.
+const WRITE_BEHIND: &[Axis] = &[Axis::Writeback, Axis::Drop];
+
 /// The calls that make data durable after a write call.
 const SYNCS_AFTERWARDS: &[SyncCall] = &[SyncCall::None, SyncCall::Fsync, SyncCall::Fdatasync];
-/// The same, or opening the file with a flag.
+/// The same, or by the mapping.
+const SYNCS_OF_MAPS: &[SyncCall] = &[SyncCall::None, SyncCall::Msync, SyncCall::Fsync, SyncCall::Fdatasync];
+/// The calls for descriptors, or opening the file with a flag.
 const SYNCS: &[SyncCall] =
     &[SyncCall::None, SyncCall::Fsync, SyncCall::Fdatasync, SyncCall::ODsync, SyncCall::OSync];
 /// The same, or a flag of the write call.

@@ -1,10 +1,12 @@
 //! `pwrite(2)`: at an offset of its own.
 
+use std::io::IoSlice;
 use std::os::fd::BorrowedFd;
 
 use writebench_model::{Axis, Cursor, FioEngine, MethodInfo, Prepare};
 
-use super::{Lane, Method, SYNCS, SYNCS_ON_THE_WAY, WRITING, lane_each};
+use super::writev::flags;
+use super::{Lane, Method, SYNCS_ON_THE_WAY, SYNCS_WITH_FLAGS, WRITE_BEHIND, WRITING, lane_each};
 use crate::call::{CallError, hand_over};
 use crate::job::Part;
 use crate::records::Records;
@@ -13,14 +15,15 @@ use crate::sync;
 pub(super) static METHOD: Method = Method {
     info: MethodInfo {
         name: "pwrite",
-        summary: "pwrite(2) at an offset, one call per chunk; threads can share a descriptor",
+        summary: "pwrite(2) at an offset, one call per chunk (with flags pwritev2); threads can share a descriptor",
         words: "pwrite(2)",
         calls: "pwrite64",
         has_buffer: false,
         cursor: Cursor::Offset,
-        axes: &[WRITING, &[Axis::Cache, Axis::Alignment]],
+        copying: None,
+        axes: &[WRITING, WRITE_BEHIND, &[Axis::Cache, Axis::Alignment]],
         prepares: Prepare::ALL,
-        syncs: SYNCS,
+        syncs: SYNCS_WITH_FLAGS,
         syncs_on_the_way: SYNCS_ON_THE_WAY,
         effort: 0,
         fio: Ok(FioEngine::plain("psync")),
@@ -35,13 +38,14 @@ struct PwriteLane<'a> {
 
 impl Lane for PwriteLane<'_> {
     fn write(&mut self, file: BorrowedFd<'_>, records: &mut Records) -> Result<(), CallError> {
-        let call = self.part.axes.sync.call;
-        records.each(
-            &self.part,
-            |chunk, offset| {
-                hand_over("pwrite", chunk, offset, |bytes, offset| rustix::io::pwrite(file, bytes, offset))
-            },
-            |_, _| sync::sync(file, call),
-        )
+        let sync = |_, _| sync::sync(file, self.part.axes.sync.call);
+        let flags = flags(self.part.axes);
+        if flags.is_empty() {
+            let write = |bytes: &[u8], offset| rustix::io::pwrite(file, bytes, offset);
+            return records.each(&self.part, |chunk, offset| hand_over("pwrite", chunk, offset, write), sync);
+        }
+        // Only pwritev2 takes flags: readv(2).
+        let write = |bytes: &[u8], offset| rustix::io::pwritev2(file, &[IoSlice::new(bytes)], offset, flags);
+        records.each(&self.part, |chunk, offset| hand_over("pwritev2", chunk, offset, write), sync)
     }
 }

@@ -6,7 +6,7 @@ use std::os::fd::BorrowedFd;
 use writebench_model::{Axis, Cursor, FioEngine, MethodInfo, Prepare};
 
 use super::writev::{flags, vector, write_vectors};
-use super::{Lane, Method, SYNCS_ON_THE_WAY, SYNCS_WITH_FLAGS, WRITING, lane_each};
+use super::{Lane, Method, SYNCS_ON_THE_WAY, SYNCS_WITH_FLAGS, WRITE_BEHIND, WRITING, lane_each};
 use crate::call::CallError;
 use crate::job::Part;
 use crate::records::Records;
@@ -20,7 +20,8 @@ pub(super) static METHOD: Method = Method {
         calls: "pwritev",
         has_buffer: false,
         cursor: Cursor::Offset,
-        axes: &[WRITING, &[Axis::Vector, Axis::Cache, Axis::Alignment]],
+        copying: None,
+        axes: &[WRITING, WRITE_BEHIND, &[Axis::Vector, Axis::Cache, Axis::Alignment]],
         prepares: Prepare::ALL,
         syncs: SYNCS_WITH_FLAGS,
         syncs_on_the_way: SYNCS_ON_THE_WAY,

@@ -3,11 +3,11 @@
 use std::os::fd::BorrowedFd;
 
 use direct_io::AlignedBuffer;
-use writebench_model::MethodInfo;
+use writebench_model::{Axis, MethodInfo};
 
 use super::copy::{self, Input, move_all};
-use super::{Lane, Method, lane_each};
-use crate::call::{CallError, hand_over};
+use super::{Lane, Method, WRITE_BEHIND, lane_each};
+use crate::call::{CallError, hand_over, retry};
 use crate::file::COPIED;
 use crate::job::Part;
 use crate::records::Records;
@@ -19,6 +19,7 @@ pub(super) static METHOD: Method = Method {
         words: "read(2) and write(2)",
         calls: "read, write",
         has_buffer: true,
+        axes: &[copy::COPYING, WRITE_BEHIND, &[Axis::Cache]],
         ..copy::INFO
     },
     lanes: |parts| {
@@ -36,11 +37,16 @@ struct ReadWriteLane<'a> {
 const PAGE_BYTES: usize = 4096;
 
 /// A page-aligned buffer, touched before the clock starts.
-fn buffer(part: &Part<'_>) -> Option<AlignedBuffer> {
+pub(super) fn buffer(part: &Part<'_>) -> Option<AlignedBuffer> {
     let length = part.axes.chunk_size_bytes.min(part.range.length);
     let mut buffer = AlignedBuffer::new(usize::try_from(length).ok()?, PAGE_BYTES).ok()?;
     buffer.fill(1);
     Some(buffer)
+}
+
+/// There is no memory for a buffer.
+pub(super) fn no_buffer() -> CallError {
+    CallError::other("read", "no memory for a buffer; try a smaller chunk".to_owned())
 }
 
 impl Lane for ReadWriteLane<'_> {
@@ -55,16 +61,15 @@ impl Lane for ReadWriteLane<'_> {
     fn write(&mut self, file: BorrowedFd<'_>, records: &mut Records) -> Result<(), CallError> {
         let input = self.input.file()?;
         let Some(buffer) = &mut self.buffer else {
-            return Err(CallError::other("read", "no memory for a buffer; try a smaller chunk".to_owned()));
+            return Err(no_buffer());
         };
-        let mut written = Ok(());
+        let offset = self.part.file_offset;
         move_all(&self.part, "read", records, |most, at| {
-            let read = rustix::io::read(input, &mut buffer[..most])?;
-            written = hand_over("write", &buffer[..read], at, |bytes, _| rustix::io::write(file, bytes));
-            // The result ends the loop; the saved error counts.
-            if written.is_err() { Ok(0) } else { Ok(read) }
+            let read = retry("read", || rustix::io::read(input, &mut buffer[..most]))
+                .map_err(|error| error.of_file(COPIED))?;
+            hand_over("write", &buffer[..read], offset + at, |bytes, _| rustix::io::write(file, bytes))?;
+            Ok(read)
         })
-        .or_else(|error| written.and(Err(error.of_file(COPIED))))
     }
 
     fn detach(&mut self) -> Result<(), CallError> {

@@ -46,9 +46,13 @@ impl Lane for SpliceLane<'_> {
     fn attach(&mut self, _file: BorrowedFd<'_>) -> Result<(), CallError> {
         /// The limit for an ordinary user: `/proc/sys/fs/pipe-max-size` of pipe(7).
         const PIPE_MAX_BYTES: u64 = 1 << 20;
+        // A pipe holds pages: a chunk that begins inside one takes one more.
+        let page_bytes = rustix::param::page_size() as u64;
+        let chunk = self.part.axes.chunk_size_bytes;
+        let needed = if chunk.is_multiple_of(page_bytes) { chunk } else { chunk.saturating_add(page_bytes) };
         self.input.open(&self.part)?;
         let pipe = retry("pipe2", || rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC))?;
-        let capacity = usize::try_from(self.part.axes.chunk_size_bytes.min(PIPE_MAX_BYTES)).unwrap_or(0);
+        let capacity = usize::try_from(needed.min(PIPE_MAX_BYTES)).unwrap_or(0);
         retry(SET_PIPE_SIZE, || rustix::pipe::fcntl_setpipe_size(&pipe.1, capacity))?;
         self.pipe = Some(pipe);
         Ok(())
@@ -57,14 +61,14 @@ impl Lane for SpliceLane<'_> {
     fn write(&mut self, file: BorrowedFd<'_>, records: &mut Records) -> Result<(), CallError> {
         let input = self.input.file()?;
         let Some((from, into)) = &self.pipe else { return Ok(()) };
-        let mut emptied = Ok(());
+        let offset = self.part.file_offset;
         move_all(&self.part, "splice", records, |most, at| {
             let flags = SpliceFlags::MOVE | SpliceFlags::MORE;
-            let filled = rustix::pipe::splice(input, None, into, None, most, flags)?;
-            emptied = empty(from.as_fd(), file, filled, at);
-            if emptied.is_err() { Ok(0) } else { Ok(filled) }
+            let filled = retry("splice", || rustix::pipe::splice(input, None, into, None, most, flags))
+                .map_err(|error| error.of_file(COPIED))?;
+            empty(from.as_fd(), file, filled, offset + at)?;
+            Ok(filled)
         })
-        .or_else(|error| emptied.and(Err(error.of_file(COPIED))))
     }
 
     fn detach(&mut self) -> Result<(), CallError> {

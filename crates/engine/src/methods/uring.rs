@@ -29,6 +29,7 @@ pub(super) static METHOD: Method = Method {
         calls: "io_uring_setup, io_uring_register, io_uring_enter",
         has_buffer: false,
         cursor: Cursor::Offset,
+        copying: None,
         axes: &[WRITING, &[Axis::Depth, Axis::Registered, Axis::Cache, Axis::Alignment]],
         prepares: Prepare::ALL,
         syncs: SYNCS_WITH_FLAGS,
@@ -84,13 +85,47 @@ impl Lane for UringLane<'_> {
 
     fn detach(&mut self) -> Result<(), CallError> {
         let Some(ring) = self.ring.take() else { return Ok(()) };
-        // The kernel tears a ring down some time after it is closed, and would hold the file until then.
-        match self.part.axes.registered {
-            Registered::Files | Registered::Both => ring
-                .submitter()
-                .unregister_files()
-                .map_err(|error| CallError::of_io("io_uring_register unregister files", &error)),
-            _ => Ok(()),
+        unregister(&ring, self.part.axes.registered, !self.part.memory().is_empty())
+    }
+}
+
+/// Ends what the kernel knows of files and memory. It tears a ring down some time after it is closed, and would
+/// hold the file and the pages until then: outside every phase.
+pub(super) fn unregister(ring: &IoUring, registered: Registered, has_memory: bool) -> Result<(), CallError> {
+    if matches!(registered, Registered::Files | Registered::Both) {
+        let done = ring.submitter().unregister_files();
+        done.map_err(|error| CallError::of_io("io_uring_register unregister files", &error))?;
+    }
+    if matches!(registered, Registered::Buffers | Registered::Both) && has_memory {
+        let done = ring.submitter().unregister_buffers();
+        done.map_err(|error| CallError::of_io("io_uring_register unregister buffers", &error))?;
+    }
+    Ok(())
+}
+
+/// Submits what is queued, and waits for so many completions.
+pub(super) fn submit(ring: &IoUring, wanted: usize) -> Result<(), CallError> {
+    loop {
+        match ring.submit_and_wait(wanted) {
+            Ok(_) => return Ok(()),
+            Err(error) if error.raw_os_error() == Some(libc::EINTR) => {}
+            // The kernel requires that its completions are taken first: io_uring_enter(2).
+            Err(error) if matches!(error.raw_os_error(), Some(libc::EBUSY | libc::EAGAIN)) => return Ok(()),
+            Err(error) => return Err(CallError::of_io("io_uring_enter", &error)),
+        }
+    }
+}
+
+/// Waits until none of the operations is under way, whatever the results.
+pub(super) fn drain(ring: &mut IoUring, under_way: &mut usize) {
+    while *under_way > 0 {
+        let waited = ring.submit_and_wait(1);
+        let goes_on = [libc::EINTR, libc::EAGAIN, libc::EBUSY].map(Some);
+        if waited.is_err_and(|error| !goes_on.contains(&error.raw_os_error())) {
+            return;
+        }
+        while ring.completion().next().is_some() {
+            *under_way -= 1;
         }
     }
 }

@@ -4,7 +4,7 @@ use std::os::fd::BorrowedFd;
 
 use writebench_model::{Axis, Cursor, FioEngine, MethodInfo, Prepare};
 
-use super::{Lane, Method, SYNCS, SYNCS_ON_THE_WAY, WRITING, lane_each};
+use super::{Lane, Method, SYNCS, SYNCS_ON_THE_WAY, WRITE_BEHIND, WRITING, lane_each};
 use crate::call::{CallError, hand_over};
 use crate::job::Part;
 use crate::records::Records;
@@ -18,7 +18,8 @@ pub(super) static METHOD: Method = Method {
         calls: "write",
         has_buffer: false,
         cursor: Cursor::FilePosition,
-        axes: &[WRITING, &[Axis::Cache, Axis::Alignment]],
+        copying: None,
+        axes: &[WRITING, WRITE_BEHIND, &[Axis::Cache, Axis::Alignment]],
         prepares: Prepare::ALL,
         syncs: SYNCS,
         syncs_on_the_way: SYNCS_ON_THE_WAY,

@@ -6,7 +6,7 @@ use std::os::fd::BorrowedFd;
 use rustix::io::ReadWriteFlags;
 use writebench_model::{Axes, Axis, Cache, Cursor, FioEngine, MethodInfo, Prepare, SyncCall};
 
-use super::{Lane, Method, SYNCS_ON_THE_WAY, SYNCS_WITH_FLAGS, WRITING, lane_each};
+use super::{Lane, Method, SYNCS_ON_THE_WAY, SYNCS_WITH_FLAGS, WRITE_BEHIND, WRITING, lane_each};
 use crate::call::{CallError, hand_over_vector};
 use crate::job::Part;
 use crate::records::Records;
@@ -20,7 +20,8 @@ pub(super) static METHOD: Method = Method {
         calls: "writev",
         has_buffer: false,
         cursor: Cursor::FilePosition,
-        axes: &[WRITING, &[Axis::Vector, Axis::Cache, Axis::Alignment]],
+        copying: None,
+        axes: &[WRITING, WRITE_BEHIND, &[Axis::Vector, Axis::Cache, Axis::Alignment]],
         prepares: Prepare::ALL,
         syncs: SYNCS_WITH_FLAGS,
         syncs_on_the_way: SYNCS_ON_THE_WAY,
@@ -90,8 +91,7 @@ pub(super) fn write_vectors<'a>(
     if records.is_off() {
         let hand_over = |vector: &mut [IoSlice<'_>], start, end| {
             hand_over_vector(call, vector, start, &mut write)?;
-            records.reached(end - part.file_offset);
-            Ok(())
+            records.reached(end - part.file_offset)
         };
         try_each_vector::<CallError>(part, vector, hand_over)?;
         records.handed_over_bytes += part.range.length;

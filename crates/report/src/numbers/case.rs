@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 use std::collections::{HashMap, HashSet};
 
 use writebench_model::{
-    CaseRecord, Contract, Durability, Limit, LimitKind, Outcome, RunRecord, Stage, TargetRecord,
+    CaseRecord, Content, Contract, Durability, Limit, LimitKind, Outcome, RunRecord, Stage, TargetRecord,
 };
 
 use crate::numbers::estimate::Estimate;
@@ -69,7 +69,10 @@ fn drop_exceeded_limits(cases: &mut [CaseReport]) {
 
 impl CaseReport {
     /// The case of a run with one target.
-    pub(crate) fn of(record: CaseRecord, limits: &[Limit]) -> Self {
+    pub(crate) fn of(mut record: CaseRecord, limits: &[Limit]) -> Self {
+        if record.shares_blocks() {
+            record.contract.content = Content::SharedCopy;
+        }
         let reason = match record.samples.last() {
             Some(sample) => sample.outcome.reason(),
             None => Some("not measured: the run ended before its turn".to_owned()),

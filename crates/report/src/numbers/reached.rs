@@ -1,7 +1,7 @@
 //! A case's share of the hardware's limit.
 
 use serde::Serialize;
-use writebench_model::{CaseRecord, Content, Durability, Feed, Limit, LimitKind};
+use writebench_model::{Case, CaseRecord, Durability, Feed, Limit, LimitKind, Store};
 use writebench_stats::as_f64;
 
 /// The limit of a case, and the share that it reached.
@@ -22,14 +22,18 @@ pub struct Reached {
 /// for cases that move no data, and for copies of a file that is not in memory.
 pub(crate) fn limit_kind(case: &CaseRecord) -> Option<(LimitKind, u32)> {
     let contract = &case.contract;
-    if matches!(contract.content, Content::Reserved | Content::Hole) || contract.bytes == 0 {
+    if !contract.content.has_own_bytes() || contract.bytes == 0 {
         return None;
     }
     if contract.durability != Durability::Cached {
         return Some((LimitKind::DeviceWrite, 1));
     }
-    let threads = case.case.known().map_or(1, |case| case.axes().threads);
+    let axes = case.case.known().map(Case::axes);
+    let threads = axes.map_or(1, |axes| axes.threads);
     match contract.source {
+        Feed::Memory | Feed::WarmFile if axes.is_some_and(|axes| axes.store == Store::Nontemporal) => {
+            Some((LimitKind::MemoryCopyNonTemporal, threads))
+        }
         Feed::Memory | Feed::WarmFile => Some((LimitKind::MemoryCopy, threads)),
         Feed::Chunk => Some((LimitKind::MemoryCopyOneChunk, threads)),
         Feed::ColdFile => None,
@@ -49,6 +53,7 @@ impl Reached {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use writebench_model::Content;
 
     fn case(durability: Durability, source: Feed, threads: &str) -> CaseRecord {
         let mut case =

@@ -78,9 +78,7 @@ pub(crate) fn figure(
     let (figure, unit, text): (_, _, fn(f64) -> String) = match estimate.records_per_s {
         // Where data becomes durable on the way, records are what is asked about; where none is written, time.
         Some(per_s) if contract.durable_every_bytes.is_some() => (per_s, "records/s", significant),
-        _ if matches!(contract.content, Content::Reserved | Content::Hole) => {
-            (estimate.total_ns, "ms", milliseconds_of)
-        }
+        _ if !contract.content.has_own_bytes() => (estimate.total_ns, "ms", milliseconds_of),
         _ => (estimate.throughput_bytes_per_s, "GB/s", gigabytes_per_s),
     };
     (mark(estimate, text(figure.median)), unit, interval(estimate, &figure, text))
@@ -116,6 +114,7 @@ pub(crate) fn goal(contract: &Contract, target: Option<&TargetRecord>) -> String
         Content::Random => "",
         Content::Zero => " of zeros",
         Content::Copy => " by copying",
+        Content::SharedCopy => " by sharing blocks",
         Content::Reserved => ", blocks only",
         Content::Hole => ", length only",
     };

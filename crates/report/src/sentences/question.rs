@@ -14,6 +14,7 @@ pub(crate) fn question(contract: &Contract, target: Option<&TargetRecord>) -> St
         Content::Random => format!("{write} {bytes}{}", source(contract.source)),
         Content::Zero => format!("{write} {bytes} of zeros{}", source(contract.source)),
         Content::Copy => format!("copy {bytes}{}", source(contract.source)),
+        Content::SharedCopy => format!("share the blocks of {bytes}{}", source(contract.source)),
         Content::Reserved => format!("reserve the blocks of {bytes}"),
         Content::Hole => format!("set a length of {bytes} without blocks"),
     };

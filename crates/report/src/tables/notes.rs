@@ -22,7 +22,7 @@ fn limit_note(kind: LimitKind, cases: &[&CaseReport], limits: &[Limit]) -> Optio
     let what = match kind {
         LimitKind::MemoryCopy => "a plain copy of memory",
         LimitKind::MemoryCopyOneChunk => "a copy of one chunk from the CPU's caches",
-        LimitKind::MemoryCopyNonTemporal => return None,
+        LimitKind::MemoryCopyNonTemporal => "a copy of memory by stores past the caches",
         LimitKind::DeviceWrite => "large direct writes to the device",
     };
     let wanted: Vec<(LimitKind, u32)> = cases

@@ -23,7 +23,7 @@ const KINDS: &str = "ext4 ext4-no-journal ext3 ext2 xfs btrfs btrfs-raid0 tmpfs 
 /// The file in the program's home that is copied.
 pub(super) const COPIED: &str = "copied";
 
-const PURPOSES: &[&str] = &["stream", "durable-stream", "durable-records", "copy"];
+const PURPOSES: &[&str] = &["stream", "durable-stream", "records", "copy"];
 
 impl Work {
     /// Commands that take samples are more frequent.

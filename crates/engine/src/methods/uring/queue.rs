@@ -10,7 +10,7 @@ use io_uring::{IoUring, opcode, types};
 use rustix::io::Errno;
 use writebench_model::{Registered, SyncCall};
 
-use super::PIECE_BYTES;
+use super::{PIECE_BYTES, drain, submit};
 use crate::call::CallError;
 use crate::job::Part;
 use crate::methods::writev::flags;
@@ -214,15 +214,7 @@ impl<'q, 'a> Queue<'q, 'a> {
     }
 
     fn submit(&mut self, wanted: usize) -> Result<(), CallError> {
-        loop {
-            match self.ring.submit_and_wait(wanted) {
-                Ok(_) => return Ok(()),
-                Err(error) if error.raw_os_error() == Some(libc::EINTR) => {}
-                // The kernel requires that its completions are taken first: io_uring_enter(2).
-                Err(error) if matches!(error.raw_os_error(), Some(libc::EBUSY | libc::EAGAIN)) => return Ok(()),
-                Err(error) => return Err(CallError::of_io("io_uring_enter", &error)),
-            }
-        }
+        submit(self.ring, wanted)
     }
 
     /// Takes all available completions.
@@ -276,7 +268,7 @@ impl<'q, 'a> Queue<'q, 'a> {
     fn end(&mut self, index: usize, records: &mut Records) -> Result<(), CallError> {
         if let Some(slot) = self.slots[index].take() {
             self.ended += slot.length as u64;
-            records.reached(self.ended);
+            records.reached(self.ended)?;
             if let Some(submitted) = slot.submitted {
                 records.took(submitted.elapsed());
             }
@@ -287,16 +279,7 @@ impl<'q, 'a> Queue<'q, 'a> {
 
     /// Waits until no operation is under way, whatever the results.
     pub(super) fn drain(&mut self) {
-        while self.under_way > 0 {
-            let waited = self.ring.submit_and_wait(1);
-            let goes_on = [libc::EINTR, libc::EAGAIN, libc::EBUSY].map(Some);
-            if waited.is_err_and(|error| !goes_on.contains(&error.raw_os_error())) {
-                return;
-            }
-            while self.ring.completion().next().is_some() {
-                self.under_way -= 1;
-            }
-        }
+        drain(self.ring, &mut self.under_way);
     }
 }
 

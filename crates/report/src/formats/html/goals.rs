@@ -28,7 +28,7 @@ impl<'r> Goals<'r> {
     /// rank, and one that writes no data.
     pub(super) fn number(&mut self, case: &'r CaseReport, target: &TargetRecord) -> Option<usize> {
         let contract = &case.record.contract;
-        let writes = !matches!(contract.content, Content::Reserved | Content::Hole);
+        let writes = contract.content.has_own_bytes();
         if case.is_screening() || !case.is_ranked() || !writes {
             return None;
         }

@@ -1,0 +1,79 @@
+//! `ioctl(FICLONERANGE)`: the copy shares the blocks of the source until one of the two is written.
+#![expect(unsafe_code, reason = "rustix has FICLONE for whole files only")]
+
+use std::os::fd::{AsRawFd, BorrowedFd};
+
+use rustix::io::Errno;
+use writebench_model::{Axis, Copying, Cursor, MethodInfo, Prepare};
+
+use super::copy::{self, Input};
+use super::{Lane, Method, lane_each};
+use crate::call::{Call, CallError, Meaning, retry};
+use crate::job::Part;
+use crate::records::Records;
+
+/// Errors for filesystems that share no blocks, for files on two filesystems, and for ranges that do not end
+/// with a block: ioctl_ficlonerange(2).
+pub(super) const FICLONERANGE: Call = Call {
+    name: "ioctl(FICLONERANGE)",
+    meanings: &[
+        (Errno::XDEV, Meaning::Unsupported),
+        (Errno::INVAL, Meaning::Unsupported),
+        (Errno::NOTTY, Meaning::Unsupported),
+    ],
+};
+
+pub(super) static METHOD: Method = Method {
+    info: MethodInfo {
+        name: "ficlone",
+        summary: "copies a file without copying bytes: ioctl(FICLONERANGE), once; the files share blocks until written",
+        words: "ioctl(FICLONERANGE)",
+        calls: "ioctl",
+        cursor: Cursor::Offset,
+        copying: Some(Copying::Blocks),
+        axes: &[&[Axis::Origin]],
+        prepares: &[Prepare::Create, Prepare::Truncate, Prepare::SetLen, Prepare::Overwrite],
+        effort: 1,
+        example: &[],
+        ..copy::INFO
+    },
+    lanes: |parts| lane_each(parts, |part| FicloneLane { part, input: Input::default() }),
+};
+
+struct FicloneLane<'a> {
+    part: Part<'a>,
+    input: Input,
+}
+
+impl Lane for FicloneLane<'_> {
+    fn attaches(&self) -> bool {
+        true
+    }
+
+    fn attach(&mut self, _file: BorrowedFd<'_>) -> Result<(), CallError> {
+        self.input.open(&self.part)
+    }
+
+    fn write(&mut self, file: BorrowedFd<'_>, records: &mut Records) -> Result<(), CallError> {
+        let input = self.input.file()?;
+        let length = self.part.range.length;
+        let range = libc::file_clone_range {
+            src_fd: i64::from(input.as_raw_fd()),
+            src_offset: self.part.range.offset,
+            src_length: length,
+            dest_offset: self.part.file_offset,
+        };
+        retry(FICLONERANGE, || {
+            // SAFETY: the kernel reads the range, which lives for the call, and changes no memory of ours.
+            let result = unsafe { libc::ioctl(file.as_raw_fd(), libc::FICLONERANGE, &raw const range) };
+            let errno = || Errno::from_io_error(&std::io::Error::last_os_error()).unwrap_or(Errno::IO);
+            if result == 0 { Ok(()) } else { Err(errno()) }
+        })?;
+        records.handed_over_bytes += length;
+        Ok(())
+    }
+
+    fn detach(&mut self) -> Result<(), CallError> {
+        self.input.close()
+    }
+}

@@ -1,0 +1,120 @@
+//! A mapping of the file that is written, prepared as the case says before its pages are used.
+
+use std::os::fd::BorrowedFd;
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+
+use writebench_model::{Axes, Files, Huge, MapSharing, Populate, Prepare, SyncCall};
+
+use super::map::{Access, MMAP, Map};
+use super::streaming_copy::{self, StreamingCopy};
+use super::{Lane, lane_each};
+use crate::call::CallError;
+use crate::job::Part;
+
+/// The states in which a file has its length before it is written, as a mapping needs.
+pub(super) const PREPARES: &[Prepare] = &[
+    Prepare::SetLen,
+    Prepare::Fallocate,
+    Prepare::PosixFallocate,
+    Prepare::FallocateZeroRange,
+    Prepare::ZeroFill,
+    Prepare::Overwrite,
+];
+
+/// The mapping of a lane: the common one or its own.
+pub(super) struct Mapped {
+    // Weak, so that the last lane to release the map unmaps it, in phase close.
+    shared: Arc<Mutex<Weak<Map>>>,
+    map: Option<Arc<Map>>,
+}
+
+/// Makes the same kind of lane for each part, with its mapping.
+pub(super) fn lane_each_mapped<'a, L: Lane + 'a>(
+    parts: &[Part<'a>],
+    lane: impl Fn(Part<'a>, Mapped) -> L,
+) -> Vec<Box<dyn Lane + 'a>> {
+    let shared = Arc::new(Mutex::new(Weak::new()));
+    lane_each(parts, |part| lane(part, Mapped { shared: shared.clone(), map: None }))
+}
+
+impl Mapped {
+    /// Maps the part's range of the file, or the whole file for all lanes.
+    pub(super) fn attach(&mut self, part: &Part<'_>, file: BorrowedFd<'_>) -> Result<(), CallError> {
+        let one_map = part.axes.map == MapSharing::Shared && part.axes.files == Files::Shared;
+        self.map = Some(if one_map {
+            let mut shared = self.shared.lock().unwrap_or_else(PoisonError::into_inner);
+            match shared.upgrade() {
+                Some(map) => map,
+                None => {
+                    let map = Arc::new(map(part.axes, file, 0, part.file_length)?);
+                    *shared = Arc::downgrade(&map);
+                    map
+                }
+            }
+        } else {
+            Arc::new(map(part.axes, file, part.file_offset, part.range.length)?)
+        });
+        Ok(())
+    }
+
+    /// The mapping, after [`Mapped::attach`].
+    pub(super) fn map(&self) -> Result<&Map, CallError> {
+        let missing = || CallError::other(MMAP, "the file is not mapped".to_owned());
+        self.map.as_deref().ok_or_else(missing)
+    }
+
+    /// Makes the file durable through its mapping or its descriptor.
+    pub(super) fn sync(&self, file: BorrowedFd<'_>, call: SyncCall) -> Result<(), CallError> {
+        if call == SyncCall::Msync { self.map()?.sync_all() } else { crate::sync::sync(file, call) }
+    }
+
+    /// Unmaps the file, unless another lane still uses the mapping.
+    pub(super) fn detach(&mut self) -> Result<(), CallError> {
+        self.map.take().and_then(Arc::into_inner).map_or(Ok(()), Map::unmap)
+    }
+}
+
+fn map(axes: &Axes, file: BorrowedFd<'_>, offset: u64, length: u64) -> Result<Map, CallError> {
+    if axes.huge == Huge::None {
+        return Map::new(file, offset, length, Access::Write);
+    }
+    let map = Map::for_huge_pages(file, offset, length)?;
+    if axes.huge == Huge::Advise {
+        map.allow_huge_pages()?;
+    }
+    Ok(map)
+}
+
+/// The bytes to be prepared at a time: a window, or all.
+pub(super) fn window_bytes(axes: &Axes) -> u64 {
+    axes.prepared_window_bytes().unwrap_or(u64::MAX)
+}
+
+/// Prepares the pages with these bytes of the file for writing.
+pub(super) fn prepare(axes: &Axes, map: &Map, from: u64, length: u64) -> Result<(), CallError> {
+    if axes.huge == Huge::Collapse {
+        map.collapse(from, length)?;
+    }
+    if axes.populate == Populate::None { Ok(()) } else { map.populate(from, length, Access::Write) }
+}
+
+/// The same for a part whose loop is at `at`, at the borders of its windows; `prepared` is the number of bytes
+/// that are prepared.
+#[inline(always)]
+pub(super) fn prepare_from(part: &Part<'_>, map: &Map, at: u64, prepared: &mut u64) -> Result<(), CallError> {
+    if at < *prepared {
+        return Ok(());
+    }
+    let window = window_bytes(part.axes);
+    // A short call may end inside a window.
+    let end = (at / window).saturating_add(1).saturating_mul(window).min(part.range.length);
+    prepare(part.axes, map, part.file_offset + at, end - at)?;
+    *prepared = end;
+    Ok(())
+}
+
+/// The stores that bypass the CPU's caches.
+pub(super) fn streaming_copy() -> Result<StreamingCopy, CallError> {
+    let missing = || CallError::unsupported("store=nontemporal", streaming_copy::MISSING.to_owned());
+    StreamingCopy::of_this_cpu().ok_or_else(missing)
+}

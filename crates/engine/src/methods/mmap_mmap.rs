@@ -1,0 +1,82 @@
+//! Memory copies from a mapping of the file that is copied into a mapping of the copy.
+
+use std::os::fd::BorrowedFd;
+
+use writebench_model::{Axis, Cursor, MethodInfo, Store, SyncCall};
+
+use super::copy::{self, move_all};
+use super::map::Map;
+use super::mapped::{self, Mapped, lane_each_mapped};
+use super::mmap_write::{map_source, populate_source};
+use super::{Lane, Method, SYNCS_OF_MAPS};
+use crate::call::CallError;
+use crate::job::Part;
+use crate::records::Records;
+
+pub(super) static METHOD: Method = Method {
+    info: MethodInfo {
+        name: "mmap-mmap",
+        summary: "copies a file: mmap(2) of both files, memory copies from one into the other, one per chunk",
+        words: "memory copies from mmap(2) to mmap(2)",
+        calls: "mmap, madvise, memcpy, msync, munmap",
+        cursor: Cursor::Mapping,
+        axes: &[copy::COPYING, &[Axis::Map, Axis::Populate, Axis::Huge, Axis::Store, Axis::Window]],
+        prepares: mapped::PREPARES,
+        syncs: SYNCS_OF_MAPS,
+        effort: 5,
+        ..copy::INFO
+    },
+    lanes: |parts| lane_each_mapped(parts, |part, mapped| MmapMmapLane { part, from: None, mapped }),
+};
+
+struct MmapMmapLane<'a> {
+    part: Part<'a>,
+    from: Option<Map>,
+    mapped: Mapped,
+}
+
+impl Lane for MmapMmapLane<'_> {
+    fn attaches(&self) -> bool {
+        true
+    }
+
+    fn attach(&mut self, file: BorrowedFd<'_>) -> Result<(), CallError> {
+        self.from = Some(map_source(&self.part)?);
+        self.mapped.attach(&self.part, file)
+    }
+
+    fn write(&mut self, _file: BorrowedFd<'_>, records: &mut Records) -> Result<(), CallError> {
+        let Some(from) = &self.from else { return Ok(()) };
+        let (part, to) = (&self.part, self.mapped.map()?);
+        let (mut present, mut prepared) = (0, 0);
+        let mut prepare = |at| {
+            populate_source(part, from, at, &mut present)?;
+            mapped::prepare_from(part, to, at, &mut prepared)
+        };
+        match part.axes.store {
+            Store::Plain => move_all(part, "memcpy", records, |most, at| {
+                prepare(at)?;
+                to.store(part.file_offset + at, from.bytes(part.range.offset + at, most));
+                Ok(most)
+            }),
+            Store::Nontemporal => {
+                let copy = mapped::streaming_copy()?;
+                move_all(part, "memcpy", records, |most, at| {
+                    prepare(at)?;
+                    let bytes = from.bytes(part.range.offset + at, most);
+                    to.store_past_caches(copy, part.file_offset + at, bytes);
+                    Ok(most)
+                })
+            }
+        }
+    }
+
+    fn sync(&mut self, file: BorrowedFd<'_>, call: SyncCall) -> Result<(), CallError> {
+        self.mapped.sync(file, call)
+    }
+
+    fn detach(&mut self) -> Result<(), CallError> {
+        self.from.take().map_or(Ok(()), Map::unmap)?;
+        self.mapped.detach()
+    }
+}

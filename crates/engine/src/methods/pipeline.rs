@@ -1,0 +1,133 @@
+//! `read(2)` in one thread and `write(2)` in another, with buffers that go round between them.
+
+use std::os::fd::BorrowedFd;
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+
+use direct_io::AlignedBuffer;
+use writebench_model::{Axis, MethodInfo};
+
+use super::copy::{self, Input, move_all};
+use super::read_write::{buffer, no_buffer};
+use super::{Lane, Method, WRITE_BEHIND, lane_each};
+use crate::call::{CallError, hand_over, retry};
+use crate::file::COPIED;
+use crate::job::Part;
+use crate::records::Records;
+use crate::threads::start_thread;
+
+pub(super) static METHOD: Method = Method {
+    info: MethodInfo {
+        name: "pipeline",
+        summary: "copies a file: read(2) in a thread of its own, write(2) in another; `depth` buffers of a chunk go round",
+        words: "read(2) in one thread, write(2) in another",
+        calls: "clone, read, write",
+        has_buffer: true,
+        axes: &[copy::COPYING, WRITE_BEHIND, &[Axis::Depth, Axis::Cache]],
+        effort: 8,
+        example: &[(Axis::Chunk, "4KiB"), (Axis::Depth, "3")],
+        ..copy::INFO
+    },
+    lanes: |parts| {
+        lane_each(parts, |part| PipelineLane {
+            part,
+            buffers: buffers(&part),
+            used: None,
+            input: Input::default(),
+        })
+    },
+};
+
+struct PipelineLane<'a> {
+    part: Part<'a>,
+    // None if there is no memory for them.
+    buffers: Option<Vec<AlignedBuffer>>,
+    // The buffers after the loop, so that they are not freed inside the clock.
+    used: Option<Receiver<AlignedBuffer>>,
+    input: Input,
+}
+
+/// A buffer, and the bytes that were read into it.
+type Filled = Result<(AlignedBuffer, usize), CallError>;
+
+fn buffers(part: &Part<'_>) -> Option<Vec<AlignedBuffer>> {
+    (0..part.axes.depth).map(|_| buffer(part)).collect()
+}
+
+impl Lane for PipelineLane<'_> {
+    fn attaches(&self) -> bool {
+        true
+    }
+
+    fn attach(&mut self, _file: BorrowedFd<'_>) -> Result<(), CallError> {
+        self.input.open(&self.part)
+    }
+
+    fn write(&mut self, file: BorrowedFd<'_>, records: &mut Records) -> Result<(), CallError> {
+        let input = self.input.file()?;
+        let Some(buffers) = self.buffers.take() else { return Err(no_buffer()) };
+        let (part, depth) = (self.part, buffers.len());
+        let (fill, filled) = sync_channel::<Filled>(depth);
+        let (empty, emptied) = sync_channel(depth);
+        for buffer in buffers {
+            let _ = empty.send(buffer);
+        }
+        std::thread::scope(|scope| {
+            // The reader ends when this thread has dropped its end of a channel.
+            let reader = start_thread(scope, move || {
+                read_all(&part, input, &emptied, &fill);
+                emptied
+            })?;
+            let written = write_all(&part, file, records, filled, empty);
+            let died = |_| CallError::other("read", "the thread that reads is gone".to_owned());
+            self.used = Some(reader.join().map_err(died)?);
+            written
+        })
+    }
+
+    fn detach(&mut self) -> Result<(), CallError> {
+        self.input.close()
+    }
+}
+
+/// Fills buffers with the part's bytes, until all are read, a call fails, or nobody wants more.
+fn read_all(
+    part: &Part<'_>,
+    input: BorrowedFd<'_>,
+    emptied: &Receiver<AlignedBuffer>,
+    fill: &SyncSender<Filled>,
+) {
+    let mut at = 0;
+    while at < part.range.length
+        && let Ok(mut buffer) = emptied.recv()
+    {
+        let most = part.axes.chunk_size_bytes.min(part.range.length - at);
+        let most = usize::try_from(most).unwrap_or(usize::MAX).min(buffer.len());
+        let read = retry("read", || rustix::io::read(input, &mut buffer[..most]));
+        let is_last = !matches!(read, Ok(1..));
+        at += read.as_ref().map_or(0, |&read| read as u64);
+        let read = read.map_err(|error| error.of_file(COPIED));
+        if fill.send(read.map(|read| (buffer, read))).is_err() || is_last {
+            return;
+        }
+    }
+}
+
+/// Writes the buffers as they come, and gives them back.
+#[expect(clippy::needless_pass_by_value, reason = "both ends of the channels are dropped here")]
+fn write_all(
+    part: &Part<'_>,
+    file: BorrowedFd<'_>,
+    records: &mut Records,
+    filled: Receiver<Filled>,
+    empty: SyncSender<AlignedBuffer>,
+) -> Result<(), CallError> {
+    let offset = part.file_offset;
+    move_all(part, "read", records, |_, at| {
+        let Ok(next) = filled.recv() else { return Ok(0) };
+        let (buffer, read) = next?;
+        hand_over("write", &buffer[..read], offset + at, |bytes, _| rustix::io::write(file, bytes))?;
+        // After the last chunk the reader is gone.
+        let _ = empty.send(buffer);
+        Ok(read)
+    })
+}

@@ -1,0 +1,74 @@
+//! Write-behind: data in the page cache is on its way to the device a little behind the writer, so that
+//! neither the kernel's limit on dirty pages nor the sync at the end has to wait for all of it.
+#![expect(unsafe_code, reason = "rustix has no sync_file_range")]
+
+use std::ffi::{c_int, c_uint};
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::sync::Arc;
+
+use rustix::io::Errno;
+use writebench_model::{Axes, Drop};
+
+use crate::call::{CallError, retry};
+
+/// Data of one part that is written out behind the writer.
+pub(crate) struct WriteBehind {
+    file: Arc<OwnedFd>,
+    file_offset: u64,
+    distance: u64,
+    drops: bool,
+    // The bytes of the part up to which write-back has been started, and has ended.
+    started: u64,
+    ended: u64,
+}
+
+impl WriteBehind {
+    /// Write-behind for a part that begins at that offset of the file, if the case has it.
+    pub(crate) fn new(axes: &Axes, file: &Arc<OwnedFd>, file_offset: u64) -> Option<Self> {
+        let distance = axes.writeback_bytes?;
+        let (file, drops) = (file.clone(), axes.drop == Drop::Yes);
+        Some(Self { file, file_offset, distance, drops, started: 0, ended: 0 })
+    }
+
+    /// The part's first bytes, so many, have been handed over.
+    #[inline(always)]
+    pub(crate) fn reached(&mut self, bytes: u64) -> Result<(), CallError> {
+        if bytes - self.started < self.distance { Ok(()) } else { self.advance(bytes) }
+    }
+
+    /// Starts write-back of the bytes since the last call, and waits for those before: sync_file_range(2).
+    /// At most two windows are dirty or under write-back.
+    #[cold]
+    fn advance(&mut self, bytes: u64) -> Result<(), CallError> {
+        const AND_WAIT: c_uint =
+            libc::SYNC_FILE_RANGE_WAIT_BEFORE | libc::SYNC_FILE_RANGE_WRITE | libc::SYNC_FILE_RANGE_WAIT_AFTER;
+        self.sync(self.started, bytes, libc::SYNC_FILE_RANGE_WRITE)?;
+        if self.ended < self.started {
+            self.sync(self.ended, self.started, AND_WAIT)?;
+            if self.drops {
+                let length = std::num::NonZeroU64::new(self.started - self.ended);
+                let (from, advice) = (self.file_offset + self.ended, rustix::fs::Advice::DontNeed);
+                retry("posix_fadvise", || rustix::fs::fadvise(&self.file, from, length, advice))?;
+            }
+        }
+        self.ended = self.started;
+        self.started = bytes;
+        Ok(())
+    }
+
+    fn sync(&self, from: u64, to: u64, flags: c_uint) -> Result<(), CallError> {
+        let offset = |bytes: u64| i64::try_from(bytes).unwrap_or(i64::MAX);
+        let (at, length) = (self.file_offset + from, to - from);
+        retry("sync_file_range", || {
+            // SAFETY: the call takes numbers, and an open descriptor.
+            let result: c_int =
+                unsafe { libc::sync_file_range(self.file.as_raw_fd(), offset(at), offset(length), flags) };
+            if result == 0 {
+                Ok(())
+            } else {
+                Err(Errno::from_io_error(&std::io::Error::last_os_error()).unwrap_or(Errno::IO))
+            }
+        })
+        .map_err(|error| error.at(at))
+    }
+}
