@@ -45,7 +45,7 @@ pub use limits::{Pace, check_device, check_memory, check_sectors, deadline};
 pub use noise::measure_noise;
 pub use order::Planned;
 pub use question::{answer_all, answered};
-pub use race::{Candidate, Race, RaceLimits};
+pub use race::{Candidate, Race, RaceLimits, coordinates};
 pub use refusal::DeviceRefusal;
 pub use schedule::{EachCase, Schedule, Spent, Taken};
 pub use space::{check_space, shortage_of_sample};

@@ -4,6 +4,7 @@
 #![expect(clippy::cast_precision_loss, reason = "numbers of samples are far below 2^52")]
 
 mod course;
+mod forecast;
 mod independent;
 mod interval;
 mod mann_whitney;
@@ -14,6 +15,7 @@ mod resolution;
 mod verdict;
 
 pub use course::{Burst, Course, course};
+pub use forecast::{Forecast, Likeness, Observation, Point};
 pub use independent::independent_ratio;
 pub use interval::{Interval, median_interval};
 pub use outliers::count_outliers;

@@ -30,21 +30,24 @@ pub(crate) struct Options {
     #[arg(long, default_value_t = 6)]
     samples: u32,
     /// Searches on each target
-    #[arg(long, default_value_t = 7, value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..))]
     searches: u32,
     /// The divisor of the grid's time that gives a search's budget
-    #[arg(long, default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..))]
     part: u32,
 }
 
 /// How much slower than the fastest recommendation or grid case a recommendation may be.
 const TOLERANCE: f64 = 0.03;
 
+/// The share of the searches that must be that near.
+const NEAR_SHARE: f64 = 0.9;
+
 /// The rounds of that comparison.
 const ROUNDS: u32 = 60;
 
-/// Measures the grid, searches, and measures the results of both side by side; returns whether every
-/// recommendation was within the tolerance.
+/// Measures the grid, searches, and measures the results of both side by side; returns whether nine
+/// of ten searches were within the tolerance.
 pub(crate) fn run(options: &Options) -> Result<bool> {
     let targets = memory_and_disk(&options.targets, "advice")?;
     let program = program::build()?;
@@ -65,7 +68,7 @@ struct Search<'s> {
 impl Search<'_> {
     fn validate(&self) -> Result<bool> {
         let Options { samples, searches, part, .. } = *self.options;
-        let (mut names, mut budget) = (Vec::new(), None);
+        let (mut names, mut budget, mut grid_s) = (Vec::new(), None, None);
         if samples > 0 {
             let candidates = self.candidates()?;
             let start = Instant::now();
@@ -76,9 +79,11 @@ impl Search<'_> {
             println!("grid: {count} candidates × {samples} samples in {seconds:.0} s; fastest: {best}");
             names.push(best);
             budget = Some(grid_time / part);
+            grid_s = Some(seconds);
         }
         // The number of times that each answer was given.
         let mut found = BTreeMap::<String, u32>::new();
+        let mut search_s = 0.0;
         for number in 1..=searches {
             let mut command = self.advise();
             if let Some(budget) = budget {
@@ -87,6 +92,7 @@ impl Search<'_> {
             let start = Instant::now();
             let advice = &program::exported(command)?["advice"];
             let seconds = start.elapsed().as_secs_f64();
+            search_s += seconds / f64::from(searches);
             let recommended = advice["recommended"].as_str().context("the search ended without advice")?;
             let written = Bytes(advice["bytes_written"].as_u64().unwrap_or(0)).approximate();
             let gain =
@@ -94,33 +100,38 @@ impl Search<'_> {
             println!("search {number}: {seconds:.0} s, {written} written: {recommended}{gain}");
             *found.entry(recommended.to_owned()).or_default() += 1;
         }
+        if let Some(grid_s) = grid_s {
+            let ratio = grid_s / search_s;
+            println!("a search took {search_s:.0} s, a part of 1/{ratio:.0} of the grid's time");
+        }
         names.extend(found.keys().cloned());
         names.sort();
         names.dedup();
         if names.len() == 1 {
-            println!("all {searches} name the same");
+            println!("searches within 3 %: {searches} of {searches}, all the same");
             return Ok(true);
         }
         self.side_by_side(&names, &found)
     }
 
-    /// Measures all recommendations and the grid's fastest in the same rounds; returns whether every
-    /// recommendation is within the tolerance of the fastest.
+    /// Measures all recommendations and the grid's fastest in the same rounds; returns whether nine of
+    /// ten searches are within the tolerance of the fastest.
     fn side_by_side(&self, names: &[String], found: &BTreeMap<String, u32>) -> Result<bool> {
         let order = self.run_cases(names, ROUNDS)?;
         let fastest = &order.cases[0];
-        let mut are_good = true;
+        let mut near = 0;
+        let searches = self.options.searches;
         println!("side by side, {ROUNDS} rounds: time / time of the fastest of these");
         for case in &order.cases {
             let Interval { estimate, low, high, .. } = case.ratio(fastest).context("no rounds in common")?;
             let times = found.get(&case.id).copied().unwrap_or(0);
-            let is_good = estimate <= 1.0 + TOLERANCE || times == 0;
-            are_good &= is_good;
-            let verdict = if is_good { "within 3 %" } else { "slower by more than 3 %" };
-            let searches = self.options.searches;
+            let is_near = estimate <= 1.0 + TOLERANCE;
+            near += if is_near { times } else { 0 };
+            let verdict = if is_near { "within 3 %" } else { "slower by more than 3 %" };
             println!("  {estimate:.3} [{low:.3}, {high:.3}] {verdict}: {}, in {times} of {searches}", case.id);
         }
-        Ok(are_good)
+        println!("searches within 3 %: {near} of {searches}");
+        Ok(f64::from(near) >= NEAR_SHARE * f64::from(searches))
     }
 
     fn advise(&self) -> Command {

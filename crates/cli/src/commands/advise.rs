@@ -12,7 +12,7 @@ use writebench_model::{
     Stage, TargetRecord, Verify, nanoseconds,
 };
 use writebench_report::counted;
-use writebench_runner::{Candidate, Hardware, Race, RaceLimits};
+use writebench_runner::{Candidate, Hardware, Race, RaceLimits, coordinates};
 
 use crate::arguments::{names, positive_duration};
 use crate::exit::{Exit, usage};
@@ -68,7 +68,7 @@ const ADVISE_EXAMPLES: &str = "Examples:
   writebench advise /data --for records --record 512     how to append to a log
   writebench advise /data --for durable-stream --budget 20s      a quicker look, less sure";
 
-/// Most bytes that the screening writes, in sizes of the file; more where two samples of each candidate do.
+/// Most bytes that the screening writes, in sizes of the file.
 const SCREENING_SIZES: u64 = 18;
 /// The least limit on bytes that a search sets itself: small files wear no disk, and rounds make it sure.
 const LEAST_MOST_BYTES: u64 = 1 << 30;
@@ -205,6 +205,7 @@ impl Field {
         let checks_direct = max_bytes.is_none_or(|most| direct_check_bytes <= most.0 / 2);
         let mut field = Self { sizes: Sizes::of(space), ..Self::default() };
         let environment = &target.environment;
+        let mut kept = Vec::new();
         for case in space.cases() {
             let is_baseline = *case == space.baseline;
             let one = std::slice::from_ref(case);
@@ -239,16 +240,18 @@ impl Field {
             }
             let size_bytes = case.axes().size_bytes.max(1);
             field.times_written = field.times_written.max(case.bytes_written().div_ceil(size_bytes));
-            field.candidates.push(Candidate { effort: case.effort(), screening, finals });
+            field.candidates.push(Candidate { effort: case.effort(), values: Vec::new(), screening, finals });
+            kept.push(case);
+        }
+        for (candidate, values) in field.candidates.iter_mut().zip(coordinates(&kept)) {
+            candidate.values = values;
         }
         Ok(field)
     }
 
     /// Most bytes that the search writes, unless it was told another limit.
     fn most_bytes(&self, size_bytes: u64) -> u64 {
-        let smallest = self.sizes.screening_bytes.first().copied().unwrap_or_default();
-        let twice = smallest.saturating_mul(2 * self.candidates.len() as u64);
-        let screening = twice.max(size_bytes.saturating_mul(SCREENING_SIZES));
+        let screening = size_bytes.saturating_mul(SCREENING_SIZES);
         RaceLimits::finals_bytes(size_bytes, self.times_written).saturating_add(screening).max(LEAST_MOST_BYTES)
     }
 

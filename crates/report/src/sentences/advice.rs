@@ -146,6 +146,9 @@ impl Advice {
             _ => 2,
         };
         let gain = |case: &CaseReport| ratio(case).map_or(0.0, |ratio| ratio.estimate);
+        // The check before the final took a sample of more.
+        let most = finals.iter().map(|(case, _)| rounds(case, baseline)).max().unwrap_or(0);
+        finals.retain(|(case, _)| 2 * rounds(case, baseline) >= most);
         finals.sort_by(|(a, _), (b, _)| place(a).cmp(&place(b)).then(gain(b).total_cmp(&gain(a))));
         let finding = |(case, estimate): (&CaseReport, &Estimate)| {
             let name = case.record.case.name();
@@ -278,8 +281,13 @@ pub(crate) fn without_advice(cases: &[CaseReport]) -> String {
     }
 }
 
+/// The rounds that it has in common with the baseline, or its samples where there is none.
+fn rounds(case: &CaseReport, baseline: Option<&CaseReport>) -> usize {
+    baseline.map_or(case.record.samples.len(), |baseline| in_round_ratios(baseline, case, total).len())
+}
+
 /// The fastest first, by the ratio to the baseline in rounds in common, which a drift of the machine does not change; by the
-/// median time where there is none.
+/// median time where there is none. Those of few rounds, from the check before the final, come last.
 fn ranked<'c>(
     cases: impl Iterator<Item = &'c CaseReport>,
     baseline: Option<&CaseReport>,
@@ -290,7 +298,9 @@ fn ranked<'c>(
     };
     let mut ranked: Vec<(f64, &CaseReport)> =
         cases.filter(|case| case.is_ranked()).filter_map(|case| Some((time(case)?, case))).collect();
-    ranked.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let most = ranked.iter().map(|(_, case)| rounds(case, baseline)).max().unwrap_or(0);
+    let has_few = |case: &CaseReport| 2 * rounds(case, baseline) < most;
+    ranked.sort_by(|a, b| has_few(a.1).cmp(&has_few(b.1)).then(a.0.total_cmp(&b.0)));
     ranked.into_iter().map(|(_, case)| case).collect()
 }
 
@@ -380,6 +390,16 @@ mod tests {
              uring,depth=4, 1.00 × [0.69, 2.00] in 8 rounds)."
         );
         assert!(sentences[1].ends_with("--case write --case uring,depth=4"), "{}", sentences[1]);
+    }
+
+    #[test]
+    fn a_way_with_one_lucky_sample_of_the_check_is_not_the_fastest() {
+        let sentences = conclusions(vec![
+            case(Final, "uring,depth=4", None, &times(FAST, 1)[..1]),
+            case(Final, "write,chunk=8KiB", None, &times(FAST, 2)),
+            case(Final, "write", BASELINE, &times(FAST, 2)),
+        ]);
+        assert!(sentences[0].contains("(tried 3 ways; best write,chunk=8KiB, 1.00 ×"), "{}", sentences[0]);
     }
 
     #[test]

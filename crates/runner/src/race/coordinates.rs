@@ -1,0 +1,54 @@
+//! Where candidates are in their space: the numbers of their values, axis by axis.
+
+use writebench_model::{Axis, Case};
+
+/// For each case its value on each axis, as a number; the method is one of the axes. Axes on which all cases
+/// are the same are left out, and so is the size, which the race chooses. A case whose method does not have
+/// an axis has a value of its own there.
+#[must_use]
+pub fn coordinates(cases: &[&Case]) -> Vec<Vec<u16>> {
+    let mut coordinates = vec![Vec::new(); cases.len()];
+    let axes = Axis::ALL.iter().filter(|&&axis| axis != Axis::Size).map(|&axis| Some(axis));
+    for axis in std::iter::once(None).chain(axes) {
+        let mut seen: Vec<String> = Vec::new();
+        let numbers: Vec<u16> = cases
+            .iter()
+            .map(|case| {
+                let text = match axis {
+                    None => case.method().name.to_owned(),
+                    Some(axis) if case.method().has_axis(axis) => case.axes().get(axis),
+                    Some(_) => String::new(),
+                };
+                let number = seen.iter().position(|it| *it == text).unwrap_or_else(|| {
+                    seen.push(text);
+                    seen.len() - 1
+                });
+                u16::try_from(number).unwrap_or(u16::MAX)
+            })
+            .collect();
+        if seen.len() > 1 {
+            coordinates.iter_mut().zip(numbers).for_each(|(own, number)| own.push(number));
+        }
+    }
+    coordinates
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::example_method::{COPY, WRITE};
+
+    #[test]
+    fn cases_differ_where_their_methods_or_values_do_and_nowhere_else() {
+        let case = |text| Case::parse(text, &[&WRITE, &COPY]).unwrap();
+        let cases = [
+            case("write"),
+            case("write,threads=2,chunk=4KiB"),
+            case("write,chunk=4KiB,size=1MiB"),
+            case("copy"),
+        ];
+        let cases: Vec<&Case> = cases.iter().collect();
+        assert_eq!(coordinates(&cases), [[0, 0, 0], [0, 1, 1], [0, 1, 0], [1, 0, 0]]);
+        assert_eq!(coordinates(&cases[..1]), [[0u16; 0]]);
+    }
+}

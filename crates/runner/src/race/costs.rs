@@ -1,0 +1,77 @@
+//! The time that samples take, with the work around them.
+
+use std::time::Duration;
+
+use writebench_stats::as_f64;
+
+/// The seconds of all samples of each size.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Costs {
+    // Bytes, seconds and samples, by bytes.
+    sizes: Vec<(u64, f64, u64)>,
+    elapsed: Duration,
+    samples: usize,
+}
+
+impl Costs {
+    /// Counts the time and the samples since the last time as those of files of this size.
+    pub(super) fn count(&mut self, bytes: u64, samples: usize, elapsed: Duration) {
+        let seconds = elapsed.saturating_sub(self.elapsed).as_secs_f64();
+        let new = samples.saturating_sub(self.samples) as u64;
+        (self.elapsed, self.samples) = (elapsed.max(self.elapsed), samples.max(self.samples));
+        match self.sizes.binary_search_by_key(&bytes, |(bytes, ..)| *bytes) {
+            Ok(at) => {
+                self.sizes[at].1 += seconds;
+                self.sizes[at].2 += new;
+            }
+            Err(at) => self.sizes.insert(at, (bytes, seconds, new)),
+        }
+    }
+
+    /// The mean seconds of a sample with files of this size. Between the sizes that were measured the
+    /// time is on a line; beyond them it is halfway from the line to the proportion of the size, as larger
+    /// files meet limits that small ones do not.
+    pub(super) fn sample_s(&self, bytes: u64) -> f64 {
+        let known: Vec<(f64, f64)> = self
+            .sizes
+            .iter()
+            .filter(|(.., samples)| *samples > 0)
+            .map(|&(bytes, seconds, samples)| (as_f64(bytes.max(1)), seconds / as_f64(samples)))
+            .collect();
+        let bytes = as_f64(bytes.max(1));
+        let above = known.iter().position(|(known, _)| *known >= bytes).unwrap_or(known.len());
+        match (known.get(above), known.len()) {
+            (_, 0) => 0.0,
+            (Some(&(known, seconds)), _) if known <= bytes || above == 0 => seconds,
+            (_, 1) => known[0].1 * bytes / known[0].0,
+            _ => {
+                let above = above.min(known.len() - 1);
+                let ((a_bytes, a_s), (b_bytes, b_s)) = (known[above - 1], known[above]);
+                let slope = ((b_s - a_s) / (b_bytes - a_bytes)).clamp(0.0, b_s / b_bytes);
+                let line_s = b_s + slope * (bytes - b_bytes);
+                if bytes <= b_bytes { line_s } else { f64::midpoint(line_s, b_s * bytes / b_bytes) }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_time_of_a_size_that_was_not_measured_follows_from_the_others() {
+        let mut costs = Costs::default();
+        let mut elapsed = Duration::ZERO;
+        assert!(costs.sample_s(4) <= 0.0);
+        for (bytes, samples, seconds) in [(10, 2, 4), (40, 4, 10)] {
+            elapsed += Duration::from_secs(seconds);
+            costs.count(bytes, samples, elapsed);
+        }
+        // Two samples of 10 bytes took 4 s, two of 40 bytes 10 s.
+        let close = |bytes, seconds: f64| (costs.sample_s(bytes) - seconds).abs() < 1e-9;
+        assert!(close(10, 2.0) && close(40, 5.0) && close(20, 3.0), "{costs:?}");
+        assert!(close(5, 2.0), "not less than was ever seen");
+        assert!(close(80, 9.5), "between 9 and 10");
+    }
+}

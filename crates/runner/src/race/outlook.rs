@@ -1,0 +1,159 @@
+//! What the samples so far say about every candidate, on one level.
+
+use writebench_stats::{Forecast, Likeness, Observation, Point, as_f64};
+
+use super::figures::{by_round, usable};
+use super::{Candidate, LevelOf};
+use crate::schedule::Taken;
+
+/// The forecast of the time per byte of all candidates on one level, in logarithms.
+#[derive(Debug, Clone)]
+pub(super) struct Outlook {
+    // The candidates come first among its points.
+    forecast: Forecast,
+    candidates: usize,
+}
+
+/// How far from its mean a forecast may be off, in standard deviations.
+const DOUBT: f64 = 2.0;
+
+/// How a candidate is chosen for a sample.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Choice {
+    /// The one whose sample says most about all others.
+    Unlike,
+    /// The one that may be the fastest.
+    Hopeful,
+}
+
+impl Outlook {
+    /// The outlook on `level` from the samples on all `levels`, each with the bytes of a sample.
+    pub(super) fn of(
+        candidates: &[Candidate],
+        levels: &[(LevelOf, u64)],
+        level: usize,
+        taken: &[Vec<Taken>],
+        learnt: &mut Learnt,
+    ) -> Self {
+        let mut observations = Vec::new();
+        for (number, &(of, bytes)) in levels.iter().enumerate() {
+            let first = observations.len();
+            let mut failed = Vec::new();
+            for (index, candidate) in candidates.iter().enumerate() {
+                // A case that only exists at the real size says nothing about a smaller one.
+                let case = of.case(candidate);
+                if levels[number + 1..].iter().any(|(other, _)| other.case(candidate) == case) {
+                    continue;
+                }
+                let point = Point { level: number_of(number), values: candidate.values.clone() };
+                let samples = &taken[case];
+                if samples.iter().any(|sample| !sample.is_ok) {
+                    failed.push((index, point));
+                    continue;
+                }
+                let logs: Vec<f64> =
+                    by_round(samples).values().map(|ns| (ns.max(1.0) / as_f64(bytes.max(1))).ln()).collect();
+                if let Some(figure) = writebench_stats::median(&logs) {
+                    let samples = as_f64(usable(samples).len() as u64);
+                    observations.push(Observation { point, figure, samples });
+                }
+            }
+            // What fails is like what is slow: its neighbours are not tried first.
+            let slowest = observations[first..].iter().map(|it| it.figure).reduce(f64::max);
+            let failed = failed.into_iter().zip(slowest.into_iter().cycle());
+            observations.extend(failed.map(|((_, point), figure)| Observation { point, figure, samples: 1.0 }));
+        }
+        let mean =
+            observations.iter().map(|it| it.figure).sum::<f64>() / as_f64(observations.len().max(1) as u64);
+        observations.iter_mut().for_each(|it| it.figure -= mean);
+        let likeness = learnt.from(&observations, candidates);
+        let here = candidates.iter().map(|it| Point { level: number_of(level), values: it.values.clone() });
+        let points = here.chain(observations.iter().map(|it| it.point.clone())).collect();
+        let mut forecast = Forecast::new(likeness, points);
+        for (index, Observation { figure, samples, .. }) in (candidates.len()..).zip(&observations) {
+            forecast.observe(index, *figure, *samples);
+        }
+        Self { forecast, candidates: candidates.len() }
+    }
+
+    /// The outlook before any sample.
+    pub(super) fn unknown(candidates: &[Candidate]) -> Self {
+        let axes = candidates.first().map_or(0, |it| it.values.len());
+        let points = candidates.iter().map(|it| Point { level: 0, values: it.values.clone() }).collect();
+        Self { forecast: Forecast::new(Likeness::unknown(axes), points), candidates: candidates.len() }
+    }
+
+    /// The expected logarithm of the time per byte.
+    pub(super) fn mean(&self, candidate: usize) -> f64 {
+        self.forecast.mean(candidate)
+    }
+
+    /// How many times slower than the fastest it is, by the forecast.
+    pub(super) fn times(&self, candidate: usize) -> f64 {
+        let best = (0..self.candidates).map(|it| self.mean(it)).fold(f64::INFINITY, f64::min);
+        (self.mean(candidate) - best).exp()
+    }
+
+    /// The least that it may be.
+    fn hope(&self, candidate: usize) -> f64 {
+        self.forecast.mean(candidate) - DOUBT * self.forecast.deviation(candidate)
+    }
+
+    /// The most that the fastest of them may be.
+    fn fear(&self, among: &[usize]) -> f64 {
+        let fear = |&it: &usize| self.forecast.mean(it) + DOUBT * self.forecast.deviation(it);
+        among.iter().map(fear).fold(f64::INFINITY, f64::min)
+    }
+
+    /// Takes in that a candidate will be measured.
+    pub(super) fn suppose(&mut self, candidate: usize) {
+        self.forecast.suppose(candidate);
+    }
+
+    /// At most so many of `among`, one after the other, each chosen as if those before it were measured.
+    pub(super) fn choose(&mut self, among: &[usize], most: usize, choice: Choice) -> Vec<usize> {
+        let mut left = among.to_vec();
+        let mut chosen = Vec::new();
+        while chosen.len() < most {
+            let rank = |it: usize| match choice {
+                Choice::Unlike => -self.forecast.deviation(it),
+                Choice::Hopeful => self.hope(it),
+            };
+            let Some(&next) = left.iter().min_by(|&&a, &&b| rank(a).total_cmp(&rank(b))) else { break };
+            if choice == Choice::Hopeful && self.hope(next) > self.fear(among) {
+                break;
+            }
+            self.suppose(next);
+            left.retain(|&it| it != next);
+            chosen.push(next);
+        }
+        chosen
+    }
+}
+
+/// How alike candidates are, as learnt so far. It is learnt anew when there are a fifth more observations, as
+/// that takes most of a forecast's time.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Learnt {
+    likeness: Option<Likeness>,
+    observations: usize,
+}
+
+impl Learnt {
+    fn from(&mut self, observations: &[Observation], candidates: &[Candidate]) -> Likeness {
+        let axes = candidates.first().map_or(0, |it| it.values.len());
+        let last = self.likeness.take().unwrap_or_else(|| Likeness::unknown(axes));
+        let is_due = observations.len() > self.observations + self.observations / 5;
+        let likeness = if is_due {
+            self.observations = observations.len();
+            last.learnt(observations)
+        } else {
+            last
+        };
+        self.likeness.insert(likeness).clone()
+    }
+}
+
+fn number_of(level: usize) -> u16 {
+    u16::try_from(level).unwrap_or(u16::MAX)
+}

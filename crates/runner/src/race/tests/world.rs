@@ -1,0 +1,196 @@
+//! A machine that exists only on paper, on which races can be run by the hundred.
+
+use std::collections::HashSet;
+use std::time::Duration;
+
+use rand::{RngExt as _, SeedableRng};
+use rand_pcg::Pcg64Mcg;
+use writebench_stats::as_f64;
+
+use crate::race::figures::{by_round, floor};
+use crate::race::{Candidate, Race, RaceLimits};
+use crate::schedule::{Schedule as _, Spent, Taken};
+
+/// Two levels of screening, then the possible sizes of the final.
+pub(super) const LEVEL_BYTES: [u64; 5] = [4 << 20, 32 << 20, 256 << 20, 128 << 20, 64 << 20];
+pub(super) const LEVELS: usize = LEVEL_BYTES.len();
+pub(super) const REAL: usize = 2;
+
+/// A race on a machine whose samples take `times` seconds per GiB, with noise, half of which is common to a
+/// round.
+pub(super) struct World {
+    pub(super) seconds_per_gib: Vec<f64>,
+    /// What each level multiplies these by, for each candidate; 1 if empty.
+    pub(super) cliffs: Vec<Vec<f64>>,
+    pub(super) values: Vec<Vec<u16>>,
+    pub(super) efforts: Vec<u32>,
+    pub(super) noise: f64,
+    pub(super) fails: HashSet<usize>,
+    pub(super) limits: RaceLimits,
+    /// The work around a sample, in seconds.
+    pub(super) around_s: f64,
+    pub(super) random: Pcg64Mcg,
+    pub(super) taken: Vec<Vec<Taken>>,
+    pub(super) spent: Spent,
+}
+
+impl World {
+    pub(super) fn new(seconds_per_gib: Vec<f64>, noise: f64, seed: u8) -> Self {
+        let count = seconds_per_gib.len();
+        let limits = RaceLimits {
+            budget: Duration::from_secs(60),
+            max_bytes: 58 * LEVEL_BYTES[REAL],
+            screening_bytes: LEVEL_BYTES[..REAL].to_vec(),
+            final_bytes: LEVEL_BYTES[REAL..].to_vec(),
+            times_written: 1,
+        };
+        Self {
+            seconds_per_gib,
+            cliffs: Vec::new(),
+            // Nothing is known of one from the others.
+            values: (0u16..).take(count).map(|number| vec![number]).collect(),
+            efforts: vec![1; count],
+            noise,
+            fails: HashSet::new(),
+            limits,
+            around_s: 0.03,
+            random: Pcg64Mcg::from_seed([seed | 1; 16]),
+            taken: vec![Vec::new(); count * LEVELS],
+            spent: Spent::default(),
+        }
+    }
+
+    pub(super) fn count(&self) -> usize {
+        self.efforts.len()
+    }
+
+    pub(super) fn race(&self, baseline: usize) -> Race {
+        let candidate = |index: usize| {
+            let case = |level: usize| level * self.count() + index;
+            Candidate {
+                effort: self.efforts[index],
+                values: self.values[index].clone(),
+                screening: (0..REAL).map(case).collect(),
+                finals: (REAL..LEVELS).map(case).collect(),
+            }
+        };
+        Race::new((0..self.count()).map(candidate).collect(), baseline, self.limits.clone())
+    }
+
+    /// Runs until no candidate wants a sample; returns the fastest in the final.
+    pub(super) fn run(&mut self, baseline: usize) -> usize {
+        let mut race = self.race(baseline);
+        for round in 0.. {
+            let wanted = race.wanted(&self.taken, self.spent).to_vec();
+            if wanted.iter().all(|&wanted| wanted == 0) {
+                break;
+            }
+            let drift = self.draw();
+            for case in (0..wanted.len()).filter(|&case| wanted[case] > 0) {
+                // A round ends for those that want no more.
+                if race.wanted(&self.taken, self.spent)[case] > 0 {
+                    self.sample(case, round, drift);
+                }
+            }
+        }
+        let level = self.final_level();
+        let most = self.on(level).iter().map(Vec::len).max().unwrap_or(0);
+        let median = |index: usize| {
+            let samples = &self.on(level)[index];
+            let times: Vec<f64> = by_round(samples).into_values().collect();
+            // Those that the check dropped were not in the final.
+            (2 * samples.len() >= most).then(|| writebench_stats::median(&times)).flatten()
+        };
+        let medians = (0..self.count()).filter_map(|index| Some((index, median(index)?)));
+        medians.min_by(|a, b| a.1.total_cmp(&b.1)).map(|(index, _)| index).unwrap()
+    }
+
+    /// The level of the final: the one with the most samples of a candidate.
+    pub(super) fn final_level(&self) -> usize {
+        let most = |level: &usize| self.on(*level).iter().map(Vec::len).max();
+        (REAL..LEVELS).rev().max_by_key(most).unwrap()
+    }
+
+    /// The samples on a level, for each candidate.
+    pub(super) fn on(&self, level: usize) -> &[Vec<Taken>] {
+        &self.taken[level * self.count()..(level + 1) * self.count()]
+    }
+
+    pub(super) fn is_measured(&self, level: usize) -> bool {
+        self.on(level).iter().any(|samples| !samples.is_empty())
+    }
+
+    /// The candidates with at least so many samples at the real size.
+    pub(super) fn with_samples(&self, least: usize) -> Vec<usize> {
+        let is_there = |(index, samples): (usize, &Vec<Taken>)| (samples.len() >= least).then_some(index);
+        self.on(REAL).iter().enumerate().filter_map(is_there).collect()
+    }
+
+    /// The true seconds of a sample.
+    pub(super) fn seconds(&self, level: usize, candidate: usize) -> f64 {
+        let cliff = self.cliffs.get(level).map_or(1.0, |cliffs| cliffs[candidate]);
+        self.seconds_per_gib[candidate] * cliff * as_f64(LEVEL_BYTES[level]) / as_f64(1 << 30)
+    }
+
+    /// A factor of log-normal noise, by the sum of uniform numbers.
+    fn draw(&mut self) -> f64 {
+        let normal: f64 = (0..12).map(|_| self.random.random::<f64>()).sum::<f64>() - 6.0;
+        (normal * self.noise * 0.5f64.sqrt()).exp()
+    }
+
+    pub(super) fn sample(&mut self, case: usize, round: u32, drift: f64) {
+        let (level, candidate) = (case / self.count(), case % self.count());
+        let seconds = self.seconds(level, candidate) * drift * self.draw();
+        let total_ns = u64::try_from(Duration::from_secs_f64(seconds).as_nanos()).unwrap();
+        let is_ok = !self.fails.contains(&case);
+        self.spent.elapsed += Duration::from_secs_f64(seconds + self.around_s);
+        self.spent.bytes += LEVEL_BYTES[level];
+        self.taken[case].push(Taken { total_ns, round, is_ok, is_disturbed: false });
+    }
+
+    /// The seconds of six samples of each candidate at the real size.
+    pub(super) fn grid_s(&self) -> f64 {
+        (0..self.count()).map(|it| 6.0 * (self.seconds(REAL, it) + self.around_s)).sum()
+    }
+
+    /// How many times slower than the fastest at the real size a candidate is.
+    pub(super) fn regret(&self, candidate: usize) -> f64 {
+        let best = (0..self.count()).map(|it| self.seconds(REAL, it)).fold(f64::INFINITY, f64::min);
+        self.seconds(REAL, candidate) / best
+    }
+}
+
+/// How many values each of the axes has in [`six_hundred`].
+const AXES: [u16; 7] = [6, 4, 3, 3, 3, 3, 2];
+
+/// A space of 600 candidates as it may be: twelve methods, each with some of the axes, on which the values
+/// matter more for some methods than for others; a candidate has something of its own, too; and at the real
+/// size some values are up to 10 % slower than with small files.
+pub(super) fn six_hundred(noise: f64, seed: u8) -> World {
+    let mut random = Pcg64Mcg::from_seed([seed.wrapping_mul(7) | 1; 16]);
+    let mut effects =
+        |most: f64| AXES.map(|count| (0..count).map(|_| most * random.random::<f64>()).collect::<Vec<f64>>());
+    let (common, mut values, mut logs, mut cliffs) = (effects(0.5), Vec::new(), Vec::new(), Vec::new());
+    for method in 0..12 {
+        let (own, cliff, of_method) = (effects(0.25), effects(0.1), effects(0.8)[0][0]);
+        let has = effects(1.0).map(|draws| draws[0] < 0.6);
+        for _ in 0..50 {
+            let draws = effects(1.0);
+            let point: Vec<Option<usize>> = (0..AXES.len())
+                .map(|axis| has[axis].then(|| floor(draws[axis][0] * f64::from(AXES[axis]))))
+                .collect();
+            let of = |effects: &[Vec<f64>]| -> f64 {
+                effects.iter().zip(&point).filter_map(|(effects, at)| at.map(|at| effects[at])).sum()
+            };
+            let numbers = point.iter().map(|at| at.map_or(0, |at| u16::try_from(at).unwrap() + 1));
+            values.push([vec![method], numbers.collect()].concat());
+            logs.push(of_method + of(&common) + of(&own) + 0.08 * draws[0][1]);
+            cliffs.push(of(&cliff).exp());
+        }
+    }
+    let mut world = World::new(logs.into_iter().map(|log: f64| 0.4 * log.exp()).collect(), noise, seed);
+    let none = vec![1.0; values.len()];
+    world.cliffs = vec![none.clone(), none, cliffs.clone(), cliffs.clone(), cliffs];
+    world.values = values;
+    world
+}

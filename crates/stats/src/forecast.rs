@@ -1,0 +1,262 @@
+//! Forecasts for what was not measured from what was: a Gaussian process over categories (Rasmussen and
+//! Williams, *Gaussian Processes for Machine Learning*, 2006).
+//!
+//! Two points are the more alike the more values they share; the correlation falls by a factor of its own
+//! for each axis on which they differ. That includes main effects and interactions of every order, with less
+//! weight on the higher ones. Levels are in a chain: the smallest says least about the largest, as in Kennedy
+//! and O'Hagan, *Predicting the output from a complex computer code when fast approximations are available*
+//! (Biometrika 2000).
+
+/// A point: a level, from small to large, and a value on every axis.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Point {
+    /// The position in the chain of levels.
+    pub level: u16,
+    /// The number of its value on each axis.
+    pub values: Vec<u16>,
+}
+
+/// What was measured at a point: the mean of some samples.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Observation {
+    /// The point.
+    pub point: Point,
+    /// The mean of the figures.
+    pub figure: f64,
+    /// The number of samples.
+    pub samples: f64,
+}
+
+/// How alike points are.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Likeness {
+    /// The factor of the correlation for a difference on each axis.
+    axes: Vec<f64>,
+    /// The same for each step between levels.
+    level: f64,
+    /// The variance of the figures, without noise.
+    variance: f64,
+    /// The variance of the noise.
+    noise: f64,
+}
+
+/// The factors to choose from: an axis that decides, one that matters, and one that hardly does.
+const FACTORS: [f64; 3] = [0.5, 0.8, 0.97];
+/// The standard deviations to choose from, in logarithms: effects of 15 % to a factor of 3, noise of 2 % to 30 %.
+const NOISES: [f64; 4] = [0.02, 0.05, 0.12, 0.3];
+const SPREADS: [f64; 4] = [0.15, 0.3, 0.6, 1.2];
+/// Levels differ in their means by much more than points do.
+const LEVEL_VARIANCE: f64 = 4.0;
+/// How often each choice is made anew, beside the others.
+const SWEEPS: usize = 2;
+
+impl Likeness {
+    /// Before anything is measured.
+    #[must_use]
+    pub fn unknown(axes: usize) -> Self {
+        Self { axes: vec![0.8; axes], level: 0.97, variance: 0.36, noise: 0.0025 }
+    }
+
+    /// The most likely one for these figures (in logarithms), chosen axis by axis from a few values.
+    #[must_use]
+    pub fn learnt(self, observations: &[Observation]) -> Self {
+        let points: Vec<Point> = observations.iter().map(|it| it.point.clone()).collect();
+        let mut best = self;
+        let mut best_likelihood = best.likelihood(&points, observations);
+        for _ in 0..SWEEPS {
+            let before = best.clone();
+            for place in 0..best.axes.len() + 3 {
+                let current = best.clone();
+                for other in current.others(place) {
+                    let likelihood = other.likelihood(&points, observations);
+                    if likelihood > best_likelihood {
+                        (best, best_likelihood) = (other, likelihood);
+                    }
+                }
+            }
+            if best == before {
+                break;
+            }
+        }
+        best
+    }
+
+    /// The same with each other value in one place: the axes, then the level, the variance and the noise.
+    fn others(&self, place: usize) -> Vec<Self> {
+        let squares = |deviations: &[f64]| deviations.iter().map(|it| it * it).collect();
+        let choices: Vec<f64> = match place.checked_sub(self.axes.len()) {
+            Some(1) => squares(&SPREADS),
+            Some(2) => squares(&NOISES),
+            _ => FACTORS.to_vec(),
+        };
+        let with = |choice: f64| {
+            let mut other = self.clone();
+            match place.checked_sub(self.axes.len()) {
+                None => other.axes[place] = choice,
+                Some(0) => other.level = choice,
+                Some(1) => other.variance = choice,
+                Some(_) => other.noise = choice,
+            }
+            other
+        };
+        choices.into_iter().map(with).filter(|other| other != self).collect()
+    }
+
+    fn covariance(&self, a: &Point, b: &Point) -> f64 {
+        let steps = i32::from(a.level.abs_diff(b.level));
+        let pairs = self.axes.iter().zip(a.values.iter().zip(&b.values));
+        let likeness: f64 = pairs.filter(|(_, (a, b))| a != b).map(|(factor, _)| factor).product();
+        let of_level = if steps == 0 { LEVEL_VARIANCE } else { 0.0 };
+        of_level + self.variance * likeness * self.level.powi(steps)
+    }
+
+    /// The logarithm of the likelihood of these figures.
+    fn likelihood(&self, points: &[Point], observations: &[Observation]) -> f64 {
+        let mut forecast = Forecast::new(self.clone(), points.to_vec());
+        (0..)
+            .zip(observations)
+            .map(|(index, &Observation { figure, samples, .. })| {
+                let variance = forecast.variance[index] + self.noise / samples;
+                let error = figure - forecast.means[index];
+                forecast.observe_among(index, Some(figure), samples, index + 1);
+                -0.5 * (variance.ln() + error * error / variance)
+            })
+            .sum()
+    }
+}
+
+/// The expected figure of every point and its uncertainty, after each observation.
+#[derive(Debug, Clone)]
+pub struct Forecast {
+    likeness: Likeness,
+    points: Vec<Point>,
+    means: Vec<f64>,
+    variance: Vec<f64>,
+    // For each observation a column of the Cholesky factor of the covariance of all points.
+    columns: Vec<Vec<f64>>,
+}
+
+impl Forecast {
+    /// A forecast that nothing is known for yet; the figures have a mean of about 0.
+    #[must_use]
+    pub fn new(likeness: Likeness, points: Vec<Point>) -> Self {
+        let variance = points.iter().map(|point| likeness.covariance(point, point)).collect();
+        Self { means: vec![0.0; points.len()], variance, columns: Vec::new(), likeness, points }
+    }
+
+    /// Takes in the figure of a point, the mean of that many samples.
+    pub fn observe(&mut self, index: usize, figure: f64, samples: f64) {
+        self.observe_among(index, Some(figure), samples, 0);
+    }
+
+    /// Takes in that a point will be observed: what its figure will be is not known, but how sure it will make
+    /// the forecast is.
+    pub fn suppose(&mut self, index: usize) {
+        self.observe_among(index, None, 1.0, 0);
+    }
+
+    /// The same for the points from `first` on only.
+    fn observe_among(&mut self, index: usize, figure: Option<f64>, samples: f64, first: usize) {
+        let spread = (self.variance[index] + self.likeness.noise / samples).sqrt();
+        let step = figure.map_or(0.0, |figure| (figure - self.means[index]) / spread);
+        let mut column: Vec<f64> = vec![0.0; self.points.len()];
+        let own = &self.points[index];
+        for (cell, point) in column.iter_mut().zip(&self.points).skip(first) {
+            *cell = self.likeness.covariance(own, point);
+        }
+        for earlier in &self.columns {
+            let factor = earlier[index];
+            for (cell, earlier) in column.iter_mut().zip(earlier).skip(first) {
+                *cell -= factor * earlier;
+            }
+        }
+        for (at, cell) in column.iter_mut().enumerate().skip(first) {
+            *cell /= spread;
+            self.means[at] += *cell * step;
+            self.variance[at] = (self.variance[at] - *cell * *cell).max(0.0);
+        }
+        self.columns.push(column);
+    }
+
+    /// The expected figure of a point.
+    #[must_use]
+    pub fn mean(&self, index: usize) -> f64 {
+        self.means[index]
+    }
+
+    /// The standard deviation of that expectation.
+    #[must_use]
+    pub fn deviation(&self, index: usize) -> f64 {
+        self.variance[index].sqrt()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Points on two axes of five values; the first axis decides, and the second does not matter.
+    fn figure(point: &Point) -> f64 {
+        f64::from(point.values[0]) * 0.5 - 1.0 + f64::from(point.level) * 0.3
+    }
+
+    fn points(level: u16) -> Vec<Point> {
+        (0..25).map(|number| Point { level, values: vec![number / 5, number % 5] }).collect()
+    }
+
+    fn observed(points: &[Point]) -> Vec<Observation> {
+        points.iter().map(|it| Observation { point: it.clone(), figure: figure(it), samples: 1.0 }).collect()
+    }
+
+    fn forecast(likeness: Likeness, points: Vec<Point>, seen: &[usize]) -> Forecast {
+        let figures: Vec<f64> = points.iter().map(figure).collect();
+        let mut forecast = Forecast::new(likeness, points);
+        seen.iter().for_each(|&it| forecast.observe(it, figures[it], 1.0));
+        forecast
+    }
+
+    #[test]
+    fn which_axis_decides_is_learnt_and_tells_the_rest() {
+        let all = points(0);
+        let seen: Vec<usize> = (0..25).filter(|it| it % 5 == it / 5 || it % 5 == 0).collect();
+        let few: Vec<Point> = seen.iter().map(|&it| all[it].clone()).collect();
+        let likeness = Likeness::unknown(2).learnt(&observed(&few));
+        assert!(likeness.axes[0] < likeness.axes[1], "{likeness:?}");
+        let forecast = forecast(likeness, all.clone(), &seen);
+        for (index, point) in all.iter().enumerate() {
+            let error = (forecast.mean(index) - figure(point)).abs();
+            assert!(error < 0.25, "{point:?}: off by {error:.2}");
+        }
+    }
+
+    #[test]
+    fn an_observation_tells_most_about_what_is_like_it() {
+        let mut forecast = forecast(Likeness::unknown(2), points(0), &[]);
+        let before = forecast.deviation(24);
+        forecast.observe(0, -1.0, 1.0);
+        let [same, one, both] = [0, 1, 6].map(|it| forecast.deviation(it));
+        assert!(same < one && one < both && both < before, "{same} {one} {both} {before}");
+        assert!(forecast.mean(0) < forecast.mean(1) && forecast.mean(1) < forecast.mean(6));
+    }
+
+    #[test]
+    fn what_will_be_observed_narrows_the_forecast_and_does_not_move_it() {
+        let mut supposed = forecast(Likeness::unknown(2), points(0), &[3]);
+        let mut observed = supposed.clone();
+        let mean = supposed.mean(7);
+        supposed.suppose(8);
+        observed.observe(8, 0.7, 1.0);
+        assert!((supposed.mean(7) - mean).abs() < 1e-12);
+        assert!((supposed.deviation(7) - observed.deviation(7)).abs() < 1e-12);
+    }
+
+    #[test]
+    fn small_files_tell_the_order_of_large_ones() {
+        let both = [points(0), points(1)].concat();
+        let seen: Vec<usize> = (0..25).chain([25]).collect();
+        let forecast = forecast(Likeness::unknown(2), both, &seen);
+        assert!(
+            forecast.mean(25 + 2) < forecast.mean(25 + 12) && forecast.mean(25 + 12) < forecast.mean(25 + 22)
+        );
+    }
+}
