@@ -74,6 +74,7 @@ test('require and import give the same names, and import a default too', () => {
     'getAlignedBuffer',
     'getBlockDevice',
     'promises',
+    'release',
     'setFSCTL_LOCK_VOLUME',
     'setF_NOCACHE',
     'setFlock'
