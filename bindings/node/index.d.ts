@@ -48,6 +48,14 @@ export interface RequestError extends Error {
  */
 export function getAlignedBuffer(size: number, alignment: number): Buffer;
 
+/**
+ * Frees the memory of a buffer of {@link getAlignedBuffer} at once: its length is 0 afterwards, and that of its views.
+ *
+ * @returns false, with nothing done, if a request that may use it is under way in this thread.
+ * @throws if it is no such buffer, a part of one, or was released already.
+ */
+export function release(buffer: Buffer): boolean;
+
 /** Size, sector sizes and serial number of the block device that `fd` is. */
 export function getBlockDevice(
   fd: number,

@@ -12,6 +12,16 @@ function getAlignedBuffer(size, alignment) {
   return native.getAlignedBuffer(size, alignment);
 }
 
+// Buffers that wait for the peer are in a queue of http2's own, and no request of libuv's. (`fetch` loads it.)
+const hasQueues = () => process.moduleLoadList?.includes('Internal Binding http2') ?? true;
+
+// Only a whole buffer: with a part of one, the rest of it would go, too.
+function release(buffer) {
+  if (arguments.length !== 1 || !Buffer.isBuffer(buffer)) throw badArguments('buffer');
+  if (buffer.byteLength !== buffer.buffer.byteLength) throw badArguments('buffer, and no part of one');
+  return native.release(buffer.buffer, hasQueues());
+}
+
 module.exports = {
   O_DIRECT: native.O_DIRECT,
   O_DSYNC: native.O_DSYNC,
@@ -19,6 +29,7 @@ module.exports = {
   O_EXLOCK: native.O_EXLOCK,
   O_SYNC: native.O_SYNC,
   getAlignedBuffer,
+  release,
   getBlockDevice: callbacks.getBlockDevice,
   setF_NOCACHE: callbacks.setF_NOCACHE,
   setFlock: callbacks.setFlock,

@@ -7,6 +7,7 @@ export const {
   O_EXLOCK,
   O_SYNC,
   getAlignedBuffer,
+  release,
   getBlockDevice,
   setF_NOCACHE,
   setFlock,

@@ -11,6 +11,10 @@ const LICENSES = ['LICENSE-APACHE', 'LICENSE-MIT'];
 
 const { name, version, license, engines, ...manifest } = require('../package.json');
 
+// A tarball of the tree has this machine's binary; here it is in a package of its own.
+const BINARY = 'direct-io.node';
+const FILES = manifest.files.filter((file) => file !== BINARY);
+
 function write(folder, file, content) {
   fs.writeFileSync(path.join(folder, file), content);
 }
@@ -28,8 +32,7 @@ const json = (value) => `${JSON.stringify(value, null, 2)}\n`;
 /** The package with the binary `file` for `platform`, in a folder of `dist`. */
 function platformPackage(platform, file, dist) {
   const folder = folderFor(dist, `direct-io-${platform.name}`);
-  const main = 'direct-io.node';
-  fs.copyFileSync(file, path.join(folder, main));
+  fs.copyFileSync(file, path.join(folder, BINARY));
   const description = `The binary of ${name} for ${platform.name}`;
   write(
     folder,
@@ -40,8 +43,8 @@ function platformPackage(platform, file, dist) {
       description,
       license,
       engines,
-      main,
-      files: [main, ...LICENSES],
+      main: BINARY,
+      files: [BINARY, ...LICENSES],
       os: [platform.os],
       cpu: [platform.cpu],
       ...(platform.libc && { libc: [platform.libc] })
@@ -54,12 +57,12 @@ function platformPackage(platform, file, dist) {
 /** The package with the JavaScript, which names those for `platforms`, in a folder of `dist`. */
 function mainPackage(platforms, dist) {
   const folder = folderFor(dist, 'direct-io');
-  for (const file of [...manifest.files, 'README.md']) {
+  for (const file of [...FILES, 'README.md']) {
     fs.cpSync(path.join(PACKAGE, file), path.join(folder, file), { recursive: true });
   }
   const optionalDependencies = Object.fromEntries(platforms.map((one) => [`${name}-${one.name}`, version]));
-  const { devDependencies, scripts, files, ...published } = manifest;
-  const whole = { name, version, license, engines, ...published, files: [...files, ...LICENSES], optionalDependencies };
+  const { devDependencies, scripts, files: _, ...published } = manifest;
+  const whole = { name, version, license, engines, ...published, files: [...FILES, ...LICENSES], optionalDependencies };
   write(folder, 'package.json', json(whole));
   return folder;
 }

@@ -17,7 +17,7 @@ use napi_derive::napi;
 
 use call::Call;
 use request::Request;
-use sys::external::{External, NotExternal};
+use sys::external::{External, Memory, NotExternal, NotOurs};
 
 /// A zero-filled buffer with that alignment, which Node's garbage collector frees.
 #[napi]
@@ -36,6 +36,20 @@ pub fn get_aligned_buffer(env: Env, size: u32, alignment: u32) -> Result<Externa
         };
         Error::new(code, error.to_string())
     })
+}
+
+/// Frees the memory of an aligned buffer, if no request that may use it is under way: whether that was done. It
+/// may be used all the same where `is_held` says so.
+#[napi]
+pub fn release(env: Env, memory: Memory, is_held: bool) -> Result<bool, Error<&'static str>> {
+    let failed = |reason| Error::new("ERR_INVALID_ARG_VALUE", reason);
+    match memory.release(env, is_held) {
+        Ok(Ok(is_freed)) => Ok(is_freed),
+        Ok(Err(NotOurs)) => {
+            Err(failed("it is no buffer of getAlignedBuffer, or was released already".to_owned()))
+        }
+        Err(error) => Err(failed(error.to_string())),
+    }
 }
 
 /// The facts of a device.

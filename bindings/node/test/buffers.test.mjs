@@ -1,15 +1,25 @@
 // Tests of aligned buffers, and of their lifetime.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { randomFillSync } from 'node:crypto';
+import { randomFill, randomFillSync } from 'node:crypto';
 import fs from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
+import { setImmediate as turn } from 'node:timers/promises';
+import { deflate, inflateSync } from 'node:zlib';
 
-import { O_DIRECT, O_DSYNC, getAlignedBuffer } from '../index.mjs';
+import { O_DIRECT, O_DSYNC, getAlignedBuffer, release } from '../index.mjs';
 import { PACKAGE, inFolder, noDirectIo, program } from './files.mjs';
 
 const { O_CREAT, O_RDWR } = fs.constants;
+
+/** Releases a buffer as soon as nothing is under way in this thread; the test runner may have requests, too. */
+async function releaseSoon(buffer) {
+  for (let turns = 0; !release(buffer); turns += 1) {
+    assert.ok(turns < 1000, 'a request is under way all the time');
+    await turn();
+  }
+}
 
 test('a direct write from an aligned buffer is read back, and one byte beside it is refused', { skip: noDirectIo() }, () =>
   inFolder((folder) => {
@@ -99,6 +109,93 @@ test('V8 collects buffers by itself before memory is full', () => {
   assert.equal(status, 0, stderr);
   const { made, most } = JSON.parse(stdout);
   assert.ok(most < made / 4, `${most} bytes resident at most, of ${made} made`);
+});
+
+test('released buffers are given back at once, without a turn of the event loop', () => {
+  const { stdout, stderr, status } = program('releasing.cjs');
+  assert.equal(status, 0, stderr);
+  const { made, released, most } = JSON.parse(stdout);
+  assert.equal(released, made);
+  assert.ok(most < 64 << 20, `${most} bytes resident at most, of ${made} MiB made`);
+});
+
+test('a released buffer and its views have no bytes, and using them is harmless', async () => {
+  const buffer = getAlignedBuffer(8192, 4096);
+  const views = [buffer, buffer.subarray(100), new Uint32Array(buffer.buffer)];
+  const data = new DataView(buffer.buffer);
+  await releaseSoon(buffer);
+  for (const view of views) {
+    view[0] = 1;
+    assert.deepEqual([view.length, view[0]], [0, undefined]);
+    assert.throws(() => view.fill(1), TypeError);
+  }
+  assert.throws(() => data.getUint8(0), TypeError);
+  assert.throws(() => buffer.writeUInt8(1, 0), { code: 'ERR_BUFFER_OUT_OF_BOUNDS' });
+  const fd = fs.openSync(PACKAGE);
+  assert.throws(() => fs.writeSync(fd, buffer, 0, 4096, 0), { code: 'ERR_OUT_OF_RANGE' });
+  fs.closeSync(fd);
+});
+
+test('only a whole aligned buffer is released, and only once', async () => {
+  const bad = (value, message) => assert.throws(() => release(value), { code: 'ERR_INVALID_ARG_VALUE', message });
+  const buffer = getAlignedBuffer(8192, 4096);
+  for (const value of [undefined, null, 1, {}, buffer.buffer, new Uint8Array(8)]) {
+    bad(value, 'bad arguments, expected: (buffer)');
+  }
+  bad(buffer.subarray(4096), 'bad arguments, expected: (buffer, and no part of one)');
+  bad(Buffer.from('pooled'), 'bad arguments, expected: (buffer, and no part of one)');
+  const foreign = 'it is no buffer of getAlignedBuffer, or was released already';
+  for (const value of [Buffer.alloc(0), Buffer.allocUnsafeSlow(8192), Buffer.from(new SharedArrayBuffer(8))]) {
+    assert.throws(() => release(value), { code: 'ERR_INVALID_ARG_VALUE' });
+  }
+  bad(Buffer.from(new ArrayBuffer(8192)), foreign);
+  await releaseSoon(buffer);
+  bad(buffer, foreign);
+});
+
+// Each holds only a pointer to the memory outside of the event loop.
+const requests = {
+  'fs.write': (buffer, fd, done) => fs.write(fd, buffer, 0, buffer.length, 0, done),
+  'crypto.randomFill': (buffer, _, done) => randomFill(buffer, done),
+  'zlib.deflate': (buffer, _, done) => deflate(buffer, done)
+};
+
+for (const [name, request] of Object.entries(requests)) {
+  test(`a buffer is not released while ${name} uses it`, () =>
+    inFolder(async (folder) => {
+      const file = path.join(folder, 'file');
+      const fd = fs.openSync(file, O_RDWR | O_CREAT);
+      const buffer = getAlignedBuffer(8 << 20, 4096).fill(7);
+      const done = new Promise((resolve, reject) => {
+        request(buffer, fd, (error, result) => {
+          if (error) reject(error);
+          else resolve(result);
+        });
+      });
+      assert.equal(release(buffer), false);
+      assert.equal(buffer.length, 8 << 20);
+      const result = await done;
+      assert.equal(buffer.some((byte) => byte !== 7), name === 'crypto.randomFill');
+      await releaseSoon(buffer);
+      assert.equal(buffer.length, 0);
+      const written = { 'fs.write': () => fs.readFileSync(file), 'zlib.deflate': () => inflateSync(result) }[name]?.();
+      if (written) assert.ok(written.length === 8 << 20 && written.every((byte) => byte === 7));
+      fs.closeSync(fd);
+    })
+  );
+}
+
+test('a buffer in a queue of http2 is not released', () => {
+  const { stdout, stderr, status } = program('queueing.cjs');
+  assert.equal(status, 0, stderr);
+  assert.deepEqual(JSON.parse(stdout), { isReleased: false, length: 1 << 20 });
+});
+
+test('a worker that is ended while it makes a buffer gives it back', () => {
+  const { stdout, stderr, status } = program('ending.cjs');
+  assert.equal(status, 0, stderr);
+  const { stays, oneEach } = JSON.parse(stdout);
+  assert.ok(stays < oneEach / 3, `${stays} bytes stay; a buffer of each worker is ${oneEach}`);
 });
 
 test('workers end with buffers alive and requests under way, and the main thread goes on', () => {

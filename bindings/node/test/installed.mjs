@@ -18,9 +18,18 @@ export function npm(words, cwd) {
   return execFileSync('npm', words, options);
 }
 
-function pack(folder, into) {
-  const [{ filename }] = JSON.parse(npm(['pack', '--json', '--pack-destination', into], folder));
+/** Packs a folder, with no build before, and gives the tarball's path. */
+export function pack(folder, into) {
+  const [{ filename }] = JSON.parse(npm(['pack', '--json', '--ignore-scripts', '--pack-destination', into], folder));
   return path.join(into, filename);
+}
+
+/** A project in a new folder, with these packages. Offline, because no published one has such a name. */
+export function projectWith(...packages) {
+  const project = fs.mkdtempSync(path.join(os.tmpdir(), 'direct-io-project-'));
+  fs.writeFileSync(path.join(project, 'package.json'), '{ "name": "project", "private": true }\n');
+  npm(['install', '--offline', '--no-audit', '--no-fund', ...packages], project);
+  return project;
 }
 
 /** The platform that these tests run on, as the loader knows it. */
@@ -35,13 +44,10 @@ export function here() {
 
 /** A project in a temporary folder that has both packages, with the binary that `npm run build` made. */
 export function install() {
-  const project = fs.mkdtempSync(path.join(os.tmpdir(), 'direct-io-installed-'));
-  const dist = path.join(project, 'dist');
+  const dist = fs.mkdtempSync(path.join(os.tmpdir(), 'direct-io-dist-'));
   const binary = stage.platformPackage(here(), path.join(PACKAGE, 'direct-io.node'), dist);
   const main = stage.mainPackage([here()], dist);
-  const tarballs = [pack(binary, dist), pack(main, dist)];
-  fs.writeFileSync(path.join(project, 'package.json'), '{ "name": "project", "private": true }\n');
-  // Offline, because only these two packages are needed, and no published package with that name.
-  npm(['install', '--offline', '--no-audit', '--no-fund', ...tarballs], project);
+  const project = projectWith(pack(binary, dist), pack(main, dist));
+  fs.rmSync(dist, { recursive: true });
   return { project, folder: path.join(project, 'node_modules', NAME) };
 }

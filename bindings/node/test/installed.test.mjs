@@ -7,7 +7,7 @@ import path from 'node:path';
 import { after, test } from 'node:test';
 
 import { noLoopDevice, withLoopDevice } from './files.mjs';
-import { NAME, PACKAGE, here, install, npm } from './installed.mjs';
+import { NAME, PACKAGE, here, install, npm, pack, projectWith } from './installed.mjs';
 
 const SEED = '@ronomon/direct-io@3.0.1';
 const SEED_INTEGRITY =
@@ -74,6 +74,7 @@ test('require and import give the same names, and import a default too', () => {
     'getAlignedBuffer',
     'getBlockDevice',
     'promises',
+    'release',
     'setFSCTL_LOCK_VOLUME',
     'setF_NOCACHE',
     'setFlock'
@@ -89,6 +90,18 @@ test('the packages hold what they need, with their licences, and nothing else', 
   const manifest = JSON.parse(fs.readFileSync(path.join(folder, 'package.json')));
   assert.deepEqual(manifest.optionalDependencies, { [`${NAME}-${here().name}`]: manifest.version });
   assert.equal(manifest.scripts, undefined, 'nothing is run or compiled when it is installed');
+});
+
+test('the tree, and the tarball that npm packs of it, install by themselves', () => {
+  const into = fs.mkdtempSync(path.join(os.tmpdir(), 'direct-io-tarball-'));
+  for (const from of [PACKAGE, pack(PACKAGE, into)]) {
+    const installed = projectWith(from);
+    const code = `console.log(require('${NAME}').getAlignedBuffer(4096, 4096).length)`;
+    const { stdout, stderr } = node(['-e', code], { cwd: installed });
+    assert.deepEqual([stdout, stderr], ['4096\n', ''], from);
+    fs.rmSync(installed, { recursive: true });
+  }
+  fs.rmSync(into, { recursive: true });
 });
 
 test('both commands are linked', () => {

@@ -36,6 +36,13 @@ pub enum Part {
 }
 
 impl Alignment {
+    /// An alignment that is known otherwise, both in bytes: where [`DirectIo`](crate::DirectIo) tells none,
+    /// 4096 for both is enough nearly everywhere.
+    #[must_use]
+    pub const fn new(memory_bytes: usize, offset_bytes: u64) -> Self {
+        Self { memory_bytes, offset_bytes }
+    }
+
     /// Checks a transfer between `bytes` and the file at `offset`.
     ///
     /// # Errors

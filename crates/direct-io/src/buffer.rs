@@ -3,6 +3,7 @@
 use std::fmt;
 use std::ops::{Deref, DerefMut};
 
+use crate::Alignment;
 use crate::sys::memory::Allocation;
 
 /// A zero-filled buffer whose address is a multiple of its alignment.
@@ -81,6 +82,28 @@ impl AlignedBuffer {
         check(size, alignment)?;
         let memory = Allocation::zeroed(size, alignment).ok_or(BufferError::OutOfMemory { size })?;
         Ok(Self { memory, alignment })
+    }
+
+    /// A buffer for direct transfers of at least `size` bytes: `size` is rounded up to a multiple of the
+    /// alignment's `offset_bytes`, and the address is a multiple of its `memory_bytes` (and of
+    /// [`ALIGNMENT_MIN_BYTES`]).
+    ///
+    /// # Errors
+    /// As [`new`](Self::new).
+    pub fn for_alignment(size: usize, alignment: Alignment) -> Result<Self, BufferError> {
+        let unit = usize::try_from(alignment.offset_bytes).unwrap_or(usize::MAX).max(1);
+        let size = size.checked_next_multiple_of(unit).unwrap_or(usize::MAX);
+        Self::new(size, alignment.memory_bytes.max(ALIGNMENT_MIN_BYTES))
+    }
+
+    /// A copy of `bytes`, of the same size, that begins at a multiple of `alignment` bytes.
+    ///
+    /// # Errors
+    /// As [`new`](Self::new): empty `bytes` are [`BufferError::SizeZero`].
+    pub fn from_slice(bytes: &[u8], alignment: usize) -> Result<Self, BufferError> {
+        let mut buffer = Self::new(bytes.len(), alignment)?;
+        buffer.copy_from_slice(bytes);
+        Ok(buffer)
     }
 
     /// The alignment of its address, in bytes.
@@ -191,6 +214,22 @@ mod tests {
             buffer
         });
         assert_eq!(buffer.join().unwrap()[63], 7);
+    }
+
+    #[test]
+    fn a_buffer_for_an_alignment_has_whole_units_and_one_from_a_slice_its_bytes() {
+        let made = |size, alignment| {
+            AlignedBuffer::for_alignment(size, alignment).map(|buffer| (buffer.len(), buffer.alignment()))
+        };
+        assert_eq!(made(5000, Alignment::new(512, 4096)), Ok((8192, 512)));
+        assert_eq!(made(4096, Alignment::new(4, 512)), Ok((4096, ALIGNMENT_MIN_BYTES)));
+        assert_eq!(made(0, Alignment::new(512, 512)), Err(BufferError::SizeZero));
+        assert_eq!(made(7, Alignment::new(96, 1)), Err(BufferError::AlignmentNotPowerOfTwo));
+        let max = isize::MAX.unsigned_abs() - 511;
+        assert_eq!(made(usize::MAX - 5, Alignment::new(512, 4096)), Err(BufferError::SizeTooLarge { max }));
+        let copy = AlignedBuffer::from_slice(b"hello", 4096).unwrap();
+        assert_eq!((&*copy, copy.as_ptr().addr() % 4096), (&b"hello"[..], 0));
+        assert_eq!(AlignedBuffer::from_slice(b"", 4096).err(), Some(BufferError::SizeZero));
     }
 
     #[test]

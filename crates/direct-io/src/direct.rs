@@ -54,7 +54,7 @@ impl DirectIo {
 
 /// The alignment of `file`, as far as it can be found out: the system's answer, or else the device's sector
 /// for each part.
-fn needed(file: impl AsFile) -> Option<Alignment> {
+pub(crate) fn needed(file: impl AsFile) -> Option<Alignment> {
     match DirectIo::of(&file).ok()? {
         DirectIo::Supported(alignment) => Some(alignment),
         DirectIo::Unsupported => None,
@@ -71,8 +71,26 @@ fn needed(file: impl AsFile) -> Option<Alignment> {
 /// If `error` is that, and the transfer of `bytes` at `offset` does not fit the alignment of `file`, the
 /// result is [`Error::Misaligned`]; otherwise it is `error` with the call and the offset.
 pub fn explain(file: impl AsFile, call: &'static str, bytes: &[u8], offset: u64, error: io::Error) -> Error {
+    explain_slices(file, call, [bytes], offset, error)
+}
+
+/// [`explain`] for a transfer of several slices, one after another in the file.
+pub(crate) fn explain_slices<'a>(
+    file: impl AsFile,
+    call: &'static str,
+    slices: impl IntoIterator<Item = &'a [u8]>,
+    offset: u64,
+    error: io::Error,
+) -> Error {
     if error.kind() == io::ErrorKind::InvalidInput && sys::may_be_direct(sys::borrow(&file)) {
-        let misaligned = needed(file).and_then(|alignment| alignment.check(bytes, offset).err());
+        let mut at = offset;
+        let misaligned = needed(file).and_then(|alignment| {
+            slices.into_iter().find_map(|bytes| {
+                let misaligned = alignment.check(bytes, at).err();
+                at = at.saturating_add(bytes.len() as u64);
+                misaligned
+            })
+        });
         if let Some(misaligned) = misaligned {
             return misaligned.into();
         }

@@ -2,7 +2,9 @@
 //!
 //! - [`AlignedBuffer`]: memory with the alignment that the device needs.
 //! - [`OpenOptions`]: `O_DIRECT`, `O_DSYNC`, `O_SYNC`, `O_EXCL`, and their equivalents on other systems.
-//! - [`DirectIo`]: the alignment that a file needs; the errors of [`write_all_at`] and [`read_at`] name it.
+//! - [`DirectIo`]: the alignment that a file needs; the errors of all reads and writes here name it.
+//! - [`write_all_at`], [`read_at`], [`read_exact_at`]; [`write_vectored_at`], [`read_vectored_at`] for several
+//!   slices at once; [`write_tail_at`] for the end of a file that is no multiple of the sector.
 //! - [`BlockDevice`]: sector sizes, capacity and serial number of a device, or of the device below a file.
 //! - [`LoopBacking`]: the file behind a loop device.
 //! - [`fdatasync`], [`fsync`], [`full_fsync`]; [`lock`], [`lock_volume`]; [`preallocate`]; [`set_no_cache`].
@@ -11,7 +13,7 @@
 //! [`Error::Unsupported`], never a silent substitute.
 //!
 //! ```
-//! use direct_io::{AlignedBuffer, DirectIo, OpenOptions, fdatasync, write_all_at};
+//! use direct_io::{AlignedBuffer, Alignment, DirectIo, OpenOptions, fdatasync, write_all_at, write_tail_at};
 //!
 //! # let directory = tempfile::tempdir().unwrap();
 //! # let path = directory.path().join("file");
@@ -21,10 +23,13 @@
 //!     Ok(file) => (file, true),
 //!     Err(_) => (options.open(&path)?, false),
 //! };
-//! let needed = DirectIo::of(&file)?.alignment();
-//! let mut block = AlignedBuffer::new(4096, needed.map_or(4096, |needed| needed.memory_bytes.max(8)))?;
+//! let alignment = DirectIo::of(&file)?.alignment().unwrap_or(Alignment::new(4096, 4096));
+//! let mut block = AlignedBuffer::for_alignment(4096, alignment)?;
 //! block[..5].copy_from_slice(b"hello");
 //! write_all_at(&file, &block, 0)?;
+//! // The last five bytes: no multiple of any sector.
+//! write_tail_at(&file, &block[..5], 4096)?;
+//! # assert_eq!(file.metadata().unwrap().len(), 4101);
 //! # #[cfg(any(target_os = "linux", target_os = "freebsd"))]
 //! fdatasync(&file)?;
 //! # let _ = is_direct;
@@ -45,6 +50,7 @@ mod loop_device;
 mod open;
 mod preallocate;
 mod sys;
+mod tail;
 mod transfer;
 
 pub use alignment::{Alignment, Misaligned, Part};
@@ -60,4 +66,5 @@ pub use open::{OpenOptions, WriteThrough};
 pub use preallocate::preallocate;
 /// An open file: `AsFd` on Unix, `AsHandle` on Windows.
 pub use sys::AsFile;
-pub use transfer::{read_at, write_all_at};
+pub use tail::write_tail_at;
+pub use transfer::{read_at, read_exact_at, read_vectored_at, write_all_at, write_vectored_at};

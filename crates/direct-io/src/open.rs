@@ -14,7 +14,7 @@ use crate::{Error, sys};
 /// are closed on exec, and handles are not inherited.
 ///
 /// ```no_run
-/// use direct_io::{AlignedBuffer, DirectIo, OpenOptions, WriteThrough, write_all_at};
+/// use direct_io::{AlignedBuffer, Alignment, DirectIo, OpenOptions, WriteThrough, write_all_at};
 ///
 /// let file = OpenOptions::new()
 ///     .write(true)
@@ -22,8 +22,8 @@ use crate::{Error, sys};
 ///     .direct(true)
 ///     .write_through(WriteThrough::DataSync)
 ///     .open("journal")?;
-/// let alignment = DirectIo::of(&file)?.alignment().map_or(4096, |alignment| alignment.memory_bytes);
-/// let block = AlignedBuffer::new(4096, alignment.max(8))?;
+/// let alignment = DirectIo::of(&file)?.alignment().unwrap_or(Alignment::new(4096, 4096));
+/// let block = AlignedBuffer::for_alignment(4096, alignment)?;
 /// write_all_at(&file, &block, 0)?;
 /// # Ok::<(), direct_io::Error>(())
 /// ```

@@ -1,5 +1,5 @@
 import { open } from 'node:fs/promises';
-import whole, { O_DIRECT, O_DSYNC, getAlignedBuffer, getBlockDevice, promises, setFlock } from '@writebench/direct-io';
+import whole, { O_DIRECT, O_DSYNC, getAlignedBuffer, getBlockDevice, promises, release, setFlock } from '@writebench/direct-io';
 import type { BlockDevice, RequestError } from '@writebench/direct-io';
 
 const buffer: Buffer = getAlignedBuffer(4096, 4096);
@@ -14,6 +14,7 @@ whole.setFSCTL_LOCK_VOLUME(0, 0, () => {});
 
 const handle = await open('file', flags);
 await handle.write(buffer);
+const isReleased: boolean = release(buffer);
 const device: BlockDevice = await promises.getBlockDevice(handle);
 await promises.setFlock(handle.fd, 0);
-console.log(device.logicalSectorSize + device.physicalSectorSize);
+console.log(device.logicalSectorSize + device.physicalSectorSize, isReleased);

@@ -93,5 +93,5 @@ pub(crate) fn preallocate(file: BorrowedFd<'_>, length_bytes: u64) -> Result<(),
     if result == -1 {
         return Err(Error::call("fcntl(F_PREALLOCATE)", std::io::Error::last_os_error()));
     }
-    rustix::fs::ftruncate(file, length_bytes).map_err(|errno| Error::call("ftruncate", errno))
+    set_length(file, length_bytes)
 }

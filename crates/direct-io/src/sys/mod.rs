@@ -4,7 +4,9 @@
 //! |---|---|
 //! | `AsFile`, `borrow` | an open file |
 //! | `open`, on Unix `open_at` | opens by options that do not contradict each other |
-//! | `WRITE_AT`, `write_at`, `READ_AT`, `read_at` | one transfer, and the name of its call |
+//! | `WRITE_AT`, `write_at`, `READ_AT`, `read_at` | one transfer, begun again if interrupted, and the name of its call |
+//! | `WRITE_VECTORED_AT`, `write_vectored_at`, `READ_VECTORED_AT`, `read_vectored_at` | the same for slices; the outer error is of a system without the call |
+//! | `length_bytes`, `SET_LENGTH`, `set_length` | the length of a regular file |
 //! | `device`, `device_at`, `device_below`, `direct`, `may_be_direct` | facts, as the system tells them |
 //! | `loop_backing` | the file behind a loop device |
 //! | `lock`, `unlock`, `lock_volume`, `unlock_volume` | locks |

@@ -1,9 +1,8 @@
 //! Code that Linux, macOS and FreeBSD share.
 
 use std::fs::File;
-use std::io;
+use std::io::{self, IoSlice, IoSliceMut};
 use std::os::fd::{AsFd, BorrowedFd};
-use std::os::unix::fs::FileExt;
 use std::path::Path;
 
 use rustix::fs::{FileType, FlockOperation, Mode, OFlags, RawMode};
@@ -77,14 +76,46 @@ pub(crate) fn open(options: &OpenOptions, path: &Path) -> Result<File, Error> {
 
 pub(crate) const WRITE_AT: &str = "pwrite";
 
-pub(crate) fn write_at(file: &File, bytes: &[u8], offset: u64) -> io::Result<usize> {
-    file.write_at(bytes, offset)
+pub(crate) fn write_at(file: BorrowedFd<'_>, bytes: &[u8], offset: u64) -> io::Result<usize> {
+    Ok(retry_on_intr(|| rustix::io::pwrite(file, bytes, offset))?)
 }
 
 pub(crate) const READ_AT: &str = "pread";
 
-pub(crate) fn read_at(file: &File, bytes: &mut [u8], offset: u64) -> io::Result<usize> {
-    file.read_at(bytes, offset)
+pub(crate) fn read_at(file: BorrowedFd<'_>, bytes: &mut [u8], offset: u64) -> io::Result<usize> {
+    Ok(retry_on_intr(|| rustix::io::pread(file, &mut *bytes, offset))?)
+}
+
+pub(crate) const WRITE_VECTORED_AT: &str = "pwritev";
+
+pub(crate) fn write_vectored_at(
+    file: BorrowedFd<'_>,
+    slices: &[IoSlice<'_>],
+    offset: u64,
+) -> Result<io::Result<usize>, Error> {
+    Ok(retry_on_intr(|| rustix::io::pwritev(file, slices, offset)).map_err(io::Error::from))
+}
+
+pub(crate) const READ_VECTORED_AT: &str = "preadv";
+
+pub(crate) fn read_vectored_at(
+    file: BorrowedFd<'_>,
+    slices: &mut [IoSliceMut<'_>],
+    offset: u64,
+) -> Result<io::Result<usize>, Error> {
+    Ok(retry_on_intr(|| rustix::io::preadv(file, slices, offset)).map_err(io::Error::from))
+}
+
+pub(crate) fn length_bytes(file: BorrowedFd<'_>) -> Result<Option<u64>, Error> {
+    let stat = rustix::fs::fstat(file).map_err(|errno| Error::call("fstat", errno))?;
+    let is_file = FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile;
+    Ok(u64::try_from(stat.st_size).ok().filter(|_| is_file))
+}
+
+pub(crate) const SET_LENGTH: &str = "ftruncate";
+
+pub(crate) fn set_length(file: BorrowedFd<'_>, length_bytes: u64) -> Result<(), Error> {
+    retry_on_intr(|| rustix::fs::ftruncate(file, length_bytes)).map_err(|errno| Error::call(SET_LENGTH, errno))
 }
 
 /// Whether transfers through this file may bypass the page cache. macOS does not tell, and FreeBSD's disks

@@ -2,10 +2,10 @@
 
 use std::ffi::c_void;
 use std::fs::File;
-use std::io;
-use std::mem::offset_of;
+use std::io::{self, IoSlice, IoSliceMut};
+use std::mem::{ManuallyDrop, offset_of};
 use std::os::windows::fs::{FileExt, OpenOptionsExt};
-use std::os::windows::io::{AsHandle, AsRawHandle, BorrowedHandle};
+use std::os::windows::io::{AsHandle, AsRawHandle, BorrowedHandle, FromRawHandle};
 use std::path::Path;
 use std::ptr;
 
@@ -56,14 +56,59 @@ pub(crate) fn open(options: &OpenOptions, path: &Path) -> Result<File, Error> {
 
 pub(crate) const WRITE_AT: &str = "WriteFile";
 
-pub(crate) fn write_at(file: &File, bytes: &[u8], offset: u64) -> io::Result<usize> {
-    file.seek_write(bytes, offset)
+pub(crate) fn write_at(file: BorrowedHandle<'_>, bytes: &[u8], offset: u64) -> io::Result<usize> {
+    with_file(file, |file| file.seek_write(bytes, offset))
 }
 
 pub(crate) const READ_AT: &str = "ReadFile";
 
-pub(crate) fn read_at(file: &File, bytes: &mut [u8], offset: u64) -> io::Result<usize> {
-    file.seek_read(bytes, offset)
+pub(crate) fn read_at(file: BorrowedHandle<'_>, bytes: &mut [u8], offset: u64) -> io::Result<usize> {
+    with_file(file, |file| file.seek_read(bytes, offset))
+}
+
+/// Runs `then` with the standard library's type for an open handle.
+fn with_file<T>(handle: BorrowedHandle<'_>, then: impl FnOnce(&File) -> T) -> T {
+    // SAFETY: the handle is open while borrowed, and `ManuallyDrop` never closes it.
+    let file = ManuallyDrop::new(unsafe { File::from_raw_handle(handle.as_raw_handle()) });
+    then(&file)
+}
+
+pub(crate) const WRITE_VECTORED_AT: &str = "WriteFileGather";
+
+pub(crate) fn write_vectored_at(
+    _: BorrowedHandle<'_>,
+    _: &[IoSlice<'_>],
+    _: u64,
+) -> Result<io::Result<usize>, Error> {
+    Err(Error::Unsupported { call: WRITE_VECTORED_AT, reason: ONLY_PAGES })
+}
+
+pub(crate) const READ_VECTORED_AT: &str = "ReadFileScatter";
+
+pub(crate) fn read_vectored_at(
+    _: BorrowedHandle<'_>,
+    _: &mut [IoSliceMut<'_>],
+    _: u64,
+) -> Result<io::Result<usize>, Error> {
+    Err(Error::Unsupported { call: READ_VECTORED_AT, reason: ONLY_PAGES })
+}
+
+const ONLY_PAGES: &str = "it takes single pages and asynchronous handles only; transfer each slice by itself";
+
+pub(crate) fn length_bytes(file: BorrowedHandle<'_>) -> Result<Option<u64>, Error> {
+    // Only files have this kind of information; a disk or volume refuses.
+    let information = standard_information(file).ok().filter(|information| !information.Directory);
+    Ok(information.and_then(|information| u64::try_from(information.EndOfFile).ok()))
+}
+
+pub(crate) const SET_LENGTH: &str = "SetFileInformationByHandle(FileEndOfFileInfo)";
+
+pub(crate) fn set_length(file: BorrowedHandle<'_>, length_bytes: u64) -> Result<(), Error> {
+    let length = i64::try_from(length_bytes)
+        .map_err(|_| Error::call(SET_LENGTH, io::Error::from(io::ErrorKind::FileTooLarge)))?;
+    let wanted = FILE_END_OF_FILE_INFO { EndOfFile: length };
+    // SAFETY: the structure is the one of its class.
+    unsafe { set(file, FileEndOfFileInfo, SET_LENGTH, &wanted) }
 }
 
 /// Always true, since a handle does not tell how it was opened.
@@ -189,9 +234,7 @@ pub(crate) fn preallocate(file: BorrowedHandle<'_>, length_bytes: u64) -> Result
         unsafe { set(file, FileAllocationInfo, CALL, &wanted) }?;
     }
     if length > present.EndOfFile {
-        let wanted = FILE_END_OF_FILE_INFO { EndOfFile: length };
-        // SAFETY: the structure is the one of its class.
-        unsafe { set(file, FileEndOfFileInfo, "SetFileInformationByHandle(FileEndOfFileInfo)", &wanted) }?;
+        set_length(file, length_bytes)?;
     }
     Ok(())
 }

@@ -3,12 +3,13 @@
 #![allow(clippy::unwrap_used, reason = "a test may")]
 
 use std::fs::{self, File};
-use std::io;
+use std::io::{self, IoSlice, IoSliceMut};
 use std::process::ExitCode;
 
 use direct_io::{
     AlignedBuffer, BlockDevice, DirectIo, Error, OpenOptions, WriteThrough, fdatasync, fsync, full_fsync, lock,
-    lock_volume, preallocate, read_at, set_no_cache, unlock, unlock_volume, write_all_at,
+    lock_volume, preallocate, read_at, read_exact_at, read_vectored_at, set_no_cache, unlock, unlock_volume,
+    write_all_at, write_tail_at, write_vectored_at,
 };
 use libtest_mimic::{Arguments, Trial};
 use tempfile::TempDir;
@@ -18,6 +19,9 @@ struct Test(&'static str, fn(), fn() -> Option<String>);
 
 const TESTS: &[Test] = &[
     Test("written data is read back however the file was opened", read_back, nothing),
+    Test("a read that cannot be filled says where the file ends", end_of_file, nothing),
+    Test("slices are written and read with one call, or not at all", vectored, nothing),
+    Test("a file ends after its tail, whatever its length and its contents before", tail, nothing),
     Test("options of the standard library mean what they mean there", standard_options, nothing),
     Test("each system has its own flushes and none stands in for another", flushes, nothing),
     Test("a lock keeps others out until it is given back", locks, nothing),
@@ -108,6 +112,63 @@ fn read_back() {
     }
 }
 
+fn end_of_file() {
+    let directory = directory();
+    let path = directory.path().join("file");
+    fs::write(&path, vec![7; 5000]).unwrap();
+    for direct in [false, true] {
+        let file = OpenOptions::new().read(true).direct(direct).open(&path).unwrap();
+        let mut read = AlignedBuffer::new(8192, 4096).unwrap();
+        read_exact_at(&file, &mut read[..4096], 0).unwrap();
+        let error = read_exact_at(&file, &mut read, 0).unwrap_err();
+        assert!(error.to_string().ends_with(" at offset 5000: the file ends here"), "{error}");
+        assert_eq!(io::Error::from(error).kind(), io::ErrorKind::UnexpectedEof);
+        assert!(read[..5000].iter().all(|&byte| byte == 7) && read[5000..].iter().all(|&byte| byte == 0));
+        assert_eq!(read_at(&file, &mut read, 4096).unwrap(), 904);
+        assert_eq!(read_at(&file, &mut read, 8192).unwrap(), 0);
+    }
+}
+
+fn vectored() {
+    let directory = directory();
+    for direct in [false, true] {
+        let options = OpenOptions::new().read(true).write(true).create(true).direct(direct);
+        let file = options.open(directory.path().join("file")).unwrap();
+        let (first, second) = (block(1), block(2));
+        let slices = [IoSlice::new(&first), IoSlice::new(&second)];
+        let mut read = [block(0), block(0)];
+        let [one, two] = &mut read;
+        let mut into = [IoSliceMut::new(one), IoSliceMut::new(two)];
+        if cfg!(windows) {
+            assert!(unsupported(write_vectored_at(&file, &slices, 0).map(drop)));
+            assert!(unsupported(read_vectored_at(&file, &mut into, 0).map(drop)));
+            continue;
+        }
+        assert_eq!(write_vectored_at(&file, &slices, 4096).unwrap(), 16384);
+        assert_eq!(read_vectored_at(&file, &mut into, 8192).unwrap(), 12288);
+        assert!(read[0][..4096].iter().all(|&byte| byte == 1) && read[0][4096..].iter().all(|&byte| byte == 2));
+        assert!(read[1][..4096].iter().all(|&byte| byte == 2) && read[1][4096..].iter().all(|&byte| byte == 0));
+    }
+}
+
+fn tail() {
+    let directory = directory();
+    let path = directory.path().join("file");
+    let bytes = AlignedBuffer::from_slice(&[5; 16384], 4096).unwrap();
+    for direct in [false, true] {
+        for length in [0, 1, 511, 512, 4096, 5000, 12288, 16383] {
+            fs::write(&path, vec![9; 20000]).unwrap();
+            let file = OpenOptions::new().write(true).direct(direct).open(&path).unwrap();
+            write_tail_at(&file, &bytes[..length], 4096).unwrap();
+            drop(file);
+            let written = fs::read(&path).unwrap();
+            assert_eq!(written.len(), 4096 + length, "direct {direct}");
+            assert!(written[..4096].iter().all(|&byte| byte == 9));
+            assert!(written[4096..].iter().all(|&byte| byte == 5), "{length} bytes, direct {direct}");
+        }
+    }
+}
+
 fn standard_options() {
     let directory = directory();
     let path = directory.path().join("file");
@@ -115,7 +176,7 @@ fn standard_options() {
     let error = write.open(&path).unwrap_err();
     assert!(error.to_string().contains("file"), "{error}");
     assert_eq!(io::Error::from(error).kind(), io::ErrorKind::NotFound);
-    write_all_at(&write.create(true).open(&path).unwrap(), b"hello", 0).unwrap();
+    write_all_at(write.create(true).open(&path).unwrap(), b"hello", 0).unwrap();
     let error = io::Error::from(write.create_new(true).open(&path).unwrap_err());
     assert_eq!(error.kind(), io::ErrorKind::AlreadyExists);
     write.create(true).open(&path).unwrap();

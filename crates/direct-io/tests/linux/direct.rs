@@ -1,12 +1,13 @@
 //! Direct I/O: the flags that the kernel sees, the alignment it needs, and the text of a refusal.
 
 use std::fs::File;
+use std::io::IoSlice;
 use std::path::Path;
 
 use anyhow::{Context, Result, bail, ensure};
 use direct_io::{
     AlignedBuffer, DirectIo, Error, Misaligned, OpenOptions, Part, WriteThrough, preallocate, read_at,
-    write_all_at,
+    read_exact_at, write_all_at, write_tail_at, write_vectored_at,
 };
 use writebench_testkit::{Image, Kind, LoopDevice, Need, Trials, directory_on};
 
@@ -36,6 +37,12 @@ pub(crate) fn add(trials: &mut Trials) {
         let options = OpenOptions::new().read(true).write(true).create(true).direct(true);
         misaligned(&options.open(mounted.path().join("file"))?, 4096)
     });
+    trials.add("a tail on sectors of 4096 bytes is written past the page cache", &told_images, || {
+        let device = LoopDevice::attach_with_sectors(SIZE, 4096)?;
+        let mounted = device.format_and_mount(device.path(), "ext4")?;
+        tail(&mounted.path().join("file"))
+    });
+    trials.add("a tail on a device is refused before anything is written", &loops, tail_of_a_device);
     trials.add("an error with another cause keeps its text", &loops, other_cause);
     trials.add("the alignment that the kernel reports is the one it needs", &told_loops, told);
     trials.add("a preallocation that does not fit is an error and no write", &images, too_much);
@@ -69,7 +76,8 @@ fn mid_sector() -> Result<()> {
     std::fs::write(&path, vec![7; 5000])?;
     let file = OpenOptions::new().read(true).direct(true).open(&path)?;
     let mut buffer = AlignedBuffer::new(16384, 4096)?;
-    ensure!(read_at(&file, &mut buffer, 0)? == 5000);
+    let error = read_exact_at(&file, &mut buffer, 0).err().context("it is not filled")?;
+    ensure!(error.to_string() == "pread at offset 5000: the file ends here", "{error}");
     ensure!(buffer[..5000].iter().all(|&byte| byte == 7) && buffer[5000..].iter().all(|&byte| byte == 0));
     ensure!(read_at(&file, &mut buffer, 8192)? == 0);
     Ok(())
@@ -99,6 +107,48 @@ fn misaligned(file: &File, sector_bytes: u32) -> Result<()> {
         let mut copy = AlignedBuffer::new(4 * sector, sector)?;
         ensure!(read_at(file, &mut copy[..sector], u64::from(sector_bytes))? == sector, "reading goes on");
     }
+    // Linux 6.18 takes a slice of half a sector where the next one completes it.
+    let slices = [&buffer[..sector], &buffer[..half]].map(IoSlice::new);
+    match write_vectored_at(file, &slices, u64::from(sector_bytes)) {
+        Err(Error::Misaligned(Misaligned { part: Part::Length, value, .. })) => ensure!(value == half as u64),
+        other => bail!("{other:?}"),
+    }
+    Ok(())
+}
+
+fn tail(path: &Path) -> Result<()> {
+    let options = OpenOptions::new().read(true).write(true).direct(true);
+    let file = options.create_new(true).open(path)?;
+    let bytes = AlignedBuffer::from_slice(&[7; 3 * 4096], 4096)?;
+    // The rest alone may begin anywhere, as it is copied.
+    write_tail_at(&file, &bytes[1..101], 0)?;
+    ensure!(std::fs::read(path)? == [7; 100]);
+    write_tail_at(&file, &bytes[..2 * 4096 + 1000], 4096)?;
+    ensure!(file.metadata()?.len() == 3 * 4096 + 1000);
+    match write_tail_at(&file, &bytes[..100], 100) {
+        Err(Error::Misaligned(Misaligned { part: Part::Offset, value: 100, needed_bytes: 4096, .. })) => {}
+        other => bail!("{other:?}"),
+    }
+    let flags = rustix::fs::fcntl_getfl(&file)?.bits();
+    ensure!(flags & libc::O_DIRECT.cast_unsigned() != 0, "it is still open for direct I/O: {flags:o}");
+    let mut read = AlignedBuffer::new(4 * 4096, 4096)?;
+    ensure!(read_at(&file, &mut read, 0)? == 3 * 4096 + 1000);
+    let expected = [(0..100, 7), (100..4096, 0), (4096..3 * 4096 + 1000, 7)];
+    for (range, byte) in expected {
+        ensure!(read[range.clone()].iter().all(|&one| one == byte), "{range:?}");
+    }
+    Ok(())
+}
+
+fn tail_of_a_device() -> Result<()> {
+    let device = LoopDevice::attach(SIZE)?;
+    let file = OpenOptions::new().read(true).write(true).direct(true).open(device.path())?;
+    let bytes = AlignedBuffer::from_slice(&[7; 4096], 4096)?;
+    let error = write_tail_at(&file, &bytes[..700], 0).err().context("a device has no end")?;
+    ensure!(error.to_string().starts_with("ftruncate is not supported: only a regular file"), "{error}");
+    let mut read = bytes;
+    read_exact_at(&file, &mut read, 0)?;
+    ensure!(read.iter().all(|&byte| byte == 0));
     Ok(())
 }
 

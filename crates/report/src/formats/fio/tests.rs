@@ -197,7 +197,7 @@ fn what_fio_cannot_do_is_said_with_the_reason() {
         ("pwritev,size=1MiB,vector=4", "one element"),
         ("pwritev,size=1MiB,vector=1,sync=rwf-dsync", "RWF_DSYNC"),
         ("pwritev,size=1MiB,vector=1,cache=dontcache", "RWF_DONTCACHE"),
-        ("writev,size=1MiB,sync=fsync/1", "of its own"),
+        ("writev,size=1MiB,sync=fsync/128", "of its own"),
         ("uring,size=1MiB,sync=fsync/1", "of its own"),
         ("mmap,size=1MiB,prepare=set-len,sync=fsync", "with msync"),
         ("mmap,size=1MiB,prepare=set-len,sync=msync/1", "all of the mapping"),
