@@ -2,6 +2,7 @@
 
 mod advice;
 mod export;
+mod frontier;
 mod noise;
 mod order;
 mod ranking;
@@ -18,6 +19,8 @@ pub(crate) enum Question {
     Ranking(ranking::Options),
     /// Check that a search finds the result of measuring every candidate
     Advise(advice::Options),
+    /// Compare the best ways of the five programs with the best here, for each contract
+    Frontier(frontier::Options),
     /// Run all commands with all kinds of trouble for minutes, and look for errors and leftovers
     Soak(soak::Options),
 }
@@ -28,6 +31,7 @@ pub(crate) fn run(question: &Question) -> Result<bool> {
         Question::Noise(options) => noise::run(options),
         Question::Ranking(options) => ranking::run(options),
         Question::Advise(options) => advice::run(options),
+        Question::Frontier(options) => frontier::run(options),
         Question::Soak(options) => soak::run(options),
     }
 }

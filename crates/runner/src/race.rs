@@ -34,6 +34,9 @@ pub use self::limits::RaceLimits;
 pub struct Candidate {
     /// Its effort for a programmer.
     pub effort: u32,
+    /// Whether its copies share the blocks of the source: it is measured beside the finalists, and is no rival of
+    /// those that copy bytes.
+    pub is_clone: bool,
     /// Its place in the space: the number of its value on each axis, see [`coordinates`].
     pub values: Vec<u16>,
     /// Its cases in the plan, one for each size of the screening. A case may serve several candidates.
@@ -179,7 +182,7 @@ impl Race {
         self.is_over |= spent.elapsed >= self.limits.budget;
         while !self.is_over {
             let mut batch = std::mem::take(&mut self.batch);
-            batch.retain(|&(it, _)| !has_failed(&taken[self.case(it)]));
+            batch.retain(|&(it, _)| !self.has_failed(it, &taken[self.case(it)]));
             self.batch = batch;
             let is_complete = !self.batch.iter().any(|&(it, until)| counted(&taken[self.case(it)]) < until);
             match self.stage {
@@ -223,13 +226,24 @@ impl Race {
         Outlook::of(&self.candidates, &levels, level, taken, &mut self.learnt)
     }
 
-    /// The candidates without a failed sample.
+    /// Whether a sample failed, or has shared blocks though the candidate was to copy bytes.
+    fn has_failed(&self, candidate: usize, samples: &[Taken]) -> bool {
+        let is_clone = self.candidates[candidate].is_clone;
+        samples.iter().any(|sample| !sample.is_ok || sample.shares_blocks && !is_clone)
+    }
+
+    /// The rivals without a failed sample.
     fn able(&self, taken: &[Vec<Taken>]) -> Vec<usize> {
-        let is_able = |candidate: &Candidate| {
+        let is_able = |&it: &usize| {
+            let candidate = &self.candidates[it];
             let mut cases = candidate.screening.iter().chain(&candidate.finals);
-            cases.all(|&case| taken.get(case).is_none_or(|samples| !has_failed(samples)))
+            cases.all(|&case| taken.get(case).is_none_or(|samples| !self.has_failed(it, samples)))
         };
-        (0..self.candidates.len()).filter(|&it| is_able(&self.candidates[it])).collect()
+        self.rivals().filter(is_able).collect()
+    }
+
+    fn rivals(&self) -> impl Iterator<Item = usize> + '_ {
+        (0..self.candidates.len()).filter(|&it| !self.candidates[it].is_clone)
     }
 
     /// Wants one more sample of each of these on a level.
@@ -242,11 +256,11 @@ impl Race {
     /// The baseline, the simplest other, and some that are unlike them and each other.
     fn scout(&mut self, level: usize, taken: &[Vec<Taken>]) {
         let mut outlook = Outlook::unknown(&self.candidates);
-        let others = (0..self.candidates.len()).filter(|&it| it != self.baseline);
+        let others = self.rivals().filter(|&it| it != self.baseline);
         let simplest = others.min_by_key(|&it| self.candidates[it].effort);
         let mut chosen: Vec<usize> = std::iter::once(self.baseline).chain(simplest).collect();
         chosen.iter().for_each(|&it| outlook.suppose(it));
-        let rest: Vec<usize> = (0..self.candidates.len()).filter(|it| !chosen.contains(it)).collect();
+        let rest: Vec<usize> = self.rivals().filter(|it| !chosen.contains(it)).collect();
         chosen.extend(outlook.choose(&rest, SCOUTS.saturating_sub(chosen.len()), Choice::Unlike));
         self.want(Stage::Scouting(level), chosen, taken);
     }
@@ -363,6 +377,7 @@ impl Race {
         }
         let is_checked = |&it: &usize| !taken[self.case_on(self.real(), it)].is_empty();
         self.rounds = if chosen.iter().all(is_checked) { 2 } else { 1 };
+        chosen.extend((0..self.candidates.len()).filter(|&it| self.candidates[it].is_clone));
         self.want(Stage::Final, chosen, taken);
         self.is_over = self.batch.is_empty();
     }
@@ -383,7 +398,8 @@ impl Race {
     }
 
     fn end_final_round(&mut self, taken: &[Vec<Taken>], spent: Spent) {
-        let alive: Vec<usize> = self.batch.iter().map(|(it, _)| *it).collect();
+        let (clones, alive): (Vec<usize>, Vec<usize>) =
+            self.batch.iter().map(|(it, _)| *it).partition(|&it| self.candidates[it].is_clone);
         let Some(leader) = self.leader(&alive, taken) else {
             self.is_over = true;
             return;
@@ -401,7 +417,7 @@ impl Race {
         let is_paid = spent.bytes.saturating_add(round_bytes) <= self.limits.max_bytes;
         self.is_over = is_decided || self.rounds >= MOST_ROUNDS || !is_paid;
         self.rounds += 1;
-        self.want(Stage::Final, kept, taken);
+        self.want(Stage::Final, [kept, clones].concat(), taken);
     }
 
     /// The most bytes that a round of the final writes: the baseline fills no file with zeros first.
@@ -431,10 +447,6 @@ impl Race {
         let own = by_round(&taken[self.case(candidate)]);
         own.iter().filter_map(|(round, time)| other.get(round).map(|other| time / other)).collect()
     }
-}
-
-fn has_failed(samples: &[Taken]) -> bool {
-    samples.iter().any(|sample| !sample.is_ok)
 }
 
 impl Schedule for Race {

@@ -25,6 +25,8 @@ pub struct Taken {
     pub is_ok: bool,
     /// Whether the sample was disturbed.
     pub is_disturbed: bool,
+    /// Whether it is a copy that shares its blocks.
+    pub shares_blocks: bool,
 }
 
 impl Taken {
@@ -36,6 +38,7 @@ impl Taken {
             round: sample.round,
             is_ok: sample.outcome.is_ok(),
             is_disturbed: sample.disturbed.is_some(),
+            shares_blocks: sample.shares_blocks == Some(true),
         }
     }
 }
@@ -130,7 +133,13 @@ mod tests {
     }
 
     fn samples(times_ns: &[u64]) -> Vec<Taken> {
-        let sample = |(round, &total_ns)| Taken { total_ns, round, is_ok: true, is_disturbed: false };
+        let sample = |(round, &total_ns)| Taken {
+            total_ns,
+            round,
+            is_ok: true,
+            is_disturbed: false,
+            shares_blocks: false,
+        };
         (0..).zip(times_ns).map(sample).collect()
     }
 
@@ -147,7 +156,7 @@ mod tests {
         );
         (sample.phases_ns.write, sample.phases_ns.close) = (7, 2);
         sample.disturbed = Some("noise".to_owned());
-        let taken = Taken { total_ns: 9, round: 3, is_ok: false, is_disturbed: true };
+        let taken = Taken { total_ns: 9, round: 3, is_ok: false, is_disturbed: true, shares_blocks: false };
         assert_eq!(Taken::of(&sample), taken);
     }
 

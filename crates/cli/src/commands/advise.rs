@@ -8,8 +8,8 @@ use anyhow::Result;
 use clap::{Args, ValueHint};
 use writebench_model::protocol::direct_check_bytes_of;
 use writebench_model::{
-    Axis, Bytes, Cache, Case, CaseOrigin, Durability, Purpose, RecordedCase, Reserve, Row, Settings, Space,
-    Stage, TargetRecord, Verify, nanoseconds,
+    Axis, Bytes, Cache, Case, CaseOrigin, Content, Durability, Purpose, RecordedCase, Reserve, Row, Settings,
+    Space, Stage, TargetRecord, Verify, nanoseconds,
 };
 use writebench_report::counted;
 use writebench_runner::{Candidate, Hardware, Race, RaceLimits, coordinates};
@@ -32,12 +32,13 @@ pub(crate) struct AdviseCommand {
     /// [default: the current directory]
     #[arg(value_name = "TARGET", value_hint = ValueHint::DirPath)]
     target: Option<PathBuf>,
-    /// Kind of file: stream (a new file, which may still be in the page cache), durable-stream (a new file that is
-    /// durable at the end), records (records, each durable before the next), copy (of a file in the page cache)
+    /// Kind of file: stream (a new file, which may still be in the page cache), durable-stream (durable at the end),
+    /// overwrite and durable-overwrite (of a file that exists), records (each durable before the next), copy and
+    /// durable-copy (of a file in the page cache), larger-than-memory (a new file that does not fit in memory)
     #[arg(long = "for", value_name = "PURPOSE", hide_possible_values = true,
         value_parser = names(Purpose::ALL, Purpose::name, Purpose::from_name))]
     purpose: Purpose,
-    /// Size of the file [default: 256MiB; 4MiB for records]
+    /// Size of the file [default: 256MiB; 4MiB for records; 1.5 times the memory for larger-than-memory]
     #[arg(long, value_name = "SIZE")]
     size: Option<Bytes>,
     /// Size of a record, for records [default: 4KiB]
@@ -65,7 +66,7 @@ pub(crate) struct AdviseCommand {
 
 const ADVISE_EXAMPLES: &str = "Examples:
   writebench advise /data --for stream --size 1GiB               how to write a file of 1 GiB
-  writebench advise /data --for records --record 512     how to append to a log
+  writebench advise /data --for records --record 512             how to append to a log
   writebench advise /data --for durable-stream --budget 20s      a quicker look, less sure";
 
 /// Most bytes that the screening writes, in sizes of the file.
@@ -88,8 +89,8 @@ impl AdviseCommand {
         let place = Place::find(self.target.as_deref().unwrap_or(Path::new(".")), None, None)?;
         let target = place.record();
         let methods = writebench_engine::method_infos();
-        let space =
-            Space::of(self.purpose, &methods, self.size, self.record).map_err(|error| usage!("{error}"))?;
+        let size = self.size_bytes(&target)?;
+        let space = Space::of(self.purpose, &methods, size, self.record).map_err(|error| usage!("{error}"))?;
         if self.record.is_some() && self.purpose != Purpose::Records {
             return Err(usage!("--record goes with --for records"));
         }
@@ -105,7 +106,7 @@ impl AdviseCommand {
             ));
         }
         place.check(std::slice::from_ref(&space.baseline), None, self.reserve, &[])?;
-        let field = Field::of(&space, &target, self.max_bytes)?;
+        let field = Field::of(self.purpose, &space, &target, self.max_bytes)?;
         if let Some(why) = field.left_out.first() {
             output.note(&format!("Left out {}: {why}", counted(field.left_out.len(), "candidate")));
         }
@@ -172,6 +173,24 @@ impl AdviseCommand {
         };
         session.measure(&exports)
     }
+
+    /// The size that was asked for; of a file larger than memory, one and a half times the memory that the run may use.
+    fn size_bytes(&self, target: &TargetRecord) -> Result<Option<Bytes>> {
+        if self.purpose != Purpose::LargerThanMemory {
+            return Ok(self.size);
+        }
+        let memory = &target.environment.memory;
+        let bytes = memory.limit_bytes.unwrap_or(memory.total_bytes);
+        // The screening takes one MiB less.
+        let least = Bytes((bytes / 2 * 3).next_multiple_of(1 << 20) + (1 << 20));
+        match self.size {
+            Some(size) if size.0 < least.0 => Err(usage!(
+                "--size must be at least {least}, one and a half times the memory that the run may use; to give it less \
+                 memory: systemd-run --scope -p MemoryMax=1G writebench advise …"
+            )),
+            size => Ok(Some(size.unwrap_or(least))),
+        }
+    }
 }
 
 /// Bytes of the files of a search.
@@ -200,10 +219,10 @@ struct Field {
 impl Field {
     /// The cases that the machine has memory and the device has sectors for, and of direct I/O only if the limit has
     /// room for finding out which way it goes.
-    fn of(space: &Space, target: &TargetRecord, max_bytes: Option<Bytes>) -> Result<Self> {
+    fn of(purpose: Purpose, space: &Space, target: &TargetRecord, max_bytes: Option<Bytes>) -> Result<Self> {
         let direct_check_bytes = direct_check_bytes_of(space.cases());
         let checks_direct = max_bytes.is_none_or(|most| direct_check_bytes <= most.0 / 2);
-        let mut field = Self { sizes: Sizes::of(space), ..Self::default() };
+        let mut field = Self { sizes: Sizes::of(purpose, space), ..Self::default() };
         let environment = &target.environment;
         let mut kept = Vec::new();
         for case in space.cases() {
@@ -232,7 +251,7 @@ impl Field {
                     .map(|other| other.map_or(real, |other| field.add(other, stage, is_baseline, target)))
                     .collect()
             };
-            let Sizes { screening_bytes, final_bytes } = Sizes::of(space);
+            let Sizes { screening_bytes, final_bytes } = Sizes::of(purpose, space);
             let screening = at(&screening_bytes, Stage::Screening);
             let finals = [vec![real], at(&final_bytes[1..], Stage::Final)].concat();
             if is_baseline {
@@ -240,7 +259,13 @@ impl Field {
             }
             let size_bytes = case.axes().size_bytes.max(1);
             field.times_written = field.times_written.max(case.bytes_written().div_ceil(size_bytes));
-            field.candidates.push(Candidate { effort: case.effort(), values: Vec::new(), screening, finals });
+            field.candidates.push(Candidate {
+                effort: case.effort(),
+                is_clone: case.contract().content == Content::SharedCopy,
+                values: Vec::new(),
+                screening,
+                finals,
+            });
             kept.push(case);
         }
         for (candidate, values) in field.candidates.iter_mut().zip(coordinates(&kept)) {
@@ -305,9 +330,14 @@ impl Field {
 }
 
 impl Sizes {
-    /// In whole records: parts of the real size for the screening, and halves of it for the finals.
-    fn of(space: &Space) -> Self {
+    /// In whole records: parts of the real size for the screening, and halves of it for the finals. Smaller files than
+    /// the memory say nothing about larger ones.
+    fn of(purpose: Purpose, space: &Space) -> Self {
         let size_bytes = space.baseline.axes().size_bytes;
+        if purpose == Purpose::LargerThanMemory {
+            let screening_bytes = size_bytes.checked_sub(1 << 20).into_iter().collect();
+            return Self { screening_bytes, final_bytes: vec![size_bytes] };
+        }
         let record = space.baseline.contract().durable_every_bytes;
         let (unit, least_screening, least_final) = match record {
             Some(record) => {
@@ -345,7 +375,8 @@ mod tests {
     fn sizes(purpose: Purpose, size: &str, record: Option<&str>) -> (Vec<u64>, Vec<u64>) {
         let record = record.map(|record| record.parse().unwrap());
         let size = Some(size.parse().unwrap());
-        let sizes = Sizes::of(&Space::of(purpose, &writebench_engine::method_infos(), size, record).unwrap());
+        let sizes =
+            Sizes::of(purpose, &Space::of(purpose, &writebench_engine::method_infos(), size, record).unwrap());
         (sizes.screening_bytes, sizes.final_bytes)
     }
 

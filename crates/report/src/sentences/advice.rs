@@ -3,14 +3,14 @@
 use std::collections::HashMap;
 
 use serde::Serialize;
-use writebench_model::{Bytes, Case, CaseOrigin, RunRecord, Stage};
+use writebench_model::{Bytes, Case, CaseOrigin, Content, RunRecord, Stage};
 use writebench_stats::{CONFIDENCE, Interval, Verdict};
 
 use crate::numbers::case::CaseReport;
 use crate::numbers::estimate::Estimate;
 use crate::numbers::in_rounds::{in_round_ratio, in_round_ratios, total};
 use crate::sentences::finding::{Finding, compared};
-use crate::sentences::number::{NOTHING, gigabytes_per_s, significant};
+use crate::sentences::number::{NOTHING, gigabytes_per_s, milliseconds_of, significant};
 use crate::sentences::outcomes::failed;
 use crate::sentences::shell::quoted;
 use crate::sentences::words::{counted, list};
@@ -80,6 +80,11 @@ pub struct Advice {
     pub fastest_gain: Option<Gain>,
     /// Those of the finals that cannot be told from the recommended one, or are as fast.
     pub as_fast: Vec<String>,
+    /// The fastest copy that shares its blocks with the source until one is written, as cp's may; none where there is
+    /// none.
+    pub clone: Option<String>,
+    /// Its gain.
+    pub clone_gain: Option<Gain>,
     /// Candidates that have a sample.
     pub tried: usize,
     /// The number of these that failed or are not supported.
@@ -97,7 +102,10 @@ impl Advice {
             |case: &CaseReport| matches!(case.record.origin, CaseOrigin::Search { is_baseline: true, .. });
         let baseline = in_stage(Stage::Final).find(|case| is_baseline(case));
         let measured = baseline.filter(|case| case.is_ranked());
-        let ways = ranked(in_stage(Stage::Final).filter(|case| !is_baseline(case)), measured);
+        let is_clone = |case: &&CaseReport| case.record.contract.content == Content::SharedCopy;
+        let others = || in_stage(Stage::Final).filter(|case| !is_baseline(case));
+        let ways = ranked(others().filter(|case| !is_clone(case)), measured);
+        let clone = ranked(others().filter(is_clone), measured).first().copied();
         // One alone has won nothing.
         let fastest = *ways.first().filter(|_| ways.len() + usize::from(measured.is_some()) > 1)?;
         let gain = |case: &CaseReport| Gain::of(case, measured?);
@@ -124,6 +132,8 @@ impl Advice {
             fastest: name(fastest),
             fastest_gain: gain(fastest),
             as_fast,
+            clone: clone.map(name),
+            clone_gain: clone.and_then(gain),
             tried: tried.len(),
             failed: tried.values().filter(|failed| **failed).count(),
             bytes_written: samples.map(|sample| sample.bytes).sum(),
@@ -140,10 +150,12 @@ impl Advice {
         let baseline =
             finals.iter().map(|(case, _)| *case).find(|case| case.record.case.name() == self.baseline);
         let ratio = |case: &CaseReport| in_round_ratio(baseline?, case);
+        let is_clone = |case: &CaseReport| self.clone.as_deref() == Some(case.record.case.name());
         let place = |case: &CaseReport| match case.record.case.name() {
-            name if name == self.recommended => 0,
-            name if name == self.baseline => 1,
-            _ => 2,
+            _ if is_clone(case) => 0,
+            name if name == self.recommended => 1,
+            name if name == self.baseline => 2,
+            _ => 3,
         };
         let gain = |case: &CaseReport| ratio(case).map_or(0.0, |ratio| ratio.estimate);
         // The check before the final took a sample of more.
@@ -154,6 +166,7 @@ impl Advice {
             let name = case.record.case.name();
             let is_baseline = name == self.baseline;
             let goal = match (name == self.recommended, is_baseline) {
+                _ if is_clone(case) => "shared blocks",
                 (true, _) => "recommended",
                 (_, true) => "plain write",
                 _ if name == self.fastest => "fastest",
@@ -172,7 +185,8 @@ impl Advice {
 
     /// It in sentences, the recommendation first.
     pub(crate) fn sentences(&self, cases: &[CaseReport], run: &RunRecord) -> Vec<String> {
-        let mut sentences = vec![self.recommendation(cases)];
+        let mut sentences: Vec<String> = self.sharing(cases).into_iter().collect();
+        sentences.push(self.recommendation(cases));
         if self.is_another_way() && !self.as_fast.is_empty() {
             sentences.push(format!("As fast, or not distinguishable from it: {}.", list(&self.as_fast, NAMED)));
         }
@@ -197,6 +211,18 @@ impl Advice {
         let [of_finals, asked] = [of_finals, asked_bytes].map(|bytes| Bytes(bytes).approximate());
         Some(format!(
             "The limits paid for six rounds with {of_finals}, and not with {asked}: a larger --budget or --max-bytes does."
+        ))
+    }
+
+    /// The copy that shares its blocks, with its time: it moves no bytes.
+    fn sharing(&self, cases: &[CaseReport]) -> Option<String> {
+        let clone = self.clone.as_deref()?;
+        let case = cases.iter().find(|case| case.record.case.name() == clone)?;
+        let time = milliseconds_of(case.estimate.as_ref()?.total_ns.median);
+        let gain = self.clone_gain.map_or(String::new(), |gain| format!(", {:.0} times as fast", gain.times));
+        Some(format!(
+            "Where the copy may share its blocks with the source until one is written, as with cp: {clone}, {time} \
+             ms{gain}. For a copy of the bytes:"
         ))
     }
 

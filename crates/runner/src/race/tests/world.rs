@@ -68,6 +68,7 @@ impl World {
         let candidate = |index: usize| {
             let case = |level: usize| level * self.count() + index;
             Candidate {
+                is_clone: false,
                 effort: self.efforts[index],
                 values: self.values[index].clone(),
                 screening: (0..REAL).map(case).collect(),
@@ -145,7 +146,7 @@ impl World {
         let is_ok = !self.fails.contains(&case);
         self.spent.elapsed += Duration::from_secs_f64(seconds + self.around_s);
         self.spent.bytes += LEVEL_BYTES[level];
-        self.taken[case].push(Taken { total_ns, round, is_ok, is_disturbed: false });
+        self.taken[case].push(Taken { total_ns, round, is_ok, is_disturbed: false, shares_blocks: false });
     }
 
     /// The seconds of six samples of each candidate at the real size.

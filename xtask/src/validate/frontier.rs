@@ -1,0 +1,261 @@
+//! `cargo xtask validate frontier`: for each contract, the best of the five programs' ways beside the best of ours, in
+//! the same rounds.
+//!
+//! The bests are chosen in one run, and measured again in another, so that the luck of the choice is not in the
+//! figure.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, Result};
+use serde::Deserialize;
+use serde_json::Value;
+use writebench_model::Bytes;
+use writebench_stats::Interval;
+use writebench_testkit::{ControlGroup, Image};
+
+use super::export::{Measured, measured};
+use crate::program;
+use crate::target::{filesystem, memory_and_disk};
+
+/// The targets, the size and the numbers of samples.
+#[derive(clap::Args)]
+pub(crate) struct Options {
+    /// Directories to write to [default: /dev/shm and the folder `frontier` of cargo's target directory]
+    targets: Vec<PathBuf>,
+    /// Also filesystems of these kinds in image files
+    #[arg(long = "image", value_name = "KIND")]
+    images: Vec<String>,
+    /// Size of the files
+    #[arg(long, default_value = "1GiB")]
+    size: Bytes,
+    /// Samples of each case for the choice
+    #[arg(long, default_value_t = 5)]
+    samples: u32,
+    /// Rounds of the comparison
+    #[arg(long, default_value_t = 15)]
+    rounds: u32,
+    /// Only contracts with this text in their title
+    #[arg(long = "only", value_name = "TEXT")]
+    only: Vec<String>,
+    /// Also write the tables to this file
+    #[arg(long, value_name = "FILE")]
+    markdown: Option<PathBuf>,
+}
+
+/// `frontier.toml`.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Contracts {
+    contract: Vec<Contract>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Contract {
+    title: String,
+    /// The most memory that the run may use; its files are four times as large.
+    memory: Option<Bytes>,
+    programs: Vec<String>,
+    #[serde(default)]
+    cp: Vec<String>,
+    ours: Vec<String>,
+    /// The ratio that is wanted, by kind of filesystem.
+    wanted: BTreeMap<String, f64>,
+    #[serde(default)]
+    wanted_of_cp: BTreeMap<String, f64>,
+}
+
+/// Compares; returns whether every wanted ratio was reached.
+pub(crate) fn run(options: &Options) -> Result<bool> {
+    /// Room for a copy and its source, and for the filesystem's own.
+    const IMAGE_SIZES: u64 = 5;
+    let contracts: Contracts = toml::from_str(include_str!("frontier.toml")).context("frontier.toml")?;
+    let program = program::build()?;
+    let only_images = options.targets.is_empty() && !options.images.is_empty();
+    let targets = if only_images { Vec::new() } else { memory_and_disk(&options.targets, "frontier")? };
+    let mut text = String::new();
+    let mut good = true;
+    let mut compare = |target: &Path| -> Result<()> {
+        let frontier = Frontier { program: &program, target, options };
+        let (table, reached) = frontier.compare(&contracts.contract)?;
+        println!("{table}");
+        text += &table;
+        good &= reached;
+        Ok(())
+    };
+    targets.iter().try_for_each(|target| compare(target))?;
+    for kind in &options.images {
+        let image = Image::mount(kind, options.size.0.saturating_mul(IMAGE_SIZES))?;
+        compare(&image.path())?;
+    }
+    if let Some(file) = &options.markdown {
+        std::fs::write(file, &text).with_context(|| format!("writing {}", file.display()))?;
+    }
+    Ok(good)
+}
+
+struct Frontier<'f> {
+    program: &'f Path,
+    target: &'f Path,
+    options: &'f Options,
+}
+
+/// The winner of a group of cases.
+struct Best<'m> {
+    case: &'m Measured,
+    gigabytes_per_s: f64,
+}
+
+impl Frontier<'_> {
+    fn compare(&self, contracts: &[Contract]) -> Result<(String, bool)> {
+        let kind = filesystem(self.target);
+        let (mut rows, mut facts, mut good) = (String::new(), String::new(), true);
+        let wanted = |contract: &&Contract| {
+            let only = &self.options.only;
+            only.is_empty() || only.iter().any(|text| contract.title.contains(text.as_str()))
+        };
+        for contract in contracts.iter().filter(wanted) {
+            let size = contract.memory.map_or(self.options.size, |memory| Bytes(memory.0 * 4));
+            let groups = [&contract.programs, &contract.cp, &contract.ours];
+            let all: Vec<String> = groups.into_iter().flatten().map(|case| of_size(case, size)).collect();
+            let chosen = self.measure(contract, &all, self.options.samples)?;
+            let cases = measured(&chosen)?;
+            let best = |group: &[String]| {
+                let ours = cases.iter().filter(|it| group.iter().any(|case| of_size(case, size) == it.id));
+                ours.min_by(|a, b| a.median_ns.total_cmp(&b.median_ns)).map(|it| it.id.clone())
+            };
+            let (Some(theirs), Some(ours)) = (best(&contract.programs), best(&contract.ours)) else {
+                continue;
+            };
+            let cp = best(&contract.cp);
+            let finals: Vec<String> =
+                [Some(theirs.clone()), Some(ours.clone()), cp.clone()].into_iter().flatten().collect();
+            let export = self.measure(contract, &finals, self.options.rounds)?;
+            if facts.is_empty() {
+                facts = facts_of(&export);
+            }
+            let cases = measured(&export)?;
+            let found = |id: &str| -> Result<Best<'_>> {
+                let case =
+                    cases.iter().find(|it| it.id == id).with_context(|| format!("{id} has no figure"))?;
+                Ok(Best { case, gigabytes_per_s: rate(size.0, case.median_ns) })
+            };
+            let (theirs, ours) = (found(&theirs)?, found(&ours)?);
+            let share = share_of_limit(&export, &ours.case.id);
+            for (what, other, wanted) in [
+                (contract.title.clone(), Some(theirs), contract.wanted.get(&kind)),
+                (
+                    format!("{}, beside cp", contract.title),
+                    cp.as_deref().map(&found).transpose()?,
+                    contract.wanted_of_cp.get(&kind),
+                ),
+            ] {
+                let Some(other) = other else { continue };
+                // A ratio of times: the other's over ours.
+                let ratio = other.case.ratio(ours.case).context("no rounds in common")?;
+                good &= wanted.is_none_or(|&wanted| ratio.estimate >= wanted) && ratio.high >= 1.0;
+                rows += &row(&what, &other, &ours, &ratio, share.as_deref(), wanted);
+            }
+        }
+        let head = format!(
+            "\n### {kind}\n\n{facts}\n\n| contract | the programs' best | GB/s | the best here | GB/s | times as fast | of limit | wanted |\n|---|---|---|---|---|---|---|---|\n"
+        );
+        Ok((head + &rows, good))
+    }
+
+    fn measure(&self, contract: &Contract, cases: &[String], samples: u32) -> Result<Value> {
+        let mut command = Command::new(self.program);
+        command.arg("run").arg(self.target).args(["--yes", "--samples", &samples.to_string()]);
+        for case in cases {
+            command.args(["--case", case]);
+        }
+        let Some(memory) = contract.memory else { return program::exported(command) };
+        let group = ControlGroup::with_memory(memory.0)?;
+        program::exported(group.with(&command))
+    }
+}
+
+/// The case with that size, where it belongs in the name.
+fn of_size(case: &str, size: Bytes) -> String {
+    let (method, axes) = case.split_at(case.find(',').unwrap_or(case.len()));
+    if size.0 == 1 << 30 { case.to_owned() } else { format!("{method},size={size}{axes}") }
+}
+
+fn row(
+    what: &str,
+    other: &Best<'_>,
+    ours: &Best<'_>,
+    ratio: &Interval,
+    share: Option<&str>,
+    wanted: Option<&f64>,
+) -> String {
+    let Interval { estimate, low, high, .. } = ratio;
+    let name = |case: &Measured| {
+        let parts = case.id.split(',').filter(|part| !part.starts_with("size="));
+        parts.collect::<Vec<_>>().join(",")
+    };
+    let wanted = wanted.map_or("–".to_owned(), |&wanted| {
+        format!("{wanted}{}", if *estimate >= wanted { "" } else { " (not reached)" })
+    });
+    let mut text = String::new();
+    let _ = writeln!(
+        text,
+        "| {what} | `{}` | {:.2} | `{}` | {:.2} | {estimate:.2} [{low:.2}, {high:.2}] | {} | {wanted} |",
+        name(other.case),
+        other.gigabytes_per_s,
+        name(ours.case),
+        ours.gigabytes_per_s,
+        share.unwrap_or("–"),
+    );
+    text
+}
+
+#[expect(clippy::cast_precision_loss, reason = "a size of a file")]
+fn rate(bytes: u64, median_ns: f64) -> f64 {
+    bytes as f64 / median_ns
+}
+
+/// The machine, as the export has it.
+fn facts_of(export: &Value) -> String {
+    let text = |value: &Value| value.as_str().unwrap_or("unknown").to_owned();
+    let system = &export["targets"][0]["environment"];
+    let (cpu, memory) = (&system["cpu"], system["memory"]["total_bytes"].as_u64().map(Bytes));
+    format!(
+        "{}, {} CPUs, {} of memory, {}.",
+        text(&cpu["model"]),
+        cpu["available"],
+        memory.map_or("unknown".to_owned(), Bytes::approximate),
+        text(&system["system"]["kernel"]),
+    )
+}
+
+/// The share of the hardware's limit that a case reached.
+fn share_of_limit(export: &Value, id: &str) -> Option<String> {
+    let case = export["cases"].as_array()?.iter().find(|case| case["id"] == id)?;
+    case["estimate"]["limit"]["share"].as_f64().map(|share| format!("{:.0} %", share * 100.0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_case_of_the_table_is_one() {
+        let contracts: Contracts = toml::from_str(include_str!("frontier.toml")).unwrap();
+        for contract in &contracts.contract {
+            assert!(!contract.programs.is_empty() && !contract.ours.is_empty(), "{}", contract.title);
+            let all = contract.programs.iter().chain(&contract.cp).chain(&contract.ours);
+            let mut seen = std::collections::HashSet::new();
+            assert!(all.clone().all(|case| seen.insert(case)), "{} has a case twice", contract.title);
+        }
+    }
+
+    #[test]
+    fn a_size_follows_the_method() {
+        assert_eq!(of_size("write,chunk=64KiB", Bytes(1 << 20)), "write,size=1MiB,chunk=64KiB");
+        assert_eq!(of_size("write", Bytes(1 << 30)), "write");
+    }
+}
