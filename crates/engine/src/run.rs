@@ -206,7 +206,7 @@ impl Run<'_> {
         let (case, request) = (self.case, self.request);
         let all = verify::Written { target: self.target, names: self.names, case, parts, handed_over_bytes };
         sample.bytes = all.sizes()?;
-        sample.shares_blocks = all.shares_blocks();
+        sample.shares_blocks = all.shares_blocks()?;
         all.past_the_page_cache()?;
         all.zeros_are_written()?;
         if let Some(extent) = request.read_back

@@ -101,18 +101,13 @@ impl Written<'_, '_> {
 
     /// Whether most of a copy's blocks are shared with another file: FIEMAP of the kernel's
     /// Documentation/filesystems/fiemap.rst. None if this is no copy, or the filesystem does not tell.
-    pub(crate) fn shares_blocks(&self) -> Option<bool> {
-        if !self.case.method().copies() {
-            return None;
-        }
-        let file = file::open_to_read(self.target, self.names.first()?).ok()?;
-        let mut bytes = 0;
-        for extent in Fiemap::new(file.as_fd()) {
-            let extent = extent.ok()?;
-            let is_shared = extent.fe_flags.contains(FiemapExtentFlags::SHARED);
-            bytes += if is_shared { extent.fe_length } else { 0 };
-        }
-        Some(bytes > self.case.axes().size_bytes / 2)
+    pub(crate) fn shares_blocks(&self) -> Result<Option<bool>, CallError> {
+        let (true, Some(name)) = (self.case.method().copies(), self.names.first()) else { return Ok(None) };
+        let file = file::open_to_read(self.target, name)?;
+        let Ok(extents) = Fiemap::new(file.as_fd()).collect::<Result<Vec<_>, _>>() else { return Ok(None) };
+        let shared = extents.iter().filter(|it| it.fe_flags.contains(FiemapExtentFlags::SHARED));
+        let shared_bytes: u64 = shared.map(|it| it.fe_length).sum();
+        Ok(Some(shared_bytes > self.case.axes().size_bytes / 2))
     }
 
     /// Whether direct I/O was direct, and whether `RWF_DONTCACHE` has dropped its pages. Some filesystems accept

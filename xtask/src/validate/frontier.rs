@@ -57,7 +57,7 @@ struct Contracts {
 struct Contract {
     title: String,
     /// The most memory that the run may use; its files are four times as large.
-    memory: Option<Bytes>,
+    memory_bytes: Option<u64>,
     programs: Vec<String>,
     #[serde(default)]
     cp: Vec<String>,
@@ -81,7 +81,6 @@ pub(crate) fn run(options: &Options) -> Result<bool> {
     let mut compare = |target: &Path| -> Result<()> {
         let frontier = Frontier { program: &program, target, options };
         let (table, reached) = frontier.compare(&contracts.contract)?;
-        println!("{table}");
         text += &table;
         good &= reached;
         Ok(())
@@ -118,7 +117,7 @@ impl Frontier<'_> {
             only.is_empty() || only.iter().any(|text| contract.title.contains(text.as_str()))
         };
         for contract in contracts.iter().filter(wanted) {
-            let size = contract.memory.map_or(self.options.size, |memory| Bytes(memory.0 * 4));
+            let size = contract.memory_bytes.map_or(self.options.size, |memory| Bytes(memory * 4));
             let groups = [&contract.programs, &contract.cp, &contract.ours];
             let all: Vec<String> = groups.into_iter().flatten().map(|case| of_size(case, size)).collect();
             let chosen = self.measure(contract, &all, self.options.samples)?;
@@ -157,7 +156,9 @@ impl Frontier<'_> {
                 // A ratio of times: the other's over ours.
                 let ratio = other.case.ratio(ours.case).context("no rounds in common")?;
                 good &= wanted.is_none_or(|&wanted| ratio.estimate >= wanted) && ratio.high >= 1.0;
-                rows += &row(&what, &other, &ours, &ratio, share.as_deref(), wanted);
+                let row = row(&what, &other, &ours, &ratio, share.as_deref(), wanted);
+                print!("{kind}: {row}");
+                rows += &row;
             }
         }
         let head = format!(
@@ -172,8 +173,8 @@ impl Frontier<'_> {
         for case in cases {
             command.args(["--case", case]);
         }
-        let Some(memory) = contract.memory else { return program::exported(command) };
-        let group = ControlGroup::with_memory(memory.0)?;
+        let Some(memory_bytes) = contract.memory_bytes else { return program::exported(command) };
+        let group = ControlGroup::with_memory(memory_bytes)?;
         program::exported(group.with(&command))
     }
 }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use anyhow::{Context, Result, ensure};
 use serde_json::{Value, json};
-use writebench_model::{Axis, Case, Cursor, MethodInfo};
+use writebench_model::{Axis, Case, Copying, Cursor, MethodInfo};
 use writebench_testkit::{
     Caching, Call, Errno, Fault, Faulty, Need, Operation, Program, Trials, What, When, entries,
 };
@@ -43,7 +43,10 @@ fn cases() -> Result<Vec<Case>> {
         let values: Vec<_> = values.into_iter().filter(|(axis, _)| method.has_axis(*axis)).collect();
         Case::example(method, &values)
     };
-    Ok(writebench_engine::method_infos().into_iter().map(case).collect::<Result<_, _>>()?)
+    // FUSE shares no blocks.
+    let is_possible = |method: &&'static MethodInfo| method.copying != Some(Copying::Blocks);
+    let methods = writebench_engine::method_infos().into_iter().filter(is_possible);
+    Ok(methods.map(case).collect::<Result<_, _>>()?)
 }
 
 /// What errors call what hands data over, and what closes the file: the last of the card's calls, mostly.
@@ -51,7 +54,7 @@ fn calls(method: &MethodInfo) -> (&'static str, &'static str) {
     match method.name {
         "fwrite" => ("fwrite", "fclose"),
         "pwrite" => ("pwrite", "close"),
-        "uring" => ("io_uring write", "close"),
+        "uring" | "uring-copy" => ("io_uring write", "close"),
         _ => (method.calls.rsplit(", ").next().unwrap_or_default(), "close"),
     }
 }

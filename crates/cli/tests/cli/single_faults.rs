@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
 use serde_json::Value;
-use writebench_model::{Cursor, MethodInfo};
+use writebench_model::{Copying, Cursor, MethodInfo};
 use writebench_testkit::{
     Caching, Call, Errno, Fault, Faulty, Need, Operation, Program, Trials, What, When, entries, wait_for,
 };
@@ -76,7 +76,10 @@ pub(crate) fn count(operations: &[Operation], call: Call) -> usize {
 fn short() -> Result<()> {
     for caching in [Caching::None, Caching::WriteThrough] {
         // A mapping is written by the kernel, and `allocate` writes nothing.
-        let writes = |method: &&MethodInfo| method.writes_data() && method.cursor != Cursor::Mapping;
+        // FUSE shares no blocks.
+        let writes = |method: &&MethodInfo| {
+            method.writes_data() && method.cursor != Cursor::Mapping && method.copying != Some(Copying::Blocks)
+        };
         for method in writebench_engine::method_infos().into_iter().filter(writes) {
             let place = Place::new(caching, &[(When::At(Call::Write, 4096), What::Short)])?;
             let operations = place.expect(&format!("{},size=12KiB,chunk=4KiB", method.name), "ok", None)?;
