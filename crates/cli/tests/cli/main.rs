@@ -5,6 +5,7 @@ mod bytes_written;
 mod clock;
 mod commands;
 mod compare;
+mod copy_promises;
 mod copying;
 mod database_faults;
 mod database_locks;

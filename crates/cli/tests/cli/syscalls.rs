@@ -9,8 +9,9 @@ use std::process::Command;
 use anyhow::{Context, Result, ensure};
 use writebench_testkit::{Image, Kind, Need, Program, Trials, directory_on};
 
+use crate::copy_promises::{CLONES, COPIES};
 use crate::program;
-use crate::promises::{CLONES, COPIES, PROMISES};
+use crate::promises::PROMISES;
 
 pub(crate) fn add(trials: &mut Trials) {
     for (case, calls) in PROMISES.iter().chain(COPIES) {

@@ -1,0 +1,155 @@
+use super::*;
+use writebench_model::{CaseRecord, Outcome, RunRecord, Sample};
+use writebench_testkit::{example_case, example_run};
+
+const BASELINE: Option<&str> = Some("baseline");
+use Stage::{Final, Screening};
+
+fn case(stage: Stage, name: &str, label: Option<&str>, times_ns: &[u64]) -> CaseRecord {
+    let sample = |(round, &time_ns): (u32, &u64)| {
+        let mut sample = Sample::without_figures(round, Outcome::Ok);
+        (sample.phases_ns.write, sample.bytes) = (time_ns, 1 << 30);
+        sample
+    };
+    let record = example_case("", name, (0..).zip(times_ns).map(sample).collect());
+    let origin = CaseOrigin::Search { stage, is_baseline: label == BASELINE };
+    CaseRecord { origin, label: label.map(str::to_owned), ..record }
+}
+
+fn conclusions(cases: Vec<CaseRecord>) -> Vec<String> {
+    crate::Report::of(None, RunRecord { cases, ..example_run() }).conclusions
+}
+
+const FAST: [u64; 8] = [100, 104, 98, 103, 99, 101, 97, 102];
+const AS_FAST: [u64; 8] = [101, 103, 99, 102, 100, 100, 98, 103];
+
+fn times(times: [u64; 8], factor: u64) -> Vec<u64> {
+    times.iter().map(|time| time * factor * 1_000_000).collect()
+}
+
+#[test]
+fn the_simplest_of_those_that_are_proven_faster_and_as_fast_as_the_best_is_recommended() {
+    let sentences = conclusions(vec![
+        case(Screening, "uring,size=16MiB,depth=4", None, &[1]),
+        case(Screening, "write,size=16MiB", None, &[1]),
+        case(Final, "uring,depth=4", None, &times(FAST, 1)),
+        case(Final, "write,chunk=4MiB", None, &times(AS_FAST, 1)),
+        case(Final, "write,chunk=8KiB", BASELINE, &times(FAST, 3)),
+    ]);
+    assert_eq!(
+        sentences,
+        [
+            "Recommended: write,chunk=4MiB, at 10.7 GB/s, 2.97 times as fast as plain write (write,chunk=8KiB), interval 2.97 – 3.03, 8 rounds.",
+            "As fast, or not distinguishable from it: uring,depth=4.",
+            "26 GiB were written. To check it: writebench run '/data/<b>|`x`' --case write,chunk=4MiB --case \
+             write,chunk=8KiB",
+        ]
+    );
+}
+
+#[test]
+fn with_fewer_than_six_rounds_the_baseline_stays_however_slow_it_was() {
+    let sentences = conclusions(vec![
+        case(Final, "uring,depth=4", None, &times(FAST, 1)[..5]),
+        case(Final, "write,chunk=8KiB", BASELINE, &times(FAST, 3)[..5]),
+    ]);
+    assert_eq!(
+        sentences[0],
+        "Recommended: plain write, write,chunk=8KiB, at 3.58 GB/s; no way is proven to be faster: 5 rounds in common, \
+         and 95 % takes 6 (tried 2 ways; best uring,depth=4, 3.00 × [3.00, 3.00] in 5 rounds)."
+    );
+}
+
+#[test]
+fn where_the_interval_holds_one_the_baseline_stays() {
+    let noisy = [50, 104, 98, 60, 130, 101, 140, 102];
+    let sentences = conclusions(vec![
+        case(Final, "uring,depth=4", None, &times(noisy, 1)),
+        case(Final, "write", BASELINE, &times(FAST, 1)),
+    ]);
+    assert_eq!(
+        sentences[0],
+        "Recommended: plain write, write, at 10.7 GB/s; nothing tried was measurably faster here (tried 2 ways; best \
+         uring,depth=4, 1.00 × [0.69, 2.00] in 8 rounds)."
+    );
+    assert!(sentences[1].ends_with("--case write --case uring,depth=4"), "{}", sentences[1]);
+}
+
+#[test]
+fn a_way_with_one_lucky_sample_of_the_check_is_not_the_fastest() {
+    let sentences = conclusions(vec![
+        case(Final, "uring,depth=4", None, &times(FAST, 1)[..1]),
+        case(Final, "write,chunk=8KiB", None, &times(FAST, 2)),
+        case(Final, "write", BASELINE, &times(FAST, 2)),
+    ]);
+    assert!(sentences[0].contains("(tried 3 ways; best write,chunk=8KiB, 1.00 ×"), "{}", sentences[0]);
+}
+
+#[test]
+fn a_gain_that_is_proven_and_small_changes_no_program() {
+    let slower: Vec<u64> = times(FAST, 1).iter().map(|time| time + time / 50).collect();
+    let sentences = conclusions(vec![
+        case(Final, "uring,depth=4", None, &times(FAST, 1)),
+        case(Final, "write", BASELINE, &slower),
+    ]);
+    assert!(sentences[0].contains("; nothing tried was more than 3 % faster here ("), "{}", sentences[0]);
+}
+
+#[test]
+fn a_way_whose_median_is_best_but_lost_its_rounds_is_not_the_fastest() {
+    // The machine became slower after the first rounds, in which `mmap` has no sample.
+    let late: Vec<u64> = vec![400, 400, 400, 300, 300, 300, 300, 300, 300];
+    let baseline: Vec<u64> = vec![100, 100, 100, 330, 330, 330, 330, 330, 330];
+    let mut others = case(Final, "pwrite,threads=2", None, &[200; 6]);
+    others.samples.iter_mut().for_each(|sample| sample.round += 3);
+    let sentences =
+        conclusions(vec![case(Final, "mmap", None, &late), others, case(Final, "write", BASELINE, &baseline)]);
+    assert!(sentences[0].starts_with("Recommended: pwrite,threads=2, "), "{}", sentences[0]);
+    assert!(
+        sentences[0].contains("1.65 times as fast as plain write (write), interval 1.65 – 1.65, 6 rounds"),
+        "{}",
+        sentences[0]
+    );
+}
+
+#[test]
+fn without_a_figure_of_the_baseline_the_simplest_of_the_fastest_is_named_and_that_is_said() {
+    let sentences = conclusions(vec![
+        case(Final, "uring,depth=4", None, &times(FAST, 1)),
+        case(Final, "pwrite", None, &times(AS_FAST, 1)),
+        case(Final, "write", BASELINE, &[]),
+    ]);
+    assert!(
+        sentences[0]
+            .ends_with(", the simplest of the fastest; plain write (write) has no figure to compare it with."),
+        "{}",
+        sentences[0]
+    );
+    assert!(sentences[0].starts_with("Recommended: pwrite, at "), "{}", sentences[0]);
+}
+
+#[test]
+fn a_search_that_reached_no_finals_recommends_nothing() {
+    assert_eq!(conclusions(vec![case(Screening, "write,size=16MiB", None, &[1])]).len(), 1);
+    assert!(conclusions(vec![case(Screening, "write,size=16MiB", None, &[1])])[0].contains("too early"));
+}
+
+#[test]
+fn a_search_without_a_sample_that_is_ok_says_why() {
+    let died = |name: &str| {
+        let outcome = Outcome::WorkerDied {
+            phase: writebench_model::Phase::Settle,
+            signal: Some(9),
+            detail: String::new(),
+        };
+        CaseRecord { samples: vec![Sample::without_figures(0, outcome)], ..case(Screening, name, None, &[]) }
+    };
+    let not_run = case(Final, "write", None, &[]);
+    let sentences = conclusions(vec![died("write,size=16MiB"), died("pwrite,size=16MiB"), not_run.clone()]);
+    let expected = "No advice, as no sample could be taken: 2 of 2 cases failed: write,size=16MiB: worker-died: \
+                    SIGKILL (9): killed from outside, as the kernel does when memory runs out, in phase settle, \
+                    and 1 more.";
+    assert_eq!(sentences, [expected]);
+    let sentences = conclusions(vec![died("write,size=16MiB"), case(Screening, "pwrite", None, &[1]), not_run]);
+    assert!(sentences[0].contains("too early"), "{sentences:?}");
+}
