@@ -1,6 +1,8 @@
 /* memcpy into a shared mapping of a new, sparse file. */
 #include "parity.h"
 
+#include "mapping.h"
+
 static void copy_all(char *map, const char *source, size_t size_bytes, size_t chunk_bytes)
 {
     for (size_t at = 0; at < size_bytes;) {
@@ -9,13 +11,6 @@ static void copy_all(char *map, const char *source, size_t size_bytes, size_t ch
         memcpy(map + at, source + at, length);
         at += length;
     }
-}
-
-static void set_length(int file, uint64_t size_bytes)
-{
-    while (ftruncate(file, (off_t)size_bytes) != 0)
-        if (errno != EINTR)
-            die("ftruncate");
 }
 
 int main(int argc, char **argv)
@@ -35,9 +30,7 @@ int main(int argc, char **argv)
     clock_lap(&phases.open_ns);
     set_length(file, size_bytes);
     clock_lap(&phases.prepare_ns);
-    char *map = mmap(NULL, size_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
-    if (map == MAP_FAILED)
-        die("mmap");
+    char *map = map_shared(file, size_bytes, PROT_READ | PROT_WRITE);
     clock_lap(&phases.open_ns); /* a mapping attaches to the file, as open does */
     copy_all(map, source, size_bytes, chunk_bytes);
     clock_lap(&phases.write_ns);

@@ -36,6 +36,13 @@ static inline _Noreturn void die(const char *call)
     die_of(call, errno);
 }
 
+/* The filesystem or the kernel does not do what the program shows: its exit code says so, as automake's do. */
+static inline _Noreturn void refuse(const char *call)
+{
+    fprintf(stderr, "%s: %s (%d)\n", call, strerror(errno), errno);
+    exit(77);
+}
+
 static inline void usage(int argc, int least, int most, const char *arguments)
 {
     if (argc < least || argc > most) {

@@ -1,20 +1,18 @@
 /* pwrite(2) in chunks, by one thread or by several, into one new file or one for each thread. */
 #include "parity.h"
 
-#include <pthread.h>
+#include "threads.h"
 
 struct part {
     int file;
     const char *source;
     off_t file_offset;
     size_t size_bytes, chunk_bytes;
-    pthread_t thread;
 };
 
-static pthread_barrier_t parked, go, done;
-
-static void write_part(const struct part *part)
+static void write_part(void *argument)
 {
+    const struct part *part = argument;
     const char *next = part->source, *end = part->source + part->size_bytes;
     while (next < end) {
         size_t rest = (size_t)(end - next);
@@ -29,37 +27,13 @@ static void write_part(const struct part *part)
     }
 }
 
-static void *run_thread(void *part)
-{
-    pthread_barrier_wait(&parked);
-    pthread_barrier_wait(&go);
-    write_part(part);
-    pthread_barrier_wait(&done);
-    return NULL;
-}
-
-static void start_threads(struct part *parts, unsigned threads)
-{
-    pthread_barrier_t *barriers[] = {&parked, &go, &done};
-    for (int i = 0; i < 3; i++)
-        if (pthread_barrier_init(barriers[i], NULL, threads + 1) != 0)
-            die("pthread_barrier_init");
-    for (unsigned i = 0; i < threads; i++) {
-        int error = pthread_create(&parts[i].thread, NULL, run_thread, &parts[i]);
-        if (error != 0)
-            die_of("pthread_create", error);
-    }
-    pthread_barrier_wait(&parked);
-}
-
 /* Contiguous ranges of whole chunks, one per thread. */
 static void split(struct part *parts, unsigned threads, const char *source, uint64_t size_bytes,
                   uint64_t chunk_bytes, int own_file)
 {
-    uint64_t chunks = (size_bytes + chunk_bytes - 1) / chunk_bytes;
     for (unsigned i = 0; i < threads; i++) {
-        uint64_t begin = chunks * i / threads * chunk_bytes, end = chunks * (i + 1) / threads * chunk_bytes;
-        end = end < size_bytes ? end : size_bytes;
+        uint64_t begin = border(i, threads, size_bytes, chunk_bytes);
+        uint64_t end = border(i + 1, threads, size_bytes, chunk_bytes);
         parts[i] = (struct part){.source = source + begin, .size_bytes = end - begin,
                                  .file_offset = own_file ? 0 : (off_t)begin, .chunk_bytes = chunk_bytes};
     }
@@ -69,10 +43,8 @@ int main(int argc, char **argv)
 {
     usage(argc, 4, 6, "DIRECTORY SIZE CHUNK [THREADS] [shared|per-thread]");
     uint64_t size_bytes = number(argv[2]), chunk_bytes = number(argv[3]);
-    unsigned threads = argc > 4 ? (unsigned)number(argv[4]) : 1;
+    unsigned threads = argc > 4 ? thread_count(argv[4], size_bytes, chunk_bytes) : 1;
     int own_file = argc > 5 && strcmp(argv[5], "per-thread") == 0;
-    if (threads > FILES_MAX || (threads > 1 && size_bytes < threads * chunk_bytes))
-        die_of("more threads than chunks", EINVAL);
     static struct part parts[FILES_MAX];
     static int descriptors[FILES_MAX];
     const char *paths[FILES_MAX];
@@ -83,8 +55,7 @@ int main(int argc, char **argv)
     for (unsigned i = 0; i < opened; i++)
         paths[i] = new_path(parts[i].source, own_file ? parts[i].size_bytes : size_bytes);
     struct phases phases = {0};
-    if (threads > 1)
-        start_threads(parts, threads);
+    start_threads(write_part, parts, sizeof parts[0], threads);
     settle(source, size_bytes);
 
     clock_start();
@@ -94,18 +65,12 @@ int main(int argc, char **argv)
     for (unsigned i = 0; i < threads; i++)
         parts[i].file = descriptors[own_file ? i : 0];
     clock_lap(&phases.open_ns);
-    if (threads > 1) {
-        pthread_barrier_wait(&go);
-        pthread_barrier_wait(&done);
-    } else {
-        write_part(&parts[0]);
-    }
+    work_together();
     clock_lap(&phases.write_ns);
     for (unsigned i = 0; i < opened; i++)
         if (close(descriptors[i]) != 0)
             die("close");
     clock_lap(&phases.close_ns);
-    for (unsigned i = 0; i < threads && threads > 1; i++)
-        pthread_join(parts[i].thread, NULL);
+    join_threads();
     return finish(&phases);
 }

@@ -1,5 +1,13 @@
-/* Copies a file: read(2) into a buffer, write(2) from it. */
+/* Copies a file: read(2) into a buffer, write(2) from it; by several threads, each with its own descriptors. */
 #include "parity.h"
+
+#include "threads.h"
+
+struct part {
+    int from, to;
+    char *buffer;
+    uint64_t begin, end, chunk_bytes;
+};
 
 static void write_all(int file, const char *bytes, size_t length)
 {
@@ -15,45 +23,65 @@ static void write_all(int file, const char *bytes, size_t length)
     }
 }
 
-static void copy_all(int from, int to, char *buffer, size_t chunk_bytes)
+static void copy_part(void *argument)
 {
-    for (;;) {
-        ssize_t got = read(from, buffer, chunk_bytes);
+    const struct part *part = argument;
+    for (uint64_t at = part->begin; at < part->end;) {
+        uint64_t rest = part->end - at;
+        ssize_t got = read(part->from, part->buffer, rest < part->chunk_bytes ? rest : part->chunk_bytes);
         if (got == 0)
-            return;
+            die_of("the source is too short", EILSEQ);
         if (got < 0) {
             if (errno == EINTR)
                 continue;
             die("read");
         }
-        write_all(to, buffer, (size_t)got);
+        write_all(part->to, part->buffer, (size_t)got);
+        at += (uint64_t)got;
     }
+}
+
+static int open_at(const char *path, int flags, uint64_t position)
+{
+    int file = open(path, flags | O_CLOEXEC, 0600);
+    if (file < 0)
+        die("open");
+    if (position > 0 && lseek(file, (off_t)position, SEEK_SET) < 0)
+        die("lseek");
+    return file;
 }
 
 int main(int argc, char **argv)
 {
-    usage(argc, 4, 4, "DIRECTORY SIZE CHUNK");
+    usage(argc, 4, 5, "DIRECTORY SIZE CHUNK [THREADS]");
     uint64_t size_bytes = number(argv[2]), chunk_bytes = number(argv[3]);
+    unsigned threads = argc > 4 ? thread_count(argv[4], size_bytes, chunk_bytes) : 1;
+    static struct part parts[FILES_MAX];
     make_directory(argv[1]);
     const char *source = make_source(size_bytes);
     const char *copied = make_copied(source, size_bytes), *path = new_path(source, size_bytes);
-    char *buffer = map_memory(chunk_bytes);
-    memset(buffer, 1, chunk_bytes);
+    for (unsigned i = 0; i < threads; i++) {
+        parts[i] = (struct part){.buffer = map_memory(chunk_bytes), .chunk_bytes = chunk_bytes,
+                                 .begin = border(i, threads, size_bytes, chunk_bytes),
+                                 .end = border(i + 1, threads, size_bytes, chunk_bytes)};
+        memset(parts[i].buffer, 1, chunk_bytes);
+    }
     struct phases phases = {0};
+    start_threads(copy_part, parts, sizeof parts[0], threads);
     settle_copying(size_bytes);
 
     clock_start();
-    int to = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-    if (to < 0)
-        die("open");
-    int from = open(copied, O_RDONLY | O_CLOEXEC);
-    if (from < 0)
-        die("open of the source");
+    for (unsigned i = 0; i < threads; i++) {
+        parts[i].to = open_at(path, O_WRONLY | (i == 0 ? O_CREAT | O_EXCL : 0), parts[i].begin);
+        parts[i].from = open_at(copied, O_RDONLY, parts[i].begin);
+    }
     clock_lap(&phases.open_ns);
-    copy_all(from, to, buffer, chunk_bytes);
+    work_together();
     clock_lap(&phases.write_ns);
-    if (close(from) != 0 || close(to) != 0)
-        die("close");
+    for (unsigned i = 0; i < threads; i++)
+        if (close(parts[i].from) != 0 || close(parts[i].to) != 0)
+            die("close");
     clock_lap(&phases.close_ns);
+    join_threads();
     return finish(&phases);
 }

@@ -117,6 +117,12 @@ fn compare(options: &Options, mut bench: Bench, targets: &[PathBuf], twins: &[Ri
                 remark = format!("taken twice, first {:.3}", first.work.interval.estimate);
                 result = compare();
             }
+            if result.is_err()
+                && let Some(reason) = bench.refusal(&rival, target)?
+            {
+                table.leave_out(&rival.names(), &reason);
+                continue;
+            }
             table.add(&rival.names(), &remark, rival.is_explained, result);
         }
     }
@@ -129,8 +135,13 @@ fn check(reference: &Reference, targets: &[PathBuf], twins: &[Rival]) -> Result<
         for rival in possible(twins, target)? {
             let Some(program) = &rival.program else { continue };
             let what = format!("{} on {}", rival.names().join(": "), target.display());
-            reference.measure(program, &rival.case, target, true).with_context(|| what.clone())?;
-            println!("{what}: as it should be");
+            match reference.measure(program, &rival.case, target, true) {
+                Ok(_) => println!("{what}: as it should be"),
+                Err(error) => match reference.refusal(program, target)? {
+                    Some(reason) => println!("{what}: not possible here: {reason}"),
+                    None => return Err(error.context(what)),
+                },
+            }
         }
     }
     Ok(true)

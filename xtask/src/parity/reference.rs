@@ -8,9 +8,12 @@ use serde_json::Value;
 
 use super::case::Case;
 use super::reading::Reading;
-use crate::command::{output, root, succeed};
+use crate::command::{output, root, shown, succeed};
 
 const FLAGS: &[&str] = &["-O2", "-Wall", "-Wextra", "-Werror", "-std=gnu11", "-pthread"];
+
+/// The exit code of `refuse` in `parity/parity.h`.
+const REFUSED: i32 = 77;
 
 /// The built programs.
 pub(super) struct Reference {
@@ -27,8 +30,9 @@ impl Reference {
             if source.extension().is_some_and(|extension| extension == "c") {
                 let mut compiler = Command::new("cc");
                 compiler.args(FLAGS).arg(&source).arg("-o").arg(folder.join(name));
-                // Only this program needs a library.
-                succeed(compiler.args((name == "uring").then_some("-luring")))?;
+                // Only these programs need a library.
+                let is_uring = name.to_string_lossy().starts_with("uring");
+                succeed(compiler.args(is_uring.then_some("-luring")))?;
             }
         }
         Ok(Self { folder: folder.to_owned() })
@@ -36,10 +40,23 @@ impl Reference {
 
     /// Runs a program once on the case. It reads its files back if `checks` is set.
     pub(super) fn measure(&self, program: &str, case: &Case, target: &Path, checks: bool) -> Result<Reading> {
+        let mut command = self.command(program, target);
+        Reading::of(&said(command.envs(checks.then_some(("PARITY_CHECK", "1"))))?, case)
+    }
+
+    /// Why the target cannot do the program's work, if it cannot: its filesystem shares no blocks, for example.
+    pub(super) fn refusal(&self, program: &str, target: &Path) -> Result<Option<String>> {
+        let mut command = self.command(program, target);
+        let output = command.stdin(Stdio::null()).output().with_context(|| shown(&command))?;
+        let reason = String::from_utf8_lossy(&output.stderr).trim().to_owned();
+        Ok((output.status.code() == Some(REFUSED)).then_some(reason))
+    }
+
+    fn command(&self, program: &str, target: &Path) -> Command {
         let mut words = program.split_whitespace();
         let mut command = Command::new(self.folder.join(words.next().unwrap_or_default()));
-        command.arg(target).args(words).envs(checks.then_some(("PARITY_CHECK", "1")));
-        Reading::of(&said(&mut command)?, case)
+        command.arg(target).args(words);
+        command
     }
 
     /// Makes the target quiet and the memory warm for a program that does not do so itself; returns the

@@ -63,4 +63,9 @@ impl Bench {
         };
         pairing.compare(&*other, &|| measure(writebench, case, target), rounds, seed)
     }
+
+    /// Why the target cannot do the case, if the C program says so.
+    pub(super) fn refusal(&self, rival: &Rival, target: &Path) -> Result<Option<String>> {
+        rival.program.as_ref().map_or(Ok(None), |program| self.reference.refusal(program, target))
+    }
 }

@@ -100,7 +100,6 @@ impl Table {
         is_explained: bool,
         result: Result<Comparison>,
     ) {
-        let label = names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(": ");
         let cells = match result {
             Ok(comparison) => {
                 let notes = self.notes(remark, &comparison);
@@ -114,7 +113,12 @@ impl Table {
                 format!("| | | | | | not compared: {reason} |")
             }
         };
-        self.say(&format!("| {label:<58} | {cells}"));
+        self.say(&format!("| {:<58} | {cells}", label(names)));
+    }
+
+    /// Adds a row for a case that the target cannot do, which is no failure.
+    pub(super) fn leave_out(&mut self, names: &[String], reason: &str) {
+        self.say(&format!("| {:<58} | | | | | | | not possible here: {reason} |", label(names)));
     }
 
     /// The number of slower cases, in a line.
@@ -175,6 +179,10 @@ impl Against {
     fn is_surely_below(&self, comparison: &Comparison) -> bool {
         self.judged.is_some_and(|(_, ratio)| ratio(comparison).interval.high < LEAST_RATIO)
     }
+}
+
+fn label(names: &[String]) -> String {
+    names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(": ")
 }
 
 fn cells(Ratio { reference, writebench, interval }: &Ratio) -> String {

@@ -25,7 +25,7 @@ const DURABLE: Limits = (0, 5 << 20, (128 << 10) + 1);
 
 /// Every case, in the order of the table, with that size within its limits; without a size, with small files.
 pub(super) fn all(usual: Option<Bytes>) -> Vec<Rival> {
-    let Axes { chunk_size_bytes, depth, .. } = Axes::defaults(Prepare::Create);
+    let Axes { chunk_size_bytes, depth, window_bytes, .. } = Axes::defaults(Prepare::Create);
     // A case's name has neither the default chunk nor the default `prepare`.
     let chunks = [(",chunk=64KiB", 64 << 10), ("", chunk_size_bytes)];
     let states = [("", "create"), (",prepare=overwrite", "overwrite")];
@@ -57,6 +57,41 @@ pub(super) fn all(usual: Option<Bytes>) -> Vec<Rival> {
     }
     add(USUAL, "sendfile,chunk=whole", "sendfile SIZE SIZE");
     add(USUAL, "mmap-write,chunk=whole", "mmap_write SIZE SIZE");
+    let copies = [
+        ("read-write,threads=2,descriptor=per-thread", "read_write SIZE CHUNK 2"),
+        ("mmap-write,populate=window", "mmap_write SIZE CHUNK buffered window WINDOW"),
+        ("read-mmap", "read_mmap SIZE CHUNK none small WINDOW"),
+        ("read-mmap,populate=window", "read_mmap SIZE CHUNK window small WINDOW"),
+        ("mmap-mmap", "mmap_mmap SIZE CHUNK none small plain WINDOW"),
+        ("mmap-mmap,populate=window", "mmap_mmap SIZE CHUNK window small plain WINDOW"),
+        ("mmap-mmap,populate=window,store=nontemporal", "mmap_mmap SIZE CHUNK window small nontemporal WINDOW"),
+        ("pipeline", "pipeline SIZE CHUNK DEPTH"),
+        ("uring-copy", "uring_copy SIZE CHUNK DEPTH buffered"),
+        ("ficlone", "ficlone SIZE"),
+    ];
+    let writes = [
+        ("mmap,populate=window", "mmap_window SIZE CHUNK 1 window small plain WINDOW"),
+        ("mmap,populate=all", "mmap_window SIZE CHUNK 1 all small plain WINDOW"),
+        ("mmap,populate=window,store=nontemporal", "mmap_window SIZE CHUNK 1 window small nontemporal WINDOW"),
+        ("mmap,huge=collapse", "mmap_window SIZE CHUNK 1 none collapse plain WINDOW"),
+        ("mmap,threads=2,populate=window", "mmap_window SIZE CHUNK 2 window small plain WINDOW"),
+        ("write,writeback=8MiB", "write_behind SIZE CHUNK 8388608 keep"),
+        ("write,writeback=8MiB,drop=yes", "write_behind SIZE CHUNK 8388608 drop"),
+        ("pwrite,cache=dontcache", "pwrite_dontcache SIZE CHUNK"),
+    ];
+    let direct = [
+        ("mmap-write,cache=direct", "mmap_write SIZE CHUNK direct"),
+        ("mmap-write,populate=window,cache=direct", "mmap_write SIZE CHUNK direct window WINDOW"),
+        ("uring-copy,cache=direct", "uring_copy SIZE CHUNK DEPTH direct"),
+    ];
+    let numbers = [("CHUNK", chunk_size_bytes), ("WINDOW", window_bytes), ("DEPTH", depth.into())];
+    let usual_sized = copies.into_iter().chain(writes).map(|twin| (USUAL, twin));
+    for (limits, (case, program)) in usual_sized.chain(direct.map(|twin| (DIRECT, twin))) {
+        let program = numbers
+            .iter()
+            .fold(program.to_owned(), |program, (name, number)| program.replace(name, &number.to_string()));
+        add(limits, case, &program);
+    }
     for (prepare, state) in states {
         for sync in ["fsync/1", "fdatasync/1", "o-dsync", "o-sync"] {
             let program = format!("write_durable SIZE 4096 {} {state}", sync.trim_end_matches("/1"));
@@ -101,6 +136,8 @@ mod tests {
             "pwrite,size=128MiB,chunk=64KiB,cache=direct",
             "uring,size=128MiB,prepare=overwrite,cache=direct",
             "uring,size=5MiB,chunk=4KiB,depth=8,sync=fsync/1",
+            "mmap,size=256MiB,populate=window,store=nontemporal",
+            "uring-copy,size=128MiB,cache=direct",
         ] {
             assert!(names.contains(&name.to_owned()), "{name}");
         }
