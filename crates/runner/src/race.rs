@@ -45,6 +45,13 @@ pub struct Candidate {
     pub finals: Vec<usize>,
 }
 
+impl Candidate {
+    /// Whether a sample failed, or has shared blocks though the candidate was to copy bytes.
+    fn has_failed(&self, samples: &[Taken]) -> bool {
+        samples.iter().any(|sample| !sample.is_ok || sample.shares_blocks && !self.is_clone)
+    }
+}
+
 /// Where a level's cases are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum LevelOf {
@@ -182,7 +189,7 @@ impl Race {
         self.is_over |= spent.elapsed >= self.limits.budget;
         while !self.is_over {
             let mut batch = std::mem::take(&mut self.batch);
-            batch.retain(|&(it, _)| !self.has_failed(it, &taken[self.case(it)]));
+            batch.retain(|&(it, _)| !self.candidates[it].has_failed(&taken[self.case(it)]));
             self.batch = batch;
             let is_complete = !self.batch.iter().any(|&(it, until)| counted(&taken[self.case(it)]) < until);
             match self.stage {
@@ -226,18 +233,12 @@ impl Race {
         Outlook::of(&self.candidates, &levels, level, taken, &mut self.learnt)
     }
 
-    /// Whether a sample failed, or has shared blocks though the candidate was to copy bytes.
-    fn has_failed(&self, candidate: usize, samples: &[Taken]) -> bool {
-        let is_clone = self.candidates[candidate].is_clone;
-        samples.iter().any(|sample| !sample.is_ok || sample.shares_blocks && !is_clone)
-    }
-
     /// The rivals without a failed sample.
     fn able(&self, taken: &[Vec<Taken>]) -> Vec<usize> {
         let is_able = |&it: &usize| {
             let candidate = &self.candidates[it];
             let mut cases = candidate.screening.iter().chain(&candidate.finals);
-            cases.all(|&case| taken.get(case).is_none_or(|samples| !self.has_failed(it, samples)))
+            cases.all(|&case| taken.get(case).is_none_or(|samples| !candidate.has_failed(samples)))
         };
         self.rivals().filter(is_able).collect()
     }
@@ -375,9 +376,10 @@ impl Race {
         if self.able(taken).contains(&self.baseline) {
             chosen.push(self.baseline);
         }
+        // Clones have no part in the check.
+        chosen.extend((0..self.candidates.len()).filter(|&it| self.candidates[it].is_clone));
         let is_checked = |&it: &usize| !taken[self.case_on(self.real(), it)].is_empty();
         self.rounds = if chosen.iter().all(is_checked) { 2 } else { 1 };
-        chosen.extend((0..self.candidates.len()).filter(|&it| self.candidates[it].is_clone));
         self.want(Stage::Final, chosen, taken);
         self.is_over = self.batch.is_empty();
     }

@@ -18,7 +18,7 @@ use writebench_testkit::{ControlGroup, Image};
 
 use super::export::{Measured, measured};
 use crate::program;
-use crate::target::{filesystem, memory_and_disk};
+use crate::target::{filesystem, is_memory, memory_and_disk};
 
 /// The targets, the size and the numbers of samples.
 #[derive(clap::Args)]
@@ -68,6 +68,12 @@ struct Contract {
     wanted_of_cp: BTreeMap<String, f64>,
 }
 
+impl Contract {
+    fn is_durable(&self) -> bool {
+        self.programs.iter().all(|case| case.contains("sync="))
+    }
+}
+
 /// Compares; returns whether every wanted ratio was reached.
 pub(crate) fn run(options: &Options) -> Result<bool> {
     /// Room for a copy and its source, and for the filesystem's own.
@@ -112,9 +118,12 @@ impl Frontier<'_> {
     fn compare(&self, contracts: &[Contract]) -> Result<(String, bool)> {
         let kind = filesystem(self.target);
         let (mut rows, mut facts, mut good) = (String::new(), String::new(), true);
+        let in_memory = is_memory(self.target)?;
         let wanted = |contract: &&Contract| {
             let only = &self.options.only;
-            only.is_empty() || only.iter().any(|text| contract.title.contains(text.as_str()))
+            // A filesystem in memory keeps nothing, and holds no file that is larger than memory.
+            let is_possible = !in_memory || !contract.is_durable() && contract.memory_bytes.is_none();
+            is_possible && (only.is_empty() || only.iter().any(|text| contract.title.contains(text.as_str())))
         };
         for contract in contracts.iter().filter(wanted) {
             let size = contract.memory_bytes.map_or(self.options.size, |memory| Bytes(memory * 4));

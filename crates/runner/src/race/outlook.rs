@@ -47,7 +47,7 @@ impl Outlook {
                 }
                 let point = Point { level: number_of(number), values: candidate.values.clone() };
                 let samples = &taken[case];
-                if samples.iter().any(|sample| !sample.is_ok) {
+                if candidate.has_failed(samples) {
                     failed.push((index, point));
                     continue;
                 }

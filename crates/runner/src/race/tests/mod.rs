@@ -53,6 +53,17 @@ fn a_simple_way_that_is_as_fast_reaches_the_finals() {
 }
 
 #[test]
+fn copies_that_share_blocks_are_no_rivals_and_a_known_one_is_in_every_round_of_the_final() {
+    let mut world = World::new([field().as_slice(), &[0.001, 0.001]].concat(), 0.02, 5);
+    (world.clones, world.shares) = ([200].into(), [200, 201].into());
+    world.run(0);
+    assert!(world.is_measured(REAL), "clones make no final smaller");
+    assert!(world.on(REAL)[123].len() >= ROUNDS, "the fastest copy of bytes");
+    assert!(world.on(REAL)[200].len() >= ROUNDS, "the clone");
+    assert!((0..LEVELS).all(|level| world.on(level)[201].len() <= 1), "the other shares by chance");
+}
+
+#[test]
 fn a_candidate_that_fails_in_the_finals_leaves_the_race_to_the_others() {
     let mut world = World::new(field(), 0.02, 5);
     world.fails.insert(REAL * 200 + 123);

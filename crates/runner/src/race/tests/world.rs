@@ -26,6 +26,9 @@ pub(super) struct World {
     pub(super) efforts: Vec<u32>,
     pub(super) noise: f64,
     pub(super) fails: HashSet<usize>,
+    /// Candidates that share blocks, and those of them that are known to.
+    pub(super) shares: HashSet<usize>,
+    pub(super) clones: HashSet<usize>,
     pub(super) limits: RaceLimits,
     /// The work around a sample, in seconds.
     pub(super) around_s: f64,
@@ -52,6 +55,8 @@ impl World {
             efforts: vec![1; count],
             noise,
             fails: HashSet::new(),
+            shares: HashSet::new(),
+            clones: HashSet::new(),
             limits,
             around_s: 0.03,
             random: Pcg64Mcg::from_seed([seed | 1; 16]),
@@ -68,7 +73,7 @@ impl World {
         let candidate = |index: usize| {
             let case = |level: usize| level * self.count() + index;
             Candidate {
-                is_clone: false,
+                is_clone: self.clones.contains(&index),
                 effort: self.efforts[index],
                 values: self.values[index].clone(),
                 screening: (0..REAL).map(case).collect(),
@@ -146,7 +151,8 @@ impl World {
         let is_ok = !self.fails.contains(&case);
         self.spent.elapsed += Duration::from_secs_f64(seconds + self.around_s);
         self.spent.bytes += LEVEL_BYTES[level];
-        self.taken[case].push(Taken { total_ns, round, is_ok, is_disturbed: false, shares_blocks: false });
+        let shares_blocks = self.shares.contains(&candidate);
+        self.taken[case].push(Taken { total_ns, round, is_ok, is_disturbed: false, shares_blocks });
     }
 
     /// The seconds of six samples of each candidate at the real size.
