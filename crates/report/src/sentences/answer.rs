@@ -156,7 +156,7 @@ fn different<'c>(cases: impl Iterator<Item = &'c CaseReport>) -> Vec<&'c CaseRep
 
 /// The case that no other beats in the rounds that both have: a machine that drifts gives medians of other rounds. Of
 /// several targets the fastest by its median.
-fn fastest<'c>(ranked: &[&'c CaseReport]) -> Option<&'c CaseReport> {
+pub(crate) fn fastest<'c>(ranked: &[&'c CaseReport]) -> Option<&'c CaseReport> {
     let first = *ranked.first()?;
     let beats = |case: &CaseReport, best: &CaseReport| {
         case.record.target == best.record.target

@@ -2,8 +2,9 @@
 
 use crate::numbers::case::{CaseReport, by_rank};
 use crate::numbers::estimate::Estimate;
-use crate::numbers::in_rounds::verdict;
+use crate::numbers::in_rounds::{in_round_ratio, verdict};
 use crate::numbers::latency::LatencyEstimate;
+use crate::sentences::answer::fastest;
 use crate::sentences::number::{
     extremes, gigabytes_per_s, mark, microseconds, milliseconds, milliseconds_of, range, significant,
     verdict_mark,
@@ -109,7 +110,11 @@ pub(super) fn records(title: &str, cases: &[&CaseReport]) -> Table {
 pub(super) fn ranked(title: &str, cases: &[&CaseReport]) -> Table {
     let mut cases = cases.to_vec();
     cases.sort_by(|a, b| by_rank(a, b));
-    let best = with_figures(&cases).first().copied().filter(|best| best.is_ranked());
+    let rivals: Vec<&CaseReport> = with_figures(&cases).into_iter().filter(|case| case.is_ranked()).collect();
+    let best = fastest(&rivals);
+    // The distances, their marks and the order are by the same figure.
+    let rank = |case: &CaseReport| (!case.is_ranked(), best.map_or(0.0, |best| times_of(case, best)));
+    cases.sort_by(|a, b| rank(a).0.cmp(&rank(b).0).then(rank(a).1.total_cmp(&rank(b).1)));
     let mut columns = vec![
         figures("total", "ms", 0, |it| mark(it, milliseconds_of(it.total_ns.median))),
         Cells::figure("to the", "fastest", 0, move |(case, _)| {
@@ -128,12 +133,17 @@ pub(super) fn ranked(title: &str, cases: &[&CaseReport]) -> Table {
 
 /// `+ 5.3 %`, with the mark of the verdict in the rounds in common before it.
 fn distance(best: &CaseReport, case: &CaseReport) -> String {
-    let (Some(fastest), Some(own)) = (&best.estimate, &case.estimate) else { return String::new() };
-    if best.name == case.name {
+    if best.name == case.name || best.estimate.is_none() || case.estimate.is_none() {
         return String::new();
     }
-    let percent = (own.total_ns.median / fastest.total_ns.median - 1.0) * 100.0;
-    format!("{}+ {percent:.1} %", verdict_mark(verdict(case, best)))
+    let percent = (times_of(case, best) - 1.0) * 100.0;
+    let sign = if percent < 0.0 { '−' } else { '+' };
+    format!("{}{sign} {:.1} %", verdict_mark(verdict(case, best)), percent.abs())
+}
+
+/// A case's time over that of the best, in the rounds that both have; by the medians where there are none.
+fn times_of(case: &CaseReport, best: &CaseReport) -> f64 {
+    in_round_ratio(case, best).map_or(case.time_ns() / best.time_ns(), |ratio| ratio.estimate)
 }
 
 /// Those that are rows.
