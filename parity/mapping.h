@@ -17,7 +17,7 @@ struct pages {
     int populates, collapses, advises;
 };
 
-/* SMALL: faults one by one, or all of a window at a time; the others ask for huge pages. */
+/* With neither a window nor huge pages, all of the mapping is one window, in which nothing is prepared. */
 static inline struct pages pages_of(const char *populate, const char *huge, uint64_t size_bytes,
                                     uint64_t window_bytes)
 {
