@@ -99,8 +99,9 @@ fn layout(method: &MethodInfo, axes: &Axes) -> Result<(), Contradiction> {
         return Err((Axis::Descriptor, "a shared mapping has one descriptor; set map=per-thread".to_owned()));
     }
     if method.cursor == Cursor::FilePosition && axes.threads > 1 && !own_file && !own_descriptor {
-        let why = "threads would share one file position; set files=per-thread or descriptor=per-thread";
-        return Err((Axis::Threads, why.to_owned()));
+        let fitting = if method.has_axis(Axis::Files) { "files=per-thread or " } else { "" };
+        let why = format!("threads would share one file position; set {fitting}descriptor=per-thread");
+        return Err((Axis::Threads, why));
     }
     Ok(())
 }

@@ -45,6 +45,22 @@ pub(crate) struct Options {
     markdown: Option<PathBuf>,
 }
 
+impl Options {
+    /// The beginning of the document.
+    fn head(&self) -> String {
+        let Self { size, samples, rounds, .. } = self;
+        format!(
+            "# The frontier: the best of five programs, and the best here\n\nWritten by `cargo xtask validate frontier`; \
+             no figure is by hand. For each contract the cases of\n`xtask/src/validate/frontier.toml` were measured, \
+             {samples} samples each; the fastest of the five programs'\nways and the fastest of ours were then measured \
+             again in {rounds} common rounds, with files of {size} (four\ntimes the memory where they are larger than it). \
+             *Times as fast* is the median of the ratios of the\ntimes in a round, with its 95 % interval. *Of limit* is \
+             the share of the hardware's limit that our way\nreached: a copy of memory by as many threads, or large \
+             direct writes to the device.\n"
+        )
+    }
+}
+
 /// `frontier.toml`.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -82,7 +98,7 @@ pub(crate) fn run(options: &Options) -> Result<bool> {
     let program = program::build()?;
     let only_images = options.targets.is_empty() && !options.images.is_empty();
     let targets = if only_images { Vec::new() } else { memory_and_disk(&options.targets, "frontier")? };
-    let mut text = String::new();
+    let mut text = options.head();
     let mut good = true;
     let mut compare = |target: &Path| -> Result<()> {
         let frontier = Frontier { program: &program, target, options };

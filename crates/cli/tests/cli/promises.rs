@@ -275,7 +275,7 @@ pub(crate) const PROMISES: &[Promise] = &[
     ),
     // Behind the writer: start here, wait for what was started before, and let it go.
     (
-        "write,size=4MiB,chunk=1MiB,writeback=1MiB,drop=yes",
+        "write,size=4MiB,writeback=1MiB,drop=yes",
         &[
             (CREATE, 1),
             ("write 1048576", 4),
