@@ -41,7 +41,7 @@ const REFUSED: &[(&[&str], i32, &[&str])] = &[
     (&["--case", "pwrite,chunk=1000,cache=direct"], 2, &["chunk=1000", "512 bytes"]),
     (&["--case", "pwrite,size=1000,cache=direct"], 2, &["size=1000", "512 bytes"]),
     (&["--case", "pwrite,cache=direct,alignment=off-by-one"], 2, &["aligned memory"]),
-    (&["--case", "pwrite,cache=dontcache"], 2, &["pwritev2"]),
+    (&["--case", "write,cache=dontcache"], 2, &["pwritev2"]),
     (&["--case", "splice,size=0"], 2, &["size=0"]),
     (&["--case", "uring,depth=0"], 2, &["depth=0", "4096"]),
     (&["--suite", "write", "--cold"], 2, &["no selected case has the axis 'origin'"]),
