@@ -78,7 +78,7 @@ fn no_direct() -> Result<()> {
     let document = program.run(target.path(), &["--case", name, "--samples", "1"], 0)?;
     let tmpfs = case(&document, name)?;
     let reason = tmpfs["reason"].as_str().context("a reason")?;
-    ensure!(tmpfs["outcome"] == "unsupported" && reason.contains("went through the page cache"), "{tmpfs}");
+    ensure!(tmpfs["outcome"] == "unsupported" && reason.contains("bytes are in the page cache"), "{tmpfs}");
     Ok(())
 }
 
