@@ -10,7 +10,8 @@ use anyhow::{Context, Result, ensure};
 use writebench_engine::{Engine, Target, method_infos};
 use writebench_model::protocol::SampleRequest;
 use writebench_model::{
-    AllocateCall, Axis, Case, Cursor, Data, Extent, Files, MethodInfo, Outcome, Phase, Prepare, Sample, Source,
+    AllocateCall, Axis, Case, Copying, Cursor, Data, Extent, Files, MethodInfo, Outcome, Phase, Prepare,
+    Sample, Source,
 };
 use writebench_testkit::{Kind, Need, Trials, directory_on};
 
@@ -77,7 +78,10 @@ fn main() -> ExitCode {
         trials.add(name, &[Need::Filesystem(kind)], move || wrong_byte_is_found(kind));
     }
     // A mapping of a full disk raises SIGBUS, which the tests of the worker process cover.
-    let fills = |method: &&MethodInfo| method.writes_data() && method.cursor != Cursor::Mapping;
+    // ext4 shares no blocks.
+    let fills = |method: &&MethodInfo| {
+        method.writes_data() && method.cursor != Cursor::Mapping && method.copying != Some(Copying::Blocks)
+    };
     let plain = method_infos().into_iter().filter(fills).map(|method| format!("{},size=64MiB", method.name));
     for case in plain.chain(FILLING.iter().map(|&case| case.to_owned())) {
         let name = format!("{case} on a full disk fails where it ends, and the next one is well");
@@ -215,7 +219,7 @@ fn as_expected(
     let cold = case.axes().origin == writebench_model::Origin::Cold;
     let zeroed = case.axes().prepare == Prepare::FallocateZeroRange;
     let dontcache = case.axes().cache == writebench_model::Cache::Dontcache && case.axes().size_bytes > 0;
-    let shares = case.method().copying == Some(writebench_model::Copying::Blocks);
+    let shares = case.method().copying == Some(Copying::Blocks);
     // tmpfs has only the page cache; the engine must find out that it accepts O_DIRECT without doing it.
     let collapses = case.axes().huge == writebench_model::Huge::Collapse && kind == Kind::Ext4;
     if shares || collapses || kind == Kind::Tmpfs && (direct || cold || zeroed || dontcache) {
@@ -224,6 +228,12 @@ fn as_expected(
             "{:?}",
             sample.outcome
         );
+        return Ok(());
+    }
+    // Where blocks have been written before, ext4 of Linux 6.18 ends the write-back in an interrupt, and the pages
+    // may stay; the engine must find that out.
+    let was_written = matches!(case.axes().prepare, Prepare::ZeroFill | Prepare::Overwrite | Prepare::Truncate);
+    if dontcache && was_written && sample.outcome.name() == "unsupported" {
         return Ok(());
     }
     ensure!(sample.outcome == Outcome::Ok, "{:?}", sample.outcome);
