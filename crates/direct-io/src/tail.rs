@@ -9,7 +9,7 @@ const GUESSED: Alignment = Alignment::new(4096, 4096);
 /// Writes `bytes` at `offset`, in bytes, as the last of a regular file, whatever their number, and **ends the
 /// file after them**: anything beyond is cut off.
 ///
-/// What direct I/O takes is written from `bytes`, which must begin aligned, as must `offset`. The rest, less
+/// The whole sectors are written from `bytes`, which must begin aligned, as must `offset`. The rest, less
 /// than a sector, is copied into an aligned buffer, filled up with zeros and written directly too; then the
 /// length of the file is set: `ftruncate(2)`, `SetFileInformationByHandle(FileEndOfFileInfo)`. No byte goes
 /// through the page cache, and the flags of the open file, which others may share, stay as they are. (RocksDB

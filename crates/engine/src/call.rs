@@ -159,6 +159,14 @@ pub(crate) fn learnt<T>(found: Result<T, PhaseError>, path: Option<&str>) -> Lea
     }
 }
 
+/// The result of a call of libc that returns 0, or -1 and sets errno.
+pub(crate) fn of_libc(result: std::ffi::c_int) -> rustix::io::Result<()> {
+    if result == 0 {
+        return Ok(());
+    }
+    Err(Errno::from_io_error(&io::Error::last_os_error()).unwrap_or(Errno::IO))
+}
+
 /// Repeats a call while it is interrupted.
 pub(crate) fn retry<T>(
     call: impl Into<Call>,

@@ -2,14 +2,13 @@
 //! neither the kernel's limit on dirty pages nor the sync at the end has to wait for all of it.
 #![expect(unsafe_code, reason = "rustix has no sync_file_range")]
 
-use std::ffi::{c_int, c_uint};
+use std::ffi::c_uint;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::sync::Arc;
 
-use rustix::io::Errno;
 use writebench_model::{Axes, Drop};
 
-use crate::call::{CallError, retry};
+use crate::call::{CallError, of_libc, retry};
 
 /// Data of one part that is written out behind the writer.
 pub(crate) struct WriteBehind {
@@ -61,13 +60,7 @@ impl WriteBehind {
         let (at, length) = (self.file_offset + from, to - from);
         retry("sync_file_range", || {
             // SAFETY: the call takes numbers, and an open descriptor.
-            let result: c_int =
-                unsafe { libc::sync_file_range(self.file.as_raw_fd(), offset(at), offset(length), flags) };
-            if result == 0 {
-                Ok(())
-            } else {
-                Err(Errno::from_io_error(&std::io::Error::last_os_error()).unwrap_or(Errno::IO))
-            }
+            of_libc(unsafe { libc::sync_file_range(self.file.as_raw_fd(), offset(at), offset(length), flags) })
         })
         .map_err(|error| error.at(at))
     }

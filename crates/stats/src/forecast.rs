@@ -16,7 +16,7 @@ pub struct Point {
     pub values: Vec<u16>,
 }
 
-/// What was measured at a point: the mean of some samples.
+/// A measurement at a point: the mean of some samples.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Observation {
     /// The point.

@@ -269,7 +269,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_case_of_the_table_is_one() {
+    fn every_contract_has_cases_on_both_sides_and_none_twice() {
         let contracts: Contracts = toml::from_str(include_str!("frontier.toml")).unwrap();
         for contract in &contracts.contract {
             assert!(!contract.programs.is_empty() && !contract.ours.is_empty(), "{}", contract.title);

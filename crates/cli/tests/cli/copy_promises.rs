@@ -1,4 +1,4 @@
-//! What each copying method asks the kernel for, by case.
+//! The system calls that each copying method promises, by case.
 
 use crate::promises::{CREATE, CREATE_TO_MAP, LOOK, Promise};
 

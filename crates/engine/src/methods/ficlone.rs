@@ -8,7 +8,7 @@ use writebench_model::{Axis, Copying, Cursor, MethodInfo, Prepare};
 
 use super::copy::{self, Input};
 use super::{Lane, Method, lane_each};
-use crate::call::{Call, CallError, Meaning, retry};
+use crate::call::{Call, CallError, Meaning, of_libc, retry};
 use crate::job::Part;
 use crate::records::Records;
 
@@ -65,9 +65,7 @@ impl Lane for FicloneLane<'_> {
         };
         retry(FICLONERANGE, || {
             // SAFETY: the kernel reads the range, which lives for the call, and changes no memory of ours.
-            let result = unsafe { libc::ioctl(file.as_raw_fd(), libc::FICLONERANGE, &raw const range) };
-            let errno = || Errno::from_io_error(&std::io::Error::last_os_error()).unwrap_or(Errno::IO);
-            if result == 0 { Ok(()) } else { Err(errno()) }
+            of_libc(unsafe { libc::ioctl(file.as_raw_fd(), libc::FICLONERANGE, &raw const range) })
         })?;
         records.handed_over_bytes += length;
         Ok(())

@@ -11,7 +11,7 @@ use rustix::mm::{Advice, MapFlags, MsyncFlags, ProtFlags};
 use writebench_model::Case;
 
 use super::streaming_copy::StreamingCopy;
-use crate::call::{Call, CallError, Meaning, retry};
+use crate::call::{Call, CallError, Meaning, of_libc, retry};
 
 /// The purpose of a mapping.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -222,9 +222,7 @@ impl Map {
         let address = self.place(from - before, length);
         retry(call, || {
             // SAFETY: the range is mapped, and none of these advices changes its content.
-            let result = unsafe { libc::madvise(address.cast(), length, advice) };
-            let errno = || Errno::from_io_error(&std::io::Error::last_os_error()).unwrap_or(Errno::IO);
-            if result == 0 { Ok(()) } else { Err(errno()) }
+            of_libc(unsafe { libc::madvise(address.cast(), length, advice) })
         })
         .map_err(|error| error.at(from))
     }

@@ -1,4 +1,4 @@
-//! What the samples so far say about every candidate, on one level.
+//! The forecast for every candidate on one level, by the samples so far.
 
 use writebench_stats::{Forecast, Likeness, Observation, Point, as_f64};
 
@@ -58,7 +58,7 @@ impl Outlook {
                     observations.push(Observation { point, figure, samples });
                 }
             }
-            // What fails is like what is slow: its neighbours are not tried first.
+            // A failed candidate counts as the slowest, so that those like it are not tried first.
             let slowest = observations[first..].iter().map(|it| it.figure).reduce(f64::max);
             let failed = failed.into_iter().zip(slowest.into_iter().cycle());
             observations.extend(failed.map(|((_, point), figure)| Observation { point, figure, samples: 1.0 }));

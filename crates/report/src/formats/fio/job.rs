@@ -4,7 +4,7 @@
 
 use writebench_model::{
     Axes, Axis, Bytes, Cache, Case, Cursor, Data, Descriptor, Files, FioEngine, Prepare, Range, Registered,
-    Source, Sync, SyncCall, split,
+    Source, Sync, SyncCall,
 };
 
 use super::section::{self, Part, Section};
@@ -34,7 +34,7 @@ pub(super) fn job(case: &Case) -> Result<Job, Why> {
     method.own_axes().try_for_each(|axis| axes.in_fio(axis))?;
     let sync = sync(&engine, case)?;
     let fallocate = section::fallocate(axes.prepare)?;
-    let parts = parts(axes)?;
+    let parts = parts(case)?;
     let maps = maps(case);
     let mut sections = section::sections(axes, &parts, maps, fallocate)?;
     for (index, part) in parts.iter().enumerate() {
@@ -134,7 +134,8 @@ fn is_shared(axes: &Axes) -> bool {
 }
 
 /// The ranges of the threads, which equal the engine's.
-fn parts(axes: &Axes) -> Result<Vec<Part>, Why> {
+fn parts(case: &Case) -> Result<Vec<Part>, Why> {
+    let axes = case.axes();
     // Linux moves at most this many bytes in one call; fio drops the remainder of a chunk.
     const MOST_BYTES: u64 = 0x7fff_f000;
     let part = |(index, range): (usize, Range)| {
@@ -159,7 +160,7 @@ fn parts(axes: &Axes) -> Result<Vec<Part>, Why> {
             _ => Part { file: FILE.to_owned(), range },
         })
     };
-    split(axes.size_bytes, axes.threads, axes.chunk_size_bytes).into_iter().enumerate().map(part).collect()
+    case.ranges().into_iter().enumerate().map(part).collect()
 }
 
 /// The differences that cannot be avoided.

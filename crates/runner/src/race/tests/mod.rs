@@ -122,7 +122,7 @@ fn one_candidate_needs_no_race_and_none_is_none() {
     assert!(world.race(0).wanted(&[], Spent::default()).is_empty());
 }
 
-/// What some searches came to, each in another space with a fiftieth of the grid's time.
+/// The results of some searches, each in another space with a fiftieth of the grid's time.
 #[derive(Debug, Default)]
 struct Searches {
     within_3_percent: u32,

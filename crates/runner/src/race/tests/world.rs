@@ -20,7 +20,7 @@ pub(super) const REAL: usize = 2;
 /// round.
 pub(super) struct World {
     pub(super) seconds_per_gib: Vec<f64>,
-    /// What each level multiplies these by, for each candidate; 1 if empty.
+    /// The factors of these on each level, for each candidate; 1 if empty.
     pub(super) cliffs: Vec<Vec<f64>>,
     pub(super) values: Vec<Vec<u16>>,
     pub(super) efforts: Vec<u32>,
@@ -50,7 +50,7 @@ impl World {
         Self {
             seconds_per_gib,
             cliffs: Vec::new(),
-            // Nothing is known of one from the others.
+            // No candidate shares a value with another, so none says anything about the others.
             values: (0u16..).take(count).map(|number| vec![number]).collect(),
             efforts: vec![1; count],
             noise,
