@@ -4,7 +4,7 @@
 
 #include <sys/mman.h>
 
-enum { PROBE_BYTES = 8 << 20, PAGE_BYTES = 4096 };
+enum { PROBE_BYTES = 2 << 20, PAGE_BYTES = 4096 };
 
 static char *probe_from;
 
@@ -56,7 +56,7 @@ static inline void give_back(char *memory, uint64_t size_bytes)
         die("munmap of memory");
 }
 
-/* Time to copy 16 MiB into fresh memory: the state that the machine is in. */
+/* Time to copy 4 MiB into fresh memory: the state that the machine is in. */
 static inline uint64_t probe_ns(void)
 {
     uint64_t began = now_ns();
@@ -84,14 +84,11 @@ static inline void sync_filesystem(void)
 /* Has the kernel, and the hypervisor below, hold as much free memory as the file and the probes take. */
 static inline void warm_page_cache(uint64_t size_bytes)
 {
-    char *memory[2];
-    size_bytes += 4 * PROBE_BYTES;
-    for (int huge = 0; huge < 2; huge++) {
-        memory[huge] = fresh_memory(size_bytes, huge);
-        memset(memory[huge], 1, size_bytes);
-    }
-    for (int huge = 0; huge < 2; huge++)
-        give_back(memory[huge], size_bytes);
+    size_bytes += 8 * PROBE_BYTES;
+    char *memory = fresh_memory(size_bytes, 1);
+    for (uint64_t at = 0; at < size_bytes; at += PAGE_BYTES)
+        memory[at] = 1;
+    give_back(memory, size_bytes);
 }
 
 /* The last thing before the clock, in the order of writebench's engine. `source` is NULL where no data

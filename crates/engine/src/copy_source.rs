@@ -83,9 +83,13 @@ fn bring_in_or_out(file: BorrowedFd<'_>, case: &Case) -> Result<Option<String>, 
     // one.
     let file = file::reopen_to_read(file, Cache::Buffered)?;
     if case.axes().origin == Origin::Warm {
+        let asks = may_ask(&file)?;
+        if asks && resident_bytes(&file, bytes)? == bytes {
+            return Ok(None);
+        }
         read_all(&file, bytes)?;
         // To a process that may not ask, the kernel reports every page as present.
-        let there = if may_ask(&file)? { resident_bytes(&file, bytes)? } else { bytes };
+        let there = if asks { resident_bytes(&file, bytes)? } else { bytes };
         let doubt = || format!("only {there} of {bytes} bytes of the copied file stayed in the page cache");
         return Ok((there < bytes).then(doubt));
     }

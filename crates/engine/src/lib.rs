@@ -28,6 +28,7 @@ mod thread_state;
 mod threads;
 mod timeline;
 mod verify;
+mod warm_memory;
 mod watch;
 mod write_behind;
 

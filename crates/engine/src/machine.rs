@@ -1,11 +1,8 @@
-//! Counters of the process, the machine and the device; fresh memory, and its speed.
+//! Counters of the process, the machine and the device.
 
-use std::time::Instant;
-
-use memmap2::{Advice, MmapMut};
 use nix::sys::resource::{UsageWho, getrusage};
 use nix::sys::time::TimeVal;
-use writebench_model::{Sample, nanoseconds};
+use writebench_model::Sample;
 
 /// The CPU time of this process, over all threads. Kernels that account by ticks (usually 4 ms) know the sum
 /// of user and system time exactly, and split it by the ticks they saw.
@@ -63,64 +60,4 @@ pub(crate) fn meminfo_bytes(name: &str) -> Option<u64> {
     let meminfo = std::fs::read_to_string("/proc/meminfo").ok()?;
     let line = meminfo.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':'))?;
     line.split_whitespace().next()?.parse::<u64>().ok()?.checked_mul(1024)
-}
-
-/// Fresh memory, half in small pages and half in huge ones if the kernel has them: the page cache uses both
-/// (ext4 and xfs keep a write of 2 MiB in one piece), and the kernel keeps their free memory in different
-/// lists.
-pub(crate) struct FreshMemory {
-    halves: [MmapMut; 2],
-}
-
-impl FreshMemory {
-    /// Allocates untouched memory; none if there is not enough.
-    pub(crate) fn new(bytes_each: usize) -> Option<Self> {
-        let halves = [MmapMut::map_anon(bytes_each).ok()?, MmapMut::map_anon(bytes_each).ok()?];
-        // Kernels without huge pages refuse; then both halves are alike.
-        let _ = halves[1].advise(Advice::HugePage);
-        Some(Self { halves })
-    }
-
-    /// Touches every page.
-    pub(crate) fn fill(&mut self) {
-        for half in &mut self.halves {
-            half.fill(1);
-            std::hint::black_box(half);
-        }
-    }
-}
-
-/// A copy of a fixed amount of data into fresh memory. Its time shows the state of the machine: the memory
-/// bandwidth and the current cost of a page's first touch.
-pub(crate) struct MemoryProbe {
-    from: Vec<u8>,
-    fastest_ns: u64,
-}
-
-impl MemoryProbe {
-    /// The size in each kind of page, small enough to add only milliseconds to a sample.
-    pub(crate) const BYTES_EACH: usize = 8 << 20;
-
-    /// A probe whose source pages are present.
-    pub(crate) fn new() -> Self {
-        Self { from: vec![1; Self::BYTES_EACH], fastest_ns: u64::MAX }
-    }
-
-    /// The time of one copy; 0 if there is no memory for it.
-    pub(crate) fn copy_ns(&mut self) -> u64 {
-        let start = Instant::now();
-        let Some(mut to) = FreshMemory::new(Self::BYTES_EACH) else { return 0 };
-        for half in &mut to.halves {
-            half.copy_from_slice(&self.from);
-            std::hint::black_box(half);
-        }
-        let elapsed_ns = nanoseconds(start.elapsed());
-        self.fastest_ns = self.fastest_ns.min(elapsed_ns);
-        elapsed_ns
-    }
-
-    /// Whether a copy was so much slower than the fastest one that memory must have been cold.
-    pub(crate) fn was_cold(&self, copy_ns: u64) -> bool {
-        copy_ns / 2 > self.fastest_ns
-    }
 }

@@ -14,7 +14,7 @@ use crate::call::{CallError, PhaseError};
 use crate::copy_source::{self, CopySources};
 use crate::file::Target;
 use crate::job;
-use crate::machine::{MemoryProbe, Usage};
+use crate::machine::Usage;
 use crate::progress::Progress;
 use crate::properties::Place;
 use crate::records::Records;
@@ -22,6 +22,7 @@ use crate::source::SourceBuffer;
 use crate::thread_state::{self, ThreadState};
 use crate::threads::{Shared, Threads};
 use crate::timeline::{self, Course};
+use crate::warm_memory::WarmMemory;
 use crate::watch::Watcher;
 use crate::{file, properties, read_back, settle, verify};
 
@@ -34,7 +35,7 @@ pub struct Engine<'p> {
     pub(crate) progress: Progress<'p>,
     source: SourceBuffer,
     copy_sources: CopySources,
-    probe: MemoryProbe,
+    memory: WarmMemory,
     available_memory: AvailableMemory,
     // The known paths of `O_DIRECT` writes by target and state, so that each is found out once.
     direct_ways: HashMap<(usize, Prepare), Learnt<DirectWrite>>,
@@ -61,7 +62,7 @@ impl<'p> Engine<'p> {
             progress: Progress(progress),
             source: SourceBuffer::default(),
             copy_sources: CopySources::new(copy_from),
-            probe: MemoryProbe::new(),
+            memory: WarmMemory::new(),
             available_memory,
             direct_ways: HashMap::new(),
             last: None,
@@ -114,7 +115,7 @@ impl Run<'_> {
         let states = thread_state::thread_states(self.target, case, self.names, &parts, limit);
         let records = timed_phases(states, case, progress, &mut sample)?;
         (sample.watch, sample.steal_ns, sample.device_bytes) = watcher.end();
-        sample.probe_ns[1] = engine.probe.copy_ns();
+        sample.probe_ns[1] = engine.memory.probe_ns();
         sample.latency = records.merged.latency().map(Box::new);
         let hand_overs = timeline::hand_overs(case, &parts);
         let timeline = timeline::timeline(&records.courses, sample.phases_ns.write, hand_overs);
@@ -188,7 +189,7 @@ impl Run<'_> {
         } else {
             0
         };
-        sample.probe_ns[0] = settle::warm(&mut engine.probe, warm_bytes, most_bytes);
+        sample.probe_ns[0] = engine.memory.prepare(warm_bytes, most_bytes);
         if let Some(source) = engine.copy_sources.of(case, request.target) {
             let doubt = copy_source::settle(source, case)?;
             sample.disturbed = sample.disturbed.take().or(doubt);

@@ -1,4 +1,4 @@
-//! Preparations before the clock: a quiet target and warm memory.
+//! Preparations before the clock: old content, a quiet target, and how much memory a sample takes.
 
 use std::os::fd::BorrowedFd;
 use std::thread::sleep;
@@ -8,7 +8,7 @@ use writebench_model::{AllocateCall, Cache, Case, Content, SyncCall};
 
 use crate::call::{CallError, retry};
 use crate::file::{self, Target};
-use crate::machine::{FreshMemory, MemoryProbe, meminfo_bytes};
+use crate::machine::meminfo_bytes;
 use crate::sync;
 
 /// Creates a file as an earlier program would have left it: written, synced and closed, with other bytes than
@@ -80,27 +80,4 @@ fn is_in_memory(directory: BorrowedFd<'_>) -> bool {
     /// `TMPFS_MAGIC` of statfs(2).
     const TMPFS: u64 = 0x0102_1994;
     rustix::fs::fstatfs(directory).is_ok_and(|it| u64::try_from(it.f_type).is_ok_and(|kind| kind == TMPFS))
-}
-
-/// Takes as much fresh memory as the sample will need, in small and huge pages, and releases it, so that the
-/// host has backed the sample's pages: on a virtual machine a page's first touch can be ten times slower, and
-/// free pages return to the host within seconds (free page reporting, every two seconds). If the probe shows
-/// that this has happened, there is time for one more attempt. Returns the last probe. Some memory remains
-/// for the probe after the sample: if that probe is slow, the host took pages back during the sample. Both
-/// halves together are at most `most_bytes`.
-pub(crate) fn warm(probe: &mut MemoryProbe, bytes: u64, most_bytes: u64) -> u64 {
-    const LEFT_OVER_BYTES: u64 = 4 * MemoryProbe::BYTES_EACH as u64;
-    const TRIES: u32 = 3;
-    let each = bytes.saturating_add(LEFT_OVER_BYTES).min(most_bytes / 2);
-    let mut probe_ns = 0;
-    for _ in 0..TRIES {
-        if let Some(mut memory) = FreshMemory::new(usize::try_from(each).unwrap_or(0)) {
-            memory.fill();
-        }
-        probe_ns = probe.copy_ns();
-        if !probe.was_cold(probe_ns) {
-            break;
-        }
-    }
-    probe_ns
 }

@@ -1,0 +1,176 @@
+//! Free memory that the host backs: on a virtual machine a page's first touch can be ten times slower than later
+//! ones, and free pages return to the host within seconds (free page reporting, every two seconds).
+
+use std::sync::LazyLock;
+use std::time::Instant;
+
+use memmap2::{Advice, MmapMut};
+use writebench_model::nanoseconds;
+
+use crate::machine::meminfo_bytes;
+
+/// The free memory that is warm, as far as this process knows.
+pub(crate) struct WarmMemory {
+    probe: MemoryProbe,
+    known: Option<Known>,
+}
+
+/// Memory that was taken and released, and is still free and backed if neither counter has changed.
+struct Known {
+    bytes: u64,
+    free_bytes: u64,
+    given_back_bytes: u64,
+}
+
+impl WarmMemory {
+    pub(crate) fn new() -> Self {
+        Self { probe: MemoryProbe::new(), known: None }
+    }
+
+    /// Makes sure that as much free memory as the sample will need is warm. What is known to be warm stays as
+    /// it is, where the kernel counts what it gives back; otherwise the memory is taken and released. If the
+    /// probe shows that memory is cold nevertheless, there is time for two more attempts. Returns the last
+    /// probe. Some memory remains for the probe after the sample: if that probe is slow, the host took pages
+    /// back during the sample. Never takes more than `most_bytes`.
+    pub(crate) fn prepare(&mut self, bytes: u64, most_bytes: u64) -> u64 {
+        const LEFT_OVER_BYTES: u64 = 4 * MemoryProbe::BYTES_EACH as u64;
+        const TRIES: u32 = 3;
+        let wanted = bytes.saturating_add(LEFT_OVER_BYTES).min(most_bytes);
+        let mut probe_ns = 0;
+        for attempt in 0..TRIES {
+            let keeps = attempt == 0 && self.still_warm_bytes() >= wanted;
+            if !keeps {
+                let taken = wanted.saturating_add(LEFT_OVER_BYTES).min(most_bytes);
+                take_and_release(usize::try_from(taken).unwrap_or(0));
+                self.known = Known::now(taken);
+            }
+            probe_ns = self.probe.copy_ns();
+            if !self.probe.was_cold(probe_ns) {
+                break;
+            }
+        }
+        probe_ns
+    }
+
+    /// A probe after a sample.
+    pub(crate) fn probe_ns(&mut self) -> u64 {
+        self.probe.copy_ns()
+    }
+
+    fn still_warm_bytes(&self) -> u64 {
+        self.known.as_ref().zip(Known::now(0)).map_or(0, |(then, now)| then.left(&now))
+    }
+}
+
+impl Known {
+    /// That much warm memory, with the counters as they stand; none without them.
+    fn now(bytes: u64) -> Option<Self> {
+        Some(Self { bytes, free_bytes: meminfo_bytes("MemFree")?, given_back_bytes: given_back_bytes()? })
+    }
+
+    /// The rest of it, if none was given back until now: others may have taken as much as is not free any more.
+    fn left(&self, now: &Self) -> u64 {
+        if now.given_back_bytes != self.given_back_bytes {
+            return 0;
+        }
+        self.bytes.saturating_sub(self.free_bytes.saturating_sub(now.free_bytes))
+    }
+}
+
+/// The memory that the kernel has given back to the hypervisor since it started (free page reporting): 0
+/// without a hypervisor, none if the kernel does not count it.
+pub(crate) fn given_back_bytes() -> Option<u64> {
+    static HAS_HYPERVISOR: LazyLock<bool> = LazyLock::new(|| {
+        // Only x86 says so, among the flags of a CPU.
+        let cpus = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+        let flags = cpus.lines().find(|line| line.starts_with("flags"));
+        flags.is_none_or(|flags| flags.split(' ').any(|flag| flag == "hypervisor"))
+    });
+    if !*HAS_HYPERVISOR {
+        return Some(0);
+    }
+    let counter = std::fs::read_to_string("/sys/module/page_reporting/parameters/reported_kib").ok()?;
+    counter.trim().parse::<u64>().ok()?.checked_mul(1024)
+}
+
+/// Anonymous memory that was never touched; none if there is not enough. In huge pages if that is asked for,
+/// and the kernel has them.
+fn fresh_memory(bytes: usize, huge: bool) -> Option<MmapMut> {
+    let memory = MmapMut::map_anon(bytes).ok()?;
+    if huge {
+        // Kernels without huge pages refuse, and use small ones.
+        let _ = memory.advise(Advice::HugePage);
+    }
+    Some(memory)
+}
+
+/// Takes as much memory from the kernel and releases it, so that the host has backed it. Huge pages do, where
+/// the kernel has them: it gives back only blocks that are as large (`page_reporting_order`).
+pub(crate) fn take_and_release(bytes: usize) {
+    let Some(mut memory) = fresh_memory(bytes, true) else { return };
+    memory.iter_mut().step_by(rustix::param::page_size()).for_each(|byte| *byte = 1);
+    std::hint::black_box(&memory);
+}
+
+/// A copy of a fixed amount of data into fresh memory, half in small pages and half in huge ones: the page
+/// cache uses both, and the kernel keeps their free memory in different lists. Its time shows the state of the machine: the memory
+/// bandwidth and the current cost of a page's first touch.
+pub(crate) struct MemoryProbe {
+    from: Vec<u8>,
+    fastest_ns: u64,
+}
+
+impl MemoryProbe {
+    /// The size in each kind of page, small enough to add only milliseconds to a sample.
+    pub(crate) const BYTES_EACH: usize = 2 << 20;
+
+    /// A probe whose source pages are present.
+    pub(crate) fn new() -> Self {
+        Self { from: vec![1; Self::BYTES_EACH], fastest_ns: u64::MAX }
+    }
+
+    /// The time of one copy; 0 if there is no memory for it.
+    pub(crate) fn copy_ns(&mut self) -> u64 {
+        let start = Instant::now();
+        for huge in [false, true] {
+            let Some(mut to) = fresh_memory(Self::BYTES_EACH, huge) else { return 0 };
+            to.copy_from_slice(&self.from);
+            std::hint::black_box(&to);
+        }
+        let elapsed_ns = nanoseconds(start.elapsed());
+        self.fastest_ns = self.fastest_ns.min(elapsed_ns);
+        elapsed_ns
+    }
+
+    /// Whether a copy was so much slower than the fastest one that memory must have been cold.
+    pub(crate) fn was_cold(&self, copy_ns: u64) -> bool {
+        copy_ns / 2 > self.fastest_ns
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const KNOWN: Known = Known { bytes: 100, free_bytes: 1000, given_back_bytes: 7 };
+
+    #[test]
+    fn memory_stays_warm_until_some_is_given_back() {
+        assert_eq!(KNOWN.left(&KNOWN), 100);
+        assert_eq!(KNOWN.left(&Known { given_back_bytes: 8, ..KNOWN }), 0);
+    }
+
+    #[test]
+    fn memory_that_others_took_is_not_counted_as_warm() {
+        assert_eq!(KNOWN.left(&Known { free_bytes: 970, ..KNOWN }), 70);
+        assert_eq!(KNOWN.left(&Known { free_bytes: 1, ..KNOWN }), 0);
+        assert_eq!(KNOWN.left(&Known { free_bytes: 2000, ..KNOWN }), 100);
+    }
+
+    #[test]
+    fn a_sample_never_has_more_memory_taken_than_it_may() {
+        let mut memory = WarmMemory::new();
+        memory.prepare(u64::MAX, 1 << 20);
+        assert!(memory.known.is_none_or(|known| known.bytes == 1 << 20));
+    }
+}
