@@ -33,7 +33,7 @@ impl Engine<'_> {
         }
     }
 
-    /// Direct writes of 1 MiB at depth eight, into preallocated files of growing size or onto the device; the
+    /// Direct writes with io_uring, in turns of two shapes, into files of growing size or onto the device; the
     /// best throughput of phase write counts.
     fn device_limit(
         &mut self,
@@ -44,11 +44,14 @@ impl Engine<'_> {
     ) -> MeasuredLimits {
         const CHUNK: u64 = 1 << 20;
         const FIRST_BYTES: u64 = 16 << 20;
-        const MOST_FILES: u32 = 4;
+        const MOST_FILES: usize = 4;
         let prepare = match target {
             Target::Directory(_) => "fallocate",
             Target::Device(_) => "overwrite",
         };
+        // Onto blocks that hold data already no extent is converted, and huge pages are fewer pieces for the
+        // device; kernels without them have the first shape only.
+        let shapes = [(CHUNK, 8, prepare, "plain"), (8 * CHUNK, 4, "overwrite", "huge-pages")];
         let request = SampleRequest {
             case: String::new(),
             target: number,
@@ -68,13 +71,18 @@ impl Engine<'_> {
         let (mut bytes_per_s, mut how, mut bytes_written) = (None, format!("no room for {}", Bytes(CHUNK)), 0);
         let mut size = FIRST_BYTES.min(writes.file_bytes);
         let start = Instant::now();
-        for _ in 0..MOST_FILES {
-            size = size.min(writes.most_bytes.saturating_sub(bytes_written)) / CHUNK * CHUNK;
+        for (chunk, depth, prepare, memory) in shapes.into_iter().cycle().take(MOST_FILES) {
+            // A file to be overwritten is written twice.
+            let times = if matches!(target, Target::Directory(_)) && prepare == "overwrite" { 2 } else { 1 };
+            size = size.min(writes.most_bytes.saturating_sub(bytes_written) / times) / CHUNK * CHUNK;
             let is_late = bytes_per_s.is_some() && start.elapsed() >= time;
             if size == 0 || is_late {
                 break;
             }
-            let name = format!("uring,size={},chunk=1MiB,prepare={prepare},cache=direct,depth=8", Bytes(size));
+            let (size_text, chunk) = (Bytes(size), Bytes(chunk.min(size)));
+            let name = format!(
+                "uring,size={size_text},chunk={chunk},depth={depth},prepare={prepare},cache=direct,memory={memory}"
+            );
             let case = match Case::parse(&name, &methods::infos()) {
                 Ok(case) => case,
                 Err(error) => {
@@ -83,10 +91,12 @@ impl Engine<'_> {
                 }
             };
             let sample = self.sample(target, &case, &request);
-            bytes_written += size;
+            bytes_written += size * times;
             if let Some(reason) = sample.outcome.reason() {
-                how = format!("{case}: {reason}");
-                break;
+                if bytes_per_s.is_none() {
+                    how = format!("{case}: {reason}");
+                }
+                continue;
             }
             let per_s = rate(size, Duration::from_nanos(sample.phases_ns.write));
             if bytes_per_s.is_none_or(|best| per_s > best) {

@@ -1,34 +1,36 @@
 //! The memory that samples write from.
 
-use direct_io::AlignedBuffer;
-use writebench_model::{Alignment, Case, Data, Source};
+use std::ops::Range;
 
-use crate::call::CallError;
+use memmap2::{Advice, MmapMut};
+use rustix::io::Errno;
+use writebench_model::{Alignment, Bytes, Case, Data, Source, SourceMemory};
+
+use crate::call::{Call, CallError, Meaning};
 use crate::pattern;
 
 /// Source data, kept between samples while the next case needs the same.
 #[derive(Default)]
 pub(crate) struct SourceBuffer {
-    // None at first, as an empty buffer cannot exist.
-    memory: Option<AlignedBuffer>,
-    // The start of the data in the memory.
-    start: usize,
-    made: Option<(Data, Alignment, u64)>,
+    // None at first, as an empty mapping cannot exist.
+    mapping: Option<MmapMut>,
+    // The place of the data in the mapping.
+    place: Range<usize>,
+    made: Option<(Data, Alignment, SourceMemory, u64)>,
 }
 
 const PAGE_BYTES: usize = 4096;
+const HUGE_PAGE_BYTES: usize = 2 << 20;
+// Kernels without huge pages know no such advice.
+const MADVISE: Call = Call { name: "madvise", meanings: &[(Errno::INVAL, Meaning::Unsupported)] };
 
 impl SourceBuffer {
     /// Generates the data that `case` writes, unless the present data fits.
     pub(crate) fn make(&mut self, case: &Case, seed: u64) -> Result<(), CallError> {
-        let (data, alignment) = (case.axes().data, case.axes().alignment);
-        let start = match alignment {
-            Alignment::Page => 0,
-            Alignment::OffByOne => 1,
-        };
+        let (data, alignment, memory) = (case.axes().data, case.axes().alignment, case.axes().memory);
         let length = usize::try_from(case.source_bytes())
             .map_err(|_| CallError::other("source", "larger than the address space".to_owned()))?;
-        let made = Some((data, alignment, seed));
+        let made = Some((data, alignment, memory, seed));
         if self.made == made && length <= self.bytes().len() {
             return Ok(());
         }
@@ -36,21 +38,34 @@ impl SourceBuffer {
         if length == 0 {
             return Ok(());
         }
-        let mut memory = AlignedBuffer::new(start + length, PAGE_BYTES).map_err(|error| {
+        // Room to begin at a border of huge pages.
+        let mut mapping = MmapMut::map_anon(length + HUGE_PAGE_BYTES).map_err(|error| {
             CallError::other("source", format!("{error}; try a smaller size or source=chunk"))
         })?;
-        match data {
-            Data::Random => pattern::fill(seed, 0, &mut memory[start..]),
-            // The zeros are written, because untouched memory is one shared page.
-            Data::Zero => memory.fill(0),
+        let border = mapping.as_ptr().align_offset(HUGE_PAGE_BYTES);
+        let start = match alignment {
+            Alignment::Page => border,
+            Alignment::OffByOne => border + 1,
+        };
+        let place = start..start + length;
+        if memory == SourceMemory::HugePages {
+            mapping.advise(Advice::HugePage).map_err(|error| CallError::of_io(MADVISE, &error))?;
         }
-        *self = Self { memory: Some(memory), start, made };
+        match data {
+            Data::Random => pattern::fill(seed, 0, &mut mapping[place.clone()]),
+            // The zeros are written, because untouched memory is one shared page.
+            Data::Zero => mapping[place.clone()].fill(0),
+        }
+        if memory == SourceMemory::HugePages {
+            are_huge(&mapping[place.clone()])?;
+        }
+        *self = Self { mapping: Some(mapping), place, made };
         Ok(())
     }
 
     /// The data.
     pub(crate) fn bytes(&self) -> &[u8] {
-        self.memory.as_deref().map_or(&[], |memory| &memory[self.start..])
+        self.mapping.as_deref().map_or(&[], |mapping| &mapping[self.place.clone()])
     }
 
     /// Reads one byte of every page, so that no page has to be faulted in while the clock runs.
@@ -58,6 +73,38 @@ impl SourceBuffer {
         let sum = self.bytes().iter().step_by(PAGE_BYTES).fold(0u8, |sum, byte| sum.wrapping_add(*byte));
         std::hint::black_box(sum);
     }
+}
+
+/// Fails unless the kernel has given huge pages for most of this memory, since it may take the advice and give
+/// none. No answer of the kernel is no reason to doubt it.
+fn are_huge(bytes: &[u8]) -> Result<(), CallError> {
+    let Ok(maps) = std::fs::read_to_string("/proc/self/smaps") else { return Ok(()) };
+    let huge_bytes = huge_bytes_at(&maps, bytes.as_ptr().addr() as u64).unwrap_or(0);
+    let length = bytes.len() as u64;
+    if huge_bytes >= length / 2 {
+        return Ok(());
+    }
+    let message = format!(
+        "the kernel gave huge pages for {} of {}: see /sys/kernel/mm/transparent_hugepage/enabled, and free memory",
+        Bytes(huge_bytes),
+        Bytes(length)
+    );
+    Err(CallError::unsupported("memory=huge-pages", message))
+}
+
+/// `AnonHugePages` of the mapping around an address: proc_pid_smaps(5).
+fn huge_bytes_at(maps: &str, address: u64) -> Option<u64> {
+    let mut is_around = false;
+    for line in maps.lines() {
+        let range = line.split_once(' ').and_then(|(range, _)| range.split_once('-'));
+        let number = |text: &str| u64::from_str_radix(text, 16).ok();
+        if let Some((from, to)) = range.and_then(|(from, to)| Some((number(from)?, number(to)?))) {
+            is_around = (from..to).contains(&address);
+        } else if is_around && let Some(size) = line.strip_prefix("AnonHugePages:") {
+            return size.split_whitespace().next()?.parse::<u64>().ok()?.checked_mul(1024);
+        }
+    }
+    None
 }
 
 /// The expected content of a file at `offset` of the data of a part that begins at `range_offset`.
@@ -75,5 +122,31 @@ pub(crate) fn expected(case: &Case, seed: u64, range_offset: u64, offset: u64, b
                 done += length;
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MAPS: &str = "\
+7f0000000000-7f0000400000 rw-p 00000000 00:00 0 
+Size:               4096 kB
+AnonHugePages:      2048 kB
+7f0000400000-7f0000401000 r--p 00000000 fe:00 17                         /usr/lib/libc.so.6
+AnonHugePages:         0 kB
+";
+
+    #[test]
+    fn huge_pages_are_counted_for_the_mapping_around_an_address() {
+        assert_eq!(huge_bytes_at(MAPS, 0x7f00_0000_1000), Some(2 << 20));
+        assert_eq!(huge_bytes_at(MAPS, 0x7f00_0040_0000), Some(0));
+        assert_eq!(huge_bytes_at(MAPS, 0x7f00_0040_1000), None);
+    }
+
+    #[test]
+    fn memory_without_huge_pages_is_unsupported() {
+        let small = vec![1u8; 4 << 20];
+        assert!(are_huge(&small).is_err_and(|error| error.reason().contains("the kernel gave huge pages for")));
     }
 }

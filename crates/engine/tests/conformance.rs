@@ -21,7 +21,7 @@ const SIZES: [u64; 8] = [0, 1, CHUNK - 1, CHUNK, CHUNK + 1, 7 * CHUNK + 123, 8 *
 /// The vector of the methods' examples.
 const VECTOR: u32 = 3;
 const HUGE: u64 = Case::HUGE_PAGE_BYTES;
-const LAYOUTS: [&str; 39] = [
+const LAYOUTS: [&str; 40] = [
     "",
     "threads=3,files=per-thread",
     "threads=3",
@@ -50,6 +50,7 @@ const LAYOUTS: [&str; 39] = [
     "populate=window,window=8KiB",
     "populate=all,store=nontemporal",
     "store=nontemporal,alignment=off-by-one",
+    "memory=huge-pages",
     "populate=window,window=12KiB,threads=2",
     "huge=advise",
     "huge=collapse",
@@ -192,7 +193,8 @@ fn makes_sense(method: &MethodInfo, prepare: Prepare, size: u64, layout: &[(Axis
     };
     let dontcache = value(Axis::Cache) == Some("dontcache");
     let has_flags = method.syncs.iter().any(|it| it.name() == "rwf-dsync");
-    let huge = value(Axis::Huge) != Some("collapse") || size / threads >= HUGE;
+    let huge = (value(Axis::Huge) != Some("collapse") || size / threads >= HUGE)
+        && (value(Axis::Memory) != Some("huge-pages") || size >= HUGE);
     let in_sectors = value(Axis::Cache) != Some("direct") || size.is_multiple_of(512);
     layout.iter().all(|(axis, _)| method.has_axis(*axis))
         && is_synced

@@ -7,7 +7,7 @@ use crate::similar::did_you_mean;
 use crate::sync::Sync;
 use crate::value::{
     Advice, Alignment, AllocateCall, Cache, Data, Descriptor, Drop, Files, Huge, MapSharing, Origin, Populate,
-    Prepare, Registered, Source, Store, named_values,
+    Prepare, Registered, Source, SourceMemory, Store, named_values,
 };
 
 /// The distance behind the writer at which data is on its way to the device; none if the kernel decides.
@@ -347,6 +347,19 @@ axes! {
         fio: |alignment| match alignment {
             Alignment::Page => SAID,
             Alignment::OffByOne => Err("fio's memory is aligned to a power of two"),
+        },
+    }
+    Memory = "memory" {
+        memory: SourceMemory = SourceMemory::Plain,
+        summary: "pages of that memory: as the kernel decides, or huge ones by madvise(2)",
+        words: |memory| match memory {
+            SourceMemory::Plain => Phrase::Silent,
+            SourceMemory::HugePages => Phrase::How("from huge pages".to_owned()),
+        },
+        effort: |_| 1,
+        fio: |memory| match memory {
+            SourceMemory::Plain => SAID,
+            SourceMemory::HugePages => Err("fio's memory is in huge pages only where a pool is reserved for them"),
         },
     }
     Advice = "advice" {

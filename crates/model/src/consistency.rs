@@ -5,7 +5,9 @@ use crate::case::{Case, CaseError};
 use crate::method::{Cursor, MethodInfo};
 use crate::quantity::Bytes;
 use crate::sync::SyncCall;
-use crate::value::{Alignment, AllocateCall, Cache, Descriptor, Drop, Files, Huge, MapSharing, Populate};
+use crate::value::{
+    Alignment, AllocateCall, Cache, Descriptor, Drop, Files, Huge, MapSharing, Populate, SourceMemory,
+};
 
 /// An axis to change, and the reason with the accepted values.
 type Contradiction = (Axis, String);
@@ -22,6 +24,7 @@ impl Case {
             .and_then(|()| sizes(method, axes))
             .and_then(|()| layout(method, axes))
             .and_then(|()| windows(self))
+            .and_then(|()| memory(self))
             .and_then(|()| write_behind(axes))
             .and_then(|()| direct(self));
         refused.map_err(|(axis, why)| {
@@ -132,6 +135,16 @@ fn windows(case: &Case) -> Result<(), Contradiction> {
         return Err((Axis::Huge, format!("each thread needs at least one huge page, {}", Bytes(huge))));
     }
     Ok(())
+}
+
+/// Memory in huge pages holds one at least.
+fn memory(case: &Case) -> Result<(), Contradiction> {
+    let huge = Case::HUGE_PAGE_BYTES;
+    if case.axes().memory == SourceMemory::Plain || case.source_bytes() >= huge {
+        return Ok(());
+    }
+    let source = Axes::get(case.axes(), Axis::Source);
+    Err((Axis::Memory, format!("with source={source} the memory is smaller than a huge page, {}", Bytes(huge))))
 }
 
 /// Write-behind is for data in the page cache that nothing else writes out on the way.

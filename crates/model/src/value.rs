@@ -176,6 +176,14 @@ named_values! {
         Dontcache = "dontcache",
     }
 
+    /// See [`crate::Axis::Memory`].
+    SourceMemory {
+        /// Pages as the kernel decides: small ones, unless it gives huge pages to everybody.
+        Plain = "plain",
+        /// `MADV_HUGEPAGE`: direct I/O has fewer pieces to hand to the device.
+        HugePages = "huge-pages",
+    }
+
     /// See [`crate::Axis::Alignment`].
     Alignment {
         /// At the start of a page.

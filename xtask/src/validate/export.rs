@@ -13,6 +13,8 @@ pub(super) struct Measured {
     /// Its label in the suite, or its name.
     pub(super) name: String,
     pub(super) median_ns: f64,
+    /// Whether any of its samples is a copy that shares its blocks with the source.
+    pub(super) shares_blocks: bool,
     // Undisturbed samples only.
     by_round_ns: HashMap<u64, f64>,
 }
@@ -33,11 +35,12 @@ impl Measured {
         let median_ns = json["estimate"]["total_ns"]["median"].as_f64().filter(|_| json["outcome"] == "ok");
         let Some(median_ns) = median_ns else { return Ok(None) };
         let samples = json["samples"].as_array().context("a case without samples")?.iter();
+        let shares_blocks = samples.clone().any(|sample| sample["shares_blocks"] == true);
         let calm = samples.filter(|sample| sample["outcome"] == "ok" && sample["disturbed"].is_null());
         let by_round_ns =
             calm.filter_map(|sample| Some((sample["round"].as_u64()?, sample["total_ns"].as_f64()?))).collect();
         let name = json["label"].as_str().unwrap_or(&id).to_owned();
-        Ok(Some(Self { id, name, median_ns, by_round_ns }))
+        Ok(Some(Self { id, name, median_ns, shares_blocks, by_round_ns }))
     }
 
     /// The median of the ratios of its times to the other's, in common rounds.
@@ -55,7 +58,8 @@ mod tests {
 
     fn case(times: &[(u64, f64)]) -> Measured {
         let by_round_ns = times.iter().copied().collect();
-        Measured { id: "write".to_owned(), name: "write".to_owned(), median_ns: 1.0, by_round_ns }
+        let id = "write".to_owned();
+        Measured { name: id.clone(), id, median_ns: 1.0, shares_blocks: false, by_round_ns }
     }
 
     #[test]

@@ -195,6 +195,18 @@ pub(crate) const PROMISES: &[Promise] = &[
     ),
     // Past the page cache, also where the old content went through it.
     (
+        "pwrite,size=4MiB,chunk=2MiB,cache=direct,memory=huge-pages",
+        &[
+            ("open O_WRONLY|O_CREAT|O_EXCL|O_DIRECT", 1),
+            ("pwrite64 2097152 0", 1),
+            ("pwrite64 2097152 2097152", 1),
+            ("close", 2),
+            (LOOK, 1),
+            ("mmap 4194304 0", 1),
+            ("munmap 4194304", 1),
+        ],
+    ),
+    (
         "pwrite,size=1MiB,chunk=512KiB,prepare=overwrite,cache=direct",
         &[
             (CREATE, 1),

@@ -41,6 +41,11 @@ const REFUSED: &[(&[&str], i32, &[&str])] = &[
     (&["--case", "pwrite,chunk=1000,cache=direct"], 2, &["chunk=1000", "512 bytes"]),
     (&["--case", "pwrite,size=1000,cache=direct"], 2, &["size=1000", "512 bytes"]),
     (&["--case", "pwrite,cache=direct,alignment=off-by-one"], 2, &["aligned memory"]),
+    (
+        &["--case", "pwrite,source=chunk,memory=huge-pages"],
+        2,
+        &["source=chunk", "smaller than a huge page, 2MiB"],
+    ),
     (&["--case", "write,cache=dontcache"], 2, &["pwritev2"]),
     (&["--case", "splice,size=0"], 2, &["size=0"]),
     (&["--case", "uring,depth=0"], 2, &["depth=0", "4096"]),

@@ -30,7 +30,7 @@ pub(super) static METHOD: Method = Method {
         has_buffer: false,
         cursor: Cursor::Offset,
         copying: None,
-        axes: &[WRITING, &[Axis::Depth, Axis::Registered, Axis::Cache, Axis::Alignment]],
+        axes: &[WRITING, &[Axis::Depth, Axis::Registered, Axis::Cache, Axis::Alignment, Axis::Memory]],
         prepares: Prepare::ALL,
         syncs: SYNCS_WITH_FLAGS,
         syncs_on_the_way: SYNCS_ON_THE_WAY,

@@ -194,6 +194,7 @@ fn what_fio_cannot_do_is_said_with_the_reason() {
         ("write,size=1MiB,sync=fdatasync", "no fdatasync at the end"),
         ("pwrite,size=1MiB,threads=2,sync=fsync", "each thread of fio would sync"),
         ("pwrite,size=1MiB,alignment=off-by-one", "power of two"),
+        ("pwrite,size=4MiB,memory=huge-pages", "a pool is reserved"),
         ("pwritev,size=1MiB,vector=4", "one element"),
         ("pwritev,size=1MiB,vector=1,sync=rwf-dsync", "RWF_DSYNC"),
         ("pwritev,size=1MiB,vector=1,cache=dontcache", "RWF_DONTCACHE"),
