@@ -4,6 +4,7 @@ mod arguments;
 mod commands;
 mod consent;
 mod database;
+mod earlier_search;
 mod exit;
 mod export;
 mod global;

@@ -37,6 +37,9 @@ pub struct Candidate {
     /// Whether its copies share the blocks of the source: it is measured beside the finalists, and is no rival of
     /// those that copy bytes.
     pub is_clone: bool,
+    /// Whether an earlier race has reached its final with it: then it is a scout. Its earlier samples count for
+    /// nothing, as the machine may have been in another state.
+    pub was_finalist: bool,
     /// Its place in the space: the number of its value on each axis, see [`coordinates`].
     pub values: Vec<u16>,
     /// Its cases in the plan, one for each size of the screening. A case may serve several candidates.
@@ -254,12 +257,15 @@ impl Race {
         self.batch = chosen.into_iter().map(|it| (it, until(it))).collect();
     }
 
-    /// The baseline, the simplest other, and some that are unlike them and each other.
+    /// The baseline, the simplest other, those that an earlier race has found, and some that are unlike them and
+    /// each other.
     fn scout(&mut self, level: usize, taken: &[Vec<Taken>]) {
         let mut outlook = Outlook::unknown(&self.candidates);
         let others = self.rivals().filter(|&it| it != self.baseline);
         let simplest = others.min_by_key(|&it| self.candidates[it].effort);
         let mut chosen: Vec<usize> = std::iter::once(self.baseline).chain(simplest).collect();
+        let found: Vec<usize> = self.rivals().filter(|&it| self.candidates[it].was_finalist).collect();
+        chosen.extend(found.into_iter().filter(|it| !chosen.contains(it)).take(FINALISTS).collect::<Vec<_>>());
         chosen.iter().for_each(|&it| outlook.suppose(it));
         let rest: Vec<usize> = self.rivals().filter(|it| !chosen.contains(it)).collect();
         chosen.extend(outlook.choose(&rest, SCOUTS.saturating_sub(chosen.len()), Choice::Unlike));

@@ -8,13 +8,14 @@ use anyhow::Result;
 use clap::{Args, ValueHint};
 use writebench_model::protocol::direct_check_bytes_of;
 use writebench_model::{
-    Axis, Bytes, Cache, Case, CaseOrigin, Content, Durability, Purpose, RecordedCase, Reserve, Row, Settings,
-    Space, Stage, TargetRecord, Verify, nanoseconds,
+    Axis, Bytes, Cache, Case, CaseOrigin, Content, Durability, Purpose, Reserve, Row, Settings, Space, Stage,
+    TargetRecord, Verify, nanoseconds,
 };
 use writebench_report::counted;
 use writebench_runner::{Candidate, Hardware, Race, RaceLimits, coordinates};
 
 use crate::arguments::{names, positive_duration};
+use crate::earlier_search::{earlier_finalists, name_without_size};
 use crate::exit::{Exit, usage};
 use crate::export::ExportArguments;
 use crate::global::Global;
@@ -106,7 +107,7 @@ impl AdviseCommand {
             ));
         }
         place.check(std::slice::from_ref(&space.baseline), None, self.reserve, &[])?;
-        let field = Field::of(self.purpose, &space, &target, self.max_bytes)?;
+        let mut field = Field::of(self.purpose, &space, &target, self.max_bytes)?;
         if let Some(why) = field.left_out.first() {
             output.note(&format!("Left out {}: {why}", counted(field.left_out.len(), "candidate")));
         }
@@ -116,6 +117,9 @@ impl AdviseCommand {
         let most_bytes = field.most_bytes(real_bytes).saturating_add(direct_check_bytes);
         let max_bytes = self.max_bytes.map_or(most_bytes, |bytes| bytes.0);
         field.check_bytes(max_bytes, direct_check_bytes)?;
+        if self.purpose == Purpose::LargerThanMemory {
+            field.check_budget(self.budget)?;
+        }
         if self.dry_run {
             output.results(&field.dry_run(max_bytes, self.budget))?;
             return Ok(Exit::Ok);
@@ -142,6 +146,10 @@ impl AdviseCommand {
         let mut run = new_run(None, settings, &[], vec![target]);
         let places = vec![place.claim(false, self.reserve, output)?];
         let mut store = database::open(global.db.as_deref())?;
+        if let Some((search, names)) = earlier_finalists(&store, &run.targets[0], &space.baseline)? {
+            let count = field.mark_finalists(&names);
+            output.note(&format!("Measured first: {} of search {search}.", counted(count, "finalist")));
+        }
         let number = store.begin_run(&run)?;
         // The race keeps the time. A limit in the runner would cut loops over records, which then have no rank.
         run.settings.budget_ns = None;
@@ -261,6 +269,7 @@ impl Field {
             field.times_written = field.times_written.max(case.bytes_written().div_ceil(size_bytes));
             field.candidates.push(Candidate {
                 effort: case.effort(),
+                was_finalist: false,
                 is_clone: case.contract().content == Content::SharedCopy,
                 values: Vec::new(),
                 screening,
@@ -272,6 +281,16 @@ impl Field {
             candidate.values = values;
         }
         Ok(field)
+    }
+
+    /// Marks the candidates of those names without a size; returns their number.
+    fn mark_finalists(&mut self, names: &HashSet<String>) -> usize {
+        let mut count = 0;
+        for candidate in &mut self.candidates {
+            candidate.was_finalist = names.contains(&name_without_size(&self.cases[candidate.finals[0]]));
+            count += usize::from(candidate.was_finalist);
+        }
+        count
     }
 
     /// Most bytes that the search writes, unless it was told another limit.
@@ -289,6 +308,27 @@ impl Field {
                 "--max-bytes must be at least {} for a search that ends with six rounds of three ways at {}: fewer prove nothing",
                 Bytes(least),
                 Bytes(smallest).approximate()
+            ));
+        }
+        Ok(())
+    }
+
+    /// Whether the budget may pay for six rounds of the finals at the only size.
+    fn check_budget(&self, budget: Duration) -> Result<()> {
+        /// More than a disk takes, and more than enough to hope for.
+        const MOST_BYTES_PER_S: u64 = 10_000_000_000;
+        /// Of a disk.
+        const USUAL_BYTES_PER_S: u64 = 1_000_000_000;
+        let size = self.sizes.final_bytes.first().copied().unwrap_or_default();
+        let least = RaceLimits::least_bytes(size, self.times_written);
+        if u128::from(least) * 1_000_000_000 > budget.as_nanos() * u128::from(MOST_BYTES_PER_S) {
+            return Err(usage!(
+                "six rounds of three ways with {} write {}, more than any disk takes in {budget:?}: --budget {}m is enough \
+                 at 1 GB/s; to give the search less memory, and so smaller files: systemd-run --scope -p MemoryMax=1G \
+                 writebench advise …",
+                Bytes(size).approximate(),
+                Bytes(least).approximate(),
+                least.div_ceil(USUAL_BYTES_PER_S).div_ceil(60),
             ));
         }
         Ok(())
@@ -318,8 +358,7 @@ impl Field {
 
     /// The place of a case among all cases, with the row that it will have.
     fn add(&mut self, case: Case, stage: Stage, is_baseline: bool, target: &TargetRecord) -> usize {
-        // The size is the same for all: a name is easier to read without it.
-        let name = RecordedCase::from(case.clone()).name_without(Axis::Size);
+        let name = name_without_size(&case);
         let label = if is_baseline { format!("baseline: {name}") } else { name };
         let origin = CaseOrigin::Search { stage, is_baseline };
         let row = Row { origin, label: Some(label), case: case.clone() };

@@ -7,8 +7,8 @@ use anyhow::{Context, Result, ensure};
 use rustix::process::Signal;
 use serde_json::Value;
 use writebench_testkit::{
-    Caching, Call, Errno, Fault, Faulty, Kind, Need, Program, Trials, What, When, directory_on, entries, send,
-    wait_for,
+    Caching, Call, ControlGroup, Errno, Fault, Faulty, Kind, Need, Program, Trials, What, When, directory_on,
+    entries, send, wait_for,
 };
 
 use crate::program;
@@ -30,8 +30,14 @@ pub(crate) fn add(trials: &mut Trials) {
         smaller,
     );
     trials.add("records are searched for with their durability", &[Need::Filesystem(Kind::Ext4)], records);
+    trials.add("a search measures first what an earlier one has found there", &tmpfs, again);
     trials.add("a dry run lists the candidates and writes nothing", &tmpfs, dry_run);
     trials.add("what cannot be searched for is refused in a line", &tmpfs, refusals);
+    trials.add(
+        "files larger than memory are not begun with where no disk could write them in the budget",
+        &[Need::MemoryGroup, Need::Root, Need::Filesystem(Kind::Ext4)],
+        no_time_for_large,
+    );
     trials.add("a search is not resumed", &tmpfs, not_resumed);
     trials.add("samples are taken until the interval is narrow enough", &tmpfs, precision);
 }
@@ -197,6 +203,25 @@ fn records() -> Result<()> {
     Ok(())
 }
 
+fn again() -> Result<()> {
+    let (program, target) = (program()?, directory_on(Kind::Tmpfs));
+    let target_text = target.path().to_str().context("UTF-8")?;
+    let search = |purpose: &str| -> Result<String> {
+        let ended =
+            program.call(&["advise", target_text, "--for", purpose, "--size", "4MiB", "--budget", "5s"])?;
+        ensure!(ended.code == Some(0), "{ended:?}");
+        Ok(ended.stderr)
+    };
+    let first = search("stream")?;
+    ensure!(!first.contains("Measured first"), "{first}");
+    let other = search("copy")?;
+    ensure!(!other.contains("Measured first"), "{other}");
+    let again = search("stream")?;
+    let line = again.lines().find(|line| line.starts_with("Measured first: ")).context("no line")?;
+    ensure!(line.ends_with(" of search 1.") && !line.contains(": 0 "), "{line}");
+    Ok(())
+}
+
 fn dry_run() -> Result<()> {
     let (program, target) = (program()?, directory_on(Kind::Tmpfs));
     let target_text = target.path().to_str().context("UTF-8")?;
@@ -229,6 +254,18 @@ fn refusals() -> Result<()> {
         ensure!(matches!(ended.code, Some(2 | 3)) && ended.stderr.contains(why), "{arguments:?}: {ended:?}");
         ensure!(ended.stderr.lines().count() == 1 && ended.stdout.is_empty(), "{ended:?}");
     }
+    Ok(())
+}
+
+fn no_time_for_large() -> Result<()> {
+    let (group, target) = (ControlGroup::with_memory(256 << 20)?, directory_on(Kind::Ext4));
+    let command = program()?.command(&["advise", "--for", "larger-than-memory", "--budget", "100ms"]);
+    let mut command = group.with(&command);
+    let output = command.arg(target.path()).output()?;
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    ensure!(output.status.code() == Some(2) && stderr.lines().count() == 1, "{stderr}");
+    ensure!(stderr.contains("more than any disk takes in 100ms: --budget 1m is enough"), "{stderr}");
+    ensure!(entries(target.path()).is_empty());
     Ok(())
 }
 

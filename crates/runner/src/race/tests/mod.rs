@@ -64,6 +64,17 @@ fn copies_that_share_blocks_are_no_rivals_and_a_known_one_is_in_every_round_of_t
 }
 
 #[test]
+fn what_an_earlier_race_found_is_a_scout_and_has_to_win_again() {
+    for found in [7, 123] {
+        let mut world = World::new(field(), 0.02, 5);
+        world.found = [found].into();
+        let pick = world.run(0);
+        assert!((0..REAL).all(|level| !world.on(level)[found].is_empty()), "{found} is a scout");
+        assert!(world.seconds_per_gib[pick] <= world.seconds_per_gib[123] * 1.03, "{pick} after {found}");
+    }
+}
+
+#[test]
 fn a_candidate_that_fails_in_the_finals_leaves_the_race_to_the_others() {
     let mut world = World::new(field(), 0.02, 5);
     world.fails.insert(REAL * 200 + 123);

@@ -29,6 +29,8 @@ pub(super) struct World {
     /// Candidates that share blocks, and those of them that are known to.
     pub(super) shares: HashSet<usize>,
     pub(super) clones: HashSet<usize>,
+    /// The finalists of an earlier race.
+    pub(super) found: HashSet<usize>,
     pub(super) limits: RaceLimits,
     /// The work around a sample, in seconds.
     pub(super) around_s: f64,
@@ -57,6 +59,7 @@ impl World {
             fails: HashSet::new(),
             shares: HashSet::new(),
             clones: HashSet::new(),
+            found: HashSet::new(),
             limits,
             around_s: 0.03,
             random: Pcg64Mcg::from_seed([seed | 1; 16]),
@@ -73,6 +76,7 @@ impl World {
         let candidate = |index: usize| {
             let case = |level: usize| level * self.count() + index;
             Candidate {
+                was_finalist: self.found.contains(&index),
                 is_clone: self.clones.contains(&index),
                 effort: self.efforts[index],
                 values: self.values[index].clone(),

@@ -1,0 +1,40 @@
+//! The finalists of an earlier search, as a hint for the next.
+
+use std::collections::HashSet;
+
+use anyhow::Result;
+use writebench_model::{Axis, Case, CaseOrigin, RecordedCase, Stage, TargetRecord};
+use writebench_store::Store;
+
+/// The newest search with that baseline on that target, and the names, without a size, of the cases that it compared
+/// with the baseline.
+pub(crate) fn earlier_finalists(
+    store: &Store,
+    target: &TargetRecord,
+    baseline: &Case,
+) -> Result<Option<(i64, HashSet<String>)>> {
+    /// Fewer rounds compare nothing.
+    const ROUNDS: usize = 6;
+    for summary in store.runs()?.into_iter().rev().filter(|run| run.target == target.name) {
+        if store.is_imported(summary.number)? {
+            continue;
+        }
+        let run = store.run(summary.number)?;
+        let rows = run.cases.iter().filter_map(|row| match row.origin {
+            CaseOrigin::Search { stage: Stage::Final, is_baseline } if row.samples.len() >= ROUNDS => {
+                Some((row.case.name_without(Axis::Size), is_baseline))
+            }
+            _ => None,
+        });
+        let (baselines, finalists): (Vec<_>, Vec<_>) = rows.partition(|(_, is_baseline)| *is_baseline);
+        if baselines.iter().any(|(name, _)| *name == name_without_size(baseline)) && !finalists.is_empty() {
+            return Ok(Some((summary.number, finalists.into_iter().map(|(name, _)| name).collect())));
+        }
+    }
+    Ok(None)
+}
+
+/// The size is the same for all: a name is easier to read without it.
+pub(crate) fn name_without_size(case: &Case) -> String {
+    RecordedCase::from(case.clone()).name_without(Axis::Size)
+}
