@@ -112,7 +112,14 @@ fn filled() -> Result<()> {
     };
     wait_for("samples", taken)?;
     let theirs = target.join("theirs");
-    let size = rustix::fs::statvfs(&target).map(|free| free.f_bavail * free.f_frsize)? - (10 << 20);
+    // The file of a sample comes and goes meanwhile.
+    let mut most_free = 0;
+    for _ in 0..300 {
+        let free = rustix::fs::statvfs(&target)?;
+        most_free = most_free.max(free.f_bavail * free.f_frsize);
+        std::thread::sleep(std::time::Duration::from_millis(1));
+    }
+    let size = most_free - (10 << 20);
     call(Command::new("fallocate").args(["--length", &size.to_string()]).arg(&theirs))?;
     let output = child.wait_with_output()?;
     let stderr = String::from_utf8_lossy(&output.stderr);
