@@ -167,7 +167,7 @@ fn every_purpose_has_a_space_of_cases_that_leave_behind_as_much_as_plain_write()
     let methods = method_infos();
     let spaces = [
         (Purpose::Stream, 500..900),
-        (Purpose::DurableStream, 300..600),
+        (Purpose::DurableStream, 500..900),
         (Purpose::Overwrite, 80..300),
         (Purpose::DurableOverwrite, 150..400),
         (Purpose::Records, 60..200),
