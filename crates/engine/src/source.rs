@@ -76,7 +76,7 @@ impl SourceBuffer {
 }
 
 /// Fails unless the kernel has given huge pages for most of this memory, since it may take the advice and give
-/// none. No answer of the kernel is no reason to doubt it.
+/// none. If the kernel does not say, the memory is trusted.
 fn are_huge(bytes: &[u8]) -> Result<(), CallError> {
     let Ok(maps) = std::fs::read_to_string("/proc/self/smaps") else { return Ok(()) };
     let huge_bytes = huge_bytes_at(&maps, bytes.as_ptr().addr() as u64).unwrap_or(0);

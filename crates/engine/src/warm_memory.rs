@@ -93,8 +93,8 @@ pub(crate) fn given_back_bytes() -> Option<u64> {
     counter.trim().parse::<u64>().ok()?.checked_mul(1024)
 }
 
-/// Anonymous memory that was never touched; none if there is not enough. In huge pages if that is asked for,
-/// and the kernel has them.
+/// Anonymous memory that was never touched, in huge pages if that is asked for and the kernel has them; none if
+/// there is not enough.
 fn fresh_memory(bytes: usize, huge: bool) -> Option<MmapMut> {
     let memory = MmapMut::map_anon(bytes).ok()?;
     if huge {
@@ -104,8 +104,8 @@ fn fresh_memory(bytes: usize, huge: bool) -> Option<MmapMut> {
     Some(memory)
 }
 
-/// Takes as much memory from the kernel and releases it, so that the host has backed it. Huge pages do, where
-/// the kernel has them: it gives back only blocks that are as large (`page_reporting_order`).
+/// Takes as much memory from the kernel and releases it, so that the host has backed it. Huge pages are
+/// enough where the kernel has them: it gives back only blocks that are as large (`page_reporting_order`).
 pub(crate) fn take_and_release(bytes: usize) {
     let Some(mut memory) = fresh_memory(bytes, true) else { return };
     memory.iter_mut().step_by(rustix::param::page_size()).for_each(|byte| *byte = 1);
@@ -113,8 +113,8 @@ pub(crate) fn take_and_release(bytes: usize) {
 }
 
 /// A copy of a fixed amount of data into fresh memory, half in small pages and half in huge ones: the page
-/// cache uses both, and the kernel keeps their free memory in different lists. Its time shows the state of the machine: the memory
-/// bandwidth and the current cost of a page's first touch.
+/// cache uses both, and the kernel keeps their free memory in different lists. Its time shows the state of the
+/// machine: the memory bandwidth and the current cost of a page's first touch.
 pub(crate) struct MemoryProbe {
     from: Vec<u8>,
     fastest_ns: u64,

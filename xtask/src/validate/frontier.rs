@@ -48,7 +48,8 @@ pub(crate) struct Options {
 impl Options {
     /// The beginning of the document.
     fn head(&self) -> String {
-        let Self { size, samples, rounds, .. } = self;
+        let Self { samples, rounds, .. } = self;
+        let size = self.size.approximate();
         format!(
             "# The frontier: the best of five programs, and the best here\n
 Written by `cargo xtask validate frontier`; no figure is by hand. For each contract the cases of

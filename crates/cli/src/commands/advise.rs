@@ -315,19 +315,19 @@ impl Field {
 
     /// Whether the budget may pay for six rounds of the finals at the only size.
     fn check_budget(&self, budget: Duration) -> Result<()> {
-        /// More than a disk takes, and more than enough to hope for.
+        /// More than any disk takes.
         const MOST_BYTES_PER_S: u64 = 10_000_000_000;
-        /// Of a disk.
+        /// The speed of a usual disk.
         const USUAL_BYTES_PER_S: u64 = 1_000_000_000;
         let size = self.sizes.final_bytes.first().copied().unwrap_or_default();
         let least = RaceLimits::least_bytes(size, self.times_written);
         if u128::from(least) * 1_000_000_000 > budget.as_nanos() * u128::from(MOST_BYTES_PER_S) {
             return Err(usage!(
-                "six rounds of three ways with {} write {}, more than any disk takes in {budget:?}: --budget {}m is enough \
+                "six rounds of three ways write {}, with files of {}: more than any disk takes in {budget:?}: --budget {}m is enough \
                  at 1 GB/s; to give the search less memory, and so smaller files: systemd-run --scope -p MemoryMax=1G \
                  writebench advise …",
-                Bytes(size).approximate(),
                 Bytes(least).approximate(),
+                Bytes(size).approximate(),
                 least.div_ceil(USUAL_BYTES_PER_S).div_ceil(60),
             ));
         }
