@@ -4,7 +4,9 @@ use std::collections::HashSet;
 
 use anyhow::Result;
 use writebench_model::{Axis, Case, CaseOrigin, RecordedCase, Stage, TargetRecord};
-use writebench_store::Store;
+use writebench_store::{RunSummary, Store};
+
+use crate::selection::SAMPLES;
 
 /// The newest search with that baseline on that target, and the names, without a size, of the cases that it compared
 /// with the baseline.
@@ -13,15 +15,16 @@ pub(crate) fn earlier_finalists(
     target: &TargetRecord,
     baseline: &Case,
 ) -> Result<Option<(i64, HashSet<String>)>> {
-    /// Fewer rounds compare nothing.
-    const ROUNDS: usize = 6;
-    for summary in store.runs()?.into_iter().rev().filter(|run| run.target == target.name) {
+    let is_there = |run: &RunSummary| run.suites == "advise" && run.target == target.name;
+    for summary in store.runs()?.into_iter().rev().filter(is_there) {
         if store.is_imported(summary.number)? {
             continue;
         }
         let run = store.run(summary.number)?;
         let rows = run.cases.iter().filter_map(|row| match row.origin {
-            CaseOrigin::Search { stage: Stage::Final, is_baseline } if row.samples.len() >= ROUNDS => {
+            CaseOrigin::Search { stage: Stage::Final, is_baseline }
+                if row.samples.len() >= SAMPLES as usize =>
+            {
                 Some((row.case.name_without(Axis::Size), is_baseline))
             }
             _ => None,

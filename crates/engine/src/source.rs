@@ -20,7 +20,8 @@ pub(crate) struct SourceBuffer {
 }
 
 const PAGE_BYTES: usize = 4096;
-const HUGE_PAGE_BYTES: usize = 2 << 20;
+#[expect(clippy::cast_possible_truncation, reason = "2 MiB")]
+const HUGE_PAGE_BYTES: usize = Case::HUGE_PAGE_BYTES as usize;
 // Kernels without huge pages know no such advice.
 const MADVISE: Call = Call { name: "madvise", meanings: &[(Errno::INVAL, Meaning::Unsupported)] };
 

@@ -323,7 +323,7 @@ impl Field {
         let least = RaceLimits::least_bytes(size, self.times_written);
         if u128::from(least) * 1_000_000_000 > budget.as_nanos() * u128::from(MOST_BYTES_PER_S) {
             return Err(usage!(
-                "six rounds of three ways write {}, with files of {}: more than any disk takes in {budget:?}: --budget {}m is enough \
+                "six rounds of three ways write {}, with files of {}, which is more than any disk takes in {budget:?}: --budget {}m is enough \
                  at 1 GB/s; to give the search less memory, and so smaller files: systemd-run --scope -p MemoryMax=1G \
                  writebench advise …",
                 Bytes(least).approximate(),
