@@ -30,29 +30,32 @@ impl fmt::Display for Counts {
 /// Reads the counts of one line of output; nearly all lines have none.
 pub(super) type ReadResult = fn(line: &str) -> Option<Counts>;
 
-/// Copies all lines, adds up the results, and repeats the failures at the end, where they are seen, also in a
-/// log that only keeps its end.
-pub(super) fn pass_on(mut from: impl BufRead, to: &mut impl Write, read: ReadResult) -> Result<Counts> {
+/// Copies all lines, adds up the results, and keeps the failures, which are repeated where they are seen.
+pub(super) fn pass_on(
+    mut from: impl BufRead,
+    to: &mut impl Write,
+    read: ReadResult,
+) -> Result<(Counts, String)> {
     let mut counts = Counts::default();
-    // The failures that Rust's tests list between a line `failures:` and the result.
-    let (mut failures, mut in_failures) = (Vec::new(), false);
+    // Rust's tests list failures between a line `failures:` and the result, Node's at the end.
+    let (mut failures, mut in_failures) = (String::new(), false);
     let mut line = Vec::new();
     while from.read_until(b'\n', &mut line)? > 0 {
         to.write_all(&line)?;
         to.flush()?;
-        match line.trim_ascii_end() {
-            b"failures:" => in_failures = true,
-            result if result.starts_with(b"test result: ") => in_failures = false,
-            _ if in_failures => failures.extend_from_slice(&line),
+        let text = String::from_utf8_lossy(&line);
+        match text.trim_end() {
+            "failures:" | "✖ failing tests:" => in_failures = true,
+            result if result.starts_with("test result: ") => in_failures = false,
+            _ if in_failures => failures.push_str(&text),
             _ => {}
         }
-        if let Some(result) = read(&String::from_utf8_lossy(&line)) {
+        if let Some(result) = read(&text) {
             counts.add(result);
         }
         line.clear();
     }
-    to.write_all(&failures)?;
-    Ok(counts)
+    Ok((counts, failures))
 }
 
 /// Rust's tests: `test result: ok. 3 passed; 0 failed; 1 ignored; …`.
@@ -88,7 +91,7 @@ mod tests {
 
     fn counted(output: &[u8], read: ReadResult) -> String {
         let mut copy = Vec::new();
-        let counts = pass_on(output, &mut copy, read).unwrap();
+        let (counts, _) = pass_on(output, &mut copy, read).unwrap();
         assert_eq!(copy, output, "the output passes unchanged");
         counts.to_string()
     }
@@ -103,17 +106,16 @@ mod tests {
     }
 
     #[test]
-    fn failures_are_repeated_at_the_end() {
+    fn the_failures_are_kept() {
         let output = "test a ... FAILED\n\nfailures:\n\n---- a ----\nwhy\n\nfailures:\n    a\n\n\
             test result: FAILED. 0 passed; 1 failed; 0 ignored; 0 measured; 0 filtered out\n\
             test b ... ok\ntest result: ok. 1 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out\n";
-        let mut copy = Vec::new();
-        assert_eq!(
-            pass_on(output.as_bytes(), &mut copy, libtest).unwrap().to_string(),
-            "1 passed, 1 failed, 0 skipped"
-        );
-        let copy = String::from_utf8(copy).unwrap();
-        assert_eq!(copy.strip_prefix(output).unwrap(), "\n---- a ----\nwhy\n\n    a\n\n");
+        let (counts, failures) = pass_on(output.as_bytes(), &mut Vec::new(), libtest).unwrap();
+        assert_eq!(counts.to_string(), "1 passed, 1 failed, 0 skipped");
+        assert_eq!(failures, "\n---- a ----\nwhy\n\n    a\n\n");
+        let output = "ℹ fail 1\nℹ duration_ms 5\n\n✖ failing tests:\n\n✖ a (1ms)\n  why\n";
+        let (_, failures) = pass_on(output.as_bytes(), &mut Vec::new(), node).unwrap();
+        assert_eq!(failures, "\n✖ a (1ms)\n  why\n");
     }
 
     #[test]

@@ -27,7 +27,11 @@ pub(crate) struct Options {
     list: bool,
 }
 
-/// Runs all steps, also after one has failed; whether none has. The counts come last, on a line of their own.
+/// The lines of a step's failures that are repeated at the end of the run.
+const REPEATED_LINES: usize = 60;
+
+/// Runs all steps, also after one has failed; whether none has. The failures are repeated at the end, so that a log
+/// of which only the end is kept has them. The counts come last, on a line of their own.
 pub(crate) fn run(options: &Options) -> Result<bool> {
     let steps = chosen(steps(&target_directory()?), &options.steps)?;
     if options.list {
@@ -41,14 +45,27 @@ pub(crate) fn run(options: &Options) -> Result<bool> {
     for record in &records {
         println!("== {record}");
     }
+    let failures = records.iter().filter_map(Record::failure);
+    let mut has_failed = false;
+    for (step, why) in failures {
+        has_failed = true;
+        println!("\n== {step} FAILED: {}", end_of(why, REPEATED_LINES));
+    }
     println!("{counts}");
-    Ok(!records.iter().any(|record| record.ending == Ending::Failed))
+    Ok(!has_failed)
+}
+
+/// The last lines of a text.
+fn end_of(text: &str, lines: usize) -> &str {
+    let start = text.rmatch_indices('\n').nth(lines).map_or(0, |(at, _)| at + 1);
+    &text[start..]
 }
 
 #[derive(Debug, PartialEq, Eq)]
 enum Ending {
     Passed,
-    Failed,
+    /// With the reason, and the tests that failed.
+    Failed(String),
     /// With the reason.
     Skipped(String),
 }
@@ -59,11 +76,20 @@ struct Record {
     took: Duration,
 }
 
+impl Record {
+    fn failure(&self) -> Option<(&'static str, &str)> {
+        match &self.ending {
+            Ending::Failed(why) => Some((self.step, why)),
+            Ending::Passed | Ending::Skipped(_) => None,
+        }
+    }
+}
+
 impl fmt::Display for Record {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (word, reason) = match &self.ending {
             Ending::Passed => ("passed", String::new()),
-            Ending::Failed => ("FAILED", String::new()),
+            Ending::Failed(_) => ("FAILED", String::new()),
             Ending::Skipped(why) => ("skipped", format!("  {why}")),
         };
         write!(f, "{word:7}  {:20} {:7.1} s{reason}", self.step, self.took.as_secs_f64())
@@ -77,7 +103,7 @@ fn run_all(steps: &[Step]) -> (Vec<Record>, Counts) {
         println!("\n== {}: {}", step.name, step.command);
         let start = Instant::now();
         let failed =
-            |name: &str| records.iter().any(|record| record.step == name && record.ending == Ending::Failed);
+            |name: &str| records.iter().any(|record| record.step == name && record.failure().is_some());
         let ending = run_step(step, failed, &mut counts);
         let record = Record { step: step.name, ending, took: start.elapsed() };
         println!("== {record}");
@@ -113,9 +139,10 @@ fn run_step(step: &Step, has_failed: impl Fn(&str) -> bool, counts: &mut Counts)
     match outcome {
         Ok(()) => Ending::Passed,
         Err(error) => {
-            println!("\n== {} FAILED: {error:#}", step.name);
+            let why = format!("{error:#}");
+            println!("\n== {} FAILED: {why}", step.name);
             println!("== to repeat it: {}", step.command);
-            Ending::Failed
+            Ending::Failed(why)
         }
     }
 }
@@ -148,7 +175,8 @@ mod tests {
     fn a_step_that_fails_is_a_failure_also_where_no_test_did() {
         for program in ["false", "no-such-program-here"] {
             let mut counts = Counts::default();
-            assert_eq!(run_step(&Step::new("a", program), |_| false, &mut counts), Ending::Failed);
+            let ending = run_step(&Step::new("a", program), |_| false, &mut counts);
+            assert!(matches!(ending, Ending::Failed(_)), "{ending:?}");
             assert_eq!(counts.to_string(), "0 passed, 1 failed, 0 skipped");
         }
     }
@@ -170,6 +198,17 @@ mod tests {
         }
         assert!(lines[2].ends_with(" s  a failed"), "{lines:?}");
         assert_eq!(counts.to_string(), "0 passed, 1 failed, 1 skipped");
+    }
+
+    #[test]
+    fn the_tests_that_failed_are_known_at_the_end() {
+        let script = "printf 'failures:\\n    fs: a claim\\n'; echo 'test result: FAILED. 0 passed; 1 failed; 0 ignored'";
+        let step = Step::tests("a", format!("{script}; exit 101"), super::counts::libtest);
+        let (records, _) = run_all(&[step]);
+        let (_, why) = records[0].failure().unwrap();
+        assert!(why.ends_with("exit status: 101\n    fs: a claim\n"), "{why}");
+        assert_eq!(end_of(why, 1), "    fs: a claim\n");
+        assert_eq!(end_of(why, 9), why);
     }
 
     #[test]

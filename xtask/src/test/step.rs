@@ -72,10 +72,10 @@ impl Step {
         let child = shell(&self.command).stdout(Stdio::piped()).spawn();
         let mut child = child.context("cannot start a shell")?;
         let stdout = child.stdout.take().context("tests without output")?;
-        let found = pass_on(BufReader::new(stdout), output, read)?;
+        let (found, failures) = pass_on(BufReader::new(stdout), output, read)?;
         counts.add(found);
         let status = child.wait()?;
-        ensure!(status.success(), "the tests ended with {status}");
+        ensure!(status.success(), "the tests ended with {status}\n{failures}");
         ensure!(found.failed == 0, "the tests ended as if none of them had failed");
         // This detects a filter for a module that was renamed.
         ensure!(found != Counts::default(), "no test was run");
@@ -109,7 +109,7 @@ mod tests {
     fn tests_that_fail_are_counted_and_fail_the_step() {
         let script = "echo 'test result: FAILED. 3 passed; 1 failed; 0 ignored'; exit ";
         let (outcome, counts) = run(&tests(&format!("{script} 101")));
-        assert_eq!(outcome.unwrap_err(), "the tests ended with exit status: 101");
+        assert_eq!(outcome.unwrap_err(), "the tests ended with exit status: 101\n");
         assert_eq!(counts, Counts { passed: 4, failed: 1, skipped: 2 });
         let (outcome, _) = run(&tests(&format!("{script} 0")));
         assert_eq!(outcome.unwrap_err(), "the tests ended as if none of them had failed");

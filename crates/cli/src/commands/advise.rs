@@ -48,8 +48,8 @@ pub(crate) struct AdviseCommand {
     /// Time for the search
     #[arg(long, value_name = "TIME", default_value = "60s", value_parser = positive_duration)]
     budget: Duration,
-    /// Stop before more than this is written [default: enough for six rounds and more of four ways and of plain write, 58
-    /// times the size or more, 1 GiB at least]
+    /// Stop before more than this is written [default: enough for six rounds and more of four ways and of plain write, 124
+    /// times the size or more, 4 GiB at least]
     #[arg(long, value_name = "BYTES")]
     max_bytes: Option<Bytes>,
     /// Space to leave free on the target: a share of its bytes and inodes, or a size
@@ -71,9 +71,9 @@ const ADVISE_EXAMPLES: &str = "Examples:
   writebench advise /data --for durable-stream --budget 20s      a quicker look, less sure";
 
 /// Most bytes that the screening writes, in sizes of the file.
-const SCREENING_SIZES: u64 = 18;
+const SCREENING_SIZES: u64 = 84;
 /// The least limit on bytes that a search sets itself: small files wear no disk, and rounds make it sure.
-const LEAST_MOST_BYTES: u64 = 1 << 30;
+const LEAST_MOST_BYTES: u64 = 4 << 30;
 /// The screening writes these parts of the file.
 const SCREENING_SHARES: [u64; 2] = [64, 8];
 /// Least bytes of a sample of the screening: less says more about opening files than about writing.
