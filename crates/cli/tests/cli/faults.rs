@@ -127,8 +127,12 @@ impl Measured {
             faults += usize::from(!matches!(sample["outcome"].as_str(), Some("ok" | "unsupported")));
             judge(method, &operations, sample).with_context(|| format!("{sample:#} {operations:#?}"))?;
             let case = outcomes::case(&self.document, name)?;
-            let is_ok = sample["outcome"] == "ok";
-            ensure!(case["outcome"] == sample["outcome"] && case["estimate"].is_object() == is_ok, "{case}");
+            // A disturbed sample is repeated.
+            let own = || self.samples.iter().filter(|sample| sample["case"] == name);
+            let last = own().next_back().is_some_and(|last| std::ptr::eq(last, sample));
+            ensure!(!last || case["outcome"] == sample["outcome"], "{case}");
+            let has_figure = own().any(|sample| sample["outcome"] == "ok");
+            ensure!(case["estimate"].is_object() == has_figure, "{case}");
         }
         let had_a_turn = |case: &Case| self.samples.iter().any(|sample| sample["case"] == case.to_string());
         ensure!(cases.iter().all(had_a_turn), "each case had its turn: {:?}", self.samples);

@@ -26,7 +26,9 @@ const FEW: usize = 20;
 pub fn terminal(comparison: &Comparison, detail: Detail, width: Option<usize>) -> String {
     let is_all = detail == Detail::All;
     let width = width.filter(|_| !is_all);
-    let mut text = format!("{HEADING}B compared with A: {}{HEADING:#}\n", summary(comparison));
+    let heading =
+        folded(&format!("B compared with A: {}", summary(comparison)), width.unwrap_or(usize::MAX), 0);
+    let mut text = format!("{HEADING}{}{HEADING:#}\n", heading.trim_end());
     for (letter, side) in [("A", &comparison.a), ("B", &comparison.b)] {
         text += &format!("{QUIET}{letter}{QUIET:#}  {}\n", visible(&side_line(side)));
     }
