@@ -1,6 +1,6 @@
 //! The release build of writebench.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, bail, ensure};
@@ -34,10 +34,16 @@ fn build_with(arguments: &[&str]) -> Result<PathBuf> {
 
 /// Runs writebench with a separate database; returns its JSON export. A failed case makes the program exit
 /// with an error, but it still exports.
-pub(crate) fn exported(mut command: Command) -> Result<Value> {
+pub(crate) fn exported(command: Command) -> Result<Value> {
     let scratch = tempfile::tempdir().context("a folder for the database")?;
+    exported_from(command, &scratch.path().join("db"))
+}
+
+/// The same with that database, as a user's runs have one in common.
+pub(crate) fn exported_from(mut command: Command, db: &Path) -> Result<Value> {
+    let scratch = tempfile::tempdir().context("a folder for the export")?;
     let export = scratch.path().join("export.json");
-    command.arg("--db").arg(scratch.path().join("db")).arg("--quiet");
+    command.arg("--db").arg(db).arg("--quiet");
     command.arg("--export").arg(format!("json={}", export.display()));
     let output = command.stdin(Stdio::null()).output().context("starting writebench")?;
     let Ok(text) = std::fs::read_to_string(&export) else {

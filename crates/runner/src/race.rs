@@ -117,6 +117,8 @@ const TIME_RESERVE: f64 = 0.85;
 const SCOUTS: usize = 8;
 /// The candidates that are compared at the size of the final before it.
 const CHECKED: usize = 8;
+/// More of them are checked for as long as the limits allow, as many at a time.
+const CHECKED_AGAIN: usize = 4;
 /// This part of them is of other methods than the most hopeful, if they are at most this much slower so far.
 const OTHERS: usize = 4;
 const LARGEST_CLIFF: f64 = 3.0;
@@ -331,23 +333,35 @@ impl Race {
         let others: Vec<usize> =
             able.iter().copied().filter(|&it| outlook.times(it) <= LARGEST_CLIFF).collect();
         outlook.suppose(self.baseline);
+        // Those that an earlier race has found are checked whatever smaller files say of them.
+        let most_found = FINALISTS.min(self.left(self.real(), spent).saturating_sub(most));
+        let found: Vec<usize> =
+            able.iter().copied().filter(|&it| self.candidates[it].was_finalist).take(most_found).collect();
+        found.iter().for_each(|&it| outlook.suppose(it));
+        able.retain(|it| !found.contains(it));
         let mut chosen = outlook.choose(&able, most - 1 - most / OTHERS, Choice::Hopeful);
         for it in others {
             if chosen.len() + 1 < most && !chosen.iter().any(|&other| method(other) == method(it)) {
                 chosen.push(it);
             }
         }
+        chosen.extend(found.into_iter().filter(|it| !chosen.contains(it)).collect::<Vec<_>>());
         chosen.push(self.baseline);
         self.want(Stage::Check, chosen, taken);
     }
 
-    /// Checks those that are hopeful now, where the check has changed the order; then comes the final.
+    /// Checks those that are hopeful now, as long as the limits of the check allow; then comes the final.
     fn end_check(&mut self, taken: &[Vec<Taken>], spent: Spent) {
-        let outlook = self.outlook(self.real(), taken);
-        let unknown = |&it: &usize| taken[self.case(it)].is_empty();
-        let mut chosen: Vec<usize> =
-            self.finalists(FINALISTS, &outlook, taken).into_iter().filter(unknown).collect();
+        let mut outlook = self.outlook(self.real(), taken);
+        let is_unknown = |it: &usize| taken[self.case(*it)].is_empty();
+        let mut chosen = self.finalists(FINALISTS, &outlook, taken);
+        chosen.retain(is_unknown);
+        chosen.iter().for_each(|&it| outlook.suppose(it));
+        let mut others = self.able(taken);
+        others.retain(|it| is_unknown(it) && !chosen.contains(it));
+        chosen.extend(outlook.choose(&others, CHECKED_AGAIN, Choice::Hopeful));
         if chosen.is_empty() || chosen.len() >= self.left(self.real(), spent) {
+            let outlook = self.outlook(self.real(), taken);
             self.enter_finals(&outlook, taken, spent);
             return;
         }

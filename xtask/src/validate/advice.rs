@@ -32,6 +32,9 @@ pub(crate) struct Options {
     /// Searches on each target
     #[arg(long, default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..))]
     searches: u32,
+    /// Give each search a database of its own, as if each were another user's
+    #[arg(long)]
+    apart: bool,
     /// The divisor of the grid's time that gives a search's budget
     #[arg(long, default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..))]
     part: u32,
@@ -81,6 +84,8 @@ impl Search<'_> {
             budget = Some(grid_time / part);
             grid_s = Some(seconds);
         }
+        // A user's searches know of those before; those of different users do not.
+        let databases = tempfile::tempdir().context("a folder for the databases")?;
         // The number of times that each answer was given.
         let mut found = BTreeMap::<String, u32>::new();
         let mut search_s = 0.0;
@@ -90,7 +95,9 @@ impl Search<'_> {
                 command.args(["--budget", &format!("{}ms", budget.as_millis())]);
             }
             let start = Instant::now();
-            let advice = &program::exported(command)?["advice"];
+            let user = if self.options.apart { number } else { 1 };
+            let db = databases.path().join(user.to_string());
+            let advice = &program::exported_from(command, &db)?["advice"];
             let seconds = start.elapsed().as_secs_f64();
             search_s += seconds / f64::from(searches);
             let recommended = advice["recommended"].as_str().context("the search ended without advice")?;

@@ -48,7 +48,7 @@ pub(crate) struct AdviseCommand {
     /// Time for the search
     #[arg(long, value_name = "TIME", default_value = "60s", value_parser = positive_duration)]
     budget: Duration,
-    /// Stop before more than this is written [default: enough for six rounds and more of four ways and of plain write, 124
+    /// Stop before more than this is written [default: enough for six rounds and more of four ways and of plain write, 200
     /// times the size or more, 4 GiB at least]
     #[arg(long, value_name = "BYTES")]
     max_bytes: Option<Bytes>,
@@ -71,7 +71,7 @@ const ADVISE_EXAMPLES: &str = "Examples:
   writebench advise /data --for durable-stream --budget 20s      a quicker look, less sure";
 
 /// Most bytes that the screening writes, in sizes of the file.
-const SCREENING_SIZES: u64 = 84;
+const SCREENING_SIZES: u64 = 160;
 /// The least limit on bytes that a search sets itself: small files wear no disk, and rounds make it sure.
 const LEAST_MOST_BYTES: u64 = 4 << 30;
 /// The screening writes these parts of the file.

@@ -231,7 +231,7 @@ fn dry_run() -> Result<()> {
     ensure!(ended.code == Some(0) && last.ends_with("Nothing was written."), "{ended:?}");
     ensure!(ended.stdout.lines().next() == Some("read-write,size=256MiB"), "the baseline comes first");
     ensure!(
-        last.contains("screening with 4 MiB and 32 MiB, finals with 256 MiB; at most 31 GiB in 60s"),
+        last.contains("screening with 4 MiB and 32 MiB, finals with 256 MiB; at most 50 GiB in 60s"),
         "{last}"
     );
     ensure!(entries(target.path()).is_empty());
