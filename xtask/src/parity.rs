@@ -9,6 +9,7 @@ mod case;
 mod comparison;
 mod copying;
 mod fio;
+mod ior;
 mod reading;
 mod reference;
 mod rival;
@@ -27,7 +28,7 @@ use crate::program;
 use crate::target::{folder_for, is_memory, memory_and_disk};
 use comparison::Pairing;
 use reference::Reference;
-use rival::{Bench, Rival};
+use rival::{Bench, Other, Rival};
 use table::Table;
 
 /// The cases, the targets and the number of pairs.
@@ -41,6 +42,9 @@ pub(crate) struct Options {
     /// Compare with fio instead, by the jobs that `--export fio=DIR` writes
     #[arg(long, conflicts_with_all = ["check", "tools"])]
     fio: bool,
+    /// Compare with this IOR instead, under mpirun
+    #[arg(long, value_name = "PROGRAM", conflicts_with_all = ["check", "tools", "fio"])]
+    ior: Option<PathBuf>,
     /// Size of the files of cases without a size of their own
     #[arg(long, default_value = "256MiB")]
     size: Bytes,
@@ -77,21 +81,24 @@ pub(crate) fn run(options: &Options) -> Result<bool> {
         return check(&Reference::build(scratch.path())?, &targets, &programs);
     }
     // A choice without a case is an error before the build.
-    let by_programs = !options.tools && !options.fio;
+    let by_programs = !options.tools && !options.fio && options.ior.is_none();
     let twins = if by_programs { options.chosen(Some(options.size))? } else { Vec::new() };
-    let (reference, writebench) = (Reference::build(&folder)?, program::build()?);
-    let bench = Bench { reference, writebench, pairing: Pairing::default() };
+    let reference = Reference::build(&folder)?;
+    let writebench = if options.ior.is_some() { program::build_for_ranks()? } else { program::build()? };
+    let bench = Bench { reference, writebench, ior: options.ior.clone(), pairing: Pairing::default() };
     let table = compare(options, bench, &targets, &twins)?;
     if let Some(file) = &options.markdown {
         fs::write(file, &table.text).with_context(|| format!("writing {}", file.display()))?;
     }
-    Ok(table.is_complete() && !(options.fio && table.is_surely_below()))
+    let is_judged = options.fio || options.ior.is_some();
+    Ok(table.is_complete() && !(is_judged && table.is_surely_below()))
 }
 
 fn compare(options: &Options, mut bench: Bench, targets: &[PathBuf], twins: &[Rival]) -> Result<Table> {
     let against = match (options.tools, options.fio) {
         (true, _) => &table::TOOLS,
         (_, true) => &table::FIO,
+        _ if options.ior.is_some() => &table::IOR,
         _ => &table::PROGRAMS,
     };
     let mut table = Table::new(against, options.rounds, options.seed);
@@ -108,13 +115,13 @@ fn compare(options: &Options, mut bench: Bench, targets: &[PathBuf], twins: &[Ri
                 bench.compare(&rival, target, options.rounds, seed)
             };
             let (mut result, mut remark) = (compare(), rival.remark.to_owned());
-            // With fio, a case below the goal is repeated, and the second result counts.
-            if options.fio
+            // With fio and IOR, a case below the goal is repeated, and the second result counts.
+            if (options.fio || options.ior.is_some())
                 && !rival.is_explained
                 && let Ok(first) = &result
                 && against.is_below(first)
             {
-                remark = format!("taken twice, first {:.3}", first.work.interval.estimate);
+                remark = format!("taken twice, first {:.3}", against.judged_ratio(first).interval.estimate);
                 result = compare();
             }
             if result.is_err()
@@ -133,7 +140,7 @@ fn compare(options: &Options, mut bench: Bench, targets: &[PathBuf], twins: &[Ri
 fn check(reference: &Reference, targets: &[PathBuf], twins: &[Rival]) -> Result<bool> {
     for target in targets {
         for rival in possible(twins, target)? {
-            let Some(program) = &rival.program else { continue };
+            let Other::Program(program) = &rival.other else { continue };
             let what = format!("{} on {}", rival.names().join(": "), target.display());
             match reference.measure(program, &rival.case, target, true) {
                 Ok(_) => println!("{what}: as it should be"),
@@ -159,6 +166,7 @@ impl Options {
         let mut rivals = match (self.tools, self.fio) {
             (true, _) => rivals::tools(writebench, target, self.size)?,
             (_, true) => rivals::fio(self.size, is_memory(target)?),
+            _ if self.ior.is_some() => rivals::ior(self.size),
             _ => possible(twins, target)?.cloned().collect(),
         };
         rivals.retain(|rival| self.wants(rival));

@@ -23,6 +23,15 @@ pub(crate) fn build_delayed() -> Result<PathBuf> {
     Ok(program)
 }
 
+/// Builds the program for runs of several ranks; returns its path.
+pub(crate) fn build_for_ranks() -> Result<PathBuf> {
+    let built = build_with(&["--package", "writebench", "--features", "mpi"])?;
+    // Cargo builds the program without MPI in the same place.
+    let program = folder_for("mpi")?.join("writebench");
+    std::fs::copy(built, &program).context("copying the program")?;
+    Ok(program)
+}
+
 fn build_with(arguments: &[&str]) -> Result<PathBuf> {
     // The cargo that runs xtask.
     let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));

@@ -10,7 +10,7 @@ pub(crate) const COMMAND: &str = "keeper";
 
 /// How a keeper is started.
 pub(crate) fn command() -> Result<WorkerCommand> {
-    Ok(WorkerCommand { program: this_program()?, arguments: vec![COMMAND.into()] })
+    Ok(WorkerCommand { program: this_program()?, arguments: vec![COMMAND.into()], meets: false })
 }
 
 /// The same file even if it was replaced or removed meanwhile, as an update does.

@@ -13,16 +13,18 @@ mod mistakes;
 mod named_runs;
 mod output;
 mod output_file;
+mod ranks;
 mod run_list;
 mod run_name;
 mod selection;
 mod session;
 mod signals;
 
+use std::cell::RefCell;
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::process::ExitCode;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use clap::error::ErrorKind;
 use clap::{ColorChoice, CommandFactory, Parser, ValueHint};
@@ -32,10 +34,11 @@ use crate::commands::{Command, HIDDEN};
 use crate::exit::{Exit, usage};
 use crate::global::Global;
 use crate::output::Output;
+use crate::ranks::{Launched, Role};
 
 /// Finds, and proves, the fastest way to write a file on a given storage target.
 #[derive(Parser)]
-#[command(version, after_help = EXIT_CODES)]
+#[command(version = VERSION_TEXT.as_str(), after_help = EXIT_CODES)]
 struct Arguments {
     /// Database of runs [default: writebench.db in the user's data directory]
     #[arg(long, global = true, value_name = "FILE", env = "WRITEBENCH_DB", hide_env_values = true, value_hint = ValueHint::FilePath)]
@@ -50,6 +53,12 @@ struct Arguments {
     command: Command,
 }
 
+/// The version, with the MPI library that this program is linked with.
+static VERSION_TEXT: LazyLock<String> = LazyLock::new(|| {
+    let library = ranks::library().map(|library| format!(" ({library})")).unwrap_or_default();
+    format!("{}{library}", env!("CARGO_PKG_VERSION"))
+});
+
 const EXIT_CODES: &str = "Exit codes: 0 ok, 1 runtime error, 2 usage, 3 refused as unsafe, 4 some cases failed, \
     5 slower than --fail-if-slower allows, 130 interrupted.\nSizes are binary (4k, 1M, 1GiB) unless they say kB, MB or GB; rates are in decimal GB/s.";
 
@@ -63,6 +72,8 @@ fn main() -> ExitCode {
     }
     let arguments = match Arguments::try_parse() {
         Ok(arguments) => arguments,
+        // The first rank says it for all. A launcher ends all when one fails.
+        Err(_) if Launched::together().is_some_and(|it| it.rank > 0) => return Exit::Ok.into(),
         Err(error)
             if error.use_stderr() && error.kind() != ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand =>
         {
@@ -77,8 +88,28 @@ fn main() -> ExitCode {
         }
     };
     let output = Output::new(arguments.color, arguments.quiet);
-    let global = Global { db: arguments.db, output, interface: Arguments::command };
-    ended(arguments.command.run(&global), &global.output)
+    let others = match joined(&arguments.command) {
+        Ok(Role::First(lead)) => Some(RefCell::new(lead)),
+        Ok(Role::Alone) => None,
+        Ok(Role::Done) => return Exit::Ok.into(),
+        Err(error) => return ended(Err(error), &output),
+    };
+    let global = Global { db: arguments.db, output, others, interface: Arguments::command };
+    let result = arguments.command.run(&global);
+    if let Some(others) = &global.others {
+        others.borrow_mut().end();
+    }
+    ended(result, &global.output)
+}
+
+/// Joins the processes that were started together with this one. Only measuring takes several.
+fn joined(command: &Command) -> anyhow::Result<Role> {
+    let Some(launched) = Launched::together() else { return Ok(Role::Alone) };
+    match command {
+        Command::Run(_) | Command::Advise(_) => ranks::join(launched),
+        _ if launched.rank == 0 => Ok(Role::Alone),
+        _ => Ok(Role::Done),
+    }
 }
 
 /// A write beyond `ulimit -f` is then an error that says where (EFBIG), in the worker as in the database; the signal

@@ -62,15 +62,20 @@ impl SelectionArguments {
 
 /// The rows of the run's tables.
 ///
-/// `cold` evicts what is copied, `copied` is the given file to copy, `block_size_bytes` the size of the target's blocks.
+/// `cold` evicts what is copied, `copied` is the given file to copy, `block_size_bytes` the size of the target's blocks,
+/// `ranks` the numbers of ranks for cases that name none.
 pub(crate) fn rows(
     selection: &SelectionArguments,
     cold: bool,
     copied: Option<&Copied>,
     block_size_bytes: u64,
+    ranks: &[u32],
 ) -> Result<Selected> {
     let methods = &writebench_engine::method_infos();
-    let overrides = overrides(selection, cold)?;
+    let mut overrides = overrides(selection, cold)?;
+    if !ranks.is_empty() && overrides.iter().all(|(axis, _)| *axis != Axis::Ranks) {
+        overrides.push((Axis::Ranks, ranks.iter().map(ToString::to_string).collect()));
+    }
     let of_copies = with_length(&overrides, copied)?;
     let (mut rows, mut notes, mut samples) = (Vec::new(), Vec::new(), SAMPLES);
     let none_named = selection.is_empty();
@@ -80,7 +85,10 @@ pub(crate) fn rows(
         let suite = suite_named(name)?;
         let overrides = if copies_only(&suite, methods) { &of_copies } else { &overrides };
         let of_suite = suite.rows(methods, overrides, block_size_bytes).map_err(|error| usage!("{error}"))?;
-        rows.extend(of_suite.rows);
+        let is_sized = overrides.iter().any(|(axis, _)| *axis == Axis::Size);
+        let grown =
+            |row: Row| if suite.size_is_per_rank && !is_sized { with_size_per_rank(row) } else { Ok(row) };
+        rows.extend(of_suite.rows.into_iter().map(grown).collect::<Result<Vec<Row>>>()?);
         samples = samples.max(suite.samples.unwrap_or(SAMPLES));
         notes.extend(of_suite.left_out.iter().map(|(label, error)| format!("Left out '{label}': {error}")));
     }
@@ -90,8 +98,9 @@ pub(crate) fn rows(
             rows.push(Row { origin: CaseOrigin::Named, label: None, case });
         }
     }
+    let asked = overrides.iter().filter(|(axis, _)| *axis != Axis::Ranks || ranks.is_empty());
     if let Some((axis, _)) =
-        overrides.iter().find(|(axis, _)| rows.iter().all(|row| !row.case.method().has_axis(*axis)))
+        asked.into_iter().find(|(axis, _)| rows.iter().all(|row| !row.case.method().has_axis(*axis)))
     {
         return Err(usage!("no selected case has the axis '{axis}'"));
     }
@@ -99,6 +108,23 @@ pub(crate) fn rows(
         return Err(usage!("no selected case copies a file: add --suite copy, or leave --from out"));
     }
     Ok(Selected { rows, notes, samples })
+}
+
+/// A row whose size is that of one rank, for all its ranks.
+fn with_size_per_rank(row: Row) -> Result<Row> {
+    let axes = row.case.axes();
+    let size = Bytes(axes.size_bytes.saturating_mul(u64::from(axes.ranks))).to_string();
+    let case = row.case.with(Axis::Size, &size).map_err(|error| usage!("{error}"))?;
+    Ok(Row { case, ..row })
+}
+
+/// Each case's ranks must be there.
+pub(crate) fn check_ranks(cases: &[Case], ranks: u32) -> Result<()> {
+    let Some(case) = cases.iter().find(|case| case.axes().ranks > ranks) else { return Ok(()) };
+    let (wanted, are) = (case.axes().ranks, if ranks == 1 { "is one" } else { "are fewer" });
+    Err(usage!(
+        "{case} has {wanted} ranks, and there {are}: start writebench by mpirun -n {wanted}, or srun -n {wanted}"
+    ))
 }
 
 /// The case of that name. Values for axes that the name leaves out come from the overrides.

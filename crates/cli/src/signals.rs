@@ -23,6 +23,15 @@ pub(crate) fn stop_on_signals() -> Result<Arc<AtomicBool>> {
     Ok(stop)
 }
 
+/// Leaves it to the supervisor what signals that ask for an end mean for a worker or a keeper: a scheduler sends them to
+/// all processes of a job at once.
+pub(crate) fn leave_signals_to_the_supervisor() -> Result<()> {
+    for signal in [SIGINT, SIGTERM, SIGHUP] {
+        signal_hook::flag::register(signal, Arc::default())?;
+    }
+    Ok(())
+}
+
 /// Whether this process was started with that signal ignored: `SigIgn` of proc_pid_status(5).
 fn is_ignored(signal: i32) -> bool {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();

@@ -6,7 +6,7 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use direct_io::{OpenOptions, WriteThrough};
 use rustix::fs::AtFlags;
 use rustix::io::Errno;
-use writebench_model::{Cache, Case, Cursor, Prepare, SyncCall};
+use writebench_model::{Cache, Case, Cursor, Files, Prepare, SyncCall};
 
 use crate::call::{Call, CallError, Meaning, hand_over, retry};
 use crate::{pattern, sync};
@@ -27,17 +27,25 @@ pub(crate) const COPIED: &str = "copied";
 pub(crate) const OPEN_DIRECT: Call =
     Call { name: "open with O_DIRECT", meanings: &[(Errno::INVAL, Meaning::Unsupported)] };
 
-/// The name of a part's file.
-pub(crate) fn name(stem: &str, case: &Case, part: usize) -> String {
-    if case.file_count() == 1 { stem.to_owned() } else { format!("{stem}-{part}") }
+/// The names of a rank's files: the common one, one for each of its threads, or its own.
+pub(crate) fn names(stem: &str, case: &Case, rank: u32) -> Vec<String> {
+    let threads = case.axes().threads;
+    let numbers = match case.axes().files {
+        Files::PerThread if case.lane_count() > 1 => rank * threads..(rank + 1) * threads,
+        Files::PerRank => rank..rank + 1,
+        Files::Shared | Files::PerThread => return vec![stem.to_owned()],
+    };
+    numbers.map(|number| format!("{stem}-{number}")).collect()
 }
 
-/// Opens a file as its case's `prepare` requires. A file that must be new is created exclusively.
+/// Opens a file as its case's `prepare` requires. A file that must be new is created exclusively; if ranks share
+/// it, whichever comes first creates it.
 pub(crate) fn open(target: Target<'_>, name: &str, case: &Case) -> Result<OwnedFd, CallError> {
     let options = access(case);
     let options = match case.axes().prepare {
         Prepare::Truncate => options.truncate(true),
         Prepare::Overwrite => options,
+        _ if case.axes().ranks > 1 && case.axes().files == Files::Shared => options.create(true),
         _ => options.create_new(true),
     };
     open_with(target, name, case.axes().cache, options)

@@ -2,19 +2,23 @@
 
 use std::os::fd::BorrowedFd;
 
-use writebench_model::{Axes, Case, Files, Range, Source};
+use writebench_model::{Axes, Case, Files, Range, Source, Stride};
 
 /// One thread's share of the data.
 #[derive(Clone, Copy)]
 pub(crate) struct Part<'a> {
     /// The case's values.
     pub axes: &'a Axes,
-    /// The thread's number, from 0.
+    /// The thread's number in its rank, from 0.
     pub index: usize,
-    /// The part's place in the data.
+    /// The part's place in the data of all ranks.
     pub range: Range,
+    /// The part's place in the data of its rank.
+    pub rank_offset: u64,
     /// The part's offset in its file.
     pub file_offset: u64,
+    /// The distance between its blocks, if it is not contiguous.
+    stride: Option<Stride>,
     /// The final length of its file.
     pub file_length: u64,
     /// The file that is copied, for a copying method.
@@ -33,7 +37,7 @@ impl<'a> Part<'a> {
         let size = |bytes: u64| usize::try_from(bytes).unwrap_or(usize::MAX);
         match self.axes.source {
             Source::File => {
-                let start = size(self.range.offset);
+                let start = size(self.rank_offset);
                 &self.source[start..start + size(self.range.length)]
             }
             Source::Chunk => {
@@ -43,16 +47,57 @@ impl<'a> Part<'a> {
     }
 
     /// Splits the part into pieces of `bytes`, or of one chunk if that is larger, each with its end in the
-    /// part. Work between two pieces does not slow the loop over chunks.
+    /// part. Work between two pieces does not slow the loop over chunks. A piece is contiguous unless it has several
+    /// blocks.
     pub(crate) fn pieces(&self, bytes: u64) -> impl Iterator<Item = (u64, Self)> + use<'a> {
         let part = *self;
         let chunk = part.axes.chunk_size_bytes.max(1);
         let each = bytes.div_ceil(chunk).saturating_mul(chunk);
+        // Blocks are whole chunks.
+        let each = part
+            .stride
+            .map_or(each, |Stride { block_bytes, .. }| each.div_ceil(block_bytes).saturating_mul(block_bytes));
         (0..part.range.length.div_ceil(each)).map(move |index| {
             let from = index * each;
             let length = each.min(part.range.length - from);
-            let range = Range { offset: part.range.offset + from, length };
-            (from + length, Self { range, file_offset: part.file_offset + from, ..part })
+            (from + length, part.piece(from, length))
+        })
+    }
+
+    /// The piece of that length behind so many bytes of the part.
+    fn piece(&self, from: u64, length: u64) -> Self {
+        let distance = self.stride.map_or(from, |stride| stride.distance(from));
+        let range = Range { offset: self.range.offset + distance, length };
+        let stride = self.stride.filter(|stride| length > stride.block_bytes);
+        Self {
+            range,
+            rank_offset: self.rank_offset + from,
+            file_offset: self.file_offset + distance,
+            stride,
+            ..*self
+        }
+    }
+
+    /// Whether its bytes are one range of its file.
+    pub(crate) fn is_contiguous(&self) -> bool {
+        self.stride.is_none()
+    }
+
+    /// The distance in the file from the part's first byte to behind the last of so many.
+    pub(crate) fn span_bytes(&self, bytes: u64) -> u64 {
+        self.stride.filter(|_| bytes > 0).map_or(bytes, |stride| stride.distance(bytes - 1) + 1)
+    }
+
+    /// The contiguous pieces of a range of the part's bytes.
+    pub(crate) fn contiguous(&self, from: u64, length: u64) -> impl Iterator<Item = Self> + use<'a> {
+        let (part, end) = (*self, from + length);
+        let block = part.stride.map_or(u64::MAX, |stride| stride.block_bytes);
+        let mut at = from;
+        std::iter::from_fn(move || {
+            let length = (block - at % block).min(end - at);
+            let piece = (at < end).then(|| part.piece(at, length));
+            at += length;
+            piece
         })
     }
 
@@ -61,6 +106,18 @@ impl<'a> Part<'a> {
     /// system calls.
     #[inline(always)]
     pub(crate) fn try_each_chunk<E>(
+        &self,
+        mut hand_over: impl FnMut(&'a [u8], u64) -> Result<(), E>,
+    ) -> Result<(), E> {
+        if self.stride.is_none() {
+            return self.try_each_contiguous_chunk(hand_over);
+        }
+        self.contiguous(0, self.range.length)
+            .try_for_each(|block| block.try_each_contiguous_chunk(&mut hand_over))
+    }
+
+    #[inline(always)]
+    fn try_each_contiguous_chunk<E>(
         &self,
         mut hand_over: impl FnMut(&'a [u8], u64) -> Result<(), E>,
     ) -> Result<(), E> {
@@ -87,18 +144,30 @@ impl<'a> Part<'a> {
     }
 }
 
-/// One part per thread, of data in memory or in a file.
-pub(crate) fn parts<'a>(case: &'a Case, source: &'a [u8], copy_from: Option<BorrowedFd<'a>>) -> Vec<Part<'a>> {
-    let axes = case.axes();
-    case.ranges()
-        .into_iter()
+/// One part for each thread of a rank, of data in memory or in a file.
+pub(crate) fn parts<'a>(
+    case: &'a Case,
+    rank: u32,
+    source: &'a [u8],
+    copy_from: Option<BorrowedFd<'a>>,
+) -> Vec<Part<'a>> {
+    let (axes, stride) = (case.axes(), case.stride());
+    let threads = axes.threads as usize;
+    let own: Vec<Range> = case.ranges().into_iter().skip(rank as usize * threads).take(threads).collect();
+    let rank_bytes = own.iter().map(|range| range.length).sum();
+    let mut rank_offset = 0;
+    own.into_iter()
         .enumerate()
         .map(|(index, range)| {
             let (file_offset, file_length) = match axes.files {
                 Files::Shared => (range.offset, axes.size_bytes),
                 Files::PerThread => (0, range.length),
+                Files::PerRank => (rank_offset, rank_bytes),
             };
-            Part { axes, index, range, file_offset, file_length, copy_from, source }
+            let part =
+                Part { axes, index, range, rank_offset, file_offset, stride, file_length, copy_from, source };
+            rank_offset += range.length;
+            part
         })
         .collect()
 }
@@ -108,13 +177,48 @@ mod tests {
     use super::*;
 
     #[test]
+    fn the_ranks_write_every_byte_of_the_file_once_each_from_its_own_memory() {
+        for name in [
+            "pwrite,size=1000,ranks=3,threads=2,chunk=7",
+            "pwrite,size=1000,ranks=3,threads=2,layout=strided,chunk=7,block=21",
+            "pwrite,size=1000,ranks=3,chunk=7,layout=strided,block=140",
+        ] {
+            let case = Case::parse(name, &crate::method_infos()).unwrap();
+            let mut owners = vec![0; 1000];
+            for rank in 0..3 {
+                let bytes = parts(&case, rank, &[], None).iter().map(|part| part.range.length).sum::<u64>();
+                let source = vec![0; usize::try_from(bytes).unwrap()];
+                let mut from_memory = 0;
+                for part in parts(&case, rank, &source, None) {
+                    let whole = part.pieces(30).flat_map(|(_, piece)| piece.contiguous(0, piece.range.length));
+                    for piece in whole {
+                        assert_eq!(piece.rank_offset, from_memory, "{name}");
+                        let _ = piece.try_each_chunk(|chunk, offset| {
+                            assert_eq!((chunk.as_ptr().addr() - source.as_ptr().addr()) as u64, from_memory);
+                            from_memory += chunk.len() as u64;
+                            let at = usize::try_from(offset).unwrap();
+                            owners[at..at + chunk.len()].iter_mut().for_each(|count| *count += 1);
+                            Ok::<(), ()>(())
+                        });
+                    }
+                }
+                assert_eq!(from_memory, bytes, "{name}");
+            }
+            assert!(owners.iter().all(|&count| count == 1), "{name}: {owners:?}");
+        }
+    }
+
+    #[test]
     fn pieces_hand_over_the_same_chunks_as_the_whole() {
-        for name in
-            ["pwrite,size=1000,chunk=7,threads=3", "pwrite,size=1000,chunk=7,source=chunk", "write,size=0"]
-        {
+        for name in [
+            "pwrite,size=1000,chunk=7,threads=3",
+            "pwrite,size=1000,chunk=7,source=chunk",
+            "pwrite,size=1000,chunk=7,threads=3,layout=strided,block=14",
+            "write,size=0",
+        ] {
             let case = Case::parse(name, &crate::method_infos()).unwrap();
             let source: Vec<u8> = (0..1000).map(|byte| u8::try_from(byte % 251).unwrap()).collect();
-            for part in parts(&case, &source, None) {
+            for part in parts(&case, 0, &source, None) {
                 let chunks = |part: &Part<'_>| {
                     let mut chunks = Vec::new();
                     let _ = part.try_each_chunk(|chunk, offset| {

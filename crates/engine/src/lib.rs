@@ -13,6 +13,7 @@ mod file;
 mod job;
 mod limit;
 mod machine;
+mod meeting;
 mod methods;
 mod noise;
 mod pattern;
@@ -33,6 +34,7 @@ mod watch;
 mod write_behind;
 
 pub use file::Target;
+pub use meeting::{Meeting, monotonic_ns};
 pub use methods::infos as method_infos;
 pub use noise::noise;
 pub use run::{AvailableMemory, Engine};

@@ -133,7 +133,7 @@ impl Place<'_> {
         let (directory, request) = (self.directory, self.request);
         let (target, seed) = (Target::Directory(directory), request.data_seed);
         self.progress.phase(Phase::Settle, || {
-            source.make(case, seed)?;
+            source.make(case, 0, seed)?;
             if case.axes().prepare.needs_old_content() {
                 settle::old_content(directory, name, request.file_size_bytes, seed, case.axes().cache)?;
             }
@@ -141,7 +141,7 @@ impl Place<'_> {
         })?;
         let _ = settle::quiet(target, false, QUIET_LIMIT);
         let names = [name.to_owned()];
-        let parts = job::parts(case, source.bytes(), None);
+        let parts = job::parts(case, 0, source.bytes(), None);
         let mut state = thread_state::thread_states(target, case, &names, &parts, None).remove(0);
         self.progress.phase(Phase::Open, || state.open())?;
         work(state, name)

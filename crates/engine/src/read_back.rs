@@ -140,12 +140,14 @@ impl Reader<'_, '_, '_> {
         choice: Option<Choice>,
     ) -> Result<Option<ReadFrom>, CallError> {
         let file = file::open_to_read(self.written.target, part.name(self.written.names))?;
-        if self.written.case.contract().durability == Durability::Durable {
+        if self.written.case.contract().durability == Durability::Durable || self.written.is_of_another_rank {
             // Pages that stay nevertheless are found below.
             let _ = rustix::fs::fadvise(&file, 0, None, Advice::DontNeed);
         }
-        let (begin, end) = (part.file_offset, part.file_offset + bytes);
-        let from = source_of(&file, begin, bytes);
+        let from = source_of(&file, part.file_offset, part.span_bytes(bytes));
+        // Blocks of the file are chosen, or with blocks in turns those of the part.
+        let begin = if part.is_contiguous() { part.file_offset } else { 0 };
+        let end = begin + bytes;
         let original = part.copy_from.map(|source| file::reopen_to_read(source, Cache::Buffered)).transpose();
         let original = original.map_err(|error| error.of_file(COPIED))?;
         let ranges: Vec<(u64, u64)> = match choice {
@@ -160,33 +162,36 @@ impl Reader<'_, '_, '_> {
             }
         };
         for batch in ranges.chunks(BATCH_BLOCKS) {
+            let pieces: Vec<Part<'_>> =
+                batch.iter().flat_map(|(from, to)| part.contiguous(from - begin, to - from)).collect();
             if choice.is_some() && from != Some(ReadFrom::PageCache) {
-                batch.iter().for_each(|&range| begin_to_read(&file, range));
+                pieces.iter().for_each(|piece| begin_to_read(&file, piece));
             }
-            for &range in batch {
-                self.range(part, &file, original.as_ref(), range)?;
+            for piece in &pieces {
+                let before = piece.rank_offset - part.rank_offset;
+                self.piece(piece, before, &file, original.as_ref())?;
             }
         }
         Ok(from)
     }
 
-    fn range(
+    /// Compares a contiguous piece behind so many bytes of its part.
+    fn piece(
         &mut self,
-        part: &Part<'_>,
+        piece: &Part<'_>,
+        before: u64,
         file: &OwnedFd,
         original: Option<&OwnedFd>,
-        (begin, end): (u64, u64),
     ) -> Result<(), CallError> {
-        let length = usize::try_from(end - begin).unwrap_or(0);
-        let (found, expected) = (&mut self.found[..length], &mut self.expected[..length]);
+        let (length, begin, at) = (piece.range.length, piece.file_offset, piece.range.offset);
+        let bytes = usize::try_from(length).unwrap_or(0);
+        let (found, expected) = (&mut self.found[..bytes], &mut self.expected[..bytes]);
         read_exact(file.as_fd(), found, begin)?;
-        let at = begin - part.file_offset;
         match original {
             Some(original) => {
-                let at = part.range.offset + at;
                 read_exact(original.as_fd(), expected, at).map_err(|error| error.of_file(COPIED))?;
             }
-            None => source::expected(self.written.case, self.data_seed, part.range.offset, at, expected),
+            None => source::expected(self.written.case, self.data_seed, at, before, expected),
         }
         if found != expected {
             let pairs = found.iter().zip(expected.iter());
@@ -194,7 +199,7 @@ impl Reader<'_, '_, '_> {
             let error = wrong("the content differs from what was written".to_owned());
             return Err(error.at(begin + place as u64));
         }
-        self.compared_bytes += end - begin;
+        self.compared_bytes += length;
         Ok(())
     }
 }
@@ -203,8 +208,9 @@ impl Reader<'_, '_, '_> {
 const BATCH_BLOCKS: usize = 1024;
 
 /// Starts a read without waiting; the later read waits and reports errors.
-fn begin_to_read(file: &OwnedFd, (begin, end): (u64, u64)) {
-    let _ = rustix::fs::fadvise(file, begin, std::num::NonZeroU64::new(end - begin), Advice::WillNeed);
+fn begin_to_read(file: &OwnedFd, piece: &Part<'_>) {
+    let length = std::num::NonZeroU64::new(piece.range.length);
+    let _ = rustix::fs::fadvise(file, piece.file_offset, length, Advice::WillNeed);
 }
 
 /// Where a range would be read from: one page in the page cache is enough to doubt the device. None if that

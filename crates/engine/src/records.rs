@@ -95,7 +95,7 @@ impl Records {
         if self.is_off() {
             for (_, window) in part.pieces(window_bytes) {
                 before(&window)?;
-                let done = window.range.offset - part.range.offset;
+                let done = window.rank_offset - part.rank_offset;
                 for (until, piece) in window.pieces(self.meter.step()) {
                     piece.try_each_chunk(&mut hand_over)?;
                     self.reached(done + until)?;

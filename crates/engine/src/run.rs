@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::os::fd::{BorrowedFd, OwnedFd};
 use std::time::{Duration, Instant};
 
-use writebench_model::protocol::{PropertiesRequest, SampleRequest};
+use writebench_model::protocol::{PropertiesRequest, RankPlace, RankSample, SampleRequest};
 use writebench_model::{
     Cache, Case, Descriptor, DirectWrite, Files, Learnt, MapSharing, Outcome, Phase, PhasesNs, Prepare,
     Properties, Sample, SyncCall, nanoseconds,
@@ -15,6 +15,7 @@ use crate::copy_source::{self, CopySources};
 use crate::file::Target;
 use crate::job;
 use crate::machine::Usage;
+use crate::meeting::{Meeting, Ranks};
 use crate::progress::Progress;
 use crate::properties::Place;
 use crate::records::Records;
@@ -72,21 +73,45 @@ impl<'p> Engine<'p> {
     /// Takes one sample of `case` in a directory that must be ours alone, or on a device. No file of the
     /// sample remains; a file made for copying stays for the next sample.
     pub fn sample(&mut self, target: Target<'_>, case: &Case, request: &SampleRequest) -> Sample {
-        let names: Vec<String> =
-            (0..case.file_count() as usize).map(|index| file::name(&request.file_stem, case, index)).collect();
-        let run = Run { target, case, names: &names, request };
+        self.take(target, case, request, RankPlace::ALONE, Ranks::new(None)).sample
+    }
+
+    /// The same for one rank's share of a sample that several take together. Each of them calls this with its
+    /// own place, and meets the others at the borders between phases.
+    pub fn rank_sample(
+        &mut self,
+        target: Target<'_>,
+        case: &Case,
+        request: &SampleRequest,
+        place: RankPlace,
+        meeting: &mut dyn Meeting,
+    ) -> RankSample {
+        self.take(target, case, request, place, Ranks::new(Some(meeting)))
+    }
+
+    fn take(
+        &mut self,
+        target: Target<'_>,
+        case: &Case,
+        request: &SampleRequest,
+        place: RankPlace,
+        mut ranks: Ranks<'_>,
+    ) -> RankSample {
+        let names = file::names(&request.file_stem, case, place.rank);
+        let run = Run { target, case, names: &names, request, place };
         let mut taken = run
-            .through_all_phases(self)
+            .through_all_phases(self, &mut ranks)
             .map_err(|(phase, error)| error.outcome(phase, names.first().map(String::as_str)));
         self.progress.begin(Phase::Clean);
-        for name in &names {
+        for name in run.own_names() {
             let removed = file::remove(target, name);
             taken = taken.and_then(|sample| match removed {
                 Ok(()) => Ok(sample),
                 Err(error) => Err(error.outcome(Phase::Clean, Some(name))),
             });
         }
-        taken.unwrap_or_else(|outcome| Sample::without_figures(request.round, outcome))
+        let sample = taken.unwrap_or_else(|outcome| Sample::without_figures(request.round, outcome));
+        RankSample { sample, marks: ranks.marks, is_abandoned: ranks.is_abandoned }
     }
 
     /// Finds out how the filesystem treats files, by making some in a directory that must be ours alone, and
@@ -101,19 +126,26 @@ struct Run<'r> {
     case: &'r Case,
     names: &'r [String],
     request: &'r SampleRequest,
+    place: RankPlace,
 }
 
 impl Run<'_> {
-    fn through_all_phases(&self, engine: &mut Engine<'_>) -> Result<Sample, PhaseError> {
+    /// The files that this rank makes and removes: the first rank does that for all.
+    fn own_names(&self) -> &[String] {
+        let is_shared = self.case.axes().files == Files::Shared;
+        if is_shared && self.place.rank > 0 { &[] } else { self.names }
+    }
+
+    fn through_all_phases(&self, engine: &mut Engine<'_>, ranks: &mut Ranks<'_>) -> Result<Sample, PhaseError> {
         let (case, request, progress) = (self.case, self.request, engine.progress);
         let mut sample = Sample::without_figures(request.round, Outcome::Ok);
-        progress.phase(Phase::Settle, || self.settle(engine, &mut sample))?;
+        ranks.meet(progress.phase(Phase::Settle, || self.settle(engine, &mut sample)))?;
         let copy_from = engine.copy_sources.of(case, request.target);
-        let parts = job::parts(case, engine.source.bytes(), copy_from);
+        let parts = job::parts(case, self.place.rank, engine.source.bytes(), copy_from);
         let watcher = Watcher::begin(&request.cpu_stats, request.device_number.as_deref());
         let limit = request.write_limit_ns.map(Duration::from_nanos);
         let states = thread_state::thread_states(self.target, case, self.names, &parts, limit);
-        let records = timed_phases(states, case, progress, &mut sample)?;
+        let records = timed_phases(states, (case, self.place), progress, &mut sample, ranks)?;
         (sample.watch, sample.steal_ns, sample.device_bytes) = watcher.end();
         sample.probe_ns[1] = engine.memory.probe_ns();
         sample.latency = records.merged.latency().map(Box::new);
@@ -121,10 +153,14 @@ impl Run<'_> {
         let timeline = timeline::timeline(&records.courses, sample.phases_ns.write, hand_overs);
         sample.timeline = timeline.map(Box::new);
 
-        progress.phase(Phase::Verify, || self.verify(&parts, records.handed_over_bytes, &mut sample))?;
-        if request.read_back.is_some() && case.axes().cache == Cache::Direct {
-            self.goes_direct(engine).map_err(|error| (Phase::Verify, error))?;
+        let mut verified =
+            progress.phase(Phase::Verify, || self.verify(&parts, records.handed_over_bytes, &mut sample));
+        let looks = request.read_back.is_some() && case.axes().cache == Cache::Direct && self.place.rank == 0;
+        if looks && verified.is_ok() {
+            verified = self.goes_direct(engine).map_err(|error| (Phase::Verify, error));
         }
+        // Files are removed when all ranks have read them.
+        ranks.meet_last(verified)?;
         Ok(sample)
     }
 
@@ -153,17 +189,17 @@ impl Run<'_> {
     fn settle(&self, engine: &mut Engine<'_>, sample: &mut Sample) -> Result<(), CallError> {
         let (case, request) = (self.case, self.request);
         // A file that could not be removed has already failed its own sample.
-        for name in self.names {
+        for name in self.own_names() {
             file::remove(self.target, name)?;
         }
         if case.method().copies() {
             let bytes = case.axes().size_bytes;
             engine.copy_sources.make(request.target, self.target, bytes, request.data_seed)?;
         } else {
-            engine.source.make(case, request.data_seed)?;
+            engine.source.make(case, self.place.rank, request.data_seed)?;
         }
         if let (Target::Directory(directory), true) = (self.target, case.axes().prepare.needs_old_content()) {
-            for (name, part) in self.names.iter().zip(job::parts(case, &[], None)) {
+            for (name, part) in self.own_names().iter().zip(job::parts(case, self.place.rank, &[], None)) {
                 settle::old_content(directory, name, part.file_length, request.data_seed, case.axes().cache)?;
             }
         }
@@ -181,11 +217,13 @@ impl Run<'_> {
         sample.disturbed = quiet.err();
         sample.settle_ns = nanoseconds(start.elapsed());
         engine.source.touch();
-        let warm_bytes = settle::page_cache_bytes(self.target, case);
+        let warm_bytes = settle::page_cache_bytes(self.target, case) / u64::from(case.axes().ranks);
         // At most half of the memory that is available now, so that no other data is evicted. The source
         // already exists, and is not counted as available.
         let most_bytes = if request.warm {
-            (engine.available_memory)().map_err(|why| CallError::other("available memory", why))? / 2
+            let available =
+                (engine.available_memory)().map_err(|why| CallError::other("available memory", why))?;
+            available / 2 / u64::from(self.place.ranks_beside.max(1))
         } else {
             0
         };
@@ -205,27 +243,47 @@ impl Run<'_> {
         sample: &mut Sample,
     ) -> Result<(), CallError> {
         let (case, request) = (self.case, self.request);
-        let all = verify::Written { target: self.target, names: self.names, case, parts, handed_over_bytes };
+        let all = verify::Written {
+            target: self.target,
+            names: self.names,
+            case,
+            parts,
+            handed_over_bytes,
+            is_of_another_rank: false,
+        };
         sample.bytes = all.sizes()?;
         sample.shares_blocks = all.shares_blocks()?;
         all.past_the_page_cache()?;
         all.zeros_are_written()?;
-        if let Some(extent) = request.read_back
-            && case.method().writes_data()
-        {
+        let Some(extent) = request.read_back.filter(|_| case.method().writes_data()) else { return Ok(()) };
+        let other = self.place.verifies;
+        if other == self.place.rank {
             sample.read_back = Some(read_back::read_back(&all, request, extent)?);
+            return Ok(());
         }
+        // Another rank's data, which another node has sent to the filesystem if there is one.
+        let (names, parts) = (file::names(&request.file_stem, case, other), job::parts(case, other, &[], None));
+        let handed_over_bytes = parts.iter().map(|part| part.range.length).collect();
+        let others = verify::Written {
+            names: &names,
+            parts: &parts,
+            handed_over_bytes,
+            is_of_another_rank: true,
+            ..all
+        };
+        sample.read_back = Some(read_back::read_back(&others, request, extent)?);
         Ok(())
     }
 }
 
 /// Adds up time by phase. The progress record is written between two phases, outside the clock.
-struct Clock<'c> {
+struct Clock<'c, 'm> {
     phases: &'c mut PhasesNs,
     progress: Progress<'c>,
+    ranks: &'c mut Ranks<'m>,
 }
 
-impl Clock<'_> {
+impl Clock<'_, '_> {
     fn time(&mut self, phase: Phase, work: impl FnOnce() -> Result<(), CallError>) -> Result<(), PhaseError> {
         self.progress.phase(phase, || {
             let start = Instant::now();
@@ -233,6 +291,7 @@ impl Clock<'_> {
             #[cfg(feature = "deliberate-delay")]
             crate::deliberate_delay::lengthen(start);
             let elapsed_ns = nanoseconds(start.elapsed());
+            self.ranks.mark(phase, start, elapsed_ns);
             match phase {
                 Phase::Open => self.phases.open += elapsed_ns,
                 Phase::Prepare => self.phases.prepare += elapsed_ns,
@@ -257,18 +316,23 @@ struct AllRecords {
 /// flushed at exit, into whichever file has its number by then.
 fn timed_phases(
     states: Vec<ThreadState<'_>>,
-    case: &Case,
+    (case, place): (&Case, RankPlace),
     progress: Progress<'_>,
     sample: &mut Sample,
+    ranks: &mut Ranks<'_>,
 ) -> Result<AllRecords, PhaseError> {
     let attaches = states.iter().any(ThreadState::attaches);
     let merged = Records::new(case.axes().sync, 0, None);
     let mut all = AllRecords { merged, handed_over_bytes: Vec::new(), courses: Vec::new() };
     let states = Shared::new(states);
     std::thread::scope(|scope| {
-        let threads = Threads::start(scope, &states).map_err(|error| (Phase::Settle, error))?;
+        let threads = match Threads::start(scope, &states) {
+            Ok(threads) => threads,
+            Err(error) => return ranks.meet(Err((Phase::Settle, error))),
+        };
         let before = Usage::now();
-        let result = steps(&threads, case, attaches, Clock { phases: &mut sample.phases_ns, progress });
+        let clock = Clock { phases: &mut sample.phases_ns, progress, ranks: &mut *ranks };
+        let result = steps(&threads, (case, place), attaches, clock);
         Usage::now().write_since(&before, sample);
         // The result is already decided, and an error must not keep the next thread from closing.
         let _ = threads.in_turn(|state| {
@@ -280,7 +344,7 @@ fn timed_phases(
             }
             Ok(())
         });
-        result
+        ranks.meet(result)
     })?;
     Ok(all)
 }
@@ -288,14 +352,14 @@ fn timed_phases(
 /// Returns the time at which phase write began.
 fn steps(
     threads: &Threads<'_, ThreadState<'_>>,
-    case: &Case,
+    (case, place): (&Case, RankPlace),
     attaches: bool,
-    mut clock: Clock<'_>,
+    mut clock: Clock<'_, '_>,
 ) -> Result<Instant, PhaseError> {
     let axes = case.axes();
     let own_files = axes.files == Files::PerThread;
     let own_descriptors = axes.descriptor == Descriptor::PerThread;
-    clock.time(Phase::Open, || {
+    let mut so_far = clock.time(Phase::Open, || {
         if own_files {
             return threads.together(ThreadState::open);
         }
@@ -308,17 +372,22 @@ fn steps(
             state.open_shared(&mut first);
             Ok(())
         })
-    })?;
-    if axes.prepare.has_step() {
-        clock.time(Phase::Prepare, || {
+    });
+    // The first rank gives a shared file its length for all.
+    let prepares = axes.prepare.has_step() && (axes.files != Files::Shared || place.rank == 0);
+    if prepares && so_far.is_ok() {
+        so_far = clock.time(Phase::Prepare, || {
             if own_files { threads.together(ThreadState::prepare) } else { threads.first(ThreadState::prepare) }
-        })?;
+        });
     }
     if attaches {
-        clock.time(Phase::Open, || threads.together(ThreadState::attach))?;
+        clock.ranks.meet(so_far)?;
+        so_far = clock.time(Phase::Open, || threads.together(ThreadState::attach));
     }
+    clock.ranks.meet(so_far)?;
     let write_began = Instant::now();
-    clock.time(Phase::Write, || threads.together(ThreadState::write))?;
+    let written = clock.time(Phase::Write, || threads.together(ThreadState::write));
+    clock.ranks.meet(written)?;
     if axes.sync.is_at_end() {
         let each = own_files || (axes.sync.call == SyncCall::Msync && axes.map == MapSharing::PerThread);
         clock.time(Phase::Sync, || {

@@ -7,7 +7,7 @@ use rustix::io::Errno;
 use writebench_model::{Alignment, Bytes, Case, Data, Source, SourceMemory};
 
 use crate::call::{Call, CallError, Meaning};
-use crate::pattern;
+use crate::{job, pattern};
 
 /// Source data, kept between samples while the next case needs the same.
 #[derive(Default)]
@@ -16,7 +16,17 @@ pub(crate) struct SourceBuffer {
     mapping: Option<MmapMut>,
     // The place of the data in the mapping.
     place: Range<usize>,
-    made: Option<(Data, Alignment, SourceMemory, u64)>,
+    made: Option<Made>,
+}
+
+/// What the memory holds: for ranks and blocks in turns the data depends on the case.
+#[derive(PartialEq)]
+struct Made {
+    data: Data,
+    alignment: Alignment,
+    memory: SourceMemory,
+    seed: u64,
+    share_of: Option<(String, u32)>,
 }
 
 const PAGE_BYTES: usize = 4096;
@@ -27,11 +37,13 @@ const MADVISE: Call = Call { name: "madvise", meanings: &[(Errno::INVAL, Meaning
 
 impl SourceBuffer {
     /// Generates the data that `case` writes, unless the present data fits.
-    pub(crate) fn make(&mut self, case: &Case, seed: u64) -> Result<(), CallError> {
+    pub(crate) fn make(&mut self, case: &Case, rank: u32, seed: u64) -> Result<(), CallError> {
         let (data, alignment, memory) = (case.axes().data, case.axes().alignment, case.axes().memory);
         let length = usize::try_from(case.source_bytes())
             .map_err(|_| CallError::other("source", "larger than the address space".to_owned()))?;
-        let made = Some((data, alignment, memory, seed));
+        let is_share = case.axes().source == Source::File && (case.axes().ranks > 1 || case.stride().is_some());
+        let share_of = is_share.then(|| (case.to_string(), rank));
+        let made = Some(Made { data, alignment, memory, seed, share_of });
         if self.made == made && length <= self.bytes().len() {
             return Ok(());
         }
@@ -53,6 +65,17 @@ impl SourceBuffer {
             mapping.advise(Advice::HugePage).map_err(|error| CallError::of_io(MADVISE, &error))?;
         }
         match data {
+            Data::Random if is_share => {
+                let mut bytes = &mut mapping[place.clone()];
+                for part in job::parts(case, rank, &[], None) {
+                    for piece in part.contiguous(0, part.range.length) {
+                        let length = usize::try_from(piece.range.length).unwrap_or(usize::MAX);
+                        let (own, rest) = bytes.split_at_mut(length.min(bytes.len()));
+                        pattern::fill(seed, piece.range.offset, own);
+                        bytes = rest;
+                    }
+                }
+            }
             Data::Random => pattern::fill(seed, 0, &mut mapping[place.clone()]),
             // The zeros are written, because untouched memory is one shared page.
             Data::Zero => mapping[place.clone()].fill(0),
@@ -108,16 +131,16 @@ fn huge_bytes_at(maps: &str, address: u64) -> Option<u64> {
     None
 }
 
-/// The expected content of a file at `offset` of the data of a part that begins at `range_offset`.
-pub(crate) fn expected(case: &Case, seed: u64, range_offset: u64, offset: u64, bytes: &mut [u8]) {
+/// The expected content at an offset of the data of all ranks, which is behind `before` bytes of its part.
+pub(crate) fn expected(case: &Case, seed: u64, offset: u64, before: u64, bytes: &mut [u8]) {
     match (case.axes().data, case.axes().source) {
         (Data::Zero, _) => bytes.fill(0),
-        (Data::Random, Source::File) => pattern::fill(seed, range_offset + offset, bytes),
+        (Data::Random, Source::File) => pattern::fill(seed, offset, bytes),
         (Data::Random, Source::Chunk) => {
             let chunk = case.axes().chunk_size_bytes;
             let mut done = 0;
             while done < bytes.len() {
-                let into_chunk = (offset + done as u64) % chunk;
+                let into_chunk = (before + done as u64) % chunk;
                 let length = usize::try_from(chunk - into_chunk).unwrap_or(usize::MAX).min(bytes.len() - done);
                 pattern::fill(seed, into_chunk, &mut bytes[done..done + length]);
                 done += length;

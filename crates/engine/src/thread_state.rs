@@ -56,7 +56,7 @@ impl ThreadState<'_> {
     /// Opens the file as the case's `prepare` requires.
     pub(crate) fn open(&mut self) -> Result<(), CallError> {
         self.file = Some(Arc::new(file::open(self.target, self.name, self.case)?));
-        Ok(())
+        self.seek()
     }
 
     /// Opens a descriptor of its own for an existing file.
@@ -64,6 +64,11 @@ impl ThreadState<'_> {
         if self.file.is_none() {
             self.file = Some(Arc::new(file::open_again(self.target, self.name, self.case)?));
         }
+        self.seek()
+    }
+
+    /// Sets the file's position to the part, for methods that write there.
+    fn seek(&self) -> Result<(), CallError> {
         let position = rustix::fs::SeekFrom::Start(self.part.file_offset);
         if self.case.method().cursor == Cursor::FilePosition && self.part.file_offset > 0 {
             retry("lseek", || rustix::fs::seek(self.file.as_ref().ok_or(rustix::io::Errno::BADF)?, position))

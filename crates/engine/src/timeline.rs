@@ -175,7 +175,7 @@ mod tests {
         let of = |name: &str| {
             let case = Case::parse(name, &crate::method_infos()).unwrap();
             let source = vec![0; 1 << 20];
-            hand_overs(&case, &crate::job::parts(&case, &source, None))
+            hand_overs(&case, &crate::job::parts(&case, 0, &source, None))
         };
         assert_eq!(of("write,size=1MiB,chunk=4KiB"), 256);
         assert_eq!(of("write,size=1MiB,chunk=whole"), 1);

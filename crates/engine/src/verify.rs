@@ -4,7 +4,7 @@
 use std::os::fd::AsFd;
 
 use fiemap::{Fiemap, FiemapExtentFlags};
-use writebench_model::{Cache, Case, Content, Data, Prepare, SyncCall};
+use writebench_model::{Cache, Case, Content, Data, Files, Prepare, SyncCall};
 
 use crate::call::{CallError, retry};
 use crate::file::{self, Target};
@@ -24,6 +24,8 @@ pub(crate) struct Written<'w, 'a> {
     pub parts: &'w [Part<'a>],
     /// The bytes of each part that were handed over: the total, unless the time was limited.
     pub handed_over_bytes: Vec<u64>,
+    /// Whether another rank has written it: pages of it that are cached here are dropped before it is read.
+    pub is_of_another_rank: bool,
 }
 
 impl Written<'_, '_> {
@@ -56,12 +58,16 @@ impl Written<'_, '_> {
     fn expected_length(&self, index: usize) -> u64 {
         let whole = self.parts[index].file_length;
         let prepare = self.case.axes().prepare;
-        if prepare.gives_length() || !self.case.method().writes_data() {
+        let is_of_all_ranks = self.case.axes().ranks > 1 && self.case.axes().files == Files::Shared;
+        if prepare.gives_length() || is_of_all_ranks || !self.case.method().writes_data() {
             return whole;
         }
         let own = self.parts.iter().zip(&self.handed_over_bytes);
         let own = own.filter(|(part, _)| self.names.len() == 1 || part.index == index);
-        own.filter(|(_, bytes)| **bytes > 0).map(|(part, bytes)| part.file_offset + bytes).max().unwrap_or(0)
+        own.filter(|(_, bytes)| **bytes > 0)
+            .map(|(part, &bytes)| part.file_offset + part.span_bytes(bytes))
+            .max()
+            .unwrap_or(0)
     }
 
     /// Whether zeros were written rather than left out: holes and reserved blocks read as zeros, too. The
@@ -132,7 +138,7 @@ impl Written<'_, '_> {
                 // Pages are dropped when they have been written out.
                 sync::sync(file.as_fd(), SyncCall::Fdatasync)?;
             }
-            let map = Map::new(file.as_fd(), part.file_offset, bytes, Access::Read)?;
+            let map = Map::new(file.as_fd(), part.file_offset, part.span_bytes(bytes), Access::Read)?;
             let there = map.resident_bytes()?;
             // Other readers may have cached a few.
             if there > bytes / 2 + few {

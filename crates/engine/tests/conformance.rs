@@ -21,7 +21,7 @@ const SIZES: [u64; 8] = [0, 1, CHUNK - 1, CHUNK, CHUNK + 1, 7 * CHUNK + 123, 8 *
 /// The vector of the methods' examples.
 const VECTOR: u32 = 3;
 const HUGE: u64 = Case::HUGE_PAGE_BYTES;
-const LAYOUTS: [&str; 40] = [
+const LAYOUTS: [&str; 42] = [
     "",
     "threads=3,files=per-thread",
     "threads=3",
@@ -62,6 +62,8 @@ const LAYOUTS: [&str; 40] = [
     "depth=2,registered=both,threads=2",
     "depth=2,registered=buffers,cache=direct",
     "depth=1",
+    "threads=3,layout=strided,block=8KiB",
+    "threads=3,descriptor=per-thread,layout=strided,block=4KiB,sync=fdatasync/2",
 ];
 
 fn main() -> ExitCode {
@@ -195,12 +197,15 @@ fn makes_sense(method: &MethodInfo, prepare: Prepare, size: u64, layout: &[(Axis
     let has_flags = method.syncs.iter().any(|it| it.name() == "rwf-dsync");
     let huge = (value(Axis::Huge) != Some("collapse") || size / threads >= HUGE)
         && (value(Axis::Memory) != Some("huge-pages") || size >= HUGE);
+    let block = if value(Axis::Block) == Some("8KiB") { 2 * CHUNK } else { CHUNK };
+    let has_blocks = !has(Axis::Layout) || size > (threads - 1) * block;
     let in_sectors = value(Axis::Cache) != Some("direct") || size.is_multiple_of(512);
     layout.iter().all(|(axis, _)| method.has_axis(*axis))
         && is_synced
         && (size > 0 || may_be_empty)
         && (threads == 1 || size >= threads)
         && is_apart
+        && has_blocks
         && in_sectors
         && huge
         && (!dontcache || has_flags)
@@ -271,7 +276,7 @@ fn expected(case: &Case) -> Vec<u8> {
         (z ^ (z >> 31)).to_le_bytes()[(offset % 8) as usize]
     };
     let ranges = match axes.files {
-        Files::PerThread => writebench_model::split(axes.size_bytes, axes.threads, CHUNK),
+        Files::PerThread | Files::PerRank => writebench_model::split(axes.size_bytes, axes.threads, CHUNK),
         Files::Shared if axes.threads > 1 => writebench_model::split(axes.size_bytes, axes.threads, CHUNK),
         Files::Shared => vec![writebench_model::Range { offset: 0, length: axes.size_bytes }],
     };

@@ -6,8 +6,8 @@ use crate::quantity::Bytes;
 use crate::similar::did_you_mean;
 use crate::sync::Sync;
 use crate::value::{
-    Advice, Alignment, AllocateCall, Cache, Data, Descriptor, Drop, Files, Huge, MapSharing, Origin, Populate,
-    Prepare, Registered, Source, SourceMemory, Store, named_values,
+    Advice, Alignment, AllocateCall, Cache, Data, Descriptor, Drop, FileLayout, Files, Huge, MapSharing,
+    Origin, Populate, Prepare, Registered, Source, SourceMemory, Store, named_values,
 };
 
 /// The distance behind the writer at which data is on its way to the device; none if the kernel decides.
@@ -176,20 +176,48 @@ axes! {
         },
         effort: |_| 1, fio: |_| SAID,
     }
+    Ranks = "ranks" {
+        ranks: u32 as Count<1_048_576> = 1,
+        summary: "MPI ranks that write at the same time, each its share of the bytes; under mpirun or srun all of them",
+        words: |ranks| Phrase::Beside(format!("{ranks} ranks")),
+        effort: |_| 0, fio: |ranks| if ranks == 1 { SAID } else { Err("fio is no MPI program") },
+    }
     Threads = "threads" {
         // More threads are a mistake, not an experiment.
         threads: u32 as Count<1024> = 1,
-        summary: "threads that write, each its own range",
+        summary: "threads of each rank that write, each its own range",
         words: |threads| Phrase::Beside(format!("{threads} threads")),
         effort: |_| 6, fio: |_| SAID,
     }
     Files = "files" {
         files: Files = Files::Shared,
-        summary: "one file for all threads, or a file for each",
+        summary: "one file for all threads of all ranks, a file for each thread, or one for each rank",
         words: |files| match files {
             Files::Shared => Phrase::Silent,
             Files::PerThread => Phrase::Beside("a file each".to_owned()),
+            Files::PerRank => Phrase::Beside("a file for each rank".to_owned()),
         },
+        effort: |_| 0, fio: |files| match files {
+            Files::Shared | Files::PerThread => SAID,
+            Files::PerRank => Err("fio is no MPI program"),
+        },
+    }
+    Layout = "layout" {
+        layout: FileLayout = FileLayout::Segmented,
+        summary: "the order of data in a shared file: one contiguous part for each thread of each rank, or blocks in turns",
+        words: |layout| match layout {
+            FileLayout::Segmented => Phrase::Silent,
+            FileLayout::Strided => Phrase::Beside("blocks in turns".to_owned()),
+        },
+        effort: |_| 1, fio: |layout| match layout {
+            FileLayout::Segmented => SAID,
+            FileLayout::Strided => Err("fio's jobs have contiguous parts of a file"),
+        },
+    }
+    Block = "block" {
+        block_bytes: u64 as Size = 1 << 20,
+        summary: "bytes of a block with layout=strided",
+        words: |bytes| Phrase::Beside(format!("blocks of {}", Bytes(bytes).in_words())),
         effort: |_| 0, fio: |_| SAID,
     }
     Descriptor = "descriptor" {

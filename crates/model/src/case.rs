@@ -5,10 +5,10 @@ use std::fmt;
 use crate::axis::{Axes, Axis};
 use crate::contract::{Content, Contract, Durability, Feed, Start};
 use crate::method::{Copying, Cursor, MethodInfo};
-use crate::quantity::{Range, split};
+use crate::quantity::{Range, Stride, split};
 use crate::similar::did_you_mean;
 use crate::sync::SyncCall;
-use crate::value::{Cache, Data, Files, Origin, Prepare, Source};
+use crate::value::{Cache, Data, FileLayout, Files, Origin, Prepare, Source};
 
 /// One fully specified experiment. Only valid combinations exist: every constructor uses [`Case::new`], which
 /// refuses the others and names the accepted values.
@@ -126,8 +126,15 @@ impl Case {
     pub fn file_count(&self) -> u32 {
         match self.axes.files {
             Files::Shared => 1,
-            Files::PerThread => self.axes.threads,
+            Files::PerThread => self.lane_count(),
+            Files::PerRank => self.axes.ranks,
         }
+    }
+
+    /// The number of threads of all ranks: lanes, each with its own share of the bytes.
+    #[must_use]
+    pub fn lane_count(&self) -> u32 {
+        self.axes.ranks.saturating_mul(self.axes.threads)
     }
 
     /// The state that the case leaves for its caller.
@@ -178,14 +185,29 @@ impl Case {
             None => return None,
         };
         let bytes = axes.chunk_size_bytes.saturating_mul(chunks);
-        (bytes < axes.size_bytes.div_ceil(u64::from(axes.threads))).then_some(bytes)
+        (bytes < axes.size_bytes.div_ceil(u64::from(self.lane_count()))).then_some(bytes)
     }
 
-    /// The ranges of the threads, one for each. Their borders are borders of chunks, or of windows.
+    /// The ranges of the lanes, one for each thread of each rank. Their borders are borders of chunks, or of windows. With
+    /// blocks in turns a range has the offset of its first block, and the bytes of all its blocks.
     #[must_use]
     pub fn ranges(&self) -> Vec<Range> {
-        let chunk = if self.method.has_axis(Axis::Chunk) { self.axes.chunk_size_bytes } else { 0 };
-        split(self.axes.size_bytes, self.axes.threads, self.axes.prepared_window_bytes().unwrap_or(chunk))
+        let (lanes, size_bytes) = (self.lane_count(), self.axes.size_bytes);
+        match self.stride() {
+            Some(stride) => (0..lanes).map(|lane| stride.range(size_bytes, u64::from(lane))).collect(),
+            None => {
+                let chunk = if self.method.has_axis(Axis::Chunk) { self.axes.chunk_size_bytes } else { 0 };
+                split(size_bytes, lanes, self.axes.prepared_window_bytes().unwrap_or(chunk))
+            }
+        }
+    }
+
+    /// The distance between a lane's blocks, if lanes have them in turns.
+    #[must_use]
+    pub fn stride(&self) -> Option<Stride> {
+        let Axes { layout, block_bytes, .. } = self.axes;
+        let step_bytes = block_bytes.saturating_mul(u64::from(self.lane_count()));
+        (layout == FileLayout::Strided).then_some(Stride { block_bytes, step_bytes })
     }
 
     /// The most bytes that one sample writes to the target, including old content and zeros written before.
@@ -197,10 +219,12 @@ impl Case {
         new.saturating_add(if before { size_bytes } else { 0 })
     }
 
-    /// The size of the source memory.
+    /// The size of the source memory of one rank.
     #[must_use]
     pub fn source_bytes(&self) -> u64 {
         let chunk = self.axes.chunk_size_bytes.min(self.axes.size_bytes);
+        let threads = self.axes.threads.max(1) as usize;
+        let share = || self.ranges().chunks(threads).map(|own| own.iter().map(|it| it.length).sum()).max();
         match (self.method.cursor, self.method.copies(), self.axes.source) {
             (Cursor::NoData, ..) => 0,
             (_, true, _) if self.method.has_buffer => {
@@ -210,7 +234,7 @@ impl Case {
                 each.saturating_mul(threads).saturating_mul(buffers)
             }
             (_, true, _) => 0,
-            (_, false, Source::File) => self.axes.size_bytes,
+            (_, false, Source::File) => share().unwrap_or(0),
             (_, false, Source::Chunk) => chunk,
         }
     }

@@ -6,7 +6,8 @@ use crate::method::{Cursor, MethodInfo};
 use crate::quantity::Bytes;
 use crate::sync::SyncCall;
 use crate::value::{
-    Alignment, AllocateCall, Cache, Descriptor, Drop, Files, Huge, MapSharing, Populate, SourceMemory,
+    Alignment, AllocateCall, Cache, Descriptor, Drop, FileLayout, Files, Huge, MapSharing, Populate,
+    SourceMemory,
 };
 
 /// An axis to change, and the reason with the accepted values.
@@ -17,12 +18,16 @@ impl Case {
     pub const SECTOR_BYTES: u64 = 512;
     /// A huge page with pages of 4 KiB: `MADV_COLLAPSE` fails on machines with others.
     pub const HUGE_PAGE_BYTES: u64 = 2 << 20;
+    /// The most threads of all ranks.
+    pub const MOST_LANES: u64 = 1 << 20;
 
     pub(crate) fn check(&self) -> Result<(), CaseError> {
         let (method, axes) = (self.method(), self.axes());
         let refused = methods_own(method, axes)
+            .and_then(|()| ranks(axes))
             .and_then(|()| sizes(method, axes))
             .and_then(|()| layout(method, axes))
+            .and_then(|()| blocks(self))
             .and_then(|()| windows(self))
             .and_then(|()| memory(self))
             .and_then(|()| write_behind(axes))
@@ -82,9 +87,50 @@ fn sizes(method: &MethodInfo, axes: &Axes) -> Result<(), Contradiction> {
         let why = "mapping, reserving or copying nothing is an error; give at least one byte";
         return Err((Axis::Size, why.to_owned()));
     }
+    let size = Bytes(axes.size_bytes);
     if axes.threads > 1 && axes.size_bytes < u64::from(axes.threads) {
-        let size = Bytes(axes.size_bytes);
         return Err((Axis::Threads, format!("threads would have nothing to write; size={size} is too small")));
+    }
+    if axes.ranks > 1 && axes.size_bytes < u64::from(axes.ranks.saturating_mul(axes.threads)) {
+        return Err((Axis::Ranks, format!("ranks would have nothing to write; size={size} is too small")));
+    }
+    Ok(())
+}
+
+/// There may be many ranks, but not more than a machine has cores.
+fn ranks(axes: &Axes) -> Result<(), Contradiction> {
+    let lanes = u64::from(axes.ranks) * u64::from(axes.threads);
+    if lanes > Case::MOST_LANES {
+        let (ranks, most) = (axes.ranks, Case::MOST_LANES);
+        return Err((Axis::Threads, format!("with {ranks} ranks these are more than {most} in all")));
+    }
+    Ok(())
+}
+
+/// Blocks in turns are those of one file, and calls do not cross their borders.
+fn blocks(case: &Case) -> Result<(), Contradiction> {
+    let axes = case.axes();
+    if axes.layout == FileLayout::Segmented {
+        let is_default = axes.block_bytes == Axes::defaults(axes.prepare).block_bytes;
+        let why = "only layout=strided has blocks";
+        return if is_default { Ok(()) } else { Err((Axis::Block, why.to_owned())) };
+    }
+    if axes.files != Files::Shared {
+        return Err((Axis::Layout, "threads and ranks have the blocks of one file in turns".to_owned()));
+    }
+    if axes.block_bytes == 0 || !axes.block_bytes.is_multiple_of(axes.chunk_size_bytes) {
+        let chunk = Axes::get(axes, Axis::Chunk);
+        return Err((Axis::Block, format!("it is no multiple of chunk={chunk}")));
+    }
+    if axes.size_bytes <= axes.block_bytes.saturating_mul(u64::from(case.lane_count() - 1)) {
+        let why = format!("size={} has no block for each", Bytes(axes.size_bytes));
+        return Err((Axis::Block, why));
+    }
+    if axes.writeback_bytes.is_some() {
+        return Err((
+            Axis::Writeback,
+            "write-behind follows one contiguous part; set layout=segmented".to_owned(),
+        ));
     }
     Ok(())
 }
@@ -131,7 +177,7 @@ fn windows(case: &Case) -> Result<(), Contradiction> {
     if axes.huge == Huge::Collapse && !window.is_multiple_of(huge) {
         return Err((Axis::Window, format!("MADV_COLLAPSE takes multiples of a huge page, {}", Bytes(huge))));
     }
-    if axes.huge == Huge::Collapse && axes.size_bytes / u64::from(axes.threads.max(1)) < huge {
+    if axes.huge == Huge::Collapse && axes.size_bytes / u64::from(case.lane_count().max(1)) < huge {
         return Err((Axis::Huge, format!("each thread needs at least one huge page, {}", Bytes(huge))));
     }
     Ok(())

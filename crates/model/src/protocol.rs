@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::case::Case;
 use crate::noise::Noise;
+use crate::phase::Phase;
 use crate::properties::Properties;
 use crate::read_back::Extent;
 use crate::reserve::Reserve;
@@ -63,6 +64,8 @@ questions! {
     pub enum Request {
         /// Takes a sample. Other programs may have filled the target meanwhile.
         SampleRequest -> Result<Sample, Shortage>,
+        /// Takes one rank's share of a sample, and meets the other ranks on the way.
+        RankSampleRequest -> Result<RankSample, Shortage>,
         /// Measures limits of memory or of a device.
         LimitRequest -> MeasuredLimits,
         /// Repeats the same work.
@@ -169,6 +172,76 @@ pub struct SampleRequest {
     pub device_number: Option<String>,
     /// The files that count how long CPU limits delayed the worker, of each control group around it.
     pub cpu_stats: Vec<String>,
+}
+
+/// A request for one rank's share of a sample.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RankSampleRequest {
+    /// The sample.
+    pub sample: SampleRequest,
+    /// The rank.
+    pub place: RankPlace,
+}
+
+/// One of the ranks that take a sample together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RankPlace {
+    /// Its number, from 0.
+    pub rank: u32,
+    /// The rank whose data it reads back: one on another node if there is one.
+    pub verifies: u32,
+    /// The number of ranks on its node, this one included.
+    pub ranks_beside: u32,
+}
+
+impl RankPlace {
+    /// The only rank.
+    pub const ALONE: Self = Self { rank: 0, verifies: 0, ranks_beside: 1 };
+}
+
+/// One rank's share of a sample.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RankSample {
+    /// The share, with this rank's own times.
+    pub sample: Sample,
+    /// The times of the phases' borders.
+    pub marks: Marks,
+    /// Whether it ended because another rank has failed.
+    pub is_abandoned: bool,
+}
+
+/// The first beginning and the last end of each timed phase, in nanoseconds of the node's `CLOCK_MONOTONIC`; zeros for a
+/// phase that a case does not have.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Marks(pub [[u64; 2]; 5]);
+
+impl Marks {
+    /// The timed phases, in order.
+    pub const PHASES: [Phase; 5] = [Phase::Open, Phase::Prepare, Phase::Write, Phase::Sync, Phase::Close];
+
+    /// Adds a time in a phase; others have no marks.
+    pub fn add(&mut self, phase: Phase, began_ns: u64, ended_ns: u64) {
+        let Some(index) = Self::PHASES.iter().position(|&it| it == phase) else { return };
+        let [began, ended] = &mut self.0[index];
+        if *ended == 0 {
+            *began = began_ns;
+        }
+        *ended = ended_ns;
+    }
+
+    /// The same times of another clock.
+    #[must_use]
+    pub fn moved(self, time: impl Fn(u64) -> u64) -> Self {
+        let moved = |[began, ended]: [u64; 2]| if ended > 0 { [time(began), time(ended)] } else { [0, 0] };
+        Self(self.0.map(moved))
+    }
+
+    /// The beginning and the end of a phase.
+    #[must_use]
+    pub fn of(&self, phase: Phase) -> Option<[u64; 2]> {
+        let index = Self::PHASES.iter().position(|&it| it == phase)?;
+        Some(self.0[index]).filter(|[_, ended]| *ended > 0)
+    }
 }
 
 /// The answer to a request for limits.

@@ -150,6 +150,31 @@ pub struct Range {
     pub length: u64,
 }
 
+/// The distance between the blocks of a lane that has every so many of a file's.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Stride {
+    /// The size of a block.
+    pub block_bytes: u64,
+    /// From the beginning of a block to that of the lane's next.
+    pub step_bytes: u64,
+}
+
+impl Stride {
+    /// The first offset of a lane, and the bytes of all its blocks in a file of that size.
+    #[must_use]
+    pub fn range(&self, size_bytes: u64, lane: u64) -> Range {
+        let offset = self.block_bytes.saturating_mul(lane).min(size_bytes);
+        let (left, step) = (size_bytes - offset, self.step_bytes.max(1));
+        Range { offset, length: left / step * self.block_bytes + (left % step).min(self.block_bytes) }
+    }
+
+    /// The distance in the file from a lane's first byte to one of its others, by the number of its bytes before that.
+    #[must_use]
+    pub fn distance(&self, bytes_before: u64) -> u64 {
+        bytes_before / self.block_bytes * self.step_bytes + bytes_before % self.block_bytes
+    }
+}
+
 /// Splits `size_bytes` into one contiguous range per thread, in order. No range is empty unless there is less
 /// than a byte per thread, and the lengths differ by at most one granule. The granule is a chunk if every
 /// thread gets at least one, else a 4 KiB page, else a byte, so that chunks stay aligned in the file whenever
@@ -219,6 +244,21 @@ mod tests {
                 next += range.length;
             }
             prop_assert_eq!(next, size);
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn blocks_in_turns_cover_every_byte_once(size in 0u64..5000, lanes in 1u64..9, block in 1u64..700) {
+            let stride = Stride { block_bytes: block, step_bytes: block * lanes };
+            let mut owners = vec![0; usize::try_from(size).unwrap()];
+            for lane in 0..lanes {
+                let range = stride.range(size, lane);
+                for at in 0..range.length {
+                    owners[usize::try_from(range.offset + stride.distance(at)).unwrap()] += 1;
+                }
+            }
+            prop_assert!(owners.iter().all(|&count| count == 1));
         }
     }
 

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::case_record::CaseRecord;
+use crate::ranks::Cluster;
 use crate::read_back::Extent;
 use crate::target::{MissingTarget, TargetRecord};
 use crate::value::named_values;
@@ -91,6 +92,9 @@ pub struct RunRecord {
     pub arguments: Vec<String>,
     /// Its settings.
     pub settings: Settings,
+    /// Its ranks, if it has several.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cluster: Option<Cluster>,
     /// The targets, at least one. All others are compared with the first.
     #[serde(skip)]
     pub targets: Vec<TargetRecord>,

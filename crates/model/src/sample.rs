@@ -5,44 +5,9 @@ use std::fmt;
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize};
 
+use crate::phase::Phase;
+use crate::ranks::RankTimes;
 use crate::read_back::ReadBack;
-use crate::value::named_values;
-
-named_values! {
-    /// The phases of a sample. `settle`, `verify` and `clean` are in no figure.
-    Phase {
-        /// Before the clock: source data, old content, write-back, warm memory.
-        Settle = "settle",
-        /// `open` and the calls that attach a method to the file: `fdopen`, `mmap`.
-        Open = "open",
-        /// Giving the file its length and blocks.
-        Prepare = "prepare",
-        /// Handing over the data.
-        Write = "write",
-        /// Making it durable.
-        Sync = "sync",
-        /// `close` and the calls that detach a method: `fclose`, `munmap`.
-        Close = "close",
-        /// After the clock: size and content compared.
-        Verify = "verify",
-        /// After the clock: files removed.
-        Clean = "clean",
-    }
-}
-
-impl Phase {
-    /// Its byte in the progress record that a worker shares with its runner.
-    #[must_use]
-    pub fn index(self) -> u8 {
-        self as u8
-    }
-
-    /// The phase of that byte.
-    #[must_use]
-    pub fn from_index(index: u8) -> Option<Self> {
-        Self::ALL.get(usize::from(index)).copied()
-    }
-}
 
 /// Nanoseconds on a monotonic clock in each timed phase.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -182,6 +147,12 @@ impl Outcome {
         !matches!(self, Self::Ok | Self::Unsupported(_))
     }
 
+    /// Whether the worker was lost.
+    #[must_use]
+    pub fn is_loss(&self) -> bool {
+        matches!(self, Self::TimedOut { .. } | Self::WorkerDied { .. })
+    }
+
     /// The cause in a few words; none for `ok`.
     #[must_use]
     pub fn reason(&self) -> Option<String> {
@@ -257,6 +228,9 @@ pub struct Sample {
     pub watch: Watch,
     /// Throughput over time, if phase write was long enough.
     pub timeline: Option<Box<Timeline>>,
+    /// The times of each rank, if several have taken it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ranks: Option<Box<RankTimes>>,
 }
 
 /// A sample in documents: with derived values that readers would otherwise compute.
@@ -272,7 +246,7 @@ impl<'s> SampleRow<'s> {
     /// The document form of a sample.
     #[must_use]
     pub fn of(sample: &'s Sample) -> Self {
-        Self { sample, reason: sample.outcome.reason(), total_ns: sample.phases_ns.total() }
+        Self { sample, reason: sample.reason(), total_ns: sample.phases_ns.total() }
     }
 }
 
@@ -284,6 +258,16 @@ impl Sample {
         let good: Vec<&Self> = samples.iter().filter(|sample| sample.outcome.is_ok()).collect();
         let calm: Vec<&Self> = good.iter().copied().filter(|sample| sample.disturbed.is_none()).collect();
         if calm.is_empty() { good } else { calm }
+    }
+
+    /// The cause of its outcome in a few words, with the rank if it has several; none for `ok`.
+    #[must_use]
+    pub fn reason(&self) -> Option<String> {
+        let reason = self.outcome.reason()?;
+        Some(match self.ranks.as_ref().and_then(|ranks| ranks.failed.as_ref()) {
+            Some(rank) => format!("{rank}: {reason}"),
+            None => reason,
+        })
     }
 
     /// A sample without figures.

@@ -59,7 +59,7 @@ impl Purpose {
 }
 
 impl Space {
-    /// The space of a purpose. `size` and `record`, if given, replace its own.
+    /// The space of a purpose, for so many ranks. `size` and `record`, if given, replace its own.
     ///
     /// Contradictory combinations are left out, and those with a weaker contract than the baseline.
     ///
@@ -73,11 +73,13 @@ impl Space {
         methods: &[&'static MethodInfo],
         size: Option<Bytes>,
         record: Option<Bytes>,
+        ranks: u32,
     ) -> Result<Self, SuiteError> {
         let suite = Suite::parse(purpose.text()).expect("a built-in space parses");
         let sizes = [(Axis::Size, size), (Axis::Chunk, record)];
-        let over: Vec<(Axis, Vec<String>)> =
+        let mut over: Vec<(Axis, Vec<String>)> =
             sizes.into_iter().filter_map(|(axis, value)| Some((axis, vec![value?.to_string()]))).collect();
+        over.push((Axis::Ranks, vec![ranks.to_string()]));
         let (mut baseline, mut others) = (None, Vec::new());
         for section in &suite.sections {
             for head in &section.heads {

@@ -22,6 +22,7 @@ pub const SUITES: &[&str] = &[
     include_str!("../suites/durable.toml"),
     include_str!("../suites/direct.toml"),
     include_str!("../suites/buffer.toml"),
+    include_str!("../suites/cluster.toml"),
 ];
 
 /// The suite of a run that names none.
@@ -43,6 +44,9 @@ pub struct Suite {
     pub layout: Layout,
     /// The samples that its question needs of each case, if more than the default.
     pub samples: Option<u32>,
+    /// Whether the size is that of each rank.
+    #[serde(default)]
+    pub size_is_per_rank: bool,
     /// The number of cases, as a check for suites that must have exactly that many.
     pub cases: Option<usize>,
     /// The methods of sections that have no methods and no rows of their own.

@@ -53,10 +53,20 @@ pub(crate) use named_values;
 named_values! {
     /// See [`crate::Axis::Files`].
     Files {
-        /// All threads write ranges of one file.
+        /// All threads of all ranks write ranges of one file.
         Shared = "shared",
         /// Each thread writes a file of its own.
         PerThread = "per-thread",
+        /// Each rank writes a file of its own, which its threads share.
+        PerRank = "per-rank",
+    }
+
+    /// See [`crate::Axis::Layout`].
+    FileLayout {
+        /// Each thread has one contiguous part of the file.
+        Segmented = "segmented",
+        /// The threads have the file's blocks in turns.
+        Strided = "strided",
     }
 
     /// See [`crate::Axis::Descriptor`].

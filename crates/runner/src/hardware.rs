@@ -52,8 +52,11 @@ impl Hardware {
             bytes_written: 0,
             device_bytes: 0,
         };
-        let has_data =
-            |case: &&Case| matches!(case.contract().content, Content::Random | Content::Zero | Content::Copy);
+        // Of one rank: the hardware of one node is no limit for several.
+        let has_data = |case: &&Case| {
+            let has_own = matches!(case.contract().content, Content::Random | Content::Zero | Content::Copy);
+            has_own && case.axes().ranks == 1
+        };
         let (cached, beyond): (Vec<&Case>, Vec<&Case>) =
             cases.iter().filter(has_data).partition(|case| case.contract().durability == Durability::Cached);
         let most_memory = (writebench_probe::available_memory_bytes()? / 8).min(MOST_MEMORY_BYTES);

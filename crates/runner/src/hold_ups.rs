@@ -56,6 +56,11 @@ impl HoldUps {
         }
     }
 
+    /// This process has waited for others, which is no delay.
+    pub(crate) fn have_waited(&mut self) {
+        self.last_look = Instant::now();
+    }
+
     /// Forgets past delays, because another sample begins.
     pub(crate) fn begin(&mut self) {
         self.look();

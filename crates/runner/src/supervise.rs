@@ -4,15 +4,17 @@ use std::error::Error;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use writebench_model::protocol::SampleRequest;
-use writebench_model::{Reserve, Sample, Settings, Verify, nanoseconds};
+use writebench_model::protocol::{SampleRequest, Shortage};
+use writebench_model::{Case, Reserve, Sample, Settings, Verify, nanoseconds};
 
 use crate::disturbance::Disturbance;
 use crate::error::RunnerError;
 use crate::limits::deadline;
 use crate::order::{Planned, order};
+use crate::ranks::by_ranks;
 use crate::schedule::{Schedule, Spent, Taken};
 use crate::space::no_room;
+use crate::team::Share;
 use crate::worker::Answer;
 use crate::workers::Workers;
 use crate::written::Written;
@@ -116,10 +118,10 @@ pub fn supervise(
     run.rounds(observe)
 }
 
-struct Run<'p> {
+struct Run<'p, 'w> {
     plan: &'p Plan,
     schedule: &'p mut dyn Schedule,
-    workers: Workers<'p>,
+    workers: Workers<'w>,
     taken: Vec<Vec<Taken>>,
     disturbance: Disturbance,
     written: &'p mut Written,
@@ -128,7 +130,7 @@ struct Run<'p> {
     taken_here: u32,
 }
 
-impl Run<'_> {
+impl Run<'_, '_> {
     fn resume_counts(&mut self) {
         for (planned, samples) in self.plan.cases.iter().zip(&self.taken) {
             (0..samples.len()).for_each(|_| self.written.add_sample(planned.target, &planned.case, false));
@@ -252,9 +254,12 @@ impl Run<'_> {
         };
         let limit = plan.settings.timeout_ns.map_or_else(|| deadline(case), Duration::from_nanos);
         self.written.add_sample(*target, case, self.reads_back());
-        let mut sample = match self.workers.ask(*target, request, limit)? {
+        let mut sample = match self.taken_by_all(*target, case, request, limit)? {
             Answer::Reply(Ok(sample)) => {
-                self.workers.casualties.are_removed(*target);
+                // A rank's worker may have been lost.
+                if !sample.outcome.is_loss() {
+                    self.workers.casualties.are_removed(*target);
+                }
                 sample
             }
             Answer::Reply(Err(shortage)) => {
@@ -273,6 +278,26 @@ impl Run<'_> {
             sample.disturbed = sample.disturbed.or(held_up).or(judged);
         }
         Ok(Some(sample))
+    }
+
+    /// A sample of a case, by as many ranks as it has.
+    fn taken_by_all(
+        &mut self,
+        target: usize,
+        case: &Case,
+        request: SampleRequest,
+        limit: Duration,
+    ) -> Result<Answer<Result<Sample, Shortage>>, RunnerError> {
+        let ranks = case.axes().ranks;
+        if ranks == 1 {
+            return self.workers.ask(target, request, limit);
+        }
+        let Some(team) = self.workers.team.take() else {
+            return Err(RunnerError::Unfit(format!("{case} has {ranks} ranks, and this run has one")));
+        };
+        let answer = by_ranks(&mut self.workers, team, &Share { ranks, request, limit });
+        self.workers.team = Some(team);
+        answer
     }
 
     /// A sample's share of the budget. Loops that read the clock anyway end there, so that a few slow cases

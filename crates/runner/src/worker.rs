@@ -17,6 +17,7 @@ use writebench_model::{Outcome, Phase, nanoseconds};
 
 use crate::error::RunnerError;
 use crate::hold_ups::HoldUps;
+use crate::meeting::{Arrival, Door};
 use crate::question::{question_line, understood};
 
 /// The command of a worker. The descriptor number of the progress record is appended.
@@ -26,6 +27,8 @@ pub struct WorkerCommand {
     pub program: PathBuf,
     /// Its arguments.
     pub arguments: Vec<OsString>,
+    /// Whether it meets other ranks, by a socket whose number comes before that of the progress record.
+    pub meets: bool,
 }
 
 /// A byte with the worker's current phase, in an anonymous shared file: it remains readable when the worker
@@ -75,6 +78,7 @@ pub(crate) struct Worker {
     replies: Receiver<String>,
     last_words: Option<JoinHandle<String>>,
     progress: ProgressRecord,
+    door: Option<Door>,
     /// The delays since the last question.
     pub(crate) hold_ups: HoldUps,
     killed: bool,
@@ -110,12 +114,19 @@ pub enum Answer<R> {
     Stopped,
 }
 
+/// Meets the other ranks for a worker that has come to a border; whether all have succeeded.
+pub(crate) type Meet<'m> = dyn FnMut(Arrival) -> io::Result<bool> + 'm;
+
 impl Worker {
     pub(crate) fn start(command: &WorkerCommand) -> Result<Self, RunnerError> {
         let failed = |doing| move |error| RunnerError::Worker { doing, error };
         let progress = ProgressRecord::new()?;
+        let mut door = command.meets.then(Door::new).transpose().map_err(failed("socketpair"))?;
+        let number = door.as_ref().and_then(Door::number);
+        let meeting = number.map(|number| format!("--meeting={number}"));
         let mut child = Command::new(&command.program)
             .args(&command.arguments)
+            .args(meeting)
             .arg(progress.file.as_raw_fd().to_string())
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
@@ -125,12 +136,14 @@ impl Worker {
             .process_group(0)
             .spawn()
             .map_err(failed("start"))?;
+        door.as_mut().into_iter().for_each(Door::is_inherited);
         let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
         let (sender, replies) = channel();
         let requests = child.stdin.take();
         // From here on, an early return kills it.
         let hold_ups = HoldUps::of(child.id());
-        let mut worker = Self { child, requests, replies, last_words: None, progress, hold_ups, killed: false };
+        let mut worker =
+            Self { child, requests, replies, last_words: None, progress, door, hold_ups, killed: false };
         let listen = move || lines(stdout).try_for_each(|line| sender.send(line));
         let last_words = move || lines(stderr).last().unwrap_or_default();
         Builder::new().spawn(listen).map_err(failed("start a thread that listens to it"))?;
@@ -145,7 +158,19 @@ impl Worker {
         question: Q,
         wait: Patience<'_>,
     ) -> Result<Answer<Q::Answer>, RunnerError> {
+        self.ask_meeting(question, wait, &mut |_| Ok(false))
+    }
+
+    /// The same, where the worker meets other ranks on the way. Its deadline stands still while it waits for them.
+    pub(crate) fn ask_meeting<Q: Question>(
+        &mut self,
+        question: Q,
+        wait: Patience<'_>,
+        meet: &mut Meet<'_>,
+    ) -> Result<Answer<Q::Answer>, RunnerError> {
         const LOOK_AGAIN: Duration = Duration::from_millis(100);
+        // An answer is late by no more than this if the worker meets others.
+        const LOOK_FOR_ANSWER: Duration = Duration::from_millis(2);
         let line = question_line(question).map_err(|error| RunnerError::Protocol(error.to_string()))?;
         self.hold_ups.begin();
         // If the worker is dead, its answer is missing below.
@@ -166,7 +191,17 @@ impl Worker {
             if start.elapsed() >= limit {
                 return Ok(self.timed_out(wait));
             }
-            match self.replies.recv_timeout(LOOK_AGAIN) {
+            let arrival = self.door.as_mut().and_then(|door| door.arrival(LOOK_FOR_ANSWER));
+            if let Some(arrival) = arrival {
+                let arrived = Instant::now();
+                let all = meet(arrival).unwrap_or(false);
+                limit += arrived.elapsed();
+                self.hold_ups.have_waited();
+                self.door.iter_mut().for_each(|door| door.answer(all));
+                continue;
+            }
+            let look_again = if self.door.is_some() { Duration::ZERO } else { LOOK_AGAIN };
+            match self.replies.recv_timeout(look_again) {
                 Ok(reply) => {
                     self.hold_ups.look();
                     return understood(&reply).map(Answer::Reply);

@@ -7,7 +7,8 @@ use std::time::Duration;
 use writebench_model::protocol::Question;
 
 use crate::error::RunnerError;
-use crate::worker::{Answer, Patience, Worker, WorkerCommand};
+use crate::team::Team;
+use crate::worker::{Answer, Meet, Patience, Worker, WorkerCommand};
 
 /// One worker at a time: started for a question, and abandoned if it does not answer.
 pub struct Workers<'w> {
@@ -15,13 +16,35 @@ pub struct Workers<'w> {
     stop: &'w AtomicBool,
     pub(crate) casualties: &'w mut Casualties,
     at_work: Option<Worker>,
+    pub(crate) team: Option<&'w mut dyn Team>,
 }
 
 impl<'w> Workers<'w> {
     /// Workers of that command, until `stop` is set.
     #[must_use]
     pub fn new(command: &'w WorkerCommand, stop: &'w AtomicBool, casualties: &'w mut Casualties) -> Self {
-        Self { command, stop, casualties, at_work: None }
+        Self { command, stop, casualties, at_work: None, team: None }
+    }
+
+    /// The same as the first rank's, which leads all ranks.
+    #[must_use]
+    pub fn leading(self, team: Option<&'w mut dyn Team>) -> Self {
+        Self { team, ..self }
+    }
+
+    /// Whether the run was stopped.
+    pub(crate) fn is_stopped(&self) -> bool {
+        self.stop.load(Ordering::Relaxed)
+    }
+
+    /// See [`writebench_model::protocol::SampleRequest::cpu_stats`].
+    pub(crate) fn cpu_stats(&mut self) -> Vec<String> {
+        self.at_work().map_or_else(|_| Vec::new(), |worker| worker.hold_ups.cpu_stats())
+    }
+
+    /// The reason why the last sample was held up, if it was.
+    pub(crate) fn held_up(&self) -> Option<String> {
+        self.at_work.as_ref().and_then(|worker| worker.hold_ups.reason())
     }
 
     /// The worker for the next question.
@@ -43,11 +66,21 @@ impl<'w> Workers<'w> {
         question: Q,
         limit: Duration,
     ) -> Result<Answer<Q::Answer>, RunnerError> {
+        self.ask_meeting(target, question, limit, &mut |_| Ok(false))
+    }
+
+    pub(crate) fn ask_meeting<Q: Question>(
+        &mut self,
+        target: usize,
+        question: Q,
+        limit: Duration,
+        meet: &mut Meet<'_>,
+    ) -> Result<Answer<Q::Answer>, RunnerError> {
         if self.stop.load(Ordering::Relaxed) {
             return Ok(Answer::Stopped);
         }
         let patience = Patience::until(limit, self.stop);
-        let answer = self.at_work()?.ask(question, patience)?;
+        let answer = self.at_work()?.ask_meeting(question, patience, meet)?;
         if !matches!(answer, Answer::Reply(_))
             && let Some(worker) = self.at_work.take()
         {
@@ -72,6 +105,11 @@ impl Casualties {
         if !worker.is_gone() {
             self.hung.push((target, worker));
         }
+    }
+
+    /// Records that another rank's worker has left files in a target.
+    pub(crate) fn are_left(&mut self, target: usize) {
+        self.unclean.insert(target);
     }
 
     /// A new name for files after each hung worker.
@@ -108,7 +146,8 @@ mod tests {
 
     /// A worker that is a shell command; the progress record's number becomes its `$0`.
     fn learn(line: &str, limit: Duration, stop: bool) -> Result<Answer<Properties>, RunnerError> {
-        let command = WorkerCommand { program: "sh".into(), arguments: vec!["-c".into(), line.into()] };
+        let command =
+            WorkerCommand { program: "sh".into(), arguments: vec!["-c".into(), line.into()], meets: false };
         let request = PropertiesRequest {
             target: 0,
             file_stem: "properties".to_owned(),

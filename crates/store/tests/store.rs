@@ -73,6 +73,7 @@ fn samples() -> Vec<Sample> {
             thermal_throttles: None,
         },
         timeline: Some(Timeline { interval_ns: 27, bytes: vec![28, 29] }.into()),
+        ranks: None,
     };
     let failure = Failure {
         phase: Phase::Write,

@@ -35,6 +35,7 @@ pub fn example_run() -> RunRecord {
             search_bytes: None,
         },
         targets: vec![example_target(TARGET)],
+        cluster: None,
         missing: Vec::new(),
         cases: Vec::new(),
     }

@@ -7,7 +7,7 @@ use anyhow::{Context, Result, ensure};
 use writebench_model::Bytes;
 
 use super::case::Case;
-use super::rival::Rival;
+use super::rival::{Other, Rival};
 use crate::command::shown;
 
 /// A tool's command, and the arguments for its files in `parity/tool.c`.
@@ -41,7 +41,7 @@ impl CopyTool {
     pub(super) fn beside(self, case: Case) -> Rival {
         let Self(name, files) = self;
         let program = format!("tool {} {name} {files}", case.size_bytes);
-        Rival { tool: Some(name), ..Rival::new(case, Some(program)) }
+        Rival { tool: Some(name), ..Rival::new(case, Other::Program(program)) }
     }
 }
 

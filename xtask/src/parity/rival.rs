@@ -2,21 +2,21 @@
 
 use std::path::{Path, PathBuf};
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 
 use super::case::Case;
 use super::comparison::{Comparison, Measure, Pairing};
 use super::fio::Job;
+use super::ior::{self, Test};
 use super::reference::Reference;
-use super::writebench::{fio_job, measure};
+use super::writebench::{fio_job, measure, measure_by};
 
 /// A case of writebench, and a program that does the same: a row of the table.
 #[derive(Clone)]
 pub(super) struct Rival {
     pub(super) case: Case,
-    /// The program in `parity/` and its arguments after the directory; none for fio with writebench's
-    /// exported job.
-    pub(super) program: Option<String>,
+    /// The other program.
+    pub(super) other: Other,
     /// The tool that the program starts, if any, without file names.
     pub(super) tool: Option<&'static str>,
     /// A remark about the pair.
@@ -25,9 +25,20 @@ pub(super) struct Rival {
     pub(super) is_explained: bool,
 }
 
+/// A program beside writebench.
+#[derive(Clone)]
+pub(super) enum Other {
+    /// One of `parity/`, with its arguments after the directory.
+    Program(String),
+    /// fio with writebench's exported job.
+    Fio,
+    /// IOR with a test.
+    Ior(Test),
+}
+
 impl Rival {
-    pub(super) fn new(case: Case, program: Option<String>) -> Self {
-        Self { case, program, tool: None, remark: "", is_explained: false }
+    pub(super) fn new(case: Case, other: Other) -> Self {
+        Self { case, other, tool: None, remark: "", is_explained: false }
     }
 
     /// The tool, if any, and the case.
@@ -41,6 +52,8 @@ pub(super) struct Bench {
     pub(super) reference: Reference,
     /// The built program.
     pub(super) writebench: PathBuf,
+    /// The built IOR, for its tests.
+    pub(super) ior: Option<PathBuf>,
     pub(super) pairing: Pairing,
 }
 
@@ -48,24 +61,33 @@ impl Bench {
     /// Compares the two in pairs.
     pub(super) fn compare(
         &mut self,
-        Rival { case, program, .. }: &Rival,
+        Rival { case, other, .. }: &Rival,
         target: &Path,
         rounds: u32,
         seed: u64,
     ) -> Result<Comparison> {
-        let Self { reference, writebench, pairing } = self;
-        let other: Box<Measure<'_>> = match program {
-            Some(program) => Box::new(|| reference.measure(program, case, target, false).map(Some)),
-            None => {
+        let Self { reference, writebench, ior, pairing } = self;
+        let mut own: Box<Measure<'_>> = Box::new(|| measure(writebench, case, target));
+        let other: Box<Measure<'_>> = match other {
+            Other::Program(program) => Box::new(|| reference.measure(program, case, target, false).map(Some)),
+            Other::Fio => {
                 let job = Job::of(fio_job(writebench, case, target)?);
                 Box::new(move || job.measure(reference, case, target).map(Some))
             }
+            Other::Ior(test) => {
+                let ior = ior.as_ref().context("no IOR")?;
+                own = Box::new(|| measure_by(ior::mpirun(test.ranks, writebench), case, target));
+                Box::new(|| test.measure(ior, reference, case, target).map(Some))
+            }
         };
-        pairing.compare(&*other, &|| measure(writebench, case, target), rounds, seed)
+        pairing.compare(&*other, &*own, rounds, seed)
     }
 
     /// Why the target cannot do the case, if the C program says so.
     pub(super) fn refusal(&self, rival: &Rival, target: &Path) -> Result<Option<String>> {
-        rival.program.as_ref().map_or(Ok(None), |program| self.reference.refusal(program, target))
+        match &rival.other {
+            Other::Program(program) => self.reference.refusal(program, target),
+            Other::Fio | Other::Ior(_) => Ok(None),
+        }
     }
 }

@@ -7,7 +7,8 @@ use writebench_model::Bytes;
 
 use super::case::Case;
 use super::copying::{CP, CP_IN_KERNEL, equals};
-use super::rival::Rival;
+use super::ior::Test;
+use super::rival::{Other, Rival};
 use super::writebench::measure;
 
 /// The copying cases that may be the fastest.
@@ -81,7 +82,7 @@ const DURABLE: &[&str] = &[
 pub(super) fn fio(usual: Bytes, is_memory: bool) -> Vec<Rival> {
     const DURABLE_SIZE: Bytes = Bytes(5 << 20);
     const DIFFERENCE: &str = "fio writes from memory of a chunk, writebench from that of the file";
-    let rival = |case: &str, size| Rival::new(Case::new(case, size).in_fios_clock(), None);
+    let rival = |case: &str, size| Rival::new(Case::new(case, size).in_fios_clock(), Other::Fio);
     let of_chunk = |cases: &[&str], size| {
         let rivals = cases.iter().map(|case| rival(&format!("{case},source=chunk"), size));
         rivals.collect::<Vec<_>>()
@@ -93,6 +94,30 @@ pub(super) fn fio(usual: Bytes, is_memory: bool) -> Vec<Rival> {
     }
     let explained = |case| Rival { remark: DIFFERENCE, is_explained: true, ..rival(case, usual) };
     rivals.extend(["write", "write,chunk=64KiB"].map(explained));
+    rivals
+}
+
+/// Every case with its test of IOR, in the order of the table. IOR writes from one buffer of a transfer.
+pub(super) fn ior(size: Bytes) -> Vec<Rival> {
+    let mut rivals = Vec::new();
+    for ranks in [2u32, 4] {
+        for chunk in [Bytes(64 << 10), Bytes(1 << 20)] {
+            for (sync, flag) in [("", ""), (",sync=fsync", " -e")] {
+                let share = size.0 / u64::from(ranks) / chunk.0 * chunk.0;
+                let size = Bytes(share * u64::from(ranks));
+                let (whole, blocks) = (Bytes(share), share / chunk.0);
+                let mut add = |layout: &str, options: &str| {
+                    let name = format!("pwrite,chunk={chunk},ranks={ranks}{layout}{sync},source=chunk");
+                    let options = format!("-t {}{options}{flag}", chunk.0);
+                    let other = Other::Ior(Test { ranks, options });
+                    rivals.push(Rival::new(Case::new(&name, size), other));
+                };
+                add(",files=per-rank", &format!(" -b {} -F", whole.0));
+                add("", &format!(" -b {}", whole.0));
+                add(&format!(",layout=strided,block={chunk}"), &format!(" -b {} -s {blocks}", chunk.0));
+            }
+        }
+    }
     rivals
 }
 
@@ -111,5 +136,22 @@ mod tests {
         assert!(disk.contains(&"write,size=5MiB,chunk=4KiB,sync=fsync/1,source=chunk".to_owned()), "{disk:?}");
         let different: std::collections::HashSet<&String> = disk.iter().collect();
         assert_eq!(different.len(), disk.len());
+    }
+
+    #[test]
+    fn both_write_the_same_bytes_in_the_same_blocks() {
+        let pairs = ior(Bytes(10 << 20));
+        assert_eq!(pairs.len(), 24);
+        for rival in &pairs {
+            let Other::Ior(test) = &rival.other else { panic!("{}", rival.case) };
+            let words: Vec<&str> = test.options.split_whitespace().collect();
+            let number = |flag: &str| {
+                let at = words.iter().position(|word| *word == flag)?;
+                words[at + 1].parse::<u64>().ok()
+            };
+            let bytes = number("-b").unwrap() * number("-s").unwrap_or(1) * u64::from(test.ranks);
+            assert_eq!(bytes, rival.case.size_bytes, "{}", rival.case);
+            assert_eq!(words.contains(&"-e"), rival.case.to_string().contains("fsync"));
+        }
     }
 }

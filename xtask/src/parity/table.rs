@@ -52,6 +52,15 @@ pub(super) const FIO: Against = Against {
     judged: Some(("inside the calls", |comparison| &comparison.work)),
 };
 
+/// IOR with the same work, in its own clock.
+pub(super) const IOR: Against = Against {
+    title: "Beside IOR",
+    name: "IOR",
+    short: "IOR",
+    figures: ["total", "write + fsync"],
+    judged: Some(("over all phases", |comparison| &comparison.total)),
+};
+
 /// The comparisons so far.
 pub(super) struct Table {
     against: &'static Against,
@@ -174,6 +183,11 @@ impl Against {
     /// Whether writebench is slower than it should be.
     pub(super) fn is_below(&self, comparison: &Comparison) -> bool {
         self.judged.is_some_and(|(_, ratio)| ratio(comparison).interval.estimate < LEAST_RATIO)
+    }
+
+    /// The ratio in which writebench should not be slower; that of the total where none is judged.
+    pub(super) fn judged_ratio<'c>(&self, comparison: &'c Comparison) -> &'c Ratio {
+        self.judged.map_or(&comparison.total, |(_, ratio)| ratio(comparison))
     }
 
     fn is_surely_below(&self, comparison: &Comparison) -> bool {

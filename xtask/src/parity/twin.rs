@@ -3,7 +3,7 @@
 use writebench_model::{Axes, Bytes, Prepare};
 
 use super::case::Case;
-use super::rival::Rival;
+use super::rival::{Other, Rival};
 
 /// The least and the most bytes of a case's file, so that all cases take about the same time; and a small
 /// size that reaches every branch: several chunks for each thread and an odd rest.
@@ -36,7 +36,7 @@ pub(super) fn all(usual: Option<Bytes>) -> Vec<Rival> {
         for (chunk, bytes) in chunks.iter().take(if case.contains("CHUNK") { 2 } else { 1 }) {
             let case = Case::new(&case.replace("CHUNK", chunk), size);
             let program = program.replace("SIZE", &size.0.to_string()).replace("CHUNK", &bytes.to_string());
-            twins.push(Rival::new(case, Some(program)));
+            twins.push(Rival::new(case, Other::Program(program)));
         }
     };
     for method in ["write", "pwrite", "fwrite", "writev", "pwritev", "mmap"] {

@@ -15,14 +15,19 @@ use crate::program;
 
 /// Takes one sample of the case; none if it was disturbed.
 pub(super) fn measure(writebench: &Path, case: &Case, target: &Path) -> Result<Option<Reading>> {
-    last_good(&program::exported(one_sample(writebench, case, target))?, case)
+    measure_by(Command::new(writebench), case, target)
+}
+
+/// The same with a command that begins with what starts writebench.
+pub(super) fn measure_by(start: Command, case: &Case, target: &Path) -> Result<Option<Reading>> {
+    last_good(&program::exported(one_sample(start, case, target))?, case)
 }
 
 /// The exported fio job of the case.
 pub(super) fn fio_job(writebench: &Path, case: &Case, target: &Path) -> Result<String> {
     let scratch = tempfile::tempdir().context("a folder for the job")?;
     let jobs = scratch.path().join("jobs");
-    let mut command = one_sample(writebench, case, target);
+    let mut command = one_sample(Command::new(writebench), case, target);
     command.arg("--quiet").arg("--db").arg(scratch.path().join("db"));
     output(command.arg("--export").arg(format!("fio={}", jobs.display())))?;
     let mut files = entries(&jobs).into_iter();
@@ -32,8 +37,7 @@ pub(super) fn fio_job(writebench: &Path, case: &Case, target: &Path) -> Result<S
     }
 }
 
-fn one_sample(writebench: &Path, case: &Case, target: &Path) -> Command {
-    let mut command = Command::new(writebench);
+fn one_sample(mut command: Command, case: &Case, target: &Path) -> Command {
     command.arg("run").arg(target).args(["--no-limits", "--yes"]).arg("--case").arg(case.to_string());
     command.args(["--samples", "1", "--verify", "never"]);
     command

@@ -18,6 +18,11 @@ pub(super) fn steps(target_directory: &Path) -> Vec<Step> {
         Step::new("format", "cargo fmt --all --check"),
         Step::new("lints", "cargo clippy --workspace --all-targets --locked -- -D warnings"),
         fuzz_targets(target_directory),
+        Step::new(
+            "lints-mpi",
+            "cargo clippy -p writebench --features mpi --all-targets --locked -- -D warnings",
+        )
+        .needing([Need::Program("mpicc")]),
     ];
     steps.extend(platform::lints());
     steps.extend([
@@ -29,6 +34,9 @@ pub(super) fn steps(target_directory: &Path) -> Vec<Step> {
         // The package for crates.io must build by itself.
         Step::new("package", "cargo package -p direct-io --locked --allow-dirty"),
         Step::tests("tests", "cargo test --workspace --locked --no-fail-fast", libtest),
+        // The program with the feature `mpi`, under a real mpirun.
+        Step::tests("mpi", "cargo test -p writebench --features mpi --test cli --locked -- mpi:", libtest)
+            .needing([Need::Program("mpicc"), Need::Program("mpirun")]),
         platform::windows(target_directory),
         platform::aarch64(),
         // Miri checks that direct-io's buffers use and free memory correctly.

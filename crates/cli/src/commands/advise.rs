@@ -8,8 +8,8 @@ use anyhow::Result;
 use clap::{Args, ValueHint};
 use writebench_model::protocol::direct_check_bytes_of;
 use writebench_model::{
-    Axis, Bytes, Cache, Case, CaseOrigin, Content, Durability, Purpose, Reserve, Row, Settings, Space, Stage,
-    TargetRecord, Verify, nanoseconds,
+    Axis, Bytes, Cache, Case, CaseOrigin, Content, Durability, Purpose, Reserve, Row, RunRecord, Settings,
+    Space, Stage, TargetRecord, Verify, nanoseconds,
 };
 use writebench_report::counted;
 use writebench_runner::{Candidate, Hardware, Race, RaceLimits, coordinates};
@@ -91,7 +91,15 @@ impl AdviseCommand {
         let target = place.record();
         let methods = writebench_engine::method_infos();
         let size = self.size_bytes(&target)?;
-        let space = Space::of(self.purpose, &methods, size, self.record).map_err(|error| usage!("{error}"))?;
+        let ranks = global.ranks();
+        let space =
+            Space::of(self.purpose, &methods, size, self.record, ranks).map_err(|error| usage!("{error}"))?;
+        if ranks > 1 && space.baseline.axes().ranks == 1 {
+            return Err(usage!(
+                "--for {} is searched by one rank; start it without mpirun",
+                self.purpose.name()
+            ));
+        }
         if self.record.is_some() && self.purpose != Purpose::Records {
             return Err(usage!("--record goes with --for records"));
         }
@@ -143,7 +151,7 @@ impl AdviseCommand {
         let max_bytes =
             if self.max_bytes.is_some() { max_bytes } else { max_bytes.saturating_add(limit_bytes) };
         let settings = Settings { max_bytes: Some(max_bytes), ..settings };
-        let mut run = new_run(None, settings, &[], vec![target]);
+        let mut run = RunRecord { cluster: global.cluster(), ..new_run(None, settings, &[], vec![target]) };
         let places = vec![place.claim(false, self.reserve, output)?];
         let mut store = database::open(global.db.as_deref())?;
         if let Some((search, names)) = earlier_finalists(&store, &run.targets[0], &space.baseline)? {
@@ -172,7 +180,15 @@ impl AdviseCommand {
             times_written: field.times_written,
         };
         let stop = stop_on_signals()?;
-        let workspaces = Workspaces { store: &store, run: number, places, limit: None, stop: &stop, output };
+        let workspaces = Workspaces {
+            store: &store,
+            run: number,
+            places,
+            limit: None,
+            stop: &stop,
+            output,
+            others: &global.others,
+        };
         let session = Session {
             schedule: Box::new(Race::new(field.candidates, field.baseline, limits)),
             later: field.later,
@@ -414,8 +430,10 @@ mod tests {
     fn sizes(purpose: Purpose, size: &str, record: Option<&str>) -> (Vec<u64>, Vec<u64>) {
         let record = record.map(|record| record.parse().unwrap());
         let size = Some(size.parse().unwrap());
-        let sizes =
-            Sizes::of(purpose, &Space::of(purpose, &writebench_engine::method_infos(), size, record).unwrap());
+        let sizes = Sizes::of(
+            purpose,
+            &Space::of(purpose, &writebench_engine::method_infos(), size, record, 1).unwrap(),
+        );
         (sizes.screening_bytes, sizes.final_bytes)
     }
 

@@ -123,7 +123,7 @@ impl FsCommand {
         if selection.is_empty() && selection.size.is_empty() {
             selection.size.push(FIRST_LOOK_SIZE);
         }
-        selection::rows(&selection, false, None, block_bytes)
+        selection::rows(&selection, false, None, block_bytes, &[])
     }
 
     /// Paths that must mean in the private namespace what they mean outside.
@@ -169,10 +169,11 @@ impl FsCommand {
         let mut run = new_run(measuring.label.clone(), settings, &selected.rows, targets);
         run.missing = made.missing;
         let cases = selection::different_cases(&run.cases)?;
+        selection::check_ranks(&cases, 1)?;
         let places = check_and_claim(places, &cases, (None, measuring.reserve), false, output)?;
         let number = store.begin_run(&run)?;
-        let workspaces =
-            Workspaces { store: &store, run: number, places, limit: measuring.timeout, stop, output };
+        let (limit, others) = (measuring.timeout, &None);
+        let workspaces = Workspaces { store: &store, run: number, places, limit, stop, output, others };
         let mut session = Session {
             limits_for: if measuring.no_limits { Vec::new() } else { cases.clone() },
             properties: !measuring.no_properties,

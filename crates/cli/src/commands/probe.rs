@@ -67,8 +67,15 @@ impl ProbeCommand {
         let stop = stop_on_signals()?;
         let place = Place::new(&self.target, (keeper, look))?.claim(false, Reserve::NONE, output)?;
         let places = vec![place];
-        let mut workspaces =
-            Workspaces { store: &store, run: NO_RUN, places, limit: None, stop: &stop, output };
+        let mut workspaces = Workspaces {
+            store: &store,
+            run: NO_RUN,
+            places,
+            limit: None,
+            stop: &stop,
+            output,
+            others: &global.others,
+        };
         workspaces.remove_left_overs()?;
         output.note(&format!("Doing the same work again and again for {} s …", self.seconds));
         workspaces.make(&mut Written::default())?;

@@ -46,6 +46,9 @@ pub(crate) struct RunCommand {
         conflicts_with_all = ["suite", "case", "size", "record", "set", "data", "cold", "samples", "precision", "seed",
             "verify", "label", "dry_run", "no_properties", "target"])]
     resume: Option<i64>,
+    /// Measure with 1, 2, 4 ... and all ranks of mpirun or srun
+    #[arg(long)]
+    scaling: bool,
     /// Do not ask before more than 64 GiB, or a quarter of the free space, is written
     #[arg(long, short)]
     yes: bool,
@@ -73,14 +76,22 @@ impl RunCommand {
         let takes_stdout = copied.as_ref().is_some_and(Copied::takes_stdout);
         let output = if takes_stdout { &on_stderr } else { &global.output };
         let places = self.places(copied.as_ref())?;
-        let selected = selection::rows(&self.selection, self.cold, copied.as_ref(), largest_block(&places))?;
+        let selected = selection::rows(
+            &self.selection,
+            self.cold,
+            copied.as_ref(),
+            largest_block(&places),
+            &self.ranks(global.ranks()),
+        )?;
         selected.notes.iter().for_each(|note| output.note(note));
         let first_looks = if self.selection.is_empty() && copied.is_none() { 1 } else { 0 };
         let mut settings = measuring.settings(first_looks, selected.samples);
         copied.iter().for_each(|copied| copied.record(&mut settings));
         let targets = places.iter().map(Place::record).collect();
         let run = new_run(measuring.label.clone(), settings, &selected.rows, targets);
+        let run = RunRecord { cluster: global.cluster(), ..run };
         let cases = selection::different_cases(&run.cases)?;
+        selection::check_ranks(&cases, global.ranks())?;
         let copy_bytes = copied.as_ref().map(Copied::copy_bytes);
         let properties = run.is_side_by_side() && !measuring.no_properties;
         let targets = places.iter().map(|place| (path_text(place.path()), place.space()));
@@ -114,7 +125,15 @@ impl RunCommand {
         output.note(&line);
         let stop = stop_on_signals()?;
         let limit = measuring.timeout;
-        let workspaces = Workspaces { store: &store, run: number, places, limit, stop: &stop, output };
+        let workspaces = Workspaces {
+            store: &store,
+            run: number,
+            places,
+            limit,
+            stop: &stop,
+            output,
+            others: &global.others,
+        };
         let mut session = match sized {
             Some(FirstLookCases { cases, later, schedule }) => {
                 Session { later, schedule: Box::new(schedule), ..Session::new(workspaces, run, cases, copied) }
@@ -123,6 +142,13 @@ impl RunCommand {
         };
         (session.limits_for, session.properties) = (limits_for, properties);
         session.measure(&exports)
+    }
+
+    /// The numbers of ranks that cases without one are measured with; none where there is one.
+    fn ranks(&self, all: u32) -> Vec<u32> {
+        let doubled = std::iter::successors(Some(1u32), |ranks| ranks.checked_mul(2));
+        let fewer = doubled.take_while(|&ranks| self.scaling && ranks < all);
+        fewer.chain((all > 1).then_some(all)).collect()
     }
 
     /// Whether it is a first look whose files may have any size.
@@ -216,7 +242,15 @@ impl RunCommand {
         }
         store.set_status(number, RunStatus::Running)?;
         let stop = stop_on_signals()?;
-        let workspaces = Workspaces { store: &store, run: number, places, limit, stop: &stop, output };
+        let workspaces = Workspaces {
+            store: &store,
+            run: number,
+            places,
+            limit,
+            stop: &stop,
+            output,
+            others: &global.others,
+        };
         // The limits were measured when the run began, if they were wanted, and so were the properties.
         Session::new(workspaces, run, cases, copied).measure(&exports)
     }

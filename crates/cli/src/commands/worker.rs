@@ -10,12 +10,13 @@ use clap::Parser;
 use rustix::fs::{Mode, OFlags};
 use rustix::process::Signal;
 use rustix::thread::{CapabilitySet, CapabilitySets, capabilities, set_capabilities, set_no_new_privs};
-use writebench_engine::{Engine, Target};
-use writebench_model::protocol::{Request, SampleRequest, Shortage};
+use writebench_engine::{Engine, Meeting, Target};
+use writebench_model::protocol::{Marks, RankSample, RankSampleRequest, Request, SampleRequest, Shortage};
 use writebench_model::{Case, Failure, Outcome, Phase, Sample};
-use writebench_runner::{ProgressRecord, RunnerError, answer_all, answered};
+use writebench_runner::{MeetingPlace, ProgressRecord, RunnerError, answer_all, answered};
 
 use crate::exit::Exit;
+use crate::signals::leave_signals_to_the_supervisor;
 
 /// Arguments from the supervisor to its worker.
 #[derive(Parser)]
@@ -35,6 +36,9 @@ struct WorkerArguments {
     /// Its device and inode.
     #[arg(long, num_args = 2)]
     copy_identity: Vec<u64>,
+    /// The descriptor by which it meets the other ranks.
+    #[arg(long)]
+    meeting: Option<u32>,
     /// The descriptor of the progress record.
     progress: u32,
 }
@@ -52,6 +56,7 @@ pub(super) fn work(words: &mut dyn Iterator<Item = OsString>) -> Result<Exit> {
     // SIGBUS and the like are outcomes, too, and no reason to write the source data to a core file.
     let no_core = rustix::process::Rlimit { current: Some(0), maximum: Some(0) };
     rustix::process::setrlimit(rustix::process::Resource::Core, no_core)?;
+    leave_signals_to_the_supervisor()?;
     // No worker may continue to write after its supervisor is gone.
     rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?;
     // When memory runs out, this process goes, and not somebody's database. That it cannot be said
@@ -68,6 +73,7 @@ pub(super) fn work(words: &mut dyn Iterator<Item = OsString>) -> Result<Exit> {
         _ => None,
     };
     let progress = ProgressRecord::inherited(arguments.progress).context("open the progress record")?;
+    let mut others = arguments.meeting.map(met).transpose()?;
     // Before there are threads, which keep what they were started with.
     drop_privileges().context("capset, to give up root's rights")?;
     let enter = |phase| progress.enter(phase);
@@ -77,6 +83,11 @@ pub(super) fn work(words: &mut dyn Iterator<Item = OsString>) -> Result<Exit> {
         Request::SampleRequest(request) => {
             answered(request, |it| sample(&mut engine, numbered(&targets, it.target)?, &it, &enter))
         }
+        Request::RankSampleRequest(request) => answered(request, |it| {
+            let others =
+                others.as_mut().ok_or_else(|| RunnerError::Protocol("there are no ranks".to_owned()))?;
+            rank_sample(&mut engine, numbered(&targets, it.sample.target)?, &it, others, &enter)
+        }),
         Request::LimitRequest(request) => answered(request, |it| {
             enter(Phase::Settle);
             Ok(engine.limits(numbered(&targets, it.target)?, &it))
@@ -113,36 +124,91 @@ fn directory(targets: &[Held], number: usize) -> Result<BorrowedFd<'_>, RunnerEr
     }
 }
 
-/// One sample, once what a worker left that is no more has been removed, and if there is room for it.
+/// One sample, if there is room for it.
 fn sample(
     engine: &mut Engine<'_>,
     target: Target<'_>,
     request: &SampleRequest,
     enter: &dyn Fn(Phase),
 ) -> Result<Result<Sample, Shortage>, RunnerError> {
-    let case = Case::parse(&request.case, &writebench_engine::method_infos())
-        .map_err(|error| RunnerError::Protocol(error.to_string()))?;
+    let case = case_of(request)?;
     enter(Phase::Settle);
-    if let Target::Directory(directory) = target {
-        if request.remove_first
-            && let Err(errno) = writebench_runner::remove_samples(directory)
-        {
-            let failure = Failure {
-                phase: Phase::Settle,
-                call: "unlink".to_owned(),
-                path: None,
-                offset: None,
-                errno: Some(errno.raw_os_error()),
-                message: Failure::errno_message(errno.raw_os_error()),
-            };
-            let outcome = Outcome::Failed(Box::new(failure));
-            return Ok(Ok(Sample::without_figures(request.round, outcome)));
+    Ok(match make_room(target, &case, request) {
+        Ok(Ok(())) => Ok(engine.sample(target, &case, request)),
+        Ok(Err(outcome)) => Ok(Sample::without_figures(request.round, outcome)),
+        Err(shortage) => Err(shortage),
+    })
+}
+
+/// One rank's share of a sample. The first rank makes room for all, before any of them begins.
+fn rank_sample(
+    engine: &mut Engine<'_>,
+    target: Target<'_>,
+    RankSampleRequest { sample: request, place }: &RankSampleRequest,
+    others: &mut Others,
+    enter: &dyn Fn(Phase),
+) -> Result<Result<RankSample, Shortage>, RunnerError> {
+    let case = case_of(request)?;
+    enter(Phase::Settle);
+    let room = if place.rank == 0 { make_room(target, &case, request) } else { Ok(Ok(())) };
+    let met = others.meet(matches!(room, Ok(Ok(()))), false);
+    let failed = |outcome, is_abandoned| RankSample {
+        sample: Sample::without_figures(request.round, outcome),
+        marks: Marks::default(),
+        is_abandoned,
+    };
+    Ok(match (room, met) {
+        (Err(shortage), _) => Err(shortage),
+        (Ok(Err(outcome)), _) => Ok(failed(outcome, false)),
+        (Ok(Ok(())), Ok(true)) => Ok(engine.rank_sample(target, &case, request, *place, others)),
+        (Ok(Ok(())), _) => {
+            let detail = ": another rank has failed".to_owned();
+            Ok(failed(Outcome::WorkerDied { phase: Phase::Settle, signal: None, detail }, true))
         }
-        if let Some(shortage) = writebench_runner::shortage_of_sample(directory, &case, request.reserve) {
-            return Ok(Err(shortage));
-        }
+    })
+}
+
+fn case_of(request: &SampleRequest) -> Result<Case, RunnerError> {
+    let case = Case::parse(&request.case, &writebench_engine::method_infos());
+    case.map_err(|error| RunnerError::Protocol(error.to_string()))
+}
+
+/// Removes what a worker left that is no more, and checks that there is room for the case.
+fn make_room(
+    target: Target<'_>,
+    case: &Case,
+    request: &SampleRequest,
+) -> Result<Result<(), Outcome>, Shortage> {
+    let Target::Directory(directory) = target else { return Ok(Ok(())) };
+    if request.remove_first
+        && let Err(errno) = writebench_runner::remove_samples(directory)
+    {
+        let failure = Failure {
+            phase: Phase::Settle,
+            call: "unlink".to_owned(),
+            path: None,
+            offset: None,
+            errno: Some(errno.raw_os_error()),
+            message: Failure::errno_message(errno.raw_os_error()),
+        };
+        return Ok(Err(Outcome::Failed(Box::new(failure))));
     }
-    Ok(Ok(engine.sample(target, &case, request)))
+    let shortage = writebench_runner::shortage_of_sample(directory, case, request.reserve);
+    shortage.map_or(Ok(Ok(())), Err)
+}
+
+/// The other ranks, whom this worker meets.
+struct Others(MeetingPlace);
+
+impl Meeting for Others {
+    fn meet(&mut self, has_succeeded: bool, is_last: bool) -> std::io::Result<bool> {
+        self.0.meet(has_succeeded, is_last)
+    }
+}
+
+fn met(number: u32) -> Result<Others> {
+    let number = i32::try_from(number).context("the descriptor of the other ranks")?;
+    MeetingPlace::inherited(number).map(Others).context("meet the other ranks")
 }
 
 fn open_directories(paths: &[OsString], identities: &[u64]) -> Result<Vec<Held>> {

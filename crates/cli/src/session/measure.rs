@@ -1,5 +1,6 @@
 //! A run in the database: measured, shown, exported.
 
+use std::cell::RefCell;
 use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::atomic::Ordering;
@@ -9,7 +10,7 @@ use anyhow::Result;
 use writebench_model::{Bytes, RunStatus, Sample, Settings};
 use writebench_report::formats::terminal::Detail;
 use writebench_report::{Report, formats};
-use writebench_runner::{End, Event, Hardware, Plan, Planned, Taken, WorkerCommand, Workers};
+use writebench_runner::{End, Event, Hardware, Plan, Planned, Taken, Team, WorkerCommand, Workers};
 
 use super::place::Claimed;
 use super::progress;
@@ -118,6 +119,10 @@ impl Session<'_> {
         let Workspaces { output, stop, .. } = self.workspaces;
         self.workspaces.make(&mut self.written)?;
         let worker = self.workspaces.worker(self.copied.as_ref().map(|copied| &copied.source))?;
+        let mut lead = self.workspaces.others.as_ref().map(RefCell::borrow_mut);
+        if let Some(lead) = &mut lead {
+            lead.work_in(&self.workspaces.directories())?;
+        }
         if self.properties {
             self.learn_properties(recorder, &worker)?;
         }
@@ -125,7 +130,9 @@ impl Session<'_> {
         self.measure_limits(hardware.as_mut(), recorder, &worker)?;
         let bar = progress::bar(output)?;
         let plan = self.plan();
-        let (workers, written) = (Workers::new(&worker, stop, &mut self.casualties), &mut self.written);
+        let team = lead.as_mut().map(|lead| -> &mut dyn Team { &mut ***lead });
+        let workers = Workers::new(&worker, stop, &mut self.casualties).leading(team);
+        let written = &mut self.written;
         let schedule = &mut *self.schedule;
         let end = writebench_runner::supervise(plan, schedule, workers, written, &mut |event| {
             match event {

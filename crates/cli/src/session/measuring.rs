@@ -111,6 +111,7 @@ pub(crate) fn new_run(
         settings,
         cases: selection::records(rows, &targets),
         targets,
+        cluster: None,
         missing: Vec::new(),
     }
 }

@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 use std::os::fd::{AsFd, AsRawFd};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
@@ -16,6 +16,7 @@ use writebench_store::{Store, WorkspaceRecord};
 use super::place::{Claimed, Hold};
 use crate::keeper;
 use crate::output::Output;
+use crate::ranks::Others;
 
 /// A run's targets, and the directories that it makes there.
 pub(crate) struct Workspaces<'s> {
@@ -29,6 +30,8 @@ pub(crate) struct Workspaces<'s> {
     /// Set to end the run.
     pub stop: &'s AtomicBool,
     pub output: &'s Output,
+    /// The other ranks of the run, if it has several.
+    pub others: &'s Others,
 }
 
 impl<'s> Workspaces<'s> {
@@ -121,6 +124,15 @@ impl<'s> Workspaces<'s> {
         Ok(())
     }
 
+    /// The run's directories.
+    pub(crate) fn directories(&self) -> Vec<PathBuf> {
+        let directory = |place: &Claimed| match &place.hold {
+            Hold::Directory(keeper) => keeper.workspace().map(|workspace| workspace.path.clone()),
+            Hold::Device(_) => None,
+        };
+        self.places.iter().filter_map(directory).collect()
+    }
+
     /// A worker in all of them.
     pub(crate) fn worker(&self, copy_from: Option<&CopySource>) -> Result<WorkerCommand> {
         let mut arguments: Vec<OsString> = vec!["worker".into()];
@@ -142,7 +154,7 @@ impl<'s> Workspaces<'s> {
             arguments.push("--copy-identity".into());
             arguments.extend(source.identity.map(|number| number.to_string().into()));
         }
-        Ok(WorkerCommand { program: keeper::this_program()?, arguments })
+        Ok(WorkerCommand { program: keeper::this_program()?, arguments, meets: self.others.is_some() })
     }
 }
 

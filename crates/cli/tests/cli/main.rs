@@ -24,6 +24,10 @@ mod large;
 mod limits;
 mod load;
 mod memory_limits;
+#[cfg(feature = "mpi")]
+mod mpi;
+#[cfg(not(feature = "mpi"))]
+mod no_mpi;
 mod outcomes;
 mod outputs;
 mod pages;
@@ -44,6 +48,8 @@ mod signals;
 mod silent_targets;
 mod single_faults;
 mod sizes;
+#[cfg(feature = "mpi")]
+mod slurm;
 mod space;
 mod strangers;
 mod streams;
@@ -80,6 +86,12 @@ fn main() -> ExitCode {
     limits::add(&mut trials);
     load::add(&mut trials);
     memory_limits::add(&mut trials);
+    #[cfg(feature = "mpi")]
+    mpi::add(&mut trials);
+    #[cfg(feature = "mpi")]
+    slurm::add(&mut trials);
+    #[cfg(not(feature = "mpi"))]
+    no_mpi::add(&mut trials);
     process_limits::add(&mut trials);
     pages::add(&mut trials);
     pipes::add(&mut trials);

@@ -6,7 +6,7 @@ use std::os::fd::BorrowedFd;
 use writebench_model::{Axis, Cursor, FioEngine, MethodInfo, Prepare};
 
 use super::writev::flags;
-use super::{Lane, Method, SYNCS_ON_THE_WAY, SYNCS_WITH_FLAGS, WRITE_BEHIND, WRITING, lane_each};
+use super::{Lane, Method, STRIDING, SYNCS_ON_THE_WAY, SYNCS_WITH_FLAGS, WRITE_BEHIND, WRITING, lane_each};
 use crate::call::{CallError, hand_over};
 use crate::job::Part;
 use crate::records::Records;
@@ -21,7 +21,7 @@ pub(super) static METHOD: Method = Method {
         has_buffer: false,
         cursor: Cursor::Offset,
         copying: None,
-        axes: &[WRITING, WRITE_BEHIND, &[Axis::Cache, Axis::Alignment, Axis::Memory]],
+        axes: &[WRITING, STRIDING, WRITE_BEHIND, &[Axis::Cache, Axis::Alignment, Axis::Memory]],
         prepares: Prepare::ALL,
         syncs: SYNCS_WITH_FLAGS,
         syncs_on_the_way: SYNCS_ON_THE_WAY,

@@ -43,7 +43,7 @@ type OfSample = (&'static str, fn(&Line<'_>) -> String);
 const COLUMNS: &[OfSample] = &[
     ("round", |it| it.sample.round.to_string()),
     ("outcome", |it| it.sample.outcome.name().to_owned()),
-    ("reason", |it| text(it.sample.outcome.reason())),
+    ("reason", |it| text(it.sample.reason())),
     ("bytes", |it| it.sample.bytes.to_string()),
     ("total_ns", |it| it.sample.phases_ns.total().to_string()),
     ("prepare_ns", |it| it.sample.phases_ns.prepare.to_string()),

@@ -74,7 +74,7 @@ impl CaseReport {
             record.contract.content = Content::SharedCopy;
         }
         let reason = match record.samples.last() {
-            Some(sample) => sample.outcome.reason(),
+            Some(sample) => sample.reason(),
             None => Some("not measured: the run ended before its turn".to_owned()),
         };
         let (name, estimate) = (record.case.to_string(), Estimate::of_case(&record, limits));

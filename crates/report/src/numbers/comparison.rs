@@ -242,7 +242,7 @@ fn why_left_out(case: &CaseRecord, usable: &[&Sample]) -> Option<String> {
     let Some(last) = case.samples.last() else {
         return Some("not measured: the run ended before its turn".to_owned());
     };
-    if let Some(reason) = last.outcome.reason() {
+    if let Some(reason) = last.reason() {
         return Some(format!("{}: {reason}", last.outcome.name()));
     }
     if usable.iter().any(|sample| sample.bytes < case.contract.bytes) {

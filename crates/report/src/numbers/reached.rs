@@ -25,10 +25,14 @@ pub(crate) fn limit_kind(case: &CaseRecord) -> Option<(LimitKind, u32)> {
     if !contract.content.has_own_bytes() || contract.bytes == 0 {
         return None;
     }
+    let axes = case.case.known().map(Case::axes);
+    // The hardware of one node is no limit for ranks on several.
+    if axes.is_some_and(|axes| axes.ranks > 1) {
+        return None;
+    }
     if contract.durability != Durability::Cached {
         return Some((LimitKind::DeviceWrite, 1));
     }
-    let axes = case.case.known().map(Case::axes);
     let threads = axes.map_or(1, |axes| axes.threads);
     match contract.source {
         Feed::Memory | Feed::WarmFile if axes.is_some_and(|axes| axes.store == Store::Nontemporal) => {

@@ -4,6 +4,7 @@ use writebench_model::{Bytes, Case, Device, Environment, Making, RunRecord, Targ
 
 use crate::numbers::case::CaseReport;
 use crate::numbers::grouped::distinct;
+use crate::sentences::ranks::cluster_line;
 use crate::sentences::report::Report;
 use crate::sentences::words::{counted, list};
 
@@ -25,7 +26,8 @@ pub(crate) fn one_line(report: &Report) -> String {
         _ => String::new(),
     };
     let number = report.number.map(|number| format!("run {number} · ")).unwrap_or_default();
-    format!("{number}{place}{per_sample} · {} written", size(bytes_written(report)))
+    let ranks = run.cluster.as_ref().map(|cluster| format!("{cluster} · ")).unwrap_or_default();
+    format!("{number}{ranks}{place}{per_sample} · {} written", size(bytes_written(report)))
 }
 
 /// `ext4 on vda (virtio_blk)`.
@@ -57,6 +59,11 @@ pub fn machine_lines(environment: &Environment, target: &str) -> Lines {
 
 /// The environment of a run, with a line for each of several targets.
 pub(crate) fn run_lines(run: &RunRecord) -> Lines {
+    let ranks = run.cluster.as_ref().map(|cluster| ("ranks", cluster_line(cluster)));
+    ranks.into_iter().chain(machine_and_target_lines(run)).collect()
+}
+
+fn machine_and_target_lines(run: &RunRecord) -> Lines {
     match run.targets.as_slice() {
         [] => Vec::new(),
         [one] if !run.is_side_by_side() => machine_lines(&one.environment, &one.path),

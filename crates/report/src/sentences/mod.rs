@@ -13,6 +13,7 @@ pub(crate) mod noise;
 pub(crate) mod number;
 pub(crate) mod outcomes;
 mod question;
+mod ranks;
 mod read_back;
 pub(crate) mod report;
 pub(crate) mod run_names;

@@ -6,6 +6,7 @@ use writebench_stats::CONFIDENCE;
 use crate::numbers::case::CaseReport;
 use crate::numbers::grouped::distinct;
 use crate::sentences::outcomes::failed;
+use crate::sentences::ranks;
 use crate::sentences::words::counted;
 
 pub(crate) fn warnings(run: &RunRecord, cases: &[CaseReport], is_search: bool) -> Vec<String> {
@@ -44,6 +45,7 @@ pub(crate) fn warnings(run: &RunRecord, cases: &[CaseReport], is_search: bool) -
             counted(cut, "case")
         ));
     }
+    warnings.extend(ranks::warnings(&cases));
     warnings.extend(imprecise(run, &cases));
     warnings.extend(durable_in_memory(run, &cases));
     if let Some(governor) = run.targets.first().and_then(|target| target.environment.cpu.governor.as_ref())

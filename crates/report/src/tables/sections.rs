@@ -30,7 +30,8 @@ impl Report {
 fn section_tables(cases: &[CaseReport], report: &Report) -> Vec<Table> {
     let run = &report.run;
     let first = &cases[0].record;
-    let title = format!("{} · {}", first.origin.suite(), first.origin.section());
+    let ranks = run.cluster.as_ref().map(|cluster| format!(" · {cluster}")).unwrap_or_default();
+    let title = format!("{} · {}{ranks}", first.origin.suite(), first.origin.section());
     let layout = match first.origin.layout() {
         // A grid has an order of its own, and no holes.
         Layout::Matrix | Layout::Ranked if report.is_arranged => Layout::Phases,

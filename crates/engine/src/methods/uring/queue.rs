@@ -306,7 +306,7 @@ mod tests {
     fn with_queue(name: &str, test: impl FnOnce(&mut Queue<'_, '_>, &mut Records)) {
         let case = Case::parse(name, &[&super::super::METHOD.info]).unwrap();
         let source = vec![7; 64 << 10];
-        let part = job::parts(&case, &source, None)[0];
+        let part = job::parts(&case, 0, &source, None)[0];
         let file = tempfile::tempfile().unwrap();
         // In a sandbox that forbids io_uring there is nothing to test; the program reports it.
         let Ok(mut ring) = IoUring::new(16) else { return };

@@ -121,7 +121,7 @@ fn values(axis: Axis) -> Vec<String> {
         Axis::Size => "512KiB".to_owned(),
         Axis::Chunk => "64KiB|whole".to_owned(),
         Axis::Vector | Axis::Depth => "4".to_owned(),
-        Axis::Threads => "2".to_owned(),
+        Axis::Ranks | Axis::Threads => "2".to_owned(),
         _ => named,
     };
     all.split('|').filter(|value| *value != default).map(str::to_owned).collect()

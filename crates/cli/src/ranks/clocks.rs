@@ -1,0 +1,67 @@
+//! The difference of two nodes' clocks, by round trips (Cristian, "Probabilistic clock synchronization", 1989).
+
+/// Round trips of one comparison. The shortest of them counts.
+pub(super) const ROUND_TRIPS: usize = 8;
+
+/// How far another node's clock is ahead of the first rank's.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Difference {
+    pub ahead_ns: i64,
+    /// The other clock is at most this much further ahead, or less.
+    pub uncertainty_ns: u64,
+}
+
+impl Difference {
+    /// By round trips: when a question left, the other's time in its answer, and when that came.
+    pub(super) fn of(trips: &[[u64; 3]]) -> Self {
+        let shortest = trips.iter().min_by_key(|[left, _, came]| came.saturating_sub(*left));
+        let Some(&[left, theirs, came]) = shortest else { return Self::default() };
+        let middle = left + came.saturating_sub(left) / 2;
+        Self {
+            ahead_ns: signed(theirs) - signed(middle),
+            uncertainty_ns: came.saturating_sub(left).div_ceil(2),
+        }
+    }
+
+    /// Between two comparisons: in the middle, and no surer than the clocks have drifted apart.
+    pub(super) fn between(before: Self, after: Self) -> Self {
+        let ahead_ns = before.ahead_ns + (after.ahead_ns - before.ahead_ns) / 2;
+        let drift = before.ahead_ns.abs_diff(after.ahead_ns).div_ceil(2);
+        Self { ahead_ns, uncertainty_ns: before.uncertainty_ns.max(after.uncertainty_ns) + drift }
+    }
+
+    /// The first rank's time at that time of the other.
+    pub(super) fn own_time(self, theirs: u64) -> u64 {
+        u64::try_from(signed(theirs) - self.ahead_ns).unwrap_or(0)
+    }
+}
+
+fn signed(time_ns: u64) -> i64 {
+    i64::try_from(time_ns).unwrap_or(i64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_shortest_round_trip_counts() {
+        // The other clock is 1000 ahead; the first answer was held up on its way back.
+        let difference = Difference::of(&[[100, 1110, 900], [2000, 3010, 2020]]);
+        assert_eq!(difference, Difference { ahead_ns: 1000, uncertainty_ns: 10 });
+        assert_eq!(difference.own_time(3010), 2010);
+    }
+
+    #[test]
+    fn a_clock_that_is_behind_is_known_too() {
+        let difference = Difference::of(&[[5000, 1010, 5020]]);
+        assert_eq!(difference.ahead_ns, -4000);
+        assert_eq!(difference.own_time(1010), 5010);
+    }
+
+    #[test]
+    fn drift_makes_less_sure() {
+        let at = |ahead_ns| Difference { ahead_ns, uncertainty_ns: 10 };
+        assert_eq!(Difference::between(at(100), at(140)), Difference { ahead_ns: 120, uncertainty_ns: 30 });
+    }
+}

@@ -1,0 +1,110 @@
+//! The first rank, as the others' leader.
+
+use std::io;
+use std::path::PathBuf;
+
+use anyhow::{Result, bail};
+use writebench_model::protocol::RankPlace;
+use writebench_model::{Cluster, RankName};
+use writebench_runner::{Peers, Report, Share, Team};
+
+use super::Lead;
+use super::clocks::Difference;
+use super::mpi::{Ranks, library};
+use super::order::Order;
+
+/// At most so many ranks are named in an error.
+const NAMED: usize = 3;
+
+pub(super) struct Leader {
+    ranks: Ranks,
+    /// The ranks of the sample that is taken.
+    taking: u32,
+    /// The other nodes' clocks before it.
+    before: Vec<(u32, Difference)>,
+}
+
+impl Leader {
+    pub(super) fn new(ranks: Ranks) -> Self {
+        Self { ranks, taking: 1, before: Vec::new() }
+    }
+
+    fn give(&self, order: &Order) -> io::Result<()> {
+        self.ranks.send(&serde_json::to_string(order)?);
+        Ok(())
+    }
+
+    /// How far the clock of a rank's node was ahead during the sample.
+    fn difference(&self, rank: u32, after: &[(u32, Difference)]) -> Difference {
+        let of = |list: &[(u32, Difference)]| {
+            list.iter().find(|(first, _)| self.ranks.nodes.are_beside(*first, rank)).map(|(_, it)| *it)
+        };
+        match (of(&self.before), of(after)) {
+            (Some(before), Some(after)) => Difference::between(before, after),
+            // Its node is the first rank's.
+            _ => Difference::default(),
+        }
+    }
+}
+
+impl Peers for Leader {
+    fn meet(&mut self, has_succeeded: bool) -> io::Result<bool> {
+        Ok(self.ranks.meet(self.taking, has_succeeded))
+    }
+}
+
+impl Team for Leader {
+    fn size(&self) -> u32 {
+        self.ranks.size()
+    }
+
+    fn begin(&mut self, share: &Share) -> io::Result<(RankName, RankPlace)> {
+        self.give(&Order::Take(share.clone()))?;
+        self.taking = share.ranks;
+        self.ranks.gather_group(share.ranks);
+        self.before = self.ranks.compare_clocks(share.ranks);
+        Ok((self.ranks.nodes.name(0), self.ranks.nodes.place(0, share.ranks)))
+    }
+
+    fn gather(&mut self, own: Report) -> io::Result<Vec<Report>> {
+        let texts = self.ranks.gather(self.taking, &serde_json::to_string(&own)?);
+        let after = self.ranks.compare_clocks(self.taking);
+        let parse = |text: &String| serde_json::from_str::<Report>(text);
+        let mut reports = texts.iter().map(parse).collect::<Result<Vec<_>, _>>()?;
+        for report in &mut reports {
+            let difference = self.difference(report.rank.rank, &after);
+            report.marks = report.marks.moved(|time| difference.own_time(time));
+            report.clock_uncertainty_ns = difference.uncertainty_ns;
+        }
+        Ok(reports)
+    }
+}
+
+impl Lead for Leader {
+    fn cluster(&self) -> Cluster {
+        Cluster {
+            nodes: self.ranks.nodes.list(),
+            mpi: library().unwrap_or_default(),
+            job: std::env::var("SLURM_JOB_ID").ok().map(|number| format!("Slurm job {number}")),
+            file_layout: None,
+        }
+    }
+
+    fn work_in(&mut self, directories: &[PathBuf]) -> Result<()> {
+        let directories = directories.iter().map(|path| path.clone().into_os_string()).collect();
+        self.give(&Order::WorkIn(directories))?;
+        let blind: Vec<String> =
+            self.ranks.gather(self.ranks.size(), "").into_iter().filter(|why| !why.is_empty()).collect();
+        if blind.is_empty() {
+            return Ok(());
+        }
+        let more = blind.len().saturating_sub(NAMED);
+        let more = if more > 0 { format!("; and {more} more ranks") } else { String::new() };
+        bail!("{}{more}: is it a shared filesystem?", blind[..blind.len().min(NAMED)].join("; "))
+    }
+
+    fn end(&mut self) {
+        // If the others cannot be reached, their launcher ends them.
+        let _ = self.give(&Order::End);
+    }
+}

@@ -1,0 +1,235 @@
+//! The messages between ranks, in terms of MPI. Waiting takes hardly any CPU time from the workers beside: what does not
+//! come soon is looked for now and then.
+
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, ensure};
+use mpi::collective::SystemOperation;
+use mpi::datatype::PartitionMut;
+use mpi::environment::Universe;
+use mpi::request::{Request, Scope};
+use mpi::topology::{Color, SimpleCommunicator};
+use mpi::traits::*;
+use writebench_engine::monotonic_ns;
+
+use super::Launched;
+use super::clocks::{Difference, ROUND_TRIPS};
+use super::nodes::Nodes;
+use crate::exit::Exit;
+use crate::signals::stop_on_signals;
+
+/// The longest host name of gethostname(2), with its end.
+const HOST_BYTES: usize = 65;
+/// Several "nodes" on one machine, for tests.
+const NODE: &str = "WRITEBENCH_NODE";
+/// How long ranks that are told to stop may take to come to the next border.
+const STOP_PATIENCE: Duration = Duration::from_secs(4);
+
+/// The ranks that were started together, as this one reaches them.
+pub(super) struct Ranks {
+    // The communicators of the first so many ranks, where this one is among them.
+    groups: HashMap<u32, Option<SimpleCommunicator>>,
+    world: SimpleCommunicator,
+    pub nodes: Nodes,
+    /// Set to end the run.
+    pub stop: Arc<AtomicBool>,
+    // Ends MPI when it is dropped, after the communicators.
+    _universe: Universe,
+}
+
+/// The MPI library, by the first line of its own words.
+pub(super) fn library() -> Option<String> {
+    let words = mpi::environment::library_version().ok()?;
+    let line = words.trim_end_matches('\0').lines().next()?;
+    Some(line.split(", package").next().unwrap_or(line).trim().to_owned())
+}
+
+impl Ranks {
+    pub(super) fn join(launched: Launched) -> Result<Self> {
+        let (universe, _) =
+            mpi::initialize_with_threading(mpi::Threading::Serialized).context("MPI was initialized before")?;
+        let world = universe.world();
+        let library = library().unwrap_or_default();
+        ensure!(
+            number(world.size()) == launched.size,
+            "started as {} ranks, of which its MPI library sees {}: this writebench is linked with {library}; start it by the \
+             mpirun of that library, or srun with the plugin for it (srun --mpi=list)",
+            launched.size,
+            world.size()
+        );
+        // Sleeps of microseconds last no longer.
+        let _ = rustix::thread::set_current_timer_slack(std::num::NonZeroU64::new(1));
+        let nodes = nodes(&world);
+        Ok(Self { groups: HashMap::new(), world, nodes, stop: stop_on_signals()?, _universe: universe })
+    }
+
+    pub(super) fn rank(&self) -> u32 {
+        number(self.world.rank())
+    }
+
+    pub(super) fn size(&self) -> u32 {
+        number(self.world.size())
+    }
+
+    /// Sends a text from the first rank to all.
+    pub(super) fn send(&self, text: &str) {
+        let root = self.world.process_at_rank(0);
+        let mut length = text.len() as u64;
+        // A collective call without blocking is met by others like it only.
+        mpi::request::scope(|scope| {
+            complete(root.immediate_broadcast_into(scope, &mut length), None);
+        });
+        root.broadcast_into(&mut text.as_bytes().to_vec()[..]);
+    }
+
+    /// Waits for the first rank's next text.
+    pub(super) fn receive(&self) -> String {
+        let root = self.world.process_at_rank(0);
+        let mut length = 0u64;
+        mpi::request::scope(|scope| {
+            complete(root.immediate_broadcast_into(scope, &mut length), None);
+        });
+        let mut bytes = vec![0; usize::try_from(length).unwrap_or(0)];
+        root.broadcast_into(&mut bytes[..]);
+        String::from_utf8_lossy(&bytes).into_owned()
+    }
+
+    /// The communicator of the first so many ranks; none if this one is not among them. All ranks call this
+    /// together when they first need it.
+    fn group(&mut self, ranks: u32) -> Option<&SimpleCommunicator> {
+        let is_in = self.rank() < ranks;
+        match self.groups.entry(ranks) {
+            Entry::Occupied(group) => group.into_mut().as_ref(),
+            Entry::Vacant(place) => {
+                let color = if is_in { Color::with_value(1) } else { Color::undefined() };
+                place.insert(self.world.split_by_color(color)).as_ref()
+            }
+        }
+    }
+
+    /// Makes the communicator of the first so many ranks; whether this one is among them.
+    pub(super) fn gather_group(&mut self, ranks: u32) -> bool {
+        self.group(ranks).is_some()
+    }
+
+    /// Waits until the first so many ranks have met; whether all have succeeded.
+    pub(super) fn meet(&mut self, ranks: u32, has_succeeded: bool) -> bool {
+        let stop = self.stop.clone();
+        let Some(group) = self.group(ranks) else { return false };
+        let (own, mut failed) = (u8::from(!has_succeeded), 0u8);
+        mpi::request::scope(|scope| {
+            let request = group.immediate_all_reduce_into(scope, &own, &mut failed, SystemOperation::max());
+            complete(request, Some(&stop));
+        });
+        failed == 0
+    }
+
+    /// The texts of the first so many ranks, for the first of them.
+    pub(super) fn gather(&mut self, ranks: u32, own: &str) -> Vec<String> {
+        self.meet(ranks, true);
+        let Some(group) = self.group(ranks) else { return Vec::new() };
+        let root = group.process_at_rank(0);
+        // The address of nothing is MPI's word for something else.
+        let own = &format!("{own}\n");
+        let own_length = i32::try_from(own.len()).unwrap_or(i32::MAX);
+        if group.rank() > 0 {
+            root.gather_into(&own_length);
+            root.gather_varcount_into(own.as_bytes());
+            return Vec::new();
+        }
+        let mut lengths = vec![0i32; ranks as usize];
+        root.gather_into_root(&own_length, &mut lengths[..]);
+        let mut places = Vec::new();
+        let total = lengths.iter().fold(0i32, |at, length| {
+            places.push(at);
+            at.saturating_add(*length)
+        });
+        let mut all = vec![0u8; usize::try_from(total).unwrap_or(0)];
+        let mut parts = PartitionMut::new(&mut all[..], lengths.clone(), &places[..]);
+        root.gather_varcount_into_root(own.as_bytes(), &mut parts);
+        let mut rest = &all[..];
+        let text = |length: i32| {
+            let (text, others) = rest.split_at(usize::try_from(length).unwrap_or(0));
+            rest = others;
+            String::from_utf8_lossy(text).trim_end_matches('\n').to_owned()
+        };
+        lengths.into_iter().map(text).collect()
+    }
+
+    /// Compares the clocks of all nodes with the first rank's, which gets the differences by the first rank of each
+    /// other node.
+    pub(super) fn compare_clocks(&self, ranks: u32) -> Vec<(u32, Difference)> {
+        let firsts = self.nodes.others_first(ranks);
+        if self.rank() == 0 {
+            return firsts.into_iter().map(|rank| (rank, self.difference(rank))).collect();
+        }
+        if firsts.contains(&self.rank()) {
+            let first = self.world.process_at_rank(0);
+            for _ in 0..ROUND_TRIPS {
+                let _: (u64, _) = first.receive();
+                first.send(&monotonic_ns());
+            }
+        }
+        Vec::new()
+    }
+
+    fn difference(&self, rank: u32) -> Difference {
+        let other = self.world.process_at_rank(i32::try_from(rank).unwrap_or(0));
+        let trips: Vec<[u64; 3]> = (0..ROUND_TRIPS)
+            .map(|_| {
+                let left = monotonic_ns();
+                other.send(&left);
+                let (theirs, _) = other.receive::<u64>();
+                [left, theirs, monotonic_ns()]
+            })
+            .collect();
+        Difference::of(&trips)
+    }
+}
+
+/// Waits for a request. Ranks that do not come after a stop are given up: their launcher ends them, and the next run
+/// removes what stays.
+fn complete<'a, D: ?Sized, S: Scope<'a>>(mut request: Request<'a, D, S>, stop: Option<&AtomicBool>) {
+    const SPIN: Duration = Duration::from_micros(30);
+    let start = Instant::now();
+    let mut stopped = None;
+    loop {
+        request = match request.test() {
+            Ok(_) => return,
+            Err(unfinished) => unfinished,
+        };
+        let waited = start.elapsed();
+        if waited < SPIN {
+            std::thread::yield_now();
+            continue;
+        }
+        // Late by a small part of the wait.
+        std::thread::sleep((waited / 256).clamp(Duration::from_micros(10), Duration::from_millis(2)));
+        if stop.is_some_and(|stop| stop.load(Ordering::Relaxed)) {
+            let since = *stopped.get_or_insert_with(Instant::now);
+            if since.elapsed() > STOP_PATIENCE {
+                std::process::exit(Exit::Interrupted as i32);
+            }
+        }
+    }
+}
+
+fn nodes(world: &SimpleCommunicator) -> Nodes {
+    let host = std::env::var(NODE)
+        .unwrap_or_else(|_| rustix::system::uname().nodename().to_string_lossy().into_owned());
+    let mut own = [0u8; HOST_BYTES];
+    let length = host.len().min(HOST_BYTES);
+    own[..length].copy_from_slice(&host.as_bytes()[..length]);
+    let mut all = vec![0u8; HOST_BYTES * world.size().unsigned_abs() as usize];
+    world.all_gather_into(&own[..], &mut all[..]);
+    let name = |bytes: &[u8]| String::from_utf8_lossy(bytes).trim_end_matches('\0').to_owned();
+    Nodes::new(all.chunks(HOST_BYTES).map(name).collect())
+}
+
+fn number(rank: i32) -> u32 {
+    rank.unsigned_abs()
+}

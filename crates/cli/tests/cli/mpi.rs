@@ -1,0 +1,376 @@
+//! Several ranks under a real `mpirun`: one run, one answer, no figure of a rank that failed, and nothing left.
+
+use std::path::Path;
+use std::process::{Child, Command, Output, Stdio};
+
+use anyhow::{Context, Result, ensure};
+use rustix::process::Signal;
+use serde_json::Value;
+use writebench_testkit::{Kind, Need, Program, Trials, descendants, directory_on, entries, send, wait_for};
+
+use crate::program;
+
+pub(crate) fn add(trials: &mut Trials) {
+    let mpi = [Need::Program("mpirun"), Need::Filesystem(Kind::Tmpfs)];
+    trials.add(
+        "mpi: four ranks are one run, with a file each, one for all, and blocks in turns",
+        &mpi,
+        one_run,
+    );
+    trials.add("mpi: suite cluster, and --scaling by numbers of ranks", &mpi, suite);
+    trials.add("mpi: advise searches for all ranks", &mpi, advice);
+    trials.add("mpi: a mistake is said once, and two are refused before they measure", &mpi, mistakes);
+    trials.add("mpi: a rank that does not see the target is named", &[mpi[0], mpi[1], Need::Root], blind);
+    let strace = [mpi[0], mpi[1], Need::Strace];
+    trials.add(
+        "mpi: a rank that is slow is named, and a rank's failure is the sample's",
+        &strace,
+        slow_and_failing,
+    );
+    trials.add("mpi: a killed worker of one rank costs one sample", &mpi, killed_worker);
+    trials.add(
+        "mpi: a rank that is killed ends the run, and the next one goes on and tidies up",
+        &mpi,
+        killed_rank,
+    );
+    trials.add("mpi: SIGTERM is a clean end", &mpi, terminated);
+    let faketime = [mpi[0], mpi[1], Need::Program("faketime")];
+    trials.add("mpi: a node's clock that is 50 ms ahead changes no figure", &faketime, clocks);
+    trials.add("mpi: 64 ranks on this machine come to the end", &mpi, many);
+}
+
+/// A part of the ranks: how many there are, on which node, and the program around theirs.
+struct Part<'p> {
+    ranks: u32,
+    node: &'p str,
+    around: &'p [&'p str],
+}
+
+/// `mpirun` with these parts, each of which has the same words for writebench.
+fn mpirun(program: &Program, parts: &[Part<'_>], words: &[&str]) -> Command {
+    let mut command = Command::new("mpirun");
+    command.args(["--allow-run-as-root", "--oversubscribe", "--quiet"]);
+    for (index, Part { ranks, node, around }) in parts.iter().enumerate() {
+        if index > 0 {
+            command.arg(":");
+        }
+        command.args(["-n", &ranks.to_string(), "-x", &format!("WRITEBENCH_NODE={node}")]);
+        command.args(*around).arg(program.binary()).args(words);
+    }
+    command.env("HOME", program.home()).env("XDG_DATA_HOME", program.home());
+    command.env_remove("WRITEBENCH_DB").stdin(Stdio::null());
+    command
+}
+
+const fn all(ranks: u32) -> Part<'static> {
+    Part { ranks, node: "n1", around: &[] }
+}
+
+/// A run of these parts on that target; its JSON.
+fn run(program: &Program, parts: &[Part<'_>], target: &Path, words: &[&str]) -> Result<(Value, Output)> {
+    let export = program.home().join("export.json");
+    let export_word = format!("--export=json={}", export.display());
+    let target = target.to_str().context("UTF-8")?;
+    let mut all = vec!["run", target, &export_word];
+    all.extend(words);
+    let output = mpirun(program, parts, &all).output()?;
+    let text = std::fs::read_to_string(&export).with_context(|| format!("{output:?}"))?;
+    Ok((serde_json::from_str(&text)?, output))
+}
+
+fn case<'d>(document: &'d Value, name: &str) -> Result<&'d Value> {
+    let cases = document["cases"].as_array().context("cases")?;
+    cases.iter().find(|case| case["id"] == name).with_context(|| format!("no {name} in {document}"))
+}
+
+fn samples(case: &Value) -> Result<&Vec<Value>> {
+    case["samples"].as_array().context("samples")
+}
+
+fn one_run() -> Result<()> {
+    let (program, target) = (program()?, directory_on(Kind::Tmpfs));
+    let cases = [
+        "pwrite,size=4MiB,ranks=4,files=per-rank",
+        "pwrite,size=4MiB,ranks=4,threads=2,sync=fsync",
+        "pwrite,size=4MiB,chunk=64KiB,ranks=4,layout=strided,block=64KiB",
+        "mmap,size=4MiB,ranks=4",
+        "write,size=4MiB,ranks=4,files=per-rank,prepare=overwrite",
+        "write,size=4MiB",
+    ];
+    let mut words = vec!["--samples", "3"];
+    // Cases have all ranks unless they name another number.
+    let named: Vec<String> = cases
+        .iter()
+        .map(|name| match *name {
+            "write,size=4MiB" => "write,size=4MiB,ranks=1".to_owned(),
+            name => name.replace(",ranks=4", ""),
+        })
+        .collect();
+    words.extend(named.iter().flat_map(|name| ["--case", name.as_str()]));
+    let parts = [all(2), Part { ranks: 2, node: "n2", around: &[] }];
+    let (document, output) = run(&program, &parts, target.path(), &words)?;
+    ensure!(output.status.success(), "{output:?}");
+    ensure!(document["run"]["cluster"]["nodes"][1]["host"] == "n2", "{}", document["run"]["cluster"]);
+    for name in cases {
+        let case = case(&document, name)?;
+        ensure!(case["outcome"] == "ok", "{case}");
+        for sample in samples(case)? {
+            ensure!(sample["bytes"] == 4 << 20, "{sample}");
+            let write = &sample["ranks"]["phases"][1];
+            let least_of_all = sample["phases_ns"]["write"].as_u64().context("a time")?;
+            if name.contains("ranks=") {
+                let phases = sample["ranks"]["phases"].as_array().context("phases")?;
+                let write = phases.iter().find(|it| it["phase"] == "write").context("write")?;
+                ensure!(write["max_ns"].as_u64().context("a time")? <= least_of_all, "{sample}");
+            } else {
+                ensure!(write.is_null(), "{sample}");
+            }
+        }
+        // The first sample is read back whole, each rank's data by a rank of the other node.
+        ensure!(samples(case)?[0]["read_back"]["bytes"] == 4 << 20, "{case}");
+    }
+    ensure!(entries(target.path()).is_empty(), "{:?}", entries(target.path()));
+    let shown = program.call(&["show"])?;
+    ensure!(shown.stdout.contains("4 ranks on 2 nodes"), "{}", shown.stdout);
+    let runs = program.call(&["runs"])?;
+    ensure!(runs.stdout.lines().filter(|line| line.contains("complete")).count() == 1, "{}", runs.stdout);
+    Ok(())
+}
+
+fn suite() -> Result<()> {
+    let (program, target) = (program()?, directory_on(Kind::Ext4));
+    let words = ["--suite", "cluster", "--size", "1MiB", "--samples", "1", "--set", "chunk=64KiB", "--scaling"];
+    let (document, output) = run(&program, &[all(4)], target.path(), &words)?;
+    ensure!(matches!(output.status.code(), Some(0)), "{output:?}");
+    for ranks in ["", ",ranks=2", ",ranks=4"] {
+        let name = format!("pwrite,size=1MiB,chunk=64KiB{ranks},files=per-rank,sync=fsync");
+        ensure!(case(&document, &name)?["outcome"] == "ok", "{name}");
+    }
+    ensure!(entries(target.path()).is_empty(), "{:?}", entries(target.path()));
+    Ok(())
+}
+
+fn advice() -> Result<()> {
+    let (program, target) = (program()?, directory_on(Kind::Tmpfs));
+    let target_text = target.path().to_str().context("UTF-8")?;
+    let words =
+        ["advise", target_text, "--for", "stream", "--size", "8MiB", "--budget", "10s", "--export=json=-"];
+    let output = mpirun(&program, &[all(2)], &[&words[..], &["--quiet"]].concat()).output()?;
+    ensure!(output.status.success(), "{output:?}");
+    let document: Value = serde_json::from_slice(&output.stdout).with_context(|| format!("{output:?}"))?;
+    let recommended = document["advice"]["recommended"].as_str().context("a name")?;
+    ensure!(recommended.contains("ranks=2"), "{recommended}");
+    Ok(())
+}
+
+fn mistakes() -> Result<()> {
+    let (program, target) = (program()?, directory_on(Kind::Tmpfs));
+    let target_text = target.path().to_str().context("UTF-8")?;
+    let refused = |words: &[&str], said: &str| {
+        let output = mpirun(&program, &[all(3)], words).output()?;
+        let text = String::from_utf8_lossy(&output.stderr);
+        ensure!(!output.status.success() && text.matches(said).count() == 1, "{words:?}: {text}");
+        ensure!(entries(target.path()).is_empty());
+        Ok(())
+    };
+    refused(&["run", target_text, "--sample", "1"], "unexpected argument '--sample'")?;
+    refused(&["run", target_text, "--case", "pwrite,size=1MiB,ranks=8"], "mpirun -n 8")?;
+    refused(&["run", target_text, "--suite", "nothing"], "'nothing'")?;
+    let alone = program.call(&["run", target_text, "--case", "pwrite,size=1MiB,ranks=2"])?;
+    ensure!(alone.code == Some(2) && alone.stderr.contains("mpirun -n 2"), "{alone:?}");
+    let shown = mpirun(&program, &[all(3)], &["list", "suites"]).output()?;
+    let text = String::from_utf8_lossy(&shown.stdout);
+    ensure!(text.matches("cluster").count() == 1, "only the first rank prints: {text}");
+    Ok(())
+}
+
+fn blind() -> Result<()> {
+    let (program, target) = (program()?, directory_on(Kind::Tmpfs));
+    // On the second node the directory is another filesystem's.
+    let script = format!("mount -t tmpfs none '{}' && exec \"$0\" \"$@\"", target.path().display());
+    let around = ["unshare", "--mount", "sh", "-c", script.as_str()];
+    let parts = [all(2), Part { ranks: 1, node: "n2", around: &around }];
+    let words = ["run", target.path().to_str().context("UTF-8")?, "--case", "pwrite,size=1MiB"];
+    let output = mpirun(&program, &parts, &words).output()?;
+    let text = String::from_utf8_lossy(&output.stderr);
+    ensure!(!output.status.success(), "{text}");
+    ensure!(
+        text.contains("rank 2 on n2: does not see") && text.contains("is it a shared filesystem?"),
+        "{text}"
+    );
+    ensure!(entries(target.path()).is_empty(), "{:?}", entries(target.path()));
+    Ok(())
+}
+
+fn slow_and_failing() -> Result<()> {
+    let (program, target) = (program()?, directory_on(Kind::Tmpfs));
+    let slow = ["strace", "-f", "-qq", "-o", "/dev/null", "-e", "trace=pwrite64", "-e"];
+    let slow = [&slow[..], &["inject=pwrite64:delay_enter=4000"]].concat();
+    let parts = [all(3), Part { ranks: 1, node: "n2", around: &slow }];
+    let words = ["--samples", "6", "--case", "pwrite,size=16MiB,chunk=64KiB"];
+    let (document, output) = run(&program, &parts, target.path(), &words)?;
+    ensure!(output.status.success(), "{output:?}");
+    let taken = case(&document, "pwrite,size=16MiB,chunk=64KiB,ranks=4")?;
+    for sample in samples(taken)? {
+        let phases = sample["ranks"]["phases"].as_array().context("phases")?;
+        let write = phases.iter().find(|it| it["phase"] == "write").context("write")?;
+        ensure!(write["slowest"]["rank"] == 3 && write["slowest"]["host"] == "n2", "{write}");
+    }
+    let shown = program.call(&["show", "--all"])?;
+    ensure!(shown.stdout.contains("Straggler rank 3 on n2: "), "{}", shown.stdout);
+
+    let failing = ["strace", "-f", "-qq", "-o", "/dev/null", "-e", "trace=fsync", "-e"];
+    let failing = [&failing[..], &["inject=fsync:error=EIO:when=1+"]].concat();
+    let parts = [all(3), Part { ranks: 1, node: "n2", around: &failing }];
+    let words = ["--samples", "2", "--case", "pwrite,size=1MiB,sync=fsync", "--case", "pwrite,size=1MiB"];
+    let (document, output) = run(&program, &parts, target.path(), &words)?;
+    ensure!(output.status.code() == Some(4), "{output:?}");
+    let failed = case(&document, "pwrite,size=1MiB,ranks=4,sync=fsync")?;
+    ensure!(failed["reason"] == "rank 3 on n2: fsync: Input/output error (5)", "{failed}");
+    ensure!(failed["estimate"].is_null(), "{failed}");
+    ensure!(case(&document, "pwrite,size=1MiB,ranks=4")?["outcome"] == "ok", "the others go on");
+    ensure!(entries(target.path()).is_empty(), "{:?}", entries(target.path()));
+    Ok(())
+}
+
+/// A run under way, whose processes may be killed.
+struct Running<'p> {
+    program: &'p Program,
+    launcher: Child,
+}
+
+impl<'p> Running<'p> {
+    /// Begins, and comes back when it has taken samples.
+    fn begin(program: &'p Program, target: &Path) -> Result<Self> {
+        let words = ["run", target.to_str().context("UTF-8")?, "--samples", "400", "--yes", "--quiet"];
+        let words = [&words[..], &["--case", "pwrite,size=8MiB", "--case", "write,size=8MiB,files=per-rank"]];
+        let mut command = mpirun(program, &[all(3)], &words.concat());
+        let launcher = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
+        let run = Self { program, launcher };
+        wait_for("samples", || (run.rows() > 4).then_some(()))?;
+        Ok(run)
+    }
+
+    fn rows(&self) -> usize {
+        let csv = self.program.call(&["show", "--export", "csv=-"]).ok();
+        csv.filter(|it| it.code == Some(0)).map_or(0, |it| it.stdout.lines().count())
+    }
+
+    /// The processes of the run by the word behind writebench's name, in the order of their start.
+    fn processes(&self, word: &str) -> Vec<u32> {
+        let mut all = descendants(self.launcher.id());
+        all.sort_unstable();
+        all.retain(|process| {
+            let line = std::fs::read(format!("/proc/{process}/cmdline")).unwrap_or_default();
+            line.split(|&byte| byte == 0).nth(1) == Some(word.as_bytes())
+        });
+        all
+    }
+
+    fn status(&self) -> Result<String> {
+        let shown = self.program.call(&["runs"])?;
+        Ok(shown.stdout)
+    }
+}
+
+fn killed_worker() -> Result<()> {
+    let (program, target) = (program()?, directory_on(Kind::Tmpfs));
+    let run = Running::begin(&program, target.path())?;
+    let workers = run.processes("worker");
+    ensure!(workers.len() == 3, "{workers:?}");
+    send(workers[2], Signal::KILL)?;
+    let before = run.rows();
+    wait_for("samples after it", || (run.rows() > before + 6).then_some(()))?;
+    send(run.launcher.id(), Signal::TERM)?;
+    let Running { launcher, .. } = run;
+    launcher.wait_with_output()?;
+    let csv = program.call(&["show", "--export", "csv=-"])?.stdout;
+    let died: Vec<&str> = csv.lines().filter(|line| line.contains("worker-died")).collect();
+    ensure!(died.len() == 1 && died[0].contains("rank 2 on n1: SIGKILL (9)"), "{died:?}");
+    Ok(())
+}
+
+fn killed_rank() -> Result<()> {
+    let (program, target) = (program()?, directory_on(Kind::Tmpfs));
+    let run = Running::begin(&program, target.path())?;
+    let ranks = run.processes("run");
+    ensure!(ranks.len() == 3, "{ranks:?}");
+    send(ranks[2], Signal::KILL)?;
+    let taken = run.rows();
+    let Running { launcher, .. } = run;
+    let output = launcher.wait_with_output()?;
+    ensure!(!output.status.success(), "{output:?}");
+    wait_for("the workers to end", || {
+        let list = Command::new("pgrep")
+            .args(["-f", &format!("worker --directory {}", target.path().display())])
+            .output();
+        list.is_ok_and(|list| list.stdout.is_empty()).then_some(())
+    })?;
+    // It goes on with as many ranks as before, and finds what was left.
+    let mut command = mpirun(&program, &[all(3)], &["run", "--resume", "--budget", "2s"]);
+    let output = command.output()?;
+    ensure!(output.status.success(), "{output:?}");
+    let csv = program.call(&["show", "--export", "csv=-"])?.stdout;
+    ensure!(csv.lines().count() > taken, "{taken}: {csv}");
+    ensure!(entries(target.path()).is_empty(), "{:?}", entries(target.path()));
+    Ok(())
+}
+
+fn terminated() -> Result<()> {
+    let (program, target) = (program()?, directory_on(Kind::Tmpfs));
+    let run = Running::begin(&program, target.path())?;
+    // As Slurm does it: every rank gets the signal.
+    for rank in run.processes("run") {
+        send(rank, Signal::TERM)?;
+    }
+    let status = run.status()?;
+    let Running { launcher, .. } = run;
+    launcher.wait_with_output().context(status)?;
+    let shown = program.call(&["runs"])?.stdout;
+    ensure!(shown.contains("interrupted"), "{shown}");
+    ensure!(entries(target.path()).is_empty(), "{:?}", entries(target.path()));
+    Ok(())
+}
+
+fn clocks() -> Result<()> {
+    let (program, target) = (program()?, directory_on(Kind::Tmpfs));
+    let words = ["--samples", "6", "--case", "pwrite,size=1MiB,sync=fsync"];
+    for ahead in ["+0.05s", "-0.05s"] {
+        let around = ["faketime", "-f", ahead];
+        let parts = [all(1), Part { ranks: 1, node: "n2", around: &around }];
+        let (document, output) = run(&program, &parts, target.path(), &words)?;
+        ensure!(output.status.success(), "{output:?}");
+        for sample in samples(case(&document, "pwrite,size=1MiB,ranks=2,sync=fsync")?)? {
+            let uncertainty = sample["ranks"]["clock_uncertainty_ns"].as_u64().context("a time")?;
+            ensure!((1..25_000_000).contains(&uncertainty), "{sample}");
+            let time = |phase: &str| sample["phases_ns"][phase].as_u64().unwrap_or(0);
+            let own = |phase: &str| {
+                let phases = sample["ranks"]["phases"].as_array().into_iter().flatten();
+                phases
+                    .filter(|it| it["phase"] == phase)
+                    .filter_map(|it| it["max_ns"].as_u64())
+                    .max()
+                    .unwrap_or(0)
+            };
+            // The ranks' own times need no common clock.
+            for phase in ["write", "sync"] {
+                let (all, own) = (time(phase), own(phase));
+                ensure!(all + 2 * uncertainty >= own, "{phase}: {all} of all, {own} of one: {sample}");
+                ensure!(all < own + 45_000_000, "{phase}: {all} of all, {own} of one: {sample}");
+            }
+        }
+    }
+    Ok(())
+}
+
+fn many() -> Result<()> {
+    let (program, target) = (program()?, directory_on(Kind::Tmpfs));
+    let words =
+        ["--suite", "cluster", "--size", "64MiB", "--samples", "1", "--no-limits", "--set", "cache=buffered"];
+    let (document, output) = run(&program, &[all(64)], target.path(), &words)?;
+    ensure!(output.status.success(), "{output:?}");
+    let cases = document["cases"].as_array().context("cases")?;
+    ensure!(cases.len() == 8 && cases.iter().all(|case| case["samples"][0]["bytes"] == 64 << 20), "{document}");
+    ensure!(entries(target.path()).is_empty(), "{:?}", entries(target.path()));
+    Ok(())
+}

@@ -1,0 +1,91 @@
+//! The borders between phases, at which all ranks of a sample meet.
+
+use std::io;
+use std::time::Instant;
+
+use nix::time::{ClockId, clock_gettime};
+use writebench_model::protocol::Marks;
+use writebench_model::{Phase, nanoseconds};
+
+use crate::call::{CallError, PhaseError};
+
+/// The other ranks of a sample.
+pub trait Meeting {
+    /// Tells all ranks whether this one has succeeded so far, and waits for them; whether all have. After the last
+    /// border they do not meet again in this sample.
+    ///
+    /// # Errors
+    /// They cannot be reached.
+    fn meet(&mut self, has_succeeded: bool, is_last: bool) -> io::Result<bool>;
+}
+
+/// A sample's ranks, as one of them sees them. A sample of one rank meets nobody.
+pub(crate) struct Ranks<'m> {
+    meeting: Option<&'m mut dyn Meeting>,
+    // Whether the sample ended because another rank has failed.
+    pub(crate) is_abandoned: bool,
+    pub(crate) clock: Clock,
+    pub(crate) marks: Marks,
+}
+
+impl<'m> Ranks<'m> {
+    pub(crate) fn new(meeting: Option<&'m mut dyn Meeting>) -> Self {
+        Self { meeting, is_abandoned: false, clock: Clock::now(), marks: Marks::default() }
+    }
+
+    /// Meets the others before the next phase. After a failure of any rank they do not meet again.
+    pub(crate) fn meet<T>(&mut self, so_far: Result<T, PhaseError>) -> Result<T, PhaseError> {
+        self.meet_at(so_far, false)
+    }
+
+    /// The same for the last time.
+    pub(crate) fn meet_last<T>(&mut self, so_far: Result<T, PhaseError>) -> Result<T, PhaseError> {
+        self.meet_at(so_far, true)
+    }
+
+    fn meet_at<T>(&mut self, so_far: Result<T, PhaseError>, is_last: bool) -> Result<T, PhaseError> {
+        let Some(meeting) = &mut self.meeting else { return so_far };
+        let met = meeting.meet(so_far.is_ok(), is_last);
+        if so_far.is_err() || !matches!(met, Ok(true)) {
+            self.meeting = None;
+        }
+        let so_far = so_far?;
+        match met {
+            Ok(true) => Ok(so_far),
+            Ok(false) => {
+                self.is_abandoned = true;
+                Err((Phase::Settle, CallError::other("another rank", "it failed".to_owned())))
+            }
+            Err(error) => Err((Phase::Settle, CallError::of_io("meeting the other ranks", &error))),
+        }
+    }
+
+    /// Marks a phase that took so long from `start`.
+    pub(crate) fn mark(&mut self, phase: Phase, start: Instant, elapsed_ns: u64) {
+        let began_ns = self.clock.at(start);
+        self.marks.add(phase, began_ns, began_ns.saturating_add(elapsed_ns));
+    }
+}
+
+/// `CLOCK_MONOTONIC` in numbers, which all processes of a machine have in common.
+pub(crate) struct Clock {
+    instant: Instant,
+    at_ns: u64,
+}
+
+impl Clock {
+    fn now() -> Self {
+        Self { instant: Instant::now(), at_ns: monotonic_ns() }
+    }
+
+    fn at(&self, instant: Instant) -> u64 {
+        self.at_ns + nanoseconds(instant.saturating_duration_since(self.instant))
+    }
+}
+
+/// The time of `CLOCK_MONOTONIC`.
+#[must_use]
+pub fn monotonic_ns() -> u64 {
+    // The C library's, as the standard library's: tools that set a clock apart reach both.
+    clock_gettime(ClockId::CLOCK_MONOTONIC).map_or(0, |now| nanoseconds(now.into()))
+}

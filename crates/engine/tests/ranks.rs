@@ -1,0 +1,190 @@
+//! Several ranks take a sample together. Here each is a thread of this process, and all meet at a barrier.
+
+use std::io;
+use std::os::fd::AsFd;
+use std::path::Path;
+use std::process::ExitCode;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Barrier};
+
+use anyhow::{Context, Result, ensure};
+use writebench_engine::{Engine, Meeting, Target, method_infos};
+use writebench_model::protocol::{Marks, RankPlace, RankSample, SampleRequest};
+use writebench_model::{Axis, Case, Extent, Outcome, Phase};
+use writebench_testkit::{Kind, Need, Trials, directory_on, entries};
+
+fn main() -> ExitCode {
+    let mut trials = Trials::default();
+    for kind in Kind::ALL {
+        for method in method_infos().into_iter().filter(|method| method.has_axis(Axis::Ranks)) {
+            let name =
+                format!("ranks: {} writes the same bytes from each rank on {}", method.name, kind.name());
+            trials.add(name, &[Need::Filesystem(kind)], move || each_way(kind, method.name));
+        }
+    }
+    trials.add("ranks: one that sees other files than the rest is found out", &[], other_files);
+    trials.add("ranks: the failure of one ends the sample of all", &[], one_fails);
+    trials.add("ranks: all leave a border before the next phase begins", &[], borders);
+    trials.run(2)
+}
+
+const RANKS: u32 = 3;
+const WAYS: &[&str] = &[
+    "files=per-rank",
+    "files=per-rank,threads=2",
+    "files=per-rank,threads=2,descriptor=per-thread,sync=fsync",
+    "files=per-thread,threads=2",
+    "",
+    "sync=fsync",
+    "threads=2,descriptor=per-thread",
+    "prepare=fallocate,sync=fdatasync",
+    "prepare=overwrite",
+    "prepare=truncate",
+    "prepare=zero-fill",
+    "cache=direct",
+    "source=chunk",
+    "data=zero",
+    "sync=fsync/2",
+    "layout=strided,block=4KiB",
+    "layout=strided,block=20KiB,threads=2",
+    "layout=strided,block=8KiB,source=chunk,sync=fsync",
+    "layout=strided,block=8KiB,cache=direct",
+];
+
+/// The ranks of a test, which meet at a barrier.
+#[derive(Clone)]
+struct Together {
+    barrier: Arc<Barrier>,
+    // Each border has a flag of its own.
+    has_failed: Arc<[AtomicBool; 16]>,
+    border: usize,
+    met: Arc<AtomicUsize>,
+}
+
+impl Together {
+    fn new() -> Self {
+        Self {
+            barrier: Arc::new(Barrier::new(RANKS as usize)),
+            has_failed: Arc::default(),
+            border: 0,
+            met: Arc::default(),
+        }
+    }
+}
+
+impl Meeting for Together {
+    fn meet(&mut self, has_succeeded: bool, _: bool) -> io::Result<bool> {
+        let flag = &self.has_failed[self.border];
+        self.border += 1;
+        self.met.fetch_add(1, Ordering::SeqCst);
+        if !has_succeeded {
+            flag.store(true, Ordering::SeqCst);
+        }
+        self.barrier.wait();
+        Ok(!flag.load(Ordering::SeqCst))
+    }
+}
+
+/// The ranks' shares of one sample, each rank in the directory of its number.
+fn take(directories: [&Path; RANKS as usize], case: &Case) -> Result<Vec<RankSample>> {
+    let together = Together::new();
+    let request = SampleRequest {
+        case: case.to_string(),
+        target: 0,
+        sync_all: false,
+        round: 0,
+        file_stem: "sample".to_owned(),
+        remove_first: false,
+        reserve: writebench_model::Reserve::default(),
+        data_seed: 0x5eed,
+        read_back: Some(Extent::Whole),
+        settle_limit_ns: 0,
+        warm: false,
+        write_limit_ns: None,
+        device_number: None,
+        cpu_stats: Vec::new(),
+    };
+    std::thread::scope(|scope| {
+        let ranks = (0..RANKS).zip(directories).map(|(rank, directory)| {
+            let (mut together, request) = (together.clone(), &request);
+            scope.spawn(move || {
+                let place = RankPlace { rank, verifies: (rank + 1) % RANKS, ranks_beside: 1 };
+                let directory = std::fs::File::open(directory)?;
+                let target = Target::Directory(directory.as_fd());
+                Ok(Engine::default().rank_sample(target, case, request, place, &mut together))
+            })
+        });
+        let ranks: Vec<_> = ranks.collect();
+        ranks.into_iter().map(|rank| rank.join().expect("a rank")).collect()
+    })
+}
+
+fn each_way(kind: Kind, method: &str) -> Result<()> {
+    let directory = directory_on(kind);
+    let path = directory.path();
+    let mut taken = 0;
+    for way in WAYS {
+        let name = format!("{method},size=100KiB,chunk=4KiB,ranks={RANKS},{way}");
+        let Ok(case) = Case::parse(name.trim_end_matches(','), &method_infos()) else { continue };
+        let samples = take([path; RANKS as usize], &case)?;
+        let outcomes: Vec<_> = samples.iter().map(|it| it.sample.outcome.name()).collect();
+        if samples.iter().any(|it| it.sample.outcome.name() == "unsupported") {
+            ensure!(!outcomes.contains(&"ok"), "{name}: {outcomes:?}");
+            continue;
+        }
+        ensure!(samples.iter().all(|it| it.sample.outcome.is_ok()), "{name}: {samples:?}");
+        let bytes: u64 = samples.iter().map(|it| it.sample.bytes).sum();
+        let compared: u64 =
+            samples.iter().filter_map(|it| it.sample.read_back.as_ref()).map(|it| it.bytes).sum();
+        ensure!((bytes, compared) == (100 << 10, 100 << 10), "{name}: {bytes} and {compared}");
+        ensure!(entries(path).is_empty(), "{name}: {:?}", entries(path));
+        taken += 1;
+    }
+    ensure!(taken > 4, "only {taken} ways");
+    Ok(())
+}
+
+fn other_files() -> Result<()> {
+    let [one, other] = [Kind::Tmpfs, Kind::Tmpfs].map(directory_on);
+    let case = Case::parse("pwrite,size=96KiB,ranks=3,files=per-rank", &method_infos())?;
+    let samples = take([one.path(), one.path(), other.path()], &case)?;
+    // Rank 1 reads what rank 2 has written, and rank 2 what rank 0 has.
+    for rank in [1, 2] {
+        let Outcome::Failed(failure) = &samples[rank].sample.outcome else { anyhow::bail!("{samples:?}") };
+        ensure!((failure.phase, failure.errno) == (Phase::Verify, Some(2)), "{failure:?}");
+    }
+    ensure!(samples[0].is_abandoned, "{:?}", samples[0]);
+    Ok(())
+}
+
+fn one_fails() -> Result<()> {
+    let directory = directory_on(Kind::Tmpfs);
+    let gone = directory.path().join("gone");
+    std::fs::create_dir(&gone)?;
+    let case = Case::parse("pwrite,size=96KiB,ranks=3,sync=fsync", &method_infos())?;
+    let removed = std::fs::File::open(&gone)?;
+    std::fs::remove_dir(&gone)?;
+    let gone = format!("/proc/self/fd/{}", std::os::fd::AsRawFd::as_raw_fd(&removed));
+    let samples = take([directory.path(), Path::new(&gone), directory.path()], &case)?;
+    let Outcome::Failed(failure) = &samples[1].sample.outcome else { anyhow::bail!("{samples:?}") };
+    ensure!((failure.phase, failure.call.as_str()) == (Phase::Open, "open"), "{failure:?}");
+    ensure!(!samples[1].is_abandoned && samples[0].is_abandoned && samples[2].is_abandoned, "{samples:?}");
+    ensure!(samples.iter().all(|it| it.sample.phases_ns.total() == 0), "a failed sample has no figures");
+    ensure!(entries(directory.path()).is_empty(), "{:?}", entries(directory.path()));
+    Ok(())
+}
+
+fn borders() -> Result<()> {
+    let directory = directory_on(Kind::Tmpfs);
+    let case = Case::parse("pwrite,size=3MiB,ranks=3,sync=fsync", &method_infos())?;
+    let samples = take([directory.path(); RANKS as usize], &case)?;
+    let marks = |phase| samples.iter().filter_map(move |it| it.marks.of(phase));
+    let pairs = [(Phase::Open, Phase::Write), (Phase::Write, Phase::Sync)];
+    for (before, after) in pairs {
+        let ended = marks(before).map(|[_, ended]| ended).max().context("a phase")?;
+        let began = marks(after).map(|[began, _]| began).min().context("a phase")?;
+        ensure!(ended <= began, "{before} ends {} ns after {after} begins", ended - began);
+    }
+    ensure!(Marks::PHASES.len() == 5 && marks(Phase::Prepare).next().is_none());
+    Ok(())
+}

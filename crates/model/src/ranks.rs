@@ -1,0 +1,97 @@
+//! The ranks of a run under MPI, and their times in a sample.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::phase::Phase;
+
+/// The ranks of a run, and the nodes that they are on.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Cluster {
+    /// The nodes, in the order of their first ranks.
+    pub nodes: Vec<Node>,
+    /// The MPI library, as it names itself.
+    pub mpi: String,
+    /// The scheduler's job, such as `Slurm job 4711`.
+    pub job: Option<String>,
+    /// The filesystem's own words on its layout, where a tool for it is there.
+    #[serde(default)]
+    pub file_layout: Option<String>,
+}
+
+/// A node with ranks of the run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Node {
+    /// Its host name.
+    pub host: String,
+    /// The number of its ranks.
+    pub ranks: u32,
+}
+
+impl Cluster {
+    /// The number of ranks on all nodes.
+    #[must_use]
+    pub fn ranks(&self) -> u32 {
+        self.nodes.iter().map(|node| node.ranks).sum()
+    }
+}
+
+/// `64 ranks on 8 nodes`.
+impl fmt::Display for Cluster {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let counted = |count: u32, word: &str| format!("{count} {word}{}", if count == 1 { "" } else { "s" });
+        let nodes = u32::try_from(self.nodes.len()).unwrap_or(u32::MAX);
+        write!(f, "{} on {}", counted(self.ranks(), "rank"), counted(nodes, "node"))
+    }
+}
+
+/// A rank, by its number and its node.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct RankName {
+    /// Its number, from 0.
+    pub rank: u32,
+    /// The host name of its node.
+    pub host: String,
+}
+
+/// `rank 17 on n004`.
+impl fmt::Display for RankName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "rank {} on {}", self.rank, self.host)
+    }
+}
+
+/// The ranks' own times in a sample. The sample's own last from the first rank's beginning to the last rank's end.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RankTimes {
+    /// The times of each phase, in order; none if the sample failed.
+    pub phases: Vec<Spread>,
+    /// How far apart the nodes' clocks may be after their difference was subtracted; 0 on one node.
+    pub clock_uncertainty_ns: u64,
+    /// The rank whose failure is the sample's outcome.
+    pub failed: Option<RankName>,
+}
+
+impl RankTimes {
+    /// The times of a phase.
+    #[must_use]
+    pub fn of(&self, phase: Phase) -> Option<&Spread> {
+        self.phases.iter().find(|spread| spread.phase == phase)
+    }
+}
+
+/// The times that the ranks took for a phase.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Spread {
+    /// The phase.
+    pub phase: Phase,
+    /// The shortest.
+    pub min_ns: u64,
+    /// The median.
+    pub median_ns: u64,
+    /// The longest.
+    pub max_ns: u64,
+    /// The rank that took the longest.
+    pub slowest: RankName,
+}

@@ -1,0 +1,160 @@
+//! The ranks of a run: which of them were slow, and how sure their clocks are.
+
+use std::collections::BTreeMap;
+
+use writebench_model::{Cluster, Phase, RankName, Sample, Spread};
+
+use crate::numbers::case::CaseReport;
+use crate::sentences::number::significant;
+use crate::sentences::words::{counted, list};
+
+/// A rank is a straggler of a sample if it took so many times the median of all ranks for the longest phase.
+const SLOW: f64 = 1.5;
+/// No more stragglers are named.
+const NAMED: usize = 3;
+/// Clocks that differ by more than this share of a phase leave its figure in doubt.
+const SURE: f64 = 0.01;
+/// At most so many nodes are listed.
+const NODES: usize = 8;
+
+/// `4 ranks on 2 nodes (n1: 2, n2: 2), Open MPI v4.1.4, Slurm job 5`.
+pub(crate) fn cluster_line(cluster: &Cluster) -> String {
+    let nodes: Vec<String> = cluster.nodes.iter().map(|it| format!("{}: {}", it.host, it.ranks)).collect();
+    let nodes = list(&nodes.iter().map(String::as_str).collect::<Vec<_>>(), NODES);
+    let parts = [Some(format!("{cluster} ({nodes})")), Some(cluster.mpi.clone()), cluster.job.clone()];
+    let parts = parts.into_iter().chain([cluster.file_layout.clone()]);
+    parts.flatten().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", ")
+}
+
+/// Sentences on ranks that were slow in most samples of a case, and on clocks that are not sure enough.
+pub(crate) fn warnings(cases: &[&CaseReport]) -> Vec<String> {
+    let mut warnings: Vec<String> = stragglers(cases);
+    let good = |case: &&CaseReport| -> Vec<Sample> {
+        case.record.samples.iter().filter(|it| it.outcome.is_ok() && is_unsure(it)).cloned().collect()
+    };
+    let unsure: Vec<Sample> = cases.iter().flat_map(good).collect();
+    let worst = unsure.iter().filter_map(|it| Some(it.ranks.as_ref()?.clock_uncertainty_ns)).max();
+    if let Some(worst) = worst {
+        warnings.push(format!(
+            "Clocks of nodes may be {} µs apart, more than 1 % of a phase in {}.",
+            significant(as_f64(worst) / 1e3),
+            counted(unsure.len(), "sample"),
+        ));
+    }
+    warnings
+}
+
+/// Whether the clocks of the nodes differ by more than a hundredth of its time to write or to sync.
+fn is_unsure(sample: &Sample) -> bool {
+    let phases = &sample.phases_ns;
+    let unsure = |time: u64, uncertainty: u64| time > 0 && as_f64(uncertainty) > SURE * as_f64(time);
+    sample.ranks.as_ref().is_some_and(|ranks| {
+        [phases.write, phases.sync].into_iter().any(|time| unsure(time, ranks.clock_uncertainty_ns))
+    })
+}
+
+fn stragglers(cases: &[&CaseReport]) -> Vec<String> {
+    // By the times of the median that they took, the slowest first.
+    let mut found: Vec<(f64, String)> = Vec::new();
+    for case in cases {
+        let good: Vec<&Sample> = case.record.samples.iter().filter(|it| it.outcome.is_ok()).collect();
+        let mut slow: BTreeMap<&RankName, Vec<f64>> = BTreeMap::new();
+        for (rank, times) in good.iter().filter_map(|sample| straggler(sample)) {
+            slow.entry(rank).or_default().push(times);
+        }
+        let most = slow.into_iter().max_by_key(|(_, times)| times.len());
+        let Some((rank, mut times)) = most.filter(|(_, times)| times.len() > 1 && 2 * times.len() > good.len())
+        else {
+            continue;
+        };
+        times.sort_by(f64::total_cmp);
+        let median = times[times.len() / 2];
+        let rounds = format!("{} of {}", times.len(), counted(good.len(), "round"));
+        found.push((
+            median,
+            format!("{rank}: {} × the median in {rounds} of {}", significant(median), case.name),
+        ));
+    }
+    found.sort_by(|(a, _), (b, _)| b.total_cmp(a));
+    let more = found.len().saturating_sub(NAMED);
+    let mut sentences: Vec<String> =
+        found.into_iter().take(NAMED).map(|(_, text)| format!("Straggler {text}.")).collect();
+    if more > 0 {
+        sentences.push(format!("Stragglers in {}.", counted(more, "more case")));
+    }
+    sentences
+}
+
+/// The rank that was slow in a sample's longest phase, and how many times the median it took.
+fn straggler(sample: &Sample) -> Option<(&RankName, f64)> {
+    let longest =
+        sample.ranks.as_ref()?.phases.iter().filter(|it| is_of_data(it)).max_by_key(|it| it.max_ns)?;
+    let times = as_f64(longest.max_ns) / as_f64(longest.median_ns.max(1));
+    (times >= SLOW).then_some((&longest.slowest, times))
+}
+
+fn is_of_data(spread: &Spread) -> bool {
+    matches!(spread.phase, Phase::Prepare | Phase::Write | Phase::Sync)
+}
+
+#[expect(clippy::cast_precision_loss, reason = "times in words")]
+fn as_f64(number: u64) -> f64 {
+    number as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use writebench_model::{Node, Outcome, RankTimes, RunRecord};
+    use writebench_testkit::{example_case, example_run};
+
+    fn sample(round: u32, max_ns: u64, slowest: u32, clock_uncertainty_ns: u64) -> Sample {
+        let slowest = RankName { rank: slowest, host: format!("n{slowest}") };
+        let write = Spread { phase: Phase::Write, min_ns: 900, median_ns: 1000, max_ns, slowest };
+        let ranks = RankTimes { phases: vec![write], clock_uncertainty_ns, failed: None };
+        let mut sample = Sample::without_figures(round, Outcome::Ok);
+        (sample.phases_ns.write, sample.bytes) = (max_ns, 1 << 20);
+        Sample { ranks: Some(Box::new(ranks)), ..sample }
+    }
+
+    fn warnings_of(samples: Vec<Sample>) -> Vec<String> {
+        let cluster = Cluster {
+            nodes: vec![Node { host: "n0".to_owned(), ranks: 2 }, Node { host: "n1".to_owned(), ranks: 1 }],
+            mpi: "Open MPI v4.1.4".to_owned(),
+            job: None,
+            file_layout: None,
+        };
+        assert_eq!(cluster_line(&cluster), "3 ranks on 2 nodes (n0: 2, n1: 1), Open MPI v4.1.4");
+        let run = RunRecord {
+            cases: vec![example_case("test", "a", samples)],
+            cluster: Some(cluster),
+            ..example_run()
+        };
+        crate::Report::of(None, run).warnings
+    }
+
+    #[test]
+    fn a_rank_that_is_slow_in_most_rounds_is_named() {
+        let samples: Vec<Sample> = (0..6)
+            .map(|round| if round < 5 { sample(round, 2300, 1, 0) } else { sample(round, 1100, 0, 0) })
+            .collect();
+        let warnings = warnings_of(samples);
+        let expected = "Straggler rank 1 on n1: 2.30 × the median in 5 of 6 rounds of a.";
+        assert!(warnings.contains(&expected.to_owned()), "{warnings:?}");
+    }
+
+    #[test]
+    fn ranks_that_are_slow_in_turns_are_no_stragglers() {
+        let samples = (0..6).map(|round| sample(round, 2300, round % 3, 0)).collect();
+        let warnings = warnings_of(samples);
+        assert!(!warnings.iter().any(|it| it.starts_with("Straggler")), "{warnings:?}");
+    }
+
+    #[test]
+    fn clocks_that_may_be_far_apart_are_said() {
+        let samples = (0..6).map(|round| sample(round, 1000, 0, if round < 2 { 40 } else { 5 })).collect();
+        let warnings = warnings_of(samples);
+        let expected = "Clocks of nodes may be 0.0400 µs apart, more than 1 % of a phase in 2 samples.";
+        assert!(warnings.contains(&expected.to_owned()), "{warnings:?}");
+    }
+}

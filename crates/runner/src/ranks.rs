@@ -1,0 +1,288 @@
+//! Samples that several ranks take together: each rank's process has a worker of its own, and the first one makes one
+//! sample of what all of them report.
+
+use writebench_model::protocol::{Marks, RankPlace, RankSample, RankSampleRequest, Shortage};
+use writebench_model::{Outcome, Phase, PhasesNs, RankName, RankTimes, ReadBack, Sample, Spread};
+
+use crate::error::RunnerError;
+use crate::team::{Peers, Report, Share, Team};
+use crate::worker::Answer;
+use crate::workers::Workers;
+
+impl Report {
+    /// Takes a rank's share with its own worker, and meets the others for it where it cannot itself.
+    pub fn of_share(
+        workers: &mut Workers<'_>,
+        share: &Share,
+        (rank, place): (RankName, RankPlace),
+        peers: &mut dyn Peers,
+    ) -> Self {
+        let round = share.request.round;
+        let mut report = Self {
+            rank,
+            sample: Sample::default(),
+            marks: Marks::default(),
+            is_abandoned: false,
+            shortage: None,
+            is_unclean: false,
+            clock_uncertainty_ns: 0,
+        };
+        let mut sample = share.request.clone();
+        if place.rank > 0 {
+            // Those of the first rank's node were given.
+            sample.device_number = None;
+            sample.cpu_stats = workers.cpu_stats();
+        }
+        let request = RankSampleRequest { sample, place };
+        let (target, mut is_over) = (share.request.target, false);
+        let answer = workers.ask_meeting(target, request, share.limit, &mut |arrival| {
+            let all = peers.meet(arrival.has_succeeded)?;
+            is_over = arrival.is_last || !all;
+            Ok(all)
+        });
+        if !is_over {
+            // The others wait for this rank.
+            let _ = peers.meet(false);
+        }
+        let outcome = match answer {
+            Ok(Answer::Reply(Ok(RankSample { sample, marks, is_abandoned }))) => {
+                let held_up = workers.held_up();
+                let disturbed = sample.disturbed.clone().or(held_up);
+                return Self { sample: Sample { disturbed, ..sample }, marks, is_abandoned, ..report };
+            }
+            Ok(Answer::Reply(Err(shortage))) => {
+                report.shortage = Some(shortage);
+                lost("no room")
+            }
+            Ok(Answer::Lost(outcome)) => {
+                report.is_unclean = true;
+                outcome
+            }
+            Ok(Answer::Stopped) => {
+                (report.is_unclean, report.is_abandoned) = (true, true);
+                lost("stopped")
+            }
+            Err(error) => lost(&error.to_string()),
+        };
+        Self { sample: Sample::without_figures(round, outcome), ..report }
+    }
+}
+
+fn lost(why: &str) -> Outcome {
+    Outcome::WorkerDied { phase: Phase::Settle, signal: None, detail: format!(": {why}") }
+}
+
+/// A sample that the team takes together, led by this rank.
+pub(crate) fn by_ranks(
+    workers: &mut Workers<'_>,
+    team: &mut dyn Team,
+    share: &Share,
+) -> Result<Answer<Result<Sample, Shortage>>, RunnerError> {
+    let began = team.begin(share);
+    let reports = began.and_then(|place| {
+        let own = Report::of_share(workers, share, place, team);
+        team.gather(own)
+    });
+    if workers.is_stopped() {
+        return Ok(Answer::Stopped);
+    }
+    let reports = reports
+        .map_err(|error| RunnerError::Protocol(format!("the other ranks cannot be reached: {error}")))?;
+    if reports.iter().any(|report| report.is_unclean) {
+        workers.casualties.are_left(share.request.target);
+    }
+    Ok(Answer::Reply(match reports.iter().find_map(|report| report.shortage) {
+        Some(shortage) => Err(shortage),
+        None => Ok(merged(share.request.round, &reports)),
+    }))
+}
+
+/// One sample of all ranks' shares. Its phases last from the first rank's beginning to that of the next phase, the last
+/// to the last rank's end.
+#[must_use]
+pub(crate) fn merged(round: u32, reports: &[Report]) -> Sample {
+    let is_cause = |report: &&Report| !report.sample.outcome.is_ok() && !report.is_abandoned;
+    let failed = reports.iter().find(is_cause).or(reports.iter().find(|it| !it.sample.outcome.is_ok()));
+    if let Some(Report { rank, sample, .. }) = failed {
+        let ranks = RankTimes { failed: Some(rank.clone()), ..RankTimes::default() };
+        let failed = Sample::without_figures(round, sample.outcome.clone());
+        return Sample { ranks: Some(Box::new(ranks)), ..failed };
+    }
+    let shares = || reports.iter().map(|report| &report.sample);
+    let sum = |figure: fn(&Sample) -> u64| shares().map(figure).sum();
+    let disturbed = reports.iter().find_map(|report| Some((&report.rank, report.sample.disturbed.as_ref()?)));
+    let first = shares().next().cloned().unwrap_or_default();
+    let times = RankTimes {
+        phases: Marks::PHASES.into_iter().filter_map(|phase| spread(phase, reports)).collect(),
+        clock_uncertainty_ns: reports.iter().map(|report| report.clock_uncertainty_ns).max().unwrap_or(0),
+        failed: None,
+    };
+    Sample {
+        phases_ns: phases(reports),
+        bytes: sum(|it| it.bytes),
+        user_cpu_ns: sum(|it| it.user_cpu_ns),
+        system_cpu_ns: sum(|it| it.system_cpu_ns),
+        page_faults: sum(|it| it.page_faults),
+        context_switches: sum(|it| it.context_switches),
+        read_back: read_back(reports),
+        settle_ns: shares().map(|it| it.settle_ns).max().unwrap_or(0),
+        disturbed: disturbed.map(|(rank, why)| format!("{rank}: {why}")),
+        ranks: Some(Box::new(times)),
+        // Ranks of a node copy memory at the same time, which says nothing of the node.
+        probe_ns: [0, 0],
+        // Those of the other ranks are theirs alone.
+        latency: None,
+        timeline: None,
+        ..first
+    }
+}
+
+/// The weakest of all ranks' checks; none if one rank has checked only sizes.
+fn read_back(reports: &[Report]) -> Option<ReadBack> {
+    let all: Option<Vec<&ReadBack>> = reports.iter().map(|it| it.sample.read_back.as_ref()).collect();
+    let all = all?;
+    let bytes = all.iter().map(|it| it.bytes).sum();
+    let first = all.first()?;
+    let from = all.iter().all(|it| it.from == first.from).then_some(first.from).flatten();
+    Some(ReadBack { extent: first.extent, bytes, from })
+}
+
+fn phases(reports: &[Report]) -> PhasesNs {
+    let marks = |phase: Phase| reports.iter().filter_map(move |it| it.marks.of(phase));
+    let began = |phase| marks(phase).map(|[began, _]| began).min();
+    let ended = |phase| marks(phase).map(|[_, ended]| ended).max();
+    let (Some(open), Some(write), Some(end)) = (began(Phase::Open), began(Phase::Write), ended(Phase::Close))
+    else {
+        return PhasesNs::default();
+    };
+    let before_write = write.saturating_sub(open);
+    let prepare = marks(Phase::Prepare).map(|[began, ended]| ended.saturating_sub(began)).max().unwrap_or(0);
+    let prepare = prepare.min(before_write);
+    let write_end = began(Phase::Sync).or(began(Phase::Close)).unwrap_or(end).max(write);
+    let sync_end = ended(Phase::Sync).unwrap_or(write_end).max(write_end);
+    PhasesNs {
+        open: before_write - prepare,
+        prepare,
+        write: write_end - write,
+        sync: sync_end - write_end,
+        close: end.saturating_sub(sync_end),
+    }
+}
+
+/// The ranks' own times in a phase; none if no rank has it.
+fn spread(phase: Phase, reports: &[Report]) -> Option<Spread> {
+    let own = |it: &Report| it.marks.of(phase).map(|[began, ended]| ended.saturating_sub(began));
+    let mut times: Vec<(u64, &RankName)> =
+        reports.iter().filter_map(|report| Some((own(report)?, &report.rank))).collect();
+    times.sort();
+    let (first, last) = (times.first()?, times.last()?);
+    Some(Spread {
+        phase,
+        min_ns: first.0,
+        median_ns: times[times.len() / 2].0,
+        max_ns: last.0,
+        slowest: last.1.clone(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Instant;
+
+    use super::*;
+    use writebench_model::{Extent, Failure};
+
+    /// A rank's share with phases from and to these moments: open, write, sync, close.
+    fn report(rank: u32, moments: [[u64; 2]; 4]) -> Report {
+        let phases = [Phase::Open, Phase::Write, Phase::Sync, Phase::Close];
+        let mut marks = Marks::default();
+        phases.into_iter().zip(moments).for_each(|(phase, [began, ended])| marks.add(phase, began, ended));
+        let read_back = Some(ReadBack { extent: Extent::Whole, bytes: 8, from: None });
+        let sample = Sample { bytes: 8, user_cpu_ns: 3, read_back, ..Sample::without_figures(5, Outcome::Ok) };
+        Report {
+            rank: RankName { rank, host: format!("n{}", rank / 2) },
+            sample,
+            marks,
+            is_abandoned: false,
+            shortage: None,
+            is_unclean: false,
+            clock_uncertainty_ns: u64::from(rank),
+        }
+    }
+
+    fn three() -> Vec<Report> {
+        vec![
+            report(0, [[100, 110], [130, 190], [210, 220], [220, 225]]),
+            report(1, [[101, 115], [131, 200], [211, 215], [215, 219]]),
+            report(2, [[103, 112], [129, 150], [212, 240], [240, 241]]),
+        ]
+    }
+
+    #[test]
+    fn phases_go_from_the_first_ranks_beginning_to_the_last_ranks_end() {
+        let sample = merged(5, &three());
+        let expected = PhasesNs { open: 29, prepare: 0, write: 81, sync: 30, close: 1 };
+        assert_eq!(sample.phases_ns, expected);
+        assert_eq!(sample.phases_ns.total(), 241 - 100);
+        assert_eq!((sample.round, sample.bytes, sample.user_cpu_ns), (5, 24, 9));
+        assert_eq!(sample.read_back.unwrap().bytes, 24);
+    }
+
+    #[test]
+    fn the_ranks_own_times_and_the_slowest_of_each_phase_are_kept() {
+        let ranks = merged(5, &three()).ranks.unwrap();
+        let write = ranks.of(Phase::Write).unwrap();
+        assert_eq!((write.min_ns, write.median_ns, write.max_ns, write.slowest.rank), (21, 60, 69, 1));
+        assert_eq!(ranks.of(Phase::Sync).unwrap().slowest.to_string(), "rank 2 on n1");
+        assert_eq!(ranks.clock_uncertainty_ns, 2);
+        assert!(ranks.of(Phase::Prepare).is_none());
+    }
+
+    #[test]
+    fn a_ranks_failure_is_the_samples_and_has_no_figure() {
+        let mut reports = three();
+        let failure = Failure {
+            phase: Phase::Sync,
+            call: "fsync".to_owned(),
+            path: None,
+            offset: None,
+            errno: Some(5),
+            message: Failure::errno_message(5),
+        };
+        reports[2].sample = Sample::without_figures(5, Outcome::Failed(Box::new(failure)));
+        for other in [0, 1] {
+            reports[other].sample = Sample::without_figures(5, lost("another rank has failed"));
+            reports[other].is_abandoned = true;
+        }
+        let sample = merged(5, &reports);
+        assert_eq!(sample.reason().unwrap(), "rank 2 on n1: fsync: Input/output error (5)");
+        assert_eq!((sample.phases_ns.total(), sample.bytes), (0, 0));
+    }
+
+    #[test]
+    fn a_disturbed_rank_disturbs_the_sample() {
+        let mut reports = three();
+        reports[1].sample.disturbed = Some("stopped".to_owned());
+        assert_eq!(merged(5, &reports).disturbed.unwrap(), "rank 1 on n0: stopped");
+    }
+
+    /// Figures for docs/cluster.md: `cargo test --release -p writebench-runner ten_thousand -- --nocapture`.
+    #[test]
+    #[expect(clippy::print_stdout, reason = "figures for the documentation")]
+    fn ten_thousand_ranks_are_gathered_in_little_memory() {
+        let moments = [[100, 110], [130, 190], [210, 220], [220, 225]].map(|it| it.map(|ns| ns << 30));
+        let texts: Vec<String> =
+            (0..10_000).map(|rank| serde_json::to_string(&report(rank, moments)).unwrap()).collect();
+        let bytes: usize = texts.iter().map(String::len).sum();
+        let start = Instant::now();
+        let reports: Vec<Report> = texts.iter().map(|text| serde_json::from_str(text).unwrap()).collect();
+        let sample = merged(5, &reports);
+        let elapsed = start.elapsed();
+        let kept = serde_json::to_string(&sample).unwrap().len();
+        println!(
+            "10000 ranks: {bytes} bytes of reports, read and merged in {elapsed:?}; {kept} bytes are kept"
+        );
+        assert_eq!(sample.bytes, 80_000);
+        assert!(bytes < 16 << 20 && kept < 4096, "{bytes} and {kept}");
+    }
+}

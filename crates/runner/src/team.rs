@@ -1,0 +1,65 @@
+//! The ranks of a run, as they reach each other, and what they tell each other of a sample.
+
+use std::io;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+use writebench_model::protocol::{Marks, RankPlace, SampleRequest, Shortage};
+use writebench_model::{RankName, Sample};
+
+/// The other ranks of a run, as one of them reaches them.
+pub trait Peers {
+    /// Tells the ranks of the sample whether this one has succeeded so far, and waits for them; whether all have.
+    ///
+    /// # Errors
+    /// A rank is gone, or the run is stopped.
+    fn meet(&mut self, has_succeeded: bool) -> io::Result<bool>;
+}
+
+/// All ranks of a run, as the first one leads them.
+pub trait Team: Peers {
+    /// The number of ranks, this one included.
+    fn size(&self) -> u32;
+
+    /// Has that many ranks, this one first, take their shares of a sample; returns this rank's name and place.
+    ///
+    /// # Errors
+    /// A rank is gone, or the run is stopped.
+    fn begin(&mut self, share: &Share) -> io::Result<(RankName, RankPlace)>;
+
+    /// The reports of all ranks of the sample, in their order, with times of this rank's clock.
+    ///
+    /// # Errors
+    /// A rank is gone, or the run is stopped.
+    fn gather(&mut self, own: Report) -> io::Result<Vec<Report>>;
+}
+
+/// The work of each rank in a sample.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Share {
+    /// The ranks that take part.
+    pub ranks: u32,
+    /// The sample.
+    pub request: SampleRequest,
+    /// The deadline of a rank's worker.
+    pub limit: Duration,
+}
+
+/// The result of a rank's share.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Report {
+    /// The rank.
+    pub rank: RankName,
+    /// Its share of the sample.
+    pub sample: Sample,
+    /// The times of its phases.
+    pub marks: Marks,
+    /// Whether it ended because another rank has failed.
+    pub is_abandoned: bool,
+    /// Whether the target lacks space.
+    pub shortage: Option<Shortage>,
+    /// Whether its worker has left files.
+    pub is_unclean: bool,
+    /// How far its clock may be from the first rank's after their difference was subtracted.
+    pub clock_uncertainty_ns: u64,
+}

@@ -1,0 +1,76 @@
+//! IOR with the same work, by its own figures: <https://github.com/hpc/ior>.
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use anyhow::{Context, Result, ensure};
+use serde_json::Value;
+
+use super::case::Case;
+use super::reading::Reading;
+use super::reference::Reference;
+use crate::command::output;
+
+/// One test of IOR.
+#[derive(Clone)]
+pub(super) struct Test {
+    pub(super) ranks: u32,
+    pub(super) options: String,
+}
+
+/// `mpirun` with so many ranks of a program, on this machine.
+pub(super) fn mpirun(ranks: u32, program: &Path) -> Command {
+    let mut command = Command::new("mpirun");
+    command.args(["--allow-run-as-root", "--oversubscribe", "--quiet", "-n", &ranks.to_string()]).arg(program);
+    command
+}
+
+impl Test {
+    /// Runs the test once, with the machine in the same state as before writebench's samples.
+    pub(super) fn measure(
+        &self,
+        ior: &Path,
+        reference: &Reference,
+        case: &Case,
+        target: &Path,
+    ) -> Result<Reading> {
+        let folder = tempfile::Builder::new().prefix("parity-ior-").tempdir_in(target);
+        let folder = folder.with_context(|| format!("a folder in {}", target.display()))?;
+        let summary = tempfile::NamedTempFile::new().context("a file for IOR's summary")?;
+        let before_ns = reference.settle(folder.path(), case.size_bytes)?;
+        let mut command = mpirun(self.ranks, ior);
+        command.args(["-a", "POSIX", "-w", "-o"]).arg(folder.path().join("file"));
+        command.args(self.options.split_whitespace()).arg("-O").arg("summaryFormat=JSON");
+        command.arg("-O").arg(format!("summaryFile={}", summary.path().display()));
+        output(command.stdin(Stdio::null()))?;
+        let text = fs::read_to_string(summary.path()).context("IOR's summary")?;
+        let mut reading = figures(&serde_json::from_str(&text).context("IOR's summary is no JSON")?)?;
+        ensure!(reading.bytes == case.size_bytes, "{} bytes instead of {}", reading.bytes, case.size_bytes);
+        reading.probe_ns = before_ns.max(reference.settle(folder.path(), 1)?);
+        Ok(reading)
+    }
+}
+
+/// The total goes from the first rank's open to the last rank's close, and the work is writing, with fsync.
+fn figures(json: &Value) -> Result<Reading> {
+    let test = &json["tests"][0];
+    let result = &test["Results"][0][0];
+    let result = if result.is_null() { &test["Results"][0] } else { result };
+    let seconds = |name: &str| result[name].as_f64().with_context(|| format!("no {name} in {test}"));
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "times are positive")]
+    let nanoseconds = |seconds: f64| (seconds * 1e9) as u64;
+    let bytes = test["Options"]["aggregate filesize"].as_u64();
+    let bytes = bytes.or_else(|| {
+        let number = |name: &str| test["Parameters"][name].as_u64();
+        let ranks = test["Options"]["tasks"].as_u64().or_else(|| number("numTasks"))?;
+        Some(number("blockSize")? * number("segmentCount")? * ranks)
+    });
+    Ok(Reading {
+        total_ns: nanoseconds(seconds("totalTime")?),
+        work_ns: nanoseconds(seconds("wrRdTime")?),
+        bytes: bytes.with_context(|| format!("no size in {test}"))?,
+        probe_ns: 0,
+        record: None,
+    })
+}
