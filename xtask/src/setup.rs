@@ -31,6 +31,8 @@ const NEEDS: &[Need] = &[
     ("fio", "fio", "`cargo xtask parity --fio`, and tests of exported jobs"),
     ("libopenmpi-dev", "mpicc", "the feature `mpi`"),
     ("openmpi-bin", "mpirun", "its tests"),
+    ("slurm-wlm", "slurmctld", "the same under Slurm"),
+    ("munge", "munged", "the same"),
     ("libclang-dev", "/usr/lib/llvm-14/lib/libclang.so", "its build"),
     ("wine", "wine", "direct-io's tests on Windows"),
     ("gcc-mingw-w64-x86-64", "x86_64-w64-mingw32-gcc", "linking them"),

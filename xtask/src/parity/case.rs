@@ -17,6 +17,8 @@ pub(super) struct Case {
 pub(super) enum Work {
     /// Handing over the data.
     Writing,
+    /// The same, and making it durable.
+    WithSync,
     /// Reserving blocks, without writing.
     Reserving,
     /// The part in fio's latencies: handing over the data, and making it durable. The total is then fio's
@@ -42,6 +44,10 @@ impl Case {
 
     pub(super) fn in_fios_clock(self) -> Self {
         Self { work: Work::InFiosClock, ..self }
+    }
+
+    pub(super) fn with_sync(self) -> Self {
+        Self { work: Work::WithSync, ..self }
     }
 
     pub(super) fn method(&self) -> &str {

@@ -82,6 +82,10 @@ impl Pairing {
     }
 
     fn admits(&mut self, probe_ns: u64) -> bool {
+        // Several ranks have no probe.
+        if probe_ns == 0 {
+            return true;
+        }
         let probe_ns = as_f64(probe_ns);
         let usual = median(self.probes_ns.make_contiguous()).filter(|_| self.probes_ns.len() >= Self::LEAST);
         if self.probes_ns.len() == Self::MOST {

@@ -54,23 +54,40 @@ impl Test {
 
 /// The total goes from the first rank's open to the last rank's close, and the work is writing, with fsync.
 fn figures(json: &Value) -> Result<Reading> {
+    const MIB: f64 = 1_048_576.0;
     let test = &json["tests"][0];
-    let result = &test["Results"][0][0];
-    let result = if result.is_null() { &test["Results"][0] } else { result };
-    let seconds = |name: &str| result[name].as_f64().with_context(|| format!("no {name} in {test}"));
+    let result = &test["Results"][0];
+    let number = |name: &str| result[name].as_f64().with_context(|| format!("no {name} in {test}"));
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "times are positive")]
     let nanoseconds = |seconds: f64| (seconds * 1e9) as u64;
-    let bytes = test["Options"]["aggregate filesize"].as_u64();
-    let bytes = bytes.or_else(|| {
-        let number = |name: &str| test["Parameters"][name].as_u64();
-        let ranks = test["Options"]["tasks"].as_u64().or_else(|| number("numTasks"))?;
-        Some(number("blockSize")? * number("segmentCount")? * ranks)
-    });
+    let parameter = |name: &str| test["Parameters"][name].as_u64();
+    let bytes = parameter("blockSize").zip(parameter("segmentCount")).zip(test["Options"]["tasks"].as_u64());
+    let bytes = bytes.map(|((block, segments), tasks)| block * segments * tasks);
+    let bytes = bytes.with_context(|| format!("no size in {test}"))?;
     Ok(Reading {
-        total_ns: nanoseconds(seconds("totalTime")?),
-        work_ns: nanoseconds(seconds("wrRdTime")?),
-        bytes: bytes.with_context(|| format!("no size in {test}"))?,
+        // The time itself has only four digits behind the point.
+        total_ns: nanoseconds(writebench_stats::as_f64(bytes) / MIB / number("bwMiB")?),
+        work_ns: nanoseconds(number("wrRdTime")?),
+        bytes,
         probe_ns: 0,
         record: None,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn figures_are_read_of_a_summary() {
+        let summary = json!({"tests": [{
+            "Parameters": {"blockSize": 4_194_304, "segmentCount": 1},
+            "Options": {"tasks": 2, "aggregate filesize": "8 MiB"},
+            "Results": [{"access": "write", "bwMiB": 1000.0, "wrRdTime": 0.0075, "totalTime": 0.0081}],
+        }]});
+        let reading = figures(&summary).unwrap();
+        assert_eq!((reading.bytes, reading.total_ns, reading.work_ns), (8 << 20, 8_000_000, 7_500_000));
+        assert!(figures(&json!({})).unwrap_err().to_string().contains("no size"));
+    }
 }

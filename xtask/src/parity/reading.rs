@@ -49,6 +49,7 @@ impl Reading {
         ensure!(bytes == case.size_bytes, "{bytes} bytes instead of {}", case.size_bytes);
         let (total_ns, work_ns) = match case.work {
             Work::Writing => (total_ns, phases.write),
+            Work::WithSync => (total_ns, phases.write + phases.sync),
             // Reserving may count as the work itself or as preparation.
             Work::Reserving => (total_ns, phases.prepare + phases.write),
             Work::InFiosClock => (phases.open + phases.write + phases.sync, phases.write + phases.sync),

@@ -110,7 +110,7 @@ pub(super) fn ior(size: Bytes) -> Vec<Rival> {
                     let name = format!("pwrite,chunk={chunk},ranks={ranks}{layout}{sync},source=chunk");
                     let options = format!("-t {}{options}{flag}", chunk.0);
                     let other = Other::Ior(Test { ranks, options });
-                    rivals.push(Rival::new(Case::new(&name, size), other));
+                    rivals.push(Rival::new(Case::new(&name, size).with_sync(), other));
                 };
                 add(",files=per-rank", &format!(" -b {} -F", whole.0));
                 add("", &format!(" -b {}", whole.0));
