@@ -208,7 +208,7 @@ fn complete<'a, D: ?Sized, S: Scope<'a>>(mut request: Request<'a, D, S>, stop: O
             continue;
         }
         // Late by a small part of the wait.
-        std::thread::sleep((waited / 256).clamp(Duration::from_micros(10), Duration::from_millis(2)));
+        std::thread::sleep((waited / 1024).clamp(Duration::from_micros(10), Duration::from_micros(500)));
         if stop.is_some_and(|stop| stop.load(Ordering::Relaxed)) {
             let since = *stopped.get_or_insert_with(Instant::now);
             if since.elapsed() > STOP_PATIENCE {
