@@ -78,6 +78,9 @@ pub struct Filesystem {
     pub available_bytes: u64,
     /// Size of its blocks.
     pub block_size_bytes: u64,
+    /// The layout of new files, in the words of the tool of a parallel filesystem, where it is there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub file_layout: Option<String>,
 }
 
 impl Filesystem {

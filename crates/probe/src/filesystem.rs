@@ -7,6 +7,7 @@ use writebench_model::Filesystem;
 
 use crate::ProbeError;
 use crate::device::BlockDevice;
+use crate::file_layout;
 use crate::mountinfo::Mount;
 use crate::space::{Space, statvfs};
 
@@ -29,6 +30,7 @@ pub(crate) fn of_block_device(target: &Path, device: &BlockDevice) -> Result<Fil
         total_bytes: space.total_bytes,
         available_bytes: space.available_bytes,
         block_size_bytes: device.logical_sector_bytes()?,
+        file_layout: None,
     })
 }
 
@@ -44,5 +46,6 @@ pub(crate) fn facts(target: &Path, mount: Option<&Mount>) -> Result<Filesystem, 
         total_bytes: space.total_bytes,
         available_bytes: space.available_bytes,
         block_size_bytes: stat.f_frsize,
+        file_layout: mount.and_then(|mount| file_layout::of(&mount.kind, &mount.source, target)),
     })
 }

@@ -12,6 +12,7 @@ mod device;
 mod device_number;
 mod device_use;
 mod error;
+mod file_layout;
 mod filesystem;
 mod hypervisor;
 mod kernel_file;

@@ -91,6 +91,7 @@ fn the_environment_of_a_device() -> Result<()> {
         total_bytes: SIZE_BYTES,
         available_bytes: SIZE_BYTES,
         block_size_bytes: 4096,
+        file_layout: None,
     };
     ensure!(environment.filesystem == expected, "{:?}", environment.filesystem);
     let number = writebench_probe::block_device(device.path())?.number;

@@ -78,6 +78,7 @@ fn environment() -> Environment {
             total_bytes: 100 << 30,
             available_bytes: 50 << 30,
             block_size_bytes: 4096,
+            file_layout: None,
         },
         device: Some(Device {
             name: "sda".to_owned(),

@@ -155,11 +155,10 @@ fn place_lines(environment: &Environment, target: &str) -> Lines {
             filesystem.source, filesystem.mount_point, filesystem.mount_options
         ),
     };
-    vec![
-        ("target", target),
-        ("filesystem", mount),
-        ("device", device.as_ref().map_or("none: not on a block device".to_owned(), device_line)),
-    ]
+    let layout = filesystem.file_layout.as_ref().map(|layout| ("layout", layout.clone()));
+    let device = device.as_ref().map_or("none: not on a block device".to_owned(), device_line);
+    let lines = [("target", target), ("filesystem", mount)].into_iter().chain(layout);
+    lines.chain([("device", device)]).collect()
 }
 
 pub(crate) fn device_line(device: &Device) -> String {

@@ -1,0 +1,92 @@
+//! The layout of new files on a parallel filesystem, in the words of the filesystem's own tool.
+
+use std::ffi::OsStr;
+use std::io::Read;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::sync::mpsc::channel;
+use std::time::Duration;
+
+/// A tool that does not answer keeps no run waiting.
+const PATIENCE: Duration = Duration::from_secs(5);
+/// More of a tool's words are cut off.
+const MOST_CHARACTERS: usize = 1000;
+
+/// The layout; none if the filesystem has no such tool, or its tool is not there or says nothing.
+pub(crate) fn of(kind: &str, source: &str, directory: &Path) -> Option<String> {
+    let words = said_by(command(kind, source, directory)?, PATIENCE)?;
+    let lines = words.lines().map(str::trim).filter(|line| !line.is_empty());
+    let line: String = lines.collect::<Vec<_>>().join("; ").chars().take(MOST_CHARACTERS).collect();
+    (!line.is_empty()).then_some(line)
+}
+
+fn command(kind: &str, source: &str, directory: &Path) -> Option<Command> {
+    let (program, words): (&str, &[&str]) = match kind {
+        "lustre" => ("lfs", &["getstripe", "-d"]),
+        "beegfs" | "beegfs_nodev" => ("beegfs-ctl", &["--getentryinfo", "--nomappings"]),
+        "fuse.glusterfs" => ("gluster", &["--mode=script", "volume", "info"]),
+        _ => return None,
+    };
+    // `server:/volume`
+    let volume = source.rsplit_once(':').map_or(source, |(_, volume)| volume).trim_start_matches('/');
+    let what = if program == "gluster" { OsStr::new(volume) } else { directory.as_os_str() };
+    let mut command = Command::new(program);
+    command.args(words).arg(what).env("LC_ALL", "C");
+    Some(command)
+}
+
+/// The output of a program that succeeds within that time.
+fn said_by(mut command: Command, patience: Duration) -> Option<String> {
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
+    let mut child = command.spawn().ok()?;
+    let mut output = child.stdout.take()?;
+    let (sender, words) = channel();
+    std::thread::spawn(move || {
+        let mut text = Vec::new();
+        let _ = output.read_to_end(&mut text);
+        let _ = sender.send(text);
+    });
+    let Ok(text) = words.recv_timeout(patience) else {
+        let _ = child.kill();
+        let _ = child.wait();
+        return None;
+    };
+    child.wait().ok()?.success().then(|| String::from_utf8_lossy(&text).into_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Instant;
+
+    use super::*;
+
+    fn shown(kind: &str, source: &str) -> Option<String> {
+        command(kind, source, Path::new("/data/me")).map(|command| format!("{command:?}"))
+    }
+
+    #[test]
+    fn each_parallel_filesystem_has_its_tool() {
+        let is = |text: Option<String>, expected: &str| {
+            assert_eq!(text.unwrap().trim_start_matches("LC_ALL=\"C\" "), expected);
+        };
+        is(shown("lustre", "10.0.0.1@tcp:/fs"), r#""lfs" "getstripe" "-d" "/data/me""#);
+        is(shown("beegfs", "beegfs_nodev"), r#""beegfs-ctl" "--getentryinfo" "--nomappings" "/data/me""#);
+        is(shown("fuse.glusterfs", "n1:/vol"), r#""gluster" "--mode=script" "volume" "info" "vol""#);
+        assert_eq!(shown("ext4", "/dev/sda1"), None);
+    }
+
+    #[test]
+    fn a_tool_that_fails_is_absent_or_hangs_says_nothing() {
+        let said = |script: &str| {
+            let mut command = Command::new("sh");
+            command.args(["-c", script]);
+            said_by(command, Duration::from_millis(500))
+        };
+        assert_eq!(said("echo stripe_count: 4"), Some("stripe_count: 4\n".to_owned()));
+        assert_eq!(said("echo no; exit 1"), None);
+        assert_eq!(said_by(Command::new("/nowhere/lfs"), PATIENCE), None);
+        let start = Instant::now();
+        assert_eq!(said("exec sleep 100"), None);
+        assert!(start.elapsed() < Duration::from_secs(50), "it is killed");
+    }
+}
