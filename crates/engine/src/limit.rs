@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use direct_io::AlignedBuffer;
 use memmap2::{Advice, MmapMut};
 use writebench_model::protocol::{DeviceWrites, LimitOf, LimitRequest, MeasuredLimits, SampleRequest};
-use writebench_model::{Bytes, Case, Limit, LimitKind, Reserve, nanoseconds};
+use writebench_model::{Bytes, Case, Limit, LimitKind, nanoseconds};
 
 use crate::call::CallError;
 use crate::file::Target;
@@ -52,22 +52,8 @@ impl Engine<'_> {
         // Onto blocks that hold data already no extent is converted, and huge pages are fewer pieces for the
         // device; kernels without them have the first shape only.
         let shapes = [(CHUNK, 8, prepare, "plain"), (8 * CHUNK, 4, "overwrite", "huge-pages")];
-        let request = SampleRequest {
-            case: String::new(),
-            target: number,
-            sync_all: false,
-            round: 0,
-            file_stem: writes.file_stem.clone(),
-            remove_first: false,
-            reserve: Reserve::NONE,
-            data_seed: writes.data_seed,
-            read_back: None,
-            settle_limit_ns: nanoseconds(time),
-            warm: false,
-            write_limit_ns: None,
-            device_number: None,
-            cpu_stats: Vec::new(),
-        };
+        let bare = SampleRequest::bare(&writes.file_stem, writes.data_seed);
+        let request = SampleRequest { target: number, settle_limit_ns: nanoseconds(time), ..bare };
         let (mut bytes_per_s, mut how, mut bytes_written) = (None, format!("no room for {}", Bytes(CHUNK)), 0);
         let mut size = FIRST_BYTES.min(writes.file_bytes);
         let start = Instant::now();

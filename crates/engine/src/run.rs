@@ -145,7 +145,7 @@ impl Run<'_> {
         let watcher = Watcher::begin(&request.cpu_stats, request.device_number.as_deref());
         let limit = request.write_limit_ns.map(Duration::from_nanos);
         let states = thread_state::thread_states(self.target, case, self.names, &parts, limit);
-        // Whoever has waited long for the others looks for them seldom: the second meeting begins the clock for all.
+        // A rank that has waited long looks for the others seldom: the second meeting begins the clock for all.
         ranks.meet(Ok(()))?;
         let records = timed_phases(states, (case, self.place), progress, &mut sample, ranks)?;
         (sample.watch, sample.steal_ns, sample.device_bytes) = watcher.end();
@@ -346,6 +346,7 @@ fn timed_phases(
             }
             Ok(())
         });
+        // A rank that has written syncs at once, as programs do: they meet when all have closed.
         ranks.meet(result)
     })?;
     Ok(all)
@@ -388,8 +389,7 @@ fn steps(
     }
     clock.ranks.meet(so_far)?;
     let write_began = Instant::now();
-    let written = clock.time(Phase::Write, || threads.together(ThreadState::write));
-    clock.ranks.meet(written)?;
+    clock.time(Phase::Write, || threads.together(ThreadState::write))?;
     if axes.sync.is_at_end() {
         let each = own_files || (axes.sync.call == SyncCall::Msync && axes.map == MapSharing::PerThread);
         clock.time(Phase::Sync, || {

@@ -19,7 +19,7 @@ pub(crate) struct SourceBuffer {
     made: Option<Made>,
 }
 
-/// What the memory holds: for ranks and blocks in turns the data depends on the case.
+/// The data that the memory holds: it depends on the case where ranks have its blocks in turns.
 #[derive(PartialEq)]
 struct Made {
     data: Data,

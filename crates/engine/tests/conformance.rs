@@ -320,20 +320,5 @@ fn open(directory: &Path) -> Result<std::fs::File> {
 }
 
 fn request() -> SampleRequest {
-    SampleRequest {
-        target: 0,
-        sync_all: false,
-        case: String::new(),
-        round: 0,
-        file_stem: "conformance".to_owned(),
-        remove_first: false,
-        reserve: writebench_model::Reserve::NONE,
-        data_seed: SEED,
-        read_back: Some(Extent::Whole),
-        settle_limit_ns: 0,
-        warm: false,
-        write_limit_ns: None,
-        device_number: None,
-        cpu_stats: Vec::new(),
-    }
+    SampleRequest { read_back: Some(Extent::Whole), ..SampleRequest::bare("conformance", SEED) }
 }

@@ -174,6 +174,30 @@ pub struct SampleRequest {
     pub cpu_stats: Vec<String>,
 }
 
+impl SampleRequest {
+    /// A sample of a case that is still to be named, on the first target, with nothing around it: no wait for a quiet
+    /// target, no check of the content, no limit.
+    #[must_use]
+    pub fn bare(file_stem: &str, data_seed: u64) -> Self {
+        Self {
+            case: String::new(),
+            target: 0,
+            sync_all: false,
+            round: 0,
+            file_stem: file_stem.to_owned(),
+            remove_first: false,
+            reserve: Reserve::NONE,
+            data_seed,
+            read_back: None,
+            settle_limit_ns: 0,
+            warm: false,
+            write_limit_ns: None,
+            device_number: None,
+            cpu_stats: Vec::new(),
+        }
+    }
+}
+
 /// A request for one rank's share of a sample.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RankSampleRequest {

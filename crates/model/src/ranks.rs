@@ -15,9 +15,9 @@ pub struct Cluster {
     pub mpi: String,
     /// The scheduler's job, such as `Slurm job 4711`.
     pub job: Option<String>,
-    /// The filesystem's own words on its layout, where a tool for it is there.
-    #[serde(default)]
-    pub file_layout: Option<String>,
+    /// The nodes that the run had before it was resumed with others, the first ones first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub earlier_nodes: Vec<Vec<Node>>,
 }
 
 /// A node with ranks of the run.
@@ -34,6 +34,16 @@ impl Cluster {
     #[must_use]
     pub fn ranks(&self) -> u32 {
         self.nodes.iter().map(|node| node.ranks).sum()
+    }
+
+    /// These ranks, as they continue a run that others have begun.
+    #[must_use]
+    pub fn instead_of(self, before: &Self) -> Self {
+        let mut earlier_nodes = before.earlier_nodes.clone();
+        if self.nodes != before.nodes {
+            earlier_nodes.push(before.nodes.clone());
+        }
+        Self { earlier_nodes, ..self }
     }
 }
 

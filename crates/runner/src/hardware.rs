@@ -52,7 +52,7 @@ impl Hardware {
             bytes_written: 0,
             device_bytes: 0,
         };
-        // Of one rank: the hardware of one node is no limit for several.
+        // The hardware of one node is no limit for cases of several ranks.
         let has_data = |case: &&Case| {
             let has_own = matches!(case.contract().content, Content::Random | Content::Zero | Content::Copy);
             has_own && case.axes().ranks == 1

@@ -117,7 +117,7 @@ const TIME_RESERVE: f64 = 0.85;
 const SCOUTS: usize = 8;
 /// The candidates that are compared at the size of the final before it.
 const CHECKED: usize = 8;
-/// More of them are checked for as long as the limits allow, as many at a time.
+/// As long as the limits allow, the check goes on with so many more at a time.
 const CHECKED_AGAIN: usize = 4;
 /// This part of them is of other methods than the most hopeful, if they are at most this much slower so far.
 const OTHERS: usize = 4;
@@ -352,16 +352,16 @@ impl Race {
 
     /// Checks those that are hopeful now, as long as the limits of the check allow; then comes the final.
     fn end_check(&mut self, taken: &[Vec<Taken>], spent: Spent) {
-        let mut outlook = self.outlook(self.real(), taken);
+        let outlook = self.outlook(self.real(), taken);
         let is_unknown = |it: &usize| taken[self.case(*it)].is_empty();
         let mut chosen = self.finalists(FINALISTS, &outlook, taken);
         chosen.retain(is_unknown);
-        chosen.iter().for_each(|&it| outlook.suppose(it));
+        let mut supposed = outlook.clone();
+        chosen.iter().for_each(|&it| supposed.suppose(it));
         let mut others = self.able(taken);
         others.retain(|it| is_unknown(it) && !chosen.contains(it));
-        chosen.extend(outlook.choose(&others, CHECKED_AGAIN, Choice::Hopeful));
+        chosen.extend(supposed.choose(&others, CHECKED_AGAIN, Choice::Hopeful));
         if chosen.is_empty() || chosen.len() >= self.left(self.real(), spent) {
-            let outlook = self.outlook(self.real(), taken);
             self.enter_finals(&outlook, taken, spent);
             return;
         }

@@ -5,6 +5,7 @@ use writebench_model::protocol::{Marks, RankPlace, RankSample, RankSampleRequest
 use writebench_model::{Outcome, Phase, PhasesNs, RankName, RankTimes, ReadBack, Sample, Spread};
 
 use crate::error::RunnerError;
+use crate::meeting::Arrival;
 use crate::team::{Peers, Report, Share, Team};
 use crate::worker::Answer;
 use crate::workers::Workers;
@@ -35,14 +36,15 @@ impl Report {
         }
         let request = RankSampleRequest { sample, place };
         let (target, mut is_over) = (share.request.target, false);
-        let answer = workers.ask_meeting(target, request, share.limit, &mut |arrival| {
-            let all = peers.meet(arrival.has_succeeded)?;
+        let mut meet = |arrival: Arrival| {
+            let all = peers.meet(arrival.has_succeeded);
             is_over = arrival.is_last || !all;
-            Ok(all)
-        });
+            all
+        };
+        let answer = workers.ask_meeting(target, request, share.limit, Some(&mut meet));
         if !is_over {
             // The others wait for this rank.
-            let _ = peers.meet(false);
+            peers.meet(false);
         }
         let outcome = match answer {
             Ok(Answer::Reply(Ok(RankSample { sample, marks, is_abandoned }))) => {
@@ -97,8 +99,9 @@ pub(crate) fn by_ranks(
     }))
 }
 
-/// One sample of all ranks' shares. Its phases last from the first rank's beginning to that of the next phase, the last
-/// to the last rank's end.
+/// One sample of all ranks' shares. Its phases follow each other without gaps, from the first rank's beginning to the
+/// last rank's end: a rank syncs while others still write, and phase sync is the time that remains after the last
+/// write.
 #[must_use]
 pub(crate) fn merged(round: u32, reports: &[Report]) -> Sample {
     let is_cause = |report: &&Report| !report.sample.outcome.is_ok() && !report.is_abandoned;
@@ -158,8 +161,8 @@ fn phases(reports: &[Report]) -> PhasesNs {
     let before_write = write.saturating_sub(open);
     let prepare = marks(Phase::Prepare).map(|[began, ended]| ended.saturating_sub(began)).max().unwrap_or(0);
     let prepare = prepare.min(before_write);
-    let write_end = began(Phase::Sync).or(began(Phase::Close)).unwrap_or(end).max(write);
-    let sync_end = ended(Phase::Sync).unwrap_or(write_end).max(write_end);
+    let write_end = ended(Phase::Write).unwrap_or(end).clamp(write, end.max(write));
+    let sync_end = ended(Phase::Sync).unwrap_or(write_end).clamp(write_end, end.max(write_end));
     PhasesNs {
         open: before_write - prepare,
         prepare,
@@ -212,16 +215,16 @@ mod tests {
 
     fn three() -> Vec<Report> {
         vec![
-            report(0, [[100, 110], [130, 190], [210, 220], [220, 225]]),
-            report(1, [[101, 115], [131, 200], [211, 215], [215, 219]]),
-            report(2, [[103, 112], [129, 150], [212, 240], [240, 241]]),
+            report(0, [[100, 110], [130, 190], [190, 220], [220, 225]]),
+            report(1, [[101, 115], [131, 200], [200, 215], [215, 219]]),
+            report(2, [[103, 112], [129, 150], [150, 240], [240, 241]]),
         ]
     }
 
     #[test]
     fn phases_go_from_the_first_ranks_beginning_to_the_last_ranks_end() {
         let sample = merged(5, &three());
-        let expected = PhasesNs { open: 29, prepare: 0, write: 81, sync: 30, close: 1 };
+        let expected = PhasesNs { open: 29, prepare: 0, write: 71, sync: 40, close: 1 };
         assert_eq!(sample.phases_ns, expected);
         assert_eq!(sample.phases_ns.total(), 241 - 100);
         assert_eq!((sample.round, sample.bytes, sample.user_cpu_ns), (5, 24, 9));

@@ -10,10 +10,7 @@ use writebench_model::{RankName, Sample};
 /// The other ranks of a run, as one of them reaches them.
 pub trait Peers {
     /// Tells the ranks of the sample whether this one has succeeded so far, and waits for them; whether all have.
-    ///
-    /// # Errors
-    /// A rank is gone, or the run is stopped.
-    fn meet(&mut self, has_succeeded: bool) -> io::Result<bool>;
+    fn meet(&mut self, has_succeeded: bool) -> bool;
 }
 
 /// All ranks of a run, as the first one leads them.

@@ -115,7 +115,7 @@ pub enum Answer<R> {
 }
 
 /// Meets the other ranks for a worker that has come to a border; whether all have succeeded.
-pub(crate) type Meet<'m> = dyn FnMut(Arrival) -> io::Result<bool> + 'm;
+pub(crate) type Meet<'m> = dyn FnMut(Arrival) -> bool + 'm;
 
 impl Worker {
     pub(crate) fn start(command: &WorkerCommand) -> Result<Self, RunnerError> {
@@ -158,7 +158,7 @@ impl Worker {
         question: Q,
         wait: Patience<'_>,
     ) -> Result<Answer<Q::Answer>, RunnerError> {
-        self.ask_meeting(question, wait, &mut |_| Ok(false))
+        self.ask_meeting(question, wait, None)
     }
 
     /// The same, where the worker meets other ranks on the way. Its deadline stands still while it waits for them.
@@ -166,11 +166,9 @@ impl Worker {
         &mut self,
         question: Q,
         wait: Patience<'_>,
-        meet: &mut Meet<'_>,
+        mut meet: Option<&mut Meet<'_>>,
     ) -> Result<Answer<Q::Answer>, RunnerError> {
         const LOOK_AGAIN: Duration = Duration::from_millis(100);
-        // An answer is late by no more than this if the worker meets others.
-        const LOOK_FOR_ANSWER: Duration = Duration::from_millis(2);
         let line = question_line(question).map_err(|error| RunnerError::Protocol(error.to_string()))?;
         self.hold_ups.begin();
         // If the worker is dead, its answer is missing below.
@@ -191,17 +189,21 @@ impl Worker {
             if start.elapsed() >= limit {
                 return Ok(self.timed_out(wait));
             }
-            let arrival = self.door.as_mut().and_then(|door| door.arrival(LOOK_FOR_ANSWER));
-            if let Some(arrival) = arrival {
+            if let (Some(to_meet), Some(door)) = (&mut meet, &mut self.door)
+                && let Some(arrival) = door.arrival(LOOK_AGAIN)
+            {
                 let arrived = Instant::now();
-                let all = meet(arrival).unwrap_or(false);
+                let all = to_meet(arrival);
                 limit += arrived.elapsed();
                 self.hold_ups.have_waited();
-                self.door.iter_mut().for_each(|door| door.answer(all));
+                door.answer(all);
+                if arrival.is_last || !all {
+                    meet = None;
+                }
                 continue;
             }
-            let look_again = if self.door.is_some() { Duration::ZERO } else { LOOK_AGAIN };
-            match self.replies.recv_timeout(look_again) {
+            // A worker that meets others answers after the last meeting, unless it dies.
+            match self.replies.recv_timeout(if meet.is_some() { Duration::ZERO } else { LOOK_AGAIN }) {
                 Ok(reply) => {
                     self.hold_ups.look();
                     return understood(&reply).map(Answer::Reply);

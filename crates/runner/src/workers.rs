@@ -66,7 +66,7 @@ impl<'w> Workers<'w> {
         question: Q,
         limit: Duration,
     ) -> Result<Answer<Q::Answer>, RunnerError> {
-        self.ask_meeting(target, question, limit, &mut |_| Ok(false))
+        self.ask_meeting(target, question, limit, None)
     }
 
     pub(crate) fn ask_meeting<Q: Question>(
@@ -74,7 +74,7 @@ impl<'w> Workers<'w> {
         target: usize,
         question: Q,
         limit: Duration,
-        meet: &mut Meet<'_>,
+        meet: Option<&mut Meet<'_>>,
     ) -> Result<Answer<Q::Answer>, RunnerError> {
         if self.stop.load(Ordering::Relaxed) {
             return Ok(Answer::Stopped);

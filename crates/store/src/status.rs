@@ -3,9 +3,9 @@
 use std::io;
 
 use rusqlite::params;
-use writebench_model::RunStatus;
+use writebench_model::{Cluster, RunStatus};
 
-use crate::{Store, StoreError, run_locks};
+use crate::{Store, StoreError, json, run_locks};
 
 impl Store {
     /// Records the status of a run.
@@ -15,6 +15,17 @@ impl Store {
     pub fn set_status(&self, run: i64, status: RunStatus) -> Result<(), StoreError> {
         let update = "UPDATE runs SET status = ?2 WHERE number = ?1";
         self.change("record the run's status", update, params![run, status.name()])
+    }
+
+    /// Records the ranks that go on with a run.
+    ///
+    /// # Errors
+    /// The database cannot be written.
+    pub fn set_cluster(&self, run: i64, cluster: &Cluster) -> Result<(), StoreError> {
+        const UPDATE: &str = "UPDATE runs SET run = json_set(run, '$.cluster', json(?2)) WHERE number = ?1";
+        let doing = "record the run's ranks";
+        let text = json::to_text(cluster).map_err(self.failed(doing))?;
+        self.change(doing, UPDATE, params![run, text])
     }
 
     /// Claims a run for this store until it is closed; false if it is under way elsewhere.

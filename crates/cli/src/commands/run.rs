@@ -1,6 +1,7 @@
 //! `writebench run`: arguments → cases → runner → database → report.
 
 use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
 
 use anyhow::Result;
 use clap::{Args, ValueHint};
@@ -12,11 +13,13 @@ use writebench_store::Store;
 use crate::database;
 use crate::exit::{Exit, usage};
 use crate::global::Global;
+use crate::output::Output;
 use crate::output_file::Kept;
+use crate::ranks::Others;
 use crate::selection::{self, SelectionArguments};
 use crate::session::{
-    Copied, CopyArguments, Cost, DestroyArguments, FirstLookCases, MeasuringArguments, Place, Session, VERSION,
-    Workspaces, check_and_claim, largest_block, new_run,
+    Claimed, Copied, CopyArguments, Cost, DestroyArguments, FirstLookCases, MeasuringArguments, Place, Session,
+    VERSION, Workspaces, check_and_claim, largest_block, new_run,
 };
 use crate::signals::stop_on_signals;
 
@@ -44,7 +47,7 @@ pub(crate) struct RunCommand {
     /// Continue an unfinished run: the newest, or the one with that number
     #[arg(long, value_name = "RUN", num_args = 0..=1, require_equals = true, default_missing_value = "0",
         conflicts_with_all = ["suite", "case", "size", "record", "set", "data", "cold", "samples", "precision", "seed",
-            "verify", "label", "dry_run", "no_properties", "target"])]
+            "verify", "label", "dry_run", "no_properties", "target", "scaling"])]
     resume: Option<i64>,
     /// Measure with 1, 2, 4 ... and all ranks of mpirun or srun
     #[arg(long)]
@@ -70,6 +73,7 @@ impl RunCommand {
             return self.resume(global);
         }
         let (measuring, db) = (&self.measuring, global.db.as_deref());
+        self.check_ranks(global.ranks())?;
         let copied = self.copied()?;
         let exports = measuring.exports.find(kept(copied.as_ref(), db))?;
         let on_stderr = global.output.with_results_on_stderr();
@@ -124,16 +128,7 @@ impl RunCommand {
         let number = store.begin_run(&run)?;
         output.note(&line);
         let stop = stop_on_signals()?;
-        let limit = measuring.timeout;
-        let workspaces = Workspaces {
-            store: &store,
-            run: number,
-            places,
-            limit,
-            stop: &stop,
-            output,
-            others: &global.others,
-        };
+        let workspaces = self.workspaces(&store, number, places, (&stop, output, &global.others));
         let mut session = match sized {
             Some(FirstLookCases { cases, later, schedule }) => {
                 Session { later, schedule: Box::new(schedule), ..Session::new(workspaces, run, cases, copied) }
@@ -186,6 +181,30 @@ impl RunCommand {
         Ok(vec![Place::find(one, destroy, limit)?])
     }
 
+    /// Neither option may be given in vain.
+    fn check_ranks(&self, ranks: u32) -> Result<()> {
+        match &self.device.destroy {
+            _ if self.scaling && ranks == 1 => Err(usage!(
+                "--scaling is for several ranks: start writebench by mpirun -n 4, or srun -n 4, with it"
+            )),
+            Some(device) if ranks > 1 => Err(usage!(
+                "--destroy {}: a device is of one node; start writebench once, without mpirun or srun",
+                device.display()
+            )),
+            _ => Ok(()),
+        }
+    }
+
+    fn workspaces<'s>(
+        &self,
+        store: &'s Store,
+        run: i64,
+        places: Vec<Claimed>,
+        (stop, output, others): (&'s AtomicBool, &'s Output, &'s Others),
+    ) -> Workspaces<'s> {
+        Workspaces { store, run, places, limit: self.measuring.timeout, stop, output, others }
+    }
+
     fn resume(&self, global: &Global) -> Result<Exit> {
         let (measuring, output) = (&self.measuring, &global.output);
         let store = database::open(global.db.as_deref())?;
@@ -219,6 +238,7 @@ impl RunCommand {
         run.settings.timeout_ns = given.timeout_ns.or(run.settings.timeout_ns);
         run.settings.max_bytes = given.max_bytes.or(run.settings.max_bytes);
         let cases = selection::different_cases(&run.cases)?;
+        selection::check_ranks(&cases, global.ranks())?;
         if let (Some(copied), Some(case)) = (&copied, cases.iter().find(|case| case.method().copies()))
             && !copied.is_still_enough_for(case.axes().size_bytes)
         {
@@ -240,17 +260,17 @@ impl RunCommand {
             };
             output.note(&format!("Going on, at most {}", cost.line()?));
         }
+        if let (Some(before), Some(now)) = (&run.cluster, global.cluster()) {
+            let now = now.instead_of(before);
+            if now.earlier_nodes.len() > before.earlier_nodes.len() {
+                output.note(&format!("The run goes on with other nodes: {now} instead of {before}"));
+            }
+            store.set_cluster(number, &now)?;
+            run.cluster = Some(now);
+        }
         store.set_status(number, RunStatus::Running)?;
         let stop = stop_on_signals()?;
-        let workspaces = Workspaces {
-            store: &store,
-            run: number,
-            places,
-            limit,
-            stop: &stop,
-            output,
-            others: &global.others,
-        };
+        let workspaces = self.workspaces(&store, number, places, (&stop, output, &global.others));
         // The limits were measured when the run began, if they were wanted, and so were the properties.
         Session::new(workspaces, run, cases, copied).measure(&exports)
     }

@@ -48,8 +48,8 @@ impl Leader {
 }
 
 impl Peers for Leader {
-    fn meet(&mut self, has_succeeded: bool) -> io::Result<bool> {
-        Ok(self.ranks.meet(self.taking, has_succeeded))
+    fn meet(&mut self, has_succeeded: bool) -> bool {
+        self.ranks.meet(self.taking, has_succeeded)
     }
 }
 
@@ -61,7 +61,7 @@ impl Team for Leader {
     fn begin(&mut self, share: &Share) -> io::Result<(RankName, RankPlace)> {
         self.give(&Order::Take(share.clone()))?;
         self.taking = share.ranks;
-        self.ranks.gather_group(share.ranks);
+        self.ranks.join_group(share.ranks);
         self.before = self.ranks.compare_clocks(share.ranks);
         Ok((self.ranks.nodes.name(0), self.ranks.nodes.place(0, share.ranks)))
     }
@@ -85,8 +85,8 @@ impl Lead for Leader {
         Cluster {
             nodes: self.ranks.nodes.list(),
             mpi: library().unwrap_or_default(),
+            earlier_nodes: Vec::new(),
             job: std::env::var("SLURM_JOB_ID").ok().map(|number| format!("Slurm job {number}")),
-            file_layout: None,
         }
     }
 

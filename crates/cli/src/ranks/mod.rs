@@ -75,7 +75,7 @@ pub(crate) fn library() -> Option<String> {
     None
 }
 
-/// What a process does that was started with others.
+/// The part of a process in a run.
 pub(crate) enum Role {
     /// It was started alone, or does alone what there is to do.
     Alone,

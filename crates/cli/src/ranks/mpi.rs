@@ -111,8 +111,8 @@ impl Ranks {
         }
     }
 
-    /// Makes the communicator of the first so many ranks; whether this one is among them.
-    pub(super) fn gather_group(&mut self, ranks: u32) -> bool {
+    /// Makes the communicator of the first so many ranks, with all others; whether this one is among them.
+    pub(super) fn join_group(&mut self, ranks: u32) -> bool {
         self.group(ranks).is_some()
     }
 

@@ -1,4 +1,4 @@
-//! What the first rank has the others do.
+//! The orders of the first rank to the others.
 
 use std::ffi::OsString;
 

@@ -64,7 +64,7 @@ fn take_shares(ranks: &mut Ranks, command: &WorkerCommand, casualties: &mut Casu
             Order::Take(share) => share,
             other => return Ok(other),
         };
-        if !ranks.gather_group(share.ranks) {
+        if !ranks.join_group(share.ranks) {
             continue;
         }
         ranks.compare_clocks(share.ranks);
@@ -84,8 +84,8 @@ struct Group<'r> {
 }
 
 impl Peers for Group<'_> {
-    fn meet(&mut self, has_succeeded: bool) -> io::Result<bool> {
-        Ok(self.ranks.meet(self.size, has_succeeded))
+    fn meet(&mut self, has_succeeded: bool) -> bool {
+        self.ranks.meet(self.size, has_succeeded)
     }
 }
 

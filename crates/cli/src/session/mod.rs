@@ -19,6 +19,8 @@ pub(crate) use self::cost::Cost;
 pub(crate) use self::first_look::FirstLookCases;
 pub(crate) use self::later::Later;
 pub(crate) use self::measuring::{MeasuringArguments, VERSION, new_run, seed};
-pub(crate) use self::place::{DestroyArguments, Place, check_and_claim, largest_block, look_at, no_target};
+pub(crate) use self::place::{
+    Claimed, DestroyArguments, Place, check_and_claim, largest_block, look_at, no_target,
+};
 pub(crate) use self::state::Session;
 pub(crate) use self::workspaces::Workspaces;

@@ -235,7 +235,7 @@ fn removed() -> Result<()> {
     wait_for("the directory to go", || std::fs::remove_dir_all(&target).ok())?;
     let (program, over) = run.end()?;
     for case in ["write,size=64KiB", "pwrite,size=64KiB"] {
-        // Of open, or of stat where the directory went during a sample.
+        // The error is that of open, or of stat where the directory went during a sample.
         over.ended_by(case, "failed", ": No such file or directory (2)")?;
     }
     ensure!(over.code == Some(4), "{:?}: {}", over.code, over.stderr);

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use writebench_model::{Cluster, Phase, RankName, Sample, Spread};
+use writebench_model::{Cluster, Node, Phase, RankName, Sample, Spread};
 
 use crate::numbers::case::CaseReport;
 use crate::sentences::number::significant;
@@ -19,16 +19,28 @@ const NODES: usize = 8;
 
 /// `4 ranks on 2 nodes (n1: 2, n2: 2), Open MPI v4.1.4, Slurm job 5`.
 pub(crate) fn cluster_line(cluster: &Cluster) -> String {
-    let nodes: Vec<String> = cluster.nodes.iter().map(|it| format!("{}: {}", it.host, it.ranks)).collect();
-    let nodes = list(&nodes.iter().map(String::as_str).collect::<Vec<_>>(), NODES);
+    let nodes = node_list(&cluster.nodes);
     let parts = [Some(format!("{cluster} ({nodes})")), Some(cluster.mpi.clone()), cluster.job.clone()];
-    let parts = parts.into_iter().chain([cluster.file_layout.clone()]);
-    parts.flatten().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", ")
+    parts.into_iter().flatten().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", ")
 }
 
-/// Sentences on ranks that were slow in most samples of a case, and on clocks that are not sure enough.
-pub(crate) fn warnings(cases: &[&CaseReport]) -> Vec<String> {
+/// `n1: 2, n2: 2`.
+fn node_list(nodes: &[Node]) -> String {
+    let nodes: Vec<String> = nodes.iter().map(|it| format!("{}: {}", it.host, it.ranks)).collect();
+    list(&nodes.iter().map(String::as_str).collect::<Vec<_>>(), NODES)
+}
+
+/// Sentences on ranks that were slow in most samples of a case, on clocks that are not sure enough, and on nodes that
+/// were exchanged.
+pub(crate) fn warnings(cluster: Option<&Cluster>, cases: &[&CaseReport]) -> Vec<String> {
     let mut warnings: Vec<String> = stragglers(cases);
+    let earlier = cluster.map_or(&[][..], |cluster| cluster.earlier_nodes.as_slice());
+    warnings.extend(earlier.iter().map(|nodes| {
+        format!(
+            "A part of the samples was taken on other nodes, before the run was resumed: {}.",
+            node_list(nodes)
+        )
+    }));
     let good = |case: &&CaseReport| -> Vec<Sample> {
         case.record.samples.iter().filter(|it| it.outcome.is_ok() && is_unsure(it)).cloned().collect()
     };
@@ -105,7 +117,7 @@ fn as_f64(number: u64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use writebench_model::{Node, Outcome, RankTimes, RunRecord};
+    use writebench_model::{Outcome, RankTimes, RunRecord};
     use writebench_testkit::{example_case, example_run};
 
     fn sample(round: u32, max_ns: u64, slowest: u32, clock_uncertainty_ns: u64) -> Sample {
@@ -122,7 +134,7 @@ mod tests {
             nodes: vec![Node { host: "n0".to_owned(), ranks: 2 }, Node { host: "n1".to_owned(), ranks: 1 }],
             mpi: "Open MPI v4.1.4".to_owned(),
             job: None,
-            file_layout: None,
+            earlier_nodes: vec![vec![Node { host: "n7".to_owned(), ranks: 3 }]],
         };
         assert_eq!(cluster_line(&cluster), "3 ranks on 2 nodes (n0: 2, n1: 1), Open MPI v4.1.4");
         let run = RunRecord {
@@ -148,6 +160,13 @@ mod tests {
         let samples = (0..6).map(|round| sample(round, 2300, round % 3, 0)).collect();
         let warnings = warnings_of(samples);
         assert!(!warnings.iter().any(|it| it.starts_with("Straggler")), "{warnings:?}");
+    }
+
+    #[test]
+    fn nodes_that_were_exchanged_are_said() {
+        let warnings = warnings_of((0..6).map(|round| sample(round, 1000, 0, 0)).collect());
+        let expected = "A part of the samples was taken on other nodes, before the run was resumed: n7: 3.";
+        assert!(warnings.contains(&expected.to_owned()), "{warnings:?}");
     }
 
     #[test]

@@ -45,7 +45,7 @@ pub(crate) fn warnings(run: &RunRecord, cases: &[CaseReport], is_search: bool) -
             counted(cut, "case")
         ));
     }
-    warnings.extend(ranks::warnings(&cases));
+    warnings.extend(ranks::warnings(run.cluster.as_ref(), &cases));
     warnings.extend(imprecise(run, &cases));
     warnings.extend(durable_in_memory(run, &cases));
     if let Some(governor) = run.targets.first().and_then(|target| target.environment.cpu.governor.as_ref())
