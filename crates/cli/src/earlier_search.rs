@@ -25,7 +25,7 @@ pub(crate) fn earlier_finalists(
             CaseOrigin::Search { stage: Stage::Final, is_baseline }
                 if row.samples.len() >= SAMPLES as usize =>
             {
-                Some((row.case.name_without(Axis::Size), is_baseline))
+                Some((row.case.name_without(&[Axis::Size]), is_baseline))
             }
             _ => None,
         });
@@ -39,5 +39,5 @@ pub(crate) fn earlier_finalists(
 
 /// The size is the same for all: a name is easier to read without it.
 pub(crate) fn name_without_size(case: &Case) -> String {
-    RecordedCase::from(case.clone()).name_without(Axis::Size)
+    RecordedCase::from(case.clone()).name_without(&[Axis::Size])
 }

@@ -256,10 +256,12 @@ impl RecordedCase {
         }
     }
 
-    /// The name without an axis, which cases along that axis share.
+    /// The name without some axes, which cases along these axes share.
     #[must_use]
-    pub fn name_without(&self, axis: Axis) -> String {
-        let is_other = |part: &&str| part.split_once('=').is_none_or(|(name, _)| name != axis.name());
+    pub fn name_without(&self, axes: &[Axis]) -> String {
+        let is_other = |part: &&str| {
+            part.split_once('=').is_none_or(|(name, _)| axes.iter().all(|axis| name != axis.name()))
+        };
         self.name.split(',').filter(is_other).collect::<Vec<_>>().join(",")
     }
 

@@ -10,8 +10,8 @@ pub(super) fn chunks(label: &str, sizes: &[u64]) -> XAxis {
     log2(label, sizes, |bytes| Bytes(bytes).approximate())
 }
 
-pub(super) fn threads(counts: &[u64]) -> XAxis {
-    log2("threads", counts, |count| count.to_string())
+pub(super) fn counts(label: &str, counts: &[u64]) -> XAxis {
+    log2(label, counts, |count| count.to_string())
 }
 
 fn log2(label: &str, places: &[u64], text: impl Fn(u64) -> String) -> XAxis {

@@ -27,7 +27,7 @@ const TIMES: [Time; 3] = [
 /// Two charts of each time, for each combination of the other axes, since different work is not in one chart.
 /// A single target is drawn by buffer size only, as it has no other to compare with.
 pub(super) fn charts(rows: &[Row<'_>]) -> Vec<Drawn> {
-    let works = grouped(rows, |row| row.name_without(Axis::Chunk));
+    let works = grouped(rows, |row| row.name_without(&[Axis::Chunk]));
     let several = works.len() > 1;
     let mut charts = Vec::new();
     for (work, rows) in &works {

@@ -33,6 +33,8 @@ pub(crate) enum Question {
     ThroughputByChunk,
     /// Do more threads write faster?
     ThroughputByThreads,
+    /// Do more ranks write faster?
+    ThroughputByRanks,
     /// How fast is each chunk size with each set of flags?
     Flags,
     /// Which case is the fastest?

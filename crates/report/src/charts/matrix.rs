@@ -40,7 +40,7 @@ pub(super) fn chunk_sizes(rows: &[Row<'_>]) -> Vec<u64> {
 
 /// The rows of each label, or of each case without its chunk if rows differ in more than label and chunk.
 fn lines<'r>(rows: &[Row<'r>]) -> Vec<(String, Vec<Row<'r>>)> {
-    let case = |row: &Row<'_>| row.name_without(Axis::Chunk);
+    let case = |row: &Row<'_>| row.name_without(&[Axis::Chunk]);
     let name = |row: &Row<'_>| row.case.record.label.clone().unwrap_or_else(|| case(row));
     let place = |row: &Row<'_>| (name(row), row.chunk_bytes());
     let is_unique = grouped(rows, place).iter().all(|(_, rows)| rows.len() == 1);

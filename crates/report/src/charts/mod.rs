@@ -18,7 +18,7 @@ pub(crate) mod scale;
 pub(crate) mod sections;
 #[cfg(test)]
 pub(crate) mod tests;
-mod threads;
+mod writers;
 
 pub(crate) use data::*;
 pub(crate) use scale::{Scale, value_text};

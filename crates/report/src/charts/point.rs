@@ -42,7 +42,7 @@ pub(super) fn throughput_lines(
     x: XAxis,
     rows: &[Row<'_>],
     lines: Vec<(String, Vec<Row<'_>>)>,
-    place: fn(&Row<'_>) -> Option<u64>,
+    place: impl Fn(&Row<'_>) -> Option<u64>,
 ) -> Chart {
     let series = lines.into_iter().map(|(name, rows)| {
         let point = |row: &Row<'_>| Some(throughput_point(as_f64(place(row)?), row));

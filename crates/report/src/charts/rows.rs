@@ -23,9 +23,9 @@ impl<'r> Row<'r> {
         known.map(Case::axes)
     }
 
-    /// The case's name without an axis, which all points of a line along that axis share.
-    pub(super) fn name_without(&self, axis: Axis) -> String {
-        self.case.record.case.name_without(axis)
+    /// The case's name without some axes, which all points of a line along these axes share.
+    pub(super) fn name_without(&self, axes: &[Axis]) -> String {
+        self.case.record.case.name_without(axes)
     }
 
     /// The place of the case on an axis of chunk sizes; a whole range is as large as the file.

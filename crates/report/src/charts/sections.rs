@@ -6,7 +6,7 @@ use writebench_model::{CaseOrigin, Layout};
 
 use super::data::{Chart, Drawn, NamedChart, Question};
 use super::rows::{OfTarget, Row, each_target, grouped};
-use super::{cpu_time, latency, matrix, over_time, phases, ranked, threads};
+use super::{cpu_time, latency, matrix, over_time, phases, ranked, writers};
 use crate::numbers::case::CaseReport;
 use crate::sentences::report::Report;
 use crate::sentences::run_names::run_names;
@@ -96,7 +96,7 @@ fn section_charts(section: &str, rows: &[Row<'_>]) -> Vec<Drawn> {
         Layout::Phases => matrix::charts(section, rows),
         Layout::Records => Vec::new(),
     };
-    charts.extend(threads::charts(section, rows));
+    charts.extend(writers::charts(section, rows));
     charts.extend(on_each_target(Question::Latency, "latency", latency::chart));
     charts.extend(on_each_target(Question::Phases, "phases", phases::chart));
     charts.extend(on_each_target(Question::OverTime, "over-time", over_time::chart));

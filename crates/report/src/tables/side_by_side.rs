@@ -177,7 +177,7 @@ fn sure(ratio: &Option<Interval>) -> Option<f64> {
 /// Whether a section is about chunks and nothing else.
 fn only_chunks_differ(cases: &[&CaseReport]) -> bool {
     let on_first = || cases.iter().filter(|case| case.record.target == cases[0].record.target);
-    let others = distinct(on_first(), |case| case.record.case.name_without(Axis::Chunk));
+    let others = distinct(on_first(), |case| case.record.case.name_without(&[Axis::Chunk]));
     on_first().count() > 1 && others.len() == 1
 }
 

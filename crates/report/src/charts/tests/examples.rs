@@ -55,6 +55,23 @@ pub(crate) fn parallel() -> Vec<(String, CaseReport)> {
     cases
 }
 
+/// By ranks, each of which writes 32 MiB.
+pub(crate) fn scaling() -> Vec<(String, CaseReport)> {
+    let mut cases = Vec::new();
+    for files in ["", ",files=per-rank"] {
+        for ranks in [1_u32, 2, 4] {
+            let counted = if ranks > 1 { format!(",ranks={ranks}") } else { String::new() };
+            let case = format!("pwrite,size={}MiB{counted}{files},sync=fsync", 32 * ranks);
+            let samples = samples_of([80, 20, 20_000, 0, 10], 6);
+            let mut record = record("cluster", "By ranks", None, &case, samples);
+            record.contract.files = if files.is_empty() { 1 } else { ranks };
+            record.contract.bytes = u64::from(ranks) << 25;
+            cases.push(on_ext4(&record));
+        }
+    }
+    cases
+}
+
 /// Chunk size by flags, with two contracts and a cell that has no figure.
 pub(crate) fn direct() -> Vec<(String, CaseReport)> {
     let labels = ["BUFFERED", "BUFFERED + ALIGNED", "O_DIRECT", "AMORTIZED_FSYNC + O_DIRECT"];

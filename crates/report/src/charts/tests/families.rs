@@ -1,6 +1,6 @@
 //! Tests of each family of charts.
 
-use super::examples::{copies, direct, durable, durable_in, long, parallel, samples_of};
+use super::examples::{copies, direct, durable, durable_in, long, parallel, samples_of, scaling};
 use super::*;
 use crate::charts::scale::stacked;
 
@@ -31,6 +31,7 @@ fn other_programs_find_these_words() {
     let questions = [
         Question::ThroughputByChunk,
         Question::ThroughputByThreads,
+        Question::ThroughputByRanks,
         Question::Flags,
         Question::Ranked,
         Question::Latency,
@@ -41,6 +42,7 @@ fn other_programs_find_these_words() {
     let expected = [
         "throughput-by-chunk",
         "throughput-by-threads",
+        "throughput-by-ranks",
         "flags",
         "ranked",
         "latency",
@@ -62,6 +64,21 @@ fn threads_are_an_axis_and_what_differs_in_nothing_else_is_a_line() {
         chart.subtitle
     );
     assert!(chart.series.iter().all(|series| series.points.len() == 5));
+}
+
+#[test]
+fn ranks_are_an_axis_also_where_each_of_them_has_the_same_size() {
+    let chart = only(&scaling(), Question::ThroughputByRanks);
+    assert_eq!(names(&chart), ["pwrite", "pwrite,files=per-rank"]);
+    assert_eq!(tick_texts(&chart), ["1", "2", "4"]);
+    let subtitle = &chart.subtitle;
+    assert!(subtitle.contains("32MiB of incompressible data"), "{subtitle}");
+    assert!(
+        subtitle.contains(", 32MiB for each rank; where files are per rank, in as many files as ranks"),
+        "{subtitle}"
+    );
+    let throughput = |point: usize| chart.series[0].points[point].figure.as_ref().map(|figure| figure.median);
+    assert_eq!(throughput(2), throughput(0).map(|one| 4.0 * one));
 }
 
 #[test]

@@ -1,0 +1,117 @@
+//! Throughput by the number of writers, threads or ranks: a line for each case without that number.
+
+use writebench_model::{Axes, Axis, Contract, Files};
+
+use super::data::{Drawn, Question};
+use super::point::throughput_lines;
+use super::rows::{Row, each_target, grouped, places};
+use super::{axis, contracts};
+
+/// For fewer numbers a table is enough.
+const FEWEST_COUNTS: usize = 3;
+
+/// A kind of writers.
+struct Writers {
+    axis: Axis,
+    words: &'static str,
+    count: fn(&Axes) -> u32,
+    /// The value of axis `files` with which each of them has a file of its own.
+    own_files: Files,
+    question: Question,
+}
+
+const THREADS: Writers = Writers {
+    axis: Axis::Threads,
+    words: "threads",
+    count: |axes| axes.threads,
+    own_files: Files::PerThread,
+    question: Question::ThroughputByThreads,
+};
+const RANKS: Writers = Writers {
+    axis: Axis::Ranks,
+    words: "ranks",
+    count: |axes| axes.ranks,
+    own_files: Files::PerRank,
+    question: Question::ThroughputByRanks,
+};
+
+/// A chart for each kind of writers, target and contract. With a file for each writer, the number of files is the axis,
+/// so that these lines are beside those with one file for all.
+pub(super) fn charts(section: &str, rows: &[Row<'_>]) -> Vec<Drawn> {
+    [THREADS, RANKS].iter().flat_map(|writers| writers.charts(section, rows)).collect()
+}
+
+impl Writers {
+    fn charts(&self, section: &str, rows: &[Row<'_>]) -> Vec<Drawn> {
+        let grows = self.size_grows(rows);
+        let mut charts = Vec::new();
+        for of in each_target(rows) {
+            let long = self.lines(&of.rows, grows).into_iter();
+            let long = long.filter(|(_, rows)| places(rows, |row| self.number(row)).len() >= FEWEST_COUNTS);
+            let rows: Vec<Row<'_>> = long.flat_map(|(_, rows)| rows).collect();
+            let contracts = grouped(&rows, |row| self.contract(row, grows));
+            for (contract, rows) in &contracts {
+                let mut stem = format!("throughput-by-{}{}", self.words, of.suffix);
+                if contracts.len() > 1 {
+                    stem += &format!("-{}", contracts::promise(&rows[0]));
+                }
+                let title = format!("Throughput by {}, {}", self.words, of.target);
+                let of_what = format!("{section}. {contract}{}", self.remarks(rows, grows));
+                let x = axis::counts(self.words, &places(rows, |row| self.number(row)));
+                let lines = self.lines(rows, grows);
+                let chart = throughput_lines(title, &of_what, x, rows, lines, |row| self.number(row));
+                charts.push(Drawn { of: self.question, stem, chart });
+            }
+        }
+        charts
+    }
+
+    fn number(&self, row: &Row<'_>) -> Option<u64> {
+        row.own_axes(self.axis).map(|axes| (self.count)(axes).into())
+    }
+
+    /// Whether each writer has the same size, however many there are.
+    fn size_grows(&self, rows: &[Row<'_>]) -> bool {
+        let sizes = |row: &Row<'_>| {
+            let bytes = row.case.record.contract.bytes;
+            self.number(row).map(|number| (bytes, bytes.checked_rem(number), bytes.checked_div(number)))
+        };
+        let all: Vec<_> = rows.iter().filter_map(sizes).collect();
+        let is_shared = |it: &(u64, Option<u64>, Option<u64>)| it.1 == Some(0) && it.2 == all[0].2;
+        all.iter().all(is_shared) && all.iter().any(|it| it.0 != all[0].0)
+    }
+
+    fn lines<'r>(&self, rows: &[Row<'r>], grows: bool) -> Vec<(String, Vec<Row<'r>>)> {
+        let left_out = if grows { &[self.axis, Axis::Size][..] } else { &[self.axis] };
+        grouped(rows, |row| row.name_without(left_out))
+    }
+
+    fn has_own_files(&self, row: &Row<'_>) -> bool {
+        row.own_axes(Axis::Files).is_some_and(|axes| axes.files == self.own_files)
+    }
+
+    /// The contract, without the number of the writers' own files, and with the size of each where it grows with them.
+    fn contract(&self, row: &Row<'_>, grows: bool) -> Contract {
+        let mut contract = row.case.record.contract.clone();
+        let number = self.number(row).unwrap_or(1);
+        if self.has_own_files(row) && number == u64::from(contract.files) {
+            contract.files = 1;
+        }
+        if grows {
+            contract.bytes /= number.max(1);
+        }
+        contract
+    }
+
+    fn remarks(&self, rows: &[Row<'_>], grows: bool) -> String {
+        let one = self.words.trim_end_matches('s');
+        let mut remarks = String::new();
+        if grows {
+            remarks += &format!(" for each {one}");
+        }
+        if rows.iter().any(|row| self.has_own_files(row)) {
+            remarks += &format!("; where files are per {one}, in as many files as {}", self.words);
+        }
+        remarks
+    }
+}
