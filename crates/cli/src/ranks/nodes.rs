@@ -1,5 +1,7 @@
 //! The nodes of the ranks.
 
+use std::collections::HashMap;
+
 use writebench_model::protocol::RankPlace;
 use writebench_model::{Node, RankName};
 
@@ -38,15 +40,25 @@ impl Nodes {
         (1..ranks).filter(is_first).collect()
     }
 
-    /// The place of a rank among the first so many. It reads back what a rank of another node has written, if there is
-    /// one: as far behind it as its own node has ranks, as far as possible.
+    /// The place of a rank among the first so many. Each reads back what one other has written, so that all is read: a
+    /// rank of another node, unless one node has more than half of the ranks.
     pub(super) fn place(&self, rank: u32, ranks: u32) -> RankPlace {
-        let hosts = &self.0[..ranks as usize];
-        let own = &hosts[rank as usize];
-        let ranks_beside = u32::try_from(hosts.iter().filter(|host| *host == own).count()).unwrap_or(u32::MAX);
-        let others = (0..ranks).map(|step| (rank + ranks_beside + step) % ranks);
-        let verifies = others.into_iter().find(|&it| hosts[it as usize] != *own).unwrap_or(rank);
-        RankPlace { rank, verifies, ranks_beside }
+        let mut by_node: Vec<Vec<u32>> = Vec::new();
+        let mut numbers: HashMap<&str, usize> = HashMap::new();
+        for (host, number) in self.0.iter().zip(0..ranks) {
+            let node = *numbers.entry(host).or_insert(by_node.len());
+            if node == by_node.len() {
+                by_node.push(Vec::new());
+            }
+            by_node[node].push(number);
+        }
+        let most = by_node.iter().map(Vec::len).max().unwrap_or(1);
+        let ranks_beside = by_node[numbers[self.0[rank as usize].as_str()]].len();
+        // Behind each rank, by as many as a node has at most, there is one of another node.
+        let all = by_node.concat();
+        let at = all.iter().position(|&it| it == rank).unwrap_or(0);
+        let verifies = all[(at + most) % all.len()];
+        RankPlace { rank, verifies, ranks_beside: u32::try_from(ranks_beside).unwrap_or(u32::MAX) }
     }
 
     /// Whether two ranks are on one node.
@@ -63,23 +75,29 @@ mod tests {
         Nodes::new(hosts.iter().map(|&host| host.to_owned()).collect())
     }
 
-    #[test]
-    fn each_rank_reads_back_what_another_node_has_written() {
-        let nodes = nodes(&["a", "a", "b", "b"]);
-        let verified: Vec<u32> = (0..4).map(|rank| nodes.place(rank, 4).verifies).collect();
-        assert_eq!(verified, [2, 3, 0, 1]);
-        assert_eq!(nodes.place(0, 2), RankPlace { rank: 0, verifies: 0, ranks_beside: 2 }, "one node");
-        assert_eq!(nodes.place(2, 3).verifies, 0, "of three");
+    fn verified(hosts: &[&str]) -> Vec<u32> {
+        let ranks = u32::try_from(hosts.len()).unwrap();
+        (0..ranks).map(|rank| nodes(hosts).place(rank, ranks).verifies).collect()
     }
 
     #[test]
-    fn unequal_nodes_and_ranks_in_turns_verify_each_other_too() {
-        for hosts in [&["a", "b", "b", "b"][..], &["a", "b", "a", "b", "c"]] {
-            let nodes = nodes(hosts);
-            for rank in 0..u32::try_from(hosts.len()).unwrap() {
-                let place = nodes.place(rank, u32::try_from(hosts.len()).unwrap());
-                assert!(!nodes.are_beside(rank, place.verifies), "{hosts:?} {place:?}");
+    fn each_rank_reads_back_what_another_node_has_written() {
+        assert_eq!(verified(&["a", "a", "b", "b"]), [2, 3, 0, 1]);
+        for hosts in [&["a", "b", "a", "b", "c"][..], &["a", "a", "b", "c", "c"], &["a", "b", "c"]] {
+            for (rank, verified) in (0u32..).zip(verified(hosts)) {
+                assert!(!nodes(hosts).are_beside(rank, verified), "{hosts:?}: {rank} reads {verified}");
             }
+        }
+        let nodes = nodes(&["a", "a", "b", "b"]);
+        assert_eq!(nodes.place(0, 2), RankPlace { rank: 0, verifies: 0, ranks_beside: 2 }, "one node");
+    }
+
+    #[test]
+    fn what_each_rank_has_written_is_read_back_by_one() {
+        for hosts in [&["a"][..], &["a", "b", "b", "b"], &["a", "a", "b"], &["a", "b", "a", "b", "c"]] {
+            let mut verified = verified(hosts);
+            verified.sort_unstable();
+            assert_eq!(verified, (0..u32::try_from(hosts.len()).unwrap()).collect::<Vec<_>>(), "{hosts:?}");
         }
     }
 
