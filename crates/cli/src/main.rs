@@ -19,6 +19,7 @@ mod run_name;
 mod selection;
 mod session;
 mod signals;
+mod taking;
 
 use std::cell::RefCell;
 use std::ffi::OsString;

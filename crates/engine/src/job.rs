@@ -21,6 +21,8 @@ pub(crate) struct Part<'a> {
     stride: Option<Stride>,
     /// The final length of its file.
     pub file_length: u64,
+    /// The length of the longest part of all ranks.
+    pub longest_bytes: u64,
     /// The file that is copied, for a copying method.
     pub copy_from: Option<BorrowedFd<'a>>,
     source: &'a [u8],
@@ -153,7 +155,9 @@ pub(crate) fn parts<'a>(
 ) -> Vec<Part<'a>> {
     let (axes, stride) = (case.axes(), case.stride());
     let threads = axes.threads as usize;
-    let own: Vec<Range> = case.ranges().into_iter().skip(rank as usize * threads).take(threads).collect();
+    let all = case.ranges();
+    let longest_bytes = all.iter().map(|range| range.length).max().unwrap_or(0);
+    let own: Vec<Range> = all.into_iter().skip(rank as usize * threads).take(threads).collect();
     let rank_bytes = own.iter().map(|range| range.length).sum();
     let mut rank_offset = 0;
     own.into_iter()
@@ -164,8 +168,18 @@ pub(crate) fn parts<'a>(
                 Files::PerThread => (0, range.length),
                 Files::PerRank => (rank_offset, rank_bytes),
             };
-            let part =
-                Part { axes, index, range, rank_offset, file_offset, stride, file_length, copy_from, source };
+            let part = Part {
+                axes,
+                index,
+                range,
+                rank_offset,
+                file_offset,
+                stride,
+                file_length,
+                longest_bytes,
+                copy_from,
+                source,
+            };
             rank_offset += range.length;
             part
         })

@@ -69,7 +69,7 @@ const LAYOUTS: [&str; 42] = [
 fn main() -> ExitCode {
     let mut trials = Trials::default();
     for kind in Kind::ALL {
-        for method in method_infos() {
+        for method in alone() {
             for prepare in method.prepares {
                 let name = format!("{} after {prepare} on {} writes what it should", method.name, kind.name());
                 trials.add(name, &[Need::Filesystem(kind)], move || check(kind, method, *prepare));
@@ -85,7 +85,7 @@ fn main() -> ExitCode {
     let fills = |method: &&MethodInfo| {
         method.writes_data() && method.cursor != Cursor::Mapping && method.copying != Some(Copying::Blocks)
     };
-    let plain = method_infos().into_iter().filter(fills).map(|method| format!("{},size=64MiB", method.name));
+    let plain = alone().filter(fills).map(|method| format!("{},size=64MiB", method.name));
     for case in plain.chain(FILLING.iter().map(|&case| case.to_owned())) {
         let name = format!("{case} on a full disk fails where it ends, and the next one is well");
         trials.add(name, &[Need::Image("ext4")], move || full_disk(&case));
@@ -106,6 +106,11 @@ const FILLING: &[&str] = &[
     "uring,size=64MiB,chunk=384KiB,threads=2,depth=3",
     "write,size=64MiB,prepare=zero-fill",
 ];
+
+/// The methods that need no other ranks; those of MPI are tested under mpirun.
+fn alone() -> impl Iterator<Item = &'static MethodInfo> {
+    method_infos().into_iter().filter(|method| !method.is_of_mpi())
+}
 
 fn full_disk(name: &str) -> Result<()> {
     let image = writebench_testkit::Image::mount("ext4", 32 << 20)?;

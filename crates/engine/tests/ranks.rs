@@ -10,13 +10,15 @@ use std::sync::{Arc, Barrier};
 use anyhow::{Context, Result, ensure};
 use writebench_engine::{Engine, Meeting, Target, method_infos};
 use writebench_model::protocol::{Marks, RankPlace, RankSample, SampleRequest};
-use writebench_model::{Axis, Case, Extent, Outcome, Phase};
+use writebench_model::{Axis, Case, Extent, MethodInfo, Outcome, Phase};
 use writebench_testkit::{Kind, Need, Trials, directory_on, entries};
 
 fn main() -> ExitCode {
     let mut trials = Trials::default();
     for kind in Kind::ALL {
-        for method in method_infos().into_iter().filter(|method| method.has_axis(Axis::Ranks)) {
+        // Threads of one process are no ranks to MPI, whose methods are tested under mpirun.
+        let has_ranks = |method: &&MethodInfo| method.has_axis(Axis::Ranks) && !method.is_of_mpi();
+        for method in method_infos().into_iter().filter(has_ranks) {
             let name =
                 format!("ranks: {} writes the same bytes from each rank on {}", method.name, kind.name());
             trials.add(name, &[Need::Filesystem(kind)], move || each_way(kind, method.name));

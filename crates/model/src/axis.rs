@@ -6,8 +6,8 @@ use crate::quantity::Bytes;
 use crate::similar::did_you_mean;
 use crate::sync::Sync;
 use crate::value::{
-    Advice, Alignment, AllocateCall, Cache, Data, Descriptor, Drop, FileLayout, Files, Huge, MapSharing,
-    Origin, Populate, Prepare, Registered, Source, SourceMemory, Store, named_values,
+    Advice, Alignment, AllocateCall, Cache, Collective, Data, Descriptor, Drop, FileLayout, Files, Huge,
+    MapSharing, Origin, Populate, Prepare, Registered, Source, SourceMemory, Store, named_values,
 };
 
 /// The distance behind the writer at which data is on its way to the device; none if the kernel decides.
@@ -219,6 +219,15 @@ axes! {
         summary: "bytes of a block with layout=strided",
         words: |bytes| Phrase::Beside(format!("blocks of {}", Bytes(bytes).in_words())),
         effort: |_| 0, fio: |_| SAID,
+    }
+    Collective = "collective" {
+        collective: Collective = Collective::No,
+        summary: "each call by all ranks together (MPI_File_write_at_all), or by each rank for itself",
+        words: |collective| match collective {
+            Collective::No => Phrase::Silent,
+            Collective::Yes => Phrase::Beside("all ranks in each call".to_owned()),
+        },
+        effort: |_| 1, fio: |_| Err("fio has no MPI-IO"),
     }
     Descriptor = "descriptor" {
         descriptor: Descriptor = Descriptor::Shared,

@@ -6,8 +6,8 @@ use crate::method::{Cursor, MethodInfo};
 use crate::quantity::Bytes;
 use crate::sync::SyncCall;
 use crate::value::{
-    Alignment, AllocateCall, Cache, Descriptor, Drop, FileLayout, Files, Huge, MapSharing, Populate,
-    SourceMemory,
+    Alignment, AllocateCall, Cache, Collective, Descriptor, Drop, FileLayout, Files, Huge, MapSharing,
+    Populate, SourceMemory,
 };
 
 /// An axis to change, and the reason with the accepted values.
@@ -28,6 +28,7 @@ impl Case {
             .and_then(|()| sizes(method, axes))
             .and_then(|()| layout(method, axes))
             .and_then(|()| blocks(self))
+            .and_then(|()| collective(axes))
             .and_then(|()| windows(self))
             .and_then(|()| memory(self))
             .and_then(|()| write_behind(axes))
@@ -103,6 +104,14 @@ fn ranks(axes: &Axes) -> Result<(), Contradiction> {
     if lanes > Case::MOST_LANES {
         let (ranks, most) = (axes.ranks, Case::MOST_LANES);
         return Err((Axis::Threads, format!("with {ranks} ranks these are more than {most} in all")));
+    }
+    Ok(())
+}
+
+/// Ranks call together for one file that they all have open.
+fn collective(axes: &Axes) -> Result<(), Contradiction> {
+    if axes.collective == Collective::Yes && axes.files != Files::Shared {
+        return Err((Axis::Collective, "ranks with files of their own have no calls together".to_owned()));
     }
     Ok(())
 }

@@ -108,6 +108,12 @@ impl MethodInfo {
         self.syncs.contains(&SyncCall::RwfDsync)
     }
 
+    /// Whether its calls are those of MPI, which only the processes that were started as ranks can make.
+    #[must_use]
+    pub fn is_of_mpi(&self) -> bool {
+        self.has_axis(Axis::Collective)
+    }
+
     /// Whether the data comes from another file.
     #[must_use]
     pub fn copies(&self) -> bool {

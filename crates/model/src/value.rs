@@ -69,6 +69,14 @@ named_values! {
         Strided = "strided",
     }
 
+    /// See [`crate::Axis::Collective`].
+    Collective {
+        /// Each rank makes its own calls.
+        No = "no",
+        /// All ranks make each call together.
+        Yes = "yes",
+    }
+
     /// See [`crate::Axis::Descriptor`].
     Descriptor {
         /// One `open` for the file.

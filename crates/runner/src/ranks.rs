@@ -11,7 +11,7 @@ use crate::worker::Answer;
 use crate::workers::Workers;
 
 impl Report {
-    /// Takes a rank's share with its own worker, and meets the others for it where it cannot itself.
+    /// Takes a rank's share with its own worker, or without one, and meets the others for it where it cannot itself.
     pub fn of_share(
         workers: &mut Workers<'_>,
         share: &Share,
@@ -36,12 +36,18 @@ impl Report {
         }
         let request = RankSampleRequest { sample, place };
         let (target, mut is_over) = (share.request.target, false);
-        let mut meet = |arrival: Arrival| {
-            let all = peers.meet(arrival.has_succeeded);
-            is_over = arrival.is_last || !all;
-            all
+        let answer = if share.is_of_mpi {
+            let taken = peers.take(request);
+            is_over = taken.is_ok();
+            taken.map(Answer::Reply)
+        } else {
+            let mut meet = |arrival: Arrival| {
+                let all = peers.meet(arrival.has_succeeded);
+                is_over = arrival.is_last || !all;
+                all
+            };
+            workers.ask_meeting(target, request, share.limit, Some(&mut meet))
         };
-        let answer = workers.ask_meeting(target, request, share.limit, Some(&mut meet));
         if !is_over {
             // The others wait for this rank.
             peers.meet(false);

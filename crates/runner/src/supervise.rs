@@ -290,13 +290,15 @@ impl Run<'_, '_> {
         limit: Duration,
     ) -> Result<Answer<Result<Sample, Shortage>>, RunnerError> {
         let ranks = case.axes().ranks;
-        if ranks == 1 {
+        // Outside MPI, the worker says that its methods are not supported.
+        let is_of_mpi = case.method().is_of_mpi() && self.workers.team.is_some();
+        if ranks == 1 && !is_of_mpi {
             return self.workers.ask(target, request, limit);
         }
         let Some(team) = self.workers.team.take() else {
             return Err(RunnerError::Unfit(format!("{case} has {ranks} ranks, and this run has one")));
         };
-        let answer = by_ranks(&mut self.workers, team, &Share { ranks, request, limit });
+        let answer = by_ranks(&mut self.workers, team, &Share { ranks, request, limit, is_of_mpi });
         self.workers.team = Some(team);
         answer
     }

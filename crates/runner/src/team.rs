@@ -4,13 +4,21 @@ use std::io;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
-use writebench_model::protocol::{Marks, RankPlace, SampleRequest, Shortage};
+use writebench_model::protocol::{Marks, RankPlace, RankSample, RankSampleRequest, SampleRequest, Shortage};
 use writebench_model::{RankName, Sample};
+
+use crate::error::RunnerError;
 
 /// The other ranks of a run, as one of them reaches them.
 pub trait Peers {
     /// Tells the ranks of the sample whether this one has succeeded so far, and waits for them; whether all have.
     fn meet(&mut self, has_succeeded: bool) -> bool;
+
+    /// Takes this rank's share in this process, as methods of MPI want it, and meets the other ranks on the way.
+    ///
+    /// # Errors
+    /// The request is not understood.
+    fn take(&mut self, request: RankSampleRequest) -> Result<Result<RankSample, Shortage>, RunnerError>;
 }
 
 /// All ranks of a run, as the first one leads them.
@@ -40,6 +48,8 @@ pub struct Share {
     pub request: SampleRequest,
     /// The deadline of a rank's worker.
     pub limit: Duration,
+    /// Whether the ranks' own processes take it, and no workers.
+    pub is_of_mpi: bool,
 }
 
 /// The result of a rank's share.

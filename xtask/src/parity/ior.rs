@@ -40,7 +40,7 @@ impl Test {
         let summary = tempfile::NamedTempFile::new().context("a file for IOR's summary")?;
         let before_ns = reference.settle(folder.path(), case.size_bytes)?;
         let mut command = mpirun(self.ranks, ior);
-        command.args(["-a", "POSIX", "-w", "-o"]).arg(folder.path().join("file"));
+        command.args(["-w", "-o"]).arg(folder.path().join("file"));
         command.args(self.options.split_whitespace()).arg("-O").arg("summaryFormat=JSON");
         command.arg("-O").arg(format!("summaryFile={}", summary.path().display()));
         output(command.stdin(Stdio::null()))?;

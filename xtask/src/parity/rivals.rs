@@ -99,20 +99,26 @@ pub(super) fn fio(usual: Bytes, is_memory: bool) -> Vec<Rival> {
 
 /// Every case with its test of IOR, in the order of the table. IOR writes from one buffer of a transfer.
 pub(super) fn ior(size: Bytes) -> Vec<Rival> {
+    // Ranks with files of their own have no calls together.
+    let apis = [("pwrite", "POSIX", ""), ("mpiio", "MPIIO", ""), ("mpiio,collective=yes", "MPIIO", " -c")];
     let mut rivals = Vec::new();
-    for ranks in [2u32, 4] {
-        for chunk in [Bytes(64 << 10), Bytes(1 << 20)] {
+    for (method, api, together) in apis {
+        for (ranks, chunk) in
+            [2u32, 4].into_iter().flat_map(|ranks| [64u64, 1024].map(|kib| (ranks, Bytes(kib << 10))))
+        {
             for (sync, flag) in [("", ""), (",sync=fsync", " -e")] {
                 let share = size.0 / u64::from(ranks) / chunk.0 * chunk.0;
                 let size = Bytes(share * u64::from(ranks));
                 let (whole, blocks) = (Bytes(share), share / chunk.0);
                 let mut add = |layout: &str, options: &str| {
-                    let name = format!("pwrite,chunk={chunk},ranks={ranks}{layout}{sync},source=chunk");
-                    let options = format!("-t {}{options}{flag}", chunk.0);
+                    let name = format!("{method},chunk={chunk},ranks={ranks}{layout}{sync},source=chunk");
+                    let options = format!("-a {api} -t {}{options}{together}{flag}", chunk.0);
                     let other = Other::Ior(Test { ranks, options });
                     rivals.push(Rival::new(Case::new(&name, size).with_sync(), other));
                 };
-                add(",files=per-rank", &format!(" -b {} -F", whole.0));
+                if together.is_empty() {
+                    add(",files=per-rank", &format!(" -b {} -F", whole.0));
+                }
                 add("", &format!(" -b {}", whole.0));
                 add(&format!(",layout=strided,block={chunk}"), &format!(" -b {} -s {blocks}", chunk.0));
             }
@@ -141,7 +147,7 @@ mod tests {
     #[test]
     fn both_write_the_same_bytes_in_the_same_blocks() {
         let pairs = ior(Bytes(10 << 20));
-        assert_eq!(pairs.len(), 24);
+        assert_eq!(pairs.len(), 24 + 24 + 16);
         for rival in &pairs {
             let Other::Ior(test) = &rival.other else { panic!("{}", rival.case) };
             let words: Vec<&str> = test.options.split_whitespace().collect();

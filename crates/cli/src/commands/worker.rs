@@ -2,21 +2,22 @@
 
 use std::ffi::OsString;
 use std::io::Write;
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::fd::OwnedFd;
 use std::path::Path;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result};
 use clap::Parser;
 use rustix::fs::{Mode, OFlags};
 use rustix::process::Signal;
 use rustix::thread::{CapabilitySet, CapabilitySets, capabilities, set_capabilities, set_no_new_privs};
-use writebench_engine::{Engine, Meeting, Target};
-use writebench_model::protocol::{Marks, RankSample, RankSampleRequest, Request, SampleRequest, Shortage};
-use writebench_model::{Case, Failure, Outcome, Phase, Sample};
+use writebench_engine::{Engine, Meeting};
+use writebench_model::Phase;
+use writebench_model::protocol::Request;
 use writebench_runner::{MeetingPlace, ProgressRecord, RunnerError, answer_all, answered};
 
 use crate::exit::Exit;
 use crate::signals::leave_signals_to_the_supervisor;
+use crate::taking::{Held, directory, numbered, open_directories, rank_sample, sample};
 
 /// Arguments from the supervisor to its worker.
 #[derive(Parser)]
@@ -103,100 +104,6 @@ pub(super) fn work(words: &mut dyn Iterator<Item = OsString>) -> Result<Exit> {
     Ok(Exit::Ok)
 }
 
-/// The open files of a worker.
-enum Held {
-    Directory(OwnedFd),
-    Device(OwnedFd),
-}
-
-fn numbered(targets: &[Held], number: usize) -> Result<Target<'_>, RunnerError> {
-    match targets.get(number) {
-        Some(Held::Directory(directory)) => Ok(Target::Directory(directory.as_fd())),
-        Some(Held::Device(device)) => Ok(Target::Device(device.as_fd())),
-        None => Err(RunnerError::Protocol(format!("there is no target {number}"))),
-    }
-}
-
-fn directory(targets: &[Held], number: usize) -> Result<BorrowedFd<'_>, RunnerError> {
-    match numbered(targets, number)? {
-        Target::Directory(directory) => Ok(directory),
-        Target::Device(_) => Err(RunnerError::Protocol("a device has no files to be made".to_owned())),
-    }
-}
-
-/// One sample, if there is room for it.
-fn sample(
-    engine: &mut Engine<'_>,
-    target: Target<'_>,
-    request: &SampleRequest,
-    enter: &dyn Fn(Phase),
-) -> Result<Result<Sample, Shortage>, RunnerError> {
-    let case = case_of(request)?;
-    enter(Phase::Settle);
-    Ok(match make_room(target, &case, request) {
-        Ok(Ok(())) => Ok(engine.sample(target, &case, request)),
-        Ok(Err(outcome)) => Ok(Sample::without_figures(request.round, outcome)),
-        Err(shortage) => Err(shortage),
-    })
-}
-
-/// One rank's share of a sample. The first rank makes room for all, before any of them begins.
-fn rank_sample(
-    engine: &mut Engine<'_>,
-    target: Target<'_>,
-    RankSampleRequest { sample: request, place }: &RankSampleRequest,
-    others: &mut Others,
-    enter: &dyn Fn(Phase),
-) -> Result<Result<RankSample, Shortage>, RunnerError> {
-    let case = case_of(request)?;
-    enter(Phase::Settle);
-    let room = if place.rank == 0 { make_room(target, &case, request) } else { Ok(Ok(())) };
-    let met = others.meet(matches!(room, Ok(Ok(()))), false);
-    let failed = |outcome, is_abandoned| RankSample {
-        sample: Sample::without_figures(request.round, outcome),
-        marks: Marks::default(),
-        is_abandoned,
-    };
-    Ok(match (room, met) {
-        (Err(shortage), _) => Err(shortage),
-        (Ok(Err(outcome)), _) => Ok(failed(outcome, false)),
-        (Ok(Ok(())), Ok(true)) => Ok(engine.rank_sample(target, &case, request, *place, others)),
-        (Ok(Ok(())), _) => {
-            let detail = ": another rank has failed".to_owned();
-            Ok(failed(Outcome::WorkerDied { phase: Phase::Settle, signal: None, detail }, true))
-        }
-    })
-}
-
-fn case_of(request: &SampleRequest) -> Result<Case, RunnerError> {
-    let case = Case::parse(&request.case, &writebench_engine::method_infos());
-    case.map_err(|error| RunnerError::Protocol(error.to_string()))
-}
-
-/// Removes what a worker left that is no more, and checks that there is room for the case.
-fn make_room(
-    target: Target<'_>,
-    case: &Case,
-    request: &SampleRequest,
-) -> Result<Result<(), Outcome>, Shortage> {
-    let Target::Directory(directory) = target else { return Ok(Ok(())) };
-    if request.remove_first
-        && let Err(errno) = writebench_runner::remove_samples(directory)
-    {
-        let failure = Failure {
-            phase: Phase::Settle,
-            call: "unlink".to_owned(),
-            path: None,
-            offset: None,
-            errno: Some(errno.raw_os_error()),
-            message: Failure::errno_message(errno.raw_os_error()),
-        };
-        return Ok(Err(Outcome::Failed(Box::new(failure))));
-    }
-    let shortage = writebench_runner::shortage_of_sample(directory, case, request.reserve);
-    shortage.map_or(Ok(Ok(())), Err)
-}
-
 /// The other ranks, whom this worker meets.
 struct Others(MeetingPlace);
 
@@ -209,25 +116,6 @@ impl Meeting for Others {
 fn met(number: u32) -> Result<Others> {
     let number = i32::try_from(number).context("the descriptor of the other ranks")?;
     MeetingPlace::inherited(number).map(Others).context("meet the other ranks")
-}
-
-fn open_directories(paths: &[OsString], identities: &[u64]) -> Result<Vec<Held>> {
-    let (identities, []) = identities.as_chunks::<2>() else { bail!("an identity has two parts") };
-    if paths.is_empty() || paths.len() != identities.len() {
-        bail!("{} directories with {} identities", paths.len(), identities.len());
-    }
-    paths.iter().zip(identities).map(|(path, identity)| open_directory(path, *identity)).collect()
-}
-
-fn open_directory(path: &OsString, identity: [u64; 2]) -> Result<Held> {
-    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    let directory =
-        rustix::fs::open(&**path, flags, Mode::empty()).with_context(|| format!("open {}", path.display()))?;
-    let stat = rustix::fs::fstat(&directory)?;
-    if identity != [stat.st_dev, stat.st_ino] {
-        bail!("{} is not the directory it was", path.display());
-    }
-    Ok(Held::Directory(directory))
 }
 
 /// The file of an inherited descriptor, reopened for this process alone.

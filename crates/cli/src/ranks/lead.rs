@@ -1,15 +1,17 @@
 //! The first rank, as the others' leader.
 
+use std::ffi::OsString;
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Result, bail};
-use writebench_model::protocol::RankPlace;
+use writebench_model::protocol::{RankPlace, RankSample, RankSampleRequest, Shortage};
 use writebench_model::{Cluster, RankName};
-use writebench_runner::{Peers, Report, Share, Team};
+use writebench_runner::{Peers, Report, RunnerError, Share, Team};
 
 use super::Lead;
 use super::clocks::Difference;
+use super::inside::{Inside, identity};
 use super::mpi::{Ranks, library};
 use super::order::Order;
 
@@ -22,11 +24,13 @@ pub(super) struct Leader {
     taking: u32,
     /// The other nodes' clocks before it.
     before: Vec<(u32, Difference)>,
+    /// For samples that this process takes itself.
+    inside: Option<Inside>,
 }
 
 impl Leader {
     pub(super) fn new(ranks: Ranks) -> Self {
-        Self { ranks, taking: 1, before: Vec::new() }
+        Self { ranks, taking: 1, before: Vec::new(), inside: None }
     }
 
     fn give(&self, order: &Order) -> io::Result<()> {
@@ -50,6 +54,11 @@ impl Leader {
 impl Peers for Leader {
     fn meet(&mut self, has_succeeded: bool) -> bool {
         self.ranks.meet(self.taking, has_succeeded)
+    }
+
+    fn take(&mut self, request: RankSampleRequest) -> Result<Result<RankSample, Shortage>, RunnerError> {
+        let none = || RunnerError::Protocol("a sample before its directories".to_owned());
+        self.inside.as_mut().ok_or_else(none)?.take(&request, (&mut self.ranks, self.taking))
     }
 }
 
@@ -91,11 +100,14 @@ impl Lead for Leader {
     }
 
     fn work_in(&mut self, directories: &[PathBuf]) -> Result<()> {
-        let directories = directories.iter().map(|path| path.clone().into_os_string()).collect();
-        self.give(&Order::WorkIn(directories))?;
+        let directories: Vec<OsString> = directories.iter().map(|path| path.clone().into_os_string()).collect();
+        self.give(&Order::WorkIn(directories.clone()))?;
         let blind: Vec<String> =
             self.ranks.gather(self.ranks.size(), "").into_iter().filter(|why| !why.is_empty()).collect();
         if blind.is_empty() {
+            let identity = |path: &OsString| identity(Path::new(path));
+            let identities = directories.iter().map(identity).collect::<io::Result<Vec<_>>>()?;
+            self.inside = Some(Inside::new(&directories, &identities)?);
             return Ok(());
         }
         let more = blind.len().saturating_sub(NAMED);

@@ -3,6 +3,8 @@
 #[cfg(feature = "mpi")]
 mod clocks;
 #[cfg(feature = "mpi")]
+mod inside;
+#[cfg(feature = "mpi")]
 mod lead;
 #[cfg(feature = "mpi")]
 mod mpi;

@@ -2,15 +2,16 @@
 
 use std::ffi::OsString;
 use std::io;
-use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::sync::mpsc::channel;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 use clap::ColorChoice;
-use writebench_runner::{Casualties, Peers, Report, WorkerCommand, Workers};
+use writebench_model::protocol::{RankSample, RankSampleRequest, Shortage};
+use writebench_runner::{Casualties, Peers, Report, RunnerError, WorkerCommand, Workers};
 
+use super::inside::{Inside, identity};
 use super::mpi::Ranks;
 use super::order::Order;
 use crate::keeper;
@@ -26,11 +27,11 @@ pub(super) fn serve(mut ranks: Ranks) {
     loop {
         order = match order {
             Ok(Order::WorkIn(directories)) => {
-                let command = command(&directories);
-                let why = command.as_ref().err().map(|error| format!("{}: {error:#}", name(&ranks)));
+                let seen = seen_all(&directories);
+                let why = seen.as_ref().err().map(|error| format!("{}: {error:#}", name(&ranks)));
                 ranks.gather(ranks.size(), &why.unwrap_or_default());
-                match command {
-                    Ok(command) => take_shares(&mut ranks, &command, &mut casualties),
+                match seen {
+                    Ok((command, inside)) => take_shares(&mut ranks, &command, inside, &mut casualties),
                     // The first rank ends the run.
                     Err(_) => receive(&ranks),
                 }
@@ -56,7 +57,12 @@ fn receive(ranks: &Ranks) -> io::Result<Order> {
 }
 
 /// Takes shares of samples until there is another order.
-fn take_shares(ranks: &mut Ranks, command: &WorkerCommand, casualties: &mut Casualties) -> io::Result<Order> {
+fn take_shares(
+    ranks: &mut Ranks,
+    command: &WorkerCommand,
+    mut inside: Inside,
+    casualties: &mut Casualties,
+) -> io::Result<Order> {
     let stop = ranks.stop.clone();
     let mut workers = Workers::new(command, &stop, casualties);
     loop {
@@ -70,7 +76,7 @@ fn take_shares(ranks: &mut Ranks, command: &WorkerCommand, casualties: &mut Casu
         ranks.compare_clocks(share.ranks);
         let rank = ranks.rank();
         let place = (ranks.nodes.name(rank), ranks.nodes.place(rank, share.ranks));
-        let mut peers = Group { ranks, size: share.ranks };
+        let mut peers = Group { ranks, size: share.ranks, inside: &mut inside };
         let report = Report::of_share(&mut workers, &share, place, &mut peers);
         ranks.gather(share.ranks, &serde_json::to_string(&report)?);
         ranks.compare_clocks(share.ranks);
@@ -81,36 +87,45 @@ fn take_shares(ranks: &mut Ranks, command: &WorkerCommand, casualties: &mut Casu
 struct Group<'r> {
     ranks: &'r mut Ranks,
     size: u32,
+    /// For samples that this process takes itself.
+    inside: &'r mut Inside,
 }
 
 impl Peers for Group<'_> {
     fn meet(&mut self, has_succeeded: bool) -> bool {
         self.ranks.meet(self.size, has_succeeded)
     }
+
+    fn take(&mut self, request: RankSampleRequest) -> Result<Result<RankSample, Shortage>, RunnerError> {
+        self.inside.take(&request, (self.ranks, self.size))
+    }
 }
 
-/// A worker in these directories, once they are seen.
-fn command(directories: &[OsString]) -> Result<WorkerCommand> {
+/// A worker in these directories, and an engine in this process, once they are seen.
+fn seen_all(directories: &[OsString]) -> Result<(WorkerCommand, Inside)> {
+    let see = |directory: &OsString| {
+        seen(Path::new(directory)).with_context(|| format!("does not see {}", directory.display()))
+    };
+    let identities = directories.iter().map(see).collect::<Result<Vec<_>>>()?;
     let mut arguments: Vec<OsString> = vec!["worker".into()];
-    for directory in directories {
-        let identity =
-            seen(Path::new(directory)).with_context(|| format!("does not see {}", directory.display()))?;
+    for (directory, identity) in directories.iter().zip(&identities) {
         arguments.extend(["--directory".into(), directory.clone(), "--identity".into()]);
         arguments.extend(identity.map(|number| number.to_string().into()));
     }
-    Ok(WorkerCommand { program: keeper::this_program()?, arguments, meets: true })
+    let command = WorkerCommand { program: keeper::this_program()?, arguments, meets: true };
+    Ok((command, Inside::new(directories, &identities)?))
 }
 
-/// Device and inode of a directory, as this node numbers them. A filesystem that does not answer keeps nobody waiting.
+/// Device and inode of a directory. A filesystem that does not answer keeps nobody waiting.
 fn seen(directory: &Path) -> io::Result<[u64; 2]> {
     let (sender, seen) = channel();
     let path = directory.to_path_buf();
     std::thread::spawn(move || {
         let start = Instant::now();
         loop {
-            let found = std::fs::symlink_metadata(&path);
+            let found = identity(&path);
             if found.is_ok() || start.elapsed() > SIGHT {
-                let _ = sender.send(found.map(|it| [it.dev(), it.ino()]));
+                let _ = sender.send(found);
                 return;
             }
             std::thread::sleep(Duration::from_millis(50));

@@ -43,8 +43,9 @@ fn cases() -> Result<Vec<Case>> {
         let values: Vec<_> = values.into_iter().filter(|(axis, _)| method.has_axis(*axis)).collect();
         Case::example(method, &values)
     };
-    // FUSE shares no blocks.
-    let is_possible = |method: &&'static MethodInfo| method.copying != Some(Copying::Blocks);
+    // FUSE shares no blocks, and MPI's methods work under mpirun only.
+    let is_possible =
+        |method: &&'static MethodInfo| method.copying != Some(Copying::Blocks) && !method.is_of_mpi();
     let methods = writebench_engine::method_infos().into_iter().filter(is_possible);
     Ok(methods.map(case).collect::<Result<_, _>>()?)
 }

@@ -26,6 +26,8 @@ mod load;
 mod memory_limits;
 #[cfg(feature = "mpi")]
 mod mpi;
+#[cfg(feature = "mpi")]
+mod mpiio;
 #[cfg(not(feature = "mpi"))]
 mod no_mpi;
 mod outcomes;
@@ -88,6 +90,8 @@ fn main() -> ExitCode {
     memory_limits::add(&mut trials);
     #[cfg(feature = "mpi")]
     mpi::add(&mut trials);
+    #[cfg(feature = "mpi")]
+    mpiio::add(&mut trials);
     #[cfg(feature = "mpi")]
     slurm::add(&mut trials);
     #[cfg(not(feature = "mpi"))]

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
+use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
 use rustix::process::Signal;
@@ -33,6 +34,7 @@ pub(crate) fn add(trials: &mut Trials) {
         &mpi,
         killed_rank,
     );
+    trials.add("mpi: a rank killed at any moment leaves a whole database", &mpi, killed_at_random);
     trials.add("mpi: SIGTERM is a clean end", &mpi, terminated);
     let faketime = [mpi[0], mpi[1], Need::Program("faketime")];
     trials.add("mpi: a node's clock that is 50 ms ahead changes no figure", &faketime, clocks);
@@ -40,10 +42,10 @@ pub(crate) fn add(trials: &mut Trials) {
 }
 
 /// A part of the ranks: how many there are, on which node, and the program around theirs.
-struct Part<'p> {
-    ranks: u32,
-    node: &'p str,
-    around: &'p [&'p str],
+pub(crate) struct Part<'p> {
+    pub ranks: u32,
+    pub node: &'p str,
+    pub around: &'p [&'p str],
 }
 
 /// `mpirun` with these parts, each of which has the same words for writebench.
@@ -62,12 +64,17 @@ fn mpirun(program: &Program, parts: &[Part<'_>], words: &[&str]) -> Command {
     command
 }
 
-const fn all(ranks: u32) -> Part<'static> {
+pub(crate) const fn all(ranks: u32) -> Part<'static> {
     Part { ranks, node: "n1", around: &[] }
 }
 
 /// A run of these parts on that target; its JSON.
-fn run(program: &Program, parts: &[Part<'_>], target: &Path, words: &[&str]) -> Result<(Value, Output)> {
+pub(crate) fn run(
+    program: &Program,
+    parts: &[Part<'_>],
+    target: &Path,
+    words: &[&str],
+) -> Result<(Value, Output)> {
     let export = program.home().join("export.json");
     let export_word = format!("--export=json={}", export.display());
     let target = target.to_str().context("UTF-8")?;
@@ -78,12 +85,12 @@ fn run(program: &Program, parts: &[Part<'_>], target: &Path, words: &[&str]) -> 
     Ok((serde_json::from_str(&text)?, output))
 }
 
-fn case<'d>(document: &'d Value, name: &str) -> Result<&'d Value> {
+pub(crate) fn case<'d>(document: &'d Value, name: &str) -> Result<&'d Value> {
     let cases = document["cases"].as_array().context("cases")?;
     cases.iter().find(|case| case["id"] == name).with_context(|| format!("no {name} in {document}"))
 }
 
-fn samples(case: &Value) -> Result<&Vec<Value>> {
+pub(crate) fn samples(case: &Value) -> Result<&Vec<Value>> {
     case["samples"].as_array().context("samples")
 }
 
@@ -316,6 +323,39 @@ fn killed_rank() -> Result<()> {
     Ok(())
 }
 
+fn killed_at_random() -> Result<()> {
+    const KILLS: u64 = 20;
+    let (program, target) = (program()?, directory_on(Kind::Tmpfs));
+    let target_text = target.path().to_str().context("UTF-8")?;
+    let one = ["run", target_text, "--no-limits", "--samples", "1", "--case", "pwrite,size=4MiB"];
+    ensure!(mpirun(&program, &[all(3)], &one).output()?.status.success(), "the first run");
+    for kill in 0..KILLS {
+        let words = ["run", target_text, "--no-limits", "--budget", "20s"];
+        let words = [&words[..], &["--samples", "1000", "--case", "pwrite,size=4MiB,sync=fsync"]].concat();
+        let mut command = mpirun(&program, &[all(3)], &words);
+        let launcher = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
+        let mut run = Running { program: &program, launcher };
+        let ranks = wait_for("three ranks", || {
+            let ranks = run.processes("run");
+            (ranks.len() == 3).then_some(ranks)
+        })?;
+        // At the beginning, in the middle, and between samples; each rank in turn.
+        std::thread::sleep(Duration::from_millis(kill * 37));
+        send(ranks[usize::try_from(kill)? % 3], Signal::KILL)?;
+        let status = wait_for("mpirun to end", || run.launcher.try_wait().ok().flatten())?;
+        ensure!(!status.success(), "{status:?}");
+        let runs = program.call(&["runs"])?;
+        ensure!(runs.code == Some(0), "{runs:?}");
+    }
+    let shown = program.call(&["show", "--export", "csv=-"])?;
+    ensure!(shown.code == Some(0), "{shown:?}");
+    // The next run removes all that the killed ones left.
+    let output = mpirun(&program, &[all(3)], &one).output()?;
+    ensure!(output.status.success(), "{output:?}");
+    ensure!(entries(target.path()).is_empty(), "{:?}", entries(target.path()));
+    Ok(())
+}
+
 fn terminated() -> Result<()> {
     let (program, target) = (program()?, directory_on(Kind::Tmpfs));
     let run = Running::begin(&program, target.path())?;
@@ -373,7 +413,8 @@ fn many() -> Result<()> {
     let (document, output) = run(&program, &[all(64)], target.path(), &words)?;
     ensure!(output.status.success(), "{output:?}");
     let cases = document["cases"].as_array().context("cases")?;
-    ensure!(cases.len() == 8 && cases.iter().all(|case| case["samples"][0]["bytes"] == 64 << 20), "{document}");
+    let bytes: Vec<&Value> = cases.iter().map(|case| &case["samples"][0]["bytes"]).collect();
+    ensure!(bytes.len() == 21 && bytes.iter().all(|&bytes| bytes == 64 << 20), "{bytes:?}");
     ensure!(entries(target.path()).is_empty(), "{:?}", entries(target.path()));
     Ok(())
 }

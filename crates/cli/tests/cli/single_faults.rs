@@ -76,9 +76,10 @@ pub(crate) fn count(operations: &[Operation], call: Call) -> usize {
 fn short() -> Result<()> {
     for caching in [Caching::None, Caching::WriteThrough] {
         // A mapping is written by the kernel, and `allocate` writes nothing.
-        // FUSE shares no blocks.
+        // FUSE shares no blocks, and MPI's methods work under mpirun only.
         let writes = |method: &&MethodInfo| {
-            method.writes_data() && method.cursor != Cursor::Mapping && method.copying != Some(Copying::Blocks)
+            let is_call = method.writes_data() && method.cursor != Cursor::Mapping && !method.is_of_mpi();
+            is_call && method.copying != Some(Copying::Blocks)
         };
         for method in writebench_engine::method_infos().into_iter().filter(writes) {
             let place = Place::new(caching, &[(When::At(Call::Write, 4096), What::Short)])?;

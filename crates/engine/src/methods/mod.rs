@@ -22,6 +22,12 @@ mod mapped;
 mod mmap;
 mod mmap_mmap;
 mod mmap_write;
+#[cfg(feature = "mpi")]
+mod mpi_file;
+#[cfg(not(feature = "mpi"))]
+#[path = "no_mpi_file.rs"]
+mod mpi_file;
+mod mpiio;
 mod pipeline;
 mod pwrite;
 mod pwritev;
@@ -44,6 +50,7 @@ const METHODS: &[&Method] = &[
     &fwrite::METHOD,
     &mmap::METHOD,
     &uring::METHOD,
+    &mpiio::METHOD,
     &read_write::METHOD,
     &mmap_write::METHOD,
     &read_mmap::METHOD,

@@ -1,0 +1,59 @@
+//! Shares that a rank's process takes itself: only the processes that were started as ranks can call MPI.
+
+use std::ffi::OsString;
+use std::io;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+
+use anyhow::Result;
+use writebench_engine::{Engine, Meeting};
+use writebench_model::protocol::{RankSample, RankSampleRequest, Shortage};
+use writebench_runner::RunnerError;
+
+use super::mpi::Ranks;
+use crate::taking::{Held, numbered, open_directories, rank_sample};
+
+/// An engine in this process, in the directories of the run.
+pub(super) struct Inside {
+    targets: Vec<Held>,
+    engine: Engine<'static>,
+}
+
+impl Inside {
+    /// Opens the directories; each has its device and inode on this node.
+    pub(super) fn new(directories: &[OsString], identities: &[[u64; 2]]) -> Result<Self> {
+        let available = || writebench_probe::available_memory_bytes().map_err(|error| error.to_string());
+        Ok(Self {
+            targets: open_directories(directories, identities.as_flattened())?,
+            engine: Engine::new(None, available, &|_| {}),
+        })
+    }
+
+    /// Takes this rank's share, among the first so many ranks.
+    pub(super) fn take(
+        &mut self,
+        request: &RankSampleRequest,
+        (ranks, taking): (&mut Ranks, u32),
+    ) -> Result<Result<RankSample, Shortage>, RunnerError> {
+        let target = numbered(&self.targets, request.sample.target)?;
+        rank_sample(&mut self.engine, target, request, &mut Others { ranks, taking }, &|_| {})
+    }
+}
+
+/// Device and inode of a directory, as this node numbers them.
+pub(super) fn identity(directory: &Path) -> io::Result<[u64; 2]> {
+    let found = std::fs::symlink_metadata(directory)?;
+    Ok([found.dev(), found.ino()])
+}
+
+/// The other ranks, as the engine in this process meets them.
+struct Others<'r> {
+    ranks: &'r mut Ranks,
+    taking: u32,
+}
+
+impl Meeting for Others<'_> {
+    fn meet(&mut self, has_succeeded: bool, _is_last: bool) -> io::Result<bool> {
+        Ok(self.ranks.meet(self.taking, has_succeeded))
+    }
+}

@@ -1,0 +1,125 @@
+//! Samples that this process takes itself, in directories that it holds open.
+
+use std::ffi::OsString;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+
+use anyhow::{Context, Result, bail};
+use rustix::fs::{Mode, OFlags};
+use writebench_engine::{Engine, Meeting, Target};
+use writebench_model::protocol::{Marks, RankSample, RankSampleRequest, SampleRequest, Shortage};
+use writebench_model::{Case, Failure, Outcome, Phase, Sample};
+use writebench_runner::RunnerError;
+
+/// An open target.
+pub(crate) enum Held {
+    Directory(OwnedFd),
+    Device(OwnedFd),
+}
+
+pub(crate) fn numbered(targets: &[Held], number: usize) -> Result<Target<'_>, RunnerError> {
+    match targets.get(number) {
+        Some(Held::Directory(directory)) => Ok(Target::Directory(directory.as_fd())),
+        Some(Held::Device(device)) => Ok(Target::Device(device.as_fd())),
+        None => Err(RunnerError::Protocol(format!("there is no target {number}"))),
+    }
+}
+
+pub(crate) fn directory(targets: &[Held], number: usize) -> Result<BorrowedFd<'_>, RunnerError> {
+    match numbered(targets, number)? {
+        Target::Directory(directory) => Ok(directory),
+        Target::Device(_) => Err(RunnerError::Protocol("a device has no files to be made".to_owned())),
+    }
+}
+
+/// One sample, if there is room for it.
+pub(crate) fn sample(
+    engine: &mut Engine<'_>,
+    target: Target<'_>,
+    request: &SampleRequest,
+    enter: &dyn Fn(Phase),
+) -> Result<Result<Sample, Shortage>, RunnerError> {
+    let case = case_of(request)?;
+    enter(Phase::Settle);
+    Ok(match make_room(target, &case, request) {
+        Ok(Ok(())) => Ok(engine.sample(target, &case, request)),
+        Ok(Err(outcome)) => Ok(Sample::without_figures(request.round, outcome)),
+        Err(shortage) => Err(shortage),
+    })
+}
+
+/// One rank's share of a sample. The first rank makes room for all, before any of them begins.
+pub(crate) fn rank_sample(
+    engine: &mut Engine<'_>,
+    target: Target<'_>,
+    RankSampleRequest { sample: request, place }: &RankSampleRequest,
+    others: &mut dyn Meeting,
+    enter: &dyn Fn(Phase),
+) -> Result<Result<RankSample, Shortage>, RunnerError> {
+    let case = case_of(request)?;
+    enter(Phase::Settle);
+    let room = if place.rank == 0 { make_room(target, &case, request) } else { Ok(Ok(())) };
+    let met = others.meet(matches!(room, Ok(Ok(()))), false);
+    let failed = |outcome, is_abandoned| RankSample {
+        sample: Sample::without_figures(request.round, outcome),
+        marks: Marks::default(),
+        is_abandoned,
+    };
+    Ok(match (room, met) {
+        (Err(shortage), _) => Err(shortage),
+        (Ok(Err(outcome)), _) => Ok(failed(outcome, false)),
+        (Ok(Ok(())), Ok(true)) => Ok(engine.rank_sample(target, &case, request, *place, others)),
+        (Ok(Ok(())), _) => {
+            let detail = ": another rank has failed".to_owned();
+            Ok(failed(Outcome::WorkerDied { phase: Phase::Settle, signal: None, detail }, true))
+        }
+    })
+}
+
+fn case_of(request: &SampleRequest) -> Result<Case, RunnerError> {
+    let case = Case::parse(&request.case, &writebench_engine::method_infos());
+    case.map_err(|error| RunnerError::Protocol(error.to_string()))
+}
+
+/// Removes what a worker left that is no more, and checks that there is room for the case.
+fn make_room(
+    target: Target<'_>,
+    case: &Case,
+    request: &SampleRequest,
+) -> Result<Result<(), Outcome>, Shortage> {
+    let Target::Directory(directory) = target else { return Ok(Ok(())) };
+    if request.remove_first
+        && let Err(errno) = writebench_runner::remove_samples(directory)
+    {
+        let failure = Failure {
+            phase: Phase::Settle,
+            call: "unlink".to_owned(),
+            path: None,
+            offset: None,
+            errno: Some(errno.raw_os_error()),
+            message: Failure::errno_message(errno.raw_os_error()),
+        };
+        return Ok(Err(Outcome::Failed(Box::new(failure))));
+    }
+    let shortage = writebench_runner::shortage_of_sample(directory, case, request.reserve);
+    shortage.map_or(Ok(Ok(())), Err)
+}
+
+/// The directories at these paths, each with its device and inode, so that nothing else can stand in for it.
+pub(crate) fn open_directories(paths: &[OsString], identities: &[u64]) -> Result<Vec<Held>> {
+    let (identities, []) = identities.as_chunks::<2>() else { bail!("an identity has two parts") };
+    if paths.is_empty() || paths.len() != identities.len() {
+        bail!("{} directories with {} identities", paths.len(), identities.len());
+    }
+    paths.iter().zip(identities).map(|(path, identity)| open_directory(path, *identity)).collect()
+}
+
+fn open_directory(path: &OsString, identity: [u64; 2]) -> Result<Held> {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let directory =
+        rustix::fs::open(&**path, flags, Mode::empty()).with_context(|| format!("open {}", path.display()))?;
+    let stat = rustix::fs::fstat(&directory)?;
+    if identity != [stat.st_dev, stat.st_ino] {
+        bail!("{} is not the directory it was", path.display());
+    }
+    Ok(Held::Directory(directory))
+}

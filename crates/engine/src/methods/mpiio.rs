@@ -1,0 +1,126 @@
+//! MPI-IO: `MPI_File_write_at`, and with `collective=yes` `MPI_File_write_at_all`, as HDF5 and netCDF write.
+//!
+//! Opening, syncing and closing are calls of all ranks of the file together, and so is each collective write. A rank
+//! that has failed takes part in the remaining ones with no bytes, so that the others do not wait for it forever.
+
+use std::ffi::CString;
+use std::os::fd::{AsRawFd, BorrowedFd};
+
+use writebench_model::{Axis, Collective, Cursor, MethodInfo, Prepare, SyncCall};
+
+use super::mpi_file::{MpiFile, Opener};
+use super::{Lane, Method, STRIDING, lane_each};
+use crate::call::CallError;
+use crate::job::Part;
+use crate::records::Records;
+
+pub(super) static METHOD: Method = Method {
+    info: MethodInfo {
+        name: "mpiio",
+        summary: "MPI-IO among ranks: MPI_File_write_at, one call per chunk, or all ranks together",
+        words: "MPI-IO",
+        calls: "pwrite64",
+        has_buffer: false,
+        cursor: Cursor::Offset,
+        copying: None,
+        axes: &[
+            &[Axis::Chunk, Axis::Ranks, Axis::Files, Axis::Data, Axis::Source, Axis::Memory, Axis::Collective],
+            STRIDING,
+        ],
+        prepares: Prepare::ALL,
+        syncs: &[SyncCall::None, SyncCall::Fsync],
+        syncs_on_the_way: &[],
+        effort: 3,
+        fio: Err("fio has no MPI-IO"),
+        example: &[(Axis::Chunk, "4KiB")],
+    },
+    lanes: |parts| {
+        lane_each(parts, |part| MpiioLane {
+            opener: Opener::of(part.axes),
+            part,
+            file: None,
+            has_written: false,
+            has_synced: false,
+        })
+    },
+};
+
+struct MpiioLane<'a> {
+    part: Part<'a>,
+    // None outside MPI.
+    opener: Option<Opener>,
+    file: Option<MpiFile>,
+    has_written: bool,
+    has_synced: bool,
+}
+
+impl MpiioLane<'_> {
+    fn file(&self) -> Result<&MpiFile, CallError> {
+        self.file.as_ref().ok_or_else(|| CallError::new("MPI_File_open", rustix::io::Errno::BADF))
+    }
+
+    /// Writes the chunks, with as many calls as the rank with the longest part makes.
+    fn write_together(&self, records: &mut Records) -> Result<(), CallError> {
+        let (file, part) = (self.file()?, &self.part);
+        let mut calls = 0;
+        let mut result = records.each(
+            part,
+            |chunk, offset| {
+                calls += 1;
+                file.write_at_all(chunk, offset).map_err(|error| error.at(offset))
+            },
+            |_, _| Ok(()),
+        );
+        while calls < part.longest_bytes.div_ceil(part.axes.chunk_size_bytes) {
+            calls += 1;
+            result = result.and(file.write_at_all(&[], part.file_offset));
+        }
+        result
+    }
+}
+
+impl Lane for MpiioLane<'_> {
+    fn attaches(&self) -> bool {
+        true
+    }
+
+    fn attach(&mut self, file: BorrowedFd<'_>) -> Result<(), CallError> {
+        let Some(opener) = &self.opener else {
+            let why = "MPI-IO works among ranks: start a writebench with the feature mpi by mpirun or srun";
+            return Err(CallError::unsupported("MPI_File_open", why.to_owned()));
+        };
+        if self.part.axes.chunk_size_bytes > i32::MAX as u64 {
+            let why = "counts of MPI are below 2 GiB: take smaller chunks";
+            return Err(CallError::unsupported("MPI_File_write_at", why.to_owned()));
+        }
+        let path = CString::new(format!("/proc/self/fd/{}", file.as_raw_fd())).unwrap_or_default();
+        self.file = Some(opener.open(&path)?);
+        Ok(())
+    }
+
+    fn write(&mut self, _file: BorrowedFd<'_>, records: &mut Records) -> Result<(), CallError> {
+        self.has_written = true;
+        if self.part.axes.collective == Collective::Yes {
+            return self.write_together(records);
+        }
+        let file = self.file()?;
+        let write = |chunk: &[u8], offset| file.write_at(chunk, offset).map_err(|error| error.at(offset));
+        records.each(&self.part, write, |_, _| Ok(()))
+    }
+
+    fn sync(&mut self, _file: BorrowedFd<'_>, _call: SyncCall) -> Result<(), CallError> {
+        self.has_synced = true;
+        self.file()?.sync()
+    }
+
+    fn detach(&mut self) -> Result<(), CallError> {
+        let Some(file) = self.file.take() else { return Ok(()) };
+        if !self.has_written {
+            // Another rank may have no such file, and would not come to close it.
+            return Ok(());
+        }
+        // A rank that could not write goes through the others' calls all the same.
+        let synced = if self.part.axes.sync.is_at_end() && !self.has_synced { file.sync() } else { Ok(()) };
+        file.close().and(synced)
+    }
+}

@@ -1,0 +1,41 @@
+//! The same interface in a build without MPI, where no file can be opened.
+
+use std::ffi::CStr;
+
+use writebench_model::Axes;
+
+use crate::call::CallError;
+
+/// Never there.
+pub(super) enum Opener {}
+
+/// Never there.
+pub(super) enum MpiFile {}
+
+impl Opener {
+    pub(super) fn of(_axes: &Axes) -> Option<Self> {
+        None
+    }
+
+    pub(super) fn open(&self, _path: &CStr) -> Result<MpiFile, CallError> {
+        match *self {}
+    }
+}
+
+impl MpiFile {
+    pub(super) fn write_at(&self, _bytes: &[u8], _offset: u64) -> Result<(), CallError> {
+        match *self {}
+    }
+
+    pub(super) fn write_at_all(&self, _bytes: &[u8], _offset: u64) -> Result<(), CallError> {
+        match *self {}
+    }
+
+    pub(super) fn sync(&self) -> Result<(), CallError> {
+        match *self {}
+    }
+
+    pub(super) fn close(self) -> Result<(), CallError> {
+        match self {}
+    }
+}
