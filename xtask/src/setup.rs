@@ -23,6 +23,8 @@ const NEEDS: &[Need] = &[
     ("e2fsprogs", "mkfs.ext4", "tests on ext4"),
     ("mount", "losetup", "loop-mounted filesystems"),
     ("dmsetup", "dmsetup", "devices that stand on others"),
+    ("glusterfs-server", "glusterfsd", "tests on GlusterFS"),
+    ("glusterfs-client", "glusterfs", "the same"),
     ("bindfs", "bindfs", "tests on FUSE, and on a server of it that stops"),
     ("faketime", "faketime", "tests with a clock that is set back"),
     ("gcc", "cc", "the reference programs of `cargo xtask parity`"),

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use writebench_model::{Image, Making, Reserve};
 
 use crate::error::Error;
+use crate::gluster;
 use crate::image::ImageDirectory;
 use crate::kind::{Kind, Layer};
 use crate::loop_device::LoopDevice;
@@ -19,10 +20,10 @@ use crate::{bindfs, namespace, program};
 pub struct Wish {
     /// Its kind.
     pub kind: Kind,
-    /// Arguments for `mkfs`, after ours. For `overlay:` and `fuse:` they apply to the filesystem at the
+    /// Arguments for `mkfs`, after ours. For a layer such as `overlay:` they apply to the filesystem at the
     /// bottom.
     pub mkfs_options: Vec<String>,
-    /// Options for the mount, comma-separated, after ours. For `overlay:` and `fuse:` they apply to the mount
+    /// Options for the mount, comma-separated, after ours. For a layer such as `overlay:` they apply to the mount
     /// on top.
     pub mount_options: Option<String>,
 }
@@ -56,8 +57,8 @@ impl Filesystems {
     ///
     /// Only the calling thread, and the threads and processes that it starts later, enter the namespace. Call
     /// this while the process has one thread, or the others stay outside. Call [`Filesystems::make`] from a
-    /// thread that lives as long as the filesystems, since a `fuse:` server dies with the thread that started
-    /// it.
+    /// thread that lives as long as the filesystems, since their servers die with the thread that started
+    /// them.
     ///
     /// The process stays in the namespace. `images` is the directory for image files; it is opened at once.
     ///
@@ -128,9 +129,14 @@ impl Filesystems {
         if kind.layer == Some(Layer::Fuse) {
             program::require(bindfs::PROGRAM, Some(bindfs::PROGRAM))?;
         }
-        let base = self.make_base(&Recipe::of(&kind.base), order)?;
+        let recipe = Recipe::of(&kind.base);
+        if let Some(layer @ (Layer::Gluster | Layer::GlusterSharded)) = kind.layer {
+            gluster::require()?;
+            return self.mount_gluster(layer == Layer::GlusterSharded, &recipe, order);
+        }
+        let base = self.make_base(&recipe, order)?;
         match kind.layer {
-            None => Ok(base),
+            None | Some(Layer::Gluster | Layer::GlusterSharded) => Ok(base),
             Some(Layer::Overlay) => self.mount_overlay(&base, order),
             Some(Layer::Fuse) => self.mount_bindfs(&base, order),
         }
@@ -224,6 +230,29 @@ impl Filesystems {
         let (line, server) = bindfs::mount(&source, &point, options, order.interrupted)?;
         order.making.commands.push(line);
         self.stack.push(Undo::Server(server));
+        self.stack.push(Undo::Mount(point.clone()));
+        Ok(point)
+    }
+
+    fn mount_gluster(
+        &mut self,
+        is_sharded: bool,
+        recipe: &Recipe,
+        order: &mut Order<'_>,
+    ) -> Result<PathBuf, Error> {
+        require_kernel("fuse")?;
+        let folder = self.new_point(&format!("{}-servers", order.making.kind))?;
+        for number in 0..gluster::BRICKS {
+            let brick = made_directory(&self.make_base(recipe, order)?.join("brick"))?;
+            let (line, server) = gluster::serve(&brick, number, &folder, order.interrupted)?;
+            order.making.commands.push(line);
+            self.stack.push(Undo::Brick(server));
+        }
+        let point = self.new_point(&order.making.kind)?;
+        let options = order.mount_options();
+        let (line, client) = gluster::mount(&point, &folder, is_sharded, options, order.interrupted)?;
+        order.making.commands.push(line);
+        self.stack.push(Undo::Server(client));
         self.stack.push(Undo::Mount(point.clone()));
         Ok(point)
     }

@@ -4,12 +4,13 @@ use std::fmt;
 use std::str::FromStr;
 
 use crate::error::Error;
+use crate::gluster;
 use crate::recipe::Recipe;
 
 /// A kind of filesystem, by its name on the command line.
 ///
 /// `ext4-no-journal`, `btrfs-no-checksums`, `btrfs-raid0` and `tmpfs-huge` are variants; `overlay:KIND` and
-/// `fuse:KIND` stand on a filesystem of that kind; any other word is a kind that `mkfs.KIND` makes and
+/// `fuse:KIND` stand on a filesystem of that kind, `gluster:KIND` and `gluster-sharded:KIND` on two; any other word is a kind that `mkfs.KIND` makes and
 /// `mount -t KIND` mounts.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Kind {
@@ -25,15 +26,29 @@ pub(crate) enum Layer {
     Overlay,
     /// bindfs, which forwards everything to the other filesystem.
     Fuse,
+    /// GlusterFS, with whole files on one of two bricks.
+    Gluster,
+    /// The same, with the shards of each file on both.
+    GlusterSharded,
 }
 
 impl Layer {
-    const ALL: [Self; 2] = [Self::Overlay, Self::Fuse];
+    const ALL: [Self; 4] = [Self::Overlay, Self::Fuse, Self::Gluster, Self::GlusterSharded];
 
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Overlay => "overlay",
             Self::Fuse => "fuse",
+            Self::Gluster => "gluster",
+            Self::GlusterSharded => "gluster-sharded",
+        }
+    }
+
+    /// The filesystems that it stands on.
+    pub(crate) fn filesystems_below(self) -> u64 {
+        match self {
+            Self::Overlay | Self::Fuse => 1,
+            Self::Gluster | Self::GlusterSharded => gluster::BRICKS,
         }
     }
 
@@ -61,8 +76,17 @@ impl Kind {
             "tmpfs-huge",
         ];
         let mut kinds: Vec<_> = plain.map(|base| Self { layer: None, base: base.to_owned() }).into();
-        kinds.extend(Layer::ALL.map(|layer| Self { layer: Some(layer), base: "ext4".to_owned() }));
+        kinds.extend(
+            [Layer::Overlay, Layer::Fuse].map(|layer| Self { layer: Some(layer), base: "ext4".to_owned() }),
+        );
         kinds
+    }
+
+    /// Whether a server in a process of its own stands between the kernel and the filesystem below: syncing the one
+    /// does not sync the other.
+    #[must_use]
+    pub fn has_server(&self) -> bool {
+        self.layer.is_some_and(|layer| layer != Layer::Overlay)
     }
 
     /// Whether its files are in memory rather than in an image.
@@ -79,10 +103,11 @@ impl Kind {
         content_bytes.saturating_mul(2).saturating_add(512 * MIB).div_ceil(2 * MIB).saturating_mul(2 * MIB)
     }
 
-    /// The space of its images: its size, or 0 if it is in memory.
+    /// The space of its images: the sizes of the filesystems at the bottom, or 0 if they are in memory.
     #[must_use]
     pub fn image_bytes(&self, content_bytes: u64) -> u64 {
-        if self.is_in_memory() { 0 } else { self.size_bytes(content_bytes) }
+        let below = self.layer.map_or(1, Layer::filesystems_below);
+        if self.is_in_memory() { 0 } else { self.size_bytes(content_bytes).saturating_mul(below) }
     }
 }
 
@@ -96,7 +121,7 @@ impl fmt::Display for Kind {
 }
 
 const WORD: &str = "letters a-z, digits, '.' and '-', such as ext4, xfs, btrfs-raid0, tmpfs or f2fs";
-const LAYERS: &str = "overlay:KIND or fuse:KIND, where KIND stands on no other, such as overlay:ext4";
+const LAYERS: &str = "overlay:KIND, fuse:KIND, gluster:KIND or gluster-sharded:KIND, where KIND stands on no other, such as overlay:ext4";
 
 impl FromStr for Kind {
     type Err = Error;
@@ -151,5 +176,6 @@ mod tests {
             assert_eq!(kind(name).size_bytes(MIB), 514 * MIB);
         }
         assert_eq!(kind("btrfs-raid0").image_bytes(MIB + 1), 516 * MIB);
+        assert_eq!(kind("gluster:xfs").image_bytes(MIB), 2 * 514 * MIB);
     }
 }

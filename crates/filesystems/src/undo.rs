@@ -23,6 +23,8 @@ pub(crate) enum Undo {
     Mount(PathBuf),
     /// The process behind a mount, which ends with the mount.
     Server(Child),
+    /// A process that serves others, and ends when it is told to.
+    Brick(Child),
     /// A device with its image.
     Loop(LoopDevice),
 }
@@ -33,6 +35,7 @@ impl Undo {
         match self {
             Self::Mount(path) => unmount_patiently(&path, deadline),
             Self::Server(child) => end(child, deadline),
+            Self::Brick(child) => end(child, Instant::now()),
             Self::Loop(device) => device.detach(deadline),
         }
     }
@@ -63,9 +66,9 @@ fn unmount_patiently(path: &Path, deadline: Instant) -> Result<(), Error> {
     Err(Error::StillMounted { path: path.to_owned(), waited_s: start.elapsed().as_secs() })
 }
 
-/// Ends a server that has lost its mount but has not ended by itself.
+/// Ends a server that has not ended by itself until then.
 fn end(mut child: Child, deadline: Instant) -> Result<(), Error> {
-    let failed = |call| move |error| Error::call("end a filesystem's server", call, Path::new("bindfs"), error);
+    let failed = |call| move |error| Error::call("end a filesystem's server", call, Path::new("/"), error);
     while Instant::now() < deadline {
         if child.try_wait().map_err(failed("waitpid"))?.is_some() {
             return Ok(());

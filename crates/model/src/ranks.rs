@@ -15,6 +15,9 @@ pub struct Cluster {
     pub mpi: String,
     /// The scheduler's job, such as `Slurm job 4711`.
     pub job: Option<String>,
+    /// The fastest link of the first node, with its rate, if its kernel knows one.
+    #[serde(default)]
+    pub interconnect: Option<String>,
     /// The nodes that the run had before it was resumed with others, the first ones first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub earlier_nodes: Vec<Vec<Node>>,

@@ -15,6 +15,7 @@ mod error;
 mod file_layout;
 mod filesystem;
 mod hypervisor;
+mod interconnect;
 mod kernel_file;
 mod memory;
 mod mount;
@@ -39,6 +40,12 @@ use crate::device::BlockDevice;
 use crate::target::Target;
 
 const ROOT: &str = "/";
+
+/// The fastest link of this node, with its rate, if the kernel knows one.
+#[must_use]
+pub fn interconnect() -> Option<String> {
+    interconnect::interconnect(Path::new(ROOT))
+}
 
 /// Facts about machine, filesystem, device, tunables for a target directory.
 ///

@@ -21,7 +21,7 @@ const UNSAFE_HOMES: &[&str] = &[
     "crates/direct-io/src/sys/",
     "crates/engine/src/methods/",
     "crates/engine/src/write_behind.rs",
-    "crates/filesystems/src/bindfs.rs",
+    "crates/filesystems/src/server.rs",
     "crates/filesystems/src/loop_device/sys",
 ];
 

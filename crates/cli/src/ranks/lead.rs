@@ -94,6 +94,7 @@ impl Lead for Leader {
         Cluster {
             nodes: self.ranks.nodes.list(),
             mpi: library().unwrap_or_default(),
+            interconnect: writebench_probe::interconnect(),
             earlier_nodes: Vec::new(),
             job: std::env::var("SLURM_JOB_ID").ok().map(|number| format!("Slurm job {number}")),
         }

@@ -45,7 +45,8 @@ pub(super) struct Ranks {
 pub(super) fn library() -> Option<String> {
     let words = mpi::environment::library_version().ok()?;
     let line = words.trim_end_matches('\0').lines().next()?;
-    Some(line.split(", package").next().unwrap_or(line).trim().to_owned())
+    let name = line.split(", package").next().unwrap_or(line);
+    Some(name.split_whitespace().collect::<Vec<_>>().join(" "))
 }
 
 impl Ranks {

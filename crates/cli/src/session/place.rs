@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use anyhow::{Result, anyhow};
 use clap::{Args, ValueHint};
+use writebench_filesystems::Kind;
 use writebench_model::{Case, Environment, Failure, Making, Reserve, TargetRecord, path_text};
 use writebench_probe::Space;
 use writebench_runner::{
@@ -185,7 +186,8 @@ impl Place {
             device_number: device.or_else(|| making.and_then(device_below)),
             reserve: self.reserve(reserve),
             // The kernel syncs a FUSE filesystem without asking its server to sync what it has written elsewhere.
-            sync_all: making.is_some_and(|making| making.kind.starts_with("fuse:")),
+            sync_all: making
+                .is_some_and(|making| making.kind.parse().is_ok_and(|kind: Kind| kind.has_server())),
         };
         let (space, is_made) = (self.space(), self.made.is_some());
         let hold = match self.keeper {

@@ -28,11 +28,17 @@ const KINDS: &[(&str, &str)] = &[
     ("tmpfs-huge", "ext4"),
     ("overlay:ext4", "ext4"),
     ("fuse:ext4", "ext4"),
+    ("gluster:ext4", "ext4"),
+    ("gluster-sharded:xfs", "xfs"),
 ];
 
 pub(crate) fn add(trials: &mut Trials) {
     for (kind, mkfs) in KINDS {
-        let server = kind.starts_with("fuse:").then_some(Need::Bindfs);
+        let server = match kind.split(':').next() {
+            Some("fuse") => Some(Need::Bindfs),
+            Some("gluster" | "gluster-sharded") => Some(Need::Program("glusterfsd")),
+            _ => None,
+        };
         let mut needs: Vec<_> = [Need::Image(mkfs)].into_iter().chain(server).collect();
         trials.add(format!("fs: {kind} holds what was written, by every method"), &needs, || holds(kind));
         needs.push(Need::Strace);
@@ -48,14 +54,14 @@ pub(crate) fn add(trials: &mut Trials) {
     trials.add("fs: a run that is over cannot go on", &both, no_resume);
     trials.add("fs: every refusal is one line", &both, refusals);
     trials.add("fs: without root it says so in a line", &both, unprivileged);
-    let all = [&both[..], &[Need::Bindfs]].concat();
+    let all = [&both[..], &[Need::Bindfs, Need::Program("glusterfsd")]].concat();
     for (ending, code) in [("the end", 0), ("INT", 130), ("TERM", 130), ("KILL", -1), ("an error", 1)] {
         trials.add(format!("fs: after {ending} nothing stays"), &all, move || ends(ending, code));
     }
 }
 
 /// Images, in a directory of their own.
-struct Made {
+pub(crate) struct Made {
     program: Program,
     images: TempDir,
     // Before anything was made.
@@ -63,13 +69,17 @@ struct Made {
 }
 
 impl Made {
-    fn new() -> Result<Self> {
+    pub(crate) fn new() -> Result<Self> {
         Ok(Self { program: program()?, images: directory_on(Kind::Tmpfs), mounts: mounts() })
     }
 
     fn words<'w>(&'w self, more: &[&'w str]) -> Result<Vec<&'w str>> {
         let images = self.images.path().to_str().context("UTF-8")?;
         Ok([&["fs", "--images", images], more].concat())
+    }
+
+    pub(crate) fn start(&self, more: &[&str]) -> Result<Child> {
+        self.program.start(&self.words(more)?)
     }
 
     fn call(&self, more: &[&str], code: i32) -> Result<Ended> {
@@ -87,7 +97,7 @@ impl Made {
     }
 
     /// That no image is there, no loop device holds one, and no mount can be seen.
-    fn is_gone(&self) -> Result<()> {
+    pub(crate) fn is_gone(&self) -> Result<()> {
         let left = wait_for("nothing to be left", || self.left().is_empty().then_some(()));
         left.with_context(|| format!("left behind: {:?}", self.left()))
     }
@@ -172,7 +182,7 @@ fn holds(kind: &str) -> Result<()> {
 }
 
 /// Where a run has mounted the filesystem that it measures: the last of its mounts, once its worker is there.
-fn made_target(run: &Child, kind: &str) -> Option<String> {
+pub(crate) fn made_target(run: &Child, kind: &str) -> Option<String> {
     writebench_testkit::worker(run.id())?;
     let mounts = std::fs::read_to_string(format!("/proc/{}/mountinfo", run.id())).ok()?;
     let mut points = mounts.lines().filter_map(|line| line.split(' ').nth(4));
@@ -188,16 +198,16 @@ fn is_for_any_kind(case: &str) -> bool {
 
 fn keeps(kind: &str) -> Result<()> {
     let made = Made::new()?;
-    // Streams of the C library have a buffer of st_blksize, which is a huge page there.
-    let is_for_this =
-        |case: &str| is_for_any_kind(case) && !(kind == "tmpfs-huge" && case.starts_with("fwrite"));
+    // Streams of the C library have a buffer of st_blksize, which is a huge page on one, and 128 KiB on the other.
+    let has_large_blocks = kind == "tmpfs-huge" || kind.starts_with("gluster");
+    let is_for_this = |case: &str| is_for_any_kind(case) && !(has_large_blocks && case.starts_with("fwrite"));
     let promises: Vec<_> = PROMISES.iter().filter(|(case, _)| is_for_this(case)).collect();
     let names: Vec<&str> = promises.iter().map(|(case, _)| *case).collect();
     let export = made.program.home().join("export.json");
     let export_argument = format!("--export=json={}", export.display());
     // In a run that goes on beside it: a FUSE server that is traced, too, could not answer what strace asks.
     let more = ["--on", kind, "--case", "write,size=4KiB", "--samples", "1000000", "--no-limits"];
-    let mut beside = start(&made, &more)?;
+    let mut beside = made.start(&more)?;
     let target = wait_for("the filesystem", || made_target(&beside, kind))?;
     let mut strace = Command::new("nsenter");
     strace.args(["--mount", "--target", &beside.id().to_string(), "strace"]);
@@ -400,14 +410,10 @@ fn kill(process: u32, signal: &str) -> Result<()> {
     Ok(())
 }
 
-fn start(made: &Made, more: &[&str]) -> Result<Child> {
-    made.program.start(&made.words(more)?)
-}
-
 /// Ends a run so at several moments: while filesystems are made, and while they are measured.
 fn ends(ending: &str, code: i32) -> Result<()> {
     let made = Made::new()?;
-    let kinds = ["--on", "ext4,fuse:ext4,xfs,overlay:xfs", "--no-properties"];
+    let kinds = ["--on", "ext4,fuse:ext4,xfs,overlay:xfs,gluster", "--no-properties"];
     let long = ["--case", "write,size=4MiB", "--case", "mmap,size=4MiB", "--samples", "2000"];
     match ending {
         "the end" => made.call(&[&kinds[..], &SMALL[..]].concat(), code).map(|_| ()),
@@ -416,7 +422,7 @@ fn ends(ending: &str, code: i32) -> Result<()> {
             let gone = tempfile::tempdir()?;
             let export = format!("--export=json={}/deep/file", gone.path().display());
             std::fs::create_dir(gone.path().join("deep"))?;
-            let child = start(&made, &[&kinds[..], &SMALL[..], &[export.as_str()]].concat())?;
+            let child = made.start(&[&kinds[..], &SMALL[..], &[export.as_str()]].concat())?;
             wait_for("a filesystem", || (!made.loops().is_empty()).then_some(()))?;
             std::fs::remove_dir(gone.path().join("deep"))?;
             let output = child.wait_with_output()?;
@@ -426,7 +432,7 @@ fn ends(ending: &str, code: i32) -> Result<()> {
         }
         signal => {
             for milliseconds in [0, 100, 300, 700, 1500, 2500, 4000] {
-                let child = start(&made, &[&kinds[..], &long[..]].concat())?;
+                let child = made.start(&[&kinds[..], &long[..]].concat())?;
                 std::thread::sleep(Duration::from_millis(milliseconds));
                 let family = [vec![child.id()], descendants(child.id())].concat();
                 kill(child.id(), signal)?;

@@ -9,6 +9,7 @@ use rustix::process::Signal;
 use serde_json::Value;
 use writebench_testkit::{Kind, Need, Program, Trials, descendants, directory_on, entries, send, wait_for};
 
+use crate::filesystems::{Made, made_target};
 use crate::program;
 
 pub(crate) fn add(trials: &mut Trials) {
@@ -38,6 +39,8 @@ pub(crate) fn add(trials: &mut Trials) {
     trials.add("mpi: SIGTERM is a clean end", &mpi, terminated);
     let faketime = [mpi[0], mpi[1], Need::Program("faketime")];
     trials.add("mpi: a node's clock that is 50 ms ahead changes no figure", &faketime, clocks);
+    let gluster = [mpi[0], Need::Image("ext4"), Need::Program("glusterfsd")];
+    trials.add("mpi: ranks write to GlusterFS, alone and together", &gluster, on_gluster);
     trials.add("mpi: 64 ranks on this machine come to the end", &mpi, many);
 }
 
@@ -185,6 +188,10 @@ fn mistakes() -> Result<()> {
     refused(&["run", target_text, "--suite", "nothing"], "'nothing'")?;
     let alone = program.call(&["run", target_text, "--case", "pwrite,size=1MiB,ranks=2"])?;
     ensure!(alone.code == Some(2) && alone.stderr.contains("mpirun -n 2"), "{alone:?}");
+    let device = ["run", "/dev/vda", "--suite", "direct", "--destroy", "/dev/vda"];
+    refused(&device, "a device is of one node")?;
+    let scaling = program.call(&["run", target_text, "--suite", "cluster", "--scaling"])?;
+    ensure!(scaling.code == Some(2) && scaling.stderr.contains("mpirun -n 4"), "{scaling:?}");
     let shown = mpirun(&program, &[all(3)], &["list", "suites"]).output()?;
     let text = String::from_utf8_lossy(&shown.stdout);
     ensure!(text.matches("cluster").count() == 1, "only the first rank prints: {text}");
@@ -313,10 +320,17 @@ fn killed_rank() -> Result<()> {
             .output();
         list.is_ok_and(|list| list.stdout.is_empty()).then_some(())
     })?;
-    // It goes on with as many ranks as before, and finds what was left.
-    let mut command = mpirun(&program, &[all(3)], &["run", "--resume", "--budget", "2s"]);
-    let output = command.output()?;
+    let fewer = mpirun(&program, &[all(2)], &["run", "--resume"]).output()?;
+    let said = String::from_utf8_lossy(&fewer.stderr).into_owned();
+    ensure!(fewer.status.code() == Some(2) && said.contains("has 3 ranks, and there are fewer"), "{said}");
+    // It goes on with as many ranks as before, also on other nodes, and finds what was left.
+    let nodes = [all(2), Part { ranks: 1, node: "n2", around: &[] }];
+    let output = mpirun(&program, &nodes, &["run", "--resume", "--budget", "2s"]).output()?;
     ensure!(output.status.success(), "{output:?}");
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    ensure!(said.contains("other nodes: 3 ranks on 2 nodes instead of 3 ranks on 1 node"), "{said}");
+    let shown = program.call(&["show", "--all"])?.stdout;
+    ensure!(shown.contains("taken on other nodes, before the run was resumed: n1: 3."), "{shown}");
     let csv = program.call(&["show", "--export", "csv=-"])?.stdout;
     ensure!(csv.lines().count() > taken, "{taken}: {csv}");
     ensure!(entries(target.path()).is_empty(), "{:?}", entries(target.path()));
@@ -404,6 +418,40 @@ fn clocks() -> Result<()> {
         ensure!(least_excess < 45_000_000, "{ahead}: {least_excess} ns longer than any rank took: {taken:?}");
     }
     Ok(())
+}
+
+fn on_gluster() -> Result<()> {
+    let made = Made::new()?;
+    let more = ["--on", "gluster", "--case", "write,size=4KiB", "--samples", "1000000", "--no-limits"];
+    let mut beside = made.start(&more)?;
+    let target = wait_for("the filesystem", || made_target(&beside, "gluster:ext4"))?;
+    let program = program()?;
+    let mut words = vec!["run", &target, "--no-limits", "--samples", "2", "--verify", "every", "--seed", "7"];
+    let cases = [
+        "pwrite,size=1MiB,files=per-rank,sync=fsync",
+        "pwrite,size=1MiB,chunk=64KiB,layout=strided,block=64KiB,sync=fsync",
+        "mmap,size=1MiB,sync=fsync",
+        "mpiio,size=1MiB,chunk=64KiB,collective=yes,sync=fsync",
+    ];
+    words.extend(cases.iter().flat_map(|name| ["--case", name]));
+    // Only processes in the namespace of the run beside see its mount.
+    let inside = mpirun(&program, &[all(3)], &words);
+    let mut command = Command::new("nsenter");
+    command.args(["--mount", "--target", &beside.id().to_string(), "--"]);
+    command.arg(inside.get_program()).args(inside.get_args());
+    inside.get_envs().for_each(|(name, value)| match value {
+        Some(value) => drop(command.env(name, value)),
+        None => drop(command.env_remove(name)),
+    });
+    let output = command.stdin(Stdio::null()).output();
+    send(beside.id(), Signal::INT)?;
+    beside.wait()?;
+    let output = output?;
+    ensure!(output.status.success(), "{output:?}");
+    let shown = program.call(&["show"])?.stdout;
+    ensure!(shown.contains("3 ranks on 1 node") && shown.contains("fuse.glusterfs"), "{shown}");
+    ensure!(!shown.contains("failed") && !shown.contains("unsupported"), "{shown}");
+    made.is_gone()
 }
 
 fn many() -> Result<()> {

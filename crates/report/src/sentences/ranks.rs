@@ -20,7 +20,12 @@ const NODES: usize = 8;
 /// `4 ranks on 2 nodes (n1: 2, n2: 2), Open MPI v4.1.4, Slurm job 5`.
 pub(crate) fn cluster_line(cluster: &Cluster) -> String {
     let nodes = node_list(&cluster.nodes);
-    let parts = [Some(format!("{cluster} ({nodes})")), Some(cluster.mpi.clone()), cluster.job.clone()];
+    let parts = [
+        Some(format!("{cluster} ({nodes})")),
+        Some(cluster.mpi.clone()),
+        cluster.job.clone(),
+        cluster.interconnect.clone(),
+    ];
     parts.into_iter().flatten().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", ")
 }
 
@@ -134,9 +139,13 @@ mod tests {
             nodes: vec![Node { host: "n0".to_owned(), ranks: 2 }, Node { host: "n1".to_owned(), ranks: 1 }],
             mpi: "Open MPI v4.1.4".to_owned(),
             job: None,
+            interconnect: Some("eth0 25000 Mb/s".to_owned()),
             earlier_nodes: vec![vec![Node { host: "n7".to_owned(), ranks: 3 }]],
         };
-        assert_eq!(cluster_line(&cluster), "3 ranks on 2 nodes (n0: 2, n1: 1), Open MPI v4.1.4");
+        assert_eq!(
+            cluster_line(&cluster),
+            "3 ranks on 2 nodes (n0: 2, n1: 1), Open MPI v4.1.4, eth0 25000 Mb/s"
+        );
         let run = RunRecord {
             cases: vec![example_case("test", "a", samples)],
             cluster: Some(cluster),

@@ -8,6 +8,8 @@ use crate::exit::usage;
 
 /// Kinds that stand on each of the others if they are named alone.
 const LAYERS: [&str; 2] = ["overlay", "fuse"];
+/// Kinds that stand on ext4 if they are named alone.
+const CLUSTERS: [&str; 2] = ["gluster", "gluster-sharded"];
 
 /// The kinds of the command line, in its order, each once.
 pub(super) fn wishes(
@@ -50,10 +52,16 @@ fn wish<'w>(wishes: &'w mut [Wish], kind: &Kind, option: &str) -> Result<&'w mut
 }
 
 fn kinds(words: &[String]) -> Result<Vec<Kind>> {
-    let others: Vec<&String> =
-        words.iter().filter(|word| !LAYERS.contains(&word.as_str()) && !word.contains(':')).collect();
+    let is_alone = |word: &&String| {
+        !LAYERS.contains(&word.as_str()) && !CLUSTERS.contains(&word.as_str()) && !word.contains(':')
+    };
+    let others: Vec<&String> = words.iter().filter(is_alone).collect();
     let mut kinds = Vec::new();
     for word in words {
+        if CLUSTERS.contains(&word.as_str()) {
+            kinds.push(format!("{word}:ext4").parse().map_err(|error| usage!("--on: {error}"))?);
+            continue;
+        }
         if !LAYERS.contains(&word.as_str()) {
             kinds.push(word.parse::<Kind>().map_err(|error| usage!("--on: {error}{}", meant(word)))?);
             continue;
@@ -74,7 +82,7 @@ fn kinds(words: &[String]) -> Result<Vec<Kind>> {
 /// The kind that a word may stand for which is none that can be made.
 pub(super) fn meant(word: &str) -> String {
     let known = Kind::defaults().into_iter().map(|kind| kind.to_string());
-    did_you_mean(word, known.chain(LAYERS.map(str::to_owned)))
+    did_you_mean(word, known.chain([LAYERS, CLUSTERS].concat().into_iter().map(str::to_owned)))
 }
 
 /// `ext4=noatime`.
@@ -96,6 +104,7 @@ mod tests {
     fn overlay_and_fuse_alone_stand_on_each_of_the_others() {
         assert_eq!(named("ext4,overlay,xfs"), ["ext4", "overlay:ext4", "overlay:xfs", "xfs"]);
         assert_eq!(named("tmpfs,fuse,overlay:ext4"), ["tmpfs", "fuse:tmpfs", "overlay:ext4"]);
+        assert_eq!(named("gluster,xfs,gluster-sharded:xfs"), ["gluster:ext4", "xfs", "gluster-sharded:xfs"]);
         assert!(kinds(&["overlay".to_owned()]).unwrap_err().to_string().contains("on which filesystem?"));
     }
 }

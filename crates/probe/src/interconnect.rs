@@ -1,0 +1,73 @@
+//! The fastest link of a node: InfiniBand or Omni-Path ports by name and rate, otherwise the fastest network interface.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::kernel_file;
+
+/// `mlx5_0 100 Gb/sec (4X EDR)`, `eth0 25000 Mb/s`; none if the kernel knows no speed.
+pub(crate) fn interconnect(root: &Path) -> Option<String> {
+    fabric(root).or_else(|| network(root))
+}
+
+fn entries(directory: &Path) -> Vec<PathBuf> {
+    let read = fs::read_dir(directory).into_iter().flatten().flatten();
+    let mut all: Vec<PathBuf> = read.map(|entry| entry.path()).collect();
+    all.sort();
+    all
+}
+
+fn name(path: &Path) -> String {
+    path.file_name().unwrap_or_default().to_string_lossy().into_owned()
+}
+
+/// Documentation/ABI/stable/sysfs-class-infiniband: `ports/N/rate`, `ports/N/state`.
+fn fabric(root: &Path) -> Option<String> {
+    let port = |device: &PathBuf| {
+        let is_active =
+            |port: &&PathBuf| kernel_file::text(&port.join("state")).is_some_and(|it| it.contains("ACTIVE"));
+        let ports = entries(&device.join("ports"));
+        let rate = kernel_file::text(&ports.iter().find(is_active)?.join("rate"))?;
+        Some(format!("{} {rate}", name(device)))
+    };
+    let ports: Vec<String> = entries(&root.join("sys/class/infiniband")).iter().filter_map(port).collect();
+    (!ports.is_empty()).then(|| ports.join(", "))
+}
+
+/// Documentation/ABI/testing/sysfs-class-net: `speed` in Mbit/s, -1 where it is unknown.
+fn network(root: &Path) -> Option<String> {
+    let speed = |interface: &PathBuf| kernel_file::value::<i64>(&interface.join("speed")).filter(|&it| it > 0);
+    let all = entries(&root.join("sys/class/net"));
+    let (speed, interface) =
+        all.iter().filter_map(|it| Some((speed(it)?, it))).max_by_key(|(speed, _)| *speed)?;
+    Some(format!("{} {speed} Mb/s", name(interface)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn with(files: &[(&str, &str)]) -> Option<String> {
+        let root = tempfile::tempdir().unwrap();
+        for (path, text) in files {
+            let path = root.path().join("sys/class").join(path);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        }
+        interconnect(root.path())
+    }
+
+    #[test]
+    fn an_active_port_counts_before_the_fastest_interface() {
+        let net = [("net/eth0/speed", "1000\n"), ("net/eth1/speed", "25000\n"), ("net/lo/speed", "-1\n")];
+        assert_eq!(with(&net).unwrap(), "eth1 25000 Mb/s");
+        let ib = [
+            ("infiniband/mlx5_0/ports/1/state", "1: DOWN\n"),
+            ("infiniband/mlx5_0/ports/1/rate", "10 Gb/sec (4X SDR)\n"),
+            ("infiniband/mlx5_1/ports/1/state", "4: ACTIVE\n"),
+            ("infiniband/mlx5_1/ports/1/rate", "100 Gb/sec (4X EDR)\n"),
+        ];
+        assert_eq!(with(&[&ib[..], &net[..]].concat()).unwrap(), "mlx5_1 100 Gb/sec (4X EDR)");
+        assert_eq!(with(&[("net/lo/speed", "-1\n")]), None);
+    }
+}
