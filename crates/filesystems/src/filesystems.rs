@@ -125,20 +125,23 @@ impl Filesystems {
 
     fn make_all(&mut self, order: &mut Order<'_>) -> Result<PathBuf, Error> {
         let kind = &order.wish.kind;
-        // Missing programs are reported before gigabytes are written in vain.
-        if kind.layer == Some(Layer::Fuse) {
-            program::require(bindfs::PROGRAM, Some(bindfs::PROGRAM))?;
-        }
         let recipe = Recipe::of(&kind.base);
-        if let Some(layer @ (Layer::Gluster | Layer::GlusterSharded)) = kind.layer {
-            gluster::require()?;
-            return self.mount_gluster(layer == Layer::GlusterSharded, &recipe, order);
-        }
-        let base = self.make_base(&recipe, order)?;
+        // Missing programs are reported before gigabytes are written in vain.
         match kind.layer {
-            None | Some(Layer::Gluster | Layer::GlusterSharded) => Ok(base),
-            Some(Layer::Overlay) => self.mount_overlay(&base, order),
-            Some(Layer::Fuse) => self.mount_bindfs(&base, order),
+            None => self.make_base(&recipe, order),
+            Some(Layer::Overlay) => {
+                let base = self.make_base(&recipe, order)?;
+                self.mount_overlay(&base, order)
+            }
+            Some(Layer::Fuse) => {
+                program::require(bindfs::PROGRAM, Some(bindfs::PROGRAM))?;
+                let base = self.make_base(&recipe, order)?;
+                self.mount_bindfs(&base, order)
+            }
+            Some(layer @ (Layer::Gluster | Layer::GlusterSharded)) => {
+                gluster::require()?;
+                self.mount_gluster(layer == Layer::GlusterSharded, &recipe, order)
+            }
         }
     }
 

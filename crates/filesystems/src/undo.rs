@@ -68,7 +68,8 @@ fn unmount_patiently(path: &Path, deadline: Instant) -> Result<(), Error> {
 
 /// Ends a server that has not ended by itself until then.
 fn end(mut child: Child, deadline: Instant) -> Result<(), Error> {
-    let failed = |call| move |error| Error::call("end a filesystem's server", call, Path::new("/"), error);
+    let failed =
+        |call| move |error| Error::call("end a filesystem's server", call, Path::new("its process"), error);
     while Instant::now() < deadline {
         if child.try_wait().map_err(failed("waitpid"))?.is_some() {
             return Ok(());

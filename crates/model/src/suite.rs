@@ -85,7 +85,7 @@ pub struct Section {
     common: Values,
 }
 
-/// A method, or a label with a method and fixed values.
+/// A method, perhaps with fixed values and a label.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "[String; 2]")]
 pub struct Head {
@@ -133,10 +133,10 @@ impl Suite {
         let mut suite: Self = toml::from_str(text).map_err(|error| form(error.message()))?;
         for section in &mut suite.sections {
             let methods = section.methods.as_ref().or(suite.methods.as_ref());
-            let plain = || Some(methods?.iter().map(|method| Head::plain(method)).collect());
-            let heads = section.rows.take().or_else(plain);
+            let plain = |names: &Vec<String>| names.iter().map(|name| Head::of(None, name)).collect();
+            let heads = section.rows.take().map(Ok).or_else(|| methods.map(plain));
             let none = || form(&format!("section '{}' has no methods and no rows", section.title));
-            section.heads = heads.ok_or_else(none)?;
+            section.heads = heads.ok_or_else(none)?.map_err(|why: String| form(&why))?;
             section.common.clone_from(&suite.axes);
         }
         Ok(suite)
@@ -212,8 +212,15 @@ fn contradicts(overrides: &Overrides, axis: Axis, value: &String) -> bool {
 }
 
 impl Head {
-    fn plain(method: &str) -> Self {
-        Self { label: None, method: method.to_owned(), fixed: Vec::new() }
+    /// By a method, and perhaps values, as in the beginning of a case's name.
+    fn of(label: Option<String>, name: &str) -> Result<Self, String> {
+        let mut parts = name.split(',');
+        let method = parts.next().unwrap_or_default().to_owned();
+        let fixed = parts.map(|part| {
+            let (axis, value) = part.split_once('=').ok_or_else(|| format!("'{part}' is no axis=value"))?;
+            Ok((axis_named(axis)?, value.to_owned()))
+        });
+        Ok(Self { label, method, fixed: fixed.collect::<Result<_, String>>()? })
     }
 
     fn is_contradicted(&self, overrides: &Overrides) -> bool {
@@ -291,13 +298,7 @@ impl TryFrom<[String; 2]> for Head {
     type Error = String;
 
     fn try_from([label, name]: [String; 2]) -> Result<Self, String> {
-        let mut parts = name.split(',');
-        let method = parts.next().unwrap_or_default().to_owned();
-        let fixed = parts.map(|part| {
-            let (axis, value) = part.split_once('=').ok_or_else(|| format!("'{part}' is no axis=value"))?;
-            Ok((axis_named(axis)?, value.to_owned()))
-        });
-        Ok(Self { label: Some(label), method, fixed: fixed.collect::<Result<_, String>>()? })
+        Self::of(Some(label), &name)
     }
 }
 

@@ -34,10 +34,12 @@ fn fabric(root: &Path) -> Option<String> {
     (!ports.is_empty()).then(|| ports.join(", "))
 }
 
-/// Documentation/ABI/testing/sysfs-class-net: `speed` in Mbit/s, -1 where it is unknown.
+/// Documentation/ABI/testing/sysfs-class-net: `speed` in Mbit/s, -1 where it is unknown. Bridges and the like have no
+/// `device`.
 fn network(root: &Path) -> Option<String> {
     let speed = |interface: &PathBuf| kernel_file::value::<i64>(&interface.join("speed")).filter(|&it| it > 0);
-    let all = entries(&root.join("sys/class/net"));
+    let mut all = entries(&root.join("sys/class/net"));
+    all.retain(|interface| interface.join("device").exists());
     let (speed, interface) =
         all.iter().filter_map(|it| Some((speed(it)?, it))).max_by_key(|(speed, _)| *speed)?;
     Some(format!("{} {speed} Mb/s", name(interface)))
@@ -59,7 +61,13 @@ mod tests {
 
     #[test]
     fn an_active_port_counts_before_the_fastest_interface() {
-        let net = [("net/eth0/speed", "1000\n"), ("net/eth1/speed", "25000\n"), ("net/lo/speed", "-1\n")];
+        let net = [
+            ("net/br0/speed", "100000\n"),
+            ("net/eth0/speed", "1000\n"),
+            ("net/eth0/device/vendor", "0x8086\n"),
+            ("net/eth1/speed", "25000\n"),
+            ("net/eth1/device/vendor", "0x8086\n"),
+        ];
         assert_eq!(with(&net).unwrap(), "eth1 25000 Mb/s");
         let ib = [
             ("infiniband/mlx5_0/ports/1/state", "1: DOWN\n"),
@@ -68,6 +76,6 @@ mod tests {
             ("infiniband/mlx5_1/ports/1/rate", "100 Gb/sec (4X EDR)\n"),
         ];
         assert_eq!(with(&[&ib[..], &net[..]].concat()).unwrap(), "mlx5_1 100 Gb/sec (4X EDR)");
-        assert_eq!(with(&[("net/lo/speed", "-1\n")]), None);
+        assert_eq!(with(&[("net/eth0/speed", "-1\n"), ("net/eth0/device/vendor", "0x1af4\n")]), None);
     }
 }

@@ -73,7 +73,7 @@ impl RunCommand {
             return self.resume(global);
         }
         let (measuring, db) = (&self.measuring, global.db.as_deref());
-        self.check_ranks(global.ranks())?;
+        self.check_options(global.ranks())?;
         let copied = self.copied()?;
         let exports = measuring.exports.find(kept(copied.as_ref(), db))?;
         let on_stderr = global.output.with_results_on_stderr();
@@ -181,8 +181,8 @@ impl RunCommand {
         Ok(vec![Place::find(one, destroy, limit)?])
     }
 
-    /// Neither option may be given in vain.
-    fn check_ranks(&self, ranks: u32) -> Result<()> {
+    /// Refuses options that mean nothing with so many ranks.
+    fn check_options(&self, ranks: u32) -> Result<()> {
         match &self.device.destroy {
             _ if self.scaling && ranks == 1 => Err(usage!(
                 "--scaling is for several ranks: start writebench by mpirun -n 4, or srun -n 4, with it"
