@@ -46,6 +46,7 @@ impl Opener {
         static FIRST: Once = Once::new();
         // MPI loads its libraries for files with the first one, which is no sample's time.
         FIRST.call_once(|| {
+            keep_memory();
             let _ = Self::of_ranks(&own).and_then(|alone| alone.open(c"/dev/null").ok()?.close().ok());
         });
         match axes.files {
@@ -132,6 +133,21 @@ impl MpiFile {
         checked("MPI_File_close", unsafe { ffi::MPI_File_close(&raw mut self.0) })
     }
 }
+
+/// Has the C library keep the memory that MPI takes and returns in each collective call, as it does in a program that has
+/// run for a while: otherwise some samples fault the same pages again and again, and others do not.
+#[cfg(target_env = "gnu")]
+fn keep_memory() {
+    /// The most that mallopt(3) takes.
+    const MOST_MAPPED: c_int = 32 << 20;
+    for (setting, value) in [(libc::M_MMAP_THRESHOLD, MOST_MAPPED), (libc::M_TRIM_THRESHOLD, c_int::MAX)] {
+        // SAFETY: a setting of the allocator, with a number.
+        let _ = unsafe { libc::mallopt(setting, value) };
+    }
+}
+
+#[cfg(not(target_env = "gnu"))]
+fn keep_memory() {}
 
 /// The result of a function, with MPI's own words on an error.
 #[inline]

@@ -107,7 +107,7 @@ impl Writers {
         let one = self.words.trim_end_matches('s');
         let mut remarks = String::new();
         if grows {
-            remarks += &format!(" for each {one}");
+            remarks += &format!("; the size is that of each {one}");
         }
         if rows.iter().any(|row| self.has_own_files(row)) {
             remarks += &format!("; where files are per {one}, in as many files as {}", self.words);

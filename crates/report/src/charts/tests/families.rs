@@ -73,10 +73,8 @@ fn ranks_are_an_axis_also_where_each_of_them_has_the_same_size() {
     assert_eq!(tick_texts(&chart), ["1", "2", "4"]);
     let subtitle = &chart.subtitle;
     assert!(subtitle.contains("32MiB of incompressible data"), "{subtitle}");
-    assert!(
-        subtitle.contains(", 32MiB for each rank; where files are per rank, in as many files as ranks"),
-        "{subtitle}"
-    );
+    let remarks = "; the size is that of each rank; where files are per rank, in as many files as ranks";
+    assert!(subtitle.contains(remarks), "{subtitle}");
     let throughput = |point: usize| chart.series[0].points[point].figure.as_ref().map(|figure| figure.median);
     assert_eq!(throughput(2), throughput(0).map(|one| 4.0 * one));
 }
