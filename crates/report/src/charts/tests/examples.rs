@@ -66,6 +66,7 @@ pub(crate) fn scaling() -> Vec<(String, CaseReport)> {
             let mut record = record("cluster", "By ranks", None, &case, samples);
             record.contract.files = if files.is_empty() { 1 } else { ranks };
             record.contract.bytes = u64::from(ranks) << 25;
+            record.samples.iter_mut().for_each(|sample| sample.bytes = u64::from(ranks) << 25);
             cases.push(on_ext4(&record));
         }
     }
