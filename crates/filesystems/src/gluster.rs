@@ -66,7 +66,7 @@ fn words(name: &str, volume: &str, folder: &Path) -> Result<(Vec<String>, PathBu
     Ok((words.into(), log))
 }
 
-/// A server as glusterd makes it, without its access lists for other machines.
+/// The least that a server needs to keep files and to work with several threads.
 fn brick_volume(brick: &Path, socket: &Path) -> String {
     let brick = brick.display();
     let volumes = [
@@ -86,8 +86,8 @@ fn brick_volume(brick: &Path, socket: &Path) -> String {
     volumes.map(|(name, kind, options, below)| volume(name, kind, &options, below.unwrap_or_default())).concat()
 }
 
-/// The client's side: files are spread over the bricks by their names, or their shards are; small writes are gathered,
-/// as in the volumes that glusterd makes.
+/// The client's side: files are spread over the bricks by their names, or their shards are, and small writes are
+/// gathered.
 fn client_volume(folder: &Path, is_sharded: bool) -> String {
     let mut text = String::new();
     let mut names = Vec::new();

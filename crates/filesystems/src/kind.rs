@@ -10,8 +10,8 @@ use crate::recipe::Recipe;
 /// A kind of filesystem, by its name on the command line.
 ///
 /// `ext4-no-journal`, `btrfs-no-checksums`, `btrfs-raid0` and `tmpfs-huge` are variants; `overlay:KIND` and
-/// `fuse:KIND` stand on a filesystem of that kind, `gluster:KIND` and `gluster-sharded:KIND` on two; any other word is a kind that `mkfs.KIND` makes and
-/// `mount -t KIND` mounts.
+/// `fuse:KIND` stand on a filesystem of that kind, `gluster:KIND` and `gluster-sharded:KIND` on two; any other
+/// word is a kind that `mkfs.KIND` makes and `mount -t KIND` mounts.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Kind {
     pub(crate) layer: Option<Layer>,
@@ -121,7 +121,8 @@ impl fmt::Display for Kind {
 }
 
 const WORD: &str = "letters a-z, digits, '.' and '-', such as ext4, xfs, btrfs-raid0, tmpfs or f2fs";
-const LAYERS: &str = "overlay:KIND, fuse:KIND, gluster:KIND or gluster-sharded:KIND, where KIND stands on no other, such as overlay:ext4";
+const LAYERS: &str = "overlay:KIND, fuse:KIND, gluster:KIND or gluster-sharded:KIND, where KIND stands on no other, \
+                      such as overlay:ext4";
 
 impl FromStr for Kind {
     type Err = Error;

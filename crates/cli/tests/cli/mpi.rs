@@ -35,7 +35,7 @@ pub(crate) fn add(trials: &mut Trials) {
         &mpi,
         killed_rank,
     );
-    trials.add("mpi: a rank killed at any moment leaves a whole database", &mpi, killed_at_random);
+    trials.add("mpi: a rank killed at any moment leaves a whole database", &mpi, killed_at_any_moment);
     trials.add("mpi: SIGTERM is a clean end", &mpi, terminated);
     let faketime = [mpi[0], mpi[1], Need::Program("faketime")];
     trials.add("mpi: a node's clock that is 50 ms ahead changes no figure", &faketime, clocks);
@@ -337,7 +337,7 @@ fn killed_rank() -> Result<()> {
     Ok(())
 }
 
-fn killed_at_random() -> Result<()> {
+fn killed_at_any_moment() -> Result<()> {
     const KILLS: u64 = 20;
     let (program, target) = (program()?, directory_on(Kind::Tmpfs));
     let target_text = target.path().to_str().context("UTF-8")?;

@@ -25,7 +25,7 @@ unsafe impl Send for Opener {}
 // SAFETY: the same.
 unsafe impl Send for MpiFile {}
 
-/// The errors of MPI that a system call has a number for: MPI 4.1, table 9.1 and 14.3.
+/// The error classes of MPI that system calls have a number for.
 const CLASSES: &[(u32, Errno)] = &[
     (ffi::MPI_ERR_ACCESS, Errno::ACCESS),
     (ffi::MPI_ERR_NO_SPACE, Errno::NOSPC),

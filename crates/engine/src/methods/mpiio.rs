@@ -89,7 +89,7 @@ impl Lane for MpiioLane<'_> {
             let why = "MPI-IO works among ranks: start a writebench with the feature mpi by mpirun or srun";
             return Err(CallError::unsupported("MPI_File_open", why.to_owned()));
         };
-        if self.part.axes.chunk_size_bytes > i32::MAX as u64 {
+        if self.part.axes.chunk_size_bytes.min(self.part.longest_bytes) > i32::MAX as u64 {
             let why = "counts of MPI are below 2 GiB: take smaller chunks";
             return Err(CallError::unsupported("MPI_File_write_at", why.to_owned()));
         }
