@@ -3,6 +3,7 @@
 //! To add one: its file, and its line in each of the two lists here.
 
 mod advise;
+mod code;
 mod compare;
 mod completions;
 mod fs;
@@ -43,6 +44,7 @@ commands! {
     Run(run::RunCommand),
     Fs(fs::FsCommand),
     Advise(advise::AdviseCommand),
+    Code(code::CodeCommand),
     List(list::ListCommand),
     Runs(runs::RunsCommand),
     Show(show::ShowCommand),

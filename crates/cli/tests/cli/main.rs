@@ -52,6 +52,7 @@ mod single_faults;
 mod sizes;
 #[cfg(feature = "mpi")]
 mod slurm;
+mod snippets;
 mod space;
 mod strangers;
 mod streams;
@@ -112,6 +113,7 @@ fn main() -> ExitCode {
     silent_targets::add(&mut trials);
     single_faults::add(&mut trials);
     sizes::add(&mut trials);
+    snippets::add(&mut trials);
     space::add(&mut trials);
     strangers::add(&mut trials);
     streams::add(&mut trials);

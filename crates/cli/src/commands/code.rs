@@ -1,0 +1,103 @@
+//! `writebench code`: a case → a function in a programming language.
+
+use anyhow::Result;
+use clap::Args;
+use writebench_model::{Axis, Case, RecordedCase, RunRecord};
+use writebench_report::Report;
+use writebench_snippets::{Frame, Language, Refusal, code};
+
+use crate::arguments::names;
+use crate::database;
+use crate::exit::{Exit, usage};
+use crate::global::Global;
+
+/// Print the function that writes or copies a file as a case does
+#[derive(Args)]
+#[command(after_help = CODE_EXAMPLES)]
+pub(crate) struct CodeCommand {
+    /// Name of a case; `writebench list cases` and every table have them [default: the one that the newest search
+    /// recommends]
+    case: Option<String>,
+    /// Programming language
+    #[arg(long = "lang", value_name = "LANGUAGE", value_parser = names(Language::ALL, Language::name, Language::from_name))]
+    language: Language,
+    /// A whole program, PROGRAM SOURCE TARGET, which writes a file's content to another
+    #[arg(long)]
+    main: bool,
+    /// Give the file its name when it is whole: a temporary name, fsync(2), rename(2), fsync(2) of the directory
+    #[arg(long)]
+    atomic: bool,
+}
+
+const CODE_EXAMPLES: &str = "Examples:
+  writebench code --lang rust                              what the newest search recommends
+  writebench code pwrite,prepare=fallocate,threads=2 --lang c --main > writer.c
+  writebench code write,sync=fsync --lang python --atomic";
+
+impl CodeCommand {
+    pub(crate) fn run(&self, global: &Global) -> Result<Exit> {
+        let methods = writebench_engine::method_infos();
+        let name = match &self.case {
+            Some(name) => name.clone(),
+            None => recommended(global)?,
+        };
+        let case = Case::parse(&name, &methods).map_err(|error| usage!("{error}"))?;
+        let frame = Frame { is_program: self.main, is_atomic: self.atomic };
+        match code(&case, self.language, frame, &methods) {
+            Ok(text) => {
+                global.output.results(&text)?;
+                Ok(Exit::Ok)
+            }
+            Err(refusal) => Err(self.refused(&case, &refusal, global)),
+        }
+    }
+
+    /// The reason, the nearest case that the language can say, and what that costs by a run that has both.
+    fn refused(&self, case: &Case, refusal: &Refusal, global: &Global) -> anyhow::Error {
+        let Some(nearest) = &refusal.nearest else { return usage!("{refusal}") };
+        let name = RecordedCase::from((**nearest).clone()).name_without(&[Axis::Size]);
+        let cost = cost(case, nearest, global).unwrap_or_else(|| {
+            format!("to see what it costs: writebench run --case {case} --case {nearest}")
+        });
+        usage!(
+            "{refusal}; the nearest in {}: writebench code {name} --lang {} ({cost})",
+            self.language.title(),
+            self.language.name()
+        )
+    }
+}
+
+/// The case that the newest search recommends.
+fn recommended(global: &Global) -> Result<String> {
+    let none = || usage!("no search to take a case from: name one, or run `writebench advise` first");
+    let store = database::open_existing(global.db.as_deref()).map_err(|_| none())?;
+    let searches = store.runs()?.into_iter().rev().filter(|run| run.suites == "advise");
+    for search in searches {
+        let report = Report::of(Some(search.number), store.run(search.number)?);
+        if let Some(advice) = report.advice {
+            return Ok(advice.recommended);
+        }
+    }
+    Err(none())
+}
+
+/// What the second case costs beside the first, by the newest run that has figures for both.
+fn cost(case: &Case, nearest: &Case, global: &Global) -> Option<String> {
+    let store = database::open_existing(global.db.as_deref()).ok()?;
+    store.runs().ok()?.into_iter().rev().find_map(|summary| {
+        let run: RunRecord = store.run(summary.number).ok()?;
+        let report = Report::of(Some(summary.number), run);
+        let figure = |case: &Case| {
+            let wanted = without_size(case);
+            let mut cases = report.cases.iter().rev();
+            let found = cases.find(|it| it.record.case.name_without(&[Axis::Size]) == wanted)?;
+            Some(found.estimate.as_ref()?.throughput_bytes_per_s.median)
+        };
+        let (own, other) = (figure(case)?, figure(nearest)?);
+        Some(format!("{:.2} times as fast in run {}", other / own, summary.number))
+    })
+}
+
+fn without_size(case: &Case) -> String {
+    RecordedCase::from(case.clone()).name_without(&[Axis::Size])
+}

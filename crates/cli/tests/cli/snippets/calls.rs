@@ -1,0 +1,105 @@
+//! The system calls of the printed code are the case's.
+
+use std::path::Path;
+
+use anyhow::{Context, Result, ensure};
+use writebench_model::{Cache, Case};
+use writebench_snippets::Language;
+use writebench_testkit::{Image, Kind, Need, Trials, directory_on};
+
+use super::built::{Built, needs};
+use super::grid::{in_all_languages, promises};
+use crate::promises::{CREATE, CREATE_TO_MAP, LOOK};
+use crate::syscalls::{Calls, promise_of, traced_other};
+
+pub(crate) fn add(trials: &mut Trials) {
+    let promises = promises();
+    for (language, (case, promise)) in in_all_languages(&promises) {
+        let kind = if promise.0.contains("huge=collapse") { Kind::Tmpfs } else { Kind::Ext4 };
+        let on_image = case.method().name == "ficlone";
+        let place = if on_image { Need::Image("xfs") } else { Need::Filesystem(kind) };
+        let needs = [&needs(language)[..], &[Need::Strace, place]].concat();
+        let (case, calls) = (case.clone(), promise.1);
+        let name = format!("snippets: {}: the calls of {}", language.name(), promise.0);
+        trials.add(name, &needs, move || {
+            if on_image {
+                keeps(&case, language, calls, &Image::mount("xfs", 512 << 20)?.path())
+            } else {
+                keeps(&case, language, calls, directory_on(kind).path())
+            }
+        });
+    }
+}
+
+fn keeps(case: &Case, language: Language, promised: &[(&str, usize)], on: &Path) -> Result<()> {
+    let name = case.to_string();
+    let Some(built) = Built::of(&name, language, &[])? else { return Ok(()) };
+    // The names by which the calls are found.
+    let directory = on.join(".writebench-snippet");
+    std::fs::create_dir(&directory)?;
+    let content = vec![7; usize::try_from(case.axes().size_bytes)?];
+    std::fs::write(directory.join("copied"), &content)?;
+    if case.axes().prepare.needs_old_content() {
+        std::fs::write(directory.join("sample"), &content)?;
+    }
+    let log = tempfile::NamedTempFile::new()?;
+    let command = built.command(&directory, Path::new("copied"), Path::new("sample"));
+    let found = traced_other(&command, log.path(), "/sample").context("under strace")?;
+    let (found, promised) = (of_snippet(&found, case, language), promised_of_snippet(case, promised));
+    ensure!(found == promised, "found {found:#?}\npromised {promised:#?}");
+    ensure!(std::fs::read(directory.join("sample"))? == content, "another content");
+    Ok(())
+}
+
+/// Calls that are the case's own, and not of how a language opens, maps and closes files.
+const OWN: &[&str] = &[
+    "open O_",
+    "write",
+    "pwrite",
+    "ftruncate",
+    "fallocate",
+    "fsync",
+    "fdatasync",
+    "msync",
+    "madvise",
+    "sync_file_range",
+    "fadvise64",
+    "splice",
+    "sendfile",
+    "copy_file_range",
+    "ioctl",
+    "operations",
+    "read source",
+];
+
+fn own(calls: Calls) -> Calls {
+    calls.into_iter().filter(|(call, count)| *count > 0 && OWN.iter().any(|own| call.starts_with(own))).collect()
+}
+
+/// What the program does for its own sake: it reads the data that it will write.
+fn of_snippet(found: &Calls, case: &Case, _language: Language) -> Calls {
+    let mut found = own(found.clone());
+    if !case.method().copies() {
+        found.retain(|call, _| !call.starts_with("read source"));
+    }
+    found.remove(LOOK);
+    found
+}
+
+/// The promise without what the engine does before the clock and after it.
+fn promised_of_snippet(case: &Case, promised: &[(&str, usize)]) -> Calls {
+    let mut calls = promise_of(promised);
+    let mut less = |call: &str| {
+        if let Some(count) = calls.get_mut(call) {
+            *count -= 1;
+        }
+    };
+    if case.axes().prepare.needs_old_content() {
+        [CREATE, CREATE_TO_MAP, &format!("write {}", case.axes().size_bytes), "fsync"].map(&mut less);
+    }
+    if case.method().has_axis(writebench_model::Axis::Cache) && case.axes().cache == Cache::Dontcache {
+        ["fdatasync", "fadvise64 0 0 POSIX_FADV_DONTNEED"].map(&mut less);
+    }
+    calls.remove(LOOK);
+    own(calls)
+}

@@ -1,0 +1,77 @@
+//! The file has the content, byte by byte: also of no byte, of one, and of a size that is no multiple of anything.
+
+use anyhow::{Context, Result, ensure};
+use writebench_model::Case;
+use writebench_snippets::Language;
+use writebench_testkit::{Kind, Need, Trials, directory_on};
+
+use super::built::{Built, needs};
+use super::grid::{CONTENT, case, in_all_languages};
+
+pub(crate) fn add(trials: &mut Trials) {
+    for (language, name) in in_all_languages(CONTENT.iter().copied()) {
+        let needs = [&needs(language)[..], &[Need::Filesystem(Kind::Ext4)]].concat();
+        trials.add(format!("snippets: {}: the content of {name}", language.name()), &needs, move || {
+            is_whole(name, language)
+        });
+    }
+    for (language, name) in in_all_languages(["write,sync=fsync", "read-write", "mmap"]) {
+        let needs = [&needs(language)[..], &[Need::Filesystem(Kind::Ext4)]].concat();
+        let title = format!("snippets: {}: {name} with --atomic replaces a file when it is whole", language.name());
+        trials.add(title, &needs, move || replaces(name, language));
+    }
+}
+
+const SIZES: [usize; 4] = [3_000_001, 1 << 20, 1, 0];
+
+/// Different in every byte of a chunk, and in every chunk.
+fn content(size: usize) -> Vec<u8> {
+    (0..size).map(|at| (at * 31 + at / 4096).to_le_bytes()[0]).collect()
+}
+
+fn is_whole(name: &str, language: Language) -> Result<()> {
+    let case: Case = case(name)?;
+    let Some(built) = Built::of(name, language, &[])? else { return Ok(()) };
+    let on = directory_on(Kind::Ext4);
+    let (source, target) = (on.path().join("source"), on.path().join("target"));
+    for size in SIZES {
+        let content = content(size);
+        std::fs::write(&source, &content)?;
+        let _ = std::fs::remove_file(&target);
+        if case.axes().prepare.needs_old_content() {
+            std::fs::write(&target, vec![9; size])?;
+        }
+        let output = built.output(on.path(), &source, &target)?;
+        ensure!(output.status.success(), "{size} bytes: {output:?}");
+        let written = std::fs::read(&target)?;
+        ensure!(written.len() == size, "{} of {size} bytes", written.len());
+        let other = written.iter().zip(&content).position(|(one, other)| one != other);
+        ensure!(other.is_none(), "another byte at {} of {size}", other.unwrap_or_default());
+    }
+    // A file that is there is never replaced by chance.
+    if !case.axes().prepare.needs_old_content() {
+        std::fs::write(&target, "old")?;
+        let output = built.output(on.path(), &source, &target)?;
+        ensure!(!output.status.success() && std::fs::read(&target)? == b"old", "{output:?}");
+    }
+    Ok(())
+}
+
+fn replaces(name: &str, language: Language) -> Result<()> {
+    let Some(built) = Built::of(name, language, &["--atomic"])? else { return Ok(()) };
+    let on = directory_on(Kind::Ext4);
+    let (source, target) = (on.path().join("source"), on.path().join("target"));
+    std::fs::write(&source, content(100_000))?;
+    std::fs::write(&target, "old")?;
+    let output = built.output(on.path(), &source, &target)?;
+    ensure!(output.status.success(), "{output:?}");
+    ensure!(std::fs::read(&target)? == content(100_000), "another content");
+    let left = std::fs::read_dir(on.path())?.count();
+    ensure!(left == 2, "{left} files are there, with the source");
+    // The old file stays where the new one cannot be made whole.
+    std::fs::write(&target, "old")?;
+    let missing = on.path().join("missing");
+    let output = built.output(on.path(), &missing, &target).context("without a source")?;
+    ensure!(!output.status.success() && std::fs::read(&target)? == b"old", "{output:?}");
+    Ok(())
+}

@@ -1,0 +1,126 @@
+//! Faults of a filesystem: what is continued, what is reported, and what is left.
+
+use anyhow::{Result, ensure};
+use writebench_model::Case;
+use writebench_snippets::Language;
+use writebench_testkit::{Caching, Call, Errno, Fault, Faulty, Need, Trials, What, When};
+
+use super::built::{Built, needs};
+use super::grid::{case, in_all_languages};
+
+/// How the program ends.
+#[derive(Clone, Copy)]
+enum End {
+    /// Well, with the whole content.
+    Whole,
+    /// With that error, and without a file of its own.
+    Error(&'static str),
+    /// The same, before any data is written.
+    ErrorFirst(&'static str),
+    /// The same, and the failing call was made once.
+    ErrorOnce(&'static str, Call),
+}
+
+const NO_SPACE: &str = "No space left on device";
+const IO: &str = "Input/output error";
+
+const FAULTS: &[(&str, When, What, End)] = &[
+    ("write,chunk=4KiB", When::InFile(0, Call::Write, 2), What::Fail(Errno::INTR), End::Whole),
+    ("write,chunk=4KiB", When::InFile(0, Call::Write, 1), What::Short, End::Whole),
+    ("write,chunk=4KiB", When::InFile(0, Call::Write, 2), What::Fail(Errno::NOSPC), End::Error(NO_SPACE)),
+    (
+        "write,chunk=4KiB,sync=fsync",
+        When::Call(Call::Fsync),
+        What::Fail(Errno::IO),
+        End::ErrorOnce(IO, Call::Fsync),
+    ),
+    ("write,chunk=4KiB,sync=fdatasync/2", When::Call(Call::Fsync), What::Fail(Errno::IO), End::Error(IO)),
+    ("write,chunk=4KiB,prepare=fallocate", When::Call(Call::Fallocate), What::Fail(Errno::OPNOTSUPP), End::Whole),
+    (
+        "write,chunk=4KiB,prepare=fallocate",
+        When::Call(Call::Fallocate),
+        What::Fail(Errno::NOSPC),
+        End::ErrorFirst(NO_SPACE),
+    ),
+    ("write,chunk=4KiB", When::Call(Call::Flush), What::Fail(Errno::IO), End::Error(IO)),
+    ("pwrite,chunk=4KiB,threads=2", When::At(Call::Write, 20000), What::Fail(Errno::NOSPC), End::Error(NO_SPACE)),
+    ("pwrite,chunk=4KiB,threads=2", When::At(Call::Write, 20000), What::Short, End::Whole),
+    ("writev,chunk=1000,vector=8", When::InFile(0, Call::Write, 1), What::Short, End::Whole),
+    ("pwritev,chunk=1000,vector=8", When::InFile(0, Call::Write, 2), What::Fail(Errno::INTR), End::Whole),
+    ("pwritev,chunk=1000,vector=8", When::InFile(0, Call::Write, 2), What::Fail(Errno::IO), End::Error(IO)),
+    ("uring,chunk=4KiB,depth=2", When::InFile(0, Call::Write, 2), What::Short, End::Whole),
+    ("uring,chunk=4KiB,depth=2", When::InFile(0, Call::Write, 2), What::Fail(Errno::NOSPC), End::Error(NO_SPACE)),
+    ("uring,chunk=4KiB,depth=2,sync=fsync/1", When::Call(Call::Fsync), What::Fail(Errno::IO), End::Error(IO)),
+    ("mmap,prepare=fallocate,sync=msync", When::Call(Call::Fsync), What::Fail(Errno::IO), End::Error(IO)),
+    (
+        "mmap,prepare=fallocate",
+        When::Call(Call::Fallocate),
+        What::Fail(Errno::NOSPC),
+        End::ErrorFirst(NO_SPACE),
+    ),
+    ("read-write,chunk=4KiB", When::InFile(0, Call::Write, 2), What::Short, End::Whole),
+    ("read-write,chunk=4KiB", When::InFile(0, Call::Write, 2), What::Fail(Errno::INTR), End::Whole),
+    ("read-write,chunk=4KiB", When::InFile(0, Call::Write, 2), What::Fail(Errno::NOSPC), End::Error(NO_SPACE)),
+    ("mmap-write,chunk=4KiB", When::InFile(0, Call::Write, 2), What::Fail(Errno::NOSPC), End::Error(NO_SPACE)),
+    ("sendfile,chunk=4KiB", When::InFile(0, Call::Write, 2), What::Fail(Errno::NOSPC), End::Error(NO_SPACE)),
+    ("splice,chunk=4KiB", When::InFile(0, Call::Write, 2), What::Short, End::Whole),
+    ("pipeline,chunk=4KiB,depth=2", When::InFile(0, Call::Write, 2), What::Fail(Errno::NOSPC), End::Error(NO_SPACE)),
+    ("uring-copy,chunk=4KiB,depth=2", When::InFile(0, Call::Write, 2), What::Short, End::Whole),
+    ("uring-copy,chunk=4KiB,depth=2", When::InFile(0, Call::Write, 2), What::Fail(Errno::IO), End::Error(IO)),
+];
+
+pub(crate) fn add(trials: &mut Trials) {
+    for (number, (language, &(name, when, what, end))) in in_all_languages(FAULTS).enumerate() {
+        let needs = [&needs(language)[..], &[Need::Fuse]].concat();
+        let title = format!("snippets: {}: {name} with {what:?} ({number})", language.name());
+        trials.add(title, &needs, move || meets(name, language, Fault { when, what }, end));
+    }
+}
+
+fn meets(name: &str, language: Language, fault: Fault, end: End) -> Result<()> {
+    const SIZE: usize = 40_000;
+    let case: Case = case(name)?;
+    let Some(built) = Built::of(name, language, &[])? else { return Ok(()) };
+    // The kernel maps and splices through the page cache only.
+    let uncached = case.method().cursor != writebench_model::Cursor::Mapping && case.method().name != "splice";
+    let faulty = Faulty::mount("sample", if uncached { Caching::None } else { Caching::WriteThrough })?;
+    faulty.follow(&[fault]);
+    let content: Vec<u8> = (0..SIZE).map(|at| (at * 31 + at / 4096).to_le_bytes()[0]).collect();
+    let source = tempfile::NamedTempFile::new()?;
+    std::fs::write(source.path(), &content)?;
+    let target = faulty.path().join("sample");
+    let output = built.output(faulty.path(), source.path(), &target)?;
+    let operations = faulty.operations();
+    let happened = operations.iter().filter(|it| it.fault.is_some()).count();
+    ensure!(happened > 0, "the fault never happened: {operations:?}");
+    let failed = |words: &str| {
+        let errors = String::from_utf8_lossy(&output.stderr);
+        ensure!(!output.status.success() && says(&errors, words), "{output:?}\n{operations:?}");
+        ensure!(!target.exists(), "an incomplete file is left");
+        Ok(())
+    };
+    let count = |call: Call| operations.iter().filter(|it| it.call == call).count();
+    match end {
+        End::Whole => {
+            ensure!(output.status.success(), "{output:?}\n{operations:?}");
+            ensure!(std::fs::read(&target)? == content, "another content");
+            Ok(())
+        }
+        End::Error(words) => failed(words),
+        End::ErrorFirst(words) => {
+            ensure!(count(Call::Write) == 0, "{operations:?}");
+            failed(words)
+        }
+        End::ErrorOnce(words, call) => {
+            ensure!(count(call) == 1, "{operations:?}");
+            failed(words)
+        }
+    }
+}
+
+/// Whether an error names what happened, in the C library's words or by the name that a language gives it.
+fn says(errors: &str, words: &str) -> bool {
+    let name = if words == NO_SPACE { "ENOSPC" } else { "EIO" };
+    let lower = errors.to_lowercase();
+    lower.contains(&words.to_lowercase()) || errors.contains(name)
+}

@@ -1,0 +1,73 @@
+//! The cases whose code is tried in every language.
+
+use anyhow::{Context, Result};
+use writebench_model::Case;
+use writebench_snippets::{Family, Language};
+
+use crate::copy_promises::{CLONES, COPIES};
+use crate::promises::{PROMISES, Promise};
+
+/// The promises that have code: one file, written by one process.
+pub(super) fn promises() -> Vec<(Case, &'static Promise)> {
+    let methods = writebench_engine::method_infos();
+    let all = PROMISES.iter().chain(COPIES).chain(CLONES);
+    let known = all.filter_map(|promise| Some((Case::parse(promise.0, &methods).ok()?, promise)));
+    known.filter(|(case, _)| Family::of(case).is_some() && case.file_count() == 1).collect()
+}
+
+/// More cases, for their content: of each kind the ones with threads, windows, write-behind and unaligned ends.
+pub(super) const CONTENT: &[&str] = &[
+    "write",
+    "write,chunk=whole",
+    "write,chunk=64KiB,writeback=256KiB,drop=yes",
+    "write,chunk=64KiB,prepare=overwrite,sync=fdatasync",
+    "write,chunk=64KiB,prepare=truncate",
+    "write,chunk=4KiB,sync=o-dsync",
+    "write,chunk=64KiB,cache=direct,prepare=fallocate,sync=fsync",
+    "write,chunk=4KiB,prepare=zero-fill,sync=fdatasync/1",
+    "pwrite,chunk=64KiB,threads=3",
+    "pwrite,chunk=whole,threads=4,prepare=posix-fallocate",
+    "pwrite,chunk=64KiB,threads=2,descriptor=per-thread,cache=direct,prepare=fallocate",
+    "pwrite,chunk=64KiB,cache=dontcache",
+    "write,chunk=64KiB,threads=2,descriptor=per-thread",
+    "writev,chunk=1000,vector=7",
+    "pwritev,chunk=4KiB,vector=16,cache=direct",
+    "fwrite,chunk=1000",
+    "mmap,chunk=64KiB",
+    "mmap,chunk=64KiB,prepare=fallocate,threads=2,populate=window,window=256KiB,sync=msync",
+    "mmap,chunk=64KiB,threads=2,map=per-thread,huge=advise",
+    "mmap,chunk=64KiB,store=nontemporal,populate=all",
+    "mmap,chunk=4KiB,sync=msync/3",
+    "uring,chunk=16KiB,depth=4",
+    "uring,chunk=16KiB,depth=4,cache=direct,registered=both,prepare=fallocate",
+    "uring,chunk=16KiB,depth=4,sync=fsync/8",
+    "uring,chunk=16KiB,depth=4,threads=2,sync=fdatasync/1",
+    "read-write,chunk=64KiB",
+    "read-write,chunk=64KiB,threads=2,descriptor=per-thread,prepare=fallocate",
+    "read-write,chunk=64KiB,cache=direct,sync=fsync",
+    "mmap-write,chunk=64KiB,populate=window,window=256KiB",
+    "mmap-write,chunk=64KiB,threads=2,descriptor=per-thread,cache=direct",
+    "read-mmap,chunk=64KiB,threads=2,sync=msync",
+    "read-mmap,chunk=64KiB,threads=2,descriptor=per-thread,map=per-thread,prepare=fallocate",
+    "mmap-mmap,chunk=64KiB,populate=window,window=256KiB,store=nontemporal",
+    "pipeline,chunk=64KiB,depth=3",
+    "pipeline,chunk=64KiB,depth=3,writeback=256KiB",
+    "uring-copy,chunk=16KiB,depth=4",
+    "uring-copy,chunk=16KiB,depth=4,cache=direct,registered=both",
+    "splice,chunk=5KiB",
+    "sendfile,chunk=64KiB,prepare=set-len",
+    "copy-file-range,chunk=whole,sync=fdatasync",
+    "copy-file-range,chunk=64KiB,threads=2,descriptor=per-thread",
+];
+
+/// The case of a name.
+pub(super) fn case(name: &str) -> Result<Case> {
+    Case::parse(name, &writebench_engine::method_infos()).context(name.to_owned())
+}
+
+/// Each language with each of these.
+pub(super) fn in_all_languages<T: Copy>(
+    of: impl IntoIterator<Item = T>,
+) -> impl Iterator<Item = (Language, T)> {
+    of.into_iter().flat_map(|it| Language::ALL.iter().map(move |&language| (language, it)))
+}

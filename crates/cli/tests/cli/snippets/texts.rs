@@ -1,0 +1,70 @@
+//! What is printed, and what is said where a language cannot say a case.
+
+use anyhow::{Result, ensure};
+use writebench_model::Case;
+use writebench_snippets::{Family, Language};
+use writebench_testkit::Trials;
+
+use super::built::text;
+use super::grid::CONTENT;
+use crate::program;
+
+pub(crate) fn add(trials: &mut Trials) {
+    let name = "snippets: every method has code in C, or says why it has none anywhere";
+    trials.add(name, &[], every_method);
+    trials.add("snippets: a case without code names the nearest that has some", &[], nearest);
+    trials.add("snippets: no line is longer than 120 columns, and none ends with a space", &[], lines);
+    trials.add("snippets: a name that is no case is a mistake", &[], || {
+        let ended = program()?.call(&["code", "wriet", "--lang", "c"])?;
+        ensure!(ended.code == Some(2) && ended.stderr.contains("did you mean"), "{}", ended.stderr);
+        Ok(())
+    });
+    trials.add("snippets: without a case and without a search, the mistake is said", &[], || {
+        let ended = program()?.call(&["code", "--lang", "c"])?;
+        ensure!(ended.code == Some(2) && ended.stderr.contains("writebench advise"), "{}", ended.stderr);
+        Ok(())
+    });
+}
+
+fn every_method() -> Result<()> {
+    for method in writebench_engine::method_infos() {
+        let case = Case::new(method, &[])?;
+        let found = text(method.name, Language::C, &[])?;
+        match Family::of(&case) {
+            Some(_) => ensure!(found.is_ok(), "{found:?}"),
+            None => ensure!(found.as_ref().is_err_and(|why| why.contains(method.name)), "{found:?}"),
+        }
+    }
+    Ok(())
+}
+
+/// Each case in each language has code, or a nearest case that has some.
+fn nearest() -> Result<()> {
+    let methods = writebench_engine::method_infos();
+    for name in CONTENT {
+        let case = Case::parse(name, &methods)?;
+        for &language in Language::ALL {
+            let frame = writebench_snippets::Frame::default();
+            if let Err(refusal) = writebench_snippets::code(&case, language, frame, &methods) {
+                let Some(nearest) = refusal.nearest else { anyhow::bail!("{name} in {}", language.title()) };
+                let found = writebench_snippets::code(&nearest, language, frame, &methods);
+                ensure!(found.is_ok(), "{name} in {}: {nearest}: {found:?}", language.title());
+            }
+        }
+    }
+    let ended = program()?.call(&["code", "write,files=per-thread,threads=2", "--lang", "c"])?;
+    ensure!(ended.code == Some(2) && ended.stderr.contains("the nearest in C: writebench code"), "{}", ended.stderr);
+    Ok(())
+}
+
+fn lines() -> Result<()> {
+    for name in CONTENT {
+        for &language in Language::ALL {
+            let Ok(text) = text(name, language, &["--main"])? else { continue };
+            let wrong = text.lines().find(|line| line.len() > 120 || line.ends_with([' ', '\t']));
+            ensure!(wrong.is_none(), "{name} in {}: {wrong:?}", language.title());
+            ensure!(!text.contains("\n\n\n"), "{name} in {}: two empty lines", language.title());
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,8 @@
+//! Rust with rustix and libc.
+
+use super::templates;
+use crate::language::Speaker;
+
+templates! {}
+
+pub(crate) static SPEAKER: Speaker = Speaker { render, has, lacks: &[], cannot: &[] };

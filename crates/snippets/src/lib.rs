@@ -1,0 +1,48 @@
+//! The code of a case: a small, complete function that writes a buffer or copies a file exactly that way, with its
+//! fallbacks and its errors, in the language that is asked for; or a whole program around it.
+//!
+//! Each language has its templates, one for each [`Family`] of methods that it can say, and names the values of axes
+//! that it cannot say without a foreign function. A case that has one of these is refused with the nearest case that
+//! the language can say.
+
+mod family;
+mod language;
+mod languages;
+mod refusal;
+mod way;
+
+pub use self::family::Family;
+pub use self::language::Language;
+pub use self::refusal::Refusal;
+
+use writebench_model::{Case, MethodInfo};
+
+use self::way::Way;
+
+/// What is printed around the function.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Frame {
+    /// A whole program, `./p SOURCE TARGET`.
+    pub is_program: bool,
+    /// The file has another name until it is whole.
+    pub is_atomic: bool,
+}
+
+/// The code of a case.
+///
+/// # Errors
+/// The language cannot say the case, or the frame does not fit it.
+pub fn code(
+    case: &Case,
+    language: Language,
+    frame: Frame,
+    methods: &[&'static MethodInfo],
+) -> Result<String, Refusal> {
+    if let Some(refusal) = Refusal::of(case, language, frame, methods) {
+        return Err(refusal);
+    }
+    let way = Way::new(case, frame);
+    let text = Family::of(case).and_then(|family| (language.speaker().render)(family, &way));
+    // A refusal comes before a template is missing.
+    text.ok_or_else(|| Refusal::without_remedy(format!("{case} has no code in {}", language.title())))
+}

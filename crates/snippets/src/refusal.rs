@@ -1,0 +1,123 @@
+//! Cases that a language cannot say.
+
+use writebench_model::{Axis, Case, FileLayout, Files, MethodInfo, RecordedCase};
+
+use crate::Frame;
+use crate::family::Family;
+use crate::language::{Cannot, Language};
+
+/// Why there is no code, and the nearest case that has some.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{why}")]
+pub struct Refusal {
+    /// The reason, a clause for each thing that is missing.
+    pub why: String,
+    /// The nearest case with code.
+    pub nearest: Option<Box<Case>>,
+}
+
+/// In every language: the function is one process's, for one file.
+const OF_ALL: &[Cannot] = &[
+    Cannot {
+        axis: Axis::Ranks,
+        is_in: |_, axes| axes.ranks > 1,
+        why: "the function is that of one process: call it in each rank, with its part of the file",
+        instead: "1",
+    },
+    Cannot {
+        axis: Axis::Files,
+        is_in: |_, axes| axes.files != Files::Shared,
+        why: "the function writes one file: call it for each",
+        instead: "shared",
+    },
+    Cannot {
+        axis: Axis::Layout,
+        is_in: |_, axes| axes.layout != FileLayout::Segmented,
+        why: "the function has one buffer for one file, and no blocks in turns",
+        instead: "segmented",
+    },
+];
+
+impl Refusal {
+    pub(crate) fn without_remedy(why: String) -> Self {
+        Self { why, nearest: None }
+    }
+
+    /// Why the case has no code in that language; none if it has.
+    pub(crate) fn of(
+        case: &Case,
+        language: Language,
+        frame: Frame,
+        methods: &[&'static MethodInfo],
+    ) -> Option<Self> {
+        let mut why = Vec::new();
+        let mut nearest = case.clone();
+        while let Some((reason, next)) = remedy(&nearest, language, frame, methods) {
+            why.push(reason);
+            match next {
+                Some(next) if next != nearest => nearest = next,
+                _ => return Some(Self::without_remedy(why.join("; "))),
+            }
+        }
+        (!why.is_empty()).then(|| Self { why: why.join("; "), nearest: Some(Box::new(nearest)) })
+    }
+}
+
+/// The first thing that cannot be said, and the case without it.
+fn remedy(
+    case: &Case,
+    language: Language,
+    frame: Frame,
+    methods: &[&'static MethodInfo],
+) -> Option<(String, Option<Case>)> {
+    let (speaker, name) = (language.speaker(), case.method().name);
+    let Some(family) = Family::of(case) else {
+        let why = if case.method().writes_data() {
+            "an MPI program writes by the calls of its own MPI"
+        } else {
+            "no data is written"
+        };
+        return Some((format!("{name}: {why}"), None));
+    };
+    if let Some((_, why, instead)) = speaker.lacks.iter().find(|(lacking, ..)| *lacking == name) {
+        return Some((format!("{name}: {why}"), with_method(case, instead, methods)));
+    }
+    if !(speaker.has)(family) {
+        return Some((format!("{name} cannot be said in {}", language.title()), None));
+    }
+    let cannot = OF_ALL.iter().chain(speaker.cannot);
+    for Cannot { axis, is_in, why, instead } in cannot {
+        if case.method().has_axis(*axis) && is_in(case, case.axes()) {
+            let value = case.axes().get(*axis);
+            return Some((format!("{axis}={value}: {why}"), case.with(*axis, instead).ok()));
+        }
+    }
+    if frame.is_atomic && case.axes().prepare.needs_old_content() {
+        let new = case.method().prepares[0].name();
+        let why = format!("prepare={}: --atomic makes a new file", case.axes().prepare);
+        return Some((why, case.with(Axis::Prepare, new).ok()));
+    }
+    None
+}
+
+/// The case with another method and those of its values that this has.
+fn with_method(case: &Case, name: &str, methods: &[&'static MethodInfo]) -> Option<Case> {
+    let method = methods.iter().find(|method| method.name == name)?;
+    let recorded = RecordedCase::from(case.clone());
+    let values = recorded.assignments().filter_map(|assignment| {
+        let (axis, value) = assignment.split_once('=')?;
+        Some((Axis::from_name(axis)?, value))
+    });
+    let all: Vec<_> = values.filter(|(axis, _)| method.has_axis(*axis)).collect();
+    // Values that fit together with the other method only in part: the most important first.
+    Case::new(method, &all).ok().or_else(|| {
+        let mut kept = Vec::new();
+        for value in all {
+            kept.push(value);
+            if Case::new(method, &kept).is_err() {
+                kept.pop();
+            }
+        }
+        Case::new(method, &kept).ok()
+    })
+}

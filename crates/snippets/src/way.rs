@@ -1,0 +1,416 @@
+//! A case as the templates see it.
+
+use writebench_model::{
+    Advice, Axes, Axis, Bytes, Cache, Case, Cursor, Descriptor, Drop, Huge, MapSharing, Populate, Prepare,
+    RecordedCase, Registered, SourceMemory, Store, SyncCall,
+};
+
+use crate::Frame;
+
+/// A case and its frame, with the questions that templates ask.
+pub(crate) struct Way<'c> {
+    case: &'c Case,
+    frame: Frame,
+}
+
+/// The columns of a comment.
+const COLUMNS: usize = 92;
+/// O_DIRECT: the largest block of a device, and the size of a page.
+const MOST_BLOCK_BYTES: u64 = 4096;
+
+impl<'c> Way<'c> {
+    pub(crate) fn new(case: &'c Case, frame: Frame) -> Self {
+        Self { case, frame }
+    }
+
+    fn axes(&self) -> &Axes {
+        self.case.axes()
+    }
+
+    fn has(&self, axis: Axis) -> bool {
+        self.case.method().has_axis(axis)
+    }
+
+    // Words.
+
+    /// The case's name, without what the caller decides.
+    pub(crate) fn name(&self) -> String {
+        let of_caller = [Axis::Size, Axis::Data, Axis::Source, Axis::Alignment, Axis::Memory, Axis::Origin];
+        RecordedCase::from(self.case.clone()).name_without(&of_caller)
+    }
+
+    /// What the function does, in lines.
+    pub(crate) fn about(&self) -> Vec<String> {
+        let does = match (self.copies(), self.axes().prepare) {
+            (true, Prepare::Truncate | Prepare::Overwrite) => "Copies a file over one that exists",
+            (true, _) => "Copies a file to a new one",
+            (false, Prepare::Truncate) => "Replaces the content of a file that exists",
+            (false, Prepare::Overwrite) => "Overwrites a file that exists, from its beginning",
+            (false, _) => "Writes a new file",
+        };
+        let mut text = format!("{does}: {}.", self.case.words());
+        if self.atomic() {
+            text += " Until it is whole, it has another name; then it replaces the file of its own.";
+        }
+        if self.axes().memory == SourceMemory::HugePages {
+            text += " The data was measured in huge pages: madvise(MADV_HUGEPAGE) on it before it is filled.";
+        }
+        wrapped(&text, COLUMNS)
+    }
+
+    /// What is left after an error.
+    pub(crate) fn after_an_error(&self) -> &'static str {
+        if self.removes_on_error() {
+            "After an error there is no file."
+        } else {
+            "After an error the file is incomplete."
+        }
+    }
+
+    // The frame.
+
+    pub(crate) fn main(&self) -> bool {
+        self.frame.is_program
+    }
+
+    pub(crate) fn atomic(&self) -> bool {
+        self.frame.is_atomic
+    }
+
+    // The method.
+
+    pub(crate) fn is(&self, method: &str) -> bool {
+        self.case.method().name == method
+    }
+
+    pub(crate) fn copies(&self) -> bool {
+        self.case.method().copies()
+    }
+
+    pub(crate) fn is_uring(&self) -> bool {
+        self.is("uring") || self.is("uring-copy")
+    }
+
+    /// Whether calls take an offset, rather than using the file's position.
+    pub(crate) fn is_positional(&self) -> bool {
+        self.is("pwrite") || self.is("pwritev") || self.is("uring")
+    }
+
+    /// Whether calls use the position of the file that is written.
+    pub(crate) fn is_at_position(&self) -> bool {
+        self.case.method().cursor == Cursor::FilePosition && !self.is_uring()
+    }
+
+    pub(crate) fn is_vectored(&self) -> bool {
+        self.has(Axis::Vector)
+    }
+
+    pub(crate) fn vector(&self) -> u32 {
+        self.axes().vector
+    }
+
+    pub(crate) fn depth(&self) -> u32 {
+        self.axes().depth
+    }
+
+    pub(crate) fn registers_buffers(&self) -> bool {
+        self.has(Axis::Registered) && matches!(self.axes().registered, Registered::Buffers | Registered::Both)
+    }
+
+    pub(crate) fn registers_files(&self) -> bool {
+        self.has(Axis::Registered) && matches!(self.axes().registered, Registered::Files | Registered::Both)
+    }
+
+    // Chunks and threads.
+
+    /// The bytes of a chunk, as `1 << 20` or a number; none for all of the thread's bytes.
+    pub(crate) fn chunk(&self) -> Option<String> {
+        (self.axes().chunk_size_bytes != u64::MAX).then(|| number(self.axes().chunk_size_bytes))
+    }
+
+    /// The same in bytes.
+    pub(crate) fn chunk_bytes(&self) -> Option<u64> {
+        (self.axes().chunk_size_bytes != u64::MAX).then_some(self.axes().chunk_size_bytes)
+    }
+
+    /// The same in words.
+    pub(crate) fn chunk_words(&self) -> String {
+        self.chunk_bytes().map_or("all".to_owned(), |bytes| Bytes(bytes).to_string())
+    }
+
+    pub(crate) fn threads(&self) -> u32 {
+        if self.has(Axis::Threads) { self.axes().threads } else { 1 }
+    }
+
+    /// The bytes that a thread's part is made of, for C: whole windows or chunks.
+    pub(crate) fn granule(&self) -> &'static str {
+        match (self.axes().prepared_window_bytes(), self.chunk()) {
+            (None, None) => "(size_t)4096",
+            (None, Some(_)) => "CHUNK",
+            (Some(_), _) => "WINDOW",
+        }
+    }
+
+    pub(crate) fn has_own_descriptors(&self) -> bool {
+        self.threads() > 1 && self.has(Axis::Descriptor) && self.axes().descriptor == Descriptor::PerThread
+    }
+
+    // Opening.
+
+    pub(crate) fn truncates(&self) -> bool {
+        self.axes().prepare == Prepare::Truncate
+    }
+
+    /// Whether it writes in place.
+    pub(crate) fn overwrites(&self) -> bool {
+        self.axes().prepare == Prepare::Overwrite
+    }
+
+    /// Whether the function makes a name in the directory.
+    pub(crate) fn creates_name(&self) -> bool {
+        !self.axes().prepare.needs_old_content()
+    }
+
+    /// Whether what an error leaves is removed: only what the function has made itself.
+    pub(crate) fn removes_on_error(&self) -> bool {
+        self.creates_name()
+    }
+
+    pub(crate) fn is_direct(&self) -> bool {
+        self.has(Axis::Cache) && self.axes().cache == Cache::Direct
+    }
+
+    /// Whether the file that is copied is opened with O_DIRECT, too.
+    pub(crate) fn is_direct_on_both_sides(&self) -> bool {
+        self.is("uring-copy") && self.is_direct()
+    }
+
+    pub(crate) fn is_dontcache(&self) -> bool {
+        self.has(Axis::Cache) && self.axes().cache == Cache::Dontcache
+    }
+
+    /// The bytes that addresses, offsets and lengths are multiples of with O_DIRECT.
+    pub(crate) fn block(&self) -> u64 {
+        let chunk = self.chunk_bytes().unwrap_or(MOST_BLOCK_BYTES);
+        (1 << chunk.trailing_zeros().min(12)).min(MOST_BLOCK_BYTES)
+    }
+
+    // The file's length and blocks.
+
+    pub(crate) fn prepare(&self) -> Prepare {
+        self.axes().prepare
+    }
+
+    /// Whether a call gives the file its length or blocks.
+    pub(crate) fn reserves(&self) -> bool {
+        self.axes().prepare.call().is_some()
+    }
+
+    /// Whether the file has blocks before it is written.
+    pub(crate) fn reserves_blocks(&self) -> bool {
+        !matches!(self.axes().prepare, Prepare::SetLen | Prepare::Create | Prepare::Truncate)
+    }
+
+    pub(crate) fn is_set_len(&self) -> bool {
+        self.axes().prepare == Prepare::SetLen
+    }
+
+    pub(crate) fn is_posix_fallocate(&self) -> bool {
+        self.axes().prepare == Prepare::PosixFallocate
+    }
+
+    pub(crate) fn fills_with_zeros(&self) -> bool {
+        self.axes().prepare == Prepare::ZeroFill
+    }
+
+    // Durability.
+
+    pub(crate) fn is_durable(&self) -> bool {
+        self.axes().sync.call != SyncCall::None
+    }
+
+    /// `fsync`, `fdatasync` or `msync`, where it is a call of its own.
+    pub(crate) fn sync_name(&self) -> &'static str {
+        self.axes().sync.call.name()
+    }
+
+    pub(crate) fn syncs_at_end(&self) -> bool {
+        self.axes().sync.is_at_end()
+    }
+
+    /// The number of chunks after which it syncs on the way.
+    pub(crate) fn sync_every(&self) -> Option<u32> {
+        self.axes().sync.every
+    }
+
+    /// The same where it is more than one.
+    pub(crate) fn sync_after_several(&self) -> Option<u32> {
+        self.axes().sync.every.filter(|&every| every > 1)
+    }
+
+    pub(crate) fn is_fdatasync(&self) -> bool {
+        self.axes().sync.call == SyncCall::Fdatasync
+    }
+
+    pub(crate) fn syncs_map(&self) -> bool {
+        self.axes().sync.call == SyncCall::Msync
+    }
+
+    pub(crate) fn opens_dsync(&self) -> bool {
+        self.axes().sync.call == SyncCall::ODsync
+    }
+
+    pub(crate) fn opens_sync(&self) -> bool {
+        self.axes().sync.call == SyncCall::OSync
+    }
+
+    pub(crate) fn is_rwf_dsync(&self) -> bool {
+        self.axes().sync.call == SyncCall::RwfDsync
+    }
+
+    /// Whether each call has a flag, RWF_DSYNC or RWF_DONTCACHE.
+    pub(crate) fn has_flags(&self) -> bool {
+        self.is_rwf_dsync() || self.is_dontcache()
+    }
+
+    /// The window of write-behind.
+    pub(crate) fn writeback(&self) -> Option<String> {
+        self.axes().writeback_bytes.filter(|_| self.has(Axis::Writeback)).map(number)
+    }
+
+    pub(crate) fn drops(&self) -> bool {
+        self.has(Axis::Drop) && self.axes().drop == Drop::Yes
+    }
+
+    // Mappings.
+
+    pub(crate) fn maps_target(&self) -> bool {
+        self.case.method().cursor == Cursor::Mapping
+    }
+
+    pub(crate) fn maps_source(&self) -> bool {
+        self.is("mmap-write") || self.is("mmap-mmap")
+    }
+
+    pub(crate) fn has_own_maps(&self) -> bool {
+        self.threads() > 1 && self.has(Axis::Map) && self.axes().map == MapSharing::PerThread
+    }
+
+    pub(crate) fn populates(&self) -> bool {
+        self.has(Axis::Populate) && self.axes().populate != Populate::None
+    }
+
+    pub(crate) fn populates_all(&self) -> bool {
+        self.has(Axis::Populate) && self.axes().populate == Populate::All
+    }
+
+    pub(crate) fn window(&self) -> String {
+        number(self.axes().window_bytes)
+    }
+
+    pub(crate) fn maps_huge(&self) -> bool {
+        self.has(Axis::Huge) && self.axes().huge != Huge::None
+    }
+
+    pub(crate) fn huge_is_collapse(&self) -> bool {
+        self.has(Axis::Huge) && self.axes().huge == Huge::Collapse
+    }
+
+    pub(crate) fn is_nontemporal(&self) -> bool {
+        self.has(Axis::Store) && self.axes().store == Store::Nontemporal
+    }
+
+    pub(crate) fn is_sequential(&self) -> bool {
+        self.has(Axis::Advice) && self.axes().advice == Advice::Sequential
+    }
+
+    // C's and C++'s own.
+
+    /// Flags of open(2) beside those of access, each with ` | `.
+    pub(crate) fn open_flags_c(&self) -> String {
+        let flags = [
+            (self.is_direct(), " | O_DIRECT"),
+            (self.opens_dsync(), " | O_DSYNC"),
+            (self.opens_sync(), " | O_SYNC"),
+        ];
+        flags.iter().filter(|(is_there, _)| *is_there).map(|(_, flag)| *flag).collect()
+    }
+
+    /// The flags with which the file is opened first.
+    pub(crate) fn access_c(&self) -> String {
+        let how = match self.axes().prepare {
+            Prepare::Truncate => " | O_TRUNC",
+            Prepare::Overwrite => "",
+            _ => " | O_CREAT | O_EXCL",
+        };
+        format!("{}{how}", self.access_again_c())
+    }
+
+    /// The flags of another descriptor of the same file.
+    pub(crate) fn access_again_c(&self) -> &'static str {
+        // A shared writable mapping needs a descriptor that can read.
+        if self.maps_target() { "O_RDWR" } else { "O_WRONLY" }
+    }
+
+    /// The call that gives the file its length or blocks.
+    pub(crate) fn reserve_c(&self) -> Option<&'static str> {
+        Some(match self.axes().prepare {
+            Prepare::SetLen => "ftruncate(fd, (off_t)size)",
+            Prepare::Fallocate => "fallocate(fd, 0, 0, (off_t)size)",
+            Prepare::PosixFallocate => "posix_fallocate(fd, 0, (off_t)size)",
+            Prepare::FallocateKeepSize => "fallocate(fd, FALLOC_FL_KEEP_SIZE, 0, (off_t)size)",
+            Prepare::FallocateZeroRange => "fallocate(fd, FALLOC_FL_ZERO_RANGE, 0, (off_t)size)",
+            Prepare::Create | Prepare::Truncate | Prepare::ZeroFill | Prepare::Overwrite => return None,
+        })
+    }
+
+    /// The vectored call.
+    pub(crate) fn vectored_call_c(&self) -> &'static str {
+        match (self.has_flags(), self.is_positional()) {
+            (true, true) => "pwritev2(fd, vector, count, offset, flags)",
+            (true, false) => "pwritev2(fd, vector, count, -1, flags)",
+            (false, true) => "pwritev(fd, vector, count, offset)",
+            (false, false) => "writev(fd, vector, count)",
+        }
+    }
+
+    /// The bytes of a buffer that data is copied to, to be aligned.
+    pub(crate) fn buffer_c(&self) -> String {
+        let chunks = if self.is_vectored() { format!("VECTOR * {}", "CHUNK") } else { "CHUNK".to_owned() };
+        if self.chunk().is_none() { "size".to_owned() } else { chunks }
+    }
+
+    /// The bytes of a pipe that holds a chunk, 1 MiB at most.
+    pub(crate) fn pipe_c(&self) -> u64 {
+        const PIPE_MAX_BYTES: u64 = 1 << 20;
+        const PAGE_BYTES: u64 = 4096;
+        let chunk = self.axes().chunk_size_bytes;
+        let needed = if chunk.is_multiple_of(PAGE_BYTES) { chunk } else { chunk.saturating_add(PAGE_BYTES) };
+        needed.min(PIPE_MAX_BYTES)
+    }
+}
+
+/// `1 << 20` for powers of two, `3 << 20` for multiples of large ones, the number otherwise.
+fn number(bytes: u64) -> String {
+    match bytes.trailing_zeros() {
+        shift @ 10.. if bytes > 0 => format!("{} << {}", bytes >> (shift / 10 * 10), shift / 10 * 10),
+        _ => bytes.to_string(),
+    }
+}
+
+/// Lines of at most so many columns.
+fn wrapped(text: &str, columns: usize) -> Vec<String> {
+    let mut lines: Vec<String> = vec![String::new()];
+    for word in text.split(' ') {
+        let line = lines.last_mut().expect("there is a line");
+        if !line.is_empty() && line.len() + 1 + word.len() > columns {
+            lines.push(word.to_owned());
+        } else {
+            if !line.is_empty() {
+                line.push(' ');
+            }
+            line.push_str(word);
+        }
+    }
+    lines
+}

@@ -1,0 +1,255 @@
+/* {{ way.name() }}
+ *
+{%- for line in way.about() %}
+ * {{ line }}
+{%- endfor %}
+ *
+ * Returns 0, or -1 with errno. {{ way.after_an_error() }}
+{%- if way.maps_target() %}
+ * If the file is made shorter or its disk fills up meanwhile, SIGBUS ends the program
+{%- if !way.reserves_blocks() %}: reserve its blocks with fallocate(2) where that matters{% endif %}.
+{%- endif %}
+ * To compile it: cc -O2{% if way.threads() > 1 || way.is("pipeline") %} -pthread{% endif %} FILE.c
+{%- if way.is_uring() %} -luring{% endif %}
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+{%- if way.creates_name() && way.is_durable() %}
+#include <libgen.h>
+{%- endif %}
+#include <limits.h>
+{%- if way.is_uring() %}
+#include <liburing.h>
+{%- endif %}
+{%- if way.threads() > 1 || way.is("pipeline") %}
+#include <pthread.h>
+{%- endif %}
+{%- if way.is("pipeline") %}
+#include <semaphore.h>
+{%- endif %}
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+{%- if way.is("ficlone") %}
+#include <linux/fs.h>
+#include <sys/ioctl.h>
+{%- endif %}
+{%- if way.maps_target() || way.maps_source() %}
+#include <sys/mman.h>
+{%- endif %}
+{%- if way.is("sendfile") %}
+#include <sys/sendfile.h>
+{%- endif %}
+{%- if way.copies() || way.main() %}
+#include <sys/stat.h>
+{%- endif %}
+{%- if way.is_vectored() || way.has_flags() %}
+#include <sys/uio.h>
+{%- endif %}
+#include <unistd.h>
+{%- if way.main() %}
+#include <time.h>
+{%- endif %}
+{% block declarations %}{% endblock %}
+
+static int open_file(const char *path, int flags)
+{
+    int fd;
+    do
+        fd = open(path, flags{{ way.open_flags_c() }} | O_CLOEXEC, 0666);
+    while (fd < 0 && errno == EINTR);
+{%- if way.is_direct() %}
+    /* A filesystem without direct I/O has made the file all the same. */
+    if (fd < 0 && errno == EINVAL)
+        fd = open(path, (flags & ~O_EXCL) | O_CLOEXEC, 0666);
+{%- endif %}
+    return fd;
+}
+{%- match way.reserve_c() %}
+{%- when Some with (call) %}
+
+/* Gives the file its {% if way.is_set_len() %}length{% else %}blocks: a full disk is known before any data is written{% endif %}. */
+static int reserve(int fd, size_t size)
+{
+    int result;
+    if (size == 0) /* it is refused */
+        return 0;
+    do
+        result = {{ call }};
+    while (result {% if way.is_posix_fallocate() %}== EINTR{% else %}!= 0 && errno == EINTR{% endif %});
+{%- if way.is_posix_fallocate() %}
+    if (result != 0)
+        errno = result;
+    return result == 0 ? 0 : -1;
+{%- else if way.is_set_len() %}
+    return result;
+{%- else %}
+    if (result != 0 && errno == EOPNOTSUPP)
+        return {% if way.maps_target() %}ftruncate(fd, (off_t)size){% else %}0{% endif %}; /* this filesystem cannot: the file is written all the same */
+    return result;
+{%- endif %}
+}
+{%- when None %}
+{%- endmatch %}
+{%- if way.fills_with_zeros() %}
+
+/* Blocks that have been written once: overwriting them changes no metadata. */
+static int fill_with_zeros(int fd, size_t size)
+{
+    static const _Alignas(4096) char zeros[64 << 10];
+    for (size_t at = 0; at < size;) {
+        size_t length = size - at < sizeof zeros ? size - at : sizeof zeros;
+        ssize_t written = pwrite(fd, zeros, length, (off_t)at);
+        if (written < 0 && errno != EINTR)
+            return -1;
+        at += written > 0 ? (size_t)written : 0;
+    }
+    return fsync(fd);
+}
+{%- endif %}
+{%- block helpers %}{% endblock %}
+{%- block fill %}{% endblock %}
+{%- if way.creates_name() && way.is_durable() %}
+
+/* The file's name is durable when its directory is. */
+static int sync_directory(const char *path)
+{
+    char *copy = strdup(path);
+    if (copy == NULL)
+        return -1;
+    int fd = open(dirname(copy), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    free(copy);
+    if (fd < 0)
+        return -1;
+    int result = fsync(fd), error = errno;
+    close(fd);
+    errno = error;
+    return result;
+}
+{%- endif %}
+
+{% if way.copies() -%}
+int copy_file(const char *source, const char *path)
+{%- else -%}
+int write_file(const char *path, const void *data, size_t size)
+{%- endif %}
+{
+{%- if way.copies() %}
+    int input;
+    do
+        input = open(source, O_RDONLY{% if way.is_direct_on_both_sides() %} | O_DIRECT{% endif %} | O_CLOEXEC);
+    while (input < 0 && errno == EINTR);
+{%- if way.is_direct_on_both_sides() %}
+    if (input < 0 && errno == EINVAL)
+        input = open(source, O_RDONLY | O_CLOEXEC);
+{%- endif %}
+    struct stat status;
+    if (input < 0)
+        return -1;
+    if (fstat(input, &status) != 0) {
+        close(input);
+        return -1;
+    }
+    size_t size = (size_t)status.st_size;
+{%- endif %}
+{%- if way.atomic() %}
+    /* Under another name until it is whole. */
+    char *name;
+    if (asprintf(&name, "%s.%ld.tmp", path, (long)getpid()) < 0)
+        return -1;
+{%- else %}
+    const char *name = path;
+{%- endif %}
+    int result = -1, fd = open_file(name, {{ way.access_c() }});
+    int error = errno;
+    if (fd >= 0) {
+{%- block run %}
+        result = fill(name, fd, {% if way.copies() %}source, input{% else %}data{% endif %}, size);
+        error = errno;
+        if (close(fd) != 0 && errno != EINTR && result == 0) {
+            error = errno; /* a late error of the filesystem, such as NFS */
+            result = -1;
+        }
+{%- endblock %}
+{%- if way.atomic() %}
+        if (result == 0 && (result = rename(name, path)) != 0)
+            error = errno;
+{%- endif %}
+{%- if way.creates_name() && way.is_durable() %}
+        if (result == 0 && (result = sync_directory(path)) != 0)
+            error = errno;
+{%- endif %}
+{%- if way.removes_on_error() %}
+        if (result != 0)
+            unlink(name);
+{%- endif %}
+    }
+{%- if way.copies() %}
+    close(input);
+{%- endif %}
+{%- if way.atomic() %}
+    free(name);
+{%- endif %}
+    errno = error;
+    return result;
+}
+{%- if way.main() %}
+{% if !way.copies() %}
+/* The content of a file, in memory that is good for O_DIRECT. */
+static char *content_of(const char *path, size_t *size)
+{
+    struct stat status;
+    void *data = NULL;
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0 || fstat(fd, &status) != 0)
+        return NULL;
+    *size = (size_t)status.st_size;
+    if ((errno = posix_memalign(&data, 2 << 20, *size > 0 ? *size : 1)) != 0)
+        return NULL;
+    for (size_t at = 0; at < *size;) {
+        ssize_t got = read(fd, (char *)data + at, *size - at);
+        if (got == 0)
+            errno = EIO;
+        if (got <= 0 && !(got < 0 && errno == EINTR))
+            return NULL;
+        at += got > 0 ? (size_t)got : 0;
+    }
+    close(fd);
+    return data;
+}
+{% endif %}
+static int64_t now_ns(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return time.tv_sec * INT64_C(1000000000) + time.tv_nsec;
+}
+
+int main(int argc, char **argv)
+{
+    if (argc != 3) {
+        fprintf(stderr, "usage: %s SOURCE TARGET\n", argv[0]);
+        return 2;
+    }
+{%- if !way.copies() %}
+    size_t size;
+    char *data = content_of(argv[1], &size);
+    if (data == NULL) {
+        perror(argv[1]);
+        return 1;
+    }
+{%- endif %}
+    int64_t start = now_ns();
+    if ({% if way.copies() %}copy_file(argv[1], argv[2]){% else %}write_file(argv[2], data, size){% endif %} != 0) {
+        perror(argv[2]);
+        return 1;
+    }
+    /* For `writebench run --command`: the time without starting the program and reading its source. */
+    const char *phases = getenv("WRITEBENCH_PHASES_FD");
+    if (phases != NULL)
+        dprintf(atoi(phases), "write %lld\n", (long long)(now_ns() - start));
+    return 0;
+}
+{%- endif %}

@@ -1,0 +1,140 @@
+{% extends "c/base.c" %}
+{% block declarations %}
+{%- include "c/chunk.c" %}
+{%- if way.threads() > 1 %}
+enum { THREADS = {{ way.threads() }} };
+{%- endif %}
+{%- if let Some(window) = way.writeback() %}
+static const size_t BEHIND = (size_t){{ window }}; /* so many bytes behind the writer, data is on its way to the device */
+{%- endif %}
+{%- include "c/pages.c" %}
+{%- if way.is_direct() %}
+enum { BLOCK = {{ way.block() }} }; /* with O_DIRECT, addresses, offsets and lengths are multiples of this */
+{%- endif %}
+{% endblock %}
+{% block helpers %}
+{%- if way.is("read-write") || way.is("mmap-write") %}
+
+/* A call may write less than all, and a signal may interrupt it. */
+static int write_all(int fd, const char *data, size_t size)
+{
+{%- if way.is_direct() %}
+    /* The end of the file is no whole block: through the page cache. */
+    size_t rest = size % BLOCK;
+    if (rest > 0 && size > BLOCK && write_all(fd, data, size - rest) == 0)
+        return write_all(fd, data + size - rest, rest);
+    if (rest > 0 && fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) & ~O_DIRECT) != 0)
+        return -1;
+{%- endif %}
+    while (size > 0) {
+        ssize_t written = write(fd, data, size);
+        if (written < 0 && errno != EINTR)
+            return -1;
+        data += written > 0 ? written : 0;
+        size -= written > 0 ? (size_t)written : 0;
+    }
+    return 0;
+}
+{%- endif %}
+{%- include "c/behind.c" %}
+
+/* Copies the bytes between two offsets. Both files are at their position `from`. */
+static int copy_range(int fd, int input, size_t from, size_t until)
+{
+    const size_t size = until - from;
+{%- if way.chunk().is_none() %}
+    const size_t CHUNK = size;
+{%- endif %}
+{%- if way.is_sequential() && !way.maps_source() %}
+    posix_fadvise(input, 0, 0, POSIX_FADV_WILLNEED);
+    posix_fadvise(input, 0, 0, POSIX_FADV_SEQUENTIAL);
+{%- endif %}
+    int result = 0;
+{%- if way.is("read-write") %}
+    char *buffer = NULL;
+    size_t buffer_size = size < CHUNK ? size : CHUNK;
+    if ((errno = posix_memalign((void **)&buffer, 4096, buffer_size > 0 ? buffer_size : 1)) != 0)
+        return -1;
+{%- else if way.is("mmap-write") %}
+    if (size == 0)
+        return 0;
+    char *map = mmap(NULL, size, PROT_READ, MAP_SHARED, input, (off_t)from);
+    if (map == MAP_FAILED)
+        return -1;
+{%- if way.is_sequential() %}
+    madvise(map, size, MADV_WILLNEED);
+    madvise(map, size, MADV_SEQUENTIAL);
+{%- endif %}
+{%- if way.populates() %}
+    size_t present = 0;
+{%- endif %}
+{%- else if way.is("splice") %}
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC) != 0)
+        return -1;
+    /* It holds a chunk, as far as an ordinary user may have it: see pipe(7). */
+    fcntl(ends[1], F_SETPIPE_SZ, {{ way.pipe_c() }});
+{%- endif %}
+{%- if way.writeback().is_some() %}
+    size_t started = 0, ended = 0;
+{%- endif %}
+    for (size_t at = 0; at < size && result == 0;) {
+        size_t most = size - at < CHUNK ? size - at : CHUNK;
+{%- if way.is("read-write") %}
+        ssize_t moved = read(input, buffer, most);
+        if (moved > 0)
+            result = write_all(fd, buffer, (size_t)moved);
+{%- else if way.is("mmap-write") %}
+{%- if way.populates() %}
+        if (at >= present) {
+            present = size - at < WINDOW ? size : at + WINDOW;
+            madvise(map + at, present - at, MADV_POPULATE_READ); /* older kernels refuse, and fault the pages in one by one */
+        }
+{%- endif %}
+        ssize_t moved = (ssize_t)most;
+        result = write_all(fd, map + at, most);
+{%- else if way.is("splice") %}
+        ssize_t moved = splice(input, NULL, ends[1], NULL, most, SPLICE_F_MOVE | SPLICE_F_MORE);
+        for (ssize_t left = moved; left > 0 && result == 0;) {
+            ssize_t out = splice(ends[0], NULL, fd, NULL, (size_t)left, SPLICE_F_MOVE | SPLICE_F_MORE);
+            if (out < 0 && errno != EINTR)
+                result = -1;
+            left -= out > 0 ? out : 0;
+        }
+{%- else if way.is("sendfile") %}
+        ssize_t moved = sendfile(fd, input, NULL, most);
+{%- else %}
+        ssize_t moved = copy_file_range(input, NULL, fd, NULL, most, 0);
+{%- endif %}
+        if (moved < 0 && errno == EINTR)
+            continue;
+        if (moved == 0)
+            errno = EIO; /* the source has become shorter */
+        if (moved <= 0)
+            result = -1;
+        else
+            at += (size_t)moved;
+{%- if way.writeback().is_some() %}
+        if (result == 0 && at - started >= BEHIND)
+            result = write_behind(fd, (off_t)from, at, &started, &ended);
+{%- endif %}
+    }
+{%- if way.is("read-write") %}
+    free(buffer);
+{%- else if way.is("mmap-write") %}
+    int error = errno;
+    munmap(map, size);
+    errno = error;
+{%- else if way.is("splice") %}
+    int error = errno;
+    close(ends[0]);
+    close(ends[1]);
+    errno = error;
+{%- endif %}
+    return result;
+}
+{%- include "c/copy_part.c" %}
+{% endblock %}
+{% block fill %}
+{%- include "c/copy_fill.c" %}
+{% endblock %}

@@ -1,0 +1,31 @@
+
+static int fill(const char *path, int fd, const char *source, int input, size_t size)
+{
+    (void)path, (void)source;
+{%- if way.reserves() %}
+    if (size > 0 && reserve(fd, size) != 0)
+        return -1;
+{%- endif %}
+{%- if way.fills_with_zeros() %}
+    if (fill_with_zeros(fd, size) != 0)
+        return -1;
+{%- endif %}
+{%- if way.threads() > 1 %}
+    if (in_parts(path, fd, source, input, size) != 0)
+        return -1;
+{%- else %}
+    if (copy_range(fd, input, 0, size) != 0)
+        return -1;
+{%- endif %}
+{%- if way.overwrites() %}
+    /* The file may have been longer. */
+    if (ftruncate(fd, (off_t)size) != 0)
+        return -1;
+{%- endif %}
+{%- if way.syncs_at_end() %}
+    /* After an error of this call, the data may be lost though a second call succeeds: write it anew. */
+    return {{ way.sync_name() }}(fd);
+{%- else %}
+    return 0;
+{%- endif %}
+}

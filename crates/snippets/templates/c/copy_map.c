@@ -1,0 +1,149 @@
+{% extends "c/base.c" %}
+{% block declarations %}
+{%- include "c/chunk.c" %}
+{%- if way.threads() > 1 %}
+enum { THREADS = {{ way.threads() }} };
+{%- endif %}
+{%- include "c/pages.c" %}
+{% endblock %}
+{% block helpers %}
+{%- if way.is("mmap-mmap") %}
+{%- include "c/stores.c" %}
+{%- endif %}
+{%- include "c/map_target.c" %}
+
+/* Copies the bytes between two offsets, the source's position being `from`, into a mapping that begins there. */
+static int copy_into(char *map, int input, size_t from, size_t until)
+{
+    const size_t size = until - from;
+{%- if way.chunk().is_none() %}
+    const size_t CHUNK = size;
+{%- endif %}
+{%- if way.populates() || way.huge_is_collapse() %}
+    size_t prepared = 0;
+{%- endif %}
+    int result = 0;
+{%- if way.is("mmap-mmap") %}
+    const char *data = mmap(NULL, size, PROT_READ, MAP_SHARED, input, (off_t)from);
+    if (data == MAP_FAILED)
+        return -1;
+{%- if way.is_sequential() %}
+    madvise((void *)data, size, MADV_WILLNEED);
+    madvise((void *)data, size, MADV_SEQUENTIAL);
+{%- endif %}
+{%- else if way.is_sequential() %}
+    posix_fadvise(input, 0, 0, POSIX_FADV_WILLNEED);
+    posix_fadvise(input, 0, 0, POSIX_FADV_SEQUENTIAL);
+{%- endif %}
+    for (size_t at = 0; at < size && result == 0;) {
+        size_t most = size - at < CHUNK ? size - at : CHUNK;
+{%- if way.populates() || way.huge_is_collapse() %}
+        if (at >= prepared) {
+            prepared = WINDOW < size - at ? (at / WINDOW + 1) * WINDOW : size;
+            prepared = prepared < size ? prepared : size;
+{%- if way.is("mmap-mmap") && way.populates() %}
+            madvise((void *)(data + at), prepared - at, MADV_POPULATE_READ); /* older kernels refuse */
+{%- endif %}
+            if ((result = prepare_window(map + at, prepared - at)) != 0)
+                break;
+        }
+{%- endif %}
+{%- if way.is("mmap-mmap") %}
+        store(map + at, data + at, most);
+        at += most;
+{%- else %}
+        ssize_t moved = read(input, map + at, most);
+        if (moved < 0 && errno == EINTR)
+            continue;
+        if (moved == 0)
+            errno = EIO; /* the source has become shorter */
+        if (moved <= 0)
+            result = -1;
+        else
+            at += (size_t)moved;
+{%- endif %}
+    }
+{%- if way.is("mmap-mmap") %}
+    int error = errno;
+    munmap((void *)data, size);
+    errno = error;
+{%- endif %}
+    return result;
+}
+{%- if way.has_own_maps() %}
+
+static int copy_range(int fd, int input, size_t from, size_t until)
+{
+    if (from == until)
+        return 0;
+    char *map = map_file(fd, from, until - from);
+    if (map == MAP_FAILED)
+        return -1;
+    int result = copy_into(map, input, from, until), error = errno;
+{%- if way.syncs_at_end() && way.syncs_map() %}
+    if (result == 0 && (result = msync(map, until - from, MS_SYNC)) != 0)
+        error = errno;
+{%- endif %}
+    munmap(map, until - from);
+    errno = error;
+    return result;
+}
+{%- else if way.threads() > 1 %}
+
+/* The mapping of the whole copy. */
+static char *whole;
+
+static int copy_range(int fd, int input, size_t from, size_t until)
+{
+    (void)fd;
+    return from == until ? 0 : copy_into(whole + from, input, from, until);
+}
+{%- endif %}
+{%- include "c/copy_part.c" %}
+{% endblock %}
+{% block fill %}
+
+static int fill(const char *path, int fd, const char *source, int input, size_t size)
+{
+    (void)path, (void)source;
+    if (size == 0) /* no mapping is empty */
+        return 0;
+{%- if way.reserves() %}
+    if (reserve(fd, size) != 0)
+        return -1;
+{%- endif %}
+{%- if way.fills_with_zeros() %}
+    if (fill_with_zeros(fd, size) != 0)
+        return -1;
+{%- endif %}
+{%- if way.overwrites() %}
+    /* A mapping does not make the file longer, and it may have been longer. */
+    if (ftruncate(fd, (off_t)size) != 0)
+        return -1;
+{%- endif %}
+{%- if way.has_own_maps() %}
+    int result = in_parts(path, fd, source, input, size);
+    int error = errno;
+{%- else %}
+    char *map = map_file(fd, 0, size);
+    if (map == MAP_FAILED)
+        return -1;
+{%- if way.threads() > 1 %}
+    whole = map;
+    int result = in_parts(path, fd, source, input, size), error = errno;
+{%- else %}
+    int result = copy_into(map, input, 0, size), error = errno;
+{%- endif %}
+{%- endif %}
+{%- if way.syncs_at_end() && !(way.has_own_maps() && way.syncs_map()) %}
+    /* After an error of this call, the data may be lost though a second call succeeds: write it anew. */
+    if (result == 0 && (result = {% if way.syncs_map() %}msync(map, size, MS_SYNC){% else %}{{ way.sync_name() }}(fd){% endif %}) != 0)
+        error = errno;
+{%- endif %}
+{%- if !way.has_own_maps() %}
+    munmap(map, size);
+{%- endif %}
+    errno = error;
+    return result;
+}
+{% endblock %}

@@ -1,0 +1,22 @@
+{% extends "c/base.c" %}
+{% block fill %}
+
+static int fill(const char *path, int fd, const char *source, int input, size_t size)
+{
+    (void)path, (void)source;
+{%- if way.reserves() %}
+    if (reserve(fd, size) != 0)
+        return -1;
+{%- endif %}
+    /* Both files share their blocks until one is written. EOPNOTSUPP, EXDEV or EINVAL: not on this filesystem. */
+    struct file_clone_range all = {.src_fd = input, .src_length = 0};
+    (void)size;
+    if (ioctl(fd, FICLONERANGE, &all) != 0)
+        return -1;
+{%- if way.syncs_at_end() %}
+    return {{ way.sync_name() }}(fd);
+{%- else %}
+    return 0;
+{%- endif %}
+}
+{% endblock %}

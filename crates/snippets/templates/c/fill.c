@@ -1,0 +1,50 @@
+
+
+static int fill(const char *path, int fd, const char *data, size_t size)
+{
+    (void)path;
+{%- if way.reserves() %}
+    if (reserve(fd, size) != 0)
+        return -1;
+{%- endif %}
+{%- if way.fills_with_zeros() %}
+    if (fill_with_zeros(fd, size) != 0)
+        return -1;
+{%- endif %}
+{%- if way.is_direct() %}
+    size_t whole = size / BLOCK * BLOCK;
+{%- else %}
+    size_t whole = size;
+{%- endif %}
+{%- if way.threads() > 1 %}
+    if (in_parts(path, fd, data, whole) != 0)
+        return -1;
+{%- else %}
+    if (write_part(fd, data, whole{% if way.is_positional() || way.writeback().is_some() %}, 0{% endif %}) != 0)
+        return -1;
+{%- endif %}
+{%- if way.is_direct() %}
+    /* The rest is no whole block: through the page cache. */
+    if (whole < size) {
+        int opened = fcntl(fd, F_GETFL);
+        if (opened < 0 || fcntl(fd, F_SETFL, opened & ~O_DIRECT) != 0)
+            return -1;
+        for (size_t at = whole; at < size;) {
+            ssize_t written = pwrite(fd, data + at, size - at, (off_t)at);
+            if (written < 0 && errno != EINTR)
+                return -1;
+            at += written > 0 ? (size_t)written : 0;
+        }
+{%- if way.sync_every().is_some() || way.is_rwf_dsync() %}
+        if (fdatasync(fd) != 0)
+            return -1;
+{%- endif %}
+    }
+{%- endif %}
+{%- if way.syncs_at_end() %}
+    /* After an error of this call, the data may be lost though a second call succeeds: write it anew. */
+    return {{ way.sync_name() }}(fd);
+{%- else %}
+    return 0;
+{%- endif %}
+}

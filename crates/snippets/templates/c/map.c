@@ -1,0 +1,98 @@
+{% extends "c/base.c" %}
+{% block declarations %}
+{%- include "c/chunk.c" %}
+{%- if way.threads() > 1 %}
+enum { THREADS = {{ way.threads() }} };
+{%- endif %}
+{%- include "c/pages.c" %}
+{% endblock %}
+{% block helpers %}
+{%- include "c/stores.c" %}
+{%- include "c/map_target.c" %}
+
+/* Stores `size` bytes, which the mapping has from its offset `from` on. */
+static int write_part(int fd, char *map, const char *data, size_t size)
+{
+    (void)fd;
+{%- if way.chunk().is_none() %}
+    const size_t CHUNK = size;
+{%- endif %}
+{%- if let Some(every) = way.sync_every() %}
+    unsigned chunks = 0;
+{%- if way.syncs_map() %}
+    size_t synced = 0;
+{%- endif %}
+{%- endif %}
+{%- if way.populates() || way.huge_is_collapse() %}
+    size_t prepared = 0;
+{%- endif %}
+    for (size_t at = 0; at < size;) {
+        size_t length = size - at < CHUNK ? size - at : CHUNK;
+{%- if way.populates() || way.huge_is_collapse() %}
+        if (at == prepared) {
+            prepared = size - at < WINDOW ? size : at + WINDOW;
+            if (prepare_window(map + at, prepared - at) != 0)
+                return -1;
+        }
+        length = prepared - at < length ? prepared - at : length;
+{%- endif %}
+        store(map + at, data + at, length);
+        at += length;
+{%- if let Some(every) = way.sync_every() %}
+        if (++chunks >= {{ every }} || at == size) {
+            chunks = 0;
+{%- if way.syncs_map() %}
+            size_t page = synced / 4096 * 4096; /* msync(2) begins at a page */
+            if (msync(map + page, at - page, MS_SYNC) != 0)
+                return -1;
+            synced = at;
+{%- else %}
+            if ({{ way.sync_name() }}(fd) != 0)
+                return -1;
+{%- endif %}
+        }
+{%- endif %}
+    }
+    return 0;
+}
+{%- if way.threads() > 1 %}
+{% include "c/map_parts.c" %}
+{%- endif %}
+{% endblock %}
+{% block fill %}
+
+static int fill(const char *path, int fd, const char *data, size_t size)
+{
+    (void)path;
+    if (size == 0) /* no mapping is empty */
+        return 0;
+{%- if way.reserves() %}
+    if (reserve(fd, size) != 0)
+        return -1;
+{%- endif %}
+{%- if way.fills_with_zeros() %}
+    if (fill_with_zeros(fd, size) != 0)
+        return -1;
+{%- endif %}
+{%- if way.has_own_maps() %}
+    return in_parts(path, fd, NULL, data, size){% if way.syncs_at_end() && !way.syncs_map() %} != 0 ? -1 : {{ way.sync_name() }}(fd){% endif %};
+{%- else %}
+    char *map = map_file(fd, 0, size);
+    if (map == MAP_FAILED)
+        return -1;
+{%- if way.threads() > 1 %}
+    int result = in_parts(path, fd, map, data, size), error = errno;
+{%- else %}
+    int result = write_part(fd, map, data, size), error = errno;
+{%- endif %}
+{%- if way.syncs_at_end() %}
+    /* After an error of this call, the data may be lost though a second call succeeds: write it anew. */
+    if (result == 0 && (result = {% if way.syncs_map() %}msync(map, size, MS_SYNC){% else %}{{ way.sync_name() }}(fd){% endif %}) != 0)
+        error = errno;
+{%- endif %}
+    munmap(map, size);
+    errno = error;
+    return result;
+{%- endif %}
+}
+{% endblock %}

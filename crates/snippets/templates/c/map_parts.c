@@ -1,0 +1,73 @@
+
+/* Where thread `i` begins. Its part is whole windows, chunks or pages. */
+static size_t border(size_t size, unsigned i)
+{
+    size_t granule = {{ way.granule() }} <= size / THREADS ? {{ way.granule() }} : 4096;
+    size_t at = ((size + granule - 1) / granule) * i / THREADS * granule;
+    return at < size ? at : size;
+}
+
+struct part {
+    const char *path;
+    int fd;
+    char *map;
+    const char *data;
+    size_t from, until;
+    int error;
+};
+
+static void *run_part(void *argument)
+{
+    struct part *part = argument;
+    size_t length = part->until - part->from;
+    part->error = 0;
+    if (length == 0)
+        return NULL;
+{%- if way.has_own_descriptors() %}
+    int fd = part->from == 0 ? part->fd : open_file(part->path, {{ way.access_again_c() }});
+    if (fd < 0) {
+        part->error = errno;
+        return NULL;
+    }
+{%- else %}
+    int fd = part->fd;
+{%- endif %}
+{%- if way.has_own_maps() %}
+    char *map = map_file(fd, part->from, length);
+    if (map == MAP_FAILED || write_part(fd, map, part->data + part->from, length) != 0)
+        part->error = errno;
+{%- if way.syncs_at_end() && way.syncs_map() %}
+    if (part->error == 0 && msync(map, length, MS_SYNC) != 0)
+        part->error = errno;
+{%- endif %}
+    if (map != MAP_FAILED)
+        munmap(map, length);
+{%- else %}
+    if (write_part(fd, part->map + part->from, part->data + part->from, length) != 0)
+        part->error = errno;
+{%- endif %}
+{%- if way.has_own_descriptors() %}
+    if (part->from > 0 && close(fd) != 0 && errno != EINTR && part->error == 0)
+        part->error = errno;
+{%- endif %}
+    return NULL;
+}
+
+static int in_parts(const char *path, int fd, char *map, const char *data, size_t size)
+{
+    struct part parts[THREADS];
+    pthread_t threads[THREADS];
+    int error = 0;
+    unsigned started = 1;
+    for (unsigned i = 0; i < THREADS; i++)
+        parts[i] = (struct part){path, fd, map, data, border(size, i), border(size, i + 1), 0};
+    for (; started < THREADS && error == 0; started += error == 0)
+        error = pthread_create(&threads[started], NULL, run_part, &parts[started]);
+    run_part(&parts[0]);
+    for (unsigned i = 1; i < started; i++)
+        pthread_join(threads[i], NULL);
+    for (unsigned i = 0; i < started && error == 0; i++)
+        error = parts[i].error;
+    errno = error;
+    return error == 0 ? 0 : -1;
+}

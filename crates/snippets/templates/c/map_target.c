@@ -1,0 +1,52 @@
+{%- if way.maps_huge() %}
+
+/* Maps at an address where huge pages fit: as far from a multiple of 2 MiB as the offset is. */
+static char *map_file(int fd, size_t from, size_t length)
+{
+    const size_t huge = 2 << 20, before = from % huge, reserved = before + length + 2 * huge;
+    char *place = mmap(NULL, reserved, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (place == MAP_FAILED)
+        return MAP_FAILED;
+    char *at = place + (huge - (uintptr_t)place % huge) % huge + before;
+    char *map = mmap(at, length, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd, (off_t)from);
+    if (map == MAP_FAILED) {
+        int error = errno;
+        munmap(place, reserved);
+        errno = error;
+        return MAP_FAILED;
+    }
+    char *end = at + (length + 4095) / 4096 * 4096;
+    if (at > place)
+        munmap(place, (size_t)(at - place));
+    munmap(end, (size_t)(place + reserved - end));
+{%- if !way.huge_is_collapse() %}
+    madvise(map, length, MADV_HUGEPAGE); /* a kernel without huge pages refuses, and writes all the same */
+{%- endif %}
+    return map;
+}
+{%- else %}
+
+static char *map_file(int fd, size_t from, size_t length)
+{
+    return mmap(NULL, length, PROT_READ | PROT_WRITE, MAP_SHARED, fd, (off_t)from);
+}
+{%- endif %}
+{%- if way.populates() || way.huge_is_collapse() %}
+
+/* Makes the pages present by a few calls instead of a fault for each. The kernel may refuse either. */
+static int prepare_window(char *map, size_t length)
+{
+{%- if way.huge_is_collapse() %}
+    for (size_t at = 0; at < length; at += 2 << 20)
+        map[at] = 0; /* a page must be there before its huge page is made */
+    madvise(map, length, MADV_COLLAPSE);
+{%- endif %}
+{%- if way.populates() %}
+    /* EFAULT stands for SIGBUS: the disk is full. */
+    while (madvise(map, length, MADV_POPULATE_WRITE) != 0)
+        if (errno != EINTR)
+            return errno == EINVAL ? 0 : -1;
+{%- endif %}
+    return 0;
+}
+{%- endif %}

@@ -1,0 +1,69 @@
+
+/* Where thread `i` begins. Its part is whole chunks or pages. */
+static size_t border(size_t size, unsigned i)
+{
+    size_t granule = {{ way.granule() }} <= size / THREADS ? {{ way.granule() }} : size / THREADS >= 4096 ? 4096 : 1;
+    size_t at = ((size + granule - 1) / granule) * i / THREADS * granule;
+    return at < size ? at : size;
+}
+
+struct part {
+    const char *path;
+    int fd;
+{%- if way.copies() %}
+    const char *source;
+    int input;
+{%- else %}
+    const char *data;
+{%- endif %}
+    size_t from, until;
+    int error;
+};
+
+static void *run_part(void *argument)
+{
+    struct part *part = argument;
+{%- if way.has_own_descriptors() %}
+    /* A descriptor of its own has a position of its own; the first part has the file's. */
+    int fd = part->from == 0 ? part->fd : open_file(part->path, {{ way.access_again_c() }});
+    int result = fd < 0 ? -1 : 0;
+{%- if way.is_at_position() %}
+    if (result == 0 && part->from > 0 && lseek(fd, (off_t)part->from, SEEK_SET) < 0)
+        result = -1;
+{%- endif %}
+{%- else %}
+    int fd = part->fd, result = 0;
+{%- endif %}
+    if (result == 0)
+{%- if way.copies() %}
+        result = copy_part(fd, part->source, part->from == 0 ? part->input : -1, part->from, part->until);
+{%- else %}
+        result = write_part(fd, part->data + part->from, part->until - part->from{% if way.is_positional() || way.writeback().is_some() %}, (off_t)part->from{% endif %});
+{%- endif %}
+    part->error = result == 0 ? 0 : errno;
+{%- if way.has_own_descriptors() %}
+    if (part->from > 0 && fd >= 0 && close(fd) != 0 && errno != EINTR && part->error == 0)
+        part->error = errno;
+{%- endif %}
+    return NULL;
+}
+
+static int in_parts(const char *path, int fd, {% if way.copies() %}const char *source, int input{% else %}const char *data{% endif %}, size_t size)
+{
+    struct part parts[THREADS];
+    pthread_t threads[THREADS];
+    int error = 0;
+    unsigned started = 1;
+    for (unsigned i = 0; i < THREADS; i++)
+        parts[i] = (struct part){.path = path, .fd = fd, {% if way.copies() %}.source = source, .input = input{% else %}.data = data{% endif %},
+                                 .from = border(size, i), .until = border(size, i + 1)};
+    for (; started < THREADS && error == 0; started += error == 0)
+        error = pthread_create(&threads[started], NULL, run_part, &parts[started]);
+    run_part(&parts[0]);
+    for (unsigned i = 1; i < started; i++)
+        pthread_join(threads[i], NULL);
+    for (unsigned i = 0; i < started && error == 0; i++)
+        error = parts[i].error;
+    errno = error;
+    return error == 0 ? 0 : -1;
+}

@@ -1,0 +1,130 @@
+{% extends "c/base.c" %}
+{% block declarations %}
+{%- include "c/chunk.c" %}
+enum { DEPTH = {{ way.depth() }} }; /* buffers that go round */
+{%- if way.threads() > 1 %}
+enum { THREADS = {{ way.threads() }} };
+{%- endif %}
+{%- if let Some(window) = way.writeback() %}
+static const size_t BEHIND = (size_t){{ window }}; /* so many bytes behind the writer, data is on its way to the device */
+{%- endif %}
+{%- if way.is_direct() %}
+enum { BLOCK = {{ way.block() }} }; /* with O_DIRECT, addresses, offsets and lengths are multiples of this */
+{%- endif %}
+{% endblock %}
+{% block helpers %}
+
+/* A call may write less than all, and a signal may interrupt it. */
+static int write_all(int fd, const char *data, size_t size)
+{
+{%- if way.is_direct() %}
+    /* The end of the file is no whole block: through the page cache. */
+    size_t rest = size % BLOCK;
+    if (rest > 0 && size > BLOCK && write_all(fd, data, size - rest) == 0)
+        return write_all(fd, data + size - rest, rest);
+    if (rest > 0 && fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) & ~O_DIRECT) != 0)
+        return -1;
+{%- endif %}
+    while (size > 0) {
+        ssize_t written = write(fd, data, size);
+        if (written < 0 && errno != EINTR)
+            return -1;
+        data += written > 0 ? written : 0;
+        size -= written > 0 ? (size_t)written : 0;
+    }
+    return 0;
+}
+{%- include "c/behind.c" %}
+
+/* Buffers on their way from the thread that reads to the one that writes, and back. */
+struct line {
+    int input;
+    size_t size, chunk;
+    sem_t empty, full;
+    struct {
+        char *buffer;
+        ssize_t length; /* -1: reading failed, with `error` */
+        int error;
+    } slots[DEPTH];
+    volatile int ends; /* the writer has failed */
+};
+
+static void *read_all(void *argument)
+{
+    struct line *line = argument;
+    unsigned i = 0;
+    for (size_t at = 0; at < line->size; i = (i + 1) % DEPTH) {
+        while (sem_wait(&line->empty) != 0) /* EINTR */
+            ;
+        if (line->ends)
+            return NULL;
+        size_t most = line->size - at < line->chunk ? line->size - at : line->chunk;
+        ssize_t length;
+        do
+            length = read(line->input, line->slots[i].buffer, most);
+        while (length < 0 && errno == EINTR);
+        line->slots[i].length = length > 0 ? length : -1;
+        line->slots[i].error = length == 0 ? EIO : errno; /* 0: the source has become shorter */
+        sem_post(&line->full);
+        if (length <= 0)
+            return NULL;
+        at += (size_t)length;
+    }
+    return NULL;
+}
+
+/* Copies the bytes between two offsets. Both files are at their position `from`. */
+static int copy_range(int fd, int input, size_t from, size_t until)
+{
+    const size_t size = until - from;
+{%- if way.chunk().is_none() %}
+    const size_t CHUNK = size;
+{%- endif %}
+{%- if way.is_sequential() %}
+    posix_fadvise(input, 0, 0, POSIX_FADV_WILLNEED);
+    posix_fadvise(input, 0, 0, POSIX_FADV_SEQUENTIAL);
+{%- endif %}
+    struct line line = {.input = input, .size = size, .chunk = CHUNK};
+    int error = size == 0 ? -1 : 0;
+    for (unsigned i = 0; i < DEPTH && error == 0; i++)
+        error = posix_memalign((void **)&line.slots[i].buffer, 4096, CHUNK);
+    sem_init(&line.empty, 0, DEPTH);
+    sem_init(&line.full, 0, 0);
+    pthread_t reader;
+    if (error == 0 && (error = pthread_create(&reader, NULL, read_all, &line)) == 0) {
+{%- if way.writeback().is_some() %}
+        size_t started = 0, ended = 0;
+{%- endif %}
+        unsigned i = 0;
+        for (size_t at = 0; at < size && error == 0; i = (i + 1) % DEPTH) {
+            while (sem_wait(&line.full) != 0) /* EINTR */
+                ;
+            ssize_t length = line.slots[i].length;
+            if (length < 0)
+                error = line.slots[i].error;
+            else if (write_all(fd, line.slots[i].buffer, (size_t)length) != 0)
+                error = errno;
+            else
+                at += (size_t)length;
+{%- if way.writeback().is_some() %}
+            if (error == 0 && at - started >= BEHIND && write_behind(fd, (off_t)from, at, &started, &ended) != 0)
+                error = errno;
+{%- endif %}
+            line.ends = error != 0;
+            sem_post(&line.empty);
+        }
+        pthread_join(reader, NULL);
+    }
+    sem_destroy(&line.empty);
+    sem_destroy(&line.full);
+    for (unsigned i = 0; i < DEPTH; i++)
+        free(line.slots[i].buffer);
+    if (error > 0)
+        errno = error;
+    return error > 0 ? -1 : 0;
+}
+{%- include "c/copy_part.c" %}
+{% endblock %}
+{% block fill %}
+{%- include "c/copy_fill.c" %}
+{% endblock %}

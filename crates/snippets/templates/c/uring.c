@@ -1,0 +1,241 @@
+{% extends "c/base.c" %}
+{% block declarations %}
+{%- include "c/chunk.c" %}
+enum { DEPTH = {{ way.depth() }} }; /* writes under way at the same time */
+{%- if way.is_direct() %}
+enum { BLOCK = {{ way.block() }} }; /* with O_DIRECT, addresses, offsets and lengths are multiples of this */
+{%- endif %}
+{%- if way.threads() > 1 %}
+enum { THREADS = {{ way.threads() }} };
+{%- endif %}
+{%- if way.is_dontcache() %}
+
+#ifndef RWF_DONTCACHE /* Linux 6.14 */
+#define RWF_DONTCACHE 0x80
+#endif
+{%- endif %}
+{% endblock %}
+{% block helpers %}
+
+{%- if way.sync_after_several().is_some() %}
+static const unsigned long long SYNC = UINT64_MAX; /* the completion of a sync */
+
+{% endif -%}
+/* A chunk on its way. */
+struct chunk {
+    size_t at, left;
+};
+
+struct queue {
+    struct io_uring ring;
+    const char *data;
+    off_t offset;
+    int fd;
+    unsigned under_way; /* entries that have no completion yet */
+    unsigned free_count, free[DEPTH];
+    struct chunk chunks[DEPTH];
+{%- if way.is_direct() %}
+    char *buffer; /* a chunk for each write, where the data is not aligned */
+{%- endif %}
+{%- if way.sync_after_several().is_some() %}
+    unsigned queued; /* chunks since the last sync */
+{%- endif %}
+};
+
+/* The ring has two entries for each chunk, so there is always one free. */
+static void push(struct queue *queue, unsigned slot)
+{
+    const struct chunk *chunk = &queue->chunks[slot];
+    struct io_uring_sqe *write = io_uring_get_sqe(&queue->ring);
+    const char *from = queue->data + chunk->at;
+    queue->under_way++;
+{%- if way.is_direct() %}
+    if (queue->buffer != NULL)
+        from = memcpy(queue->buffer + slot * CHUNK, from, chunk->left);
+{%- endif %}
+{%- if way.registers_buffers() %}
+    io_uring_prep_write_fixed(write, {% if way.registers_files() %}0{% else %}queue->fd{% endif %}, from, (unsigned)chunk->left, (__u64)queue->offset + chunk->at, 0);
+{%- else %}
+    io_uring_prep_write(write, {% if way.registers_files() %}0{% else %}queue->fd{% endif %}, from, (unsigned)chunk->left, (__u64)queue->offset + chunk->at);
+{%- endif %}
+{%- if way.has_flags() %}
+    write->rw_flags = {% if way.is_dontcache() %}RWF_DONTCACHE{% endif %}{% if way.is_dontcache() && way.is_rwf_dsync() %} | {% endif %}{% if way.is_rwf_dsync() %}RWF_DSYNC{% endif %};
+{%- endif %}
+    io_uring_sqe_set_data64(write, slot * 2);
+{%- if way.registers_files() %}
+    io_uring_sqe_set_flags(write, IOSQE_FIXED_FILE);
+{%- endif %}
+{%- if way.sync_every() == Some(1) %}
+    /* The sync begins when the write has ended. */
+    io_uring_sqe_set_flags(write, {% if way.registers_files() %}IOSQE_FIXED_FILE | {% endif %}IOSQE_IO_LINK);
+    struct io_uring_sqe *sync = io_uring_get_sqe(&queue->ring);
+    queue->under_way++;
+    io_uring_prep_fsync(sync, {% if way.registers_files() %}0{% else %}queue->fd{% endif %}, {% if way.is_fdatasync() %}IORING_FSYNC_DATASYNC{% else %}0{% endif %});
+{%- if way.registers_files() %}
+    io_uring_sqe_set_flags(sync, IOSQE_FIXED_FILE);
+{%- endif %}
+    io_uring_sqe_set_data64(sync, slot * 2 + 1);
+{%- endif %}
+}
+
+/* Takes a completion; returns an error number. */
+static int completed(struct queue *queue, unsigned long long user_data, int result)
+{
+{%- if way.sync_after_several().is_some() %}
+    if (user_data == SYNC)
+        return -result;
+{%- endif %}
+    unsigned slot = (unsigned)(user_data / 2);
+    struct chunk *chunk = &queue->chunks[slot];
+{%- if way.sync_every() == Some(1) %}
+    if (user_data % 2 == 1) {
+        /* A short write cancels its sync. */
+        if (result < 0 && !(result == -ECANCELED && chunk->left > 0))
+            return -result;
+    } else {
+        if (result < 0 && result != -EINTR && result != -EAGAIN)
+            return -result;
+        chunk->at += result > 0 ? (size_t)result : 0;
+        chunk->left -= result > 0 ? (size_t)result : 0;
+        return 0;
+    }
+{%- else %}
+    if (result < 0 && result != -EINTR && result != -EAGAIN)
+        return -result;
+    chunk->at += result > 0 ? (size_t)result : 0;
+    chunk->left -= result > 0 ? (size_t)result : 0;
+{%- endif %}
+    if (chunk->left > 0)
+        push(queue, slot); /* the rest of a short write */
+    else
+        queue->free[queue->free_count++] = slot;
+    return 0;
+}
+
+/* Waits for a completion or more; returns an error number. */
+static int wait_for_one(struct queue *queue)
+{
+    int result;
+    do
+        result = io_uring_submit_and_wait(&queue->ring, 1);
+    while (result == -EINTR);
+    if (result < 0)
+        return -result;
+    unsigned head, count = 0;
+    int error = 0;
+    struct io_uring_cqe *cqe;
+    io_uring_for_each_cqe(&queue->ring, head, cqe) {
+        int failed = completed(queue, cqe->user_data, cqe->res);
+        error = error == 0 ? failed : error;
+        count++;
+    }
+    io_uring_cq_advance(&queue->ring, count);
+    queue->under_way -= count;
+    return error;
+}
+
+/* Where io_uring is missing or forbidden, as in many containers. */
+static int write_plainly(int fd, const char *data, size_t size, off_t offset)
+{
+    while (size > 0) {
+        ssize_t written = pwrite(fd, data, size, offset);
+        if (written < 0 && errno != EINTR)
+            return -1;
+        data += written > 0 ? written : 0;
+        size -= written > 0 ? (size_t)written : 0;
+        offset += written > 0 ? written : 0;
+    }
+    return {% if way.is_durable() && !way.syncs_at_end() %}fdatasync(fd){% else %}0{% endif %};
+}
+
+static int write_part(int fd, const char *data, size_t size, off_t offset)
+{
+{%- if way.chunk().is_none() %}
+    const size_t CHUNK = size < INT_MAX / 4096 * 4096 ? size : INT_MAX / 4096 * 4096;
+{%- endif %}
+    if (size == 0)
+        return 0;
+    struct queue queue = {.data = data, .offset = offset, .fd = fd};
+    int error = io_uring_queue_init(DEPTH * 2, &queue.ring, 0);
+    if (error == -ENOSYS || error == -EPERM || error == -ENOMEM)
+        return write_plainly(fd, data, size, offset);
+    if (error < 0) {
+        errno = -error;
+        return -1;
+    }
+    error = 0;
+    for (unsigned i = 0; i < DEPTH; i++)
+        queue.free[queue.free_count++] = DEPTH - 1 - i;
+{%- if way.is_direct() %}
+    if ((uintptr_t)data % BLOCK != 0)
+        error = posix_memalign((void **)&queue.buffer, BLOCK, DEPTH * CHUNK);
+{%- endif %}
+{%- if way.registers_buffers() %}
+    struct iovec memory = {(void *)data, size};
+{%- if way.is_direct() %}
+    if (queue.buffer != NULL)
+        memory = (struct iovec){queue.buffer, DEPTH * CHUNK};
+{%- endif %}
+    /* The kernel pins it once, rather than for each write: see RLIMIT_MEMLOCK. */
+    if (error == 0)
+        error = -io_uring_register_buffers(&queue.ring, &memory, 1);
+{%- endif %}
+{%- if way.registers_files() %}
+    if (error == 0)
+        error = -io_uring_register_files(&queue.ring, &fd, 1);
+{%- endif %}
+    size_t next = 0;
+    while (error == 0 && (next < size || queue.free_count < DEPTH)) {
+{%- if let Some(every) = way.sync_after_several() %}
+        while (next < size && queue.free_count > 0 && queue.queued < {{ every }}) {
+{%- else %}
+        while (next < size && queue.free_count > 0) {
+{%- endif %}
+            unsigned slot = queue.free[--queue.free_count];
+            size_t length = size - next < CHUNK ? size - next : CHUNK;
+            queue.chunks[slot] = (struct chunk){next, length};
+            push(&queue, slot);
+            next += length;
+{%- if let Some(every) = way.sync_after_several() %}
+            queue.queued++;
+        }
+        error = queue.free_count < DEPTH ? wait_for_one(&queue) : 0;
+        /* All that was queued has been written: now it becomes durable. */
+        if (error == 0 && queue.free_count == DEPTH && queue.queued > 0 && (queue.queued >= {{ every }} || next == size)) {
+            queue.queued = 0;
+            struct io_uring_sqe *sync = io_uring_get_sqe(&queue.ring);
+            io_uring_prep_fsync(sync, {% if way.registers_files() %}0{% else %}fd{% endif %}, {% if way.is_fdatasync() %}IORING_FSYNC_DATASYNC{% else %}0{% endif %});
+            io_uring_sqe_set_data64(sync, SYNC);
+{%- if way.registers_files() %}
+            io_uring_sqe_set_flags(sync, IOSQE_FIXED_FILE);
+{%- endif %}
+            queue.under_way++;
+            error = wait_for_one(&queue);
+        }
+{%- else %}
+        }
+        error = wait_for_one(&queue);
+{%- endif %}
+    }
+    /* The kernel may still read the data of what is under way after an error. */
+    if (error != 0 && queue.under_way > 0)
+        io_uring_submit(&queue.ring);
+    for (struct io_uring_cqe *cqe; error != 0 && queue.under_way > 0; queue.under_way--) {
+        if (io_uring_wait_cqe(&queue.ring, &cqe) != 0)
+            break;
+        io_uring_cqe_seen(&queue.ring, cqe);
+    }
+    io_uring_queue_exit(&queue.ring);
+{%- if way.is_direct() %}
+    free(queue.buffer);
+{%- endif %}
+    errno = error;
+    return error == 0 ? 0 : -1;
+}
+{%- if way.threads() > 1 %}
+{% include "c/parts.c" %}
+{%- endif %}
+{% endblock %}
+{% block fill %}
+{%- include "c/fill.c" %}
+{% endblock %}

@@ -1,0 +1,158 @@
+{% extends "c/base.c" %}
+{% block declarations %}
+{%- include "c/chunk.c" %}
+enum { DEPTH = {{ way.depth() }} }; /* chunks under way at the same time */
+{%- if way.threads() > 1 %}
+enum { THREADS = {{ way.threads() }} };
+{%- endif %}
+{% endblock %}
+{% block helpers %}
+
+/* A chunk on its way: it is read, then written. */
+struct chunk {
+    char *buffer;
+    size_t at, length, read, written;
+};
+
+struct queue {
+    struct io_uring ring;
+    int fds[2]; /* the source and the copy */
+    unsigned free_count, free[DEPTH];
+    struct chunk chunks[DEPTH];
+};
+
+enum { READ = 0, WRITE = 1 };
+
+/* The ring has two entries for each chunk, so there is always one free. */
+static void push(struct queue *queue, unsigned slot, int which, unsigned flags)
+{
+    const struct chunk *chunk = &queue->chunks[slot];
+    struct io_uring_sqe *entry = io_uring_get_sqe(&queue->ring);
+    size_t done = which == READ ? chunk->read : chunk->written;
+    unsigned length = (unsigned)(chunk->length - done);
+    int fd = {% if way.registers_files() %}which{% else %}queue->fds[which]{% endif %};
+    if (which == READ)
+        io_uring_prep_read{% if way.registers_buffers() %}_fixed{% endif %}(entry, fd, chunk->buffer + done, length, chunk->at + done{% if way.registers_buffers() %}, 0{% endif %});
+    else
+        io_uring_prep_write{% if way.registers_buffers() %}_fixed{% endif %}(entry, fd, chunk->buffer + done, length, chunk->at + done{% if way.registers_buffers() %}, 0{% endif %});
+    io_uring_sqe_set_data64(entry, slot * 2 + (unsigned)which);
+    io_uring_sqe_set_flags(entry, flags{% if way.registers_files() %} | IOSQE_FIXED_FILE{% endif %});
+}
+
+/* The write begins when the read has ended. */
+static void push_both(struct queue *queue, unsigned slot)
+{
+    push(queue, slot, READ, IOSQE_IO_LINK);
+    push(queue, slot, WRITE, 0);
+}
+
+/* Takes a completion; returns an error number. */
+static int completed(struct queue *queue, unsigned long long user_data, int result)
+{
+    unsigned slot = (unsigned)(user_data / 2);
+    struct chunk *chunk = &queue->chunks[slot];
+    int again = result == -EINTR || result == -EAGAIN || result == -ECANCELED;
+    if (result <= 0 && !again)
+        return result < 0 ? -result : EIO; /* 0: the source has become shorter */
+    if (user_data % 2 == READ) {
+        chunk->read += again ? 0 : (size_t)result;
+        return 0; /* the write ends it, even where a short read canceled that */
+    }
+    if (chunk->read < chunk->length) {
+        push_both(queue, slot);
+        return 0;
+    }
+    chunk->written += again ? 0 : (size_t)result;
+    if (chunk->written < chunk->length)
+        push(queue, slot, WRITE, 0);
+    else
+        queue->free[queue->free_count++] = slot;
+    return 0;
+}
+
+/* Waits for a completion or more; returns an error number. */
+static int wait_for_one(struct queue *queue)
+{
+    int result;
+    do
+        result = io_uring_submit_and_wait(&queue->ring, 1);
+    while (result == -EINTR);
+    if (result < 0)
+        return -result;
+    unsigned head, count = 0;
+    int error = 0;
+    struct io_uring_cqe *cqe;
+    io_uring_for_each_cqe(&queue->ring, head, cqe) {
+        int failed = completed(queue, cqe->user_data, cqe->res);
+        error = error == 0 ? failed : error;
+        count++;
+    }
+    io_uring_cq_advance(&queue->ring, count);
+    return error;
+}
+
+/* Copies the bytes between two offsets. */
+static int copy_range(int fd, int input, size_t from, size_t until)
+{
+    const size_t size = until - from;
+{%- if way.chunk().is_none() %}
+    const size_t CHUNK = size < INT_MAX / 4096 * 4096 ? (size + 4095) / 4096 * 4096 : INT_MAX / 4096 * 4096;
+{%- endif %}
+    struct queue queue = {.fds = {input, fd}};
+    int error = size == 0 ? -1 : io_uring_queue_init(DEPTH * 2, &queue.ring, 0);
+    if (error < 0) {
+        errno = size == 0 ? 0 : -error; /* ENOSYS or EPERM: io_uring is missing or forbidden, as in many containers */
+        return size == 0 ? 0 : -1;
+    }
+    char *memory = NULL;
+    error = posix_memalign((void **)&memory, 4096, DEPTH * CHUNK);
+    for (unsigned i = 0; i < DEPTH; i++) {
+        queue.free[queue.free_count++] = DEPTH - 1 - i;
+        queue.chunks[i].buffer = memory + i * CHUNK;
+    }
+{%- if way.registers_buffers() %}
+    /* The kernel pins them once, rather than for each call: see RLIMIT_MEMLOCK. */
+    struct iovec all = {memory, DEPTH * CHUNK};
+    if (error == 0)
+        error = -io_uring_register_buffers(&queue.ring, &all, 1);
+{%- endif %}
+{%- if way.registers_files() %}
+    if (error == 0)
+        error = -io_uring_register_files(&queue.ring, queue.fds, 2);
+{%- endif %}
+    size_t next = 0;
+    while (error == 0 && (next < size || queue.free_count < DEPTH)) {
+        while (next < size && queue.free_count > 0) {
+            unsigned slot = queue.free[--queue.free_count];
+            struct chunk *chunk = &queue.chunks[slot];
+            size_t length = size - next < CHUNK ? size - next : CHUNK;
+{%- if way.is_direct() %}
+            /* With O_DIRECT lengths are whole blocks: the end of the file is copied through the page cache. */
+            if (length % 4096 != 0 && length > 4096)
+                length = length / 4096 * 4096;
+            else if (length % 4096 != 0) {
+                if (fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) & ~O_DIRECT) != 0)
+                    error = errno;
+                if (error == 0 && fcntl(input, F_SETFL, fcntl(input, F_GETFL) & ~O_DIRECT) != 0)
+                    error = errno;
+            }
+{%- endif %}
+            *chunk = (struct chunk){.buffer = chunk->buffer, .at = from + next, .length = length};
+            push_both(&queue, slot);
+            next += length;
+        }
+        if (error == 0)
+            error = wait_for_one(&queue);
+    }
+    /* The kernel still uses the buffers of what is under way: the ring waits for it. */
+    io_uring_queue_exit(&queue.ring);
+    if (error == 0)
+        free(memory); /* after an error they stay, as the kernel may still write to them */
+    errno = error;
+    return error == 0 ? 0 : -1;
+}
+{%- include "c/copy_part.c" %}
+{% endblock %}
+{% block fill %}
+{%- include "c/copy_fill.c" %}
+{% endblock %}

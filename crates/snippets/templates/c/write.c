@@ -1,0 +1,171 @@
+{% extends "c/base.c" %}
+{% block declarations %}
+{% include "c/chunk.c" %}
+{%- if way.threads() > 1 %}
+enum { THREADS = {{ way.threads() }} };
+{%- endif %}
+{%- if way.is_vectored() %}
+enum { VECTOR = {{ way.vector() }} }; /* chunks handed over in one call */
+{%- endif %}
+{%- if way.is_direct() %}
+enum { BLOCK = {{ way.block() }} }; /* with O_DIRECT, addresses, offsets and lengths are multiples of this */
+{%- endif %}
+{%- if let Some(window) = way.writeback() %}
+static const size_t BEHIND = (size_t){{ window }}; /* so many bytes behind the writer, data is on its way to the device */
+{%- endif %}
+{%- if way.is_dontcache() %}
+
+#ifndef RWF_DONTCACHE /* Linux 6.14 */
+#define RWF_DONTCACHE 0x80
+#endif
+static _Thread_local int flags = RWF_DONTCACHE{% if way.is_rwf_dsync() %} | RWF_DSYNC{% endif %};
+{%- else if way.is_rwf_dsync() %}
+
+static const int flags = RWF_DSYNC;
+{%- endif %}
+{% endblock %}
+{% block helpers %}
+{%- if way.is_vectored() %}
+
+/* Hands over all bytes of a vector, which is changed. */
+static int write_all(int fd, struct iovec *vector, int count{% if way.is_positional() %}, off_t offset{% endif %})
+{
+    while (count > 0) {
+        ssize_t written = {{ way.vectored_call_c() }};
+        if (written < 0) {
+            if (errno == EINTR)
+                continue;
+{%- if way.is_dontcache() %}
+            if (errno == EOPNOTSUPP && (flags & RWF_DONTCACHE)) {
+                flags &= ~RWF_DONTCACHE; /* this filesystem or kernel cannot: the data stays in the page cache */
+                continue;
+            }
+{%- endif %}
+            return -1;
+        }
+{%- if way.is_positional() %}
+        offset += written;
+{%- endif %}
+        /* A call may write less than all. */
+        size_t done = (size_t)written;
+        while (count > 0 && done >= vector->iov_len) {
+            done -= vector->iov_len;
+            vector++;
+            count--;
+        }
+        if (count > 0) {
+            vector->iov_base = (char *)vector->iov_base + done;
+            vector->iov_len -= done;
+        }
+    }
+    return 0;
+}
+{%- else %}
+
+/* A call may write less than all, and a signal may interrupt it. */
+static int write_all(int fd, const char *data, size_t size{% if way.is_positional() %}, off_t offset{% endif %})
+{
+    while (size > 0) {
+{%- if way.has_flags() %}
+        struct iovec all = {(void *)data, size};
+        ssize_t written = pwritev2(fd, &all, 1, offset, flags);
+{%- else if way.is_positional() %}
+        ssize_t written = pwrite(fd, data, size, offset);
+{%- else %}
+        ssize_t written = write(fd, data, size);
+{%- endif %}
+        if (written < 0) {
+            if (errno == EINTR)
+                continue;
+{%- if way.is_dontcache() %}
+            if (errno == EOPNOTSUPP && (flags & RWF_DONTCACHE)) {
+                flags &= ~RWF_DONTCACHE; /* this filesystem or kernel cannot: the data stays in the page cache */
+                continue;
+            }
+{%- endif %}
+            return -1;
+        }
+        data += written;
+        size -= (size_t)written;
+{%- if way.is_positional() %}
+        offset += written;
+{%- endif %}
+    }
+    return 0;
+}
+{%- endif %}
+{%- include "c/behind.c" %}
+
+/* Writes `size` bytes from `offset` of the file on{% if !way.is_positional() %}, where its position is{% endif %}. */
+static int write_part(int fd, const char *data, size_t size{% if way.is_positional() || way.writeback().is_some() %}, off_t offset{% endif %})
+{
+{%- if way.chunk().is_none() %}
+    const size_t CHUNK = size;
+{%- endif %}
+{%- if way.is_direct() %}
+    char *buffer = NULL;
+    if ((uintptr_t)data % BLOCK != 0 && (errno = posix_memalign((void **)&buffer, BLOCK, {{ way.buffer_c() }})) != 0)
+        return -1;
+{%- endif %}
+{%- if way.sync_every().is_some() %}
+    unsigned chunks = 0;
+{%- endif %}
+{%- if way.writeback().is_some() %}
+    size_t started = 0, ended = 0;
+{%- endif %}
+    int result = 0;
+    for (size_t at = 0; at < size && result == 0;) {
+{%- if way.is_vectored() %}
+        struct iovec vector[VECTOR];
+        int count = 0;
+        size_t length = 0;
+        while (count < VECTOR && at + length < size) {
+            size_t left = size - at - length, chunk = left < CHUNK ? left : CHUNK;
+            vector[count++] = (struct iovec){(void *)(data + at + length), chunk};
+            length += chunk;
+        }
+{%- if way.is_direct() %}
+        if (buffer != NULL) {
+            vector[0] = (struct iovec){memcpy(buffer, data + at, length), length};
+            count = 1;
+        }
+{%- endif %}
+        result = write_all(fd, vector, count{% if way.is_positional() %}, offset + (off_t)at{% endif %});
+{%- else %}
+        size_t length = size - at < CHUNK ? size - at : CHUNK;
+{%- if way.is_direct() %}
+        const char *from = buffer == NULL ? data + at : memcpy(buffer, data + at, length);
+        result = write_all(fd, from, length{% if way.is_positional() %}, offset + (off_t)at{% endif %});
+{%- else %}
+        result = write_all(fd, data + at, length{% if way.is_positional() %}, offset + (off_t)at{% endif %});
+{%- endif %}
+{%- endif %}
+        at += length;
+{%- if let Some(every) = way.sync_every() %}
+        chunks += {% if way.is_vectored() %}(unsigned)count{% else %}1{% endif %};
+        if (result == 0 && chunks >= {{ every }}) {
+            chunks = 0;
+            result = {{ way.sync_name() }}(fd);
+        }
+{%- endif %}
+{%- if way.writeback().is_some() %}
+        if (result == 0 && at - started >= BEHIND)
+            result = write_behind(fd, offset, at, &started, &ended);
+{%- endif %}
+    }
+{%- if way.sync_every().is_some() %}
+    if (result == 0 && chunks > 0)
+        result = {{ way.sync_name() }}(fd);
+{%- endif %}
+{%- if way.is_direct() %}
+    free(buffer);
+{%- endif %}
+    return result;
+}
+{%- if way.threads() > 1 %}
+{% include "c/parts.c" %}
+{%- endif %}
+{% endblock %}
+{% block fill %}
+{%- include "c/fill.c" %}
+{% endblock %}
