@@ -13,6 +13,7 @@ mod mistakes;
 mod named_runs;
 mod output;
 mod output_file;
+mod programs;
 mod ranks;
 mod run_list;
 mod run_name;

@@ -146,7 +146,13 @@ fn named_cases(
     }
     names
         .iter()
-        .map(|name| Case::parse(name, methods).map_err(|error| usage!("--case {name}: {error}")))
+        .map(|name| match Case::parse(name, methods) {
+            Ok(case) if case.method().is_program() => {
+                Err(usage!("--case {name}: give your program with --command 'PROGRAM {{file}}' instead"))
+            }
+            Ok(case) => Ok(case),
+            Err(error) => Err(usage!("--case {name}: {error}")),
+        })
         .collect()
 }
 

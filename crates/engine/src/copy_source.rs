@@ -36,7 +36,7 @@ impl CopySources {
     /// reopens it.
     pub(crate) fn of(&self, case: &Case, target: usize) -> Option<BorrowedFd<'_>> {
         let made = || self.made.get(&target).map(|made| &made.file);
-        self.given.as_ref().or_else(made).filter(|_| case.method().copies()).map(AsFd::as_fd)
+        self.given.as_ref().or_else(made).filter(|_| case.method().has_source_file()).map(AsFd::as_fd)
     }
 
     /// Makes our own file of incompressible data with at least this many bytes, unless a suitable one exists.

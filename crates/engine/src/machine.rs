@@ -17,9 +17,18 @@ pub(crate) struct Usage {
 impl Usage {
     /// From getrusage(2).
     pub(crate) fn now() -> Self {
+        Self::of(UsageWho::RUSAGE_SELF)
+    }
+
+    /// The same of all processes that were started here and have ended.
+    pub(crate) fn of_children() -> Self {
+        Self::of(UsageWho::RUSAGE_CHILDREN)
+    }
+
+    fn of(whom: UsageWho) -> Self {
         let nanoseconds = |time: TimeVal| time.tv_sec() * 1_000_000_000 + time.tv_usec() * 1_000;
         // The call cannot fail with these arguments.
-        getrusage(UsageWho::RUSAGE_SELF).map_or_else(
+        getrusage(whom).map_or_else(
             |_| Self::default(),
             |usage| Self {
                 user_cpu_ns: nanoseconds(usage.user_time()),

@@ -16,6 +16,7 @@ use crate::file::Target;
 use crate::job;
 use crate::machine::Usage;
 use crate::meeting::{Meeting, Ranks};
+use crate::program::Program;
 use crate::progress::Progress;
 use crate::properties::Place;
 use crate::records::Records;
@@ -147,6 +148,16 @@ impl Run<'_> {
         let states = thread_state::thread_states(self.target, case, self.names, &parts, limit);
         // A rank that has waited long looks for the others seldom: the second meeting begins the clock for all.
         ranks.meet(Ok(()))?;
+        let program = request.program.as_deref().filter(|_| case.method().is_program());
+        if let Some(words) = program {
+            let name = self.names.first().map(String::as_str).unwrap_or_default();
+            let program = Program { words, target: self.target, name, source: copy_from };
+            progress.phase(Phase::Write, || program.run(case, &mut sample))?;
+            (sample.watch, sample.steal_ns, sample.device_bytes) = watcher.end();
+            sample.probe_ns[1] = engine.memory.probe_ns();
+            progress.phase(Phase::Verify, || self.verify(&parts, vec![sample.bytes], &mut sample))?;
+            return Ok(sample);
+        }
         let records = timed_phases(states, (case, self.place), progress, &mut sample, ranks)?;
         (sample.watch, sample.steal_ns, sample.device_bytes) = watcher.end();
         sample.probe_ns[1] = engine.memory.probe_ns();
@@ -194,7 +205,7 @@ impl Run<'_> {
         for name in self.own_names() {
             file::remove(self.target, name)?;
         }
-        if case.method().copies() {
+        if case.method().has_source_file() {
             let bytes = case.axes().size_bytes;
             engine.copy_sources.make(request.target, self.target, bytes, request.data_seed)?;
         } else {
@@ -257,7 +268,10 @@ impl Run<'_> {
         sample.shares_blocks = all.shares_blocks()?;
         all.past_the_page_cache()?;
         all.zeros_are_written()?;
-        let Some(extent) = request.read_back.filter(|_| case.method().writes_data()) else { return Ok(()) };
+        // A program that makes its own data is only held to its size.
+        let is_known = request.program.as_deref().is_none_or(Program::is_given_its_data);
+        let wanted = request.read_back.filter(|_| case.method().writes_data() && is_known);
+        let Some(extent) = wanted else { return Ok(()) };
         let other = self.place.verifies;
         if other == self.place.rank {
             sample.read_back = Some(read_back::read_back(&all, request, extent)?);

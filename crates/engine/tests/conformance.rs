@@ -109,7 +109,7 @@ const FILLING: &[&str] = &[
 
 /// The methods that need no other ranks; those of MPI are tested under mpirun.
 fn alone() -> impl Iterator<Item = &'static MethodInfo> {
-    method_infos().into_iter().filter(|method| !method.is_of_mpi())
+    method_infos().into_iter().filter(|method| method.is_complete())
 }
 
 fn full_disk(name: &str) -> Result<()> {

@@ -17,7 +17,7 @@ fn main() -> ExitCode {
     let mut trials = Trials::default();
     for kind in Kind::ALL {
         // Threads of one process are no ranks to MPI, whose methods are tested under mpirun.
-        let has_ranks = |method: &&MethodInfo| method.has_axis(Axis::Ranks) && !method.is_of_mpi();
+        let has_ranks = |method: &&MethodInfo| method.has_axis(Axis::Ranks) && method.is_complete();
         for method in method_infos().into_iter().filter(has_ranks) {
             let name =
                 format!("ranks: {} writes the same bytes from each rank on {}", method.name, kind.name());

@@ -298,6 +298,13 @@ axes! {
         words: Phrase::of_allocation,
         effort: |_| 0, fio: |_| Err("nothing is written"),
     }
+    Program = "program" {
+        // One for each --command of a run.
+        program: u32 as Count<1024> = 1,
+        summary: "which of the run's own programs (--command) writes the file",
+        words: |program| Phrase::Beside(format!("the program with number {program}")),
+        effort: |_| 0, fio: |_| Err("it is a program of its own"),
+    }
     Prepare = "prepare" {
         prepare: Prepare = Prepare::Create,
         summary: "the state that the file is put in first; what it costs is phase `prepare` or `open`",

@@ -226,6 +226,7 @@ impl Case {
         let threads = self.axes.threads.max(1) as usize;
         let share = || self.ranges().chunks(threads).map(|own| own.iter().map(|it| it.length).sum()).max();
         match (self.method.cursor, self.method.copies(), self.axes.source) {
+            _ if self.method.is_program() => 0,
             (Cursor::NoData, ..) => 0,
             (_, true, _) if self.method.has_buffer => {
                 let threads = u64::from(self.axes.threads.max(1));

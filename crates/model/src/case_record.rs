@@ -295,6 +295,12 @@ impl fmt::Display for RecordedCase {
     }
 }
 impl CaseRecord {
+    /// The command line of the user's program that it is; none if it is one of our own cases.
+    #[must_use]
+    pub fn program(&self) -> Option<&str> {
+        self.label.as_deref().filter(|_| self.case.known().is_some_and(|case| case.method().is_program()))
+    }
+
     /// Whether its copies share most of their blocks with the source, by the method or by the filesystem's
     /// choice.
     #[must_use]

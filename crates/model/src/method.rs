@@ -114,6 +114,24 @@ impl MethodInfo {
         self.has_axis(Axis::Collective)
     }
 
+    /// Whether it is a program of the user's, which is started for each sample.
+    #[must_use]
+    pub fn is_program(&self) -> bool {
+        self.has_axis(Axis::Program)
+    }
+
+    /// Whether it needs nothing beside the engine: neither MPI nor a program of the user's.
+    #[must_use]
+    pub fn is_complete(&self) -> bool {
+        !self.is_of_mpi() && !self.is_program()
+    }
+
+    /// Whether a file with the data stands beside the sample: the one that is copied, or that a program may read.
+    #[must_use]
+    pub fn has_source_file(&self) -> bool {
+        self.copies() || self.is_program()
+    }
+
     /// Whether the data comes from another file.
     #[must_use]
     pub fn copies(&self) -> bool {

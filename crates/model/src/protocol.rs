@@ -145,6 +145,9 @@ pub struct PropertiesRequest {
 pub struct SampleRequest {
     /// The case's name.
     pub case: String,
+    /// The words of the user's program, with placeholders, where the case is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub program: Option<Vec<String>>,
     /// The number of the worker's target, from 0.
     pub target: usize,
     /// Whether all filesystems are synced before the sample, because syncing the target's filesystem leaves
@@ -181,6 +184,7 @@ impl SampleRequest {
     pub fn bare(file_stem: &str, data_seed: u64) -> Self {
         Self {
             case: String::new(),
+            program: None,
             target: 0,
             sync_all: false,
             round: 0,

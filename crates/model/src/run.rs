@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::case::Case;
 use crate::case_record::CaseRecord;
 use crate::ranks::Cluster;
 use crate::read_back::Extent;
@@ -73,6 +74,18 @@ pub struct Settings {
     pub copy_to: Option<String>,
     /// The file size of a search. If the limits do not allow it, the search ends with a smaller one.
     pub search_bytes: Option<u64>,
+    /// The user's own programs, each in words with placeholders, by the number on axis `program`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub programs: Vec<Vec<String>>,
+}
+
+impl Settings {
+    /// The words of a case's program; none if the case is none of a program.
+    #[must_use]
+    pub fn program_of(&self, case: &Case) -> Option<Vec<String>> {
+        let number = (case.axes().program as usize).checked_sub(1)?;
+        self.programs.get(number).filter(|_| case.method().is_program()).cloned()
+    }
 }
 
 /// One invocation. In its serde form targets and cases are separate.

@@ -228,6 +228,9 @@ pub struct Sample {
     pub watch: Watch,
     /// Throughput over time, if phase write was long enough.
     pub timeline: Option<Box<Timeline>>,
+    /// The time from the start of a process that does nothing to its end, right before a program of the user's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub startup_ns: Option<u64>,
     /// The times of each rank, if several have taken it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ranks: Option<Box<RankTimes>>,

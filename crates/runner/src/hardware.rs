@@ -223,6 +223,7 @@ mod tests {
             copy_from: None,
             copy_to: None,
             search_bytes: None,
+            programs: Vec::new(),
         }
     }
 

@@ -129,6 +129,7 @@ mod tests {
             copy_from: None,
             copy_to: None,
             search_bytes: None,
+            programs: Vec::new(),
         }
     }
 

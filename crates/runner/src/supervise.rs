@@ -238,6 +238,7 @@ impl Run<'_, '_> {
         let planned_target = plan.targets.get(*target).cloned().unwrap_or_default();
         let request = SampleRequest {
             case: case.to_string(),
+            program: plan.settings.program_of(case),
             target: *target,
             sync_all: planned_target.sync_all,
             round,

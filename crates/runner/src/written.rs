@@ -59,7 +59,7 @@ impl Written {
     fn sample_and_source(&self, target: usize, case: &Case) -> u64 {
         let size_bytes = case.axes().size_bytes;
         let is_there = self.copied.get(&target).is_some_and(|&bytes| bytes >= size_bytes);
-        let makes_source = case.method().copies() && !self.copy_is_given && !is_there;
+        let makes_source = case.method().has_source_file() && !self.copy_is_given && !is_there;
         case.bytes_written().saturating_add(if makes_source { size_bytes } else { 0 })
     }
 
@@ -76,7 +76,7 @@ impl Written {
         self.sample_bytes = self.sample_bytes.saturating_add(bytes);
         self.add(self.direct_check(target, case, is_read_back));
         let axes = case.axes();
-        if case.method().copies() {
+        if case.method().has_source_file() {
             let copied = self.copied.entry(target).or_default();
             *copied = axes.size_bytes.max(*copied);
         }

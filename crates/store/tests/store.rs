@@ -38,6 +38,7 @@ fn making() -> Making {
 
 fn samples() -> Vec<Sample> {
     let good = Sample {
+        startup_ns: None,
         shares_blocks: Some(true),
         round: 0,
         outcome: Outcome::Ok,

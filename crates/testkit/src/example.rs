@@ -33,6 +33,7 @@ pub fn example_run() -> RunRecord {
             copy_from: None,
             copy_to: None,
             search_bytes: None,
+            programs: Vec::new(),
         },
         targets: vec![example_target(TARGET)],
         cluster: None,

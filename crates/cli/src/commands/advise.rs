@@ -143,6 +143,7 @@ impl AdviseCommand {
             copy_from: None,
             copy_to: None,
             search_bytes: Some(real_bytes),
+            programs: Vec::new(),
         };
         // The race has no part in the bytes that the limits of the hardware and the check of direct I/O take.
         let limits_for = one_for_each_limit(&space);

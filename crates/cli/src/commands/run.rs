@@ -16,7 +16,8 @@ use crate::global::Global;
 use crate::output::Output;
 use crate::output_file::Kept;
 use crate::ranks::Others;
-use crate::selection::{self, SelectionArguments};
+use crate::programs::ProgramArguments;
+use crate::selection::{self, SAMPLES, Selected, SelectionArguments};
 use crate::session::{
     Claimed, Copied, CopyArguments, Cost, DestroyArguments, FirstLookCases, MeasuringArguments, Place, Session,
     VERSION, Workspaces, check_and_claim, largest_block, new_run,
@@ -35,6 +36,8 @@ pub(crate) struct RunCommand {
     target: Vec<PathBuf>,
     #[command(flatten)]
     selection: SelectionArguments,
+    #[command(flatten)]
+    programs: ProgramArguments,
     #[command(flatten)]
     copying: CopyArguments,
     /// Evict the source of a copy from the page cache before every sample (axis `origin`)
@@ -61,6 +64,7 @@ const RUN_EXAMPLES: &str = "Examples:
   writebench run /data                                      a first look at /data
   writebench run /data --suite write,parallel --size 4GiB   two suites, with larger files
   writebench run --case write,chunk=64KiB --case mmap       two cases, in the current directory
+  writebench run --case write --command './mine {file}'     a program of your own beside a case
   writebench run /data /scratch --suite buffer              two places side by side
   writebench run /data --suite mmap --dry-run               how much would be written?
   writebench run --suite copy <X >Y                         twenty ways to copy X to Y
@@ -80,17 +84,13 @@ impl RunCommand {
         let takes_stdout = copied.as_ref().is_some_and(Copied::takes_stdout);
         let output = if takes_stdout { &on_stderr } else { &global.output };
         let places = self.places(copied.as_ref())?;
-        let selected = selection::rows(
-            &self.selection,
-            self.cold,
-            copied.as_ref(),
-            largest_block(&places),
-            &self.ranks(global.ranks()),
-        )?;
+        let selected = self.selected(copied.as_ref(), largest_block(&places), global.ranks())?;
         selected.notes.iter().for_each(|note| output.note(note));
-        let first_looks = if self.selection.is_empty() && copied.is_none() { 1 } else { 0 };
+        let is_first_look = self.selection.is_empty() && self.programs.is_empty() && copied.is_none();
+        let first_looks = u64::from(is_first_look);
         let mut settings = measuring.settings(first_looks, selected.samples);
         copied.iter().for_each(|copied| copied.record(&mut settings));
+        settings.programs = self.programs.words()?;
         let targets = places.iter().map(Place::record).collect();
         let run = new_run(measuring.label.clone(), settings, &selected.rows, targets);
         let run = RunRecord { cluster: global.cluster(), ..run };
@@ -137,6 +137,25 @@ impl RunCommand {
         };
         (session.limits_for, session.properties) = (limits_for, properties);
         session.measure(&exports)
+    }
+
+    /// The cases that were named, and the user's programs.
+    fn selected(&self, copied: Option<&Copied>, block_size_bytes: u64, ranks: u32) -> Result<Selected> {
+        let (selection, programs) = (&self.selection, &self.programs);
+        let only_programs = selection.is_empty() && !programs.is_empty();
+        let mut selected = if only_programs {
+            Selected { rows: Vec::new(), notes: Vec::new(), samples: SAMPLES }
+        } else {
+            selection::rows(selection, self.cold, copied, block_size_bytes, &self.ranks(ranks))?
+        };
+        if !programs.is_empty() {
+            // Beside command lines, the others say what they do, too.
+            for row in &mut selected.rows {
+                row.label = row.label.take().or_else(|| Some(row.case.words()));
+            }
+        }
+        selected.rows.extend(programs.rows(&selected.rows, &selection.size)?);
+        Ok(selected)
     }
 
     /// The numbers of ranks that cases without one are measured with; none where there is one.
@@ -218,6 +237,7 @@ impl RunCommand {
         if let Some(why) = why_not_resumed(&store, number, &run)? {
             return Err(usage!("run {number} {why}"));
         }
+        self.programs.check_again(&run.settings)?;
         let limit = measuring.timeout;
         let copied = self.copying.find_again(&run.settings, limit)?;
         let exports = measuring.exports.find(kept(copied.as_ref(), global.db.as_deref()))?;

@@ -84,6 +84,7 @@ impl MeasuringArguments {
             copy_from: None,
             copy_to: None,
             search_bytes: None,
+            programs: Vec::new(),
         }
     }
 }

@@ -45,7 +45,7 @@ fn cases() -> Result<Vec<Case>> {
     };
     // FUSE shares no blocks, and MPI's methods work under mpirun only.
     let is_possible =
-        |method: &&'static MethodInfo| method.copying != Some(Copying::Blocks) && !method.is_of_mpi();
+        |method: &&'static MethodInfo| method.copying != Some(Copying::Blocks) && method.is_complete();
     let methods = writebench_engine::method_infos().into_iter().filter(is_possible);
     Ok(methods.map(case).collect::<Result<_, _>>()?)
 }

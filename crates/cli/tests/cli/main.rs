@@ -36,6 +36,7 @@ mod pages;
 mod pipes;
 mod privileges;
 mod process_limits;
+mod programs;
 mod promises;
 mod properties;
 mod quotas;
@@ -101,6 +102,7 @@ fn main() -> ExitCode {
     pages::add(&mut trials);
     pipes::add(&mut trials);
     privileges::add(&mut trials);
+    programs::add(&mut trials);
     properties::add(&mut trials);
     quotas::add(&mut trials);
     read_back::add(&mut trials);

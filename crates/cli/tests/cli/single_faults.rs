@@ -78,7 +78,7 @@ fn short() -> Result<()> {
         // A mapping is written by the kernel, and `allocate` writes nothing.
         // FUSE shares no blocks, and MPI's methods work under mpirun only.
         let writes = |method: &&MethodInfo| {
-            let is_call = method.writes_data() && method.cursor != Cursor::Mapping && !method.is_of_mpi();
+            let is_call = method.writes_data() && method.cursor != Cursor::Mapping && method.is_complete();
             is_call && method.copying != Some(Copying::Blocks)
         };
         for method in writebench_engine::method_infos().into_iter().filter(writes) {

@@ -29,6 +29,7 @@ mod mpi_file;
 mod mpi_file;
 mod mpiio;
 mod pipeline;
+mod program;
 mod pwrite;
 mod pwritev;
 mod read_mmap;
@@ -62,6 +63,8 @@ const METHODS: &[&Method] = &[
     &copy_file_range::METHOD,
     &ficlone::METHOD,
     &allocate::METHOD,
+    &program::WRITES,
+    &program::COPIES,
 ];
 
 /// The axes of methods that write through the page cache in order.

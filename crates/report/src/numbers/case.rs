@@ -77,7 +77,8 @@ impl CaseReport {
             Some(sample) => sample.reason(),
             None => Some("not measured: the run ended before its turn".to_owned()),
         };
-        let (name, estimate) = (record.case.to_string(), Estimate::of_case(&record, limits));
+        let name = record.program().map_or_else(|| record.case.to_string(), |command| format!("`{command}`"));
+        let estimate = Estimate::of_case(&record, limits);
         Self { name, reason, estimate, place: None, breaks_its_promise: false, record }
     }
 

@@ -5,7 +5,7 @@ use writebench_model::RunRecord;
 use crate::numbers::case::CaseReport;
 use crate::numbers::grouped::distinct;
 use crate::sentences::answer::Answer;
-use crate::sentences::image_share;
+use crate::sentences::{image_share, startup};
 
 /// The meaning of many comparisons for the answers, and the share of images in them.
 pub(crate) fn remarks(run: &RunRecord, answers: &[Answer], cases: &[CaseReport]) -> Vec<String> {
@@ -22,6 +22,7 @@ pub(crate) fn remarks(run: &RunRecord, answers: &[Answer], cases: &[CaseReport])
                 .to_owned(),
         );
     }
+    remarks.extend(startup::sentence(cases));
     remarks.extend(image_share::sentences(run, cases));
     remarks
 }

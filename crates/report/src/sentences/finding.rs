@@ -60,8 +60,12 @@ impl Finding {
     }
 }
 
-/// The case in a programmer's words; its name where a later version has made it.
+/// The case in a programmer's words; its name where a later version has made it, and the command line of a user's
+/// program.
 pub(crate) fn words(case: &CaseRecord) -> String {
+    if let Some(command) = case.program() {
+        return format!("your program: {command}");
+    }
     case.case.known().map_or_else(|| case.case.to_string(), writebench_model::Case::words)
 }
 

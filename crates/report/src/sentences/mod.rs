@@ -18,6 +18,7 @@ mod read_back;
 pub(crate) mod report;
 pub(crate) mod run_names;
 pub(crate) mod shell;
+mod startup;
 pub(crate) mod visible;
 mod warning;
 pub(crate) mod words;

@@ -95,10 +95,14 @@ fn promised_of_snippet(case: &Case, promised: &[(&str, usize)]) -> Calls {
         }
     };
     if case.axes().prepare.needs_old_content() {
-        [CREATE, CREATE_TO_MAP, &format!("write {}", case.axes().size_bytes), "fsync"].map(&mut less);
+        for call in [CREATE, CREATE_TO_MAP, &format!("write {}", case.axes().size_bytes), "fsync"] {
+            less(call);
+        }
     }
     if case.method().has_axis(writebench_model::Axis::Cache) && case.axes().cache == Cache::Dontcache {
-        ["fdatasync", "fadvise64 0 0 POSIX_FADV_DONTNEED"].map(&mut less);
+        for call in ["fdatasync", "fadvise64 0 0 POSIX_FADV_DONTNEED"] {
+            less(call);
+        }
     }
     calls.remove(LOOK);
     own(calls)

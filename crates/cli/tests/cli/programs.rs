@@ -1,0 +1,193 @@
+//! Programs of the user's own as cases: `run --command`.
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, ensure};
+use serde_json::Value;
+use writebench_testkit::{Kind, Need, Program, Trials, directory_on};
+
+use crate::program;
+
+pub(crate) fn add(trials: &mut Trials) {
+    let ext4 = [Need::Filesystem(Kind::Ext4)];
+    trials.add("a program stands beside cases, in the same rounds, and its content is read back", &ext4, beside);
+    trials.add("a program that writes another content or size fails, and says which", &ext4, wrong);
+    trials.add("a program that makes its own data is held to its size alone", &ext4, of_its_own);
+    trials.add("a program's own phases replace the time from its start to its end", &ext4, phases);
+    trials.add("a program that fails costs its case, with its last words", &ext4, failing);
+    trials.add("a program that hangs is killed at the deadline, and leaves no process", &ext4, hanging);
+    trials.add("a program promises what it is said to: durable, or a copy", &ext4, contracts);
+    trials.add("a run with programs goes on only with the same programs, named again", &ext4, resumed);
+    trials.add("command lines that cannot be meant are refused", &[], refused);
+    let needs = [Need::Filesystem(Kind::Ext4), Need::Program("cc")];
+    trials.add("printed code is a program that reports its phases", &needs, of_code);
+}
+
+const COPY: &str = "sh -c 'cat \"$1\" >\"$2\"' - {source} {file}";
+
+fn run(program: &Program, on: &Path, words: &[&str], code: i32) -> Result<Value> {
+    program.run(on, &[&["--no-limits", "--samples", "2", "--bytes", "64KiB"], words].concat(), code)
+}
+
+fn case(document: &Value, index: usize) -> &Value {
+    &document["cases"][index]
+}
+
+fn samples(case: &Value) -> Result<&Vec<Value>> {
+    case["samples"].as_array().context("samples")
+}
+
+fn beside() -> Result<()> {
+    // A path with a space is one word.
+    let on = directory_on(Kind::Ext4);
+    let place = on.path().join("a place");
+    std::fs::create_dir(&place)?;
+    let words = ["--case", "write,size=64KiB", "--verify", "every", "--command", COPY];
+    let document = run(&program()?, &place, &words, 0)?;
+    let (own, theirs) = (case(&document, 0), case(&document, 1));
+    ensure!(own["contract"] == theirs["contract"], "{own:#}\n{theirs:#}");
+    ensure!(theirs["label"] == COPY && theirs["id"] == "program,size=64KiB", "{theirs:#}");
+    for sample in samples(theirs)? {
+        ensure!(sample["read_back"]["extent"] == "whole" && sample["bytes"] == 65536, "{sample:#}");
+        let (startup, total) = (sample["startup_ns"].as_u64(), sample["total_ns"].as_u64());
+        ensure!(startup.is_some_and(|it| it > 0) && total > Some(0), "{sample:#}");
+    }
+    let rounds = |case: &Value| -> Result<Vec<Value>> {
+        Ok(samples(case)?.iter().map(|sample| sample["round"].clone()).collect())
+    };
+    ensure!(rounds(own)? == rounds(theirs)?, "other rounds");
+    ensure!(std::fs::read_dir(&place)?.count() == 0, "a file is left");
+    Ok(())
+}
+
+fn wrong() -> Result<()> {
+    let on = directory_on(Kind::Ext4);
+    let content = "sh -c 'cat \"$1\" >\"$2\"; printf x | dd of=\"$2\" conv=notrunc status=none' - {source} {file}";
+    let words = ["--verify", "every", "--command", content, "--command", "cp /dev/null {file}"];
+    let document = run(&program()?, on.path(), &words, 4)?;
+    for (index, reason) in [(0, "the content differs"), (1, "0 bytes and should have 65536")] {
+        let found = case(&document, index);
+        ensure!(found["outcome"] == "failed", "{found:#}");
+        ensure!(found["reason"].as_str().is_some_and(|why| why.contains(reason)), "{found:#}");
+    }
+    Ok(())
+}
+
+fn of_its_own() -> Result<()> {
+    let on = directory_on(Kind::Ext4);
+    let zeros = "dd if=/dev/zero of={file} bs=64K count=1 status=none";
+    let document = run(&program()?, on.path(), &["--verify", "every", "--command", zeros], 0)?;
+    ensure!(samples(case(&document, 0))?.iter().all(|sample| sample["read_back"].is_null()), "{document:#}");
+    Ok(())
+}
+
+fn phases() -> Result<()> {
+    let on = directory_on(Kind::Ext4);
+    let reports = |text: &str| {
+        format!("sh -c 'cp \"$1\" \"$2\"; eval \"echo {text} >&$WRITEBENCH_PHASES_FD\"' - {{source}} {{file}}")
+    };
+    let (told, lies, muddle) = (reports("open 5 write 70 sync 9"), reports("write 99000000000"), reports("wrote 5"));
+    let words = ["--command", &told, "--command", &lies, "--command", &muddle];
+    let document = run(&program()?, on.path(), &words, 4)?;
+    let phases = &samples(case(&document, 0))?[0]["phases_ns"];
+    ensure!((&phases["open"], &phases["write"], &phases["sync"]) == (&5.into(), &70.into(), &9.into()), "{phases}");
+    for (index, reason) in [(1, "99000000000 ns, and ran for"), (2, "'wrote' is no phase")] {
+        let why = case(&document, index)["reason"].as_str().unwrap_or_default();
+        ensure!(why.contains(reason), "{why}");
+    }
+    Ok(())
+}
+
+fn failing() -> Result<()> {
+    let on = directory_on(Kind::Ext4);
+    let fails = "sh -c 'echo the tape is torn >&2; exit 7' - {file}";
+    let words = ["--command", fails, "--command", "no-such-program {file}", "--command", COPY];
+    let document = run(&program()?, on.path(), &words, 4)?;
+    for (index, reason) in [(0, "exit status: 7: the tape is torn"), (1, "no-such-program: No such file")] {
+        let why = case(&document, index)["reason"].as_str().unwrap_or_default();
+        ensure!(why.contains(reason), "{why}");
+    }
+    ensure!(case(&document, 2)["outcome"] == "ok", "{document:#}");
+    Ok(())
+}
+
+fn hanging() -> Result<()> {
+    let on = directory_on(Kind::Ext4);
+    let began = Instant::now();
+    let words = ["--timeout", "1s", "--command", "sh -c 'sleep 61; :' - {file}", "--command", COPY];
+    let document = run(&program()?, on.path(), &words, 4)?;
+    ensure!(case(&document, 0)["outcome"] == "timed-out", "{document:#}");
+    ensure!(case(&document, 1)["outcome"] == "ok", "{document:#}");
+    ensure!(began.elapsed() < Duration::from_secs(60), "it was waited for");
+    ensure!(!sleeps(61), "it is still there");
+    Ok(())
+}
+
+/// Whether a process sleeps for so many seconds, as the test has started it.
+fn sleeps(seconds: u32) -> bool {
+    let wanted = format!("sleep\0{seconds}\0");
+    let Ok(processes) = std::fs::read_dir("/proc") else { return false };
+    processes.flatten().any(|it| {
+        std::fs::read(it.path().join("cmdline")).is_ok_and(|line| line.starts_with(wanted.as_bytes()))
+    })
+}
+
+fn contracts() -> Result<()> {
+    let on = directory_on(Kind::Ext4);
+    let durable = ["--case", "write,size=64KiB,sync=fsync", "--command", COPY, "--durable"];
+    let document = run(&program()?, on.path(), &durable, 0)?;
+    ensure!(case(&document, 0)["contract"] == case(&document, 1)["contract"], "{document:#}");
+    let copies = ["--case", "read-write,size=64KiB", "--command", "cp {source} {file}", "--copies"];
+    let document = run(&program()?, on.path(), &copies, 0)?;
+    ensure!(case(&document, 0)["contract"] == case(&document, 1)["contract"], "{document:#}");
+    ensure!(case(&document, 1)["id"] == "copy-program,size=64KiB", "{document:#}");
+    Ok(())
+}
+
+fn resumed() -> Result<()> {
+    let (on, program) = (directory_on(Kind::Ext4), program()?);
+    let target = on.path().to_str().context("UTF-8")?;
+    let start = ["run", target, "--no-limits", "--bytes", "64KiB", "--command", COPY, "--max-bytes", "300KiB"];
+    let ended = program.call(&start)?;
+    ensure!(ended.code == Some(0), "{ended:?}");
+    let ended = program.call(&["run", "--resume"])?;
+    ensure!(ended.code == Some(2) && ended.stderr.contains("if it shall, add --command"), "{ended:?}");
+    let ended = program.call(&["run", "--resume", "--command", "cp {source} {file}"])?;
+    ensure!(ended.code == Some(2), "{ended:?}");
+    let ended = program.call(&["run", "--resume", "--command", COPY, "--max-bytes", "1GiB"])?;
+    ensure!(ended.code == Some(0), "{ended:?}");
+    Ok(())
+}
+
+fn refused() -> Result<()> {
+    let program = program()?;
+    for (words, why) in [
+        (&["--command", "cp x y"][..], "put {file} in the place"),
+        (&["--command", "cp 'x {file}"], "is a quote open?"),
+        (&["--command", "cp x {file}", "--copies"], "put {source} in the place"),
+        (&["--case", "program"], "--command 'PROGRAM {file}'"),
+        (&["--bytes", "1MiB"], "--command"),
+    ] {
+        let ended = program.call(&[&["run"], words].concat())?;
+        ensure!(ended.code == Some(2) && ended.stderr.contains(why), "{words:?}: {}", ended.stderr);
+    }
+    Ok(())
+}
+
+fn of_code() -> Result<()> {
+    let (on, program) = (directory_on(Kind::Ext4), program()?);
+    let name = "pwrite,size=64KiB,chunk=4KiB,prepare=fallocate";
+    let code = program.call(&["code", name, "--lang", "c", "--main"])?.stdout;
+    let source = program.home().join("p.c");
+    std::fs::write(&source, code)?;
+    let binary = program.home().join("p");
+    writebench_testkit::call(std::process::Command::new("cc").arg("-O2").arg(&source).arg("-o").arg(&binary))?;
+    let command = format!("'{}' {{source}} {{file}}", binary.display());
+    let words = ["--case", name, "--verify", "every", "--command", &command];
+    let document = run(&program, on.path(), &words, 0)?;
+    for sample in samples(case(&document, 1))? {
+        ensure!(sample["read_back"]["extent"] == "whole", "{sample:#}");
+    }
+    Ok(())
+}

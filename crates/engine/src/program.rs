@@ -1,0 +1,219 @@
+//! Starts a program of the user's, waits for its end, and takes the time between.
+
+use std::fs::File;
+use std::io::{Read, Seek};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::Instant;
+
+use rustix::fs::MemfdFlags;
+use writebench_model::{Case, Failure, Phase, PhasesNs, Sample, nanoseconds};
+
+use crate::call::CallError;
+use crate::file::Target;
+use crate::machine::Usage;
+
+/// The variable that names the descriptor for the program's own times: `docs/commands.md`.
+pub(crate) const PHASES_FD: &str = "WRITEBENCH_PHASES_FD";
+/// The placeholder of the file to be written.
+pub const FILE: &str = "{file}";
+/// The placeholder of a file with the data, in the page cache.
+pub const SOURCE: &str = "{source}";
+
+/// The program that does nothing: its time is that of starting a process.
+const NOTHING: &str = "true";
+/// What is shown of its last words.
+const MOST_WORDS_BYTES: usize = 400;
+
+/// A command line, split into words, with its files.
+pub(crate) struct Program<'p> {
+    /// The words, with placeholders.
+    pub words: &'p [String],
+    /// The directory of the sample.
+    pub target: Target<'p>,
+    /// The name of the file that it writes.
+    pub name: &'p str,
+    /// The file with the data.
+    pub source: Option<BorrowedFd<'p>>,
+}
+
+impl Program<'_> {
+    /// Whether it reads its data from the file that it is given: then its content is known.
+    pub(crate) fn is_given_its_data(words: &[String]) -> bool {
+        words.iter().any(|word| word.contains(SOURCE))
+    }
+
+    /// Runs it once, and writes its times and counters into the sample: the phases that it reports, or phase `write`
+    /// from its start to its end.
+    pub(crate) fn run(&self, case: &Case, sample: &mut Sample) -> Result<(), CallError> {
+        let mut command = self.command()?;
+        sample.startup_ns = Some(time_of_nothing()?);
+        let [mut reported, mut words] = [memory_file("phases")?, memory_file("errors")?];
+        command.env(PHASES_FD, reported.as_raw_fd().to_string()).stdin(Stdio::null()).stdout(Stdio::null());
+        command.stderr(words.try_clone().map_err(|error| CallError::of_io("dup", &error))?);
+        inherit(&reported, true)?;
+        let before = Usage::of_children();
+        let start = Instant::now();
+        let ended = command.spawn().and_then(|mut child| child.wait());
+        let elapsed_ns = nanoseconds(start.elapsed());
+        Usage::of_children().write_since(&before, sample);
+        inherit(&reported, false)?;
+        let program = command.get_program().to_string_lossy().into_owned();
+        let cannot = |error: std::io::Error| format!("{program}: {}", Failure::io_message(&error));
+        let ended = ended.map_err(|error| CallError::other("exec", cannot(error)))?;
+        if !ended.success() {
+            let said = last_words(&text_of(&mut words));
+            let said = if said.is_empty() { said } else { format!(": {said}") };
+            return Err(CallError::other("program", format!("{program} ended with {ended}{said}")));
+        }
+        sample.phases_ns = phases(&text_of(&mut reported), elapsed_ns)
+            .map_err(|why| CallError::other(PHASES_FD, format!("{program}: {why}")))?;
+        sample.bytes = case.axes().size_bytes;
+        Ok(())
+    }
+
+    fn command(&self) -> Result<Command, CallError> {
+        let Target::Directory(directory) = self.target else {
+            return Err(CallError::unsupported("program", "a program is given a file, not a device".to_owned()));
+        };
+        let file = path_of(directory)?.join(self.name);
+        let source = self.source.map(path_of).transpose()?;
+        let filled = |word: &String| -> std::ffi::OsString {
+            let mut word = replaced(word.as_ref(), FILE, &file);
+            if let Some(source) = &source {
+                word = replaced(&word, SOURCE, source);
+            }
+            word
+        };
+        let mut words = self.words.iter().map(filled);
+        let missing = || CallError::other("program", "no command was given for it: run --command".to_owned());
+        let mut command = Command::new(words.next().ok_or_else(missing)?);
+        command.args(words);
+        Ok(command)
+    }
+}
+
+/// A word with a path in place of each placeholder. Paths need not be text.
+fn replaced(word: &std::ffi::OsStr, placeholder: &str, path: &Path) -> std::ffi::OsString {
+    use std::os::unix::ffi::{OsStrExt, OsStringExt};
+    let (word, mark, path) = (word.as_bytes(), placeholder.as_bytes(), path.as_os_str().as_bytes());
+    let mut filled = Vec::new();
+    let mut rest = word;
+    while let Some(at) = rest.windows(mark.len()).position(|part| part == mark) {
+        filled.extend_from_slice(&rest[..at]);
+        filled.extend_from_slice(path);
+        rest = &rest[at + mark.len()..];
+    }
+    filled.extend_from_slice(rest);
+    std::ffi::OsString::from_vec(filled)
+}
+
+/// The time from the start of a process to its end, without any work.
+fn time_of_nothing() -> Result<u64, CallError> {
+    let mut command = Command::new(NOTHING);
+    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    let start = Instant::now();
+    command.status().map_err(|error| CallError::of_io("exec", &error).of_file(NOTHING))?;
+    Ok(nanoseconds(start.elapsed()))
+}
+
+fn path_of(file: BorrowedFd<'_>) -> Result<PathBuf, CallError> {
+    let link = format!("/proc/self/fd/{}", file.as_raw_fd());
+    std::fs::read_link(link).map_err(|error| CallError::of_io("readlink", &error))
+}
+
+/// A file in memory, which takes all that is written without anyone who reads.
+fn memory_file(name: &str) -> Result<File, CallError> {
+    let file: OwnedFd = rustix::fs::memfd_create(name, MemfdFlags::CLOEXEC)
+        .map_err(|errno| CallError::new("memfd_create", errno))?;
+    Ok(File::from(file))
+}
+
+/// Whether programs that are started have the descriptor, too.
+fn inherit(file: &File, inherits: bool) -> Result<(), CallError> {
+    let flags = if inherits { rustix::io::FdFlags::empty() } else { rustix::io::FdFlags::CLOEXEC };
+    rustix::io::fcntl_setfd(file.as_fd(), flags).map_err(|errno| CallError::new("fcntl(F_SETFD)", errno))
+}
+
+fn text_of(file: &mut File) -> String {
+    let mut bytes = Vec::new();
+    // What cannot be read was not said.
+    let _ = file.rewind().and_then(|()| file.read_to_end(&mut bytes));
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+/// The end of what it said, in one line.
+fn last_words(text: &str) -> String {
+    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let from = line.len().saturating_sub(MOST_WORDS_BYTES);
+    let from = (from..=line.len()).find(|&at| line.is_char_boundary(at)).unwrap_or(line.len());
+    line[from..].to_owned()
+}
+
+/// The times that a program reports, `write 1234 sync 567`; without a report all of its time is phase `write`.
+fn phases(reported: &str, elapsed_ns: u64) -> Result<PhasesNs, String> {
+    let mut phases = PhasesNs::default();
+    let mut words = reported.split_whitespace().peekable();
+    if words.peek().is_none() {
+        phases.write = elapsed_ns;
+        return Ok(phases);
+    }
+    while let Some(name) = words.next() {
+        let time = words.next().and_then(|text| text.parse::<u64>().ok());
+        let time = time.ok_or_else(|| format!("'{name}' is not followed by a number of nanoseconds"))?;
+        let phase = match Phase::from_name(name) {
+            Some(Phase::Open) => &mut phases.open,
+            Some(Phase::Prepare) => &mut phases.prepare,
+            Some(Phase::Write) => &mut phases.write,
+            Some(Phase::Sync) => &mut phases.sync,
+            Some(Phase::Close) => &mut phases.close,
+            _ => return Err(format!("'{name}' is no phase: open, prepare, write, sync or close")),
+        };
+        *phase = phase.saturating_add(time);
+    }
+    let total = phases.total();
+    if total > elapsed_ns {
+        return Err(format!("it reports {total} ns, and ran for {elapsed_ns} ns"));
+    }
+    Ok(phases)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn without_a_report_all_time_is_phase_write() {
+        let all = phases(" \n", 70).unwrap();
+        assert_eq!((all.write, all.total()), (70, 70));
+    }
+
+    #[test]
+    fn reported_phases_are_added_up_in_any_order() {
+        let told = phases("write 30 sync 20\nopen 5 write 10 close 1 prepare 2\n", 100).unwrap();
+        assert_eq!((told.open, told.prepare, told.write, told.sync, told.close), (5, 2, 40, 20, 1));
+    }
+
+    #[test]
+    fn a_report_that_cannot_be_is_refused_with_the_reason() {
+        assert!(phases("write", 10).unwrap_err().contains("nanoseconds"));
+        assert!(phases("wrote 5", 10).unwrap_err().contains("'wrote' is no phase"));
+        assert!(phases("settle 5", 10).unwrap_err().contains("is no phase"));
+        assert!(phases("write 11", 10).unwrap_err().contains("ran for 10 ns"));
+    }
+
+    #[test]
+    fn placeholders_are_filled_wherever_they_stand() {
+        let filled = replaced("--to={file}:{file}".as_ref(), FILE, Path::new("/a b/c"));
+        assert_eq!(filled, "--to=/a b/c:/a b/c");
+        assert_eq!(replaced("{fil}".as_ref(), FILE, Path::new("/x")), "{fil}");
+    }
+
+    #[test]
+    fn last_words_end_at_a_character() {
+        let long = "ä".repeat(MOST_WORDS_BYTES);
+        assert!(last_words(&long).len() <= MOST_WORDS_BYTES);
+        assert_eq!(last_words("a\n b\n"), "a b");
+    }
+}
