@@ -3,6 +3,7 @@
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "these tools talk to whoever runs them")]
 
 mod command;
+mod export;
 mod parity;
 mod part;
 mod program;

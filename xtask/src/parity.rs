@@ -14,6 +14,7 @@ mod reading;
 mod reference;
 mod rival;
 mod rivals;
+mod snippets;
 mod table;
 mod twin;
 mod writebench;
@@ -45,6 +46,9 @@ pub(crate) struct Options {
     /// Compare with this IOR instead, under mpirun
     #[arg(long, value_name = "PROGRAM", conflicts_with_all = ["check", "tools", "fio"])]
     ior: Option<PathBuf>,
+    /// Compare the code that `writebench code` prints, in every language, with the cases themselves
+    #[arg(long, conflicts_with_all = ["check", "tools", "fio", "ior", "methods"])]
+    snippets: bool,
     /// Size of the files of cases without a size of their own
     #[arg(long, default_value = "256MiB")]
     size: Bytes,
@@ -72,6 +76,9 @@ pub(crate) struct Options {
 /// whether none is slower.
 pub(crate) fn run(options: &Options) -> Result<bool> {
     let targets = memory_and_disk(&options.targets, "parity")?;
+    if options.snippets {
+        return compare_snippets(options, &targets);
+    }
     let folder = folder_for("parity")?;
     if options.check {
         // A separate build, because another check may be running the programs at the same time.
@@ -92,6 +99,24 @@ pub(crate) fn run(options: &Options) -> Result<bool> {
     }
     let is_judged = options.fio || options.ior.is_some();
     Ok(table.is_complete() && !(is_judged && table.is_surely_below()))
+}
+
+/// Printed code beside its cases, in every language.
+fn compare_snippets(options: &Options, targets: &[PathBuf]) -> Result<bool> {
+    let Options { size, rounds, only, .. } = options;
+    let comparison = snippets::Comparison { targets, size: *size, rounds: *rounds, only };
+    let (text, is_good) = comparison.run(&cpu())?;
+    if let Some(file) = &options.markdown {
+        fs::write(file, text).with_context(|| format!("writing {}", file.display()))?;
+    }
+    Ok(is_good)
+}
+
+/// The CPU's name in the kernel's words.
+fn cpu() -> String {
+    let facts = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let name = facts.lines().find_map(|line| line.strip_prefix("model name")?.split_once(':'));
+    name.map_or_else(|| "an unknown CPU".to_owned(), |(_, name)| name.trim().to_owned())
 }
 
 fn compare(options: &Options, mut bench: Bench, targets: &[PathBuf], twins: &[Rival]) -> Result<Table> {

@@ -1,7 +1,6 @@
 //! `cargo xtask validate`: tests of the reliability of writebench's results.
 
 mod advice;
-mod export;
 mod frontier;
 mod noise;
 mod order;

@@ -1,11 +1,13 @@
-// Copies the command that measures a case again, and says so.
+// Copies the command that measures a case again, or a case's code, and says so.
 
 let saidUntil;
 
-async function copyCommand(it) {
-  const done = await copied(it.command);
+const copyCommand = (it) => copyText(it.command, it.command);
+
+async function copyText(text, name) {
+  const done = await copied(text);
   const said = document.getElementById("copied");
-  said.textContent = done ? `Copied: ${it.command}` : `Copy it by hand: ${it.command}`;
+  said.textContent = done ? `Copied: ${name}` : `Copy it by hand: ${name}`;
   clearTimeout(saidUntil);
   saidUntil = setTimeout(() => (said.textContent = ""), done ? 4000 : 30000);
 }
@@ -38,4 +40,11 @@ function copyButton(it) {
   const button = element("button", { type: "button", class: "copy case", title: `Copy: ${it.command}` }, ...parts);
   button.addEventListener("click", () => copyCommand(it));
   return button;
+}
+
+function buildCodeButtons() {
+  for (const button of document.querySelectorAll(".copy-code")) {
+    const code = button.parentElement.querySelector("pre");
+    button.addEventListener("click", () => copyText(code.textContent, code.getAttribute("aria-label")));
+  }
 }

@@ -18,7 +18,7 @@ const cases = data.cases.map((it, row) => {
     method: data.words[it.method],
     prepare: data.words[it.prepare],
     outcome: data.words[it.outcome],
-    command: `${target.command} --case ${quoted(it.case)}`,
+    command: `${target.command} ${it.options ?? `--case ${quoted(it.case)}`}`,
     searched: `${it.case} ${it.label ?? ""}`.toLowerCase(),
   };
 });

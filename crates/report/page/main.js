@@ -1,5 +1,6 @@
 buildFilters();
 applyFilters();
+buildCodeButtons();
 // The library for charts comes last in the page: the first screen does not wait for it.
 addEventListener("DOMContentLoaded", () => {
   buildCharts();

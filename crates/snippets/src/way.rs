@@ -352,6 +352,16 @@ impl<'c> Way<'c> {
         if self.maps_target() { "O_RDWR" } else { "O_WRONLY" }
     }
 
+    /// The variable with the name under which the file is written.
+    pub(crate) fn name_c(&self) -> &'static str {
+        if self.atomic() { "name" } else { "path" }
+    }
+
+    /// The variable with the number of bytes that are written in whole blocks.
+    pub(crate) fn whole_c(&self) -> &'static str {
+        if self.is_direct() { "whole" } else { "size" }
+    }
+
     /// The call that gives the file its length or blocks.
     pub(crate) fn reserve_c(&self) -> Option<&'static str> {
         Some(match self.axes().prepare {

@@ -33,7 +33,9 @@ pub(super) fn steps(target_directory: &Path) -> Vec<Step> {
         Step::new("documentation", "RUSTDOCFLAGS='-D warnings' cargo doc --workspace --no-deps --locked"),
         // The package for crates.io must build by itself.
         Step::new("package", "cargo package -p direct-io --locked --allow-dirty"),
-        Step::tests("tests", "cargo test --workspace --locked --no-fail-fast", libtest),
+        Step::tests("tests", "cargo test --workspace --locked --no-fail-fast -- --skip snippets:", libtest),
+        // Printed code, compiled and run in every language. With the whole workspace, as little is built anew as can be.
+        Step::tests("snippets", "cargo test --workspace --test cli --locked -- snippets:", libtest),
         // The program with the feature `mpi`, under a real mpirun. With the whole workspace, as little is built anew as can be.
         Step::tests(
             "mpi",

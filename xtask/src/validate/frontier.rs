@@ -16,7 +16,7 @@ use writebench_model::Bytes;
 use writebench_stats::Interval;
 use writebench_testkit::{ControlGroup, Image};
 
-use super::export::{Measured, measured};
+use crate::export::{Measured, measured};
 use crate::program;
 use crate::target::{filesystem, is_memory, memory_and_disk};
 

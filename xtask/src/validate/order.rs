@@ -4,7 +4,7 @@ use anyhow::{Result, ensure};
 use serde_json::Value;
 use writebench_stats::{CONFIDENCE, spearman};
 
-use super::export::{Measured, measured};
+use crate::export::{Measured, measured};
 
 /// The cases of one run, at least two, fastest first.
 #[derive(Debug)]

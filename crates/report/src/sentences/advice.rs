@@ -9,6 +9,7 @@ use writebench_stats::{CONFIDENCE, Interval, Verdict};
 use crate::numbers::case::CaseReport;
 use crate::numbers::estimate::Estimate;
 use crate::numbers::in_rounds::{in_round_ratio, in_round_ratios, total};
+use crate::sentences::code;
 use crate::sentences::finding::{Finding, compared};
 use crate::sentences::number::{NOTHING, gigabytes_per_s, milliseconds_of, significant};
 use crate::sentences::outcomes::failed;
@@ -200,7 +201,18 @@ impl Advice {
         }
         let written = Bytes(self.bytes_written).approximate();
         sentences.push(format!("{written} were written. To check it: {check}"));
+        sentences.extend(self.code(cases));
         sentences
+    }
+
+    /// The recommended case as a function.
+    fn code(&self, cases: &[CaseReport]) -> Option<String> {
+        code::sentence(self.recommended_case(cases)?)
+    }
+
+    /// The recommended case, unless a later version has made it.
+    pub(crate) fn recommended_case<'c>(&self, cases: &'c [CaseReport]) -> Option<&'c Case> {
+        cases.iter().find(|case| case.record.case.name() == self.recommended)?.record.case.known()
     }
 
     /// That the files of the finals were smaller than those that were asked for.

@@ -159,14 +159,12 @@ int write_file(const char *path, const void *data, size_t size)
     char *name;
     if (asprintf(&name, "%s.%ld.tmp", path, (long)getpid()) < 0)
         return -1;
-{%- else %}
-    const char *name = path;
 {%- endif %}
-    int result = -1, fd = open_file(name, {{ way.access_c() }});
+    int result = -1, fd = open_file({{ way.name_c() }}, {{ way.access_c() }});
     int error = errno;
     if (fd >= 0) {
 {%- block run %}
-        result = fill(name, fd, {% if way.copies() %}source, input{% else %}data{% endif %}, size);
+        result = fill({% if way.threads() > 1 %}{{ way.name_c() }}, {% endif %}fd, {% if !way.copies() %}data{% else if way.threads() > 1 %}source, input{% else %}input{% endif %}, size);
         error = errno;
         if (close(fd) != 0 && errno != EINTR && result == 0) {
             error = errno; /* a late error of the filesystem, such as NFS */
@@ -183,7 +181,7 @@ int write_file(const char *path, const void *data, size_t size)
 {%- endif %}
 {%- if way.removes_on_error() %}
         if (result != 0)
-            unlink(name);
+            unlink({{ way.name_c() }});
 {%- endif %}
     }
 {%- if way.copies() %}

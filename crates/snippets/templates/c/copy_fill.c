@@ -1,7 +1,6 @@
 
-static int fill(const char *path, int fd, const char *source, int input, size_t size)
+static int fill({% if way.threads() > 1 %}const char *path, {% endif %}int fd, {% if way.threads() > 1 %}const char *source, {% endif %}int input, size_t size)
 {
-    (void)path, (void)source;
 {%- if way.reserves() %}
     if (size > 0 && reserve(fd, size) != 0)
         return -1;

@@ -103,9 +103,8 @@ static int copy_range(int fd, int input, size_t from, size_t until)
 {% endblock %}
 {% block fill %}
 
-static int fill(const char *path, int fd, const char *source, int input, size_t size)
+static int fill({% if way.threads() > 1 %}const char *path, {% endif %}int fd, {% if way.threads() > 1 %}const char *source, {% endif %}int input, size_t size)
 {
-    (void)path, (void)source;
     if (size == 0) /* no mapping is empty */
         return 0;
 {%- if way.reserves() %}

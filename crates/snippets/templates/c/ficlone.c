@@ -1,9 +1,8 @@
 {% extends "c/base.c" %}
 {% block fill %}
 
-static int fill(const char *path, int fd, const char *source, int input, size_t size)
+static int fill(int fd, int input, size_t size)
 {
-    (void)path, (void)source;
 {%- if way.reserves() %}
     if (reserve(fd, size) != 0)
         return -1;

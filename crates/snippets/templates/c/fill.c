@@ -1,8 +1,7 @@
 
 
-static int fill(const char *path, int fd, const char *data, size_t size)
+static int fill({% if way.threads() > 1 %}const char *path, {% endif %}int fd, const char *data, size_t size)
 {
-    (void)path;
 {%- if way.reserves() %}
     if (reserve(fd, size) != 0)
         return -1;
@@ -13,14 +12,12 @@ static int fill(const char *path, int fd, const char *data, size_t size)
 {%- endif %}
 {%- if way.is_direct() %}
     size_t whole = size / BLOCK * BLOCK;
-{%- else %}
-    size_t whole = size;
 {%- endif %}
 {%- if way.threads() > 1 %}
-    if (in_parts(path, fd, data, whole) != 0)
+    if (in_parts(path, fd, data, {{ way.whole_c() }}) != 0)
         return -1;
 {%- else %}
-    if (write_part(fd, data, whole{% if way.is_positional() || way.writeback().is_some() %}, 0{% endif %}) != 0)
+    if (write_part(fd, data, {{ way.whole_c() }}{% if way.is_positional() || way.writeback().is_some() %}, 0{% endif %}) != 0)
         return -1;
 {%- endif %}
 {%- if way.is_direct() %}

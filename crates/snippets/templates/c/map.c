@@ -61,9 +61,8 @@ static int write_part(int fd, char *map, const char *data, size_t size)
 {% endblock %}
 {% block fill %}
 
-static int fill(const char *path, int fd, const char *data, size_t size)
+static int fill({% if way.threads() > 1 %}const char *path, {% endif %}int fd, const char *data, size_t size)
 {
-    (void)path;
     if (size == 0) /* no mapping is empty */
         return 0;
 {%- if way.reserves() %}

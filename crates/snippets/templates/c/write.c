@@ -96,7 +96,7 @@ static int write_all(int fd, const char *data, size_t size{% if way.is_positiona
 {%- endif %}
 {%- include "c/behind.c" %}
 
-/* Writes `size` bytes from `offset` of the file on{% if !way.is_positional() %}, where its position is{% endif %}. */
+/* Writes `size` bytes {% if way.is_positional() %}from `offset` of the file on{% else %}at the file's position{% if way.writeback().is_some() %}, which is `offset`{% endif %}{% endif %}. */
 static int write_part(int fd, const char *data, size_t size{% if way.is_positional() || way.writeback().is_some() %}, off_t offset{% endif %})
 {
 {%- if way.chunk().is_none() %}

@@ -1,6 +1,6 @@
 //! The command that repeats a case.
 
-use writebench_model::{Making, RunRecord, TargetRecord};
+use writebench_model::{Bytes, CaseRecord, Durability, Making, RunRecord, TargetRecord};
 
 use crate::sentences::shell::quoted;
 
@@ -16,6 +16,16 @@ pub(super) fn again(run: &RunRecord, target: &TargetRecord) -> String {
         words.extend(["--from".to_owned(), quoted(from)]);
     }
     words.join(" ")
+}
+
+/// The options that measure a user's program again; none for other cases.
+pub(super) fn of_program(case: &CaseRecord) -> Option<String> {
+    let command = case.program()?;
+    let (contract, copies) = (&case.contract, case.case.known()?.method().copies());
+    let size = Bytes(contract.bytes);
+    let durable = if contract.durability == Durability::Durable { " --durable" } else { "" };
+    let copies = if copies { " --copies" } else { "" };
+    Some(format!("--command {} --bytes {size}{durable}{copies}", quoted(command)))
 }
 
 fn make(making: &Making) -> Vec<String> {

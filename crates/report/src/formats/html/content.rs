@@ -5,11 +5,13 @@ use std::collections::HashMap;
 use writebench_model::{CaseOrigin, RunRecord};
 
 use super::data::{section_of, sections};
+use super::highlight::highlighted;
 use crate::charts::NamedChart;
 use crate::numbers::comparison::Comparison;
 use crate::numbers::grouped::{distinct, grouped};
 use crate::numbers::sides::CompareError;
 use crate::sentences::changes::Change;
+use crate::sentences::code::codes;
 use crate::sentences::comparison as words;
 use crate::sentences::machine::run_lines;
 use crate::sentences::report::Report;
@@ -38,10 +40,19 @@ pub(super) struct Run<'r> {
     pub at_once: usize,
     /// The headings of the way and of its comparison.
     pub headings: (&'static str, String),
+    /// The recommended case in each language, with its HTML.
+    pub code: Option<Code>,
     /// Label and text of each line.
     pub lines: Vec<(&'static str, String)>,
     /// The kernel's settings, if any were read.
     pub tunables: Vec<(&'r String, &'r String)>,
+}
+
+/// A case as code.
+pub(super) struct Code {
+    pub case: String,
+    /// The name of each language, and its HTML.
+    pub texts: Vec<(&'static str, String)>,
 }
 
 /// A run, compared with the first.
@@ -137,7 +148,13 @@ fn run<'r>(report: &'r Report, name: &'r str, at_once: usize) -> Run<'r> {
     let mut lines = run_lines(record);
     lines.extend(run_facts(record));
     let tunables = record.targets.iter().take(1).flat_map(|target| &target.environment.tunables).collect();
-    Run { name, report, at_once, headings: headings(report), lines, tunables }
+    Run { name, report, at_once, headings: headings(report), code: code_of(report), lines, tunables }
+}
+
+fn code_of(report: &Report) -> Option<Code> {
+    let case = report.advice.as_ref()?.recommended_case(&report.cases)?;
+    let texts = codes(case).into_iter().map(|(it, text)| (it.title(), highlighted(&text, it))).collect();
+    Some(Code { case: case.to_string(), texts })
 }
 
 fn headings(report: &Report) -> (&'static str, String) {

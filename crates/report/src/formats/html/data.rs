@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use writebench_model::{CaseRecord, RunRecord, Sample, TargetRecord};
 use writebench_stats::{Interval, as_f64};
 
-use super::command::again;
+use super::command::{again, of_program};
 use super::goals::{Goal, Goals};
 use super::short::Short;
 use crate::charts::{NamedChart, Point, XScale};
@@ -132,6 +132,7 @@ fn facts<'r>(
     let record = &case.record;
     known(json!({
         "run": run,
+        "options": of_program(record),
         "target": target,
         "section": section,
         "goal": goal,

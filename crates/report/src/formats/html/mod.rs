@@ -8,6 +8,7 @@ mod command;
 mod content;
 mod data;
 mod goals;
+mod highlight;
 mod short;
 
 use askama::Template;

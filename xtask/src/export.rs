@@ -8,19 +8,19 @@ use writebench_stats::{CONFIDENCE, Interval};
 
 /// A case with figures.
 #[derive(Debug)]
-pub(super) struct Measured {
-    pub(super) id: String,
+pub(crate) struct Measured {
+    pub(crate) id: String,
     /// Its label in the suite, or its name.
-    pub(super) name: String,
-    pub(super) median_ns: f64,
+    pub(crate) name: String,
+    pub(crate) median_ns: f64,
     /// Whether any of its samples is a copy that shares its blocks with the source.
-    pub(super) shares_blocks: bool,
+    pub(crate) shares_blocks: bool,
     // Undisturbed samples only.
     by_round_ns: HashMap<u64, f64>,
 }
 
 /// Each case with figures, once: a case may be in several sections.
-pub(super) fn measured(export: &Value) -> Result<Vec<Measured>> {
+pub(crate) fn measured(export: &Value) -> Result<Vec<Measured>> {
     let mut cases: Vec<Measured> = Vec::new();
     for case in export["cases"].as_array().context("an export without cases")? {
         let measured = Measured::of(case)?;
@@ -43,8 +43,16 @@ impl Measured {
         Ok(Some(Self { id, name, median_ns, shares_blocks, by_round_ns }))
     }
 
+    /// Its number among the run's own programs, if it is one.
+    pub(crate) fn program(&self) -> Option<u32> {
+        let mut words = self.id.split(',');
+        words.next().filter(|method| method.ends_with("program"))?;
+        let number = words.find_map(|word| word.strip_prefix("program="));
+        number.map_or(Some(1), |number| number.parse().ok())
+    }
+
     /// The median of the ratios of its times to the other's, in common rounds.
-    pub(super) fn ratio(&self, other: &Self) -> Option<Interval> {
+    pub(crate) fn ratio(&self, other: &Self) -> Option<Interval> {
         let ratio = |(round, total_ns): (&u64, &f64)| Some(total_ns / other.by_round_ns.get(round)?);
         let ratios: Vec<f64> = self.by_round_ns.iter().filter_map(ratio).collect();
         writebench_stats::median_interval(&ratios, CONFIDENCE)

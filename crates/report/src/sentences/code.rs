@@ -1,0 +1,52 @@
+//! The code of a recommended case.
+
+use writebench_model::Case;
+use writebench_snippets::{Frame, Language, code};
+
+/// The code of a case in each language that can say it.
+pub(crate) fn codes(case: &Case) -> Vec<(Language, String)> {
+    let of = |&language: &Language| Some((language, code(case, language, Frame::default(), &[]).ok()?));
+    Language::ALL.iter().filter_map(of).collect()
+}
+
+/// The command that prints it, with the line that the function begins with.
+pub(crate) fn sentence(case: &Case) -> Option<String> {
+    let codes = codes(case);
+    let ((first, text), others) = codes.split_first()?;
+    let signature = first_line(text)?;
+    let others: Vec<&str> = others.iter().map(|(language, _)| language.name()).collect();
+    let others = if others.is_empty() { String::new() } else { format!(" (or {})", others.join(", ")) };
+    Some(format!("As code, `{signature}`: writebench code {case} --lang {}{others}", first.name()))
+}
+
+/// The line that the function begins with.
+fn first_line(text: &str) -> Option<&str> {
+    let begins = |line: &&str| {
+        let name = line.to_lowercase().replace('_', "");
+        name.contains("writefile(") || name.contains("copyfile(")
+    };
+    text.lines().find(begins)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn case(name: &str) -> Case {
+        Case::parse(name, &writebench_engine::method_infos()).unwrap()
+    }
+
+    #[test]
+    fn the_function_and_the_command_that_prints_it_are_named() {
+        let said = sentence(&case("write,prepare=fallocate")).unwrap();
+        let begin = "As code, `int write_file(const char *path, const void *data, size_t size)`: writebench code \
+                     write,prepare=fallocate --lang c (or cpp";
+        assert!(said.starts_with(begin), "{said}");
+        assert!(sentence(&case("read-write")).unwrap().contains("int copy_file("));
+    }
+
+    #[test]
+    fn a_case_without_code_has_no_sentence() {
+        assert_eq!(sentence(&case("allocate")), None);
+    }
+}
