@@ -305,6 +305,11 @@ impl Way<'_> {
         self.sync_every().is_some()
     }
 
+    /// Whether no sync follows what the threads do.
+    fn map_ends_with_parts_go(&self) -> bool {
+        !self.syncs_at_end() || self.has_own_maps() && self.syncs_map()
+    }
+
     fn map_part_go(&self) -> &'static str {
         match (self.has_own_maps(), self.copies()) {
             (true, true) => "mapPart(file, input, from, until)",

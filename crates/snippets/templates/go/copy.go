@@ -63,7 +63,7 @@ func copyPart(file, input *os.File{% if way.takes_offset_go() %}, from{% endif %
 {%- else %}
 {%- if way.is("read-write") %}
 {%- if way.is_direct() %}
-	buffer, err := alignedBuffer(max(min(chunkSize, size), 1))
+	buffer, err := alignedBuffer(min(chunkSize, size))
 	if err != nil {
 		return err
 	}

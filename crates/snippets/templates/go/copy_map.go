@@ -12,10 +12,14 @@ func fill(file, input *os.File, size int) error {
 {%- if way.threads() > 1 %}
 {%- include "go/map_run.go" %}
 {%- else %}
-{% include "go/mapped.go" %}
+{%- include "go/mapped.go" %}
+{%- if way.map_ends_with_parts_go() %}
+	return copyPart(mapping, input{% if way.is("mmap-mmap") %}, 0{% endif %})
+{%- else %}
 	if err := copyPart(mapping, input{% if way.is("mmap-mmap") %}, 0{% endif %}); err != nil {
 		return err
 	}
+{%- endif %}
 {%- endif %}
 {%- include "go/map_end.go" %}
 }
@@ -23,7 +27,7 @@ func fill(file, input *os.File, size int) error {
 
 // mapPart copies the bytes between two offsets into a mapping of its own.
 func mapPart(file, input *os.File, from, until int) error {
-{% include "go/mapped.go" %}
+{%- include "go/mapped.go" %}
 {%- if way.syncs_at_end() && way.syncs_map() %}
 	if err := copyPart(mapping, input{% if way.is("mmap-mmap") %}, from{% endif %}); err != nil {
 		return err

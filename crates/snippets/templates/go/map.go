@@ -6,10 +6,14 @@ func fill(file *os.File, data []byte) error {
 {%- if way.has_own_maps() || way.threads() > 1 %}
 {%- include "go/map_run.go" %}
 {%- else %}
-{% include "go/mapped.go" %}
+{%- include "go/mapped.go" %}
+{%- if way.map_ends_with_parts_go() %}
+	return writePart({% if way.store_syncs_go() %}file, {% endif %}mapping, data)
+{%- else %}
 	if err := writePart({% if way.store_syncs_go() %}file, {% endif %}mapping, data); err != nil {
 		return err
 	}
+{%- endif %}
 {%- endif %}
 {%- include "go/map_end.go" %}
 }
@@ -17,7 +21,7 @@ func fill(file *os.File, data []byte) error {
 
 // mapPart writes the bytes between two offsets through a mapping of its own.
 func mapPart(file *os.File, data []byte, from, until int) error {
-{% include "go/mapped.go" %}
+{%- include "go/mapped.go" %}
 {%- if way.syncs_at_end() && way.syncs_map() %}
 	if err := writePart(mapping, data[from:until]); err != nil {
 		return err

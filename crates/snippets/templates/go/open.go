@@ -23,7 +23,7 @@ func endDirect(file *os.File) error {
 
 // alignedBuffer returns pages outside of Go's heap, to be unmapped.
 func alignedBuffer(size int) ([]byte, error) {
-	buffer, err := syscall.Mmap(-1, 0, size, syscall.PROT_READ|syscall.PROT_WRITE,
+	buffer, err := syscall.Mmap(-1, 0, max(size, 1), syscall.PROT_READ|syscall.PROT_WRITE,
 		syscall.MAP_PRIVATE|syscall.MAP_ANON)
 	return buffer, os.NewSyscallError("mmap", err)
 }
