@@ -1,8 +1,323 @@
 //! Go and its standard library.
 
+use writebench_model::{Axis, Prepare, Store};
+
 use super::templates;
-use crate::language::Speaker;
+use crate::family::Family;
+use crate::language::{Cannot, Speaker};
+use crate::way::Way;
 
-templates! {}
+templates! {
+    Write = "go/write.go",
+    Map = "go/map.go",
+    Copy = "go/copy.go",
+    CopyMap = "go/copy_map.go",
+    Pipeline = "go/pipeline.go",
+    Clone = "go/ficlone.go",
+}
 
-pub(crate) static SPEAKER: Speaker = Speaker { render, has, lacks: &[], cannot: &[] };
+pub(crate) static SPEAKER: Speaker = Speaker {
+    render: |family: Family, way: &Way<'_>| render(family, way).map(|text| with_imports(&text)),
+    has,
+    lacks: &[
+        (
+            "fwrite",
+            "fwrite(3) and its buffer are the C library's, and package bufio makes other calls",
+            "write",
+        ),
+        ("uring", "the standard library has no io_uring", "pwrite"),
+        ("uring-copy", "the standard library has no io_uring", "read-write"),
+    ],
+    cannot: &[Cannot {
+        axis: Axis::Store,
+        is_in: |_, axes| axes.store == Store::Nontemporal,
+        why: "the stores of `copy` are chosen by the runtime",
+        instead: "plain",
+    }],
+};
+
+/// Packages of the standard library that templates use.
+const PACKAGES: &[&str] = &[
+    "errors",
+    "fmt",
+    "io",
+    "math",
+    "os",
+    "path/filepath",
+    "runtime",
+    "slices",
+    "strconv",
+    "sync",
+    "syscall",
+    "time",
+    "unsafe",
+];
+
+/// Go has no import that is not used, and names the systems for which a file is: both follow from the code.
+fn with_imports(text: &str) -> String {
+    let code: String =
+        text.lines().filter_map(|line| line.split("//").next()).flat_map(|it| [it, "\n"]).collect();
+    let uses = |name: &str| {
+        let is_of_name =
+            |before: &str| before.ends_with(|it: char| it.is_alphanumeric() || it == '.' || it == '_');
+        code.match_indices(&format!("{name}.")).any(|(at, _)| !is_of_name(&code[..at]))
+    };
+    let imports: Vec<String> = PACKAGES
+        .iter()
+        .filter(|package| uses(package.rsplit('/').next().unwrap_or(package)))
+        .map(|package| format!("\"{package}\""))
+        .collect();
+    let imports = match &imports[..] {
+        [one] => format!("import {one}"),
+        several => format!("import (\n\t{}\n)", several.join("\n\t")),
+    };
+    // Raw calls take offsets in one register.
+    let build = match (code.contains("syscall.Syscall"), uses("syscall")) {
+        (true, _) => "//go:build linux && (amd64 || arm64)\n\n",
+        (false, true) => "//go:build linux\n\n",
+        (false, false) => "",
+    };
+    text.replacen("BUILD\n\n", build, 1).replacen("IMPORTS", &imports, 1)
+}
+
+/// The most bytes that one call of package os asks for.
+const MOST_OF_OS_BYTES: u64 = 1 << 30;
+const PAGE_BYTES: u64 = 4096;
+
+impl Way<'_> {
+    // Opening.
+
+    /// The flags with which the file is opened first.
+    fn access_go(&self) -> String {
+        let how = match self.prepare() {
+            Prepare::Truncate => "|os.O_TRUNC",
+            Prepare::Overwrite => "",
+            _ => "|os.O_CREATE|os.O_EXCL",
+        };
+        format!("{}{how}{}", self.mode_go(), self.sync_flags_go())
+    }
+
+    /// The flags of another descriptor of the same file.
+    fn access_again_go(&self) -> String {
+        format!("{}{}", self.mode_go(), self.sync_flags_go())
+    }
+
+    fn mode_go(&self) -> &'static str {
+        // A shared writable mapping needs a descriptor that can read.
+        if self.maps_target() { "os.O_RDWR" } else { "os.O_WRONLY" }
+    }
+
+    fn sync_flags_go(&self) -> &'static str {
+        match (self.opens_dsync(), self.opens_sync()) {
+            (true, _) => "|syscall.O_DSYNC",
+            (false, true) => "|os.O_SYNC",
+            (false, false) => "",
+        }
+    }
+
+    /// The mode of fallocate(2), which package syscall has no name for.
+    fn fallocate_mode_go(&self) -> Option<&'static str> {
+        match self.prepare() {
+            Prepare::FallocateKeepSize => Some("0x1 // FALLOC_FL_KEEP_SIZE"),
+            Prepare::FallocateZeroRange => Some("0x10 // FALLOC_FL_ZERO_RANGE"),
+            _ => None,
+        }
+    }
+
+    fn size_go(&self) -> &'static str {
+        if self.copies() { "size" } else { "len(data)" }
+    }
+
+    // Durability.
+
+    fn calls_fdatasync_go(&self) -> bool {
+        self.is_fdatasync() || self.is_direct() && self.is_rwf_dsync()
+    }
+
+    /// fsync or fdatasync.
+    fn sync_go(&self) -> &'static str {
+        if self.is_fdatasync() { "datasync(file)" } else { "file.Sync()" }
+    }
+
+    // One call.
+
+    fn has_large_chunks_go(&self) -> bool {
+        self.chunk_bytes().is_none_or(|bytes| bytes > MOST_OF_OS_BYTES)
+    }
+
+    /// Whether calls are larger than those of package os.
+    fn writes_large_go(&self) -> bool {
+        let writes = ["write", "pwrite", "read-write", "mmap-write", "pipeline"];
+        self.has_large_chunks_go() && !self.has_flags() && writes.iter().any(|method| self.is(method))
+    }
+
+    fn reads_large_go(&self) -> bool {
+        let reads = ["read-write", "read-mmap", "pipeline"];
+        self.has_large_chunks_go() && reads.iter().any(|method| self.is(method))
+    }
+
+    /// The function that makes such a call: with direct I/O, a copy has one around it.
+    fn large_name_go(&self) -> &'static str {
+        if self.copies() && self.is_direct() { "writeLarge" } else { "writeAll" }
+    }
+
+    /// The statement that writes all bytes of this, and sets `err`.
+    fn write_go(&self, data: &str) -> String {
+        let offset = match (self.is_positional(), self.is_single_go() && !self.has_part_go()) {
+            (false, _) => "",
+            (true, true) => ", 0",
+            (true, false) => ", offset",
+        };
+        let flags = if self.is_dontcache() { ", &flags" } else { "" };
+        if self.is_vectored() || self.has_flags() || self.copies() && self.is_direct() || self.writes_large_go()
+        {
+            format!("err := writeAll(file, {data}{offset}{flags})")
+        } else if self.is_positional() {
+            format!("_, err := file.WriteAt({data}{offset})")
+        } else {
+            format!("_, err := file.Write({data})")
+        }
+    }
+
+    /// The same for whole blocks of a copy.
+    fn write_blocks_go(&self, data: &str) -> String {
+        if self.writes_large_go() {
+            format!("err := writeLarge(file, {data})")
+        } else {
+            format!("_, err := file.Write({data})")
+        }
+    }
+
+    fn read_go(&self, buffer: &str) -> String {
+        if self.reads_large_go() { format!("read(input, {buffer})") } else { format!("input.Read({buffer})") }
+    }
+
+    fn write_parameters_go(&self) -> String {
+        let offset = if self.is_positional() { ", offset int64" } else { "" };
+        let flags = if self.is_dontcache() { ", flags *uintptr" } else { "" };
+        format!("{offset}{flags}")
+    }
+
+    fn vectored_name_go(&self) -> &'static str {
+        match (self.has_flags(), self.is_positional()) {
+            (true, _) => "pwritev2",
+            (false, true) => "pwritev",
+            (false, false) => "writev",
+        }
+    }
+
+    fn vectored_call_go(&self) -> String {
+        let vector = "file.Fd(), uintptr(unsafe.Pointer(&vector[0])),\n\t\t\tuintptr(len(vector))";
+        let offset = if self.is_positional() { "uintptr(offset)" } else { "^uintptr(0)" };
+        let flags = if self.is_dontcache() { "*flags" } else { "rwfDsync" };
+        match self.vectored_name_go() {
+            "pwritev2" => format!("syscall.Syscall6(sysPwritev2, {vector}, {offset}, 0, {flags})"),
+            "pwritev" => format!("syscall.Syscall6(syscall.SYS_PWRITEV, {vector}, {offset}, 0, 0)"),
+            _ => format!("syscall.Syscall(syscall.SYS_WRITEV, {vector})"),
+        }
+    }
+
+    // The loop, and the parts of threads.
+
+    /// Whether all is written by a single statement.
+    fn is_single_go(&self) -> bool {
+        let is_plain = !self.is_vectored() && !self.is_direct() && !self.is_dontcache();
+        self.chunk().is_none() && is_plain && self.sync_every().is_none() && self.writeback().is_none()
+    }
+
+    /// Whether it counts chunks, to sync after several of them.
+    fn counts_chunks_go(&self) -> bool {
+        self.sync_after_several().is_some() || self.is_vectored() && self.sync_every().is_some()
+    }
+
+    fn takes_offset_go(&self) -> bool {
+        self.is_positional() || self.is("mmap-write") || self.writeback().is_some()
+    }
+
+    /// Whether the loop is in a function of its own.
+    fn has_part_go(&self) -> bool {
+        self.threads() > 1 || self.is_direct()
+    }
+
+    /// Whether nothing follows what the threads do.
+    fn ends_with_parts_go(&self) -> bool {
+        let is_last = if self.copies() { !self.overwrites() } else { self.has_part_go() && !self.is_direct() };
+        is_last && !self.syncs_at_end() && !self.is("ficlone")
+    }
+
+    /// The only part.
+    fn part_go(&self) -> &'static str {
+        match (self.copies(), self.takes_offset_go()) {
+            (true, true) => "copyPart(file, input, 0, size)",
+            (true, false) => "copyPart(file, input, size)",
+            (false, true) => "writePart(file, data[:whole], 0)",
+            (false, false) => "writePart(file, data[:whole])",
+        }
+    }
+
+    fn part_of_thread_go(&self) -> &'static str {
+        match (self.copies(), self.takes_offset_go()) {
+            (true, true) => "copyPart(file, input, from, until-from)",
+            (true, false) => "copyPart(file, input, until-from)",
+            (false, true) => "writePart(file, data[from:until], int64(from))",
+            (false, false) => "writePart(file, data[from:until])",
+        }
+    }
+
+    /// The bytes that a part is made of: pages where they are mapped.
+    fn granule_go(&self) -> &'static str {
+        let is_mapped = self.maps_target() || self.maps_source();
+        let is_of_pages = self.chunk_bytes().is_none_or(|bytes| bytes.is_multiple_of(PAGE_BYTES));
+        match self.granule_words_go() {
+            "window" => "windowSize",
+            "chunk" if is_mapped && !is_of_pages => "(chunkSize + 4095) / 4096 * 4096",
+            "chunk" => "chunkSize",
+            _ => "4096",
+        }
+    }
+
+    fn granule_words_go(&self) -> &'static str {
+        match self.granule() {
+            "WINDOW" => "window",
+            "CHUNK" => "chunk",
+            _ => "page",
+        }
+    }
+
+    fn has_own_input_go(&self) -> bool {
+        // Mappings have no position.
+        self.copies() && self.threads() > 1 && (self.has_own_descriptors() || !self.maps_source())
+    }
+
+    /// The files of a part.
+    fn files_go(&self) -> &'static str {
+        if self.copies() { "file, input" } else { "file" }
+    }
+
+    // Mappings.
+
+    fn prepares_windows_go(&self) -> bool {
+        self.populates() || self.huge_is_collapse()
+    }
+
+    /// Whether the loop of stores syncs.
+    fn store_syncs_go(&self) -> bool {
+        self.sync_every().is_some()
+    }
+
+    /// Whether no sync follows what the threads do.
+    fn map_ends_with_parts_go(&self) -> bool {
+        !self.syncs_at_end() || self.has_own_maps() && self.syncs_map()
+    }
+
+    fn map_part_go(&self) -> &'static str {
+        match (self.has_own_maps(), self.copies()) {
+            (true, true) => "mapPart(file, input, from, until)",
+            (true, false) => "mapPart(file, data, from, until)",
+            (false, true) if self.is("mmap-mmap") => "copyPart(mapping[from:until], input, from)",
+            (false, true) => "copyPart(mapping[from:until], input)",
+            (false, false) if self.store_syncs_go() => "writePart(file, mapping[from:until], data[from:until])",
+            (false, false) => "writePart(mapping[from:until], data[from:until])",
+        }
+    }
+}

@@ -1,0 +1,100 @@
+// {{ way.name() }}
+//
+{%- for line in way.about() %}
+// {{ line }}
+{%- endfor %}
+//
+// {{ way.after_an_error() }}
+{%- if way.maps_target() || way.maps_source() %}
+// If {% if way.maps_target() %}the file{% else %}the source{% endif %} is made shorter meanwhile
+{%- if way.maps_target() %}, or its disk is full{% endif %}, SIGBUS ends the program
+{%- if way.maps_target() && !way.reserves_blocks() %}:
+// reserve its blocks with fallocate(2) where that matters{% endif %}.
+{%- endif %}
+// To build it: go build FILE.go, with Go 1.23 or later.
+
+BUILD
+
+package {% if way.main() %}main{% else %}fileio{% endif %}
+
+IMPORTS
+
+{% if let Some(chunk) = way.chunk() -%}
+const chunkSize = {{ chunk }}{% if way.is_vectored() || way.maps_target() || way.is("splice") %}{% else %} // bytes of a call{% endif %}
+{%- endif %}
+{%- if way.is_vectored() %}
+
+const vectorSize = {{ way.vector() }} // chunks handed over in one call
+{%- endif %}
+{%- if way.is("pipeline") %}
+
+const depth = {{ way.depth() }} // buffers that go round
+{%- endif %}
+{%- if way.threads() > 1 %}
+
+const threads = {{ way.threads() }}
+{%- endif %}
+{%- if way.is_direct() %}
+
+const blockSize = {{ way.block() }} // with O_DIRECT, addresses, offsets and lengths are multiples of this
+{%- endif %}
+{%- if way.prepares_windows_go() %}
+
+const windowSize = {% if way.populates_all() && !way.huge_is_collapse() %}math.MaxInt{% else %}{{ way.window() }}{% endif %} // bytes that are prepared at a time
+{%- endif %}
+
+{% if way.copies() -%}
+// CopyFile copies the file source to {% if way.creates_name() && !way.atomic() %}a new file at {% endif %}path.
+func CopyFile(source, path string) error {
+	input, err := os.Open(source)
+	if err != nil {
+		return err
+	}
+	defer input.Close()
+	status, err := input.Stat()
+	if err != nil {
+		return err
+	}
+{%- else -%}
+// WriteFile writes data to {% if way.atomic() %}the{% else if way.creates_name() %}a new{% else %}the existing{% endif %} file at path.
+func WriteFile(path string, data []byte) error {
+{%- endif %}
+{%- if way.atomic() %}
+	// Under another name until it is whole.
+	name := fmt.Sprintf("%s.%d.tmp", path, os.Getpid())
+{%- endif %}
+	file, err := {% if way.is_direct() %}openFile({% else %}os.OpenFile({% endif %}
+{%- if way.atomic() %}name{% else %}path{% endif %}, {{ way.access_go() }}{% if way.is_direct() %}){% else %}, 0o666){% endif %}
+	if err != nil {
+		return err
+	}
+	err = fill(file, {% if way.copies() %}input, int(status.Size()){% else %}data{% endif %})
+	// A late error of the filesystem, such as NFS, is one of writing.
+	if closeErr := file.Close(); err == nil {
+		err = closeErr
+	}
+{%- if way.atomic() %}
+	if err == nil {
+		err = os.Rename(name, path)
+	}
+{%- endif %}
+{%- if way.creates_name() && way.is_durable() %}
+	if err == nil {
+		err = syncDirectory(path)
+	}
+{%- endif %}
+{%- if way.removes_on_error() %}
+	if err != nil {
+		os.Remove({% if way.atomic() %}name{% else %}path{% endif %})
+	}
+{%- endif %}
+	return err
+}
+{%- block fill %}{% endblock %}
+{%- block helpers %}{% endblock %}
+{%- include "go/open.go" %}
+{%- include "go/reserve.go" %}
+{%- include "go/sync.go" %}
+{%- if way.main() %}
+{% include "go/main.go" %}
+{%- endif %}

@@ -1,0 +1,163 @@
+{% extends "go/base.go" %}
+{% block fill %}
+
+func fill(file, input *os.File, size int) error {
+{%- include "go/prepare.go" %}
+{%- include "go/run.go" %}
+{%- if way.overwrites() %}
+	// The file may have been longer.
+	if err := file.Truncate(int64(size)); err != nil {
+		return err
+	}
+{%- endif %}
+{%- include "go/end.go" %}
+}
+
+// copyPart copies size bytes. Both files are at their position {% if way.takes_offset_go() %}from{% else %}of the part{% endif %}.
+func copyPart(file, input *os.File{% if way.takes_offset_go() %}, from{% endif %}, size int) error {
+{%- if way.chunk().is_none() %}
+	chunkSize := max(size, 1) // all in one call
+{%- endif %}
+{%- if way.is_sequential() && !way.maps_source() %}
+	adviseSequential(input)
+{%- endif %}
+{%- if way.writeback().is_some() %}
+	offset := int64(from)
+	behind := writeBehind{offset, offset}
+{%- endif %}
+{%- if way.is("mmap-write") %}
+	if size == 0 {
+		return nil // no mapping is empty
+	}
+	data, err := syscall.Mmap(int(input.Fd()), int64(from), size, syscall.PROT_READ, syscall.MAP_SHARED)
+	if err != nil {
+		return &os.PathError{Op: "mmap", Path: input.Name(), Err: err}
+	}
+	defer syscall.Munmap(data)
+{%- if way.is_sequential() %}
+	syscall.Madvise(data, syscall.MADV_WILLNEED)
+	syscall.Madvise(data, syscall.MADV_SEQUENTIAL)
+{%- endif %}
+{%- if way.populates() %}
+	const populateRead = 22 // MADV_POPULATE_READ: older kernels refuse, and fault the pages in one by one
+	present, at := 0, 0
+{%- endif %}
+	for part := range slices.Chunk(data, chunkSize) {
+{%- if way.populates() %}
+		if at >= present {
+			present = at + min(windowSize, size-at)
+			syscall.Madvise(data[at:present], populateRead)
+		}
+		at += len(part)
+{%- endif %}
+		if {{ way.write_go("part") }}; err != nil {
+			return err
+		}
+{%- if way.writeback().is_some() %}
+		offset += int64(len(part))
+		if err := behind.reach(file, offset); err != nil {
+			return err
+		}
+{%- endif %}
+	}
+{%- else %}
+{%- if way.is("read-write") %}
+{%- if way.is_direct() %}
+	buffer, err := alignedBuffer(min(chunkSize, size))
+	if err != nil {
+		return err
+	}
+	defer syscall.Munmap(buffer)
+{%- else %}
+	buffer := make([]byte, min(chunkSize, size))
+{%- endif %}
+{%- else if way.is("splice") %}
+	var pipe [2]int
+	if err := syscall.Pipe2(pipe[:], syscall.O_CLOEXEC); err != nil {
+		return os.NewSyscallError("pipe2", err)
+	}
+	defer syscall.Close(pipe[0])
+	defer syscall.Close(pipe[1])
+	// It holds a chunk, as far as an ordinary user may have it: see pipe(7).
+	syscall.Syscall(syscall.SYS_FCNTL, uintptr(pipe[1]), syscall.F_SETPIPE_SZ, {{ way.pipe_c() }})
+{%- endif %}
+{%- if !way.is("read-write") %}
+	fd, inputFd := {% if way.is("copy-file-range") %}file.Fd(), input.Fd(){% else %}int(file.Fd()), int(input.Fd()){% endif %}
+{%- endif %}
+	for size > 0 {
+{%- if way.is("read-write") %}
+		n, err := {{ way.read_go("buffer[:min(len(buffer), size)]") }}
+		if err == io.EOF {
+			return &os.PathError{Op: "read", Path: input.Name(), Err: io.ErrUnexpectedEOF}
+		}
+		if err != nil {
+			return err
+		}
+		if {{ way.write_go("buffer[:n]") }}; err != nil {
+			return err
+		}
+{%- else if way.is("copy-file-range") %}
+		n, _, errno := syscall.Syscall6(sysCopyFileRange, inputFd, 0, fd, 0, uintptr(min(chunkSize, size)), 0)
+		if errno == syscall.EINTR {
+			continue
+		}
+		if errno != 0 {
+			return &os.PathError{Op: "copy_file_range", Path: file.Name(), Err: errno}
+		}
+{%- else %}
+{%- if way.is("sendfile") %}
+		n, err := syscall.Sendfile(fd, inputFd, nil, min(chunkSize, size))
+{%- else %}
+		n, err := syscall.Splice(inputFd, nil, pipe[1], nil, min(chunkSize, size), spliceMove|spliceMore)
+{%- endif %}
+		if err == syscall.EINTR {
+			continue
+		}
+		if err != nil {
+			return &os.PathError{Op: "{% if way.is("splice") %}splice{% else %}sendfile{% endif %}", Path: file.Name(), Err: err}
+		}
+{%- endif %}
+{%- if !way.is("read-write") %}
+		if n == 0 {
+			// The source has become shorter.
+			return &os.PathError{Op: "read", Path: input.Name(), Err: io.ErrUnexpectedEOF}
+		}
+{%- endif %}
+{%- if way.is("splice") %}
+		for left := int(n); left > 0; {
+			out, err := syscall.Splice(pipe[0], nil, fd, nil, left, spliceMove|spliceMore)
+			if err == syscall.EINTR {
+				continue
+			}
+			if err != nil {
+				return &os.PathError{Op: "splice", Path: file.Name(), Err: err}
+			}
+			left -= int(out)
+		}
+{%- endif %}
+		size -= {% if way.is("splice") || way.is("copy-file-range") %}int(n){% else %}n{% endif %}
+{%- if way.writeback().is_some() %}
+		offset += int64(n)
+		if err := behind.reach(file, offset); err != nil {
+			return err
+		}
+{%- endif %}
+	}
+{%- endif %}
+	return nil
+}
+{% endblock %}
+{% block helpers %}
+{%- if way.is("splice") %}
+
+const (
+	spliceMove = 1 // SPLICE_F_MOVE
+	spliceMore = 4 // SPLICE_F_MORE
+)
+{%- else if way.is("copy-file-range") %}
+
+// Package syscall has no name for it.
+var sysCopyFileRange = map[string]uintptr{"amd64": 326, "arm64": 285}[runtime.GOARCH]
+{%- endif %}
+{%- include "go/copy_helpers.go" %}
+{% endblock %}

@@ -1,0 +1,13 @@
+{#- What follows a vectored call. #}
+		if errno == syscall.EINTR {
+			continue
+		}
+{%- if way.is_dontcache() %}
+		if errno == syscall.EOPNOTSUPP && *flags&rwfDontcache != 0 {
+			*flags &^= rwfDontcache // this filesystem or kernel cannot: the data stays in the page cache
+			continue
+		}
+{%- endif %}
+		if errno != 0 {
+			return &os.PathError{Op: "{{ way.vectored_name_go() }}", Path: file.Name(), Err: errno}
+		}

@@ -1,0 +1,58 @@
+{%- if !way.copies() %}
+
+// contentOf reads a file into memory that is good for O_DIRECT and for huge pages.
+func contentOf(path string) ([]byte, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	status, err := file.Stat()
+	if err != nil {
+		return nil, err
+	}
+	const huge = 2 << 20
+	size := int(status.Size())
+	memory, err := syscall.Mmap(-1, 0, size+huge, syscall.PROT_READ|syscall.PROT_WRITE,
+		syscall.MAP_PRIVATE|syscall.MAP_ANON)
+	if err != nil {
+		return nil, os.NewSyscallError("mmap", err)
+	}
+	skip := -uintptr(unsafe.Pointer(&memory[0])) % huge
+	data := memory[skip:][:size]
+	if _, err := io.ReadFull(file, data); err != nil {
+		return nil, fmt.Errorf("read %s: %w", path, err)
+	}
+	return data, nil
+}
+{%- endif %}
+
+func run(source, target string) error {
+{%- if !way.copies() %}
+	data, err := contentOf(source)
+	if err != nil {
+		return err
+	}
+{%- endif %}
+	start := time.Now()
+	if err := {% if way.copies() %}CopyFile(source, target){% else %}WriteFile(target, data){% endif %}; err != nil {
+		return err
+	}
+	took := time.Since(start)
+	// For `writebench run --command`: the time without starting the program and reading its source.
+	if fd, err := strconv.Atoi(os.Getenv("WRITEBENCH_PHASES_FD")); err == nil {
+		fmt.Fprintf(os.NewFile(uintptr(fd), "phases"), "write %d\n", took.Nanoseconds())
+	}
+	return nil
+}
+
+func main() {
+	if len(os.Args) != 3 {
+		fmt.Fprintf(os.Stderr, "usage: %s SOURCE TARGET\n", os.Args[0])
+		os.Exit(2)
+	}
+	if err := run(os.Args[1], os.Args[2]); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}

@@ -1,0 +1,31 @@
+{%- if way.is_direct() %}
+
+// openFile opens a file for direct I/O, if its filesystem has that.
+func openFile(path string, flags int) (*os.File, error) {
+	file, err := os.OpenFile(path, flags|syscall.O_DIRECT, 0o666)
+	if errors.Is(err, syscall.EINVAL) {
+		// A filesystem without direct I/O has made the file all the same.
+		return os.OpenFile(path, flags&^os.O_EXCL, 0o666)
+	}
+	return file, err
+}
+
+// endDirect lets what is no whole block go through the page cache.
+func endDirect(file *os.File) error {
+	// F_SETFL leaves all other flags of ours as they are.
+	_, _, errno := syscall.Syscall(syscall.SYS_FCNTL, file.Fd(), syscall.F_SETFL, 0)
+	if errno != 0 {
+		return &os.PathError{Op: "fcntl", Path: file.Name(), Err: errno}
+	}
+	return nil
+}
+{%- if !way.is("mmap-write") %}
+
+// alignedBuffer returns pages outside of Go's heap, to be unmapped.
+func alignedBuffer(size int) ([]byte, error) {
+	buffer, err := syscall.Mmap(-1, 0, max(size, 1), syscall.PROT_READ|syscall.PROT_WRITE,
+		syscall.MAP_PRIVATE|syscall.MAP_ANON)
+	return buffer, os.NewSyscallError("mmap", err)
+}
+{%- endif %}
+{%- endif %}

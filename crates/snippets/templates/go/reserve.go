@@ -1,0 +1,77 @@
+{%- if way.reserves() && !way.is_set_len() %}
+
+// reserve gives the file its blocks: a full disk is known before any data is written.
+func reserve(file *os.File, size int) error {
+{%- if way.fallocate_mode_go().is_some() %}
+	const mode = {{ way.fallocate_mode_go().unwrap() }}
+{%- endif %}
+	if size == 0 {
+		return nil // the kernel refuses that
+	}
+	for {
+		err := syscall.Fallocate(int(file.Fd()), {% if way.fallocate_mode_go().is_some() %}mode{% else %}0{% endif %}, 0, int64(size))
+		switch err {
+		case nil:
+			return nil
+		case syscall.EINTR:
+			continue
+		case syscall.EOPNOTSUPP:
+{%- if way.is_posix_fallocate() %}
+			return touch(file, size)
+{%- else if way.maps_target() %}
+			return file.Truncate(int64(size)) // this filesystem cannot: it is written all the same
+{%- else %}
+			return nil // this filesystem cannot: the file is written all the same
+{%- endif %}
+		}
+		return &os.PathError{Op: "fallocate", Path: file.Name(), Err: err}
+	}
+}
+{%- if way.is_posix_fallocate() %}
+
+// touch writes a byte to each block where the filesystem has no call for that, as posix_fallocate(3) does.
+func touch(file *os.File, size int) error {
+	var filesystem syscall.Statfs_t
+	if err := syscall.Fstatfs(int(file.Fd()), &filesystem); err != nil {
+		return &os.PathError{Op: "fstatfs", Path: file.Name(), Err: err}
+	}
+	step := int(min(max(filesystem.Bsize, 512), 4096))
+{%- if way.is_direct() %}
+	buffered, err := os.OpenFile(file.Name(), os.O_WRONLY, 0)
+	if err != nil {
+		return err
+	}
+	defer buffered.Close()
+	file = buffered
+{%- endif %}
+	for at := (size - 1) % step; at < size; at += step {
+		if _, err := file.WriteAt([]byte{0}, int64(at)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+{%- endif %}
+{%- endif %}
+{%- if way.fills_with_zeros() %}
+
+// fillWithZeros makes blocks that have been written once: overwriting them changes no metadata.
+func fillWithZeros(file *os.File, size int) error {
+{%- if way.is_direct() %}
+	size -= size % blockSize // the rest is written through the page cache
+	zeros, err := alignedBuffer(64 << 10)
+	if err != nil {
+		return err
+	}
+	defer syscall.Munmap(zeros)
+{%- else %}
+	zeros := make([]byte, 64<<10)
+{%- endif %}
+	for at := 0; at < size; at += len(zeros) {
+		if _, err := file.WriteAt(zeros[:min(len(zeros), size-at)], int64(at)); err != nil {
+			return err
+		}
+	}
+	return file.Sync()
+}
+{%- endif %}

@@ -1,0 +1,53 @@
+{%- if way.has_flags() %}
+
+{% if way.is_dontcache() -%}
+const rwfDontcache = 0x80 // Linux 6.14
+{%- endif %}
+{%- if way.is_rwf_dsync() %}
+
+const rwfDsync = 0x2
+{%- endif %}
+
+// Package syscall has no name for it.
+var sysPwritev2 = map[string]uintptr{"amd64": 328, "arm64": 287}[runtime.GOARCH]
+{%- endif %}
+{%- if way.is_vectored() %}
+
+// writeAll hands over all bytes of a vector, which is changed.
+func writeAll(file *os.File, vector []syscall.Iovec{{ way.write_parameters_go() }}) error {
+	for len(vector) > 0 {
+		n, _, errno := {{ way.vectored_call_go() }}
+{%- include "go/errno.go" %}
+{%- if way.is_positional() %}
+		offset += int64(n)
+{%- endif %}
+		// A call may write less than all.
+		done := uint64(n)
+		for len(vector) > 0 && done >= vector[0].Len {
+			done -= vector[0].Len
+			vector = vector[1:]
+		}
+		if done > 0 {
+			vector[0].Base = (*byte)(unsafe.Add(unsafe.Pointer(vector[0].Base), done))
+			vector[0].Len -= done
+		}
+	}
+	return nil
+}
+{%- else if way.has_flags() %}
+
+// writeAll goes on where a call writes less than all, or a signal interrupts it.
+func writeAll(file *os.File, data []byte{{ way.write_parameters_go() }}) error {
+	for len(data) > 0 {
+		all := syscall.Iovec{Base: &data[0], Len: uint64(len(data))}
+		n, _, errno := syscall.Syscall6(sysPwritev2, file.Fd(), uintptr(unsafe.Pointer(&all)), 1,
+			uintptr(offset), 0, {% if way.is_dontcache() %}*flags{% else %}rwfDsync{% endif %})
+{%- include "go/errno.go" %}
+		data = data[n:]
+		offset += int64(n)
+	}
+	return nil
+}
+{%- else %}
+{%- include "go/write_large.go" %}
+{%- endif %}
