@@ -1,8 +1,277 @@
 //! Java 17 and its standard library.
 
+use writebench_model::{Advice, Axis, Cache, Drop, Huge, Populate, Prepare, SourceMemory, Store, SyncCall};
+
 use super::templates;
-use crate::language::Speaker;
+use crate::family::Family;
+use crate::language::{Cannot, Speaker};
+use crate::way::Way;
 
-templates! {}
+templates! {
+    Write = "java/write.java",
+    Map = "java/map.java",
+    Copy = "java/copy.java",
+    CopyMap = "java/copy_map.java",
+    Pipeline = "java/pipeline.java",
+}
 
-pub(crate) static SPEAKER: Speaker = Speaker { render, has, lacks: &[], cannot: &[] };
+pub(crate) static SPEAKER: Speaker = Speaker { render: with_imports, has, lacks: LACKS, cannot: CANNOT };
+
+const LACKS: &[(&str, &str, &str)] = &[
+    ("pwritev", "FileChannel gathers buffers at its own position only", "writev"),
+    ("fwrite", "a BufferedOutputStream is Java's own, not the C library's", "write"),
+    ("uring", "the standard library has no io_uring", "pwrite"),
+    ("uring-copy", "the standard library has no io_uring", "read-write"),
+    ("splice", "the standard library has no splice(2)", "sendfile"),
+    ("copy-file-range", "which call transferTo makes is for the version of Java to say", "sendfile"),
+    ("ficlone", "the standard library has no ioctl(2)", "sendfile"),
+];
+
+const CANNOT: &[Cannot] = &[
+    // A mapping gives the file its length, and nothing else does.
+    Cannot {
+        axis: Axis::Prepare,
+        is_in: |case, axes| reserves(axes.prepare) && case.method().prepares.contains(&Prepare::Create),
+        why: "FileChannel neither makes a file longer nor allocates its blocks",
+        instead: "create",
+    },
+    Cannot {
+        axis: Axis::Prepare,
+        is_in: |case, axes| {
+            reserves(axes.prepare)
+                && axes.prepare != Prepare::SetLen
+                && !case.method().prepares.contains(&Prepare::Create)
+        },
+        why: "the standard library has no fallocate(2)",
+        instead: "set-len",
+    },
+    Cannot {
+        axis: Axis::Cache,
+        is_in: |_, axes| axes.cache == Cache::Dontcache,
+        why: "FileChannel has no flags of a write",
+        instead: "buffered",
+    },
+    Cannot {
+        axis: Axis::Chunk,
+        is_in: |_, axes| {
+            axes.cache == Cache::Direct
+                && axes.chunk_size_bytes != u64::MAX
+                && !axes.chunk_size_bytes.is_multiple_of(BLOCK_BYTES)
+        },
+        why: "direct I/O of Java is in blocks of the filesystem, of 4 KiB mostly",
+        instead: "4KiB",
+    },
+    Cannot {
+        axis: Axis::Drop,
+        is_in: |_, axes| axes.drop != Drop::No,
+        why: "the standard library has no posix_fadvise(2)",
+        instead: "no",
+    },
+    Cannot {
+        axis: Axis::Writeback,
+        is_in: |_, axes| axes.writeback_bytes.is_some(),
+        why: "the standard library has no sync_file_range(2)",
+        instead: "none",
+    },
+    Cannot {
+        axis: Axis::Sync,
+        is_in: |_, axes| axes.sync.call == SyncCall::RwfDsync,
+        why: "FileChannel has no flags of a write",
+        instead: "o-dsync",
+    },
+    Cannot {
+        axis: Axis::Memory,
+        is_in: |_, axes| axes.memory != SourceMemory::Plain,
+        why: "the standard library has no madvise(2)",
+        instead: "plain",
+    },
+    // It goes with the next two only.
+    Cannot {
+        axis: Axis::Window,
+        is_in: |_, axes| axes.window_bytes != WINDOW_BYTES,
+        why: "the standard library has no madvise(2)",
+        instead: "2MiB",
+    },
+    Cannot {
+        axis: Axis::Populate,
+        is_in: |_, axes| axes.populate != Populate::None,
+        why: "the standard library has no madvise(2)",
+        instead: "none",
+    },
+    Cannot {
+        axis: Axis::Huge,
+        is_in: |_, axes| axes.huge != Huge::None,
+        why: "the standard library has no madvise(2)",
+        instead: "none",
+    },
+    Cannot {
+        axis: Axis::Store,
+        is_in: |_, axes| axes.store != Store::Plain,
+        why: "a ByteBuffer has no stores that bypass the CPU's caches",
+        instead: "plain",
+    },
+    Cannot {
+        axis: Axis::Advice,
+        is_in: |_, axes| axes.advice != Advice::None,
+        why: "the standard library has neither posix_fadvise(2) nor madvise(2)",
+        instead: "none",
+    },
+];
+
+/// Java takes the filesystem's block size for the alignment of O_DIRECT, and refuses all else itself.
+const BLOCK_BYTES: u64 = 4096;
+/// The most that Linux moves in a call, which is nearly the most that a buffer holds, too.
+const MOST_BYTES: u64 = (1 << 31) - 4096;
+
+/// The default of `window`.
+const WINDOW_BYTES: u64 = 2 << 20;
+
+/// Whether a call gives the file its length or blocks.
+fn reserves(prepare: Prepare) -> bool {
+    prepare.call().is_some()
+}
+
+/// Classes and constants with where they are from, in the order of their imports.
+const IMPORTS: &[(&str, &str)] = &[
+    ("EOFException", "java.io"),
+    ("IOException", "java.io"),
+    ("InterruptedIOException", "java.io"),
+    ("UncheckedIOException", "java.io"),
+    ("ByteBuffer", "java.nio"),
+    ("MappedByteBuffer", "java.nio"),
+    ("FileChannel", "java.nio.channels"),
+    ("FileSystemException", "java.nio.file"),
+    ("Files", "java.nio.file"),
+    ("OpenOption", "java.nio.file"),
+    ("Path", "java.nio.file"),
+    ("ArrayList", "java.util"),
+    ("Arrays", "java.util"),
+    ("HashSet", "java.util"),
+    ("List", "java.util"),
+    ("Set", "java.util"),
+    ("ArrayBlockingQueue", "java.util.concurrent"),
+    ("BlockingQueue", "java.util.concurrent"),
+    ("Callable", "java.util.concurrent"),
+    ("ExecutionException", "java.util.concurrent"),
+    ("ExecutorService", "java.util.concurrent"),
+    ("Executors", "java.util.concurrent"),
+    ("Future", "java.util.concurrent"),
+];
+const STATIC_IMPORTS: &[(&str, &str)] = &[
+    ("DIRECT", "com.sun.nio.file.ExtendedOpenOption"),
+    ("READ_ONLY", "java.nio.channels.FileChannel.MapMode"),
+    ("READ_WRITE", "java.nio.channels.FileChannel.MapMode"),
+    ("ATOMIC_MOVE", "java.nio.file.StandardCopyOption"),
+    ("APPEND", "java.nio.file.StandardOpenOption"),
+    ("CREATE_NEW", "java.nio.file.StandardOpenOption"),
+    ("DSYNC", "java.nio.file.StandardOpenOption"),
+    ("READ", "java.nio.file.StandardOpenOption"),
+    ("SYNC", "java.nio.file.StandardOpenOption"),
+    ("TRUNCATE_EXISTING", "java.nio.file.StandardOpenOption"),
+    ("WRITE", "java.nio.file.StandardOpenOption"),
+];
+
+/// The text with imports of what it names.
+fn with_imports(family: Family, way: &Way<'_>) -> Option<String> {
+    let text = render(family, way)?;
+    let (_, code) = text.split_once("\nIMPORTS\n")?;
+    let without_comments =
+        |line: &str| line.split("//").next().is_some_and(|code| !code.trim_start().starts_with('/'));
+    let words: Vec<&str> = code
+        .lines()
+        .filter(|line| without_comments(line))
+        .flat_map(|line| {
+            line.split("//").next().unwrap_or_default().split(|c: char| !c.is_alphanumeric() && c != '_')
+        })
+        .collect();
+    let lines = |how: &str, imports: &[(&str, &str)]| -> String {
+        let named = imports.iter().filter(|(name, _)| words.contains(name));
+        named.map(|(name, from)| format!("{how} {from}.{name};\n")).collect()
+    };
+    let all = format!("\n{}\n{}", lines("import", IMPORTS), lines("import static", STATIC_IMPORTS));
+    Some(text.replacen("\nIMPORTS\n", &all, 1))
+}
+
+impl Way<'_> {
+    pub(crate) fn class_java(&self) -> &'static str {
+        match (self.main(), self.copies()) {
+            (true, _) => "Main",
+            (false, true) => "CopyFile",
+            (false, false) => "WriteFile",
+        }
+    }
+
+    /// The variable with the name under which the file is written.
+    pub(crate) fn path_java(&self) -> &'static str {
+        if self.atomic() { "name" } else { "path" }
+    }
+
+    pub(crate) fn open_java(&self) -> &'static str {
+        if self.is_direct() { "openDirect" } else { "FileChannel.open" }
+    }
+
+    /// The options with which the file is opened first.
+    pub(crate) fn options_java(&self) -> String {
+        let how = match self.prepare() {
+            Prepare::Truncate => ", TRUNCATE_EXISTING",
+            Prepare::Overwrite => "",
+            _ => ", CREATE_NEW",
+        };
+        format!("{}{how}", self.options_again_java())
+    }
+
+    /// The options of another descriptor of the same file, without O_DIRECT.
+    pub(crate) fn options_again_java(&self) -> String {
+        // A writable mapping needs a descriptor that can read.
+        let access = if self.maps_target() { "READ, WRITE" } else { "WRITE" };
+        let sync = match (self.opens_dsync(), self.opens_sync()) {
+            (true, _) => ", DSYNC",
+            (_, true) => ", SYNC",
+            _ => "",
+        };
+        format!("{access}{sync}")
+    }
+
+    /// The bytes of a chunk; none for as many as a buffer can hold.
+    pub(crate) fn chunk_java(&self) -> Option<String> {
+        self.chunk().filter(|_| self.chunk_bytes().is_some_and(|bytes| bytes < MOST_BYTES))
+    }
+
+    /// The bytes of a mapping: whole chunks, up to 1 GiB where they fit.
+    pub(crate) fn map_java(&self) -> String {
+        const MAP_BYTES: u64 = 1 << 30;
+        match self.chunk_bytes().filter(|&bytes| bytes < MOST_BYTES) {
+            Some(chunk) if MAP_BYTES.is_multiple_of(chunk) => "1 << 30".to_owned(),
+            Some(chunk) if chunk < MAP_BYTES => "(1 << 30) / CHUNK * CHUNK".to_owned(),
+            _ => "CHUNK".to_owned(),
+        }
+    }
+
+    /// The bytes that a thread's part is made of where it has no whole chunk.
+    pub(crate) fn least_granule_java(&self) -> &'static str {
+        if self.is_direct() || self.maps_target() { "4096" } else { "size / THREADS >= 4096 ? 4096 : 1" }
+    }
+
+    pub(crate) fn granule_words_java(&self) -> &'static str {
+        if self.chunk_java().is_some() { "chunks or pages" } else { "pages" }
+    }
+
+    /// Whether a loop over chunks needs to know where the data ends.
+    pub(crate) fn needs_end_java(&self) -> bool {
+        self.is_vectored() || self.is_direct() || self.chunk_java().is_some()
+    }
+
+    /// The bytes of a buffer that data is copied to, to be aligned.
+    pub(crate) fn buffer_java(&self) -> &'static str {
+        match (self.chunk_java().is_some(), self.is_vectored()) {
+            (false, _) => "data.remaining()",
+            (true, true) => "(int) Math.min((long) VECTOR * CHUNK, data.remaining())",
+            (true, false) => "Math.min(CHUNK, data.remaining())",
+        }
+    }
+
+    /// Whether storing into a mapping syncs the file on the way.
+    pub(crate) fn takes_file_java(&self) -> bool {
+        self.sync_every().is_some() && !self.syncs_map()
+    }
+}

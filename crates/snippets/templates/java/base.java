@@ -1,0 +1,177 @@
+/* {{ way.name() }}
+ *
+{%- for line in way.about() %}
+ * {{ line }}
+{%- endfor %}
+ *
+ * {{ way.after_an_error() }} An interrupt of the thread is an error, too.
+{%- if !way.copies() && !way.maps_target() %}
+ * Hand over a direct buffer: Java copies the data of any other to one first.
+{%- endif %}
+{%- if way.maps_target() %}
+ * If the file is made shorter or its disk fills up meanwhile, SIGBUS becomes an InternalError.
+{%- endif %}
+{%- if way.maps_target() || way.maps_source() %}
+ * A mapping ends when the garbage collector finds it: a removed file keeps its space until then.
+{%- endif %}
+{%- if way.is("sendfile") %}
+ * Java 17 to 19 call sendfile(2); from Java 20 on, transferTo tries copy_file_range(2) first.
+{%- endif %}
+ * To compile it: javac {{ way.class_java() }}.java
+{%- if way.main() %}
+ * To run it: java {% if !way.copies() %}-XX:MaxDirectMemorySize=3g {% endif %}Main SOURCE TARGET
+{%- endif %}
+ */
+
+IMPORTS
+
+final class {{ way.class_java() }} {
+{%- block declarations %}{% endblock %}
+{%- if way.is_direct() %}
+    /** With O_DIRECT, addresses, offsets and lengths are multiples of this. */
+    private static final int BLOCK = {{ way.block() }};
+{%- endif %}
+{%- if way.threads() > 1 %}
+    private static final int THREADS = {{ way.threads() }};
+{%- endif %}
+
+{% if way.copies() %}
+    static void copyFile(Path source, Path path) throws IOException {
+        try (FileChannel input = FileChannel.open(source)) {
+            copy(source, input, path);
+        }
+    }
+
+    private static void copy(Path source, FileChannel input, Path path) throws IOException {
+{%- else %}
+    static void writeFile(Path path, ByteBuffer data) throws IOException {
+{%- endif %}
+{%- if way.atomic() %}
+        // Under another name until it is whole.
+        Path name = path.resolveSibling(path.getFileName() + "." + ProcessHandle.current().pid() + ".tmp");
+{%- endif %}
+{%- if way.removes_on_error() %}
+        FileChannel file = {{ way.open_java() }}({{ way.path_java() }}, {{ way.options_java() }});
+        try (file) {
+{%- else %}
+        try (FileChannel file = {{ way.open_java() }}(path, {{ way.options_java() }})) {
+{%- endif %}
+{%- block fill %}{% endblock %}
+{%- if way.atomic() %}
+            file.close(); // its late errors come before the name
+            Files.move(name, path, ATOMIC_MOVE);
+{%- endif %}
+{%- if way.creates_name() && way.is_durable() %}
+            syncDirectory(path);
+{%- endif %}
+{%- if way.removes_on_error() %}
+        } catch (Throwable error) {
+            remove({{ way.path_java() }}, error);
+            throw error;
+{%- endif %}
+        }
+    }
+{%- if way.is_direct() %}
+
+    /** Opens with O_DIRECT, where the filesystem can. */
+    private static FileChannel openDirect(Path path, OpenOption... how) throws IOException {
+        Set<OpenOption> options = new HashSet<>(List.of(how));
+        options.add(DIRECT);
+        try {
+            return FileChannel.open(path, options);
+        } catch (FileSystemException error) {
+            if (!"Invalid argument".equals(error.getReason()))
+                throw error;
+            // A filesystem without direct I/O has made the file all the same.
+            options.removeAll(Set.of(DIRECT, CREATE_NEW));
+            return FileChannel.open(path, options);
+        }
+    }
+{%- endif %}
+{%- if way.fills_with_zeros() %}
+
+    /** Blocks that have been written once: overwriting them changes no metadata. */
+    private static void fillWithZeros(FileChannel file, long size) throws IOException {
+{%- if way.is_direct() %}
+        ByteBuffer zeros = ByteBuffer.allocateDirect((64 << 10) + BLOCK).alignedSlice(BLOCK);
+{%- else %}
+        ByteBuffer zeros = ByteBuffer.allocateDirect(64 << 10);
+{%- endif %}
+        for (long at = 0; at < size;)
+            at += file.write(zeros.clear().limit((int) Math.min(64 << 10, size - at)), at);
+        file.force(true);
+    }
+{%- endif %}
+{%- block helpers %}{% endblock %}
+{%- if way.threads() > 1 %}
+{%- include "java/parts.java" %}
+{%- endif %}
+{%- if way.creates_name() && way.is_durable() %}
+
+    /** The file's name is durable when its directory is. */
+    private static void syncDirectory(Path path) throws IOException {
+        try (FileChannel directory = FileChannel.open(path.toAbsolutePath().getParent())) {
+            directory.force(true);
+        }
+    }
+{%- endif %}
+{%- if way.removes_on_error() %}
+
+    /** Removes an incomplete file. */
+    private static void remove(Path path, Throwable error) {
+        try {
+            Files.deleteIfExists(path);
+        } catch (IOException another) {
+            error.addSuppressed(another);
+        }
+    }
+{%- endif %}
+{%- if way.main() %}
+{%- if !way.copies() %}
+
+    /** The content of a file, in memory that is good for O_DIRECT and for huge pages. */
+    private static ByteBuffer contentOf(Path path) throws IOException {
+        final int unit = 2 << 20;
+        try (FileChannel file = FileChannel.open(path)) {
+            if (file.size() > Integer.MAX_VALUE - 2 * unit)
+                throw new IOException("larger than a buffer can be");
+            int size = (int) file.size(), whole = (size + unit - 1) / unit * unit;
+            ByteBuffer data = ByteBuffer.allocateDirect(whole + unit).alignedSlice(unit).limit(size);
+            while (data.hasRemaining())
+                if (file.read(data) < 0)
+                    throw new EOFException("it has become shorter");
+            return data.flip();
+        }
+    }
+{%- endif %}
+
+    public static void main(String[] arguments) {
+        if (arguments.length != 2) {
+            System.err.println("usage: java Main SOURCE TARGET");
+            System.exit(2);
+        }
+        Path source = Path.of(arguments[0]), target = Path.of(arguments[1]);
+{%- if way.copies() %}
+        try {
+            long start = System.nanoTime();
+            copyFile(source, target);
+{%- else %}
+        Path used = source;
+        try {
+            ByteBuffer data = contentOf(source);
+            used = target;
+            long start = System.nanoTime();
+            writeFile(target, data);
+{%- endif %}
+            long nanoseconds = System.nanoTime() - start;
+            // For `writebench run --command`: the time without starting Java and reading the source.
+            String phases = System.getenv("WRITEBENCH_PHASES_FD");
+            if (phases != null)
+                Files.writeString(Path.of("/dev/fd/" + phases), "write " + nanoseconds + "\n", APPEND);
+        } catch (IOException error) {
+            System.err.println({% if way.copies() %}target{% else %}used{% endif %} + ": " + error);
+            System.exit(1);
+        }
+    }
+{%- endif %}
+}

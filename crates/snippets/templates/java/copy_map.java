@@ -1,0 +1,112 @@
+{% extends "java/base.java" %}
+{% block declarations %}
+{%- include "java/copy_chunk.java" %}
+{%- endblock %}
+{% block fill %}
+            final long size = input.size();
+{%- if way.fills_with_zeros() %}
+            fillWithZeros(file, size);
+{%- endif %}
+{%- if way.overwrites() %}
+            file.truncate(size); // it may have been longer
+{%- endif %}
+{%- if way.has_own_maps() %}
+{%- if !way.fills_with_zeros() %}
+            if (size > 0) // the threads find the file as long as it will be
+                file.map(READ_WRITE, size - 1, 1);
+{%- endif %}
+            inParts(size, (from, until) -> copyOwnPart(source, input
+                {%- if way.has_own_descriptors() %}, {{ way.path_java() }}{% endif %}, file, from, until));
+{%- else %}
+            MappedByteBuffer[] maps = map(file, 0, size);
+{%- if way.threads() > 1 %}
+            inParts(size, (from, until) -> copyOwnPart(source, input, maps, from, until));
+{%- else %}
+            copyPart(maps, 0, input, 0, size);
+{%- endif %}
+{%- if way.syncs_at_end() && way.syncs_map() %}
+            for (MappedByteBuffer map : maps)
+                force(map, 0, map.capacity()); // after its error, the data may be lost: write it anew
+{%- endif %}
+{%- endif %}
+{%- if way.syncs_at_end() && !way.syncs_map() %}
+            file.force({{ !way.is_fdatasync() }}); // after its error, the data may be lost: write it anew
+{%- endif %}
+{%- endblock %}
+{% block helpers %}
+
+    /** Maps the bytes between two offsets. The last piece is the first: it gives the file its length. */
+    private static MappedByteBuffer[] map(FileChannel file, long from, long until) throws IOException {
+        MappedByteBuffer[] maps = new MappedByteBuffer[(int) ((until - from + MAP - 1) / MAP)];
+        for (int i = maps.length - 1; i >= 0; i--) {
+            long at = from + (long) i * MAP;
+            maps[i] = file.map(READ_WRITE, at, Math.min(MAP, until - at));
+        }
+        return maps;
+    }
+
+    /** Copies the bytes between two offsets into mappings from `first` on.{% if way.is("read-mmap") %} The source is at its position `from`.{% endif %} */
+    private static void copyPart(MappedByteBuffer[] maps, long first, FileChannel input, long from, long until)
+            throws IOException {
+        for (long at = from; at < until;) {
+{%- if way.is("mmap-mmap") %}
+            MappedByteBuffer map = maps[(int) ((at - first) / MAP)];
+            int begin = (int) ((at - first) % MAP), length = (int) Math.min(map.capacity() - begin, until - at);
+            MappedByteBuffer data = input.map(READ_ONLY, at, length);
+            for (int done = 0; done < length;) {
+                int chunk = Math.min(CHUNK, length - done);
+                map.put(begin + done, data, done, chunk);
+                done += chunk;
+            }
+            at += length;
+{%- else %}
+            // A position of its own: threads share the mapping.
+            ByteBuffer map = maps[(int) ((at - first) / MAP)].duplicate();
+            int begin = (int) ((at - first) % MAP), end = (int) Math.min(map.capacity(), begin + until - at);
+            map.position(begin);
+            while (map.position() < end) {
+                map.limit(map.position() + Math.min(CHUNK, end - map.position()));
+                if (input.read(map) < 0)
+                    throw new EOFException("the source has become shorter");
+            }
+            at += end - begin;
+{%- endif %}
+        }
+    }
+{%- if way.threads() > 1 %}
+
+    /** The same in a thread, with descriptors of its own; the first part has those that are there. */
+    private static void copyOwnPart(Path source, FileChannel input, {% if way.has_own_maps() -%}
+        {% if way.has_own_descriptors() %}Path path, {% endif %}FileChannel file{% else %}MappedByteBuffer[] maps{% endif %}, long from, long until)
+            throws IOException {
+{%- if way.has_own_maps() %}
+        if (from == 0) {
+            copyRange(input, file, from, until);
+            return;
+        }
+        try (FileChannel ownInput = FileChannel.open(source){% if way.has_own_descriptors() %};
+                FileChannel own = FileChannel.open(path, {{ way.options_again_java() }}){% endif %}) {
+            copyRange(ownInput.position(from), {% if way.has_own_descriptors() %}own{% else %}file{% endif %}, from, until);
+        }
+    }
+
+    private static void copyRange(FileChannel input, FileChannel file, long from, long until) throws IOException {
+        MappedByteBuffer[] maps = map(file, from, until);
+        copyPart(maps, from, input, from, until);
+{%- if way.syncs_at_end() && way.syncs_map() %}
+        for (MappedByteBuffer map : maps)
+            force(map, 0, map.capacity()); // after its error, the data may be lost: write it anew
+{%- endif %}
+{%- else %}
+        if (from == 0) {
+            copyPart(maps, 0, input, from, until);
+            return;
+        }
+        try (FileChannel own = FileChannel.open(source)) {
+            copyPart(maps, 0, own.position(from), from, until);
+        }
+{%- endif %}
+    }
+{%- endif %}
+{%- include "java/force.java" %}
+{%- endblock %}

@@ -1,0 +1,24 @@
+
+
+    /** Writes the rest of a buffer. */
+{%- if way.is_direct() %}
+    private static void writeAll(Path path, FileChannel file, ByteBuffer data, long at) throws IOException {
+        final int end = data.limit(), rest = data.remaining() % BLOCK;
+        data.limit(end - rest);
+        while (data.hasRemaining()) // a call may write less than all
+            at += file.write(data);
+        data.limit(end);
+        if (rest > 0) {
+            // The end of the file is no whole block: through the page cache.
+            try (FileChannel plain = FileChannel.open(path, {{ way.options_again_java() }})) {
+                while (data.hasRemaining())
+                    at += plain.write(data, at);
+            }
+        }
+    }
+{%- else %}
+    private static void writeAll(FileChannel file, ByteBuffer data) throws IOException {
+        while (data.hasRemaining()) // a call may write less than all
+            file.write(data);
+    }
+{%- endif %}
