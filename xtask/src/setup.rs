@@ -27,7 +27,7 @@ const NEEDS: &[Need] = &[
     ("glusterfs-client", "glusterfs", "the same"),
     ("bindfs", "bindfs", "tests on FUSE, and on a server of it that stops"),
     ("faketime", "faketime", "tests with a clock that is set back"),
-    ("gcc", "cc", "the reference programs of `cargo xtask parity`, and printed code"),
+    ("gcc", "cc", "printed code, and `cargo xtask parity`"),
     ("g++", "c++", "printed code in C++"),
     ("golang-go", "go", "printed code in Go"),
     ("default-jdk-headless", "javac", "printed code in Java"),

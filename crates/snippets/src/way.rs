@@ -151,6 +151,11 @@ impl<'c> Way<'c> {
         }
     }
 
+    /// Whether the parts of threads begin at pages: mappings and direct I/O cannot begin elsewhere.
+    pub(crate) fn parts_are_pages(&self) -> bool {
+        self.maps_target() || self.maps_source() || self.is_direct()
+    }
+
     pub(crate) fn has_own_descriptors(&self) -> bool {
         self.threads() > 1 && self.has(Axis::Descriptor) && self.axes().descriptor == Descriptor::PerThread
     }

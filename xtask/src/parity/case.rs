@@ -19,8 +19,6 @@ pub(super) enum Work {
     Writing,
     /// The same, and making it durable.
     WithSync,
-    /// Reserving blocks, without writing.
-    Reserving,
     /// The part in fio's latencies: handing over the data, and making it durable. The total is then fio's
     /// runtime, which begins after the file is created and ends before it is closed.
     InFiosClock,
@@ -38,8 +36,7 @@ impl Case {
         let (method, axes) = name.split_at(name.find(',').unwrap_or(name.len()));
         let is_usual = size.0 == Axes::defaults(Prepare::Create).size_bytes;
         let of_size = if is_usual { String::new() } else { format!(",size={size}") };
-        let work = if method == "allocate" { Work::Reserving } else { Work::Writing };
-        Self { name: format!("{method}{of_size}{axes}"), size_bytes: size.0, work }
+        Self { name: format!("{method}{of_size}{axes}"), size_bytes: size.0, work: Work::Writing }
     }
 
     pub(super) fn in_fios_clock(self) -> Self {
@@ -48,15 +45,6 @@ impl Case {
 
     pub(super) fn with_sync(self) -> Self {
         Self { work: Work::WithSync, ..self }
-    }
-
-    pub(super) fn method(&self) -> &str {
-        self.name.split(',').next().unwrap_or_default()
-    }
-
-    /// Whether it bypasses the page cache, which is impossible on filesystems in memory.
-    pub(super) fn is_direct(&self) -> bool {
-        self.name.split(',').any(|part| part == "cache=direct")
     }
 }
 
@@ -69,12 +57,5 @@ mod tests {
         assert_eq!(Case::new("write", Bytes(1 << 30)).to_string(), "write");
         let case = Case::new("uring,chunk=4KiB,depth=8", Bytes(5 << 20));
         assert_eq!(case.to_string(), "uring,size=5MiB,chunk=4KiB,depth=8");
-        assert_eq!(case.method(), "uring");
-    }
-
-    #[test]
-    fn a_case_past_the_page_cache_is_known_by_its_name() {
-        assert!(Case::new("pwrite,cache=direct", Bytes(1)).is_direct());
-        assert!(!Case::new("pwrite", Bytes(1)).is_direct());
     }
 }

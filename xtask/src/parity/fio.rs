@@ -9,8 +9,8 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::case::Case;
+use super::machine::settle;
 use super::reading::{Reading, RecordTimes};
-use super::reference::Reference;
 use crate::command::output;
 
 const JOB: &str = "job.fio";
@@ -34,12 +34,12 @@ impl Job {
     }
 
     /// Runs the job once, with the machine in the same state as before writebench's samples.
-    pub(super) fn measure(&self, reference: &Reference, case: &Case, target: &Path) -> Result<Reading> {
+    pub(super) fn measure(&self, case: &Case, target: &Path) -> Result<Reading> {
         // fio keeps state in its working directory.
         let folder = tempfile::Builder::new().prefix("parity-fio-").tempdir_in(target);
         let folder = folder.with_context(|| format!("a folder in {}", target.display()))?;
         fs::write(folder.path().join(JOB), &self.text).context("writing fio's job")?;
-        let before_ns = reference.settle(folder.path(), case.size_bytes)?;
+        let before_ns = settle(folder.path(), case.size_bytes)?;
         let mut command = Command::new("fio");
         command.arg("--output-format=json").arg(JOB).stdin(Stdio::null()).current_dir(folder.path());
         let output = output(&mut command)?;
@@ -49,7 +49,7 @@ impl Job {
         let mut reading = self.figures(&json)?;
         ensure!(reading.bytes == case.size_bytes, "{} bytes instead of {}", reading.bytes, case.size_bytes);
         // The smallest size, because only the probe is needed.
-        reading.probe_ns = before_ns.max(reference.settle(folder.path(), 1)?);
+        reading.probe_ns = before_ns.max(settle(folder.path(), 1)?);
         Ok(reading)
     }
 

@@ -8,8 +8,8 @@ use anyhow::{Context, Result, ensure};
 use serde_json::Value;
 
 use super::case::Case;
+use super::machine::settle;
 use super::reading::Reading;
-use super::reference::Reference;
 use crate::command::output;
 
 /// One test of IOR.
@@ -28,17 +28,11 @@ pub(super) fn mpirun(ranks: u32, program: &Path) -> Command {
 
 impl Test {
     /// Runs the test once, with the machine in the same state as before writebench's samples.
-    pub(super) fn measure(
-        &self,
-        ior: &Path,
-        reference: &Reference,
-        case: &Case,
-        target: &Path,
-    ) -> Result<Reading> {
+    pub(super) fn measure(&self, ior: &Path, case: &Case, target: &Path) -> Result<Reading> {
         let folder = tempfile::Builder::new().prefix("parity-ior-").tempdir_in(target);
         let folder = folder.with_context(|| format!("a folder in {}", target.display()))?;
         let summary = tempfile::NamedTempFile::new().context("a file for IOR's summary")?;
-        let before_ns = reference.settle(folder.path(), case.size_bytes)?;
+        let before_ns = settle(folder.path(), case.size_bytes)?;
         let mut command = mpirun(self.ranks, ior);
         command.args(["-w", "-o"]).arg(folder.path().join("file"));
         command.args(self.options.split_whitespace()).arg("-O").arg("summaryFormat=JSON");
@@ -47,7 +41,7 @@ impl Test {
         let text = fs::read_to_string(summary.path()).context("IOR's summary")?;
         let mut reading = figures(&serde_json::from_str(&text).context("IOR's summary is no JSON")?)?;
         ensure!(reading.bytes == case.size_bytes, "{} bytes instead of {}", reading.bytes, case.size_bytes);
-        reading.probe_ns = before_ns.max(reference.settle(folder.path(), 1)?);
+        reading.probe_ns = before_ns.max(settle(folder.path(), 1)?);
         Ok(reading)
     }
 }

@@ -13,7 +13,7 @@ use super::case::{Case, Work};
 pub(super) struct Reading {
     /// The total: open, prepare, write, sync, close.
     pub(super) total_ns: u64,
-    /// The method's own work: handing over the data, or reserving the blocks.
+    /// The method's own work: handing over the data.
     pub(super) work_ns: u64,
     /// The final bytes in the files.
     pub(super) bytes: u64,
@@ -32,7 +32,7 @@ pub(super) struct RecordTimes {
     pub(super) p99_ns: f64,
 }
 
-/// A sample of writebench's JSON, or a reference program's line, which is the same.
+/// A sample of writebench's JSON.
 #[derive(Deserialize)]
 struct Sample {
     total_ns: u64,
@@ -50,8 +50,6 @@ impl Reading {
         let (total_ns, work_ns) = match case.work {
             Work::Writing => (total_ns, phases.write),
             Work::WithSync => (total_ns, phases.write + phases.sync),
-            // Reserving may count as the work itself or as preparation.
-            Work::Reserving => (total_ns, phases.prepare + phases.write),
             Work::InFiosClock => (phases.open + phases.write + phases.sync, phases.write + phases.sync),
         };
         Ok(Self { total_ns, work_ns, bytes, probe_ns: probe_ns[0].max(probe_ns[1]), record: latency })

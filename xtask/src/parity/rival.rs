@@ -8,7 +8,6 @@ use super::case::Case;
 use super::comparison::{Comparison, Measure, Pairing};
 use super::fio::Job;
 use super::ior::{self, Test};
-use super::reference::Reference;
 use super::writebench::{fio_job, measure, measure_by};
 
 /// A case of writebench, and a program that does the same: a row of the table.
@@ -17,8 +16,6 @@ pub(super) struct Rival {
     pub(super) case: Case,
     /// The other program.
     pub(super) other: Other,
-    /// The tool that the program starts, if any, without file names.
-    pub(super) tool: Option<&'static str>,
     /// A remark about the pair.
     pub(super) remark: &'static str,
     /// Whether the remark explains why writebench may be slower.
@@ -28,8 +25,6 @@ pub(super) struct Rival {
 /// A program beside writebench.
 #[derive(Clone)]
 pub(super) enum Other {
-    /// One of `parity/`, with its arguments after the directory.
-    Program(String),
     /// fio with writebench's exported job.
     Fio,
     /// IOR with a test.
@@ -38,18 +33,12 @@ pub(super) enum Other {
 
 impl Rival {
     pub(super) fn new(case: Case, other: Other) -> Self {
-        Self { case, other, tool: None, remark: "", is_explained: false }
-    }
-
-    /// The tool, if any, and the case.
-    pub(super) fn names(&self) -> Vec<String> {
-        self.tool.map(str::to_owned).into_iter().chain([self.case.to_string()]).collect()
+        Self { case, other, remark: "", is_explained: false }
     }
 }
 
 /// The parts that all comparisons share.
 pub(super) struct Bench {
-    pub(super) reference: Reference,
     /// The built program.
     pub(super) writebench: PathBuf,
     /// The built IOR, for its tests.
@@ -66,28 +55,19 @@ impl Bench {
         rounds: u32,
         seed: u64,
     ) -> Result<Comparison> {
-        let Self { reference, writebench, ior, pairing } = self;
+        let Self { writebench, ior, pairing } = self;
         let mut own: Box<Measure<'_>> = Box::new(|| measure(writebench, case, target));
         let other: Box<Measure<'_>> = match other {
-            Other::Program(program) => Box::new(|| reference.measure(program, case, target, false).map(Some)),
             Other::Fio => {
                 let job = Job::of(fio_job(writebench, case, target)?);
-                Box::new(move || job.measure(reference, case, target).map(Some))
+                Box::new(move || job.measure(case, target).map(Some))
             }
             Other::Ior(test) => {
                 let ior = ior.as_ref().context("no IOR")?;
                 own = Box::new(|| measure_by(ior::mpirun(test.ranks, writebench), case, target));
-                Box::new(|| test.measure(ior, reference, case, target).map(Some))
+                Box::new(|| test.measure(ior, case, target).map(Some))
             }
         };
         pairing.compare(&*other, &*own, rounds, seed)
-    }
-
-    /// Why the target cannot do the case, if the C program says so.
-    pub(super) fn refusal(&self, rival: &Rival, target: &Path) -> Result<Option<String>> {
-        match &rival.other {
-            Other::Program(program) => self.reference.refusal(program, target),
-            Other::Fio | Other::Ior(_) => Ok(None),
-        }
     }
 }

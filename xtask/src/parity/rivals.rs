@@ -1,48 +1,10 @@
 //! The comparisons, in the order of the tables.
 
-use std::path::Path;
-
-use anyhow::{Context, Result};
 use writebench_model::Bytes;
 
 use super::case::Case;
-use super::copying::{CP, CP_IN_KERNEL, equals};
 use super::ior::Test;
 use super::rival::{Other, Rival};
-use super::writebench::measure;
-
-/// The copying cases that may be the fastest.
-const WAYS: [&str; 6] = [
-    "read-write",
-    "splice",
-    "read-write,chunk=128KiB",
-    "sendfile,chunk=whole",
-    "copy-file-range,chunk=whole",
-    "mmap-write,chunk=whole",
-];
-
-/// Every tool with its case. The fastest copying case is found first, and then measured again.
-pub(super) fn tools(writebench: &Path, target: &Path, size: Bytes) -> Result<Vec<Rival>> {
-    let best = fastest(writebench, target, size)?;
-    let remark = "the fastest of writebench's copies";
-    let best = [CP, CP_IN_KERNEL].map(|tool| Rival { remark, ..tool.beside(best.clone()) });
-    Ok(equals(size).into_iter().chain(best).collect())
-}
-
-/// The case with the best median of three samples.
-fn fastest(writebench: &Path, target: &Path, size: Bytes) -> Result<Case> {
-    const LOOKS: u32 = 3;
-    let mut ways = Vec::new();
-    for case in WAYS.map(|name| Case::new(name, size)) {
-        let mut rates = Vec::new();
-        for _ in 0..LOOKS {
-            rates.extend(measure(writebench, &case, target)?.map(|reading| reading.rate(reading.total_ns)));
-        }
-        ways.push((writebench_stats::median(&rates).unwrap_or(0.0), case));
-    }
-    let best = ways.into_iter().max_by(|(a, _), (b, _)| a.total_cmp(b));
-    best.map(|(_, case)| case).context("no way to copy")
-}
 
 /// Cases that fio can express, with a source of one chunk.
 const ANYWHERE: &[&str] = &[

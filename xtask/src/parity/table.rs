@@ -20,28 +20,10 @@ pub(super) struct Against {
     /// The names of the two figures of each side.
     figures: [&'static str; 2],
     /// The figure in which writebench should not be slower: its name, and how to get it.
-    judged: Option<(&'static str, Figure)>,
+    judged: (&'static str, Figure),
 }
 
 type Figure = fn(&Comparison) -> &Ratio;
-
-/// Programs that do the same work.
-pub(super) const PROGRAMS: Against = Against {
-    title: "Parity with plain C",
-    name: "reference (C)",
-    short: "C",
-    figures: ["total", "work alone"],
-    judged: Some(("over all phases", |comparison| &comparison.total)),
-};
-
-/// Tools that also do other work.
-pub(super) const TOOLS: Against = Against {
-    title: "Beside the tools that people know",
-    name: "the tool",
-    short: "tool",
-    judged: None,
-    ..PROGRAMS
-};
 
 /// fio with the same calls, in its own clock.
 pub(super) const FIO: Against = Against {
@@ -49,7 +31,7 @@ pub(super) const FIO: Against = Against {
     name: "fio",
     short: "fio",
     figures: ["runtime", "in calls"],
-    judged: Some(("inside the calls", |comparison| &comparison.work)),
+    judged: ("inside the calls", |comparison| &comparison.work),
 };
 
 /// IOR with the same work, in its own clock.
@@ -58,7 +40,7 @@ pub(super) const IOR: Against = Against {
     name: "IOR",
     short: "IOR",
     figures: ["total", "write + fsync"],
-    judged: Some(("over all phases", |comparison| &comparison.total)),
+    judged: ("over all phases", |comparison| &comparison.total),
 };
 
 /// The comparisons so far.
@@ -101,10 +83,10 @@ impl Table {
         ));
     }
 
-    /// Adds the result of a comparison with these names. The remark may explain why writebench is slower.
+    /// Adds the result of a case's comparison. The remark may explain why writebench is slower.
     pub(super) fn add(
         &mut self,
-        names: &[String],
+        name: &str,
         remark: &str,
         is_explained: bool,
         result: Result<Comparison>,
@@ -122,20 +104,13 @@ impl Table {
                 format!("| | | | | | not compared: {reason} |")
             }
         };
-        self.say(&format!("| {:<58} | {cells}", label(names)));
-    }
-
-    /// Adds a row for a case that the target cannot do, which is no failure.
-    pub(super) fn leave_out(&mut self, names: &[String], reason: &str) {
-        self.say(&format!("| {:<58} | | | | | | | not possible here: {reason} |", label(names)));
+        self.say(&format!("| {:<58} | {cells}", format!("`{name}`")));
     }
 
     /// The number of slower cases, in a line.
     pub(super) fn summary(&self) -> String {
         let (compared, impossible) = (self.compared.len(), self.impossible);
-        let Some((figure, _)) = self.against.judged else {
-            return format!("pairs compared: {compared}, impossible to compare: {impossible}");
-        };
+        let (figure, _) = self.against.judged;
         let count = |is: fn(&Against, &Comparison) -> bool| {
             self.compared.iter().filter(|(_, comparison)| is(self.against, comparison)).count()
         };
@@ -182,21 +157,17 @@ impl Table {
 impl Against {
     /// Whether writebench is slower than it should be.
     pub(super) fn is_below(&self, comparison: &Comparison) -> bool {
-        self.judged.is_some_and(|(_, ratio)| ratio(comparison).interval.estimate < LEAST_RATIO)
+        self.judged_ratio(comparison).interval.estimate < LEAST_RATIO
     }
 
-    /// The ratio in which writebench should not be slower; that of the total where none is judged.
+    /// The ratio in which writebench should not be slower.
     pub(super) fn judged_ratio<'c>(&self, comparison: &'c Comparison) -> &'c Ratio {
-        self.judged.map_or(&comparison.total, |(_, ratio)| ratio(comparison))
+        (self.judged.1)(comparison)
     }
 
     fn is_surely_below(&self, comparison: &Comparison) -> bool {
-        self.judged.is_some_and(|(_, ratio)| ratio(comparison).interval.high < LEAST_RATIO)
+        self.judged_ratio(comparison).interval.high < LEAST_RATIO
     }
-}
-
-fn label(names: &[String]) -> String {
-    names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(": ")
 }
 
 fn cells(Ratio { reference, writebench, interval }: &Ratio) -> String {
@@ -234,7 +205,7 @@ mod tests {
     }
 
     fn add(table: &mut Table, name: &str, result: Result<Comparison>) {
-        table.add(&[name.to_owned()], "", false, result);
+        table.add(name, "", false, result);
     }
 
     fn last(table: &Table) -> &str {
@@ -243,7 +214,7 @@ mod tests {
 
     #[test]
     fn a_slower_case_is_marked_and_an_uncertain_one_is_said_to_be() {
-        let table = table(&PROGRAMS, 21);
+        let table = table(&IOR, 21);
         assert_eq!(table.notes("", &comparison(ratio(0.9, 0.88, 0.92))), "BELOW 0.97");
         assert_eq!(table.notes("", &comparison(ratio(0.96, 0.9, 1.02))), "below 0.97, not certain");
         assert_eq!(table.notes("", &comparison(ratio(0.99, 0.9, 1.02))), "");
@@ -252,13 +223,13 @@ mod tests {
     #[test]
     fn missing_and_repeated_pairs_are_noted() {
         let disturbed = Comparison { disturbed: 2, ..comparison(ratio(1.0, 1.0, 1.0)) };
-        assert_eq!(table(&PROGRAMS, 21).notes("", &disturbed), "disturbed pairs taken again: 2");
-        assert_eq!(table(&TOOLS, 25).notes("", &disturbed), "only 21 undisturbed pairs");
+        assert_eq!(table(&IOR, 21).notes("", &disturbed), "disturbed pairs taken again: 2");
+        assert_eq!(table(&IOR, 25).notes("", &disturbed), "only 21 undisturbed pairs");
     }
 
     #[test]
     fn every_case_has_a_row_with_as_many_cells_as_the_header() {
-        let mut table = table(&PROGRAMS, 21);
+        let mut table = table(&IOR, 21);
         add(&mut table, "write", Ok(comparison(ratio(0.9, 0.88, 0.92))));
         add(&mut table, "mmap", Err(anyhow::anyhow!("writebench: failed | at\nopen")));
         let cells = |line: &str| line.replace("\\|", "").matches('|').count();
@@ -273,7 +244,7 @@ mod tests {
     fn beside_fio_the_time_inside_the_calls_counts_unless_a_difference_is_known() {
         let slow = || Comparison { work: ratio(0.9, 0.88, 0.92), ..comparison(ratio(1.2, 1.1, 1.3)) };
         let mut table = table(&FIO, 21);
-        table.add(&["write".to_owned()], "cold memory", true, Ok(slow()));
+        table.add("write", "cold memory", true, Ok(slow()));
         assert!(last(&table).ends_with("cold memory; BELOW 0.97 |"), "{}", table.text);
         add(&mut table, "write", Ok(comparison(ratio(0.5, 0.4, 0.6))));
         assert!(!table.is_surely_below());
@@ -283,18 +254,13 @@ mod tests {
     }
 
     #[test]
-    fn a_tool_is_never_below_the_goal_and_its_clock_is_said() {
-        let mut table = table(&TOOLS, 21);
+    fn times_of_records_and_remarks_are_in_the_notes() {
+        let mut table = table(&FIO, 21);
         let records = [(98_400.0, 1_010_000.0), (97_000.0, 990_000.0)]
             .map(|(p50_ns, p99_ns)| RecordTimes { p50_ns, p99_ns });
-        let result = Comparison { records: Some(records), ..comparison(ratio(0.5, 0.4, 0.6)) };
-        let names = ["fio --bs=4096", "write,size=5MiB"].map(str::to_owned);
-        table.add(&names, "fio's own clock", false, Ok(result));
-        let line = last(&table);
+        let result = Comparison { records: Some(records), ..comparison(ratio(1.0, 0.9, 1.1)) };
+        table.add("write,size=5MiB", "fio's own clock", false, Ok(result));
         let said = "| fio's own clock; p50/p99 in µs: sync 98/1010, record of writebench 97/990 |";
-        assert!(line.ends_with(said), "{line}");
-        assert!(line.starts_with("| `fio --bs=4096`: `write,size=5MiB` "), "{line}");
-        assert!(line.contains(" | 2.000 | 1.000 | 0.500 [0.400"), "{line}");
-        assert_eq!(table.summary(), "pairs compared: 1, impossible to compare: 0");
+        assert!(last(&table).ends_with(said), "{}", last(&table));
     }
 }

@@ -7,7 +7,8 @@
  * Returns 0, or -1 with errno. {{ way.after_an_error() }}
 {%- if way.maps_target() %}
  * If the file is made shorter or its disk fills up meanwhile, SIGBUS ends the program
-{%- if !way.reserves_blocks() %}: reserve its blocks with fallocate(2) where that matters{% endif %}.
+{%- if !way.reserves_blocks() %}:
+ * reserve its blocks with fallocate(2) where that matters{% endif %}.
 {%- endif %}
  * To compile it: cc -O2{% if way.threads() > 1 || way.is("pipeline") %} -pthread{% endif %} FILE.c
 {%- if way.is_uring() %} -luring{% endif %}
@@ -99,13 +100,23 @@ static int reserve(int fd, size_t size)
 static int fill_with_zeros(int fd, size_t size)
 {
     static const _Alignas(4096) char zeros[64 << 10];
-    for (size_t at = 0; at < size;) {
-        size_t length = size - at < sizeof zeros ? size - at : sizeof zeros;
+{%- if way.is_direct() %}
+    /* O_DIRECT writes whole blocks: what is too much is cut off. */
+    const size_t end = (size + BLOCK - 1) / BLOCK * BLOCK;
+{%- else %}
+    const size_t end = size;
+{%- endif %}
+    for (size_t at = 0; at < end;) {
+        size_t length = end - at < sizeof zeros ? end - at : sizeof zeros;
         ssize_t written = pwrite(fd, zeros, length, (off_t)at);
         if (written < 0 && errno != EINTR)
             return -1;
         at += written > 0 ? (size_t)written : 0;
     }
+{%- if way.is_direct() %}
+    if (end > size && ftruncate(fd, (off_t)size) != 0)
+        return -1;
+{%- endif %}
     return fsync(fd);
 }
 {%- endif %}

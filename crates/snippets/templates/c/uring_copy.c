@@ -2,6 +2,9 @@
 {% block declarations %}
 {%- include "c/chunk.c" %}
 enum { DEPTH = {{ way.depth() }} }; /* chunks under way at the same time */
+{%- if way.is_direct() %}
+enum { BLOCK = {{ way.block() }} }; /* with O_DIRECT, addresses, offsets and lengths are multiples of this */
+{%- endif %}
 {%- if way.threads() > 1 %}
 enum { THREADS = {{ way.threads() }} };
 {%- endif %}
@@ -128,9 +131,9 @@ static int copy_range(int fd, int input, size_t from, size_t until)
             size_t length = size - next < CHUNK ? size - next : CHUNK;
 {%- if way.is_direct() %}
             /* With O_DIRECT lengths are whole blocks: the end of the file is copied through the page cache. */
-            if (length % 4096 != 0 && length > 4096)
-                length = length / 4096 * 4096;
-            else if (length % 4096 != 0) {
+            if (length % BLOCK != 0 && length > BLOCK)
+                length = length / BLOCK * BLOCK;
+            else if (length % BLOCK != 0) {
                 if (fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) & ~O_DIRECT) != 0)
                     error = errno;
                 if (error == 0 && fcntl(input, F_SETFL, fcntl(input, F_GETFL) & ~O_DIRECT) != 0)

@@ -22,7 +22,7 @@ pub(crate) fn add(trials: &mut Trials) {
     }
 }
 
-const SIZES: [usize; 4] = [3_000_001, 1 << 20, 1, 0];
+const SIZES: [usize; 5] = [3_000_001, 1 << 20, 8192, 1, 0];
 
 /// Different in every byte of a chunk, and in every chunk.
 fn content(size: usize) -> Vec<u8> {
