@@ -60,7 +60,9 @@ impl<'c> Way<'c> {
 
     /// What is left after an error.
     pub(crate) fn after_an_error(&self) -> &'static str {
-        if self.removes_on_error() {
+        if self.atomic() {
+            "After an error the old file stays, if there was one."
+        } else if self.removes_on_error() {
             "After an error there is no file."
         } else {
             "After an error the file is incomplete."
@@ -333,12 +335,17 @@ impl<'c> Way<'c> {
 
     /// Flags of open(2) beside those of access, each with ` | `.
     pub(crate) fn open_flags_c(&self) -> String {
-        let flags = [
-            (self.is_direct(), " | O_DIRECT"),
-            (self.opens_dsync(), " | O_DSYNC"),
-            (self.opens_sync(), " | O_SYNC"),
-        ];
-        flags.iter().filter(|(is_there, _)| *is_there).map(|(_, flag)| *flag).collect()
+        let direct = if self.is_direct() { " | O_DIRECT" } else { "" };
+        format!("{direct}{}", self.sync_flags_c())
+    }
+
+    /// Those of them that make each call durable.
+    pub(crate) fn sync_flags_c(&self) -> &'static str {
+        match (self.opens_dsync(), self.opens_sync()) {
+            (true, _) => " | O_DSYNC",
+            (_, true) => " | O_SYNC",
+            (false, false) => "",
+        }
     }
 
     /// The flags with which the file is opened first.

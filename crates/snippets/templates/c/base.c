@@ -64,7 +64,7 @@ static int open_file(const char *path, int flags)
 {%- if way.is_direct() %}
     /* A filesystem without direct I/O has made the file all the same. */
     if (fd < 0 && errno == EINVAL)
-        fd = open(path, (flags & ~O_EXCL) | O_CLOEXEC, 0666);
+        fd = open(path, (flags & ~O_EXCL){{ way.sync_flags_c() }} | O_CLOEXEC, 0666);
 {%- endif %}
     return fd;
 }

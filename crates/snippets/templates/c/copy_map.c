@@ -105,6 +105,11 @@ static int copy_range(int fd, int input, size_t from, size_t until)
 
 static int fill({% if way.threads() > 1 %}const char *path, {% endif %}int fd, {% if way.threads() > 1 %}const char *source, {% endif %}int input, size_t size)
 {
+{%- if way.overwrites() %}
+    /* A mapping does not make the file longer, and it may have been longer. */
+    if (ftruncate(fd, (off_t)size) != 0)
+        return -1;
+{%- endif %}
     if (size == 0) /* no mapping is empty */
         return 0;
 {%- if way.reserves() %}
@@ -113,11 +118,6 @@ static int fill({% if way.threads() > 1 %}const char *path, {% endif %}int fd, {
 {%- endif %}
 {%- if way.fills_with_zeros() %}
     if (fill_with_zeros(fd, size) != 0)
-        return -1;
-{%- endif %}
-{%- if way.overwrites() %}
-    /* A mapping does not make the file longer, and it may have been longer. */
-    if (ftruncate(fd, (off_t)size) != 0)
         return -1;
 {%- endif %}
 {%- if way.has_own_maps() %}

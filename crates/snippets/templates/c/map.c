@@ -65,6 +65,12 @@ static int fill({% if way.threads() > 1 %}const char *path, {% endif %}int fd, c
 {
     if (size == 0) /* no mapping is empty */
         return 0;
+{%- if way.overwrites() %}
+    /* A mapping makes no file longer: behind its end is SIGBUS. */
+    off_t end = lseek(fd, 0, SEEK_END);
+    if (end < 0 || ((size_t)end < size && ftruncate(fd, (off_t)size) != 0))
+        return -1;
+{%- endif %}
 {%- if way.reserves() %}
     if (reserve(fd, size) != 0)
         return -1;
