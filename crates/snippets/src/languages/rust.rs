@@ -94,7 +94,6 @@ impl Way<'_> {
             used("std::os::unix::fs", &[(at_offset, "FileExt"), (of_open, "OpenOptionsExt")]),
             used("std::path", &[(true, "Path"), (self.main(), "PathBuf")]),
             used("std::process", &[(self.main(), "ExitCode")]),
-            used("std", &[(maps, "ptr"), (maps, "slice"), (is_in_threads || self.is("pipeline"), "thread")]),
             used(
                 "std::sync::mpsc",
                 &[
@@ -103,6 +102,7 @@ impl Way<'_> {
                     (self.is("pipeline"), "SyncSender"),
                 ],
             ),
+            used("std", &[(is_in_threads || self.is("pipeline"), "thread")]),
             used("std::time", &[(self.main(), "Instant")]),
             // Other crates come after an empty line.
             Some(String::new()),
@@ -212,10 +212,16 @@ impl Way<'_> {
 
     /// The constant of chunks; none where it is not used. `chunks(usize::MAX)` is all in one.
     fn chunk_rust(&self) -> Option<String> {
-        if self.is_one_call_rust() || self.is("ficlone") {
+        let is_without = self.is_one_call_rust() || self.is("ficlone");
+        if is_without || self.is_moving_rust() && self.chunk().is_none() {
             return None;
         }
         Some(self.chunk().unwrap_or_else(|| "usize::MAX; // all of a part in one call".to_owned()))
+    }
+
+    /// As many bytes, a chunk at most.
+    fn at_most_rust(&self, bytes: &str) -> String {
+        if self.chunk().is_none() { bytes.to_owned() } else { format!("CHUNK.min({bytes})") }
     }
 
     /// Whether one `write_all` is everything.
@@ -262,6 +268,16 @@ impl Way<'_> {
         }
     }
 
+    fn write_all_signature_rust(&self) -> String {
+        let arguments = [
+            (true, "file: &File"),
+            (true, "mut vector: &mut [IoSlice<'_>]"),
+            (self.is_positional(), "mut offset: u64"),
+            (self.is_dontcache(), "flags: &mut ReadWriteFlags"),
+        ];
+        signature("write_all", &arguments)
+    }
+
     /// Whether the loop is in `fill` itself.
     fn is_inline_rust(&self) -> bool {
         self.threads() == 1
@@ -284,13 +300,23 @@ impl Way<'_> {
     fn granule_rust(&self) -> &'static str {
         match self.granule() {
             "(size_t)4096" => "4096",
+            "CHUNK" if self.page_granule_rust().is_some() => "GRANULE",
             granule => granule,
         }
     }
 
+    /// The bytes of whole chunks that are whole pages, too: a mapping begins at a page.
+    fn page_granule_rust(&self) -> Option<u64> {
+        const PAGE_BYTES: u64 = 4096;
+        let is_mapped = self.maps_target() || self.maps_source();
+        let chunk = self.chunk_bytes().filter(|chunk| is_mapped && !chunk.is_multiple_of(PAGE_BYTES))?;
+        chunk.checked_mul(PAGE_BYTES >> chunk.trailing_zeros())
+    }
+
     /// Whether a part that is smaller than its granule is smaller than a page.
     fn is_small_granule_rust(&self) -> bool {
-        self.granule_rust() == "4096" || self.chunk_bytes().is_some_and(|bytes| bytes <= 4096)
+        ["4096", "GRANULE"].contains(&self.granule_rust())
+            || self.chunk_bytes().is_some_and(|bytes| bytes <= 4096)
     }
 
     /// The bytes that small parts are multiples of.
@@ -300,6 +326,19 @@ impl Way<'_> {
             (false, true) => "BLOCK",
             (false, false) => "1",
         }
+    }
+
+    fn parts_signature_rust(&self) -> String {
+        let arguments = [
+            (!self.has_shared_map_rust() || self.map_syncs_file_rust(), "file: &File"),
+            (self.has_own_descriptors(), "path: &Path"),
+            (self.has_shared_map_rust(), "map: &mut [u8]"),
+            (self.copies(), "input: &File"),
+            (self.copies(), "source: &Path"),
+            (self.copies(), "size: usize"),
+            (!self.copies(), "data: &[u8]"),
+        ];
+        signature("in_parts", &arguments)
     }
 
     /// The call that does a part.
@@ -342,12 +381,23 @@ impl Way<'_> {
     }
 }
 
+/// A function with those arguments that it has, in one line if it is short.
+fn signature(name: &str, arguments: &[(bool, &str)]) -> String {
+    const COLUMNS: usize = 98;
+    let arguments: Vec<_> = arguments.iter().filter(|(is_there, _)| *is_there).map(|(_, it)| *it).collect();
+    match format!("fn {name}({}) -> io::Result<()>", arguments.join(", ")) {
+        line if line.len() <= COLUMNS => line,
+        _ => format!("fn {name}(\n    {},\n) -> io::Result<()>", arguments.join(",\n    ")),
+    }
+}
+
 /// A line for those that are used; none if there are none.
 fn used(module: &str, names: &[(bool, &str)]) -> Option<String> {
     let names: Vec<_> = names.iter().filter(|(is_used, _)| *is_used).map(|(_, name)| *name).collect();
     match &names[..] {
         [] => None,
-        [name] if *name != "self" => Some(format!("use {module}::{name};")),
+        ["self"] => Some(format!("use {module};")),
+        [name] => Some(format!("use {module}::{name};")),
         _ => Some(format!("use {module}::{{{}}};", names.join(", "))),
     }
 }

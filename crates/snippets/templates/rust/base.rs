@@ -4,7 +4,7 @@
 //! {{ line }}
 {%- endfor %}
 //!
-//! {{ way.after_an_error() }}
+//! {% if way.atomic() %}After an error the old file is as it was.{% else %}{{ way.after_an_error() }}{% endif %}
 {%- if way.maps_target() %}
 //! If the file is made shorter or its disk fills up meanwhile, SIGBUS ends the program
 {%- if !way.reserves_blocks() %}:
@@ -13,7 +13,8 @@
 {%- if way.maps_source() %}
 //! If the source is made shorter meanwhile, {% if way.maps_target() %}so does that{% else %}the error is EFAULT{% endif %}.
 {%- endif %}
-//! In Cargo.toml: {{ way.dependencies_rust() }}
+//! Edition 2024, and in Cargo.toml:
+//! {{ way.dependencies_rust() }}
 
 {% for line in way.imports_rust() -%}
 {{ line }}

@@ -20,7 +20,7 @@ fn copy_range({{ way.mut_rust() }}file: &File, input: &File, from: usize, until:
     let mut behind = Behind::new(from as u64);
 {%- endif %}
 {%- if way.writeback().is_some() || way.has_windows_rust() %}
-    let mut at = 0;
+    let mut at = 0_usize;
 {%- endif %}
 {%- if way.has_windows_rust() %}
     let mut present = 0;
@@ -28,7 +28,7 @@ fn copy_range({{ way.mut_rust() }}file: &File, input: &File, from: usize, until:
     for chunk in map.bytes().chunks(CHUNK) {
 {%- if way.has_windows_rust() %}
         if at == present {
-            present = at + WINDOW.min(map.length - at);
+            present = at.saturating_add(WINDOW).min(map.length);
             advise(&map.bytes()[at..present], Advice::LinuxPopulateRead);
         }
 {%- endif %}
@@ -46,7 +46,7 @@ fn copy_range({{ way.mut_rust() }}file: &File, input: &File, from: usize, until:
 {%- else %}
 {%- if way.is("read-write") %}
     let mut memory = Vec::new();
-    let buffer = aligned(&mut memory, CHUNK.min(until - from), 4096);
+    let buffer = aligned(&mut memory, {{ way.at_most_rust("until - from") }}, 4096);
 {%- else if way.is("splice") %}
     let flags = SpliceFlags::MOVE | SpliceFlags::MORE;
     let (pipe, end) = rustix::pipe::pipe_with(PipeFlags::CLOEXEC)?;
@@ -58,7 +58,7 @@ fn copy_range({{ way.mut_rust() }}file: &File, input: &File, from: usize, until:
 {%- endif %}
     let mut at = from;
     while at < until {
-        let most = CHUNK.min(until - at);
+        let most = {{ way.at_most_rust("until - at") }};
 {%- if way.is("read-write") %}
         let moved = retry_on_intr(|| rustix::io::read(input, &mut buffer[..most]))?;
 {%- else if way.is("splice") %}

@@ -74,9 +74,9 @@ fn copy_into(map: &mut [u8], input: &File) -> io::Result<()> {
 {%- if way.has_windows_rust() %}
     let mut prepared = 0;
 {%- endif %}
-    let mut at = 0;
+    let mut at = 0_usize;
     while at < map.len() {
-        let most = CHUNK.min(map.len() - at);
+        let most = {{ way.at_most_rust("map.len() - at") }};
 {%- if way.has_windows_rust() %}
         if at >= prepared {
             prepared = map.len().min((at / WINDOW + 1) * WINDOW);

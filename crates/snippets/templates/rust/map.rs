@@ -66,20 +66,20 @@ fn write_part({% if way.map_syncs_file_rust() %}file: &File, {% endif %}map: &mu
 {%- if way.has_windows_rust() %}
     let mut prepared = 0;
 {%- endif %}
-    let mut at = 0;
+    let mut at = 0_usize;
     while at < data.len() {
 {%- if way.has_windows_rust() %}
         if at == prepared {
-            prepared = at + WINDOW.min(data.len() - at);
+            prepared = at.saturating_add(WINDOW).min(data.len());
             prepare(&mut map[at..prepared]){% if way.populates() %}?{% endif %};
         }
-        let length = CHUNK.min(prepared - at);
+        let end = at.saturating_add(CHUNK).min(prepared);
 {%- else %}
-        let length = CHUNK.min(data.len() - at);
+        let end = at.saturating_add(CHUNK).min(data.len());
 {%- endif %}
-        let (to, from) = (&mut map[at..at + length], &data[at..at + length]);
+        let (to, from) = (&mut map[at..end], &data[at..end]);
         {{ store }};
-        at += length;
+        at = end;
         chunks += 1;
         if chunks == {{ way.sync_every().unwrap_or(1) }} || at == data.len() {
 {%- if way.syncs_map() %}

@@ -16,7 +16,7 @@ impl Map {
         // SAFETY: the kernel chooses a free place.
         let address = unsafe {
             let (access, flags) = (ProtFlags::READ, MapFlags::SHARED);
-            rustix::mm::mmap(ptr::null_mut(), length, access, flags, file, from as u64)?
+            rustix::mm::mmap(std::ptr::null_mut(), length, access, flags, file, from as u64)?
         };
         Ok(Self { address, length{% if way.maps_huge() %}, around: (address, length){% endif %} })
     }
@@ -24,7 +24,7 @@ impl Map {
     fn bytes(&self) -> &[u8] {
         // SAFETY: so many bytes are mapped, and borrowed with the mapping. That no other program
         // writes to this file meanwhile is up to the caller.
-        unsafe { slice::from_raw_parts(self.address.cast(), self.length) }
+        unsafe { std::slice::from_raw_parts(self.address.cast(), self.length) }
     }
 {%- endif %}
 {%- if way.maps_target() %}
@@ -38,7 +38,7 @@ impl Map {
         // SAFETY: the kernel chooses a free place.
         let place = unsafe {
             let (access, flags) = (ProtFlags::empty(), MapFlags::PRIVATE);
-            rustix::mm::mmap_anonymous(ptr::null_mut(), size, access, flags)?
+            rustix::mm::mmap_anonymous(std::ptr::null_mut(), size, access, flags)?
         };
         let address = place.wrapping_byte_add(place.cast::<u8>().align_offset(HUGE) + before);
         let map = Self { address, length, around: (place, size) };
@@ -60,7 +60,7 @@ impl Map {
         // SAFETY: the kernel chooses a free place.
         let address = unsafe {
             let (access, flags) = (ProtFlags::READ | ProtFlags::WRITE, MapFlags::SHARED);
-            rustix::mm::mmap(ptr::null_mut(), length, access, flags, file, from as u64)?
+            rustix::mm::mmap(std::ptr::null_mut(), length, access, flags, file, from as u64)?
         };
         Ok(Self { address, length })
     }
@@ -69,14 +69,15 @@ impl Map {
     fn bytes_mut(&mut self) -> &mut [u8] {
         // SAFETY: so many bytes are mapped, and borrowed with the mapping. That no other program
         // writes to this file meanwhile is up to the caller.
-        unsafe { slice::from_raw_parts_mut(self.address.cast(), self.length) }
+        unsafe { std::slice::from_raw_parts_mut(self.address.cast(), self.length) }
     }
 {%- if way.syncs_at_end() && way.syncs_map() %}
 
     /// After an error the data may be lost, though a second call succeeds: write it anew.
     fn sync(&self) -> io::Result<()> {
         // SAFETY: the bytes are mapped, and stay as they are.
-        Ok(unsafe { rustix::mm::msync(self.address, self.length, MsyncFlags::SYNC)? })
+        unsafe { rustix::mm::msync(self.address, self.length, MsyncFlags::SYNC)? };
+        Ok(())
     }
 {%- endif %}
 {%- endif %}

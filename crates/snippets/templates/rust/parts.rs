@@ -3,6 +3,9 @@
 /// Where a part begins: parts are whole {% if way.granule_rust() == "WINDOW" %}windows{% else %}chunks{% endif %} or pages.
 fn border(size: usize, part: usize) -> usize {
 {%- let least = way.least_granule_rust() %}
+{%- if let Some(bytes) = way.page_granule_rust() && way.granule_rust() == "GRANULE" %}
+    const GRANULE: usize = {{ bytes }}; // both
+{%- endif %}
 {%- if way.granule_rust() == least %}
     let granule = {{ least }};
 {%- else if way.is_small_granule_rust() || least == "4096" %}
@@ -18,24 +21,7 @@ fn border(size: usize, part: usize) -> usize {
 }
 
 /// Each part in a thread of its own, the first in this one.
-fn in_parts(
-{%- if !way.has_shared_map_rust() || way.map_syncs_file_rust() %}
-    file: &File,
-{%- endif %}
-{%- if way.has_own_descriptors() %}
-    path: &Path,
-{%- endif %}
-{%- if way.has_shared_map_rust() %}
-    map: &mut [u8],
-{%- endif %}
-{%- if way.copies() %}
-    input: &File,
-    source: &Path,
-    size: usize,
-{%- else %}
-    data: &[u8],
-{%- endif %}
-) -> io::Result<()> {
+{{ way.parts_signature_rust() }} {
 {%- if !way.copies() %}
     let size = data.len();
 {%- endif %}

@@ -10,7 +10,7 @@ fn copy_range({{ way.mut_rust() }}file: &File, input: &File, from: usize, until:
         return Ok(());
     }
 {%- include "rust/advice.rs" %}
-    let chunk = CHUNK.min(until - from);
+    let chunk = {{ way.at_most_rust("until - from") }};
     let stride = chunk.next_multiple_of(4096);
     let mut memory = Vec::new();
     let (give, empty) = mpsc::sync_channel(DEPTH);

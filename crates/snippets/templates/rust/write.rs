@@ -52,16 +52,7 @@ fn write_part({{ way.mut_rust() }}file: &File, data: &[u8]{% if way.has_offset_r
 {%- if way.is_vectored() || way.has_flags() %}
 
 /// Hands over all bytes: a call may write fewer, and a signal may interrupt it.
-fn write_all(
-    file: &File,
-    mut vector: &mut [IoSlice<'_>],
-{%- if way.is_positional() %}
-    mut offset: u64,
-{%- endif %}
-{%- if way.is_dontcache() %}
-    flags: &mut ReadWriteFlags,
-{%- endif %}
-) -> io::Result<()> {
+{{ way.write_all_signature_rust() }} {
     while !vector.is_empty() {
         match rustix::io::{{ way.vectored_call_rust() }} {
             Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
