@@ -1,8 +1,403 @@
 //! Rust with rustix and libc.
 
+use writebench_model::Prepare;
+
 use super::templates;
 use crate::language::Speaker;
+use crate::way::Way;
 
-templates! {}
+templates! {
+    Write = "rust/write.rs",
+    Map = "rust/map.rs",
+    Copy = "rust/copy.rs",
+    CopyMap = "rust/copy_map.rs",
+    Pipeline = "rust/pipeline.rs",
+    Clone = "rust/ficlone.rs",
+}
 
-pub(crate) static SPEAKER: Speaker = Speaker { render, has, lacks: &[], cannot: &[] };
+const NO_RING: &str = "neither rustix nor libc has the queues of io_uring";
+
+pub(crate) static SPEAKER: Speaker = Speaker {
+    render,
+    has,
+    lacks: &[
+        ("fwrite", "the buffer of the C library is not Rust's: BufWriter makes other calls", "write"),
+        ("uring", NO_RING, "pwrite"),
+        ("uring-copy", NO_RING, "read-write"),
+    ],
+    cannot: &[],
+};
+
+/// Rust's own questions.
+impl Way<'_> {
+    /// The line of Cargo.toml, with the features of rustix that are needed.
+    fn dependencies_rust(&self) -> String {
+        let libc = "libc = \"0.2\"";
+        let has_calls = self.is_vectored() || self.has_flags() || self.copies();
+        let is_fs = self.syncs_at_end() && !self.syncs_map()
+            || self.sync_every().is_some() && !self.syncs_map()
+            || self.creates_name() && self.is_durable()
+            || self.is_direct()
+            || self.drops()
+            || self.is_sequential()
+            || self.is("sendfile")
+            || self.is("copy-file-range")
+            || self.fills_with_zeros()
+            || self.reserves_by_rustix();
+        let is_mm = self.maps_target() || self.maps_source();
+        let features = [(is_fs, "\"fs\""), (is_mm, "\"mm\""), (self.is("splice"), "\"pipe\"")];
+        let features: Vec<_> =
+            features.iter().filter(|(is_there, _)| *is_there).map(|(_, feature)| *feature).collect();
+        match (&features[..], has_calls && !self.is("ficlone")) {
+            ([], false) => libc.to_owned(),
+            ([], true) => format!("{libc}, rustix = \"1.1\""),
+            _ => format!("{libc}, rustix = {{ version = \"1.1\", features = [{}] }}", features.join(", ")),
+        }
+    }
+
+    fn reserves_by_rustix(&self) -> bool {
+        self.reserves() && !self.is_set_len() && !self.is_posix_fallocate()
+    }
+
+    /// Lines with what the code uses, and nothing else: compilers warn of it.
+    fn imports_rust(&self) -> Vec<String> {
+        let is_in_threads = self.threads() > 1;
+        let seeks = is_in_threads && (self.copies() || self.has_own_descriptors() && self.is_at_position());
+        let reads = self.main() && !self.copies();
+        let maps = self.maps_target() || self.maps_source();
+        let madvises = self.maps_target() && (self.populates() || self.maps_huge() && !self.huge_is_collapse())
+            || self.maps_source() && (self.populates() || self.is_sequential());
+        let msyncs = self.syncs_map();
+        let retries = self.is_moving_rust();
+        let by_number = self.is_posix_fallocate() || self.writeback().is_some() || self.is("ficlone");
+        let at_offset = self.fills_with_zeros()
+            || self.is("pwrite") && !self.has_flags()
+            || self.is_direct() && !self.copies();
+        let of_open = self.is_direct() || !self.open_flags_rust(false).starts_with('0');
+        let lines = [
+            used("std", &[(self.main(), "env")]),
+            used("std::ffi", &[(maps, "c_void")]),
+            used("std::fs", &[(self.removes_on_error(), "self"), (true, "File"), (true, "OpenOptions")]),
+            used(
+                "std::io",
+                &[
+                    (true, "self"),
+                    (self.is_vectored() || self.has_flags(), "IoSlice"),
+                    (reads, "Read"),
+                    (seeks, "Seek"),
+                    (seeks, "SeekFrom"),
+                    (self.main() || self.is_written_by_std(), "Write"),
+                ],
+            ),
+            used("std::num", &[(self.drops(), "NonZeroU64")]),
+            used("std::os::fd", &[(by_number, "AsRawFd"), (self.main(), "FromRawFd"), (true, "IntoRawFd")]),
+            used("std::os::unix::fs", &[(at_offset, "FileExt"), (of_open, "OpenOptionsExt")]),
+            used("std::path", &[(true, "Path"), (self.main(), "PathBuf")]),
+            used("std::process", &[(self.main(), "ExitCode")]),
+            used(
+                "std::sync::mpsc",
+                &[
+                    (self.is("pipeline"), "self"),
+                    (self.is("pipeline"), "Receiver"),
+                    (self.is("pipeline"), "SyncSender"),
+                ],
+            ),
+            used("std", &[(is_in_threads || self.is("pipeline"), "thread")]),
+            used("std::time", &[(self.main(), "Instant")]),
+            // Other crates come after an empty line.
+            Some(String::new()),
+            used(
+                "rustix::io",
+                &[
+                    (self.is_vectored() || self.has_flags(), "Errno"),
+                    (self.has_flags(), "ReadWriteFlags"),
+                    (retries, "retry_on_intr"),
+                ],
+            ),
+            used(
+                "rustix::mm",
+                &[(madvises, "Advice"), (maps, "MapFlags"), (msyncs, "MsyncFlags"), (maps, "ProtFlags")],
+            ),
+            used("rustix::pipe", &[(self.is("splice"), "PipeFlags"), (self.is("splice"), "SpliceFlags")]),
+        ];
+        let mut lines: Vec<_> = lines.into_iter().flatten().collect();
+        if lines.last().is_some_and(|line| !line.is_empty()) {
+            lines.push(String::new());
+        }
+        lines
+    }
+
+    /// Whether a loop has a call that moves bytes from one file, and may be interrupted.
+    fn is_moving_rust(&self) -> bool {
+        self.copies() && !self.maps_source() && !self.is("ficlone")
+    }
+
+    /// Whether `write_all` of the standard library is the case's call.
+    fn is_written_by_std(&self) -> bool {
+        self.is("write") && !self.has_flags()
+            || self.is("read-write")
+            || self.is("mmap-write")
+            || self.is("pipeline")
+    }
+
+    /// `mut `, for a file on which `write_all` is called.
+    fn mut_rust(&self) -> &'static str {
+        let by_helper = self.copies() && self.is_direct();
+        if self.is_written_by_std() && !by_helper { "mut " } else { "" }
+    }
+
+    /// Flags of open(2) beside those of access.
+    fn open_flags_rust(&self, is_direct: bool) -> String {
+        let flags = [
+            (is_direct && self.is_direct(), "libc::O_DIRECT"),
+            (self.opens_dsync(), "libc::O_DSYNC"),
+            (self.opens_sync(), "libc::O_SYNC"),
+        ];
+        let flags: Vec<_> = flags.iter().filter(|(is_there, _)| *is_there).map(|(_, flag)| *flag).collect();
+        if flags.is_empty() { "0".to_owned() } else { flags.join(" | ") }
+    }
+
+    /// Opens the file, first or again.
+    fn open_rust(&self, is_first: bool) -> String {
+        let access = if self.maps_target() { ".read(true).write(true)" } else { ".write(true)" };
+        let how = match self.prepare() {
+            _ if !is_first => "",
+            Prepare::Truncate => ".truncate(true)",
+            Prepare::Overwrite => "",
+            _ => ".create_new(true)",
+        };
+        let path = if is_first { self.target_rust() } else { "path" };
+        if self.is_direct() {
+            return format!("open_direct({path}, OpenOptions::new(){access}{how})");
+        }
+        let flags = match self.open_flags_rust(false) {
+            flags if flags == "0" => String::new(),
+            flags => format!(".custom_flags({flags})"),
+        };
+        format!("OpenOptions::new(){access}{how}{flags}.open({path})")
+    }
+
+    /// The name under which the file is made.
+    fn target_rust(&self) -> &'static str {
+        if self.atomic() { "name" } else { "path" }
+    }
+
+    /// Of `fill`, after the file.
+    fn arguments_rust(&self) -> String {
+        let has_size = !self.is("ficlone") || self.reserves() || self.overwrites();
+        let arguments = [
+            (self.has_own_descriptors(), self.target_rust()),
+            (!self.copies(), "data"),
+            (self.copies(), "&input"),
+            (self.copies() && self.threads() > 1, "source"),
+            (self.copies() && has_size, "size"),
+        ];
+        let arguments: Vec<_> =
+            arguments.iter().filter(|(is_there, _)| *is_there).map(|(_, argument)| *argument).collect();
+        arguments.join(", ")
+    }
+
+    /// Whether closing the file is all that comes after it is filled.
+    fn is_plain_rust(&self) -> bool {
+        !self.removes_on_error()
+    }
+
+    fn fallocate_rust(&self) -> &'static str {
+        match self.prepare() {
+            Prepare::FallocateKeepSize => "KEEP_SIZE",
+            Prepare::FallocateZeroRange => "ZERO_RANGE",
+            _ => "empty()",
+        }
+    }
+
+    /// The constant of chunks; none where it is not used. `chunks(usize::MAX)` is all in one.
+    fn chunk_rust(&self) -> Option<String> {
+        let is_without = self.is_one_call_rust() || self.is("ficlone");
+        if is_without || self.is_moving_rust() && self.chunk().is_none() {
+            return None;
+        }
+        Some(self.chunk().unwrap_or_else(|| "usize::MAX; // all of a part in one call".to_owned()))
+    }
+
+    /// As many bytes, a chunk at most.
+    fn at_most_rust(&self, bytes: &str) -> String {
+        if self.chunk().is_none() { bytes.to_owned() } else { format!("CHUNK.min({bytes})") }
+    }
+
+    /// Whether one `write_all` is everything.
+    fn is_one_call_rust(&self) -> bool {
+        let is_simple = (self.is("write") || self.is("pwrite")) && !self.has_flags() && !self.is_direct();
+        is_simple && self.chunk().is_none() && self.sync_every().is_none() && self.writeback().is_none()
+    }
+
+    /// The bytes of a call.
+    fn call_bytes_rust(&self) -> &'static str {
+        match (self.is_vectored(), self.chunk()) {
+            (true, Some(_)) => "CHUNK * VECTOR",
+            _ => "CHUNK",
+        }
+    }
+
+    /// How many calls come between two syncs on the way; 0 without these.
+    fn calls_between_syncs_rust(&self) -> u32 {
+        let vector = if self.is_vectored() { self.vector() } else { 1 };
+        self.sync_every().map_or(0, |every| every.div_ceil(vector))
+    }
+
+    /// The call of a chunk or a vector.
+    fn call_rust(&self) -> String {
+        if !self.is_vectored() && !self.has_flags() {
+            let call = if self.is_positional() { "write_all_at(chunk, offset)" } else { "write_all(chunk)" };
+            return format!("file.{call}");
+        }
+        let vector = if self.is_vectored() { "&mut vector[..count]" } else { "&mut [IoSlice::new(chunk)]" };
+        let offset = if self.is_positional() { ", offset" } else { "" };
+        let flags = if self.is_dontcache() { ", &mut flags" } else { "" };
+        format!("write_all(file, {vector}{offset}{flags})")
+    }
+
+    /// The vectored call.
+    fn vectored_call_rust(&self) -> String {
+        let flags = if self.is_dontcache() { "*flags" } else { "ReadWriteFlags::DSYNC" };
+        match (self.has_flags(), self.is_positional()) {
+            (true, true) => format!("pwritev2(file, vector, offset, {flags})"),
+            // At the file's position.
+            (true, false) => format!("pwritev2(file, vector, u64::MAX, {flags})"),
+            (false, true) => "pwritev(file, vector, offset)".to_owned(),
+            (false, false) => "writev(file, vector)".to_owned(),
+        }
+    }
+
+    fn write_all_signature_rust(&self) -> String {
+        let arguments = [
+            (true, "file: &File"),
+            (true, "mut vector: &mut [IoSlice<'_>]"),
+            (self.is_positional(), "mut offset: u64"),
+            (self.is_dontcache(), "flags: &mut ReadWriteFlags"),
+        ];
+        signature("write_all", &arguments)
+    }
+
+    /// Whether the loop is in `fill` itself.
+    fn is_inline_rust(&self) -> bool {
+        self.threads() == 1
+    }
+
+    /// Whether the loop knows its offset.
+    fn has_offset_rust(&self) -> bool {
+        self.is_positional() || self.writeback().is_some()
+    }
+
+    fn has_buffer_rust(&self) -> bool {
+        self.main() && !self.copies()
+            || self.is_direct() && !self.maps_source()
+            || self.is("read-write")
+            || self.is("pipeline")
+    }
+
+    // Parts.
+
+    fn granule_rust(&self) -> &'static str {
+        match self.granule() {
+            "(size_t)4096" => "4096",
+            "CHUNK" if self.page_granule_rust().is_some() => "GRANULE",
+            granule => granule,
+        }
+    }
+
+    /// The bytes of whole chunks that are whole pages, too: a mapping begins at a page.
+    fn page_granule_rust(&self) -> Option<u64> {
+        const PAGE_BYTES: u64 = 4096;
+        let is_mapped = self.maps_target() || self.maps_source();
+        let chunk = self.chunk_bytes().filter(|chunk| is_mapped && !chunk.is_multiple_of(PAGE_BYTES))?;
+        chunk.checked_mul(PAGE_BYTES >> chunk.trailing_zeros())
+    }
+
+    /// Whether a part that is smaller than its granule is smaller than a page.
+    fn is_small_granule_rust(&self) -> bool {
+        ["4096", "GRANULE"].contains(&self.granule_rust())
+            || self.chunk_bytes().is_some_and(|bytes| bytes <= 4096)
+    }
+
+    /// The bytes that small parts are multiples of.
+    fn least_granule_rust(&self) -> &'static str {
+        match (self.maps_target() || self.maps_source(), self.is_direct()) {
+            (true, _) => "4096",
+            (false, true) => "BLOCK",
+            (false, false) => "1",
+        }
+    }
+
+    fn parts_signature_rust(&self) -> String {
+        let arguments = [
+            (!self.has_shared_map_rust() || self.map_syncs_file_rust(), "file: &File"),
+            (self.has_own_descriptors(), "path: &Path"),
+            (self.has_shared_map_rust(), "map: &mut [u8]"),
+            (self.copies(), "input: &File"),
+            (self.copies(), "source: &Path"),
+            (self.copies(), "size: usize"),
+            (!self.copies(), "data: &[u8]"),
+        ];
+        signature("in_parts", &arguments)
+    }
+
+    /// The call that does a part.
+    fn part_rust(&self, file: &str, input: &str) -> String {
+        let offset = if self.has_offset_rust() { ", from as u64" } else { "" };
+        let at = if self.maps_source() { ", from" } else { "" };
+        let sync = if self.map_syncs_file_rust() { format!("{file}, ") } else { String::new() };
+        match (self.copies(), self.maps_target(), self.has_own_maps()) {
+            (false, false, _) => format!("write_part({file}, &data[from..until]{offset})"),
+            (false, true, true) => format!("write_mapped({file}, from, &data[from..until])"),
+            (false, true, false) => format!("write_part({sync}map, &data[from..until])"),
+            (true, false, _) => format!("copy_range({file}, {input}, from, until)"),
+            (true, true, true) => format!("copy_mapped({file}, {input}, from, until)"),
+            (true, true, false) => format!("copy_into(map, {input}{at})"),
+        }
+    }
+
+    // Mappings.
+
+    fn has_shared_map_rust(&self) -> bool {
+        self.maps_target() && !self.has_own_maps()
+    }
+
+    /// Whether a loop over a mapping has parts that are prepared.
+    fn has_windows_rust(&self) -> bool {
+        (self.maps_target() || self.maps_source()) && (self.populates() || self.huge_is_collapse())
+    }
+
+    fn window_rust(&self) -> String {
+        if self.populates_all() && !self.huge_is_collapse() { "usize::MAX".to_owned() } else { self.window() }
+    }
+
+    /// Whether a loop over a mapping syncs the file by its descriptor.
+    fn map_syncs_file_rust(&self) -> bool {
+        self.sync_every().is_some() && !self.syncs_map()
+    }
+
+    fn store_rust(&self) -> &'static str {
+        if self.is_nontemporal() { "store(to, from)" } else { "to.copy_from_slice(from)" }
+    }
+}
+
+/// A function with those arguments that it has, in one line if it is short.
+fn signature(name: &str, arguments: &[(bool, &str)]) -> String {
+    const COLUMNS: usize = 98;
+    let arguments: Vec<_> = arguments.iter().filter(|(is_there, _)| *is_there).map(|(_, it)| *it).collect();
+    match format!("fn {name}({}) -> io::Result<()>", arguments.join(", ")) {
+        line if line.len() <= COLUMNS => line,
+        _ => format!("fn {name}(\n    {},\n) -> io::Result<()>", arguments.join(",\n    ")),
+    }
+}
+
+/// A line for those that are used; none if there are none.
+fn used(module: &str, names: &[(bool, &str)]) -> Option<String> {
+    let names: Vec<_> = names.iter().filter(|(is_used, _)| *is_used).map(|(_, name)| *name).collect();
+    match &names[..] {
+        [] => None,
+        ["self"] => Some(format!("use {module};")),
+        [name] => Some(format!("use {module}::{name};")),
+        _ => Some(format!("use {module}::{{{}}};", names.join(", "))),
+    }
+}

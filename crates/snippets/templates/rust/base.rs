@@ -1,0 +1,225 @@
+//! {{ way.name() }}
+//!
+{%- for line in way.about() %}
+//! {{ line }}
+{%- endfor %}
+//!
+//! {% if way.atomic() %}After an error the old file is as it was.{% else %}{{ way.after_an_error() }}{% endif %}
+{%- if way.maps_target() %}
+//! If the file is made shorter or its disk fills up meanwhile, SIGBUS ends the program
+{%- if !way.reserves_blocks() %}:
+//! reserve its blocks with fallocate(2) where that matters{% endif %}.
+{%- endif %}
+{%- if way.maps_source() %}
+//! If the source is made shorter meanwhile, {% if way.maps_target() %}so does that{% else %}the error is EFAULT{% endif %}.
+{%- endif %}
+//! Edition 2024, and in Cargo.toml:
+//! {{ way.dependencies_rust() }}
+
+{% for line in way.imports_rust() -%}
+{{ line }}
+{% endfor %}
+{%- if let Some(chunk) = way.chunk_rust() %}
+const CHUNK: usize = {{ chunk }};
+{%- endif %}
+{%- if way.threads() > 1 %}
+const THREADS: usize = {{ way.threads() }};
+{%- endif %}
+{%- if way.is("pipeline") %}
+const DEPTH: usize = {{ way.depth() }}; // buffers that go round
+{%- endif %}
+{%- if way.is_vectored() %}
+const VECTOR: usize = {{ way.vector() }}; // chunks handed over in one call
+{%- endif %}
+{%- if way.has_windows_rust() %}
+const WINDOW: usize = {{ way.window_rust() }}; // so many bytes are prepared at a time
+{%- endif %}
+{%- if let Some(window) = way.writeback() %}
+/// So many bytes behind the writer, data is on its way to the device.
+const BEHIND: u64 = {{ window }};
+{%- endif %}
+{%- if way.is_direct() %}
+/// With O_DIRECT, addresses, offsets and lengths are multiples of this.
+const BLOCK: usize = {{ way.block() }};
+{%- endif %}
+{%- if way.maps_huge() %}
+const HUGE: usize = 2 << 20;
+{%- endif %}
+{%- block declarations %}{% endblock %}
+
+{% if way.copies() -%}
+pub fn copy_file(source: &Path, path: &Path) -> io::Result<()> {
+    let input = File::open(source)?;
+{%- if !way.is("ficlone") || way.reserves() || way.overwrites() %}
+    let size = usize::try_from(input.metadata()?.len()).map_err(io::Error::other)?;
+{%- endif %}
+{%- else -%}
+pub fn write_file(path: &Path, data: &[u8]) -> io::Result<()> {
+{%- endif %}
+{%- if way.atomic() %}
+    // Under another name until it is whole.
+    let mut name = path.as_os_str().to_owned();
+    name.push(format!(".{}.tmp", std::process::id()));
+    let name = Path::new(&name);
+{%- endif %}
+    let file = {{ way.open_rust(true) }}?;
+{%- if way.is_plain_rust() %}
+    fill(&file, {{ way.arguments_rust() }}).and_then(|()| close(file))
+{%- else %}
+    fill(&file, {{ way.arguments_rust() }})
+        .and_then(|()| close(file))
+{%- if way.atomic() %}
+        .and_then(|()| fs::rename(name, path))
+{%- endif %}
+{%- if way.creates_name() && way.is_durable() %}
+        .and_then(|()| sync_directory(path))
+{%- endif %}
+{%- if way.removes_on_error() %}
+        .inspect_err(|_| {
+            let _ = fs::remove_file({{ way.target_rust() }});
+        })
+{%- endif %}
+{%- endif %}
+}
+{%- if way.is_direct() %}
+
+/// Opens a file past the page cache, or through it on a filesystem that has no direct I/O.
+fn open_direct(path: &Path, options: &mut OpenOptions) -> io::Result<File> {
+    match options.custom_flags({{ way.open_flags_rust(true) }}).open(path) {
+        Err(error) if error.raw_os_error() == Some(libc::EINVAL) => {
+{%- if way.creates_name() %}
+            // Such a filesystem has made the file all the same.
+            options.create_new(false).create(true).custom_flags({{ way.open_flags_rust(false) }}).open(path)
+{%- else %}
+            options.custom_flags({{ way.open_flags_rust(false) }}).open(path)
+{%- endif %}
+        }
+        result => result,
+    }
+}
+
+/// What is no whole block goes through the page cache.
+fn end_direct(file: &File) -> io::Result<()> {
+    let flags = rustix::fs::fcntl_getfl(file)?;
+    Ok(rustix::fs::fcntl_setfl(file, flags - rustix::fs::OFlags::DIRECT)?)
+}
+{%- endif %}
+{%- block fill %}{% endblock %}
+{%- if way.reserves() %}
+
+/// Gives the file its {% if way.is_set_len() %}length{% else %}blocks: a full disk is known before any data is written{% endif %}.
+fn reserve(file: &File, size: usize) -> io::Result<()> {
+    if size == 0 {
+        return Ok(()); // the call would refuse it
+    }
+{%- if way.is_set_len() %}
+    file.set_len(size as u64)
+{%- else if way.is_posix_fallocate() %}
+    loop {
+        // SAFETY: the call takes numbers only.
+        match unsafe { libc::posix_fallocate(file.as_raw_fd(), 0, size as libc::off_t) } {
+            0 => return Ok(()),
+            libc::EINTR => {}
+            error => return Err(io::Error::from_raw_os_error(error)),
+        }
+    }
+{%- else %}
+    let mode = rustix::fs::FallocateFlags::{{ way.fallocate_rust() }};
+    match rustix::io::retry_on_intr(|| rustix::fs::fallocate(file, mode, 0, size as u64)) {
+        // This filesystem cannot: the file is written all the same.
+        Err(rustix::io::Errno::OPNOTSUPP) => {% if way.maps_target() %}file.set_len(size as u64){% else %}Ok(()){% endif %},
+        result => Ok(result?),
+    }
+{%- endif %}
+}
+{%- endif %}
+{%- if way.fills_with_zeros() %}
+
+/// Blocks that have been written once: overwriting them changes no metadata.
+fn fill_with_zeros(file: &File, size: usize) -> io::Result<()> {
+    #[repr(align(4096))]
+    struct Aligned([u8; 64 << 10]);
+    static ZEROS: Aligned = Aligned([0; 64 << 10]);
+    for at in (0..size).step_by(ZEROS.0.len()) {
+        file.write_all_at(&ZEROS.0[..ZEROS.0.len().min(size - at)], at as u64)?;
+    }
+    Ok(rustix::fs::fsync(file)?)
+}
+{%- endif %}
+{%- block helpers %}{% endblock %}
+{%- if way.has_buffer_rust() %}
+
+/// So many bytes of memory that is made for them, from a multiple of `alignment` on.
+fn aligned(memory: &mut Vec<u8>, size: usize, alignment: usize) -> &mut [u8] {
+    *memory = vec![0; size + alignment];
+    let start = memory.as_ptr().align_offset(alignment);
+    &mut memory[start..start + size]
+}
+{%- endif %}
+
+/// Dropping a file would hide a late error of its filesystem, such as NFS.
+fn close(file: File) -> io::Result<()> {
+    // SAFETY: the descriptor is the file's own, and is not used again.
+    if unsafe { libc::close(file.into_raw_fd()) } == 0 {
+        return Ok(());
+    }
+    match io::Error::last_os_error() {
+        error if error.kind() == io::ErrorKind::Interrupted => Ok(()), // it is closed all the same
+        error => Err(error),
+    }
+}
+{%- if way.creates_name() && way.is_durable() %}
+
+/// The file's name is durable when its directory is.
+fn sync_directory(path: &Path) -> io::Result<()> {
+    let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty());
+    let directory = File::open(directory.unwrap_or(Path::new(".")))?;
+    Ok(rustix::fs::fsync(directory)?)
+}
+{%- endif %}
+{%- if way.main() %}
+
+fn main() -> ExitCode {
+    let arguments: Vec<PathBuf> = env::args_os().skip(1).map(PathBuf::from).collect();
+    let [source, target] = &arguments[..] else {
+        eprintln!("usage: p SOURCE TARGET");
+        return ExitCode::from(2);
+    };
+    let failed = |path: &Path, error: io::Error| {
+        eprintln!("{}: {error}", path.display());
+        ExitCode::FAILURE
+    };
+{%- if !way.copies() %}
+    let mut memory = Vec::new();
+    let data = match content_of(source, &mut memory) {
+        Ok(data) => data,
+        Err(error) => return failed(source, error),
+    };
+{%- endif %}
+    let start = Instant::now();
+    if let Err(error) = {% if way.copies() %}copy_file(source, target){% else %}write_file(target, data){% endif %} {
+        return failed(target, error);
+    }
+    let line = format!("write {}\n", start.elapsed().as_nanos());
+    // For `writebench run --command`: the time without starting the program and reading its source.
+    if let Some(phases) = env::var("WRITEBENCH_PHASES_FD").ok().and_then(|fd| fd.parse().ok()) {
+        // SAFETY: who set it has handed over this descriptor.
+        let mut phases = unsafe { File::from_raw_fd(phases) };
+        if let Err(error) = phases.write_all(line.as_bytes()) {
+            return failed(Path::new("WRITEBENCH_PHASES_FD"), error);
+        }
+    }
+    ExitCode::SUCCESS
+}
+{%- if !way.copies() %}
+
+/// The content of a file, in memory that is good for O_DIRECT and huge pages.
+fn content_of<'a>(path: &Path, memory: &'a mut Vec<u8>) -> io::Result<&'a [u8]> {
+    let mut file = File::open(path)?;
+    let size = usize::try_from(file.metadata()?.len()).map_err(io::Error::other)?;
+    let data = aligned(memory, size, 2 << 20);
+    file.read_exact(data)?;
+    Ok(data)
+}
+{%- endif %}
+{%- endif %}

@@ -1,0 +1,98 @@
+{% extends "rust/base.rs" %}
+{% block fill %}
+{%- include "rust/copy_fill.rs" %}
+{%- endblock %}
+{% block helpers %}
+
+/// Copies the bytes between two offsets. Both files are at their position `from`.
+fn copy_range({{ way.mut_rust() }}file: &File, input: &File, from: usize, until: usize) -> io::Result<()> {
+{%- include "rust/advice.rs" %}
+{%- if way.is("mmap-write") %}
+    if from == until {
+        return Ok(()); // no mapping is empty
+    }
+    let map = Map::of_source(input, from, until - from)?;
+{%- if way.is_sequential() %}
+    advise(map.bytes(), Advice::WillNeed);
+    advise(map.bytes(), Advice::Sequential);
+{%- endif %}
+{%- if way.writeback().is_some() %}
+    let mut behind = Behind::new(from as u64);
+{%- endif %}
+{%- if way.writeback().is_some() || way.has_windows_rust() %}
+    let mut at = 0_usize;
+{%- endif %}
+{%- if way.has_windows_rust() %}
+    let mut present = 0;
+{%- endif %}
+    for chunk in map.bytes().chunks(CHUNK) {
+{%- if way.has_windows_rust() %}
+        if at == present {
+            present = at.saturating_add(WINDOW).min(map.length);
+            advise(&map.bytes()[at..present], Advice::LinuxPopulateRead);
+        }
+{%- endif %}
+        {% if way.is_direct() %}write_direct(file, chunk){% else %}file.write_all(chunk){% endif %}?;
+{%- if way.writeback().is_some() || way.has_windows_rust() %}
+        at += chunk.len();
+{%- endif %}
+{%- if way.writeback().is_some() %}
+        behind.reach(file, (from + at) as u64)?;
+{%- endif %}
+    }
+    Ok(())
+}
+{%- include "rust/map_struct.rs" %}
+{%- else %}
+{%- if way.is("read-write") %}
+    let mut memory = Vec::new();
+    let buffer = aligned(&mut memory, {{ way.at_most_rust("until - from") }}, 4096);
+{%- else if way.is("splice") %}
+    let flags = SpliceFlags::MOVE | SpliceFlags::MORE;
+    let (pipe, end) = rustix::pipe::pipe_with(PipeFlags::CLOEXEC)?;
+    // It holds a chunk, as far as an ordinary user may have it: see pipe(7).
+    let _ = rustix::pipe::fcntl_setpipe_size(&end, {{ way.pipe_c() }});
+{%- endif %}
+{%- if way.writeback().is_some() %}
+    let mut behind = Behind::new(from as u64);
+{%- endif %}
+    let mut at = from;
+    while at < until {
+        let most = {{ way.at_most_rust("until - at") }};
+{%- if way.is("read-write") %}
+        let moved = retry_on_intr(|| rustix::io::read(input, &mut buffer[..most]))?;
+{%- else if way.is("splice") %}
+        let moved = retry_on_intr(|| rustix::pipe::splice(input, None, &end, None, most, flags))?;
+{%- else if way.is("sendfile") %}
+        let moved = retry_on_intr(|| rustix::fs::sendfile(file, input, None, most))?;
+{%- else %}
+        let moved = retry_on_intr(|| rustix::fs::copy_file_range(input, None, file, None, most))?;
+{%- endif %}
+        if moved == 0 {
+            return Err(io::ErrorKind::UnexpectedEof.into()); // the source has become shorter
+        }
+{%- if way.is("read-write") %}
+        {% if way.is_direct() %}write_direct(file, &buffer[..moved]){% else %}file.write_all(&buffer[..moved]){% endif %}?;
+{%- else if way.is("splice") %}
+        let mut left = moved;
+        while left > 0 {
+            match retry_on_intr(|| rustix::pipe::splice(&pipe, None, file, None, left, flags))? {
+                0 => return Err(io::ErrorKind::WriteZero.into()),
+                written => left -= written,
+            }
+        }
+{%- endif %}
+        at += moved;
+{%- if way.writeback().is_some() %}
+        behind.reach(file, at as u64)?;
+{%- endif %}
+    }
+    Ok(())
+}
+{%- endif %}
+{%- include "rust/write_direct.rs" %}
+{%- include "rust/behind.rs" %}
+{%- if way.threads() > 1 %}
+{%- include "rust/parts.rs" %}
+{%- endif %}
+{%- endblock %}

@@ -1,0 +1,24 @@
+{% extends "rust/base.rs" %}
+{% block fill %}
+
+fn fill(file: &File, input: &File{% if way.reserves() || way.overwrites() %}, size: usize{% endif %}) -> io::Result<()> {
+{%- include "rust/prepare.rs" %}
+    let all = libc::file_clone_range {
+        src_fd: input.as_raw_fd().into(),
+        src_offset: 0,
+        src_length: 0, // to its end
+        dest_offset: 0,
+    };
+    // Both share their blocks until one is written.
+    // EOPNOTSUPP, EXDEV, EINVAL: not on this filesystem.
+    // SAFETY: the kernel reads the range, which lives for the call.
+    if unsafe { libc::ioctl(file.as_raw_fd(), libc::FICLONERANGE, &raw const all) } != 0 {
+        return Err(io::Error::last_os_error());
+    }
+{%- if way.overwrites() %}
+    file.set_len(size as u64)?; // it may have been longer
+{%- endif %}
+{%- include "rust/sync.rs" %}
+    Ok(())
+}
+{%- endblock %}

@@ -1,0 +1,132 @@
+
+
+/// A mapping of a file; dropping it unmaps it.
+struct Map {
+    address: *mut c_void,
+    length: usize,
+{%- if way.maps_huge() %}
+    /// The addresses around it, which are reserved.
+    around: (*mut c_void, usize),
+{%- endif %}
+}
+
+impl Map {
+{%- if way.maps_source() %}
+    fn of_source(file: &File, from: usize, length: usize) -> io::Result<Self> {
+        // SAFETY: the kernel chooses a free place.
+        let address = unsafe {
+            let (access, flags) = (ProtFlags::READ, MapFlags::SHARED);
+            rustix::mm::mmap(std::ptr::null_mut(), length, access, flags, file, from as u64)?
+        };
+        Ok(Self { address, length{% if way.maps_huge() %}, around: (address, length){% endif %} })
+    }
+
+    fn bytes(&self) -> &[u8] {
+        // SAFETY: so many bytes are mapped, and borrowed with the mapping. That no other program
+        // writes to this file meanwhile is up to the caller.
+        unsafe { std::slice::from_raw_parts(self.address.cast(), self.length) }
+    }
+{%- endif %}
+{%- if way.maps_target() %}
+{%- if way.maps_source() %}
+{% endif %}
+{%- if way.maps_huge() %}
+    /// Where huge pages fit: as far from a multiple of theirs as the offset is.
+    fn of_target(file: &File, from: usize, length: usize) -> io::Result<Self> {
+        let before = from % HUGE;
+        let size = before + length + HUGE;
+        // SAFETY: the kernel chooses a free place.
+        let place = unsafe {
+            let (access, flags) = (ProtFlags::empty(), MapFlags::PRIVATE);
+            rustix::mm::mmap_anonymous(std::ptr::null_mut(), size, access, flags)?
+        };
+        let address = place.wrapping_byte_add(place.cast::<u8>().align_offset(HUGE) + before);
+        let map = Self { address, length, around: (place, size) };
+        // SAFETY: the bytes lie in the reserved ones, which nothing else uses.
+        unsafe {
+            let access = ProtFlags::READ | ProtFlags::WRITE;
+            let flags = MapFlags::SHARED | MapFlags::FIXED;
+            rustix::mm::mmap(address, length, access, flags, file, from as u64)?;
+        }
+{%- if !way.huge_is_collapse() %}
+        // A kernel without huge pages refuses, and writes all the same.
+        // SAFETY: the bytes are mapped, and stay as they are.
+        let _ = unsafe { rustix::mm::madvise(address, length, Advice::LinuxHugepage) };
+{%- endif %}
+        Ok(map)
+    }
+{%- else %}
+    fn of_target(file: &File, from: usize, length: usize) -> io::Result<Self> {
+        // SAFETY: the kernel chooses a free place.
+        let address = unsafe {
+            let (access, flags) = (ProtFlags::READ | ProtFlags::WRITE, MapFlags::SHARED);
+            rustix::mm::mmap(std::ptr::null_mut(), length, access, flags, file, from as u64)?
+        };
+        Ok(Self { address, length })
+    }
+{%- endif %}
+
+    fn bytes_mut(&mut self) -> &mut [u8] {
+        // SAFETY: so many bytes are mapped, and borrowed with the mapping. That no other program
+        // writes to this file meanwhile is up to the caller.
+        unsafe { std::slice::from_raw_parts_mut(self.address.cast(), self.length) }
+    }
+{%- if way.syncs_at_end() && way.syncs_map() %}
+
+    /// After an error the data may be lost, though a second call succeeds: write it anew.
+    fn sync(&self) -> io::Result<()> {
+        // SAFETY: the bytes are mapped, and stay as they are.
+        unsafe { rustix::mm::msync(self.address, self.length, MsyncFlags::SYNC)? };
+        Ok(())
+    }
+{%- endif %}
+{%- endif %}
+}
+
+impl Drop for Map {
+    fn drop(&mut self) {
+{%- if way.maps_huge() %}
+        let (address, length) = self.around;
+        // SAFETY: nothing refers to these bytes any more.
+        let _ = unsafe { rustix::mm::munmap(address, length) };
+{%- else %}
+        // SAFETY: nothing refers to these bytes any more.
+        let _ = unsafe { rustix::mm::munmap(self.address, self.length) };
+{%- endif %}
+    }
+}
+{%- if way.maps_source() && (way.is_sequential() || way.populates()) %}
+
+/// Advice that the kernel may refuse, about bytes that begin with a page.
+fn advise(bytes: &[u8], advice: Advice) {
+    // SAFETY: the bytes are mapped, and the advice changes none.
+    let _ = unsafe { rustix::mm::madvise(bytes.as_ptr().cast_mut().cast(), bytes.len(), advice) };
+}
+{%- endif %}
+{%- if way.maps_target() && (way.populates() || way.huge_is_collapse()) %}
+
+/// Makes pages that are about to be written present, by a few calls instead of a fault for each.
+{%- if way.huge_is_collapse() && !way.populates() %}
+fn prepare(window: &mut [u8]) {
+{%- else %}
+fn prepare(window: &mut [u8]) -> io::Result<()> {
+{%- endif %}
+{%- if way.huge_is_collapse() %}
+    const MADV_COLLAPSE: libc::c_int = 25; // Linux 6.1
+    for huge_page in window.chunks_mut(HUGE) {
+        huge_page[0] = 0; // a page must be there before its huge page is made
+    }
+    // SAFETY: the bytes are mapped, and stay as they are. The kernel may refuse.
+    unsafe { libc::madvise(window.as_mut_ptr().cast(), window.len(), MADV_COLLAPSE) };
+{%- endif %}
+{%- if way.populates() %}
+    let (address, length) = (window.as_mut_ptr().cast(), window.len());
+    // SAFETY: the bytes are mapped, and stay as they are.
+    let populate = || unsafe { rustix::mm::madvise(address, length, Advice::LinuxPopulateWrite) };
+    match rustix::io::retry_on_intr(populate) {
+        Err(rustix::io::Errno::INVAL) => Ok(()), // before Linux 5.14
+        result => Ok(result?),                   // FAULT stands for SIGBUS: the disk is full
+    }
+{%- endif %}
+}
+{%- endif %}

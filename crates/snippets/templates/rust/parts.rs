@@ -1,0 +1,73 @@
+
+
+/// Where a part begins: parts are whole {% if way.granule_rust() == "WINDOW" %}windows{% else %}chunks{% endif %} or pages.
+fn border(size: usize, part: usize) -> usize {
+{%- let least = way.least_granule_rust() %}
+{%- if let Some(bytes) = way.page_granule_rust() && way.granule_rust() == "GRANULE" %}
+    const GRANULE: usize = {{ bytes }}; // both
+{%- endif %}
+{%- if way.granule_rust() == least %}
+    let granule = {{ least }};
+{%- else if way.is_small_granule_rust() || least == "4096" %}
+    let granule = if {{ way.granule_rust() }} <= size / THREADS { {{ way.granule_rust() }} } else { {{ least }} };
+{%- else %}
+    let granule = match size / THREADS {
+        CHUNK.. => CHUNK,
+        4096.. => 4096,
+        _ => {{ least }},
+    };
+{%- endif %}
+    (size.div_ceil(granule) * part / THREADS * granule).min(size)
+}
+
+/// Each part in a thread of its own, the first in this one.
+{{ way.parts_signature_rust() }} {
+{%- if !way.copies() %}
+    let size = data.len();
+{%- endif %}
+    let run = |part: usize{% if way.has_shared_map_rust() %}, map: &mut [u8]{% endif %}| {
+        let (from, until) = (border(size, part), border(size, part + 1));
+        if from == until {
+            return Ok(());
+        }
+{%- if way.copies() || way.has_own_descriptors() %}
+        if part == 0 {
+            return {{ way.part_rust("file", "input") }};
+        }
+{%- endif %}
+{%- if way.has_own_descriptors() %}
+        // A descriptor of its own has a position of its own.
+        let {% if way.is_at_position() %}mut {% endif %}file = {{ way.open_rust(false) }}?;
+{%- if way.is_at_position() %}
+        file.seek(SeekFrom::Start(from as u64))?;
+{%- endif %}
+{%- endif %}
+{%- if way.copies() %}
+        let mut input = File::open(source)?;
+        input.seek(SeekFrom::Start(from as u64))?;
+{%- endif %}
+{%- if way.has_own_descriptors() %}
+        {{ way.part_rust("&file", "&input") }}.and_then(|()| close(file))
+{%- else %}
+        {{ way.part_rust("file", "&input") }}
+{%- endif %}
+    };
+    thread::scope(|scope| {
+{%- if way.has_shared_map_rust() %}
+        let (first, mut rest) = map.split_at_mut(border(size, 1));
+        let mut threads = Vec::new();
+        for part in 1..THREADS {
+            let (map, others) = rest.split_at_mut(border(size, part + 1) - border(size, part));
+            rest = others;
+            threads.push(thread::Builder::new().spawn_scoped(scope, move || run(part, map))?);
+        }
+        let first = run(0, first);
+{%- else %}
+        let start = |part| thread::Builder::new().spawn_scoped(scope, move || run(part));
+        let threads = (1..THREADS).map(start).collect::<io::Result<Vec<_>>>()?;
+        let first = run(0);
+{%- endif %}
+        let others = threads.into_iter().map(|thread| thread.join().expect("no part panics"));
+        others.fold(first, Result::and)
+    })
+}
