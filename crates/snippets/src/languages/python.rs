@@ -106,6 +106,11 @@ impl Way<'_> {
         modules.iter().filter(|(is_there, _)| *is_there).map(|(_, module)| *module).collect()
     }
 
+    /// The bytes of a chunk, where the calls have chunks.
+    pub(crate) fn chunk_python(&self) -> Option<String> {
+        self.chunk().filter(|_| !self.is("ficlone"))
+    }
+
     /// The name under which the file is written.
     pub(crate) fn name_python(&self) -> &'static str {
         if self.atomic() { "name" } else { "path" }

@@ -2,6 +2,6 @@
   fs.ftruncateSync(fd, size); // the file may have been longer
 {%- endif %}
 {%- if way.syncs_at_end() %}
-  // After an error of this call, the data may be lost though a second call succeeds: write it anew.
+  // Not repeated after an error: the data may be lost though a second call succeeds.
   fs.{{ way.sync_name() }}Sync(fd);
 {%- endif %}

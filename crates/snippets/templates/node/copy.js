@@ -14,10 +14,12 @@ function read(fd, buffer, length) {
 
 function copyData(fd, original, size) {
 {%- include "node/before.js" %}
-  const buffer = Buffer.allocUnsafeSlow(Math.min(CHUNK, size));
+  // WebAssembly's memory begins at a page: Linux copies to it faster than to a Buffer.
+  const pages = Math.ceil(Math.min(CHUNK, size) / 65536);
+  const buffer = new Uint8Array(new WebAssembly.Memory({ initial: pages }).buffer);
   let at = 0;
   while (at < size) {
-    const length = read(original, buffer, Math.min(buffer.length, size - at));
+    const length = read(original, buffer, Math.min(CHUNK, size - at));
     if (length === 0) throw new Error('EIO: the source has become shorter');
     let written = 0;
     while (written < length) {

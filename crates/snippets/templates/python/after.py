@@ -2,6 +2,6 @@
     os.ftruncate(fd, size)  # the file may have been longer
 {%- endif %}
 {%- if way.syncs_at_end() %}
-    # After an error of this call, the data may be lost though a second call succeeds: write it anew.
+    # Not repeated after an error: the data may be lost though a second call succeeds.
     os.{{ way.sync_name() }}(fd)
 {%- endif %}

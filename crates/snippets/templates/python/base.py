@@ -27,7 +27,7 @@ from concurrent.futures import ThreadPoolExecutor
 from queue import SimpleQueue
 {% endif %}
 {% block constants %}
-{%- if let Some(chunk) = way.chunk() %}
+{%- if let Some(chunk) = way.chunk_python() %}
 CHUNK = {{ chunk }}
 {%- endif %}
 {%- if way.threads() > 1 %}

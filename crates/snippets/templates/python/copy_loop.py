@@ -3,8 +3,9 @@
     os.posix_fadvise(original.fileno(), 0, 0, os.POSIX_FADV_SEQUENTIAL)
 {%- endif %}
 {%- if way.is("read-write") %}
-    # It begins at a page.
-    buffer = memoryview(mmap.mmap(-1, max({% if way.chunk().is_some() %}min(CHUNK, size){% else %}size{% endif %}, 1), flags=mmap.MAP_PRIVATE))
+    # Memory that begins at a page, which is copied faster.
+    length = max({{ way.buffer_python() }}, 1)
+    buffer = memoryview(mmap.mmap(-1, length, flags=mmap.MAP_PRIVATE))
     at = 0
     while at < size:
         length = original.readinto(buffer[: size - at])
@@ -46,7 +47,7 @@
             write_all(fd, data[at:end])
             at = end
 {%- else %}
-            at += os.write(fd, data[at:{% if way.chunk().is_some() %} at + CHUNK{% endif %}])
+            at += os.write(fd, data[{{ way.call_slice_python() }}])
 {%- endif %}
 {%- else if way.is("splice") %}
     flags = os.SPLICE_F_MOVE | os.SPLICE_F_MORE

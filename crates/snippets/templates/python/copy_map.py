@@ -51,7 +51,7 @@ def copy_into(mapping, original, at, end):
             at = end
 {%- endif %}
 {%- else %}
-            length = original.readinto(view[at:{% if way.chunk().is_some() %} min(at + CHUNK, end){% else %}end{% endif %}])
+            length = original.readinto(view[{% if way.chunk().is_some() %}at : min(at + CHUNK, end){% else %}at:end{% endif %}])
             if length == 0:
                 raise OSError(errno.EIO, "The source has become shorter")
             at += length
@@ -81,7 +81,7 @@ def copy_data({% if way.threads() > 1 %}{% if way.has_own_descriptors() %}path, 
 {%- endif %}
             mapping = opened.enter_context(mmap.mmap(own, end - start, offset=start))
 {%- if way.maps_huge() %}
-            # From Linux 5.18 on, the kernel maps large files at addresses where huge pages fit.
+            # The kernel chooses the address: from Linux 5.18 on, one where huge pages fit.
             with contextlib.suppress(OSError):  # a kernel without huge pages
                 mapping.madvise(mmap.MADV_HUGEPAGE)
 {%- endif %}
@@ -91,7 +91,7 @@ def copy_data({% if way.threads() > 1 %}{% if way.has_own_descriptors() %}path, 
     with ThreadPoolExecutor(THREADS) as pool:
         list(pool.map(copy_part, starts, starts[1:]))  # raises the first error
 {%- if way.syncs_at_end() %}
-    # After an error of this call, the data may be lost though a second call succeeds: write it anew.
+    # Not repeated after an error: the data may be lost though a second call succeeds.
     os.{{ way.sync_name() }}(fd)
 {%- endif %}
 {%- else %}
