@@ -1,8 +1,209 @@
 //! Python 3.10 and its standard library.
 
+use writebench_model::{Axis, Case, Drop, Huge, MapSharing, Populate, Prepare, Store, SyncCall};
+
 use super::templates;
-use crate::language::Speaker;
+use crate::language::{Cannot, Speaker};
+use crate::way::Way;
 
-templates! {}
+templates! {
+    Write = "python/write.py",
+    Map = "python/map.py",
+    Copy = "python/copy.py",
+    CopyMap = "python/copy_map.py",
+    Pipeline = "python/pipeline.py",
+    Clone = "python/ficlone.py",
+}
 
-pub(crate) static SPEAKER: Speaker = Speaker { render, has, lacks: &[], cannot: &[] };
+pub(crate) static SPEAKER: Speaker = Speaker { render, has, lacks: LACKS, cannot: CANNOT };
+
+const LACKS: &[(&str, &str, &str)] = &[
+    ("fwrite", "Python's own buffers hold another number of bytes than the C library's", "write"),
+    ("uring", "Python's standard library has no io_uring", "pwrite"),
+    ("uring-copy", "Python's standard library has no io_uring", "read-write"),
+];
+
+const CANNOT: &[Cannot] = &[
+    Cannot {
+        axis: Axis::Drop,
+        is_in: |_, axes| axes.drop == Drop::Yes,
+        why: "it is part of write-behind, and Python has no sync_file_range",
+        instead: "no",
+    },
+    Cannot {
+        axis: Axis::Writeback,
+        is_in: |_, axes| axes.writeback_bytes.is_some(),
+        why: "Python has no sync_file_range",
+        instead: "none",
+    },
+    Cannot {
+        axis: Axis::Prepare,
+        is_in: |_, axes| matches!(axes.prepare, Prepare::FallocateKeepSize | Prepare::FallocateZeroRange),
+        why: "Python has posix_fallocate only, which has no flags",
+        instead: "posix-fallocate",
+    },
+    Cannot {
+        axis: Axis::Store,
+        is_in: |_, axes| axes.store == Store::Nontemporal,
+        why: "Python's copies are those of memcpy",
+        instead: "plain",
+    },
+    Cannot {
+        axis: Axis::Window,
+        is_in: |_, axes| {
+            let is_default = axes.window_bytes == 2 << 20;
+            axes.huge == Huge::Collapse && axes.populate != Populate::Window && !is_default
+        },
+        why: "it is part of huge=collapse, which Python's mmap cannot have",
+        instead: "2MiB",
+    },
+    Cannot {
+        axis: Axis::Huge,
+        is_in: |_, axes| axes.huge == Huge::Collapse,
+        why: "Python's mmap chooses the address itself, and huge pages need not fit there",
+        instead: "advise",
+    },
+    Cannot {
+        axis: Axis::Threads,
+        is_in: |case, axes| axes.threads > 1 && threads_wait(case),
+        why: WAITS,
+        instead: "1",
+    },
+];
+
+const WAITS: &str =
+    "Python's memory copies, madvise and msync hold its lock, so that threads would wait for each other";
+
+/// Whether the interpreter's lock lets one thread go on at a time.
+fn threads_wait(case: &Case) -> bool {
+    let (axes, name) = (case.axes(), case.method().name);
+    let syncs_each = axes.map == MapSharing::PerThread && axes.sync.call == SyncCall::Msync;
+    let maps = case.method().has_axis(Axis::Populate);
+    matches!(name, "mmap" | "mmap-mmap") || maps && (axes.populate != Populate::None || syncs_each)
+}
+
+impl Way<'_> {
+    /// The modules that are imported.
+    pub(crate) fn modules_python(&self) -> Vec<&'static str> {
+        let reads = !self.maps_source() && !self.is("ficlone");
+        let is_aligned = self.is("read-write") || self.is("pipeline") || self.is_direct() && !self.copies();
+        let maps = self.maps_target() || self.maps_source() || is_aligned;
+        let refuses = self.prepare() == Prepare::Fallocate || self.populates() || self.is_direct();
+        let suppresses = self.maps_huge() || self.is("splice") || self.has_own_maps();
+        let modules = [
+            (suppresses, "contextlib"),
+            (
+                self.copies() && reads || self.main() && !self.copies() || refuses || self.is_dontcache(),
+                "errno",
+            ),
+            (self.is_direct() || self.is("splice") || self.is("ficlone"), "fcntl"),
+            (maps || self.main() && !self.copies(), "mmap"),
+            (true, "os"),
+            (self.is("ficlone"), "struct"),
+            (self.main(), "sys"),
+            (self.main(), "time"),
+        ];
+        modules.iter().filter(|(is_there, _)| *is_there).map(|(_, module)| *module).collect()
+    }
+
+    /// The bytes of a chunk, where the calls have chunks.
+    pub(crate) fn chunk_python(&self) -> Option<String> {
+        self.chunk().filter(|_| !self.is("ficlone"))
+    }
+
+    /// The name under which the file is written.
+    pub(crate) fn name_python(&self) -> &'static str {
+        if self.atomic() { "name" } else { "path" }
+    }
+
+    /// The flags with which the file is opened first, but for `O_DIRECT`.
+    pub(crate) fn access_python(&self) -> String {
+        let flags = [
+            (true, if self.maps_target() { "os.O_RDWR" } else { "os.O_WRONLY" }),
+            (self.creates_name(), "os.O_CREAT"),
+            (self.creates_name(), "os.O_EXCL"),
+            (self.truncates(), "os.O_TRUNC"),
+            (self.opens_dsync(), "os.O_DSYNC"),
+            (self.opens_sync(), "os.O_SYNC"),
+        ];
+        let flags: Vec<_> = flags.iter().filter(|(is_there, _)| *is_there).map(|(_, flag)| *flag).collect();
+        flags.join(" | ")
+    }
+
+    /// The call of the function that fills the file.
+    pub(crate) fn data_call_python(&self) -> String {
+        let name = self.name_python();
+        match (self.copies(), self.threads() > 1) {
+            (false, _) if self.has_own_descriptors() => format!("write_data({name}, fd, data)"),
+            (false, _) => "write_data(fd, data)".to_owned(),
+            (true, false) => "copy_data(fd, original, size)".to_owned(),
+            (true, true) if self.has_own_descriptors() => {
+                format!("copy_data({name}, fd, source, original, size)")
+            }
+            (true, true) => "copy_data(fd, source, original, size)".to_owned(),
+        }
+    }
+
+    /// The bytes of the file.
+    pub(crate) fn size_python(&self) -> &'static str {
+        if self.copies() || self.maps_target() { "size" } else { "len(data)" }
+    }
+
+    /// The bytes that a thread's part is made of; none for pages. A mapping begins at a page.
+    pub(crate) fn granule_python(&self) -> Option<&'static str> {
+        const PAGE_BYTES: u64 = 4096;
+        let maps = self.maps_target() || self.maps_source();
+        self.chunk_bytes().filter(|bytes| !maps || bytes.is_multiple_of(PAGE_BYTES)).map(|_| "CHUNK")
+    }
+
+    /// What a call of `write`'s family hands over, as a slice of the data.
+    pub(crate) fn call_slice_python(&self) -> &'static str {
+        match (self.chunk().is_some(), self.is_vectored()) {
+            (false, _) => "at:",
+            (true, false) => "at : at + CHUNK",
+            (true, true) => "at : at + VECTOR * CHUNK",
+        }
+    }
+
+    /// The bytes of a buffer that such a slice fits into.
+    pub(crate) fn buffer_python(&self) -> &'static str {
+        match (self.chunk().is_some(), self.is_vectored()) {
+            (false, _) => "size",
+            (true, false) => "min(CHUNK, size)",
+            (true, true) => "min(VECTOR * CHUNK, size)",
+        }
+    }
+
+    /// The call of `write`'s family.
+    pub(crate) fn call_python(&self) -> String {
+        let chunk =
+            if self.is_direct() { "chunk".to_owned() } else { format!("data[{}]", self.call_slice_python()) };
+        let vector = match (self.is_vectored(), self.chunk().is_some()) {
+            (true, true) => "vector".to_owned(),
+            _ => format!("[{chunk}]"),
+        };
+        let offset = match (self.is_positional(), self.threads() > 1) {
+            (true, true) => "offset + at",
+            (true, false) => "at",
+            (false, _) => "-1",
+        };
+        let flags = if self.is_dontcache() { "flags" } else { "os.RWF_DSYNC" };
+        match (self.has_flags(), self.is_vectored(), self.is_positional()) {
+            (true, ..) => format!("os.pwritev(fd, {vector}, {offset}, {flags})"),
+            (false, true, true) => format!("os.pwritev(fd, {vector}, {offset})"),
+            (false, true, false) => format!("os.writev(fd, {vector})"),
+            (false, false, true) => format!("os.pwrite(fd, {chunk}, {offset})"),
+            (false, false, false) => format!("os.write(fd, {chunk})"),
+        }
+    }
+
+    /// What a copying call asks for.
+    pub(crate) fn most_python(&self) -> &'static str {
+        if self.chunk().is_some() { "min(CHUNK, size - at)" } else { "size - at" }
+    }
+
+    /// How much deeper a mapping's syncs on the way are.
+    pub(crate) fn sync_indent_python(&self) -> usize {
+        if self.sync_after_several().is_some() { 4 } else { 0 }
+    }
+}

@@ -77,13 +77,24 @@ fn own(calls: Calls) -> Calls {
 }
 
 /// What the program does for its own sake: it reads the data that it will write.
-fn of_snippet(found: &Calls, case: &Case, _language: Language) -> Calls {
+fn of_snippet(found: &Calls, case: &Case, language: Language) -> Calls {
     let mut found = own(found.clone());
+    if language == Language::Python {
+        found = found.into_iter().map(|(call, count)| (without_flags(call), count)).collect();
+    }
     if !case.method().copies() {
         found.retain(|call, _| !call.starts_with("read source"));
     }
     found.remove(LOOK);
     found
+}
+
+/// Python's `os.pwritev` is pwritev2(2) always: without flags, that is pwritev(2) by its newer number.
+fn without_flags(call: String) -> String {
+    match call.split(' ').collect::<Vec<_>>()[..] {
+        ["pwritev2", count, offset, "0", result] => format!("pwritev {count} {offset} {result}"),
+        _ => call,
+    }
 }
 
 /// The promise without what the engine does before the clock and after it.

@@ -1,0 +1,122 @@
+{%- if way.main() %}#!/usr/bin/env node
+{% endif -%}
+/* {{ way.name() }}
+ *
+{%- for line in way.about() %}
+ * {{ line }}
+{%- endfor %}
+ *
+ * Throws the errors of node:fs. {{ way.after_an_error() }}
+{%- if !way.copies() %}
+ * The data is a Buffer, or another Uint8Array.
+{%- endif %}
+ *
+ * Node.js 18 or later, on Linux{% if way.main() %}: node FILE.js SOURCE TARGET{% else %}.{% endif %}
+ */
+'use strict';
+
+const fs = require('node:fs');
+{%- if way.creates_name() && way.is_durable() %}
+const { dirname } = require('node:path');
+{%- endif %}
+
+const { {{ way.constants_node() }} } = fs.constants;
+
+const CHUNK = {{ way.chunk_node() }};{% if way.chunk_is_most_node() %} // the most that Linux takes in one call{% endif %}
+{%- if way.is_vectored() %}
+const VECTOR = {{ way.vector() }}; // chunks handed over in one call
+{%- endif %}
+{%- if way.fills_with_zeros() %}
+
+/** Blocks that have been written once: overwriting them changes no metadata. */
+function fillWithZeros(fd, size) {
+  const zeros = Buffer.alloc(64 << 10);
+  let at = 0;
+  while (at < size) {
+    at += fs.writeSync(fd, zeros, 0, Math.min(zeros.length, size - at), at);
+  }
+  fs.fsyncSync(fd);
+}
+{%- endif %}
+{%- block data %}{% endblock %}
+{%- if way.creates_name() && way.is_durable() %}
+
+/** The file's name is durable when its directory is. */
+function syncDirectory(path) {
+  const fd = fs.openSync(dirname(path), O_RDONLY | O_DIRECTORY);
+  try {
+    fs.fsyncSync(fd);
+  } finally {
+    fs.closeSync(fd);
+  }
+}
+{%- endif %}
+
+{% if way.copies() -%}
+function copyFile(source, path) {
+  const original = fs.openSync(source);
+  try {
+    const { size } = fs.fstatSync(original);
+{%- filter indent(2) %}
+{%- include "node/run.js" %}
+{%- endfilter %}
+  } finally {
+    fs.closeSync(original);
+  }
+}
+{%- else -%}
+function writeFile(path, data) {
+{%- include "node/run.js" %}
+}
+{%- endif %}
+{%- if way.main() %}
+{%- if !way.copies() %}
+
+/** The content of a file, in memory that begins at a page, as WebAssembly's does. */
+function contentOf(path) {
+  const fd = fs.openSync(path);
+  try {
+    const { size } = fs.fstatSync(fd);
+    const memory = new WebAssembly.Memory({ initial: Math.ceil(size / 65536) });
+    const data = new Uint8Array(memory.buffer, 0, size);
+    let at = 0;
+    while (at < size) {
+      const length = fs.readSync(fd, data, at, Math.min(0x7ffff000, size - at), null);
+      if (length === 0) throw new Error(`EIO: ${path} has become shorter`);
+      at += length;
+    }
+    return data;
+  } finally {
+    fs.closeSync(fd);
+  }
+}
+{%- endif %}
+
+function main() {
+  if (process.argv.length !== 4) {
+    console.error(`usage: ${process.argv[1]} SOURCE TARGET`);
+    return 2;
+  }
+  const [source, target] = process.argv.slice(2);
+  try {
+{%- if way.copies() %}
+    const start = process.hrtime.bigint();
+    copyFile(source, target);
+{%- else %}
+    const data = contentOf(source);
+    const start = process.hrtime.bigint();
+    writeFile(target, data);
+{%- endif %}
+    const elapsed = process.hrtime.bigint() - start;
+    // For `writebench run --command`: the time without starting the program and reading its source.
+    const phases = process.env.WRITEBENCH_PHASES_FD;
+    if (phases) fs.writeSync(Number(phases), `write ${elapsed}\n`);
+    return 0;
+  } catch (error) {
+    console.error(`${error.path ?? target}: ${error.message}`);
+    return 1;
+  }
+}
+
+process.exitCode = main();
+{%- endif %}

@@ -1,0 +1,190 @@
+{%- if way.main() %}#!/usr/bin/env python3
+{% endif -%}
+"""{{ way.name() }}
+
+{%- for line in way.about() %}
+{% if loop.first %}
+{% endif %}{{ line }}
+{%- endfor %}
+
+Raises OSError. {{ way.after_an_error() }}
+{%- if way.maps_target() %}
+If the file is made shorter or its disk fills up meanwhile, SIGBUS ends the program
+{%- if !way.reserves_blocks() %}: reserve
+its blocks with os.posix_fallocate where that matters{% endif %}.
+{%- endif %}
+
+Python 3.10 or later, on Linux{% if way.main() %}: python3 FILE.py SOURCE TARGET{% else %}.{% endif %}
+"""
+
+{% for module in way.modules_python() -%}
+import {{ module }}
+{% endfor -%}
+{% if way.threads() > 1 || way.is("pipeline") -%}
+from concurrent.futures import ThreadPoolExecutor
+{% endif -%}
+{% if way.is("pipeline") -%}
+from queue import SimpleQueue
+{% endif %}
+{% block constants %}
+{%- if let Some(chunk) = way.chunk_python() %}
+CHUNK = {{ chunk }}
+{%- endif %}
+{%- if way.threads() > 1 %}
+THREADS = {{ way.threads() }}
+{%- endif %}
+{%- if way.is_vectored() && way.chunk().is_some() %}
+VECTOR = {{ way.vector() }}  # chunks handed over in one call
+{%- endif %}
+{%- if way.is("pipeline") %}
+DEPTH = {{ way.depth() }}  # buffers that go round
+{%- endif %}
+{%- if way.is_direct() %}
+BLOCK = {{ way.block() }}  # with O_DIRECT, addresses, offsets and lengths are multiples of this
+{%- endif %}
+{%- if way.is_dontcache() %}
+RWF_DONTCACHE = 0x80  # Linux 6.14
+{%- endif %}
+{%- if way.populates() && !way.populates_all() %}
+WINDOW = {{ way.window() }}  # so many bytes are made present at a time
+{%- endif %}
+{%- if way.populates() && way.maps_source() %}
+MADV_POPULATE_READ = 22  # Linux 5.14
+{%- endif %}
+{%- if way.populates() && way.maps_target() %}
+MADV_POPULATE_WRITE = 23  # Linux 5.14
+{%- endif %}
+{%- if way.is("ficlone") %}
+FICLONERANGE = 0x4020940D  # of linux/fs.h, on most architectures
+{%- endif %}
+{% endblock %}
+{%- if way.is_direct() %}
+
+
+def open_file(path, flags):
+    try:
+        return os.open(path, flags | os.O_DIRECT, 0o666)
+    except OSError as error:
+        if error.errno != errno.EINVAL:
+            raise
+    # A filesystem without direct I/O has made the file all the same.
+    return os.open(path, flags & ~os.O_EXCL, 0o666)
+{%- endif %}
+{%- if way.reserves() && !way.is_set_len() %}
+
+
+def reserve(fd, size):
+    """Gives the file its blocks: a full disk is known before any data is written.
+
+    It is fallocate(2). Where the filesystem has none, the GNU C library writes a byte to
+    each block instead, which is slow{% if !way.is_posix_fallocate() %}; musl refuses, and the file is written all the same{% endif %}.
+    """
+{%- if way.is_posix_fallocate() %}
+    if size > 0:  # it refuses no bytes
+        os.posix_fallocate(fd, 0, size)
+{%- else %}
+    if size == 0:  # it is refused
+        return
+    try:
+        os.posix_fallocate(fd, 0, size)
+    except OSError as error:
+        if error.errno != errno.EOPNOTSUPP:
+            raise
+{%- if way.maps_target() %}
+        os.ftruncate(fd, size)  # no blocks are reserved
+{%- endif %}
+{%- endif %}
+{%- endif %}
+{%- if way.fills_with_zeros() %}
+
+
+def fill_with_zeros(fd, size):
+    """Blocks that have been written once: overwriting them changes no metadata."""
+    zeros = memoryview(bytes(64 << 10))
+    at = 0
+    while at < size:
+        at += os.pwrite(fd, zeros[: size - at], at)
+    os.fsync(fd)
+{%- endif %}
+{%- if way.populates() %}
+
+
+def populate(mapping, how, at, length):
+    """Makes pages present by one call instead of a fault for each."""
+    try:
+        mapping.madvise(how, at, length)
+    except OSError as error:
+        # An older kernel refuses. EFAULT stands for SIGBUS: the disk is full, or the file is short.
+        if error.errno != errno.EINVAL:
+            raise
+{%- endif %}
+{%- block helpers %}{% endblock %}
+{%- if way.creates_name() && way.is_durable() %}
+
+
+def sync_directory(path):
+    """The file's name is durable when its directory is."""
+    fd = os.open(os.path.dirname(path) or ".", os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(fd)
+    finally:
+        os.close(fd)
+{%- endif %}
+
+
+{% if way.copies() -%}
+def copy_file(source, path):
+    with open(source, "rb", buffering=0) as original:
+        size = os.fstat(original.fileno()).st_size
+{%- filter indent(4) %}
+{%- include "python/run.py" %}
+{%- endfilter %}
+{%- else -%}
+def write_file(path, data):
+    data = memoryview(data).cast("B")
+{%- include "python/run.py" %}
+{%- endif %}
+{%- if way.main() %}
+{%- if !way.copies() %}
+
+
+def content_of(path):
+    """The content of a file, in memory that begins at a page."""
+    with open(path, "rb", buffering=0) as file:
+        size = os.fstat(file.fileno()).st_size
+        data = memoryview(mmap.mmap(-1, max(size, 1), flags=mmap.MAP_PRIVATE))[:size]
+        at = 0
+        while at < size:
+            length = file.readinto(data[at:])
+            if length == 0:
+                raise OSError(errno.EIO, "The file has become shorter", path)
+            at += length
+        return data
+{%- endif %}
+
+
+def main():
+    if len(sys.argv) != 3:
+        print(f"usage: {sys.argv[0]} SOURCE TARGET", file=sys.stderr)
+        sys.exit(2)
+    source, target = sys.argv[1:]
+    try:
+{%- if way.copies() %}
+        start = time.monotonic_ns()
+        copy_file(source, target)
+{%- else %}
+        data = content_of(source)
+        start = time.monotonic_ns()
+        write_file(target, data)
+{%- endif %}
+        elapsed = time.monotonic_ns() - start
+    except OSError as error:
+        sys.exit(f"{error.filename or target}: {error.strerror}")
+    # For `writebench run --command`: the time without starting the program and reading its source.
+    if phases := os.environ.get("WRITEBENCH_PHASES_FD"):
+        os.write(int(phases), f"write {elapsed}\n".encode())
+
+
+if __name__ == "__main__":
+    main()
+{%- endif %}

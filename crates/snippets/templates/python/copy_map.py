@@ -1,0 +1,119 @@
+{% extends "python/base.py" %}
+{% block helpers %}
+{%- if way.threads() > 1 %}
+{%- include "python/borders.py" %}
+{%- endif %}
+
+
+def copy_into(mapping, original, at, end):
+    """Copies the bytes between two offsets{% if way.is("read-mmap") %}, the original's position being at the first{% endif %}."""
+{%- if way.is("mmap-mmap") %}
+    with (
+        mmap.mmap(original.fileno(), end, prot=mmap.PROT_READ) as data,
+        memoryview(data) as view,
+    ):
+{%- if way.is_sequential() %}
+        data.madvise(mmap.MADV_WILLNEED)
+        data.madvise(mmap.MADV_SEQUENTIAL)
+{%- endif %}
+{%- else %}
+{%- if way.is_sequential() %}
+    os.posix_fadvise(original.fileno(), 0, 0, os.POSIX_FADV_WILLNEED)
+    os.posix_fadvise(original.fileno(), 0, 0, os.POSIX_FADV_SEQUENTIAL)
+{%- endif %}
+    with memoryview(mapping) as view:
+{%- endif %}
+{%- if way.populates_all() %}
+{%- if way.is("mmap-mmap") %}
+        populate(data, MADV_POPULATE_READ, 0, end)
+{%- endif %}
+        populate(mapping, MADV_POPULATE_WRITE, 0, end)
+{%- else if way.populates() %}
+        prepared = 0
+{%- endif %}
+        while at < end:
+{%- if way.populates() && !way.populates_all() %}
+            if at >= prepared:
+                start = at // mmap.PAGESIZE * mmap.PAGESIZE
+                prepared = min((at // WINDOW + 1) * WINDOW, end)
+{%- if way.is("mmap-mmap") %}
+                populate(data, MADV_POPULATE_READ, start, prepared - start)
+{%- endif %}
+                populate(mapping, MADV_POPULATE_WRITE, start, prepared - start)
+{%- endif %}
+{%- if way.is("mmap-mmap") %}
+{%- if way.chunk().is_some() %}
+            until = min(at + CHUNK, end)
+            mapping[at:until] = view[at:until]
+            at = until
+{%- else %}
+            mapping[:end] = view
+            at = end
+{%- endif %}
+{%- else %}
+            length = original.readinto(view[{% if way.chunk().is_some() %}at : min(at + CHUNK, end){% else %}at:end{% endif %}])
+            if length == 0:
+                raise OSError(errno.EIO, "The source has become shorter")
+            at += length
+{%- endif %}
+
+
+def copy_data({% if way.threads() > 1 %}{% if way.has_own_descriptors() %}path, {% endif %}fd, source, original{% else %}fd, original{% endif %}, size):
+    if size == 0:  # no mapping is empty
+        return
+{%- include "python/before.py" %}
+{%- if way.overwrites() %}
+    os.ftruncate(fd, size)  # a mapping makes no file longer, and it may have been longer
+{%- endif %}
+{%- if way.has_own_maps() %}
+
+    def copy_part(start, end):
+        if start == end:
+            return
+        with contextlib.ExitStack() as opened:
+            own, own_original = fd, original
+            if start > 0:
+                own_original = opened.enter_context(open(source, "rb", buffering=0))
+                own_original.seek(start)
+{%- if way.has_own_descriptors() %}
+                own = os.open(path, os.O_RDWR)
+                opened.callback(os.close, own)
+{%- endif %}
+            mapping = opened.enter_context(mmap.mmap(own, end - start, offset=start))
+{%- if way.maps_huge() %}
+            # The kernel chooses the address: from Linux 5.18 on, one where huge pages fit.
+            with contextlib.suppress(OSError):  # a kernel without huge pages
+                mapping.madvise(mmap.MADV_HUGEPAGE)
+{%- endif %}
+            copy_into(mapping, own_original, 0, end - start)
+
+    starts = borders(size)
+    with ThreadPoolExecutor(THREADS) as pool:
+        list(pool.map(copy_part, starts, starts[1:]))  # raises the first error
+{%- if way.syncs_at_end() %}
+    # Not repeated after an error: the data may be lost though a second call succeeds.
+    os.{{ way.sync_name() }}(fd)
+{%- endif %}
+{%- else %}
+    with mmap.mmap(fd, size) as mapping:
+{%- include "python/advise.py" %}
+{%- if way.threads() > 1 %}
+
+        def copy_part(start, end):
+            if start == 0:
+                copy_into(mapping, original, 0, end)
+                return
+            # A descriptor of its own has a position of its own.
+            with open(source, "rb", buffering=0) as own_original:
+                own_original.seek(start)
+                copy_into(mapping, own_original, start, end)
+
+        starts = borders(size)
+        with ThreadPoolExecutor(THREADS) as pool:
+            list(pool.map(copy_part, starts, starts[1:]))  # raises the first error
+{%- else %}
+        copy_into(mapping, original, 0, size)
+{%- endif %}
+{%- include "python/sync_map.py" %}
+{%- endif %}
+{% endblock %}

@@ -1,0 +1,19 @@
+
+
+    def copy_part(start, end):
+        if start == 0:
+            copy_range(fd, original, end{% if way.is("mmap-write") %}, 0{% endif %})
+            return
+        # Descriptors of its own have positions of their own.
+        with open(source, "rb", buffering=0) as own_original:
+            own_fd = {% if way.is_direct() %}open_file(path, os.O_WRONLY){% else %}os.open(path, os.O_WRONLY){% endif %}
+            try:
+                own_original.seek(start)
+                os.lseek(own_fd, start, os.SEEK_SET)
+                copy_range(own_fd, own_original, end - start{% if way.is("mmap-write") %}, start{% endif %})
+            finally:
+                os.close(own_fd)
+
+    starts = borders(size)
+    with ThreadPoolExecutor(THREADS) as pool:
+        list(pool.map(copy_part, starts, starts[1:]))  # raises the first error

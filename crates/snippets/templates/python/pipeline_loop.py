@@ -1,0 +1,39 @@
+{%- if way.is_sequential() %}
+    os.posix_fadvise(original.fileno(), 0, 0, os.POSIX_FADV_WILLNEED)
+    os.posix_fadvise(original.fileno(), 0, 0, os.POSIX_FADV_SEQUENTIAL)
+{%- endif %}
+    # Buffers on their way to the thread that reads, and back.
+    empty, full = SimpleQueue(), SimpleQueue()
+    for _ in range(DEPTH):
+        # Memory that begins at a page, which is copied faster.
+        length = max({{ way.buffer_python() }}, 1)
+        empty.put(memoryview(mmap.mmap(-1, length, flags=mmap.MAP_PRIVATE)))
+
+    def read_all():
+        at = 0
+        try:
+            while at < size and (buffer := empty.get()) is not None:
+                length = original.readinto(buffer[: size - at])
+                if length == 0:
+                    raise OSError(errno.EIO, "The source has become shorter")
+                at += length
+                full.put((buffer, length))
+        finally:
+            full.put(None)
+
+    with ThreadPoolExecutor(1) as reader:
+        reading = reader.submit(read_all)
+        try:
+            while (item := full.get()) is not None:
+                buffer, length = item
+{%- if way.is_direct() %}
+                write_all(fd, buffer[:length])
+{%- else %}
+                written = 0
+                while written < length:
+                    written += os.write(fd, buffer[written:length])
+{%- endif %}
+                empty.put(buffer)
+        finally:
+            empty.put(None)  # after an error here, the reader ends
+        reading.result()  # raises the reader's error
