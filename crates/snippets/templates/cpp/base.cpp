@@ -11,7 +11,7 @@
 // its blocks with fallocate(2) where that matters{% endif %}.
 {%- endif %}
 // To compile it: c++ -std=c++17 -O2{% if way.has_threads_cpp() %} -pthread{% endif %} FILE.cpp{% if way.is_uring() %} -luring{% endif %}
-
+{# an empty line #}
 {%- if way.cuts_chunks_cpp() %}
 #include <algorithm>
 {%- endif %}
@@ -63,6 +63,9 @@
 {%- if way.has_memory_cpp() %}
 #include <new>
 {%- endif %}
+{%- if way.has_own_maps() %}
+#include <optional>
+{%- endif %}
 {%- if way.copies() || way.atomic() %}
 #include <string>
 {%- endif %}
@@ -102,7 +105,7 @@
 namespace {
 {% block declarations %}{% endblock %}
 
-[[noreturn]] void fail(const {% if way.copies() %}std::string &{% else %}char *{% endif %}call, int error = errno)
+[[noreturn]] void fail(const char *call, int error = errno)
 {
     throw std::system_error{error, std::generic_category(), call};
 }
@@ -119,8 +122,15 @@ public:
         if (fd_ < 0 && errno == EINVAL && (flags & O_DIRECT))
             fd_ = ::open(path, (flags & ~(O_DIRECT | O_EXCL)) | O_CLOEXEC, 0666);
 {%- endif %}
+{%- if way.copies() %}
+        if (fd_ < 0) {
+            const int error = errno;
+            fail((std::string{"open "} + path).c_str(), error);
+        }
+{%- else %}
         if (fd_ < 0)
-            fail({% if way.copies() %}std::string{"open "} + path{% else %}"open"{% endif %});
+            fail("open");
+{%- endif %}
     }
     ~Descriptor()
     {
@@ -198,8 +208,10 @@ Memory allocate(std::size_t alignment, std::size_t size)
 // Gives the file its {% if way.is_set_len() %}length{% else %}blocks: a full disk is known before any data is written{% endif %}.
 void reserve(int fd, std::size_t size)
 {
-    if (size == 0) // it is refused
+{%- if !way.is_set_len() %}
+    if (size == 0) // a call for no bytes is refused
         return;
+{%- endif %}
 {%- if way.is_posix_fallocate() %}
     int error;
     do

@@ -100,21 +100,26 @@ void copy_mapped({% if way.threads() > 1 %}const char *source, {% endif %}int fd
     in_parts(size, [&](std::size_t from, std::size_t until) {
         if (from == until) // no mapping is empty
             return;
-        const Descriptor own_input{source, O_RDONLY};
+        // A descriptor of its own has a position of its own; the first part has the files'.
+        std::optional<Descriptor> own_input{% if way.has_own_descriptors() %}, own{% endif %};
+        const int in = from == 0 ? input.get() : own_input.emplace(source, O_RDONLY).get();
 {%- if way.is("read-mmap") %}
-        if (::lseek(own_input.get(), static_cast<off_t>(from), SEEK_SET) < 0)
+        if (from > 0 && ::lseek(in, static_cast<off_t>(from), SEEK_SET) < 0)
             fail("lseek");
 {%- endif %}
 {%- if way.has_own_descriptors() %}
-        const Descriptor own{ {{- way.path_cpp() }}, {{ way.access_again_c() }}};
-        const int fd = own.get();
+        const int fd = from == 0 ? file.get() : own.emplace({{ way.path_cpp() }}, {{ way.access_again_c() }}).get();
 {%- else %}
         const int fd = file.get();
 {%- endif %}
         const Mapping map = {{ way.map_call_cpp() }}(fd, {% if !way.maps_huge() %}PROT_READ | PROT_WRITE, {% endif %}from, until - from);
-        copy_range(map.data(), own_input.get(), from, until);
+        copy_range(map.data(), in, from, until);
 {%- if way.syncs_at_end() && way.syncs_map() %}
         map.sync();
+{%- endif %}
+{%- if way.has_own_descriptors() %}
+        if (own)
+            own->close();
 {%- endif %}
     });
 {%- if way.syncs_at_end() && !way.syncs_map() %}

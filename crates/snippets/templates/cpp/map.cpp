@@ -106,8 +106,8 @@ void write_mapped(int fd, const char *data, std::size_t size)
         if (from == until) // no mapping is empty
             return;
 {%- if way.has_own_descriptors() %}
-        const Descriptor own{ {{- way.path_cpp() }}, {{ way.access_again_c() }}};
-        const int fd = own.get();
+        std::optional<Descriptor> own; // the first part has the file's
+        const int fd = from == 0 ? file.get() : own.emplace({{ way.path_cpp() }}, {{ way.access_again_c() }}).get();
 {%- else %}
         const int fd = file.get();
 {%- endif %}
@@ -115,6 +115,10 @@ void write_mapped(int fd, const char *data, std::size_t size)
         store_range({% if way.syncs_file_on_the_way_cpp() %}fd, {% endif %}map.data(), bytes + from, until - from);
 {%- if way.syncs_at_end() && way.syncs_map() %}
         map.sync();
+{%- endif %}
+{%- if way.has_own_descriptors() %}
+        if (own)
+            own->close();
 {%- endif %}
     });
 {%- if way.syncs_at_end() && !way.syncs_map() %}

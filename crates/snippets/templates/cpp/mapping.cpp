@@ -1,4 +1,5 @@
 
+
 // Part of a file in memory.
 class Mapping {
 public:

@@ -126,4 +126,4 @@ void copy_range(int fd, int input, std::size_t from, std::size_t until)
 {% endblock %}
 {% block fill %}
 {%- include "cpp/copy_fill.cpp" %}
-{% endblock %}
+{%- endblock %}

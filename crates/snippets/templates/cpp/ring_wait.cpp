@@ -1,4 +1,5 @@
 
+
     // Submits what was pushed, and waits for a completion or more.
     void wait()
     {

@@ -225,4 +225,4 @@ void write_range(int fd, const char *data, std::size_t from, std::size_t until)
 {% endblock %}
 {% block fill %}
 {%- include "cpp/write_fill.cpp" %}
-{% endblock %}
+{%- endblock %}
