@@ -171,13 +171,12 @@ impl Way<'_> {
 
     /// The call that writes a vector.
     pub(crate) fn vectored_call_cpp(&self) -> String {
-        let (count, offset, flags) =
-            ("static_cast<int>(count)", "static_cast<off_t>(offset)", self.flags_cpp());
+        let (offset, flags) = ("static_cast<off_t>(offset)", self.flags_cpp());
         match (self.has_flags(), self.is_positional()) {
-            (true, true) => format!("::pwritev2(fd, vector, {count}, {offset}, {flags})"),
-            (true, false) => format!("::pwritev2(fd, vector, {count}, -1, {flags})"),
-            (false, true) => format!("::pwritev(fd, vector, {count}, {offset})"),
-            (false, false) => format!("::writev(fd, vector, {count})"),
+            (true, true) => format!("::pwritev2(fd, vector, count, {offset}, {flags})"),
+            (true, false) => format!("::pwritev2(fd, vector, count, -1, {flags})"),
+            (false, true) => format!("::pwritev(fd, vector, count, {offset})"),
+            (false, false) => "::writev(fd, vector, count)".to_owned(),
         }
     }
 

@@ -10,7 +10,8 @@ constexpr std::size_t most_bytes = INT_MAX / 4096 * 4096; // of an entry
 class Queue {
 public:
     Queue(Ring ring, int fd, const char *data, std::size_t from, std::size_t until)
-        : {% if way.chunk().is_none() %}chunk_size{until - from}, {% endif %}ring_{std::move(ring)}, fd_{fd}, data_{data}, next_{from}, until_{until}
+        : {% if way.chunk().is_none() %}chunk_size{until - from}, {% endif %}ring_{std::move(ring)}, fd_{fd}, data_{data},
+          next_{from}, until_{until}
     {
         for (std::size_t i = 0; i < depth; ++i)
             free_[i] = depth - 1 - i;
@@ -150,7 +151,7 @@ private:
     {% if !way.is_dontcache() %}static {% endif %}int written(Chunk &chunk, int result)
     {
 {%- if way.is_dontcache() %}
-        // This filesystem or kernel cannot: the data stays in the page cache. Others are under way with the flag.
+        // This filesystem or kernel cannot: the data stays in the page cache.
         if (result == -EOPNOTSUPP && chunk.has_flag) {
             flags_ &= ~RWF_DONTCACHE;
             return 0;

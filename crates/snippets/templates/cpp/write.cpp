@@ -51,7 +51,7 @@ void write_range(int fd, const char *data, std::size_t from, std::size_t until)
             count = 1;
         }
 {%- endif %}
-        write_all(fd, vector.data(), count{% if way.is_positional() %}, at{% endif %}{% if way.is_dontcache() %}, flags{% endif %});
+        write_all(fd, vector.data(), static_cast<int>(count){% if way.is_positional() %}, at{% endif %}{% if way.is_dontcache() %}, flags{% endif %});
 {%- else %}
         const std::size_t length = std::min(chunk_size, until - at);
 {%- if way.is_direct() %}

@@ -1,7 +1,7 @@
 
 {% if way.is_vectored() %}
 // Hands over all bytes of a vector, which is changed.
-void write_all(int fd, iovec *vector, std::size_t count{% if way.is_positional() %}, std::size_t offset{% endif %}{% if way.is_dontcache() %}, int &flags{% endif %})
+void write_all(int fd, iovec *vector, int count{% if way.is_positional() %}, std::size_t offset{% endif %}{% if way.is_dontcache() %}, int &flags{% endif %})
 {
     while (count > 0) {
         const ssize_t written = {{ way.vectored_call_cpp() }};
