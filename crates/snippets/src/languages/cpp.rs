@@ -2,7 +2,221 @@
 
 use super::templates;
 use crate::language::Speaker;
+use crate::way::Way;
 
-templates! {}
+templates! {
+    Write = "cpp/write.cpp",
+    Buffered = "cpp/fwrite.cpp",
+    Map = "cpp/map.cpp",
+    Uring = "cpp/uring.cpp",
+    Copy = "cpp/copy.cpp",
+    CopyMap = "cpp/copy_map.cpp",
+    Pipeline = "cpp/pipeline.cpp",
+    UringCopy = "cpp/uring_copy.cpp",
+    Clone = "cpp/ficlone.cpp",
+}
 
 pub(crate) static SPEAKER: Speaker = Speaker { render, has, lacks: &[], cannot: &[] };
+
+/// What the templates of C++ ask beside those of C.
+impl Way<'_> {
+    // Parts that several cases have.
+
+    pub(crate) fn has_threads_cpp(&self) -> bool {
+        self.threads() > 1 || self.is("pipeline")
+    }
+
+    /// Whether chunks are cut where the data ends.
+    pub(crate) fn cuts_chunks_cpp(&self) -> bool {
+        let is_one_call = self.is_plain_cpp() && self.chunk().is_none();
+        !is_one_call && !self.is("ficlone") || self.fills_with_zeros()
+    }
+
+    pub(crate) fn has_arrays_cpp(&self) -> bool {
+        self.has_threads_cpp() || self.is_vectored() || self.is_uring()
+    }
+
+    /// Whether it looks at addresses.
+    pub(crate) fn has_addresses_cpp(&self) -> bool {
+        self.is_direct() && !self.copies()
+            || self.maps_huge()
+            || self.is_nontemporal()
+            || self.populates()
+            || self.maps_target() && self.sync_every().is_some()
+            || self.is_uring()
+    }
+
+    /// Whether it has aligned memory of its own.
+    pub(crate) fn has_memory_cpp(&self) -> bool {
+        let for_its_program = self.main() && !self.copies();
+        for_its_program || self.is_direct() && !self.copies() || self.reads_into_memory_cpp()
+    }
+
+    fn reads_into_memory_cpp(&self) -> bool {
+        self.is("read-write") || self.is("pipeline") || self.is("uring-copy")
+    }
+
+    /// Whether it stores into a mapping itself.
+    pub(crate) fn stores_cpp(&self) -> bool {
+        self.is("mmap") || self.is("mmap-mmap")
+    }
+
+    /// Whether the size of the file that is copied matters.
+    pub(crate) fn knows_size_cpp(&self) -> bool {
+        self.copies() && (!self.is("ficlone") || self.reserves() || self.overwrites())
+    }
+
+    /// Whether it asks for the size of a file.
+    pub(crate) fn looks_at_size_cpp(&self) -> bool {
+        let for_its_program = self.main() && !self.copies();
+        for_its_program || self.knows_size_cpp() || self.maps_target() && self.overwrites()
+    }
+
+    /// Whether a loop of writes is all there is.
+    pub(crate) fn is_plain_cpp(&self) -> bool {
+        let is_written = self.is("write") || self.is("pwrite");
+        let has_more = self.threads() > 1 || self.is_direct() || self.is_dontcache();
+        is_written && !has_more && self.sync_every().is_none() && self.writeback().is_none()
+    }
+
+    /// Whether parts of a mapping are prepared before they are used.
+    pub(crate) fn prepares_windows_cpp(&self) -> bool {
+        self.populates() || self.huge_is_collapse()
+    }
+
+    /// Whether a loop of stores is all there is.
+    pub(crate) fn is_plain_map_cpp(&self) -> bool {
+        let has_more = self.threads() > 1 || self.prepares_windows_cpp();
+        self.is("mmap") && !has_more && self.sync_every().is_none()
+    }
+
+    /// Whether a mapping's file is synced by its descriptor while it is written.
+    pub(crate) fn syncs_file_on_the_way_cpp(&self) -> bool {
+        self.sync_every().is_some() && !self.syncs_map()
+    }
+
+    // Names and numbers.
+
+    /// The file's name while it is written.
+    pub(crate) fn path_cpp(&self) -> &'static str {
+        if self.atomic() { "other.c_str()" } else { "path" }
+    }
+
+    /// Where chunks end.
+    pub(crate) fn end_cpp(&self) -> &'static str {
+        if self.is_direct() { "whole" } else { "size" }
+    }
+
+    pub(crate) fn chunk_cpp(&self) -> Option<String> {
+        self.chunk().map(size)
+    }
+
+    pub(crate) fn writeback_cpp(&self) -> Option<String> {
+        self.writeback().map(size)
+    }
+
+    pub(crate) fn window_cpp(&self) -> String {
+        let is_all = self.populates_all() && !self.huge_is_collapse();
+        if is_all { "SIZE_MAX".to_owned() } else { size(self.window()) }
+    }
+
+    /// What a part of the file is made of.
+    pub(crate) fn granule_cpp(&self) -> &'static str {
+        match self.granule() {
+            "CHUNK" => "chunk_size",
+            "WINDOW" => "window_size",
+            _ => "4096",
+        }
+    }
+
+    /// The same in words.
+    pub(crate) fn granule_words_cpp(&self) -> &'static str {
+        match self.granule() {
+            "CHUNK" => "chunks",
+            "WINDOW" => "windows",
+            _ => "pages",
+        }
+    }
+
+    /// Whether parts begin at pages, however small the file is.
+    pub(crate) fn needs_pages_cpp(&self) -> bool {
+        self.is_direct() || self.maps_target()
+    }
+
+    // Calls.
+
+    /// The file of an entry of io_uring.
+    pub(crate) fn ring_file_cpp(&self) -> &'static str {
+        if self.registers_files() { "0" } else { "fd_" }
+    }
+
+    /// Stores a chunk into a mapping.
+    pub(crate) fn store_cpp(&self) -> &'static str {
+        if self.is_nontemporal() { "store" } else { "std::memcpy" }
+    }
+
+    /// Maps the file that is written.
+    pub(crate) fn map_call_cpp(&self) -> &'static str {
+        if self.maps_huge() { "map_for_huge_pages" } else { "map_file" }
+    }
+
+    /// The call that gives the file its length or blocks.
+    pub(crate) fn reserve_cpp(&self) -> Option<String> {
+        self.reserve_c().map(|call| format!("::{}", call.replace("(off_t)size", "static_cast<off_t>(size)")))
+    }
+
+    fn flags_cpp(&self) -> &'static str {
+        if self.is_dontcache() { "flags" } else { "RWF_DSYNC" }
+    }
+
+    /// The call that writes a vector.
+    pub(crate) fn vectored_call_cpp(&self) -> String {
+        let (offset, flags) = ("static_cast<off_t>(offset)", self.flags_cpp());
+        match (self.has_flags(), self.is_positional()) {
+            (true, true) => format!("::pwritev2(fd, vector, count, {offset}, {flags})"),
+            (true, false) => format!("::pwritev2(fd, vector, count, -1, {flags})"),
+            (false, true) => format!("::pwritev(fd, vector, count, {offset})"),
+            (false, false) => "::writev(fd, vector, count)".to_owned(),
+        }
+    }
+
+    /// The call that writes a chunk.
+    pub(crate) fn write_call_cpp(&self) -> String {
+        let (offset, flags) = ("static_cast<off_t>(offset)", self.flags_cpp());
+        match (self.has_flags(), self.is_positional()) {
+            (true, true) => format!("::pwritev2(fd, &all, 1, {offset}, {flags})"),
+            (true, false) => format!("::pwritev2(fd, &all, 1, -1, {flags})"),
+            (false, true) => format!("::pwrite(fd, data, size, {offset})"),
+            (false, false) => "::write(fd, data, size)".to_owned(),
+        }
+    }
+
+    /// The call that copies a chunk.
+    pub(crate) fn copy_name_cpp(&self) -> &'static str {
+        match () {
+            () if self.is("splice") => "splice",
+            () if self.is("sendfile") => "sendfile",
+            () if self.is("copy-file-range") => "copy_file_range",
+            () => "read",
+        }
+    }
+
+    /// Its name.
+    pub(crate) fn write_name_cpp(&self) -> &'static str {
+        match (self.has_flags(), self.is_vectored(), self.is_positional()) {
+            (true, ..) => "pwritev2",
+            (false, true, true) => "pwritev",
+            (false, true, false) => "writev",
+            (false, false, true) => "pwrite",
+            (false, false, false) => "write",
+        }
+    }
+}
+
+/// A number of bytes, whose type a shift does not overflow.
+fn size(number: String) -> String {
+    match number.split_once(" << ") {
+        Some((bytes, shift)) => format!("std::size_t{{{bytes}}} << {shift}"),
+        None => number,
+    }
+}

@@ -1,0 +1,344 @@
+// {{ way.name() }}
+//
+{%- for line in way.about() %}
+// {{ line }}
+{%- endfor %}
+//
+// Throws std::system_error. {{ way.after_an_error() }}
+{%- if way.maps_target() %}
+// If {% if way.maps_source() %}either{% else %}the{% endif %} file is made shorter or its disk fills up meanwhile, SIGBUS ends the program
+{%- if !way.reserves_blocks() %}: reserve
+// its blocks with fallocate(2) where that matters{% endif %}.
+{%- endif %}
+// To compile it: c++ -std=c++17 -O2{% if way.has_threads_cpp() %} -pthread{% endif %} FILE.cpp{% if way.is_uring() %} -luring{% endif %}
+{# an empty line #}
+{%- if way.cuts_chunks_cpp() %}
+#include <algorithm>
+{%- endif %}
+{%- if way.has_arrays_cpp() %}
+#include <array>
+{%- endif %}
+#include <cerrno>
+{%- if way.main() %}
+#include <chrono>
+{%- endif %}
+{%- if way.is_uring() %}
+#include <climits>
+{%- endif %}
+{%- if way.is("pipeline") %}
+#include <condition_variable>
+{%- endif %}
+#include <cstddef>
+{%- if way.has_addresses_cpp() %}
+#include <cstdint>
+{%- endif %}
+{%- if way.is("fwrite") || way.main() %}
+#include <cstdio>
+{%- endif %}
+{%- if way.main() || way.has_memory_cpp() %}
+#include <cstdlib>
+{%- endif %}
+{%- if way.stores_cpp() || way.is_direct() && !way.copies() %}
+#include <cstring>
+{%- endif %}
+{%- if way.main() %}
+#include <exception>
+{%- endif %}
+{%- if way.creates_name() && way.is_durable() %}
+#include <filesystem>
+{%- endif %}
+{%- if way.has_threads_cpp() %}
+#include <functional>
+#include <future>
+{%- endif %}
+{%- if way.main() %}
+#include <iostream>
+{%- endif %}
+{%- if way.has_memory_cpp() || way.is_uring() || way.is("fwrite") %}
+#include <memory>
+{%- endif %}
+{%- if way.is("pipeline") %}
+#include <mutex>
+{%- endif %}
+{%- if way.has_memory_cpp() %}
+#include <new>
+{%- endif %}
+{%- if way.has_own_maps() %}
+#include <optional>
+{%- endif %}
+{%- if way.copies() || way.atomic() %}
+#include <string>
+{%- endif %}
+#include <system_error>
+#include <utility>
+{%- if way.registers_buffers() %}
+#include <vector>
+{%- endif %}
+
+#include <fcntl.h>
+{%- if way.is_nontemporal() %}
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+{%- endif %}
+{%- if way.is_uring() %}
+#include <liburing.h>
+{%- endif %}
+{%- if way.is("ficlone") %}
+#include <linux/fs.h>
+#include <sys/ioctl.h>
+{%- endif %}
+{%- if way.maps_target() || way.maps_source() %}
+#include <sys/mman.h>
+{%- endif %}
+{%- if way.is("sendfile") %}
+#include <sys/sendfile.h>
+{%- endif %}
+{%- if way.looks_at_size_cpp() %}
+#include <sys/stat.h>
+{%- endif %}
+{%- if way.is_vectored() || way.has_flags() || way.registers_buffers() %}
+#include <sys/uio.h>
+{%- endif %}
+#include <unistd.h>
+
+namespace {
+{% block declarations %}{% endblock %}
+
+[[noreturn]] void fail(const char *call, int error = errno)
+{
+    throw std::system_error{error, std::generic_category(), call};
+}
+
+class Descriptor {
+public:
+    Descriptor(const char *path, int flags)
+    {
+        do
+            fd_ = ::open(path, flags | O_CLOEXEC, 0666);
+        while (fd_ < 0 && errno == EINTR);
+{%- if way.is_direct() %}
+        // A filesystem without direct I/O has made the file all the same.
+        if (fd_ < 0 && errno == EINVAL && (flags & O_DIRECT))
+            fd_ = ::open(path, (flags & ~(O_DIRECT | O_EXCL)) | O_CLOEXEC, 0666);
+{%- endif %}
+{%- if way.copies() %}
+        if (fd_ < 0) {
+            const int error = errno;
+            fail((std::string{"open "} + path).c_str(), error);
+        }
+{%- else %}
+        if (fd_ < 0)
+            fail("open");
+{%- endif %}
+    }
+    ~Descriptor()
+    {
+        if (fd_ >= 0)
+            ::close(fd_);
+    }
+    Descriptor(const Descriptor &) = delete;
+    Descriptor &operator=(const Descriptor &) = delete;
+
+    int get() const { return fd_; }
+{%- if way.is("fwrite") %}
+    int release() { return std::exchange(fd_, -1); }
+{%- else %}
+
+    // Filesystems such as NFS report some errors only now.
+    void close()
+    {
+        if (::close(std::exchange(fd_, -1)) != 0 && errno != EINTR)
+            fail("close");
+    }
+{%- endif %}
+
+private:
+    int fd_;
+};
+{%- if way.removes_on_error() %}
+
+// The name of a new file, which is removed again unless it is kept.
+class NewName {
+public:
+    explicit NewName(const char *name) : name_{name} {}
+    ~NewName()
+    {
+        if (name_ != nullptr)
+            ::unlink(name_);
+    }
+    NewName(const NewName &) = delete;
+    NewName &operator=(const NewName &) = delete;
+
+    void keep() { name_ = nullptr; }
+
+private:
+    const char *name_;
+};
+{%- endif %}
+{%- if way.looks_at_size_cpp() %}
+
+std::size_t size_of(const Descriptor &file)
+{
+    struct stat status;
+    if (::fstat(file.get(), &status) != 0)
+        fail("fstat");
+    return static_cast<std::size_t>(status.st_size);
+}
+{%- endif %}
+{%- if way.has_memory_cpp() %}
+
+struct Free {
+    void operator()(char *memory) const { std::free(memory); }
+};
+using Memory = std::unique_ptr<char[], Free>;
+
+Memory allocate(std::size_t alignment, std::size_t size)
+{
+    const std::size_t units = size / alignment + 1;
+    const auto memory = static_cast<char *>(std::aligned_alloc(alignment, units * alignment));
+    if (memory == nullptr)
+        throw std::bad_alloc{};
+    return Memory{memory};
+}
+{%- endif %}
+{%- match way.reserve_cpp() %}
+{%- when Some with (call) %}
+
+// Gives the file its {% if way.is_set_len() %}length{% else %}blocks: a full disk is known before any data is written{% endif %}.
+void reserve(int fd, std::size_t size)
+{
+{%- if !way.is_set_len() %}
+    if (size == 0) // a call for no bytes is refused
+        return;
+{%- endif %}
+{%- if way.is_posix_fallocate() %}
+    int error;
+    do
+        error = {{ call }};
+    while (error == EINTR);
+    if (error != 0)
+        fail("posix_fallocate", error);
+{%- else if way.is_set_len() %}
+    while ({{ call }} != 0)
+        if (errno != EINTR)
+            fail("ftruncate");
+{%- else %}
+    while ({{ call }} != 0) {
+{%- if way.maps_target() %}
+        // This filesystem cannot: a mapping needs the length all the same.
+        if (errno == EOPNOTSUPP && ::ftruncate(fd, static_cast<off_t>(size)) == 0)
+            return;
+{%- else %}
+        if (errno == EOPNOTSUPP)
+            return; // this filesystem cannot: the file is written all the same
+{%- endif %}
+        if (errno != EINTR)
+            fail("fallocate");
+    }
+{%- endif %}
+}
+{%- when None %}
+{%- endmatch %}
+{%- if way.fills_with_zeros() %}
+
+// Blocks that have been written once: overwriting them changes no metadata.
+void fill_with_zeros(int fd, std::size_t size)
+{
+    alignas(4096) static const char zeros[64 << 10] = {};
+    for (std::size_t at = 0; at < size;) {
+        const std::size_t length = std::min(sizeof zeros, size - at);
+        const ssize_t written = ::pwrite(fd, zeros, length, static_cast<off_t>(at));
+        if (written >= 0)
+            at += static_cast<std::size_t>(written);
+        else if (errno != EINTR)
+            fail("pwrite");
+    }
+    if (::fsync(fd) != 0)
+        fail("fsync");
+}
+{%- endif %}
+{%- if way.is_direct() %}
+
+void end_direct(int fd)
+{
+    const int flags = ::fcntl(fd, F_GETFL);
+    if (flags < 0 || ::fcntl(fd, F_SETFL, flags & ~O_DIRECT) != 0)
+        fail("fcntl");
+}
+{%- endif %}
+{%- if way.threads() > 1 %}
+{%- include "cpp/parts.cpp" %}
+{%- endif %}
+{%- block helpers %}{% endblock %}
+{%- if way.creates_name() && way.is_durable() %}
+
+// The file's name is durable when its directory is.
+void sync_directory(const char *path)
+{
+    const auto parent = std::filesystem::path{path}.parent_path();
+    const Descriptor directory{parent.empty() ? "." : parent.c_str(), O_RDONLY | O_DIRECTORY};
+    if (::fsync(directory.get()) != 0)
+        fail("fsync");
+}
+{%- endif %}
+
+} // namespace
+
+{% if way.copies() -%}
+void copy_file(const char *source, const char *path)
+{%- else -%}
+void write_file(const char *path, const void *data, std::size_t size)
+{%- endif %}
+{
+{%- if way.copies() %}
+    const Descriptor input{source, O_RDONLY{% if way.is_direct_on_both_sides() %} | O_DIRECT{% endif %}};
+{%- if way.knows_size_cpp() %}
+    const std::size_t size = size_of(input);
+{%- endif %}
+{%- endif %}
+{%- if way.atomic() %}
+    // Under another name until it is whole.
+    const auto other = std::string{path} + '.' + std::to_string(::getpid()) + ".tmp";
+{%- endif %}
+    Descriptor file{ {{- way.path_cpp() }}, {{ way.access_c() }}{{ way.open_flags_c() }}};
+{%- if way.removes_on_error() %}
+    NewName name{ {{- way.path_cpp() }}};
+{%- endif %}
+{%- if way.reserves() && way.reserve_cpp().is_some() %}
+    reserve(file.get(), size);
+{%- endif %}
+{%- if way.fills_with_zeros() %}
+    fill_with_zeros(file.get(), size);
+{%- endif %}
+{%- block fill %}{% endblock %}
+{%- if way.copies() && way.overwrites() && !way.maps_target() %}
+    // The file may have been longer.
+    if (::ftruncate(file.get(), static_cast<off_t>(size)) != 0)
+        fail("ftruncate");
+{%- endif %}
+{%- if way.syncs_at_end() && !way.maps_target() && !way.is("fwrite") %}
+    // After an error of this call, a second one may succeed though data is lost: write it anew.
+    if (::{{ way.sync_name() }}(file.get()) != 0)
+        fail("{{ way.sync_name() }}");
+{%- endif %}
+{%- if !way.is("fwrite") %}
+    file.close();
+{%- endif %}
+{%- if way.atomic() %}
+    if (::rename(other.c_str(), path) != 0)
+        fail("rename");
+    name.keep();
+{%- if way.is_durable() %}
+    sync_directory(path);
+{%- endif %}
+{%- else if way.removes_on_error() %}
+{%- if way.is_durable() %}
+    sync_directory(path);
+{%- endif %}
+    name.keep();
+{%- endif %}
+}
+{%- if way.main() %}
+{%- include "cpp/main.cpp" %}
+{%- endif %}

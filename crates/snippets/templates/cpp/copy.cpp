@@ -1,0 +1,119 @@
+{% extends "cpp/base.cpp" %}
+{% block declarations %}
+{%- include "cpp/constants.cpp" %}
+{% endblock %}
+{% block helpers %}
+{%- if way.is("read-write") || way.is("mmap-write") %}
+{%- include "cpp/write_all.cpp" %}
+{%- endif %}
+{%- include "cpp/behind.cpp" %}
+{%- if way.is("mmap-write") %}
+{%- include "cpp/mapping.cpp" %}
+{%- endif %}
+{%- if way.is("splice") %}
+
+// A pipe that holds a chunk, as far as an ordinary user may have it: see pipe(7).
+class Pipe {
+public:
+    Pipe()
+    {
+        if (::pipe2(ends_, O_CLOEXEC) != 0)
+            fail("pipe2");
+        ::fcntl(ends_[1], F_SETPIPE_SZ, {{ way.pipe_c() }});
+    }
+    ~Pipe()
+    {
+        ::close(ends_[0]);
+        ::close(ends_[1]);
+    }
+    Pipe(const Pipe &) = delete;
+    Pipe &operator=(const Pipe &) = delete;
+
+    int output() const { return ends_[0]; }
+    int input() const { return ends_[1]; }
+
+private:
+    int ends_[2];
+};
+{%- endif %}
+
+// Copies the bytes between two offsets; both files are at the position of the first.
+void copy_range(int fd, int input, std::size_t from, std::size_t until)
+{
+{%- if way.maps_source() %}
+    if (from == until) // no mapping is empty
+        return;
+{%- endif %}
+{%- if way.chunk().is_none() %}
+    const std::size_t chunk_size = until - from;
+{%- endif %}
+{%- if way.is_sequential() && !way.maps_source() %}
+    ::posix_fadvise(input, 0, 0, POSIX_FADV_WILLNEED);
+    ::posix_fadvise(input, 0, 0, POSIX_FADV_SEQUENTIAL);
+{%- endif %}
+{%- if way.is("read-write") %}
+    const Memory buffer = allocate(4096, std::min(chunk_size, until - from));
+{%- else if way.is("mmap-write") %}
+    const Mapping map = map_file(input, PROT_READ, from, until - from);
+{%- if way.is_sequential() %}
+    ::madvise(map.data(), until - from, MADV_WILLNEED);
+    ::madvise(map.data(), until - from, MADV_SEQUENTIAL);
+{%- endif %}
+{%- if way.populates() %}
+    std::size_t present = from;
+{%- endif %}
+{%- else if way.is("splice") %}
+    constexpr unsigned splice_flags = SPLICE_F_MOVE | SPLICE_F_MORE;
+    const Pipe pipe;
+{%- endif %}
+{%- if way.writeback().is_some() %}
+    WriteBehind behind{fd, from};
+{%- endif %}
+    for (std::size_t at = from; at < until;) {
+        const std::size_t most = std::min(chunk_size, until - at);
+{%- if way.is("mmap-write") %}
+        char *const bytes = map.data() + (at - from);
+{%- if way.populates() %}
+        if (at >= present) {
+            present = at + std::min(window_size, until - at);
+            ::madvise(bytes, present - at, MADV_POPULATE_READ); // older kernels refuse
+        }
+{%- endif %}
+        write_all(fd, bytes, most);
+        at += most;
+{%- else %}
+{%- if way.is("read-write") %}
+        const ssize_t moved = ::read(input, buffer.get(), most);
+{%- else if way.is("splice") %}
+        const ssize_t moved = ::splice(input, nullptr, pipe.input(), nullptr, most, splice_flags);
+{%- else if way.is("sendfile") %}
+        const ssize_t moved = ::sendfile(fd, input, nullptr, most);
+{%- else %}
+        const ssize_t moved = ::copy_file_range(input, nullptr, fd, nullptr, most, 0);
+{%- endif %}
+        if (moved < 0 && errno == EINTR)
+            continue;
+        if (moved <= 0)
+            fail("{{ way.copy_name_cpp() }}", moved == 0 ? EIO : errno); // 0: the source is shorter now
+{%- if way.is("read-write") %}
+        write_all(fd, buffer.get(), static_cast<std::size_t>(moved));
+{%- else if way.is("splice") %}
+        for (ssize_t left = moved; left > 0;) {
+            const auto length = static_cast<std::size_t>(left);
+            const ssize_t out = ::splice(pipe.output(), nullptr, fd, nullptr, length, splice_flags);
+            if (out < 0 && errno != EINTR)
+                fail("splice");
+            left -= std::max<ssize_t>(out, 0);
+        }
+{%- endif %}
+        at += static_cast<std::size_t>(moved);
+{%- endif %}
+{%- if way.writeback().is_some() %}
+        behind.reached(at);
+{%- endif %}
+    }
+}
+{% endblock %}
+{% block fill %}
+{%- include "cpp/copy_fill.cpp" %}
+{%- endblock %}

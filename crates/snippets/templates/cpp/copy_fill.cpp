@@ -1,0 +1,26 @@
+
+{%- if way.threads() > 1 %}
+    in_parts(size, [&](std::size_t from, std::size_t until) {
+        // A descriptor of its own has a position of its own; the first part has the files'.
+        if (from == 0)
+            return copy_range(file.get(), input.get(), from, until);
+        const Descriptor own_input{source, O_RDONLY{% if way.is_direct_on_both_sides() %} | O_DIRECT{% endif %}};
+{%- if !way.is_uring() %}
+        if (::lseek(own_input.get(), static_cast<off_t>(from), SEEK_SET) < 0)
+            fail("lseek");
+{%- endif %}
+{%- if way.has_own_descriptors() %}
+        Descriptor own{ {{- way.path_cpp() }}, {{ way.access_again_c() }}{{ way.open_flags_c() }}};
+{%- if way.is_at_position() %}
+        if (::lseek(own.get(), static_cast<off_t>(from), SEEK_SET) < 0)
+            fail("lseek");
+{%- endif %}
+        copy_range(own.get(), own_input.get(), from, until);
+        own.close();
+{%- else %}
+        copy_range(file.get(), own_input.get(), from, until);
+{%- endif %}
+    });
+{%- else %}
+    copy_range(file.get(), input.get(), 0, size);
+{%- endif %}

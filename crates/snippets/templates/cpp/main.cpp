@@ -1,0 +1,42 @@
+{% if !way.copies() %}
+
+// The content of a file, in memory that is good for O_DIRECT and for huge pages.
+static std::pair<Memory, std::size_t> content_of(const char *path)
+{
+    const Descriptor file{path, O_RDONLY};
+    const std::size_t size = size_of(file);
+    Memory data = allocate(2 << 20, size);
+    for (std::size_t at = 0; at < size;) {
+        const ssize_t got = ::read(file.get(), data.get() + at, size - at);
+        if (got > 0)
+            at += static_cast<std::size_t>(got);
+        else if (got == 0 || errno != EINTR)
+            fail("read", got == 0 ? EIO : errno); // 0: it has become shorter
+    }
+    return {std::move(data), size};
+}
+{% endif %}
+
+int main(int argc, char **argv)
+{
+    if (argc != 3) {
+        std::cerr << "usage: " << argv[0] << " SOURCE TARGET\n";
+        return 2;
+    }
+    const char *path = argv[{% if way.copies() %}2{% else %}1{% endif %}];
+    try {
+{%- if !way.copies() %}
+        const auto [data, size] = content_of(path);
+        path = argv[2];
+{%- endif %}
+        const auto start = std::chrono::steady_clock::now();
+        {% if way.copies() %}copy_file(argv[1], path){% else %}write_file(path, data.get(), size){% endif %};
+        const std::chrono::nanoseconds took = std::chrono::steady_clock::now() - start;
+        // For `writebench run --command`: the time of the function alone.
+        if (const char *phases = std::getenv("WRITEBENCH_PHASES_FD"))
+            ::dprintf(std::atoi(phases), "write %lld\n", static_cast<long long>(took.count()));
+    } catch (const std::exception &error) {
+        std::cerr << path << ": " << error.what() << '\n';
+        return 1;
+    }
+}

@@ -1,0 +1,86 @@
+{% extends "cpp/base.cpp" %}
+{% block declarations %}
+{%- include "cpp/constants.cpp" %}
+{% endblock %}
+{% block helpers %}
+{%- include "cpp/write_all.cpp" %}
+{%- include "cpp/behind.cpp" %}
+{%- if way.sync_every().is_some() %}
+
+void make_durable(int fd)
+{
+    if (::{{ way.sync_name() }}(fd) != 0)
+        fail("{{ way.sync_name() }}");
+}
+{%- endif %}
+{%- if !way.is_plain_cpp() %}
+
+// Writes the bytes between two offsets{% if !way.is_positional() %}; the file's position is the first{% endif %}.
+void write_range(int fd, const char *data, std::size_t from, std::size_t until)
+{
+{%- if way.chunk().is_none() %}
+    const std::size_t chunk_size = until - from;
+{%- endif %}
+{%- if way.is_direct() %}
+    // Data that is not aligned goes through a buffer that is.
+    Memory buffer;
+    if (reinterpret_cast<std::uintptr_t>(data) % block_size != 0)
+        buffer = allocate(4096, {% if way.is_vectored() && way.chunk().is_some() %}vector_length * {% endif %}chunk_size);
+{%- endif %}
+{%- if way.is_dontcache() %}
+    int flags = RWF_DONTCACHE{% if way.is_rwf_dsync() %} | RWF_DSYNC{% endif %};
+{%- endif %}
+{%- if way.sync_every().is_some() %}
+    std::size_t chunks = 0; // since the last sync
+{%- endif %}
+{%- if way.writeback().is_some() %}
+    WriteBehind behind{fd, from};
+{%- endif %}
+    for (std::size_t at = from; at < until;) {
+{%- if way.is_vectored() %}
+        std::array<iovec, vector_length> vector;
+        std::size_t count = 0, length = 0;
+        for (; count < vector_length && at + length < until; ++count) {
+            const std::size_t chunk = std::min(chunk_size, until - at - length);
+            vector[count] = {const_cast<char *>(data + at + length), chunk};
+            length += chunk;
+        }
+{%- if way.is_direct() %}
+        if (buffer) {
+            vector[0] = {std::memcpy(buffer.get(), data + at, length), length};
+            count = 1;
+        }
+{%- endif %}
+        write_all(fd, vector.data(), static_cast<int>(count){% if way.is_positional() %}, at{% endif %}{% if way.is_dontcache() %}, flags{% endif %});
+{%- else %}
+        const std::size_t length = std::min(chunk_size, until - at);
+{%- if way.is_direct() %}
+        const char *bytes = data + at;
+        if (buffer)
+            bytes = static_cast<char *>(std::memcpy(buffer.get(), bytes, length));
+{%- endif %}
+        write_all(fd, {% if way.is_direct() %}bytes{% else %}data + at{% endif %}, length{% if way.is_positional() %}, at{% endif %}{% if way.is_dontcache() %}, flags{% endif %});
+{%- endif %}
+        at += length;
+{%- if let Some(every) = way.sync_every() %}
+        chunks += {% if way.is_vectored() %}count{% else %}1{% endif %};
+        if (chunks >= {{ every }}) {
+            make_durable(fd);
+            chunks = 0;
+        }
+{%- endif %}
+{%- if way.writeback().is_some() %}
+        behind.reached(at);
+{%- endif %}
+    }
+{%- if way.sync_every().is_some() %}
+    if (chunks > 0)
+        make_durable(fd);
+{%- endif %}
+}
+{%- endif %}
+{%- include "cpp/write_rest.cpp" %}
+{% endblock %}
+{% block fill %}
+{%- include "cpp/write_fill.cpp" %}
+{%- endblock %}

@@ -1,0 +1,61 @@
+
+{% if way.is_vectored() %}
+// Hands over all bytes of a vector, which is changed.
+void write_all(int fd, iovec *vector, int count{% if way.is_positional() %}, std::size_t offset{% endif %}{% if way.is_dontcache() %}, int &flags{% endif %})
+{
+    while (count > 0) {
+        const ssize_t written = {{ way.vectored_call_cpp() }};
+{%- else %}
+// A call may write less than all, and a signal may interrupt it.
+void write_all(int fd, const char *data, std::size_t size{% if way.is_positional() %}, std::size_t offset{% endif %}{% if way.is_dontcache() %}, int &flags{% endif %})
+{
+{%- if way.is_direct() && way.copies() %}
+    // The end of the file is no whole block: through the page cache.
+    const std::size_t rest = size % block_size;
+    if (rest > 0) {
+        if (size > rest)
+            write_all(fd, data, size - rest);
+        end_direct(fd);
+        data += size - rest;
+        size = rest;
+    }
+{%- endif %}
+    while (size > 0) {
+{%- if way.has_flags() %}
+        const iovec all{const_cast<char *>(data), size};
+{%- endif %}
+        const ssize_t written = {{ way.write_call_cpp() }};
+{%- endif %}
+        if (written < 0) {
+            if (errno == EINTR)
+                continue;
+{%- if way.is_dontcache() %}
+            if (errno == EOPNOTSUPP && (flags & RWF_DONTCACHE)) {
+                // This filesystem or kernel cannot: the data stays in the page cache.
+                flags &= ~RWF_DONTCACHE;
+                continue;
+            }
+{%- endif %}
+            fail("{{ way.write_name_cpp() }}");
+        }
+{%- if way.is_vectored() %}
+{%- if way.is_positional() %}
+        offset += static_cast<std::size_t>(written);
+{%- endif %}
+        // A call may write less than all.
+        auto done = static_cast<std::size_t>(written);
+        for (; count > 0 && done >= vector->iov_len; ++vector, --count)
+            done -= vector->iov_len;
+        if (count > 0) {
+            vector->iov_base = static_cast<char *>(vector->iov_base) + done;
+            vector->iov_len -= done;
+        }
+{%- else %}
+        data += written;
+        size -= static_cast<std::size_t>(written);
+{%- if way.is_positional() %}
+        offset += static_cast<std::size_t>(written);
+{%- endif %}
+{%- endif %}
+    }
+}
