@@ -40,7 +40,8 @@ impl ProgramArguments {
 
     fn words_of(&self, command: &str) -> Result<Vec<String>> {
         let words = shlex::split(command).filter(|words| !words.is_empty());
-        let words = words.ok_or_else(|| usage!("--command '{command}' is no command line: is a quote open?"))?;
+        let words =
+            words.ok_or_else(|| usage!("--command '{command}' is no command line: is a quote open?"))?;
         let has = |mark: &str| words.iter().any(|word| word.contains(mark));
         if !has(FILE) {
             return Err(usage!(

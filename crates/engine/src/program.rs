@@ -75,7 +75,10 @@ impl Program<'_> {
 
     fn command(&self) -> Result<Command, CallError> {
         let Target::Directory(directory) = self.target else {
-            return Err(CallError::unsupported("program", "a program is given a file, not a device".to_owned()));
+            return Err(CallError::unsupported(
+                "program",
+                "a program is given a file, not a device".to_owned(),
+            ));
         };
         let file = path_of(directory)?.join(self.name);
         let source = self.source.map(path_of).transpose()?;

@@ -1,6 +1,6 @@
 //! Cases that a language cannot say.
 
-use writebench_model::{Axis, Case, FileLayout, Files, MethodInfo, RecordedCase};
+use writebench_model::{Axis, Case, FileLayout, Files, MethodInfo, RecordedCase, SyncCall};
 
 use crate::Frame;
 use crate::family::Family;
@@ -104,10 +104,18 @@ fn remedy(
 fn with_method(case: &Case, name: &str, methods: &[&'static MethodInfo]) -> Option<Case> {
     let method = methods.iter().find(|method| method.name == name)?;
     let recorded = RecordedCase::from(case.clone());
-    let values = recorded.assignments().filter_map(|assignment| {
-        let (axis, value) = assignment.split_once('=')?;
-        Some((Axis::from_name(axis)?, value))
-    });
+    // A mapping's own sync becomes that of a descriptor: the nearest case promises as much.
+    let descriptors = |value: &str| value.replace(SyncCall::Msync.name(), SyncCall::Fdatasync.name());
+    let keeps_msync = method.syncs.contains(&SyncCall::Msync);
+    let values: Vec<(Axis, String)> = recorded
+        .assignments()
+        .filter_map(|assignment| {
+            let (axis, value) = assignment.split_once('=')?;
+            let value = if keeps_msync { value.to_owned() } else { descriptors(value) };
+            Some((Axis::from_name(axis)?, value))
+        })
+        .collect();
+    let values = values.iter().map(|(axis, value)| (*axis, value.as_str()));
     let all: Vec<_> = values.filter(|(axis, _)| method.has_axis(*axis)).collect();
     // Values that fit together with the other method only in part: the most important first.
     Case::new(method, &all).ok().or_else(|| {

@@ -1,7 +1,7 @@
 //! A case as the templates see it.
 
 use writebench_model::{
-    Advice, Axes, Axis, Bytes, Cache, Case, Cursor, Descriptor, Drop, Huge, MapSharing, Populate, Prepare,
+    Advice, Axes, Axis, Cache, Case, Cursor, Descriptor, Drop, Huge, MapSharing, Populate, Prepare,
     RecordedCase, Registered, SourceMemory, Store, SyncCall,
 };
 
@@ -133,11 +133,6 @@ impl<'c> Way<'c> {
     /// The same in bytes.
     pub(crate) fn chunk_bytes(&self) -> Option<u64> {
         (self.axes().chunk_size_bytes != u64::MAX).then_some(self.axes().chunk_size_bytes)
-    }
-
-    /// The same in words.
-    pub(crate) fn chunk_words(&self) -> String {
-        self.chunk_bytes().map_or("all".to_owned(), |bytes| Bytes(bytes).to_string())
     }
 
     pub(crate) fn threads(&self) -> u32 {

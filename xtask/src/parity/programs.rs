@@ -73,7 +73,9 @@ impl Beside {
         let languages: &[Language] = match self {
             Self::C => &[Language::C],
             Self::Languages => Language::ALL,
-            Self::Tools => return Ok(cases::TOOLS.iter().map(|(_, words)| Some((*words).to_owned())).collect()),
+            Self::Tools => {
+                return Ok(cases::TOOLS.iter().map(|(_, words)| Some((*words).to_owned())).collect());
+            }
         };
         languages.iter().map(|&language| printed(case, language, directory)).collect()
     }
@@ -164,7 +166,8 @@ impl Comparison<'_> {
     }
 
     fn row(&self, writebench: &Path, target: &Path, name: &str, size: Bytes) -> Result<Row> {
-        let case = Case::parse(name, &writebench_engine::method_infos())?.with(Axis::Size, &size.to_string())?;
+        let case =
+            Case::parse(name, &writebench_engine::method_infos())?.with(Axis::Size, &size.to_string())?;
         let scratch: TempDir = tempfile::tempdir().context("a folder for the programs")?;
         let sides = self.beside.sides(&case, scratch.path())?;
         let mut command = Command::new(writebench);

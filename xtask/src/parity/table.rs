@@ -84,13 +84,7 @@ impl Table {
     }
 
     /// Adds the result of a case's comparison. The remark may explain why writebench is slower.
-    pub(super) fn add(
-        &mut self,
-        name: &str,
-        remark: &str,
-        is_explained: bool,
-        result: Result<Comparison>,
-    ) {
+    pub(super) fn add(&mut self, name: &str, remark: &str, is_explained: bool, result: Result<Comparison>) {
         let cells = match result {
             Ok(comparison) => {
                 let notes = self.notes(remark, &comparison);

@@ -56,9 +56,8 @@ impl CodeCommand {
     fn refused(&self, case: &Case, refusal: &Refusal, global: &Global) -> anyhow::Error {
         let Some(nearest) = &refusal.nearest else { return usage!("{refusal}") };
         let name = RecordedCase::from((**nearest).clone()).name_without(&[Axis::Size]);
-        let cost = cost(case, nearest, global).unwrap_or_else(|| {
-            format!("to see what it costs: writebench run --case {case} --case {nearest}")
-        });
+        let cost = cost(case, nearest, global)
+            .unwrap_or_else(|| format!("to see what it costs: writebench run --case {case} --case {nearest}"));
         usage!(
             "{refusal}; the nearest in {}: writebench code {name} --lang {} ({cost})",
             self.language.title(),

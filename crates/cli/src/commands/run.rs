@@ -15,8 +15,8 @@ use crate::exit::{Exit, usage};
 use crate::global::Global;
 use crate::output::Output;
 use crate::output_file::Kept;
-use crate::ranks::Others;
 use crate::programs::ProgramArguments;
+use crate::ranks::Others;
 use crate::selection::{self, SAMPLES, Selected, SelectionArguments};
 use crate::session::{
     Claimed, Copied, CopyArguments, Cost, DestroyArguments, FirstLookCases, MeasuringArguments, Place, Session,

@@ -137,8 +137,10 @@ impl Cost<'_> {
 
     /// Files of our own to be copied: one for each size, if the small ones come first.
     fn copied_bytes(&self) -> u64 {
-        let copying =
-            self.cases.iter().filter(|case| case.method().has_source_file() && self.settings.copy_from.is_none());
+        let copying = self
+            .cases
+            .iter()
+            .filter(|case| case.method().has_source_file() && self.settings.copy_from.is_none());
         let sizes: BTreeSet<u64> = copying.map(|case| case.axes().size_bytes).collect();
         sizes.into_iter().fold(0, u64::saturating_add)
     }

@@ -162,7 +162,8 @@ impl Place {
         reserve: Reserve,
         all: &[Self],
     ) -> Result<()> {
-        let copied = cases.iter().filter(|case| case.method().has_source_file()).map(|case| case.axes().size_bytes);
+        let copied =
+            cases.iter().filter(|case| case.method().has_source_file()).map(|case| case.axes().size_bytes);
         let shares = |other: &&Self| other.look.filesystem_number == self.look.filesystem_number;
         let sharing = all.iter().filter(shares).count().max(1) as u64;
         let beside_bytes = copy_bytes.unwrap_or_else(|| copied.max().unwrap_or(0).saturating_mul(sharing));

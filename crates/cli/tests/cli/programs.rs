@@ -11,7 +11,11 @@ use crate::program;
 
 pub(crate) fn add(trials: &mut Trials) {
     let ext4 = [Need::Filesystem(Kind::Ext4)];
-    trials.add("a program stands beside cases, in the same rounds, and its content is read back", &ext4, beside);
+    trials.add(
+        "a program stands beside cases, in the same rounds, and its content is read back",
+        &ext4,
+        beside,
+    );
     trials.add("a program that writes another content or size fails, and says which", &ext4, wrong);
     trials.add("a program that makes its own data is held to its size alone", &ext4, of_its_own);
     trials.add("a program's own phases replace the time from its start to its end", &ext4, phases);
@@ -63,7 +67,8 @@ fn beside() -> Result<()> {
 
 fn wrong() -> Result<()> {
     let on = directory_on(Kind::Ext4);
-    let content = "sh -c 'cat \"$1\" >\"$2\"; printf x | dd of=\"$2\" conv=notrunc status=none' - {source} {file}";
+    let content =
+        "sh -c 'cat \"$1\" >\"$2\"; printf x | dd of=\"$2\" conv=notrunc status=none' - {source} {file}";
     let words = ["--verify", "every", "--command", content, "--command", "cp /dev/null {file}"];
     let document = run(&program()?, on.path(), &words, 4)?;
     for (index, reason) in [(0, "the content differs"), (1, "0 bytes and should have 65536")] {
@@ -87,11 +92,15 @@ fn phases() -> Result<()> {
     let reports = |text: &str| {
         format!("sh -c 'cp \"$1\" \"$2\"; eval \"echo {text} >&$WRITEBENCH_PHASES_FD\"' - {{source}} {{file}}")
     };
-    let (told, lies, muddle) = (reports("open 5 write 70 sync 9"), reports("write 99000000000"), reports("wrote 5"));
+    let (told, lies, muddle) =
+        (reports("open 5 write 70 sync 9"), reports("write 99000000000"), reports("wrote 5"));
     let words = ["--command", &told, "--command", &lies, "--command", &muddle];
     let document = run(&program()?, on.path(), &words, 4)?;
     let phases = &samples(case(&document, 0))?[0]["phases_ns"];
-    ensure!((&phases["open"], &phases["write"], &phases["sync"]) == (&5.into(), &70.into(), &9.into()), "{phases}");
+    ensure!(
+        (&phases["open"], &phases["write"], &phases["sync"]) == (&5.into(), &70.into(), &9.into()),
+        "{phases}"
+    );
     for (index, reason) in [(1, "99000000000 ns, and ran for"), (2, "'wrote' is no phase")] {
         let why = case(&document, index)["reason"].as_str().unwrap_or_default();
         ensure!(why.contains(reason), "{why}");

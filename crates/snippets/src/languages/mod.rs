@@ -19,7 +19,6 @@ macro_rules! templates {
             }
         )*
 
-        #[allow(unused_variables, reason = "a language may have no template yet")]
         fn render(family: crate::family::Family, way: &crate::way::Way<'_>) -> Option<String> {
             #[allow(unreachable_patterns, reason = "a language may have all families")]
             let text: askama::Result<String> = match family {

@@ -22,8 +22,9 @@ pub(super) struct Images<'c> {
 impl<'c> Images<'c> {
     pub(super) fn of(below: &'c Path, wishes: &'c [Wish], rows: &[Row]) -> Result<Self> {
         // A file that is copied stands beside the copy.
-        let bytes =
-            |case: &Case| case.axes().size_bytes.saturating_mul(if case.method().has_source_file() { 2 } else { 1 });
+        let bytes = |case: &Case| {
+            case.axes().size_bytes.saturating_mul(if case.method().has_source_file() { 2 } else { 1 })
+        };
         let content_bytes = rows.iter().map(|row| bytes(&row.case)).max().unwrap_or(0);
         let image_bytes =
             wishes.iter().map(|wish| wish.kind.image_bytes(content_bytes)).fold(0, u64::saturating_add);

@@ -73,7 +73,10 @@ const OWN: &[&str] = &[
 ];
 
 fn own(calls: Calls) -> Calls {
-    calls.into_iter().filter(|(call, count)| *count > 0 && OWN.iter().any(|own| call.starts_with(own))).collect()
+    calls
+        .into_iter()
+        .filter(|(call, count)| *count > 0 && OWN.iter().any(|own| call.starts_with(own)))
+        .collect()
 }
 
 /// What the program does for its own sake: it reads the data that it will write.

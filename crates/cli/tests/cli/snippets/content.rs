@@ -17,7 +17,8 @@ pub(crate) fn add(trials: &mut Trials) {
     }
     for (language, name) in in_all_languages(["write,sync=fsync", "read-write", "mmap"]) {
         let needs = [&needs(language)[..], &[Need::Filesystem(Kind::Ext4)]].concat();
-        let title = format!("snippets: {}: {name} with --atomic replaces a file when it is whole", language.name());
+        let title =
+            format!("snippets: {}: {name} with --atomic replaces a file when it is whole", language.name());
         trials.add(title, &needs, move || replaces(name, language));
     }
 }

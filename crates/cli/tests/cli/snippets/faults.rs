@@ -35,7 +35,12 @@ const FAULTS: &[(&str, When, What, End)] = &[
         End::ErrorOnce(IO, Call::Fsync),
     ),
     ("write,chunk=4KiB,sync=fdatasync/2", When::Call(Call::Fsync), What::Fail(Errno::IO), End::Error(IO)),
-    ("write,chunk=4KiB,prepare=fallocate", When::Call(Call::Fallocate), What::Fail(Errno::OPNOTSUPP), End::Whole),
+    (
+        "write,chunk=4KiB,prepare=fallocate",
+        When::Call(Call::Fallocate),
+        What::Fail(Errno::OPNOTSUPP),
+        End::Whole,
+    ),
     (
         "write,chunk=4KiB,prepare=fallocate",
         When::Call(Call::Fallocate),
@@ -43,13 +48,23 @@ const FAULTS: &[(&str, When, What, End)] = &[
         End::ErrorFirst(NO_SPACE),
     ),
     ("write,chunk=4KiB", When::Call(Call::Flush), What::Fail(Errno::IO), End::Error(IO)),
-    ("pwrite,chunk=4KiB,threads=2", When::At(Call::Write, 20000), What::Fail(Errno::NOSPC), End::Error(NO_SPACE)),
+    (
+        "pwrite,chunk=4KiB,threads=2",
+        When::At(Call::Write, 20000),
+        What::Fail(Errno::NOSPC),
+        End::Error(NO_SPACE),
+    ),
     ("pwrite,chunk=4KiB,threads=2", When::At(Call::Write, 20000), What::Short, End::Whole),
     ("writev,chunk=1000,vector=8", When::InFile(0, Call::Write, 1), What::Short, End::Whole),
     ("pwritev,chunk=1000,vector=8", When::InFile(0, Call::Write, 2), What::Fail(Errno::INTR), End::Whole),
     ("pwritev,chunk=1000,vector=8", When::InFile(0, Call::Write, 2), What::Fail(Errno::IO), End::Error(IO)),
     ("uring,chunk=4KiB,depth=2", When::InFile(0, Call::Write, 2), What::Short, End::Whole),
-    ("uring,chunk=4KiB,depth=2", When::InFile(0, Call::Write, 2), What::Fail(Errno::NOSPC), End::Error(NO_SPACE)),
+    (
+        "uring,chunk=4KiB,depth=2",
+        When::InFile(0, Call::Write, 2),
+        What::Fail(Errno::NOSPC),
+        End::Error(NO_SPACE),
+    ),
     ("uring,chunk=4KiB,depth=2,sync=fsync/1", When::Call(Call::Fsync), What::Fail(Errno::IO), End::Error(IO)),
     ("mmap,prepare=fallocate,sync=msync", When::Call(Call::Fsync), What::Fail(Errno::IO), End::Error(IO)),
     (
@@ -64,7 +79,12 @@ const FAULTS: &[(&str, When, What, End)] = &[
     ("mmap-write,chunk=4KiB", When::InFile(0, Call::Write, 2), What::Fail(Errno::NOSPC), End::Error(NO_SPACE)),
     ("sendfile,chunk=4KiB", When::InFile(0, Call::Write, 2), What::Fail(Errno::NOSPC), End::Error(NO_SPACE)),
     ("splice,chunk=4KiB", When::InFile(0, Call::Write, 2), What::Short, End::Whole),
-    ("pipeline,chunk=4KiB,depth=2", When::InFile(0, Call::Write, 2), What::Fail(Errno::NOSPC), End::Error(NO_SPACE)),
+    (
+        "pipeline,chunk=4KiB,depth=2",
+        When::InFile(0, Call::Write, 2),
+        What::Fail(Errno::NOSPC),
+        End::Error(NO_SPACE),
+    ),
     ("uring-copy,chunk=4KiB,depth=2", When::InFile(0, Call::Write, 2), What::Short, End::Whole),
     ("uring-copy,chunk=4KiB,depth=2", When::InFile(0, Call::Write, 2), What::Fail(Errno::IO), End::Error(IO)),
 ];

@@ -38,7 +38,12 @@ fn every_method() -> Result<()> {
     Ok(())
 }
 
-/// Each case in each language has code, or a nearest case that has some.
+/// Whether the nearest case must be as durable: past the page cache is a promise of less, and may go.
+fn keeps(case: &Case) -> bool {
+    case.contract().durability == writebench_model::Durability::Durable
+}
+
+/// Each case in each language has code, or a nearest case that has some and makes as much durable.
 fn nearest() -> Result<()> {
     let methods = writebench_engine::method_infos();
     for name in CONTENT {
@@ -47,13 +52,19 @@ fn nearest() -> Result<()> {
             let frame = writebench_snippets::Frame::default();
             if let Err(refusal) = writebench_snippets::code(&case, language, frame, &methods) {
                 let Some(nearest) = refusal.nearest else { anyhow::bail!("{name} in {}", language.title()) };
+                let kept = |case: &Case| case.contract().durability;
+                ensure!(kept(&nearest) == kept(&case) || !keeps(&case), "{name} is as durable as {nearest}");
                 let found = writebench_snippets::code(&nearest, language, frame, &methods);
                 ensure!(found.is_ok(), "{name} in {}: {nearest}: {found:?}", language.title());
             }
         }
     }
     let ended = program()?.call(&["code", "write,files=per-thread,threads=2", "--lang", "c"])?;
-    ensure!(ended.code == Some(2) && ended.stderr.contains("the nearest in C: writebench code"), "{}", ended.stderr);
+    ensure!(
+        ended.code == Some(2) && ended.stderr.contains("the nearest in C: writebench code"),
+        "{}",
+        ended.stderr
+    );
     Ok(())
 }
 

@@ -63,10 +63,57 @@ fn escaped(text: &str) -> String {
 
 /// Words of any of the languages that none of them uses otherwise in our code.
 const KEYWORDS: &[&str] = &[
-    "break", "case", "catch", "class", "const", "continue", "def", "defer", "do", "elif", "else", "enum", "except",
-    "final", "finally", "fn", "for", "from", "func", "function", "go", "if", "import", "in", "let", "loop", "match",
-    "mut", "namespace", "new", "None", "nullptr", "package", "pub", "public", "raise", "return", "static", "struct",
-    "switch", "throw", "throws", "try", "type", "unsafe", "use", "using", "var", "void", "while", "with",
+    "break",
+    "case",
+    "catch",
+    "class",
+    "const",
+    "continue",
+    "def",
+    "defer",
+    "do",
+    "elif",
+    "else",
+    "enum",
+    "except",
+    "final",
+    "finally",
+    "fn",
+    "for",
+    "from",
+    "func",
+    "function",
+    "go",
+    "if",
+    "import",
+    "in",
+    "let",
+    "loop",
+    "match",
+    "mut",
+    "namespace",
+    "new",
+    "None",
+    "nullptr",
+    "package",
+    "pub",
+    "public",
+    "raise",
+    "return",
+    "static",
+    "struct",
+    "switch",
+    "throw",
+    "throws",
+    "try",
+    "type",
+    "unsafe",
+    "use",
+    "using",
+    "var",
+    "void",
+    "while",
+    "with",
 ];
 
 #[cfg(test)]
@@ -84,7 +131,10 @@ mod tests {
 
     #[test]
     fn lifetimes_and_unfinished_strings_end() {
-        assert_eq!(highlighted("fn a<'b>() {}", Language::Rust), "<span class=\"keyword\">fn</span> a&lt;'b&gt;() {}");
+        assert_eq!(
+            highlighted("fn a<'b>() {}", Language::Rust),
+            "<span class=\"keyword\">fn</span> a&lt;'b&gt;() {}"
+        );
         assert_eq!(highlighted("\"é\nx", Language::Go), "<span class=\"string\">\"é</span>\nx");
         assert_eq!(highlighted("# a\n", Language::Python), "<span class=\"comment\"># a</span>\n");
     }
