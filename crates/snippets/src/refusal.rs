@@ -36,7 +36,19 @@ const OF_ALL: &[Cannot] = &[
         why: "the function has one buffer for one file, and no blocks in turns",
         instead: "segmented",
     },
+    Cannot {
+        axis: Axis::Chunk,
+        is_in: |case, axes| {
+            let is_whole = axes.chunk_size_bytes == u64::MAX;
+            case.method().has_axis(Axis::Registered) && !is_whole && axes.chunk_size_bytes > MOST_OF_RING_BYTES
+        },
+        why: "an operation of io_uring moves 2 GiB at most",
+        instead: "1GiB",
+    },
 ];
+
+/// An operation's length is a number of 32 bits, and its result one with a sign.
+const MOST_OF_RING_BYTES: u64 = 1 << 30;
 
 impl Refusal {
     pub(crate) fn without_remedy(why: String) -> Self {

@@ -298,6 +298,11 @@ impl<'c> Way<'c> {
         self.threads() > 1 && self.has(Axis::Map) && self.axes().map == MapSharing::PerThread
     }
 
+    /// Whether the threads of a copy have one mapping of it.
+    pub(crate) fn shares_map(&self) -> bool {
+        self.copies() && self.maps_target() && self.threads() > 1 && !self.has_own_maps()
+    }
+
     pub(crate) fn populates(&self) -> bool {
         self.has(Axis::Populate) && self.axes().populate != Populate::None
     }
@@ -379,6 +384,15 @@ impl<'c> Way<'c> {
             Prepare::FallocateZeroRange => "fallocate(fd, FALLOC_FL_ZERO_RANGE, 0, (off_t)size)",
             Prepare::Create | Prepare::Truncate | Prepare::ZeroFill | Prepare::Overwrite => return None,
         })
+    }
+
+    /// The flags of each call.
+    pub(crate) fn flags_c(&self) -> &'static str {
+        match (self.is_dontcache(), self.is_rwf_dsync()) {
+            (true, true) => "RWF_DONTCACHE | RWF_DSYNC",
+            (true, false) => "RWF_DONTCACHE",
+            (false, _) => "RWF_DSYNC",
+        }
     }
 
     /// The vectored call.

@@ -1,7 +1,9 @@
 //! C11 with the calls of Linux; `liburing` where the case is io_uring.
 
+use writebench_model::Axis;
+
 use super::templates;
-use crate::language::Speaker;
+use crate::language::{Cannot, Speaker};
 
 templates! {
     Write = "c/write.c",
@@ -15,4 +17,11 @@ templates! {
     Clone = "c/ficlone.c",
 }
 
-pub(crate) static SPEAKER: Speaker = Speaker { render, has, lacks: &[], cannot: &[] };
+pub(crate) static SPEAKER: Speaker = Speaker { render, has, lacks: &[], cannot: CANNOT };
+
+const CANNOT: &[Cannot] = &[Cannot {
+    axis: Axis::Threads,
+    is_in: |case, axes| case.method().name == "fwrite" && axes.threads > 1,
+    why: "a stream of stdio is one thread's at a time",
+    instead: "1",
+}];

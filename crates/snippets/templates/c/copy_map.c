@@ -90,13 +90,10 @@ static int copy_range(int fd, int input, size_t from, size_t until)
 }
 {%- else if way.threads() > 1 %}
 
-/* The mapping of the whole copy. */
-static char *whole;
-
-static int copy_range(int fd, int input, size_t from, size_t until)
+/* The same with the mapping of the whole copy. */
+static int copy_range(char *map, int input, size_t from, size_t until)
 {
-    (void)fd;
-    return from == until ? 0 : copy_into(whole + from, input, from, until);
+    return from == until ? 0 : copy_into(map + from, input, from, until);
 }
 {%- endif %}
 {%- include "c/copy_part.c" %}
@@ -128,8 +125,7 @@ static int fill({% if way.threads() > 1 %}const char *path, {% endif %}int fd, {
     if (map == MAP_FAILED)
         return -1;
 {%- if way.threads() > 1 %}
-    whole = map;
-    int result = in_parts(path, fd, source, input, size), error = errno;
+    int result = in_parts(path, fd, map, source, input, size), error = errno;
 {%- else %}
     int result = copy_into(map, input, 0, size), error = errno;
 {%- endif %}

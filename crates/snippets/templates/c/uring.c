@@ -31,6 +31,12 @@ struct queue {
     const char *data;
     off_t offset;
     int fd;
+{%- if way.has_flags() %}
+    int flags;
+{%- endif %}
+{%- if way.registers_buffers() %}
+    int is_registered; /* the memory */
+{%- endif %}
     unsigned under_way; /* entries that have no completion yet */
     unsigned free_count, free[DEPTH];
     struct chunk chunks[DEPTH];
@@ -53,13 +59,17 @@ static void push(struct queue *queue, unsigned slot)
     if (queue->buffer != NULL)
         from = memcpy(queue->buffer + slot * CHUNK, from, chunk->left);
 {%- endif %}
+    int fd = {% if way.registers_files() %}0{% else %}queue->fd{% endif %};
 {%- if way.registers_buffers() %}
-    io_uring_prep_write_fixed(write, {% if way.registers_files() %}0{% else %}queue->fd{% endif %}, from, (unsigned)chunk->left, (__u64)queue->offset + chunk->at, 0);
+    if (queue->is_registered)
+        io_uring_prep_write_fixed(write, fd, from, (unsigned)chunk->left, (__u64)queue->offset + chunk->at, 0);
+    else
+        io_uring_prep_write(write, fd, from, (unsigned)chunk->left, (__u64)queue->offset + chunk->at);
 {%- else %}
-    io_uring_prep_write(write, {% if way.registers_files() %}0{% else %}queue->fd{% endif %}, from, (unsigned)chunk->left, (__u64)queue->offset + chunk->at);
+    io_uring_prep_write(write, fd, from, (unsigned)chunk->left, (__u64)queue->offset + chunk->at);
 {%- endif %}
 {%- if way.has_flags() %}
-    write->rw_flags = {% if way.is_dontcache() %}RWF_DONTCACHE{% endif %}{% if way.is_dontcache() && way.is_rwf_dsync() %} | {% endif %}{% if way.is_rwf_dsync() %}RWF_DSYNC{% endif %};
+    write->rw_flags = queue->flags;
 {%- endif %}
     io_uring_sqe_set_data64(write, slot * 2);
 {%- if way.registers_files() %}
@@ -70,7 +80,7 @@ static void push(struct queue *queue, unsigned slot)
     io_uring_sqe_set_flags(write, {% if way.registers_files() %}IOSQE_FIXED_FILE | {% endif %}IOSQE_IO_LINK);
     struct io_uring_sqe *sync = io_uring_get_sqe(&queue->ring);
     queue->under_way++;
-    io_uring_prep_fsync(sync, {% if way.registers_files() %}0{% else %}queue->fd{% endif %}, {% if way.is_fdatasync() %}IORING_FSYNC_DATASYNC{% else %}0{% endif %});
+    io_uring_prep_fsync(sync, fd, {% if way.is_fdatasync() %}IORING_FSYNC_DATASYNC{% else %}0{% endif %});
 {%- if way.registers_files() %}
     io_uring_sqe_set_flags(sync, IOSQE_FIXED_FILE);
 {%- endif %}
@@ -87,6 +97,14 @@ static int completed(struct queue *queue, unsigned long long user_data, int resu
 {%- endif %}
     unsigned slot = (unsigned)(user_data / 2);
     struct chunk *chunk = &queue->chunks[slot];
+{%- if way.is_dontcache() %}
+    if (result == -EOPNOTSUPP && user_data % 2 == 0 && (queue->flags & RWF_DONTCACHE)) {
+        queue->flags &= ~RWF_DONTCACHE; /* this filesystem or kernel cannot: the data stays in the page cache */
+        result = -EAGAIN;
+    } else if (result == -EOPNOTSUPP && user_data % 2 == 0 && !(queue->flags & RWF_DONTCACHE)) {
+        result = -EAGAIN; /* begun before that was known */
+    }
+{%- endif %}
 {%- if way.sync_every() == Some(1) %}
     if (user_data % 2 == 1) {
         /* A short write cancels its sync. */
@@ -155,7 +173,7 @@ static int write_part(int fd, const char *data, size_t size, off_t offset)
 {%- endif %}
     if (size == 0)
         return 0;
-    struct queue queue = {.data = data, .offset = offset, .fd = fd};
+    struct queue queue = {.data = data, .offset = offset, .fd = fd{% if way.has_flags() %}, .flags = {{ way.flags_c() }}{% endif %}};
     int error = io_uring_queue_init(DEPTH * 2, &queue.ring, 0);
     if (error == -ENOSYS || error == -EPERM || error == -ENOMEM)
         return write_plainly(fd, data, size, offset);
@@ -176,9 +194,8 @@ static int write_part(int fd, const char *data, size_t size, off_t offset)
     if (queue.buffer != NULL)
         memory = (struct iovec){queue.buffer, DEPTH * CHUNK};
 {%- endif %}
-    /* The kernel pins it once, rather than for each write: see RLIMIT_MEMLOCK. */
-    if (error == 0)
-        error = -io_uring_register_buffers(&queue.ring, &memory, 1);
+    /* The kernel pins it once, rather than for each write. Where it may not (RLIMIT_MEMLOCK, 1 GiB), it is not pinned. */
+    queue.is_registered = error == 0 && io_uring_register_buffers(&queue.ring, &memory, 1) == 0;
 {%- endif %}
 {%- if way.registers_files() %}
     if (error == 0)

@@ -20,6 +20,10 @@ struct chunk {
 struct queue {
     struct io_uring ring;
     int fds[2]; /* the source and the copy */
+    unsigned under_way; /* entries that have no completion yet */
+{%- if way.registers_buffers() %}
+    int is_registered; /* the memory */
+{%- endif %}
     unsigned free_count, free[DEPTH];
     struct chunk chunks[DEPTH];
 };
@@ -33,11 +37,20 @@ static void push(struct queue *queue, unsigned slot, int which, unsigned flags)
     struct io_uring_sqe *entry = io_uring_get_sqe(&queue->ring);
     size_t done = which == READ ? chunk->read : chunk->written;
     unsigned length = (unsigned)(chunk->length - done);
+    queue->under_way++;
     int fd = {% if way.registers_files() %}which{% else %}queue->fds[which]{% endif %};
+{%- if way.registers_buffers() %}
+    if (queue->is_registered && which == READ)
+        io_uring_prep_read_fixed(entry, fd, chunk->buffer + done, length, chunk->at + done, 0);
+    else if (queue->is_registered)
+        io_uring_prep_write_fixed(entry, fd, chunk->buffer + done, length, chunk->at + done, 0);
+    else if (which == READ)
+{%- else %}
     if (which == READ)
-        io_uring_prep_read{% if way.registers_buffers() %}_fixed{% endif %}(entry, fd, chunk->buffer + done, length, chunk->at + done{% if way.registers_buffers() %}, 0{% endif %});
+{%- endif %}
+        io_uring_prep_read(entry, fd, chunk->buffer + done, length, chunk->at + done);
     else
-        io_uring_prep_write{% if way.registers_buffers() %}_fixed{% endif %}(entry, fd, chunk->buffer + done, length, chunk->at + done{% if way.registers_buffers() %}, 0{% endif %});
+        io_uring_prep_write(entry, fd, chunk->buffer + done, length, chunk->at + done);
     io_uring_sqe_set_data64(entry, slot * 2 + (unsigned)which);
     io_uring_sqe_set_flags(entry, flags{% if way.registers_files() %} | IOSQE_FIXED_FILE{% endif %});
 }
@@ -91,6 +104,7 @@ static int wait_for_one(struct queue *queue)
         count++;
     }
     io_uring_cq_advance(&queue->ring, count);
+    queue->under_way -= count;
     return error;
 }
 
@@ -114,10 +128,9 @@ static int copy_range(int fd, int input, size_t from, size_t until)
         queue.chunks[i].buffer = memory + i * CHUNK;
     }
 {%- if way.registers_buffers() %}
-    /* The kernel pins them once, rather than for each call: see RLIMIT_MEMLOCK. */
+    /* The kernel pins them once, rather than for each call. Where it may not (RLIMIT_MEMLOCK, 1 GiB), they are not pinned. */
     struct iovec all = {memory, DEPTH * CHUNK};
-    if (error == 0)
-        error = -io_uring_register_buffers(&queue.ring, &all, 1);
+    queue.is_registered = error == 0 && io_uring_register_buffers(&queue.ring, &all, 1) == 0;
 {%- endif %}
 {%- if way.registers_files() %}
     if (error == 0)
@@ -147,10 +160,16 @@ static int copy_range(int fd, int input, size_t from, size_t until)
         if (error == 0)
             error = wait_for_one(&queue);
     }
-    /* The kernel still uses the buffers of what is under way: the ring waits for it. */
+    /* The kernel may still use the buffers of what is under way after an error. */
+    if (error != 0 && queue.under_way > 0)
+        io_uring_submit(&queue.ring);
+    for (struct io_uring_cqe *cqe; error != 0 && queue.under_way > 0; queue.under_way--) {
+        if (io_uring_wait_cqe(&queue.ring, &cqe) != 0)
+            break;
+        io_uring_cqe_seen(&queue.ring, cqe);
+    }
     io_uring_queue_exit(&queue.ring);
-    if (error == 0)
-        free(memory); /* after an error they stay, as the kernel may still write to them */
+    free(memory);
     errno = error;
     return error == 0 ? 0 : -1;
 }

@@ -246,14 +246,24 @@ void reserve(int fd, std::size_t size)
 void fill_with_zeros(int fd, std::size_t size)
 {
     alignas(4096) static const char zeros[64 << 10] = {};
-    for (std::size_t at = 0; at < size;) {
-        const std::size_t length = std::min(sizeof zeros, size - at);
+{%- if way.is_direct() %}
+    // O_DIRECT writes whole blocks: what is too much is cut off.
+    const std::size_t end = (size + 4095) / 4096 * 4096;
+{%- else %}
+    const std::size_t end = size;
+{%- endif %}
+    for (std::size_t at = 0; at < end;) {
+        const std::size_t length = std::min(sizeof zeros, end - at);
         const ssize_t written = ::pwrite(fd, zeros, length, static_cast<off_t>(at));
         if (written >= 0)
             at += static_cast<std::size_t>(written);
         else if (errno != EINTR)
             fail("pwrite");
     }
+{%- if way.is_direct() %}
+    if (end > size && ::ftruncate(fd, static_cast<off_t>(size)) != 0)
+        fail("ftruncate");
+{%- endif %}
     if (::fsync(fd) != 0)
         fail("fsync");
 }
