@@ -9,7 +9,7 @@
  * Hand over a direct buffer: Java copies the data of any other to one first.
 {%- endif %}
 {%- if way.maps_target() %}
- * If the file is made shorter or its disk fills up meanwhile, SIGBUS becomes an InternalError.
+ * If the file is made shorter or its disk fills up meanwhile, SIGBUS becomes an {% if way.threads() > 1 %}IOException{% else %}InternalError{% endif %}.
 {%- endif %}
 {%- if way.maps_target() || way.maps_source() %}
  * A mapping ends when the garbage collector finds it: a removed file keeps its space until then.
@@ -168,7 +168,7 @@ final class {{ way.class_java() }} {
             String phases = System.getenv("WRITEBENCH_PHASES_FD");
             if (phases != null)
                 Files.writeString(Path.of("/dev/fd/" + phases), "write " + nanoseconds + "\n", APPEND);
-        } catch (IOException error) {
+        } catch (IOException{% if way.maps_target() %} | InternalError{% endif %} error) {
             System.err.println({% if way.copies() %}target{% else %}used{% endif %} + ": " + error);
             System.exit(1);
         }

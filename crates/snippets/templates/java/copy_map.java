@@ -59,6 +59,9 @@
                 done += chunk;
             }
             at += length;
+{%- if way.threads() > 1 %}
+            Thread.yield(); // an InternalError comes with a native call: in the part, for its caller to see
+{%- endif %}
 {%- else %}
             // A position of its own: threads share the mapping.
             ByteBuffer map = maps[(int) ((at - first) / MAP)].duplicate();

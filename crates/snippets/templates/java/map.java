@@ -73,6 +73,9 @@
 {%- endif %}
         }
 {%- endif %}
+{%- if way.threads() > 1 %}
+        Thread.yield(); // an InternalError comes with a native call: in the part, for its caller to see
+{%- endif %}
     }
 {%- if way.has_own_maps() %}
 
