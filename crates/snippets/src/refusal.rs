@@ -101,7 +101,7 @@ fn remedy(
     for Cannot { axis, is_in, why, instead } in cannot {
         if case.method().has_axis(*axis) && is_in(case, case.axes()) {
             let value = case.axes().get(*axis);
-            return Some((format!("{axis}={value}: {why}"), case.with(*axis, instead).ok()));
+            return Some((format!("{axis}={value}: {why}"), changed(case, *axis, instead)));
         }
     }
     if frame.is_atomic && case.axes().prepare.needs_old_content() {
@@ -110,6 +110,22 @@ fn remedy(
         return Some((why, case.with(Axis::Prepare, new).ok()));
     }
     None
+}
+
+/// The case with another value; with what that needs, if it does not go with the others.
+fn changed(case: &Case, axis: Axis, value: &str) -> Option<Case> {
+    let recorded = RecordedCase::from(case.clone());
+    let others: Vec<(Axis, &str)> = recorded
+        .assignments()
+        .filter_map(|assignment| assignment.split_once('='))
+        .filter_map(|(axis, value)| Some((Axis::from_name(axis)?, value)))
+        .filter(|(other, _)| *other != axis)
+        .collect();
+    // Threads of one file at its position have descriptors of their own.
+    let needed: [&[(Axis, &str)]; 2] = [&[], &[(Axis::Descriptor, "per-thread")]];
+    needed.iter().find_map(|needed| {
+        Case::new(case.method(), &[&others[..], &[(axis, value)], needed].concat()).ok()
+    })
 }
 
 /// The case with another method and those of its values that this has.

@@ -88,7 +88,7 @@ static int copy_range(int fd, int input, size_t from, size_t until)
 {%- if way.populates() %}
         if (at >= present) {
             present = size - at < WINDOW ? size : at + WINDOW;
-            madvise(map + at, present - at, MADV_POPULATE_READ); /* older kernels refuse, and fault the pages in one by one */
+            madvise(map + at, present - at, MADV_POPULATE_READ); /* older kernels refuse */
         }
 {%- endif %}
         ssize_t moved = (ssize_t)most;

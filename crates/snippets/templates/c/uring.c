@@ -194,7 +194,7 @@ static int write_part(int fd, const char *data, size_t size, off_t offset)
     if (queue.buffer != NULL)
         memory = (struct iovec){queue.buffer, DEPTH * CHUNK};
 {%- endif %}
-    /* The kernel pins it once, rather than for each write. Where it may not (RLIMIT_MEMLOCK, 1 GiB), it is not pinned. */
+    /* The kernel pins it once, rather than for each write, where RLIMIT_MEMLOCK and 1 GiB allow. */
     queue.is_registered = error == 0 && io_uring_register_buffers(&queue.ring, &memory, 1) == 0;
 {%- endif %}
 {%- if way.registers_files() %}

@@ -128,7 +128,7 @@ static int copy_range(int fd, int input, size_t from, size_t until)
         queue.chunks[i].buffer = memory + i * CHUNK;
     }
 {%- if way.registers_buffers() %}
-    /* The kernel pins them once, rather than for each call. Where it may not (RLIMIT_MEMLOCK, 1 GiB), they are not pinned. */
+    /* The kernel pins them once, rather than for each call, where RLIMIT_MEMLOCK and 1 GiB allow. */
     struct iovec all = {memory, DEPTH * CHUNK};
     queue.is_registered = error == 0 && io_uring_register_buffers(&queue.ring, &all, 1) == 0;
 {%- endif %}

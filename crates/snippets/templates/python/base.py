@@ -100,10 +100,20 @@ def reserve(fd, size):
 
 def fill_with_zeros(fd, size):
     """Blocks that have been written once: overwriting them changes no metadata."""
+{%- if way.is_direct() %}
+    # O_DIRECT writes whole blocks from aligned memory: what is too much is cut off.
+    zeros = memoryview(mmap.mmap(-1, 64 << 10))
+    end = -(-size // 4096) * 4096
+{%- else %}
     zeros = memoryview(bytes(64 << 10))
+    end = size
+{%- endif %}
     at = 0
-    while at < size:
-        at += os.pwrite(fd, zeros[: size - at], at)
+    while at < end:
+        at += os.pwrite(fd, zeros[: end - at], at)
+{%- if way.is_direct() %}
+    os.ftruncate(fd, size)
+{%- endif %}
     os.fsync(fd)
 {%- endif %}
 {%- if way.populates() %}
