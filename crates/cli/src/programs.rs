@@ -19,6 +19,9 @@ pub(crate) struct ProgramArguments {
     /// Each --command makes its file durable, and is compared with cases that do
     #[arg(long, requires = "command")]
     durable: bool,
+    /// Each --command writes over {file}, which exists, and is compared with cases that do
+    #[arg(long, requires = "command")]
+    existing: bool,
     /// Each --command copies {source} to {file}, and is compared with cases that copy
     #[arg(long, requires = "command")]
     copies: bool,
@@ -62,6 +65,9 @@ impl ProgramArguments {
         let others = others.first().map(|row| Bytes(row.case.axes().size_bytes));
         let size = self.bytes.or(others).or(sizes.first().copied());
         let mut name = size.map_or(name.to_owned(), |size| format!("{name},{}={size}", Axis::Size));
+        if self.existing {
+            name += &format!(",{}=overwrite", Axis::Prepare);
+        }
         if self.durable {
             name += &format!(",{}=fsync", Axis::Sync);
         }

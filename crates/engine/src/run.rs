@@ -230,7 +230,11 @@ impl Run<'_> {
         sample.disturbed = quiet.err();
         sample.settle_ns = nanoseconds(start.elapsed());
         engine.source.touch();
-        let warm_bytes = settle::page_cache_bytes(self.target, case) / u64::from(case.axes().ranks);
+        let mut warm_bytes = settle::page_cache_bytes(self.target, case) / u64::from(case.axes().ranks);
+        if case.method().is_program() {
+            // A program may take as much memory for its data, before the file's pages are taken.
+            warm_bytes = warm_bytes.saturating_mul(2);
+        }
         // At most half of the memory that is available now, so that no other data is evicted. The source
         // already exists, and is not counted as available.
         let most_bytes = if request.warm {

@@ -123,9 +123,9 @@ fn changed(case: &Case, axis: Axis, value: &str) -> Option<Case> {
         .collect();
     // Threads of one file at its position have descriptors of their own.
     let needed: [&[(Axis, &str)]; 2] = [&[], &[(Axis::Descriptor, "per-thread")]];
-    needed.iter().find_map(|needed| {
-        Case::new(case.method(), &[&others[..], &[(axis, value)], needed].concat()).ok()
-    })
+    needed
+        .iter()
+        .find_map(|needed| Case::new(case.method(), &[&others[..], &[(axis, value)], needed].concat()).ok())
 }
 
 /// The case with another method and those of its values that this has.

@@ -6,7 +6,7 @@ use std::process::Command;
 
 use anyhow::{Context, Result};
 use tempfile::TempDir;
-use writebench_model::{Axis, Bytes, Case, Durability};
+use writebench_model::{Axis, Bytes, Case, Durability, Start};
 use writebench_snippets::{Frame, Language, code};
 use writebench_stats::{Interval, as_f64};
 use writebench_testkit::Compiled;
@@ -174,6 +174,7 @@ impl Comparison<'_> {
         command.arg("run").arg(target).args(["--yes", "--no-limits", "--verify", "first"]);
         command.args(["--samples", &self.rounds.to_string(), "--case", &case.to_string()]);
         let is_durable = case.contract().durability == Durability::Durable;
+        command.args((case.contract().start == Start::Existing).then_some("--existing"));
         command.args(is_durable.then_some("--durable")).args(case.method().copies().then_some("--copies"));
         for words in sides.iter().flatten() {
             // A tool says itself where its files stand.

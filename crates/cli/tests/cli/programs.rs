@@ -147,6 +147,11 @@ fn contracts() -> Result<()> {
     let durable = ["--case", "write,size=64KiB,sync=fsync", "--command", COPY, "--durable"];
     let document = run(&program()?, on.path(), &durable, 0)?;
     ensure!(case(&document, 0)["contract"] == case(&document, 1)["contract"], "{document:#}");
+    let over = "sh -c 'test -s \"$2\" && cat \"$1\" 1<>\"$2\"' - {source} {file}";
+    let existing =
+        ["--case", "write,size=64KiB,prepare=overwrite", "--verify", "every", "--command", over, "--existing"];
+    let document = run(&program()?, on.path(), &existing, 0)?;
+    ensure!(case(&document, 0)["contract"] == case(&document, 1)["contract"], "{document:#}");
     let copies = ["--case", "read-write,size=64KiB", "--command", "cp {source} {file}", "--copies"];
     let document = run(&program()?, on.path(), &copies, 0)?;
     ensure!(case(&document, 0)["contract"] == case(&document, 1)["contract"], "{document:#}");

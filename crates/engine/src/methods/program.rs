@@ -21,7 +21,8 @@ pub(super) static WRITES: Method = Method {
         cursor: Cursor::Offset,
         copying: None,
         axes: &[&[Axis::Program]],
-        prepares: &[Prepare::Create],
+        // The old file is there before the program starts.
+        prepares: &[Prepare::Create, Prepare::Overwrite],
         // Its promise rather than our call.
         syncs: &[SyncCall::None, SyncCall::Fsync],
         syncs_on_the_way: &[],

@@ -1,6 +1,6 @@
 //! The command that repeats a case.
 
-use writebench_model::{Bytes, CaseRecord, Durability, Making, RunRecord, TargetRecord};
+use writebench_model::{Bytes, CaseRecord, Durability, Making, RunRecord, Start, TargetRecord};
 
 use crate::sentences::shell::quoted;
 
@@ -25,7 +25,8 @@ pub(super) fn of_program(case: &CaseRecord) -> Option<String> {
     let size = Bytes(contract.bytes);
     let durable = if contract.durability == Durability::Durable { " --durable" } else { "" };
     let copies = if copies { " --copies" } else { "" };
-    Some(format!("--command {} --bytes {size}{durable}{copies}", quoted(command)))
+    let existing = if contract.start == Start::Existing { " --existing" } else { "" };
+    Some(format!("--command {} --bytes {size}{durable}{existing}{copies}", quoted(command)))
 }
 
 fn make(making: &Making) -> Vec<String> {
