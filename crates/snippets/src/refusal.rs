@@ -84,10 +84,10 @@ fn remedy(
 ) -> Option<(String, Option<Case>)> {
     let (speaker, name) = (language.speaker(), case.method().name);
     let Some(family) = Family::of(case) else {
-        let why = if case.method().writes_data() {
-            "an MPI program writes by the calls of its own MPI"
-        } else {
-            "no data is written"
+        let why = match case.method() {
+            method if method.is_program() => "it is a program already",
+            method if method.writes_data() => "an MPI program writes by the calls of its own MPI",
+            _ => "no data is written",
         };
         return Some((format!("{name}: {why}"), None));
     };

@@ -90,32 +90,41 @@ impl Beside {
     }
 
     fn head(self, rounds: u32, size: Bytes) -> String {
-        let (size, cpu) = (size.approximate(), cpu());
-        let same = format!(
-            "Each program was a case of the same run as the case itself, by `--command`: {rounds} rounds, files of {size} where the\n\
-             case has no size of its own, on {cpu}."
-        );
-        let marks = "`!` marks a ratio whose whole 95 % interval is below 0.97, `?` one below 0.97 that is not\ncertain.";
-        match self {
-            Self::C => format!(
-                "# Parity with plain C\n\nWritten by `cargo xtask parity`; no figure is by hand. `writebench code CASE --lang c --main` printed \
-                 the\nprograms. {same} A cell says how many times as fast as the program the case is, over all\nphases: the median of the \
-                 ratios in a round, with its 95 % interval. {marks}\n"
-            ),
-            Self::Languages => format!(
-                "# What your language costs\n\nWritten by `cargo xtask parity --snippets`; no figure is by hand. `writebench code CASE --lang \
-                 LANGUAGE\n--main` printed the programs. {same} Starting a program and\nreading its data are not in its time. A cell says \
-                 how many times as fast as the case's own loop the\nfunction is, over all phases: the median of the ratios in a round. `–`: \
-                 the language cannot say the\ncase without a foreign function. {marks}\n"
-            ),
-            Self::Tools => format!(
-                "# Beside the tools that people know\n\nWritten by `cargo xtask parity --tools`; no figure is by hand. {same} Starting\na tool is in \
-                 its time. A cell says how many times as fast as the case the tool is, over all phases:\nthe median of the ratios in a \
-                 round, with its 95 % interval.\n"
-            ),
-        }
+        let (title, option, text) = match self {
+            Self::C => ("Parity with plain C", "", C),
+            Self::Languages => ("What your language costs", " --snippets", LANGUAGES),
+            Self::Tools => ("Beside the tools that people know", " --tools", TOOLS),
+        };
+        format!(
+            "# {title}\n\nWritten by `cargo xtask parity{option}`; no figure is by hand.\n{rounds} rounds; files of {}, but of \
+             those cases that have less; {}.\n\n{text}",
+            size.approximate(),
+            cpu(),
+        )
     }
 }
+
+const C: &str = "\
+Each case stands beside a program, which is a case of the same run (`--command`): the code that
+`writebench code CASE --lang c --main` prints. A cell says how many times as fast as the program the
+case is, over all phases: the median of the ratios in a round, with its 95 % interval. `!` marks a
+ratio whose whole interval is below 0.97, `?` one below 0.97 that is not certain.
+";
+const LANGUAGES: &str = "\
+Each case stands beside programs, which are cases of the same run (`--command`): the code that
+`writebench code CASE --lang LANGUAGE --main` prints. Starting a program and reading its data are
+not in its time. A cell says how many times as fast as the case's own loop the function is, over all
+phases: the median of the ratios in a round. `–`: the language cannot say the case without a foreign
+function. `!` marks a ratio whose whole 95 % interval is below 0.97, `?` one below 0.97 that is not
+certain.
+
+With calls of 4 KiB, a process of its own is slower than the case, in C, too; the cause was not
+found. So the price of a language is its ratio to the column of C.
+";
+const TOOLS: &str = "\
+Each tool is a case of the same run (`--command`). Starting it is in its time. A cell says how many
+times as fast as the case the tool is, over all phases: the median of the ratios in a round.
+";
 
 /// A program of printed code; none if the language cannot say the case.
 fn printed(case: &Case, language: Language, directory: &Path) -> Result<Side> {

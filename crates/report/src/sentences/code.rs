@@ -1,6 +1,6 @@
 //! The code of a recommended case.
 
-use writebench_model::Case;
+use writebench_model::{Axis, Case, RecordedCase};
 use writebench_snippets::{Frame, Language, code};
 
 /// The code of a case in each language that can say it.
@@ -16,7 +16,9 @@ pub(crate) fn sentence(case: &Case) -> Option<String> {
     let signature = first_line(text)?;
     let others: Vec<&str> = others.iter().map(|(language, _)| language.name()).collect();
     let others = if others.is_empty() { String::new() } else { format!(" (or {})", others.join(", ")) };
-    Some(format!("As code, `{signature}`: writebench code {case} --lang {}{others}", first.name()))
+    // The function writes what it is given.
+    let name = RecordedCase::from(case.clone()).name_without(&[Axis::Size]);
+    Some(format!("As code, `{signature}`: writebench code {name} --lang {}{others}", first.name()))
 }
 
 /// The line that the function begins with.

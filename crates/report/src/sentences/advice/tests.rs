@@ -43,6 +43,8 @@ fn the_simplest_of_those_that_are_proven_faster_and_as_fast_as_the_best_is_recom
             "As fast, or not distinguishable from it: uring,depth=4.",
             "26 GiB were written. To check it: writebench run '/data/<b>|`x`' --case write,chunk=4MiB --case \
              write,chunk=8KiB",
+            "As code, `int write_file(const char *path, const void *data, size_t size)`: writebench code write,chunk=4MiB \
+             --lang c (or cpp, rust, python, node, go, java)",
         ]
     );
 }
