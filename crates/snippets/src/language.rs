@@ -1,10 +1,7 @@
-//! The languages, and what each can say.
+//! The languages.
 
-use writebench_model::{Axes, Axis, Case};
-
-use crate::family::Family;
 use crate::languages;
-use crate::way::Way;
+use crate::speaker::Speaker;
 
 /// A programming language.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -17,36 +14,12 @@ pub enum Language {
     Rust,
     /// Python 3.10 or later, its standard library.
     Python,
-    /// Node.js 18 or later, and `@writebench/direct-io` for direct I/O.
+    /// Node.js 18 or later, its own modules.
     Node,
     /// Go, its standard library.
     Go,
     /// Java 17 or later, its standard library.
     Java,
-}
-
-/// What a language has, and what it cannot say.
-pub(crate) struct Speaker {
-    /// Renders the template of a family; none if it has none.
-    pub render: fn(Family, &Way<'_>) -> Option<String>,
-    /// Whether it has a template of that family.
-    pub has: fn(Family) -> bool,
-    /// Methods without a template in this language, the reason, and the nearest method that has one.
-    pub lacks: &'static [(&'static str, &'static str, &'static str)],
-    /// Values that it cannot say.
-    pub cannot: &'static [Cannot],
-}
-
-/// A value that a language cannot say.
-pub(crate) struct Cannot {
-    /// The axis.
-    pub axis: Axis,
-    /// Whether the case has such a value.
-    pub is_in: fn(&Case, &Axes) -> bool,
-    /// The reason.
-    pub why: &'static str,
-    /// The nearest value that it can say.
-    pub instead: &'static str,
 }
 
 impl Language {

@@ -9,6 +9,7 @@ mod family;
 mod language;
 mod languages;
 mod refusal;
+mod speaker;
 mod way;
 
 pub use self::family::Family;

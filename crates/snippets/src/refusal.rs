@@ -4,7 +4,8 @@ use writebench_model::{Axis, Case, FileLayout, Files, MethodInfo, RecordedCase, 
 
 use crate::Frame;
 use crate::family::Family;
-use crate::language::{Cannot, Language};
+use crate::language::Language;
+use crate::speaker::Cannot;
 
 /// Why there is no code, and the nearest case that has some.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

@@ -90,7 +90,11 @@ fn search() -> Result<()> {
         sentence.and_then(Value::as_str).is_some_and(|it| it.contains(text))
     };
     ensure!(
-        said(sentences.first(), "Recommended: ") && said(sentences.last(), "To check it: writebench run /"),
+        said(sentences.first(), "Recommended: ") && said(sentences.last(), "As code, `int write_file("),
+        "{sentences:?}"
+    );
+    ensure!(
+        said(sentences.iter().rev().nth(1), "To check it: writebench run /"),
         "{sentences:?}"
     );
     Ok(())

@@ -59,6 +59,8 @@ const TRIALS: &[Trial] = &[
     trial("writebench advise /data --for copy", SMALL_SEARCH, "plain read and write"),
     trial("writebench run /data --suite parallel --size 4GiB --set threads=1,8", DRY, "to be written"),
     trial("writebench run /data --case write,chunk=64KiB --case mmap,threads=4", SMALL, "mmap"),
+    // The newest search is that for copies.
+    trial("writebench code --lang c", &[], "int copy_file("),
     trial("writebench run /data /scratch --suite write", SMALL, "GB/s of the fastest way"),
     trial("writebench fs --on ext4,xfs,btrfs --suite buffer", DRY, "btrfs"),
     trial("writebench run /data --label before", &["--size", "64KiB", "--no-limits"], "fastest here"),
@@ -75,6 +77,7 @@ const TRIALS: &[Trial] = &[
 /// Commands that are tried elsewhere, and where.
 const ELSEWHERE: &[(&str, &str)] = &[
     ("writebench run --suite copy <X >Y", "copying.rs"),
+    ("writebench run /data --case write --command './mine {file}'", "programs.rs"),
     ("writebench run /dev/sdX --suite direct --destroy /dev/sdX", "devices.rs"),
 ];
 

@@ -3,7 +3,7 @@
 use writebench_model::Axis;
 
 use super::templates;
-use crate::language::{Cannot, Speaker};
+use crate::speaker::{Cannot, Speaker};
 
 templates! {
     Write = "c/write.c",

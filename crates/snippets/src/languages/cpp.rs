@@ -1,7 +1,7 @@
 //! C++17 with the calls of Linux; `liburing` where the case is io_uring.
 
 use super::templates;
-use crate::language::Speaker;
+use crate::speaker::Speaker;
 use crate::way::Way;
 
 templates! {

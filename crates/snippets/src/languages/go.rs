@@ -4,7 +4,7 @@ use writebench_model::{Axis, Prepare, Store};
 
 use super::templates;
 use crate::family::Family;
-use crate::language::{Cannot, Speaker};
+use crate::speaker::{Cannot, Speaker};
 use crate::way::Way;
 
 templates! {

@@ -4,7 +4,7 @@ use writebench_model::{Advice, Axis, Cache, Drop, Huge, Populate, Prepare, Sourc
 
 use super::templates;
 use crate::family::Family;
-use crate::language::{Cannot, Speaker};
+use crate::speaker::{Cannot, Speaker};
 use crate::way::Way;
 
 templates! {

@@ -3,7 +3,7 @@
 use writebench_model::{Axis, Case, Drop, Huge, MapSharing, Populate, Prepare, Store, SyncCall};
 
 use super::templates;
-use crate::language::{Cannot, Speaker};
+use crate::speaker::{Cannot, Speaker};
 use crate::way::Way;
 
 templates! {

@@ -3,7 +3,7 @@
 use writebench_model::Prepare;
 
 use super::templates;
-use crate::language::Speaker;
+use crate::speaker::Speaker;
 use crate::way::Way;
 
 templates! {
