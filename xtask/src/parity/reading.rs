@@ -94,12 +94,6 @@ mod tests {
     }
 
     #[test]
-    fn where_nothing_is_written_reserving_is_the_work_in_either_phase() {
-        let work_ns = |method| Reading::of(&sample(), &Case::new(method, Bytes(6000))).unwrap().work_ns;
-        assert_eq!((work_ns("allocate"), work_ns("write")), (4000, 3000));
-    }
-
-    #[test]
     fn fios_clock_has_neither_making_nor_closing_the_file() {
         let reading = Reading::of(&sample(), &Case::new("write", Bytes(6000)).in_fios_clock()).unwrap();
         assert_eq!((reading.total_ns, reading.work_ns), (3061, 3060));
