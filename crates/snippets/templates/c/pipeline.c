@@ -14,26 +14,7 @@ enum { BLOCK = {{ way.block() }} }; /* with O_DIRECT, addresses, offsets and len
 {% endblock %}
 {% block helpers %}
 
-/* A call may write less than all, and a signal may interrupt it. */
-static int write_all(int fd, const char *data, size_t size)
-{
-{%- if way.is_direct() %}
-    /* The end of the file is no whole block: through the page cache. */
-    size_t rest = size % BLOCK;
-    if (rest > 0 && size > BLOCK && write_all(fd, data, size - rest) == 0)
-        return write_all(fd, data + size - rest, rest);
-    if (rest > 0 && fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) & ~O_DIRECT) != 0)
-        return -1;
-{%- endif %}
-    while (size > 0) {
-        ssize_t written = write(fd, data, size);
-        if (written < 0 && errno != EINTR)
-            return -1;
-        data += written > 0 ? written : 0;
-        size -= written > 0 ? (size_t)written : 0;
-    }
-    return 0;
-}
+{% include "c/write_all.c" %}
 {%- include "c/behind.c" %}
 
 /* Buffers on their way from the thread that reads to the one that writes, and back. */

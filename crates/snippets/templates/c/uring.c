@@ -130,27 +130,7 @@ static int completed(struct queue *queue, unsigned long long user_data, int resu
     return 0;
 }
 
-/* Waits for a completion or more; returns an error number. */
-static int wait_for_one(struct queue *queue)
-{
-    int result;
-    do
-        result = io_uring_submit_and_wait(&queue->ring, 1);
-    while (result == -EINTR);
-    if (result < 0)
-        return -result;
-    unsigned head, count = 0;
-    int error = 0;
-    struct io_uring_cqe *cqe;
-    io_uring_for_each_cqe(&queue->ring, head, cqe) {
-        int failed = completed(queue, cqe->user_data, cqe->res);
-        error = error == 0 ? failed : error;
-        count++;
-    }
-    io_uring_cq_advance(&queue->ring, count);
-    queue->under_way -= count;
-    return error;
-}
+{% include "c/uring_wait.c" %}
 
 /* Where io_uring is missing or forbidden, as in many containers. */
 static int write_plainly(int fd, const char *data, size_t size, off_t offset)
