@@ -23,7 +23,7 @@ pub const SOURCE: &str = "{source}";
 
 /// The program that does nothing: its time is that of starting a process.
 const NOTHING: &str = "true";
-/// What is shown of its last words.
+/// So much of its last words is shown.
 const MOST_WORDS_BYTES: usize = 400;
 
 /// A command line, split into words, with its files.
@@ -142,7 +142,7 @@ fn inherit(file: &File, inherits: bool) -> Result<(), CallError> {
 
 fn text_of(file: &mut File) -> String {
     let mut bytes = Vec::new();
-    // What cannot be read was not said.
+    // A file in memory that cannot be read counts as empty.
     let _ = file.rewind().and_then(|()| file.read_to_end(&mut bytes));
     String::from_utf8_lossy(&bytes).into_owned()
 }

@@ -20,7 +20,7 @@ use writebench_model::{Case, MethodInfo};
 
 use self::way::Way;
 
-/// What is printed around the function.
+/// The parts that are printed around the function.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Frame {
     /// A whole program, `./p SOURCE TARGET`.

@@ -1,4 +1,4 @@
-//! What a language has, and what it cannot say.
+//! The templates of a language, and the cases that it cannot say.
 
 use writebench_model::{Axes, Axis, Case};
 

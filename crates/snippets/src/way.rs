@@ -39,7 +39,7 @@ impl<'c> Way<'c> {
         RecordedCase::from(self.case.clone()).name_without(&of_caller)
     }
 
-    /// What the function does, in lines.
+    /// A description of the function, in lines.
     pub(crate) fn about(&self) -> Vec<String> {
         let does = match (self.copies(), self.axes().prepare) {
             (true, Prepare::Truncate | Prepare::Overwrite) => "Copies a file over one that exists",
@@ -58,7 +58,7 @@ impl<'c> Way<'c> {
         wrapped(&text, COLUMNS)
     }
 
-    /// What is left after an error.
+    /// The state of the file after an error, in a sentence.
     pub(crate) fn after_an_error(&self) -> &'static str {
         if self.atomic() {
             "After an error the old file stays, if there was one."

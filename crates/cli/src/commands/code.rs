@@ -2,12 +2,13 @@
 
 use anyhow::Result;
 use clap::Args;
-use writebench_model::{Axis, Case, RecordedCase, RunRecord};
+use writebench_model::{Axis, Case, RunRecord};
 use writebench_report::Report;
 use writebench_snippets::{Frame, Language, Refusal, code};
 
 use crate::arguments::names;
 use crate::database;
+use crate::earlier_search::name_without_size;
 use crate::exit::{Exit, usage};
 use crate::global::Global;
 
@@ -55,7 +56,7 @@ impl CodeCommand {
     /// The reason, the nearest case that the language can say, and what that costs by a run that has both.
     fn refused(&self, case: &Case, refusal: &Refusal, global: &Global) -> anyhow::Error {
         let Some(nearest) = &refusal.nearest else { return usage!("{refusal}") };
-        let name = RecordedCase::from((**nearest).clone()).name_without(&[Axis::Size]);
+        let name = name_without_size(nearest);
         let cost = cost(case, nearest, global)
             .unwrap_or_else(|| format!("to see what it costs: writebench run --case {case} --case {nearest}"));
         usage!(
@@ -80,23 +81,19 @@ fn recommended(global: &Global) -> Result<String> {
     Err(none())
 }
 
-/// What the second case costs beside the first, by the newest run that has figures for both.
+/// The second case's median throughput over the first's, in the newest run that has figures for both.
 fn cost(case: &Case, nearest: &Case, global: &Global) -> Option<String> {
     let store = database::open_existing(global.db.as_deref()).ok()?;
     store.runs().ok()?.into_iter().rev().find_map(|summary| {
         let run: RunRecord = store.run(summary.number).ok()?;
         let report = Report::of(Some(summary.number), run);
         let figure = |case: &Case| {
-            let wanted = without_size(case);
+            let wanted = name_without_size(case);
             let mut cases = report.cases.iter().rev();
             let found = cases.find(|it| it.record.case.name_without(&[Axis::Size]) == wanted)?;
             Some(found.estimate.as_ref()?.throughput_bytes_per_s.median)
         };
         let (own, other) = (figure(case)?, figure(nearest)?);
-        Some(format!("{:.2} times as fast in run {}", other / own, summary.number))
+        Some(format!("{:.2} times as fast by the medians of run {}", other / own, summary.number))
     })
-}
-
-fn without_size(case: &Case) -> String {
-    RecordedCase::from(case.clone()).name_without(&[Axis::Size])
 }

@@ -18,7 +18,7 @@ templates! {
 
 pub(crate) static SPEAKER: Speaker = Speaker { render, has, lacks: &[], cannot: &[] };
 
-/// What the templates of C++ ask beside those of C.
+/// The questions that only the templates of C++ ask.
 impl Way<'_> {
     // Parts that several cases have.
 
@@ -120,7 +120,7 @@ impl Way<'_> {
         if is_all { "SIZE_MAX".to_owned() } else { size(self.window()) }
     }
 
-    /// What a part of the file is made of.
+    /// The unit of a thread's part of the file.
     pub(crate) fn granule_cpp(&self) -> &'static str {
         match self.granule() {
             "CHUNK" => "chunk_size",

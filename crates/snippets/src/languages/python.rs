@@ -156,7 +156,7 @@ impl Way<'_> {
         self.chunk_bytes().filter(|bytes| !maps || bytes.is_multiple_of(PAGE_BYTES)).map(|_| "CHUNK")
     }
 
-    /// What a call of `write`'s family hands over, as a slice of the data.
+    /// The slice of the data that a call of `write`'s family hands over.
     pub(crate) fn call_slice_python(&self) -> &'static str {
         match (self.chunk().is_some(), self.is_vectored()) {
             (false, _) => "at:",
@@ -197,7 +197,7 @@ impl Way<'_> {
         }
     }
 
-    /// What a copying call asks for.
+    /// The bytes that a copying call asks for.
     pub(crate) fn most_python(&self) -> &'static str {
         if self.chunk().is_some() { "min(CHUNK, size - at)" } else { "size - at" }
     }

@@ -182,7 +182,7 @@ impl Way<'_> {
         if self.atomic() { "name" } else { "path" }
     }
 
-    /// Of `fill`, after the file.
+    /// The arguments of `fill` that follow the file.
     fn arguments_rust(&self) -> String {
         let has_size = !self.is("ficlone") || self.reserves() || self.overwrites();
         let arguments = [

@@ -42,7 +42,7 @@ static int fill(FILE *stream, int fd, const char *data, size_t size)
             return -1;
         at += length;
     }
-    /* What is in the buffer still may meet a full disk. */
+    /* The rest of the buffer may meet a full disk. */
     if (fflush(stream) != 0)
         return -1;
 {%- if way.syncs_at_end() %}

@@ -1,6 +1,6 @@
 {%- if way.is_direct() %}
 
-// What is no whole block goes through the page cache.
+// The end that is no whole block goes through the page cache.
 void write_rest(int fd, const char *data, std::size_t from, std::size_t until)
 {
     end_direct(fd);

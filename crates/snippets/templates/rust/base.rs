@@ -98,7 +98,7 @@ fn open_direct(path: &Path, options: &mut OpenOptions) -> io::Result<File> {
     }
 }
 
-/// What is no whole block goes through the page cache.
+/// The end that is no whole block goes through the page cache.
 fn end_direct(file: &File) -> io::Result<()> {
     let flags = rustix::fs::fcntl_getfl(file)?;
     Ok(rustix::fs::fcntl_setfl(file, flags - rustix::fs::OFlags::DIRECT)?)

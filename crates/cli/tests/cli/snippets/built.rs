@@ -10,7 +10,7 @@ use writebench_testkit::{Compiled, Need};
 
 use crate::program;
 
-/// What a language needs to be compiled or run.
+/// The programs that compile or run a language.
 pub(super) fn needs(language: Language) -> Vec<Need> {
     let programs: &[&'static str] = match language {
         Language::C => &["cc"],
@@ -26,7 +26,7 @@ pub(super) fn needs(language: Language) -> Vec<Need> {
 
 /// A program that can be run.
 pub(super) struct Built {
-    // What it was built in.
+    // Its files.
     _directory: TempDir,
     compiled: Compiled,
 }

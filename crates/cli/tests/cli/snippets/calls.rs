@@ -79,7 +79,7 @@ fn own(calls: Calls) -> Calls {
         .collect()
 }
 
-/// What the program does for its own sake: it reads the data that it will write.
+/// The calls without those that the program makes for its own sake: it reads the data that it will write.
 fn of_snippet(found: &Calls, case: &Case, language: Language) -> Calls {
     let mut found = own(found.clone());
     if language == Language::Python {

@@ -1,4 +1,4 @@
-//! What is printed, and what is said where a language cannot say a case.
+//! The printed texts, and the refusals of cases that a language cannot say.
 
 use anyhow::{Result, ensure};
 use writebench_model::Case;
