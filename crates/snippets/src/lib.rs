@@ -27,6 +27,8 @@ pub struct Frame {
     pub is_program: bool,
     /// The file has another name until it is whole.
     pub is_atomic: bool,
+    /// The data comes from a producer, chunk by chunk, and not as one buffer.
+    pub is_stream: bool,
 }
 
 /// The code of a case.

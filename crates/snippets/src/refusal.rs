@@ -95,6 +95,11 @@ fn remedy(
     if let Some((_, why, instead)) = speaker.lacks.iter().find(|(lacking, ..)| *lacking == name) {
         return Some((format!("{name}: {why}"), with_method(case, instead, methods)));
     }
+    if frame.is_stream
+        && let Some((why, next)) = whole(case, family, methods)
+    {
+        return Some((why, next));
+    }
     if !(speaker.has)(family) {
         return Some((format!("{name} cannot be said in {}", language.title()), None));
     }
@@ -111,6 +116,39 @@ fn remedy(
         return Some((why, case.with(Axis::Prepare, new).ok()));
     }
     None
+}
+
+/// Why a case wants all of its data at once; none if it can take it chunk by chunk from a producer.
+fn whole(case: &Case, family: Family, methods: &[&'static MethodInfo]) -> Option<(String, Option<Case>)> {
+    let name = case.method().name;
+    let other = |why: &str, instead| Some((format!("{name}: {why}"), with_method(case, instead, methods)));
+    match family {
+        Family::Write => {}
+        Family::Buffered => return other("fwrite(3) itself takes a producer's pieces", "write"),
+        Family::Map => {
+            return other("a mapping is as long as the file, and a producer's data has no end yet", "pwrite");
+        }
+        Family::Uring => {
+            return other("the function of a producer has one buffer, and a queue wants several", "pwrite");
+        }
+        Family::Copy | Family::CopyMap | Family::Pipeline | Family::UringCopy | Family::Clone => {
+            return Some((format!("{name}: a file is copied, and no producer asked"), None));
+        }
+    }
+    if case.method().has_axis(Axis::Vector) {
+        let instead = if name == "pwritev" { "pwrite" } else { "write" };
+        return other("a producer's chunks are written one by one", instead);
+    }
+    if case.axes().threads > 1 {
+        return Some((
+            format!("threads={}: one producer is one thread", case.axes().threads),
+            changed(case, Axis::Threads, "1"),
+        ));
+    }
+    let is_whole = case.axes().chunk_size_bytes == u64::MAX;
+    is_whole.then(|| {
+        ("chunk=whole: a producer's data comes in chunks".to_owned(), changed(case, Axis::Chunk, "1MiB"))
+    })
 }
 
 /// The case with another value; with what that needs, if it does not go with the others.

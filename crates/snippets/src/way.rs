@@ -79,6 +79,15 @@ impl<'c> Way<'c> {
         self.frame.is_atomic
     }
 
+    pub(crate) fn streams(&self) -> bool {
+        self.frame.is_stream
+    }
+
+    /// Whether the function of a stream must know beforehand how many bytes there will be.
+    pub(crate) fn expects(&self) -> bool {
+        self.reserves() || self.fills_with_zeros()
+    }
+
     // The method.
 
     pub(crate) fn is(&self, method: &str) -> bool {
@@ -372,6 +381,29 @@ impl<'c> Way<'c> {
     /// The variable with the number of bytes that are written in whole blocks.
     pub(crate) fn whole_c(&self) -> &'static str {
         if self.is_direct() { "whole" } else { "size" }
+    }
+
+    /// The arguments of the function that fills the file, after the file.
+    pub(crate) fn what_c(&self) -> &'static str {
+        match (self.copies(), self.streams()) {
+            (true, _) if self.threads() > 1 => "source, input, size",
+            (true, _) => "input, size",
+            (false, true) if self.expects() => "next, context, expected",
+            (false, true) => "next, context",
+            (false, false) => "data, size",
+        }
+    }
+
+    /// The call of the function in a whole program.
+    pub(crate) fn main_call_c(&self) -> &'static str {
+        match (self.copies(), self.streams()) {
+            (true, _) => "copy_file(argv[1], argv[2])",
+            (false, true) if self.expects() => {
+                "write_stream(argv[2], read_source, &source, (size_t)status.st_size)"
+            }
+            (false, true) => "write_stream(argv[2], read_source, &source)",
+            (false, false) => "write_file(argv[2], data, size)",
+        }
     }
 
     /// The call that gives the file its length or blocks.

@@ -28,6 +28,9 @@ pub(crate) struct CodeCommand {
     /// Give the file its name when it is whole: a temporary name, fsync(2), rename(2), fsync(2) of the directory
     #[arg(long)]
     atomic: bool,
+    /// Take the data from a producer, chunk by chunk, instead of as one buffer
+    #[arg(long)]
+    stream: bool,
 }
 
 const CODE_EXAMPLES: &str = "Examples:
@@ -43,7 +46,7 @@ impl CodeCommand {
             None => recommended(global)?,
         };
         let case = Case::parse(&name, &methods).map_err(|error| usage!("{error}"))?;
-        let frame = Frame { is_program: self.main, is_atomic: self.atomic };
+        let frame = Frame { is_program: self.main, is_atomic: self.atomic, is_stream: self.stream };
         match code(&case, self.language, frame, &methods) {
             Ok(text) => {
                 global.output.results(&text)?;
@@ -59,8 +62,9 @@ impl CodeCommand {
         let name = name_without_size(nearest);
         let cost = cost(case, nearest, global)
             .unwrap_or_else(|| format!("to see what it costs: writebench run --case {case} --case {nearest}"));
+        let stream = if self.stream { " --stream" } else { "" };
         usage!(
-            "{refusal}; the nearest in {}: writebench code {name} --lang {} ({cost})",
+            "{refusal}; the nearest in {}: writebench code {name} --lang {}{stream} ({cost})",
             self.language.title(),
             self.language.name()
         )

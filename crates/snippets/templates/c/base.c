@@ -54,6 +54,11 @@
 #include <time.h>
 {%- endif %}
 {% block declarations %}{% endblock %}
+{%- if way.streams() %}
+
+/* Puts the next bytes of the data into `buffer`: 1 to `size` of them, or 0 at the data's end, or -1 with errno. */
+typedef ssize_t producer(void *context, void *buffer, size_t size);
+{%- endif %}
 
 static int open_file(const char *path, int flags)
 {
@@ -143,6 +148,11 @@ static int sync_directory(const char *path)
 
 {% if way.copies() -%}
 int copy_file(const char *source, const char *path)
+{%- else if way.streams() -%}
+{%- if way.expects() -%}
+/* `expected` bytes are got ready; the file ends where the data does. */
+{% endif -%}
+int write_stream(const char *path, producer *next, void *context{% if way.expects() %}, size_t expected{% endif %})
 {%- else -%}
 int write_file(const char *path, const void *data, size_t size)
 {%- endif %}
@@ -175,7 +185,7 @@ int write_file(const char *path, const void *data, size_t size)
     int error = errno;
     if (fd >= 0) {
 {%- block run %}
-        result = fill({% if way.threads() > 1 %}{{ way.name_c() }}, {% endif %}fd, {% if !way.copies() %}data{% else if way.threads() > 1 %}source, input{% else %}input{% endif %}, size);
+        result = fill({% if way.threads() > 1 %}{{ way.name_c() }}, {% endif %}fd, {{ way.what_c() }});
         error = errno;
         if (close(fd) != 0 && errno != EINTR && result == 0) {
             error = errno; /* a late error of the filesystem, such as NFS */
@@ -205,7 +215,9 @@ int write_file(const char *path, const void *data, size_t size)
     return result;
 }
 {%- if way.main() %}
-{% if !way.copies() %}
+{% if way.streams() %}
+{% include "c/main_stream.c" %}
+{% else if !way.copies() %}
 /* The content of a file, in memory that is good for O_DIRECT. */
 static char *content_of(const char *path, size_t *size)
 {
@@ -242,7 +254,14 @@ int main(int argc, char **argv)
         fprintf(stderr, "usage: %s SOURCE TARGET\n", argv[0]);
         return 2;
     }
-{%- if !way.copies() %}
+{%- if way.streams() %}
+    struct stat status;
+    int source = open(argv[1], O_RDONLY | O_CLOEXEC);
+    if (source < 0 || fstat(source, &status) != 0) {
+        perror(argv[1]);
+        return 1;
+    }
+{%- else if !way.copies() %}
     size_t size;
     char *data = content_of(argv[1], &size);
     if (data == NULL) {
@@ -251,7 +270,7 @@ int main(int argc, char **argv)
     }
 {%- endif %}
     int64_t start = now_ns();
-    if ({% if way.copies() %}copy_file(argv[1], argv[2]){% else %}write_file(argv[2], data, size){% endif %} != 0) {
+    if ({{ way.main_call_c() }} != 0) {
         perror(argv[2]);
         return 1;
     }

@@ -8,7 +8,7 @@ use writebench_snippets::Language;
 use writebench_testkit::{Image, Kind, Need, Trials, directory_on};
 
 use super::built::{Built, needs};
-use super::grid::{in_all_languages, promises};
+use super::grid::{in_all_languages, promises, streams};
 use crate::promises::{CREATE, CREATE_TO_MAP, LOOK};
 use crate::syscalls::{Calls, promise_of, traced_other};
 
@@ -21,19 +21,24 @@ pub(crate) fn add(trials: &mut Trials) {
         let needs = [&needs(language)[..], &[Need::Strace, place]].concat();
         let (case, calls) = (case.clone(), promise.1);
         let name = format!("snippets: {}: the calls of {}", language.name(), promise.0);
+        if streams(&case) {
+            let (case, name) = (case.clone(), format!("{name}, for a producer"));
+            let call = move || keeps(&case, language, calls, directory_on(kind).path(), &["--stream"]);
+            trials.add(name, &needs, call);
+        }
         trials.add(name, &needs, move || {
             if on_image {
-                keeps(&case, language, calls, &Image::mount("xfs", 512 << 20)?.path())
+                keeps(&case, language, calls, &Image::mount("xfs", 512 << 20)?.path(), &[])
             } else {
-                keeps(&case, language, calls, directory_on(kind).path())
+                keeps(&case, language, calls, directory_on(kind).path(), &[])
             }
         });
     }
 }
 
-fn keeps(case: &Case, language: Language, promised: &[(&str, usize)], on: &Path) -> Result<()> {
+fn keeps(case: &Case, language: Language, promised: &[(&str, usize)], on: &Path, more: &[&str]) -> Result<()> {
     let name = case.to_string();
-    let Some(built) = Built::of(&name, language, &[])? else { return Ok(()) };
+    let Some(built) = Built::of(&name, language, more)? else { return Ok(()) };
     // The names by which the calls are found.
     let directory = on.join(".writebench-snippet");
     std::fs::create_dir(&directory)?;

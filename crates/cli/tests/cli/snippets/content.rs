@@ -6,14 +6,20 @@ use writebench_snippets::Language;
 use writebench_testkit::{Kind, Need, Trials, directory_on};
 
 use super::built::{Built, needs};
-use super::grid::{CONTENT, case, in_all_languages};
+use super::grid::{CONTENT, case, in_all_languages, streams};
 
 pub(crate) fn add(trials: &mut Trials) {
     for (language, name) in in_all_languages(CONTENT.iter().copied()) {
         let needs = [&needs(language)[..], &[Need::Filesystem(Kind::Ext4)]].concat();
         trials.add(format!("snippets: {}: the content of {name}", language.name()), &needs, move || {
-            is_whole(name, language)
+            is_whole(name, language, &[])
         });
+    }
+    let producers = CONTENT.iter().copied().filter(|name| case(name).is_ok_and(|case| streams(&case)));
+    for (language, name) in in_all_languages(producers) {
+        let needs = [&needs(language)[..], &[Need::Filesystem(Kind::Ext4)]].concat();
+        let title = format!("snippets: {}: the content of {name}, from a producer", language.name());
+        trials.add(title, &needs, move || is_whole(name, language, &["--stream"]));
     }
     for (language, name) in in_all_languages(["write,sync=fsync", "read-write", "mmap"]) {
         let needs = [&needs(language)[..], &[Need::Filesystem(Kind::Ext4)]].concat();
@@ -30,9 +36,9 @@ fn content(size: usize) -> Vec<u8> {
     (0..size).map(|at| (at * 31 + at / 4096).to_le_bytes()[0]).collect()
 }
 
-fn is_whole(name: &str, language: Language) -> Result<()> {
+fn is_whole(name: &str, language: Language, more: &[&str]) -> Result<()> {
     let case: Case = case(name)?;
-    let Some(built) = Built::of(name, language, &[])? else { return Ok(()) };
+    let Some(built) = Built::of(name, language, more)? else { return Ok(()) };
     let on = directory_on(Kind::Ext4);
     let (source, target) = (on.path().join("source"), on.path().join("target"));
     for size in SIZES {

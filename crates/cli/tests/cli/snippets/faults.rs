@@ -6,7 +6,7 @@ use writebench_snippets::Language;
 use writebench_testkit::{Caching, Call, Errno, Fault, Faulty, Need, Trials, What, When};
 
 use super::built::{Built, needs};
-use super::grid::{case, in_all_languages};
+use super::grid::{case, in_all_languages, streams};
 
 /// How the program ends.
 #[derive(Clone, Copy)]
@@ -93,14 +93,19 @@ pub(crate) fn add(trials: &mut Trials) {
     for (number, (language, &(name, when, what, end))) in in_all_languages(FAULTS).enumerate() {
         let needs = [&needs(language)[..], &[Need::Fuse]].concat();
         let title = format!("snippets: {}: {name} with {what:?} ({number})", language.name());
-        trials.add(title, &needs, move || meets(name, language, Fault { when, what }, end));
+        if case(name).is_ok_and(|case| streams(&case)) {
+            let title = format!("{title}, from a producer");
+            let fault = Fault { when, what };
+            trials.add(title, &needs, move || meets(name, language, fault, end, &["--stream"]));
+        }
+        trials.add(title, &needs, move || meets(name, language, Fault { when, what }, end, &[]));
     }
 }
 
-fn meets(name: &str, language: Language, fault: Fault, end: End) -> Result<()> {
+fn meets(name: &str, language: Language, fault: Fault, end: End, more: &[&str]) -> Result<()> {
     const SIZE: usize = 40_000;
     let case: Case = case(name)?;
-    let Some(built) = Built::of(name, language, &[])? else { return Ok(()) };
+    let Some(built) = Built::of(name, language, more)? else { return Ok(()) };
     // The kernel maps and splices through the page cache only.
     let uncached = case.method().cursor != writebench_model::Cursor::Mapping && case.method().name != "splice";
     let faulty = Faulty::mount("sample", if uncached { Caching::None } else { Caching::WriteThrough })?;

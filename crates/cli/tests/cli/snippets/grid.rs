@@ -2,7 +2,7 @@
 
 use anyhow::{Context, Result};
 use writebench_model::Case;
-use writebench_snippets::{Family, Language};
+use writebench_snippets::{Family, Frame, Language};
 
 use crate::copy_promises::{CLONES, COPIES};
 use crate::promises::{PROMISES, Promise};
@@ -62,6 +62,12 @@ pub(super) const CONTENT: &[&str] = &[
     "copy-file-range,chunk=whole,sync=fdatasync",
     "copy-file-range,chunk=64KiB,threads=2,descriptor=per-thread",
 ];
+
+/// Whether a producer's data can be written so, where a language can say the case.
+pub(super) fn streams(case: &Case) -> bool {
+    let frame = Frame { is_stream: true, ..Frame::default() };
+    writebench_snippets::code(case, Language::C, frame, &writebench_engine::method_infos()).is_ok()
+}
 
 /// The case of a name.
 pub(super) fn case(name: &str) -> Result<Case> {

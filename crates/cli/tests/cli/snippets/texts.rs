@@ -69,9 +69,10 @@ fn nearest() -> Result<()> {
 }
 
 fn lines() -> Result<()> {
-    for name in CONTENT {
+    let frames = [&["--main"][..], &["--main", "--stream", "--atomic"]];
+    for (name, frame) in CONTENT.iter().flat_map(|name| frames.map(|frame| (name, frame))) {
         for &language in Language::ALL {
-            let Ok(text) = text(name, language, &["--main"])? else { continue };
+            let Ok(text) = text(name, language, frame)? else { continue };
             let wrong = text.lines().find(|line| line.len() > 120 || line.ends_with([' ', '\t']));
             ensure!(wrong.is_none(), "{name} in {}: {wrong:?}", language.title());
             ensure!(!text.contains("\n\n\n"), "{name} in {}: two empty lines", language.title());

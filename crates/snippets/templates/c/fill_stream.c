@@ -1,0 +1,30 @@
+
+
+static int fill(int fd, producer *next, void *context{% if way.expects() %}, size_t expected{% endif %})
+{
+{%- if way.reserves() %}
+    if (reserve(fd, expected) != 0)
+        return -1;
+{%- endif %}
+{%- if way.fills_with_zeros() %}
+    if (fill_with_zeros(fd, expected) != 0)
+        return -1;
+{%- endif %}
+    void *buffer = NULL;
+    if ((errno = posix_memalign(&buffer, 4096, CHUNK)) != 0)
+        return -1;
+    off_t end = write_chunks(fd, buffer, next, context);
+    free(buffer);
+    if (end < 0)
+        return -1;
+{%- if way.expects() %}
+    if ((size_t)end < expected && ftruncate(fd, end) != 0)
+        return -1;
+{%- endif %}
+{%- if way.syncs_at_end() %}
+    /* After an error of this call, the data may be lost though a second call succeeds: write it anew. */
+    return {{ way.sync_name() }}(fd);
+{%- else %}
+    return 0;
+{%- endif %}
+}
