@@ -57,14 +57,20 @@ impl Compiled {
             }
             Language::Python => vec!["python3".into(), source("p.py")?],
             Language::Node => {
-                let modules = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../bindings/node/node_modules");
-                let modules = format!("NODE_PATH={}", modules.display());
-                vec!["env".into(), modules.into(), "node".into(), source("p.js")?]
+                let modules = directory.join("node_modules/@writebench");
+                std::fs::create_dir_all(&modules)?;
+                std::os::unix::fs::symlink(node_package(), modules.join("direct-io"))?;
+                vec!["node".into(), source("p.js")?]
             }
         };
         let text = |word: PathBuf| word.into_os_string().into_string().ok().context("a path in UTF-8");
         Ok(Self { words: words.into_iter().map(text).collect::<Result<_>>()? })
     }
+}
+
+/// The package that printed code of Node.js requires where it is direct I/O.
+pub(crate) fn node_package() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../bindings/node")
 }
 
 /// A program with rustix and libc. All are built in one directory, so that these are built once.

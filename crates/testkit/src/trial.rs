@@ -47,6 +47,8 @@ pub enum Need {
     Python(&'static str),
     /// A program on the path.
     Program(&'static str),
+    /// The Node package of `bindings/node`, built.
+    NodePackage,
     /// The alignment of direct I/O in `statx`. qemu passes on the flag, but not the values.
     DirectIoAlignment,
 }
@@ -83,6 +85,10 @@ impl Need {
                 .is_ok_and(|under| under == "qemu")
                 .then(|| "qemu leaves the alignment out of statx".to_owned()),
             Self::Program(name) => (!has_program(name)).then(|| format!("{name} is not installed")),
+            Self::NodePackage => unless(
+                crate::snippet::node_package().join("direct-io.node").is_file(),
+                "bindings/node is not built: `cargo xtask test node-package` does it",
+            ),
         }
     }
 }

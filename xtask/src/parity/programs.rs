@@ -128,7 +128,7 @@ times as fast as the case the tool is, over all phases: the median of the ratios
 
 /// A program of printed code; none if the language cannot say the case.
 fn printed(case: &Case, language: Language, directory: &Path) -> Result<Side> {
-    let frame = Frame { is_program: true, is_atomic: false };
+    let frame = Frame { is_program: true, ..Frame::default() };
     let Ok(text) = code(case, language, frame, &writebench_engine::method_infos()) else { return Ok(None) };
     let directory = directory.join(language.name());
     std::fs::create_dir(&directory)?;

@@ -6,7 +6,7 @@ use super::counts::{libtest, node};
 use super::need::Need;
 use super::platform;
 use super::step::Step;
-use crate::command::quoted;
+use crate::command::{quoted, root};
 
 const NODE_PACKAGE: &str = "bindings/node";
 const PAGE_TESTS: &str = "crates/report/page/tests";
@@ -34,6 +34,12 @@ pub(super) fn steps(target_directory: &Path) -> Vec<Step> {
         // The package for crates.io must build by itself.
         Step::new("package", "cargo package -p direct-io --locked --allow-dirty"),
         Step::tests("tests", "cargo test --workspace --locked --no-fail-fast -- --skip snippets:", libtest),
+        // As users build it. Printed code of Node.js requires it.
+        Step::new(
+            "node-package",
+            format!("{} && {}", clean_install(NODE_PACKAGE), npm(NODE_PACKAGE, "run build")),
+        )
+        .needing([Need::Program("node"), Need::Program("npm")]),
         // Printed code, compiled and run in every language. With the whole workspace, as little is built anew as can be.
         Step::tests("snippets", "cargo test --workspace --test cli --locked -- snippets:", libtest),
         // The program with the feature `mpi`, under a real mpirun. With the whole workspace, as little is built anew as can be.
@@ -67,15 +73,20 @@ fn of_released_program(writebench: &Path) -> Vec<Step> {
     let writebench = format!("WRITEBENCH='{}'", writebench.display());
     // Users have the released program; `tests` has the unoptimised one.
     let load = format!("{writebench} cargo test -p writebench --test cli --locked -- load:");
-    // The package is built and tested as users would.
-    let build = format!("{} && {}", clean_install(NODE_PACKAGE), npm(NODE_PACKAGE, "run build"));
-    let node_package = format!("{build} && {writebench} {}", npm(NODE_PACKAGE, "test"));
+    let addon = root().join(NODE_PACKAGE).join("direct-io.node");
+    let node_package = Need::File { path: addon, made_by: "node-package" };
+    let node_tests = format!("{writebench} {}", npm(NODE_PACKAGE, "test"));
     // The page of `writebench report` in a real browser; the program makes it from its own runs.
     let page = format!("{} && {writebench} {}", clean_install(PAGE_TESTS), npm(PAGE_TESTS, "test"));
     let (by_node, by_npm, chromium) = (Need::Program("node"), Need::Program("npm"), Need::Program("chromium"));
     vec![
         Step::tests("load", load, libtest).needing([built.clone()]),
-        Step::tests("node", node_package, node).needing([by_node.clone(), by_npm.clone(), built.clone()]),
+        Step::tests("node", node_tests, node).needing([
+            by_node.clone(),
+            by_npm.clone(),
+            node_package,
+            built.clone(),
+        ]),
         Step::tests("page", page, node).needing([by_node, by_npm, chromium, built]),
     ]
 }

@@ -1,4 +1,4 @@
-//! Node.js 18 and its standard library.
+//! Node.js 18 and its standard library; `@writebench/direct-io` where the case is direct I/O.
 
 use writebench_model::{Advice, Axis, Cache, Drop, Prepare, SourceMemory, SyncCall};
 
@@ -55,12 +55,6 @@ const CANNOT: &[Cannot] = &[
     },
     Cannot {
         axis: Axis::Cache,
-        is_in: |_, axes| axes.cache == Cache::Direct,
-        why: "Node.js has no buffers that are aligned for O_DIRECT",
-        instead: "buffered",
-    },
-    Cannot {
-        axis: Axis::Cache,
         is_in: |_, axes| axes.cache == Cache::Dontcache,
         why: "Node.js has no pwritev2",
         instead: "buffered",
@@ -89,6 +83,15 @@ const CANNOT: &[Cannot] = &[
         axis: Axis::Chunk,
         is_in: |case, axes| case.method().has_axis(Axis::Vector) && axes.chunk_size_bytes == u64::MAX,
         why: "Node.js writes a vector of one by write(2)",
+        instead: "1MiB",
+    },
+    Cannot {
+        axis: Axis::Chunk,
+        is_in: |case, axes| {
+            let bytes = axes.chunk_size_bytes.saturating_mul(axes.vector.into());
+            case.method().has_axis(Axis::Vector) && axes.cache == Cache::Direct && bytes > MOST_BYTES
+        },
+        why: "a vector's chunks are copied to an aligned buffer, which in Node.js has less than 2 GiB",
         instead: "1MiB",
     },
     Cannot {
@@ -146,7 +149,42 @@ impl Way<'_> {
 
     /// The call of the function that fills the file.
     pub(crate) fn data_call_node(&self) -> &'static str {
-        if self.copies() { "copyData(fd, original, size)" } else { "writeData(fd, data)" }
+        match (self.copies(), self.streams()) {
+            (true, _) => "copyData(fd, original, size)",
+            (false, true) if self.expects() => "writeData(fd, next, expected)",
+            (false, true) => "writeData(fd, next)",
+            (false, false) => "writeData(fd, data)",
+        }
+    }
+
+    /// The bytes of the file.
+    pub(crate) fn size_node(&self) -> &'static str {
+        if self.streams() { "expected" } else { "size" }
+    }
+
+    /// The end of the zeros that a file is filled with.
+    pub(crate) fn zeros_end_node(&self) -> &'static str {
+        if self.is_direct() { "end" } else { "size" }
+    }
+
+    /// The end of the data that the case's calls write.
+    pub(crate) fn end_node(&self) -> &'static str {
+        if self.is_direct() { "whole" } else { "size" }
+    }
+
+    /// The end of a chunk's bytes that the case's calls write.
+    pub(crate) fn chunk_end_node(&self) -> &'static str {
+        if self.is_direct() { "whole" } else { "length" }
+    }
+
+    /// The bytes of a buffer that the data of a call fits into.
+    pub(crate) fn buffer_node(&self) -> &'static str {
+        if self.is_vectored() { "VECTOR * CHUNK" } else { "CHUNK" }
+    }
+
+    /// Whether the function of a producer must know how many bytes there were.
+    pub(crate) fn counts_node(&self) -> bool {
+        self.is_positional() || self.expects() || self.is_direct()
     }
 
     /// The bytes of a chunk.

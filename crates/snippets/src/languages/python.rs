@@ -88,16 +88,14 @@ impl Way<'_> {
         let reads = !self.maps_source() && !self.is("ficlone");
         let is_aligned = self.is("read-write") || self.is("pipeline") || self.is_direct() && !self.copies();
         let maps = self.maps_target() || self.maps_source() || is_aligned;
+        let has_content = self.main() && !self.copies() && !self.streams();
         let refuses = self.prepare() == Prepare::Fallocate || self.populates() || self.is_direct();
         let suppresses = self.maps_huge() || self.is("splice") || self.has_own_maps();
         let modules = [
             (suppresses, "contextlib"),
-            (
-                self.copies() && reads || self.main() && !self.copies() || refuses || self.is_dontcache(),
-                "errno",
-            ),
+            (self.copies() && reads || has_content || refuses || self.is_dontcache(), "errno"),
             (self.is_direct() || self.is("splice") || self.is("ficlone"), "fcntl"),
-            (maps || self.main() && !self.copies(), "mmap"),
+            (maps || has_content || self.streams(), "mmap"),
             (true, "os"),
             (self.is("ficlone"), "struct"),
             (self.main(), "sys"),
@@ -134,6 +132,8 @@ impl Way<'_> {
     pub(crate) fn data_call_python(&self) -> String {
         let name = self.name_python();
         match (self.copies(), self.threads() > 1) {
+            (false, _) if self.streams() && self.expects() => "write_data(fd, source, expected)".to_owned(),
+            (false, _) if self.streams() => "write_data(fd, source)".to_owned(),
             (false, _) if self.has_own_descriptors() => format!("write_data({name}, fd, data)"),
             (false, _) => "write_data(fd, data)".to_owned(),
             (true, false) => "copy_data(fd, original, size)".to_owned(),
@@ -146,7 +146,11 @@ impl Way<'_> {
 
     /// The bytes of the file.
     pub(crate) fn size_python(&self) -> &'static str {
-        if self.copies() || self.maps_target() { "size" } else { "len(data)" }
+        match (self.copies() || self.maps_target(), self.streams()) {
+            (true, _) => "size",
+            (false, true) => "expected",
+            (false, false) => "len(data)",
+        }
     }
 
     /// The bytes that a thread's part is made of; none for pages. A mapping begins at a page.
@@ -187,6 +191,16 @@ impl Way<'_> {
             (true, false) => "at",
             (false, _) => "-1",
         };
+        self.call_of_python(&chunk, &vector, offset)
+    }
+
+    /// The same for a part of a chunk, at an offset where it takes one.
+    pub(crate) fn part_call_python(&self, part: &str, offset: &str) -> String {
+        let offset = if self.is_positional() { offset } else { "-1" };
+        self.call_of_python(part, &format!("[{part}]"), offset)
+    }
+
+    fn call_of_python(&self, chunk: &str, vector: &str, offset: &str) -> String {
         let flags = if self.is_dontcache() { "flags" } else { "os.RWF_DSYNC" };
         match (self.has_flags(), self.is_vectored(), self.is_positional()) {
             (true, ..) => format!("os.pwritev(fd, {vector}, {offset}, {flags})"),
@@ -195,6 +209,11 @@ impl Way<'_> {
             (false, false, true) => format!("os.pwrite(fd, {chunk}, {offset})"),
             (false, false, false) => format!("os.write(fd, {chunk})"),
         }
+    }
+
+    /// Whether the function of a producer must know how many bytes there were.
+    pub(crate) fn counts_python(&self) -> bool {
+        self.is_positional() || self.expects()
     }
 
     /// The bytes that a copying call asks for.

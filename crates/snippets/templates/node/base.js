@@ -6,18 +6,28 @@
  * {{ line }}
 {%- endfor %}
  *
- * Throws the errors of node:fs. {{ way.after_an_error() }}
-{%- if !way.copies() %}
+ * Throws the errors of node:fs{% if way.streams() %}, and those of the producer{% endif %}. {{ way.after_an_error() }}
+{%- if way.streams() %}
+ * The producer, next(buffer), puts the next bytes of the data into a Uint8Array and returns their number, or 0 at
+ * the data's end.
+{%- else if !way.copies() %}
  * The data is a Buffer, or another Uint8Array.
 {%- endif %}
  *
  * Node.js 18 or later, on Linux{% if way.main() %}: node FILE.js SOURCE TARGET{% else %}.{% endif %}
+{%- if way.is_direct() %}
+ * The package @writebench/direct-io, for aligned memory, is in the repository of writebench: bindings/node.
+{%- endif %}
  */
 'use strict';
 
 const fs = require('node:fs');
 {%- if way.creates_name() && way.is_durable() %}
 const { dirname } = require('node:path');
+{%- endif %}
+{%- if way.is_direct() %}
+
+const { O_DIRECT, getAlignedBuffer, release } = require('@writebench/direct-io');
 {%- endif %}
 
 const { {{ way.constants_node() }} } = fs.constants;
@@ -26,15 +36,51 @@ const CHUNK = {{ way.chunk_node() }};{% if way.chunk_is_most_node() %} // the mo
 {%- if way.is_vectored() %}
 const VECTOR = {{ way.vector() }}; // chunks handed over in one call
 {%- endif %}
+{%- if way.is_direct() %}
+const BLOCK = {{ way.block() }}; // with O_DIRECT, addresses, offsets and lengths are multiples of this
+
+function openFile(path, flags) {
+  try {
+    return fs.openSync(path, flags | O_DIRECT, 0o666);
+  } catch (error) {
+    if (error.code !== 'EINVAL') throw error;
+  }
+  // A filesystem without direct I/O has made the file all the same.
+  return fs.openSync(path, flags{% if way.creates_name() %} & ~O_EXCL{% endif %}, 0o666);
+}
+
+/** The rest is no whole block: through the page cache. Node cannot take O_DIRECT off, and opens the file again. */
+function writeRest(fd, rest, offset) {
+  const cached = fs.openSync(`/proc/self/fd/${fd}`, O_WRONLY{{ way.sync_flags_c() }});
+  try {
+    let at = 0;
+    while (at < rest.length) {
+      at += fs.writeSync(cached, rest, at, rest.length - at, offset + at);
+    }
+  } finally {
+    fs.closeSync(cached);
+  }
+}
+{%- endif %}
 {%- if way.fills_with_zeros() %}
 
 /** Blocks that have been written once: overwriting them changes no metadata. */
 function fillWithZeros(fd, size) {
+{%- if way.is_direct() %}
+  // O_DIRECT writes whole blocks from aligned memory: what is too much is cut off.
+  const zeros = getAlignedBuffer(64 << 10, 4096);
+  const end = Math.ceil(size / 4096) * 4096;
+{%- else %}
   const zeros = Buffer.alloc(64 << 10);
+{%- endif %}
   let at = 0;
-  while (at < size) {
-    at += fs.writeSync(fd, zeros, 0, Math.min(zeros.length, size - at), at);
+  while (at < {{ way.zeros_end_node() }}) {
+    at += fs.writeSync(fd, zeros, 0, Math.min(zeros.length, {{ way.zeros_end_node() }} - at), at);
   }
+{%- if way.is_direct() %}
+  release(zeros);
+  fs.ftruncateSync(fd, size);
+{%- endif %}
   fs.fsyncSync(fd);
 }
 {%- endif %}
@@ -64,13 +110,20 @@ function copyFile(source, path) {
     fs.closeSync(original);
   }
 }
+{%- else if way.streams() -%}
+{%- if way.expects() -%}
+/** `expected` bytes are got ready; the file ends where the data does. */
+{% endif -%}
+function writeStream(path, next{% if way.expects() %}, expected{% endif %}) {
+{%- include "node/run.js" %}
+}
 {%- else -%}
 function writeFile(path, data) {
 {%- include "node/run.js" %}
 }
 {%- endif %}
 {%- if way.main() %}
-{%- if !way.copies() %}
+{%- if !way.copies() && !way.streams() %}
 
 /** The content of a file, in memory that begins at a page, as WebAssembly's does. */
 function contentOf(path) {
@@ -102,6 +155,13 @@ function main() {
 {%- if way.copies() %}
     const start = process.hrtime.bigint();
     copyFile(source, target);
+{%- else if way.streams() %}
+    const original = fs.openSync(source);
+{%- if way.expects() %}
+    const { size } = fs.fstatSync(original);
+{%- endif %}
+    const start = process.hrtime.bigint();
+    writeStream(target, (buffer) => fs.readSync(original, buffer){% if way.expects() %}, size{% endif %});
 {%- else %}
     const data = contentOf(source);
     const start = process.hrtime.bigint();

@@ -1,6 +1,6 @@
 {%- if way.is_set_len() %}
-  fs.ftruncateSync(fd, size);
+  fs.ftruncateSync(fd, {{ way.size_node() }});
 {%- endif %}
 {%- if way.fills_with_zeros() %}
-  fillWithZeros(fd, size);
+  fillWithZeros(fd, {{ way.size_node() }});
 {%- endif %}

@@ -14,19 +14,21 @@ function read(fd, buffer, length) {
 
 function copyData(fd, original, size) {
 {%- include "node/before.js" %}
+{%- if way.is_direct() %}
+  const buffer = getAlignedBuffer(Math.max(Math.min(CHUNK, size), BLOCK), BLOCK);
+  try {
+{%- filter indent(2) %}
+{%- include "node/copy_loop.js" %}
+{%- endfilter %}
+  } finally {
+    release(buffer);
+  }
+{%- else %}
   // WebAssembly's memory begins at a page: Linux copies to it faster than to a Buffer.
   const pages = Math.ceil(Math.min(CHUNK, size) / 65536);
   const buffer = new Uint8Array(new WebAssembly.Memory({ initial: pages }).buffer);
-  let at = 0;
-  while (at < size) {
-    const length = read(original, buffer, Math.min(CHUNK, size - at));
-    if (length === 0) throw new Error('EIO: the source has become shorter');
-    let written = 0;
-    while (written < length) {
-      written += fs.writeSync(fd, buffer, written, length - written, null);
-    }
-    at += length;
-  }
+{%- include "node/copy_loop.js" %}
+{%- endif %}
 {%- include "node/after.js" %}
 }
 {% endblock %}

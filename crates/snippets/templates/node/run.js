@@ -1,7 +1,7 @@
 {%- if way.atomic() %}
   const name = `${path}.${process.pid}.tmp`; // until it is whole
 {%- endif %}
-  const fd = fs.openSync({{ way.name_node() }}, {{ way.access_node() }}, 0o666);
+  const fd = {% if way.is_direct() %}openFile({{ way.name_node() }}, {{ way.access_node() }}){% else %}fs.openSync({{ way.name_node() }}, {{ way.access_node() }}, 0o666){% endif %};
   try {
 {%- if way.creates_name() %}
     try {

@@ -1,35 +1,33 @@
 {% extends "node/base.js" %}
 {% block data %}
+{%- if way.streams() %}
+{%- include "node/write_stream.js" %}
+{%- else %}
 
 function writeData(fd, data) {
   const size = data.length;
 {%- include "node/before.js" %}
-{%- if way.sync_after_several().is_some() %}
-  let chunks = 0;
-{%- endif %}
-  let at = 0;
-  // A call may write less than all; after a signal, Node repeats it itself.
-  while (at < size) {
-{%- if way.is_vectored() %}
-    const vector = [];
-    const end = Math.min(at + VECTOR * CHUNK, size);
-    for (let from = at; from < end; from += CHUNK) {
-      vector.push(data.subarray(from, Math.min(from + CHUNK, end)));
-    }
-    at += fs.writevSync(fd, vector, {% if way.is_positional() %}at{% else %}null{% endif %});
-{%- else %}
-    at += fs.writeSync(fd, data, at, Math.min(CHUNK, size - at), {% if way.is_positional() %}at{% else %}null{% endif %});
-{%- endif %}
-{%- if let Some(every) = way.sync_after_several() %}
-    chunks += {% if way.is_vectored() %}vector.length{% else %}1{% endif %};
-    if (chunks >= {{ every }} || at === size) {
-      chunks = 0;
-      fs.{{ way.sync_name() }}Sync(fd);
-    }
-{%- else if way.sync_every().is_some() %}
+{%- if way.is_direct() %}
+  const whole = size - (size % BLOCK);
+  // The data need not begin at a block, which JavaScript cannot see: it is copied to memory that does.
+  const buffer = getAlignedBuffer(Math.max(Math.min({{ way.buffer_node() }}, whole), BLOCK), BLOCK);
+  try {
+{%- filter indent(2) %}
+{%- include "node/loop.js" %}
+{%- endfilter %}
+  } finally {
+    release(buffer);
+  }
+  if (whole < size) {
+    writeRest(fd, data.subarray(whole), whole);
+{%- if way.sync_every().is_some() %}
     fs.{{ way.sync_name() }}Sync(fd);
 {%- endif %}
   }
+{%- else %}
+{%- include "node/loop.js" %}
+{%- endif %}
 {%- include "node/after.js" %}
 }
+{%- endif %}
 {% endblock %}

@@ -149,13 +149,23 @@ def copy_file(source, path):
 {%- filter indent(4) %}
 {%- include "python/run.py" %}
 {%- endfilter %}
+{%- else if way.streams() -%}
+def write_stream(path, source{% if way.expects() %}, expected{% endif %}):
+    """The source is a binary file, raw or buffered, or another object with `readinto`.
+{%- if way.expects() %}
+
+    `expected` bytes are got ready; the file ends where the data does.
+    """
+{%- else %}"""
+{%- endif %}
+{%- include "python/run.py" %}
 {%- else -%}
 def write_file(path, data):
     data = memoryview(data).cast("B")
 {%- include "python/run.py" %}
 {%- endif %}
 {%- if way.main() %}
-{%- if !way.copies() %}
+{%- if !way.copies() && !way.streams() %}
 
 
 def content_of(path):
@@ -182,6 +192,13 @@ def main():
 {%- if way.copies() %}
         start = time.monotonic_ns()
         copy_file(source, target)
+{%- else if way.streams() %}
+        with open(source, "rb", buffering=0) as file:
+{%- if way.expects() %}
+            size = os.fstat(file.fileno()).st_size
+{%- endif %}
+            start = time.monotonic_ns()
+            write_stream(target, file{% if way.expects() %}, size{% endif %})
 {%- else %}
         data = content_of(source)
         start = time.monotonic_ns()

@@ -1,8 +1,6 @@
 
     at, size = 0, len(data)
-{%- if way.is_dontcache() %}
-    flags = RWF_DONTCACHE{% if way.is_rwf_dsync() %} | os.RWF_DSYNC{% endif %}
-{%- endif %}
+{%- include "python/flags.py" %}
 {%- if way.sync_after_several().is_some() %}
     chunks = 0
 {%- endif %}
@@ -23,11 +21,10 @@
         end = min(at + VECTOR * CHUNK, size)
         vector = [data[i : i + CHUNK] for i in range(at, end, CHUNK)]
 {%- endif %}
-{%- if way.is_direct() || way.is_dontcache() %}
+{%- if way.is_direct() %}
         try:
             at += {{ way.call_python() }}
         except OSError as error:
-{%- if way.is_direct() %}
             if error.errno != errno.EINVAL or aligned is not None:
                 raise
             # The data does not begin at a block: copy it to memory that does.
@@ -35,13 +32,12 @@
 {%- if way.sync_every().is_some() %}
             continue
 {%- endif %}
-{%- else %}
-            if error.errno != errno.EOPNOTSUPP or not flags & RWF_DONTCACHE:
-                raise
-            flags &= ~RWF_DONTCACHE  # this filesystem or kernel cannot: the page cache keeps it
+{%- else if way.is_dontcache() %}
+        try:
+            at += {{ way.call_python() }}
+{%- include "python/uncached.py" %}
 {%- if way.sync_every().is_some() %}
             continue
-{%- endif %}
 {%- endif %}
 {%- else %}
         at += {{ way.call_python() }}

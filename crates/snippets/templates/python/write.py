@@ -1,5 +1,8 @@
 {% extends "python/base.py" %}
 {% block helpers %}
+{%- if way.streams() %}
+{%- include "python/write_stream.py" %}
+{%- else %}
 {%- if way.threads() > 1 %}
 {%- include "python/borders.py" %}
 {%- endif %}
@@ -54,4 +57,5 @@ def write_data({% if way.has_own_descriptors() %}path, {% endif %}fd, data):
 {%- endif %}
 {%- endif %}
 {%- include "python/after.py" %}
+{%- endif %}
 {% endblock %}

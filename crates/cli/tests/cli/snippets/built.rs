@@ -5,13 +5,14 @@ use std::process::{Command, Output};
 
 use anyhow::{Context, Result, ensure};
 use tempfile::TempDir;
-use writebench_snippets::Language;
+use writebench_snippets::{Frame, Language};
 use writebench_testkit::{Compiled, Need};
 
+use super::grid::case;
 use crate::program;
 
-/// The programs that compile or run a language.
-pub(super) fn needs(language: Language) -> Vec<Need> {
+/// The programs that compile or run a case's code, and the package that it requires.
+pub(super) fn needs(language: Language, name: &str) -> Vec<Need> {
     let programs: &[&'static str] = match language {
         Language::C => &["cc"],
         Language::Cpp => &["c++"],
@@ -21,7 +22,17 @@ pub(super) fn needs(language: Language) -> Vec<Need> {
         Language::Go => &["go"],
         Language::Java => &["javac", "java"],
     };
-    programs.iter().map(|name| Need::Program(name)).collect()
+    let package = requires_package(language, name).then_some(Need::NodePackage);
+    programs.iter().map(|name| Need::Program(name)).chain(package).collect()
+}
+
+fn requires_package(language: Language, name: &str) -> bool {
+    language == Language::Node
+        && case(name).is_ok_and(|case| {
+            let methods = writebench_engine::method_infos();
+            writebench_snippets::code(&case, language, Frame::default(), &methods)
+                .is_ok_and(|text| text.contains("@writebench/direct-io"))
+        })
 }
 
 /// A program that can be run.

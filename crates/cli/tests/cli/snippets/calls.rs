@@ -18,7 +18,7 @@ pub(crate) fn add(trials: &mut Trials) {
         let kind = if promise.0.contains("huge=collapse") { Kind::Tmpfs } else { Kind::Ext4 };
         let on_image = case.method().name == "ficlone";
         let place = if on_image { Need::Image("xfs") } else { Need::Filesystem(kind) };
-        let needs = [&needs(language)[..], &[Need::Strace, place]].concat();
+        let needs = [&needs(language, promise.0)[..], &[Need::Strace, place]].concat();
         let (case, calls) = (case.clone(), promise.1);
         let name = format!("snippets: {}: the calls of {}", language.name(), promise.0);
         if streams(&case) {

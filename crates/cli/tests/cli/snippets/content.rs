@@ -10,19 +10,19 @@ use super::grid::{CONTENT, case, in_all_languages, streams};
 
 pub(crate) fn add(trials: &mut Trials) {
     for (language, name) in in_all_languages(CONTENT.iter().copied()) {
-        let needs = [&needs(language)[..], &[Need::Filesystem(Kind::Ext4)]].concat();
+        let needs = [&needs(language, name)[..], &[Need::Filesystem(Kind::Ext4)]].concat();
         trials.add(format!("snippets: {}: the content of {name}", language.name()), &needs, move || {
             is_whole(name, language, &[])
         });
     }
     let producers = CONTENT.iter().copied().filter(|name| case(name).is_ok_and(|case| streams(&case)));
     for (language, name) in in_all_languages(producers) {
-        let needs = [&needs(language)[..], &[Need::Filesystem(Kind::Ext4)]].concat();
+        let needs = [&needs(language, name)[..], &[Need::Filesystem(Kind::Ext4)]].concat();
         let title = format!("snippets: {}: the content of {name}, from a producer", language.name());
         trials.add(title, &needs, move || is_whole(name, language, &["--stream"]));
     }
     for (language, name) in in_all_languages(["write,sync=fsync", "read-write", "mmap"]) {
-        let needs = [&needs(language)[..], &[Need::Filesystem(Kind::Ext4)]].concat();
+        let needs = [&needs(language, name)[..], &[Need::Filesystem(Kind::Ext4)]].concat();
         let title =
             format!("snippets: {}: {name} with --atomic replaces a file when it is whole", language.name());
         trials.add(title, &needs, move || replaces(name, language));

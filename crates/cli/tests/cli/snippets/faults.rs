@@ -91,7 +91,7 @@ const FAULTS: &[(&str, When, What, End)] = &[
 
 pub(crate) fn add(trials: &mut Trials) {
     for (number, (language, &(name, when, what, end))) in in_all_languages(FAULTS).enumerate() {
-        let needs = [&needs(language)[..], &[Need::Fuse]].concat();
+        let needs = [&needs(language, name)[..], &[Need::Fuse]].concat();
         let title = format!("snippets: {}: {name} with {what:?} ({number})", language.name());
         if case(name).is_ok_and(|case| streams(&case)) {
             let title = format!("{title}, from a producer");

@@ -25,6 +25,7 @@ pub(super) const CONTENT: &[&str] = &[
     "write,chunk=4KiB,sync=o-dsync",
     "write,chunk=64KiB,cache=direct,prepare=fallocate,sync=fsync",
     "write,chunk=4KiB,prepare=zero-fill,sync=fdatasync/1",
+    "write,chunk=64KiB,cache=direct,prepare=zero-fill,sync=fdatasync/3",
     "pwrite,chunk=64KiB,threads=3",
     "pwrite,chunk=whole,threads=4,prepare=posix-fallocate",
     "pwrite,chunk=64KiB,threads=2,descriptor=per-thread,cache=direct,prepare=fallocate",
