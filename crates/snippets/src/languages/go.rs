@@ -125,13 +125,38 @@ impl Way<'_> {
     }
 
     fn size_go(&self) -> &'static str {
-        if self.copies() { "size" } else { "len(data)" }
+        match (self.copies(), self.streams()) {
+            (true, _) => "size",
+            (false, true) => "int(expected)",
+            (false, false) => "len(data)",
+        }
+    }
+
+    /// What the file is filled with.
+    fn what_go(&self) -> &'static str {
+        match (self.copies(), self.streams()) {
+            (true, _) => "input, int(status.Size())",
+            (false, true) if self.expects() => "source, expected",
+            (false, true) => "source",
+            (false, false) => "data",
+        }
+    }
+
+    /// The call of the function in a whole program.
+    fn main_call_go(&self) -> &'static str {
+        match (self.copies(), self.streams()) {
+            (true, _) => "CopyFile(source, target)",
+            (false, true) if self.expects() => "WriteStream(target, input, status.Size())",
+            (false, true) => "WriteStream(target, input)",
+            (false, false) => "WriteFile(target, data)",
+        }
     }
 
     // Durability.
 
     fn calls_fdatasync_go(&self) -> bool {
-        self.is_fdatasync() || self.is_direct() && self.is_rwf_dsync()
+        // The rest of a buffer is written without that flag; that of a stream has it.
+        self.is_fdatasync() || self.is_direct() && self.is_rwf_dsync() && !self.streams()
     }
 
     /// fsync or fdatasync.
@@ -161,17 +186,39 @@ impl Way<'_> {
         if self.copies() && self.is_direct() { "writeLarge" } else { "writeAll" }
     }
 
-    /// The statement that writes all bytes of this, and sets `err`.
-    fn write_go(&self, data: &str) -> String {
-        let offset = match (self.is_positional(), self.is_single_go() && !self.has_part_go()) {
+    /// Whether the function that writes a chunk has the end that is no whole block in it.
+    fn writes_rest_go(&self) -> bool {
+        self.is_direct() && (self.copies() || self.streams())
+    }
+
+    /// The name of that function.
+    fn chunk_name_go(&self) -> &'static str {
+        if self.copies() { "writeAll" } else { "writeChunk" }
+    }
+
+    fn offset_go(&self) -> &'static str {
+        match (self.is_positional(), self.is_single_go() && !self.has_part_go()) {
             (false, _) => "",
             (true, true) => ", 0",
             (true, false) => ", offset",
-        };
+        }
+    }
+
+    /// The statement that writes all bytes of this, and sets `err`.
+    fn write_go(&self, data: &str) -> String {
+        if self.writes_rest_go() {
+            format!("err := {}(file, {data}{})", self.chunk_name_go(), self.offset_go())
+        } else {
+            self.write_blocks_go(data)
+        }
+    }
+
+    /// The same for whole blocks, where all that is written is such.
+    fn write_blocks_go(&self, data: &str) -> String {
+        let offset = self.offset_go();
         let flags = if self.is_dontcache() { ", &flags" } else { "" };
-        if self.is_vectored() || self.has_flags() || self.copies() && self.is_direct() || self.writes_large_go()
-        {
-            format!("err := writeAll(file, {data}{offset}{flags})")
+        if self.is_vectored() || self.has_flags() || self.writes_large_go() {
+            format!("err := {}(file, {data}{offset}{flags})", self.large_name_go())
         } else if self.is_positional() {
             format!("_, err := file.WriteAt({data}{offset})")
         } else {
@@ -179,12 +226,13 @@ impl Way<'_> {
         }
     }
 
-    /// The same for whole blocks of a copy.
-    fn write_blocks_go(&self, data: &str) -> String {
-        if self.writes_large_go() {
-            format!("err := writeLarge(file, {data})")
-        } else {
-            format!("_, err := file.Write({data})")
+    /// The statements that write the end, which is smaller than a block, and return.
+    fn write_rest_go(&self, data: &str) -> String {
+        let write = format!("_, err := file.Write({data})");
+        let write = if self.copies() { write } else { self.write_blocks_go(data) };
+        match write.strip_prefix("err := ") {
+            Some(call) => format!("return {call}"),
+            None => format!("{write}\n\treturn err"),
         }
     }
 
@@ -231,7 +279,8 @@ impl Way<'_> {
     }
 
     fn takes_offset_go(&self) -> bool {
-        self.is_positional() || self.is("mmap-write") || self.writeback().is_some()
+        let must_know_end = self.streams() && self.expects();
+        self.is_positional() || self.is("mmap-write") || self.writeback().is_some() || must_know_end
     }
 
     /// Whether the loop is in a function of its own.

@@ -140,6 +140,7 @@ const IMPORTS: &[(&str, &str)] = &[
     ("ByteBuffer", "java.nio"),
     ("MappedByteBuffer", "java.nio"),
     ("FileChannel", "java.nio.channels"),
+    ("ReadableByteChannel", "java.nio.channels"),
     ("FileSystemException", "java.nio.file"),
     ("Files", "java.nio.file"),
     ("OpenOption", "java.nio.file"),
@@ -194,10 +195,11 @@ fn with_imports(family: Family, way: &Way<'_>) -> Option<String> {
 
 impl Way<'_> {
     pub(crate) fn class_java(&self) -> &'static str {
-        match (self.main(), self.copies()) {
-            (true, _) => "Main",
-            (false, true) => "CopyFile",
-            (false, false) => "WriteFile",
+        match (self.main(), self.copies(), self.streams()) {
+            (true, ..) => "Main",
+            (false, true, _) => "CopyFile",
+            (false, false, true) => "WriteStream",
+            (false, false, false) => "WriteFile",
         }
     }
 
@@ -268,6 +270,11 @@ impl Way<'_> {
             (true, true) => "(int) Math.min((long) VECTOR * CHUNK, data.remaining())",
             (true, false) => "Math.min(CHUNK, data.remaining())",
         }
+    }
+
+    /// Whether the function of a stream counts the bytes that it has written.
+    pub(crate) fn counts_bytes_java(&self) -> bool {
+        self.is_positional() || self.is_direct() || self.expects()
     }
 
     /// Whether storing into a mapping syncs the file on the way.

@@ -55,6 +55,12 @@ func CopyFile(source, path string) error {
 	if err != nil {
 		return err
 	}
+{%- else if way.streams() -%}
+// WriteStream writes what source gives, until io.EOF, to {% if way.atomic() %}the{% else if way.creates_name() %}a new{% else %}the existing{% endif %} file at path.
+{%- if way.expects() %}
+// As many bytes as expected are got ready; the file ends where the data does.
+{%- endif %}
+func WriteStream(path string, source io.Reader{% if way.expects() %}, expected int64{% endif %}) error {
 {%- else -%}
 // WriteFile writes data to {% if way.atomic() %}the{% else if way.creates_name() %}a new{% else %}the existing{% endif %} file at path.
 func WriteFile(path string, data []byte) error {
@@ -68,7 +74,7 @@ func WriteFile(path string, data []byte) error {
 	if err != nil {
 		return err
 	}
-	err = fill(file, {% if way.copies() %}input, int(status.Size()){% else %}data{% endif %})
+	err = fill(file, {{ way.what_go() }})
 	// A late error of the filesystem, such as NFS, is one of writing.
 	if closeErr := file.Close(); err == nil {
 		err = closeErr

@@ -16,26 +16,7 @@ func read(input *os.File, buffer []byte) (int, error) {
 	}
 }
 {%- endif %}
-{%- if way.is_direct() %}
-
-// writeAll writes the end of the file, which is no whole block, through the page cache.
-func writeAll(file *os.File, data []byte) error {
-	whole := len(data) / blockSize * blockSize
-	if whole > 0 {
-		if {{ way.write_blocks_go("data[:whole]") }}; err != nil {
-			return err
-		}
-	}
-	if whole == len(data) {
-		return nil
-	}
-	if err := endDirect(file); err != nil {
-		return err
-	}
-	_, err := file.Write(data[whole:])
-	return err
-}
-{%- endif %}
+{%- include "go/write_rest.go" %}
 {%- if !way.is_direct() || way.writes_large_go() %}
 {%- include "go/write_large.go" %}
 {%- endif %}

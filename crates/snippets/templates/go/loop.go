@@ -6,7 +6,15 @@
 {%- if way.chunk().is_none() %}
 	chunkSize := max(len(data), 1) // all in one call
 {%- endif %}
-{%- if way.is_direct() %}
+{%- if way.streams() && way.is_direct() %}
+	buffer, err := alignedBuffer(chunkSize)
+	if err != nil {
+		return err
+	}
+	defer syscall.Munmap(buffer)
+{%- else if way.streams() %}
+	buffer := make([]byte, chunkSize)
+{%- else if way.is_direct() %}
 	var buffer []byte
 	if uintptr(unsafe.Pointer(unsafe.SliceData(data)))%blockSize != 0 {
 		var err error
@@ -28,10 +36,20 @@
 {%- if way.is_vectored() %}
 	vector := make([]syscall.Iovec, 0, vectorSize)
 	for part := range slices.Chunk(data, vectorSize*chunkSize) {
+{%- else if way.streams() %}
+	for isEnd := false; !isEnd; {
+		part, err := nextChunk(source, buffer)
+		if err != nil {
+			return err
+		}
+		isEnd = len(part) < len(buffer)
+		if len(part) == 0 {
+			break
+		}
 {%- else %}
 	for part := range slices.Chunk(data, chunkSize) {
 {%- endif %}
-{%- if way.is_direct() %}
+{%- if way.is_direct() && !way.streams() %}
 		if buffer != nil {
 			part = buffer[:copy(buffer, part)]
 		}
@@ -45,7 +63,7 @@
 		if {% if way.is_vectored() %}{{ way.write_go("vector") }}{% else %}{{ way.write_go("part") }}{% endif %}; err != nil {
 			return err
 		}
-{%- if way.is_positional() || way.writeback().is_some() %}
+{%- if way.takes_offset_go() %}
 		offset += int64(len(part))
 {%- endif %}
 {%- if let Some(every) = way.sync_every() %}
@@ -68,6 +86,21 @@
 		}
 {%- endif %}
 	}
+{%- if way.streams() && way.expects() %}
+	// The data may have ended early.
+	if offset < expected {
+{%- if way.is_durable() %}
+		if err := file.Truncate(offset); err != nil {
+			return err
+		}
+{%- if !way.syncs_at_end() %}
+		return {{ way.sync_go() }}
+{%- endif %}
+{%- else %}
+		return file.Truncate(offset)
+{%- endif %}
+	}
+{%- endif %}
 {%- if way.counts_chunks_go() %}
 	if chunks > 0 {
 		return {{ way.sync_go() }}

@@ -1,4 +1,4 @@
-{%- if !way.copies() %}
+{%- if !way.copies() && !way.streams() %}
 
 // contentOf reads a file into memory that is good for O_DIRECT and for huge pages.
 func contentOf(path string) ([]byte, error) {
@@ -28,14 +28,26 @@ func contentOf(path string) ([]byte, error) {
 {%- endif %}
 
 func run(source, target string) error {
-{%- if !way.copies() %}
+{%- if way.streams() %}
+	input, err := os.Open(source)
+	if err != nil {
+		return err
+	}
+	defer input.Close()
+{%- if way.expects() %}
+	status, err := input.Stat()
+	if err != nil {
+		return err
+	}
+{%- endif %}
+{%- else if !way.copies() %}
 	data, err := contentOf(source)
 	if err != nil {
 		return err
 	}
 {%- endif %}
 	start := time.Now()
-	if err := {% if way.copies() %}CopyFile(source, target){% else %}WriteFile(target, data){% endif %}; err != nil {
+	if err := {{ way.main_call_go() }}; err != nil {
 		return err
 	}
 	took := time.Since(start)

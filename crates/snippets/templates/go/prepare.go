@@ -1,5 +1,5 @@
 {%- if way.reserves() %}
-	if err := {% if way.is_set_len() %}file.Truncate(int64({{ way.size_go() }})){% else %}reserve(file, {{ way.size_go() }}){% endif %}; err != nil {
+	if err := {% if way.is_set_len() %}file.Truncate({% if way.streams() %}expected{% else %}int64({{ way.size_go() }}){% endif %}){% else %}reserve(file, {{ way.size_go() }}){% endif %}; err != nil {
 		return err
 	}
 {%- endif %}

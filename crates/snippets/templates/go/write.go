@@ -1,9 +1,9 @@
 {% extends "go/base.go" %}
 {% block fill %}
 
-func fill(file *os.File, data []byte) error {
+func fill(file *os.File, {% if way.streams() %}source io.Reader{% if way.expects() %}, expected int64{% endif %}{% else %}data []byte{% endif %}) error {
 {%- include "go/prepare.go" %}
-{%- if way.is_direct() %}
+{%- if way.is_direct() && !way.streams() %}
 	whole := len(data) / blockSize * blockSize
 {%- include "go/run.go" %}
 	// The rest is no whole block: through the page cache.
@@ -18,7 +18,7 @@ func fill(file *os.File, data []byte) error {
 		return {% if way.calls_fdatasync_go() %}datasync(file){% else %}file.Sync(){% endif %}
 {%- endif %}
 	}
-{%- else if way.has_part_go() %}
+{%- else if way.has_part_go() && !way.streams() %}
 {%- include "go/run.go" %}
 {%- else %}
 {%- if way.takes_offset_go() && !way.is_single_go() %}
@@ -28,7 +28,25 @@ func fill(file *os.File, data []byte) error {
 {%- endif %}
 {%- include "go/end.go" %}
 }
-{%- if way.has_part_go() %}
+{%- if way.streams() %}
+
+// nextChunk fills the buffer with the next bytes of the source; there are fewer only at its end. It is not
+// io.ReadFull, which has one error for an end within the buffer and for a source that was cut off itself.
+func nextChunk(source io.Reader, buffer []byte) ([]byte, error) {
+	length := 0
+	for length < len(buffer) {
+		n, err := source.Read(buffer[length:])
+		length += n
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return buffer[:length], nil
+}
+{%- else if way.has_part_go() %}
 
 // writePart writes data {% if way.is_positional() %}at an offset{% else %}at the file's position{% endif %}.
 func writePart(file *os.File, data []byte{% if way.takes_offset_go() %}, offset int64{% endif %}) error {
@@ -39,6 +57,7 @@ func writePart(file *os.File, data []byte{% if way.takes_offset_go() %}, offset 
 {% endblock %}
 {% block helpers %}
 {%- include "go/write_all.go" %}
+{%- include "go/write_rest.go" %}
 {%- if way.threads() > 1 %}
 {%- include "go/parts.go" %}
 {%- endif %}

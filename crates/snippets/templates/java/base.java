@@ -5,7 +5,9 @@
 {%- endfor %}
  *
  * {{ way.after_an_error() }} An interrupt of the thread is an error, too.
-{%- if !way.copies() && !way.maps_target() %}
+{%- if way.streams() %}
+ * The source is a channel that blocks; Channels.newChannel makes one of an InputStream.
+{%- else if !way.copies() && !way.maps_target() %}
  * Hand over a direct buffer: Java copies the data of any other to one first.
 {%- endif %}
 {%- if way.maps_target() %}
@@ -19,7 +21,7 @@
 {%- endif %}
  * To compile it: javac {{ way.class_java() }}.java
 {%- if way.main() %}
- * To run it: java {% if !way.copies() %}-XX:MaxDirectMemorySize=3g {% endif %}Main SOURCE TARGET
+ * To run it: java {% if !way.copies() && !way.streams() %}-XX:MaxDirectMemorySize=3g {% endif %}Main SOURCE TARGET
 {%- endif %}
  */
 
@@ -43,6 +45,11 @@ final class {{ way.class_java() }} {
     }
 
     private static void copy(Path source, FileChannel input, Path path) throws IOException {
+{%- else if way.streams() %}
+{%- if way.expects() %}
+    /** As many bytes as expected are got ready; the file ends where the data does. */
+{%- endif %}
+    static void writeStream(Path path, ReadableByteChannel source{% if way.expects() %}, long expected{% endif %}) throws IOException {
 {%- else %}
     static void writeFile(Path path, ByteBuffer data) throws IOException {
 {%- endif %}
@@ -127,7 +134,7 @@ final class {{ way.class_java() }} {
     }
 {%- endif %}
 {%- if way.main() %}
-{%- if !way.copies() %}
+{%- if !way.copies() && !way.streams() %}
 
     /** The content of a file, in memory that is good for O_DIRECT and for huge pages. */
     private static ByteBuffer contentOf(Path path) throws IOException {
@@ -155,6 +162,12 @@ final class {{ way.class_java() }} {
         try {
             long start = System.nanoTime();
             copyFile(source, target);
+{%- else if way.streams() %}
+        Path used = source;
+        try (FileChannel input = FileChannel.open(source)) {
+            used = target;
+            long start = System.nanoTime();
+            writeStream(target, input{% if way.expects() %}, input.size(){% endif %});
 {%- else %}
         Path used = source;
         try {

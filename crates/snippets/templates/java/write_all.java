@@ -6,7 +6,7 @@
         final int end = data.limit(), rest = data.remaining() % BLOCK;
         data.limit(end - rest);
         while (data.hasRemaining()) // a call may write less than all
-            at += file.write(data);
+            at += file.write(data{% if way.is_positional() %}, at{% endif %});
         data.limit(end);
         if (rest > 0) {
             // The end of the file is no whole block: through the page cache.
@@ -17,8 +17,8 @@
         }
     }
 {%- else %}
-    private static void writeAll(FileChannel file, ByteBuffer data) throws IOException {
+    private static void writeAll(FileChannel file, ByteBuffer data{% if way.is_positional() %}, long at{% endif %}) throws IOException {
         while (data.hasRemaining()) // a call may write less than all
-            file.write(data);
+            {% if way.is_positional() %}at += file.write(data, at){% else %}file.write(data){% endif %};
     }
 {%- endif %}

@@ -1,0 +1,112 @@
+
+
+{% if way.is_positional() %}
+    /** Writes the rest of a buffer to the same offset of the file, a chunk per call. */
+{%- else if way.is_vectored() %}
+    /** Writes the rest of a buffer where the file's position is, a vector of chunks per call. */
+{%- else %}
+    /** Writes the rest of a buffer where the file's position is, a chunk per call. */
+{%- endif %}
+    private static void writePart(FileChannel file, ByteBuffer data) throws IOException {
+{%- if way.needs_end_java() %}
+        final int end = data.limit();
+{%- endif %}
+{%- if way.is_direct() %}
+        boolean isAligned = data.isDirect() && data.alignmentOffset(data.position(), BLOCK) == 0;
+        ByteBuffer buffer = isAligned ? null : pages({{ way.buffer_java() }});
+{%- endif %}
+{%- if way.sync_every().is_some() %}
+        int chunks = 0;
+{%- endif %}
+{%- if way.is_vectored() %}
+        // The chunks of a vector, each a view of the data: made once, and moved on.
+        ByteBuffer[] vector = new ByteBuffer[VECTOR];
+{%- if way.is_direct() %}
+        Arrays.setAll(vector, i -> (isAligned ? data : buffer).duplicate());
+{%- else %}
+        Arrays.setAll(vector, i -> data.duplicate());
+{%- endif %}
+        for (int at = data.position(); at < end;) {
+{%- if way.is_direct() %}
+            int from = at;
+            if (!isAligned) {
+                buffer.put(0, data, at, Math.min(buffer.limit(), end - at));
+                from = 0;
+            }
+{%- endif %}
+            int count = 0;
+            while (count < VECTOR && at < end) {
+                int length = {% if way.chunk_java().is_some() %}Math.min(CHUNK, end - at){% else %}end - at{% endif %};
+{%- if way.is_direct() %}
+                vector[count++].limit(from + length).position(from);
+                from += length;
+{%- else %}
+                vector[count++].limit(at + length).position(at);
+{%- endif %}
+                at += length;
+            }
+            for (int first = 0; first < count;) { // a call may write less than all
+                file.write(vector, first, count - first);
+                while (first < count && !vector[first].hasRemaining())
+                    first++;
+            }
+{%- else if way.is_direct() %}
+        for (int at = data.position(); at < end;) {
+{%- if way.chunk_java().is_some() %}
+            data.limit(Math.min(CHUNK, end - at) + at);
+{%- endif %}
+            ByteBuffer from = isAligned ? data : buffer.clear().put(data).flip();
+            while (from.hasRemaining()) // a call may write less than all
+                at += file.write(from{% if way.is_positional() %}, at{% endif %});
+{%- else if way.chunk_java().is_some() %}
+        while (data.position() < end) {
+            data.limit(data.position() + Math.min(CHUNK, end - data.position()));
+            while (data.hasRemaining()) // a call may write less than all
+                file.write(data{% if way.is_positional() %}, data.position(){% endif %});
+{%- else %}
+        while (data.hasRemaining()) { // a call may write less than all
+            file.write(data{% if way.is_positional() %}, data.position(){% endif %});
+{%- endif %}
+{%- if let Some(every) = way.sync_every() %}
+            chunks += {% if way.is_vectored() %}count{% else %}1{% endif %};
+            if (chunks >= {{ every }}) {
+                chunks = 0;
+                file.force({{ !way.is_fdatasync() }});
+            }
+{%- endif %}
+        }
+{%- if way.sync_every().is_some() %}
+        if (chunks > 0)
+            file.force({{ !way.is_fdatasync() }});
+{%- endif %}
+    }
+{%- if way.has_own_descriptors() %}
+
+    /** A descriptor of its own has a position of its own; the first part has the file's. */
+    private static void writeOwnPart(Path path, FileChannel file, ByteBuffer part) throws IOException {
+        if (part.position() == 0) {
+            writePart(file, part);
+            return;
+        }
+        try (FileChannel own = {{ way.open_java() }}(path, {{ way.options_again_java() }})) {
+{%- if way.is_at_position() %}
+            own.position(part.position());
+{%- endif %}
+            writePart(own, part);
+        }
+    }
+{%- endif %}
+{%- if way.is_direct() %}
+
+    /** The rest is no whole block: through the page cache. */
+    private static void writeRest(Path path, ByteBuffer rest) throws IOException {
+        try (FileChannel file = FileChannel.open(path, {{ way.options_again_java() }})) {
+            while (rest.hasRemaining())
+                file.write(rest, rest.position());
+{%- if way.sync_every().is_some() %}
+            file.force(false);
+{%- endif %}
+        }
+    }
+{%- include "java/aligned.java" %}
+{%- endif %}
