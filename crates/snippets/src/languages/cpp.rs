@@ -29,7 +29,7 @@ impl Way<'_> {
     /// Whether chunks are cut where the data ends.
     pub(crate) fn cuts_chunks_cpp(&self) -> bool {
         let is_one_call = self.is_plain_cpp() && self.chunk().is_none();
-        !is_one_call && !self.is("ficlone") || self.fills_with_zeros()
+        !is_one_call && !self.is("ficlone") && !self.streams() || self.fills_with_zeros()
     }
 
     pub(crate) fn has_arrays_cpp(&self) -> bool {
@@ -38,7 +38,7 @@ impl Way<'_> {
 
     /// Whether it looks at addresses.
     pub(crate) fn has_addresses_cpp(&self) -> bool {
-        self.is_direct() && !self.copies()
+        self.copies_chunks_cpp()
             || self.maps_huge()
             || self.is_nontemporal()
             || self.populates()
@@ -46,10 +46,20 @@ impl Way<'_> {
             || self.is_uring()
     }
 
+    /// Whether data that is not aligned is copied to memory that is.
+    pub(crate) fn copies_chunks_cpp(&self) -> bool {
+        self.is_direct() && !self.copies() && !self.streams()
+    }
+
+    /// Whether the loop over a producer's chunks knows how many bytes there were.
+    pub(crate) fn counts_cpp(&self) -> bool {
+        self.is_positional() || self.writeback().is_some() || self.expects()
+    }
+
     /// Whether it has aligned memory of its own.
     pub(crate) fn has_memory_cpp(&self) -> bool {
         let for_its_program = self.main() && !self.copies();
-        for_its_program || self.is_direct() && !self.copies() || self.reads_into_memory_cpp()
+        for_its_program || self.streams() || self.is_direct() && !self.copies() || self.reads_into_memory_cpp()
     }
 
     fn reads_into_memory_cpp(&self) -> bool {
@@ -68,7 +78,7 @@ impl Way<'_> {
 
     /// Whether it asks for the size of a file.
     pub(crate) fn looks_at_size_cpp(&self) -> bool {
-        let for_its_program = self.main() && !self.copies();
+        let for_its_program = self.main() && !self.copies() && (!self.streams() || self.expects());
         for_its_program || self.knows_size_cpp() || self.maps_target() && self.overwrites()
     }
 
@@ -144,6 +154,16 @@ impl Way<'_> {
     }
 
     // Calls.
+
+    /// The call of the function in a whole program.
+    pub(crate) fn main_call_cpp(&self) -> &'static str {
+        match (self.copies(), self.streams()) {
+            (true, _) => "copy_file(argv[1], path)",
+            (false, true) if self.expects() => "write_stream(path, next, expected)",
+            (false, true) => "write_stream(path, next)",
+            (false, false) => "write_file(path, data.get(), size)",
+        }
+    }
 
     /// The file of an entry of io_uring.
     pub(crate) fn ring_file_cpp(&self) -> &'static str {

@@ -63,7 +63,7 @@ impl Way<'_> {
     fn imports_rust(&self) -> Vec<String> {
         let is_in_threads = self.threads() > 1;
         let seeks = is_in_threads && (self.copies() || self.has_own_descriptors() && self.is_at_position());
-        let reads = self.main() && !self.copies();
+        let reads = self.main() && !self.copies() || self.streams();
         let maps = self.maps_target() || self.maps_source();
         let madvises = self.maps_target() && (self.populates() || self.maps_huge() && !self.huge_is_collapse())
             || self.maps_source() && (self.populates() || self.is_sequential());
@@ -72,7 +72,7 @@ impl Way<'_> {
         let by_number = self.is_posix_fallocate() || self.writeback().is_some() || self.is("ficlone");
         let at_offset = self.fills_with_zeros()
             || self.is("pwrite") && !self.has_flags()
-            || self.is_direct() && !self.copies();
+            || self.is_direct() && !self.copies() && !self.streams();
         let of_open = self.is_direct() || !self.open_flags_rust(false).starts_with('0');
         let lines = [
             used("std", &[(self.main(), "env")]),
@@ -187,7 +187,9 @@ impl Way<'_> {
         let has_size = !self.is("ficlone") || self.reserves() || self.overwrites();
         let arguments = [
             (self.has_own_descriptors(), self.target_rust()),
-            (!self.copies(), "data"),
+            (!self.copies() && !self.streams(), "data"),
+            (self.streams(), "source"),
+            (self.streams() && self.expects(), "expected"),
             (self.copies(), "&input"),
             (self.copies() && self.threads() > 1, "source"),
             (self.copies() && has_size, "size"),
@@ -246,12 +248,20 @@ impl Way<'_> {
 
     /// The call of a chunk or a vector.
     fn call_rust(&self) -> String {
+        self.call_of_rust("chunk", "offset")
+    }
+
+    /// The same with other bytes.
+    fn call_of_rust(&self, chunk: &str, offset: &str) -> String {
+        let offset = if self.is_positional() { format!(", {offset}") } else { String::new() };
         if !self.is_vectored() && !self.has_flags() {
-            let call = if self.is_positional() { "write_all_at(chunk, offset)" } else { "write_all(chunk)" };
-            return format!("file.{call}");
+            let call = if self.is_positional() { "write_all_at" } else { "write_all" };
+            return format!("file.{call}({chunk}{offset})");
         }
-        let vector = if self.is_vectored() { "&mut vector[..count]" } else { "&mut [IoSlice::new(chunk)]" };
-        let offset = if self.is_positional() { ", offset" } else { "" };
+        let vector = match self.is_vectored() {
+            true => "&mut vector[..count]".to_owned(),
+            false => format!("&mut [IoSlice::new({chunk})]"),
+        };
         let flags = if self.is_dontcache() { ", &mut flags" } else { "" };
         format!("write_all(file, {vector}{offset}{flags})")
     }
@@ -288,8 +298,34 @@ impl Way<'_> {
         self.is_positional() || self.writeback().is_some()
     }
 
+    /// Whether the loop over a producer's chunks knows how many bytes there were.
+    fn counts_rust(&self) -> bool {
+        self.has_offset_rust() || self.expects()
+    }
+
+    /// The type of the function's number of bytes.
+    fn size_type_rust(&self) -> &'static str {
+        if self.streams() { "u64" } else { "usize" }
+    }
+
+    /// That number, as calls take it.
+    fn size_rust(&self) -> &'static str {
+        if self.streams() { "size" } else { "size as u64" }
+    }
+
+    /// The call of the function in a whole program.
+    fn main_call_rust(&self) -> &'static str {
+        match (self.copies(), self.streams()) {
+            (true, _) => "copy_file(source, target)",
+            (false, true) if self.expects() => "write_stream(target, &mut input, expected)",
+            (false, true) => "write_stream(target, &mut input)",
+            (false, false) => "write_file(target, data)",
+        }
+    }
+
     fn has_buffer_rust(&self) -> bool {
         self.main() && !self.copies()
+            || self.streams()
             || self.is_direct() && !self.maps_source()
             || self.is("read-write")
             || self.is("pipeline")

@@ -4,7 +4,7 @@
 // {{ line }}
 {%- endfor %}
 //
-// Throws std::system_error. {{ way.after_an_error() }}
+// Throws std::system_error{% if way.streams() %}, or what the producer throws{% endif %}. {{ way.after_an_error() }}
 {%- if way.maps_target() %}
 // If {% if way.maps_source() %}either{% else %}the{% endif %} file is made shorter or its disk fills up meanwhile, SIGBUS ends the program
 {%- if !way.reserves_blocks() %}: reserve
@@ -38,7 +38,7 @@
 {%- if way.main() || way.has_memory_cpp() %}
 #include <cstdlib>
 {%- endif %}
-{%- if way.stores_cpp() || way.is_direct() && !way.copies() %}
+{%- if way.stores_cpp() || way.copies_chunks_cpp() %}
 #include <cstring>
 {%- endif %}
 {%- if way.main() %}
@@ -47,8 +47,10 @@
 {%- if way.creates_name() && way.is_durable() %}
 #include <filesystem>
 {%- endif %}
-{%- if way.has_threads_cpp() %}
+{%- if way.has_threads_cpp() || way.streams() %}
 #include <functional>
+{%- endif %}
+{%- if way.has_threads_cpp() %}
 #include <future>
 {%- endif %}
 {%- if way.main() %}
@@ -101,6 +103,11 @@
 #include <sys/uio.h>
 {%- endif %}
 #include <unistd.h>
+{%- if way.streams() %}
+
+// Puts the next bytes of the data into `buffer`: returns 1 to `size`, or 0 at the data's end; throws on an error.
+using Producer = std::function<std::size_t(char *buffer, std::size_t size)>;
+{%- endif %}
 
 namespace {
 {% block declarations %}{% endblock %}
@@ -297,6 +304,11 @@ void sync_directory(const char *path)
 
 {% if way.copies() -%}
 void copy_file(const char *source, const char *path)
+{%- else if way.streams() -%}
+{%- if way.expects() -%}
+// `expected` bytes are got ready; the file ends where the data does.
+{% endif -%}
+void write_stream(const char *path, const Producer &next{% if way.expects() %}, std::size_t expected{% endif %})
 {%- else -%}
 void write_file(const char *path, const void *data, std::size_t size)
 {%- endif %}
@@ -316,10 +328,10 @@ void write_file(const char *path, const void *data, std::size_t size)
     NewName name{ {{- way.path_cpp() }}};
 {%- endif %}
 {%- if way.reserves() && way.reserve_cpp().is_some() %}
-    reserve(file.get(), size);
+    reserve(file.get(), {% if way.streams() %}expected{% else %}size{% endif %});
 {%- endif %}
 {%- if way.fills_with_zeros() %}
-    fill_with_zeros(file.get(), size);
+    fill_with_zeros(file.get(), {% if way.streams() %}expected{% else %}size{% endif %});
 {%- endif %}
 {%- block fill %}{% endblock %}
 {%- if way.copies() && way.overwrites() && !way.maps_target() %}

@@ -1,4 +1,17 @@
-{% if !way.copies() %}
+{% if way.streams() %}
+
+// The next bytes of a file; 0 at its end.
+static std::size_t read_some(const Descriptor &file, char *buffer, std::size_t size)
+{
+    ssize_t got;
+    do
+        got = ::read(file.get(), buffer, size);
+    while (got < 0 && errno == EINTR);
+    if (got < 0)
+        fail("read");
+    return static_cast<std::size_t>(got);
+}
+{% else if !way.copies() %}
 
 // The content of a file, in memory that is good for O_DIRECT and for huge pages.
 static std::pair<Memory, std::size_t> content_of(const char *path)
@@ -25,12 +38,21 @@ int main(int argc, char **argv)
     }
     const char *path = argv[{% if way.copies() %}2{% else %}1{% endif %}];
     try {
-{%- if !way.copies() %}
+{%- if way.streams() %}
+        const Descriptor source{path, O_RDONLY};
+        const auto next = [&source](char *buffer, std::size_t size) {
+            return read_some(source, buffer, size);
+        };
+{%- if way.expects() %}
+        const std::size_t expected = size_of(source);
+{%- endif %}
+        path = argv[2];
+{%- else if !way.copies() %}
         const auto [data, size] = content_of(path);
         path = argv[2];
 {%- endif %}
         const auto start = std::chrono::steady_clock::now();
-        {% if way.copies() %}copy_file(argv[1], path){% else %}write_file(path, data.get(), size){% endif %};
+        {{ way.main_call_cpp() }};
         const std::chrono::nanoseconds took = std::chrono::steady_clock::now() - start;
         // For `writebench run --command`: the time of the function alone.
         if (const char *phases = std::getenv("WRITEBENCH_PHASES_FD"))

@@ -13,7 +13,9 @@ void make_durable(int fd)
         fail("{{ way.sync_name() }}");
 }
 {%- endif %}
-{%- if !way.is_plain_cpp() %}
+{%- if way.streams() %}
+{%- include "cpp/write_stream.cpp" %}
+{%- else if !way.is_plain_cpp() %}
 
 // Writes the bytes between two offsets{% if !way.is_positional() %}; the file's position is the first{% endif %}.
 void write_range(int fd, const char *data, std::size_t from, std::size_t until)
@@ -27,15 +29,7 @@ void write_range(int fd, const char *data, std::size_t from, std::size_t until)
     if (reinterpret_cast<std::uintptr_t>(data) % block_size != 0)
         buffer = allocate(4096, {% if way.is_vectored() && way.chunk().is_some() %}vector_length * {% endif %}chunk_size);
 {%- endif %}
-{%- if way.is_dontcache() %}
-    int flags = RWF_DONTCACHE{% if way.is_rwf_dsync() %} | RWF_DSYNC{% endif %};
-{%- endif %}
-{%- if way.sync_every().is_some() %}
-    std::size_t chunks = 0; // since the last sync
-{%- endif %}
-{%- if way.writeback().is_some() %}
-    WriteBehind behind{fd, from};
-{%- endif %}
+{%- include "cpp/before_chunks.cpp" %}
     for (std::size_t at = from; at < until;) {
 {%- if way.is_vectored() %}
         std::array<iovec, vector_length> vector;
@@ -62,25 +56,19 @@ void write_range(int fd, const char *data, std::size_t from, std::size_t until)
         write_all(fd, {% if way.is_direct() %}bytes{% else %}data + at{% endif %}, length{% if way.is_positional() %}, at{% endif %}{% if way.is_dontcache() %}, flags{% endif %});
 {%- endif %}
         at += length;
-{%- if let Some(every) = way.sync_every() %}
-        chunks += {% if way.is_vectored() %}count{% else %}1{% endif %};
-        if (chunks >= {{ every }}) {
-            make_durable(fd);
-            chunks = 0;
-        }
-{%- endif %}
-{%- if way.writeback().is_some() %}
-        behind.reached(at);
-{%- endif %}
+{%- include "cpp/after_chunk.cpp" %}
     }
-{%- if way.sync_every().is_some() %}
-    if (chunks > 0)
-        make_durable(fd);
-{%- endif %}
+{%- include "cpp/after_chunks.cpp" %}
 }
 {%- endif %}
+{%- if !way.streams() %}
 {%- include "cpp/write_rest.cpp" %}
+{%- endif %}
 {% endblock %}
 {% block fill %}
+{%- if way.streams() %}
+{%- include "cpp/fill_stream.cpp" %}
+{%- else %}
 {%- include "cpp/write_fill.cpp" %}
+{%- endif %}
 {%- endblock %}

@@ -53,6 +53,11 @@ pub fn copy_file(source: &Path, path: &Path) -> io::Result<()> {
 {%- if !way.is("ficlone") || way.reserves() || way.overwrites() %}
     let size = usize::try_from(input.metadata()?.len()).map_err(io::Error::other)?;
 {%- endif %}
+{%- else if way.streams() -%}
+{%- if way.expects() -%}
+/// `expected` bytes are got ready; the file ends where the data does.
+{% endif -%}
+pub fn write_stream(path: &Path, source: &mut impl Read{% if way.expects() %}, expected: u64{% endif %}) -> io::Result<()> {
 {%- else -%}
 pub fn write_file(path: &Path, data: &[u8]) -> io::Result<()> {
 {%- endif %}
@@ -108,12 +113,12 @@ fn end_direct(file: &File) -> io::Result<()> {
 {%- if way.reserves() %}
 
 /// Gives the file its {% if way.is_set_len() %}length{% else %}blocks: a full disk is known before any data is written{% endif %}.
-fn reserve(file: &File, size: usize) -> io::Result<()> {
+fn reserve(file: &File, size: {{ way.size_type_rust() }}) -> io::Result<()> {
     if size == 0 {
         return Ok(()); // the call would refuse it
     }
 {%- if way.is_set_len() %}
-    file.set_len(size as u64)
+    file.set_len({{ way.size_rust() }})
 {%- else if way.is_posix_fallocate() %}
     loop {
         // SAFETY: the call takes numbers only.
@@ -125,7 +130,7 @@ fn reserve(file: &File, size: usize) -> io::Result<()> {
     }
 {%- else %}
     let mode = rustix::fs::FallocateFlags::{{ way.fallocate_rust() }};
-    match rustix::io::retry_on_intr(|| rustix::fs::fallocate(file, mode, 0, size as u64)) {
+    match rustix::io::retry_on_intr(|| rustix::fs::fallocate(file, mode, 0, {{ way.size_rust() }})) {
         // This filesystem cannot: the file is written all the same.
         Err(rustix::io::Errno::OPNOTSUPP) => {% if way.maps_target() %}file.set_len(size as u64){% else %}Ok(()){% endif %},
         result => Ok(result?),
@@ -136,12 +141,17 @@ fn reserve(file: &File, size: usize) -> io::Result<()> {
 {%- if way.fills_with_zeros() %}
 
 /// Blocks that have been written once: overwriting them changes no metadata.
-fn fill_with_zeros(file: &File, size: usize) -> io::Result<()> {
+fn fill_with_zeros(file: &File, size: {{ way.size_type_rust() }}) -> io::Result<()> {
     #[repr(align(4096))]
     struct Aligned([u8; 64 << 10]);
     static ZEROS: Aligned = Aligned([0; 64 << 10]);
     for at in (0..size).step_by(ZEROS.0.len()) {
+{%- if way.streams() %}
+        let length = (size - at).min(ZEROS.0.len() as u64) as usize;
+        file.write_all_at(&ZEROS.0[..length], at)?;
+{%- else %}
         file.write_all_at(&ZEROS.0[..ZEROS.0.len().min(size - at)], at as u64)?;
+{%- endif %}
     }
     Ok(rustix::fs::fsync(file)?)
 }
@@ -189,7 +199,12 @@ fn main() -> ExitCode {
         eprintln!("{}: {error}", path.display());
         ExitCode::FAILURE
     };
-{%- if !way.copies() %}
+{%- if way.streams() %}
+    let {% if way.expects() %}(mut input, expected){% else %}mut input{% endif %} = match {% if way.expects() %}open_with_size{% else %}File::open{% endif %}(source) {
+        Ok(opened) => opened,
+        Err(error) => return failed(source, error),
+    };
+{%- else if !way.copies() %}
     let mut memory = Vec::new();
     let data = match content_of(source, &mut memory) {
         Ok(data) => data,
@@ -197,7 +212,7 @@ fn main() -> ExitCode {
     };
 {%- endif %}
     let start = Instant::now();
-    if let Err(error) = {% if way.copies() %}copy_file(source, target){% else %}write_file(target, data){% endif %} {
+    if let Err(error) = {{ way.main_call_rust() }} {
         return failed(target, error);
     }
     let line = format!("write {}\n", start.elapsed().as_nanos());
@@ -211,7 +226,15 @@ fn main() -> ExitCode {
     }
     ExitCode::SUCCESS
 }
-{%- if !way.copies() %}
+{%- if way.streams() && way.expects() %}
+
+/// A file and its size.
+fn open_with_size(path: &Path) -> io::Result<(File, u64)> {
+    let file = File::open(path)?;
+    let size = file.metadata()?.len();
+    Ok((file, size))
+}
+{%- else if !way.copies() && !way.streams() %}
 
 /// The content of a file, in memory that is good for O_DIRECT and huge pages.
 fn content_of<'a>(path: &Path, memory: &'a mut Vec<u8>) -> io::Result<&'a [u8]> {

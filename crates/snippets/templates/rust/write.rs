@@ -6,6 +6,9 @@ const DONTCACHE: ReadWriteFlags = ReadWriteFlags::from_bits_retain(0x80);
 {%- endif %}
 {%- endblock %}
 {% block fill %}
+{%- if way.streams() %}
+{%- include "rust/fill_stream.rs" %}
+{%- else %}
 
 fn fill({% if way.is_inline_rust() %}{{ way.mut_rust() }}{% endif %}file: &File, {% if way.has_own_descriptors() %}path: &Path, {% endif %}data: &[u8]) -> io::Result<()> {
 {%- if way.is_direct() %}
@@ -39,6 +42,7 @@ fn fill({% if way.is_inline_rust() %}{{ way.mut_rust() }}{% endif %}file: &File,
 {%- include "rust/sync.rs" %}
     Ok(())
 }
+{%- endif %}
 {%- endblock %}
 {% block helpers %}
 {%- if !way.is_inline_rust() %}
@@ -53,6 +57,9 @@ fn write_part({{ way.mut_rust() }}file: &File, data: &[u8]{% if way.has_offset_r
 
 /// Hands over all bytes: a call may write fewer, and a signal may interrupt it.
 {{ way.write_all_signature_rust() }} {
+{%- if way.streams() %}
+    IoSlice::advance_slices(&mut vector, 0); // a vector of no bytes is empty
+{%- endif %}
     while !vector.is_empty() {
         match rustix::io::{{ way.vectored_call_rust() }} {
             Ok(0) => return Err(io::ErrorKind::WriteZero.into()),

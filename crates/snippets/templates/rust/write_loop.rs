@@ -4,12 +4,7 @@
     let size = if is_aligned { 0 } else { data.len().min({{ way.call_bytes_rust() }}) };
     let buffer = aligned(&mut memory, size, BLOCK);
 {%- endif %}
-{%- if way.is_dontcache() %}
-    let mut flags = DONTCACHE{% if way.is_rwf_dsync() %} | ReadWriteFlags::DSYNC{% endif %};
-{%- endif %}
-{%- if way.writeback().is_some() %}
-    let mut behind = Behind::new(offset);
-{%- endif %}
+{%- include "rust/before_chunks.rs" %}
 {%- if way.is_one_call_rust() %}
 {%- if way.is_positional() %}
     file.write_all_at(data, {% if way.is_inline_rust() %}0{% else %}offset{% endif %})?;
@@ -17,9 +12,6 @@
     file.write_all(data)?;
 {%- endif %}
 {%- else %}
-{%- if way.calls_between_syncs_rust() > 1 %}
-    let mut calls = 0;
-{%- endif %}
     for chunk in data.chunks({{ way.call_bytes_rust() }}) {
 {%- if way.is_direct() %}
         let chunk = if is_aligned {
@@ -42,22 +34,7 @@
 {%- if way.has_offset_rust() %}
         offset += chunk.len() as u64;
 {%- endif %}
-{%- if way.calls_between_syncs_rust() > 1 %}
-        calls += 1;
-        if calls == {{ way.calls_between_syncs_rust() }} {
-            calls = 0;
-            rustix::fs::{{ way.sync_name() }}(file)?;
-        }
-{%- else if way.sync_every().is_some() %}
-        rustix::fs::{{ way.sync_name() }}(file)?;
-{%- endif %}
-{%- if way.writeback().is_some() %}
-        behind.reach(file, offset)?;
-{%- endif %}
+{%- include "rust/after_chunk.rs" %}
     }
-{%- if way.calls_between_syncs_rust() > 1 %}
-    if calls > 0 {
-        rustix::fs::{{ way.sync_name() }}(file)?;
-    }
-{%- endif %}
+{%- include "rust/after_chunks.rs" %}
 {%- endif %}

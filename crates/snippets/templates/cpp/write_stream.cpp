@@ -1,0 +1,44 @@
+
+
+// Fills the buffer with the next chunk of the data, which is shorter only at its end.
+std::size_t next_chunk(const Producer &next, char *buffer)
+{
+    std::size_t length = 0;
+    while (length < chunk_size) {
+        const std::size_t got = next(buffer + length, chunk_size - length);
+        if (got == 0)
+            break;
+        length += got;
+    }
+    return length;
+}
+
+// Writes the producer's data, chunk by chunk{% if way.expects() %}, and returns the number of its bytes{% endif %}.
+{% if way.expects() %}std::size_t{% else %}void{% endif %} write_chunks(int fd, const Producer &next)
+{
+    const Memory buffer = allocate(4096, chunk_size);
+    std::size_t {% if way.counts_cpp() %}at = 0, {% endif %}length;
+{%- include "cpp/before_chunks.cpp" %}
+    do {
+        length = next_chunk(next, buffer.get());
+{%- if way.is_direct() %}
+        const std::size_t whole = length / block_size * block_size;
+        write_all(fd, buffer.get(), whole{% if way.is_positional() %}, at{% endif %});
+        if (whole < length) {
+            // The end that is no whole block goes through the page cache.
+            end_direct(fd);
+            write_all(fd, buffer.get() + whole, length - whole{% if way.is_positional() %}, at + whole{% endif %});
+        }
+{%- else %}
+        write_all(fd, buffer.get(), length{% if way.is_positional() %}, at{% endif %}{% if way.is_dontcache() %}, flags{% endif %});
+{%- endif %}
+{%- if way.counts_cpp() %}
+        at += length;
+{%- endif %}
+{%- include "cpp/after_chunk.cpp" %}
+    } while (length == chunk_size);
+{%- include "cpp/after_chunks.cpp" %}
+{%- if way.expects() %}
+    return at;
+{%- endif %}
+}
