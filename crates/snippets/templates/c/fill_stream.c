@@ -18,8 +18,13 @@ static int fill(int fd, producer *next, void *context{% if way.expects() %}, siz
     if (end < 0)
         return -1;
 {%- if way.expects() %}
+{%- if way.is_durable() && !way.syncs_at_end() %}
+    if ((size_t)end < expected && (ftruncate(fd, end) != 0 || fdatasync(fd) != 0))
+        return -1;
+{%- else %}
     if ((size_t)end < expected && ftruncate(fd, end) != 0)
         return -1;
+{%- endif %}
 {%- endif %}
 {%- if way.syncs_at_end() %}
     /* After an error of this call, the data may be lost though a second call succeeds: write it anew. */

@@ -40,10 +40,6 @@ static off_t write_chunks(int fd, char *buffer, producer *next, void *context)
                 return -1;
             if (write_all(fd, buffer + whole, (size_t)(length - whole){% if way.is_positional() %}, at + whole{% endif %}) != 0)
                 return -1;
-{%- if way.sync_every().is_some() || way.is_rwf_dsync() %}
-            if (fdatasync(fd) != 0)
-                return -1;
-{%- endif %}
         }
 {%- else %}
         if (write_all(fd, buffer, (size_t)length{% if way.is_positional() %}, at{% endif %}) != 0)

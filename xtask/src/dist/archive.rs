@@ -1,0 +1,81 @@
+//! The tarball: one folder with the program, its manual pages, completions and licences.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, Result};
+
+use super::release::{Release, Target};
+use crate::command::{output, root, shown, succeed};
+
+/// Files of the repository that come with the program.
+const TEXTS: &[&str] = &["README.md", "CHANGELOG.md", "LICENSE-APACHE", "LICENSE-MIT"];
+
+/// Shells, and the names under which they look for completions.
+const COMPLETIONS: &[(&str, &str)] =
+    &[("bash", "writebench.bash"), ("zsh", "_writebench"), ("fish", "writebench.fish")];
+
+/// Puts the files together, as they are in the tarball; returns their folder.
+pub(super) fn tree(target: Target, program: &Path, notices: &Path, release: &Release) -> Result<PathBuf> {
+    let tree = program.with_file_name(release.stem(target));
+    let _ = fs::remove_dir_all(&tree);
+    for folder in ["man", "completions"] {
+        fs::create_dir_all(tree.join(folder))?;
+    }
+    fs::copy(program, tree.join("writebench"))?;
+    for text in TEXTS {
+        fs::copy(root().join(text), tree.join(text)).with_context(|| (*text).to_owned())?;
+    }
+    fs::copy(notices, tree.join("THIRD-PARTY.md"))?;
+    let printed = |words: &[&str]| Ok(output(target.command(program).args(words))?.stdout) as Result<Vec<u8>>;
+    fs::write(tree.join("man/writebench.1"), printed(&["man"])?)?;
+    for name in commands(&printed(&["--help"])?) {
+        fs::write(tree.join(format!("man/writebench-{name}.1")), printed(&["man", &name])?)?;
+    }
+    for (shell, file) in COMPLETIONS {
+        fs::write(tree.join("completions").join(file), printed(&["completions", shell])?)?;
+    }
+    Ok(tree)
+}
+
+/// The commands in the help: indented by two, below their heading.
+fn commands(help: &[u8]) -> Vec<String> {
+    let text = String::from_utf8_lossy(help).into_owned();
+    let below = text.lines().skip_while(|line| *line != "Commands:").skip(1);
+    let listed = below.take_while(|line| line.starts_with("  "));
+    let names = listed.filter(|line| !line.starts_with("   ")).filter_map(|line| line.split_whitespace().next());
+    names.filter(|name| *name != "help").map(str::to_owned).collect()
+}
+
+/// Packs the folder: the same bytes for the same content.
+pub(super) fn tarball(target: Target, tree: &Path, release: &Release) -> Result<PathBuf> {
+    let file = release.folder.join(format!("{}.tar.gz", release.stem(target)));
+    let mut tar = Command::new("tar");
+    tar.args(["--sort=name", "--owner=0", "--group=0", "--numeric-owner", "--mode=u=rwX,go=rX"]);
+    tar.arg(format!("--mtime=@{}", release.epoch_s)).arg("--use-compress-program=gzip -9n");
+    tar.arg("--create").arg("--file").arg(&file);
+    tar.arg("--directory").arg(tree.parent().context("a folder above")?).arg(release.stem(target));
+    println!("{}", shown(&tar));
+    succeed(&mut tar)?;
+    Ok(file)
+}
+
+/// The sums of the files, for `sha256sum --check`.
+pub(super) fn sums(files: &[PathBuf], release: &Release) -> Result<()> {
+    let mut command = Command::new("sha256sum");
+    command.current_dir(&release.folder).args(files.iter().filter_map(|file| file.file_name()));
+    fs::write(release.folder.join("SHA256SUMS"), output(&mut command)?.stdout)?;
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_commands_are_read_from_the_help() {
+        let help = "Finds it\n\nUsage: writebench\n\nCommands:\n  run   Measure\n        and more\n  advise  Search\n  help  Print\n\nOptions:\n  -q  Quiet\n";
+        assert_eq!(commands(help.as_bytes()), ["run", "advise"]);
+    }
+}

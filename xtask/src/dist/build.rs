@@ -1,0 +1,51 @@
+//! The program: static, and the same bytes wherever it is built from the same commit.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, Result, ensure};
+
+use super::release::{Release, Target};
+use super::tools;
+use crate::command::{output, root, shown, succeed, target_directory};
+
+/// Builds the program of this tree; returns its path.
+pub(super) fn program(target: Target, release: &Release) -> Result<PathBuf> {
+    build(target, release, root(), &target_directory()?.join("release-builds"))
+}
+
+/// Builds the program of a tree in a folder; returns its path.
+pub(super) fn build(target: Target, release: &Release, tree: &Path, folder: &Path) -> Result<PathBuf> {
+    let mut cargo = tools::cargo("zigbuild")?;
+    cargo.current_dir(tree);
+    cargo.args(["--release", "--locked", "--package", "writebench", "--target", target.name()]);
+    cargo.env("CARGO_TARGET_DIR", folder).env("SOURCE_DATE_EPOCH", &release.epoch_s);
+    let maps = prefix_maps(tree, folder)?;
+    let joined = |flag: &str, separator: &str| {
+        maps.iter().map(|(from, to)| format!("{flag}={from}={to}")).collect::<Vec<_>>().join(separator)
+    };
+    // Paths may have spaces.
+    cargo.env("CARGO_ENCODED_RUSTFLAGS", joined("--remap-path-prefix", "\x1f")).env_remove("RUSTFLAGS");
+    cargo.env("CFLAGS", joined("-ffile-prefix-map", " "));
+    println!("{}", shown(&cargo));
+    succeed(&mut cargo)?;
+    let program = folder.join(target.name()).join("release/writebench");
+    ensure!(program.is_file(), "cargo built no {}", program.display());
+    Ok(program)
+}
+
+/// Folders of this machine whose names would get into the program, and the names that stand there instead.
+fn prefix_maps(tree: &Path, folder: &Path) -> Result<Vec<(String, &'static str)>> {
+    let sysroot = String::from_utf8(output(Command::new("rustc").args(["--print", "sysroot"]))?.stdout)?;
+    let home = std::env::var_os("CARGO_HOME").map(PathBuf::from);
+    let home = home.or_else(|| Some(PathBuf::from(std::env::var_os("HOME")?).join(".cargo")));
+    let home = home.context("neither CARGO_HOME nor HOME is set")?;
+    let shown = |path: &Path| path.display().to_string();
+    // The last that fits counts: the tree may be in the home, and the folder in the tree.
+    Ok(vec![
+        (shown(&home), "/cargo"),
+        (sysroot.trim().to_owned(), "/rust"),
+        (shown(tree), "/writebench"),
+        (shown(folder), "/target"),
+    ])
+}

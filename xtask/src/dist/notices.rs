@@ -1,0 +1,46 @@
+//! The licences of others whose code is in the program, and the list of what it is made of.
+
+use std::fs;
+use std::path::PathBuf;
+
+use anyhow::Result;
+
+use super::release::{Release, Target};
+use super::tools;
+use crate::command::{output, root, shown};
+
+const CLI: &str = "crates/cli/Cargo.toml";
+
+/// The notices, as Markdown, beside the builds.
+pub(super) fn third_party(release: &Release) -> Result<PathBuf> {
+    let mut about = tools::cargo("about")?;
+    about.args(["generate", "--locked", "--fail", "--manifest-path", CLI, "xtask/about.hbs"]);
+    about.args(["--config", "xtask/about.toml"]);
+    println!("{}", shown(&about));
+    let mut text = output(&mut about)?.stdout;
+    // The page's charts are no crate.
+    let plotly = fs::read_to_string(root().join("crates/report/page/vendor/plotly-LICENSE"))?;
+    text.extend(format!("\n## plotly.js\n\n```text\n{}\n```\n", plotly.trim()).bytes());
+    let file = release.folder.with_file_name("THIRD-PARTY.md");
+    fs::write(&file, text)?;
+    Ok(file)
+}
+
+/// All crates of the program with versions, sums and licences, as CycloneDX.
+pub(super) fn bill_of_materials(release: &Release) -> Result<PathBuf> {
+    let mut cyclonedx = tools::cargo("cyclonedx")?;
+    cyclonedx.args(["--manifest-path", CLI, "--format", "json", "--target", Target::X86_64.name()]);
+    cyclonedx.args(["--override-filename", "bill-of-materials"]).env("SOURCE_DATE_EPOCH", &release.epoch_s);
+    println!("{}", shown(&cyclonedx));
+    output(&mut cyclonedx)?;
+    let file = release.folder.join(format!("writebench-{}.cdx.json", release.version));
+    // It writes beside each manifest of the workspace.
+    for folder in fs::read_dir(root().join("crates"))?.filter_map(Result::ok) {
+        let written = folder.path().join("bill-of-materials.json");
+        if folder.file_name() == "cli" {
+            fs::copy(&written, &file)?;
+        }
+        let _ = fs::remove_file(written);
+    }
+    Ok(file)
+}
