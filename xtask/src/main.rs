@@ -1,8 +1,9 @@
-//! The project's own tools: `cargo xtask setup|test|tidy|parity|validate`.
+//! The project's own tools: `cargo xtask setup|test|tidy|dist|parity|validate`.
 
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "these tools talk to whoever runs them")]
 
 mod command;
+mod dist;
 mod export;
 mod parity;
 mod part;
@@ -30,6 +31,8 @@ enum Task {
     Test(test::Options),
     /// Check rules of the repository that no compiler checks
     Tidy,
+    /// Make the files of a release: static programs, packages, tarballs of the Node package, sums
+    Dist(dist::Options),
     /// Compare writebench with plain C programs that do the same work, or with cp, dd and fio
     Parity(parity::Options),
     /// Test the reliability of writebench's results
@@ -42,6 +45,7 @@ fn main() -> ExitCode {
         Task::Setup => setup::run().map(|()| true),
         Task::Test(options) => test::run(&options),
         Task::Tidy => tidy::run(),
+        Task::Dist(options) => dist::run(&options),
         Task::Parity(options) => parity::run(&options),
         Task::Validate(question) => validate::run(&question),
     };

@@ -44,7 +44,8 @@ fn commands(help: &[u8]) -> Vec<String> {
     let text = String::from_utf8_lossy(help).into_owned();
     let below = text.lines().skip_while(|line| *line != "Commands:").skip(1);
     let listed = below.take_while(|line| line.starts_with("  "));
-    let names = listed.filter(|line| !line.starts_with("   ")).filter_map(|line| line.split_whitespace().next());
+    let names =
+        listed.filter(|line| !line.starts_with("   ")).filter_map(|line| line.split_whitespace().next());
     names.filter(|name| *name != "help").map(str::to_owned).collect()
 }
 

@@ -14,7 +14,8 @@ use crate::command::{output, root, succeed};
 pub(super) fn check(target: Target, program: &Path, release: &Release) -> Result<()> {
     let changed = output(Command::new("git").current_dir(root()).args(["status", "--porcelain"]))?.stdout;
     ensure!(changed.is_empty(), "a clone has only what is committed: commit first");
-    let elsewhere = tempfile::Builder::new().prefix("another place ").tempdir().context("a folder to build in")?;
+    let elsewhere =
+        tempfile::Builder::new().prefix("another place ").tempdir().context("a folder to build in")?;
     let clone = elsewhere.path().join("clone");
     succeed(Command::new("git").args(["clone", "--quiet"]).arg(root()).arg(&clone))?;
     let other = build::build(target, release, &clone, &elsewhere.path().join("built"))?;

@@ -19,6 +19,8 @@ pub(super) enum Need {
     Miri,
     /// A file that another step makes.
     File { path: PathBuf, made_by: &'static str },
+    /// That another step has ended, whichever way: it makes what some of the tests use.
+    Ended(&'static str),
 }
 
 impl Need {
@@ -33,6 +35,7 @@ impl Need {
                 .then(|| format!("Rust's standard library for {target} is not installed; {BY_SETUP}")),
             Self::Miri => (!toolchain::has_miri())
                 .then(|| format!("there is no nightly Rust with Miri and rust-src; {BY_SETUP}")),
+            Self::Ended(_) => None,
             Self::File { path, made_by } => (!path.is_file())
                 .then(|| format!("{} is not there; `cargo xtask test {made_by}` makes it", path.display())),
         }

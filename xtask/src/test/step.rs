@@ -22,12 +22,14 @@ pub(super) struct Step {
     pub(super) read: Option<ReadResult>,
     /// A command that is always run afterwards, to end leftover processes.
     pub(super) after: Option<String>,
+    /// It builds in a folder of its own and measures nothing: it runs beside the others, when they leave the CPUs free.
+    pub(super) is_beside: bool,
 }
 
 impl Step {
     /// A step that needs only cargo.
     pub(super) fn new(name: &'static str, command: impl Into<String>) -> Self {
-        Self { name, needs: Vec::new(), command: command.into(), read: None, after: None }
+        Self { name, needs: Vec::new(), command: command.into(), read: None, after: None, is_beside: false }
     }
 
     pub(super) fn tests(name: &'static str, command: impl Into<String>, read: ReadResult) -> Self {
@@ -36,6 +38,10 @@ impl Step {
 
     pub(super) fn needing(self, needs: impl Into<Vec<Need>>) -> Self {
         Self { needs: needs.into(), ..self }
+    }
+
+    pub(super) fn beside(self) -> Self {
+        Self { is_beside: true, ..self }
     }
 
     /// The first missing requirement, if any.
@@ -51,14 +57,20 @@ impl Step {
         })
     }
 
+    /// The steps that must have ended before this one.
+    pub(super) fn earlier(&self) -> impl Iterator<Item = &'static str> {
+        let ended = self.needs.iter().filter_map(|need| match need {
+            Need::Ended(step) => Some(*step),
+            _ => None,
+        });
+        self.makers().chain(ended)
+    }
+
     /// Runs the step. Adds to the counts, even if it fails.
     pub(super) fn run(&self, counts: &mut Counts, output: &mut impl Write) -> Result<()> {
         let outcome = match self.read {
             Some(read) => self.count(read, counts, output),
-            None => shell(&self.command).status().context("cannot start a shell").and_then(|status| {
-                ensure!(status.success(), "it ended with {status}");
-                Ok(())
-            }),
+            None => self.pass(output),
         };
         if let Some(after) = &self.after {
             // It fails if nothing was left, and its output is not needed.
@@ -67,9 +79,33 @@ impl Step {
         outcome
     }
 
+    /// Copies the output, of which a step beside others must print all at once.
+    fn pass(&self, output: &mut impl Write) -> Result<()> {
+        let mut command = self.shell();
+        let status = if self.is_beside {
+            let mut child = command.stdout(Stdio::piped()).spawn().context("cannot start a shell")?;
+            std::io::copy(&mut child.stdout.take().context("a step without output")?, output)?;
+            child.wait()
+        } else {
+            command.status()
+        };
+        let status = status.context("cannot start a shell")?;
+        ensure!(status.success(), "it ended with {status}");
+        Ok(())
+    }
+
+    fn shell(&self) -> Command {
+        if !self.is_beside {
+            return shell(&self.command);
+        }
+        let mut command = Command::new("nice");
+        command.args(["-n", "10", "sh", "-c", &format!("exec 2>&1\n{}", self.command)]).current_dir(root());
+        command
+    }
+
     /// Copies the output of tests line by line, and counts the results.
     fn count(&self, read: ReadResult, counts: &mut Counts, output: &mut impl Write) -> Result<()> {
-        let child = shell(&self.command).stdout(Stdio::piped()).spawn();
+        let child = self.shell().stdout(Stdio::piped()).spawn();
         let mut child = child.context("cannot start a shell")?;
         let stdout = child.stdout.take().context("tests without output")?;
         let (found, failures) = pass_on(BufReader::new(stdout), output, read)?;
@@ -121,6 +157,14 @@ mod tests {
             let (outcome, _) = run(&tests(script));
             assert_eq!(outcome.unwrap_err(), "no test was run");
         }
+    }
+
+    #[test]
+    fn a_step_beside_others_has_all_of_its_output_in_one_place() {
+        let step = Step::new("a", "echo one; echo two >&2").beside();
+        let mut output = Vec::new();
+        step.run(&mut Counts::default(), &mut output).unwrap();
+        assert_eq!(output, b"one\ntwo\n");
     }
 
     #[test]

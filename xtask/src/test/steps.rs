@@ -11,7 +11,8 @@ use crate::command::{quoted, root};
 const NODE_PACKAGE: &str = "bindings/node";
 const PAGE_TESTS: &str = "crates/report/page/tests";
 
-/// The steps from the fastest to the slowest, as far as dependencies allow.
+/// The steps from the fastest to the slowest, as far as dependencies allow. Those beside others build in folders of
+/// their own, and leave the processors to them.
 pub(super) fn steps(target_directory: &Path) -> Vec<Step> {
     let mut steps = vec![
         Step::new("setup", "cargo xtask setup"),
@@ -24,8 +25,14 @@ pub(super) fn steps(target_directory: &Path) -> Vec<Step> {
         )
         .needing([Need::Program("mpicc")]),
     ];
-    steps.extend(platform::lints());
     steps.extend([
+        // As users build it. Printed code of Node.js requires it.
+        Step::new(
+            "node-package",
+            format!("{} && {}", clean_install(NODE_PACKAGE), npm(NODE_PACKAGE, "run build")),
+        )
+        .needing([Need::Program("node"), Need::Program("npm")])
+        .beside(),
         Step::new("tidy", "cargo xtask tidy"),
         // Advisories need the network.
         Step::new("dependencies", "cargo deny --locked check licenses bans sources")
@@ -34,14 +41,9 @@ pub(super) fn steps(target_directory: &Path) -> Vec<Step> {
         // The package for crates.io must build by itself.
         Step::new("package", "cargo package -p direct-io --locked --allow-dirty"),
         Step::tests("tests", "cargo test --workspace --locked --no-fail-fast -- --skip snippets:", libtest),
-        // As users build it. Printed code of Node.js requires it.
-        Step::new(
-            "node-package",
-            format!("{} && {}", clean_install(NODE_PACKAGE), npm(NODE_PACKAGE, "run build")),
-        )
-        .needing([Need::Program("node"), Need::Program("npm")]),
         // Printed code, compiled and run in every language. With the whole workspace, as little is built anew as can be.
-        Step::tests("snippets", "cargo test --workspace --test cli --locked -- snippets:", libtest),
+        Step::tests("snippets", "cargo test --workspace --test cli --locked -- snippets:", libtest)
+            .needing([Need::Ended("node-package")]),
         // The program with the feature `mpi`, under a real mpirun. With the whole workspace, as little is built anew as can be.
         Step::tests(
             "mpi",
@@ -49,12 +51,18 @@ pub(super) fn steps(target_directory: &Path) -> Vec<Step> {
             libtest,
         )
         .needing([Need::Program("mpicc"), Need::Program("mpirun")]),
-        platform::windows(target_directory),
-        platform::aarch64(),
+    ]);
+    // Beside the others, in this order.
+    steps.extend(platform::lints().map(Step::beside));
+    steps.extend([
+        platform::aarch64().beside(),
+        platform::windows(target_directory).beside(),
         // Miri checks that direct-io's buffers use and free memory correctly.
         Step::tests("miri", "cargo +nightly miri test --locked -p direct-io --lib buffer::", libtest)
-            .needing([Need::Miri]),
-        Step::new("release-build", "cargo build --release --locked"),
+            .needing([Need::Miri])
+            .beside(),
+        // The last beside others: what comes after it has the machine for itself.
+        Step::new("release-build", "cargo build --release --locked").beside(),
     ]);
     steps.extend(of_released_program(&target_directory.join("release/writebench")));
     steps

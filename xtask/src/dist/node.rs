@@ -1,0 +1,38 @@
+//! The tarballs of the Node package: one with its JavaScript, and one with the binary for each platform of Linux.
+
+use std::fs;
+use std::path::PathBuf;
+use std::process::Command;
+
+use anyhow::{Context, Result, ensure};
+
+use super::release::Release;
+use super::tools;
+use crate::command::{output, root, shown, succeed, target_directory};
+
+const PLATFORMS: &[&str] = &["linux-x64-gnu", "linux-arm64-gnu", "linux-x64-musl", "linux-arm64-musl"];
+
+/// The main package is the last, as it must be when they are published.
+pub(super) fn tarballs(release: &Release) -> Result<Vec<PathBuf>> {
+    let package = root().join("bindings/node");
+    // Says how to install it where it is missing.
+    tools::cargo("zigbuild")?;
+    let mut build = Command::new("node");
+    build.current_dir(&package).arg("scripts/build-platforms.js").args(PLATFORMS);
+    build.env("PATH", tools::path_with(target_directory()?.join("python/bin"))?);
+    println!("{}", shown(&build));
+    succeed(&mut build)?;
+    let mut folders: Vec<_> = PLATFORMS.iter().map(|platform| format!("direct-io-{platform}")).collect();
+    folders.push("direct-io".to_owned());
+    folders.iter().map(|folder| pack(package.join("dist").join(folder), release)).collect()
+}
+
+fn pack(folder: PathBuf, release: &Release) -> Result<PathBuf> {
+    ensure!(folder.is_dir(), "{} was not built", folder.display());
+    let mut npm = Command::new("npm");
+    npm.current_dir(&folder).args(["pack", "--silent", "--pack-destination"]).arg(&release.folder);
+    let name = String::from_utf8(output(&mut npm)?.stdout)?;
+    let file = release.folder.join(name.lines().last().context("npm names no file")?);
+    fs::metadata(&file).with_context(|| file.display().to_string())?;
+    Ok(file)
+}

@@ -1,0 +1,220 @@
+//! Each file of a release, used as its users would: without Rust, without this repository, and where little else is.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, ensure};
+use writebench_testkit::has_program;
+
+use super::release::{Release, Target};
+use crate::command::{output, root, succeed};
+
+/// The most that the program may take on the disk.
+const MOST_BYTES: u64 = 12_000_000;
+/// The most that its start may take, as the median of several.
+const MOST_START: Duration = Duration::from_millis(5);
+/// Versions of Node with long support, and the oldest that the package is for.
+const NODES: &[&str] = &["18", "20", "22", "24"];
+
+/// Tries all; whether none failed. A try that cannot be made here is said.
+pub(super) fn all(targets: &[Target], only_tarballs: bool, release: &Release) -> Result<bool> {
+    let mut tries: Vec<(String, Result<()>)> = Vec::new();
+    for &target in targets {
+        tries.push((format!("{}: the tarball in an empty root", target.name()), empty_root(target, release)));
+    }
+    if !only_tarballs {
+        let own = targets.iter().copied().find(|target| target.runner().is_empty());
+        if let Some(own) = own {
+            tries
+                .push(("the package, on Debian: installed, used and removed".to_owned(), debian(own, release)));
+            tries.push(("the package for rpm: what is in it".to_owned(), red_hat(own, release)));
+        }
+        for version in NODES {
+            tries.push((format!("the Node package, with Node {version}"), node(version, release)));
+        }
+        tries.push(("the sums".to_owned(), sums(release)));
+    }
+    let container = root().join("Containerfile");
+    tries.push(("the container file, read by hadolint".to_owned(), container_file(&container)));
+    println!();
+    let mut all_good = true;
+    for (name, outcome) in &tries {
+        match outcome {
+            Ok(()) => println!("passed   {name}"),
+            Err(error) => println!("FAILED   {name}: {error:#}"),
+        }
+        all_good &= outcome.is_ok();
+    }
+    Ok(all_good)
+}
+
+fn needs(program: &str) -> Result<()> {
+    ensure!(has_program(program), "{program} is not installed, so this could not be tried");
+    Ok(())
+}
+
+/// A folder for a root, with what a system always has.
+fn root_folder() -> Result<tempfile::TempDir> {
+    let folder = tempfile::tempdir().context("a folder for the root")?;
+    for name in ["proc", "dev", "sys", "tmp", "data"] {
+        fs::create_dir(folder.path().join(name))?;
+    }
+    Ok(folder)
+}
+
+/// A command in another root, in a mount namespace of its own: what it mounts goes with it.
+fn in_root(folder: &Path, words: &str) -> Command {
+    let mounts = "mount -t proc proc \"$0/proc\" && mount --rbind /dev \"$0/dev\" && mount --rbind /sys \"$0/sys\" \
+         && mount -t tmpfs tmpfs \"$0/tmp\"";
+    let mut command = Command::new("unshare");
+    command.args(["--mount", "sh", "-c", &format!("{mounts} && exec chroot \"$0\" {words}")]).arg(folder);
+    command
+}
+
+/// First look, advice and page, with nothing but the program; its size and its start.
+fn empty_root(target: Target, release: &Release) -> Result<()> {
+    let folder = root_folder()?;
+    let tarball = release.folder.join(format!("{}.tar.gz", release.stem(target)));
+    succeed(Command::new("tar").arg("-xzf").arg(&tarball).arg("-C").arg(folder.path()))?;
+    let program = folder.path().join(release.stem(target)).join("writebench");
+    let size = fs::metadata(&program)?.len();
+    ensure!(size <= MOST_BYTES, "the program has {size} bytes");
+    let version = String::from_utf8(output(target.command(&program).arg("--version"))?.stdout)?;
+    ensure!(version.trim().ends_with(&release.version), "its version is {version}");
+    if !target.runner().is_empty() {
+        // An emulator is no part of an empty root, and too slow to measure in.
+        return emulated(target, &program);
+    }
+    let start = started(&program)?;
+    println!("{}: {size} bytes, --version in {:.1} ms", target.name(), start.as_secs_f64() * 1e3);
+    ensure!(start <= MOST_START, "--version takes {start:?}");
+    let inside = format!("/{}/writebench --db /data/db", release.stem(target));
+    for words in [
+        "run /data --quiet",
+        "advise /data --for stream --budget 10s --quiet",
+        "report --output /data/page.html",
+        "code --lang c",
+    ] {
+        output(&mut in_root(folder.path(), &format!("{inside} {words}"))).context(words)?;
+    }
+    let page = fs::metadata(folder.path().join("data/page.html"))?.len();
+    ensure!(page > 1 << 20, "the page has {page} bytes");
+    Ok(())
+}
+
+/// A run of one case with the emulator of another processor.
+fn emulated(target: Target, program: &Path) -> Result<()> {
+    let folder = tempfile::tempdir()?;
+    let mut command = target.command(program);
+    command.arg("--db").arg(folder.path().join("db")).arg("run").arg(folder.path());
+    command.args(["--case", "write,size=64KiB", "--samples", "1", "--quiet"]);
+    let printed = String::from_utf8(output(&mut command)?.stdout)?;
+    ensure!(printed.contains("write"), "{printed}");
+    Ok(())
+}
+
+/// The median time of `--version`.
+fn started(program: &Path) -> Result<Duration> {
+    let mut times = Vec::new();
+    for _ in 0..21 {
+        let start = Instant::now();
+        output(Command::new(program).arg("--version"))?;
+        times.push(start.elapsed());
+    }
+    times.sort();
+    Ok(times[times.len() / 2])
+}
+
+/// A small Debian, made from its packages.
+fn debian(target: Target, release: &Release) -> Result<()> {
+    needs("mmdebstrap")?;
+    let folder = tempfile::tempdir()?;
+    let system = folder.path().join("debian");
+    let mut make = Command::new("mmdebstrap");
+    make.args(["--quiet", "--variant=essential", "--mode=root", "stable"]).arg(&system);
+    output(&mut make)?;
+    let deb = format!("writebench_{}_{}.deb", release.version, target.debian());
+    fs::copy(release.folder.join(&deb), system.join(&deb))?;
+    fs::create_dir_all(system.join("data"))?;
+    for words in [
+        &format!("dpkg --install /{deb}"),
+        "writebench --db /data/db run /data --case write,size=1MiB --samples 2 --quiet",
+        "test -f /usr/share/man/man1/writebench-run.1.gz -o -f /usr/share/man/man1/writebench-run.1",
+        "test -f /usr/share/bash-completion/completions/writebench",
+        "test -f /usr/share/doc/writebench/THIRD-PARTY.md -o -f /usr/share/doc/writebench/THIRD-PARTY.md.gz",
+        "dpkg --remove writebench",
+        "test ! -e /usr/bin/writebench",
+    ] {
+        output(&mut in_root(&system, words)).context(words.to_owned())?;
+    }
+    Ok(())
+}
+
+fn red_hat(target: Target, release: &Release) -> Result<()> {
+    needs("rpm")?;
+    let file = release.folder.join(format!("writebench-{}-1.{}.rpm", release.version, target.processor()));
+    let query = |what: &str| {
+        let printed = output(Command::new("rpm").args(["--query", "--package", what]).arg(&file))?.stdout;
+        Ok(String::from_utf8(printed)?) as Result<String>
+    };
+    let files = query("--list")?;
+    for wanted in ["/usr/bin/writebench", "/usr/share/man/man1/writebench-run.1", "THIRD-PARTY.md"] {
+        ensure!(files.contains(wanted), "{wanted} is not in {files}");
+    }
+    let asked = query("--requires")?;
+    let foreign = asked.lines().find(|line| !line.starts_with("rpmlib(") && !line.is_empty());
+    ensure!(foreign.is_none(), "it requires {foreign:?}");
+    Ok(())
+}
+
+/// In a clean folder, from the tarballs alone.
+fn node(version: &str, release: &Release) -> Result<()> {
+    needs("npm")?;
+    let folder = tempfile::tempdir()?;
+    let mut install = Command::new("npm");
+    install.current_dir(folder.path()).args([
+        "install",
+        "--silent",
+        "--no-audit",
+        "--no-fund",
+        "--omit=optional",
+    ]);
+    install.arg(format!(
+        "node-linux-{}@{version}",
+        if std::env::consts::ARCH == "aarch64" { "arm64" } else { "x64" }
+    ));
+    for kind in ["", "-linux-x64-gnu"] {
+        install.arg(release.folder.join(format!("writebench-direct-io{kind}-{}.tgz", release.version)));
+    }
+    output(&mut install)?;
+    let program = "const io = require('@writebench/direct-io'); const fs = require('node:fs');
+        const block = io.getAlignedBuffer(4096, 4096); block.fill(7);
+        const fd = fs.openSync('written', fs.constants.O_CREAT | fs.constants.O_RDWR | io.O_DIRECT);
+        fs.writeSync(fd, block, 0, 4096, 0); fs.closeSync(fd);
+        console.log(process.versions.node, fs.readFileSync('written').every((byte) => byte === 7));";
+    let binaries = fs::read_dir(folder.path().join("node_modules"))?.filter_map(Result::ok);
+    let node: Option<PathBuf> = binaries
+        .map(|entry| entry.path().join("bin/node"))
+        .find(|node| node.to_string_lossy().contains("node-linux-") && node.is_file());
+    let node = node.context("npm brought no node")?;
+    let printed = output(Command::new(node).current_dir(folder.path()).args(["-e", program]))?.stdout;
+    let printed = String::from_utf8(printed)?;
+    ensure!(printed.starts_with(version) && printed.trim().ends_with("true"), "{printed}");
+    Ok(())
+}
+
+fn sums(release: &Release) -> Result<()> {
+    let mut check = Command::new("sha256sum");
+    output(check.current_dir(&release.folder).args(["--check", "--quiet", "--strict", "SHA256SUMS"]))?;
+    Ok(())
+}
+
+fn container_file(file: &Path) -> Result<()> {
+    needs("hadolint")?;
+    let complaints = Command::new("hadolint").arg(file).output()?;
+    let text = String::from_utf8_lossy(&complaints.stdout).into_owned();
+    ensure!(complaints.status.success(), "{text}");
+    Ok(())
+}
