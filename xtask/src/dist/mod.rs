@@ -30,7 +30,7 @@ pub(crate) struct Options {
     /// Build a second time, in another clone and another folder, and compare the bytes
     #[arg(long)]
     twice: bool,
-    /// Use each file as its users would: in an empty root, on Debian, with several versions of Node
+    /// Use each file as its users would: in an empty root, on Debian, with several versions of Node; as root
     #[arg(long = "try")]
     is_tried: bool,
 }

@@ -106,13 +106,48 @@ fn empty_root(target: Target, release: &Release) -> Result<()> {
 
 /// A run of one case with the emulator of another processor.
 fn emulated(target: Target, program: &Path) -> Result<()> {
+    // The program starts itself, as its worker.
+    let _emulator = Emulator::register(target)?;
     let folder = tempfile::tempdir()?;
-    let mut command = target.command(program);
+    let mut command = Command::new(program);
     command.arg("--db").arg(folder.path().join("db")).arg("run").arg(folder.path());
     command.args(["--case", "write,size=64KiB", "--samples", "1", "--quiet"]);
     let printed = String::from_utf8(output(&mut command)?.stdout)?;
     ensure!(printed.contains("write"), "{printed}");
     Ok(())
+}
+
+/// The kernel starts programs for another processor with an emulator, until this is dropped.
+struct Emulator(&'static str);
+
+impl Emulator {
+    const KERNEL: &str = "/proc/sys/fs/binfmt_misc";
+
+    fn register(target: Target) -> Result<Self> {
+        let [runner, ..] = target.runner() else { anyhow::bail!("no emulator is needed") };
+        needs(runner)?;
+        let found = output(Command::new("sh").args(["-c", &format!("command -v {runner}")]))?.stdout;
+        let path = String::from_utf8(found)?.trim().to_owned();
+        if !Path::new(Self::KERNEL).join("register").exists() {
+            succeed(Command::new("mount").args(["-t", "binfmt_misc", "binfmt_misc", Self::KERNEL]))?;
+        }
+        // The beginning of an ELF file of 64 bits: a program, also one at any address, for that processor.
+        let machine = match target {
+            Target::X86_64 => "\\x3e",
+            Target::Aarch64 => "\\xb7",
+        };
+        let magic = format!("\\x7fELF\\x02\\x01\\x01{}\\x02\\x00{machine}\\x00", "\\x00".repeat(9));
+        let mask = format!("{}\\xff\\xfe{}\\xfe\\xff\\xff\\xff", "\\xff".repeat(6), "\\x00".repeat(8));
+        let line = format!(":writebench-{runner}:M::{magic}:{mask}:{path}:F");
+        fs::write(Path::new(Self::KERNEL).join("register"), &line).with_context(|| line)?;
+        Ok(Self(runner))
+    }
+}
+
+impl Drop for Emulator {
+    fn drop(&mut self) {
+        let _ = fs::write(Path::new(Self::KERNEL).join(format!("writebench-{}", self.0)), "-1");
+    }
 }
 
 /// The median time of `--version`.
@@ -133,6 +168,8 @@ fn debian(target: Target, release: &Release) -> Result<()> {
     let folder = tempfile::tempdir()?;
     let system = folder.path().join("debian");
     let mut make = Command::new("mmdebstrap");
+    // Mirrors may be older than their lists are valid.
+    make.arg("--aptopt=Acquire::Check-Valid-Until \"false\"");
     make.args(["--quiet", "--variant=essential", "--mode=root", "stable"]).arg(&system);
     output(&mut make)?;
     let deb = format!("writebench_{}_{}.deb", release.version, target.debian());

@@ -9,6 +9,9 @@ use super::step::Step;
 use crate::command::{quoted, root};
 
 const NODE_PACKAGE: &str = "bindings/node";
+/// The packages for crates.io, in their order; direct-io, which others use, must build by itself.
+const PACKAGE: &str = "cargo package -p direct-io --locked --allow-dirty \
+    && cargo publish --workspace --dry-run --no-verify --locked --allow-dirty";
 const PAGE_TESTS: &str = "crates/report/page/tests";
 
 /// The steps from the fastest to the slowest, as far as dependencies allow. Those beside others build in folders of
@@ -38,8 +41,7 @@ pub(super) fn steps(target_directory: &Path) -> Vec<Step> {
         Step::new("dependencies", "cargo deny --locked check licenses bans sources")
             .needing([Need::Subcommand("cargo-deny")]),
         Step::new("documentation", "RUSTDOCFLAGS='-D warnings' cargo doc --workspace --no-deps --locked"),
-        // The package for crates.io must build by itself.
-        Step::new("package", "cargo package -p direct-io --locked --allow-dirty"),
+        Step::new("package", PACKAGE),
         Step::tests("tests", "cargo test --workspace --locked --no-fail-fast -- --skip snippets:", libtest),
         // Printed code, compiled and run in every language. With the whole workspace, as little is built anew as can be.
         Step::tests("snippets", "cargo test --workspace --test cli --locked -- snippets:", libtest)
