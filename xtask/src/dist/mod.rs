@@ -37,6 +37,9 @@ pub(crate) struct Options {
 
 /// Makes the files in the folder `dist` of cargo's target directory; whether all is as it should be.
 pub(crate) fn run(options: &Options) -> Result<bool> {
+    if options.twice {
+        reproducible::is_possible()?;
+    }
     let folder = target_directory()?.join("dist");
     match fs::remove_dir_all(&folder) {
         Err(error) if error.kind() != std::io::ErrorKind::NotFound => {

@@ -10,10 +10,18 @@ use super::build;
 use super::release::{Release, Target};
 use crate::command::{output, root, succeed};
 
+/// A clone has only what is committed.
+pub(super) fn is_possible() -> Result<()> {
+    let changed = output(Command::new("git").current_dir(root()).args(["status", "--porcelain"]))?.stdout;
+    ensure!(
+        changed.is_empty(),
+        "a second build is made from a clone, which has only what is committed: commit first"
+    );
+    Ok(())
+}
+
 /// Builds the commit again, in a clone and a folder with other names, and compares.
 pub(super) fn check(target: Target, program: &Path, release: &Release) -> Result<()> {
-    let changed = output(Command::new("git").current_dir(root()).args(["status", "--porcelain"]))?.stdout;
-    ensure!(changed.is_empty(), "a clone has only what is committed: commit first");
     let elsewhere =
         tempfile::Builder::new().prefix("another place ").tempdir().context("a folder to build in")?;
     let clone = elsewhere.path().join("clone");

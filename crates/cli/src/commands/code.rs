@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 use clap::Args;
-use writebench_model::{Axis, Case, RunRecord};
+use writebench_model::{Axis, Case};
 use writebench_report::Report;
 use writebench_snippets::{Frame, Language, Refusal, code};
 
@@ -85,19 +85,19 @@ fn recommended(global: &Global) -> Result<String> {
     Err(none())
 }
 
-/// The second case's median throughput over the first's, in the newest run that has figures for both.
+/// How many times as fast as the first case the second is, in the rounds of the newest run that has both on one target.
 fn cost(case: &Case, nearest: &Case, global: &Global) -> Option<String> {
     let store = database::open_existing(global.db.as_deref()).ok()?;
     store.runs().ok()?.into_iter().rev().find_map(|summary| {
-        let run: RunRecord = store.run(summary.number).ok()?;
-        let report = Report::of(Some(summary.number), run);
-        let figure = |case: &Case| {
+        let report = Report::of(Some(summary.number), store.run(summary.number).ok()?);
+        let of = |case: &Case| {
             let wanted = name_without_size(case);
-            let mut cases = report.cases.iter().rev();
-            let found = cases.find(|it| it.record.case.name_without(&[Axis::Size]) == wanted)?;
-            Some(found.estimate.as_ref()?.throughput_bytes_per_s.median)
+            report.cases.iter().filter(move |it| it.record.case.name_without(&[Axis::Size]) == wanted)
         };
-        let (own, other) = (figure(case)?, figure(nearest)?);
-        Some(format!("{:.2} times as fast by the medians of run {}", other / own, summary.number))
+        let times = of(case).find_map(|own| {
+            let other = of(nearest).find(|other| other.record.target == own.record.target)?;
+            Some(own.time_in_rounds_over(other)?.estimate)
+        })?;
+        Some(format!("{times:.2} times as fast in the rounds of run {}", summary.number))
     })
 }

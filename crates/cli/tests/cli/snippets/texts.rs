@@ -3,7 +3,7 @@
 use anyhow::{Result, ensure};
 use writebench_model::Case;
 use writebench_snippets::{Family, Language};
-use writebench_testkit::Trials;
+use writebench_testkit::{Kind, Need, Trials, directory_on};
 
 use super::built::text;
 use super::grid::CONTENT;
@@ -13,6 +13,8 @@ pub(crate) fn add(trials: &mut Trials) {
     let name = "snippets: every method has code in C, or says why it has none anywhere";
     trials.add(name, &[], every_method);
     trials.add("snippets: a case without code names the nearest that has some", &[], nearest);
+    let needs = [Need::Filesystem(Kind::Ext4)];
+    trials.add("snippets: a refusal says what the nearest case costs, by the rounds of a run", &needs, cost);
     trials.add("snippets: no line is longer than 120 columns, and none ends with a space", &[], lines);
     trials.add("snippets: a name that is no case is a mistake", &[], || {
         let ended = program()?.call(&["code", "wriet", "--lang", "c"])?;
@@ -78,5 +80,20 @@ fn lines() -> Result<()> {
             ensure!(!text.contains("\n\n\n"), "{name} in {}: two empty lines", language.title());
         }
     }
+    Ok(())
+}
+
+/// A refusal says the cost of the nearest case by a run that has both.
+fn cost() -> Result<()> {
+    let target = directory_on(Kind::Ext4);
+    let program = program()?;
+    let run = ["run", &target.path().display().to_string(), "--samples", "2", "--quiet"];
+    let cases = ["--case", "mmap,size=64KiB", "--case", "pwrite,size=64KiB"];
+    let ended = program.call(&[&run[..], &cases].concat())?;
+    ensure!(ended.code == Some(0), "{}", ended.stderr);
+    let ended = program.call(&["code", "mmap", "--lang", "node"])?;
+    let says = "the nearest in Node.js: writebench code pwrite --lang node (";
+    ensure!(ended.code == Some(2) && ended.stderr.contains(says), "{}", ended.stderr);
+    ensure!(ended.stderr.contains("times as fast in the rounds of run 1)"), "{}", ended.stderr);
     Ok(())
 }
