@@ -1,5 +1,6 @@
 //! The program: static, and the same bytes wherever it is built from the same commit.
 
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -7,7 +8,7 @@ use anyhow::{Context, Result, ensure};
 
 use super::release::{Release, Target};
 use super::tools;
-use crate::command::{output, root, shown, succeed, target_directory};
+use crate::command::{output, quoted, root, shown, succeed, target_directory};
 
 /// Builds the program of this tree; returns its path.
 pub(super) fn program(target: Target, release: &Release) -> Result<PathBuf> {
@@ -21,12 +22,12 @@ pub(super) fn build(target: Target, release: &Release, tree: &Path, folder: &Pat
     cargo.args(["--release", "--locked", "--package", "writebench", "--target", target.name()]);
     cargo.env("CARGO_TARGET_DIR", folder).env("SOURCE_DATE_EPOCH", &release.epoch_s);
     let maps = prefix_maps(tree, folder)?;
-    let joined = |flag: &str, separator: &str| {
-        maps.iter().map(|(from, to)| format!("{flag}={from}={to}")).collect::<Vec<_>>().join(separator)
-    };
+    let flags = |flag: &str| maps.iter().map(|(from, to)| format!("{flag}={from}={to}")).collect::<Vec<_>>();
     // Paths may have spaces.
-    cargo.env("CARGO_ENCODED_RUSTFLAGS", joined("--remap-path-prefix", "\x1f")).env_remove("RUSTFLAGS");
-    cargo.env("CFLAGS", joined("-ffile-prefix-map", " "));
+    let of_rust = flags("--remap-path-prefix").join("\x1f");
+    let of_c: Vec<_> = flags("-ffile-prefix-map").iter().map(|flag| quoted(OsStr::new(flag))).collect();
+    cargo.env("CARGO_ENCODED_RUSTFLAGS", of_rust).env_remove("RUSTFLAGS");
+    cargo.env("CFLAGS", of_c.join(" ")).env("CC_SHELL_ESCAPED_FLAGS", "1");
     println!("{}", shown(&cargo));
     succeed(&mut cargo)?;
     let program = folder.join(target.name()).join("release/writebench");

@@ -23,7 +23,7 @@ pub(super) fn is_possible() -> Result<()> {
 /// Builds the commit again, in a clone and a folder with other names, and compares.
 pub(super) fn check(target: Target, program: &Path, release: &Release) -> Result<()> {
     let elsewhere =
-        tempfile::Builder::new().prefix("another place ").tempdir().context("a folder to build in")?;
+        tempfile::Builder::new().prefix("another-place-").tempdir().context("a folder to build in")?;
     let clone = elsewhere.path().join("clone");
     succeed(Command::new("git").args(["clone", "--quiet"]).arg(root()).arg(&clone))?;
     let other = build::build(target, release, &clone, &elsewhere.path().join("built"))?;
