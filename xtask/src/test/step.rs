@@ -99,7 +99,7 @@ impl Step {
             return shell(&self.command);
         }
         let mut command = Command::new("nice");
-        command.args(["-n", "10", "sh", "-c", &format!("exec 2>&1\n{}", self.command)]).current_dir(root());
+        command.args(["-n", "19", "sh", "-c", &format!("exec 2>&1\n{}", self.command)]).current_dir(root());
         command
     }
 
