@@ -7,9 +7,11 @@ use anyhow::Result;
 
 use super::release::{Release, Target};
 use super::tools;
-use crate::command::{output, root, shown};
+use crate::command::{metadata, output, root, shown};
 
 const CLI: &str = "crates/cli/Cargo.toml";
+/// The name of the files that cargo-cyclonedx writes; it adds the extension.
+const WRITTEN: &str = "bill-of-materials";
 
 /// The notices, as Markdown, beside the builds.
 pub(super) fn third_party(release: &Release) -> Result<PathBuf> {
@@ -30,17 +32,14 @@ pub(super) fn third_party(release: &Release) -> Result<PathBuf> {
 pub(super) fn bill_of_materials(release: &Release) -> Result<PathBuf> {
     let mut cyclonedx = tools::cargo("cyclonedx")?;
     cyclonedx.args(["--manifest-path", CLI, "--format", "json", "--target", Target::X86_64.name()]);
-    cyclonedx.args(["--override-filename", "bill-of-materials"]).env("SOURCE_DATE_EPOCH", &release.epoch_s);
+    cyclonedx.args(["--override-filename", WRITTEN]).env("SOURCE_DATE_EPOCH", &release.epoch_s);
     println!("{}", shown(&cyclonedx));
     output(&mut cyclonedx)?;
     let file = release.folder.join(format!("writebench-{}.cdx.json", release.version));
+    fs::copy(root().join(CLI).with_file_name(WRITTEN).with_extension("json"), &file)?;
     // It writes beside each manifest of the workspace.
-    for folder in fs::read_dir(root().join("crates"))?.filter_map(Result::ok) {
-        let written = folder.path().join("bill-of-materials.json");
-        if folder.file_name() == "cli" {
-            fs::copy(&written, &file)?;
-        }
-        let _ = fs::remove_file(written);
+    for package in metadata()?.packages {
+        let _ = fs::remove_file(package.manifest_path.with_file_name(WRITTEN).with_extension("json"));
     }
     Ok(file)
 }

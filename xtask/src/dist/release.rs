@@ -69,7 +69,7 @@ impl Target {
     }
 }
 
-/// What the files of a release have in common.
+/// The version, the time and the folder that the files of a release have in common.
 pub(super) struct Release {
     pub(super) version: String,
     /// The time of the commit, in seconds since 1970: the time of all files in the archives.

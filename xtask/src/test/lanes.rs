@@ -8,7 +8,7 @@ use super::counts::Counts;
 use super::record::{Ending, Record};
 use super::step::Step;
 
-/// What both lanes write down.
+/// The ends of steps, which both lanes write down.
 #[derive(Default)]
 struct Log {
     ended: Mutex<(Vec<Record>, Counts)>,

@@ -20,7 +20,7 @@ fn file() -> Result<PathBuf> {
 impl Times {
     pub(super) fn read() -> Result<Self> {
         let text = fs::read_to_string(file()?).unwrap_or_default();
-        // Nobody needs a file that cannot be read: the next run writes it anew.
+        // A file that cannot be read is no loss: the next run writes it anew.
         Ok(Self(serde_json::from_str(&text).unwrap_or_default()))
     }
 

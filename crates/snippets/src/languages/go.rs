@@ -132,7 +132,7 @@ impl Way<'_> {
         }
     }
 
-    /// What the file is filled with.
+    /// The source of the file's content, as arguments.
     fn what_go(&self) -> &'static str {
         match (self.copies(), self.streams()) {
             (true, _) => "input, int(status.Size())",

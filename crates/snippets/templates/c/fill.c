@@ -38,10 +38,5 @@ static int fill({% if way.threads() > 1 %}const char *path, {% endif %}int fd, c
 {%- endif %}
     }
 {%- endif %}
-{%- if way.syncs_at_end() %}
-    /* After an error of this call, the data may be lost though a second call succeeds: write it anew. */
-    return {{ way.sync_name() }}(fd);
-{%- else %}
-    return 0;
-{%- endif %}
+{%- include "c/sync_at_end.c" %}
 }

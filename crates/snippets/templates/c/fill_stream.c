@@ -26,10 +26,5 @@ static int fill(int fd, producer *next, void *context{% if way.expects() %}, siz
         return -1;
 {%- endif %}
 {%- endif %}
-{%- if way.syncs_at_end() %}
-    /* After an error of this call, the data may be lost though a second call succeeds: write it anew. */
-    return {{ way.sync_name() }}(fd);
-{%- else %}
-    return 0;
-{%- endif %}
+{%- include "c/sync_at_end.c" %}
 }
