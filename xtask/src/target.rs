@@ -5,9 +5,43 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context, Result, bail};
-use writebench_testkit::Kind;
+use writebench_model::Bytes;
+use writebench_testkit::{Image, Kind};
 
 use crate::command::{output, target_directory};
+
+/// Directories, and filesystems in image files.
+#[derive(clap::Args)]
+pub(crate) struct Targets {
+    /// Directories to write to [default: /dev/shm and a folder in cargo's target directory]
+    targets: Vec<PathBuf>,
+    /// Also new filesystems of these kinds, in image files, such as xfs; without directories, only these
+    #[arg(long = "image", value_name = "KIND")]
+    images: Vec<String>,
+}
+
+impl Targets {
+    /// Measures each, the images while they are mounted; returns whether all are good. The folder on cargo's disk
+    /// has that name.
+    pub(crate) fn each(
+        &self,
+        name: &str,
+        image_size: Bytes,
+        mut measure: impl FnMut(&Path) -> Result<bool>,
+    ) -> Result<bool> {
+        let only_images = self.targets.is_empty() && !self.images.is_empty();
+        let directories = if only_images { Vec::new() } else { memory_and_disk(&self.targets, name)? };
+        let mut good = true;
+        for directory in &directories {
+            good &= measure(directory)?;
+        }
+        for kind in &self.images {
+            let image = Image::mount(kind, image_size.0)?;
+            good &= measure(&image.path())?;
+        }
+        Ok(good)
+    }
+}
 
 /// Whether the filesystem is in memory.
 pub(crate) fn is_memory(target: &Path) -> Result<bool> {

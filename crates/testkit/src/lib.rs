@@ -6,7 +6,9 @@ mod call;
 mod chance;
 mod control_group;
 mod database_lock;
+mod default_signals;
 mod directory;
+#[cfg(feature = "cases")]
 mod example;
 mod faulty;
 mod group;
@@ -18,6 +20,7 @@ mod program;
 mod python;
 mod set_clock;
 mod small_tmpfs;
+#[cfg(feature = "cases")]
 mod snippet;
 mod terminal;
 mod throttle;
@@ -28,7 +31,9 @@ pub use call::{call, has_program};
 pub use chance::Chance;
 pub use control_group::ControlGroup;
 pub use database_lock::DatabaseLock;
+pub use default_signals::with_default_signals;
 pub use directory::{Kind, directory_on};
+#[cfg(feature = "cases")]
 pub use example::{example_case, example_run, example_target, recorded, section_of};
 pub use faulty::{Caching, Call, Fault, Faulty, Operation, What, When};
 pub use held_group::HeldGroup;
@@ -42,6 +47,7 @@ pub use python::python_with;
 pub use rustix::io::Errno;
 pub use set_clock::SetClock;
 pub use small_tmpfs::SmallTmpfs;
+#[cfg(feature = "cases")]
 pub use snippet::Compiled;
 pub use terminal::Terminal;
 pub use throttle::Throttle;

@@ -8,6 +8,7 @@ use anyhow::{Context, Result};
 use writebench_snippets::Language;
 
 use crate::call::call;
+use crate::trial::node_package;
 
 /// A program that can be started.
 pub struct Compiled {
@@ -66,11 +67,6 @@ impl Compiled {
         let text = |word: PathBuf| word.into_os_string().into_string().ok().context("a path in UTF-8");
         Ok(Self { words: words.into_iter().map(text).collect::<Result<_>>()? })
     }
-}
-
-/// The package that printed code of Node.js requires where it is direct I/O.
-pub(crate) fn node_package() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../bindings/node")
 }
 
 /// A program with rustix and libc. All are built in one directory, so that these are built once.

@@ -1,6 +1,7 @@
 //! Tests that say what they need of the machine, so that one which cannot run counts as ignored and
 //! never as passed.
 
+use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
 use anyhow::Result;
@@ -86,7 +87,7 @@ impl Need {
                 .then(|| "qemu leaves the alignment out of statx".to_owned()),
             Self::Program(name) => (!has_program(name)).then(|| format!("{name} is not installed")),
             Self::NodePackage => unless(
-                crate::snippet::node_package().join("direct-io.node").is_file(),
+                node_package().join("direct-io.node").is_file(),
                 "bindings/node is not built: `cargo xtask test node-package` does it",
             ),
         }
@@ -119,6 +120,11 @@ fn failed<T>(what: &str, made: Result<T>) -> Option<String> {
 
 fn succeeds(program: &str, words: &[&str]) -> bool {
     Command::new(program).args(words).output().is_ok_and(|output| output.status.success())
+}
+
+/// The package that printed code of Node.js requires where it is direct I/O.
+pub(crate) fn node_package() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../bindings/node")
 }
 
 /// The tests of one program.

@@ -42,7 +42,11 @@ pub(super) fn steps(target_directory: &Path) -> Vec<Step> {
             .needing([Need::Subcommand("cargo-deny")]),
         Step::new("documentation", "RUSTDOCFLAGS='-D warnings' cargo doc --workspace --no-deps --locked"),
         Step::new("package", PACKAGE),
-        Step::tests("tests", "cargo test --workspace --locked --no-fail-fast -- --skip snippets:", libtest),
+        Step::tests(
+            "tests",
+            "cargo test --workspace --locked --no-fail-fast -- --skip snippets: --skip load:",
+            libtest,
+        ),
         // Printed code, compiled and run in every language. With the whole workspace, as little is built anew as can be.
         Step::tests("snippets", "cargo test --workspace --test cli --locked -- snippets:", libtest)
             .needing([Need::Ended("node-package")]),
@@ -63,7 +67,6 @@ pub(super) fn steps(target_directory: &Path) -> Vec<Step> {
         Step::tests("miri", "cargo +nightly miri test --locked -p direct-io --lib buffer::", libtest)
             .needing([Need::Miri])
             .beside(),
-        // The last beside others: what comes after it has the machine for itself.
         Step::new("release-build", "cargo build --release --locked").beside(),
     ]);
     steps.extend(of_released_program(&target_directory.join("release/writebench")));
@@ -81,7 +84,7 @@ fn fuzz_targets(target_directory: &Path) -> Step {
 fn of_released_program(writebench: &Path) -> Vec<Step> {
     let built = Need::File { path: writebench.to_owned(), made_by: "release-build" };
     let writebench = format!("WRITEBENCH='{}'", writebench.display());
-    // Users have the released program; `tests` has the unoptimised one.
+    // Times are compared, of the program that users have: nothing else runs.
     let load = format!("{writebench} cargo test -p writebench --test cli --locked -- load:");
     let addon = root().join(NODE_PACKAGE).join("direct-io.node");
     let node_package = Need::File { path: addon, made_by: "node-package" };
@@ -90,14 +93,11 @@ fn of_released_program(writebench: &Path) -> Vec<Step> {
     let page = format!("{} && {writebench} {}", clean_install(PAGE_TESTS), npm(PAGE_TESTS, "test"));
     let (by_node, by_npm, chromium) = (Need::Program("node"), Need::Program("npm"), Need::Program("chromium"));
     vec![
-        Step::tests("load", load, libtest).needing([built.clone()]),
-        Step::tests("node", node_tests, node).needing([
-            by_node.clone(),
-            by_npm.clone(),
-            node_package,
-            built.clone(),
-        ]),
-        Step::tests("page", page, node).needing([by_node, by_npm, chromium, built]),
+        Step::tests("node", node_tests, node)
+            .needing([by_node.clone(), by_npm.clone(), node_package, built.clone()])
+            .beside(),
+        Step::tests("page", page, node).needing([by_node, by_npm, chromium, built.clone()]).beside(),
+        Step::tests("load", load, libtest).needing([built, Need::Ended("page")]),
     ]
 }
 

@@ -2,7 +2,7 @@
 //! fraction of the time, and whether searches agree.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 use std::time::Instant;
 
@@ -13,13 +13,13 @@ use writebench_stats::Interval;
 use super::order::Order;
 use crate::command::{output, shown};
 use crate::program;
-use crate::target::{described, memory_and_disk};
+use crate::target::{Targets, described};
 
 /// The targets, the size and the numbers of samples and searches.
 #[derive(clap::Args)]
 pub(crate) struct Options {
-    /// Directories to write to [default: /dev/shm and the folder `advice` of cargo's target directory]
-    targets: Vec<PathBuf>,
+    #[command(flatten)]
+    targets: Targets,
     /// Purpose of the search
     #[arg(long = "for", default_value = "stream")]
     purpose: String,
@@ -52,14 +52,13 @@ const ROUNDS: u32 = 120;
 /// Measures the grid, searches, and measures the results of both side by side; returns whether nine
 /// of ten searches were not proven to be outside the tolerance.
 pub(crate) fn run(options: &Options) -> Result<bool> {
-    let targets = memory_and_disk(&options.targets, "advice")?;
+    /// Room for copies of 1 GiB and the filesystem's own; the image is sparse.
+    const IMAGE_SIZE: Bytes = Bytes(8 << 30);
     let program = program::build()?;
-    let mut good = true;
-    for target in &targets {
+    options.targets.each("advice", IMAGE_SIZE, |target| {
         println!("\n{}", described(target));
-        good &= Search { program: &program, target, options }.validate()?;
-    }
-    Ok(good)
+        Search { program: &program, target, options }.validate()
+    })
 }
 
 struct Search<'s> {

@@ -14,20 +14,17 @@ use serde::Deserialize;
 use serde_json::Value;
 use writebench_model::Bytes;
 use writebench_stats::Interval;
-use writebench_testkit::{ControlGroup, Image};
+use writebench_testkit::ControlGroup;
 
 use crate::export::{Measured, measured};
 use crate::program;
-use crate::target::{filesystem, is_memory, memory_and_disk};
+use crate::target::{Targets, filesystem, is_memory};
 
 /// The targets, the size and the numbers of samples.
 #[derive(clap::Args)]
 pub(crate) struct Options {
-    /// Directories to write to [default: /dev/shm and the folder `frontier` of cargo's target directory]
-    targets: Vec<PathBuf>,
-    /// Also filesystems of these kinds in image files
-    #[arg(long = "image", value_name = "KIND")]
-    images: Vec<String>,
+    #[command(flatten)]
+    targets: Targets,
     /// Size of the files
     #[arg(long, default_value = "1GiB")]
     size: Bytes,
@@ -40,7 +37,7 @@ pub(crate) struct Options {
     /// Only contracts with this text in their title
     #[arg(long = "only", value_name = "TEXT")]
     only: Vec<String>,
-    /// Also write the tables to this file
+    /// Also write the tables to this file; it keeps those of other machines and filesystems
     #[arg(long, value_name = "FILE")]
     markdown: Option<PathBuf>,
 }
@@ -103,26 +100,17 @@ pub(crate) fn run(options: &Options) -> Result<bool> {
     const IMAGE_SIZES: u64 = 5;
     let contracts: Contracts = toml::from_str(include_str!("frontier.toml")).context("frontier.toml")?;
     let program = program::build()?;
-    let only_images = options.targets.is_empty() && !options.images.is_empty();
-    let targets = if only_images { Vec::new() } else { memory_and_disk(&options.targets, "frontier")? };
-    let mut text = options.head();
-    let mut good = true;
-    let mut compare = |target: &Path| -> Result<()> {
+    let image_size = Bytes(options.size.0.saturating_mul(IMAGE_SIZES));
+    options.targets.each("frontier", image_size, |target| {
         let frontier = Frontier { program: &program, target, options };
-        let (table, reached) = frontier.compare(&contracts.contract)?;
-        text += &table;
-        good &= reached;
-        Ok(())
-    };
-    targets.iter().try_for_each(|target| compare(target))?;
-    for kind in &options.images {
-        let image = Image::mount(kind, options.size.0.saturating_mul(IMAGE_SIZES))?;
-        compare(&image.path())?;
-    }
-    if let Some(file) = &options.markdown {
-        std::fs::write(file, &text).with_context(|| format!("writing {}", file.display()))?;
-    }
-    Ok(good)
+        let (section, is_reached) = frontier.compare(&contracts.contract)?;
+        if let Some(file) = &options.markdown {
+            let before = std::fs::read_to_string(file).unwrap_or_default();
+            let text = with_section(&options.head(), &before, &section);
+            std::fs::write(file, text).with_context(|| format!("writing {}", file.display()))?;
+        }
+        Ok(is_reached)
+    })
 }
 
 struct Frontier<'f> {
@@ -208,7 +196,7 @@ impl Frontier<'_> {
             }
         }
         let head = format!(
-            "\n### {kind}\n\n{facts}\n\n| contract | the programs' best | GB/s | the best here | GB/s | times as fast | of limit | wanted |\n|---|---|---|---|---|---|---|---|\n"
+            "\n### {kind}, {facts}\n\n| contract | the programs' best | GB/s | the best here | GB/s | times as fast | of limit | wanted |\n|---|---|---|---|---|---|---|---|\n"
         );
         Ok((head + &rows, good))
     }
@@ -265,13 +253,27 @@ fn rate(bytes: u64, median_ns: f64) -> f64 {
     bytes as f64 / median_ns
 }
 
-/// The machine, as the export has it.
+/// The document with that section, which takes the place of one with the same title. Sections that were measured in
+/// another manner, which the head tells, go.
+fn with_section(head: &str, document: &str, section: &str) -> String {
+    const MARK: &str = "\n### ";
+    let title = |section: &str| section.trim_start().lines().next().map(str::to_owned);
+    let kept = document.strip_prefix(head).unwrap_or_default();
+    let mut sections: Vec<String> = kept.split(MARK).skip(1).map(|it| format!("{MARK}{it}")).collect();
+    match sections.iter_mut().find(|it| title(it) == title(section)) {
+        Some(old) => section.clone_into(old),
+        None => sections.push(section.to_owned()),
+    }
+    head.to_owned() + &sections.concat()
+}
+
+/// The machine, as the export has it: its CPU for the title, and the rest.
 fn facts_of(export: &Value) -> String {
     let text = |value: &Value| value.as_str().unwrap_or("unknown").to_owned();
     let system = &export["targets"][0]["environment"];
     let (cpu, memory) = (&system["cpu"], system["memory"]["total_bytes"].as_u64().map(Bytes));
     format!(
-        "{}, {} CPUs, {} of memory, {}.",
+        "{}\n\n{} CPUs, {} of memory, {}.",
         text(&cpu["model"]),
         cpu["available"],
         memory.map_or("unknown".to_owned(), Bytes::approximate),
@@ -309,6 +311,16 @@ mod tests {
                 assert!(places.is_sorted(), "{case} is not found by its name, whose axes have an order");
             }
         }
+    }
+
+    #[test]
+    fn a_section_takes_the_place_of_its_forerunner() {
+        let document = "head\n\n### ext4, A\n\nold\n\n### xfs, A\n\nkept\n";
+        let new = "\n### ext4, A\n\nnew\n";
+        assert_eq!(with_section("head\n", document, new), "head\n\n### ext4, A\n\nnew\n\n### xfs, A\n\nkept\n");
+        let other = "\n### ext4, B\n\nnew\n";
+        assert_eq!(with_section("head\n", document, other), format!("{document}{other}"));
+        assert_eq!(with_section("other sizes\n", document, new), format!("other sizes\n{new}"));
     }
 
     #[test]

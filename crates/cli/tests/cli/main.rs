@@ -64,9 +64,10 @@ mod terminals;
 use std::process::ExitCode;
 
 use anyhow::{Context, Result};
-use writebench_testkit::{Program, Trials};
+use writebench_testkit::{Program, Trials, with_default_signals};
 
-fn main() -> ExitCode {
+fn main() -> Result<ExitCode> {
+    with_default_signals()?;
     let mut trials = Trials::default();
     advice::add(&mut trials);
     clock::add(&mut trials);
@@ -126,7 +127,7 @@ fn main() -> ExitCode {
     outcomes::add(&mut trials);
     outputs::add(&mut trials);
     signals::add(&mut trials);
-    trials.run(2)
+    Ok(trials.run(2))
 }
 
 fn program() -> Result<Program> {
