@@ -2,6 +2,7 @@
 
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "these tools talk to whoever runs them")]
 
+mod case_name;
 mod command;
 mod dist;
 mod export;

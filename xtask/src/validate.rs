@@ -1,11 +1,13 @@
 //! `cargo xtask validate`: tests of the reliability of writebench's results.
 
 mod advice;
+mod builds;
 mod frontier;
 mod noise;
 mod order;
 mod ranking;
 mod soak;
+mod turns;
 
 use anyhow::Result;
 
@@ -20,6 +22,8 @@ pub(crate) enum Question {
     Advise(advice::Options),
     /// Compare the best ways of the five programs with the best here, for each contract
     Frontier(frontier::Options),
+    /// Compare two builds of writebench with each other, case by case
+    Builds(builds::Options),
     /// Run all commands with all kinds of trouble for minutes, and look for errors and leftovers
     Soak(soak::Options),
 }
@@ -31,6 +35,7 @@ pub(crate) fn run(question: &Question) -> Result<bool> {
         Question::Ranking(options) => ranking::run(options),
         Question::Advise(options) => advice::run(options),
         Question::Frontier(options) => frontier::run(options),
+        Question::Builds(options) => builds::run(options),
         Question::Soak(options) => soak::run(options),
     }
 }

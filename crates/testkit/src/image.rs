@@ -24,6 +24,15 @@ impl Image {
         Ok(Self { mounted: device.format_and_mount(device.path(), kind)?, device })
     }
 
+    /// The same on a device [for measurements](LoopDevice::attach_for_measurements).
+    ///
+    /// # Errors
+    /// A program is missing or refuses, or there is no space.
+    pub fn mount_for_measurements(kind: &str, size_bytes: u64) -> Result<Self> {
+        let device = LoopDevice::attach_for_measurements(size_bytes)?;
+        Ok(Self { mounted: device.format_and_mount(device.path(), kind)?, device })
+    }
+
     /// Where it is mounted.
     #[must_use]
     pub fn path(&self) -> PathBuf {

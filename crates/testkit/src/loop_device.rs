@@ -1,7 +1,7 @@
 //! Block devices without data: loop devices over image files.
 
 use std::fs::{File, OpenOptions};
-use std::io::{Seek, SeekFrom};
+use std::io::{Read, Seek, SeekFrom};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -50,6 +50,24 @@ impl LoopDevice {
         File::create(&image)?.set_len(size_bytes)?;
         let path = attached(&image, &["--sector-size", &sector_bytes.to_string()])?;
         Ok(Self { path, image, _directory: Some(directory) })
+    }
+
+    /// A device for measurements: the blocks of its image are written and stay, since nothing can be discarded, and it
+    /// bypasses the page cache of the filesystem that the image is on.
+    ///
+    /// # Errors
+    /// There is no space, or `losetup` is missing or refuses.
+    pub fn attach_for_measurements(size_bytes: u64) -> Result<Self> {
+        let directory = tempfile::Builder::new().prefix("writebench-loop-").tempdir()?;
+        let image = directory.path().join("image");
+        let mut file = File::create(&image)?;
+        std::io::copy(&mut std::io::repeat(0).take(size_bytes), &mut file)?;
+        file.sync_all()?;
+        let device = Self { path: attached(&image, &["--direct-io=on"])?, image, _directory: Some(directory) };
+        let name = device.path.file_name().context("a device's name")?;
+        let discards = Path::new("/sys/block").join(name).join("queue/discard_max_bytes");
+        std::fs::write(&discards, "0").with_context(|| discards.display().to_string())?;
+        Ok(device)
     }
 
     /// A device over an existing file or device, with more options for losetup.

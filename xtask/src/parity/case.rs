@@ -2,7 +2,9 @@
 
 use std::fmt;
 
-use writebench_model::{Axes, Bytes, Prepare};
+use writebench_model::Bytes;
+
+use crate::case_name::of_size;
 
 #[derive(Debug, Clone)]
 pub(super) struct Case {
@@ -33,10 +35,7 @@ impl fmt::Display for Case {
 impl Case {
     /// The case with that name and file size; the name includes a size other than the default.
     pub(super) fn new(name: &str, size: Bytes) -> Self {
-        let (method, axes) = name.split_at(name.find(',').unwrap_or(name.len()));
-        let is_usual = size.0 == Axes::defaults(Prepare::Create).size_bytes;
-        let of_size = if is_usual { String::new() } else { format!(",size={size}") };
-        Self { name: format!("{method}{of_size}{axes}"), size_bytes: size.0, work: Work::Writing }
+        Self { name: of_size(name, size), size_bytes: size.0, work: Work::Writing }
     }
 
     pub(super) fn in_fios_clock(self) -> Self {
@@ -45,17 +44,5 @@ impl Case {
 
     pub(super) fn with_sync(self) -> Self {
         Self { work: Work::WithSync, ..self }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_size_is_in_the_name_where_writebench_puts_it() {
-        assert_eq!(Case::new("write", Bytes(1 << 30)).to_string(), "write");
-        let case = Case::new("uring,chunk=4KiB,depth=8", Bytes(5 << 20));
-        assert_eq!(case.to_string(), "uring,size=5MiB,chunk=4KiB,depth=8");
     }
 }

@@ -1,15 +1,12 @@
 //! `cargo xtask validate noise`: alternates runs of a build and of one that is deliberately 5 % slower, and
 //! counts how often `writebench compare` distinguishes them.
 
-use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::path::PathBuf;
 use std::time::Instant;
 
 use anyhow::{Context, Result};
-use serde::Deserialize;
-use serde_json::Value;
 
-use crate::command::{output, shown};
+use super::turns::{Compared, Ratio, Verdict, Work, compare};
 use crate::program;
 use crate::target::{described, memory_and_disk};
 
@@ -32,29 +29,6 @@ pub(crate) struct Options {
 /// The runs on each side: the fewest that allow 95 %.
 const SEVERAL: usize = 4;
 
-/// The result of a comparison.
-#[derive(Deserialize)]
-struct Compared {
-    verdict: Verdict,
-    speed_ratio: Ratio,
-}
-
-#[derive(Deserialize, PartialEq)]
-#[serde(rename_all = "kebab-case")]
-enum Verdict {
-    Faster,
-    Slower,
-    AsFast,
-    NotDistinguishable,
-}
-
-#[derive(Deserialize)]
-struct Ratio {
-    estimate: f64,
-    low: f64,
-    high: f64,
-}
-
 /// Takes the runs and prints how often they are distinguished; returns whether every comparison was possible.
 pub(crate) fn run(options: &Options) -> Result<bool> {
     let targets = memory_and_disk(&options.targets, "noise")?;
@@ -67,16 +41,18 @@ pub(crate) fn run(options: &Options) -> Result<bool> {
     for target in &targets {
         let start = Instant::now();
         let scratch = tempfile::tempdir().context("a folder for exports")?;
+        let work = Work { target, cases: std::slice::from_ref(case), samples: *samples };
         let (mut normals, mut delayeds) = (Vec::new(), Vec::new());
         for number in 0..*runs {
             let export = |name: &str| scratch.path().join(format!("{name}-{number}.json"));
-            normals.push(one_run(&normal, target, options, &export("normal"))?);
-            delayeds.push(one_run(&delayed, target, options, &export("delayed"))?);
+            normals.push(work.run(&normal, &export("normal"))?);
+            delayeds.push(work.run(&delayed, &export("delayed"))?);
         }
         println!("\n{}, {:.0} s", described(target), start.elapsed().as_secs_f64());
         println!("{:<36} {:>11} {:>7} {:>7} {:>9}", "", "comparisons", "faster", "slower", "B / A");
         for (what, pairs) in pairs(&normals, &delayeds) {
-            let compared = pairs.iter().map(|pair| compare(&normal, pair)).collect::<Result<Vec<_>>>()?;
+            let compared =
+                pairs.iter().map(|(a, b)| compare(&normal, a, b)).collect::<Result<Vec<_>>>()?.concat();
             println!("{}", line(what, &compared)?);
         }
     }
@@ -107,24 +83,6 @@ fn pairs(normal: &[String], delayed: &[String]) -> [(&'static str, Vec<Pair>); 6
     ]
 }
 
-fn one_run(program: &Path, target: &Path, options: &Options, export: &Path) -> Result<String> {
-    let mut command = Command::new(program);
-    command.arg("run").arg(target).args(["--case", &options.case, "--quiet", "--yes"]);
-    command.arg("--samples").arg(options.samples.to_string());
-    command.arg("--db").arg(export.with_extension("db")).arg(format!("--export=json={}", export.display()));
-    output(command.stdin(Stdio::null()))?;
-    Ok(export.display().to_string())
-}
-
-fn compare(program: &Path, (a, b): &Pair) -> Result<Compared> {
-    let mut command = Command::new(program);
-    command.args(["compare", a, b, "--export", "json=-"]);
-    let text = output(command.stdin(Stdio::null()))?.stdout;
-    let document: Value = serde_json::from_slice(&text).with_context(|| shown(&command))?;
-    let case = &document["cases"][0];
-    Compared::deserialize(case).with_context(|| format!("a comparison that came to {case}"))
-}
-
 fn line(what: &str, compared: &[Compared]) -> Result<String> {
     let count = |verdict| compared.iter().filter(|it| it.verdict == verdict).count();
     let (faster, slower) = (count(Verdict::Faster), count(Verdict::Slower));
@@ -140,6 +98,7 @@ fn line(what: &str, compared: &[Compared]) -> Result<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use serde::Deserialize;
     use serde_json::json;
 
     #[test]
@@ -156,7 +115,7 @@ mod tests {
     fn verdicts_are_counted_and_one_that_is_none_is_no_result() {
         let compared = |verdict: &str, ratio: f64| {
             let ratio = json!({"estimate": ratio, "low": 0.8, "high": 1.1});
-            Compared::deserialize(json!({"verdict": verdict, "speed_ratio": ratio}))
+            Compared::deserialize(json!({"id": "write", "verdict": verdict, "speed_ratio": ratio}))
         };
         let all = [("slower", 0.9), ("as-fast", 1.0), ("slower", 0.95)];
         let all = all.map(|(verdict, ratio)| compared(verdict, ratio).unwrap());

@@ -25,7 +25,8 @@ pub(crate) struct CodeCommand {
     /// A whole program, PROGRAM SOURCE TARGET, which writes a file's content to another
     #[arg(long)]
     main: bool,
-    /// Give the file its name when it is whole: a temporary name, fsync(2), rename(2), fsync(2) of the directory
+    /// Give the file its name when it is whole: a temporary name, the case's sync, rename(2), and fsync(2)
+    /// of the directory if the case is durable
     #[arg(long)]
     atomic: bool,
     /// Take the data from a producer, chunk by chunk, instead of as one buffer

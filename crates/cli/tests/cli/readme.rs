@@ -57,11 +57,11 @@ const TRIALS: &[Trial] = &[
         "records/s",
     ),
     trial("writebench advise /data --for copy", SMALL_SEARCH, "plain read and write"),
-    trial("writebench run /data --suite parallel --size 4GiB --set threads=1,8", DRY, "to be written"),
+    trial("writebench run /data --suite parallel --size 256MiB --set threads=1,8", DRY, "to be written"),
     trial("writebench run /data --case write,chunk=64KiB --case mmap,threads=4", SMALL, "mmap"),
     // The newest search is that for copies.
     trial("writebench code --lang c", &[], "int copy_file("),
-    trial("writebench run /data /scratch --suite write", SMALL, "GB/s of the fastest way"),
+    trial("writebench run /data /scratch --suite quick", SMALL, "GB/s of the fastest way"),
     trial("writebench fs --on ext4,xfs,btrfs --suite buffer", DRY, "btrfs"),
     trial("writebench run /data --label before", &["--size", "64KiB", "--no-limits"], "fastest here"),
     trial("writebench compare before after --fail-if-slower 5%", &[], "B compared with A"),
