@@ -23,6 +23,7 @@ use crate::schedule::{Schedule, Spent, Taken};
 mod coordinates;
 mod costs;
 mod figures;
+mod finals;
 mod limits;
 mod outlook;
 
@@ -96,6 +97,10 @@ pub struct Race {
     size: usize,
     // The candidates of this round, and the samples that each of them needs on this level.
     batch: Vec<(usize, usize)>,
+    // Whether a final has lost its rivals: the screening is taken up again, for another final with files of the same size.
+    had_final: bool,
+    // What was spent when the screening began.
+    screening_since: Spent,
     // The rounds of the final, with the one of the check.
     rounds: usize,
     costs: Costs,
@@ -106,8 +111,10 @@ pub struct Race {
 /// The most candidates in the final beside the baseline, and the least.
 const FINALISTS: usize = 4;
 const LEAST_FINALISTS: usize = 2;
-/// The screening's share of the time, the check included.
+/// The screening's share of the time, the check included; and the share up to which it is taken up again after a
+/// final whose rivals were all slower than the baseline.
 const SCREENING_SHARE: f64 = 0.5;
+const LATE_SCREENING_SHARE: f64 = 0.6;
 /// The check's share of that; the rest is divided among the levels.
 const CHECK_SHARE: f64 = 0.4;
 /// The share of the time with which the final is planned: its samples may be slower than the screening
@@ -152,6 +159,8 @@ impl Race {
             stage: Stage::Scouting(0),
             size: 0,
             batch: Vec::new(),
+            had_final: false,
+            screening_since: Spent::default(),
             rounds: 1,
             wanted: Vec::new(),
         };
@@ -220,14 +229,17 @@ impl Race {
         let rounds = as_f64(ROUNDS as u64 * (LEAST_FINALISTS as u64 + 1)) / TIME_RESERVE;
         let final_s = smallest.map_or(0.0, |&bytes| rounds * self.costs.sample_s(bytes));
         let budget_s = self.limits.budget.as_secs_f64();
-        let seconds = (SCREENING_SHARE * budget_s).min(budget_s - final_s);
+        let share_of_time = if self.had_final { LATE_SCREENING_SHARE } else { SCREENING_SHARE };
+        let seconds = (share_of_time * budget_s).min(budget_s - final_s);
         let bytes = as_f64(self.limits.max_bytes.saturating_sub(self.limits.set_aside_bytes()));
         let share = match self.real() {
             real if level < real => (1.0 - CHECK_SHARE) * as_f64(level as u64 + 1) / as_f64(real as u64),
             _ => 1.0,
         };
-        let left_s = share * seconds - spent.elapsed.as_secs_f64();
-        let left_bytes = share * bytes - as_f64(spent.bytes);
+        let since = self.screening_since;
+        let (since_s, since_bytes) = (since.elapsed.as_secs_f64(), as_f64(since.bytes));
+        let left_s = share * (seconds - since_s) - (spent.elapsed.as_secs_f64() - since_s);
+        let left_bytes = share * (bytes - since_bytes) - (as_f64(spent.bytes) - since_bytes);
         let of_time = left_s / self.costs.sample_s(own_bytes).max(1e-6);
         let of_bytes = left_bytes / as_f64(own_bytes.saturating_mul(self.limits.times_written.max(1)));
         floor(of_time.min(of_bytes))
@@ -319,7 +331,9 @@ impl Race {
     /// belong to the final.
     fn enter_check(&mut self, taken: &[Vec<Taken>], spent: Spent) {
         let mut outlook = self.outlook(self.real(), taken);
-        self.size = self.final_size(&outlook, spent);
+        if !self.had_final {
+            self.size = self.final_size(&outlook, spent);
+        }
         let mut able = self.able(taken);
         let most = CHECKED.min(self.left(self.real(), spent)).min(able.len());
         if most <= FINALISTS {
@@ -369,41 +383,6 @@ impl Race {
         self.want(Stage::Check, chosen, taken);
     }
 
-    /// The largest size for which the remaining limits pay for six rounds with the fewest finalists.
-    fn final_size(&self, outlook: &Outlook, spent: Spent) -> usize {
-        let sizes = self.limits.final_bytes.len();
-        (0..sizes)
-            .find(|&size| self.paid(size, CHECKED, outlook, spent) >= LEAST_FINALISTS)
-            .unwrap_or(sizes - 1)
-    }
-
-    /// The finalists of that size for whose six rounds the remaining limits pay, after so many checks.
-    fn paid(&self, size: usize, checks: usize, outlook: &Outlook, spent: Spent) -> usize {
-        let left_s = TIME_RESERVE * self.limits.budget.saturating_sub(spent.elapsed).as_secs_f64();
-        let left_bytes = as_f64(self.limits.max_bytes.saturating_sub(spent.bytes));
-        let bytes = self.limits.final_bytes[size].max(1);
-        let sample_s = self.costs.sample_s(bytes).max(1e-9);
-        let left_s = left_s - sample_s * as_f64(checks as u64);
-        let rounds = as_f64(PLANNED_ROUNDS as u64);
-        let of_time = left_s / rounds / sample_s - outlook.times(self.baseline);
-        let of_bytes = (left_bytes / rounds / as_f64(bytes) - 1.0) / as_f64(self.limits.times_written.max(1));
-        floor(of_time.min(of_bytes))
-    }
-
-    fn enter_finals(&mut self, outlook: &Outlook, taken: &[Vec<Taken>], spent: Spent) {
-        let most = self.paid(self.size, 0, outlook, spent).clamp(LEAST_FINALISTS, FINALISTS);
-        let mut chosen = self.finalists(most, outlook, taken);
-        if self.able(taken).contains(&self.baseline) {
-            chosen.push(self.baseline);
-        }
-        // Clones have no part in the check.
-        chosen.extend((0..self.candidates.len()).filter(|&it| self.candidates[it].is_clone));
-        let is_checked = |&it: &usize| !taken[self.case_on(self.real(), it)].is_empty();
-        self.rounds = if chosen.iter().all(is_checked) { 2 } else { 1 };
-        self.want(Stage::Final, chosen, taken);
-        self.is_over = self.batch.is_empty();
-    }
-
     /// Half of them the fastest, half the simplest of those that are nearly as fast: the advice is the
     /// simplest candidate that is not distinguishable from the fastest, so the simple ones must stay.
     fn finalists(&self, most: usize, outlook: &Outlook, taken: &[Vec<Taken>]) -> Vec<usize> {
@@ -417,57 +396,6 @@ impl Race {
         // The sort is stable, so that the faster of two equally simple candidates comes first.
         rest.sort_by_key(|&it| effort(it));
         fastest.iter().copied().chain(rest).take(most).collect()
-    }
-
-    fn end_final_round(&mut self, taken: &[Vec<Taken>], spent: Spent) {
-        let (clones, alive): (Vec<usize>, Vec<usize>) =
-            self.batch.iter().map(|(it, _)| *it).partition(|&it| self.candidates[it].is_clone);
-        let Some(leader) = self.leader(&alive, taken) else {
-            self.is_over = true;
-            return;
-        };
-        let to_leader = |candidate| self.ratios(candidate, leader, taken);
-        let stays = |&candidate: &usize| {
-            [self.baseline, leader].contains(&candidate) || !is_clear_loss(&to_leader(candidate))
-        };
-        let kept: Vec<usize> = alive.into_iter().filter(stays).collect();
-        // The answer depends on the leader's ratio to the baseline, and on the candidates that are as fast as
-        // the leader.
-        let is_open = |&candidate: &usize| candidate != leader && verdict(&to_leader(candidate)).is_open();
-        let is_decided = self.rounds >= ROUNDS && !kept.iter().any(is_open);
-        let round_bytes = self.round_bytes(kept.len());
-        let is_paid = spent.bytes.saturating_add(round_bytes) <= self.limits.max_bytes;
-        self.is_over = is_decided || self.rounds >= MOST_ROUNDS || !is_paid;
-        self.rounds += 1;
-        self.want(Stage::Final, [kept, clones].concat(), taken);
-    }
-
-    /// The most bytes that a round of the final writes: the baseline fills no file with zeros first.
-    fn round_bytes(&self, finalists: usize) -> u64 {
-        let files = (finalists as u64).saturating_sub(1).saturating_mul(self.limits.times_written.max(1)) + 1;
-        files.saturating_mul(self.limits.final_bytes[self.size])
-    }
-
-    /// The fastest by the ratio to the baseline in common rounds, which cancels drift; by the median without
-    /// a baseline.
-    fn leader(&self, alive: &[usize], taken: &[Vec<Taken>]) -> Option<usize> {
-        let has_baseline = alive.contains(&self.baseline);
-        let figure = |&candidate: &usize| {
-            let figures = match has_baseline {
-                true => self.ratios(candidate, self.baseline, taken),
-                false => by_round(&taken[self.case(candidate)]).into_values().collect(),
-            };
-            writebench_stats::median(&figures).map(|median| (candidate, median))
-        };
-        let figures = alive.iter().filter_map(figure);
-        figures.min_by(|a, b| a.1.total_cmp(&b.1)).map(|(candidate, _)| candidate)
-    }
-
-    /// One candidate's times divided by the other's, in common rounds.
-    fn ratios(&self, candidate: usize, other: usize, taken: &[Vec<Taken>]) -> Vec<f64> {
-        let other = by_round(&taken[self.case(other)]);
-        let own = by_round(&taken[self.case(candidate)]);
-        own.iter().filter_map(|(round, time)| other.get(round).map(|other| time / other)).collect()
     }
 }
 

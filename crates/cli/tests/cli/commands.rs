@@ -256,7 +256,9 @@ fn answer_and_doubts() -> Result<()> {
     let cases =
         ["--case", "write,size=1MiB", "--case", "write,size=1MiB,chunk=4KiB", "--samples", "2", "--no-limits"];
     let ended = program.call(&[&["run", path][..], &cases].concat())?;
-    let last: Vec<&str> = ended.stdout.trim_end().rsplit("\n\n").next().context("an end")?.lines().collect();
+    let last = ended.stdout.trim_end().rsplit("\n\n").next().context("an end")?;
+    // On a busy machine samples are disturbed, which is said, too.
+    let last: Vec<&str> = last.lines().filter(|line| !line.contains(" disturbed ")).collect();
     let [certainty, read_back, warning] = last.as_slice() else { anyhow::bail!("three: {last:?}") };
     let finding =
         ended.stdout.lines().find(|line| line.starts_with("new file  write(2)")).context("an answer")?;

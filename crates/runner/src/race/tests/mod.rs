@@ -125,6 +125,25 @@ fn where_the_scouts_take_the_time_the_final_comes_next_and_it_ends_when_time_is_
 }
 
 #[test]
+fn after_a_final_without_rivals_others_get_their_chance_while_there_is_time() {
+    let mut hits = 0;
+    for seed in 0..20 {
+        let mut world = six_hundred(0.03, seed * 2 + 1);
+        // The scouts make large files seem dear, so that the first final comes soon.
+        (world.limits.budget, world.around_s) = (Duration::from_secs(15), 0.04);
+        let mut order: Vec<usize> = (0..world.count()).collect();
+        order.sort_by(|&a, &b| world.regret(a).total_cmp(&world.regret(b)));
+        // A tenth of all are faster than the baseline.
+        let baseline = order[order.len() / 10];
+        let pick = world.run(baseline);
+        hits += usize::from(world.regret(pick) < world.regret(baseline));
+        assert!(world.spent.elapsed < Duration::from_secs(18), "{:?}", world.spent);
+    }
+    // Without another chance it is 4.
+    assert!(hits >= 12, "{hits} of 20 searches found a faster way");
+}
+
+#[test]
 fn one_candidate_needs_no_race_and_none_is_none() {
     let mut world = World::new(vec![1.0], 0.01, 9);
     assert_eq!(world.run(0), 0);

@@ -1,0 +1,100 @@
+//! The final of a race.
+
+use super::*;
+
+impl Race {
+    /// The largest size for which the remaining limits pay for six rounds with the fewest finalists.
+    pub(super) fn final_size(&self, outlook: &Outlook, spent: Spent) -> usize {
+        let sizes = self.limits.final_bytes.len();
+        (0..sizes)
+            .find(|&size| self.paid(size, CHECKED, outlook, spent) >= LEAST_FINALISTS)
+            .unwrap_or(sizes - 1)
+    }
+
+    /// The finalists of that size for whose six rounds the remaining limits pay, after so many checks.
+    fn paid(&self, size: usize, checks: usize, outlook: &Outlook, spent: Spent) -> usize {
+        let left_s = TIME_RESERVE * self.limits.budget.saturating_sub(spent.elapsed).as_secs_f64();
+        let left_bytes = as_f64(self.limits.max_bytes.saturating_sub(spent.bytes));
+        let bytes = self.limits.final_bytes[size].max(1);
+        let sample_s = self.costs.sample_s(bytes).max(1e-9);
+        let left_s = left_s - sample_s * as_f64(checks as u64);
+        let rounds = as_f64(PLANNED_ROUNDS as u64);
+        let of_time = left_s / rounds / sample_s - outlook.times(self.baseline);
+        let of_bytes = (left_bytes / rounds / as_f64(bytes) - 1.0) / as_f64(self.limits.times_written.max(1));
+        floor(of_time.min(of_bytes))
+    }
+
+    pub(super) fn enter_finals(&mut self, outlook: &Outlook, taken: &[Vec<Taken>], spent: Spent) {
+        let most = self.paid(self.size, 0, outlook, spent).clamp(LEAST_FINALISTS, FINALISTS);
+        let mut chosen = self.finalists(most, outlook, taken);
+        if self.able(taken).contains(&self.baseline) {
+            chosen.push(self.baseline);
+        }
+        // Clones have no part in the check.
+        chosen.extend((0..self.candidates.len()).filter(|&it| self.candidates[it].is_clone));
+        let is_checked = |&it: &usize| !taken[self.case_on(self.real(), it)].is_empty();
+        self.rounds = if chosen.iter().all(is_checked) { 2 } else { 1 };
+        self.want(Stage::Final, chosen, taken);
+        self.is_over = self.batch.is_empty();
+    }
+
+    pub(super) fn end_final_round(&mut self, taken: &[Vec<Taken>], spent: Spent) {
+        let (clones, alive): (Vec<usize>, Vec<usize>) =
+            self.batch.iter().map(|(it, _)| *it).partition(|&it| self.candidates[it].is_clone);
+        let Some(leader) = self.leader(&alive, taken) else {
+            self.is_over = true;
+            return;
+        };
+        let to_leader = |candidate| self.ratios(candidate, leader, taken);
+        let stays = |&candidate: &usize| {
+            [self.baseline, leader].contains(&candidate) || !is_clear_loss(&to_leader(candidate))
+        };
+        let kept: Vec<usize> = alive.iter().copied().filter(stays).collect();
+        // The answer depends on the leader's ratio to the baseline, and on the candidates that are as fast as
+        // the leader.
+        let is_open = |&candidate: &usize| candidate != leader && verdict(&to_leader(candidate)).is_open();
+        let is_decided = self.rounds >= ROUNDS && !kept.iter().any(is_open);
+        // The scouts may have made samples seem dear, so that few candidates were screened. When the last rival is
+        // gone, others get their chance, as long as there is time for them and another final.
+        if kept == [self.baseline] && alive != kept {
+            (self.had_final, self.screening_since) = (true, spent);
+            if self.left(self.real(), spent) >= LEAST_BATCH {
+                self.screen(0, taken, spent);
+                return;
+            }
+        }
+        let round_bytes = self.round_bytes(kept.len());
+        let is_paid = spent.bytes.saturating_add(round_bytes) <= self.limits.max_bytes;
+        self.is_over = is_decided || self.rounds >= MOST_ROUNDS || !is_paid;
+        self.rounds += 1;
+        self.want(Stage::Final, [kept, clones].concat(), taken);
+    }
+
+    /// The most bytes that a round of the final writes: the baseline fills no file with zeros first.
+    fn round_bytes(&self, finalists: usize) -> u64 {
+        let files = (finalists as u64).saturating_sub(1).saturating_mul(self.limits.times_written.max(1)) + 1;
+        files.saturating_mul(self.limits.final_bytes[self.size])
+    }
+
+    /// The fastest by the ratio to the baseline in common rounds, which cancels drift; by the median without
+    /// a baseline.
+    fn leader(&self, alive: &[usize], taken: &[Vec<Taken>]) -> Option<usize> {
+        let has_baseline = alive.contains(&self.baseline);
+        let figure = |&candidate: &usize| {
+            let figures = match has_baseline {
+                true => self.ratios(candidate, self.baseline, taken),
+                false => by_round(&taken[self.case(candidate)]).into_values().collect(),
+            };
+            writebench_stats::median(&figures).map(|median| (candidate, median))
+        };
+        let figures = alive.iter().filter_map(figure);
+        figures.min_by(|a, b| a.1.total_cmp(&b.1)).map(|(candidate, _)| candidate)
+    }
+
+    /// One candidate's times divided by the other's, in common rounds.
+    fn ratios(&self, candidate: usize, other: usize, taken: &[Vec<Taken>]) -> Vec<f64> {
+        let other = by_round(&taken[self.case(other)]);
+        let own = by_round(&taken[self.case(candidate)]);
+        own.iter().filter_map(|(round, time)| other.get(round).map(|other| time / other)).collect()
+    }
+}
