@@ -97,10 +97,9 @@ pub struct Race {
     size: usize,
     // The candidates of this round, and the samples that each of them needs on this level.
     batch: Vec<(usize, usize)>,
-    // Whether a final has lost its rivals: the screening is taken up again, for another final with files of the same size.
-    had_final: bool,
-    // What was spent when the screening began.
-    screening_since: Spent,
+    // The time and bytes that had been spent when a final lost its rivals, and the screening was taken up again for
+    // another one with files of the same size.
+    resumed_at: Option<Spent>,
     // The rounds of the final, with the one of the check.
     rounds: usize,
     costs: Costs,
@@ -159,8 +158,7 @@ impl Race {
             stage: Stage::Scouting(0),
             size: 0,
             batch: Vec::new(),
-            had_final: false,
-            screening_since: Spent::default(),
+            resumed_at: None,
             rounds: 1,
             wanted: Vec::new(),
         };
@@ -229,14 +227,14 @@ impl Race {
         let rounds = as_f64(ROUNDS as u64 * (LEAST_FINALISTS as u64 + 1)) / TIME_RESERVE;
         let final_s = smallest.map_or(0.0, |&bytes| rounds * self.costs.sample_s(bytes));
         let budget_s = self.limits.budget.as_secs_f64();
-        let share_of_time = if self.had_final { LATE_SCREENING_SHARE } else { SCREENING_SHARE };
+        let share_of_time = if self.resumed_at.is_some() { LATE_SCREENING_SHARE } else { SCREENING_SHARE };
         let seconds = (share_of_time * budget_s).min(budget_s - final_s);
         let bytes = as_f64(self.limits.max_bytes.saturating_sub(self.limits.set_aside_bytes()));
         let share = match self.real() {
             real if level < real => (1.0 - CHECK_SHARE) * as_f64(level as u64 + 1) / as_f64(real as u64),
             _ => 1.0,
         };
-        let since = self.screening_since;
+        let since = self.resumed_at.unwrap_or_default();
         let (since_s, since_bytes) = (since.elapsed.as_secs_f64(), as_f64(since.bytes));
         let left_s = share * (seconds - since_s) - (spent.elapsed.as_secs_f64() - since_s);
         let left_bytes = share * (bytes - since_bytes) - (as_f64(spent.bytes) - since_bytes);
@@ -331,7 +329,7 @@ impl Race {
     /// belong to the final.
     fn enter_check(&mut self, taken: &[Vec<Taken>], spent: Spent) {
         let mut outlook = self.outlook(self.real(), taken);
-        if !self.had_final {
+        if self.resumed_at.is_none() {
             self.size = self.final_size(&outlook, spent);
         }
         let mut able = self.able(taken);

@@ -97,7 +97,7 @@ fn in_time(attempt: impl Fn() -> Result<()>) -> Result<()> {
 }
 
 fn stopped() -> Result<()> {
-    in_time(|| stopped_for(Duration::from_millis(1200), "the worker was stopped by a signal for about "))?;
+    in_time(|| stopped_for(Duration::from_millis(1200), "the worker was stopped by a signal for about 1."))?;
     // Too short to be seen by looking now and then.
     in_time(|| stopped_for(Duration::ZERO, "the worker was stopped by a signal"))
 }
@@ -121,7 +121,7 @@ fn frozen() -> Result<()> {
             group.freeze(true)?;
             std::thread::sleep(Duration::from_millis(1200));
             group.freeze(false)?;
-            held_up(&run.samples()?, "its control group was frozen for about ")
+            held_up(&run.samples()?, "its control group was frozen for about 1.")
         })?;
     }
     Ok(())

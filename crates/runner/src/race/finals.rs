@@ -57,7 +57,7 @@ impl Race {
         // The scouts may have made samples seem dear, so that few candidates were screened. When the last rival is
         // gone, others get their chance, as long as there is time for them and another final.
         if kept == [self.baseline] && alive != kept {
-            (self.had_final, self.screening_since) = (true, spent);
+            self.resumed_at = Some(spent);
             if self.left(self.real(), spent) >= LEAST_BATCH {
                 self.screen(0, taken, spent);
                 return;
