@@ -16,6 +16,7 @@ pub(crate) static WRITE: MethodInfo = MethodInfo {
     syncs_on_the_way: &[],
     effort: 0,
     fio: Err(""),
+    code: Err(""),
     example: &[],
 };
 

@@ -1,18 +1,16 @@
 //! The code of a case: a small, complete function that writes a buffer or copies a file exactly that way, with its
 //! fallbacks and its errors, in the language that is asked for; or a whole program around it.
 //!
-//! Each language has its templates, one for each [`Family`] of methods that it can say, and names the values of axes
+//! Each language has its templates, one for each family of methods that it can say, and names the values of axes
 //! that it cannot say without a foreign function. A case that has one of these is refused with the nearest case that
 //! the language can say.
 
-mod family;
 mod language;
 mod languages;
 mod refusal;
 mod speaker;
 mod way;
 
-pub use self::family::Family;
 pub use self::language::Language;
 pub use self::refusal::Refusal;
 
@@ -45,7 +43,7 @@ pub fn code(
         return Err(refusal);
     }
     let way = Way::new(case, frame);
-    let text = Family::of(case).and_then(|family| (language.speaker().render)(family, &way));
+    let text = case.method().code.ok().and_then(|family| (language.speaker().render)(family, &way));
     // A refusal comes before a template is missing.
     text.ok_or_else(|| Refusal::without_remedy(format!("{case} has no code in {}", language.title())))
 }

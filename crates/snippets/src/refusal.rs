@@ -1,9 +1,8 @@
 //! Cases that a language cannot say.
 
-use writebench_model::{Axis, Case, FileLayout, Files, MethodInfo, RecordedCase, SyncCall};
+use writebench_model::{Axis, Case, Cursor, Family, FileLayout, Files, MethodInfo, RecordedCase, SyncCall};
 
 use crate::Frame;
-use crate::family::Family;
 use crate::language::Language;
 use crate::speaker::Cannot;
 
@@ -84,13 +83,9 @@ fn remedy(
     methods: &[&'static MethodInfo],
 ) -> Option<(String, Option<Case>)> {
     let (speaker, name) = (language.speaker(), case.method().name);
-    let Some(family) = Family::of(case) else {
-        let why = match case.method() {
-            method if method.is_program() => "it is a program already",
-            method if method.writes_data() => "an MPI program writes by the calls of its own MPI",
-            _ => "no data is written",
-        };
-        return Some((format!("{name}: {why}"), None));
+    let family = match case.method().code {
+        Ok(family) => family,
+        Err(why) => return Some((format!("{name}: {why}"), None)),
     };
     if let Some((_, why, instead)) = speaker.lacks.iter().find(|(lacking, ..)| *lacking == name) {
         return Some((format!("{name}: {why}"), with_method(case, instead, methods)));
@@ -136,7 +131,7 @@ fn whole(case: &Case, family: Family, methods: &[&'static MethodInfo]) -> Option
         }
     }
     if case.method().has_axis(Axis::Vector) {
-        let instead = if name == "pwritev" { "pwrite" } else { "write" };
+        let instead = if case.method().cursor == Cursor::Offset { "pwrite" } else { "write" };
         return other("a producer's chunks are written one by one", instead);
     }
     if case.axes().threads > 1 {

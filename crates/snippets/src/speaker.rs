@@ -2,8 +2,8 @@
 
 use writebench_model::{Axes, Axis, Case};
 
-use crate::family::Family;
 use crate::way::Way;
+use writebench_model::Family;
 
 /// A language's templates, and its gaps.
 pub(crate) struct Speaker {

@@ -26,6 +26,7 @@ pub(super) static METHOD: Method = Method {
         syncs_on_the_way: &[],
         effort: 0,
         fio: Err("nothing is written"),
+        code: Err("no data is written"),
         example: &[],
     },
     lanes: |parts| lane_each(parts, |part| AllocateLane { part }),

@@ -2,7 +2,7 @@
 
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
-use writebench_model::{Advice, Axis, Cache, Copying, Cursor, MethodInfo, Prepare};
+use writebench_model::{Advice, Axis, Cache, Copying, Cursor, Family, MethodInfo, Prepare};
 
 use super::{Lane, SYNCS_AFTERWARDS, WRITE_BEHIND};
 use crate::call::{Call, CallError, retry};
@@ -28,6 +28,7 @@ pub(super) const INFO: MethodInfo = MethodInfo {
     syncs_on_the_way: &[],
     effort: 0,
     fio: Err("fio copies no files"),
+    code: Ok(Family::Copy),
     example: &[(Axis::Chunk, "4KiB")],
 };
 
@@ -79,24 +80,26 @@ impl Input {
     }
 }
 
-/// A method whose one call moves bytes from file to file inside the kernel.
-pub(super) struct InKernelLane<'a, S> {
+/// A copy whose loop only needs the source to be open.
+pub(super) struct CopyLane<'a, L> {
     part: Part<'a>,
     input: Input,
-    call: Call,
-    step: S,
+    copy: L,
 }
 
-impl<'a, S: Fn(BorrowedFd<'_>, BorrowedFd<'_>, usize) -> rustix::io::Result<usize>> InKernelLane<'a, S> {
-    /// `step` moves at most the given number of bytes from the first file to the second, each at its own
-    /// position.
-    pub(super) fn new(part: Part<'a>, call: impl Into<Call>, step: S) -> Self {
-        Self { part, input: Input::default(), call: call.into(), step }
+impl<'a, L> CopyLane<'a, L>
+where
+    L: FnMut(&Part<'a>, BorrowedFd<'_>, BorrowedFd<'_>, &mut Records) -> Result<(), CallError> + Send,
+{
+    /// `copy` is the loop, from the first file to the second.
+    pub(super) fn new(part: Part<'a>, copy: L) -> Self {
+        Self { part, input: Input::default(), copy }
     }
 }
 
-impl<S: Fn(BorrowedFd<'_>, BorrowedFd<'_>, usize) -> rustix::io::Result<usize> + Send> Lane
-    for InKernelLane<'_, S>
+impl<'a, L> Lane for CopyLane<'a, L>
+where
+    L: FnMut(&Part<'a>, BorrowedFd<'_>, BorrowedFd<'_>, &mut Records) -> Result<(), CallError> + Send,
 {
     fn attaches(&self) -> bool {
         true
@@ -107,13 +110,28 @@ impl<S: Fn(BorrowedFd<'_>, BorrowedFd<'_>, usize) -> rustix::io::Result<usize> +
     }
 
     fn write(&mut self, file: BorrowedFd<'_>, records: &mut Records) -> Result<(), CallError> {
-        let input = self.input.file()?;
-        move_all(&self.part, self.call, records, |most, _| retry(self.call, || (self.step)(input, file, most)))
+        (self.copy)(&self.part, self.input.file()?, file, records)
     }
 
     fn detach(&mut self) -> Result<(), CallError> {
         self.input.close()
     }
+}
+
+/// A copy by one call that moves bytes from file to file inside the kernel: `step` moves at most the given number of
+/// bytes from the first file to the second, each at its own position.
+pub(super) fn in_kernel<'a>(
+    part: Part<'a>,
+    call: impl Into<Call>,
+    step: impl Fn(BorrowedFd<'_>, BorrowedFd<'_>, usize) -> rustix::io::Result<usize> + Send,
+) -> impl Lane {
+    let call = call.into();
+    CopyLane::new(
+        part,
+        move |part: &Part<'a>, input: BorrowedFd<'_>, file: BorrowedFd<'_>, records: &mut Records| {
+            move_all(part, call, records, |most, _| retry(call, || step(input, file, most)))
+        },
+    )
 }
 
 /// Calls `step` with the most bytes that it may move, and the number moved before, until the part is

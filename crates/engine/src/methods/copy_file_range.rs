@@ -3,7 +3,7 @@
 use rustix::io::Errno;
 use writebench_model::{Axis, MethodInfo};
 
-use super::copy::{self, InKernelLane};
+use super::copy::{self, in_kernel};
 use super::{Method, lane_each};
 use crate::call::{Call, Meaning};
 
@@ -25,7 +25,7 @@ pub(super) static METHOD: Method = Method {
     },
     lanes: |parts| {
         lane_each(parts, |part| {
-            InKernelLane::new(part, COPY_FILE_RANGE, |from, to, most| {
+            in_kernel(part, COPY_FILE_RANGE, |from, to, most| {
                 rustix::fs::copy_file_range(from, None, to, None, most)
             })
         })

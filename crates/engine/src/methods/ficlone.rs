@@ -4,10 +4,10 @@
 use std::os::fd::{AsRawFd, BorrowedFd};
 
 use rustix::io::Errno;
-use writebench_model::{Axis, Copying, Cursor, MethodInfo, Prepare};
+use writebench_model::{Axis, Copying, Cursor, Family, MethodInfo, Prepare};
 
-use super::copy::{self, Input};
-use super::{Lane, Method, lane_each};
+use super::copy::{self, CopyLane};
+use super::{Method, lane_each};
 use crate::call::{Call, CallError, Meaning, of_libc, retry};
 use crate::job::Part;
 use crate::records::Records;
@@ -35,43 +35,29 @@ pub(super) static METHOD: Method = Method {
         prepares: &[Prepare::Create, Prepare::Truncate, Prepare::SetLen, Prepare::Overwrite],
         effort: 1,
         example: &[],
+        code: Ok(Family::Clone),
         ..copy::INFO
     },
-    lanes: |parts| lane_each(parts, |part| FicloneLane { part, input: Input::default() }),
+    lanes: |parts| lane_each(parts, |part| CopyLane::new(part, clone_range)),
 };
 
-struct FicloneLane<'a> {
-    part: Part<'a>,
-    input: Input,
-}
-
-impl Lane for FicloneLane<'_> {
-    fn attaches(&self) -> bool {
-        true
-    }
-
-    fn attach(&mut self, _file: BorrowedFd<'_>) -> Result<(), CallError> {
-        self.input.open(&self.part)
-    }
-
-    fn write(&mut self, file: BorrowedFd<'_>, records: &mut Records) -> Result<(), CallError> {
-        let input = self.input.file()?;
-        let length = self.part.range.length;
-        let range = libc::file_clone_range {
-            src_fd: i64::from(input.as_raw_fd()),
-            src_offset: self.part.range.offset,
-            src_length: length,
-            dest_offset: self.part.file_offset,
-        };
-        retry(FICLONERANGE, || {
-            // SAFETY: the kernel reads the range, which lives for the call, and changes no memory of ours.
-            of_libc(unsafe { libc::ioctl(file.as_raw_fd(), libc::FICLONERANGE, &raw const range) })
-        })?;
-        records.handed_over_bytes += length;
-        Ok(())
-    }
-
-    fn detach(&mut self) -> Result<(), CallError> {
-        self.input.close()
-    }
+fn clone_range(
+    part: &Part<'_>,
+    input: BorrowedFd<'_>,
+    file: BorrowedFd<'_>,
+    records: &mut Records,
+) -> Result<(), CallError> {
+    let length = part.range.length;
+    let range = libc::file_clone_range {
+        src_fd: i64::from(input.as_raw_fd()),
+        src_offset: part.range.offset,
+        src_length: length,
+        dest_offset: part.file_offset,
+    };
+    retry(FICLONERANGE, || {
+        // SAFETY: the kernel reads the range, which lives for the call, and changes no memory of ours.
+        of_libc(unsafe { libc::ioctl(file.as_raw_fd(), libc::FICLONERANGE, &raw const range) })
+    })?;
+    records.handed_over_bytes += length;
+    Ok(())
 }

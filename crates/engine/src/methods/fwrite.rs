@@ -5,7 +5,7 @@ use std::ffi::c_void;
 use std::os::fd::{AsRawFd, BorrowedFd, IntoRawFd, OwnedFd};
 use std::ptr::NonNull;
 
-use writebench_model::{Axis, Cursor, MethodInfo, Prepare};
+use writebench_model::{Axis, Cursor, Family, MethodInfo, Prepare};
 
 use super::{Lane, Method, SYNCS_AFTERWARDS, WRITING, lane_each};
 use crate::call::CallError;
@@ -27,6 +27,7 @@ pub(super) static METHOD: Method = Method {
         syncs_on_the_way: &[],
         effort: 0,
         fio: Err("fio has no engine that goes through the C library's buffer"),
+        code: Ok(Family::Buffered),
         example: &[(Axis::Chunk, "4KiB")],
     },
     lanes: |parts| lane_each(parts, |part| FwriteLane { part, stream: None }),

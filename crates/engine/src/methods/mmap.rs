@@ -2,7 +2,7 @@
 
 use std::os::fd::BorrowedFd;
 
-use writebench_model::{Axis, Cursor, FioEngine, MethodInfo, Store, SyncCall};
+use writebench_model::{Axis, Cursor, Family, FioEngine, MethodInfo, Store, SyncCall};
 
 use super::mapped::{self, Mapped, lane_each_mapped};
 use super::{Lane, Method, SYNCS_OF_MAPS, WRITING};
@@ -29,6 +29,7 @@ pub(super) static METHOD: Method = Method {
         // The file needs its length beforehand, and errors arrive as SIGBUS.
         effort: 4,
         fio: Ok(FioEngine::plain("mmap")),
+        code: Ok(Family::Map),
         example: &[(Axis::Chunk, "4KiB")],
     },
     lanes: |parts| lane_each_mapped(parts, |part, mapped| MmapLane { part, mapped }),

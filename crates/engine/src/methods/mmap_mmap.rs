@@ -2,7 +2,7 @@
 
 use std::os::fd::BorrowedFd;
 
-use writebench_model::{Axis, Cursor, MethodInfo, Store, SyncCall};
+use writebench_model::{Axis, Cursor, Family, MethodInfo, Store, SyncCall};
 
 use super::copy::{self, move_all};
 use super::map::Map;
@@ -24,6 +24,7 @@ pub(super) static METHOD: Method = Method {
         prepares: mapped::PREPARES,
         syncs: SYNCS_OF_MAPS,
         effort: 5,
+        code: Ok(Family::CopyMap),
         ..copy::INFO
     },
     lanes: |parts| lane_each_mapped(parts, |part, mapped| MmapMmapLane { part, from: None, mapped }),

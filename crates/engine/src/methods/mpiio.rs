@@ -32,6 +32,7 @@ pub(super) static METHOD: Method = Method {
         syncs_on_the_way: &[],
         effort: 3,
         fio: Err("fio has no MPI-IO"),
+        code: Err("an MPI program writes by the calls of its own MPI"),
         example: &[(Axis::Chunk, "4KiB")],
     },
     lanes: |parts| {

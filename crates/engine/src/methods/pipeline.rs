@@ -4,11 +4,11 @@ use std::os::fd::BorrowedFd;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
 use direct_io::AlignedBuffer;
-use writebench_model::{Axis, MethodInfo};
+use writebench_model::{Axis, Family, MethodInfo};
 
-use super::copy::{self, Input, move_all};
-use super::read_write::{buffer, no_buffer};
-use super::{Lane, Method, WRITE_BEHIND, lane_each};
+use super::copy::{self, CopyLane, move_all};
+use super::read_write::{buffers, no_buffer};
+use super::{Method, WRITE_BEHIND, lane_each};
 use crate::call::{CallError, hand_over, retry};
 use crate::file::COPIED;
 use crate::job::Part;
@@ -25,68 +25,53 @@ pub(super) static METHOD: Method = Method {
         axes: &[copy::COPYING, WRITE_BEHIND, &[Axis::Depth, Axis::Cache]],
         effort: 8,
         example: &[(Axis::Chunk, "4KiB"), (Axis::Depth, "3")],
+        code: Ok(Family::Pipeline),
         ..copy::INFO
     },
     lanes: |parts| {
-        lane_each(parts, |part| PipelineLane {
-            part,
-            buffers: buffers(&part),
-            used: None,
-            input: Input::default(),
+        lane_each(parts, |part| {
+            let mut buffers = buffers(&part);
+            // The lane keeps the buffers after the loop, so that they are not freed inside the clock.
+            let mut used = None;
+            CopyLane::new(
+                part,
+                move |part: &Part<'_>, input: BorrowedFd<'_>, file: BorrowedFd<'_>, records: &mut Records| {
+                    let buffers = buffers.take().ok_or_else(no_buffer)?;
+                    pass_round(part, buffers, &mut used, input, file, records)
+                },
+            )
         })
     },
 };
 
-struct PipelineLane<'a> {
-    part: Part<'a>,
-    // None if there is no memory for them.
-    buffers: Option<Vec<AlignedBuffer>>,
-    // The buffers after the loop, so that they are not freed inside the clock.
-    used: Option<Receiver<AlignedBuffer>>,
-    input: Input,
-}
-
 /// A buffer, and the bytes that were read into it.
 type Filled = Result<(AlignedBuffer, usize), CallError>;
 
-fn buffers(part: &Part<'_>) -> Option<Vec<AlignedBuffer>> {
-    (0..part.axes.depth).map(|_| buffer(part)).collect()
-}
-
-impl Lane for PipelineLane<'_> {
-    fn attaches(&self) -> bool {
-        true
+fn pass_round(
+    part: &Part<'_>,
+    buffers: Vec<AlignedBuffer>,
+    used: &mut Option<Receiver<AlignedBuffer>>,
+    input: BorrowedFd<'_>,
+    file: BorrowedFd<'_>,
+    records: &mut Records,
+) -> Result<(), CallError> {
+    let depth = buffers.len();
+    let (fill, filled) = sync_channel::<Filled>(depth);
+    let (empty, emptied) = sync_channel(depth);
+    for buffer in buffers {
+        let _ = empty.send(buffer);
     }
-
-    fn attach(&mut self, _file: BorrowedFd<'_>) -> Result<(), CallError> {
-        self.input.open(&self.part)
-    }
-
-    fn write(&mut self, file: BorrowedFd<'_>, records: &mut Records) -> Result<(), CallError> {
-        let input = self.input.file()?;
-        let Some(buffers) = self.buffers.take() else { return Err(no_buffer()) };
-        let (part, depth) = (self.part, buffers.len());
-        let (fill, filled) = sync_channel::<Filled>(depth);
-        let (empty, emptied) = sync_channel(depth);
-        for buffer in buffers {
-            let _ = empty.send(buffer);
-        }
-        std::thread::scope(|scope| {
-            // The reader ends when this thread has dropped its end of a channel.
-            let reader = start_thread(scope, move || {
-                read_all(&part, input, &emptied, &fill);
-                emptied
-            })?;
-            let written = write_all(&part, file, records, filled, empty);
-            let died = |_| CallError::other("read", "the thread that reads is gone".to_owned());
-            self.used = Some(reader.join().map_err(died)?);
-            written
-        })
-    }
-
-    fn detach(&mut self) -> Result<(), CallError> {
-        self.input.close()
-    }
+    std::thread::scope(|scope| {
+        // The reader ends when this thread has dropped its end of a channel.
+        let reader = start_thread(scope, move || {
+            read_all(part, input, &emptied, &fill);
+            emptied
+        })?;
+        let written = write_all(part, file, records, filled, empty);
+        let died = |_| CallError::other("read", "the thread that reads is gone".to_owned());
+        *used = Some(reader.join().map_err(died)?);
+        written
+    })
 }
 
 /// Fills buffers with the part's bytes, until all are read, a call fails, or nobody wants more.

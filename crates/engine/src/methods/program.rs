@@ -28,6 +28,7 @@ pub(super) static WRITES: Method = Method {
         syncs_on_the_way: &[],
         effort: 0,
         fio: Err("it is a program of its own"),
+        code: Err("it is a program already"),
         example: &[],
     },
     lanes: |parts| lane_each(parts, |part| NoLane { _part: part }),

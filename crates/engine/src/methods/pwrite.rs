@@ -3,7 +3,7 @@
 use std::io::IoSlice;
 use std::os::fd::BorrowedFd;
 
-use writebench_model::{Axis, Cursor, FioEngine, MethodInfo, Prepare};
+use writebench_model::{Axis, Cursor, Family, FioEngine, MethodInfo, Prepare};
 
 use super::writev::flags;
 use super::{Lane, Method, STRIDING, SYNCS_ON_THE_WAY, SYNCS_WITH_FLAGS, WRITE_BEHIND, WRITING, lane_each};
@@ -27,6 +27,7 @@ pub(super) static METHOD: Method = Method {
         syncs_on_the_way: SYNCS_ON_THE_WAY,
         effort: 0,
         fio: Ok(FioEngine::plain("psync")),
+        code: Ok(Family::Write),
         example: &[(Axis::Chunk, "4KiB")],
     },
     lanes: |parts| lane_each(parts, |part| PwriteLane { part }),

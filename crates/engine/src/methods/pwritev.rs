@@ -3,7 +3,7 @@
 use std::io::IoSlice;
 use std::os::fd::BorrowedFd;
 
-use writebench_model::{Axis, Cursor, FioEngine, MethodInfo, Prepare};
+use writebench_model::{Axis, Cursor, Family, FioEngine, MethodInfo, Prepare};
 
 use super::writev::{flags, vector, write_vectors};
 use super::{Lane, Method, SYNCS_ON_THE_WAY, SYNCS_WITH_FLAGS, WRITE_BEHIND, WRITING, lane_each};
@@ -27,6 +27,7 @@ pub(super) static METHOD: Method = Method {
         syncs_on_the_way: SYNCS_ON_THE_WAY,
         effort: 2,
         fio: Ok(FioEngine::plain("pvsync")),
+        code: Ok(Family::Write),
         example: &[(Axis::Chunk, "4KiB"), (Axis::Vector, "3")],
     },
     lanes: |parts| lane_each(parts, |part| PwritevLane { part, vector: vector(&part) }),

@@ -2,7 +2,7 @@
 
 use std::os::fd::BorrowedFd;
 
-use writebench_model::{Axis, Cursor, MethodInfo, SyncCall};
+use writebench_model::{Axis, Cursor, Family, MethodInfo, SyncCall};
 
 use super::copy::{self, Input, move_all};
 use super::mapped::{self, Mapped, lane_each_mapped};
@@ -22,6 +22,7 @@ pub(super) static METHOD: Method = Method {
         prepares: mapped::PREPARES,
         syncs: SYNCS_OF_MAPS,
         effort: 4,
+        code: Ok(Family::CopyMap),
         ..copy::INFO
     },
     lanes: |parts| {

@@ -5,8 +5,8 @@ use std::os::fd::BorrowedFd;
 use direct_io::AlignedBuffer;
 use writebench_model::{Axis, MethodInfo};
 
-use super::copy::{self, Input, move_all};
-use super::{Lane, Method, WRITE_BEHIND, lane_each};
+use super::copy::{self, CopyLane, move_all};
+use super::{Method, WRITE_BEHIND, lane_each};
 use crate::call::{CallError, hand_over, retry};
 use crate::file::COPIED;
 use crate::job::Part;
@@ -23,16 +23,17 @@ pub(super) static METHOD: Method = Method {
         ..copy::INFO
     },
     lanes: |parts| {
-        lane_each(parts, |part| ReadWriteLane { part, buffer: buffer(&part), input: Input::default() })
+        lane_each(parts, |part| {
+            let mut buffer = buffer(&part);
+            CopyLane::new(
+                part,
+                move |part: &Part<'_>, input: BorrowedFd<'_>, file: BorrowedFd<'_>, records: &mut Records| {
+                    read_and_write(part, buffer.as_mut().ok_or_else(no_buffer)?, input, file, records)
+                },
+            )
+        })
     },
 };
-
-struct ReadWriteLane<'a> {
-    part: Part<'a>,
-    // None if there is no memory for the buffer.
-    buffer: Option<AlignedBuffer>,
-    input: Input,
-}
 
 const PAGE_BYTES: usize = 4096;
 
@@ -44,35 +45,28 @@ pub(super) fn buffer(part: &Part<'_>) -> Option<AlignedBuffer> {
     Some(buffer)
 }
 
+/// One for each chunk that is under way at the same time.
+pub(super) fn buffers(part: &Part<'_>) -> Option<Vec<AlignedBuffer>> {
+    (0..part.axes.depth).map(|_| buffer(part)).collect()
+}
+
 /// There is no memory for a buffer.
 pub(super) fn no_buffer() -> CallError {
     CallError::other("read", "no memory for a buffer; try a smaller chunk".to_owned())
 }
 
-impl Lane for ReadWriteLane<'_> {
-    fn attaches(&self) -> bool {
-        true
-    }
-
-    fn attach(&mut self, _file: BorrowedFd<'_>) -> Result<(), CallError> {
-        self.input.open(&self.part)
-    }
-
-    fn write(&mut self, file: BorrowedFd<'_>, records: &mut Records) -> Result<(), CallError> {
-        let input = self.input.file()?;
-        let Some(buffer) = &mut self.buffer else {
-            return Err(no_buffer());
-        };
-        let offset = self.part.file_offset;
-        move_all(&self.part, "read", records, |most, at| {
-            let read = retry("read", || rustix::io::read(input, &mut buffer[..most]))
-                .map_err(|error| error.of_file(COPIED))?;
-            hand_over("write", &buffer[..read], offset + at, |bytes, _| rustix::io::write(file, bytes))?;
-            Ok(read)
-        })
-    }
-
-    fn detach(&mut self) -> Result<(), CallError> {
-        self.input.close()
-    }
+fn read_and_write(
+    part: &Part<'_>,
+    buffer: &mut AlignedBuffer,
+    input: BorrowedFd<'_>,
+    file: BorrowedFd<'_>,
+    records: &mut Records,
+) -> Result<(), CallError> {
+    let offset = part.file_offset;
+    move_all(part, "read", records, |most, at| {
+        let read = retry("read", || rustix::io::read(input, &mut buffer[..most]))
+            .map_err(|error| error.of_file(COPIED))?;
+        hand_over("write", &buffer[..read], offset + at, |bytes, _| rustix::io::write(file, bytes))?;
+        Ok(read)
+    })
 }

@@ -2,7 +2,7 @@
 
 use writebench_model::{Axis, MethodInfo};
 
-use super::copy::{self, InKernelLane};
+use super::copy::{self, in_kernel};
 use super::{Method, lane_each};
 
 pub(super) static METHOD: Method = Method {
@@ -17,7 +17,7 @@ pub(super) static METHOD: Method = Method {
     },
     lanes: |parts| {
         lane_each(parts, |part| {
-            InKernelLane::new(part, "sendfile", |from, to, most| rustix::fs::sendfile(to, from, None, most))
+            in_kernel(part, "sendfile", |from, to, most| rustix::fs::sendfile(to, from, None, most))
         })
     },
 };

@@ -7,7 +7,7 @@ use std::os::fd::{AsRawFd, BorrowedFd};
 
 use io_uring::IoUring;
 use rustix::io::Errno;
-use writebench_model::{Axis, Cursor, FioEngine, MethodInfo, Prepare, Registered};
+use writebench_model::{Axis, Cursor, Family, FioEngine, MethodInfo, Prepare, Registered};
 
 use self::queue::Queue;
 use super::{Lane, Method, SYNCS_ON_THE_WAY, SYNCS_WITH_FLAGS, WRITING, lane_each};
@@ -42,6 +42,7 @@ pub(super) static METHOD: Method = Method {
             options: &[("nonvectored", "1")],
             differences: &["fio submits and waits in two calls, where writebench does both in one"],
         }),
+        code: Ok(Family::Uring),
         example: &[(Axis::Chunk, "4KiB")],
     },
     lanes: |parts| lane_each(parts, |part| UringLane { part, ring: None }),

@@ -8,10 +8,10 @@ use io_uring::squeue::{Entry, Flags};
 use io_uring::types::{Fd, Fixed};
 use io_uring::{IoUring, opcode};
 use rustix::io::Errno;
-use writebench_model::{Axis, Cursor, MethodInfo, Registered};
+use writebench_model::{Axis, Cursor, Family, MethodInfo, Registered};
 
 use super::copy::{self, Input, ended};
-use super::read_write::{buffer, no_buffer};
+use super::read_write::{buffers, no_buffer};
 use super::uring::IO_URING_SETUP;
 use super::{Lane, Method, lane_each};
 use crate::call::CallError;
@@ -38,6 +38,7 @@ pub(super) static METHOD: Method = Method {
         ]],
         effort: 9,
         example: &[(Axis::Chunk, "4KiB"), (Axis::Depth, "3")],
+        code: Ok(Family::UringCopy),
         ..copy::INFO
     },
     lanes: |parts| {
@@ -52,10 +53,6 @@ struct UringCopyLane<'a> {
     input: Option<OwnedFd>,
     // Dropped after `detach`, which ends what the kernel knows of the buffers.
     ring: Option<IoUring>,
-}
-
-fn buffers(part: &Part<'_>) -> Option<Vec<AlignedBuffer>> {
-    (0..part.axes.depth).map(|_| buffer(part)).collect()
 }
 
 /// The most bytes of one operation: write(2).

@@ -2,7 +2,7 @@
 
 use std::os::fd::BorrowedFd;
 
-use writebench_model::{Axis, Cursor, FioEngine, MethodInfo, Prepare};
+use writebench_model::{Axis, Cursor, Family, FioEngine, MethodInfo, Prepare};
 
 use super::{Lane, Method, SYNCS, SYNCS_ON_THE_WAY, WRITE_BEHIND, WRITING, lane_each};
 use crate::call::{CallError, hand_over};
@@ -25,6 +25,7 @@ pub(super) static METHOD: Method = Method {
         syncs_on_the_way: SYNCS_ON_THE_WAY,
         effort: 0,
         fio: Ok(FioEngine::plain("sync")),
+        code: Ok(Family::Write),
         example: &[(Axis::Chunk, "4KiB")],
     },
     lanes: |parts| lane_each(parts, |part| WriteLane { part }),

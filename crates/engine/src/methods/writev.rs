@@ -4,7 +4,7 @@ use std::io::IoSlice;
 use std::os::fd::BorrowedFd;
 
 use rustix::io::ReadWriteFlags;
-use writebench_model::{Axes, Axis, Cache, Cursor, FioEngine, MethodInfo, Prepare, SyncCall};
+use writebench_model::{Axes, Axis, Cache, Cursor, Family, FioEngine, MethodInfo, Prepare, SyncCall};
 
 use super::{Lane, Method, SYNCS_ON_THE_WAY, SYNCS_WITH_FLAGS, WRITE_BEHIND, WRITING, lane_each};
 use crate::call::{CallError, hand_over_vector};
@@ -32,6 +32,7 @@ pub(super) static METHOD: Method = Method {
             differences: &["fio sets the position of the file before each call, with lseek"],
             ..FioEngine::plain("vsync")
         }),
+        code: Ok(Family::Write),
         example: &[(Axis::Chunk, "4KiB"), (Axis::Vector, "3")],
     },
     lanes: |parts| lane_each(parts, |part| WritevLane { part, vector: vector(&part) }),

@@ -3,9 +3,9 @@
 use writebench_model::{Axis, Prepare, Store};
 
 use super::templates;
-use crate::family::Family;
 use crate::speaker::{Cannot, Speaker};
 use crate::way::Way;
+use writebench_model::Family;
 
 templates! {
     Write = "go/write.go",

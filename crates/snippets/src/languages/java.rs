@@ -3,9 +3,9 @@
 use writebench_model::{Advice, Axis, Cache, Drop, Huge, Populate, Prepare, SourceMemory, Store, SyncCall};
 
 use super::templates;
-use crate::family::Family;
 use crate::speaker::{Cannot, Speaker};
 use crate::way::Way;
+use writebench_model::Family;
 
 templates! {
     Write = "java/write.java",

@@ -19,10 +19,10 @@ macro_rules! templates {
             }
         )*
 
-        fn render(family: crate::family::Family, way: &crate::way::Way<'_>) -> Option<String> {
+        fn render(family: writebench_model::Family, way: &crate::way::Way<'_>) -> Option<String> {
             #[allow(unreachable_patterns, reason = "a language may have all families")]
             let text: askama::Result<String> = match family {
-                $(crate::family::Family::$family => askama::Template::render(&$family { way }),)*
+                $(writebench_model::Family::$family => askama::Template::render(&$family { way }),)*
                 _ => return None,
             };
             // Templates of ours only fail where a formatter does.
@@ -30,10 +30,10 @@ macro_rules! templates {
             Some(crate::languages::tidied(&text))
         }
 
-        fn has(family: crate::family::Family) -> bool {
+        fn has(family: writebench_model::Family) -> bool {
             #[allow(unreachable_patterns, reason = "a language may have all families")]
             match family {
-                $(crate::family::Family::$family => true,)*
+                $(writebench_model::Family::$family => true,)*
                 _ => false,
             }
         }

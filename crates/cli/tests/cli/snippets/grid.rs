@@ -2,7 +2,7 @@
 
 use anyhow::{Context, Result};
 use writebench_model::Case;
-use writebench_snippets::{Family, Frame, Language};
+use writebench_snippets::{Frame, Language};
 
 use crate::copy_promises::{CLONES, COPIES};
 use crate::promises::{PROMISES, Promise};
@@ -12,7 +12,7 @@ pub(super) fn promises() -> Vec<(Case, &'static Promise)> {
     let methods = writebench_engine::method_infos();
     let all = PROMISES.iter().chain(COPIES).chain(CLONES);
     let known = all.filter_map(|promise| Some((Case::parse(promise.0, &methods).ok()?, promise)));
-    known.filter(|(case, _)| Family::of(case).is_some() && case.file_count() == 1).collect()
+    known.filter(|(case, _)| case.method().code.is_ok() && case.file_count() == 1).collect()
 }
 
 /// More cases, for their content: of each kind the ones with threads, windows, write-behind and unaligned ends.
