@@ -15,7 +15,7 @@ pub(crate) fn earlier_finalists(
     target: &TargetRecord,
     baseline: &Case,
 ) -> Result<Option<(i64, HashSet<String>)>> {
-    let is_there = |run: &RunSummary| run.suites == "advise" && run.target == target.name;
+    let is_there = |run: &RunSummary| run.is_search && run.target == target.name;
     for summary in store.runs()?.into_iter().rev().filter(is_there) {
         if store.is_imported(summary.number)? {
             continue;

@@ -50,10 +50,17 @@ pub(crate) struct Selected {
     pub samples: u32,
 }
 
-/// The least with an interval of 95 % for the median.
-pub(crate) const SAMPLES: u32 = 6;
+/// The samples of a case, unless the user wants another number.
+pub(crate) const SAMPLES: u32 = writebench_stats::FEWEST_FOR_INTERVAL;
 
 impl SelectionArguments {
+    /// Whether a named suite has copies only.
+    pub(crate) fn copies_only(&self) -> bool {
+        let methods = writebench_engine::method_infos();
+        let named = self.suite.iter().filter_map(|name| suite_named(name).ok());
+        named.into_iter().any(|suite| copies_only(&suite, &methods))
+    }
+
     /// Whether nothing is named, so that there is a first look.
     pub(crate) fn is_empty(&self) -> bool {
         self.suite.is_empty() && self.case.is_empty()

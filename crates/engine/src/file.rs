@@ -6,7 +6,7 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use direct_io::{OpenOptions, WriteThrough};
 use rustix::fs::AtFlags;
 use rustix::io::Errno;
-use writebench_model::{Cache, Case, Cursor, Files, Prepare, SyncCall};
+use writebench_model::{Cache, Case, Cursor, Files, Opening, SyncCall};
 
 use crate::call::{Call, CallError, Meaning, hand_over, retry};
 use crate::{pattern, sync};
@@ -42,11 +42,11 @@ pub(crate) fn names(stem: &str, case: &Case, rank: u32) -> Vec<String> {
 /// it, whichever comes first creates it.
 pub(crate) fn open(target: Target<'_>, name: &str, case: &Case) -> Result<OwnedFd, CallError> {
     let options = access(case);
-    let options = match case.axes().prepare {
-        Prepare::Truncate => options.truncate(true),
-        Prepare::Overwrite => options,
-        _ if case.axes().ranks > 1 && case.axes().files == Files::Shared => options.create(true),
-        _ => options.create_new(true),
+    let options = match case.axes().prepare.opening() {
+        Opening::Emptied => options.truncate(true),
+        Opening::Kept => options,
+        Opening::New if case.axes().ranks > 1 && case.axes().files == Files::Shared => options.create(true),
+        Opening::New => options.create_new(true),
     };
     open_with(target, name, case.axes().cache, options)
 }
@@ -117,7 +117,9 @@ fn access(case: &Case) -> OpenOptions {
     let write_through = match case.axes().sync.call {
         SyncCall::ODsync => WriteThrough::DataSync,
         SyncCall::OSync => WriteThrough::Sync,
-        _ => WriteThrough::None,
+        SyncCall::None | SyncCall::Fsync | SyncCall::Fdatasync | SyncCall::Msync | SyncCall::RwfDsync => {
+            WriteThrough::None
+        }
     };
     OpenOptions::new()
         .read(case.method().cursor == Cursor::Mapping)

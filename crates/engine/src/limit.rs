@@ -114,7 +114,7 @@ fn memory(threads: u32, bytes: u64, time: Duration) -> Vec<Limit> {
         let how = match kind {
             LimitKind::MemoryCopyOneChunk => format!("{how}, from {CHUNK_BYTES} bytes of each"),
             LimitKind::MemoryCopyNonTemporal => format!("{how}, past the caches"),
-            _ => how,
+            LimitKind::MemoryCopy | LimitKind::DeviceWrite => how,
         };
         let (bytes_per_s, how) = match (missing(kind), &fastest) {
             (Some(why), _) => (None, why.to_owned()),
@@ -199,7 +199,7 @@ impl Copier {
                     std::hint::black_box(to);
                 }
             }
-            _ => {
+            LimitKind::MemoryCopy | LimitKind::DeviceWrite => {
                 for (from, to) in self.from.chunks(PIECE_BYTES).zip(self.to.chunks_mut(PIECE_BYTES)) {
                     to.copy_from_slice(from);
                     std::hint::black_box(to);

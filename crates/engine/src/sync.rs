@@ -14,6 +14,6 @@ pub(crate) fn sync(file: BorrowedFd<'_>, call: SyncCall) -> Result<(), CallError
         SyncCall::Fsync => direct_io::fsync(file).map_err(|error| CallError::of("fsync", &error)),
         SyncCall::Fdatasync => direct_io::fdatasync(file).map_err(|error| CallError::of("fdatasync", &error)),
         // Mappings sync themselves, write-through is done already, and `Case` refuses all other calls.
-        _ => Ok(()),
+        SyncCall::None | SyncCall::Msync | SyncCall::ODsync | SyncCall::OSync | SyncCall::RwfDsync => Ok(()),
     }
 }

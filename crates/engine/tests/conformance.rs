@@ -166,6 +166,18 @@ fn check(kind: Kind, method: &'static MethodInfo, prepare: Prepare) -> Result<()
             }
         }
     }
+    // Every value of every axis by itself, those that no layout has included. Ranks are tested under mpirun.
+    let elsewhere = [Axis::Size, Axis::Prepare, Axis::Ranks, Axis::Files];
+    let axes = method.own_axes().filter(|axis| prepare == method.prepares[0] && !elsewhere.contains(axis));
+    for (axis, value) in axes.flat_map(|axis| axis.examples().into_iter().map(move |value| (axis, value))) {
+        let values = [(Axis::Prepare, prepare.name()), (Axis::Size, "1000KiB"), (axis, value.as_str())];
+        if let Ok(case) = Case::example(method, &values) {
+            now.replace(Some(case.clone()));
+            let sample = run(&mut engine, directory.path(), &case)?;
+            as_expected(&sample, found.take(), kind, directory.path(), &case)
+                .with_context(|| case.to_string())?;
+        }
+    }
     Ok(())
 }
 
@@ -231,7 +243,9 @@ fn as_expected(
 ) -> Result<()> {
     let direct = case.axes().cache == writebench_model::Cache::Direct && case.axes().size_bytes > 0;
     let cold = case.axes().origin == writebench_model::Origin::Cold;
-    let zeroed = case.axes().prepare == Prepare::FallocateZeroRange;
+    let zeroing = AllocateCall::FallocateZeroRange;
+    let allocates = !case.method().writes_data() && case.axes().call == zeroing;
+    let zeroed = allocates || case.axes().prepare.call() == Some(zeroing);
     let dontcache = case.axes().cache == writebench_model::Cache::Dontcache && case.axes().size_bytes > 0;
     let shares = case.method().copying == Some(Copying::Blocks);
     // tmpfs has only the page cache; the engine must find out that it accepts O_DIRECT without doing it.

@@ -11,7 +11,6 @@ fn method() -> impl Strategy<Value = &'static MethodInfo> {
 /// An axis with one of its values.
 fn assignment() -> impl Strategy<Value = (Axis, String)> {
     prop::sample::select(Axis::ALL).prop_flat_map(|axis| {
-        let values = axis.values();
         let value = match axis {
             Axis::Size => (0u64..1 << 50).prop_map(|bytes| bytes.to_string()).boxed(),
             Axis::Chunk => (1u64..1 << 32).prop_map(|bytes| bytes.to_string()).boxed(),
@@ -19,7 +18,7 @@ fn assignment() -> impl Strategy<Value = (Axis, String)> {
             Axis::Vector | Axis::Threads | Axis::Depth => {
                 (1u32..=64).prop_map(|count| count.to_string()).boxed()
             }
-            _ => prop::sample::select(values.split('|').map(str::to_owned).collect::<Vec<_>>()).boxed(),
+            _ => prop::sample::select(axis.examples()).boxed(),
         };
         (Just(axis), value)
     })

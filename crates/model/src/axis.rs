@@ -19,6 +19,19 @@ type InFio = Result<(), &'static str>;
 /// `crates/report/src/formats/fio` exports the value, or explains why it conflicts with others.
 const SAID: InFio = Ok(());
 
+/// How the printed code of a case has a value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum InCode {
+    /// The templates say it, except in languages that refuse it.
+    Said,
+    /// It belongs to the caller's data or machine: the code is the same.
+    Callers,
+    /// No language says it, for this reason.
+    Refused(&'static str),
+}
+
+use InCode::{Callers, Refused, Said};
+
 macro_rules! form {
     ($type:ident) => {
         $type
@@ -30,7 +43,7 @@ macro_rules! form {
 
 /// Each axis, in the order of a case's name, has: its field, with the text's form if the type does not
 /// determine it, and its default; one line for `writebench list axes`; a value's words in a sentence; the effort of a non-default value for
-/// a programmer; and whether fio 3.33 can do the same.
+/// a programmer; whether fio 3.33 can do the same; and how the printed code has it.
 macro_rules! axes {
     ($($axis:ident = $name:literal {
         $field:ident: $type:ident $(as $form:ty)? = $default:expr,
@@ -38,6 +51,7 @@ macro_rules! axes {
         words: $words:expr,
         effort: $effort:expr,
         fio: $fio:expr,
+        code: $code:expr,
     })+) => {
         named_values! {
             /// One orthogonal property of a case. The order here is the order in a case's name.
@@ -110,6 +124,17 @@ macro_rules! axes {
                     })+
                 }
             }
+
+            /// How the printed code has the value on `axis`.
+            #[must_use]
+            pub fn in_code(&self, axis: Axis) -> InCode {
+                match axis {
+                    $(Axis::$axis => {
+                        let in_code: fn($type) -> InCode = $code;
+                        in_code(self.$field)
+                    })+
+                }
+            }
         }
 
         impl Axis {
@@ -130,6 +155,12 @@ macro_rules! axes {
             pub fn values(self) -> String {
                 match self { $(Self::$axis => <form!($type $($form)?)>::values(),)+ }
             }
+
+            /// The named values, and some of those that are numbers, for tests of all values.
+            #[must_use]
+            pub fn examples(self) -> Vec<String> {
+                match self { $(Self::$axis => <form!($type $($form)?)>::examples(),)+ }
+            }
         }
     };
 }
@@ -139,7 +170,7 @@ axes! {
         size_bytes: u64 as Size = 1 << 30,
         summary: "bytes that the case writes, over all its files",
         words: |_| Phrase::Silent,
-        effort: |_| 0, fio: |_| SAID,
+        effort: |_| 0, fio: |_| SAID, code: |_| Callers,
     }
     Chunk = "chunk" {
         chunk_size_bytes: u64 as Chunk = 1 << 20,
@@ -148,20 +179,21 @@ axes! {
         // Larger buffers take more memory than a program should.
         effort: |bytes| u32::from(bytes > 1 << 20),
         fio: |_| SAID,
+        code: |_| Said,
     }
     Vector = "vector" {
         // Linux refuses vectors of more elements (`UIO_MAXIOV`, see writev(2)).
         vector: u32 as Count<1024> = 128,
         summary: "chunks handed over in one vectored call",
         words: |chunks| Phrase::How(format!("with {chunks} chunks a call")),
-        effort: |_| 0, fio: |_| SAID,
+        effort: |_| 0, fio: |_| SAID, code: |_| Said,
     }
     Depth = "depth" {
         // A greater depth is a mistake; io_uring_setup(2) takes up to 32768 entries.
         depth: u32 as Count<4096> = 32,
         summary: "operations under way at the same time, for each thread",
         words: |depth| Phrase::Beside(format!("{depth} under way")),
-        effort: |_| 0, fio: |_| SAID,
+        effort: |_| 0, fio: |_| SAID, code: |_| Said,
     }
     Registered = "registered" {
         registered: Registered = Registered::None,
@@ -174,20 +206,21 @@ axes! {
                 Registered::Both => "registered buffers and file".to_owned(),
             })
         },
-        effort: |_| 1, fio: |_| SAID,
+        effort: |_| 1, fio: |_| SAID, code: |_| Said,
     }
     Ranks = "ranks" {
         ranks: u32 as Count<1_048_576> = 1,
         summary: "MPI ranks that write at the same time, each its share of the bytes; under mpirun or srun all of them",
         words: |ranks| Phrase::Beside(format!("{ranks} ranks")),
         effort: |_| 0, fio: |ranks| if ranks == 1 { SAID } else { Err("fio is no MPI program") },
+        code: |ranks| if ranks == 1 { Said } else { Refused("the function is that of one process: call it in each rank, with its part of the file") },
     }
     Threads = "threads" {
         // More threads are a mistake, not an experiment.
         threads: u32 as Count<1024> = 1,
         summary: "threads of each rank that write, each its own range",
         words: |threads| Phrase::Beside(format!("{threads} threads")),
-        effort: |_| 6, fio: |_| SAID,
+        effort: |_| 6, fio: |_| SAID, code: |_| Said,
     }
     Files = "files" {
         files: Files = Files::Shared,
@@ -201,6 +234,10 @@ axes! {
             Files::Shared | Files::PerThread => SAID,
             Files::PerRank => Err("fio is no MPI program"),
         },
+        code: |files| match files {
+            Files::Shared => Said,
+            Files::PerThread | Files::PerRank => Refused("the function writes one file: call it for each"),
+        },
     }
     Layout = "layout" {
         layout: FileLayout = FileLayout::Segmented,
@@ -213,12 +250,16 @@ axes! {
             FileLayout::Segmented => SAID,
             FileLayout::Strided => Err("fio's jobs have contiguous parts of a file"),
         },
+        code: |layout| match layout {
+            FileLayout::Segmented => Said,
+            FileLayout::Strided => Refused("the function has one buffer for one file, and no blocks in turns"),
+        },
     }
     Block = "block" {
         block_bytes: u64 as Size = 1 << 20,
         summary: "bytes of a block with layout=strided",
         words: |bytes| Phrase::Beside(format!("blocks of {}", Bytes(bytes).in_words())),
-        effort: |_| 0, fio: |_| SAID,
+        effort: |_| 0, fio: |_| SAID, code: |_| Said,
     }
     Collective = "collective" {
         collective: Collective = Collective::No,
@@ -227,7 +268,7 @@ axes! {
             Collective::No => Phrase::Silent,
             Collective::Yes => Phrase::Beside("all ranks in each call".to_owned()),
         },
-        effort: |_| 1, fio: |_| Err("fio has no MPI-IO"),
+        effort: |_| 1, fio: |_| Err("fio has no MPI-IO"), code: |_| Said,
     }
     Descriptor = "descriptor" {
         descriptor: Descriptor = Descriptor::Shared,
@@ -236,7 +277,7 @@ axes! {
             Descriptor::Shared => Phrase::Silent,
             Descriptor::PerThread => Phrase::Beside("a descriptor each".to_owned()),
         },
-        effort: |_| 0, fio: |_| SAID,
+        effort: |_| 0, fio: |_| SAID, code: |_| Said,
     }
     Map = "map" {
         map: MapSharing = MapSharing::Shared,
@@ -245,7 +286,7 @@ axes! {
             MapSharing::Shared => Phrase::Silent,
             MapSharing::PerThread => Phrase::Beside("a mapping each".to_owned()),
         },
-        effort: |_| 0, fio: |_| SAID,
+        effort: |_| 0, fio: |_| SAID, code: |_| Said,
     }
     Populate = "populate" {
         populate: Populate = Populate::None,
@@ -259,6 +300,7 @@ axes! {
             Populate::None => SAID,
             Populate::Window | Populate::All => Err("fio 3.33 populates no pages of a mapping"),
         },
+        code: |_| Said,
     }
     Huge = "huge" {
         huge: Huge = Huge::None,
@@ -273,6 +315,7 @@ axes! {
             Huge::None => SAID,
             Huge::Advise | Huge::Collapse => Err("fio 3.33 gives no advice about huge pages of a file"),
         },
+        code: |_| Said,
     }
     Store = "store" {
         store: Store = Store::Plain,
@@ -285,25 +328,26 @@ axes! {
             Store::Plain => SAID,
             Store::Nontemporal => Err("fio's stores go through the CPU's caches"),
         },
+        code: |_| Said,
     }
     Window = "window" {
         window_bytes: u64 as Window = 2 << 20,
         summary: "bytes of a mapping that populate=window and huge=collapse prepare at a time",
         words: |bytes| Phrase::Beside(format!("windows of {}", Bytes(bytes).in_words())),
-        effort: |_| 0, fio: |_| SAID,
+        effort: |_| 0, fio: |_| SAID, code: |_| Said,
     }
     Call = "call" {
         call: AllocateCall = AllocateCall::PosixFallocate,
         summary: "the call that gives the file its length and blocks",
         words: Phrase::of_allocation,
-        effort: |_| 0, fio: |_| Err("nothing is written"),
+        effort: |_| 0, fio: |_| Err("nothing is written"), code: |_| Said,
     }
     Program = "program" {
         // One for each --command of a run.
         program: u32 as Count<1024> = 1,
         summary: "which of the run's own programs (--command) writes the file",
         words: |program| Phrase::Beside(format!("the program with number {program}")),
-        effort: |_| 0, fio: |_| Err("it is a program of its own"),
+        effort: |_| 0, fio: |_| Err("it is a program of its own"), code: |_| Said,
     }
     Prepare = "prepare" {
         prepare: Prepare = Prepare::Create,
@@ -311,6 +355,7 @@ axes! {
         words: Phrase::of_prepare,
         effort: |prepare| if prepare == Prepare::ZeroFill { 3 } else { 1 },
         fio: |_| SAID,
+        code: |_| Said,
     }
     Cache = "cache" {
         cache: Cache = Cache::Buffered,
@@ -330,6 +375,7 @@ axes! {
             Cache::Buffered | Cache::Direct => SAID,
             Cache::Dontcache => Err("fio 3.33 has no RWF_DONTCACHE"),
         },
+        code: |_| Said,
     }
     Writeback = "writeback" {
         writeback_bytes: WriteBehind as Distance = None,
@@ -342,6 +388,7 @@ axes! {
             None => SAID,
             Some(_) => Err("fio's sync_file_range does not wait for the range before"),
         },
+        code: |_| Said,
     }
     Drop = "drop" {
         drop: Drop = Drop::No,
@@ -354,13 +401,14 @@ axes! {
             Drop::No => SAID,
             Drop::Yes => Err("fio 3.33 drops no pages on the way"),
         },
+        code: |_| Said,
     }
     Sync = "sync" {
         sync: Sync = Sync::NONE,
         summary: "the call that makes the data durable: once at the end (phase `sync`), after every N chunks, or \
                   in each write (phase `write`)",
         words: Phrase::of_sync,
-        effort: |_| 0, fio: |_| SAID,
+        effort: |_| 0, fio: |_| SAID, code: |_| Said,
     }
     Data = "data" {
         data: Data = Data::Random,
@@ -369,7 +417,7 @@ axes! {
             Data::Random => Phrase::Silent,
             Data::Zero => Phrase::How("of zeros".to_owned()),
         },
-        effort: |_| 0, fio: |_| SAID,
+        effort: |_| 0, fio: |_| SAID, code: |_| Callers,
     }
     Source = "source" {
         source: Source = Source::File,
@@ -378,7 +426,7 @@ axes! {
             Source::File => Phrase::Silent,
             Source::Chunk => Phrase::How("from one buffer".to_owned()),
         },
-        effort: |_| 0, fio: |_| SAID,
+        effort: |_| 0, fio: |_| SAID, code: |_| Callers,
     }
     Alignment = "alignment" {
         alignment: Alignment = Alignment::Page,
@@ -392,6 +440,7 @@ axes! {
             Alignment::Page => SAID,
             Alignment::OffByOne => Err("fio's memory is aligned to a power of two"),
         },
+        code: |_| Callers,
     }
     Memory = "memory" {
         memory: SourceMemory = SourceMemory::Plain,
@@ -405,6 +454,7 @@ axes! {
             SourceMemory::Plain => SAID,
             SourceMemory::HugePages => Err("fio's memory is in huge pages only where a pool is reserved for them"),
         },
+        code: |_| Callers,
     }
     Advice = "advice" {
         advice: Advice = Advice::None,
@@ -413,7 +463,7 @@ axes! {
             Advice::None => Phrase::Silent,
             Advice::Sequential => Phrase::First("fadvise(2) on the source"),
         },
-        effort: |_| 1, fio: |_| Err("fio copies no files"),
+        effort: |_| 1, fio: |_| Err("fio copies no files"), code: |_| Said,
     }
     Origin = "origin" {
         origin: Origin = Origin::Warm,
@@ -422,7 +472,7 @@ axes! {
             Origin::Warm => Phrase::Silent,
             Origin::Cold => Phrase::How("of a cold file".to_owned()),
         },
-        effort: |_| 0, fio: |_| Err("fio copies no files"),
+        effort: |_| 0, fio: |_| Err("fio copies no files"), code: |_| Callers,
     }
 }
 

@@ -5,6 +5,7 @@ use std::fmt;
 use crate::axis::{Axes, Axis};
 use crate::contract::{Content, Contract, Durability, Feed, Start};
 use crate::method::{Copying, Cursor, MethodInfo};
+use crate::phrase::Phrase;
 use crate::quantity::{Range, Stride, split};
 use crate::similar::did_you_mean;
 use crate::sync::SyncCall;
@@ -109,7 +110,7 @@ impl Case {
     }
 
     /// The axes whose values differ from the method's defaults.
-    pub(crate) fn chosen_axes(&self) -> impl Iterator<Item = Axis> + '_ {
+    pub fn chosen_axes(&self) -> impl Iterator<Item = Axis> + '_ {
         let defaults = Axes::defaults(self.method.prepares[0]);
         self.method.own_axes().filter(move |&axis| self.axes.get(axis) != defaults.get(axis))
     }
@@ -119,6 +120,25 @@ impl Case {
     #[must_use]
     pub fn effort(&self) -> u32 {
         self.method.effort + self.chosen_axes().map(|axis| self.axes.effort(axis)).sum::<u32>()
+    }
+
+    /// The case as a programmer would say it: `fallocate(2), then write(2) in 64 KiB chunks, then fsync(2)`. Values that
+    /// are the method's defaults, and the size of the file, go without saying.
+    #[must_use]
+    pub fn words(&self) -> String {
+        let (mut first, mut call) = (String::new(), self.method().words);
+        let (mut how, mut beside, mut last) = (String::new(), String::new(), String::new());
+        for axis in self.chosen_axes() {
+            match self.axes().phrase(axis) {
+                Phrase::Silent => {}
+                Phrase::First(before) => first += &format!("{before}, then "),
+                Phrase::Instead(other) => call = other,
+                Phrase::How(manner) => how += &format!(" {manner}"),
+                Phrase::Beside(circumstance) => beside += &format!(", {circumstance}"),
+                Phrase::Last(after) => last += &format!(", then {after}"),
+            }
+        }
+        format!("{first}{call}{how}{beside}{last}")
     }
 
     /// Number of files that the case writes.
@@ -163,8 +183,16 @@ impl Case {
             source,
             durability: match (axes.sync.call, axes.cache) {
                 (SyncCall::None, Cache::Direct) => Durability::Device,
-                (SyncCall::None, _) => Durability::Cached,
-                _ => Durability::Durable,
+                (SyncCall::None, Cache::Buffered | Cache::Dontcache) => Durability::Cached,
+                (
+                    SyncCall::Fsync
+                    | SyncCall::Fdatasync
+                    | SyncCall::Msync
+                    | SyncCall::ODsync
+                    | SyncCall::OSync
+                    | SyncCall::RwfDsync,
+                    _,
+                ) => Durability::Durable,
             },
             durable_every_bytes: self.durable_every_bytes(),
         }

@@ -84,6 +84,15 @@ pub struct Filesystem {
 }
 
 impl Filesystem {
+    /// The kind of a target that is a block device itself.
+    pub const BLOCK_DEVICE: &'static str = "block device";
+
+    /// Whether it stands for a block device that is written directly.
+    #[must_use]
+    pub fn is_block_device(&self) -> bool {
+        self.kind == Self::BLOCK_DEVICE
+    }
+
     /// Whether its files are only in memory.
     #[must_use]
     pub fn is_in_memory(&self) -> bool {

@@ -13,6 +13,12 @@ pub(crate) trait Form {
     fn text(value: Self::Value) -> String;
     /// The accepted values, for help and errors.
     fn values() -> String;
+    /// The named values, and some of those that are numbers: tests of all values use them.
+    fn examples() -> Vec<String>;
+}
+
+fn owned(examples: &[&str]) -> Vec<String> {
+    examples.iter().map(|&it| it.to_owned()).collect()
 }
 
 /// Any number of bytes.
@@ -32,6 +38,10 @@ impl Form for Size {
 
     fn values() -> String {
         "a size such as 4096, 4k, 1MiB, 1GB".to_owned()
+    }
+
+    fn examples() -> Vec<String> {
+        owned(&["8KiB", "512KiB", "8MiB"])
     }
 }
 
@@ -64,6 +74,10 @@ impl Form for Chunk {
     fn values() -> String {
         format!("{}, or {}", Size::values(), Self::WHOLE_TEXT)
     }
+
+    fn examples() -> Vec<String> {
+        owned(&["4KiB", "64KiB", "whole"])
+    }
 }
 
 /// A window of a mapping: whole pages.
@@ -87,6 +101,10 @@ impl Form for Window {
 
     fn values() -> String {
         format!("{}, in multiples of 4 KiB", Size::values())
+    }
+
+    fn examples() -> Vec<String> {
+        owned(&["8KiB", "256KiB", "4MiB"])
     }
 }
 
@@ -112,6 +130,10 @@ impl Form for Distance {
     fn values() -> String {
         format!("{}, or {}", Window::values(), Self::NONE_TEXT)
     }
+
+    fn examples() -> Vec<String> {
+        owned(&["none", "8KiB", "256KiB"])
+    }
 }
 
 /// A number from 1 to `MOST`.
@@ -132,5 +154,9 @@ impl<const MOST: u32> Form for Count<MOST> {
 
     fn values() -> String {
         format!("1 to {MOST}")
+    }
+
+    fn examples() -> Vec<String> {
+        owned(&["1", "2", "3"])
     }
 }

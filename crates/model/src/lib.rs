@@ -20,7 +20,6 @@ mod properties;
 pub mod protocol;
 mod quantity;
 mod ranks;
-mod read_back;
 mod reserve;
 mod run;
 mod sample;
@@ -31,9 +30,8 @@ mod suite;
 mod sync;
 mod target;
 mod value;
-mod words;
 
-pub use axis::{Axes, Axis, WriteBehind};
+pub use axis::{Axes, Axis, InCode, WriteBehind};
 pub use case::{Assignment, Case, CaseError};
 pub use case_record::{CaseOrigin, CaseRecord, Layout, RecordedCase, Stage};
 pub use contract::{Content, Contract, Durability, Feed, Start};
@@ -45,10 +43,11 @@ pub use phase::Phase;
 pub use properties::{Allocation, DirectIo, DirectWrite, Extents, Found, Learnt, Prepared, Properties, Zeros};
 pub use quantity::{Bytes, Range, Stride, nanoseconds, parse_duration, split};
 pub use ranks::{Cluster, Node, RankName, RankTimes, Spread};
-pub use read_back::{Extent, ReadBack, ReadFrom};
 pub use reserve::Reserve;
 pub use run::{RunRecord, RunStatus, Settings, Verify};
-pub use sample::{Failure, Latency, Outcome, PhasesNs, Sample, SampleRow, Timeline, Watch};
+pub use sample::{
+    Extent, Failure, Latency, Outcome, PhasesNs, ReadBack, ReadFrom, Sample, SampleRow, Timeline, Watch,
+};
 pub use similar::did_you_mean;
 pub use size::{LONGEST_ARGUMENT_BYTES, LONGEST_NAME, MOST_DOCUMENT_BYTES, MOST_ROWS, MOST_TARGETS, TooMuch};
 pub use space::{Purpose, Space};

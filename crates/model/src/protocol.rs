@@ -13,9 +13,8 @@ use crate::case::Case;
 use crate::noise::Noise;
 use crate::phase::Phase;
 use crate::properties::Properties;
-use crate::read_back::Extent;
 use crate::reserve::Reserve;
-use crate::sample::Sample;
+use crate::sample::{Extent, Sample};
 use crate::target::Limit;
 use crate::value::{Cache, Prepare};
 

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::case::Case;
 use crate::case_record::CaseRecord;
 use crate::ranks::Cluster;
-use crate::read_back::Extent;
+use crate::sample::Extent;
 use crate::target::{MissingTarget, TargetRecord};
 use crate::value::named_values;
 

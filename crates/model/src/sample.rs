@@ -7,7 +7,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::phase::Phase;
 use crate::ranks::RankTimes;
-use crate::read_back::ReadBack;
+use crate::value::named_values;
 
 /// Nanoseconds on a monotonic clock in each timed phase.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -150,7 +150,10 @@ impl Outcome {
     /// Whether the worker was lost.
     #[must_use]
     pub fn is_loss(&self) -> bool {
-        matches!(self, Self::TimedOut { .. } | Self::WorkerDied { .. })
+        match self {
+            Self::TimedOut { .. } | Self::WorkerDied { .. } => true,
+            Self::Ok | Self::Unsupported(_) | Self::Failed(_) => false,
+        }
     }
 
     /// The cause in a few words; none for `ok`.
@@ -324,6 +327,36 @@ pub struct Latency {
     /// An HDR histogram of nanoseconds with three significant digits, in the format "V2 deflate" of
     /// <https://github.com/HdrHistogram>, as base64.
     pub histogram: String,
+}
+
+named_values! {
+    /// The extent of the data that is read back.
+    Extent {
+        /// Every byte.
+        Whole = "whole",
+        /// Blocks chosen at random from every region of the file, the first and the last block included.
+        Part = "part",
+    }
+
+    /// The source of the data that was read back, which decides how much the comparison proves.
+    ReadFrom {
+        /// Memory: the comparison covers the calls, but not the device.
+        PageCache = "page-cache",
+        /// The device: no byte was in the page cache right before.
+        Device = "device",
+    }
+}
+
+/// A comparison that found no difference.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ReadBack {
+    /// Whether all data was compared or a part.
+    pub extent: Extent,
+    /// The number of bytes compared.
+    pub bytes: u64,
+    /// Their source. None if unknown: in older runs, in a file that cannot be mapped, and in a comparison of
+    /// no bytes.
+    pub from: Option<ReadFrom>,
 }
 
 #[cfg(test)]

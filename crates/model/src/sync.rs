@@ -98,6 +98,16 @@ impl Form for Sync {
     fn values() -> String {
         format!("{}, or CALL/N for after every N chunks", SyncCall::values())
     }
+
+    fn examples() -> Vec<String> {
+        let at_end = SyncCall::ALL.iter().map(|&call| Self { call, every: None });
+        let afterwards =
+            SyncCall::ALL.iter().filter(|&&call| call != SyncCall::None && !call.is_write_through());
+        at_end
+            .chain(afterwards.map(|&call| Self { call, every: Some(3) }))
+            .map(|sync| sync.to_string())
+            .collect()
+    }
 }
 
 impl fmt::Display for Sync {

@@ -39,6 +39,10 @@ macro_rules! named_values {
             fn values() -> String {
                 Self::ALL.iter().map(|value| value.name()).collect::<Vec<_>>().join("|")
             }
+
+            fn examples() -> Vec<String> {
+                Self::ALL.iter().map(|value| value.name().to_owned()).collect()
+            }
         }
 
         impl std::fmt::Display for $name {
@@ -247,11 +251,38 @@ impl AllocateCall {
     }
 }
 
+/// How the file is opened first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Opening {
+    /// `O_CREAT|O_EXCL`: no file has the name.
+    New,
+    /// `O_TRUNC`.
+    Emptied,
+    /// As it is.
+    Kept,
+}
+
 impl Prepare {
+    /// How the file is opened first.
+    #[must_use]
+    pub fn opening(self) -> Opening {
+        match self {
+            Self::Truncate => Opening::Emptied,
+            Self::Overwrite => Opening::Kept,
+            Self::Create
+            | Self::SetLen
+            | Self::Fallocate
+            | Self::PosixFallocate
+            | Self::FallocateKeepSize
+            | Self::FallocateZeroRange
+            | Self::ZeroFill => Opening::New,
+        }
+    }
+
     /// Whether a file with old content must exist before the clock starts.
     #[must_use]
     pub fn needs_old_content(self) -> bool {
-        matches!(self, Self::Truncate | Self::Overwrite)
+        self.opening() != Opening::New
     }
 
     /// Whether the file has its final length when writing begins.

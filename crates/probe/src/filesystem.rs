@@ -23,7 +23,7 @@ pub(crate) fn of_block_device(target: &Path, device: &BlockDevice) -> Result<Fil
     let path = fs::canonicalize(target).map_err(|error| ProbeError::call("realpath", target, error))?;
     let space = Space::of_block_device(device)?;
     Ok(Filesystem {
-        kind: "block device".to_owned(),
+        kind: Filesystem::BLOCK_DEVICE.to_owned(),
         source: path.to_string_lossy().into_owned(),
         mount_point: NONE.to_owned(),
         mount_options: NONE.to_owned(),

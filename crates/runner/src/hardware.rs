@@ -152,7 +152,9 @@ impl Hardware {
     fn learn(&mut self, target: usize, limit: Limit) {
         let limits = match limit.kind {
             LimitKind::DeviceWrite => &mut self.devices[target],
-            _ => &mut self.memory,
+            LimitKind::MemoryCopy | LimitKind::MemoryCopyOneChunk | LimitKind::MemoryCopyNonTemporal => {
+                &mut self.memory
+            }
         };
         match limits.iter_mut().find(|it| it.kind == limit.kind && it.threads == limit.threads) {
             Some(known) if limit.bytes_per_s > known.bytes_per_s => *known = limit,

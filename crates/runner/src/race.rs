@@ -137,8 +137,7 @@ const BATCHES: usize = 3;
 const LEAST_BATCH: usize = 4;
 /// Half of the places go to the fastest candidates; the others to the simplest of those within this ratio.
 const SCREENING_TIE: f64 = 1.1;
-/// The fewest rounds for an interval of 95 % of the median.
-const ROUNDS: usize = 6;
+const ROUNDS: usize = writebench_stats::FEWEST_FOR_INTERVAL as usize;
 /// The rounds that the limits must pay for, since a disturbed sample does not count in its round.
 const PLANNED_ROUNDS: usize = 8;
 /// More rounds do not narrow an interval by much.

@@ -1,6 +1,6 @@
 //! Cases that a language cannot say.
 
-use writebench_model::{Axis, Case, Cursor, Family, FileLayout, Files, MethodInfo, RecordedCase, SyncCall};
+use writebench_model::{Axes, Axis, Case, Cursor, Family, InCode, MethodInfo, RecordedCase, SyncCall};
 
 use crate::Frame;
 use crate::language::Language;
@@ -16,36 +16,16 @@ pub struct Refusal {
     pub nearest: Option<Box<Case>>,
 }
 
-/// In every language: the function is one process's, for one file.
-const OF_ALL: &[Cannot] = &[
-    Cannot {
-        axis: Axis::Ranks,
-        is_in: |_, axes| axes.ranks > 1,
-        why: "the function is that of one process: call it in each rank, with its part of the file",
-        instead: "1",
+/// In every language.
+const OF_ALL: &[Cannot] = &[Cannot {
+    axis: Axis::Chunk,
+    is_in: |case, axes| {
+        let is_whole = axes.chunk_size_bytes == u64::MAX;
+        case.method().has_axis(Axis::Registered) && !is_whole && axes.chunk_size_bytes > MOST_OF_RING_BYTES
     },
-    Cannot {
-        axis: Axis::Files,
-        is_in: |_, axes| axes.files != Files::Shared,
-        why: "the function writes one file: call it for each",
-        instead: "shared",
-    },
-    Cannot {
-        axis: Axis::Layout,
-        is_in: |_, axes| axes.layout != FileLayout::Segmented,
-        why: "the function has one buffer for one file, and no blocks in turns",
-        instead: "segmented",
-    },
-    Cannot {
-        axis: Axis::Chunk,
-        is_in: |case, axes| {
-            let is_whole = axes.chunk_size_bytes == u64::MAX;
-            case.method().has_axis(Axis::Registered) && !is_whole && axes.chunk_size_bytes > MOST_OF_RING_BYTES
-        },
-        why: "an operation of io_uring moves 2 GiB at most",
-        instead: "1GiB",
-    },
-];
+    why: "an operation of io_uring moves 2 GiB at most",
+    instead: "1GiB",
+}];
 
 /// An operation's length is a number of 32 bits, and its result one with a sign.
 const MOST_OF_RING_BYTES: u64 = 1 << 30;
@@ -97,6 +77,13 @@ fn remedy(
     }
     if !(speaker.has)(family) {
         return Some((format!("{name} cannot be said in {}", language.title()), None));
+    }
+    for axis in case.chosen_axes() {
+        if let InCode::Refused(why) = case.axes().in_code(axis) {
+            let value = case.axes().get(axis);
+            let usual = Axes::defaults(case.axes().prepare).get(axis);
+            return Some((format!("{axis}={value}: {why}"), changed(case, axis, &usual)));
+        }
     }
     let cannot = OF_ALL.iter().chain(speaker.cannot);
     for Cannot { axis, is_in, why, instead } in cannot {

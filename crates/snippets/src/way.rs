@@ -1,8 +1,8 @@
 //! A case as the templates see it.
 
 use writebench_model::{
-    Advice, Axes, Axis, Cache, Case, Cursor, Descriptor, Drop, Huge, MapSharing, Populate, Prepare,
-    RecordedCase, Registered, SourceMemory, Store, SyncCall,
+    Advice, Axes, Axis, Cache, Case, Cursor, Descriptor, Drop, Huge, InCode, MapSharing, Opening, Populate,
+    Prepare, RecordedCase, Registered, SourceMemory, Store, SyncCall,
 };
 
 use crate::Frame;
@@ -35,7 +35,8 @@ impl<'c> Way<'c> {
 
     /// The case's name, without what the caller decides.
     pub(crate) fn name(&self) -> String {
-        let of_caller = [Axis::Size, Axis::Data, Axis::Source, Axis::Alignment, Axis::Memory, Axis::Origin];
+        let is_callers = |axis: &Axis| self.axes().in_code(*axis) == InCode::Callers;
+        let of_caller: Vec<Axis> = self.case.chosen_axes().filter(is_callers).collect();
         RecordedCase::from(self.case.clone()).name_without(&of_caller)
     }
 
@@ -359,10 +360,10 @@ impl<'c> Way<'c> {
 
     /// The flags with which the file is opened first.
     pub(crate) fn access_c(&self) -> String {
-        let how = match self.axes().prepare {
-            Prepare::Truncate => " | O_TRUNC",
-            Prepare::Overwrite => "",
-            _ => " | O_CREAT | O_EXCL",
+        let how = match self.axes().prepare.opening() {
+            Opening::Emptied => " | O_TRUNC",
+            Opening::Kept => "",
+            Opening::New => " | O_CREAT | O_EXCL",
         };
         format!("{}{how}", self.access_again_c())
     }

@@ -26,6 +26,9 @@ pub use verdict::Verdict;
 
 /// The confidence of all intervals in this program.
 pub const CONFIDENCE: f64 = 0.95;
+/// The fewest values whose median has an interval of that confidence: all values are on one side of the true
+/// median with a probability of 1/16 for five values, and of 1/32 for six.
+pub const FEWEST_FOR_INTERVAL: u32 = 6;
 
 /// A time, a size or a count as a float: exact up to 2^53, and to sixteen digits beyond.
 #[must_use]

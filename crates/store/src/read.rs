@@ -26,7 +26,13 @@ pub struct RunSummary {
     pub cases: i64,
     /// The number of samples.
     pub samples: i64,
+    /// See [`RunRecord::is_search`].
+    pub is_search: bool,
 }
+
+/// [`RunRecord::is_search`] of a row of `runs`.
+const IS_SEARCH: &str = "(run ->> '$.settings.search_bytes' IS NOT NULL
+    OR EXISTS (SELECT 1 FROM cases WHERE run = number AND record ->> '$.is_baseline' IS NOT NULL))";
 
 impl Store {
     /// All runs, the newest last.
@@ -34,15 +40,17 @@ impl Store {
     /// # Errors
     /// The database cannot be read.
     pub fn runs(&self) -> Result<Vec<RunSummary>, StoreError> {
-        let select = "SELECT number, started, status,
+        let select = format!(
+            "SELECT number, started, status,
                 (SELECT group_concat(name, ', ') FROM (
                     SELECT name FROM targets WHERE run = number ORDER BY position)),
                 (SELECT group_concat(suite, ' ') FROM (
                     SELECT suite FROM cases WHERE run = number GROUP BY suite ORDER BY min(position))),
                 (SELECT count(*) FROM (SELECT DISTINCT target, name FROM cases WHERE run = number)),
-                (SELECT count(*) FROM samples WHERE run = number), label
-             FROM runs ORDER BY number";
-        let mut runs = self.list("list runs", select, [], |row| {
+                (SELECT count(*) FROM samples WHERE run = number), label, {IS_SEARCH}
+             FROM runs ORDER BY number"
+        );
+        let mut runs = self.list("list runs", &select, [], |row| {
             Ok(RunSummary {
                 number: row.get(0)?,
                 started: row.get(1)?,
@@ -52,6 +60,7 @@ impl Store {
                 cases: row.get(5)?,
                 samples: row.get(6)?,
                 label: row.get(7)?,
+                is_search: row.get(8)?,
             })
         })?;
         for run in &mut runs {
@@ -77,11 +86,12 @@ impl Store {
     /// # Errors
     /// The database cannot be read.
     pub fn newest_unfinished_run(&self) -> Result<Option<i64>, StoreError> {
-        let select = "SELECT max(number) FROM runs
-             WHERE status <> ?1 AND NOT imported AND run ->> '$.settings.search_bytes' IS NULL
-                AND NOT EXISTS (SELECT 1 FROM targets WHERE run = number AND target ->> '$.making' IS NOT NULL)
-                AND NOT EXISTS (SELECT 1 FROM cases WHERE run = number AND record ->> '$.is_baseline' IS NOT NULL)";
-        self.value("look for a run", select, [RunStatus::Complete.name()])
+        let select = format!(
+            "SELECT max(number) FROM runs
+             WHERE status <> ?1 AND NOT imported AND NOT {IS_SEARCH}
+                AND NOT EXISTS (SELECT 1 FROM targets WHERE run = number AND target ->> '$.making' IS NOT NULL)"
+        );
+        self.value("look for a run", &select, [RunStatus::Complete.name()])
     }
 
     /// The numbers of all runs with that label, the newest last.

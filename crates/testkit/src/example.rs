@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 use writebench_model::{
-    Case, CaseOrigin, CaseRecord, Content, Contract, Cpu, Device, Durability, Environment, Feed, Filesystem,
-    Layout, Memory, RecordedCase, RunRecord, RunStatus, Sample, Settings, Start, Suite, System, TargetRecord,
-    Verify, built_in_suites,
+    Axes, Axis, Case, CaseOrigin, CaseRecord, Content, Contract, Cpu, Device, Durability, Environment, Feed,
+    Filesystem, Layout, Memory, MethodInfo, RecordedCase, RunRecord, RunStatus, Sample, Settings, Start, Suite,
+    System, TargetRecord, Verify, built_in_suites,
 };
 
 /// Where the example was measured.
@@ -107,6 +107,32 @@ pub fn recorded(name: &str) -> RecordedCase {
     let mut case = RecordedCase::unknown(name.to_owned(), method, axes);
     case.resolve(&methods);
     case
+}
+
+/// Cases of 8 MiB of every method with that value, each beside the same case without it; with a value of another axis
+/// on both sides, where none of them is a case otherwise.
+#[must_use]
+pub fn example_pairs(axis: Axis, value: &str) -> Vec<(Case, Case)> {
+    let with = |other: &[(Axis, &str)]| -> Vec<(Case, Case)> {
+        let pair = |method, threads| {
+            let usual = [(Axis::Size, "8MiB"), (Axis::Threads, threads)];
+            let fits = |it: &&(Axis, &str)| it.0 != axis && MethodInfo::has_axis(method, it.0);
+            let usual: Vec<_> = usual.iter().chain(other).filter(fits).copied().collect();
+            let case = Case::example(method, &[&usual[..], &[(axis, value)]].concat()).ok()?;
+            let default = Axes::defaults(method.prepares[0]).get(axis);
+            Some((Case::example(method, &[&usual[..], &[(axis, &default)]].concat()).ok()?, case))
+        };
+        let methods = writebench_engine::method_infos();
+        let pairs = methods.into_iter().flat_map(|method| ["1", "2"].map(|threads| pair(method, threads)));
+        pairs.flatten().filter(|(usual, case)| usual != case).collect()
+    };
+    let alone = with(&[]);
+    if !alone.is_empty() {
+        return alone;
+    }
+    let others = Axis::ALL.iter().filter(|&&it| it != axis);
+    let others = others.flat_map(|&other| other.examples().into_iter().map(move |value| (other, value)));
+    others.flat_map(|(other, value)| with(&[(other, &value)])).collect()
 }
 
 /// A section of a suite, with the layout of that suite.

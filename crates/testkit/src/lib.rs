@@ -34,7 +34,7 @@ pub use database_lock::DatabaseLock;
 pub use default_signals::with_default_signals;
 pub use directory::{Kind, directory_on};
 #[cfg(feature = "cases")]
-pub use example::{example_case, example_run, example_target, recorded, section_of};
+pub use example::{example_case, example_pairs, example_run, example_target, recorded, section_of};
 pub use faulty::{Caching, Call, Fault, Faulty, Operation, What, When};
 pub use held_group::HeldGroup;
 pub use image::Image;

@@ -76,7 +76,7 @@ impl CodeCommand {
 fn recommended(global: &Global) -> Result<String> {
     let none = || usage!("no search to take a case from: name one, or run `writebench advise` first");
     let store = database::open_existing(global.db.as_deref()).map_err(|_| none())?;
-    let searches = store.runs()?.into_iter().rev().filter(|run| run.suites == "advise");
+    let searches = store.runs()?.into_iter().rev().filter(|run| run.is_search);
     for search in searches {
         let report = Report::of(Some(search.number), store.run(search.number)?);
         if let Some(advice) = report.advice {

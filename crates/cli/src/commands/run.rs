@@ -176,7 +176,7 @@ impl RunCommand {
     fn copied(&self) -> Result<Option<Copied>> {
         let limit = self.measuring.timeout;
         let named = self.copying.find(limit)?;
-        let copies = self.selection.suite.iter().any(|suite| suite == "copy");
+        let copies = self.selection.copies_only();
         if named.is_some() || !copies || self.measuring.dry_run {
             return Ok(named);
         }

@@ -47,7 +47,7 @@ pub(super) fn files(report: &Report, directory: &Path) -> Files {
 
 fn job_on(report: &Report, case: &CaseReport) -> Result<Job, String> {
     let is_device =
-        case.target(&report.run).is_some_and(|target| target.environment.filesystem.kind == "block device");
+        case.target(&report.run).is_some_and(|target| target.environment.filesystem.is_block_device());
     if is_device {
         return Err("a job over a device would ask nobody before it destroys what is there".to_owned());
     }

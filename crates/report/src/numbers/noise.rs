@@ -2,10 +2,10 @@
 
 use serde::Serialize;
 use writebench_model::{Series, Work};
-use writebench_stats::{CONFIDENCE, as_f64};
+use writebench_stats::{CONFIDENCE, FEWEST_FOR_INTERVAL, as_f64};
 
 /// The numbers of samples considered: a run's default, and many.
-const FEW: usize = 6;
+const FEW: usize = FEWEST_FOR_INTERVAL as usize;
 pub(crate) const MANY: usize = 30;
 
 /// The noise of one kind of work.

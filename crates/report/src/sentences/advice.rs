@@ -19,8 +19,8 @@ use crate::sentences::words::{counted, list};
 /// A gain of less is not worth another way of writing, and ways that are as close as this are as fast.
 const CLOSE: f64 = 0.03;
 
-/// The rounds in common that an interval of 95 % takes.
-const ROUNDS: usize = 6;
+/// The rounds in common that an interval takes.
+const ROUNDS: usize = writebench_stats::FEWEST_FOR_INTERVAL as usize;
 
 /// How many cases are named in a list before the rest is counted.
 const NAMED: usize = 3;

@@ -103,7 +103,7 @@ pub(crate) fn compared(ratio: &Interval) -> String {
 
 /// The goal of a contract: `durable new file`.
 pub(crate) fn goal(contract: &Contract, target: Option<&TargetRecord>) -> String {
-    let is_device = target.is_some_and(|it| it.environment.filesystem.kind == "block device");
+    let is_device = target.is_some_and(|it| it.environment.filesystem.is_block_device());
     let file = match (contract.files, contract.start) {
         _ if is_device => "device".to_owned(),
         (1, Start::New) => "new file".to_owned(),

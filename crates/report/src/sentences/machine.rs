@@ -1,6 +1,6 @@
 //! The environment of a run, in one line or a few.
 
-use writebench_model::{Bytes, Case, Device, Environment, Making, RunRecord, TargetRecord};
+use writebench_model::{Bytes, Case, Device, Environment, Filesystem, Making, RunRecord, TargetRecord};
 
 use crate::numbers::case::CaseReport;
 use crate::numbers::grouped::distinct;
@@ -148,12 +148,11 @@ fn place_lines(environment: &Environment, target: &str) -> Lines {
     let Environment { filesystem, device, .. } = environment;
     let target =
         format!("{target}, {} free of {}", size(filesystem.available_bytes), size(filesystem.total_bytes));
-    let mount = match filesystem.kind.as_str() {
-        "block device" => "none: the device itself".to_owned(),
-        kind => format!(
-            "{kind} on {} at {} ({})",
-            filesystem.source, filesystem.mount_point, filesystem.mount_options
-        ),
+    let mount = if filesystem.is_block_device() {
+        "none: the device itself".to_owned()
+    } else {
+        let Filesystem { kind, source, mount_point, mount_options, .. } = filesystem;
+        format!("{kind} on {source} at {mount_point} ({mount_options})")
     };
     let layout = filesystem.file_layout.as_ref().map(|layout| ("layout", layout.clone()));
     let device = device.as_ref().map_or("none: not on a block device".to_owned(), device_line);

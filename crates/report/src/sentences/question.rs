@@ -31,7 +31,7 @@ fn source(source: Feed) -> &'static str {
 }
 
 fn place(contract: &Contract, target: Option<&TargetRecord>) -> String {
-    if let Some(device) = target.filter(|it| it.environment.filesystem.kind == "block device") {
+    if let Some(device) = target.filter(|it| it.environment.filesystem.is_block_device()) {
         return format!("onto the device {}", device.path);
     }
     let into = if matches!(contract.content, Content::Reserved | Content::Hole) { "for" } else { "into" };

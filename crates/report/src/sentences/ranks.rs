@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use writebench_model::{Cluster, Node, Phase, RankName, Sample, Spread};
+use writebench_stats::as_f64;
 
 use crate::numbers::case::CaseReport;
 use crate::sentences::number::significant;
@@ -112,11 +113,6 @@ fn straggler(sample: &Sample) -> Option<(&RankName, f64)> {
 
 fn is_of_data(spread: &Spread) -> bool {
     matches!(spread.phase, Phase::Prepare | Phase::Write | Phase::Sync)
-}
-
-#[expect(clippy::cast_precision_loss, reason = "times in words")]
-fn as_f64(number: u64) -> f64 {
-    number as f64
 }
 
 #[cfg(test)]

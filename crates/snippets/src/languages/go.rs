@@ -1,6 +1,6 @@
 //! Go and its standard library.
 
-use writebench_model::{Axis, Prepare, Store};
+use writebench_model::{Axis, Opening, Prepare, Store};
 
 use super::templates;
 use crate::speaker::{Cannot, Speaker};
@@ -89,10 +89,10 @@ impl Way<'_> {
 
     /// The flags with which the file is opened first.
     fn access_go(&self) -> String {
-        let how = match self.prepare() {
-            Prepare::Truncate => "|os.O_TRUNC",
-            Prepare::Overwrite => "",
-            _ => "|os.O_CREATE|os.O_EXCL",
+        let how = match self.prepare().opening() {
+            Opening::Emptied => "|os.O_TRUNC",
+            Opening::Kept => "",
+            Opening::New => "|os.O_CREATE|os.O_EXCL",
         };
         format!("{}{how}{}", self.mode_go(), self.sync_flags_go())
     }

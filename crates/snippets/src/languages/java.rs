@@ -1,6 +1,8 @@
 //! Java 17 and its standard library.
 
-use writebench_model::{Advice, Axis, Cache, Drop, Huge, Populate, Prepare, SourceMemory, Store, SyncCall};
+use writebench_model::{
+    Advice, Axis, Cache, Drop, Huge, Opening, Populate, Prepare, SourceMemory, Store, SyncCall,
+};
 
 use super::templates;
 use crate::speaker::{Cannot, Speaker};
@@ -214,10 +216,10 @@ impl Way<'_> {
 
     /// The options with which the file is opened first.
     pub(crate) fn options_java(&self) -> String {
-        let how = match self.prepare() {
-            Prepare::Truncate => ", TRUNCATE_EXISTING",
-            Prepare::Overwrite => "",
-            _ => ", CREATE_NEW",
+        let how = match self.prepare().opening() {
+            Opening::Emptied => ", TRUNCATE_EXISTING",
+            Opening::Kept => "",
+            Opening::New => ", CREATE_NEW",
         };
         format!("{}{how}", self.options_again_java())
     }

@@ -1,6 +1,6 @@
 //! Rust with rustix and libc.
 
-use writebench_model::Prepare;
+use writebench_model::{Opening, Prepare};
 
 use super::templates;
 use crate::speaker::Speaker;
@@ -160,11 +160,11 @@ impl Way<'_> {
     /// Opens the file, first or again.
     fn open_rust(&self, is_first: bool) -> String {
         let access = if self.maps_target() { ".read(true).write(true)" } else { ".write(true)" };
-        let how = match self.prepare() {
+        let how = match self.prepare().opening() {
             _ if !is_first => "",
-            Prepare::Truncate => ".truncate(true)",
-            Prepare::Overwrite => "",
-            _ => ".create_new(true)",
+            Opening::Emptied => ".truncate(true)",
+            Opening::Kept => "",
+            Opening::New => ".create_new(true)",
         };
         let path = if is_first { self.target_rust() } else { "path" };
         if self.is_direct() {

@@ -1,9 +1,9 @@
 //! The printed texts, and the refusals of cases that a language cannot say.
 
 use anyhow::{Result, ensure};
-use writebench_model::Case;
+use writebench_model::{Axis, Case, InCode};
 use writebench_snippets::Language;
-use writebench_testkit::{Kind, Need, Trials, directory_on};
+use writebench_testkit::{Kind, Need, Trials, directory_on, example_pairs};
 
 use super::built::text;
 use super::grid::CONTENT;
@@ -12,6 +12,8 @@ use crate::program;
 pub(crate) fn add(trials: &mut Trials) {
     let name = "snippets: every method has code in C, or says why it has none anywhere";
     trials.add(name, &[], every_method);
+    let name = "snippets: each value of each axis changes the code, is refused, or belongs to the caller";
+    trials.add(name, &[], every_value);
     trials.add("snippets: a case without code names the nearest that has some", &[], nearest);
     let needs = [Need::Filesystem(Kind::Ext4)];
     trials.add("snippets: a refusal says what the nearest case costs, by the rounds of a run", &needs, cost);
@@ -34,6 +36,35 @@ fn every_method() -> Result<()> {
         match method.code {
             Ok(_) => ensure!(found.is_ok(), "{found:?}"),
             Err(_) => ensure!(found.as_ref().is_err_and(|why| why.contains(method.name)), "{found:?}"),
+        }
+    }
+    Ok(())
+}
+
+/// The code in C, without comments: these have the case's name and words.
+fn code_alone(case: &Case) -> Result<String, writebench_snippets::Refusal> {
+    let methods = writebench_engine::method_infos();
+    let text = writebench_snippets::code(case, Language::C, writebench_snippets::Frame::default(), &methods)?;
+    let is_comment = |line: &&str| ["/*", "*", "//"].iter().any(|start| line.trim_start().starts_with(start));
+    Ok(text.lines().filter(|line| !is_comment(line)).collect::<Vec<_>>().join("\n"))
+}
+
+fn every_value() -> Result<()> {
+    for &axis in Axis::ALL {
+        for value in axis.examples() {
+            let mut pairs = example_pairs(axis, &value);
+            pairs.retain(|(usual, _)| code_alone(usual).is_ok());
+            let Some((_, case)) = pairs.first() else { continue };
+            let fits = match case.axes().in_code(axis) {
+                // One thread has one descriptor and one mapping, however they are shared.
+                InCode::Said => pairs.iter().any(|(usual, case)| code_alone(case) != code_alone(usual)),
+                InCode::Callers => pairs.iter().all(|(usual, case)| code_alone(case) == code_alone(usual)),
+                InCode::Refused(why) => {
+                    let is_said = |case| code_alone(case).is_err_and(|refusal| refusal.why.contains(why));
+                    pairs.iter().all(|(_, case)| is_said(case))
+                }
+            };
+            ensure!(fits, "{axis}={value}");
         }
     }
     Ok(())

@@ -189,7 +189,11 @@ impl<'q, 'a> Queue<'q, 'a> {
     fn sync_entry(&self) -> Entry {
         let flags = match self.part.axes.sync.call {
             SyncCall::Fdatasync => FsyncFlags::DATASYNC,
-            _ => FsyncFlags::empty(),
+            SyncCall::Fsync => FsyncFlags::empty(),
+            // `Case` has no other call on the way.
+            SyncCall::None | SyncCall::Msync | SyncCall::ODsync | SyncCall::OSync | SyncCall::RwfDsync => {
+                unreachable!("a sync call on the way")
+            }
         };
         match self.part.axes.registered {
             Registered::Files | Registered::Both => opcode::Fsync::new(Fixed(0)).flags(flags).build(),
