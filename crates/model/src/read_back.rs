@@ -25,11 +25,10 @@ named_values! {
 /// A comparison that found no difference.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReadBack {
-    /// Whether all data was compared or a part.
     pub extent: Extent,
     /// The number of bytes compared.
     pub bytes: u64,
-    /// Their source. None if unknown: in older runs, in a file that cannot be mapped, and in a comparison of
-    /// no bytes.
+    /// The source of the bytes; none if unknown: in older runs, in a file that cannot be mapped,
+    /// and in a comparison of no bytes.
     pub from: Option<ReadFrom>,
 }

@@ -39,7 +39,7 @@ pub(super) static METHOD: Method = Method {
 
 struct PipelineLane<'a> {
     part: Part<'a>,
-    // None if there is no memory for them.
+    // None if there is no memory for the buffers.
     buffers: Option<Vec<AlignedBuffer>>,
     // The buffers after the loop, so that they are not freed inside the clock.
     used: Option<Receiver<AlignedBuffer>>,
